@@ -1,0 +1,52 @@
+// The graph folder turns files into graphs and graphs into files: our binary format, the formats that it is
+// converted from, and the generators. It includes nothing of ours but error.h.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace edgewire::graph {
+
+/// A graph in Edgewire's binary format (.ew), memory-mapped and read only: for each vertex its out-edges,
+/// ordered by target. Fewer than 2^32 - 1 vertices. Movable; all const members are thread safe.
+/// The layout is described in format.h.
+class GraphFile {
+ public:
+  /// Maps the file and checks header and section table (not the contents: see verify_rows). Throws Error with path
+  /// and byte offset.
+  static GraphFile open(const std::string& path);
+  GraphFile(GraphFile&&) noexcept;
+  GraphFile& operator=(GraphFile&&) noexcept;
+  ~GraphFile();
+
+  const std::string& path() const;
+  std::uint64_t file_bytes() const;
+  std::uint64_t vertices() const;
+  std::uint64_t edges() const;
+  bool weighted() const;
+  bool simple() const;       ///< no duplicate edges and no self loops, by construction
+  bool symmetric() const;    ///< every edge is stored both ways, by construction
+  bool has_original_ids() const;
+
+  /// vertices()+1 edge indices: out-edges of v are targets()[offsets()[v] .. offsets()[v+1]).
+  std::span<const std::uint64_t> offsets() const;
+  std::span<const std::uint32_t> targets() const;
+  std::span<const float> weights() const;  ///< empty when not weighted
+  /// The id that vertex v had in the file that was converted.
+  std::uint64_t original_id(std::uint32_t v) const;
+
+  /// Checks everything needed to use rows [first, last): checksums of the blocks that hold them, offsets in order,
+  /// targets in range, weights finite. Throws Error with path and byte offset. Blocks already checked are skipped.
+  void verify_rows(std::uint64_t first, std::uint64_t last) const;
+  /// Lets the kernel drop the pages that hold rows [first, last) from this process.
+  void release_rows(std::uint64_t first, std::uint64_t last) const noexcept;
+
+ private:
+  struct Mapping;
+  explicit GraphFile(std::unique_ptr<Mapping> mapping);
+  std::unique_ptr<Mapping> mapping_;
+};
+
+}  // namespace edgewire::graph

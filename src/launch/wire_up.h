@@ -1,0 +1,46 @@
+// The launch folder starts the processes of a job and lets them find each other: local forks, host lists
+// (later PMIx). The result is a WireUp, the control plane among all processes.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "transport/health.h"
+
+namespace edgewire::launch {
+
+/// Control plane of one process of a job. All calls are collective and block; they throw Error when the job has
+/// failed. Messages may have any size. While it lives, a thread of its own exchanges heartbeats, so that a dead,
+/// stopped or cut-off peer fails `health()` within the peer timeout in every other process.
+class WireUp {
+ public:
+  virtual ~WireUp() = default;
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  /// Result[p] is what process p gave.
+  virtual std::vector<std::string> allgather(const std::string& mine) = 0;
+  /// Process p gets `to[p]` of every process; result[p] is what process p gave to this one.
+  virtual std::vector<std::string> alltoall(std::span<const std::string> to) = 0;
+  /// As allgather, at rank 0 only; elsewhere empty.
+  virtual std::vector<std::string> gather(const std::string& mine) = 0;
+  /// Tells all others that this process gives up because of `message`, then returns at once. They fail naming it.
+  virtual void abort(const std::string& message) noexcept = 0;
+  /// Collective end of the job: after it, a peer that goes away is no failure.
+  virtual void finish() = 0;
+  /// This process's failure state; lives as long as the WireUp.
+  virtual transport::Health& health() = 0;
+  /// 32 bytes, the same in every process of this run and unknown outside it.
+  virtual const std::string& secret() const = 0;
+  /// Rank among the processes on this host, and their number.
+  virtual int local_rank() const = 0;
+  virtual int local_size() const = 0;
+  /// Address of this process that the other hosts can reach; 127.0.0.1 when all are on one host.
+  virtual const std::string& address() const = 0;
+};
+
+/// A job of one process: nothing to wire up.
+std::unique_ptr<WireUp> alone();
+
+}  // namespace edgewire::launch

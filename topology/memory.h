@@ -1,0 +1,40 @@
+// Memory bound to a NUMA node, in huge pages where the system gives them.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+
+namespace edgewire::topology {
+
+/// Zeroed, page-aligned, private memory. Owns its pages; movable. Pages come from `node` (os_index) where the
+/// machine has several nodes and allows it (preferred, not strict); -1: no preference.
+class NodeMemory {
+ public:
+  NodeMemory() = default;
+  /// Throws Error when there is no memory: "cannot get N bytes of memory for WHAT".
+  NodeMemory(std::size_t bytes, int node, const char* what);
+  NodeMemory(NodeMemory&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  NodeMemory& operator=(NodeMemory&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~NodeMemory();
+
+  template <class T>
+  std::span<T> as() const noexcept {
+    return {static_cast<T*>(data_), bytes_ / sizeof(T)};
+  }
+  std::size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// Asks for huge pages for mapped memory, and for pages from `node` (os_index, -1: no preference). Best effort.
+void prepare_pages(void* data, std::size_t bytes, int node) noexcept;
+
+}  // namespace edgewire::topology

@@ -1,0 +1,112 @@
+// The transport folder moves bytes between the processes of a job: one interface, several backends.
+// Writes are one-sided, into a region that the receiver exposed; a signal tells the receiver that every
+// earlier write has arrived. It knows nothing of graphs or kernels. A new backend is one file (or folder)
+// and one line in registry.cpp; tests/unit/transport_test.cpp runs the same suite over all of them.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transport/health.h"
+
+namespace edgewire::transport {
+
+/// What a backend must know before it is made. `health` outlives the transport.
+struct Settings {
+  int rank = 0;
+  int size = 1;
+  int lanes = 1;              ///< sending threads; the same number in every process
+  int kinds = 1;              ///< number of signal counters from each peer
+  std::string secret;         ///< per-run secret, 32 bytes, the same in every process
+  std::string address;        ///< local address to listen on (tcp); empty: 127.0.0.1
+  double peer_timeout_s = 10; ///< bound on every blocking step
+  Health* health = nullptr;
+};
+
+/// Sums over all lanes since the start. Bytes are what this process sent.
+struct Counters {
+  std::uint64_t writes = 0;         ///< writes accepted
+  std::uint64_t payload_bytes = 0;  ///< bytes of all accepted writes
+  std::uint64_t frame_bytes = 0;    ///< payload, frame headers and signals: what was given to the link
+  std::uint64_t wire_bytes = 0;     ///< frame_bytes and the link's own headers (see wire_bytes_of())
+  std::uint64_t refused_connections = 0;  ///< strangers turned away
+  std::uint64_t refused_frames = 0;       ///< frames outside the sender's part of the region, or malformed
+};
+
+/// One-sided communication with notification among `size` processes.
+///
+/// Control plane: collective over all processes, may block for `peer_timeout_s`, throws Error.
+/// Data plane: never blocks (except `wait`), allocates or throws. A lane is used by one thread at a time for
+/// `write`, `signal` and `ring_doorbell`; everything else may be called from any thread at any time.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual std::string_view name() const noexcept = 0;
+
+  // ---- control plane -------------------------------------------------------------------------------
+  /// Makes this process's region: zeroed, page aligned, owned by the transport, `bytes` > 0.
+  /// `parts[p]` is where peer p may write: {offset, bytes} inside the region (own rank: ignored).
+  /// Once per transport.
+  struct Part {
+    std::size_t offset = 0;
+    std::size_t bytes = 0;
+  };
+  virtual std::span<std::byte> expose(std::size_t bytes, std::span<const Part> parts) = 0;
+  /// What the other processes need in order to connect; opaque; valid after expose().
+  virtual std::string blob() const = 0;
+  /// `blobs[p]` is process p's blob(). Returns when every pair can communicate.
+  virtual void connect(std::span<const std::string> blobs) = 0;
+  /// Memory that writes may come from: owned by the transport, page aligned, zeroed. Any number of times.
+  virtual std::span<std::byte> send_memory(std::size_t bytes) = 0;
+
+  // ---- data plane ----------------------------------------------------------------------------------
+  /// Address of byte `offset` of the peer's region where it is mapped here (then stores replace `write`,
+  /// and `stored` must tell their size), else null.
+  virtual std::byte* remote_ptr(int peer, std::size_t offset) const noexcept = 0;
+  /// Tells the counters of `lane` that `bytes` were stored through remote_ptr.
+  virtual void stored(int lane, std::size_t bytes) noexcept = 0;
+  /// Queues a copy of `source` (from send_memory or the own region; unchanged until completed) to byte `offset`
+  /// of the peer's region. False when the queue is full: poll and try again.
+  virtual bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept = 0;
+  /// Raises the peer's counter `kind` to `count` (absolute, never falls), after every earlier write and store of
+  /// this lane is visible there. A kind belongs to one lane at a time. False when the queue is full.
+  virtual bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept = 0;
+  /// Starts what was queued on the lane.
+  virtual void ring_doorbell(int lane) noexcept = 0;
+  /// Makes progress on all lanes: reaps completions, places arrivals. False once the job has failed (sticky;
+  /// health says why).
+  virtual bool poll() noexcept = 0;
+  /// Blocks until something may have arrived or `timeout` is over; then as poll(). For waiting threads when
+  /// there are more threads than cores.
+  virtual bool wait(std::chrono::microseconds timeout) noexcept = 0;
+  /// Number of writes of this lane to this peer whose source bytes may be reused.
+  virtual std::uint64_t completed(int lane, int peer) const noexcept = 0;
+  /// Latest count of `kind` from `peer`. Acquire: all writes before that signal are visible to the caller.
+  virtual std::uint64_t signalled(int peer, int kind) const noexcept = 0;
+
+  virtual Counters counters() const noexcept = 0;
+  /// Smallest bytes on the link that carry `frame_bytes` in one direction, all headers included.
+  virtual std::uint64_t wire_bytes_of(std::uint64_t frame_bytes) const noexcept = 0;
+};
+
+/// A backend as `edgewire transports` lists it.
+struct Backend {
+  std::string name;
+  std::string description;
+  bool usable = false;
+  std::string reason;  ///< why it is not usable here, and the remedy; empty when it is
+};
+
+/// All known backends, usable or not, in order of preference inside a host.
+std::vector<Backend> backends();
+
+/// Throws Error when there is no such backend or it is not usable, with its reason.
+std::unique_ptr<Transport> create(std::string_view name, const Settings& settings);
+
+}  // namespace edgewire::transport
