@@ -1,0 +1,17 @@
+// The cli folder is the front: one file a subcommand, each a thin layer over the libraries below it.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace edgewire::cli {
+
+/// Each adds one subcommand whose callback does the work. Callbacks throw Error or UsageError, or CLI::RuntimeError
+/// to end with a given exit status.
+void add_generate(CLI::App& app);
+void add_convert(CLI::App& app);
+void add_info(CLI::App& app);
+void add_pagerank(CLI::App& app);
+void add_topology(CLI::App& app);
+void add_transports(CLI::App& app);
+
+}  // namespace edgewire::cli

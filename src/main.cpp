@@ -1,0 +1,27 @@
+// Nothing but subcommands: see src/cli.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "cli/commands.h"
+#include "error.h"
+
+int main(int argc, char** argv) {
+  CLI::App app{"Edgewire: a zero-copy, communication-bound graph kernel"};
+  app.set_version_flag("--version", "edgewire " EDGEWIRE_VERSION);
+  app.require_subcommand(1);
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::RuntimeError& error) {
+    return error.get_exit_code();
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  } catch (const edgewire::UsageError& error) {
+    std::fprintf(stderr, "edgewire: %s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "edgewire: %s\n", error.what());
+    return 1;
+  }
+}
