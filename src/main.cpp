@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   edgewire::cli::add_topology(app);
   edgewire::cli::add_generate(app);
+  edgewire::cli::add_pagerank(app);
   try {
     app.parse(argc, argv);
     return 0;
