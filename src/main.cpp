@@ -11,6 +11,8 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "edgewire " EDGEWIRE_VERSION);
   app.require_subcommand(1);
   edgewire::cli::add_generate(app);
+  edgewire::cli::add_convert(app);
+  edgewire::cli::add_info(app);
   try {
     app.parse(argc, argv);
     return 0;
