@@ -32,16 +32,21 @@ std::string random_bytes(std::size_t count) {
   return bytes;
 }
 
-const unsigned char* raw(std::string_view bytes) { return reinterpret_cast<const unsigned char*>(bytes.data()); }
+const unsigned char* raw(std::string_view bytes) {
+  return reinterpret_cast<const unsigned char*>(bytes.data());
+}
 
 }  // namespace
 
-Handshake::Handshake(FileDescriptor socket, const std::string& secret, const Introduction& introduction, bool accepts)
+Handshake::Handshake(FileDescriptor socket, const std::string& secret, const Introduction& introduction,
+                     bool accepts)
     : socket_(std::move(socket)), secret_(secret), introduction_(introduction), accepts_(accepts) {
-  if (secret_.size() != crypto_auth_hmacsha256_KEYBYTES) throw Error("the secret of a run must have 32 bytes");
+  if (secret_.size() != crypto_auth_hmacsha256_KEYBYTES)
+    throw Error("the secret of a run must have 32 bytes");
 }
 
-Handshake Handshake::connect(FileDescriptor socket, const std::string& secret, const Introduction& introduction) {
+Handshake Handshake::connect(FileDescriptor socket, const std::string& secret,
+                             const Introduction& introduction) {
   Handshake made(std::move(socket), secret, introduction, false);
   Hello hello;
   std::memcpy(hello.magic, kMagic, sizeof hello.magic);
@@ -53,7 +58,8 @@ Handshake Handshake::connect(FileDescriptor socket, const std::string& secret, c
   return made;
 }
 
-Handshake Handshake::accept(FileDescriptor socket, const std::string& secret, Purpose purpose, std::int32_t to) {
+Handshake Handshake::accept(FileDescriptor socket, const std::string& secret, Purpose purpose,
+                            std::int32_t to) {
   Handshake made(std::move(socket), secret, {purpose, -1, to, 0}, true);
   made.other_challenge_ = random_bytes(kChallengeBytes);
   made.expect(Step::Hello, sizeof(Hello));
@@ -89,7 +95,8 @@ Handshake::State Handshake::step() {
     }
     if (received_.size() < expected_) {
       char bytes[128];
-      const ssize_t got = recv(fd(), bytes, std::min(sizeof bytes, expected_ - received_.size()), MSG_DONTWAIT);
+      const ssize_t got =
+          recv(fd(), bytes, std::min(sizeof bytes, expected_ - received_.size()), MSG_DONTWAIT);
       if (got < 0 && (errno == EAGAIN || errno == EINTR)) return State::Going;
       if (got < 0) return refused(std::strerror(errno));
       if (got == 0) return refused("connection closed");
@@ -106,7 +113,8 @@ Handshake::State Handshake::take() {
     case Step::Hello: {
       Hello hello;
       std::memcpy(&hello, received_.data(), sizeof hello);
-      if (std::memcmp(hello.magic, kMagic, sizeof hello.magic) != 0) return refused("not an Edgewire process");
+      if (std::memcmp(hello.magic, kMagic, sizeof hello.magic) != 0)
+        return refused("not an Edgewire process");
       if (hello.introduction.purpose != introduction_.purpose || hello.introduction.to != introduction_.to)
         return refused("meant for another process");
       introduction_ = hello.introduction;
@@ -118,17 +126,20 @@ Handshake::State Handshake::take() {
     }
     case Step::Challenge: {
       other_challenge_ = received_.substr(0, kChallengeBytes);
-      const bool same = sodium_memcmp(proof("accepts").data(), received_.data() + kChallengeBytes, kProofBytes) == 0;
+      const bool same =
+          sodium_memcmp(proof("accepts").data(), received_.data() + kChallengeBytes, kProofBytes) == 0;
       // The other side learns why it ends; a true proof is for those who know the secret.
       send(same ? proof("connects") : std::string(kProofBytes, '\0'));
       expect(Step::Verdict, 1);
       if (same) return State::Going;
-      [[maybe_unused]] const ssize_t ignored = ::send(fd(), to_send_.data(), to_send_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      [[maybe_unused]] const ssize_t ignored =
+          ::send(fd(), to_send_.data(), to_send_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
       final_ = true;
       return refused("wrong secret");
     }
     case Step::Response:
-      if (sodium_memcmp(proof("connects").data(), received_.data(), kProofBytes) != 0) return refused("wrong secret");
+      if (sodium_memcmp(proof("connects").data(), received_.data(), kProofBytes) != 0)
+        return refused("wrong secret");
       return State::Done;
     case Step::Verdict:
       if (received_[0] == kWelcome) return State::Done;

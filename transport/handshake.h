@@ -20,17 +20,18 @@ struct Introduction {
   std::int32_t lane = 0;
 };
 
-/// Mutual proof, over a fresh connection, that both ends know the run's secret, as a challenge and response with
-/// HMAC-SHA256 (RFC 2104) over both sides' random challenges and the introduction. Never blocks: call `step` whenever the
-/// socket may be ready. Reads not a byte beyond the handshake.
+/// Mutual proof, over a fresh connection, that both ends know the run's secret, as a challenge and response
+/// with HMAC-SHA256 (RFC 2104) over both sides' random challenges and the introduction. Never blocks: call
+/// `step` whenever the socket may be ready. Reads not a byte beyond the handshake.
 class Handshake {
  public:
   enum class State { Going, Done, Refused };
 
   /// The side that connected.
-  static Handshake connect(FileDescriptor socket, const std::string& secret, const Introduction& introduction);
-  /// The side that accepted, as rank `to`. It learns who came; whether that one is welcome is for the caller to say:
-  /// when `step` gives Done, call `welcome` or `refuse`.
+  static Handshake connect(FileDescriptor socket, const std::string& secret,
+                           const Introduction& introduction);
+  /// The side that accepted, as rank `to`. It learns who came; whether that one is welcome is for the caller
+  /// to say: when `step` gives Done, call `welcome` or `refuse`.
   static Handshake accept(FileDescriptor socket, const std::string& secret, Purpose purpose, std::int32_t to);
 
   State step();
