@@ -1,0 +1,107 @@
+#include "plan/ownership.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <fstream>
+
+#include "error.h"
+
+namespace edgewire::plan {
+
+HashOwnership::HashOwnership(std::uint64_t vertices, std::uint32_t processes)
+    : vertices_(vertices), processes_(processes), reciprocal_(processes == 1 ? 0 : ~0ULL / processes + 1) {}
+
+std::uint32_t HashOwnership::vertex(std::uint32_t owner, std::uint32_t local) const noexcept {
+  const std::uint32_t turn = rotation(local);
+  const std::uint32_t at = owner >= turn ? owner - turn : owner + processes_ - turn;
+  return local * processes_ + at;
+}
+
+std::uint32_t HashOwnership::count(std::uint32_t owner) const noexcept {
+  const auto whole = static_cast<std::uint32_t>(vertices_ / processes_);
+  const std::uint64_t rest = vertices_ % processes_;
+  return whole + (vertex(owner, whole) - std::uint64_t{whole} * processes_ < rest ? 1 : 0);
+}
+
+RangeOwnership::RangeOwnership(std::vector<std::uint32_t> bounds) : bounds_(std::move(bounds)) {
+  const std::uint32_t vertices = bounds_.back();
+  const auto width = static_cast<unsigned>(std::bit_width(vertices));
+  shift_ = width > 16 ? width - 16 : 0;
+  for (std::uint64_t first = 0; first < vertices; first += std::uint64_t{1} << shift_) {
+    std::uint32_t p = hint_.empty() ? 0 : hint_.back();
+    while (first >= bounds_[p + 1]) ++p;
+    hint_.push_back(p);
+  }
+}
+
+TableOwnership::TableOwnership(std::vector<std::uint16_t> owners, std::uint32_t processes)
+    : owners_(std::move(owners)), locals_(owners_.size()), vertices_(owners_.size()), starts_(processes + 1) {
+  for (const auto owner : owners_) ++starts_[owner + 1U];
+  for (std::uint32_t p = 0; p < processes; ++p) starts_[p + 1] += starts_[p];
+  std::vector<std::uint32_t> next(starts_.begin(), starts_.end() - 1);
+  for (std::uint32_t v = 0; v < owners_.size(); ++v) {
+    const std::uint32_t at = next[owners_[v]]++;
+    locals_[v] = at - starts_[owners_[v]];
+    vertices_[at] = v;
+  }
+}
+
+Ownership Ownership::hash(std::uint64_t vertices, int processes) {
+  return {HashOwnership(vertices, static_cast<std::uint32_t>(processes)), vertices, processes};
+}
+
+Ownership Ownership::ranges(std::span<const std::uint64_t> offsets, int processes) {
+  const std::uint64_t vertices = offsets.size() - 1;
+  const std::uint64_t edges = offsets.back();
+  std::vector<std::uint32_t> bounds(static_cast<std::size_t>(processes) + 1);
+  for (int p = 1; p <= processes; ++p) {
+    const auto share = [p, processes](std::uint64_t whole) {
+      return static_cast<std::uint64_t>(static_cast<Uint128>(whole) * static_cast<unsigned>(p) /
+                                        static_cast<unsigned>(processes));
+    };
+    const auto cut =
+        edges == 0 ? static_cast<std::ptrdiff_t>(share(vertices))
+                   : std::lower_bound(offsets.begin(), offsets.end() - 1, share(edges)) - offsets.begin();
+    bounds[static_cast<std::size_t>(p)] =
+        std::max(bounds[static_cast<std::size_t>(p) - 1], static_cast<std::uint32_t>(cut));
+  }
+  bounds.back() = static_cast<std::uint32_t>(vertices);
+  return {RangeOwnership(std::move(bounds)), vertices, processes};
+}
+
+Ownership Ownership::from_file(const std::string& path, std::uint64_t vertices, int processes) {
+  std::ifstream in(path);
+  std::string line;
+  std::vector<std::uint16_t> owners;
+  if (!in) throw Error(fmt::format("{}: cannot read the partition file", path));
+  while (std::getline(in, line)) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    std::uint32_t owner = 0;
+    const auto [end, bad] = std::from_chars(line.data(), line.data() + line.size(), owner);
+    if (bad != std::errc{} || end != line.data() + line.size() ||
+        owner >= static_cast<std::uint32_t>(processes)) {
+      throw Error(fmt::format("{}: line {}: not an owner from 0 to {}: '{:.40}'", path, owners.size() + 1,
+                              processes - 1, line));
+    }
+    if (owners.size() == vertices) {
+      throw Error(
+          fmt::format("{}: line {}: more lines than the graph's {} vertices", path, vertices + 1, vertices));
+    }
+    owners.push_back(static_cast<std::uint16_t>(owner));
+  }
+  if (in.bad() || owners.size() != vertices) {
+    throw Error(fmt::format("{}: {} owners for {} vertices", path, owners.size(), vertices));
+  }
+  return {TableOwnership(std::move(owners), static_cast<std::uint32_t>(processes)), vertices, processes};
+}
+
+Ownership Ownership::create(const std::string& how, std::span<const std::uint64_t> offsets, int processes) {
+  if (how == "hash") return hash(offsets.size() - 1, processes);
+  if (how == "ranges") return ranges(offsets, processes);
+  return from_file(how, offsets.size() - 1, processes);
+}
+
+}  // namespace edgewire::plan

@@ -1,0 +1,131 @@
+// The plan folder decides who owns what and who sends what to whom: ownership of vertices, the layout of a
+// process's own vertices, the exchange plan, and the arithmetic of its bytes. It does no communication.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace edgewire::plan {
+
+/// Runs work(worker, index) for index 0..count-1 on all workers; returns when all are done.
+using ForEach = std::function<void(std::uint64_t count,
+                                   const std::function<void(int worker, std::uint64_t index)>& work)>;
+
+/// The owner of a vertex and the vertex's number among the owner's vertices (its local number, ascending by
+/// id).
+struct Place {
+  std::uint32_t owner;
+  std::uint32_t local;
+};
+
+__extension__ using Uint128 = unsigned __int128;
+
+/// Every block of P consecutive ids is dealt to the P processes in an order rotated by a hash of the block.
+/// Needs no table, is balanced to one vertex, and has an inverse.
+class HashOwnership {
+ public:
+  HashOwnership(std::uint64_t vertices, std::uint32_t processes);
+  Place place(std::uint32_t v) const noexcept {
+    if (processes_ == 1) return {0, v};
+    const auto block = static_cast<std::uint32_t>((static_cast<Uint128>(reciprocal_) * v) >> 64);
+    const std::uint32_t at = v - block * processes_ + rotation(block);
+    return {at >= processes_ ? at - processes_ : at, block};
+  }
+  std::uint32_t vertex(std::uint32_t owner, std::uint32_t local) const noexcept;
+  std::uint32_t count(std::uint32_t owner) const noexcept;
+
+ private:
+  std::uint32_t rotation(std::uint32_t block) const noexcept {
+    const std::uint64_t mixed = (block + 1) * 0x9E3779B97F4A7C15ULL;
+    return static_cast<std::uint32_t>(((mixed >> 32) * processes_) >> 32);
+  }
+  std::uint64_t vertices_;
+  std::uint32_t processes_;
+  /// ceil(2^64 / P), unused for P = 1: Lemire's exact 32-bit division ("Faster remainder by direct
+  /// computation", 2019).
+  std::uint64_t reciprocal_;
+};
+
+/// Process p owns the ids [bounds[p], bounds[p+1]).
+class RangeOwnership {
+ public:
+  explicit RangeOwnership(std::vector<std::uint32_t> bounds);
+  Place place(std::uint32_t v) const noexcept {
+    std::uint32_t p = hint_[v >> shift_];
+    while (v >= bounds_[p + 1]) ++p;
+    return {p, v - bounds_[p]};
+  }
+  std::uint32_t vertex(std::uint32_t owner, std::uint32_t local) const noexcept {
+    return bounds_[owner] + local;
+  }
+  std::uint32_t count(std::uint32_t owner) const noexcept { return bounds_[owner + 1] - bounds_[owner]; }
+
+ private:
+  std::vector<std::uint32_t> bounds_;
+  unsigned shift_ = 0;
+  std::vector<std::uint32_t> hint_;  ///< [v >> shift_]: owner of the first id with that prefix
+};
+
+/// Any assignment, from a table with one owner a vertex.
+class TableOwnership {
+ public:
+  TableOwnership(std::vector<std::uint16_t> owners, std::uint32_t processes);
+  Place place(std::uint32_t v) const noexcept { return {owners_[v], locals_[v]}; }
+  std::uint32_t vertex(std::uint32_t owner, std::uint32_t local) const noexcept {
+    return vertices_[starts_[owner] + local];
+  }
+  std::uint32_t count(std::uint32_t owner) const noexcept { return starts_[owner + 1] - starts_[owner]; }
+
+ private:
+  std::vector<std::uint16_t> owners_;
+  std::vector<std::uint32_t> locals_;
+  std::vector<std::uint32_t> vertices_;  ///< by owner, ascending
+  std::vector<std::uint32_t> starts_;
+};
+
+inline constexpr std::uint32_t kMaxProcesses = 4096;
+
+/// Who owns which vertex. Loops over edges use visit(), so that the scheme is chosen once and not for each
+/// edge.
+class Ownership {
+ public:
+  static Ownership hash(std::uint64_t vertices, int processes);
+  /// Contiguous ranges with about the same number of out-edges each. `offsets` as GraphFile::offsets().
+  static Ownership ranges(std::span<const std::uint64_t> offsets, int processes);
+  /// One owner (0..processes-1) a line for each vertex, as METIS, KaHIP and KaMinPar write. Throws Error with
+  /// path and line.
+  static Ownership from_file(const std::string& path, std::uint64_t vertices, int processes);
+  /// `how`: "hash", "ranges", or the path of a partition file.
+  static Ownership create(const std::string& how, std::span<const std::uint64_t> offsets, int processes);
+
+  int processes() const noexcept { return processes_; }
+  std::uint64_t vertices() const noexcept { return vertices_; }
+  Place place(std::uint32_t v) const noexcept {
+    return std::visit([v](const auto& scheme) { return scheme.place(v); }, scheme_);
+  }
+  std::uint32_t vertex(std::uint32_t owner, std::uint32_t local) const noexcept {
+    return std::visit([=](const auto& scheme) { return scheme.vertex(owner, local); }, scheme_);
+  }
+  std::uint32_t count(std::uint32_t owner) const noexcept {
+    return std::visit([=](const auto& scheme) { return scheme.count(owner); }, scheme_);
+  }
+  /// Calls work(scheme) with the HashOwnership, RangeOwnership or TableOwnership.
+  template <class Work>
+  decltype(auto) visit(Work&& work) const {
+    return std::visit(std::forward<Work>(work), scheme_);
+  }
+
+ private:
+  using Scheme = std::variant<HashOwnership, RangeOwnership, TableOwnership>;
+  Ownership(Scheme scheme, std::uint64_t vertices, int processes)
+      : scheme_(std::move(scheme)), vertices_(vertices), processes_(processes) {}
+  Scheme scheme_;
+  std::uint64_t vertices_;
+  int processes_;
+};
+
+}  // namespace edgewire::plan

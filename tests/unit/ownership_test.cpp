@@ -1,0 +1,116 @@
+#include "plan/ownership.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <vector>
+
+#include "error.h"
+
+using edgewire::plan::Ownership;
+
+namespace {
+
+/// Every vertex has one place, every place one vertex, and the local numbers ascend with the ids.
+void check_bijection(const Ownership& ownership) {
+  std::vector<std::uint32_t> next(static_cast<std::size_t>(ownership.processes()));
+  for (std::uint32_t v = 0; v < ownership.vertices(); ++v) {
+    const auto place = ownership.place(v);
+    REQUIRE(place.owner < next.size());
+    REQUIRE(place.local == next[place.owner]++);
+    REQUIRE(ownership.vertex(place.owner, place.local) == v);
+  }
+  for (std::uint32_t p = 0; p < next.size(); ++p) CHECK(ownership.count(p) == next[p]);
+}
+
+}  // namespace
+
+TEST_CASE("hash ownership is a balanced bijection for any number of processes") {
+  for (const std::uint64_t vertices : {0, 1, 2, 7, 1000, 65537}) {
+    for (const int processes : {1, 2, 3, 5, 8, 13, 64, 4096}) {
+      const auto ownership = Ownership::hash(vertices, processes);
+      check_bijection(ownership);
+      for (int p = 0; p < processes; ++p) {
+        const auto count = ownership.count(static_cast<std::uint32_t>(p));
+        CHECK(count >= vertices / processes);
+        CHECK(count <= vertices / processes + 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("hash ownership divides exactly up to the largest ids") {
+  for (const std::uint32_t processes : {2U, 3U, 7U, 4095U, 4096U}) {
+    const edgewire::plan::HashOwnership scheme(0xFFFFFFFEULL, processes);
+    for (std::uint32_t v = 0xFFFFFFFDU; v > 0xFFFFFFFDU - 20000; --v) {
+      const auto place = scheme.place(v);
+      REQUIRE(place.local == v / processes);
+      REQUIRE(scheme.vertex(place.owner, place.local) == v);
+    }
+  }
+}
+
+TEST_CASE("hash ownership spreads every stride of ids") {
+  const int processes = 4;
+  const auto ownership = Ownership::hash(1 << 16, processes);
+  for (const std::uint32_t stride : {2U, 4U, 8U, 64U, 1024U}) {
+    std::vector<int> seen(processes);
+    for (std::uint32_t v = 0; v < ownership.vertices(); v += stride) ++seen[ownership.place(v).owner];
+    for (const int count : seen) CHECK(count >= static_cast<int>((1 << 16) / stride / processes) / 3);
+  }
+}
+
+TEST_CASE("ranges are balanced by edges") {
+  std::vector<std::uint64_t> offsets{0};
+  for (std::uint64_t v = 0; v < 10000; ++v) offsets.push_back(offsets.back() + (v < 100 ? 900 : 1));
+  for (const int processes : {1, 2, 3, 8}) {
+    const auto ownership = Ownership::ranges(offsets, processes);
+    check_bijection(ownership);
+    std::uint32_t v = 0;
+    for (int p = 0; p < processes; ++p) {
+      const std::uint32_t end = v + ownership.count(static_cast<std::uint32_t>(p));
+      const auto edges = static_cast<double>(offsets[end] - offsets[v]);
+      CHECK(std::abs(edges - static_cast<double>(offsets.back()) / processes) <= 900);  // one vertex
+      v = end;
+    }
+  }
+}
+
+TEST_CASE("ranges of graphs smaller than the number of processes, or with no edges") {
+  const std::vector<std::uint64_t> one_edge{0, 0, 1}, none{0}, no_edges(101);
+  check_bijection(Ownership::ranges(one_edge, 8));
+  check_bijection(Ownership::ranges(none, 3));
+  const auto even = Ownership::ranges(no_edges, 4);
+  check_bijection(even);
+  for (std::uint32_t p = 0; p < 4; ++p) CHECK(even.count(p) == 25);
+}
+
+TEST_CASE("partition files") {
+  char path[] = "/tmp/edgewire-partition-XXXXXX";
+  const int fd = mkstemp(path);
+  REQUIRE(fd >= 0);
+  close(fd);
+  const auto write = [&path](const char* text) { std::ofstream(path) << text; };
+  const auto read = [&path](std::uint64_t vertices) { return Ownership::from_file(path, vertices, 3); };
+  write("2\n0\r\n2\n1\n");
+  const auto ownership = read(4);
+  check_bijection(ownership);
+  CHECK(ownership.place(2).owner == 2);
+  CHECK(ownership.count(2) == 2);
+  CHECK_THROWS_AS(read(3), edgewire::Error);
+  CHECK_THROWS_AS(read(5), edgewire::Error);
+  for (const char* bad : {"0\n3\n", "0\n-1\n", "0\n1 2\n", "0\n\n", "0\nx\n", "0\n99999999999\n"}) {
+    write(bad);
+    try {
+      read(2);
+      FAIL("accepted: ", bad);
+    } catch (const edgewire::Error& error) {
+      CHECK(std::string(error.what()).find("line 2") != std::string::npos);
+    }
+  }
+  std::remove(path);
+  CHECK_THROWS_AS(read(2), edgewire::Error);
+}
