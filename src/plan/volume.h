@@ -1,0 +1,118 @@
+// The arithmetic of what crosses the wire: bytes a value, headers of each link, seconds at a line rate.
+// Used by the exchange plan and by the bound alike, so that both count the same.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace edgewire::plan {
+
+/// What a process sends for the edges that leave it, fewest values last.
+enum class Strategy { edge, worker, process, slots, cover };
+inline constexpr std::array kStrategies{Strategy::edge, Strategy::worker, Strategy::process, Strategy::slots,
+                                        Strategy::cover};
+
+/// How a value is written on the wire.
+enum class Encoding { f32, bf16, f16, u16 };
+inline constexpr std::array kEncodings{Encoding::f32, Encoding::bf16, Encoding::f16, Encoding::u16};
+
+std::string_view to_name(Strategy strategy) noexcept;
+std::string_view to_name(Encoding encoding) noexcept;
+/// Throw UsageError that lists the known names.
+Strategy strategy_from(std::string_view name);
+Encoding encoding_from(std::string_view name);
+
+constexpr std::uint64_t value_bytes(Encoding encoding) noexcept { return encoding == Encoding::f32 ? 4 : 2; }
+/// Whether a 4-byte vertex id travels with each value. Slots need none: both sides know the order.
+constexpr bool sends_ids(Strategy strategy) noexcept {
+  return strategy == Strategy::edge || strategy == Strategy::worker || strategy == Strategy::process;
+}
+/// Bytes on the wire, without headers, of one value under a strategy.
+constexpr std::uint64_t bytes_a_value(Strategy strategy, Encoding encoding) noexcept {
+  return value_bytes(encoding) + (sends_ids(strategy) ? 4 : 0);
+}
+
+/// How a link cuts payload into frames. All counts are bytes.
+struct Framing {
+  std::string_view name;
+  std::uint32_t payload;    ///< most payload that a frame carries
+  std::uint32_t overhead;   ///< what every frame adds: preamble, headers, checksums, gap
+  std::uint32_t first;      ///< more in the first frame of a message
+  std::uint32_t last;       ///< more in the last frame of a message
+  std::uint32_t alignment;  ///< a message's last frame is padded to this
+  bool stream;              ///< messages share frames, as in TCP
+};
+
+/// Ethernet, IEEE 802.3: preamble and delimiter 8, header 14, frame check 4, gap 12; a frame with preamble
+/// and gap is never shorter than 84.
+inline constexpr std::uint32_t kEthernetBytes = 8 + 14 + 4 + 12;
+inline constexpr std::uint32_t kSmallestFrameBytes = 84;
+/// IPv4 (RFC 791) 20 and TCP with the timestamps option (RFC 9293, RFC 7323) 32.
+inline constexpr std::uint32_t kTcpBytes = 20 + 32;
+/// RoCE v2 (InfiniBand Architecture Specification 1.4, annex A17; chapter 9): IPv4 20, UDP 8, base transport
+/// header 12, invariant CRC 4; the first packet of an RDMA write has an extended header of 16, the last one
+/// of a write with immediate 4 more. Payload is padded to 4.
+inline constexpr std::uint32_t kRoceBytes = 20 + 8 + 12 + 4;
+/// Our own header behind Ethernet's in the dpdk backend: region, offset, length, sequence, acknowledgement,
+/// immediate. No IP.
+inline constexpr std::uint32_t kDpdkHeaderBytes = 32;
+
+/// RoCE's packets carry the largest power of two that fits the Ethernet MTU: 1024 of 1500, 4096 of 9000.
+inline constexpr std::array kFramings{
+    Framing{"tcp1500", 1500 - kTcpBytes, kEthernetBytes + kTcpBytes, 0, 0, 1, true},
+    Framing{"tcp9000", 9000 - kTcpBytes, kEthernetBytes + kTcpBytes, 0, 0, 1, true},
+    Framing{"roce1500", 1024, kEthernetBytes + kRoceBytes, 16, 4, 4, false},
+    Framing{"roce9000", 4096, kEthernetBytes + kRoceBytes, 16, 4, 4, false},
+    Framing{"dpdk1500", 1500 - kDpdkHeaderBytes, kEthernetBytes + kDpdkHeaderBytes, 0, 0, 1, false},
+};
+static_assert(kFramings[0].payload == 1448 && kFramings[0].payload + kFramings[0].overhead == 1538);
+
+/// Fewest bytes on the link, in one direction, for `payload_bytes` in `messages` messages of even size.
+/// Acknowledgements are not counted: with traffic both ways they ride along, else they take the other
+/// direction.
+std::uint64_t wire_bytes(const Framing& framing, std::uint64_t payload_bytes,
+                         std::uint64_t messages = 1) noexcept;
+
+/// "1G", "2.5G", "100M" (powers of ten, G, M, K or T) as bits per second. Throws UsageError.
+std::uint64_t line_rate_bits(std::string_view text);
+
+constexpr double seconds_at(std::uint64_t wire_bytes, std::uint64_t bits_per_s) noexcept {
+  return static_cast<double>(wire_bytes) * 8 / static_cast<double>(bits_per_s);
+}
+
+/// Values from every process (row) to every process (column); the diagonal is what stays at home.
+class Traffic {
+ public:
+  explicit Traffic(int processes = 0)
+      : processes_(static_cast<std::size_t>(processes)), values_(processes_ * processes_) {}
+  int processes() const noexcept { return static_cast<int>(processes_); }
+  std::uint64_t& at(std::size_t from, std::size_t to) noexcept { return values_[from * processes_ + to]; }
+  std::uint64_t at(std::size_t from, std::size_t to) const noexcept {
+    return values_[from * processes_ + to];
+  }
+
+ private:
+  std::size_t processes_;
+  std::vector<std::uint64_t> values_;
+};
+
+/// One iteration's traffic in figures. `_max` of values and payload: the process that sends most. A process
+/// sends to each peer in one message, which is the fewest.
+struct Volume {
+  std::uint64_t values_sent_total = 0;
+  std::uint64_t values_sent_max = 0;
+  double values_sent_mean = 0;
+  std::uint64_t payload_bytes_total = 0;
+  std::uint64_t payload_bytes_max = 0;
+  /// By framing, of the process and direction (sending or receiving) with most: links carry both at once.
+  std::array<std::uint64_t, kFramings.size()> wire_bytes_max{};
+  std::array<std::uint64_t, kFramings.size()> wire_bytes_total{};
+};
+
+/// `with_self` also counts what processes send to themselves, as the tables of 2015 did.
+Volume volume(const Traffic& traffic, std::uint64_t bytes_a_value, bool with_self = false);
+
+}  // namespace edgewire::plan
