@@ -14,8 +14,8 @@ namespace edgewire::graph {
 /// The layout is described in format.h.
 class GraphFile {
  public:
-  /// Maps the file and checks header and section table (not the contents: see verify_rows). Throws Error with path
-  /// and byte offset.
+  /// Maps the file and checks header and section table (not the contents: see verify_rows). Throws Error with
+  /// path and byte offset.
   static GraphFile open(const std::string& path);
   GraphFile(GraphFile&&) noexcept;
   GraphFile& operator=(GraphFile&&) noexcept;
@@ -26,8 +26,8 @@ class GraphFile {
   std::uint64_t vertices() const;
   std::uint64_t edges() const;
   bool weighted() const;
-  bool simple() const;       ///< no duplicate edges and no self loops, by construction
-  bool symmetric() const;    ///< every edge is stored both ways, by construction
+  bool simple() const;     ///< no duplicate edges and no self loops, by construction
+  bool symmetric() const;  ///< every edge is stored both ways, by construction
   bool has_original_ids() const;
 
   /// vertices()+1 edge indices: out-edges of v are targets()[offsets()[v] .. offsets()[v+1]).
@@ -37,8 +37,9 @@ class GraphFile {
   /// The id that vertex v had in the file that was converted.
   std::uint64_t original_id(std::uint32_t v) const;
 
-  /// Checks everything needed to use rows [first, last): checksums of the blocks that hold them, offsets in order,
-  /// targets in range, weights finite. Throws Error with path and byte offset. Blocks already checked are skipped.
+  /// Checks everything needed to use rows [first, last): checksums of the blocks that hold them, offsets in
+  /// order, targets in range, weights finite. Throws Error with path and byte offset. Blocks already checked
+  /// are skipped.
   void verify_rows(std::uint64_t first, std::uint64_t last) const;
   /// Lets the kernel drop the pages that hold rows [first, last) from this process.
   void release_rows(std::uint64_t first, std::uint64_t last) const noexcept;

@@ -1,0 +1,101 @@
+#include <chrono>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/graph_files.h"
+#include "error.h"
+#include "graph/generator.h"
+
+namespace edgewire::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Settings {
+  GraphOutput output;
+  std::uint64_t seed = 1;
+  bool weights = false;
+  int scale = 0;
+  std::uint64_t vertices = 0;
+  std::uint64_t edge_factor = 16;
+  graph::GridShape grid;
+
+  graph::GenerateOptions options() const {
+    return {seed, weights, output.simple, output.undirected, output.workers};
+  }
+};
+
+CLI::App* add_kind(CLI::App& generate, const std::shared_ptr<Settings>& settings, const char* name,
+                   const char* description) {
+  CLI::App* command = generate.add_subcommand(name, description);
+  settings->output.add_to(*command);
+  command->add_option("--seed", settings->seed, "the same seed gives the same file")->capture_default_str();
+  command->add_flag("--weights", settings->weights, "random edge weights in (0, 1]");
+  return command;
+}
+
+void add_kronecker(CLI::App& generate) {
+  auto settings = std::make_shared<Settings>();
+  CLI::App* command =
+      add_kind(generate, settings, "kronecker",
+               "scale-free, with the parameters of Graph500 (A, B, C = 0.57, 0.19, 0.19), ids permuted");
+  command->add_option("--scale", settings->scale, "2^scale vertices")->required()->check(CLI::Range(0, 31));
+  command->add_option("--edge-factor", settings->edge_factor, "edges for each vertex")->capture_default_str();
+  command->callback([settings] {
+    const Clock::time_point start = Clock::now();
+    print_summary(settings->output.path,
+                  graph::generate_kronecker(settings->output.path, settings->scale, settings->edge_factor,
+                                            settings->options(), graph_progress()),
+                  start);
+  });
+}
+
+void add_uniform(CLI::App& generate) {
+  auto settings = std::make_shared<Settings>();
+  CLI::App* command = add_kind(generate, settings, "uniform", "sources and targets drawn uniformly");
+  CLI::Option* scale =
+      command->add_option("--scale", settings->scale, "2^scale vertices")->check(CLI::Range(0, 31));
+  CLI::Option* vertices = command->add_option("--vertices", settings->vertices, "number of vertices");
+  scale->excludes(vertices);
+  command->add_option("--edge-factor", settings->edge_factor, "edges for each vertex")->capture_default_str();
+  command->callback([settings, scale, vertices] {
+    if (scale->empty() && vertices->empty())
+      throw UsageError("generate uniform: --scale or --vertices is required");
+    const Clock::time_point start = Clock::now();
+    const std::uint64_t count = vertices->empty() ? std::uint64_t{1} << settings->scale : settings->vertices;
+    print_summary(settings->output.path,
+                  graph::generate_uniform(settings->output.path, count, settings->edge_factor,
+                                          settings->options(), graph_progress()),
+                  start);
+  });
+}
+
+void add_grid(CLI::App& generate) {
+  auto settings = std::make_shared<Settings>();
+  CLI::App* command = add_kind(generate, settings, "grid",
+                               "each cell joined to its four neighbours, both ways, ids permuted");
+  command->add_option("--rows", settings->grid.rows, "rows of cells")->required();
+  command->add_option("--columns", settings->grid.columns, "columns of cells")->required();
+  command->add_flag("--torus", settings->grid.torus, "join the last row and column to the first");
+  command->add_flag("--keep-order", settings->grid.keep_order, "number cells row by row instead");
+  command->callback([settings] {
+    const Clock::time_point start = Clock::now();
+    print_summary(
+        settings->output.path,
+        graph::generate_grid(settings->output.path, settings->grid, settings->options(), graph_progress()),
+        start);
+  });
+}
+
+}  // namespace
+
+void add_generate(CLI::App& app) {
+  CLI::App* generate = app.add_subcommand("generate", "make a synthetic graph");
+  generate->require_subcommand(1);
+  add_kronecker(*generate);
+  add_uniform(*generate);
+  add_grid(*generate);
+}
+
+}  // namespace edgewire::cli

@@ -1,0 +1,13 @@
+// How much memory a large build may take.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace edgewire::graph {
+
+/// Throws Error ("PATH: needs N MB of memory, M MB are available") when the machine or the container has less
+/// than `bytes` free. Says nothing where that is not known.
+void require_memory(const std::string& path, std::uint64_t bytes);
+
+}  // namespace edgewire::graph

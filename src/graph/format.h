@@ -1,0 +1,75 @@
+// The layout of an .ew file, all little endian:
+//
+//   header page      4096 bytes, ends with its own checksum
+//   offsets          u64[vertices + 1]  index of each vertex's first edge; offsets[vertices] = edges
+//   targets          u32[edges]         sorted in each row
+//   weights          f32[edges]         when weighted: sorted among equal targets; all finite
+//   original ids     u64[vertices]      when ids were renumbered: ascending
+//   checksums        u64[blocks]        XXH3-64 of every block of the four sections, in order
+//
+// Sections begin at multiples of 4096 and are padded with zeros to the next one. Each is cut into blocks of 1
+// MiB, the last one shorter (padding included), so that a reader can check just what it reads. The header
+// holds the checksum of the checksums. Vertices, edges and flags determine the whole layout; a file that
+// states another one is refused.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace edgewire::graph {
+
+static_assert(std::endian::native == std::endian::little, "files are mapped as they are");
+
+inline constexpr std::uint64_t kPageBytes = 4096;
+inline constexpr std::uint64_t kBlockBytes = 1 << 20;
+inline constexpr std::array<char, 8> kMagic = {'E', 'D', 'G', 'E', 'W', 'I', 'R', 'E'};
+inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint64_t kMaxVertices = 0xFFFF'FFFE;  ///< so that 2^32 - 1 can mean "no vertex"
+inline constexpr std::uint64_t kMaxEdges = std::uint64_t{1}
+                                           << 44;  ///< keeps every byte count far from overflow
+
+enum Flag : std::uint32_t { kWeighted = 1, kSimple = 2, kSymmetric = 4, kOriginalIds = 8, kAllFlags = 15 };
+
+enum Section : std::uint32_t { kOffsets, kTargets, kWeights, kIds, kSections };
+
+struct SectionEntry {
+  std::uint64_t offset;  ///< in the file
+  std::uint64_t bytes;   ///< without padding
+  bool operator==(const SectionEntry&) const = default;
+};
+
+struct Header {
+  std::array<char, 8> magic;
+  std::uint32_t version;
+  std::uint32_t flags;
+  std::uint64_t vertices;
+  std::uint64_t edges;
+  std::array<SectionEntry, kSections> sections;  ///< absent ones have 0 bytes
+  SectionEntry checksums;
+  std::uint64_t checksums_checksum;
+  std::array<std::uint8_t, 4096 - 128> reserved;  ///< zero
+  std::uint64_t checksum;                         ///< XXH3-64 of all the bytes before it
+};
+static_assert(sizeof(Header) == kPageBytes && std::is_trivially_copyable_v<Header>);
+static_assert(offsetof(Header, sections) == 32 && offsetof(Header, checksum) == kPageBytes - 8);
+static_assert(kBlockBytes % kPageBytes == 0);
+
+constexpr std::uint64_t padded(std::uint64_t bytes) {
+  return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+}
+constexpr std::uint64_t blocks_of(std::uint64_t bytes) {
+  return (padded(bytes) + kBlockBytes - 1) / kBlockBytes;
+}
+
+/// The header of a graph, complete but for the two checksums. Expects counts within the limits above.
+Header lay_out(std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags);
+std::uint64_t header_checksum(const Header& header);
+/// The number of the section's first block among all blocks; for kSections the number of all blocks.
+std::uint64_t first_block(const Header& header, std::uint32_t section);
+/// Where the file ends: after the checksums.
+std::uint64_t file_bytes(const Header& header);
+
+}  // namespace edgewire::graph

@@ -1,0 +1,43 @@
+// Synthetic graphs. Edge number i is a function of the seed and i, so any number of workers makes the same
+// file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "graph/builder.h"
+#include "graph/parallel.h"
+
+namespace edgewire::graph {
+
+struct GenerateOptions {
+  std::uint64_t seed = 1;
+  bool weighted = false;  ///< uniform in (0, 1]; both directions of an edge have the same
+  bool simple = false;
+  bool undirected = false;
+  int workers = 0;  ///< 0: one a core
+};
+
+/// Kronecker graph with the parameters of Graph500 (A, B, C = 0.57, 0.19, 0.19; Chakrabarti, Zhan, Faloutsos:
+/// R-MAT, 2004), 2^scale vertices whose ids are permuted, edge_factor edges for each vertex. scale <= 31.
+/// Throws Error.
+BuildSummary generate_kronecker(const std::string& path, int scale, std::uint64_t edge_factor,
+                                const GenerateOptions& options, const Progress& progress = {});
+
+/// Sources and targets drawn uniformly, edge_factor edges for each vertex.
+BuildSummary generate_uniform(const std::string& path, std::uint64_t vertices, std::uint64_t edge_factor,
+                              const GenerateOptions& options, const Progress& progress = {});
+
+struct GridShape {
+  std::uint64_t rows = 0;
+  std::uint64_t columns = 0;
+  bool torus = false;  ///< the last row and column are joined to the first ones where there are more than two
+  bool keep_order = false;  ///< vertex row * columns + column; else ids are permuted
+};
+
+/// Each cell is joined to its neighbours above, below, left and right: symmetric, no duplicates, no self
+/// loops.
+BuildSummary generate_grid(const std::string& path, const GridShape& shape, const GenerateOptions& options,
+                           const Progress& progress = {});
+
+}  // namespace edgewire::graph

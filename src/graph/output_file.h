@@ -1,0 +1,33 @@
+// A file that appears whole or not at all.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace edgewire::graph {
+
+/// A file written aside, as PATH.tmp.PID, and renamed to PATH by commit(). Without commit nothing is left
+/// behind. All members throw Error with the path and the system's reason.
+class OutputFile {
+ public:
+  /// Refuses paths that exist and are not regular files.
+  explicit OutputFile(std::string path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  const std::string& path() const noexcept { return path_; }
+  /// Takes the room that the file will need, where the file system can; so a full disk is noticed early.
+  void reserve(std::uint64_t bytes);
+  /// Thread safe.
+  void write(const void* data, std::uint64_t bytes, std::uint64_t offset);
+  void commit();
+
+ private:
+  [[noreturn]] void fail(int cause) const;
+  std::string path_;
+  std::string aside_;
+  int descriptor_ = -1;
+};
+
+}  // namespace edgewire::graph

@@ -1,0 +1,26 @@
+// Threads for building graphs: short-lived, unpinned, with errors carried to the caller.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+namespace edgewire::graph {
+
+/// Told how far a long step has come: its name, units done, units in all. Called by the calling thread only.
+using Progress = std::function<void(std::string_view step, std::uint64_t done, std::uint64_t total)>;
+
+/// The number of workers for a request: itself, or one a core for 0.
+int workers_or_default(int requested) noexcept;
+
+/// Runs work(w) for w in [0, workers), worker 0 on the calling thread, and returns when all have returned.
+/// Rethrows the exception of the lowest worker.
+void run_workers(int workers, const std::function<void(int worker)>& work);
+
+/// Hands out 0..count-1 in order to whichever worker is free. After a failure no more are handed out, and the
+/// exception of the lowest index is rethrown: the same one whatever the number of workers.
+void parallel_for(int workers, std::uint64_t count,
+                  const std::function<void(int worker, std::uint64_t index)>& work,
+                  std::string_view step = {}, const Progress& progress = {});
+
+}  // namespace edgewire::graph
