@@ -10,7 +10,9 @@ int main(int argc, char** argv) {
   CLI::App app{"Edgewire: a zero-copy, communication-bound graph kernel"};
   app.set_version_flag("--version", "edgewire " EDGEWIRE_VERSION);
   app.require_subcommand(1);
+  edgewire::cli::add_topology(app);
   edgewire::cli::add_generate(app);
+  edgewire::cli::add_pagerank(app);
   try {
     app.parse(argc, argv);
     return 0;

@@ -1,5 +1,6 @@
 // The topology folder knows the machine: NUMA nodes, cores, caches, network cards; where workers and memory
-// go; and memory bound to a node. The only folder that includes hwloc. It includes nothing of ours but error.h.
+// go; and memory bound to a node. The only folder that includes hwloc. It includes nothing of ours but
+// error.h.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@ namespace edgewire::topology {
 
 /// A core that this process may use.
 struct Core {
-  int cpu = 0;      ///< operating-system number of its first hardware thread
-  int node = 0;     ///< index into Machine::nodes
+  int cpu = 0;   ///< operating-system number of its first hardware thread
+  int node = 0;  ///< index into Machine::nodes
   int package = 0;
 };
 
@@ -26,15 +27,15 @@ struct Nic {
 };
 
 struct Machine {
-  std::string model;             ///< processor name, empty when unknown
-  std::vector<Node> nodes;       ///< at least one
-  std::vector<Core> cores;       ///< at least one, ordered by node
+  std::string model;        ///< processor name, empty when unknown
+  std::vector<Node> nodes;  ///< at least one
+  std::vector<Core> cores;  ///< at least one, ordered by node
   std::vector<Nic> nics;
-  std::uint64_t l1_bytes = 0;    ///< data cache of one core; a usual size where the machine does not say
-  std::uint64_t l2_bytes = 0;    ///< of one core
-  std::uint64_t l3_bytes = 0;    ///< shared by the cores of one group; 0 when there is none
+  std::uint64_t l1_bytes = 0;  ///< data cache of one core; a usual size where the machine does not say
+  std::uint64_t l2_bytes = 0;  ///< of one core
+  std::uint64_t l3_bytes = 0;  ///< shared by the cores of one group; 0 when there is none
   std::uint64_t memory_bytes = 0;
-  bool huge_pages = false;       ///< transparent huge pages may be asked for, or hugetlbfs pages are free
+  bool huge_pages = false;  ///< transparent huge pages may be asked for, or hugetlbfs pages are free
 };
 
 /// This machine, within the limits of the container or cpuset.

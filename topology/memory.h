@@ -34,7 +34,8 @@ class NodeMemory {
   std::size_t bytes_ = 0;
 };
 
-/// Asks for huge pages for mapped memory, and for pages from `node` (os_index, -1: no preference). Best effort.
+/// Asks for huge pages for mapped memory, and for pages from `node` (os_index, -1: no preference). Best
+/// effort.
 void prepare_pages(void* data, std::size_t bytes, int node) noexcept;
 
 }  // namespace edgewire::topology

@@ -18,8 +18,8 @@ struct Placement {
   bool oversubscribed = false;
 };
 
-/// Places the workers of the process with rank `local_rank` of `local_size` equal processes on this machine: one
-/// worker a core; a process stays within one node, or within as few as possible.
+/// Places the workers of the process with rank `local_rank` of `local_size` equal processes on this machine:
+/// one worker a core; a process stays within one node, or within as few as possible.
 Placement place(const Machine& machine, int local_rank, int local_size, int workers);
 
 /// Binds the calling thread to its place; does nothing when it is not pinned. False when the system refuses.

@@ -21,20 +21,20 @@ namespace edgewire::transport {
 struct Settings {
   int rank = 0;
   int size = 1;
-  int lanes = 1;              ///< sending threads; the same number in every process
-  int kinds = 1;              ///< number of signal counters from each peer
-  std::string secret;         ///< per-run secret, 32 bytes, the same in every process
-  std::string address;        ///< local address to listen on (tcp); empty: 127.0.0.1
-  double peer_timeout_s = 10; ///< bound on every blocking step
+  int lanes = 1;               ///< sending threads; the same number in every process
+  int kinds = 1;               ///< number of signal counters from each peer
+  std::string secret;          ///< per-run secret, 32 bytes, the same in every process
+  std::string address;         ///< local address to listen on (tcp); empty: 127.0.0.1
+  double peer_timeout_s = 10;  ///< bound on every blocking step
   Health* health = nullptr;
 };
 
 /// Sums over all lanes since the start. Bytes are what this process sent.
 struct Counters {
-  std::uint64_t writes = 0;         ///< writes accepted
-  std::uint64_t payload_bytes = 0;  ///< bytes of all accepted writes
-  std::uint64_t frame_bytes = 0;    ///< payload, frame headers and signals: what was given to the link
-  std::uint64_t wire_bytes = 0;     ///< frame_bytes and the link's own headers (see wire_bytes_of())
+  std::uint64_t writes = 0;               ///< writes accepted
+  std::uint64_t payload_bytes = 0;        ///< bytes of all accepted writes
+  std::uint64_t frame_bytes = 0;          ///< payload, frame headers and signals: what was given to the link
+  std::uint64_t wire_bytes = 0;           ///< frame_bytes and the link's own headers (see wire_bytes_of())
   std::uint64_t refused_connections = 0;  ///< strangers turned away
   std::uint64_t refused_frames = 0;       ///< frames outside the sender's part of the region, or malformed
 };
@@ -71,11 +71,11 @@ class Transport {
   virtual std::byte* remote_ptr(int peer, std::size_t offset) const noexcept = 0;
   /// Tells the counters of `lane` that `bytes` were stored through remote_ptr.
   virtual void stored(int lane, std::size_t bytes) noexcept = 0;
-  /// Queues a copy of `source` (from send_memory or the own region; unchanged until completed) to byte `offset`
-  /// of the peer's region. False when the queue is full: poll and try again.
+  /// Queues a copy of `source` (from send_memory or the own region; unchanged until completed) to byte
+  /// `offset` of the peer's region. False when the queue is full: poll and try again.
   virtual bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept = 0;
-  /// Raises the peer's counter `kind` to `count` (absolute, never falls), after every earlier write and store of
-  /// this lane is visible there. A kind belongs to one lane at a time. False when the queue is full.
+  /// Raises the peer's counter `kind` to `count` (absolute, never falls), after every earlier write and store
+  /// of this lane is visible there. A kind belongs to one lane at a time. False when the queue is full.
   virtual bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept = 0;
   /// Starts what was queued on the lane.
   virtual void ring_doorbell(int lane) noexcept = 0;

@@ -5,8 +5,8 @@
 
 namespace edgewire::cli {
 
-/// Each adds one subcommand whose callback does the work. Callbacks throw Error or UsageError, or CLI::RuntimeError
-/// to end with a given exit status.
+/// Each adds one subcommand whose callback does the work. Callbacks throw Error or UsageError, or
+/// CLI::RuntimeError to end with a given exit status.
 void add_generate(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_info(CLI::App& app);

@@ -11,8 +11,8 @@
 
 namespace edgewire::engine {
 
-/// One pinned thread per worker (the caller's thread is worker 0). Where workers are oversubscribed they wait by
-/// blocking, else by spinning for a moment first.
+/// One pinned thread per worker (the caller's thread is worker 0). Where workers are oversubscribed they wait
+/// by blocking, else by spinning for a moment first.
 class WorkerPool {
  public:
   explicit WorkerPool(topology::Placement placement);
@@ -22,8 +22,8 @@ class WorkerPool {
 
   int workers() const noexcept;
   const topology::Placement& placement() const noexcept;
-  /// Runs `work(w)` on every worker w and returns when all have returned. Rethrows the first exception (of the lowest
-  /// worker). Not reentrant.
+  /// Runs `work(w)` on every worker w and returns when all have returned. Rethrows the first exception (of
+  /// the lowest worker). Not reentrant.
   void run(const std::function<void(int)>& work);
   /// As run, but hands out indices 0..count-1 one after the other to whichever worker is free.
   void for_each(std::uint64_t count, const std::function<void(int worker, std::uint64_t index)>& work);

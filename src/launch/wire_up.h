@@ -11,9 +11,9 @@
 
 namespace edgewire::launch {
 
-/// Control plane of one process of a job. All calls are collective and block; they throw Error when the job has
-/// failed. Messages may have any size. While it lives, a thread of its own exchanges heartbeats, so that a dead,
-/// stopped or cut-off peer fails `health()` within the peer timeout in every other process.
+/// Control plane of one process of a job. All calls are collective and block; they throw Error when the job
+/// has failed. Messages may have any size. While it lives, a thread of its own exchanges heartbeats, so that
+/// a dead, stopped or cut-off peer fails `health()` within the peer timeout in every other process.
 class WireUp {
  public:
   virtual ~WireUp() = default;
@@ -25,7 +25,8 @@ class WireUp {
   virtual std::vector<std::string> alltoall(std::span<const std::string> to) = 0;
   /// As allgather, at rank 0 only; elsewhere empty.
   virtual std::vector<std::string> gather(const std::string& mine) = 0;
-  /// Tells all others that this process gives up because of `message`, then returns at once. They fail naming it.
+  /// Tells all others that this process gives up because of `message`, then returns at once. They fail naming
+  /// it.
   virtual void abort(const std::string& message) noexcept = 0;
   /// Collective end of the job: after it, a peer that goes away is no failure.
   virtual void finish() = 0;

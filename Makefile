@@ -1,0 +1,39 @@
+# A thin front to meson: on a bare Debian 12 or Ubuntu machine `make demo` and `make test` do everything.
+BUILD ?= build
+# A graph file for the demo; a Kronecker graph is made when none is named.
+GRAPH ?=
+SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cpp')
+
+.PHONY: build demo test test-all bench format lint install-packages clean
+
+build: install-packages
+	test -f $(BUILD)/build.ninja || meson setup $(BUILD)
+	ninja -C $(BUILD)
+
+demo: build
+	tools/demo $(BUILD)/edgewire "$(GRAPH)"
+
+test: build
+	tests/run.py --build $(BUILD)
+
+test-all: build
+	tests/run.py --build $(BUILD) --all
+
+bench: install-packages
+	test -f $(BUILD)/build.ninja || meson setup $(BUILD)
+	meson configure $(BUILD) -Dbench=true
+	ninja -C $(BUILD)
+	tools/bench $(BUILD)
+
+format: install-packages
+	clang-format-14 -i $(SOURCES)
+
+lint: build
+	run-clang-tidy-14 -quiet -p $(BUILD) -j $$(nproc) >$(BUILD)/lint.txt 2>/dev/null || \
+	  { grep -v '^clang-tidy-14' $(BUILD)/lint.txt; exit 1; }
+
+install-packages:
+	tools/install-packages
+
+clean:
+	rm -rf $(BUILD)

@@ -1,0 +1,324 @@
+// Builds tiles in three parallel passes: count the edges of each group of rows and each column; put them, as
+// pairs of 16-bit offsets, where their tile will be; then turn the pairs of each tile into bundles, in place,
+// column by column.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "kernels/tile.h"
+#include "kernels/tile_format.h"
+
+namespace edgewire::kernels {
+
+namespace {
+
+/// Edges of a tile at most: what is sorted at once, and with the sums, fits in the L2 cache or nearly. In
+/// dense columns it makes tiles of few sources, whose values fit in the L1 cache.
+constexpr std::uint32_t kTileEdges = 1 << 20;
+constexpr std::uint32_t kGroupWidth = 1024;
+static_assert(kStripWidth % kGroupWidth == 0 && kGroupWidth % kRowBlock == 0);
+constexpr std::uint32_t kLookupBits = 10;
+constexpr std::uint64_t kLineWords = 32;  ///< of a cache line
+static_assert(kTileSlackWords % 2 == 0, "pairs stay aligned");
+
+constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
+
+/// An edge on its way: its source in the strip and its destination in the column.
+struct Pair {
+  std::uint16_t source;
+  std::uint16_t destination;
+};
+static_assert(sizeof(Pair) == 4);
+
+/// Finds the column of a destination.
+class ColumnLookup {
+ public:
+  explicit ColumnLookup(std::span<const std::uint32_t> bounds) : bounds_(bounds) {
+    std::uint32_t column = 0;
+    for (std::uint64_t d = 0; d < bounds.back(); d += 1U << kLookupBits) {
+      while (bounds[column + 1] <= d) ++column;
+      first_.push_back(column);
+    }
+  }
+  std::uint32_t operator()(std::uint32_t destination) const noexcept {
+    std::uint32_t column = first_[destination >> kLookupBits];
+    while (destination >= bounds_[column + 1]) ++column;
+    return column;
+  }
+
+ private:
+  std::span<const std::uint32_t> bounds_;
+  std::vector<std::uint32_t> first_;  ///< by 1024 destinations
+};
+
+/// What a tile costs in a sweep, in about picoseconds: an edge, and a bundle.
+struct Cost {
+  std::uint64_t edge, bundle;
+};
+constexpr Cost kPullCost{450, 900}, kPushCost{550, 500};
+
+/// Turns pairs into bundles. One per worker.
+class TileEncoder {
+ public:
+  /// Encodes `pairs`, ordered by source, all in `strip`, as one tile at `out`, which may overlap them.
+  /// Returns its end.
+  std::uint16_t* encode(std::uint64_t strip, std::span<const Pair> pairs, std::uint32_t width,
+                        std::uint16_t* out) {
+    count_destinations(pairs, width);
+    count_sources(pairs);
+    const std::uint64_t pull = pairs.size() * kPullCost.edge + pull_bundles_ * kPullCost.bundle;
+    const std::uint64_t push = pairs.size() * kPushCost.edge + push_bundles_ * kPushCost.bundle;
+    const Direction direction = pull <= push ? Direction::pull : Direction::push;
+    others_.resize(pairs.size());
+    if (direction == Direction::pull) {
+      group_by_destination(pairs);
+    } else {
+      std::transform(pairs.begin(), pairs.end(), others_.begin(), [](Pair pair) { return pair.destination; });
+      groups_.swap(runs_);
+    }
+    return write_bundles(strip, direction, out);
+  }
+
+ private:
+  struct Group {
+    std::uint16_t key;
+    std::uint32_t end;  ///< of its others
+  };
+
+  void count_destinations(std::span<const Pair> pairs, std::uint32_t width) {
+    places_.assign(width, 0);
+    for (const Pair pair : pairs) ++places_[pair.destination];
+    pull_bundles_ = 0;
+    std::uint32_t total = 0;
+    for (std::uint32_t& place : places_) {
+      pull_bundles_ += (place + kBundle - 1) / kBundle;
+      total += std::exchange(place, total);
+    }
+  }
+
+  void count_sources(std::span<const Pair> pairs) {
+    runs_.clear();
+    push_bundles_ = 0;
+    std::uint32_t begin = 0;
+    for (std::uint32_t i = 1; i <= pairs.size(); ++i) {
+      if (i < pairs.size() && pairs[i].source == pairs[begin].source) continue;
+      push_bundles_ += (i - begin + kBundle - 1) / kBundle;
+      runs_.push_back({pairs[begin].source, i});
+      begin = i;
+    }
+  }
+
+  void group_by_destination(std::span<const Pair> pairs) {
+    for (const Pair pair : pairs) others_[places_[pair.destination]++] = pair.source;
+    groups_.clear();
+    std::uint32_t begin = 0;
+    for (std::uint32_t d = 0; d < places_.size(); ++d) {
+      if (places_[d] != begin) groups_.push_back({static_cast<std::uint16_t>(d), places_[d]});
+      begin = places_[d];
+    }
+  }
+
+  std::uint16_t* write_bundles(std::uint64_t strip, Direction direction, std::uint16_t* out) const {
+    std::array<std::uint32_t, kBundle + 1> counts{};
+    std::uint32_t begin = 0;
+    for (const Group& group : groups_) {
+      const std::uint32_t others = group.end - begin;
+      counts[kBundle] += others / kBundle;
+      ++counts[others % kBundle];
+      begin = group.end;
+    }
+    out[0] = static_cast<std::uint16_t>(strip);
+    out[1] = static_cast<std::uint16_t>(direction);
+    std::uint16_t* next = out + kTileHeaderWords;
+    std::uint32_t sizes = 0;
+    for (std::uint32_t size = 1; size <= kBundle; ++size) {
+      if (counts[size] == 0) continue;
+      sizes |= 1U << (size - 1);
+      write_count(next, counts[size]);
+      next += 2;
+    }
+    out[2] = static_cast<std::uint16_t>(sizes);
+    std::array<std::uint16_t*, kBundle + 1> places{};
+    for (std::uint32_t size = 1; size <= kBundle; ++size) {
+      places[size] = next;
+      next += std::size_t{counts[size]} * (1 + size);
+    }
+    const std::uint16_t* others = others_.data();
+    for (const Group& group : groups_) {
+      const std::uint16_t* const end = others_.data() + group.end;
+      while (others != end) {
+        const auto size = std::min<std::ptrdiff_t>(kBundle, end - others);
+        std::uint16_t*& place = places[static_cast<std::size_t>(size)];
+        *place = group.key;
+        place = std::copy_n(others, size, place + 1);
+        others += size;
+      }
+    }
+    return next;
+  }
+
+  std::vector<std::uint32_t> places_;  ///< by destination
+  std::vector<Group> runs_, groups_;
+  std::vector<std::uint16_t> others_;
+  std::uint64_t pull_bundles_ = 0, push_bundles_ = 0;
+};
+
+}  // namespace
+
+class TileBuilder {
+ public:
+  TileBuilder(engine::WorkerPool& pool, const EdgeReader& reader, std::span<const std::uint32_t> bounds)
+      : pool_(pool),
+        reader_(reader),
+        bounds_(bounds),
+        lookup_(bounds),
+        columns_(bounds.size() - 1),
+        strips_(divide_up(reader.sources(), kStripWidth)),
+        workers_(static_cast<std::size_t>(pool.workers())) {
+    // The table of counts takes at most half a byte an edge, or a megabyte, if it can.
+    const std::uint64_t cells = std::max<std::uint64_t>(reader.edges() / 8, 1 << 18);
+    while (group_width_ < kStripWidth && divide_up(reader.sources(), group_width_) * columns_ > cells)
+      group_width_ *= 2;
+    groups_ = divide_up(reader.sources(), group_width_);
+    counts_ =
+        topology::NodeMemory(groups_ * columns_ * sizeof(std::uint32_t), -1, "counting the edges of tiles");
+  }
+
+  Tiles build(std::span<const int> nodes) {
+    pool_.for_each(groups_, [this](int w, std::uint64_t group) { count_group(worker(w), w, group); });
+    lay_out();
+    for (std::size_t c = 0; c < nodes.size(); ++c) {
+      const Tiles::Column& column = tiles_.columns_[c];
+      topology::prepare_pages(words() + column.offset, column.words * sizeof(std::uint16_t), nodes[c]);
+    }
+    pool_.for_each(groups_, [this](int w, std::uint64_t group) { place_group(worker(w), w, group); });
+    pool_.for_each(columns_,
+                   [this](int w, std::uint64_t column) { encode_column(worker(w).encoder, column); });
+    return std::move(tiles_);
+  }
+
+ private:
+  struct Worker {
+    std::vector<std::uint32_t> destinations, ends;
+    std::vector<Pair*> places;  ///< by column
+    TileEncoder encoder;
+  };
+
+  Worker& worker(int w) { return workers_[static_cast<std::size_t>(w)]; }
+  std::uint16_t* words() { return tiles_.memory_.as<std::uint16_t>().data(); }
+  /// By column: the edges of a row group; after lay_out, those of the earlier groups of its strip.
+  std::uint32_t* counts(std::uint64_t group) { return counts_.as<std::uint32_t>().data() + group * columns_; }
+  std::uint32_t& tile_edges(std::uint64_t strip, std::uint64_t column) {
+    return tile_edges_[strip * columns_ + column];
+  }
+  std::uint64_t& tile_offset(std::uint64_t strip, std::uint64_t column) {
+    return tile_offsets_[strip * columns_ + column];
+  }
+
+  /// Calls work(source, its destinations) for the rows of a group.
+  template <class Work>
+  void for_each_row(Worker& scratch, int w, std::uint64_t group, const Work& work) {
+    const std::uint64_t group_end = std::min<std::uint64_t>((group + 1) * group_width_, reader_.sources());
+    for (std::uint64_t first = group * group_width_; first < group_end; first += kRowBlock) {
+      const std::uint64_t last = std::min<std::uint64_t>(first + kRowBlock, group_end);
+      scratch.destinations.clear();
+      scratch.ends.clear();
+      reader_.read(w, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last),
+                   scratch.destinations, scratch.ends);
+      std::uint32_t begin = 0;
+      for (std::uint64_t s = first; s < last; ++s) {
+        const std::uint32_t end = scratch.ends[s - first];
+        work(s, std::span<const std::uint32_t>(scratch.destinations).subspan(begin, end - begin));
+        begin = end;
+      }
+    }
+  }
+
+  void count_group(Worker& scratch, int w, std::uint64_t group) {
+    std::uint32_t* const edges = counts(group);
+    for_each_row(scratch, w, group, [&](std::uint64_t, std::span<const std::uint32_t> destinations) {
+      for (const std::uint32_t destination : destinations) ++edges[lookup_(destination)];
+    });
+  }
+
+  void place_group(Worker& scratch, int w, std::uint64_t group) {
+    const std::uint64_t strip = group * group_width_ / kStripWidth;
+    scratch.places.resize(columns_);
+    for (std::uint64_t c = 0; c < columns_; ++c)
+      scratch.places[c] = reinterpret_cast<Pair*>(words() + tile_offset(strip, c)) + counts(group)[c];
+    for_each_row(scratch, w, group, [&](std::uint64_t s, std::span<const std::uint32_t> destinations) {
+      const auto source = static_cast<std::uint16_t>(s % kStripWidth);
+      for (const std::uint32_t destination : destinations) {
+        const std::uint32_t column = lookup_(destination);
+        *scratch.places[column]++ = {source, static_cast<std::uint16_t>(destination - bounds_[column])};
+      }
+    });
+  }
+
+  /// Gives each tile room for its pairs, and for the little that its bundles may take beyond that.
+  void lay_out() {
+    tile_edges_.resize(strips_ * columns_);
+    tile_offsets_.resize(strips_ * columns_);
+    for (std::uint64_t group = 0; group < groups_; ++group) {
+      const std::uint64_t strip = group * group_width_ / kStripWidth;
+      for (std::uint64_t c = 0; c < columns_; ++c) {
+        const std::uint32_t edges = counts(group)[c];
+        counts(group)[c] = tile_edges(strip, c);
+        tile_edges(strip, c) += edges;
+      }
+    }
+    std::uint64_t offset = 0;
+    tiles_.columns_.resize(columns_);
+    for (std::uint64_t c = 0; c < columns_; ++c) {
+      Tiles::Column& column = tiles_.columns_[c];
+      column = {.begin = bounds_[c],
+                .width = bounds_[c + 1] - bounds_[c],
+                .edges = 0,
+                .offset = offset,
+                .words = 0};
+      for (std::uint64_t strip = 0; strip < strips_; ++strip) {
+        const std::uint64_t edges = tile_edges(strip, c);
+        tile_offset(strip, c) = offset;
+        offset += edges * 2 + divide_up(edges, kTileEdges) * kTileSlackWords;
+        column.edges += edges;
+      }
+      column.words = offset - column.offset;
+      tiles_.edges_ += column.edges;
+      offset = divide_up(offset, kLineWords) * kLineWords;
+    }
+    tiles_.memory_ = topology::NodeMemory(offset * sizeof(std::uint16_t), -1, "the tiles");
+  }
+
+  void encode_column(TileEncoder& encoder, std::uint64_t c) {
+    Tiles::Column& column = tiles_.columns_[c];
+    std::uint16_t* out = words() + column.offset;
+    for (std::uint64_t strip = 0; strip < strips_; ++strip) {
+      const std::uint64_t edges = tile_edges(strip, c);
+      const auto* pairs = reinterpret_cast<const Pair*>(words() + tile_offset(strip, c));
+      const std::uint64_t tiles = divide_up(edges, kTileEdges);
+      for (std::uint64_t i = 0; i < tiles; ++i)
+        out = encoder.encode(strip, {pairs + edges * i / tiles, pairs + edges * (i + 1) / tiles},
+                             column.width, out);
+    }
+    column.words = static_cast<std::uint64_t>(out - words()) - column.offset;
+  }
+
+  engine::WorkerPool& pool_;
+  const EdgeReader& reader_;
+  std::span<const std::uint32_t> bounds_;
+  ColumnLookup lookup_;
+  std::uint64_t columns_, strips_, groups_ = 0;
+  std::uint64_t group_width_ = kGroupWidth;
+  std::vector<Worker> workers_;
+  topology::NodeMemory counts_;
+  std::vector<std::uint32_t> tile_edges_;
+  std::vector<std::uint64_t> tile_offsets_;  ///< in words
+  Tiles tiles_;
+};
+
+Tiles build_tiles(engine::WorkerPool& pool, const EdgeReader& reader,
+                  std::span<const std::uint32_t> column_bounds, std::span<const int> column_nodes) {
+  return TileBuilder(pool, reader, column_bounds).build(column_nodes);
+}
+
+}  // namespace edgewire::kernels

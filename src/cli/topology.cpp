@@ -1,0 +1,170 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/common.h"
+#include "topology/machine.h"
+#include "topology/placement.h"
+
+namespace edgewire::cli {
+namespace {
+
+using nlohmann::json;
+using topology::Machine;
+using topology::Placement;
+
+struct Options {
+  int processes = 1;
+  int workers = 0;
+  std::string xml;
+  std::string json_path;
+};
+
+std::string readable_bytes(std::uint64_t bytes) {
+  constexpr std::array kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < kUnits.size(); ++unit) value /= 1024;
+  return fmt::format("{:.4g} {}", value, kUnits[unit]);
+}
+
+/// "0-3,8" for {0, 1, 2, 3, 8}; the numbers as they come.
+std::string ranges(const std::vector<int>& numbers) {
+  std::string text;
+  for (std::size_t first = 0; first < numbers.size();) {
+    std::size_t last = first;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", numbers[first]);
+    if (last > first) text += fmt::format("-{}", numbers[last]);
+    first = last + 1;
+  }
+  return text;
+}
+
+std::vector<int> cores_of(const Machine& machine, int node) {
+  std::vector<int> cpus;
+  for (const auto& core : machine.cores)
+    if (core.node == node) cpus.push_back(core.cpu);
+  return cpus;
+}
+
+std::vector<int> distinct_nodes(const Placement& placement) {
+  std::vector<int> nodes;
+  for (const auto& worker : placement.workers)
+    if (std::ranges::find(nodes, worker.node) == nodes.end()) nodes.push_back(worker.node);
+  return nodes;
+}
+
+/// The network card that a process with memory on `node` is nearest to; empty when there is none.
+std::string nearest_nic(const Machine& machine, int node) {
+  const auto near = std::ranges::find(machine.nics, node, &topology::Nic::node);
+  if (near != machine.nics.end()) return near->name;
+  return machine.nics.empty() ? "" : machine.nics.front().name;
+}
+
+json as_json(const Machine& machine, const std::vector<Placement>& placements) {
+  json nodes = json::array();
+  for (int n = 0; const auto& node : machine.nodes)
+    nodes.push_back({{"os_index", node.os_index},
+                     {"memory_bytes", node.memory_bytes},
+                     {"cores", cores_of(machine, n++)}});
+  json nics = json::array();
+  for (const auto& nic : machine.nics) nics.push_back({{"name", nic.name}, {"node", nic.node}});
+  json processes = json::array();
+  for (int rank = 0; const auto& placement : placements) {
+    json workers = json::array();
+    for (const auto& place : placement.workers) workers.push_back({{"cpu", place.cpu}, {"node", place.node}});
+    processes.push_back(
+        {{"rank", rank++}, {"workers", workers}, {"nic", nearest_nic(machine, placement.workers[0].node)}});
+  }
+  return {{"model", machine.model},
+          {"memory_bytes", machine.memory_bytes},
+          {"huge_pages", machine.huge_pages},
+          {"caches",
+           {{"l1_bytes", machine.l1_bytes}, {"l2_bytes", machine.l2_bytes}, {"l3_bytes", machine.l3_bytes}}},
+          {"nodes", nodes},
+          {"nics", nics},
+          {"oversubscribed", placements.front().oversubscribed},
+          {"processes", processes},
+          {"version", EDGEWIRE_VERSION}};
+}
+
+void print_machine(const Machine& machine, bool this_machine) {
+  fmt::print("processor   {}\n", machine.model.empty() ? "unknown" : machine.model);
+  fmt::print("cores       {} on {} NUMA node{}\n", machine.cores.size(), machine.nodes.size(),
+             machine.nodes.size() == 1 ? "" : "s");
+  fmt::print("caches      L1 {}, L2 {}, L3 {}\n", readable_bytes(machine.l1_bytes),
+             readable_bytes(machine.l2_bytes),
+             machine.l3_bytes == 0 ? "none" : readable_bytes(machine.l3_bytes));
+  fmt::print("memory      {}\n", readable_bytes(machine.memory_bytes));
+  if (this_machine)
+    fmt::print("huge pages  {}\n", machine.huge_pages ? "yes" : "no (the system does not give any)");
+  for (int n = 0; const auto& node : machine.nodes) {
+    std::string nics;
+    for (const auto& nic : machine.nics)
+      if (nic.node == n) nics += " " + nic.name;
+    fmt::print("node {:<6} cores {}; memory {}; network{}\n", node.os_index, ranges(cores_of(machine, n)),
+               readable_bytes(node.memory_bytes), nics.empty() ? " none" : nics);
+    ++n;
+  }
+  for (const auto& nic : machine.nics)
+    if (nic.node < 0) fmt::print("network     {}, its node unknown\n", nic.name);
+}
+
+void print_placements(const Machine& machine, const std::vector<Placement>& placements) {
+  for (int rank = 0; const auto& placement : placements) {
+    std::vector<int> cpus;
+    for (const auto& worker : placement.workers) cpus.push_back(worker.cpu);
+    std::vector<int> nodes;
+    for (const int node : distinct_nodes(placement))
+      nodes.push_back(machine.nodes[static_cast<std::size_t>(node)].os_index);
+    const std::string nic = nearest_nic(machine, placement.workers[0].node);
+    fmt::print("process {:<3} {} worker{} on {}; memory on node {}; network {}\n", rank++, cpus.size(),
+               cpus.size() == 1 ? "" : "s", placement.oversubscribed ? "any core" : "cores " + ranges(cpus),
+               ranges(nodes), nic.empty() ? "none" : nic);
+  }
+  if (placements.front().oversubscribed)
+    fmt::print("more workers ({}) than cores ({}): workers are not pinned and wait by blocking\n",
+               placements.size() * placements.front().workers.size(), machine.cores.size());
+}
+
+void show(const Options& options) {
+  const Machine machine = options.xml.empty() ? topology::discover() : topology::from_xml(options.xml);
+  const int cores = static_cast<int>(machine.cores.size());
+  const int workers = options.workers > 0 ? options.workers : std::max(1, cores / options.processes);
+  std::vector<Placement> placements;
+  for (int rank = 0; rank < options.processes; ++rank)
+    placements.push_back(topology::place(machine, rank, options.processes, workers));
+  if (!options.json_path.empty())
+    write_whole(options.json_path,
+                as_json(machine, placements).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+  if (options.json_path == "-") return;
+  print_machine(machine, options.xml.empty());
+  fmt::print("\n");
+  print_placements(machine, placements);
+}
+
+}  // namespace
+
+void add_topology(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand(
+      "topology", "Show the machine, and where workers, their memory and network cards would go");
+  command->add_option("-p,--processes", options->processes, "processes on this machine (default 1)")
+      ->check(CLI::Range(1, 4096));
+  command
+      ->add_option("-w,--workers", options->workers,
+                   "workers of each process (default: the cores, divided among the processes)")
+      ->check(CLI::Range(1, 4096));
+  command->add_option("--xml", options->xml, "another machine, from a file that lstopo wrote")
+      ->type_name("FILE");
+  command->add_option("--json", options->json_path, "write all of it as JSON; - is stdout")
+      ->type_name("FILE");
+  command->callback([options] { show(*options); });
+}
+
+}  // namespace edgewire::cli

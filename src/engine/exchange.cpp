@@ -1,0 +1,350 @@
+#include "engine/exchange.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "error.h"
+
+namespace edgewire::engine {
+
+namespace {
+
+constexpr std::size_t kPiece = 1 << 20;  // bytes of one write while setting up
+using plan::Strategy;
+
+std::size_t round_up(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+template <class T>
+std::string pack(std::span<const T> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
+template <class T>
+std::vector<T> unpack(const std::string& bytes, int peer) {
+  if (bytes.size() % sizeof(T) != 0) {
+    throw Error(fmt::format("rank {} sent a faulty message of {} bytes", peer, bytes.size()));
+  }
+  std::vector<T> values(bytes.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+std::span<std::byte> bytes_of(std::vector<std::uint32_t>& values) {
+  return std::as_writable_bytes(std::span(values));
+}
+
+}  // namespace
+
+/// What a process sends to another one.
+struct Exchange::Counts {
+  std::uint32_t entries = 0;
+  std::uint32_t slots = 0;
+};
+
+namespace {
+
+template <class Counts>
+std::size_t sum_slots(std::span<const Counts> lists) {
+  return std::accumulate(lists.begin(), lists.end(), std::size_t{0},
+                         [](std::size_t sum, const Counts& list) { return sum + list.slots; });
+}
+
+template <class Counts>
+std::size_t sum_entries(std::span<const Counts> lists) {
+  return std::accumulate(lists.begin(), lists.end(), std::size_t{0},
+                         [](std::size_t sum, const Counts& list) { return sum + list.entries; });
+}
+
+}  // namespace
+
+Exchange::Exchange(launch::WireUp& wire, transport::Transport& link, const plan::OwnVertices& own,
+                   plan::ExchangePlan& plan, Strategy strategy, int lanes, const std::string& fingerprint,
+                   const plan::ForEach& for_each)
+    : wire_(wire),
+      link_(link),
+      strategy_(strategy),
+      lanes_(lanes),
+      lists_(static_cast<int>(plan.streams().size()) / wire.size()),
+      writes_(static_cast<std::size_t>(lanes * wire.size())) {
+  const auto prints = wire.allgather(fingerprint);
+  for (int p = 0; p < size(); ++p) {
+    if (prints[p] != fingerprint) {
+      throw Error(fmt::format("rank {} runs with another graph or other options: {} against {} here", p,
+                              prints[p], fingerprint));
+    }
+  }
+  std::vector<std::string> counts(size());
+  for (const auto& stream : plan.streams()) {
+    const Counts one{stream.entries, stream.slots};
+    counts[stream.peer] += pack(std::span(&one, 1));
+  }
+  const auto answers = wire.alltoall(counts);
+  std::vector<Counts> in;
+  for (int p = 0; p < size(); ++p) {
+    const auto lists = unpack<Counts>(answers[p], p);
+    if (static_cast<int>(lists.size()) != lists_)
+      throw Error(fmt::format("rank {} has another number of lists", p));
+    in.insert(in.end(), lists.begin(), lists.end());
+  }
+  agree_on_regions(plan, in);
+  agree_on_order(plan, own, in, for_each);
+  plan.finish(for_each);
+  set_streams(plan);
+}
+
+void Exchange::agree_on_regions(const plan::ExchangePlan& plan, const std::vector<Counts>& in) {
+  const std::size_t list_values = strategy_ == Strategy::edge ? 2 : 1;
+  std::size_t region_bytes = 0, send_bytes = 0;
+  std::vector<std::string> offsets(size());
+  for (int p = 0; p < size(); ++p) {
+    const auto from = std::span(in).subspan(p * lists_, lists_);
+    const auto to = plan.streams().subspan(p * lists_, lists_);
+    inbox_bytes_from_.push_back(round_up(sum_slots(from) * value_bytes()));
+    inbox_bytes_to_.push_back(round_up(sum_slots(to) * value_bytes()));
+    const std::size_t setup_bytes =
+        (sum_entries(from) * list_values + sum_entries(to)) * sizeof(std::uint32_t);
+    parts_.push_back(
+        {region_bytes, 2 * kScalarsBytes + round_up(std::max(2 * inbox_bytes_from_[p], setup_bytes))});
+    region_bytes += parts_[p].bytes;
+    send_bytes +=
+        std::max(inbox_bytes_to_[p], round_up(sum_entries(to) * list_values * sizeof(std::uint32_t)));
+    const std::uint64_t offset = parts_[p].offset;
+    offsets[p] = pack(std::span(&offset, 1));
+  }
+  region_ = link_.expose(region_bytes, parts_);
+  const auto blobs = wire_.allgather(link_.blob());
+  const auto answers = wire_.alltoall(offsets);
+  for (int p = 0; p < size(); ++p) {
+    const auto offset = unpack<std::uint64_t>(answers[p], p);
+    if (offset.size() != 1) throw Error(fmt::format("rank {} sent no region offset", p));
+    remote_parts_.push_back(offset[0]);
+  }
+  link_.connect(blobs);
+  send_ = link_.send_memory(send_bytes + 2 * kScalarsBytes);
+}
+
+/// The entries of each stream go into the part of the region that will be the inboxes; the receiver
+/// overwrites them with their positions and writes these back, behind the entries that it gets itself.
+void Exchange::agree_on_order(plan::ExchangePlan& plan, const plan::OwnVertices& own,
+                              const std::vector<Counts>& in, const plan::ForEach& for_each) {
+  const bool multiple = strategy_ == Strategy::edge;
+  const std::size_t list_values = multiple ? 2 : 1;
+  const auto pieces = [this](int peer, std::size_t offset, std::span<const std::byte> source) {
+    for (std::size_t at = 0; at < source.size(); at += kPiece) {
+      if (!write(0, peer, offset + at, source.subspan(at, std::min(kPiece, source.size() - at)))) {
+        throw Error(health().message());
+      }
+    }
+    link_.ring_doorbell(0);
+  };
+  std::size_t send_at = 0;
+  for (int p = 0; p < size(); ++p) {
+    if (p == rank()) continue;
+    std::vector<std::uint32_t> list;
+    for (int l = 0; l < lists_; ++l) {
+      const auto entries = plan.entries(p * lists_ + l);
+      const auto slots_of = plan.slots_of(p * lists_ + l);
+      list.insert(list.end(), entries.begin(), entries.end());
+      list.insert(list.end(), slots_of.begin(), slots_of.end());
+    }
+    const auto source = send_.subspan(send_at, list.size() * sizeof(std::uint32_t));
+    if (!list.empty()) std::memcpy(source.data(), list.data(), source.size());
+    send_at += std::max(inbox_bytes_to_[p], round_up(source.size()));
+    pieces(p, remote_parts_[p] + 2 * kScalarsBytes, source);
+    if (!signal(0, p, kSetupKind, 1)) throw Error(health().message());
+  }
+  const auto all_signalled = [this](std::uint64_t count) {
+    wait_until([this, count] {
+      for (int p = 0; p < size(); ++p) {
+        if (p != rank() && link_.signalled(p, kSetupKind) < count) return false;
+      }
+      return true;
+    });
+  };
+  all_signalled(1);
+
+  incoming_.resize(in.size());
+  std::vector<std::size_t> starts(in.size());  // of each incoming list in the region
+  for (std::size_t s = 0; s < in.size(); ++s) {
+    const auto p = s / lists_;
+    starts[s] = s % lists_ == 0 ? parts_[p].offset + 2 * kScalarsBytes
+                                : starts[s - 1] + in[s - 1].entries * list_values * sizeof(std::uint32_t);
+  }
+  for_each(in.size(), [&](int, std::uint64_t s) {
+    const int p = static_cast<int>(s) / lists_;
+    if (p == rank() || in[s].entries == 0) return;
+    auto* list = reinterpret_cast<std::uint32_t*>(region_.data() + starts[s]);
+    const std::span slots_of(list + in[s].entries, multiple ? in[s].entries : 0);
+    const std::size_t slots =
+        multiple ? std::accumulate(slots_of.begin(), slots_of.end(), std::size_t{0}) : 0;
+    if (multiple && slots != in[s].slots) throw Error(fmt::format("rank {} sent a faulty exchange plan", p));
+    auto arrivals = plan::order_arrivals(own, {list, in[s].entries}, slots_of, p);
+    incoming_[s].targets = std::move(arrivals.targets);
+    std::copy(arrivals.positions.begin(), arrivals.positions.end(), list);
+  });
+  // Peers that are behind still write their lists, but into other parts.
+  for (int p = 0; p < size(); ++p) {
+    if (p == rank()) continue;
+    // The peer's part for us begins with our own lists.
+    std::size_t remote = remote_parts_[p] + 2 * kScalarsBytes;
+    for (int l = 0; l < lists_; ++l)
+      remote += plan.streams()[p * lists_ + l].entries * list_values * sizeof(std::uint32_t);
+    for (int l = 0; l < lists_; ++l) {
+      const std::size_t bytes = in[p * lists_ + l].entries * sizeof(std::uint32_t);
+      pieces(p, remote, region_.subspan(starts[p * lists_ + l], bytes));
+      remote += bytes;
+    }
+    if (!signal(0, p, kSetupKind, 2)) throw Error(health().message());
+  }
+  all_signalled(2);
+  for (int p = 0; p < size(); ++p) {
+    if (p == rank()) continue;
+    const std::size_t last = p * lists_ + lists_ - 1;
+    std::size_t at = starts[last] + in[last].entries * list_values * sizeof(std::uint32_t);
+    for (int l = 0; l < lists_; ++l) {
+      const std::size_t stream = p * lists_ + l;
+      std::vector<std::uint32_t> positions(plan.streams()[stream].entries);
+      if (!positions.empty()) std::memcpy(positions.data(), region_.data() + at, bytes_of(positions).size());
+      at += bytes_of(positions).size();
+      plan.place(stream, positions);
+    }
+  }
+  // The region is still the source of the positions that we sent.
+  wait_until([this] {
+    for (int p = 0; p < size(); ++p) {
+      if (p != rank() && link_.completed(0, p) < writes(0, p)) return false;
+    }
+    return true;
+  });
+}
+
+void Exchange::set_streams(const plan::ExchangePlan& plan) {
+  std::size_t send_at = 0;
+  for (int p = 0; p < size(); ++p) {
+    std::size_t in_at = parts_[p].offset + 2 * kScalarsBytes;
+    std::size_t out_at = remote_parts_[p] + 2 * kScalarsBytes;
+    const std::size_t send_start = send_at;
+    for (int l = 0; l < lists_; ++l) {
+      const std::size_t s = static_cast<std::size_t>(p * lists_ + l);
+      incoming_[s].peer = p;
+      incoming_[s].offset = in_at;
+      in_at += incoming_[s].targets.size() * value_bytes();
+      const auto& stream = plan.streams()[s];
+      OutgoingStream out;
+      out.peer = p;
+      out.slots = stream.slots;
+      out.first_destination = stream.first_destination;
+      out.remote_offset = out_at;
+      out.send_offset = send_at;
+      if (ids_travel()) out.ids = plan.slot_ids(s);
+      out_at += stream.slots * value_bytes();
+      send_at += stream.slots * value_bytes();
+      outgoing_.push_back(std::move(out));
+    }
+    send_at = send_start + round_up(send_at - send_start);
+  }
+}
+
+void Exchange::deal_columns(std::span<const std::uint32_t> column_bounds,
+                            const std::function<std::uint64_t(std::size_t column)>& edges) {
+  struct Remote {
+    OutgoingChunk chunk;
+    double at = 0;  ///< of the stream's length
+    int turn = 0;
+  };
+  std::vector<Remote> remotes;
+  std::size_t stream = 0;
+  for (std::size_t c = 0; c + 1 < column_bounds.size(); ++c) {
+    const std::uint32_t begin = column_bounds[c];
+    while (stream < outgoing_.size() &&
+           begin >= outgoing_[stream].first_destination + outgoing_[stream].slots) {
+      ++stream;
+    }
+    if (stream == outgoing_.size() || begin < outgoing_[stream].first_destination)
+      continue;  // a local column
+    const auto& out = outgoing_[stream];
+    Remote remote;
+    remote.chunk = {
+        c, stream, begin - out.first_destination, {column_bounds[c + 1] - out.first_destination, 0, 0}};
+    remote.at = static_cast<double>(remote.chunk.first_slot) / out.slots;
+    remote.turn = (out.peer - rank() - 1 + size()) % size();
+    remotes.push_back(remote);
+  }
+  std::stable_sort(remotes.begin(), remotes.end(), [](const Remote& a, const Remote& b) {
+    return a.at != b.at ? a.at < b.at : a.turn < b.turn;
+  });
+  lane_chunks_.resize(lanes_);
+  chunks_to_.resize(static_cast<std::size_t>(size() * lanes_));
+  std::vector<std::uint64_t> load(lanes_);
+  for (auto& [chunk, at, turn] : remotes) {
+    const auto lane = static_cast<std::uint32_t>(std::min_element(load.begin(), load.end()) - load.begin());
+    load[lane] += edges(chunk.column) + (column_bounds[chunk.column + 1] - column_bounds[chunk.column]);
+    chunk.chunk.lane = lane;
+    chunk.chunk.ordinal = chunks_to_[outgoing_[chunk.stream].peer * lanes_ + lane]++;
+    lane_chunks_[lane].push_back(chunk);
+  }
+  tell_chunks();
+}
+
+void Exchange::tell_chunks() {
+  std::vector<std::vector<Chunk>> by_stream(outgoing_.size());
+  for (const auto& lane : lane_chunks_) {
+    for (const auto& chunk : lane) by_stream[chunk.stream].push_back(chunk.chunk);
+  }
+  std::vector<std::string> messages(size());
+  for (auto& chunks : by_stream) {
+    std::sort(chunks.begin(), chunks.end(),
+              [](const Chunk& a, const Chunk& b) { return a.end_slot < b.end_slot; });
+    const auto s = static_cast<std::size_t>(&chunks - by_stream.data());
+    messages[s / lists_] += pack(std::span<const Chunk>(chunks));
+  }
+  const auto answers = wire_.alltoall(messages);
+  chunks_from_.resize(static_cast<std::size_t>(size() * lanes_));
+  for (int p = 0; p < size(); ++p) {
+    if (p == rank()) continue;
+    const auto chunks = unpack<Chunk>(answers[p], p);
+    auto next = chunks.begin();
+    for (int l = 0; l < lists_; ++l) {
+      auto& stream = incoming_[p * lists_ + l];
+      for (std::uint32_t slot = 0; slot < stream.targets.size(); slot = stream.chunks.back().end_slot) {
+        if (next == chunks.end() || next->end_slot <= slot || next->end_slot > stream.targets.size() ||
+            next->lane >= static_cast<std::uint32_t>(lanes_) || next->ordinal >= chunks.size()) {
+          throw Error(fmt::format("rank {} sent a faulty list of chunks", p));
+        }
+        ++chunks_from_[p * lanes_ + next->lane];
+        stream.chunks.push_back(*next++);
+      }
+    }
+    if (next != chunks.end()) throw Error(fmt::format("rank {} sent a faulty list of chunks", p));
+  }
+}
+
+void Exchange::wait_until(const std::function<bool()>& done) {
+  for (int spins = 0; !done(); ++spins) {
+    const bool well = spins < 1000 ? link_.poll() : link_.wait(std::chrono::microseconds(1000));
+    if (!well || health().failed()) throw Error(health().message());
+  }
+}
+
+bool Exchange::write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept {
+  while (!link_.write(lane, peer, offset, source)) {
+    link_.ring_doorbell(lane);
+    if (!link_.poll() || health().failed()) return false;
+  }
+  ++writes_[lane * size() + peer];
+  return true;
+}
+
+bool Exchange::signal(int lane, int peer, int kind, std::uint64_t count) noexcept {
+  while (!link_.signal(lane, peer, kind, count)) {
+    link_.ring_doorbell(lane);
+    if (!link_.poll() || health().failed()) return false;
+  }
+  link_.ring_doorbell(lane);
+  return true;
+}
+
+}  // namespace edgewire::engine

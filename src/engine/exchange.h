@@ -1,0 +1,149 @@
+// Sets up what two processes must agree on before they can exchange values without ids: registered regions,
+// the order of the slots, and the chunks in which slots are filled.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "launch/wire_up.h"
+#include "plan/exchange_plan.h"
+#include "transport/transport.h"
+
+namespace edgewire::engine {
+
+/// Signal kinds of a run: one for setup, one for the scalars of an iteration, one for each lane's chunks.
+inline constexpr int kSetupKind = 0;
+inline constexpr int kScalarsKind = 1;
+inline constexpr int kFirstLaneKind = 2;
+
+/// Sums over all vertices that a kernel needs in the next iteration; what they mean is the kernel's matter.
+using Scalars = std::array<double, 2>;
+
+/// Some of the slots of a stream: those of one tile column. Filled by one lane, announced by one signal.
+struct Chunk {
+  std::uint32_t end_slot = 0;  ///< it begins where the stream's previous chunk ends
+  std::uint32_t lane = 0;
+  std::uint32_t ordinal = 0;  ///< among the chunks of its lane to this peer
+};
+
+/// A stream that this process receives.
+struct IncomingStream {
+  int peer = 0;
+  std::vector<std::uint32_t> targets;  ///< [slot]: index of the own vertex, ascending
+  std::vector<Chunk> chunks;
+  std::size_t offset = 0;  ///< of slot 0 of even iterations in the own region
+};
+
+/// A stream that this process sends.
+struct OutgoingStream {
+  int peer = 0;
+  std::uint32_t slots = 0;
+  std::uint32_t first_destination = 0;
+  std::size_t remote_offset = 0;   ///< of slot 0 of even iterations in the peer's region
+  std::size_t send_offset = 0;     ///< of slot 0 in the send memory
+  std::vector<std::uint32_t> ids;  ///< [slot]: local number at the peer; only where ids travel
+};
+
+/// A remote tile column and the chunk that it fills.
+struct OutgoingChunk {
+  std::size_t column = 0;
+  std::size_t stream = 0;
+  std::uint32_t first_slot = 0;
+  Chunk chunk;
+};
+
+/// The agreement of one process with all its peers. Collective; throws Error naming the peer at fault.
+/// A peer's part of the own region holds, at 64-byte steps: the scalars of even and odd iterations, then the
+/// inboxes of even and odd iterations, each with one slot of value_bytes for every value of the peer's
+/// streams.
+class Exchange {
+ public:
+  /// `fingerprint` must be equal in all processes (graph, options): otherwise an Error says so.
+  Exchange(launch::WireUp& wire, transport::Transport& link, const plan::OwnVertices& own,
+           plan::ExchangePlan& plan, plan::Strategy strategy, int lanes, const std::string& fingerprint,
+           const plan::ForEach& for_each);
+  /// Second step, when the tiles are known: deals the remote columns to the lanes, evenly by edges, in an
+  /// order in which all peers are served side by side. `column_bounds` as cut_columns(); edges(column) of
+  /// each.
+  void deal_columns(std::span<const std::uint32_t> column_bounds,
+                    const std::function<std::uint64_t(std::size_t column)>& edges);
+
+  int rank() const noexcept { return wire_.rank(); }
+  int size() const noexcept { return wire_.size(); }
+  int lanes() const noexcept { return lanes_; }
+  bool ids_travel() const noexcept { return strategy_ != plan::Strategy::slots; }
+  std::size_t value_bytes() const noexcept { return ids_travel() ? 8 : 4; }
+  const std::vector<IncomingStream>& incoming() const noexcept { return incoming_; }
+  const std::vector<OutgoingStream>& outgoing() const noexcept { return outgoing_; }
+  /// Chunks of a lane in the order in which it computes them.
+  const std::vector<OutgoingChunk>& lane_chunks(int lane) const noexcept { return lane_chunks_[lane]; }
+  /// Chunks that `peer` sends on `lane` in each iteration, and that it gets.
+  std::uint32_t chunks_from(int peer, std::uint32_t lane) const noexcept {
+    return chunks_from_[peer * lanes_ + lane];
+  }
+  std::uint32_t chunks_to(int peer, std::uint32_t lane) const noexcept {
+    return chunks_to_[peer * lanes_ + lane];
+  }
+
+  /// Where the inbox of an iteration lies, relative to that of even ones.
+  std::size_t parity_shift_from(int peer, std::uint64_t iteration) const noexcept {
+    return iteration % 2 == 0 ? 0 : inbox_bytes_from_[peer];
+  }
+  std::size_t parity_shift_to(int peer, std::uint64_t iteration) const noexcept {
+    return iteration % 2 == 0 ? 0 : inbox_bytes_to_[peer];
+  }
+  std::size_t scalars_offset(int peer, std::uint64_t iteration) const noexcept {
+    return parts_[peer].offset + iteration % 2 * kScalarsBytes;
+  }
+  std::size_t remote_scalars_offset(int peer, std::uint64_t iteration) const noexcept {
+    return remote_parts_[peer] + iteration % 2 * kScalarsBytes;
+  }
+
+  transport::Transport& link() const noexcept { return link_; }
+  transport::Health& health() const noexcept { return wire_.health(); }
+  launch::WireUp& wire() const noexcept { return wire_; }
+  std::span<const std::byte> region() const noexcept { return region_; }
+  /// The image of all outgoing streams (see send_offset), followed by one cell of kScalarsBytes for each
+  /// parity.
+  std::span<std::byte> send_memory() const noexcept { return send_; }
+
+  /// Polls until done() holds; throws Error when the job fails first.
+  void wait_until(const std::function<bool()>& done);
+  /// Queues a write, polling while the queue is full. False once the job has failed.
+  bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept;
+  bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept;
+  /// Writes so far on this lane to this peer.
+  std::uint64_t writes(int lane, int peer) const noexcept { return writes_[lane * size() + peer]; }
+
+  static constexpr std::size_t kScalarsBytes = 64;
+
+ private:
+  struct Counts;
+  void agree_on_regions(const plan::ExchangePlan& plan, const std::vector<Counts>& in);
+  void agree_on_order(plan::ExchangePlan& plan, const plan::OwnVertices& own, const std::vector<Counts>& in,
+                      const plan::ForEach& for_each);
+  void set_streams(const plan::ExchangePlan& plan);
+  void tell_chunks();
+
+  launch::WireUp& wire_;
+  transport::Transport& link_;
+  plan::Strategy strategy_;
+  int lanes_;
+  int lists_;
+  std::span<std::byte> region_;
+  std::span<std::byte> send_;
+  std::vector<transport::Transport::Part> parts_;  ///< [peer], in the own region
+  std::vector<std::size_t> remote_parts_;          ///< [peer]: offset of our part in its region
+  std::vector<std::size_t> inbox_bytes_from_, inbox_bytes_to_;
+  std::vector<IncomingStream> incoming_;
+  std::vector<OutgoingStream> outgoing_;
+  std::vector<std::vector<OutgoingChunk>> lane_chunks_;
+  std::vector<std::uint32_t> chunks_from_, chunks_to_;
+  std::vector<std::uint64_t> writes_;
+};
+
+}  // namespace edgewire::engine

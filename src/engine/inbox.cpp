@@ -1,0 +1,96 @@
+#include "engine/inbox.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace edgewire::engine {
+
+Inbox::Inbox(Exchange& exchange, std::span<const std::uint32_t> blocks,
+             std::span<const std::uint32_t> indexes)
+    : exchange_(exchange),
+      blocks_(blocks.begin(), blocks.end()),
+      indexes_(indexes),
+      sources_(blocks.size() - 1),
+      needed_(blocks.size() - 1) {
+  for (std::uint32_t s = 0; s < exchange.incoming().size(); ++s) {
+    const IncomingStream& stream = exchange.incoming()[s];
+    const auto& targets = stream.targets;
+    std::uint32_t slot = 0;
+    for (std::size_t b = 0; b + 1 < blocks_.size() && slot < targets.size(); ++b) {
+      const auto end = static_cast<std::uint32_t>(
+          std::lower_bound(targets.begin() + slot, targets.end(), blocks_[b + 1]) - targets.begin());
+      if (end == slot) continue;
+      sources_[b].push_back({s, slot, end});
+      auto chunk = std::upper_bound(stream.chunks.begin(), stream.chunks.end(), slot,
+                                    [](std::uint32_t first, const Chunk& c) { return first < c.end_slot; });
+      for (std::uint32_t first = slot; first < end; first = chunk++->end_slot) {
+        auto& needed = needed_[b];
+        auto same = std::find_if(needed.begin(), needed.end(), [&](const Needed& n) {
+          return n.peer == stream.peer && n.lane == chunk->lane;
+        });
+        if (same == needed.end()) same = needed.insert(same, {stream.peer, chunk->lane, 0});
+        same->chunks = std::max(same->chunks, chunk->ordinal + 1);
+      }
+      slot = end;
+    }
+  }
+}
+
+bool Inbox::ready(std::size_t block, std::uint64_t iteration) const noexcept {
+  return std::all_of(needed_[block].begin(), needed_[block].end(), [&](const Needed& needed) {
+    const std::uint64_t before = (iteration - 1) * exchange_.chunks_from(needed.peer, needed.lane);
+    return exchange_.link().signalled(needed.peer, kFirstLaneKind + static_cast<int>(needed.lane)) >=
+           before + needed.chunks;
+  });
+}
+
+void Inbox::add(std::size_t block, std::uint64_t iteration, std::span<double> sums) const noexcept {
+  const std::uint32_t begin = blocks_[block];
+  for (const Source& source : sources_[block]) {
+    const IncomingStream& stream = exchange_.incoming()[source.stream];
+    const std::byte* inbox =
+        exchange_.region().data() + stream.offset + exchange_.parity_shift_from(stream.peer, iteration);
+    if (!exchange_.ids_travel()) {
+      const auto* values = reinterpret_cast<const float*>(inbox);
+      const std::uint32_t* targets = stream.targets.data();
+      for (std::uint32_t s = source.first_slot; s < source.end_slot; ++s)
+        sums[targets[s] - begin] += values[s];
+      continue;
+    }
+    struct Pair {
+      std::uint32_t id;
+      float value;
+    };
+    const auto* pairs = reinterpret_cast<const Pair*>(inbox);
+    for (std::uint32_t s = source.first_slot; s < source.end_slot; ++s) {
+      const std::uint32_t index = pairs[s].id < indexes_.size() ? indexes_[pairs[s].id] : ~std::uint32_t{0};
+      if (index - begin >= sums.size()) {
+        exchange_.health().fail(stream.peer,
+                                fmt::format("rank {} sent a value for vertex {}, which is not in the plan",
+                                            stream.peer, pairs[s].id));
+        return;
+      }
+      sums[index - begin] += pairs[s].value;
+    }
+  }
+}
+
+bool Inbox::scalars(std::uint64_t iteration, const Scalars& mine, Scalars& total) const noexcept {
+  for (int p = 0; p < exchange_.size(); ++p) {
+    if (p != exchange_.rank() && exchange_.link().signalled(p, kScalarsKind) < iteration + 1) return false;
+  }
+  total = {};
+  for (int p = 0; p < exchange_.size(); ++p) {
+    Scalars one = mine;
+    if (p != exchange_.rank()) {
+      std::memcpy(one.data(), exchange_.region().data() + exchange_.scalars_offset(p, iteration),
+                  sizeof(Scalars));
+    }
+    for (std::size_t i = 0; i < one.size(); ++i) total[i] += one[i];
+  }
+  return true;
+}
+
+}  // namespace edgewire::engine

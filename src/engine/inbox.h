@@ -1,0 +1,45 @@
+// The receiving side of an iteration: what peers have written is added to the sums of the own vertices.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/exchange.h"
+
+namespace edgewire::engine {
+
+class Inbox {
+ public:
+  /// `blocks[b]`..`blocks[b + 1]`: indexes of the own vertices that are finished together (the local tile
+  /// columns). `indexes`: [local number] index, for ids that travel.
+  Inbox(Exchange& exchange, std::span<const std::uint32_t> blocks, std::span<const std::uint32_t> indexes);
+
+  /// Whether everything that peers send for the block in this iteration (from 1) has arrived.
+  bool ready(std::size_t block, std::uint64_t iteration) const noexcept;
+  /// Adds it to sums[index - blocks[block]], peer after peer, so that the result does not depend on the order
+  /// of arrival. A false id fails the job, naming the peer.
+  void add(std::size_t block, std::uint64_t iteration, std::span<double> sums) const noexcept;
+  /// Whether the scalars of all peers after `iteration` have arrived; if so adds them up in the order of
+  /// ranks.
+  bool scalars(std::uint64_t iteration, const Scalars& mine, Scalars& total) const noexcept;
+
+ private:
+  struct Source {  ///< the slots of one stream that belong to one block
+    std::uint32_t stream;
+    std::uint32_t first_slot;
+    std::uint32_t end_slot;
+  };
+  struct Needed {  ///< chunks that must have arrived from a peer's lane
+    int peer;
+    std::uint32_t lane;
+    std::uint32_t chunks;
+  };
+  Exchange& exchange_;
+  std::vector<std::uint32_t> blocks_;
+  std::span<const std::uint32_t> indexes_;
+  std::vector<std::vector<Source>> sources_;
+  std::vector<std::vector<Needed>> needed_;
+};
+
+}  // namespace edgewire::engine

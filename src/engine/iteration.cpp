@@ -1,0 +1,200 @@
+#include "engine/iteration.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "error.h"
+
+namespace edgewire::engine {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// The state that the workers of a process share.
+class Loop {
+ public:
+  Loop(WorkerPool& pool, Exchange& exchange, std::span<const std::uint32_t> bounds,
+       std::span<const std::uint32_t> indexes, Step& step, const IterationOptions& options)
+      : pool_(pool),
+        exchange_(exchange),
+        bounds_(bounds),
+        local_columns_(static_cast<std::size_t>(
+            std::lower_bound(bounds.begin(), bounds.end(), static_cast<std::uint32_t>(indexes.size())) -
+            bounds.begin())),
+        step_(step),
+        options_(options),
+        outbox_(exchange),
+        inbox_(exchange, bounds.first(local_columns_ + 1), indexes),
+        scalars_(local_columns_),
+        mine_(options.start) {
+    for (std::size_t c = 0; c + 1 < bounds.size(); ++c) width_ = std::max(width_, bounds[c + 1] - bounds[c]);
+    // The columns are the bounds' smallest unit: a worker without any still takes part.
+    oversubscribed_ = pool.placement().oversubscribed;
+  }
+
+  std::vector<IterationRecord> run() {
+    if (!outbox_.publish_scalars(mine_, 0)) throw Error(exchange_.health().message());
+    exchange_.wire().allgather("");  // all are ready, so that the first iteration measures itself only
+    began_ = Clock::now();
+    sent_ = exchange_.link().counters();
+    pool_.run([this](int worker) { work(worker); });
+    if (failed()) throw Error(exchange_.health().message());
+    drain();
+    return std::move(records_);
+  }
+
+ private:
+  bool failed() const { return exchange_.health().failed(); }
+
+  void work(int worker) {
+    std::vector<double> scratch(width_);
+    std::vector<std::size_t> kept;
+    for (std::uint64_t t = 1; t <= static_cast<std::uint64_t>(options_.iterations) && !stop_; ++t) {
+      send_columns(worker, t, scratch);
+      own_columns(worker, t, scratch, kept);
+      kept_columns(t, scratch, kept);
+      pool_.barrier([this, t] { end(t); });
+    }
+  }
+
+  std::span<double> compute(int worker, std::size_t column, std::vector<double>& scratch) {
+    const auto sums = std::span(scratch).first(bounds_[column + 1] - bounds_[column]);
+    step_.compute(worker, column, sums);
+    return sums;
+  }
+
+  void send_columns(int worker, std::uint64_t t, std::vector<double>& scratch) {
+    for (const auto& chunk : exchange_.lane_chunks(worker)) {
+      const auto sums = compute(worker, chunk.column, scratch);
+      if (!outbox_.publish(chunk, sums, t)) return;
+      exchange_.link().poll();
+    }
+  }
+
+  void own_columns(int worker, std::uint64_t t, std::vector<double>& scratch,
+                   std::vector<std::size_t>& kept) {
+    kept.clear();
+    while (!failed()) {
+      const std::size_t column =
+          next_column_.fetch_add(1, std::memory_order_relaxed);  // reset behind the barrier
+      if (column >= local_columns_) return;
+      const auto sums = compute(worker, column, scratch);
+      exchange_.link().poll();
+      if (Scalars totals; ready(column, t, totals)) {
+        finish(column, t, sums, totals);
+      } else {
+        step_.keep(bounds_[column], sums);
+        kept.push_back(column);
+      }
+    }
+  }
+
+  void kept_columns(std::uint64_t t, std::vector<double>& scratch, const std::vector<std::size_t>& kept) {
+    for (const auto column : kept) {
+      Scalars totals;
+      for (int turns = 0; !ready(column, t, totals); ++turns) {
+        const bool spin = !oversubscribed_ && turns < 100000;
+        if (!(spin ? exchange_.link().poll() : exchange_.link().wait(std::chrono::microseconds(1000))) ||
+            failed())
+          return;
+      }
+      const auto sums = std::span(scratch).first(bounds_[column + 1] - bounds_[column]);
+      step_.take(bounds_[column], sums);
+      finish(column, t, sums, totals);
+    }
+  }
+
+  bool ready(std::size_t column, std::uint64_t t, Scalars& totals) const {
+    return inbox_.scalars(t - 1, mine_, totals) && inbox_.ready(column, t);
+  }
+
+  void finish(std::size_t column, std::uint64_t t, std::span<double> sums, const Scalars& totals) {
+    inbox_.add(column, t, sums);
+    scalars_[column] = step_.finish(bounds_[column], sums, totals);
+  }
+
+  /// One worker, the others rest.
+  void end(std::uint64_t t) {
+    if (failed()) {
+      stop_ = true;
+      return;
+    }
+    mine_ = {};
+    for (const auto& one : scalars_) {
+      for (std::size_t i = 0; i < mine_.size(); ++i) mine_[i] += one[i];
+    }
+    step_.advance();
+    next_column_.store(0, std::memory_order_relaxed);  // seen by all after the barrier
+    if (!outbox_.publish_scalars(mine_, t)) {
+      stop_ = true;
+      return;
+    }
+    if (options_.has_goal) {
+      Scalars totals;
+      while (!inbox_.scalars(t, mine_, totals)) {
+        if (!exchange_.link().poll() || failed()) break;
+      }
+      stop_ = failed() || step_.reached(totals);
+    }
+    record();
+    if (options_.progress) options_.progress(static_cast<int>(t));
+  }
+
+  void record() {
+    const auto now = Clock::now();
+    const auto counters = exchange_.link().counters();
+    IterationRecord record;
+    record.seconds = std::chrono::duration<double>(now - began_).count();
+    const std::uint64_t scalars = static_cast<std::uint64_t>(exchange_.size() - 1) * sizeof(Scalars);
+    record.payload_bytes = counters.payload_bytes - sent_.payload_bytes - scalars;
+    record.wire_bytes = counters.wire_bytes - sent_.wire_bytes;
+    records_.push_back(record);
+    began_ = now;
+    sent_ = counters;
+  }
+
+  /// Until all that was queued has left, and all have what they need: the control plane does not poll.
+  void drain() {
+    const auto done = static_cast<std::uint64_t>(records_.size());
+    exchange_.wait_until([this, done] {
+      Scalars totals;
+      for (int lane = 0; lane < exchange_.lanes(); ++lane) {
+        for (int p = 0; p < exchange_.size(); ++p) {
+          if (p != exchange_.rank() && exchange_.link().completed(lane, p) < exchange_.writes(lane, p))
+            return false;
+        }
+      }
+      return inbox_.scalars(done, mine_, totals);
+    });
+  }
+
+  WorkerPool& pool_;
+  Exchange& exchange_;
+  std::span<const std::uint32_t> bounds_;
+  std::size_t local_columns_;
+  Step& step_;
+  const IterationOptions& options_;
+  Outbox outbox_;
+  Inbox inbox_;
+  std::uint32_t width_ = 0;
+  bool oversubscribed_ = false;
+  std::vector<Scalars> scalars_;  ///< [local column]
+  Scalars mine_;
+  bool stop_ = false;  ///< set behind the barrier
+  alignas(64) std::atomic<std::size_t> next_column_{0};
+  alignas(64) Clock::time_point began_;
+  transport::Counters sent_;
+  std::vector<IterationRecord> records_;
+};
+
+}  // namespace
+
+std::vector<IterationRecord> iterate(WorkerPool& pool, Exchange& exchange,
+                                     std::span<const std::uint32_t> column_bounds,
+                                     std::span<const std::uint32_t> indexes, Step& step,
+                                     const IterationOptions& options) {
+  return Loop(pool, exchange, column_bounds, indexes, step, options).run();
+}
+
+}  // namespace edgewire::engine

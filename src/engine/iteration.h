@@ -1,0 +1,58 @@
+// The loop of a dense kernel: compute, write, signal, wait, apply, without a barrier between processes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "engine/exchange.h"
+#include "engine/inbox.h"
+#include "engine/outbox.h"
+#include "engine/worker_pool.h"
+
+namespace edgewire::engine {
+
+/// What a dense kernel does in an iteration. Called by several workers at once for different columns; must
+/// not throw.
+class Step {
+ public:
+  virtual ~Step() = default;
+  /// sums[i]: what the own edges give to destination i of the column.
+  virtual void compute(int worker, std::size_t column, std::span<double> sums) = 0;
+  /// Makes new values of own vertices first.. from their complete sums. `totals`: the scalars after the last
+  /// iteration over all processes. Returns these vertices' part of the next ones.
+  virtual Scalars finish(std::uint32_t first, std::span<const double> sums, const Scalars& totals) = 0;
+  /// Keeps incomplete sums (rounded to float is enough) and gives them back; until finish() for the same
+  /// vertices.
+  virtual void keep(std::uint32_t first, std::span<const double> sums) = 0;
+  virtual void take(std::uint32_t first, std::span<double> sums) = 0;
+  /// All own vertices are finished: new values become old ones. Called by one worker while the others rest.
+  virtual void advance() = 0;
+  /// Whether the run ends after these totals; only asked when `has_goal`.
+  virtual bool reached(const Scalars& totals) const = 0;
+};
+
+/// How long an iteration took here, and what this process sent in it.
+struct IterationRecord {
+  double seconds = 0;
+  std::uint64_t payload_bytes = 0;  ///< values of vertices only
+  std::uint64_t wire_bytes = 0;     ///< with all headers, scalars and signals
+};
+
+struct IterationOptions {
+  int iterations = 20;
+  bool has_goal =
+      false;  ///< ask Step::reached() after each iteration; all processes then wait for each other's scalars
+  Scalars start{};  ///< own part of the scalars before the first iteration
+  std::function<void(int done)> progress;
+};
+
+/// Runs the iterations on all workers of the pool. `column_bounds` are those of Exchange::deal_columns; the
+/// columns below `own` vertices are local. Collective. Throws Error when the job fails.
+std::vector<IterationRecord> iterate(WorkerPool& pool, Exchange& exchange,
+                                     std::span<const std::uint32_t> column_bounds,
+                                     std::span<const std::uint32_t> indexes, Step& step,
+                                     const IterationOptions& options);
+
+}  // namespace edgewire::engine

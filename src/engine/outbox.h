@@ -1,0 +1,32 @@
+// The sending side of an iteration: finished sums go into the peers' slots.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "engine/exchange.h"
+
+namespace edgewire::engine {
+
+class Outbox {
+ public:
+  explicit Outbox(Exchange& exchange);
+
+  /// Puts the sums of a chunk's column (one for each slot, rounded to float) into the peer's inbox of this
+  /// iteration (from 1) and signals them. Called by the chunk's lane only, in the order of lane_chunks().
+  /// False once the job has failed.
+  bool publish(const OutgoingChunk& chunk, std::span<const double> sums, std::uint64_t iteration) noexcept;
+  /// Sends this process's scalars after `iteration` to all peers. Called by one worker while the others rest.
+  bool publish_scalars(const Scalars& scalars, std::uint64_t iteration) noexcept;
+
+ private:
+  void fill(const OutgoingStream& stream, std::uint32_t first_slot, std::span<const double> sums,
+            std::byte* slots) const noexcept;
+
+  Exchange& exchange_;
+  /// [lane][number in lane_chunks]: writes to the peer once the chunk was sent; its send memory is free when
+  /// as many have completed.
+  std::vector<std::vector<std::uint64_t>> sent_;
+};
+
+}  // namespace edgewire::engine

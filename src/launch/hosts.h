@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "launch/launch.h"
+
+namespace edgewire::launch {
+
+/// One line of a hosts file.
+struct Host {
+  std::string address;
+  int port = 0;
+};
+
+/// Line i (comments and empty lines apart) is rank i: `address[:port]`, IPv6 in brackets. A line without a
+/// port has `default_port` plus the number of lines before it with the same address. Throws Error with the
+/// file and line.
+std::vector<Host> read_hosts(const std::string& path, int default_port);
+
+/// 32 bytes from a secret file (any content of at least 16 bytes, hashed) or from 64 hexadecimal digits in
+/// the environment. Throws Error when there is neither, or when others may read the file.
+std::string load_secret(const std::string& path);
+
+/// Joins the job of the host list: rank 0 listens and waits for all others, these connect to it. Both sides
+/// prove that they know the secret. Throws Error when not all have come within max(peer timeout, 30 s).
+std::unique_ptr<WireUp> join_hosts(const LaunchOptions& options);
+
+}  // namespace edgewire::launch

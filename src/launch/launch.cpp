@@ -1,0 +1,56 @@
+#include "launch/launch.h"
+
+#include <fmt/core.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+
+#include "error.h"
+#include "launch/hosts.h"
+#include "launch/local.h"
+
+namespace edgewire::launch {
+namespace {
+
+int number_from(const char* name, const char* text) {
+  int value = 0;
+  const char* end = text + std::strlen(text);
+  const auto [at, error] = std::from_chars(text, end, value);
+  if (error != std::errc{} || at != end) throw UsageError(fmt::format("{}: not a number: '{}'", name, text));
+  return value;
+}
+
+LaunchOptions with_environment(LaunchOptions options) {
+  if (const char* file = std::getenv("EDGEWIRE_HOSTS"); file != nullptr && options.hosts_file.empty())
+    options.hosts_file = file;
+  if (const char* rank = std::getenv("EDGEWIRE_RANK"); rank != nullptr && options.rank < 0)
+    options.rank = number_from("EDGEWIRE_RANK", rank);
+  if (const char* port = std::getenv("EDGEWIRE_PORT"); port != nullptr && options.port == 0)
+    options.port = number_from("EDGEWIRE_PORT", port);
+  if (const char* file = std::getenv("EDGEWIRE_SECRET_FILE"); file != nullptr && options.secret_file.empty())
+    options.secret_file = file;
+  if (options.port == 0) options.port = kDefaultPort;
+  return options;
+}
+
+}  // namespace
+
+int run(const LaunchOptions& given, const std::function<void(WireUp&)>& body) {
+  const LaunchOptions options = with_environment(given);
+  if (options.processes < 1 || options.processes > kMaxProcesses)
+    throw UsageError(
+        fmt::format("--processes must be from 1 to {}, not {}", kMaxProcesses, options.processes));
+  if (!(options.peer_timeout_s > 0)) throw UsageError("--peer-timeout must be more than 0 seconds");
+  if (options.port < 1 || options.port > 65535)
+    throw UsageError(fmt::format("--port must be from 1 to 65535, not {}", options.port));
+  if (!options.hosts_file.empty()) {
+    const auto wire = join_hosts(options);
+    return run_body(*wire, body);
+  }
+  if (options.processes > 1) return run_local(options, body);
+  const auto wire = alone();
+  return run_body(*wire, body);
+}
+
+}  // namespace edgewire::launch

@@ -1,0 +1,248 @@
+#include "launch/local.h"
+
+#include <fmt/core.h>
+#include <sodium.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <string_view>
+
+#include "error.h"
+#include "launch/star.h"
+
+namespace edgewire::launch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using transport::FileDescriptor;
+
+/// Hashes of the lines that some process has printed, shared by all processes of a local job: when all find
+/// the same fault, such as a missing file, it is said once.
+struct SaidLines {
+  std::atomic<std::size_t> hashes[64] = {};
+};
+SaidLines* said = nullptr;
+
+bool say_once(std::string_view line) {
+  if (said == nullptr) return true;
+  const std::size_t hash = std::max<std::size_t>(std::hash<std::string_view>{}(line), 1);
+  for (auto& slot : said->hashes) {
+    std::size_t empty = 0;
+    if (slot.compare_exchange_strong(empty, hash)) return true;  // pairs with itself in the other processes
+    if (empty == hash) return false;
+  }
+  return true;
+}
+
+void report(const WireUp& wire, const std::string& line) {
+  const std::string text = wire.size() == 1 ? fmt::format("edgewire: {}\n", line)
+                                            : fmt::format("edgewire: rank {}: {}\n", wire.rank(), line);
+  std::fflush(stdout);
+  std::fputs(text.c_str(), stderr);  // one call, so that lines of several processes do not mix
+}
+
+/// The children of a local job, as their parent sees them.
+class Family {
+ public:
+  explicit Family(double peer_timeout_s) : grace_(peer_timeout_s + 2) {
+    std::signal(SIGCHLD, SIG_DFL);  // where it is ignored, statuses are lost
+    sigemptyset(&watched_);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&watched_, number);
+    sigprocmask(SIG_BLOCK, &watched_, &before_);
+  }
+  ~Family() {
+    kill_all(SIGKILL);
+    while (running() > 0) reap(0);
+    sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+  Family(const Family&) = delete;
+  Family& operator=(const Family&) = delete;
+
+  /// Forks; true in the child.
+  bool bear() {
+    const pid_t parent = getpid();
+    const pid_t pid = fork();
+    if (pid < 0)
+      throw Error(fmt::format("cannot start process {}: {}", children_.size(), std::strerror(errno)));
+    if (pid > 0) {
+      children_.push_back({pid});
+      return false;
+    }
+    children_.clear();  // they are the parent's
+    sigprocmask(SIG_SETMASK, &before_, nullptr);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    return true;
+  }
+
+  /// Waits for all; the status for main.
+  int watch() {
+    while (running() > 0) {
+      const timespec pause{0, 200'000'000};
+      const int number = sigtimedwait(&watched_, nullptr, &pause);
+      if (number == SIGINT || number == SIGTERM || number == SIGHUP) {
+        fail(128 + number);
+        kill_all(number);
+        kill_all(SIGCONT);
+      }
+      while (reap(WNOHANG)) continue;
+      if (status_ != 0 && (Clock::now() > deadline_ || all_stopped())) kill_all(SIGKILL);
+    }
+    return status_;
+  }
+
+ private:
+  struct Child {
+    pid_t pid = 0;
+    bool running = true;
+    bool stopped = false;
+  };
+
+  std::ptrdiff_t running() const {
+    return std::count_if(children_.begin(), children_.end(), [](const Child& c) { return c.running; });
+  }
+  bool all_stopped() const {
+    return std::all_of(children_.begin(), children_.end(),
+                       [](const Child& c) { return !c.running || c.stopped; });
+  }
+  void kill_all(int number) const {
+    for (const Child& c : children_)
+      if (c.running) kill(c.pid, number);
+  }
+  /// The first failure decides the status; the others then have a bounded time to notice and end.
+  void fail(int status) {
+    if (status_ != 0) return;
+    status_ = status;
+    deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(grace_);
+  }
+  /// Takes one change of a child; false when there is none.
+  bool reap(int flags) {
+    int state = 0;
+    const pid_t pid = waitpid(-1, &state, flags | WUNTRACED | WCONTINUED);
+    if (pid <= 0) return false;
+    const auto child =
+        std::find_if(children_.begin(), children_.end(), [&](const Child& c) { return c.pid == pid; });
+    if (child == children_.end()) return true;
+    child->stopped = WIFSTOPPED(state);
+    child->running = !WIFEXITED(state) && !WIFSIGNALED(state);
+    if (WIFEXITED(state) && WEXITSTATUS(state) != 0) fail(WEXITSTATUS(state));
+    if (WIFSIGNALED(state) && status_ == 0) {
+      std::fprintf(stderr, "edgewire: rank %d was ended by signal %d (%s)\n",
+                   static_cast<int>(child - children_.begin()), WTERMSIG(state), strsignal(WTERMSIG(state)));
+      fail(1);
+    }
+    return true;
+  }
+
+  std::vector<Child> children_;
+  std::chrono::duration<double> grace_;
+  sigset_t watched_{};
+  sigset_t before_{};
+  int status_ = 0;
+  Clock::time_point deadline_;
+};
+
+/// Ends of the star's streams, made before forking: `hub[p]` for rank 0, `leaf[p]` for rank p.
+struct Streams {
+  std::vector<FileDescriptor> hub;
+  std::vector<FileDescriptor> leaf;
+};
+
+Streams make_streams(int processes) {
+  Streams streams;
+  streams.hub.resize(static_cast<std::size_t>(processes));
+  streams.leaf.resize(static_cast<std::size_t>(processes));
+  for (std::size_t p = 1; p < streams.hub.size(); ++p) {
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+      throw Error(fmt::format("cannot connect {} processes: {}", processes, std::strerror(errno)));
+    streams.hub[p] = FileDescriptor(ends[0]);
+    streams.leaf[p] = FileDescriptor(ends[1]);
+  }
+  return streams;
+}
+
+int run_child(const LaunchOptions& options, int rank, const std::string& secret, Streams streams,
+              const std::function<void(WireUp&)>& body) {
+  Member self;
+  self.rank = self.local_rank = rank;
+  self.size = self.local_size = options.processes;
+  self.peer_timeout_s = options.peer_timeout_s;
+  self.secret = secret;
+  std::vector<FileDescriptor> mine;
+  if (rank == 0)
+    mine = std::move(streams.hub);
+  else
+    mine.push_back(std::move(streams.leaf[static_cast<std::size_t>(rank)]));
+  streams = {};  // ends of others held open would hide that those have died
+  try {
+    const auto wire = star(std::move(self), std::move(mine));
+    return run_body(*wire, body);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "edgewire: rank %d: %s\n", rank, error.what());
+    return 1;
+  }
+}
+
+}  // namespace
+
+int run_body(WireUp& wire, const std::function<void(WireUp&)>& body) {
+  int status = 1;
+  std::string line = "unknown failure";
+  try {
+    body(wire);
+    wire.finish();
+    return 0;
+  } catch (const UsageError& error) {
+    line = error.what();
+    status = 2;
+  } catch (const std::exception& error) {
+    line = error.what();
+  } catch (...) {
+    // said below
+  }
+  transport::Health& health = wire.health();
+  const bool peers_fault = health.failed() && health.peer() >= 0;
+  wire.abort(line);
+  const bool tell = (peers_fault && line == health.message()) || say_once(line);
+  if (tell) report(wire, peers_fault ? health.message() : line);
+  return status;
+}
+
+int run_local(const LaunchOptions& options, const std::function<void(WireUp&)>& body) {
+  if (sodium_init() < 0) throw Error("libsodium does not start");
+  std::string secret(32, '\0');
+  randombytes_buf(secret.data(), secret.size());
+  Streams streams = make_streams(options.processes);
+  void* page = mmap(nullptr, sizeof(SaidLines), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  said = page == MAP_FAILED ? nullptr : new (page) SaidLines;
+  std::fflush(nullptr);
+  std::cout.flush();
+
+  Family family(options.peer_timeout_s);
+  for (int rank = 0; rank < options.processes; ++rank) {
+    if (!family.bear()) continue;
+    const int status = run_child(options, rank, secret, std::move(streams), body);
+    std::cout.flush();
+    std::fflush(nullptr);
+    _exit(status);
+  }
+  streams = {};
+  const int status = family.watch();
+  if (said != nullptr) munmap(page, sizeof(SaidLines));
+  said = nullptr;
+  return status;
+}
+
+}  // namespace edgewire::launch

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <functional>
+
+#include "launch/launch.h"
+
+namespace edgewire::launch {
+
+/// Runs `body` on this wire-up and returns the exit status; tells others and stderr of a failure. Never
+/// throws.
+int run_body(WireUp& wire, const std::function<void(WireUp&)>& body);
+
+/// Forks all processes of a local job and watches over them; returns the first non-zero exit status.
+int run_local(const LaunchOptions& options, const std::function<void(WireUp&)>& body);
+
+}  // namespace edgewire::launch

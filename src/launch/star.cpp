@@ -1,0 +1,446 @@
+#include "launch/star.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "error.h"
+
+namespace edgewire::launch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::duration;
+using std::chrono::milliseconds;
+using transport::FileDescriptor;
+
+enum class Kind : std::uint32_t { Heartbeat = 1, Data, Abort, Finish };
+
+/// Precedes every message on a stream, in the byte order of the hosts (all little endian).
+struct FrameHeader {
+  std::uint64_t length = 0;  ///< bytes that follow
+  Kind kind = Kind::Heartbeat;
+  std::uint32_t tag = 0;  ///< Data: number of the collective step; Abort: rank at fault
+};
+static_assert(sizeof(FrameHeader) == 16);
+
+/// Far above any message of a job; a larger length is garbage.
+constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{1} << 38;
+constexpr std::size_t kReadBytes = std::size_t{1} << 18;
+constexpr milliseconds kLinger{1000};  ///< for the last messages when the wire-up ends
+
+using Message = std::shared_ptr<const std::string>;  ///< header and payload; shared by all who get the same
+
+struct Arrival {
+  FrameHeader header;
+  std::string payload;
+};
+
+/// One stream and what is under way on it.
+struct Peer {
+  int rank = -1;
+  FileDescriptor stream;
+  std::deque<Message> outgoing;
+  std::size_t sent_bytes = 0;  ///< of outgoing.front()
+  std::string partial;         ///< bytes of a frame that has not arrived whole
+  std::deque<Arrival> arrived;
+  Clock::time_point heard;
+};
+
+Message frame(Kind kind, std::uint32_t tag, std::string_view payload = {}) {
+  const FrameHeader header{payload.size(), kind, tag};
+  std::string bytes(sizeof header, '\0');
+  bytes.reserve(sizeof header + payload.size());
+  std::memcpy(bytes.data(), &header, sizeof header);
+  bytes += payload;
+  return std::make_shared<const std::string>(std::move(bytes));
+}
+
+std::string pack(std::span<const std::string> items) {
+  std::string bytes;
+  for (const std::string& item : items) {
+    const std::uint64_t length = item.size();
+    bytes.append(reinterpret_cast<const char*>(&length), sizeof length);
+    bytes += item;
+  }
+  return bytes;
+}
+
+std::vector<std::string> unpack(std::string_view bytes, int count) {
+  std::vector<std::string> items;
+  for (int i = 0; i < count; ++i) {
+    std::uint64_t length = 0;
+    if (bytes.size() < sizeof length) throw Error("a message of the wire-up is cut short");
+    std::memcpy(&length, bytes.data(), sizeof length);
+    bytes.remove_prefix(sizeof length);
+    if (bytes.size() < length) throw Error("a message of the wire-up is cut short");
+    items.emplace_back(bytes.substr(0, length));
+    bytes.remove_prefix(length);
+  }
+  return items;
+}
+
+class Star final : public WireUp {
+ public:
+  Star(Member member, std::vector<FileDescriptor> streams);
+  ~Star() override;
+
+  int rank() const override { return self_.rank; }
+  int size() const override { return self_.size; }
+  std::vector<std::string> allgather(const std::string& mine) override;
+  std::vector<std::string> alltoall(std::span<const std::string> to) override;
+  std::vector<std::string> gather(const std::string& mine) override;
+  void abort(const std::string& message) noexcept override;
+  void finish() override;
+  transport::Health& health() override { return health_; }
+  const std::string& secret() const override { return self_.secret; }
+  int local_rank() const override { return self_.local_rank; }
+  int local_size() const override { return self_.local_size; }
+  const std::string& address() const override { return self_.address; }
+
+ private:
+  // Callers of the collective steps.
+  void send(int to, Kind kind, std::string_view payload = {});
+  std::string receive(int from, Kind kind);
+  std::vector<std::string> collect(const std::string& mine);
+  void wake() noexcept;
+  Peer& peer(int rank);
+
+  // The watching thread; all with mutex_ held.
+  void watch();
+  void wait_for_events(std::unique_lock<std::mutex>& lock);
+  void read(Peer& peer);
+  void take_frames(Peer& peer);
+  void take(Peer& peer, const FrameHeader& header, std::string payload);
+  void flush(Peer& peer);
+  void keep_alive(Clock::time_point now);
+  void tell_failure();
+  void lose(Peer& peer, const std::string& cause);
+  std::string name_of(int rank) const;
+
+  Member self_;
+  transport::Health health_;
+  duration<double> timeout_;
+  FileDescriptor wake_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Peer> peers_;
+  std::uint32_t step_ = 0;
+  bool told_ = false;      ///< the others know of the failure
+  bool finished_ = false;  ///< a peer that goes away is no failure
+  bool stopping_ = false;
+  Clock::time_point last_beat_;
+  Clock::time_point last_round_;
+  std::thread watcher_;
+};
+
+Star::Star(Member member, std::vector<FileDescriptor> streams)
+    : self_(std::move(member)),
+      timeout_(self_.peer_timeout_s),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!wake_) throw Error(fmt::format("cannot make an eventfd: {}", std::strerror(errno)));
+  last_beat_ = last_round_ = Clock::now();
+  for (std::size_t p = 0; p < streams.size(); ++p) {
+    if (!streams[p]) continue;
+    fcntl(streams[p].get(), F_SETFL, O_NONBLOCK);
+    Peer added;
+    added.rank = static_cast<int>(p);
+    added.stream = std::move(streams[p]);
+    added.heard = last_round_;
+    peers_.push_back(std::move(added));
+  }
+  watcher_ = std::thread([this] { watch(); });
+}
+
+Star::~Star() {
+  {
+    const std::scoped_lock lock(mutex_);
+    stopping_ = true;
+  }
+  wake();
+  watcher_.join();
+}
+
+std::string Star::name_of(int rank) const {
+  const auto index = static_cast<std::size_t>(rank);
+  return index < self_.hosts.size() ? fmt::format("rank {} ({})", rank, self_.hosts[index])
+                                    : fmt::format("rank {}", rank);
+}
+
+Peer& Star::peer(int rank) {
+  return *std::find_if(peers_.begin(), peers_.end(), [&](const Peer& p) { return p.rank == rank; });
+}
+
+void Star::wake() noexcept {
+  const std::uint64_t one = 1;
+  // A full counter wakes the thread just as well.
+  [[maybe_unused]] const ssize_t ignored = ::write(wake_.get(), &one, sizeof one);
+}
+
+void Star::send(int to, Kind kind, std::string_view payload) {
+  if (payload.size() > kMaxMessageBytes)
+    throw Error(fmt::format("a message of {} bytes is too large", payload.size()));
+  Message message = frame(kind, step_, payload);
+  {
+    const std::scoped_lock lock(mutex_);
+    for (Peer& p : peers_)
+      if (to < 0 || p.rank == to) p.outgoing.push_back(message);
+  }
+  wake();
+}
+
+std::string Star::receive(int from, Kind kind) {
+  std::unique_lock lock(mutex_);
+  Peer& source = peer(from);
+  // The timeout is for failures that the transport notices: nobody notifies then.
+  while (source.arrived.empty() && !health_.failed()) changed_.wait_for(lock, milliseconds(50));
+  if (health_.failed()) throw Error(health_.message());
+  Arrival arrival = std::move(source.arrived.front());
+  source.arrived.pop_front();
+  if (arrival.header.kind != kind || arrival.header.tag != step_)
+    throw Error(fmt::format("{} is at another step of the job than rank {}", name_of(from), self_.rank));
+  return std::move(arrival.payload);
+}
+
+/// At rank 0 what every process gave; elsewhere empty.
+std::vector<std::string> Star::collect(const std::string& mine) {
+  if (health_.failed()) throw Error(health_.message());
+  ++step_;
+  if (self_.rank != 0) {
+    send(0, Kind::Data, mine);
+    return {};
+  }
+  std::vector<std::string> all{mine};
+  for (int p = 1; p < self_.size; ++p) all.push_back(receive(p, Kind::Data));
+  return all;
+}
+
+std::vector<std::string> Star::gather(const std::string& mine) { return collect(mine); }
+
+std::vector<std::string> Star::allgather(const std::string& mine) {
+  std::vector<std::string> all = collect(mine);
+  if (self_.rank != 0) return unpack(receive(0, Kind::Data), self_.size);
+  send(-1, Kind::Data, pack(all));
+  return all;
+}
+
+std::vector<std::string> Star::alltoall(std::span<const std::string> to) {
+  if (to.size() != static_cast<std::size_t>(self_.size))
+    throw Error("alltoall needs one message for each process");
+  std::vector<std::string> rows = collect(pack(to));
+  if (self_.rank != 0) return unpack(receive(0, Kind::Data), self_.size);
+  std::vector<std::vector<std::string>> columns(to.size());
+  for (const std::string& row : rows) {
+    std::vector<std::string> items = unpack(row, self_.size);
+    for (std::size_t p = 0; p < items.size(); ++p) columns[p].push_back(std::move(items[p]));
+  }
+  for (int p = 1; p < self_.size; ++p) send(p, Kind::Data, pack(columns[static_cast<std::size_t>(p)]));
+  return std::move(columns[0]);
+}
+
+void Star::abort(const std::string& message) noexcept {
+  health_.fail(-1, message);
+  wake();
+}
+
+void Star::finish() {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (finished_) return;
+  }
+  if (health_.failed()) throw Error(health_.message());
+  ++step_;
+  if (self_.rank != 0) {
+    send(0, Kind::Finish);
+    receive(0, Kind::Finish);
+    return;
+  }
+  for (int p = 1; p < self_.size; ++p) receive(p, Kind::Finish);
+  {
+    const std::scoped_lock lock(mutex_);
+    finished_ = true;  // before anybody is let go
+  }
+  send(-1, Kind::Finish);
+}
+
+void Star::watch() {
+  std::unique_lock lock(mutex_);
+  Clock::time_point linger_until = Clock::time_point::max();
+  while (true) {
+    wait_for_events(lock);
+    const auto now = Clock::now();
+    // This process itself was stopped, or the machine slept: the silence was ours.
+    if (now - last_round_ > timeout_ / 2)
+      for (Peer& p : peers_) p.heard = now;
+    last_round_ = now;
+    keep_alive(now);
+    if (health_.failed()) tell_failure();
+    for (Peer& p : peers_) flush(p);
+    changed_.notify_all();
+    if (!stopping_) continue;
+    linger_until = std::min(linger_until, now + kLinger);
+    const bool idle =
+        std::all_of(peers_.begin(), peers_.end(), [](const Peer& p) { return p.outgoing.empty(); });
+    if (idle || now > linger_until) return;
+  }
+}
+
+/// Waits a moment for arrivals and for room, with the lock released, and reads what came.
+void Star::wait_for_events(std::unique_lock<std::mutex>& lock) {
+  std::vector<pollfd> events{{wake_.get(), POLLIN, 0}};
+  for (const Peer& p : peers_)
+    events.push_back({p.stream.get(), static_cast<short>(POLLIN | (p.outgoing.empty() ? 0 : POLLOUT)), 0});
+  const auto pause = std::clamp(timeout_ / 20, duration<double>(0.005), duration<double>(0.25));
+  lock.unlock();
+  poll(events.data(), events.size(), static_cast<int>(pause.count() * 1000));
+  lock.lock();
+  std::uint64_t wakes = 0;
+  [[maybe_unused]] const ssize_t ignored = ::read(wake_.get(), &wakes, sizeof wakes);
+  for (std::size_t i = 0; i < peers_.size(); ++i)
+    if ((events[i + 1].revents & (POLLIN | POLLHUP | POLLERR)) != 0) read(peers_[i]);
+}
+
+void Star::read(Peer& peer) {
+  // One piece a round, so that a peer with much to say does not keep the others from being heard.
+  const std::size_t before = peer.partial.size();
+  peer.partial.resize(before + kReadBytes);
+  const ssize_t got = recv(peer.stream.get(), peer.partial.data() + before, kReadBytes, 0);
+  peer.partial.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  if (got > 0) {
+    peer.heard = Clock::now();
+    take_frames(peer);
+  } else if (got == 0) {
+    lose(peer, "was lost: connection closed");
+  } else if (errno != EAGAIN && errno != EINTR) {
+    lose(peer, fmt::format("was lost: {}", std::strerror(errno)));
+  }
+}
+
+void Star::take_frames(Peer& peer) {
+  std::size_t offset = 0;
+  FrameHeader header;
+  while (peer.stream && peer.partial.size() - offset >= sizeof header) {
+    std::memcpy(&header, peer.partial.data() + offset, sizeof header);
+    if (header.length > kMaxMessageBytes) {
+      lose(peer, fmt::format("sent a malformed message of {} bytes", header.length));
+      return;
+    }
+    if (peer.partial.size() - offset - sizeof header < header.length) break;
+    take(peer, header, peer.partial.substr(offset + sizeof header, header.length));
+    offset += sizeof header + header.length;
+  }
+  peer.partial.erase(0, offset);
+}
+
+void Star::take(Peer& peer, const FrameHeader& header, std::string payload) {
+  switch (header.kind) {
+    case Kind::Heartbeat:
+      break;
+    case Kind::Finish:
+      if (peer.rank == 0) finished_ = true;
+      [[fallthrough]];
+    case Kind::Data:
+      peer.arrived.push_back({header, std::move(payload)});
+      break;
+    case Kind::Abort:
+      if (static_cast<int>(header.tag) == self_.rank)
+        health_.fail(-1, "the other processes gave up: " + payload);
+      else
+        health_.fail(static_cast<int>(header.tag), payload);
+      break;
+    default:
+      lose(peer, fmt::format("sent a malformed message of kind {}", static_cast<std::uint32_t>(header.kind)));
+  }
+}
+
+void Star::flush(Peer& peer) {
+  if (!peer.stream) peer.outgoing.clear();
+  while (!peer.outgoing.empty()) {
+    const std::string& bytes = *peer.outgoing.front();
+    const ssize_t sent = ::send(peer.stream.get(), bytes.data() + peer.sent_bytes,
+                                bytes.size() - peer.sent_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0) return;  // no room yet, or lost: then reading says why
+    peer.sent_bytes += static_cast<std::size_t>(sent);
+    if (peer.sent_bytes < bytes.size()) continue;
+    peer.outgoing.pop_front();
+    peer.sent_bytes = 0;
+  }
+}
+
+/// Says that this process lives, and finds peers that do not say so. A little before the timeout, so that all
+/// others have heard of it when the timeout ends.
+void Star::keep_alive(Clock::time_point now) {
+  if (now - last_beat_ >= std::min(timeout_ / 4, duration<double>(0.25))) {
+    last_beat_ = now;
+    const Message beat = frame(Kind::Heartbeat, 0);
+    for (Peer& p : peers_)
+      if (p.outgoing.empty()) p.outgoing.push_back(beat);
+  }
+  for (Peer& p : peers_) {
+    const duration<double> silence = now - p.heard;
+    if (p.stream && !finished_ && silence > timeout_ * 0.9)
+      lose(p, fmt::format("has been silent for {:.1f} s", silence.count()));
+  }
+}
+
+/// Rank 0 tells all others, the others tell rank 0.
+void Star::tell_failure() {
+  if (std::exchange(told_, true)) return;
+  const int culprit = health_.peer() < 0 ? self_.rank : health_.peer();
+  const std::string text = health_.peer() < 0
+                               ? fmt::format("{} failed: {}", name_of(self_.rank), health_.message())
+                               : health_.message();
+  const Message message = frame(Kind::Abort, static_cast<std::uint32_t>(culprit), text);
+  for (Peer& p : peers_) p.outgoing.push_back(message);
+}
+
+void Star::lose(Peer& peer, const std::string& cause) {
+  peer.stream.close();
+  peer.outgoing.clear();
+  if (!finished_) health_.fail(peer.rank, fmt::format("{} {}", name_of(peer.rank), cause));
+}
+
+class Alone final : public WireUp {
+ public:
+  explicit Alone(std::string secret) : secret_(std::move(secret)) {}
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  std::vector<std::string> allgather(const std::string& mine) override { return {mine}; }
+  std::vector<std::string> alltoall(std::span<const std::string> to) override {
+    return {to.begin(), to.end()};
+  }
+  std::vector<std::string> gather(const std::string& mine) override { return {mine}; }
+  void abort(const std::string& message) noexcept override { health_.fail(-1, message); }
+  void finish() override {}
+  transport::Health& health() override { return health_; }
+  const std::string& secret() const override { return secret_; }
+  int local_rank() const override { return 0; }
+  int local_size() const override { return 1; }
+  const std::string& address() const override { return address_; }
+
+ private:
+  transport::Health health_;
+  std::string secret_;
+  std::string address_ = "127.0.0.1";
+};
+
+}  // namespace
+
+std::unique_ptr<WireUp> star(Member member, std::vector<FileDescriptor> streams) {
+  return std::make_unique<Star>(std::move(member), std::move(streams));
+}
+
+std::unique_ptr<WireUp> alone() { return std::make_unique<Alone>(std::string(32, '\0')); }
+
+}  // namespace edgewire::launch

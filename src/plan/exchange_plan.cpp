@@ -1,0 +1,274 @@
+#include "plan/exchange_plan.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <numeric>
+
+#include "error.h"
+
+namespace edgewire::plan {
+
+namespace {
+
+constexpr std::uint32_t kBlocksAtATime = 64;  // row blocks that a worker takes at a time
+
+std::uint64_t row_blocks(std::uint32_t sources) {
+  return (sources + std::uint64_t{ExchangePlan::kRowBlock} - 1) / ExchangePlan::kRowBlock;
+}
+
+/// work(worker, block, first row, last row) for every block of rows, or every `step`-th.
+void for_each_block(const ForEach& for_each, std::uint32_t sources, std::uint32_t step,
+                    const std::function<void(int, std::uint64_t, std::uint32_t, std::uint32_t)>& work) {
+  const std::uint64_t blocks = row_blocks(sources);
+  const std::uint64_t taken = std::uint64_t{kBlocksAtATime} * step;
+  for_each((blocks + taken - 1) / taken, [&](int worker, std::uint64_t group) {
+    for (std::uint64_t b = group * taken; b < std::min(blocks, (group + 1) * taken); b += step) {
+      const auto first = static_cast<std::uint32_t>(b * ExchangePlan::kRowBlock);
+      work(worker, b, first, std::min(sources, first + ExchangePlan::kRowBlock));
+    }
+  });
+}
+
+}  // namespace
+
+Arrivals order_arrivals(const OwnVertices& own, std::span<const std::uint32_t> entries,
+                        std::span<const std::uint32_t> slots_of, int peer) {
+  constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> entry_at(own.count(), kNone);
+  for (std::uint32_t e = 0; e < entries.size(); ++e) {
+    if (entries[e] >= own.count() || entry_at[own.indexes()[entries[e]]] != kNone) {
+      throw Error(
+          fmt::format("rank {} sent a faulty exchange plan: vertex {} of {}", peer, entries[e], own.count()));
+    }
+    entry_at[own.indexes()[entries[e]]] = e;
+  }
+  Arrivals arrivals;
+  arrivals.positions.resize(entries.size());
+  arrivals.targets.reserve(entries.size());
+  std::uint32_t position = 0;
+  for (std::uint32_t i = 0; i < own.count(); ++i) {
+    if (entry_at[i] == kNone) continue;
+    arrivals.positions[entry_at[i]] = position++;
+    arrivals.targets.insert(arrivals.targets.end(), slots_of.empty() ? 1 : slots_of[entry_at[i]], i);
+  }
+  return arrivals;
+}
+
+ExchangePlan::ExchangePlan(const graph::GraphFile& graph, const Ownership& ownership, int rank,
+                           const OwnVertices& own, Strategy strategy, int lists, const ForEach& for_each)
+    : graph_(graph),
+      ownership_(ownership),
+      own_(own),
+      rank_(static_cast<std::uint32_t>(rank)),
+      strategy_(strategy),
+      lists_(lists),
+      index_(ownership, ownership.processes() == 1 ? 0 : lists) {
+  const int processes = ownership.processes();
+  if (processes > 1) {
+    for_each_block(for_each, own.count(), 1,
+                   [&](int, std::uint64_t, std::uint32_t first, std::uint32_t last) {
+                     visit_remote(first, last, [&](int list, Place place) { index_.mark(list, place); });
+                   });
+    index_.seal();
+  }
+  first_entries_.push_back(0);
+  for (int p = 0; p < processes; ++p) {
+    for (int list = 0; list < lists; ++list) {
+      Stream stream;
+      stream.peer = p;
+      stream.list = list;
+      stream.entries = stream.slots = p == rank ? 0 : index_.count(list, static_cast<std::uint32_t>(p));
+      streams_.push_back(stream);
+      first_entries_.push_back(first_entries_.back() + stream.entries);
+    }
+  }
+  if (strategy != Strategy::edge) return;
+  std::vector<std::uint64_t> slots(streams_.size());
+  slots_of_.resize(first_entries_.back());
+  visit_remote(0, own.count(), [&](int list, Place place) {
+    const std::size_t stream =
+        place.owner * static_cast<std::size_t>(lists_) + static_cast<std::size_t>(list);
+    ++slots_of_[first_entries_[stream] + index_.entry(list, place)];
+    ++slots[stream];
+  });
+  for (std::size_t s = 0; s < streams_.size(); ++s) {
+    if (slots[s] > std::numeric_limits<std::uint32_t>::max()) {
+      throw Error(
+          fmt::format("strategy edge: {} values for rank {}, more than 2^32", slots[s], streams_[s].peer));
+    }
+    streams_[s].slots = static_cast<std::uint32_t>(slots[s]);
+  }
+}
+
+/// work(list, place) for each edge of rows [first, last) that leaves the process.
+template <class Work>
+void ExchangePlan::visit_remote(std::uint32_t first, std::uint32_t last, const Work& work) const {
+  const auto offsets = graph_.offsets();
+  const auto targets = graph_.targets();
+  ownership_.visit([&](const auto& scheme) {
+    for (std::uint32_t i = first; i < last; ++i) {
+      const std::uint32_t v = own_.ids()[i];
+      const int list = lists_ == 1 ? 0 : static_cast<int>(i % static_cast<std::uint32_t>(lists_));
+      for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
+        const Place place = scheme.place(targets[e]);
+        if (place.owner != rank_) work(list, place);
+      }
+    }
+  });
+}
+
+std::vector<std::uint32_t> ExchangePlan::entries(std::size_t stream) const {
+  const Stream& s = streams_[stream];
+  return s.entries == 0 ? std::vector<std::uint32_t>{}
+                        : index_.members(s.list, static_cast<std::uint32_t>(s.peer));
+}
+
+std::span<const std::uint32_t> ExchangePlan::slots_of(std::size_t stream) const noexcept {
+  if (slots_of_.empty()) return {};
+  return {&slots_of_[first_entries_[stream]], streams_[stream].entries};
+}
+
+void ExchangePlan::place(std::size_t stream, std::span<const std::uint32_t> positions) {
+  destination_of_.resize(first_entries_.back());
+  const Stream& s = streams_[stream];
+  std::vector<bool> taken(s.entries);
+  for (std::uint32_t e = 0; e < s.entries; ++e) {
+    if (positions[e] >= s.entries || taken[positions[e]]) {
+      throw Error(fmt::format("rank {} sent a faulty order of slots: position {}", s.peer, positions[e]));
+    }
+    taken[positions[e]] = true;
+    destination_of_[first_entries_[stream] + e] = positions[e];
+  }
+}
+
+void ExchangePlan::finish(const ForEach& for_each) {
+  std::uint64_t next = own_.count();
+  for (auto& stream : streams_) {
+    stream.first_destination = static_cast<std::uint32_t>(next);
+    next += stream.slots;
+  }
+  if (next > std::numeric_limits<std::uint32_t>::max()) {
+    throw Error(fmt::format("{} destinations in one process, more than 2^32: use more processes", next));
+  }
+  destinations_ = static_cast<std::uint32_t>(next);
+  for_each(streams_.size(), [&](int, std::uint64_t s) {
+    const Stream& stream = streams_[s];
+    std::uint32_t* destination = destination_of_.data() + first_entries_[s];
+    if (slots_of_.empty()) {
+      for (std::uint32_t e = 0; e < stream.entries; ++e) destination[e] += stream.first_destination;
+      return;
+    }
+    const std::uint32_t* slots = slots_of_.data() + first_entries_[s];
+    std::vector<std::uint32_t> first(stream.entries + std::size_t{1});
+    for (std::uint32_t e = 0; e < stream.entries; ++e) first[destination[e] + 1] = slots[e];
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    for (std::uint32_t e = 0; e < stream.entries; ++e) {
+      destination[e] = stream.first_destination + first[destination[e]];
+    }
+  });
+  if (strategy_ == Strategy::edge) number_edges();
+}
+
+/// Strategy `edge`: the edges of a destination take its slots one after the other, in row order. One thread,
+/// so that the numbering is the same in every run.
+void ExchangePlan::number_edges() {
+  std::vector<std::uint32_t> next = destination_of_;
+  for (std::uint32_t first = 0; first < own_.count(); first += kRowBlock) {
+    edge_starts_.push_back(edge_destinations_.size());
+    visit_remote(first, std::min(own_.count(), first + kRowBlock), [&](int list, Place place) {
+      const std::size_t stream =
+          place.owner * static_cast<std::size_t>(lists_) + static_cast<std::size_t>(list);
+      edge_destinations_.push_back(next[first_entries_[stream] + index_.entry(list, place)]++);
+    });
+  }
+}
+
+std::vector<std::uint32_t> ExchangePlan::slot_ids(std::size_t stream) const {
+  const std::vector<std::uint32_t> locals = entries(stream);
+  std::vector<std::uint32_t> ids(streams_[stream].slots);
+  for (std::size_t e = 0; e < locals.size(); ++e) {
+    const std::uint64_t at = first_entries_[stream] + e;
+    const std::uint32_t slot = destination_of_[at] - streams_[stream].first_destination;
+    std::fill_n(ids.begin() + slot, slots_of_.empty() ? 1 : slots_of_[at], locals[e]);
+  }
+  return ids;
+}
+
+void ExchangePlan::read(std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
+                        std::vector<std::uint32_t>& ends) const {
+  const auto offsets = graph_.offsets();
+  const auto targets = graph_.targets();
+  const auto ids = own_.ids();
+  const auto indexes = own_.indexes();
+  // In degree order the rows of a block lie anywhere in the file: fetch their beginnings side by side.
+  for (std::uint32_t i = last; i < std::min(last + kRowBlock, own_.count()); ++i)
+    __builtin_prefetch(&offsets[ids[i]]);
+  for (std::uint32_t i = first; i < last; ++i) __builtin_prefetch(targets.data() + offsets[ids[i]]);
+  const std::uint32_t* edge_destination =
+      edge_starts_.empty() ? nullptr : edge_destinations_.data() + edge_starts_[first / kRowBlock];
+  ownership_.visit([&](const auto& scheme) {
+    for (std::uint32_t i = first; i < last; ++i) {
+      const std::uint32_t v = ids[i];
+      const std::uint32_t list = lists_ == 1 ? 0 : i % static_cast<std::uint32_t>(lists_);
+      const std::uint64_t begin = offsets[v];
+      const std::uint64_t count = offsets[v + 1] - begin;
+      const std::size_t before = destinations.size();
+      destinations.resize(before + count);
+      for (std::uint64_t e = 0; e < count; ++e) {
+        const Place place = scheme.place(targets[begin + e]);
+        std::uint32_t& destination = destinations[before + e];
+        if (place.owner == rank_) {
+          destination = indexes[place.local];
+        } else if (edge_destination != nullptr) {
+          destination = *edge_destination++;
+        } else {
+          const std::size_t stream = place.owner * static_cast<std::size_t>(lists_) + list;
+          destination = destination_of_[first_entries_[stream] + index_.entry(static_cast<int>(list), place)];
+        }
+      }
+      ends.push_back(static_cast<std::uint32_t>(destinations.size()));
+    }
+  });
+}
+
+std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
+                                                     const ForEach& for_each) const {
+  constexpr std::uint32_t kGranule = 64;
+  constexpr std::uint32_t kStep = 8;
+  const std::uint32_t step = row_blocks(own_.count()) < 1024 ? 1 : kStep;
+  std::vector<std::uint32_t> counts(destinations_ / kGranule + 1);
+  for_each_block(
+      for_each, own_.count(), step, [&](int, std::uint64_t, std::uint32_t first, std::uint32_t last) {
+        thread_local std::vector<std::uint32_t> destinations, ends;
+        destinations.clear();
+        ends.clear();
+        read(first, last, destinations, ends);
+        for (const auto d : destinations) {
+          // An addition that another worker overwrites would change the columns from run to run.
+          std::atomic_ref<std::uint32_t>(counts[d / kGranule]).fetch_add(1, std::memory_order_relaxed);
+        }
+      });
+  std::vector<std::uint32_t> bounds{0};
+  const auto cut = [&](std::uint32_t begin, std::uint32_t end) {
+    std::uint64_t edges = 0;
+    for (std::uint32_t d = begin; d < end;) {
+      const std::uint32_t next = std::min(end, (d / kGranule + 1) * kGranule);
+      const std::uint64_t more = std::uint64_t{counts[d / kGranule]} * step;
+      if (d > bounds.back() && (next - bounds.back() > width || edges + more > edges_per_column)) {
+        bounds.push_back(d);
+        edges = 0;
+      }
+      edges += more;
+      d = next;
+    }
+    if (end > begin) bounds.push_back(end);
+  };
+  cut(0, own_.count());
+  for (const auto& stream : streams_) cut(stream.first_destination, stream.first_destination + stream.slots);
+  return bounds;
+}
+
+}  // namespace edgewire::plan

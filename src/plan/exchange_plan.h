@@ -1,0 +1,93 @@
+// What one process sends: for each peer the destinations that its edges reach there, in which slots.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "graph/graph_file.h"
+#include "plan/own_vertices.h"
+#include "plan/ownership.h"
+#include "plan/remote_index.h"
+#include "plan/volume.h"
+
+namespace edgewire::plan {
+
+/// The slots of one peer that one sum each goes to in every iteration. Strategy `worker` has one stream for
+/// each peer and worker, the others one for each peer.
+struct Stream {
+  int peer = 0;
+  int list = 0;
+  std::uint32_t entries = 0;            ///< distinct destinations
+  std::uint32_t slots = 0;              ///< values sent; `edge`: one for each edge, else as entries
+  std::uint32_t first_destination = 0;  ///< slot s is destination first_destination + s
+};
+
+/// How the receiver orders the entries of a stream: by index in its own layout.
+struct Arrivals {
+  std::vector<std::uint32_t> targets;    ///< [slot]: index of the own vertex; ascending
+  std::vector<std::uint32_t> positions;  ///< [entry]: its position among the stream's entries, for the sender
+};
+
+/// The receiver's side: `entries[e]` is the local number of entry e, `slots_of[e]` its number of slots
+/// (empty: one each). Throws Error naming the peer when a local number is out of range or comes twice.
+Arrivals order_arrivals(const OwnVertices& own, std::span<const std::uint32_t> entries,
+                        std::span<const std::uint32_t> slots_of, int peer);
+
+/// The sender's side. The destinations of a process are numbered [own vertices by index][slots of stream
+/// 0][of stream 1]... Made in two steps, because the receiver chooses the order of the slots: construct,
+/// exchange entries for positions (order_arrivals), then place() and finish(). After that all calls are const
+/// and thread safe.
+class ExchangePlan {
+ public:
+  /// Reads all own edges once. `lists`: workers for strategy `worker`, else 1. Throws Error.
+  ExchangePlan(const graph::GraphFile& graph, const Ownership& ownership, int rank, const OwnVertices& own,
+               Strategy strategy, int lists, const ForEach& for_each);
+
+  std::span<const Stream> streams() const noexcept { return streams_; }
+  /// [entry]: local number at the peer, ascending.
+  std::vector<std::uint32_t> entries(std::size_t stream) const;
+  /// [entry]: number of slots; only for strategy `edge`.
+  std::span<const std::uint32_t> slots_of(std::size_t stream) const noexcept;
+  void place(std::size_t stream, std::span<const std::uint32_t> positions);
+  void finish(const ForEach& for_each);
+
+  /// [slot]: local number at the peer, what travels as id.
+  std::vector<std::uint32_t> slot_ids(std::size_t stream) const;
+  std::uint32_t sources() const noexcept { return own_.count(); }
+  std::uint64_t edges() const noexcept { return own_.edges(); }
+  std::uint32_t destinations() const noexcept { return destinations_; }
+  /// Destinations of the edges of own vertices [first, last), at most kRowBlock and starting at a multiple of
+  /// it, in order of their indexes; ends[i]: number of them up to and including vertex first+i.
+  static constexpr std::uint32_t kRowBlock = 64;
+  void read(std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
+            std::vector<std::uint32_t>& ends) const;
+  /// Cuts the destinations into columns of at most `width`, so that none holds edges of two peers and none
+  /// many more than `edges_per_column` edges (estimated from every eighth block of rows). Returns the bounds:
+  /// columns + 1 of them.
+  std::vector<std::uint32_t> cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
+                                         const ForEach& for_each) const;
+
+ private:
+  template <class Work>
+  void visit_remote(std::uint32_t first, std::uint32_t last, const Work& work) const;
+  void number_edges();
+
+  const graph::GraphFile& graph_;
+  const Ownership& ownership_;
+  const OwnVertices& own_;
+  std::uint32_t rank_;
+  Strategy strategy_;
+  int lists_;
+  RemoteIndex index_;
+  std::vector<Stream> streams_;                   ///< [peer * lists + list]
+  std::vector<std::uint64_t> first_entries_;      ///< [stream]: in the arrays below
+  std::vector<std::uint32_t> destination_of_;     ///< [entry]: its (first) destination
+  std::vector<std::uint32_t> slots_of_;           ///< [entry]
+  std::vector<std::uint32_t> edge_destinations_;  ///< strategy `edge`: [own remote edge]
+  std::vector<std::uint64_t> edge_starts_;        ///< [row block]: in edge_destinations_
+  std::uint32_t destinations_ = 0;
+};
+
+}  // namespace edgewire::plan

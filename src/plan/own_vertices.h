@@ -1,0 +1,40 @@
+// The vertices that one process owns, in the order in which it computes them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "graph/graph_file.h"
+#include "plan/ownership.h"
+
+namespace edgewire::plan {
+
+enum class Layout {
+  given,   ///< ascending ids
+  degree,  ///< descending out-degree, so that hubs share cache lines and tiles; equal degrees in ascending
+           ///< ids
+};
+
+/// Own vertices are known by three numbers: the global id; the local number (see Place); and the index, their
+/// position in the layout, by which all arrays of values are addressed. 8 bytes a vertex.
+class OwnVertices {
+ public:
+  /// Also verifies the rows that it will use. Throws Error with path and offset.
+  OwnVertices(const graph::GraphFile& graph, const Ownership& ownership, int rank, Layout layout,
+              const ForEach& for_each);
+
+  std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(ids_.size()); }
+  std::uint64_t edges() const noexcept { return edges_; }
+  /// [index]: global id.
+  std::span<const std::uint32_t> ids() const noexcept { return ids_; }
+  /// [local number]: index.
+  std::span<const std::uint32_t> indexes() const noexcept { return indexes_; }
+
+ private:
+  std::vector<std::uint32_t> ids_;
+  std::vector<std::uint32_t> indexes_;
+  std::uint64_t edges_ = 0;
+};
+
+}  // namespace edgewire::plan

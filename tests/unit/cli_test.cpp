@@ -1,0 +1,71 @@
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "cli/common.h"
+#include "error.h"
+
+namespace edgewire::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Folder {
+  fs::path path;
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "edgewire-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~Folder() { fs::remove_all(path); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+};
+
+std::string contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+auto files_in(const fs::path& path) { return std::distance(fs::directory_iterator(path), {}); }
+
+TEST_CASE("write_whole replaces a file and leaves nothing beside it") {
+  const Folder folder;
+  const fs::path file = folder.path / "report.json";
+  write_whole(file, "old and longer");
+  write_whole(file, "new\n");
+  CHECK(contents(file) == "new\n");
+  CHECK(files_in(folder.path) == 1);
+}
+
+TEST_CASE("write_whole names a path that cannot be written") {
+  CHECK_THROWS_WITH_AS(write_whole("/nowhere/report.json", "x"),
+                       "/nowhere/report.json: cannot write: No such file or directory", Error);
+}
+
+TEST_CASE("write_whole keeps the old file when the new one does not fit") {
+  const Folder folder;
+  const fs::path file = folder.path / "report.json";
+  write_whole(file, "old");
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const rlimit tight{4096, before.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &tight) == 0);
+  CHECK_THROWS_AS(write_whole(file, std::string(100'000, 'x')), Error);
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  CHECK(contents(file) == "old");
+  CHECK(files_in(folder.path) == 1);
+}
+
+}  // namespace
+}  // namespace edgewire::cli

@@ -1,0 +1,197 @@
+#include "launch/launch.h"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <new>
+#include <thread>
+
+#include "error.h"
+
+namespace edgewire::launch {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// What the processes of a job write to stderr while it lives.
+class StderrCapture {
+ public:
+  StderrCapture() : file_(std::tmpfile()), saved_(dup(2)) {
+    std::fflush(stderr);
+    dup2(fileno(file_), 2);
+  }
+  ~StderrCapture() { restore(); }
+  std::string text() {
+    restore();
+    std::string all(static_cast<std::size_t>(std::ftell((std::fseek(file_, 0, SEEK_END), file_))), '\0');
+    std::rewind(file_);
+    all.resize(std::fread(all.data(), 1, all.size(), file_));
+    return all;
+  }
+  StderrCapture(const StderrCapture&) = delete;
+  StderrCapture& operator=(const StderrCapture&) = delete;
+
+ private:
+  void restore() {
+    if (saved_ < 0) return;
+    std::fflush(stderr);
+    dup2(saved_, 2);
+    close(saved_);
+    saved_ = -1;
+  }
+  std::FILE* file_;
+  int saved_;
+};
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+LaunchOptions local(int processes, double peer_timeout_s = 10) {
+  LaunchOptions options;
+  options.processes = processes;
+  options.peer_timeout_s = peer_timeout_s;
+  return options;
+}
+
+void expect(bool condition, const char* what) {
+  if (!condition) throw Error(what);
+}
+#define EXPECT(condition) expect(condition, #condition)
+
+TEST_CASE("collective steps of forked processes give everyone the right messages") {
+  for (const int size : {1, 2, 5}) {
+    CAPTURE(size);
+    const int status = run(local(size), [&](WireUp& wire) {
+      EXPECT(wire.size() == size);
+      EXPECT(wire.local_rank() == wire.rank() && wire.local_size() == size);
+      EXPECT(wire.secret().size() == 32);
+      for (int round = 0; round < 20; ++round) {
+        const std::string mine = fmt::format("{} in round {}", wire.rank(), round);
+        const auto all = wire.allgather(mine);
+        for (int p = 0; p < size; ++p)
+          EXPECT(all.at(static_cast<std::size_t>(p)) == fmt::format("{} in round {}", p, round));
+
+        std::vector<std::string> to;
+        for (int p = 0; p < size; ++p)
+          to.push_back(std::string(static_cast<std::size_t>(p * 1000), 'a') + mine);
+        const auto from = wire.alltoall(to);
+        for (int p = 0; p < size; ++p)
+          EXPECT(from.at(static_cast<std::size_t>(p)) ==
+                 std::string(static_cast<std::size_t>(wire.rank() * 1000), 'a') +
+                     fmt::format("{} in round {}", p, round));
+
+        const auto gathered = wire.gather(mine);
+        EXPECT(gathered.size() == (wire.rank() == 0 ? static_cast<std::size_t>(size) : 0U));
+      }
+      const auto secrets = wire.allgather(wire.secret());
+      for (const auto& secret : secrets) EXPECT(secret == wire.secret());
+    });
+    CHECK(status == 0);
+  }
+}
+
+TEST_CASE("a message of many megabytes arrives whole") {
+  const int status = run(local(3), [](WireUp& wire) {
+    std::string mine(20'000'003, static_cast<char>('a' + wire.rank()));
+    const auto all = wire.allgather(mine);
+    for (std::size_t p = 0; p < 3; ++p)
+      EXPECT(all.at(p) == std::string(20'000'003, static_cast<char>('a' + p)));
+  });
+  CHECK(status == 0);
+}
+
+TEST_CASE("a failure of one process ends all, which name it") {
+  StderrCapture capture;
+  const int status = run(local(3), [](WireUp& wire) {
+    wire.allgather("");
+    if (wire.rank() == 1) throw Error("disk full");
+    wire.allgather("");
+  });
+  const std::string text = capture.text();
+  CAPTURE(text);
+  CHECK(status == 1);
+  CHECK(contains(text, "edgewire: rank 1: disk full\n"));
+  CHECK(contains(text, "edgewire: rank 0: rank 1 failed: disk full\n"));
+  CHECK(contains(text, "edgewire: rank 2: rank 1 failed: disk full\n"));
+}
+
+TEST_CASE("a usage error exits with 2, a single process is not numbered") {
+  StderrCapture capture;
+  CHECK(run(local(1), [](WireUp&) { throw UsageError("bad option"); }) == 2);
+  CHECK(capture.text() == "edgewire: bad option\n");
+  CHECK_THROWS_AS(run(local(0), [](WireUp&) {}), UsageError);
+  CHECK_THROWS_AS(run(local(1, 0), [](WireUp&) {}), UsageError);
+}
+
+TEST_CASE("a killed process is noticed at once and named by all others") {
+  for (const int victim : {0, 1, 2}) {
+    CAPTURE(victim);
+    StderrCapture capture;
+    const auto start = Clock::now();
+    const int status = run(local(3), [&](WireUp& wire) {
+      wire.allgather("");
+      if (wire.rank() == victim) raise(SIGKILL);
+      wire.allgather("");
+    });
+    const std::string text = capture.text();
+    CAPTURE(text);
+    CHECK(status == 1);
+    CHECK(seconds_since(start) < 3);
+    for (int p = 0; p < 3; ++p)
+      if (p != victim) CHECK(contains(text, fmt::format("edgewire: rank {}: rank {} was lost", p, victim)));
+  }
+}
+
+TEST_CASE("a stopped process is noticed within the timeout and not left behind") {
+  for (const int victim : {0, 2}) {
+    CAPTURE(victim);
+    StderrCapture capture;
+    const auto start = Clock::now();
+    const int status = run(local(3, 1.0), [&](WireUp& wire) {
+      wire.allgather("");
+      if (wire.rank() == victim) raise(SIGSTOP);
+      wire.allgather("");
+    });
+    const std::string text = capture.text();
+    CAPTURE(text);
+    CHECK(status == 1);
+    CHECK(seconds_since(start) > 0.8);
+    CHECK(seconds_since(start) < 2.5);
+    for (int p = 0; p < 3; ++p)
+      if (p != victim)
+        CHECK(contains(text, fmt::format("edgewire: rank {}: rank {} has been silent", p, victim)));
+  }
+}
+
+TEST_CASE("processes that compute for longer than the timeout are not lost") {
+  const int status = run(local(2, 0.3), [](WireUp& wire) {
+    if (wire.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(900));
+    wire.allgather("");
+  });
+  CHECK(status == 0);
+}
+
+TEST_CASE("the same fault in all processes is said once as an own one") {
+  StderrCapture capture;
+  CHECK(run(local(4), [](WireUp&) { throw Error("g.ew: no such file"); }) == 1);
+  const std::string text = capture.text();
+  CAPTURE(text);
+  const std::string line = "edgewire: rank";
+  std::size_t own = 0;
+  for (int p = 0; p < 4; ++p) own += contains(text, fmt::format("rank {}: g.ew: no such file\n", p)) ? 1 : 0;
+  CHECK(own == 1);
+}
+
+}  // namespace
+}  // namespace edgewire::launch

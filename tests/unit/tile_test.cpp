@@ -1,0 +1,190 @@
+#include "kernels/tile.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using edgewire::engine::WorkerPool;
+using namespace edgewire::kernels;
+
+/// Edges in memory: for each source its destinations.
+class Edges : public EdgeReader {
+ public:
+  explicit Edges(std::uint32_t sources) : rows_(sources) {}
+  void add(std::uint32_t source, std::uint32_t destination) {
+    rows_[source].push_back(destination), ++edges_;
+  }
+  const std::vector<std::uint32_t>& row(std::uint32_t source) const { return rows_[source]; }
+
+  std::uint32_t sources() const override { return static_cast<std::uint32_t>(rows_.size()); }
+  std::uint64_t edges() const override { return edges_; }
+  void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
+            std::vector<std::uint32_t>& ends) const override {
+    REQUIRE(first % kRowBlock == 0);
+    REQUIRE(last - first <= kRowBlock);
+    for (std::uint32_t s = first; s < last; ++s) {
+      destinations.insert(destinations.end(), rows_[s].begin(), rows_[s].end());
+      ends.push_back(static_cast<std::uint32_t>(destinations.size()));
+    }
+  }
+
+ private:
+  std::vector<std::vector<std::uint32_t>> rows_;
+  std::uint64_t edges_ = 0;
+};
+
+WorkerPool make_pool(int workers) {
+  edgewire::topology::Placement placement;
+  placement.workers.resize(static_cast<std::size_t>(workers));
+  placement.oversubscribed = true;
+  return WorkerPool(placement);
+}
+
+std::vector<std::uint32_t> equal_columns(std::uint32_t destinations, std::uint32_t width) {
+  std::vector<std::uint32_t> bounds{0};
+  while (bounds.back() < destinations) bounds.push_back(std::min(bounds.back() + width, destinations));
+  return bounds;
+}
+
+std::vector<float> some_values(std::uint32_t count, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> value(0.5F, 2.0F);
+  std::vector<float> x(count);
+  for (float& v : x) v = value(random) / static_cast<float>(1U << random() % 20);
+  return x;
+}
+
+std::vector<double> sums_of(const Tiles& tiles, const std::vector<float>& x) {
+  std::vector<double> all;
+  std::vector<double> sums(kColumnWidth);
+  for (std::size_t c = 0; c < tiles.columns(); ++c) {
+    std::fill(sums.begin(), sums.end(), -1.0);
+    compute_column(tiles, c, x.data(), sums.data());
+    all.insert(all.end(), sums.begin(), sums.begin() + tiles.column_width(c));
+  }
+  return all;
+}
+
+/// The largest relative difference between the sums of the tiles and plain sums in double.
+double error_of(const Tiles& tiles, const Edges& edges, std::uint32_t destinations,
+                const std::vector<float>& x) {
+  std::vector<double> expected(destinations);
+  for (std::uint32_t s = 0; s < edges.sources(); ++s)
+    for (const std::uint32_t d : edges.row(s)) expected[d] += static_cast<double>(x[s]);
+  const std::vector<double> sums = sums_of(tiles, x);
+  REQUIRE(sums.size() == destinations);
+  double error = 0;
+  for (std::uint32_t d = 0; d < destinations; ++d) {
+    if (expected[d] == 0) REQUIRE(sums[d] == 0);
+    if (expected[d] != 0) error = std::max(error, std::abs(sums[d] - expected[d]) / expected[d]);
+  }
+  return error;
+}
+
+/// A graph with hubs among its sources and its destinations, duplicates, and vertices without edges.
+Edges skewed(std::uint32_t sources, std::uint32_t destinations, std::uint32_t edges, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  const auto pick = [&](std::uint32_t count) {
+    return static_cast<std::uint32_t>(std::pow(uniform(random), 4.0) * (count - 1));
+  };
+  Edges graph(sources);
+  for (std::uint32_t i = 0; i < edges; ++i) {
+    const std::uint32_t source = pick(sources);
+    graph.add(source, pick(destinations));
+  }
+  return graph;
+}
+
+constexpr double kTolerance = 1e-12;  // all sums are in double
+
+TEST_CASE("sums agree with plain sums on skewed graphs of odd sizes") {
+  struct Shape {
+    std::uint32_t sources, destinations, edges, width;
+  };
+  for (const Shape& shape : {Shape{200003, 100001, 3000000, kColumnWidth}, Shape{70000, 1000, 2500000, 300},
+                             Shape{65537, 32769, 200000, 32768}, Shape{1, 40000, 100000, kColumnWidth},
+                             Shape{131072, 1, 100000, kColumnWidth}, Shape{63, 7, 40, 2}}) {
+    CAPTURE(shape.sources);
+    const Edges graph = skewed(shape.sources, shape.destinations, shape.edges, shape.sources);
+    WorkerPool pool = make_pool(2);
+    const Tiles tiles = build_tiles(pool, graph, equal_columns(shape.destinations, shape.width));
+    CHECK(tiles.edges() == graph.edges());
+    CHECK(error_of(tiles, graph, shape.destinations, some_values(shape.sources, 7)) < kTolerance);
+  }
+}
+
+TEST_CASE("columns of unequal width, some without edges") {
+  const std::vector<std::uint32_t> bounds{0, 1, 2, 1000, 1001, 20000, 52768, 52769, 60000};
+  Edges graph(100000);
+  std::mt19937 random(1);
+  for (int i = 0; i < 300000; ++i) {
+    const auto d = static_cast<std::uint32_t>(random() % 60000);
+    if (d < 1000 || d > 20000) graph.add(static_cast<std::uint32_t>(random() % 100000), d);
+  }
+  WorkerPool pool = make_pool(2);
+  const Tiles tiles = build_tiles(pool, graph, bounds);
+  REQUIRE(tiles.columns() == bounds.size() - 1);
+  for (std::size_t c = 0; c + 1 < bounds.size(); ++c) {
+    CHECK(tiles.column_begin(c) == bounds[c]);
+    CHECK(tiles.column_width(c) == bounds[c + 1] - bounds[c]);
+  }
+  CHECK(tiles.edges(3) == 0);
+  CHECK(tiles.column_data(3).empty());
+  CHECK(error_of(tiles, graph, 60000, some_values(100000, 2)) < kTolerance);
+}
+
+TEST_CASE("a destination with millions of equal addends, and a source with millions of edges") {
+  constexpr std::uint32_t kMany = 3000000;
+  Edges star(kMany);
+  for (std::uint32_t s = 0; s < kMany; ++s) star.add(s, 5);
+  for (std::uint32_t d = 0; d < 100000; ++d) star.add(9, d);
+  for (int i = 0; i < 2000000; ++i) star.add(10, 6);
+  WorkerPool pool = make_pool(1);
+  const Tiles tiles = build_tiles(pool, star, equal_columns(100000, kColumnWidth));
+  CHECK(error_of(tiles, star, 100000, std::vector<float>(kMany, 0.1F)) < 1e-10);
+}
+
+TEST_CASE("no sources, no edges") {
+  WorkerPool pool = make_pool(2);
+  const Tiles none = build_tiles(pool, Edges(0), equal_columns(10, 4));
+  CHECK(none.columns() == 3);
+  CHECK(sums_of(none, {}) == std::vector<double>(10, 0.0));
+  const Tiles empty = build_tiles(pool, Edges(100), equal_columns(10, 4));
+  CHECK(sums_of(empty, std::vector<float>(100, 1.0F)) == std::vector<double>(10, 0.0));
+  CHECK(build_tiles(pool, Edges(100), std::vector<std::uint32_t>{0}).columns() == 0);
+}
+
+TEST_CASE("the tiles are the same from any number of workers") {
+  const Edges graph = skewed(150000, 90000, 1500000, 3);
+  const std::vector<std::uint32_t> bounds = equal_columns(90000, 10000);
+  WorkerPool one = make_pool(1);
+  const Tiles expected = build_tiles(one, graph, bounds);
+  for (const int workers : {2, 3, 5}) {
+    WorkerPool pool = make_pool(workers);
+    const Tiles tiles = build_tiles(pool, graph, bounds);
+    for (std::size_t c = 0; c < tiles.columns(); ++c)
+      CHECK(std::ranges::equal(tiles.column_data(c), expected.column_data(c)));
+  }
+}
+
+TEST_CASE("memory stays within five bytes an edge, even for sparse tiles") {
+  Edges graph(1000000);
+  std::mt19937 random(5);
+  for (int i = 0; i < 1000000; ++i)
+    graph.add(static_cast<std::uint32_t>(random() % 1000000), static_cast<std::uint32_t>(random() % 1000000));
+  WorkerPool pool = make_pool(2);
+  const Tiles tiles = build_tiles(pool, graph, equal_columns(1000000, kColumnWidth));
+  CHECK(tiles.memory_bytes() <= 5 * graph.edges());
+  CHECK(tiles.bytes() <= tiles.memory_bytes());
+  CHECK(error_of(tiles, graph, 1000000, some_values(1000000, 4)) < kTolerance);
+}
+
+}  // namespace

@@ -1,0 +1,135 @@
+#include <doctest/doctest.h>
+#include <sched.h>
+
+#include <atomic>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/worker_pool.h"
+#include "error.h"
+#include "topology/machine.h"
+
+namespace edgewire::engine {
+namespace {
+
+/// Workers as `run` would place them, so that those beyond the cores of the machine wait by blocking.
+topology::Placement places(int workers) { return topology::place(topology::discover(), 0, 1, workers); }
+
+TEST_CASE("run calls every worker once, and what they wrote is seen after it") {
+  for (int workers = 1; workers <= 8; ++workers) {
+    WorkerPool pool(places(workers));
+    REQUIRE(pool.workers() == workers);
+    std::vector<int> calls(static_cast<std::size_t>(workers));
+    for (int round = 1; round <= 200; ++round) {
+      pool.run([&](int worker) { ++calls[static_cast<std::size_t>(worker)]; });
+      for (const int count : calls) REQUIRE(count == round);
+    }
+  }
+}
+
+TEST_CASE("worker 0 is the caller, the others are not") {
+  WorkerPool pool(places(3));
+  std::vector<std::thread::id> ids(3);
+  pool.run([&](int worker) { ids[static_cast<std::size_t>(worker)] = std::this_thread::get_id(); });
+  CHECK(ids[0] == std::this_thread::get_id());
+  CHECK(ids[1] != ids[0]);
+  CHECK(ids[2] != ids[1]);
+}
+
+TEST_CASE("workers run on their cores, and the caller gets its own back") {
+  const topology::Placement placement = places(static_cast<int>(topology::discover().cores.size()));
+  cpu_set_t before;
+  REQUIRE(sched_getaffinity(0, sizeof(before), &before) == 0);
+  {
+    WorkerPool pool(placement);
+    std::vector<int> cpus(placement.workers.size());
+    pool.run([&](int worker) { cpus[static_cast<std::size_t>(worker)] = sched_getcpu(); });
+    for (std::size_t w = 0; w < cpus.size(); ++w) CHECK(cpus[w] == placement.workers[w].cpu);
+  }
+  cpu_set_t after;
+  REQUIRE(sched_getaffinity(0, sizeof(after), &after) == 0);
+  CHECK(CPU_EQUAL(&before, &after));
+}
+
+TEST_CASE("for_each hands out every index once") {
+  for (const int workers : {1, 2, 5, 8}) {
+    WorkerPool pool(places(workers));
+    for (const std::uint64_t count : {0U, 1U, 3U, 10'000U}) {
+      std::vector<std::atomic<int>> seen(count);
+      pool.for_each(count, [&](int worker, std::uint64_t index) {
+        if (worker >= 0 && worker < workers) seen[index].fetch_add(1, std::memory_order_relaxed);
+      });
+      for (const auto& one : seen) REQUIRE(one.load() == 1);
+    }
+  }
+}
+
+TEST_CASE("nobody passes a barrier before all have come, and the last one's work comes first") {
+  for (const int workers : {1, 2, 3, 8}) {
+    WorkerPool pool(places(workers));
+    std::vector<int> values(static_cast<std::size_t>(workers));
+    std::atomic<int> faults{0};
+    int sum = 0;
+    pool.run([&](int worker) {
+      for (int round = 1; round <= 300; ++round) {
+        values[static_cast<std::size_t>(worker)] = round;
+        pool.barrier([&] { sum = std::accumulate(values.begin(), values.end(), 0); });
+        if (sum != round * workers) faults.fetch_add(1);
+        pool.barrier();
+      }
+    });
+    CHECK(faults.load() == 0);
+  }
+}
+
+TEST_CASE("the exception of the lowest worker comes out, and the pool goes on") {
+  WorkerPool pool(places(4));
+  for (int round = 0; round < 50; ++round) {
+    CHECK_THROWS_WITH_AS(pool.run([](int worker) {
+      if (worker % 2 == 1) throw Error("worker " + std::to_string(worker));
+    }),
+                         "worker 1", Error);
+    std::atomic<int> calls{0};
+    pool.run([&](int) { calls.fetch_add(1); });
+    REQUIRE(calls.load() == 4);
+  }
+}
+
+TEST_CASE("an exception frees the workers that wait in a barrier") {
+  for (const int workers : {2, 4}) {
+    WorkerPool pool(places(workers));
+    for (int thrower = 0; thrower < workers; ++thrower) {
+      std::atomic<int> passed{0};
+      CHECK_THROWS_WITH_AS(pool.run([&](int worker) {
+        if (worker == thrower) throw std::runtime_error("no more");
+        pool.barrier();
+        passed.fetch_add(1);
+      }),
+                           "no more", std::runtime_error);
+      CHECK(passed.load() == 0);
+      CHECK_THROWS_AS(pool.run([&](int) { pool.barrier([] { throw Error("last"); }); }), Error);
+      int last_calls = 0;
+      pool.run([&](int) { pool.barrier([&] { ++last_calls; }); });
+      CHECK(last_calls == 1);
+    }
+  }
+}
+
+TEST_CASE("for_each stops handing out after an exception") {
+  WorkerPool pool(places(2));
+  std::atomic<std::uint64_t> calls{0};
+  CHECK_THROWS_AS(pool.for_each(1'000'000'000'000ULL,
+                                [&](int, std::uint64_t) {
+                                  if (calls.fetch_add(1) == 100) throw Error("full");
+                                }),
+                  Error);
+  CHECK(calls.load() > 100);
+}
+
+TEST_CASE("a pool without workers is refused") { CHECK_THROWS_AS(WorkerPool(topology::Placement{}), Error); }
+
+}  // namespace
+}  // namespace edgewire::engine

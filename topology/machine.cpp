@@ -1,0 +1,229 @@
+#include "topology/machine.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <hwloc.h>
+#include <net/if.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <set>
+
+#include "error.h"
+
+namespace edgewire::topology {
+namespace {
+
+constexpr std::uint64_t kUsualL1Bytes = 32 << 10;
+constexpr std::uint64_t kUsualL2Bytes = 1 << 20;
+
+using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
+
+Topology prepare() {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) throw Error("hwloc: cannot start: no memory");
+  Topology topology(raw, hwloc_topology_destroy);
+  hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  return topology;
+}
+
+/// Calls `visit` for every object of a type.
+template <class Visit>
+void for_type(hwloc_topology_t topology, hwloc_obj_type_t type, Visit visit) {
+  for (hwloc_obj_t object = hwloc_get_next_obj_by_type(topology, type, nullptr); object != nullptr;
+       object = hwloc_get_next_obj_by_type(topology, type, object))
+    visit(object);
+}
+
+/// The node that holds a thread's memory: the largest, where fast and large memory are nodes of their own.
+hwloc_obj_t node_of(hwloc_topology_t topology, hwloc_const_cpuset_t cpus) {
+  hwloc_obj_t best = nullptr;
+  for_type(topology, HWLOC_OBJ_NUMANODE, [&](hwloc_obj_t node) {
+    if (hwloc_bitmap_intersects(node->cpuset, cpus) &&
+        (best == nullptr || node->attr->numanode.local_memory > best->attr->numanode.local_memory))
+      best = node;
+  });
+  return best;
+}
+
+/// Index of a node in machine.nodes, which it joins when it is new.
+int index_of(Machine& machine, hwloc_obj_t node) {
+  const int os_index = node == nullptr ? 0 : static_cast<int>(node->os_index);
+  const auto found = std::ranges::find(machine.nodes, os_index, &Node::os_index);
+  const int index = static_cast<int>(found - machine.nodes.begin());
+  if (found == machine.nodes.end())
+    machine.nodes.push_back({os_index, node == nullptr ? 0 : node->attr->numanode.local_memory});
+  return index;
+}
+
+void add_cores(hwloc_topology_t topology, Machine& machine) {
+  std::set<hwloc_obj_t> seen;
+  for_type(topology, HWLOC_OBJ_PU, [&](hwloc_obj_t thread) {
+    // Some virtual machines show threads and no cores: then each thread is one.
+    const hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, thread);
+    if (core != nullptr && !seen.insert(core).second) return;
+    const hwloc_obj_t package = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_PACKAGE, thread);
+    machine.cores.push_back({static_cast<int>(thread->os_index),
+                             index_of(machine, node_of(topology, thread->cpuset)),
+                             package == nullptr ? 0 : static_cast<int>(package->logical_index)});
+  });
+  std::ranges::stable_sort(machine.cores, {}, &Core::node);
+}
+
+/// The smallest cache of a kind, so that what fits there fits for every core; 0 when there is none.
+std::uint64_t smallest_cache(hwloc_topology_t topology, hwloc_obj_type_t type) {
+  std::uint64_t bytes = 0;
+  for_type(topology, type, [&](hwloc_obj_t cache) {
+    const std::uint64_t size = cache->attr->cache.size;
+    if (size != 0 && (bytes == 0 || size < bytes)) bytes = size;
+  });
+  return bytes;
+}
+
+void add_nics(hwloc_topology_t topology, Machine& machine) {
+  for_type(topology, HWLOC_OBJ_OS_DEVICE, [&](hwloc_obj_t device) {
+    if (device->attr->osdev.type != HWLOC_OBJ_OSDEV_NETWORK &&
+        device->attr->osdev.type != HWLOC_OBJ_OSDEV_OPENFABRICS)
+      return;
+    const hwloc_obj_t near = hwloc_get_non_io_ancestor_obj(topology, device);
+    const bool somewhere =
+        machine.nodes.size() == 1 || hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE) == 1 ||
+        (near != nullptr && near->cpuset != nullptr && hwloc_bitmap_weight(near->nodeset) == 1);
+    const hwloc_obj_t node = somewhere && near != nullptr ? node_of(topology, near->cpuset) : nullptr;
+    const auto found =
+        node == nullptr ? machine.nodes.end()
+                        : std::ranges::find(machine.nodes, static_cast<int>(node->os_index), &Node::os_index);
+    machine.nics.push_back(
+        {device->name == nullptr ? "unnamed" : device->name,
+         found == machine.nodes.end() ? -1 : static_cast<int>(found - machine.nodes.begin())});
+  });
+}
+
+Machine describe(hwloc_topology_t topology) {
+  Machine machine;
+  add_cores(topology, machine);
+  if (machine.cores.empty()) throw Error("hwloc: no processor found");
+  add_nics(topology, machine);
+  for_type(topology, HWLOC_OBJ_PACKAGE, [&](hwloc_obj_t package) {
+    const char* model = hwloc_obj_get_info_by_name(package, "CPUModel");
+    if (model != nullptr && machine.model.empty()) machine.model = model;
+  });
+  machine.l1_bytes = smallest_cache(topology, HWLOC_OBJ_L1CACHE);
+  machine.l2_bytes = smallest_cache(topology, HWLOC_OBJ_L2CACHE);
+  machine.l3_bytes = smallest_cache(topology, HWLOC_OBJ_L3CACHE);
+  if (machine.l1_bytes == 0) machine.l1_bytes = kUsualL1Bytes;
+  if (machine.l2_bytes == 0) machine.l2_bytes = kUsualL2Bytes;
+  machine.memory_bytes = hwloc_get_root_obj(topology)->total_memory;
+  return machine;
+}
+
+/// The file's first line, empty when it cannot be read.
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+/// The number in a file, or `otherwise`.
+std::uint64_t number_in(const std::string& path, std::uint64_t otherwise) {
+  const std::string line = first_line(path);
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), number);
+  return error == std::errc{} && end != line.data() ? number : otherwise;
+}
+
+/// Memory that the control groups above this process (version 2) let it use.
+std::uint64_t memory_limit_bytes() {
+  std::uint64_t limit = UINT64_MAX;
+  const std::string line = first_line("/proc/self/cgroup");
+  if (!line.starts_with("0::/")) return limit;
+  for (std::filesystem::path group = line.substr(3);; group = group.parent_path()) {
+    limit = std::min(limit, number_in("/sys/fs/cgroup" + group.string() + "/memory.max", UINT64_MAX));
+    if (group == group.parent_path()) return limit;
+  }
+}
+
+bool huge_pages_allowed() {
+  const std::string transparent = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
+  if (transparent.find("[always]") != std::string::npos || transparent.find("[madvise]") != std::string::npos)
+    return true;
+  std::error_code none;
+  for (const auto& size : std::filesystem::directory_iterator("/sys/kernel/mm/hugepages", none))
+    if (number_in(size.path().string() + "/free_hugepages", 0) > 0) return true;
+  return false;
+}
+
+/// Adds the network interfaces that no card stands behind: those of virtual machines and containers.
+void add_interfaces(Machine& machine) {
+  struct if_nameindex* all = if_nameindex();
+  if (all == nullptr) return;
+  for (const auto* one = all; one->if_name != nullptr; ++one) {
+    const std::string name = one->if_name;
+    if (name != "lo" && std::ranges::find(machine.nics, name, &Nic::name) == machine.nics.end())
+      machine.nics.push_back({name, machine.nodes.size() == 1 ? 0 : -1});
+  }
+  if_freenameindex(all);
+}
+
+bool load_xml(hwloc_topology_t topology, const std::string& path) {
+  return hwloc_topology_set_xml(topology, path.c_str()) == 0 && hwloc_topology_load(topology) == 0;
+}
+
+/// Whether hwloc can load the file, tried in a process of its own: hwloc 2.9 crashes on some damaged files,
+/// and complains on stderr in several lines.
+bool loads(const std::string& path) {
+  const pid_t child = fork();
+  if (child == 0) {
+    for (const int crash : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGALRM}) std::signal(crash, SIG_DFL);
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    dup2(nowhere, STDERR_FILENO);
+    alarm(30);
+    hwloc_topology_t topology = nullptr;
+    _exit(hwloc_topology_init(&topology) == 0 && load_xml(topology, path) ? 0 : 1);
+  }
+  int status = -1;
+  if (child > 0)
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+  return status == 0;
+}
+
+}  // namespace
+
+Machine discover() {
+  const Topology topology = prepare();
+  hwloc_topology_set_flags(topology.get(),
+                           HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
+  if (hwloc_topology_load(topology.get()) != 0)
+    throw Error(fmt::format("hwloc: cannot read this machine: {}", std::strerror(errno)));
+  Machine machine = describe(topology.get());
+  machine.memory_bytes = std::min(machine.memory_bytes, memory_limit_bytes());
+  machine.huge_pages = huge_pages_allowed();
+  add_interfaces(machine);
+  return machine;
+}
+
+Machine from_xml(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (error) throw Error(fmt::format("{}: cannot read: {}", path, error.message()));
+  if (!std::filesystem::is_regular_file(status))
+    throw Error(fmt::format("{}: cannot read: not a file", path));
+  if (access(path.c_str(), R_OK) != 0)
+    throw Error(fmt::format("{}: cannot read: {}", path, std::strerror(errno)));
+  const Topology topology = prepare();
+  if (!loads(path) || !load_xml(topology.get(), path))
+    throw Error(fmt::format("{}: not a whole hwloc XML file (make one with: lstopo FILE.xml)", path));
+  return describe(topology.get());
+}
+
+}  // namespace edgewire::topology

@@ -1,0 +1,71 @@
+#include "topology/memory.h"
+
+#include <fmt/core.h>
+#include <linux/mempolicy.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+#include <cstdint>
+
+#include "error.h"
+
+namespace edgewire::topology {
+namespace {
+
+constexpr std::size_t kHugePageBytes = 2 << 20;
+constexpr std::size_t kMaxNodes = 1024;
+
+constexpr std::uintptr_t align_up(std::uintptr_t value, std::size_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+/// Maps `bytes` so that they start at a multiple of `alignment` (itself a multiple of the page). Null: no
+/// memory.
+void* map_aligned(std::size_t bytes, std::size_t alignment) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  if (bytes > SIZE_MAX / 2) return nullptr;
+  const std::size_t length = align_up(bytes, page);
+  const std::size_t reserved = length + (alignment > page ? alignment : 0);
+  void* mapped = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  auto* const begin = static_cast<std::byte*>(mapped);
+  const std::size_t before =
+      align_up(reinterpret_cast<std::uintptr_t>(begin), alignment) - reinterpret_cast<std::uintptr_t>(begin);
+  if (before > 0) munmap(begin, before);
+  if (reserved - before > length) munmap(begin + before + length, reserved - before - length);
+  return begin + before;
+}
+
+}  // namespace
+
+NodeMemory::NodeMemory(std::size_t bytes, int node, const char* what) {
+  if (bytes == 0) return;
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  data_ = map_aligned(bytes, bytes >= kHugePageBytes ? kHugePageBytes : page);
+  if (data_ == nullptr) throw Error(fmt::format("cannot get {} bytes of memory for {}", bytes, what));
+  bytes_ = bytes;
+  prepare_pages(data_, bytes_, node);
+}
+
+NodeMemory::~NodeMemory() {
+  if (data_ != nullptr) munmap(data_, bytes_);
+}
+
+void prepare_pages(void* data, std::size_t bytes, int node) noexcept {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = align_up(reinterpret_cast<std::uintptr_t>(data), page);
+  const auto end = reinterpret_cast<std::uintptr_t>(data) + bytes;
+  if (begin >= end) return;
+  // Both calls are wishes: a kernel or container without them still gives ordinary pages.
+  if (bytes >= kHugePageBytes) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  if (node < 0 || static_cast<std::size_t>(node) >= kMaxNodes) return;
+  constexpr std::size_t kWordBits = sizeof(unsigned long) * CHAR_BIT;
+  std::array<unsigned long, kMaxNodes / kWordBits> nodes{};
+  nodes[static_cast<std::size_t>(node) / kWordBits] = 1UL << (static_cast<std::size_t>(node) % kWordBits);
+  syscall(SYS_mbind, begin, end - begin, MPOL_PREFERRED, nodes.data(), kMaxNodes + 1, 0);
+}
+
+}  // namespace edgewire::topology

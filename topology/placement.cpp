@@ -1,0 +1,61 @@
+#include "topology/placement.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace edgewire::topology {
+
+namespace {
+
+/// Takes up to `count` free cores of a node.
+void take(const Machine& machine, std::vector<std::vector<int>>& free, int node, std::size_t count,
+          std::vector<WorkerPlace>& places) {
+  auto& cores = free[static_cast<std::size_t>(node)];
+  count = std::min(count, cores.size());
+  for (std::size_t i = 0; i < count; ++i)
+    places.push_back({machine.cores[static_cast<std::size_t>(cores[i])].cpu, node});
+  cores.erase(cores.begin(), cores.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+}  // namespace
+
+Placement place(const Machine& machine, int local_rank, int local_size, int workers) {
+  Placement placement;
+  const auto wanted = static_cast<std::size_t>(workers);
+  if (wanted * static_cast<std::size_t>(local_size) > machine.cores.size()) {
+    const auto nodes = static_cast<std::int64_t>(machine.nodes.size());
+    placement.oversubscribed = true;
+    placement.workers.assign(wanted, {-1, static_cast<int>(local_rank * nodes / local_size)});
+    return placement;
+  }
+
+  std::vector<std::vector<int>> free(machine.nodes.size());
+  for (std::size_t i = 0; i < machine.cores.size(); ++i)
+    free[static_cast<std::size_t>(machine.cores[i].node)].push_back(static_cast<int>(i));
+  // Every process walks through all of them in the same order, so that all agree. The emptiest node first: it
+  // spreads processes over nodes, and a process spans nodes only when it fits in none.
+  for (int rank = 0; rank <= local_rank; ++rank) {
+    placement.workers.clear();
+    while (placement.workers.size() < wanted) {
+      const auto emptiest = std::ranges::max_element(free, {}, &std::vector<int>::size);
+      take(machine, free, static_cast<int>(emptiest - free.begin()), wanted - placement.workers.size(),
+           placement.workers);
+    }
+  }
+  return placement;
+}
+
+bool pin_this_thread(const WorkerPlace& place) {
+  if (place.cpu < 0) return true;
+  const auto cpus = static_cast<std::size_t>(place.cpu) + 1;
+  const auto destroy = [](cpu_set_t* set) { CPU_FREE(set); };
+  const std::unique_ptr<cpu_set_t, decltype(destroy)> set(CPU_ALLOC(cpus), destroy);
+  if (set == nullptr) return false;
+  CPU_ZERO_S(CPU_ALLOC_SIZE(cpus), set.get());
+  CPU_SET_S(static_cast<std::size_t>(place.cpu), CPU_ALLOC_SIZE(cpus), set.get());
+  return sched_setaffinity(0, CPU_ALLOC_SIZE(cpus), set.get()) == 0;
+}
+
+}  // namespace edgewire::topology

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace edgewire::transport {
+
+/// Zeroed memory of whole pages, in huge pages where the system gives them: private, or shared through a
+/// file.
+class Mapping {
+ public:
+  Mapping() = default;
+  /// `fd` is a file of at least `bytes` bytes that is mapped shared; -1: private memory. `what` is for the
+  /// message. Throws Error when there is not enough memory.
+  Mapping(std::size_t bytes, int fd, const std::string& what);
+  Mapping(Mapping&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  Mapping& operator=(Mapping&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~Mapping();
+
+  std::byte* data() const noexcept { return data_; }
+  std::size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;  ///< rounded up to pages
+};
+
+/// `bytes` rounded up to whole pages.
+std::size_t whole_pages(std::size_t bytes) noexcept;
+
+}  // namespace edgewire::transport

@@ -1,0 +1,224 @@
+// Shared memory: every process's region is a memfd that all others map. A write is a copy, complete at once;
+// a store through remote_ptr needs no copy at all. A signal is one release store into a cache line of the
+// receiver that only this sender and kind use. There are no headers: frame bytes and wire bytes are the
+// payload bytes.
+//
+// A peer opens the memfd as /proc/PID/fd/N, which works for processes of one user in one PID namespace; a
+// token in the mapped memory proves that it is the right one.
+#include "transport/shm.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "error.h"
+#include "transport/file_descriptor.h"
+#include "transport/lane_counters.h"
+#include "transport/mapping.h"
+#include "transport/wakeup.h"
+
+namespace edgewire::transport {
+namespace {
+
+using Token = std::array<std::uint64_t, 2>;
+
+/// Lies behind the region in the same file; then come size x kinds SignalLines.
+struct alignas(64) SharedHeader {
+  Token token{};
+  alignas(64) Wakeup wakeup;
+};
+struct alignas(64) SignalLine {
+  std::atomic<std::uint64_t> count{0};
+};
+static_assert(sizeof(SharedHeader) == 128 && sizeof(SignalLine) == 64);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+/// What a peer needs in order to map a region. Sent as bytes.
+struct Blob {
+  std::int64_t pid = 0;
+  std::int32_t fd = -1;
+  std::int32_t kinds = 0;
+  std::uint64_t region_bytes = 0;
+  Token token{};
+};
+static_assert(sizeof(Blob) == 40);
+
+/// A region, one's own or a peer's, mapped here.
+struct Region {
+  Mapping mapping;
+  std::size_t bytes = 0;  ///< of the part that users see
+  SharedHeader* header = nullptr;
+  SignalLine* signals = nullptr;
+
+  void map(int fd, std::size_t region_bytes, std::size_t lines, const std::string& what) {
+    const std::size_t header_offset = whole_pages(region_bytes);
+    mapping = Mapping(header_offset + sizeof(SharedHeader) + lines * sizeof(SignalLine), fd, what);
+    bytes = region_bytes;
+    // All-zero bytes are valid headers and counters.
+    header = reinterpret_cast<SharedHeader*>(mapping.data() + header_offset);
+    signals = reinterpret_cast<SignalLine*>(header + 1);
+  }
+};
+
+class Shm final : public Transport {
+ public:
+  explicit Shm(const Settings& settings);
+  std::string_view name() const noexcept override { return "shm"; }
+  std::span<std::byte> expose(std::size_t bytes, std::span<const Part> parts) override;
+  std::string blob() const override;
+  void connect(std::span<const std::string> blobs) override;
+  std::span<std::byte> send_memory(std::size_t bytes) override;
+  std::byte* remote_ptr(int peer, std::size_t offset) const noexcept override;
+  void stored(int lane, std::size_t bytes) noexcept override;
+  bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override;
+  bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept override;
+  void ring_doorbell(int) noexcept override {}
+  bool poll() noexcept override;
+  bool wait(std::chrono::microseconds timeout) noexcept override;
+  std::uint64_t completed(int lane, int peer) const noexcept override;
+  std::uint64_t signalled(int peer, int kind) const noexcept override;
+  Counters counters() const noexcept override;
+  std::uint64_t wire_bytes_of(std::uint64_t frame_bytes) const noexcept override { return frame_bytes; }
+
+ private:
+  std::size_t line(int sender, int kind) const noexcept {
+    return static_cast<std::size_t>(sender) * static_cast<std::size_t>(settings_.kinds) +
+           static_cast<std::size_t>(kind);
+  }
+  Region& own() noexcept { return regions_[static_cast<std::size_t>(settings_.rank)]; }
+  const Region& own() const noexcept { return regions_[static_cast<std::size_t>(settings_.rank)]; }
+
+  Settings settings_;
+  std::size_t lines_;
+  FileDescriptor file_;
+  Token token_{};
+  std::vector<Region> regions_;  ///< of every process
+  std::vector<Mapping> send_memory_;
+  std::vector<LaneCounters> lanes_;
+  std::vector<std::atomic<std::uint64_t>> completed_;  ///< of lane and peer; written by the lane's thread
+  LastLook last_look_;
+};
+
+Shm::Shm(const Settings& settings)
+    : settings_(settings),
+      lines_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.kinds)),
+      regions_(static_cast<std::size_t>(settings.size)),
+      lanes_(static_cast<std::size_t>(settings.lanes)),
+      completed_(static_cast<std::size_t>(settings.lanes) * static_cast<std::size_t>(settings.size)) {
+  if (getrandom(token_.data(), sizeof token_, 0) != sizeof token_)
+    throw Error("the system gives no random bytes");
+}
+
+std::span<std::byte> Shm::expose(std::size_t bytes, std::span<const Part>) {
+  file_ = FileDescriptor(memfd_create("edgewire", MFD_CLOEXEC));
+  const std::size_t whole = whole_pages(bytes) + sizeof(SharedHeader) + lines_ * sizeof(SignalLine);
+  if (!file_ || ftruncate(file_.get(), static_cast<off_t>(whole)) != 0)
+    throw Error(fmt::format("cannot get {} bytes of shared memory: {}", whole, std::strerror(errno)));
+  own().map(file_.get(), bytes, lines_, "a shared region");
+  own().header->token = token_;
+  return {own().mapping.data(), bytes};
+}
+
+std::string Shm::blob() const {
+  const Blob blob{getpid(), file_.get(), settings_.kinds, own().bytes, token_};
+  return {reinterpret_cast<const char*>(&blob), sizeof blob};
+}
+
+void Shm::connect(std::span<const std::string> blobs) {
+  for (std::size_t p = 0; p < regions_.size(); ++p) {
+    if (static_cast<int>(p) == settings_.rank) continue;
+    Blob blob;
+    if (p >= blobs.size() || blobs[p].size() != sizeof blob)
+      throw Error(fmt::format("rank {} did not offer shared memory", p));
+    std::memcpy(&blob, blobs[p].data(), sizeof blob);
+    const auto refuse = [&](const char* cause) {
+      return Error(fmt::format("cannot share memory with rank {}: {} (use --transport tcp)", p, cause));
+    };
+    const FileDescriptor file(
+        open(fmt::format("/proc/{}/fd/{}", blob.pid, blob.fd).c_str(), O_RDWR | O_CLOEXEC));
+    if (!file) throw refuse(std::strerror(errno));
+    struct stat status {};
+    const std::size_t whole =
+        whole_pages(blob.region_bytes) + sizeof(SharedHeader) + lines_ * sizeof(SignalLine);
+    if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+        status.st_size != static_cast<off_t>(whole) || blob.kinds != settings_.kinds)
+      throw refuse("it is not on this host or in another container");
+    regions_[p].map(file.get(), blob.region_bytes, lines_, fmt::format("the region of rank {}", p));
+    if (regions_[p].header->token != blob.token)
+      throw refuse("it is not on this host or in another container");
+  }
+}
+
+std::span<std::byte> Shm::send_memory(std::size_t bytes) {
+  send_memory_.emplace_back(bytes, -1, "sending");
+  return {send_memory_.back().data(), bytes};
+}
+
+std::byte* Shm::remote_ptr(int peer, std::size_t offset) const noexcept {
+  const Region& region = regions_[static_cast<std::size_t>(peer)];
+  return offset < region.bytes ? region.mapping.data() + offset : nullptr;
+}
+
+void Shm::stored(int lane, std::size_t bytes) noexcept {
+  lanes_[static_cast<std::size_t>(lane)].add(0, bytes, bytes);
+}
+
+bool Shm::write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept {
+  const Region& region = regions_[static_cast<std::size_t>(peer)];
+  if (offset > region.bytes || source.size() > region.bytes - offset) {
+    settings_.health->fail(-1, fmt::format("a write of {} bytes at offset {} exceeds the region of rank {}",
+                                           source.size(), offset, peer));
+    return false;
+  }
+  if (!source.empty()) std::memcpy(region.mapping.data() + offset, source.data(), source.size());
+  lanes_[static_cast<std::size_t>(lane)].add(1, source.size(), source.size());
+  const std::size_t index = static_cast<std::size_t>(lane) * regions_.size() + static_cast<std::size_t>(peer);
+  completed_[index].fetch_add(1, std::memory_order_release);  // pairs with acquire in completed()
+  return true;
+}
+
+bool Shm::signal(int, int peer, int kind, std::uint64_t count) noexcept {
+  const Region& region = regions_[static_cast<std::size_t>(peer)];
+  raise(region.signals[line(settings_.rank, kind)].count, count);
+  region.header->wakeup.announce();
+  return true;
+}
+
+bool Shm::poll() noexcept {
+  last_look_.remember(own().header->wakeup.generation());
+  return !settings_.health->failed();
+}
+
+bool Shm::wait(std::chrono::microseconds timeout) noexcept {
+  std::uint32_t seen = 0;
+  if (last_look_.recall(seen) && !settings_.health->failed()) own().header->wakeup.sleep(seen, timeout);
+  return poll();
+}
+
+std::uint64_t Shm::completed(int lane, int peer) const noexcept {
+  return completed_[static_cast<std::size_t>(lane) * regions_.size() + static_cast<std::size_t>(peer)].load(
+      std::memory_order_acquire);  // pairs with release in write()
+}
+
+std::uint64_t Shm::signalled(int peer, int kind) const noexcept {
+  return own().signals[line(peer, kind)].count.load(
+      std::memory_order_acquire);  // pairs with raise() in signal()
+}
+
+Counters Shm::counters() const noexcept {
+  Counters total = sum(lanes_);
+  total.wire_bytes = total.frame_bytes;
+  return total;
+}
+
+}  // namespace
+
+std::unique_ptr<Transport> make_shm(const Settings& settings) { return std::make_unique<Shm>(settings); }
+
+}  // namespace edgewire::transport

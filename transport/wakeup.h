@@ -1,0 +1,73 @@
+#pragma once
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <climits>
+#include <cstdint>
+
+namespace edgewire::transport {
+
+/// Raises `counter` to `count`; never lowers it. Sequentially consistent, so that a look at `Wakeup::waiters`
+/// afterwards cannot miss one who looked at the counter before.
+inline void raise(std::atomic<std::uint64_t>& counter, std::uint64_t count) noexcept {
+  std::uint64_t old = counter.load(std::memory_order_relaxed);
+  while (old < count && !counter.compare_exchange_weak(old, count))
+    continue;  // pairs with acquire in signalled()
+}
+
+/// Lets threads sleep until somebody announces news; works in memory that processes share. `generation`
+/// counts the announcements: who has seen generation g before looking for news sleeps only while it is still
+/// g.
+class Wakeup {
+ public:
+  std::uint32_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
+
+  void announce() noexcept {
+    generation_.fetch_add(1);  // pairs with the futex's own look at the word
+    if (waiters_.load() > 0) futex(FUTEX_WAKE, INT_MAX, nullptr);  // pairs with fetch_add in sleep()
+  }
+
+  void sleep(std::uint32_t seen, std::chrono::nanoseconds timeout) noexcept {
+    const timespec limit{timeout.count() / 1'000'000'000, timeout.count() % 1'000'000'000};
+    waiters_.fetch_add(1);  // pairs with load in announce()
+    futex(FUTEX_WAIT, seen, &limit);
+    waiters_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+ private:
+  void futex(int operation, std::uint32_t value, const timespec* timeout) noexcept {
+    syscall(SYS_futex, &generation_, operation, value, timeout, nullptr, 0);
+  }
+
+  std::atomic<std::uint32_t> generation_{0};
+  std::atomic<std::uint32_t> waiters_{0};
+};
+static_assert(sizeof(Wakeup) == 8 && std::atomic<std::uint32_t>::is_always_lock_free);
+
+/// What a thread knew of the news when it last looked, for one transport at a time: polling remembers,
+/// waiting asks.
+class LastLook {
+ public:
+  LastLook() : owner_(next_owner.fetch_add(1, std::memory_order_relaxed)) {}
+  void remember(std::uint32_t generation) const noexcept {
+    last_owner = owner_;
+    last_generation = generation;
+  }
+  /// False when this thread has not looked, or has looked at another transport since.
+  bool recall(std::uint32_t& generation) const noexcept {
+    generation = last_generation;
+    return last_owner == owner_;
+  }
+
+ private:
+  inline static std::atomic<std::uint64_t> next_owner{1};  // unique numbers only; pairs with nothing
+  inline static thread_local std::uint64_t last_owner = 0;
+  inline static thread_local std::uint32_t last_generation = 0;
+  std::uint64_t owner_;
+};
+
+}  // namespace edgewire::transport
