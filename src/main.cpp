@@ -13,6 +13,8 @@ int main(int argc, char** argv) {
   edgewire::cli::add_topology(app);
   edgewire::cli::add_generate(app);
   edgewire::cli::add_pagerank(app);
+  edgewire::cli::add_convert(app);
+  edgewire::cli::add_info(app);
   try {
     app.parse(argc, argv);
     return 0;
