@@ -12,6 +12,10 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   edgewire::cli::add_topology(app);
   edgewire::cli::add_generate(app);
+  edgewire::cli::add_pagerank(app);
+  edgewire::cli::add_convert(app);
+  edgewire::cli::add_info(app);
+  edgewire::cli::add_transports(app);
   try {
     app.parse(argc, argv);
     return 0;

@@ -175,7 +175,7 @@ void ExchangePlan::finish(const ForEach& for_each) {
 /// Strategy `edge`: the edges of a destination take its slots one after the other, in row order. One thread,
 /// so that the numbering is the same in every run.
 void ExchangePlan::number_edges() {
-  std::vector<std::uint32_t> next = destination_of_;
+  auto next = destination_of_;
   for (std::uint32_t first = 0; first < own_.count(); first += kRowBlock) {
     edge_starts_.push_back(edge_destinations_.size());
     visit_remote(first, std::min(own_.count(), first + kRowBlock), [&](int list, Place place) {

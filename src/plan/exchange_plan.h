@@ -83,7 +83,7 @@ class ExchangePlan {
   RemoteIndex index_;
   std::vector<Stream> streams_;                   ///< [peer * lists + list]
   std::vector<std::uint64_t> first_entries_;      ///< [stream]: in the arrays below
-  std::vector<std::uint32_t> destination_of_;     ///< [entry]: its (first) destination
+  topology::PageVector<std::uint32_t> destination_of_;     ///< [entry]: its (first) destination
   std::vector<std::uint32_t> slots_of_;           ///< [entry]
   std::vector<std::uint32_t> edge_destinations_;  ///< strategy `edge`: [own remote edge]
   std::vector<std::uint64_t> edge_starts_;        ///< [row block]: in edge_destinations_

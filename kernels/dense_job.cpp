@@ -1,0 +1,107 @@
+#include "kernels/dense_job.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "error.h"
+#include "topology/machine.h"
+#include "topology/placement.h"
+
+namespace edgewire::kernels {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class PlanReader final : public EdgeReader {
+ public:
+  explicit PlanReader(const plan::ExchangePlan& plan) : plan_(plan) {}
+  std::uint32_t sources() const override { return plan_.sources(); }
+  std::uint64_t edges() const override { return plan_.edges(); }
+  void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
+            std::vector<std::uint32_t>& ends) const override {
+    plan_.read(first, last, destinations, ends);
+  }
+
+ private:
+  const plan::ExchangePlan& plan_;
+};
+static_assert(kRowBlock == plan::ExchangePlan::kRowBlock);
+
+transport::Settings settings(launch::WireUp& wire, const DenseOptions& options) {
+  transport::Settings settings;
+  settings.rank = wire.rank();
+  settings.size = wire.size();
+  settings.lanes = options.workers;
+  settings.kinds = engine::kFirstLaneKind + options.workers;
+  settings.secret = wire.secret();
+  settings.address = wire.address();
+  settings.peer_timeout_s = options.peer_timeout_s;
+  settings.health = &wire.health();
+  return settings;
+}
+
+}  // namespace
+
+DenseJob::DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const DenseOptions& options)
+    : wire_(wire),
+      graph_(graph),
+      pool_(std::make_unique<engine::WorkerPool>(
+          topology::place(topology::discover(), wire.local_rank(), wire.local_size(), options.workers))),
+      link_(transport::create(options.transport, settings(wire, options))),
+      ownership_(plan::Ownership::create(options.ownership, graph.offsets(), wire.size())) {
+  build(options);
+}
+
+void DenseJob::build(const DenseOptions& options) {
+  const plan::ForEach for_each = [this](std::uint64_t count,
+                                        const std::function<void(int, std::uint64_t)>& work) {
+    pool_->for_each(count, work);
+  };
+  auto start = Clock::now();
+  own_ = std::make_unique<plan::OwnVertices>(graph_, ownership_, wire_.rank(), options.layout, for_each);
+  seconds_load = seconds_since(start);
+
+  start = Clock::now();
+  const int lists = options.strategy == plan::Strategy::worker ? options.workers : 1;
+  plan::ExchangePlan plan(graph_, ownership_, wire_.rank(), *own_, options.strategy, lists, for_each);
+  const std::string fingerprint =
+      fmt::format("{} vertices, {} edges, {}, strategy {}, {} workers", graph_.vertices(), graph_.edges(),
+                  options.ownership, plan::to_name(options.strategy), options.workers);
+  exchange_ = std::make_unique<engine::Exchange>(wire_, *link_, *own_, plan, options.strategy,
+                                                 options.workers, fingerprint, for_each);
+  const std::uint64_t share = plan.edges() / (16 * static_cast<std::uint64_t>(options.workers));
+  column_bounds_ = plan.cut_columns(kColumnWidth, std::max<std::uint64_t>(share, 1 << 16), for_each);
+  tiles_ = build_tiles(*pool_, PlanReader(plan), column_bounds_);
+  exchange_->deal_columns(column_bounds_, [this](std::size_t column) { return tiles_.edges(column); });
+  count_traffic();
+  graph_.release_rows(0, graph_.vertices());
+  seconds_plan = seconds_since(start);
+}
+
+void DenseJob::count_traffic() {
+  traffic_ = plan::Traffic(wire_.size());
+  std::vector<std::uint64_t> to(static_cast<std::size_t>(wire_.size()));
+  for (const auto& stream : exchange_->outgoing()) to[static_cast<std::size_t>(stream.peer)] += stream.slots;
+  const auto rows = wire_.allgather({reinterpret_cast<const char*>(to.data()), to.size() * sizeof(to[0])});
+  for (std::size_t p = 0; p < rows.size(); ++p) {
+    if (rows[p].size() != to.size() * sizeof(to[0]))
+      throw Error(fmt::format("rank {} sent a faulty count", p));
+    std::memcpy(to.data(), rows[p].data(), rows[p].size());
+    for (std::size_t q = 0; q < to.size(); ++q) traffic_.at(p, q) = to[q];
+  }
+}
+
+std::vector<engine::IterationRecord> DenseJob::iterate(engine::Step& step,
+                                                       const engine::IterationOptions& options) {
+  return engine::iterate(*pool_, *exchange_, column_bounds_, own_->indexes(), step, options);
+}
+
+}  // namespace edgewire::kernels

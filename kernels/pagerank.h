@@ -1,0 +1,52 @@
+// PageRank by power iteration (Page, Brin, Motwani, Winograd: "The PageRank Citation Ranking", 1999).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "engine/iteration.h"
+#include "kernels/dense_job.h"
+#include "topology/memory.h"
+
+namespace edgewire::kernels {
+
+struct PageRankOptions {
+  int iterations = 20;
+  double damping = 0.85;
+  double tolerance = 0;  ///< stop when the ranks have changed by less in sum; 0: never
+  /// The form of McSherry's posts of 2015: start 0, new rank = 1 - damping + damping * sum, dangling mass
+  /// dropped. Otherwise: start 1/n, new rank = (1 - damping) / n + damping * (sum + dangling mass / n), so
+  /// that the ranks sum to 1.
+  bool form_2015 = false;
+};
+
+/// The kernel's values in one process: 16 bytes a vertex. A source's value is its rank divided by its
+/// out-degree.
+class PageRank final : public engine::Step {
+ public:
+  PageRank(DenseJob& job, const PageRankOptions& options);
+
+  std::vector<engine::IterationRecord> run(std::function<void(int done)> progress = {});
+  /// By index of the own vertices.
+  std::span<const float> ranks() const noexcept { return ranks_.as<const float>().first(count_); }
+
+  void compute(int worker, std::size_t column, std::span<double> sums) override;
+  engine::Scalars finish(std::uint32_t first, std::span<const double> sums,
+                         const engine::Scalars& totals) override;
+  void keep(std::uint32_t first, std::span<const double> sums) override;
+  void take(std::uint32_t first, std::span<double> sums) override;
+  void advance() override { std::swap(values_, next_); }
+  bool reached(const engine::Scalars& totals) const override { return totals[1] < options_.tolerance; }
+
+ private:
+  DenseJob& job_;
+  PageRankOptions options_;
+  std::uint32_t count_;
+  topology::NodeMemory ranks_;
+  topology::NodeMemory inverse_degrees_;  ///< 0 for dangling vertices
+  topology::NodeMemory values_;           ///< rank / out-degree
+  topology::NodeMemory next_;
+  engine::Scalars start_{};
+};
+
+}  // namespace edgewire::kernels

@@ -1,0 +1,117 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/common.h"
+#include "cli/graph_files.h"
+#include "graph/graph_file.h"
+
+namespace edgewire::cli {
+
+namespace {
+
+struct Counts {
+  std::uint64_t largest_out_degree = 0;
+  std::uint64_t self_loops = 0;
+  std::uint64_t duplicates = 0;
+  std::uint64_t dangling = 0;
+};
+
+Counts count_rows(const graph::GraphFile& file, std::uint64_t first, std::uint64_t last) {
+  file.verify_rows(first, last);
+  Counts counts;
+  for (std::uint64_t v = first; v < last; ++v) {
+    const std::uint64_t degree = file.offsets()[v + 1] - file.offsets()[v];
+    const auto row = file.targets().subspan(file.offsets()[v], degree);
+    counts.largest_out_degree = std::max(counts.largest_out_degree, degree);
+    if (degree == 0) ++counts.dangling;
+    for (std::uint64_t i = 0; i < degree; ++i) {
+      if (row[i] == v) ++counts.self_loops;
+      if (i > 0 && row[i] == row[i - 1]) ++counts.duplicates;
+    }
+  }
+  return counts;
+}
+
+Counts count_all(const graph::GraphFile& file, int workers) {
+  constexpr std::uint64_t kRows = 1 << 14;
+  Counts total;
+  std::mutex mutex;
+  graph::parallel_for(
+      workers, (file.vertices() + kRows - 1) / kRows,
+      [&](int, std::uint64_t task) {
+        const Counts counts = count_rows(file, task * kRows, std::min(file.vertices(), (task + 1) * kRows));
+        const std::lock_guard lock(mutex);
+        total.largest_out_degree = std::max(total.largest_out_degree, counts.largest_out_degree);
+        total.self_loops += counts.self_loops;
+        total.duplicates += counts.duplicates;
+        total.dangling += counts.dangling;
+      },
+      "counting", graph_progress());
+  return total;
+}
+
+}  // namespace
+
+void add_info(CLI::App& app) {
+  struct Settings {
+    std::string path;
+    std::string json;
+    int workers = 0;
+  };
+  auto settings = std::make_shared<Settings>();
+  CLI::App* command = app.add_subcommand("info", "check a graph file and say what it holds");
+  command->add_option("graph", settings->path, "graph file (.ew)")->required();
+  command->add_option(
+      "--json", settings->json,
+      "write to this file (-: stdout) instead: path, vertices, edges, weighted, simple, symmetric, "
+      "original_ids, largest_out_degree, self_loops, duplicates, dangling, file_bytes, seconds");
+  command->add_option("-w,--workers", settings->workers, "threads; one a core by default")
+      ->check(CLI::Range(1, 1024));
+  command->callback([settings] {
+    const auto start = std::chrono::steady_clock::now();
+    const graph::GraphFile file = graph::GraphFile::open(settings->path);
+    const Counts counts = count_all(file, graph::workers_or_default(settings->workers));
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    if (!settings->json.empty()) {
+      const nlohmann::ordered_json json = {{"path", file.path()},
+                                           {"vertices", file.vertices()},
+                                           {"edges", file.edges()},
+                                           {"weighted", file.weighted()},
+                                           {"simple", file.simple()},
+                                           {"symmetric", file.symmetric()},
+                                           {"original_ids", file.has_original_ids()},
+                                           {"largest_out_degree", counts.largest_out_degree},
+                                           {"self_loops", counts.self_loops},
+                                           {"duplicates", counts.duplicates},
+                                           {"dangling", counts.dangling},
+                                           {"file_bytes", file.file_bytes()},
+                                           {"seconds", seconds.count()}};
+      write_whole(settings->json, json.dump(2) + "\n");
+      return;
+    }
+    const auto yes = [](bool value) { return value ? "yes" : "no"; };
+    fmt::print(
+        "{}: intact, {:.1f} MB, read in {:.2f} s\n"
+        "  vertices            {}\n"
+        "  edges               {}\n"
+        "  largest out-degree  {}\n"
+        "  dangling vertices   {} (no out-edges)\n"
+        "  self loops          {}\n"
+        "  duplicate edges     {}\n"
+        "  weighted            {}\n"
+        "  simple              {}\n"
+        "  symmetric           {}\n"
+        "  original ids        {}\n",
+        file.path(), static_cast<double>(file.file_bytes()) / 1e6, seconds.count(), file.vertices(),
+        file.edges(), counts.largest_out_degree, counts.dangling, counts.self_loops, counts.duplicates,
+        yes(file.weighted()), yes(file.simple()), yes(file.symmetric()), yes(file.has_original_ids()));
+  });
+}
+
+}  // namespace edgewire::cli

@@ -1,0 +1,171 @@
+#include "cli/job_options.h"
+
+#include <fmt/core.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "error.h"
+#include "topology/machine.h"
+
+namespace edgewire::cli {
+
+namespace {
+
+constexpr std::array kRates{"1G", "10G", "25G", "100G"};
+
+template <class T>
+std::string pack(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+template <class T>
+std::vector<T> unpack(const std::string& bytes, std::size_t count, std::size_t peer) {
+  if (bytes.size() != count * sizeof(T)) throw Error(fmt::format("rank {} sent a faulty result", peer));
+  std::vector<T> values(count);
+  if (count > 0) std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+std::uint64_t peak_rss_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+/// Figures of a process that are not per iteration.
+struct Summary {
+  double seconds_load, seconds_plan, seconds_total;
+  std::uint64_t peak_rss_bytes, tile_bytes, checksum;
+};
+
+void set_bound(report::RunReport& report, const kernels::DenseJob& job, plan::Strategy strategy) {
+  const auto volume = plan::volume(job.traffic(), plan::bytes_a_value(strategy, plan::Encoding::f32));
+  report.bound.payload_bytes = volume.payload_bytes_total;
+  report.bound.wire_bytes =
+      report.transport == "shm" ? volume.payload_bytes_total : volume.wire_bytes_total[0];
+  for (const char* rate : kRates) {
+    report.bound.seconds_at.emplace_back(
+        rate, plan::seconds_at(volume.wire_bytes_max[0], plan::line_rate_bits(rate)));
+  }
+}
+
+}  // namespace
+
+void JobOptions::add_to(CLI::App& command) {
+  command.add_option("graph", graph_path, "a graph file (.ew), as convert and generate write it")->required();
+  command.add_option("-p,--processes", launch.processes, "processes to start on this machine")
+      ->capture_default_str();
+  command
+      .add_option("-w,--workers", workers,
+                  "workers (threads) of each process; by default the cores are shared out")
+      ->check(CLI::Range(1, 1024));
+  command.add_option("--transport", transport, "auto, shm, tcp, verbs or dpdk")->capture_default_str();
+  command.add_option("--strategy", strategy, "what is sent: auto, edge, worker, process or slots")
+      ->check(CLI::IsMember({"auto", "edge", "worker", "process", "slots"}))
+      ->capture_default_str();
+  command.add_option("--ownership", ownership, "who owns a vertex: hash, ranges, or a partition file")
+      ->capture_default_str();
+  command.add_option("--layout", layout, "order of a process's vertices: auto, given or degree")
+      ->check(CLI::IsMember({"auto", "given", "degree"}))
+      ->capture_default_str();
+  command.add_flag("--deterministic", deterministic,
+                   "bit-identical results from run to run (always so today)");
+  command.add_option("--hosts", launch.hosts_file, "host list: line i is address[:port] of rank i");
+  command.add_option("--rank", launch.rank, "this process's line in the host list, from 0");
+  command.add_option("--secret-file", launch.secret_file, "secret shared by the processes of a host list");
+  command.add_option("--port", launch.port, "port of host-list lines that name none");
+  command.add_option("--peer-timeout", launch.peer_timeout_s, "seconds after which a silent peer is lost")
+      ->capture_default_str();
+  command.add_option("-o,--output", output_path, "write the result as id<TAB>value lines, - for stdout");
+  command.add_option("--json", json_path, "write the run report as JSON, - for stdout");
+  command.add_flag("--verify", verify,
+                   "check the result against a sequential reference; exit 1 when it differs");
+}
+
+kernels::DenseOptions JobOptions::dense(launch::WireUp& wire) const {
+  kernels::DenseOptions options;
+  const auto cores = static_cast<int>(topology::discover().cores.size());
+  options.workers = workers > 0 ? workers : std::max(1, cores / wire.local_size());
+  const bool one_host = wire.local_size() == wire.size();
+  options.transport = transport != "auto" ? transport : one_host ? "shm" : "tcp";
+  if (options.transport == "shm" && !one_host)
+    throw UsageError("--transport shm: the processes are on several hosts");
+  options.strategy = strategy == "auto" ? plan::Strategy::slots : plan::strategy_from(strategy);
+  options.ownership = ownership == "range" ? "ranges" : ownership;
+  options.layout = layout == "given" ? plan::Layout::given : plan::Layout::degree;
+  options.peer_timeout_s = launch.peer_timeout_s;
+  if (wire.rank() == 0 && options.workers * wire.local_size() > cores) {
+    fmt::print(stderr, "edgewire: warning: {} workers on {} core{}: they wait for each other\n",
+               options.workers * wire.local_size(), cores, cores == 1 ? "" : "s");
+  }
+  return options;
+}
+
+report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& job,
+                                const kernels::DenseOptions& options, const std::string& kernel,
+                                const ProcessFigures& figures) {
+  report::RunReport report;
+  report.kernel = kernel;
+  report.transport = job.link().name();
+  report.strategy = plan::to_name(options.strategy);
+  report.ownership = options.ownership;
+  report.layout = options.layout == plan::Layout::given ? "given" : "degree";
+  report.vertices = job.graph().vertices();
+  report.edges = job.graph().edges();
+  report.processes = wire.size();
+  report.workers = options.workers;
+  report.iterations.resize(figures.iterations.size());
+  set_bound(report, job, options.strategy);
+
+  const auto records = wire.gather(pack(figures.iterations));
+  const std::vector<Summary> mine{{job.seconds_load, job.seconds_plan, figures.seconds_total,
+                                   peak_rss_bytes(), job.tiles().bytes(), figures.checksum}};
+  const auto summaries = wire.gather(pack(mine));
+  for (std::size_t p = 0; p < summaries.size(); ++p) {
+    const auto iterations = unpack<engine::IterationRecord>(records[p], report.iterations.size(), p);
+    for (std::size_t i = 0; i < iterations.size(); ++i) {
+      report.iterations[i].seconds = std::max(report.iterations[i].seconds, iterations[i].seconds);
+      report.iterations[i].payload_bytes_sent += iterations[i].payload_bytes;
+      report.iterations[i].wire_bytes_sent += iterations[i].wire_bytes;
+    }
+    const Summary one = unpack<Summary>(summaries[p], 1, p)[0];
+    report.seconds_load = std::max(report.seconds_load, one.seconds_load);
+    report.seconds_plan = std::max(report.seconds_plan, one.seconds_plan);
+    report.seconds_total = std::max(report.seconds_total, one.seconds_total);
+    report.peak_rss_bytes = std::max(report.peak_rss_bytes, one.peak_rss_bytes);
+    report.tile_bytes += one.tile_bytes;
+    report.checksum += one.checksum;
+  }
+  return report;
+}
+
+std::vector<float> gather_values(launch::WireUp& wire, const kernels::DenseJob& job,
+                                 std::span<const float> values) {
+  const auto indexes = job.own().indexes();
+  std::vector<float> mine(values.size());
+  for (std::size_t local = 0; local < mine.size(); ++local) mine[local] = values[indexes[local]];
+  const auto parts = wire.gather(pack(mine));
+  std::vector<float> all(parts.empty() ? 0 : job.graph().vertices());
+  for (std::uint32_t p = 0; p < parts.size(); ++p) {
+    const auto part = unpack<float>(parts[p], job.ownership().count(p), p);
+    for (std::uint32_t local = 0; local < part.size(); ++local)
+      all[job.ownership().vertex(p, local)] = part[local];
+  }
+  return all;
+}
+
+std::uint64_t checksum(const kernels::DenseJob& job, std::span<const float> values) {
+  std::uint64_t sum = 0;
+  const auto ids = job.own().ids();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::uint64_t mixed = (std::uint64_t{ids[i]} << 32 | std::bit_cast<std::uint32_t>(values[i])) + 1;
+    mixed = (mixed ^ (mixed >> 31)) * 0xBF58476D1CE4E5B9ULL;
+    sum += (mixed ^ (mixed >> 29)) * 0x94D049BB133111EBULL;
+  }
+  return sum;
+}
+
+}  // namespace edgewire::cli

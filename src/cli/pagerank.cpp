@@ -1,0 +1,104 @@
+#include "kernels/pagerank.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/common.h"
+#include "cli/job_options.h"
+#include "error.h"
+#include "kernels/reference.h"
+
+namespace edgewire::cli {
+
+namespace {
+
+constexpr double kErrorLimit = 1e-6;
+
+struct Settings {
+  JobOptions job;
+  kernels::PageRankOptions pagerank;
+};
+
+report::RunReport::Verification verify(const graph::GraphFile& graph, kernels::PageRankOptions options,
+                                       int iterations, std::span<const float> ranks) {
+  options.iterations = iterations;
+  const auto expected = kernels::reference_pagerank(graph, options);
+  report::RunReport::Verification result{0, kErrorLimit, false};
+  for (std::size_t v = 0; v < expected.size(); ++v) {
+    const double difference = std::fabs(ranks[v] - expected[v]);
+    const double error = expected[v] == 0 ? difference : difference / std::fabs(expected[v]);
+    if (!(error <= result.max_relative_error)) result.max_relative_error = error;  // keeps NaN
+  }
+  result.passed = result.max_relative_error <= kErrorLimit;
+  return result;
+}
+
+std::string to_lines(const graph::GraphFile& graph, std::span<const float> ranks) {
+  fmt::memory_buffer text;
+  for (std::uint32_t v = 0; v < ranks.size(); ++v) {
+    fmt::format_to(std::back_inserter(text), "{}\t{:.9g}\n", graph.original_id(v), ranks[v]);
+  }
+  return fmt::to_string(text);
+}
+
+/// One process of the job.
+void run(launch::WireUp& wire, const Settings& settings) {
+  const auto start = std::chrono::steady_clock::now();
+  const JobOptions& job_options = settings.job;
+  const auto options = job_options.dense(wire);
+  const auto graph = graph::GraphFile::open(job_options.graph_path);
+  kernels::DenseJob job(wire, graph, options);
+  kernels::PageRank pagerank(job, settings.pagerank);
+  ProcessFigures figures;
+  figures.iterations = pagerank.run();
+  figures.seconds_total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  figures.checksum = checksum(job, pagerank.ranks());
+  auto report = gather_report(wire, job, options, "pagerank", figures);
+  std::vector<float> ranks;
+  if (job_options.verify || !job_options.output_path.empty())
+    ranks = gather_values(wire, job, pagerank.ranks());
+  if (wire.rank() != 0) return;
+
+  if (job_options.verify) {
+    report.verification.push_back(
+        verify(graph, settings.pagerank, static_cast<int>(figures.iterations.size()), ranks));
+  }
+  if (!job_options.output_path.empty()) write_whole(job_options.output_path, to_lines(graph, ranks));
+  if (!job_options.json_path.empty()) write_whole(job_options.json_path, report.to_json());
+  if (job_options.output_path != "-" && job_options.json_path != "-") write_whole("-", report.to_text());
+  if (job_options.verify && !report.verification[0].passed) {
+    throw Error(fmt::format("the result differs from the reference by {:.2g}, more than {:.0g}",
+                            report.verification[0].max_relative_error, kErrorLimit));
+  }
+}
+
+}  // namespace
+
+void add_pagerank(CLI::App& app) {
+  auto settings = std::make_shared<Settings>();
+  CLI::App* command = app.add_subcommand("pagerank", "the rank of every vertex by power iteration");
+  settings->job.add_to(*command);
+  command->add_option("--iterations", settings->pagerank.iterations, "at most so many")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
+  command->add_option("--damping", settings->pagerank.damping, "share of rank that follows edges")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  command
+      ->add_option("--tolerance", settings->pagerank.tolerance, "stop when the ranks change by less in sum")
+      ->check(CLI::Range(0.0, 1e9))
+      ->capture_default_str();
+  command->add_flag("--pagerank-2015", settings->pagerank.form_2015,
+                    "the unnormalised form: start 0, 1 - d + d * sum, dangling mass dropped");
+  command->callback([settings] {
+    graph::GraphFile::open(settings->job.graph_path);  // one message instead of one from each process
+    const int status = launch::run(settings->job.launch, [&](launch::WireUp& wire) { run(wire, *settings); });
+    if (status != 0) throw CLI::RuntimeError(status);
+  });
+}
+
+}  // namespace edgewire::cli

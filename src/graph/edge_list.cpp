@@ -1,0 +1,202 @@
+#include "graph/edge_list.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <iterator>
+#include <limits>
+#include <mutex>
+#include <numeric>
+#include <utility>
+
+#include "error.h"
+#include "graph/available_memory.h"
+#include "graph/format.h"
+
+namespace edgewire::graph {
+
+namespace {
+
+template <class Chunk, class Visit>
+void each_id(const Chunk& chunk, const Visit& visit) {
+  for (const std::uint32_t id : chunk.narrow) visit(std::uint64_t{id});
+  for (const std::uint64_t id : chunk.wide) visit(id);
+}
+
+/// The set of ids that occur, and the rank of each. A bitmap where that is not larger than the edges, else a
+/// sorted array.
+template <class Chunk>
+class IdSet {
+ public:
+  IdSet(std::vector<Chunk>& chunks, std::uint64_t max_id, std::uint64_t edges, int workers) {
+    if (max_id / 32 <= edges) {
+      mark(chunks, max_id, workers);
+    } else {
+      collect(chunks, workers);
+    }
+  }
+
+  std::uint64_t size() const { return size_; }
+
+  /// `id` must be in the set.
+  std::uint64_t rank(std::uint64_t id) const {
+    if (bits_.empty()) {
+      return static_cast<std::uint64_t>(std::lower_bound(sorted_.begin(), sorted_.end(), id) -
+                                        sorted_.begin());
+    }
+    const std::uint64_t below =
+        bits_[id / 64].load(std::memory_order_relaxed) & ((std::uint64_t{1} << id % 64) - 1);
+    return ranks_[id / 64] + static_cast<std::uint64_t>(std::popcount(below));
+  }
+
+  std::vector<std::uint64_t> sorted() const {
+    if (bits_.empty()) return sorted_;
+    std::vector<std::uint64_t> ids;
+    ids.reserve(size_);
+    for (std::uint64_t word = 0; word < bits_.size(); ++word) {
+      for (std::uint64_t left = bits_[word].load(std::memory_order_relaxed); left != 0; left &= left - 1) {
+        ids.push_back(word * 64 + static_cast<std::uint64_t>(std::countr_zero(left)));
+      }
+    }
+    return ids;
+  }
+
+ private:
+  void mark(const std::vector<Chunk>& chunks, std::uint64_t max_id, int workers) {
+    bits_ = std::vector<std::atomic<std::uint64_t>>(max_id / 64 + 1);
+    parallel_for(workers, chunks.size(), [&](int, std::uint64_t index) {
+      each_id(chunks[index], [&](std::uint64_t id) {
+        const std::uint64_t bit = std::uint64_t{1} << id % 64;
+        auto& word = bits_[id / 64];
+        if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_relaxed);
+      });
+    });
+    ranks_.reserve(bits_.size());
+    for (const auto& word : bits_) {
+      ranks_.push_back(size_);
+      size_ += static_cast<std::uint64_t>(std::popcount(word.load(std::memory_order_relaxed)));
+    }
+  }
+
+  void collect(const std::vector<Chunk>& chunks, int workers) {
+    std::mutex mutex;
+    std::vector<std::vector<std::uint64_t>>
+        runs;  // sorted; merged as soon as two are of about the same length
+    const auto merge_in = [&](std::vector<std::uint64_t> run) {
+      for (;;) {
+        std::vector<std::uint64_t> other;
+        {
+          const std::lock_guard lock(mutex);
+          const auto near = std::find_if(runs.begin(), runs.end(), [&](const auto& candidate) {
+            return candidate.size() <= 2 * run.size() && run.size() <= 2 * candidate.size();
+          });
+          if (near == runs.end()) {
+            runs.push_back(std::move(run));
+            return;
+          }
+          other = std::move(*near);
+          runs.erase(near);
+        }
+        run = united(run, other);
+      }
+    };
+    parallel_for(workers, chunks.size(), [&](int, std::uint64_t index) {
+      std::vector<std::uint64_t> run;
+      each_id(chunks[index], [&](std::uint64_t id) { run.push_back(id); });
+      std::sort(run.begin(), run.end());
+      run.erase(std::unique(run.begin(), run.end()), run.end());
+      merge_in(std::move(run));
+    });
+    std::sort(runs.begin(), runs.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    for (const auto& run : runs) sorted_ = united(sorted_, run);
+    size_ = sorted_.size();
+  }
+
+  static std::vector<std::uint64_t> united(const std::vector<std::uint64_t>& a,
+                                           const std::vector<std::uint64_t>& b) {
+    std::vector<std::uint64_t> both;
+    std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(both));
+    return both;
+  }
+
+  std::uint64_t size_ = 0;
+  // Set and read in different runs of the workers, which order them.
+  std::vector<std::atomic<std::uint64_t>> bits_;
+  std::vector<std::uint64_t> ranks_;
+  std::vector<std::uint64_t> sorted_;
+};
+
+}  // namespace
+
+void EdgeList::add(int worker, std::span<const std::uint64_t> ids, std::span<const float> weights) {
+  if (ids.empty()) return;
+  Chunk& chunk = chunks_[static_cast<std::size_t>(worker)].emplace_back();
+  chunk.max_id = *std::max_element(ids.begin(), ids.end());
+  if (chunk.max_id <= std::numeric_limits<std::uint32_t>::max()) {
+    chunk.narrow.resize(ids.size());
+    std::transform(ids.begin(), ids.end(), chunk.narrow.begin(),
+                   [](std::uint64_t id) { return static_cast<std::uint32_t>(id); });
+  } else {
+    chunk.wide.assign(ids.begin(), ids.end());
+  }
+  chunk.weights.assign(weights.begin(), weights.end());
+}
+
+void EdgeList::add(int worker, std::span<const std::uint32_t> ids) {
+  if (ids.empty()) return;
+  Chunk& chunk = chunks_[static_cast<std::size_t>(worker)].emplace_back();
+  chunk.max_id = *std::max_element(ids.begin(), ids.end());
+  chunk.narrow.assign(ids.begin(), ids.end());
+}
+
+BuildSummary EdgeList::build(OutputFile& output, Numbering numbering, const BuildOptions& options,
+                             const Progress& progress) {
+  std::vector<Chunk> chunks;
+  for (auto& of_worker : chunks_) {
+    std::move(of_worker.begin(), of_worker.end(), std::back_inserter(chunks));
+    of_worker.clear();
+  }
+  std::uint64_t max_id = 0;
+  std::uint64_t edges = 0;
+  for (const Chunk& chunk : chunks) {
+    max_id = std::max(max_id, chunk.max_id);
+    edges += (chunk.narrow.size() + chunk.wide.size()) / 2;
+  }
+  std::uint64_t vertices = edges == 0 ? 0 : max_id + 1;  // 0 when max_id is 2^64 - 1: only used when given
+  std::vector<std::uint64_t> original_ids;
+  const auto build_with = [&](const auto& vertex_of) {
+    require_memory(output.path(), vertices * 8);
+    Builder builder(vertices, edges, options);
+    parallel_for(
+        options.workers, chunks.size(),
+        [&](int worker, std::uint64_t index) {
+          const Chunk chunk =
+              std::exchange(chunks[index], {});  // freed as soon as its edges have been copied
+          const auto add = [&](const auto& ids) {
+            for (std::size_t i = 0; i < ids.size() / 2; ++i) {
+              builder.add(worker, vertex_of(ids[2 * i]), vertex_of(ids[2 * i + 1]),
+                          options.weighted ? chunk.weights[i] : 0.0F);
+            }
+          };
+          add(chunk.narrow);
+          add(chunk.wide);
+        },
+        "numbering vertices", progress);
+    return builder.write(output, original_ids, 0, progress);
+  };
+  const auto given = [](std::uint64_t id) { return static_cast<std::uint32_t>(id); };
+  if (numbering == Numbering::given || edges == 0) return build_with(given);
+  IdSet<Chunk> ids(chunks, max_id, edges, options.workers);
+  if (ids.size() == vertices) return build_with(given);
+  vertices = ids.size();
+  if (vertices > kMaxVertices) {
+    throw Error(fmt::format("{}: {} vertices are more than the {} that are supported", output.path(),
+                            vertices, kMaxVertices));
+  }
+  original_ids = ids.sorted();
+  return build_with([&](std::uint64_t id) { return static_cast<std::uint32_t>(ids.rank(id)); });
+}
+
+}  // namespace edgewire::graph

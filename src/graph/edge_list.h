@@ -1,0 +1,41 @@
+// Edges in memory whose vertices are not known before the last one has been read.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/builder.h"
+
+namespace edgewire::graph {
+
+/// Edges with 64-bit ids, in chunks: 8 bytes an edge where the ids of a chunk fit 32 bits, else 16; 4 more
+/// with weights.
+class EdgeList {
+ public:
+  explicit EdgeList(int workers) : chunks_(static_cast<std::size_t>(workers)) {}
+
+  /// Each worker calls these for itself. `ids` holds source and target of each edge.
+  void add(int worker, std::span<const std::uint64_t> ids, std::span<const float> weights);
+  void add(int worker, std::span<const std::uint32_t> ids);
+
+  enum class Numbering {
+    given,  ///< the vertices are 0 to the largest id
+    dense   ///< the vertices are the ids that occur, in ascending order
+  };
+  /// Writes the graph and leaves the list empty. Throws Error.
+  BuildSummary build(OutputFile& output, Numbering numbering, const BuildOptions& options,
+                     const Progress& progress);
+
+ private:
+  struct Chunk {
+    std::vector<std::uint32_t> narrow;  // one of the two is empty
+    std::vector<std::uint64_t> wide;
+    std::vector<float> weights;
+    std::uint64_t max_id = 0;
+  };
+  std::vector<std::vector<Chunk>> chunks_;  // [worker]
+};
+
+}  // namespace edgewire::graph

@@ -1,0 +1,73 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "graph/edge_lines.h"
+#include "graph/edge_list.h"
+#include "graph/format.h"
+#include "graph/readers.h"
+
+namespace edgewire::graph {
+
+namespace {
+
+BuildSummary read_lines(Conversion& conversion, const LineShape& shape, const Piece& first,
+                        EdgeList::Numbering numbering) {
+  BuildOptions& options = conversion.options;
+  options.weighted = options.weighted && shape.weighted;
+  EdgeList list(options.workers);
+  each_edge_piece(conversion.input, options.workers, shape, first, conversion.progress,
+                  [&](int worker, const ParsedEdges& edges) {
+                    list.add(worker, edges.ids, options.weighted ? edges.weights : std::vector<float>());
+                  });
+  return list.build(conversion.output, numbering, options, conversion.progress);
+}
+
+}  // namespace
+
+BuildSummary read_snap(Conversion conversion) {
+  Piece first;
+  int fields = 0;
+  while (fields == 0 && conversion.input.next_lines(first)) fields = fields_of_first_edge(first);
+  if (fields == 0) first.text = {};
+  LineShape shape;
+  shape.weighted = conversion.options.weighted && fields >= 3;
+  shape.ignore_rest = !conversion.options.weighted;
+  return read_lines(conversion, shape, first, EdgeList::Numbering::dense);
+}
+
+BuildSummary read_gap_text(Conversion conversion, bool weighted) {
+  LineShape shape;
+  shape.max_id = kMaxVertices - 1;
+  shape.weighted = weighted;
+  return read_lines(conversion, shape, {}, EdgeList::Numbering::given);
+}
+
+BuildSummary read_u32_pairs(Conversion conversion) {
+  Input& input = conversion.input;
+  BuildOptions& options = conversion.options;
+  options.weighted = false;
+  EdgeList list(options.workers);
+  std::vector<std::vector<std::uint32_t>> buffers(static_cast<std::size_t>(options.workers));
+  input.each_piece(
+      options.workers, conversion.progress,
+      [&](Piece& piece) { return input.next_records(piece, 8, Input::kToEnd); },
+      [&](int worker, const Piece& piece) {
+        std::vector<std::uint32_t>& ids = buffers[static_cast<std::size_t>(worker)];
+        ids.resize(piece.text.size() / 4);
+        std::memcpy(ids.data(), piece.text.data(), piece.text.size());
+        const auto wrong =
+            std::find_if(ids.begin(), ids.end(), [](std::uint32_t id) { return id >= kMaxVertices; });
+        if (wrong != ids.end()) {
+          input.fail(
+              piece.offset + static_cast<std::uint64_t>(wrong - ids.begin()) * 4,
+              fmt::format("vertex id {} is larger than the {} that is supported", *wrong, kMaxVertices - 1));
+        }
+        list.add(worker, ids);
+      });
+  return list.build(conversion.output, EdgeList::Numbering::given, options, conversion.progress);
+}
+
+}  // namespace edgewire::graph

@@ -1,0 +1,72 @@
+// The bytes of a file that is converted, plain or compressed, handed out in pieces to several workers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/decompress.h"
+#include "graph/mapped_file.h"
+#include "graph/parallel.h"
+
+namespace edgewire::graph {
+
+/// Some consecutive bytes of the plain file. Valid until its holder takes the next one.
+struct Piece {
+  std::string_view text;
+  std::uint64_t offset = 0;  ///< of its first byte in the plain file
+  std::uint64_t line = 1;    ///< of its first byte; only kept by next_lines
+  std::uint64_t file_bytes_used =
+      0;                      ///< bytes of the file itself, compressed or not, up to the end of the piece
+  std::vector<char> storage;  ///< of text, when the file is compressed
+};
+
+/// A file read front to back. Whichever worker asks for the next piece of a compressed file decompresses it,
+/// while the others parse theirs; so memory stays bounded by a piece for each worker. Offsets are those of
+/// the plain file.
+class Input {
+ public:
+  explicit Input(const std::string& path);
+
+  const std::string& path() const noexcept { return file_.path(); }
+  bool compressed() const noexcept { return decompressor_ != nullptr; }
+  std::uint64_t file_bytes() const noexcept { return file_.bytes(); }
+
+  /// The next piece, cut after a line end. False at the end. Thread safe.
+  bool next_lines(Piece& piece);
+  /// The next piece, cut after a whole record, before offset `end` of the plain file. False at `end`; throws
+  /// Error when the file ends earlier, but for `end` == kToEnd. Thread safe.
+  static constexpr std::uint64_t kToEnd = ~std::uint64_t{0};
+  bool next_records(Piece& piece, std::uint64_t record_bytes, std::uint64_t end);
+  /// Throws Error when the file ends earlier.
+  void read(void* to, std::uint64_t bytes);
+  /// The offset of the next byte to be handed out.
+  std::uint64_t offset() const noexcept { return offset_; }
+
+  /// Calls work(worker, piece) for every piece that `next` yields. After a failure no more pieces are taken,
+  /// and the error of the first piece that has one is thrown: the same one whatever the number of workers.
+  void each_piece(int workers, const Progress& progress, const std::function<bool(Piece&)>& next,
+                  const std::function<void(int worker, const Piece& piece)>& work);
+
+  /// Throws Error: "PATH: byte OFFSET: WHAT".
+  [[noreturn]] void fail(std::uint64_t offset, std::string_view what) const { file_.fail(offset, what); }
+  /// Throws Error: "PATH: line LINE, byte OFFSET: WHAT". `at` points into piece.text.
+  [[noreturn]] void fail_line(const Piece& piece, const char* at, std::string_view what) const;
+
+ private:
+  std::uint64_t fill(Piece& piece, std::uint64_t wanted);
+  void take(Piece& piece, std::uint64_t count);
+
+  MappedFile file_;
+  std::unique_ptr<Decompressor> decompressor_;
+  std::mutex mutex_;
+  std::uint64_t offset_ = 0;
+  std::uint64_t line_ = 1;
+  std::vector<char> carry_;  // decompressed, not yet handed out
+};
+
+}  // namespace edgewire::graph

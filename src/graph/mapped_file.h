@@ -1,0 +1,34 @@
+// A regular file mapped read only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace edgewire::graph {
+
+/// Maps a whole file. Directories, pipes and devices are refused, without blocking. An empty file has no
+/// data.
+class MappedFile {
+ public:
+  /// Throws Error with the path and the system's reason.
+  explicit MappedFile(std::string path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  const std::string& path() const noexcept { return path_; }
+  const std::uint8_t* data() const noexcept { return data_; }
+  std::uint64_t bytes() const noexcept { return bytes_; }
+  /// Throws Error: "PATH: byte OFFSET: WHAT".
+  [[noreturn]] void fail(std::uint64_t offset, std::string_view what) const;
+  /// Lets the kernel drop the pages that lie within [begin, end) from this process.
+  void release(std::uint64_t begin, std::uint64_t end) const noexcept;
+
+ private:
+  std::string path_;
+  const std::uint8_t* data_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
+}  // namespace edgewire::graph

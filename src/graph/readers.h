@@ -1,0 +1,33 @@
+// One function for each kind of file that is converted. Each reads the whole input and writes the graph. All
+// throw Error with path and byte offset.
+#pragma once
+
+#include "graph/builder.h"
+#include "graph/input.h"
+#include "graph/parallel.h"
+
+namespace edgewire::graph {
+
+struct Conversion {
+  Input& input;
+  OutputFile& output;
+  BuildOptions options;  ///< `weighted`: keep weights where the input has them
+  const Progress& progress;
+};
+
+/// SNAP and similar edge lists. A third field is the weight if the first edge has one; then every line must.
+/// Ids are renumbered densely in ascending order.
+BuildSummary read_snap(Conversion conversion);
+/// GAP's edge lists, .el and (weighted) .wel: the vertices are 0 to the largest id.
+BuildSummary read_gap_text(Conversion conversion, bool weighted);
+/// GAP's serialized graphs, .sg and (weighted) .wsg: u8 directed, i64 edges, i64 vertices, i64
+/// offsets[vertices + 1], i32 targets[edges] (.wsg: {i32 target, i32 weight}); if directed the same arrays
+/// again for in-edges, which are skipped.
+BuildSummary read_gap_binary(Conversion conversion, bool weighted);
+/// Matrix Market coordinate files (Boisvert, Pozo, Remington: The Matrix Market Exchange Formats, 1996): an
+/// entry (i, j) is an edge from i to j. Pattern, real or integer; general or symmetric; square.
+BuildSummary read_matrix_market(Conversion conversion);
+/// Pairs of little-endian u32: the vertices are 0 to the largest id.
+BuildSummary read_u32_pairs(Conversion conversion);
+
+}  // namespace edgewire::graph

@@ -1,0 +1,95 @@
+#include "report/run_report.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+namespace edgewire::report {
+
+namespace {
+
+std::string readable_bytes(std::uint64_t bytes) {
+  constexpr std::array kUnits{"B", "kB", "MB", "GB", "TB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1000 && unit + 1 < kUnits.size(); ++unit) value /= 1000;
+  return fmt::format("{:.4g} {}", value, kUnits[unit]);
+}
+
+}  // namespace
+
+double RunReport::seconds_per_iteration() const {
+  const std::size_t counted = std::min<std::size_t>(iterations.size(), 10);
+  double seconds = 0;
+  for (std::size_t i = iterations.size() - counted; i < iterations.size(); ++i)
+    seconds += iterations[i].seconds;
+  return counted == 0 ? 0 : seconds / static_cast<double>(counted);
+}
+
+double RunReport::edges_per_second() const {
+  const double seconds = seconds_per_iteration();
+  return seconds > 0 ? static_cast<double>(edges) / seconds : 0;
+}
+
+std::string RunReport::to_json() const {
+  nlohmann::ordered_json json{{"kernel", kernel},       {"vertices", vertices},   {"edges", edges},
+                              {"processes", processes}, {"workers", workers},     {"transport", transport},
+                              {"strategy", strategy},   {"ownership", ownership}, {"layout", layout}};
+  auto& list = json["iterations"] = nlohmann::ordered_json::array();
+  for (const auto& one : iterations) {
+    list.push_back({{"seconds", one.seconds},
+                    {"payload_bytes_sent", one.payload_bytes_sent},
+                    {"wire_bytes_sent", one.wire_bytes_sent}});
+  }
+  json["seconds_load"] = seconds_load;
+  json["seconds_plan"] = seconds_plan;
+  json["seconds_total"] = seconds_total;
+  json["seconds_per_iteration"] = seconds_per_iteration();
+  json["edges_per_second"] = edges_per_second();
+  json["peak_rss_bytes"] = peak_rss_bytes;
+  json["tile_bytes"] = tile_bytes;
+  auto& limits = json["bound"];
+  limits["payload_bytes"] = bound.payload_bytes;
+  limits["wire_bytes"] = bound.wire_bytes;
+  limits["seconds_at"] = nlohmann::ordered_json::object();
+  for (const auto& [rate, seconds] : bound.seconds_at) limits["seconds_at"][rate] = seconds;
+  json["checksum"] = fmt::format("{:016x}", checksum);
+  for (const auto& one : verification) {
+    json["verify"] = {
+        {"max_relative_error", one.max_relative_error}, {"limit", one.limit}, {"passed", one.passed}};
+  }
+  json["version"] = EDGEWIRE_VERSION;
+  return json.dump(2) + "\n";
+}
+
+std::string RunReport::to_text() const {
+  std::string text = fmt::format("{}: {} vertices, {} edges, {} process{} x {} worker{}, {}, strategy {}\n",
+                                 kernel, vertices, edges, processes, processes == 1 ? "" : "es", workers,
+                                 workers == 1 ? "" : "s", transport, strategy);
+  text += fmt::format("load {:.3f} s, plan {:.3f} s, total {:.3f} s, peak memory {}\n", seconds_load,
+                      seconds_plan, seconds_total, readable_bytes(peak_rss_bytes));
+  text += fmt::format("{} iterations, {:.6f} s each (mean of the last ten), {:.3f} G edges/s\n",
+                      iterations.size(), seconds_per_iteration(), edges_per_second() / 1e9);
+  if (processes > 1 && !iterations.empty()) {
+    const auto& last = iterations.back();
+    text += fmt::format("sent each iteration: payload {} ({} B), on the wire {}\n",
+                        readable_bytes(last.payload_bytes_sent), last.payload_bytes_sent,
+                        readable_bytes(last.wire_bytes_sent));
+    text += fmt::format("bound of this plan:  payload {} ({} B), on the wire {}\n",
+                        readable_bytes(bound.payload_bytes), bound.payload_bytes,
+                        readable_bytes(bound.wire_bytes));
+    text += "time on the wire at least:";
+    for (const auto& [rate, seconds] : bound.seconds_at) text += fmt::format("  {} {:.6f} s", rate, seconds);
+    text += "\n";
+  }
+  for (const auto& one : verification) {
+    text += fmt::format(
+        "check against a sequential reference: {}, largest relative error {:.2g} (limit {:.0g})\n",
+        one.passed ? "passed" : "FAILED", one.max_relative_error, one.limit);
+  }
+  return text + fmt::format("checksum {:016x}\n", checksum);
+}
+
+}  // namespace edgewire::report

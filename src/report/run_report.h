@@ -1,0 +1,55 @@
+// What a kernel run reports: the figures of all processes, as JSON for programs and as lines for people.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace edgewire::report {
+
+struct RunReport {
+  struct Iteration {
+    double seconds = 0;                    ///< of the slowest process
+    std::uint64_t payload_bytes_sent = 0;  ///< summed over processes
+    std::uint64_t wire_bytes_sent = 0;
+  };
+  /// What this plan must send in each iteration.
+  struct Bound {
+    std::uint64_t payload_bytes = 0;  ///< summed over processes
+    std::uint64_t wire_bytes = 0;     ///< with the link's headers; as payload in shared memory
+    /// {line rate, seconds} of the most loaded process, sending and receiving at once, as TCP over Ethernet
+    /// (MTU 1500).
+    std::vector<std::pair<std::string, double>> seconds_at;
+  };
+  struct Verification {
+    double max_relative_error = 0;
+    double limit = 0;
+    bool passed = false;
+  };
+
+  std::string kernel, transport, strategy, ownership, layout;
+  std::uint64_t vertices = 0;
+  std::uint64_t edges = 0;
+  int processes = 1;
+  int workers = 1;
+  std::vector<Iteration> iterations;
+  double seconds_load = 0;  ///< of the slowest process, as the next two
+  double seconds_plan = 0;
+  double seconds_total = 0;
+  std::uint64_t peak_rss_bytes = 0;  ///< of the largest process
+  std::uint64_t tile_bytes = 0;      ///< read in one sweep, summed over processes
+  Bound bound;
+  std::uint64_t checksum = 0;              ///< equal for equal results, whatever the order of vertices
+  std::vector<Verification> verification;  ///< one or none
+
+  /// Mean of the last ten iterations; 0 when there are none.
+  double seconds_per_iteration() const;
+  double edges_per_second() const;
+  /// The fields of the design's section 8, and ownership, layout, tile_bytes, verify.
+  std::string to_json() const;
+  /// For stdout: a few lines, ending with a newline.
+  std::string to_text() const;
+};
+
+}  // namespace edgewire::report
