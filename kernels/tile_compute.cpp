@@ -13,6 +13,10 @@ std::uint64_t Tiles::bytes() const noexcept {
 
 void compute_column(const Tiles& tiles, std::size_t column, const float* x, double* sums) noexcept {
   std::fill_n(sums, tiles.column_width(column), 0.0);
+  add_column(tiles, column, x, sums);
+}
+
+void add_column(const Tiles& tiles, std::size_t column, const float* x, double* sums) noexcept {
   const std::span<const std::uint16_t> data = tiles.column_data(column);
   sweep(data.data(), data.data() + data.size(), x, sums);
 }
