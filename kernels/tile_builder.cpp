@@ -19,7 +19,6 @@ constexpr std::uint32_t kNarrowTileEdges = 1 << 20, kWideTileEdges = 1 << 19;
 constexpr std::uint32_t kNarrowTileSources = 8192;
 constexpr std::uint32_t kGroupWidth = 1024;
 static_assert(kStripWidth % kGroupWidth == 0 && kGroupWidth % kRowBlock == 0);
-constexpr std::uint32_t kLookupBits = 10;
 constexpr std::uint64_t kValuesPerLine = 16;  ///< source values in a cache line
 constexpr std::uint64_t kLineWords = 32;      ///< of a cache line
 static_assert(kTileSlackWords % 2 == 0, "pairs stay aligned");
@@ -38,20 +37,28 @@ class ColumnLookup {
  public:
   explicit ColumnLookup(std::span<const std::uint32_t> bounds) : bounds_(bounds) {
     std::uint32_t column = 0;
-    for (std::uint64_t d = 0; d < bounds.back(); d += 1U << kLookupBits) {
-      while (bounds[column + 1] <= d) ++column;
-      first_.push_back(column);
+    for (std::uint64_t first = 0; first < bounds.back(); first += 1U << kBlockBits) {
+      while (bounds[column + 1] <= first) ++column;
+      const bool shared =
+          bounds[column + 1] < std::min<std::uint64_t>(first + (1U << kBlockBits), bounds.back());
+      blocks_.push_back(column | (shared ? kShared : 0));
     }
   }
   std::uint32_t operator()(std::uint32_t destination) const noexcept {
-    std::uint32_t column = first_[destination >> kLookupBits];
-    while (destination >= bounds_[column + 1]) ++column;
+    std::uint32_t column = blocks_[destination >> kBlockBits];
+    if ((column & kShared) != 0) [[unlikely]] {
+      column &= ~kShared;
+      while (destination >= bounds_[column + 1]) ++column;
+    }
     return column;
   }
 
  private:
+  static constexpr std::uint32_t kBlockBits = 10;
+  static constexpr std::uint32_t kShared = 1U << 31;
   std::span<const std::uint32_t> bounds_;
-  std::vector<std::uint32_t> first_;  ///< by 1024 destinations
+  /// By 1024 destinations: the column of the first, and whether others follow.
+  std::vector<std::uint32_t> blocks_;
 };
 
 /// About how long a sweep of a tile takes, in picoseconds. A tile that pulls reads source values at random,
@@ -74,19 +81,13 @@ class TileEncoder {
   /// Returns its end.
   std::uint16_t* encode(std::uint64_t strip, std::span<const Pair> pairs, std::uint32_t width,
                         std::uint16_t* out) {
-    count_destinations(pairs, width);
-    count_sources(pairs);
-    const std::uint64_t sources = pairs.back().source - pairs.front().source + 1U;
-    const bool pull = pull_cost_ps(pairs.size(), pull_bundles_, sources) <=
-                      push_cost_ps(pairs.size(), push_bundles_, sources);
-    const Direction direction = pull ? Direction::pull : Direction::push;
     others_.resize(pairs.size());
-    if (pull) {
+    const bool pull = pull_is_cheaper(pairs, width);
+    if (pull)
       group_by_destination(pairs);
-    } else {
-      std::transform(pairs.begin(), pairs.end(), others_.begin(), [](Pair pair) { return pair.destination; });
-      groups_.swap(runs_);
-    }
+    else
+      group_by_source(pairs);
+    const Direction direction = pull ? Direction::pull : Direction::push;
     return write_bundles(strip, direction, out);
   }
 
@@ -96,35 +97,53 @@ class TileEncoder {
     std::uint32_t end;  ///< of its others
   };
 
-  void count_destinations(std::span<const Pair> pairs, std::uint32_t width) {
-    places_.assign(width, 0);
-    for (const Pair pair : pairs) ++places_[pair.destination];
-    pull_bundles_ = 0;
-    std::uint32_t total = 0;
-    for (std::uint32_t& place : places_) {
-      pull_bundles_ += (place + kBundle - 1) / kBundle;
-      total += std::exchange(place, total);
-    }
+  /// Leaves in places_ where the sources of each destination go if the tile pulls.
+  bool pull_is_cheaper(std::span<const Pair> pairs, std::uint32_t width) {
+    if (pairs.size() < width)
+      return false;  // few bundles of more than one edge either way; this is faster to build
+    const std::uint64_t sources = pairs.back().source - pairs.front().source + 1U;
+    const std::uint64_t pull_ps = pull_cost_ps(pairs.size(), count_destinations(pairs, width), sources);
+    return pull_ps <= push_cost_ps(pairs.size(), pairs.size() / kBundle, sources) ||
+           pull_ps <= push_cost_ps(pairs.size(), count_runs(pairs), sources);
   }
 
-  void count_sources(std::span<const Pair> pairs) {
-    runs_.clear();
-    push_bundles_ = 0;
-    std::uint32_t begin = 0;
-    for (std::uint32_t i = 1; i <= pairs.size(); ++i) {
-      if (i < pairs.size() && pairs[i].source == pairs[begin].source) continue;
-      push_bundles_ += (i - begin + kBundle - 1) / kBundle;
-      runs_.push_back({pairs[begin].source, i});
-      begin = i;
+  /// Counts the bundles of a tile that pulls.
+  std::uint64_t count_destinations(std::span<const Pair> pairs, std::uint32_t width) {
+    places_.assign(width, 0);
+    for (const Pair pair : pairs) ++places_[pair.destination];
+    std::uint64_t bundles = 0;
+    std::uint32_t total = 0;
+    for (std::uint32_t& place : places_) {
+      bundles += (place + kBundle - 1) / kBundle;
+      total += std::exchange(place, total);
     }
+    return bundles;
+  }
+
+  /// Counts the bundles of a tile that pushes, about.
+  static std::uint64_t count_runs(std::span<const Pair> pairs) {
+    std::uint64_t runs = 1;
+    for (std::size_t i = 1; i < pairs.size(); ++i) runs += pairs[i].source != pairs[i - 1].source;
+    return runs + pairs.size() / kBundle;
+  }
+
+  void group_by_source(std::span<const Pair> pairs) {
+    std::size_t group = 0;
+    for (std::uint32_t i = 0; i < pairs.size(); ++i) {
+      group += i > 0 && pairs[i].source != pairs[i - 1].source;
+      groups_[group] = {pairs[i].source, i + 1};
+      others_[i] = pairs[i].destination;
+    }
+    group_count_ = group + 1;
   }
 
   void group_by_destination(std::span<const Pair> pairs) {
     for (const Pair pair : pairs) others_[places_[pair.destination]++] = pair.source;
-    groups_.clear();
+    group_count_ = 0;
     std::uint32_t begin = 0;
     for (std::uint32_t d = 0; d < places_.size(); ++d) {
-      if (places_[d] != begin) groups_.push_back({static_cast<std::uint16_t>(d), places_[d]});
+      groups_[group_count_] = {static_cast<std::uint16_t>(d), places_[d]};
+      group_count_ += places_[d] != begin;
       begin = places_[d];
     }
   }
@@ -132,7 +151,7 @@ class TileEncoder {
   std::uint16_t* write_bundles(std::uint64_t strip, Direction direction, std::uint16_t* out) const {
     std::array<std::uint32_t, kBundle + 1> counts{};
     std::uint32_t begin = 0;
-    for (const Group& group : groups_) {
+    for (const Group& group : std::span(groups_).first(group_count_)) {
       const std::uint32_t others = group.end - begin;
       counts[kBundle] += others / kBundle;
       ++counts[others % kBundle];
@@ -155,10 +174,14 @@ class TileEncoder {
       next += std::size_t{counts[size]} * (1 + size);
     }
     const std::uint16_t* others = others_.data();
-    for (const Group& group : groups_) {
+    for (const Group& group : std::span(groups_).first(group_count_)) {
       const std::uint16_t* const end = others_.data() + group.end;
-      while (others != end) {
-        const auto size = std::min<std::ptrdiff_t>(kBundle, end - others);
+      for (; end - others >= kBundle; others += kBundle) {
+        *places[kBundle]++ = group.key;
+        places[kBundle] = std::copy_n(others, kBundle, places[kBundle]);
+      }
+      if (others != end) {
+        const auto size = end - others;
         std::uint16_t*& place = places[static_cast<std::size_t>(size)];
         *place = group.key;
         place = std::copy_n(others, size, place + 1);
@@ -169,9 +192,9 @@ class TileEncoder {
   }
 
   std::vector<std::uint32_t> places_;  ///< by destination
-  std::vector<Group> runs_, groups_;
+  std::vector<Group> groups_ = std::vector<Group>(kStripWidth);
+  std::size_t group_count_ = 0;
   std::vector<std::uint16_t> others_;
-  std::uint64_t pull_bundles_ = 0, push_bundles_ = 0;
 };
 
 }  // namespace
@@ -211,7 +234,8 @@ class TileBuilder {
  private:
   struct Worker {
     std::vector<std::uint32_t> destinations, ends;
-    std::vector<Pair*> places;  ///< by column
+    std::vector<std::uint32_t> turns;  ///< by column and turn
+    std::vector<Pair*> places;         ///< by column
     TileEncoder encoder;
   };
 
@@ -226,9 +250,9 @@ class TileBuilder {
     return cell_offsets_[strip * columns_ + column];
   }
 
-  /// Calls work(source, its destinations) for the rows of a group.
+  /// Calls work(first row, last row) for each block of rows of a group, with their edges in `scratch`.
   template <class Work>
-  void for_each_row(Worker& scratch, int w, std::uint64_t group, const Work& work) {
+  void for_each_block(Worker& scratch, int w, std::uint64_t group, const Work& work) {
     const std::uint64_t group_end = std::min<std::uint64_t>((group + 1) * group_width_, reader_.sources());
     for (std::uint64_t first = group * group_width_; first < group_end; first += kRowBlock) {
       const std::uint64_t last = std::min<std::uint64_t>(first + kRowBlock, group_end);
@@ -236,20 +260,20 @@ class TileBuilder {
       scratch.ends.clear();
       reader_.read(w, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last),
                    scratch.destinations, scratch.ends);
-      std::uint32_t begin = 0;
-      for (std::uint64_t s = first; s < last; ++s) {
-        const std::uint32_t end = scratch.ends[s - first];
-        work(s, std::span<const std::uint32_t>(scratch.destinations).subspan(begin, end - begin));
-        begin = end;
-      }
+      work(first, last);
     }
   }
 
   void count_group(Worker& scratch, int w, std::uint64_t group) {
-    std::uint32_t* const edges = counts(group);
-    for_each_row(scratch, w, group, [&](std::uint64_t, std::span<const std::uint32_t> destinations) {
-      for (const std::uint32_t destination : destinations) ++edges[lookup_(destination)];
+    // Many edges in a row go to the same column: counts that take turns need not wait for each other.
+    constexpr std::size_t kTurns = 4;
+    scratch.turns.assign(columns_ * kTurns, 0);
+    for_each_block(scratch, w, group, [&](std::uint64_t, std::uint64_t) {
+      for (std::size_t i = 0; i < scratch.destinations.size(); ++i)
+        ++scratch.turns[lookup_(scratch.destinations[i]) * kTurns + i % kTurns];
     });
+    for (std::uint64_t c = 0; c < columns_; ++c)
+      for (std::size_t turn = 0; turn < kTurns; ++turn) counts(group)[c] += scratch.turns[c * kTurns + turn];
   }
 
   void place_group(Worker& scratch, int w, std::uint64_t group) {
@@ -257,11 +281,15 @@ class TileBuilder {
     scratch.places.resize(columns_);
     for (std::uint64_t c = 0; c < columns_; ++c)
       scratch.places[c] = reinterpret_cast<Pair*>(words() + cell_offset(strip, c)) + counts(group)[c];
-    for_each_row(scratch, w, group, [&](std::uint64_t s, std::span<const std::uint32_t> destinations) {
-      const auto source = static_cast<std::uint16_t>(s % kStripWidth);
-      for (const std::uint32_t destination : destinations) {
-        const std::uint32_t column = lookup_(destination);
-        *scratch.places[column]++ = {source, static_cast<std::uint16_t>(destination - bounds_[column])};
+    for_each_block(scratch, w, group, [&](std::uint64_t first, std::uint64_t last) {
+      const std::uint32_t* destination = scratch.destinations.data();
+      for (std::uint64_t s = first; s < last; ++s) {
+        const std::uint32_t* const end = scratch.destinations.data() + scratch.ends[s - first];
+        for (; destination != end; ++destination) {
+          const std::uint32_t column = lookup_(*destination);
+          *scratch.places[column]++ = {static_cast<std::uint16_t>(s % kStripWidth),
+                                       static_cast<std::uint16_t>(*destination - bounds_[column])};
+        }
       }
     });
   }
