@@ -12,11 +12,14 @@ namespace edgewire::kernels {
 
 namespace {
 
-/// A tile grows until it has so many edges: more of them share the cost of a bundle, and then, where a tile
-/// spans more sources than fit in the L1 cache, fewer sources are better than larger bundles. All these
-/// constants are measured (Zen 4, 32 KiB L1, 1 MiB L2).
-constexpr std::uint32_t kNarrowTileEdges = 1 << 20, kWideTileEdges = 1 << 19;
+/// A tile of few sources, whose values fit in the L1 cache, grows to this size. These constants are measured
+/// (Zen 4: 32 KiB L1, 1 MiB L2).
+constexpr std::uint32_t kTileEdges = 1 << 20;
 constexpr std::uint32_t kNarrowTileSources = 8192;
+/// A tile of more sources grows until it has so many edges for a destination: beyond, fewer sources are
+/// better than larger bundles.
+constexpr std::uint32_t kEdgesPerDestination = 16;
+constexpr std::uint32_t kLeastTileEdges = 1 << 12;
 constexpr std::uint32_t kGroupWidth = 1024;
 static_assert(kStripWidth % kGroupWidth == 0 && kGroupWidth % kRowBlock == 0);
 constexpr std::uint64_t kValuesPerLine = 16;  ///< source values in a cache line
@@ -64,15 +67,27 @@ class ColumnLookup {
 /// About how long a sweep of a tile takes, in picoseconds. A tile that pulls reads source values at random,
 /// from the cache that holds its sources, and fetches them there first, out of order; one that pushes adds to
 /// sums at random.
-std::uint64_t pull_cost_ps(std::uint64_t edges, std::uint64_t bundles, std::uint64_t sources) {
-  const std::uint64_t edge_ps = sources <= 8192 ? 270 : sources <= 16384 ? 330 : sources <= 32768 ? 430 : 530;
-  const std::uint64_t lines = std::min(sources / kValuesPerLine, edges);
-  return edges * edge_ps + bundles * 1000 + lines * 9000;
-}
-std::uint64_t push_cost_ps(std::uint64_t edges, std::uint64_t bundles, std::uint64_t sources) {
-  const std::uint64_t lines = std::min(sources / kValuesPerLine, edges);
-  return edges * 520 + bundles * 800 + lines * 2000;
-}
+struct TileCost {
+  std::uint64_t edges, sources, destinations;
+
+  std::uint64_t pull_ps(std::uint64_t bundles) const {
+    const std::uint64_t edge_ps = sources <= 8192    ? 270
+                                  : sources <= 16384 ? 330
+                                  : sources <= 32768 ? 430
+                                                     : 530;
+    return edges * edge_ps + bundles * 1000 + lines() * 9000;
+  }
+  std::uint64_t push_ps(std::uint64_t bundles) const {
+    const std::uint64_t edge_ps = destinations <= 4096    ? 350
+                                  : destinations <= 8192  ? 400
+                                  : destinations <= 16384 ? 460
+                                                          : 520;
+    return edges * edge_ps + bundles * 800 + lines() * 2000;
+  }
+
+ private:
+  std::uint64_t lines() const { return std::min(sources / kValuesPerLine, edges); }
+};
 
 /// Turns pairs into bundles. One per worker.
 class TileEncoder {
@@ -101,10 +116,9 @@ class TileEncoder {
   bool pull_is_cheaper(std::span<const Pair> pairs, std::uint32_t width) {
     if (pairs.size() < width)
       return false;  // few bundles of more than one edge either way; this is faster to build
-    const std::uint64_t sources = pairs.back().source - pairs.front().source + 1U;
-    const std::uint64_t pull_ps = pull_cost_ps(pairs.size(), count_destinations(pairs, width), sources);
-    return pull_ps <= push_cost_ps(pairs.size(), pairs.size() / kBundle, sources) ||
-           pull_ps <= push_cost_ps(pairs.size(), count_runs(pairs), sources);
+    const TileCost cost{pairs.size(), pairs.back().source - pairs.front().source + 1U, width};
+    const std::uint64_t pull_ps = cost.pull_ps(count_destinations(pairs, width));
+    return pull_ps <= cost.push_ps(pairs.size() / kBundle) || pull_ps <= cost.push_ps(count_runs(pairs));
   }
 
   /// Counts the bundles of a tile that pulls.
@@ -317,7 +331,7 @@ class TileBuilder {
                 .words = 0};
       for (std::uint64_t strip = 0; strip < strips_; ++strip) {
         const std::uint64_t edges = cell_edges(strip, c);
-        offset += most_tiles(edges) * kTileSlackWords;
+        offset += most_tiles(c, edges) * kTileSlackWords;
         cell_offset(strip, c) = offset;
         offset += edges * 2;
         column.edges += edges;
@@ -348,14 +362,16 @@ class TileBuilder {
     const std::uint64_t edges = cell_edges(strip, c);
     std::uint64_t first = strip * (kStripWidth / group_width_);
     const std::uint64_t last = std::min(first + kStripWidth / group_width_, groups_);
+    const std::uint64_t most_edges = wide_tile_edges(c);
     const auto edges_before = [&](std::uint64_t group) { return group == last ? edges : counts(group)[c]; };
     for (std::uint64_t begin = 0, group = first + 1; begin < edges; ++group) {
       const std::uint64_t end = edges_before(group);
       if (group < last) {
         const bool narrow = (group + 1 - first) * group_width_ <= kNarrowTileSources;
-        if (edges_before(group + 1) - begin <= (narrow ? kNarrowTileEdges : kWideTileEdges)) continue;
+        const std::uint64_t limit = narrow ? kTileEdges : most_edges;
+        if (edges_before(group + 1) - begin <= limit) continue;
       }
-      const std::uint64_t parts = divide_up(end - begin, kNarrowTileEdges);
+      const std::uint64_t parts = divide_up(end - begin, kTileEdges);
       for (std::uint64_t i = 0; i < parts; ++i)
         work(begin + (end - begin) * i / parts, begin + (end - begin) * (i + 1) / parts);
       begin = end;
@@ -363,10 +379,14 @@ class TileBuilder {
     }
   }
 
-  /// A bound for the number of tiles of a strip and column: any two neighbours have more than kWideTileEdges
-  /// edges, or are parts of kNarrowTileEdges / 2 or more.
-  static std::uint64_t most_tiles(std::uint64_t edges) {
-    return edges == 0 ? 0 : 1 + edges * 4 / kWideTileEdges;
+  std::uint64_t wide_tile_edges(std::uint64_t c) const {
+    return std::max<std::uint64_t>(kEdgesPerDestination * (bounds_[c + 1] - bounds_[c]), kLeastTileEdges);
+  }
+
+  /// A bound for the number of tiles of a strip and column: two neighbours have more than wide_tile_edges
+  /// together, or are parts of kTileEdges / 2 or more.
+  std::uint64_t most_tiles(std::uint64_t c, std::uint64_t edges) const {
+    return edges == 0 ? 0 : 1 + edges * 4 / wide_tile_edges(c);
   }
 
   engine::WorkerPool& pool_;
