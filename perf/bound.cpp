@@ -81,7 +81,7 @@ class Calculator {
     note(cover.memory_bytes, owned.passes);
     const std::uint64_t values = plan::volume(cover.values, 1).values_sent_total;
     add_rows(how, {Strategy::cover, &cover.values, plan::computed_edges(owned.edges, &cover.mirrored_edges),
-                   CoverFigures{cover.matching, cover.gap(values), cover.seconds}});
+                   CoverFigures{cover.matching, cover.gap(values), cover.core_seconds}});
   }
 
   void add_edge_owners(const std::string& how, int processes) {

@@ -16,8 +16,12 @@ using plan::Strategy;
 constexpr double kMega = 1e6;
 
 std::string with_commas(std::uint64_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > 3;) text.insert(at -= 3, ",");
+  const std::string digits = std::to_string(number);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
   return text;
 }
 
@@ -29,6 +33,7 @@ std::string time_text(double seconds) {
 
 std::string rate_text(double bits_per_s) {
   if (std::isinf(bits_per_s)) return "none";
+  if (bits_per_s >= 1e12) return fmt::format("{:.3g}T", bits_per_s / 1e12);
   if (bits_per_s >= 1e9) return fmt::format("{:.3g}G", bits_per_s / 1e9);
   return fmt::format("{:.3g}M", bits_per_s / 1e6);
 }
@@ -82,7 +87,7 @@ class Text {
     print("{:<{}}  {:<14}{:>14}{:>14}{:>15}{:>10}{:>10}", "ownership", width_, "strategy", "mean", "largest",
           "total", "MB", "wire MB");
     for (const auto& [name, bits] : options_.rates) print("{:>11}", name);
-    print("{:>8}\n", "edges");
+    print("{:>8}\n", "load");
     for (const auto& row : rows) {
       if (for_people(row)) add_volume(row);
     }
@@ -155,6 +160,7 @@ class Text {
 
   /// Where along the numbers of processes another limit takes over, for the series that `first` begins.
   void add_changes(const BoundRow& first) {
+    std::string changes;
     for (std::size_t rate = 0; rate < options_.rates.size(); ++rate) {
       std::vector<Prediction> series;
       for (const auto& row : bound_.rows) {
@@ -165,10 +171,11 @@ class Text {
       }
       const std::size_t change = change_of_limit(series);
       if (change == series.size()) continue;
-      print("{} {} at {}: the limit is {} for {}, {} from {} processes on\n", first.ownership,
-            strategy_text(first), options_.rates[rate].first, to_name(series.front().limit),
-            series.front().processes, to_name(series[change].limit), series[change].processes);
+      fmt::format_to(std::back_inserter(changes), "{} at {} {} from {} processes on",
+                     changes.empty() ? ":" : ",", options_.rates[rate].first, to_name(series[change].limit),
+                     series[change].processes);
     }
+    if (!changes.empty()) print("limit changes, {} {}{}\n", first.ownership, strategy_text(first), changes);
   }
 
   const Bound& bound_;
@@ -243,9 +250,8 @@ std::string to_csv(const Bound& bound, const BoundOptions& options) {
   fmt::format_to(out, ",edges_max,edges_mean,matching\n");
   for (const auto& row : bound.rows) {
     const auto& volume = row.volume;
-    std::string ownership = row.ownership;  // may be a path: quoted, with quotes doubled (RFC 4180)
-    for (std::size_t at = 0; (at = ownership.find('"', at)) != std::string::npos; at += 2)
-      ownership.insert(at, "\"");
+    std::string ownership;  // may be a path: quoted, with quotes doubled (RFC 4180)
+    for (const char letter : row.ownership) ownership.append(letter == '"' ? 2 : 1, letter);
     fmt::format_to(out, "{},{},\"{}\",{},{},{},{},{},{},{},{}", row.processes, row.workers, ownership,
                    plan::to_name(row.strategy), plan::to_name(row.encoding), row.self_traffic ? 1 : 0,
                    volume.values_sent_mean, volume.values_sent_max, volume.values_sent_total,
