@@ -11,7 +11,6 @@ namespace edgewire::perf {
 namespace {
 
 using plan::Encoding;
-using plan::Strategy;
 
 constexpr double kMega = 1e6;
 
