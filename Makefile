@@ -29,8 +29,7 @@ format: install-packages
 	clang-format-14 -i $(SOURCES)
 
 lint: build
-	run-clang-tidy-14 -quiet -p $(BUILD) -j $$(nproc) >$(BUILD)/lint.txt 2>/dev/null || \
-	  { grep -v '^clang-tidy-14' $(BUILD)/lint.txt; exit 1; }
+	tools/lint $(BUILD)
 
 install-packages:
 	tools/install-packages

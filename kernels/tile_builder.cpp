@@ -12,13 +12,16 @@ namespace edgewire::kernels {
 
 namespace {
 
-/// Edges of a tile at most: what is sorted at once, and with the sums, fits in the L2 cache or nearly. In
-/// dense columns it makes tiles of few sources, whose values fit in the L1 cache.
-constexpr std::uint32_t kTileEdges = 1 << 20;
+/// A tile grows until it has so many edges: more of them share the cost of a bundle, and then, where a tile
+/// spans more sources than fit in the L1 cache, fewer sources are better than larger bundles. All these
+/// constants are measured (Zen 4, 32 KiB L1, 1 MiB L2).
+constexpr std::uint32_t kNarrowTileEdges = 1 << 20, kWideTileEdges = 1 << 19;
+constexpr std::uint32_t kNarrowTileSources = 8192;
 constexpr std::uint32_t kGroupWidth = 1024;
 static_assert(kStripWidth % kGroupWidth == 0 && kGroupWidth % kRowBlock == 0);
 constexpr std::uint32_t kLookupBits = 10;
-constexpr std::uint64_t kLineWords = 32;  ///< of a cache line
+constexpr std::uint64_t kValuesPerLine = 16;  ///< source values in a cache line
+constexpr std::uint64_t kLineWords = 32;      ///< of a cache line
 static_assert(kTileSlackWords % 2 == 0, "pairs stay aligned");
 
 constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
@@ -51,11 +54,18 @@ class ColumnLookup {
   std::vector<std::uint32_t> first_;  ///< by 1024 destinations
 };
 
-/// What a tile costs in a sweep, in about picoseconds: an edge, and a bundle.
-struct Cost {
-  std::uint64_t edge, bundle;
-};
-constexpr Cost kPullCost{450, 900}, kPushCost{550, 500};
+/// About how long a sweep of a tile takes, in picoseconds. A tile that pulls reads source values at random,
+/// from the cache that holds its sources, and fetches them there first, out of order; one that pushes adds to
+/// sums at random.
+std::uint64_t pull_cost_ps(std::uint64_t edges, std::uint64_t bundles, std::uint64_t sources) {
+  const std::uint64_t edge_ps = sources <= 8192 ? 270 : sources <= 16384 ? 330 : sources <= 32768 ? 430 : 530;
+  const std::uint64_t lines = std::min(sources / kValuesPerLine, edges);
+  return edges * edge_ps + bundles * 1000 + lines * 9000;
+}
+std::uint64_t push_cost_ps(std::uint64_t edges, std::uint64_t bundles, std::uint64_t sources) {
+  const std::uint64_t lines = std::min(sources / kValuesPerLine, edges);
+  return edges * 520 + bundles * 800 + lines * 2000;
+}
 
 /// Turns pairs into bundles. One per worker.
 class TileEncoder {
@@ -66,11 +76,12 @@ class TileEncoder {
                         std::uint16_t* out) {
     count_destinations(pairs, width);
     count_sources(pairs);
-    const std::uint64_t pull = pairs.size() * kPullCost.edge + pull_bundles_ * kPullCost.bundle;
-    const std::uint64_t push = pairs.size() * kPushCost.edge + push_bundles_ * kPushCost.bundle;
-    const Direction direction = pull <= push ? Direction::pull : Direction::push;
+    const std::uint64_t sources = pairs.back().source - pairs.front().source + 1U;
+    const bool pull = pull_cost_ps(pairs.size(), pull_bundles_, sources) <=
+                      push_cost_ps(pairs.size(), push_bundles_, sources);
+    const Direction direction = pull ? Direction::pull : Direction::push;
     others_.resize(pairs.size());
-    if (direction == Direction::pull) {
+    if (pull) {
       group_by_destination(pairs);
     } else {
       std::transform(pairs.begin(), pairs.end(), others_.begin(), [](Pair pair) { return pair.destination; });
@@ -208,11 +219,11 @@ class TileBuilder {
   std::uint16_t* words() { return tiles_.memory_.as<std::uint16_t>().data(); }
   /// By column: the edges of a row group; after lay_out, those of the earlier groups of its strip.
   std::uint32_t* counts(std::uint64_t group) { return counts_.as<std::uint32_t>().data() + group * columns_; }
-  std::uint32_t& tile_edges(std::uint64_t strip, std::uint64_t column) {
-    return tile_edges_[strip * columns_ + column];
+  std::uint32_t& cell_edges(std::uint64_t strip, std::uint64_t column) {
+    return cell_edges_[strip * columns_ + column];
   }
-  std::uint64_t& tile_offset(std::uint64_t strip, std::uint64_t column) {
-    return tile_offsets_[strip * columns_ + column];
+  std::uint64_t& cell_offset(std::uint64_t strip, std::uint64_t column) {
+    return cell_offsets_[strip * columns_ + column];
   }
 
   /// Calls work(source, its destinations) for the rows of a group.
@@ -245,7 +256,7 @@ class TileBuilder {
     const std::uint64_t strip = group * group_width_ / kStripWidth;
     scratch.places.resize(columns_);
     for (std::uint64_t c = 0; c < columns_; ++c)
-      scratch.places[c] = reinterpret_cast<Pair*>(words() + tile_offset(strip, c)) + counts(group)[c];
+      scratch.places[c] = reinterpret_cast<Pair*>(words() + cell_offset(strip, c)) + counts(group)[c];
     for_each_row(scratch, w, group, [&](std::uint64_t s, std::span<const std::uint32_t> destinations) {
       const auto source = static_cast<std::uint16_t>(s % kStripWidth);
       for (const std::uint32_t destination : destinations) {
@@ -257,14 +268,14 @@ class TileBuilder {
 
   /// Gives each tile room for its pairs, and for the little that its bundles may take beyond that.
   void lay_out() {
-    tile_edges_.resize(strips_ * columns_);
-    tile_offsets_.resize(strips_ * columns_);
+    cell_edges_.resize(strips_ * columns_);
+    cell_offsets_.resize(strips_ * columns_);
     for (std::uint64_t group = 0; group < groups_; ++group) {
       const std::uint64_t strip = group * group_width_ / kStripWidth;
       for (std::uint64_t c = 0; c < columns_; ++c) {
         const std::uint32_t edges = counts(group)[c];
-        counts(group)[c] = tile_edges(strip, c);
-        tile_edges(strip, c) += edges;
+        counts(group)[c] = cell_edges(strip, c);
+        cell_edges(strip, c) += edges;
       }
     }
     std::uint64_t offset = 0;
@@ -277,9 +288,10 @@ class TileBuilder {
                 .offset = offset,
                 .words = 0};
       for (std::uint64_t strip = 0; strip < strips_; ++strip) {
-        const std::uint64_t edges = tile_edges(strip, c);
-        tile_offset(strip, c) = offset;
-        offset += edges * 2 + divide_up(edges, kTileEdges) * kTileSlackWords;
+        const std::uint64_t edges = cell_edges(strip, c);
+        offset += most_tiles(edges) * kTileSlackWords;
+        cell_offset(strip, c) = offset;
+        offset += edges * 2;
         column.edges += edges;
       }
       column.words = offset - column.offset;
@@ -293,14 +305,40 @@ class TileBuilder {
     Tiles::Column& column = tiles_.columns_[c];
     std::uint16_t* out = words() + column.offset;
     for (std::uint64_t strip = 0; strip < strips_; ++strip) {
-      const std::uint64_t edges = tile_edges(strip, c);
-      const auto* pairs = reinterpret_cast<const Pair*>(words() + tile_offset(strip, c));
-      const std::uint64_t tiles = divide_up(edges, kTileEdges);
-      for (std::uint64_t i = 0; i < tiles; ++i)
-        out = encoder.encode(strip, {pairs + edges * i / tiles, pairs + edges * (i + 1) / tiles},
-                             column.width, out);
+      const std::span<const Pair> pairs(reinterpret_cast<const Pair*>(words() + cell_offset(strip, c)),
+                                        cell_edges(strip, c));
+      for_each_tile(strip, c, [&](std::uint64_t begin, std::uint64_t end) {
+        out = encoder.encode(strip, pairs.subspan(begin, end - begin), column.width, out);
+      });
     }
     column.words = static_cast<std::uint64_t>(out - words()) - column.offset;
+  }
+
+  /// Cuts the edges of a strip and column into tiles: calls work(first edge, end) for each.
+  template <class Work>
+  void for_each_tile(std::uint64_t strip, std::uint64_t c, const Work& work) {
+    const std::uint64_t edges = cell_edges(strip, c);
+    std::uint64_t first = strip * (kStripWidth / group_width_);
+    const std::uint64_t last = std::min(first + kStripWidth / group_width_, groups_);
+    const auto edges_before = [&](std::uint64_t group) { return group == last ? edges : counts(group)[c]; };
+    for (std::uint64_t begin = 0, group = first + 1; begin < edges; ++group) {
+      const std::uint64_t end = edges_before(group);
+      if (group < last) {
+        const bool narrow = (group + 1 - first) * group_width_ <= kNarrowTileSources;
+        if (edges_before(group + 1) - begin <= (narrow ? kNarrowTileEdges : kWideTileEdges)) continue;
+      }
+      const std::uint64_t parts = divide_up(end - begin, kNarrowTileEdges);
+      for (std::uint64_t i = 0; i < parts; ++i)
+        work(begin + (end - begin) * i / parts, begin + (end - begin) * (i + 1) / parts);
+      begin = end;
+      first = group;
+    }
+  }
+
+  /// A bound for the number of tiles of a strip and column: any two neighbours have more than kWideTileEdges
+  /// edges, or are parts of kNarrowTileEdges / 2 or more.
+  static std::uint64_t most_tiles(std::uint64_t edges) {
+    return edges == 0 ? 0 : 1 + edges * 4 / kWideTileEdges;
   }
 
   engine::WorkerPool& pool_;
@@ -311,8 +349,8 @@ class TileBuilder {
   std::uint64_t group_width_ = kGroupWidth;
   std::vector<Worker> workers_;
   topology::NodeMemory counts_;
-  std::vector<std::uint32_t> tile_edges_;
-  std::vector<std::uint64_t> tile_offsets_;  ///< in words
+  std::vector<std::uint32_t> cell_edges_;
+  std::vector<std::uint64_t> cell_offsets_;  ///< in words
   Tiles tiles_;
 };
 

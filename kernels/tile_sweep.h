@@ -9,6 +9,8 @@
 namespace edgewire::kernels {
 namespace {
 
+constexpr std::ptrdiff_t kPrefetchWords = 1024;  ///< how far ahead edges are asked for
+
 /// Adds in a fixed order, as a tree, so that the adds do not wait for each other.
 template <std::uint32_t First, std::uint32_t Count>
 inline double add_all(const std::uint16_t* sources, const float* x) noexcept {
@@ -22,7 +24,11 @@ inline double add_all(const std::uint16_t* sources, const float* x) noexcept {
 template <std::uint32_t Others>
 const std::uint16_t* pull(const std::uint16_t* words, std::uint32_t bundles, const float* x,
                           double* sums) noexcept {
-  for (; bundles != 0; --bundles, words += 1 + Others) sums[words[0]] += add_all<0, Others>(words + 1, x);
+  for (; bundles != 0; --bundles, words += 1 + Others) {
+    // Edges are read once per sweep: asked for as such, they leave the caches to the source values.
+    if constexpr (Others >= kBundle / 2) __builtin_prefetch(words + kPrefetchWords, 0, 0);
+    sums[words[0]] += add_all<0, Others>(words + 1, x);
+  }
   return words;
 }
 

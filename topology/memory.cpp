@@ -56,16 +56,17 @@ NodeMemory::~NodeMemory() {
 
 void prepare_pages(void* data, std::size_t bytes, int node) noexcept {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const auto begin = align_up(reinterpret_cast<std::uintptr_t>(data), page);
-  const auto end = reinterpret_cast<std::uintptr_t>(data) + bytes;
-  if (begin >= end) return;
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  const std::size_t before = align_up(address, page) - address;
+  if (before >= bytes) return;
+  std::byte* const begin = static_cast<std::byte*>(data) + before;
   // Both calls are wishes: a kernel or container without them still gives ordinary pages.
-  if (bytes >= kHugePageBytes) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+  if (bytes >= kHugePageBytes) madvise(begin, bytes - before, MADV_HUGEPAGE);
   if (node < 0 || static_cast<std::size_t>(node) >= kMaxNodes) return;
   constexpr std::size_t kWordBits = sizeof(unsigned long) * CHAR_BIT;
   std::array<unsigned long, kMaxNodes / kWordBits> nodes{};
   nodes[static_cast<std::size_t>(node) / kWordBits] = 1UL << (static_cast<std::size_t>(node) % kWordBits);
-  syscall(SYS_mbind, begin, end - begin, MPOL_PREFERRED, nodes.data(), kMaxNodes + 1, 0);
+  syscall(SYS_mbind, begin, bytes - before, MPOL_PREFERRED, nodes.data(), kMaxNodes + 1, 0);
 }
 
 }  // namespace edgewire::topology

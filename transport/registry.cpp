@@ -2,6 +2,7 @@
 
 #include "error.h"
 #include "transport/shm.h"
+#include "transport/tcp.h"
 #include "transport/transport.h"
 
 namespace edgewire::transport {
@@ -12,10 +13,15 @@ struct Entry {
   std::unique_ptr<Transport> (*make)(const Settings&);
 };
 
+template <class Backend>
+std::unique_ptr<Transport> make(const Settings& settings) {
+  return std::make_unique<Backend>(settings);
+}
+
 std::vector<Entry> entries() {
   return {
       {{"shm", "shared memory among processes of one host", true, ""}, make_shm},
-      {{"tcp", "TCP sockets", false, "this build has no tcp backend"}, nullptr},
+      {{"tcp", "TCP sockets, inside a host and between hosts", true, ""}, make<Tcp>},
       {{"verbs", "RDMA writes with immediate (InfiniBand, RoCE)", false, "this build has no verbs backend"},
        nullptr},
       {{"dpdk", "Ethernet frames straight from user space", false, "this build has no dpdk backend"},

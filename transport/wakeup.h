@@ -31,6 +31,11 @@ class Wakeup {
     if (waiters_.load() > 0) futex(FUTEX_WAKE, INT_MAX, nullptr);  // pairs with fetch_add in sleep()
   }
 
+  /// As announce(), when there is no news but somebody sleeps.
+  void wake_sleepers() noexcept {
+    if (waiters_.load() > 0) announce();
+  }
+
   void sleep(std::uint32_t seen, std::chrono::nanoseconds timeout) noexcept {
     const timespec limit{timeout.count() / 1'000'000'000, timeout.count() % 1'000'000'000};
     waiters_.fetch_add(1);  // pairs with load in announce()

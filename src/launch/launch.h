@@ -11,12 +11,13 @@ namespace edgewire::launch {
 /// and EDGEWIRE_SECRET_FILE or EDGEWIRE_SECRET (64 hexadecimal digits), so that any starter of processes will
 /// do.
 struct LaunchOptions {
-  int processes = 1;           ///< on this machine, when there is no host list
-  std::string hosts_file;      ///< line i: address[:port] of rank i; # starts a comment
-  int rank = -1;               ///< of this process in the host list
-  std::string secret_file;     ///< any bytes, the same file on every host; needed with a host list
-  int port = 0;                ///< of host-list lines that name none; 0: kDefaultPort
-  double peer_timeout_s = 10;  ///< a peer that is silent for so long is lost
+  int processes = 1;            ///< on this machine, when there is no host list
+  std::string hosts_file;       ///< line i: address[:port] of rank i; # starts a comment
+  int rank = -1;                ///< of this process in the host list
+  std::string secret_file;      ///< any bytes, the same file on every host; needed with a host list
+  int port = 0;                 ///< of host-list lines that name none; 0: kDefaultPort
+  double peer_timeout_s = 10;   ///< a peer that is silent for so long is lost
+  double start_timeout_s = 30;  ///< the processes of a host list must all have started within this time
 };
 
 constexpr int kDefaultPort = 7471;

@@ -13,8 +13,8 @@ std::uint64_t pieces(std::uint64_t count) { return (count + kPiece - 1) / kPiece
 
 /// Stable counting sort by descending degree; the few vertices above the last bucket are sorted by
 /// comparison.
-std::vector<std::uint32_t> by_degree(std::span<const std::uint32_t> ids,
-                                     std::span<const std::uint64_t> offsets) {
+topology::PageVector<std::uint32_t> by_degree(std::span<const std::uint32_t> ids,
+                                              std::span<const std::uint64_t> offsets) {
   constexpr std::uint64_t kBuckets = 1 << 12;
   const auto degree = [&](std::uint32_t v) { return offsets[v + 1] - offsets[v]; };
   const auto bucket = [&](std::uint32_t v) { return kBuckets - 1 - std::min(degree(v), kBuckets - 1); };
@@ -22,7 +22,7 @@ std::vector<std::uint32_t> by_degree(std::span<const std::uint32_t> ids,
   for (const auto v : ids) ++starts[bucket(v) + 1];
   std::partial_sum(starts.begin(), starts.end(), starts.begin());
   const std::uint32_t hubs = starts[1];
-  std::vector<std::uint32_t> sorted(ids.size());
+  topology::PageVector<std::uint32_t> sorted(ids.size());
   for (const auto v : ids) sorted[starts[bucket(v)]++] = v;
   std::stable_sort(sorted.begin(), sorted.begin() + hubs,
                    [&](std::uint32_t a, std::uint32_t b) { return degree(a) > degree(b); });

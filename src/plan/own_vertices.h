@@ -7,6 +7,7 @@
 
 #include "graph/graph_file.h"
 #include "plan/ownership.h"
+#include "topology/page_vector.h"
 
 namespace edgewire::plan {
 
@@ -32,8 +33,8 @@ class OwnVertices {
   std::span<const std::uint32_t> indexes() const noexcept { return indexes_; }
 
  private:
-  std::vector<std::uint32_t> ids_;
-  std::vector<std::uint32_t> indexes_;
+  topology::PageVector<std::uint32_t> ids_;
+  topology::PageVector<std::uint32_t> indexes_;
   std::uint64_t edges_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plan/ownership.h"
+#include "topology/page_vector.h"
 
 namespace edgewire::plan {
 
@@ -50,7 +51,7 @@ class RemoteIndex {
     return static_cast<std::size_t>(list) * starts_.back() + starts_[place.owner] + place.local / 64;
   }
   std::vector<std::size_t> starts_;  ///< [owner]: first word
-  std::vector<Word> words_;
+  topology::PageVector<Word> words_;
   std::vector<std::uint32_t> counts_;
 };
 

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "transport/file_descriptor.h"
+
+namespace edgewire::transport {
+
+/// What a connection is for; both ends must agree.
+enum class Purpose : std::uint32_t { Launch = 1, Data = 2 };
+
+/// Who connects to whom. Part of what both sides prove.
+struct Introduction {
+  Purpose purpose = Purpose::Launch;
+  std::int32_t from = -1;  ///< rank that connects
+  std::int32_t to = -1;    ///< rank that accepts
+  std::int32_t lane = 0;
+};
+
+/// Mutual proof, over a fresh connection, that both ends know the run's secret, as a challenge and response
+/// with HMAC-SHA256 (RFC 2104) over both sides' random challenges and the introduction. Never blocks: call
+/// `step` whenever the socket may be ready. Reads not a byte beyond the handshake.
+class Handshake {
+ public:
+  enum class State { Going, Done, Refused };
+
+  /// The side that connected.
+  static Handshake connect(FileDescriptor socket, const std::string& secret,
+                           const Introduction& introduction);
+  /// The side that accepted, as rank `to`. It learns who came; whether that one is welcome is for the caller
+  /// to say: when `step` gives Done, call `welcome` or `refuse`.
+  static Handshake accept(FileDescriptor socket, const std::string& secret, Purpose purpose, std::int32_t to);
+
+  State step();
+  /// Ends an accepting handshake that is Done. False when the connection is lost.
+  bool welcome() noexcept;
+  void refuse() noexcept;
+
+  int fd() const noexcept { return socket_.get(); }
+  bool wants_to_read() const noexcept { return to_send_.empty(); }
+  const Introduction& introduction() const noexcept { return introduction_; }
+  /// Whether a refusal is for a reason that another try cannot change.
+  bool is_final() const noexcept { return final_; }
+  /// Why it was refused.
+  const std::string& reason() const noexcept { return reason_; }
+  FileDescriptor take_socket() noexcept { return std::move(socket_); }
+
+ private:
+  enum class Step { Hello, Challenge, Response, Verdict };
+
+  Handshake(FileDescriptor socket, const std::string& secret, const Introduction& introduction, bool accepts);
+  void send(std::string_view bytes) { to_send_ += bytes; }
+  void expect(Step step, std::size_t bytes);
+  State take();
+  State refused(std::string reason);
+  std::string proof(std::string_view role) const;
+
+  FileDescriptor socket_;
+  std::string secret_;
+  Introduction introduction_;
+  bool accepts_;
+  Step step_ = Step::Hello;
+  std::size_t expected_ = 0;  ///< bytes of the message to come
+  std::string received_;
+  std::string to_send_;
+  std::string hello_;            ///< as sent by the side that connected, with its challenge
+  std::string other_challenge_;  ///< of the side that accepted
+  std::string reason_;
+  bool final_ = false;
+};
+
+}  // namespace edgewire::transport

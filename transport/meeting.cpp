@@ -1,0 +1,120 @@
+#include "transport/meeting.h"
+
+#include <fmt/core.h>
+#include <poll.h>
+
+#include "error.h"
+#include "transport/sockets.h"
+
+namespace edgewire::transport {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kHandshakeLimit = 5s;  ///< for one try of either side
+constexpr auto kRetryAfter = 50ms;
+constexpr std::size_t kMaxCallers = 256;  ///< unproven at a time; more wait in the kernel's queue
+
+}  // namespace
+
+Meeting::Meeting(const FileDescriptor& listener, const std::string& secret, Purpose purpose, int rank)
+    : listener_(listener), secret_(secret), purpose_(purpose), rank_(rank) {}
+
+void Meeting::call(const std::string& address, int port, const Introduction& introduction) {
+  Call added;
+  added.address = address;
+  added.port = port;
+  added.introduction = introduction;
+  calls_.push_back(std::move(added));
+}
+
+std::string Meeting::trouble(int rank) const {
+  for (const Call& call : calls_)
+    if (call.introduction.to == rank && !call.done) return call.trouble;
+  return "";
+}
+
+std::vector<Meeting::Connection> Meeting::step(std::chrono::milliseconds timeout) {
+  std::vector<pollfd> events;
+  if (listener_ && callers_.size() < kMaxCallers) events.push_back({listener_.get(), POLLIN, 0});
+  const auto add = [&](const Handshake& h) {
+    events.push_back({h.fd(), static_cast<short>(h.wants_to_read() ? POLLIN : POLLOUT), 0});
+  };
+  for (const Caller& caller : callers_) add(caller.handshake);
+  for (Call& call : calls_) {
+    if (call.done) continue;
+    if (call.attempt.empty()) timeout = std::min(timeout, std::chrono::milliseconds(kRetryAfter));
+    for (const Handshake& h : call.attempt) add(h);
+  }
+  poll(events.data(), events.size(), static_cast<int>(timeout.count()));
+
+  const auto now = Clock::now();
+  std::vector<Connection> made;
+  accept_callers(now);
+  std::erase_if(callers_, [&](Caller& caller) { return drive(caller, now, made); });
+  for (Call& call : calls_)
+    if (!call.done) drive(call, now, made);
+  return made;
+}
+
+void Meeting::accept_callers(Clock::time_point now) {
+  while (listener_ && callers_.size() < kMaxCallers) {
+    std::string from;
+    FileDescriptor socket = accept_from(listener_, from);
+    if (!socket) return;
+    callers_.push_back(
+        {Handshake::accept(std::move(socket), secret_, purpose_, rank_), from, now + kHandshakeLimit});
+  }
+}
+
+/// True when this caller is through, in or out.
+bool Meeting::drive(Caller& caller, Clock::time_point now, std::vector<Connection>& made) {
+  Handshake& handshake = caller.handshake;
+  std::string reason = "said nothing";
+  switch (handshake.step()) {
+    case Handshake::State::Going:
+      if (now < caller.deadline) return false;
+      break;
+    case Handshake::State::Refused:
+      reason = handshake.reason();
+      break;
+    case Handshake::State::Done:
+      if (!welcome || welcome(handshake.introduction())) {
+        if (handshake.welcome()) made.push_back({handshake.introduction(), handshake.take_socket()});
+        return true;
+      }
+      reason = fmt::format("rank {} is here already or is not of this job", handshake.introduction().from);
+  }
+  handshake.refuse();
+  if (on_refused) on_refused(caller.from, reason);
+  return true;
+}
+
+void Meeting::drive(Call& call, Clock::time_point now, std::vector<Connection>& made) {
+  if (call.attempt.empty()) {
+    if (now < call.next) return;
+    call.attempt.push_back(
+        Handshake::connect(start_connecting(call.address, call.port), secret_, call.introduction));
+    call.next = now + kHandshakeLimit;
+  }
+  Handshake& handshake = call.attempt.front();
+  switch (handshake.step()) {
+    case Handshake::State::Going:
+      if (now < call.next) return;
+      call.trouble = "no answer";
+      break;
+    case Handshake::State::Done:
+      made.push_back({call.introduction, handshake.take_socket()});
+      call.done = true;
+      break;
+    case Handshake::State::Refused:
+      call.trouble = handshake.reason();
+      if (handshake.is_final())
+        throw Error(fmt::format("rank {} at {} port {}: {}", call.introduction.to, call.address, call.port,
+                                call.trouble));
+  }
+  call.attempt.clear();
+  call.next = now + kRetryAfter;
+}
+
+}  // namespace edgewire::transport

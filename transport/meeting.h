@@ -1,0 +1,67 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "transport/handshake.h"
+
+namespace edgewire::transport {
+
+/// Makes many authenticated connections at once, called and accepted, so that no slow or foreign party holds
+/// up the others. Used at the start of a job (launch) and between its processes (tcp).
+class Meeting {
+ public:
+  struct Connection {
+    Introduction introduction;
+    FileDescriptor socket;
+  };
+
+  /// `listener` outlives the meeting. `welcome` says whether an authenticated caller may come in: null means
+  /// yes.
+  Meeting(const FileDescriptor& listener, const std::string& secret, Purpose purpose, int rank);
+
+  std::function<bool(const Introduction&)> welcome;
+  /// Hears of every connection that was turned away: who and why.
+  std::function<void(const std::string& from, const std::string& reason)> on_refused;
+
+  /// Calls again and again until the other side answers.
+  void call(const std::string& address, int port, const Introduction& introduction);
+  /// Waits up to `timeout` for something to happen and gives the connections that were made. Throws Error
+  /// when a process that was called has another secret or turns this one away.
+  std::vector<Connection> step(std::chrono::milliseconds timeout);
+  /// The last reason why the call to `rank` has not succeeded; empty when there is none.
+  std::string trouble(int rank) const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Caller {
+    Handshake handshake;
+    std::string from;
+    Clock::time_point deadline;
+  };
+  struct Call {
+    std::string address;
+    int port = 0;
+    Introduction introduction;
+    std::vector<Handshake> attempt;  ///< one or none
+    Clock::time_point next;          ///< deadline of the attempt, or time of the next one
+    std::string trouble;
+    bool done = false;
+  };
+
+  void accept_callers(Clock::time_point now);
+  bool drive(Caller& caller, Clock::time_point now, std::vector<Connection>& made);
+  void drive(Call& call, Clock::time_point now, std::vector<Connection>& made);
+
+  const FileDescriptor& listener_;
+  std::string secret_;
+  Purpose purpose_;
+  int rank_;
+  std::vector<Caller> callers_;
+  std::vector<Call> calls_;
+};
+
+}  // namespace edgewire::transport

@@ -1,0 +1,87 @@
+#include "transport/sockets.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "error.h"
+
+namespace edgewire::transport {
+namespace {
+
+using AddressList = std::unique_ptr<addrinfo, decltype(&freeaddrinfo)>;
+
+AddressList resolve(const std::string& address, int port, int flags) {
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  wanted.ai_flags = flags | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int status = getaddrinfo(address.c_str(), std::to_string(port).c_str(), &wanted, &found);
+  if (status != 0) throw Error(fmt::format("{}: {}", address, gai_strerror(status)));
+  return {found, &freeaddrinfo};
+}
+
+FileDescriptor open_socket(const addrinfo& at) {
+  return FileDescriptor(socket(at.ai_family, at.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, at.ai_protocol));
+}
+
+void set_no_delay(const FileDescriptor& socket) {
+  const int on = 1;
+  setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+}  // namespace
+
+FileDescriptor listen_on(const std::string& address, int port) {
+  const AddressList found = resolve(address, port, AI_PASSIVE);
+  FileDescriptor listener = open_socket(*found);
+  const int on = 1;
+  setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (!listener || bind(listener.get(), found->ai_addr, found->ai_addrlen) != 0 ||
+      listen(listener.get(), SOMAXCONN) != 0)
+    throw Error(fmt::format("cannot listen on {} port {}: {}", address, port, std::strerror(errno)));
+  return listener;
+}
+
+int port_of(const FileDescriptor& listener) {
+  sockaddr_storage at{};
+  socklen_t length = sizeof at;
+  getsockname(listener.get(), reinterpret_cast<sockaddr*>(&at), &length);
+  // The port lies at the same place for both families.
+  return ntohs(reinterpret_cast<const sockaddr_in*>(&at)->sin_port);
+}
+
+FileDescriptor accept_from(const FileDescriptor& listener, std::string& from) {
+  sockaddr_storage at{};
+  socklen_t length = sizeof at;
+  FileDescriptor socket(
+      accept4(listener.get(), reinterpret_cast<sockaddr*>(&at), &length, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!socket) return socket;
+  char host[NI_MAXHOST] = "?";
+  char port[NI_MAXSERV] = "?";
+  getnameinfo(reinterpret_cast<const sockaddr*>(&at), length, host, sizeof host, port, sizeof port,
+              NI_NUMERICHOST | NI_NUMERICSERV);
+  from = fmt::format("{} port {}", host, port);
+  set_no_delay(socket);
+  return socket;
+}
+
+FileDescriptor start_connecting(const std::string& address, int port) {
+  const AddressList found = resolve(address, port, 0);
+  FileDescriptor socket = open_socket(*found);
+  if (!socket) throw Error(fmt::format("cannot connect to {}: {}", address, std::strerror(errno)));
+  set_no_delay(socket);
+  // Success and failure alike show when the socket is used.
+  [[maybe_unused]] const int ignored = ::connect(socket.get(), found->ai_addr, found->ai_addrlen);
+  return socket;
+}
+
+}  // namespace edgewire::transport

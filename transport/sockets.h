@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "transport/file_descriptor.h"
+
+namespace edgewire::transport {
+
+/// A listening socket on a numeric or named address; port 0: any free one. Throws Error that names both.
+FileDescriptor listen_on(const std::string& address, int port);
+/// Port that a listening socket got.
+int port_of(const FileDescriptor& listener);
+/// Accepts one connection, non-blocking; none when nobody waits. `from` tells the address of the other side.
+FileDescriptor accept_from(const FileDescriptor& listener, std::string& from);
+/// Starts to connect, non-blocking; the outcome shows in its first use. Throws Error when the address
+/// means nothing.
+FileDescriptor start_connecting(const std::string& address, int port);
+
+}  // namespace edgewire::transport

@@ -1,0 +1,108 @@
+#include "transport/tcp.h"
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "transport/tcp_tags.h"
+
+namespace edgewire::transport {
+
+std::span<std::byte> Tcp::send_memory(std::size_t bytes) {
+  send_memory_.emplace_back(bytes, -1, "sending");
+  return {send_memory_.back().data(), bytes};
+}
+
+/// Notes which connections have news. Returns the number of events.
+int Tcp::look(std::chrono::nanoseconds timeout) noexcept {
+  std::array<epoll_event, 64> events;
+  const timespec limit{timeout.count() / 1'000'000'000, timeout.count() % 1'000'000'000};
+  const int count =
+      epoll_pwait2(epoll_.get(), events.data(), static_cast<int>(events.size()), &limit, nullptr);
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& event = events[static_cast<std::size_t>(i)];
+    if (event.data.u64 == kWakeTag) {
+      std::uint64_t wakes = 0;
+      [[maybe_unused]] const ssize_t ignored = ::read(wake_.get(), &wakes, sizeof wakes);
+    } else if (event.data.u64 == kListenerTag) {
+      refuse_callers();
+    } else {
+      Link& link = *links_[event.data.u64];
+      if ((event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) link.in.hung_up.store(true);
+      link.in.readable.store(true);                                       // pairs with load in receive()
+      if ((event.events & EPOLLOUT) != 0) link.out.blocked.store(false);  // pairs with load in flush()
+    }
+  }
+  return count;
+}
+
+void Tcp::progress() noexcept {
+  for (const auto& link : links_) {
+    if (link == nullptr) continue;
+    receive(*link);
+    flush(*link);
+  }
+}
+
+bool Tcp::poll() noexcept {
+  if (!looking_.test_and_set(std::memory_order_acquire)) {
+    look(std::chrono::nanoseconds(0));
+    looking_.clear(std::memory_order_release);
+  }
+  progress();
+  last_look_.remember(wakeup_.generation());
+  return !settings_.health->failed();
+}
+
+bool Tcp::wait(std::chrono::microseconds timeout) noexcept {
+  std::uint32_t seen = 0;
+  const bool looked = last_look_.recall(seen);
+  progress();
+  if (!looked || settings_.health->failed()) return poll();
+  if (watching_.test_and_set()) {
+    wakeup_.sleep(seen, timeout);
+    return poll();
+  }
+  if (wakeup_.generation() == seen) look(timeout);
+  watching_.clear();
+  wakeup_.wake_sleepers();  // one of them may watch now
+  return poll();
+}
+
+/// Something came or went: ends the sleep of all waiting threads.
+void Tcp::announce() noexcept {
+  wakeup_.announce();
+  if (!watching_.test()) return;  // pairs with test_and_set in wait()
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t ignored = ::write(wake_.get(), &one, sizeof one);
+}
+
+std::uint64_t Tcp::completed(int lane, int peer) const noexcept {
+  const auto& link = links_[index(lane, peer)];
+  return link == nullptr ? 0 : link->out.completed.load(std::memory_order_acquire);
+}
+
+std::uint64_t Tcp::signalled(int peer, int kind) const noexcept {
+  return signal_count(peer, kind).load(std::memory_order_acquire);  // pairs with raise() in take_frame()
+}
+
+Counters Tcp::counters() const noexcept {
+  Counters total = sum(lanes_);
+  total.wire_bytes = wire_bytes_of(total.frame_bytes);
+  total.refused_connections = refused_connections_.load(std::memory_order_relaxed);
+  total.refused_frames = refused_frames_.load(std::memory_order_relaxed);
+  return total;
+}
+
+/// Full segments on Ethernet with an MTU of 1500 bytes, and one for the rest: preamble 8, Ethernet header 14,
+/// check sequence 4, gap 12, IPv4 header 20, TCP header with timestamps 32. Acknowledgements go the other
+/// way.
+std::uint64_t Tcp::wire_bytes_of(std::uint64_t frame_bytes) const noexcept {
+  constexpr std::uint64_t kOverheadBytes = 8 + 14 + 4 + 12 + 20 + 32;
+  constexpr std::uint64_t kSegmentBytes = 1500 - 20 - 32;
+  const std::uint64_t segments = (frame_bytes + kSegmentBytes - 1) / kSegmentBytes;
+  return frame_bytes + segments * kOverheadBytes;
+}
+
+}  // namespace edgewire::transport

@@ -1,0 +1,168 @@
+// TCP: one connection per peer and lane. A write travels as a 16-byte header and its payload, sent straight
+// from the sender's memory and received straight into the region. A signal is a header alone, so it arrives
+// after all that was sent before it on the same connection. No thread of its own: whoever polls receives and
+// sends for all.
+//
+// tcp_connect.cpp makes the connections, tcp_send.cpp and tcp_receive.cpp move the bytes, tcp.cpp polls and
+// waits.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "transport/file_descriptor.h"
+#include "transport/lane_counters.h"
+#include "transport/mapping.h"
+#include "transport/transport.h"
+#include "transport/wakeup.h"
+
+namespace edgewire::transport {
+
+enum class FrameType : std::uint8_t { Write = 1, Signal = 2, Goodbye = 3 };
+
+/// Precedes every payload on a connection, in the byte order of the hosts (all little endian).
+struct FrameHeader {
+  std::uint64_t offset = 0;  ///< Write: in the receiver's region; Signal: the count
+  std::uint32_t length = 0;  ///< bytes of payload that follow; only a Write has any
+  std::uint16_t kind = 0;    ///< of a Signal
+  FrameType type = FrameType::Goodbye;
+  std::uint8_t region = 0;  ///< there is one so far
+};
+static_assert(sizeof(FrameHeader) == 16);
+
+/// Not more bytes are put in one frame; a larger write travels as several.
+constexpr std::size_t kMaxFrameBytes = std::size_t{1} << 30;
+
+/// What a lane has queued for a peer. The lane's thread fills `frames` and publishes; whoever holds `busy`
+/// sends.
+struct SendQueue {
+  struct Frame {
+    FrameHeader header;
+    const std::byte* payload = nullptr;
+    bool ends_write = false;
+  };
+  static constexpr std::size_t kFrames = 512;
+
+  std::vector<Frame> frames{kFrames};
+  std::uint64_t filled = 0;  ///< frames ever queued; of the lane's thread
+  alignas(64) std::atomic<std::uint64_t> published{
+      0};  ///< release by the lane's thread, acquire by the sending one
+  alignas(64) std::atomic<std::uint64_t> sent{0};  ///< release by the sending thread, acquire by the lane's
+  std::atomic<std::uint64_t> completed{0};  ///< writes; release by the sending thread, acquire in completed()
+  std::atomic_flag busy;                    ///< held while sending; acquire and release pair with each other
+  std::size_t sent_bytes = 0;  ///< of the first frame that is not sent whole; of the holder of `busy`
+  std::atomic<bool> blocked{
+      false};                 ///< no room in the socket; set before sending, cleared by poll() on EPOLLOUT
+  std::atomic<int> error{0};  ///< errno of a failed send, for the receiving side to report; single value
+};
+
+/// What is arriving from a peer on a lane. All but the atomics belong to the holder of `busy`.
+struct Arrivals {
+  static constexpr std::size_t kStagingBytes = 4096;
+
+  std::atomic_flag busy;              ///< pairs with itself, and with `readable`: see receive()
+  std::atomic<bool> readable{false};  ///< cleared before reading, set by poll() on EPOLLIN: no event is lost
+  std::atomic<bool> hung_up{false};   ///< set by poll(): read until the end shows
+  std::atomic<bool> ended{false};     ///< nothing more comes or goes; set by the receiving thread
+  bool goodbye = false;               ///< the peer ends in good order
+  bool large = false;                 ///< the payload under way is large: stage little of what follows it
+  std::byte* place = nullptr;         ///< where the next payload byte goes
+  std::size_t payload_left = 0;
+  std::size_t begin = 0;  ///< of the bytes in `staging` that were not taken
+  std::size_t end = 0;
+  std::array<std::byte, kStagingBytes> staging;
+};
+
+/// One connection.
+struct Link {
+  int peer = -1;
+  int lane = -1;
+  FileDescriptor socket;
+  SendQueue out;
+  Arrivals in;
+};
+
+class Tcp final : public Transport {
+ public:
+  explicit Tcp(const Settings& settings);
+  /// Sends what is queued and says goodbye, waiting a bounded time. What others still write is lost: destroy
+  /// it after a collective step that follows the last exchange.
+  ~Tcp() override;
+  Tcp(const Tcp&) = delete;
+  Tcp& operator=(const Tcp&) = delete;
+
+  std::string_view name() const noexcept override { return "tcp"; }
+  std::span<std::byte> expose(std::size_t bytes, std::span<const Part> parts) override;
+  std::string blob() const override;
+  void connect(std::span<const std::string> blobs) override;
+  std::span<std::byte> send_memory(std::size_t bytes) override;
+  std::byte* remote_ptr(int, std::size_t) const noexcept override { return nullptr; }
+  void stored(int, std::size_t) noexcept override {}
+  bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override;
+  bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept override;
+  void ring_doorbell(int lane) noexcept override;
+  bool poll() noexcept override;
+  bool wait(std::chrono::microseconds timeout) noexcept override;
+  std::uint64_t completed(int lane, int peer) const noexcept override;
+  std::uint64_t signalled(int peer, int kind) const noexcept override;
+  Counters counters() const noexcept override;
+  std::uint64_t wire_bytes_of(std::uint64_t frame_bytes) const noexcept override;
+
+ private:
+  std::size_t index(int lane, int peer) const noexcept {
+    return static_cast<std::size_t>(peer) * static_cast<std::size_t>(settings_.lanes) +
+           static_cast<std::size_t>(lane);
+  }
+  Link& link(int lane, int peer) const noexcept { return *links_[index(lane, peer)]; }
+  std::atomic<std::uint64_t>& signal_count(int peer, int kind) const noexcept {
+    return signals_[static_cast<std::size_t>(peer) * static_cast<std::size_t>(settings_.kinds) +
+                    static_cast<std::size_t>(kind)];
+  }
+
+  // tcp_connect.cpp
+  void add_link(int lane, int peer, FileDescriptor socket);
+  void watch(int fd, std::uint64_t tag, std::uint32_t events) const;
+  void refuse_callers() noexcept;
+  void say_goodbye() noexcept;
+
+  // tcp_send.cpp
+  bool queue(Link& link, const FrameHeader& header, const std::byte* payload, bool ends_write) noexcept;
+  void flush(Link& link) noexcept;
+  bool send_some(Link& link) noexcept;
+
+  // tcp_receive.cpp
+  void receive(Link& link) noexcept;
+  bool read(Link& link) noexcept;
+  bool take_staged(Link& link) noexcept;
+  bool take_frame(Link& link, const FrameHeader& header) noexcept;
+  bool refuse_frame(Link& link, const std::string& cause) noexcept;
+  void end(Link& link, int error) noexcept;
+
+  // tcp.cpp
+  int look(std::chrono::nanoseconds timeout) noexcept;
+  void progress() noexcept;
+  void announce() noexcept;
+
+  Settings settings_;
+  std::vector<Part> parts_;
+  Mapping region_;
+  std::size_t region_bytes_ = 0;
+  std::vector<Mapping> send_memory_;
+  FileDescriptor listener_;
+  FileDescriptor epoll_;
+  FileDescriptor wake_;                       ///< eventfd that ends the watching thread's sleep
+  std::vector<std::unique_ptr<Link>> links_;  ///< by peer and lane; null for the own rank
+  std::unique_ptr<std::atomic<std::uint64_t>[]>
+      signals_;  ///< by peer and kind; raise() pairs with signalled()
+  std::vector<LaneCounters> lanes_;
+  std::atomic<std::uint64_t> refused_connections_{0};  // single values, paired with nothing
+  std::atomic<std::uint64_t> refused_frames_{0};
+  std::atomic_flag looking_;   ///< one thread at a time asks for events without waiting
+  std::atomic_flag watching_;  ///< one thread sleeps in epoll, others on wakeup_; pairs with announce()
+  Wakeup wakeup_;
+  LastLook last_look_;
+};
+
+}  // namespace edgewire::transport

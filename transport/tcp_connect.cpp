@@ -1,0 +1,185 @@
+#include <fmt/core.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sstream>
+#include <thread>
+
+#include "error.h"
+#include "transport/meeting.h"
+#include "transport/sockets.h"
+#include "transport/tcp.h"
+#include "transport/tcp_tags.h"
+
+namespace edgewire::transport {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kGoodbyeLimit{1};
+
+/// A link that is cut is noticed by TCP itself within the peer timeout: of unacknowledged data by
+/// TCP_USER_TIMEOUT (RFC 5482), of silence by keepalive probes.
+void set_options(const FileDescriptor& socket, double peer_timeout_s) {
+  const auto set = [&](int level, int option, double value) {
+    const int number = std::max(1, static_cast<int>(value));
+    setsockopt(socket.get(), level, option, &number, sizeof number);
+  };
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT, peer_timeout_s * 1000);
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, peer_timeout_s / 2);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, peer_timeout_s / 6);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+}
+
+}  // namespace
+
+Tcp::Tcp(const Settings& settings)
+    : settings_(settings),
+      epoll_(epoll_create1(EPOLL_CLOEXEC)),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      links_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.lanes)),
+      signals_(std::make_unique<std::atomic<std::uint64_t>[]>(static_cast<std::size_t>(settings.size) *
+                                                              static_cast<std::size_t>(settings.kinds))),
+      lanes_(static_cast<std::size_t>(settings.lanes)) {
+  if (!epoll_ || !wake_) throw Error(fmt::format("cannot watch sockets: {}", std::strerror(errno)));
+  if (settings_.address.empty()) settings_.address = "127.0.0.1";
+  watch(wake_.get(), kWakeTag, EPOLLIN);
+}
+
+void Tcp::watch(int fd, std::uint64_t tag, std::uint32_t events) const {
+  epoll_event event{};
+  event.events = events;
+  event.data.u64 = tag;
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
+    throw Error(fmt::format("cannot watch a socket: {}", std::strerror(errno)));
+}
+
+std::span<std::byte> Tcp::expose(std::size_t bytes, std::span<const Part> parts) {
+  parts_.assign(parts.begin(), parts.end());
+  parts_.resize(static_cast<std::size_t>(settings_.size));
+  for (const Part& part : parts_)
+    if (part.offset > bytes || part.bytes > bytes - part.offset)
+      throw Error(fmt::format("a part of {} bytes at offset {} exceeds the region of {} bytes", part.bytes,
+                              part.offset, bytes));
+  region_ = Mapping(bytes, -1, "a region");
+  region_bytes_ = bytes;
+  listener_ = listen_on(settings_.address, 0);
+  return {region_.data(), bytes};
+}
+
+std::string Tcp::blob() const { return fmt::format("{} {}", settings_.address, port_of(listener_)); }
+
+void Tcp::connect(std::span<const std::string> blobs) {
+  if (blobs.size() != static_cast<std::size_t>(settings_.size))
+    throw Error("connect needs one blob of each process");
+  Meeting meeting(listener_, settings_.secret, Purpose::Data, settings_.rank);
+  meeting.welcome = [&](const Introduction& who) {
+    return who.from > settings_.rank && who.from < settings_.size && who.lane >= 0 &&
+           who.lane < settings_.lanes && links_[index(who.lane, who.from)] == nullptr;
+  };
+  meeting.on_refused = [&](const std::string&, const std::string&) {
+    refused_connections_.fetch_add(1, std::memory_order_relaxed);
+  };
+  for (int peer = 0; peer < settings_.rank; ++peer) {
+    std::istringstream words(blobs[static_cast<std::size_t>(peer)]);
+    std::string address;
+    int port = 0;
+    if (!(words >> address >> port)) throw Error(fmt::format("rank {} did not offer TCP", peer));
+    for (int lane = 0; lane < settings_.lanes; ++lane)
+      meeting.call(address, port, {Purpose::Data, settings_.rank, peer, lane});
+  }
+  const auto deadline = Clock::now() + std::chrono::duration<double>(settings_.peer_timeout_s);
+  int missing = (settings_.size - 1) * settings_.lanes;
+  while (missing > 0) {
+    for (Meeting::Connection& made : meeting.step(std::chrono::milliseconds(100))) {
+      const Introduction& who = made.introduction;
+      add_link(who.lane, who.from == settings_.rank ? who.to : who.from, std::move(made.socket));
+      --missing;
+    }
+    if (settings_.health->failed()) throw Error(settings_.health->message());
+    if (missing == 0 || Clock::now() < deadline) continue;
+    for (int peer = 0; peer < settings_.size; ++peer)
+      for (int lane = 0; lane < settings_.lanes; ++lane)
+        if (peer != settings_.rank && links_[index(lane, peer)] == nullptr)
+          throw Error(fmt::format("rank {} cannot be connected over TCP within {} s{}{}", peer,
+                                  settings_.peer_timeout_s, meeting.trouble(peer).empty() ? "" : ": ",
+                                  meeting.trouble(peer)));
+  }
+  for (std::size_t i = 0; i < links_.size(); ++i)
+    if (links_[i] != nullptr)
+      watch(links_[i]->socket.get(), i,
+            EPOLLIN | EPOLLOUT | EPOLLRDHUP | static_cast<std::uint32_t>(EPOLLET));
+  watch(listener_.get(), kListenerTag, EPOLLIN);
+}
+
+void Tcp::add_link(int lane, int peer, FileDescriptor socket) {
+  auto added = std::make_unique<Link>();
+  added->peer = peer;
+  added->lane = lane;
+  added->socket = std::move(socket);
+  set_options(added->socket, settings_.peer_timeout_s);
+  links_[index(lane, peer)] = std::move(added);
+}
+
+/// All who belong to the job are connected: whoever calls now is a stranger.
+void Tcp::refuse_callers() noexcept {
+  while (FileDescriptor(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)))
+    refused_connections_.fetch_add(1, std::memory_order_relaxed);
+}
+
+Tcp::~Tcp() {
+  listener_.close();
+  const auto deadline = Clock::now() + kGoodbyeLimit;
+  say_goodbye();
+  // Closing a socket with bytes unread would reset the connection and drop what the peer has not
+  // acknowledged.
+  const auto pending = [&](const std::unique_ptr<Link>& link) {
+    if (link == nullptr || link->in.ended.load(std::memory_order_relaxed)) return false;
+    char ignored[4096];
+    while (recv(link->socket.get(), ignored, sizeof ignored, MSG_DONTWAIT) > 0) continue;
+    tcp_info info{};
+    socklen_t length = sizeof info;
+    getsockopt(link->socket.get(), IPPROTO_TCP, TCP_INFO, &info, &length);
+    int unacknowledged = 0;
+    return info.tcpi_state != TCP_CLOSE && ioctl(link->socket.get(), SIOCOUTQ, &unacknowledged) == 0 &&
+           unacknowledged > 0;
+  };
+  while (!settings_.health->failed() && Clock::now() < deadline &&
+         std::any_of(links_.begin(), links_.end(), pending))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+/// Tells the peers that the end of the connection is no failure, after all that was queued. Not in the middle
+/// of a frame.
+void Tcp::say_goodbye() noexcept {
+  const auto deadline = Clock::now() + kGoodbyeLimit;
+  for (const auto& link : links_) {
+    if (link == nullptr) continue;
+    SendQueue& out = link->out;
+    out.published.store(out.filled, std::memory_order_release);
+    const auto all_sent = [&] { return out.sent.load(std::memory_order_acquire) == out.filled; };
+    do {
+      out.blocked = false;
+      flush(*link);
+      if (all_sent() || settings_.health->failed() || out.error != 0) break;
+      pollfd event{link->socket.get(), POLLOUT, 0};
+      ::poll(&event, 1, 10);
+    } while (Clock::now() < deadline);
+    const FrameHeader goodbye;
+    if (all_sent()) [[maybe_unused]]
+      const ssize_t ignored = send(link->socket.get(), &goodbye, sizeof goodbye, MSG_NOSIGNAL | MSG_DONTWAIT);
+    shutdown(link->socket.get(), SHUT_WR);
+  }
+}
+
+}  // namespace edgewire::transport

@@ -1,0 +1,140 @@
+#include <fmt/core.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "transport/tcp.h"
+
+namespace edgewire::transport {
+namespace {
+
+constexpr std::size_t kLargeBytes = 16384;  ///< from here on, payload should not pass through staging
+constexpr std::size_t kAheadBytes = 2 * sizeof(FrameHeader);  ///< read with the end of a large payload
+constexpr std::size_t kTurnBytes = std::size_t{1}
+                                   << 22;  ///< from one connection before others get their turn
+static_assert(kAheadBytes + sizeof(FrameHeader) <= Arrivals::kStagingBytes);
+
+}  // namespace
+
+/// Takes what has arrived. Who finds another thread at it leaves it to that one, which looks again before it
+/// goes.
+void Tcp::receive(Link& link) noexcept {
+  Arrivals& in = link.in;
+  bool more = true;
+  while (more && in.readable.load() && !in.busy.test_and_set()) {
+    in.readable.store(false);  // first: an event that comes while reading must not be lost
+    more = read(link);
+    in.busy.clear();
+  }
+}
+
+/// Reads until the socket is empty or the connection has ended; false when it is the others' turn before
+/// that.
+bool Tcp::read(Link& link) noexcept {
+  Arrivals& in = link.in;
+  std::size_t turn_bytes = 0;
+  while (!in.ended.load(std::memory_order_relaxed) && take_staged(link)) {
+    if (turn_bytes >= kTurnBytes) {
+      in.readable.store(true);
+      announce();  // nobody may sleep now
+      return false;
+    }
+    std::memmove(in.staging.data(), in.staging.data() + in.begin, in.end - in.begin);
+    in.end -= std::exchange(in.begin, 0);
+    const std::size_t ahead = in.payload_left > 0 && in.large ? kAheadBytes : in.staging.size() - in.end;
+    std::array<iovec, 2> pieces{iovec{in.place, in.payload_left}, iovec{in.staging.data() + in.end, ahead}};
+    msghdr message{};
+    message.msg_iov = pieces.data() + (in.payload_left > 0 ? 0 : 1);
+    message.msg_iovlen = in.payload_left > 0 ? 2 : 1;
+    const std::size_t wanted = in.payload_left + ahead;
+    const ssize_t got = recvmsg(link.socket.get(), &message, MSG_DONTWAIT);
+    if (got <= 0) {
+      if (got < 0 && errno == EINTR) continue;
+      if (got == 0 || errno != EAGAIN) end(link, got == 0 ? 0 : errno);
+      break;
+    }
+    const auto bytes = static_cast<std::size_t>(got);
+    const std::size_t placed = std::min(bytes, in.payload_left);
+    in.place += placed;
+    in.payload_left -= placed;
+    in.end += bytes - placed;
+    turn_bytes += bytes;
+    // A short read has emptied the socket, unless its end is near.
+    if (bytes < wanted && !in.hung_up.load()) {
+      take_staged(link);
+      break;
+    }
+  }
+  return true;
+}
+
+/// Takes all whole frames in staging and the start of a payload. False when the connection has ended.
+bool Tcp::take_staged(Link& link) noexcept {
+  Arrivals& in = link.in;
+  while (true) {
+    if (in.payload_left > 0) {
+      const std::size_t bytes = std::min(in.payload_left, in.end - in.begin);
+      std::memcpy(in.place, in.staging.data() + in.begin, bytes);
+      in.begin += bytes;
+      in.place += bytes;
+      in.payload_left -= bytes;
+    }
+    FrameHeader header;
+    if (in.payload_left > 0 || in.end - in.begin < sizeof header) return true;
+    std::memcpy(&header, in.staging.data() + in.begin, sizeof header);
+    in.begin += sizeof header;
+    if (!take_frame(link, header)) return false;
+  }
+}
+
+bool Tcp::take_frame(Link& link, const FrameHeader& header) noexcept {
+  Arrivals& in = link.in;
+  switch (header.type) {
+    case FrameType::Write: {
+      const Part& part = parts_[static_cast<std::size_t>(link.peer)];
+      const std::uint64_t in_part = header.offset - part.offset;
+      if (header.offset < part.offset || in_part > part.bytes || header.length > part.bytes - in_part ||
+          header.length > kMaxFrameBytes)
+        return refuse_frame(link, fmt::format("{} bytes at offset {}, outside its part of the region",
+                                              header.length, header.offset));
+      in.place = region_.data() + header.offset;
+      in.payload_left = header.length;
+      in.large = header.length >= kLargeBytes;
+      return true;
+    }
+    case FrameType::Signal:
+      if (header.kind >= settings_.kinds || header.length != 0)
+        return refuse_frame(link, fmt::format("a signal of kind {}", header.kind));
+      raise(signal_count(link.peer, header.kind), header.offset);
+      announce();
+      return true;
+    case FrameType::Goodbye:
+      in.goodbye = true;
+      return true;
+  }
+  return refuse_frame(link, fmt::format("a frame of type {}", static_cast<int>(header.type)));
+}
+
+bool Tcp::refuse_frame(Link& link, const std::string& cause) noexcept {
+  refused_frames_.fetch_add(1, std::memory_order_relaxed);
+  settings_.health->fail(link.peer, fmt::format("rank {} sent {}", link.peer, cause));
+  link.in.ended.store(true, std::memory_order_relaxed);
+  announce();
+  return false;
+}
+
+/// The connection has ended; a failure unless the peer said goodbye.
+void Tcp::end(Link& link, int error) noexcept {
+  link.in.ended.store(true, std::memory_order_relaxed);
+  if (!link.in.goodbye) {
+    if (error == 0) error = link.out.error.load(std::memory_order_relaxed);
+    settings_.health->fail(link.peer, fmt::format("rank {} was lost: {}", link.peer,
+                                                  error == 0 ? "connection closed" : std::strerror(error)));
+  }
+  announce();
+}
+
+}  // namespace edgewire::transport
