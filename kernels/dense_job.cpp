@@ -113,8 +113,9 @@ void DenseJob::build(const DenseOptions& options) {
   plan::ExchangePlan plan(graph_, ownership_, wire_.rank(), *own_, options.strategy, options.workers,
                           for_each);
   const std::string fingerprint =
-      fmt::format("{} vertices, {} edges, {}, strategy {}, {} workers", graph_.vertices(), graph_.edges(),
-                  options.ownership, plan::to_name(options.strategy), options.workers);
+      fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {} workers", options.kernel,
+                  graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership, link_->name(),
+                  plan::to_name(options.strategy), options.workers);
   exchange_ = std::make_unique<engine::Exchange>(wire_, *link_, *own_, plan, options.strategy,
                                                  options.workers, fingerprint, for_each);
   const std::uint64_t share = plan.edges() / (16 * static_cast<std::uint64_t>(options.workers));

@@ -25,6 +25,7 @@ struct DenseOptions {
   std::string ownership = "hash";  ///< hash, ranges or the path of a partition file
   plan::Layout layout = plan::Layout::degree;
   double peer_timeout_s = 10;
+  std::string kernel;  ///< what is computed, in words: must be the same in all processes
 };
 
 /// One process's part of a job with a dense kernel. Collective; throws Error. `graph` and `wire` outlive it.
