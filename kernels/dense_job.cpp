@@ -112,12 +112,12 @@ void DenseJob::build(const DenseOptions& options) {
   start = Clock::now();
   plan::ExchangePlan plan(graph_, ownership_, wire_.rank(), *own_, options.strategy, options.workers,
                           for_each);
-  const std::string fingerprint =
-      fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {} workers", options.kernel,
-                  graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership, link_->name(),
-                  plan::to_name(options.strategy), options.workers);
+  const std::string fingerprint = fmt::format(
+      "{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, {} workers", options.kernel,
+      graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership, link_->name(),
+      plan::to_name(options.strategy), plan::to_name(options.encoding), options.workers);
   exchange_ = std::make_unique<engine::Exchange>(wire_, *link_, *own_, plan, options.strategy,
-                                                 options.workers, fingerprint, for_each);
+                                                 options.encoding, options.workers, fingerprint, for_each);
   const std::uint64_t share = plan.edges() / (16 * static_cast<std::uint64_t>(options.workers));
   column_bounds_ = plan.cut_columns(kColumnWidth, std::max<std::uint64_t>(share, 1 << 16), for_each);
   tiles_ = build_tiles(*pool_, PlanReader(plan), column_bounds_);

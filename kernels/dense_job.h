@@ -22,7 +22,8 @@ struct DenseOptions {
   int workers = 1;  ///< per process; the same in all
   std::string transport = "shm";
   plan::Strategy strategy = plan::Strategy::slots;
-  std::string ownership = "hash";  ///< hash, ranges or the path of a partition file
+  plan::Encoding encoding = plan::Encoding::f32;  ///< 16-bit ones with strategies slots and cover only
+  std::string ownership = "hash";                 ///< hash, ranges or the path of a partition file
   plan::Layout layout = plan::Layout::degree;
   double peer_timeout_s = 10;
   std::string kernel;  ///< what is computed, in words: must be the same in all processes

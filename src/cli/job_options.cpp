@@ -41,8 +41,9 @@ struct Summary {
   std::uint64_t peak_rss_bytes, tile_bytes, checksum;
 };
 
-void set_bound(report::RunReport& report, const kernels::DenseJob& job, plan::Strategy strategy) {
-  const auto volume = plan::volume(job.traffic(), plan::bytes_a_value(strategy, plan::Encoding::f32));
+void set_bound(report::RunReport& report, const kernels::DenseJob& job, plan::Strategy strategy,
+               plan::Encoding encoding) {
+  const auto volume = plan::volume(job.traffic(), plan::bytes_a_value(strategy, encoding));
   report.bound.payload_bytes = volume.payload_bytes_total;
   report.bound.wire_bytes =
       report.transport == "shm" ? volume.payload_bytes_total : volume.wire_bytes_total[0];
@@ -65,6 +66,10 @@ void JobOptions::add_to(CLI::App& command) {
   command.add_option("--transport", transport, "auto, shm, tcp, verbs or dpdk")->capture_default_str();
   command.add_option("--strategy", strategy, "what is sent: auto, edge, worker, process, slots or cover")
       ->check(CLI::IsMember({"auto", "edge", "worker", "process", "slots", "cover"}))
+      ->capture_default_str();
+  command
+      .add_option("--wire", encoding, "how values travel: f32 (exact), or bf16, f16 or u16 with error feedback")
+      ->check(CLI::IsMember({"f32", "bf16", "f16", "u16"}))
       ->capture_default_str();
   command.add_option("--ownership", ownership, "who owns a vertex: hash, ranges, or a partition file")
       ->capture_default_str();
@@ -94,6 +99,10 @@ kernels::DenseOptions JobOptions::dense(launch::WireUp& wire) const {
   if (options.transport == "shm" && !one_host)
     throw UsageError("--transport shm: the processes are on several hosts");
   options.strategy = strategy == "auto" ? plan::Strategy::slots : plan::strategy_from(strategy);
+  options.encoding = plan::encoding_from(encoding);
+  if (options.encoding != plan::Encoding::f32 && plan::sends_ids(options.strategy)) {
+    throw UsageError(fmt::format("--wire {} needs strategy slots or cover, not {}", encoding, strategy));
+  }
   options.ownership = ownership == "range" ? "ranges" : ownership;
   options.layout = layout == "given" ? plan::Layout::given : plan::Layout::degree;
   options.peer_timeout_s = launch.peer_timeout_s;
@@ -118,7 +127,8 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
   report.processes = wire.size();
   report.workers = options.workers;
   report.iterations.resize(figures.iterations.size());
-  set_bound(report, job, options.strategy);
+  set_bound(report, job, options.strategy, options.encoding);
+  report.wire = plan::to_name(options.encoding);
 
   const auto records = wire.gather(pack(figures.iterations));
   const std::vector<Summary> mine{{job.seconds_load, job.seconds_plan, figures.seconds_total,

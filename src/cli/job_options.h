@@ -18,6 +18,7 @@ struct JobOptions {
   int workers = 0;  ///< 0: share the cores among the processes of this host
   std::string transport = "auto";
   std::string strategy = "auto";
+  std::string encoding = "f32";
   std::string ownership = "hash";
   std::string layout = "auto";
   bool deterministic = false;

@@ -34,9 +34,10 @@ double RunReport::edges_per_second() const {
 }
 
 std::string RunReport::to_json() const {
-  nlohmann::ordered_json json{{"kernel", kernel},       {"vertices", vertices},   {"edges", edges},
-                              {"processes", processes}, {"workers", workers},     {"transport", transport},
-                              {"strategy", strategy},   {"ownership", ownership}, {"layout", layout}};
+  nlohmann::ordered_json json{{"kernel", kernel},       {"vertices", vertices}, {"edges", edges},
+                              {"processes", processes}, {"workers", workers},   {"transport", transport},
+                              {"strategy", strategy},   {"wire", wire},         {"ownership", ownership},
+                              {"layout", layout}};
   auto& list = json["iterations"] = nlohmann::ordered_json::array();
   for (const auto& one : iterations) {
     list.push_back({{"seconds", one.seconds},
@@ -55,10 +56,13 @@ std::string RunReport::to_json() const {
   limits["wire_bytes"] = bound.wire_bytes;
   limits["seconds_at"] = nlohmann::ordered_json::object();
   for (const auto& [rate, seconds] : bound.seconds_at) limits["seconds_at"][rate] = seconds;
+  json["wire_error_bound"] = wire_error_bound;
   json["checksum"] = fmt::format("{:016x}", checksum);
   for (const auto& one : verification) {
-    json["verify"] = {
-        {"max_relative_error", one.max_relative_error}, {"limit", one.limit}, {"passed", one.passed}};
+    json["verify"] = {{"max_relative_error", one.max_relative_error},
+                      {"sum_error", one.sum_error},
+                      {"limit", one.limit},
+                      {"passed", one.passed}};
   }
   json["version"] = EDGEWIRE_VERSION;
   return json.dump(2) + "\n";
@@ -84,10 +88,17 @@ std::string RunReport::to_text() const {
     for (const auto& [rate, seconds] : bound.seconds_at) text += fmt::format("  {} {:.6f} s", rate, seconds);
     text += "\n";
   }
+  if (wire_error_bound > 0) {
+    text += fmt::format("values travelled as {}: in sum the result is within {:.2g} of that of f32\n", wire,
+                        wire_error_bound);
+  }
   for (const auto& one : verification) {
+    const bool in_sum = wire_error_bound > 0;
     text += fmt::format(
-        "check against a sequential reference: {}, largest relative error {:.2g} (limit {:.0g})\n",
-        one.passed ? "passed" : "FAILED", one.max_relative_error, one.limit);
+        "check against a sequential reference: {}, largest relative error {:.2g}{}, in sum {:.2g}{}\n",
+        one.passed ? "passed" : "FAILED", one.max_relative_error,
+        in_sum ? "" : fmt::format(" (limit {:.2g})", one.limit), one.sum_error,
+        in_sum ? fmt::format(" (limit {:.2g})", one.limit) : "");
   }
   return text + fmt::format("checksum {:016x}\n", checksum);
 }
