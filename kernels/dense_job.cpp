@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 
@@ -101,15 +102,21 @@ DenseJob::DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const De
 }
 
 void DenseJob::build(const DenseOptions& options) {
-  const plan::ForEach for_each = [this](std::uint64_t count,
-                                        const std::function<void(int, std::uint64_t)>& work) {
-    pool_->for_each(count, work);
+  std::string_view step = "load";
+  const plan::ForEach for_each = [&](std::uint64_t count,
+                                     const std::function<void(int, std::uint64_t)>& work) {
+    std::atomic<std::uint64_t> done{0};
+    pool_->for_each(count, [&](int worker, std::uint64_t index) {
+      work(worker, index);
+      if (options.progress) options.progress(step, done.fetch_add(1, std::memory_order_relaxed) + 1, count);
+    });
   };
   auto start = Clock::now();
   own_ = std::make_unique<plan::OwnVertices>(graph_, ownership_, wire_.rank(), options.layout, for_each);
   seconds_load = seconds_since(start);
 
   start = Clock::now();
+  step = "plan";
   plan::ExchangePlan plan(graph_, ownership_, wire_.rank(), *own_, options.strategy, options.workers,
                           for_each);
   const std::string fingerprint = fmt::format(

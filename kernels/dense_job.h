@@ -26,6 +26,8 @@ struct DenseOptions {
   std::string ownership = "hash";                 ///< hash, ranges or the path of a partition file
   plan::Layout layout = plan::Layout::degree;
   double peer_timeout_s = 10;
+  /// Called with a step's name, what is done of it, and the whole; by any worker.
+  std::function<void(std::string_view step, std::uint64_t done, std::uint64_t total)> progress;
   std::string kernel;  ///< what is computed, in words: must be the same in all processes
 };
 

@@ -68,7 +68,8 @@ void JobOptions::add_to(CLI::App& command) {
       ->check(CLI::IsMember({"auto", "edge", "worker", "process", "slots", "cover"}))
       ->capture_default_str();
   command
-      .add_option("--wire", encoding, "how values travel: f32 (exact), or bf16, f16 or u16 with error feedback")
+      .add_option("--wire", encoding,
+                  "how values travel: f32 (exact), or bf16, f16 or u16 with error feedback")
       ->check(CLI::IsMember({"f32", "bf16", "f16", "u16"}))
       ->capture_default_str();
   command.add_option("--ownership", ownership, "who owns a vertex: hash, ranges, or a partition file")

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/job_options.h"
+#include "cli/stages.h"
 #include "error.h"
 #include "kernels/reference.h"
 
@@ -80,10 +81,14 @@ void run(launch::WireUp& wire, const Settings& settings) {
     check_writable(job_options.json_path);
   }
   const auto graph = graph::GraphFile::open(job_options.graph_path);
+  options.progress = stages_on_terminal("", wire.rank() == 0);
   kernels::DenseJob job(wire, graph, options);
   kernels::PageRank pagerank(job, settings.pagerank);
   ProcessFigures figures;
-  figures.iterations = pagerank.run();
+  const auto iterations = static_cast<std::uint64_t>(settings.pagerank.iterations);
+  figures.iterations = pagerank.run(
+      [&](int done) { options.progress("iterate", static_cast<std::uint64_t>(done), iterations); });
+  options.progress = {};  // takes the bar away
   figures.seconds_total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   figures.checksum = checksum(job, pagerank.ranks());
   auto report = gather_report(wire, job, options, "pagerank", figures);
