@@ -168,11 +168,12 @@ def run_end_to_end(build, tally, everything, marker):
     if not everything:
         _, output = run([*pytest, "--collect-only", "-q", "-m", "slow" + (f" and {marker}" if marker else "")], 120,
                         cwd=ROOT, env=environment)
-        for name in re.findall(r"^\S*end_to_end/(\S+::\S+)", output, re.MULTILINE):
+        for name in re.findall(r"^\S*end_to_end/(\S+?::.+)", output, re.MULTILINE):
             tally.skip(name, "slow; --all or `make test-all` runs it")
     with tempfile.TemporaryDirectory() as temporary:
         results = f"{temporary}/results.xml"
-        code, output = run([*pytest, "-q", f"--junitxml={results}", "-m", expression], END_TO_END_TIMEOUT_S,
+        code, output = run([*pytest, "-q", "--tb=short", "--continue-on-collection-errors",
+                            f"--junitxml={results}", "-m", expression], END_TO_END_TIMEOUT_S,
                            cwd=ROOT, env=environment)
         cases = parse_cases(results, "testcase")
     failed_before = tally.failed
