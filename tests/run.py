@@ -163,7 +163,7 @@ def run_end_to_end(build, tally, everything, marker):
         tally.skip("end-to-end tests", "there are none yet")
         return
     expression = " and ".join(part for part in (marker, "" if everything else "not slow") if part)
-    environment = {"EDGEWIRE": str(build / "edgewire"), **os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "EDGEWIRE": str(build / "edgewire"), "PYTHONDONTWRITEBYTECODE": "1"}
     pytest = ["/usr/bin/python3", "-m", "pytest", str(folder)]
     if not everything:
         _, output = run([*pytest, "--collect-only", "-q", "-m", "slow" + (f" and {marker}" if marker else "")], 120,
