@@ -30,18 +30,6 @@ struct Settings {
   }
 };
 
-/// As CLI::Range, but "nan" is in no range.
-CLI::Validator between(double least, double most) {
-  return {[least, most](std::string& text) {
-            double value = 0;
-            const bool is_number = CLI::detail::lexical_cast(text, value);
-            return is_number && value >= least && value <= most
-                       ? std::string()
-                       : fmt::format("{} is not a number from {} to {}", text, least, most);
-          },
-          fmt::format("{} to {}", least, most)};
-}
-
 report::RunReport::Verification verify(const graph::GraphFile& graph, kernels::PageRankOptions options,
                                        int iterations, std::span<const float> ranks,
                                        double wire_error_bound) {

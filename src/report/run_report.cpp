@@ -44,6 +44,7 @@ std::string RunReport::to_json() const {
                     {"payload_bytes_sent", one.payload_bytes_sent},
                     {"wire_bytes_sent", one.wire_bytes_sent}});
   }
+  if (!strategy_reason.empty()) json["strategy_reason"] = strategy_reason;
   json["seconds_load"] = seconds_load;
   json["seconds_plan"] = seconds_plan;
   json["seconds_total"] = seconds_total;
@@ -52,6 +53,8 @@ std::string RunReport::to_json() const {
   json["peak_rss_bytes"] = peak_rss_bytes;
   json["tile_bytes"] = tile_bytes;
   auto& limits = json["bound"];
+  limits["values"] = bound.values;
+  if (bound.matching > 0) limits["matching"] = bound.matching;
   limits["payload_bytes"] = bound.payload_bytes;
   limits["wire_bytes"] = bound.wire_bytes;
   limits["seconds_at"] = nlohmann::ordered_json::object();
@@ -76,6 +79,13 @@ std::string RunReport::to_text() const {
                       seconds_plan, seconds_total, readable_bytes(peak_rss_bytes));
   text += fmt::format("{} iterations, {:.6f} s each (mean of the last ten), {:.3f} G edges/s\n",
                       iterations.size(), seconds_per_iteration(), edges_per_second() / 1e9);
+  if (!strategy_reason.empty()) text += fmt::format("strategy {}\n", strategy_reason);
+  if (bound.matching > 0) {
+    text += fmt::format(
+        "cover: {} values each iteration; no plan sends fewer than {} (gap {:.2f} %)\n", bound.values,
+        bound.matching,
+        100.0 * static_cast<double>(bound.values - bound.matching) / static_cast<double>(bound.matching));
+  }
   if (processes > 1 && !iterations.empty()) {
     const auto& last = iterations.back();
     text += fmt::format("sent each iteration: payload {} ({} B), on the wire {}\n",

@@ -16,6 +16,10 @@ struct RunReport {
   };
   /// What this plan must send in each iteration.
   struct Bound {
+    std::uint64_t values = 0;  ///< summed over processes
+    /// Strategy cover: edges with no common end that were found between processes. No plan with this
+    /// ownership sends fewer values. Else 0.
+    std::uint64_t matching = 0;
     std::uint64_t payload_bytes = 0;  ///< summed over processes
     std::uint64_t wire_bytes = 0;     ///< with the link's headers; as payload in shared memory
     /// {line rate, seconds} of the most loaded process, sending and receiving at once, as TCP over Ethernet
@@ -29,7 +33,7 @@ struct RunReport {
     bool passed = false;
   };
 
-  std::string kernel, transport, strategy, wire, ownership, layout;
+  std::string kernel, transport, strategy, strategy_reason, wire, ownership, layout;
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
   int processes = 1;
