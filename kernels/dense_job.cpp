@@ -125,7 +125,7 @@ void DenseJob::build(const DenseOptions& options) {
       fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, {} workers",
                   options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
                   link_->name(), plan::to_name(strategy_), plan::to_name(options.encoding), options.workers);
-  exchange_ = std::make_unique<engine::Exchange>(wire_, *link_, *own_, plan, options.strategy,
+  exchange_ = std::make_unique<engine::Exchange>(wire_, *link_, *own_, plan, strategy_,
                                                  options.encoding, options.workers, fingerprint, for_each);
   const std::uint64_t share = plan.edges() / (16 * static_cast<std::uint64_t>(options.workers));
   column_bounds_ = plan.cut_columns(kColumnWidth, std::max<std::uint64_t>(share, 1 << 16), for_each);
