@@ -9,11 +9,6 @@
 
 namespace edgewire::transport {
 
-std::span<std::byte> Tcp::send_memory(std::size_t bytes) {
-  send_memory_.emplace_back(bytes, -1, "sending");
-  return {send_memory_.back().data(), bytes};
-}
-
 /// Notes which connections have news. Returns the number of events.
 int Tcp::look(std::chrono::nanoseconds timeout) noexcept {
   std::array<epoll_event, 64> events;

@@ -97,7 +97,7 @@ class Tcp final : public Transport {
   std::span<std::byte> expose(std::size_t bytes, std::span<const Part> parts) override;
   std::string blob() const override;
   void connect(std::span<const std::string> blobs) override;
-  std::span<std::byte> send_memory(std::size_t bytes) override;
+  std::span<std::byte> send_memory(std::size_t bytes) override { return send_memory_.add(bytes); }
   std::byte* remote_ptr(int, std::size_t) const noexcept override { return nullptr; }
   void stored(int, std::size_t) noexcept override {}
   bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override;
@@ -149,7 +149,7 @@ class Tcp final : public Transport {
   std::vector<Part> parts_;
   Mapping region_;
   std::size_t region_bytes_ = 0;
-  std::vector<Mapping> send_memory_;
+  SendMemory send_memory_;
   FileDescriptor listener_;
   FileDescriptor epoll_;
   FileDescriptor wake_;                       ///< eventfd that ends the watching thread's sleep
