@@ -165,6 +165,7 @@ void Shm::stored(int lane, std::size_t bytes) noexcept {
 }
 
 bool Shm::write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept {
+  if (settings_.health->failed()) return false;  // the only sign for a sender that is never refused
   const Region& region = regions_[static_cast<std::size_t>(peer)];
   if (offset > region.bytes || source.size() > region.bytes - offset) {
     settings_.health->fail(-1, fmt::format("a write of {} bytes at offset {} exceeds the region of rank {}",
