@@ -15,7 +15,8 @@ enum class Kind : std::uint32_t { Heartbeat = 1, Data, Abort, Finish };
 struct FrameHeader {
   std::uint64_t length = 0;  ///< bytes that follow
   Kind kind = Kind::Heartbeat;
-  std::uint32_t tag = 0;  ///< Data: number of the collective step; Abort: rank at fault
+  std::uint32_t tag =
+      0;  ///< Data: number of the collective step; Abort: rank at fault, and << 16 who noticed
 };
 static_assert(sizeof(FrameHeader) == 16);
 

@@ -84,6 +84,7 @@ class Star final : public WireUp {
   std::string name_of(int rank) const;
 
   Member self_;
+  int reporter_;  ///< who noticed the failure first, as far as is known here
   transport::Health health_;
   duration<double> timeout_;
   FileDescriptor wake_;
@@ -101,6 +102,7 @@ class Star final : public WireUp {
 
 Star::Star(Member member, std::vector<FileDescriptor> streams)
     : self_(std::move(member)),
+      reporter_(self_.rank),
       timeout_(self_.peer_timeout_s),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!wake_) throw Error(fmt::format("cannot make an eventfd: {}", std::strerror(errno)));
@@ -307,12 +309,15 @@ void Star::take(Peer& peer, const FrameHeader& header, std::string payload) {
     case Kind::Data:
       peer.arrived.push_back({header, std::move(payload)});
       break;
-    case Kind::Abort:
-      if (static_cast<int>(header.tag) == self_.rank)
-        health_.fail(-1, "the other processes gave up: " + payload);
+    case Kind::Abort: {
+      const auto culprit = static_cast<int>(header.tag & 0xFFFF);
+      if (!health_.failed()) reporter_ = static_cast<int>(header.tag >> 16);
+      if (culprit == self_.rank)
+        health_.fail(reporter_, fmt::format("{} gave up: {}", name_of(reporter_), payload));
       else
-        health_.fail(static_cast<int>(header.tag), payload);
+        health_.fail(culprit, payload);
       break;
+    }
     default:
       lose(peer, fmt::format("sent a malformed message of kind {}", static_cast<std::uint32_t>(header.kind)));
   }
@@ -355,7 +360,7 @@ void Star::tell_failure() {
   const std::string text = health_.peer() < 0
                                ? fmt::format("{} failed: {}", name_of(self_.rank), health_.message())
                                : health_.message();
-  const Message message = frame(Kind::Abort, static_cast<std::uint32_t>(culprit), text);
+  const Message message = frame(Kind::Abort, static_cast<std::uint32_t>(culprit | reporter_ << 16), text);
   for (Peer& p : peers_) p.outgoing.push_back(message);
 }
 
