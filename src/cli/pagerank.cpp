@@ -23,22 +23,11 @@ struct Settings {
   kernels::PageRankOptions pagerank;
 
   std::string describe() const {
-    return fmt::format("pagerank{}, {} iterations, damping {}, tolerance {}", pagerank.form_2015 ? " 2015" : "",
-                       pagerank.iterations, pagerank.damping, pagerank.tolerance);
+    return fmt::format("pagerank{}, {} iterations, damping {}, tolerance {}",
+                       pagerank.form_2015 ? " 2015" : "", pagerank.iterations, pagerank.damping,
+                       pagerank.tolerance);
   }
 };
-
-/// As CLI::Range, but "nan" is in no range.
-CLI::Validator between(double least, double most) {
-  return {[least, most](std::string& text) {
-            double value = 0;
-            const bool is_number = CLI::detail::lexical_cast(text, value);
-            return is_number && value >= least && value <= most
-                       ? std::string()
-                       : fmt::format("{} is not a number from {} to {}", text, least, most);
-          },
-          fmt::format("{} to {}", least, most)};
-}
 
 report::RunReport::Verification verify(const graph::GraphFile& graph, kernels::PageRankOptions options,
                                        int iterations, std::span<const float> ranks) {

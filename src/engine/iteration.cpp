@@ -11,6 +11,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+float to_float(double sum) { return static_cast<float>(sum); }
+
 /// The state that the workers of a process share.
 class Loop {
  public:
@@ -82,6 +84,8 @@ class Loop {
       const auto sums = compute(worker, column, scratch);
       exchange_.link().poll();
       if (Scalars totals; ready(column, t, totals)) {
+        // As keep() does, so that the result does not depend on what has arrived.
+        if (exchange_.size() > 1) std::transform(sums.begin(), sums.end(), sums.begin(), to_float);
         finish(column, t, sums, totals);
       } else {
         step_.keep(bounds_[column], sums);
