@@ -147,8 +147,12 @@ Tcp::~Tcp() {
     if (link == nullptr || link->in.ended.load(std::memory_order_relaxed)) return false;
     char ignored[4096];
     while (recv(link->socket.get(), ignored, sizeof ignored, MSG_DONTWAIT) > 0) continue;
+    tcp_info info{};
+    socklen_t length = sizeof info;
+    getsockopt(link->socket.get(), IPPROTO_TCP, TCP_INFO, &info, &length);
     int unacknowledged = 0;
-    return ioctl(link->socket.get(), SIOCOUTQ, &unacknowledged) == 0 && unacknowledged > 0;
+    return info.tcpi_state != TCP_CLOSE && ioctl(link->socket.get(), SIOCOUTQ, &unacknowledged) == 0 &&
+           unacknowledged > 0;
   };
   while (!settings_.health->failed() && Clock::now() < deadline &&
          std::any_of(links_.begin(), links_.end(), pending))

@@ -76,8 +76,8 @@ void JobOptions::add_to(CLI::App& command) {
   command.add_option("--transport", transport, "auto, shm, tcp, verbs or dpdk")
       ->check(CLI::IsMember({"auto", "shm", "tcp", "verbs", "dpdk"}))
       ->capture_default_str();
-  command.add_option("--strategy", strategy, "what is sent: auto, edge, worker, process or slots")
-      ->check(CLI::IsMember({"auto", "edge", "worker", "process", "slots"}))
+  command.add_option("--strategy", strategy, "what is sent: auto, edge, worker, process, slots or cover")
+      ->check(CLI::IsMember({"auto", "edge", "worker", "process", "slots", "cover"}))
       ->capture_default_str();
   command.add_option("--ownership", ownership, "who owns a vertex: hash, ranges, or a partition file")
       ->capture_default_str();

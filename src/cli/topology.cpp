@@ -153,7 +153,7 @@ void show(const Options& options) {
 void add_topology(CLI::App& app) {
   auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand(
-      "topology", "Show the machine, and where workers, their memory and network cards would go");
+      "topology", "show the machine, and where workers, their memory and network cards would go");
   command->add_option("-p,--processes", options->processes, "processes on this machine (default 1)")
       ->check(CLI::Range(1, 4096));
   command

@@ -11,8 +11,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-float to_float(double sum) { return static_cast<float>(sum); }
-
 /// The state that the workers of a process share.
 class Loop {
  public:
@@ -68,6 +66,10 @@ class Loop {
 
   void send_columns(int worker, std::uint64_t t, std::vector<double>& scratch) {
     for (const auto& chunk : exchange_.lane_chunks(worker)) {
+      if (exchange_.outgoing()[chunk.stream].mirrors) {
+        if (!outbox_.publish_mirrors(chunk, step_.values(), t)) return;
+        continue;
+      }
       const auto sums = compute(worker, chunk.column, scratch);
       if (!outbox_.publish(chunk, sums, t)) return;
       exchange_.link().poll();
@@ -83,9 +85,11 @@ class Loop {
       if (column >= local_columns_) return;
       const auto sums = compute(worker, column, scratch);
       exchange_.link().poll();
+      if (exchange_.size() > 1) {
+        // As keep() and take() would: whether a column is kept depends on timing, the result must not.
+        for (double& sum : sums) sum = static_cast<float>(sum);
+      }
       if (Scalars totals; ready(column, t, totals)) {
-        // As keep() does, so that the result does not depend on what has arrived.
-        if (exchange_.size() > 1) std::transform(sums.begin(), sums.end(), sums.begin(), to_float);
         finish(column, t, sums, totals);
       } else {
         step_.keep(bounds_[column], sums);
@@ -114,6 +118,11 @@ class Loop {
   }
 
   void finish(std::size_t column, std::uint64_t t, std::span<double> sums, const Scalars& totals) {
+    for (int p = 0; p < exchange_.size(); ++p) {
+      if (const float* mirrors = inbox_.mirrors(p, t); mirrors != nullptr) {
+        step_.add_mirrors(p, mirrors, column, sums);
+      }
+    }
     inbox_.add(column, t, sums);
     scalars_[column] = step_.finish(bounds_[column], sums, totals);
   }

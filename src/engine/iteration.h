@@ -20,10 +20,15 @@ class Step {
   virtual ~Step() = default;
   /// sums[i]: what the own edges give to destination i of the column.
   virtual void compute(int worker, std::size_t column, std::span<double> sums) = 0;
+  /// Source values by index of the own vertices, what mirrors are copies of.
+  virtual std::span<const float> values() const = 0;
+  /// Adds to sums of a local column what the edges of the sources give that `peer` mirrors here.
+  virtual void add_mirrors(int peer, const float* mirrors, std::size_t column, std::span<double> sums) = 0;
   /// Makes new values of own vertices first.. from their complete sums. `totals`: the scalars after the last
   /// iteration over all processes. Returns these vertices' part of the next ones.
   virtual Scalars finish(std::uint32_t first, std::span<const double> sums, const Scalars& totals) = 0;
-  /// Keeps incomplete sums, rounded to float, and gives them back; until finish() for the same vertices.
+  /// Keeps incomplete sums (rounded to float is enough) and gives them back; until finish() for the same
+  /// vertices.
   virtual void keep(std::uint32_t first, std::span<const double> sums) = 0;
   virtual void take(std::uint32_t first, std::span<double> sums) = 0;
   /// All own vertices are finished: new values become old ones. Called by one worker while the others rest.

@@ -215,8 +215,9 @@ int run_body(WireUp& wire, const std::function<void(WireUp&)>& body) {
   transport::Health& health = wire.health();
   const bool peers_fault = health.failed() && health.peer() >= 0;
   wire.abort(line);
-  const bool tell = (peers_fault && line == health.message()) || say_once(line);
-  if (tell) report(wire, peers_fault ? health.message() : line);
+  // Who found the same fault as the first to fail need not say it again.
+  const bool told = peers_fault ? health.message().ends_with("failed: " + line) : !say_once(line);
+  if (!told) report(wire, peers_fault ? health.message() : line);
   return status;
 }
 

@@ -58,41 +58,71 @@ Arrivals order_arrivals(const OwnVertices& own, std::span<const std::uint32_t> e
 }
 
 ExchangePlan::ExchangePlan(const graph::GraphFile& graph, const Ownership& ownership, int rank,
-                           const OwnVertices& own, Strategy strategy, int lists, const ForEach& for_each)
+                           const OwnVertices& own, Strategy strategy, int workers, const ForEach& for_each)
     : graph_(graph),
       ownership_(ownership),
       own_(own),
       rank_(static_cast<std::uint32_t>(rank)),
       strategy_(strategy),
-      lists_(lists),
-      index_(ownership, ownership.processes() == 1 ? 0 : lists) {
+      lists_(strategy == Strategy::worker ? workers : 1),
+      index_(ownership, ownership.processes() == 1 ? 0 : lists_) {
   const int processes = ownership.processes();
-  if (processes > 1) {
+  if (strategy == Strategy::cover) {
+    covers_ = cover_pairs(graph, ownership, rank, own, for_each);
+    mark_covers();
+  } else if (processes > 1) {
     for_each_block(for_each, own.count(), 1,
                    [&](int, std::uint64_t, std::uint32_t first, std::uint32_t last) {
                      visit_remote(first, last, [&](int list, Place place) { index_.mark(list, place); });
                    });
-    index_.seal();
   }
+  index_.seal();
   first_entries_.push_back(0);
   for (int p = 0; p < processes; ++p) {
-    for (int list = 0; list < lists; ++list) {
+    for (int list = 0; list < streams_per_peer(strategy, workers); ++list) {
       Stream stream;
       stream.peer = p;
       stream.list = list;
-      stream.entries = stream.slots = p == rank ? 0 : index_.count(list, static_cast<std::uint32_t>(p));
+      stream.mirrors = list >= lists_;
+      if (p != rank) {
+        stream.entries = stream.slots = stream.mirrors ? static_cast<std::uint32_t>(mirrors(p).size())
+                                                       : index_.count(list, static_cast<std::uint32_t>(p));
+      }
       streams_.push_back(stream);
-      first_entries_.push_back(first_entries_.back() + stream.entries);
+      first_entries_.push_back(first_entries_.back() + (stream.mirrors ? 0 : stream.entries));
     }
   }
-  if (strategy != Strategy::edge) return;
+  if (strategy == Strategy::edge) count_slots();
+}
+
+void ExchangePlan::mark_covers() {
+  mirrored_words_ = (own_.count() + std::size_t{63}) / 64;
+  mirrored_.resize(covers_.size() * mirrored_words_);
+  for (std::uint32_t p = 0; p < covers_.size(); ++p) {
+    for (const auto local : covers_[p].sums) index_.mark(0, {p, local});
+    for (const auto i : covers_[p].mirrors) {
+      mirrored_[p * mirrored_words_ + i / 64] |= std::uint64_t{1} << (i % 64);
+    }
+  }
+}
+
+std::span<const std::uint32_t> ExchangePlan::mirrors(int peer) const noexcept {
+  if (covers_.empty()) return {};
+  return covers_[static_cast<std::size_t>(peer)].mirrors;
+}
+
+std::uint64_t ExchangePlan::matching() const noexcept {
+  return std::accumulate(covers_.begin(), covers_.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const PairCover& cover) { return sum + cover.matching; });
+}
+
+/// Strategy `edge`: every edge has a slot.
+void ExchangePlan::count_slots() {
   std::vector<std::uint64_t> slots(streams_.size());
   slots_of_.resize(first_entries_.back());
-  visit_remote(0, own.count(), [&](int list, Place place) {
-    const std::size_t stream =
-        place.owner * static_cast<std::size_t>(lists_) + static_cast<std::size_t>(list);
-    ++slots_of_[first_entries_[stream] + index_.entry(list, place)];
-    ++slots[stream];
+  visit_remote(0, own_.count(), [&](int list, Place place) {
+    ++slots_of_[first_entries_[place.owner] + index_.entry(list, place)];
+    ++slots[place.owner];
   });
   for (std::size_t s = 0; s < streams_.size(); ++s) {
     if (slots[s] > std::numeric_limits<std::uint32_t>::max()) {
@@ -132,8 +162,9 @@ std::span<const std::uint32_t> ExchangePlan::slots_of(std::size_t stream) const 
 }
 
 void ExchangePlan::place(std::size_t stream, std::span<const std::uint32_t> positions) {
-  destination_of_.resize(first_entries_.back());
   const Stream& s = streams_[stream];
+  if (s.mirrors) return;
+  destination_of_.resize(first_entries_.back());
   std::vector<bool> taken(s.entries);
   for (std::uint32_t e = 0; e < s.entries; ++e) {
     if (positions[e] >= s.entries || taken[positions[e]]) {
@@ -147,6 +178,7 @@ void ExchangePlan::place(std::size_t stream, std::span<const std::uint32_t> posi
 void ExchangePlan::finish(const ForEach& for_each) {
   std::uint64_t next = own_.count();
   for (auto& stream : streams_) {
+    if (stream.mirrors) continue;
     stream.first_destination = static_cast<std::uint32_t>(next);
     next += stream.slots;
   }
@@ -156,6 +188,7 @@ void ExchangePlan::finish(const ForEach& for_each) {
   destinations_ = static_cast<std::uint32_t>(next);
   for_each(streams_.size(), [&](int, std::uint64_t s) {
     const Stream& stream = streams_[s];
+    if (stream.mirrors) return;
     std::uint32_t* destination = destination_of_.data() + first_entries_[s];
     if (slots_of_.empty()) {
       for (std::uint32_t e = 0; e < stream.entries; ++e) destination[e] += stream.first_destination;
@@ -209,6 +242,7 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, std::vector<std
   for (std::uint32_t i = first; i < last; ++i) __builtin_prefetch(targets.data() + offsets[ids[i]]);
   const std::uint32_t* edge_destination =
       edge_starts_.empty() ? nullptr : edge_destinations_.data() + edge_starts_[first / kRowBlock];
+  const std::size_t streams = streams_.size() / static_cast<std::size_t>(ownership_.processes());
   ownership_.visit([&](const auto& scheme) {
     for (std::uint32_t i = first; i < last; ++i) {
       const std::uint32_t v = ids[i];
@@ -217,18 +251,19 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, std::vector<std
       const std::uint64_t count = offsets[v + 1] - begin;
       const std::size_t before = destinations.size();
       destinations.resize(before + count);
-      for (std::uint64_t e = 0; e < count; ++e) {
-        const Place place = scheme.place(targets[begin + e]);
-        std::uint32_t& destination = destinations[before + e];
+      std::uint32_t* next = destinations.data() + before;
+      for (std::uint64_t e = begin; e < begin + count; ++e) {
+        const Place place = scheme.place(targets[e]);
         if (place.owner == rank_) {
-          destination = indexes[place.local];
+          *next++ = indexes[place.local];
         } else if (edge_destination != nullptr) {
-          destination = *edge_destination++;
-        } else {
-          const std::size_t stream = place.owner * static_cast<std::size_t>(lists_) + list;
-          destination = destination_of_[first_entries_[stream] + index_.entry(static_cast<int>(list), place)];
+          *next++ = *edge_destination++;
+        } else if (mirrored_.empty() || !mirrored(place.owner, i)) {
+          const std::size_t stream = place.owner * streams + list;
+          *next++ = destination_of_[first_entries_[stream] + index_.entry(static_cast<int>(list), place)];
         }
       }
+      destinations.resize(static_cast<std::size_t>(next - destinations.data()));
       ends.push_back(static_cast<std::uint32_t>(destinations.size()));
     }
   });
@@ -267,7 +302,9 @@ std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::u
     if (end > begin) bounds.push_back(end);
   };
   cut(0, own_.count());
-  for (const auto& stream : streams_) cut(stream.first_destination, stream.first_destination + stream.slots);
+  for (const auto& stream : streams_) {
+    if (!stream.mirrors) cut(stream.first_destination, stream.first_destination + stream.slots);
+  }
   return bounds;
 }
 

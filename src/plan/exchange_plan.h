@@ -9,20 +9,27 @@
 #include "graph/graph_file.h"
 #include "plan/own_vertices.h"
 #include "plan/ownership.h"
+#include "plan/pair_covers.h"
 #include "plan/remote_index.h"
 #include "plan/volume.h"
 
 namespace edgewire::plan {
 
-/// The slots of one peer that one sum each goes to in every iteration. Strategy `worker` has one stream for
-/// each peer and worker, the others one for each peer.
+/// Values of one kind that go to one peer in every iteration, each into its slot. Every peer has `lists`
+/// streams: for strategy `worker` one for each worker, for `cover` its sums and its mirrors, else one.
 struct Stream {
   int peer = 0;
   int list = 0;
-  std::uint32_t entries = 0;            ///< distinct destinations
+  bool mirrors = false;                 ///< source values instead of sums
+  std::uint32_t entries = 0;            ///< distinct destinations, or mirrors
   std::uint32_t slots = 0;              ///< values sent; `edge`: one for each edge, else as entries
-  std::uint32_t first_destination = 0;  ///< slot s is destination first_destination + s
+  std::uint32_t first_destination = 0;  ///< of sums: slot s is destination first_destination + s
 };
+
+/// Streams to each peer.
+constexpr int streams_per_peer(Strategy strategy, int workers) noexcept {
+  return strategy == Strategy::worker ? workers : strategy == Strategy::cover ? 2 : 1;
+}
 
 /// How the receiver orders the entries of a stream: by index in its own layout.
 struct Arrivals {
@@ -41,13 +48,17 @@ Arrivals order_arrivals(const OwnVertices& own, std::span<const std::uint32_t> e
 /// and thread safe.
 class ExchangePlan {
  public:
-  /// Reads all own edges once. `lists`: workers for strategy `worker`, else 1. Throws Error.
+  /// Reads all own edges, twice for strategies `edge` and `cover`. Throws Error.
   ExchangePlan(const graph::GraphFile& graph, const Ownership& ownership, int rank, const OwnVertices& own,
-               Strategy strategy, int lists, const ForEach& for_each);
+               Strategy strategy, int workers, const ForEach& for_each);
 
   std::span<const Stream> streams() const noexcept { return streams_; }
-  /// [entry]: local number at the peer, ascending.
+  /// [entry] of sums: local number at the peer, ascending.
   std::vector<std::uint32_t> entries(std::size_t stream) const;
+  /// [slot] of the mirrors for a peer: index of the own vertex, ascending. Empty unless strategy `cover`.
+  std::span<const std::uint32_t> mirrors(int peer) const noexcept;
+  /// Over all peers; see PairCover. 0 unless strategy `cover`.
+  std::uint64_t matching() const noexcept;
   /// [entry]: number of slots; only for strategy `edge`.
   std::span<const std::uint32_t> slots_of(std::size_t stream) const noexcept;
   void place(std::size_t stream, std::span<const std::uint32_t> positions);
@@ -58,8 +69,9 @@ class ExchangePlan {
   std::uint32_t sources() const noexcept { return own_.count(); }
   std::uint64_t edges() const noexcept { return own_.edges(); }
   std::uint32_t destinations() const noexcept { return destinations_; }
-  /// Destinations of the edges of own vertices [first, last), at most kRowBlock and starting at a multiple of
-  /// it, in order of their indexes; ends[i]: number of them up to and including vertex first+i.
+  /// Destinations of the edges of own vertices (of edges whose source is not mirrored at their owner) [first,
+  /// last), at most kRowBlock and starting at a multiple of it, in order of their indexes; ends[i]: number of
+  /// them up to and including vertex first+i.
   static constexpr std::uint32_t kRowBlock = 64;
   void read(std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
             std::vector<std::uint32_t>& ends) const;
@@ -72,21 +84,29 @@ class ExchangePlan {
  private:
   template <class Work>
   void visit_remote(std::uint32_t first, std::uint32_t last, const Work& work) const;
+  void mark_covers();
+  void count_slots();
   void number_edges();
+  bool mirrored(std::uint32_t owner, std::uint32_t index) const noexcept {
+    return (mirrored_[owner * mirrored_words_ + index / 64] >> (index % 64) & 1) != 0;
+  }
 
   const graph::GraphFile& graph_;
   const Ownership& ownership_;
   const OwnVertices& own_;
   std::uint32_t rank_;
   Strategy strategy_;
-  int lists_;
+  int lists_;                            ///< of sums, to each peer
+  std::vector<PairCover> covers_;        ///< [peer], strategy `cover`
+  std::vector<std::uint64_t> mirrored_;  ///< a bit for each peer and own vertex, strategy `cover`
+  std::size_t mirrored_words_ = 0;
   RemoteIndex index_;
-  std::vector<Stream> streams_;                   ///< [peer * lists + list]
-  std::vector<std::uint64_t> first_entries_;      ///< [stream]: in the arrays below
-  topology::PageVector<std::uint32_t> destination_of_;     ///< [entry]: its (first) destination
-  std::vector<std::uint32_t> slots_of_;           ///< [entry]
-  std::vector<std::uint32_t> edge_destinations_;  ///< strategy `edge`: [own remote edge]
-  std::vector<std::uint64_t> edge_starts_;        ///< [row block]: in edge_destinations_
+  std::vector<Stream> streams_;                         ///< [peer * streams_per_peer + list]
+  std::vector<std::uint64_t> first_entries_;            ///< [stream]: in the arrays below
+  topology::PageVector<std::uint32_t> destination_of_;  ///< [entry]: its (first) destination
+  std::vector<std::uint32_t> slots_of_;                 ///< [entry]
+  std::vector<std::uint32_t> edge_destinations_;        ///< strategy `edge`: [own remote edge]
+  std::vector<std::uint64_t> edge_starts_;              ///< [row block]: in edge_destinations_
   std::uint32_t destinations_ = 0;
 };
 

@@ -14,7 +14,7 @@ std::uint64_t pieces(std::uint64_t count) { return (count + kPiece - 1) / kPiece
 /// Stable counting sort by descending degree; the few vertices above the last bucket are sorted by
 /// comparison.
 topology::PageVector<std::uint32_t> by_degree(std::span<const std::uint32_t> ids,
-                                     std::span<const std::uint64_t> offsets) {
+                                              std::span<const std::uint64_t> offsets) {
   constexpr std::uint64_t kBuckets = 1 << 12;
   const auto degree = [&](std::uint32_t v) { return offsets[v + 1] - offsets[v]; };
   const auto bucket = [&](std::uint32_t v) { return kBuckets - 1 - std::min(degree(v), kBuckets - 1); };

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "error.h"
+#include "stderr_capture.h"
 
 namespace edgewire::launch {
 namespace {
@@ -22,36 +23,6 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
-
-/// What the processes of a job write to stderr while it lives.
-class StderrCapture {
- public:
-  StderrCapture() : file_(std::tmpfile()), saved_(dup(2)) {
-    std::fflush(stderr);
-    dup2(fileno(file_), 2);
-  }
-  ~StderrCapture() { restore(); }
-  std::string text() {
-    restore();
-    std::string all(static_cast<std::size_t>(std::ftell((std::fseek(file_, 0, SEEK_END), file_))), '\0');
-    std::rewind(file_);
-    all.resize(std::fread(all.data(), 1, all.size(), file_));
-    return all;
-  }
-  StderrCapture(const StderrCapture&) = delete;
-  StderrCapture& operator=(const StderrCapture&) = delete;
-
- private:
-  void restore() {
-    if (saved_ < 0) return;
-    std::fflush(stderr);
-    dup2(saved_, 2);
-    close(saved_);
-    saved_ = -1;
-  }
-  std::FILE* file_;
-  int saved_;
-};
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;

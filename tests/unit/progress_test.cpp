@@ -20,6 +20,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// False, and the test a skipped one, in containers that have no terminals to give.
+bool terminals() {
+  const int master = posix_openpt(O_RDWR | O_NOCTTY);
+  if (master >= 0) return close(master) == 0;
+  MESSAGE("skipped: no pseudo terminals here (/dev/pts is not mounted)");
+  return false;
+}
+
 /// What `work`, in a process of its own, writes to a stderr that is a terminal with these many columns.
 std::string on_terminal(unsigned short columns, const std::function<void()>& work) {
   const int master = posix_openpt(O_RDWR | O_NOCTTY);
@@ -54,6 +62,7 @@ std::size_t count(const std::string& text, const std::string& what) {
 }
 
 TEST_CASE("a long step draws at most ten bars a second and erases the last one") {
+  if (!terminals()) return;
   const std::string text = on_terminal(80, [] {
     Progress progress("load", 1000, "edges");
     for (std::uint64_t done = 0; done < 350; ++done) {
@@ -69,6 +78,7 @@ TEST_CASE("a long step draws at most ten bars a second and erases the last one")
 }
 
 TEST_CASE("bars keep to the rate and the width, whoever reports") {
+  if (!terminals()) return;
   const auto start = std::chrono::steady_clock::now();
   const std::string text = on_terminal(20, [] {
     Progress progress("iterate", 4'000'000'000'000, "iterations");
@@ -88,6 +98,7 @@ TEST_CASE("bars keep to the rate and the width, whoever reports") {
 }
 
 TEST_CASE("a short step, a disabled bar and a file stay silent") {
+  if (!terminals()) return;
   CHECK(on_terminal(80, [] { Progress("load", 10, "edges").set(10); }).empty());
   CHECK(on_terminal(80, [] {
           Progress progress("load", 10, "edges", false);

@@ -1,0 +1,66 @@
+// What each process must send to each other one, counted exactly in passes over the graph.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plan/ownership.h"
+#include "plan/volume.h"
+
+namespace edgewire::plan {
+
+/// Out-edges by source, as GraphFile::offsets() and targets().
+struct Rows {
+  std::span<const std::uint64_t> offsets;
+  std::span<const std::uint32_t> targets;
+
+  std::uint64_t vertices() const noexcept { return offsets.size() - 1; }
+  std::uint64_t edges() const noexcept { return targets.size(); }
+};
+
+struct CountOptions {
+  int workers = 1;  ///< of a process; worker w computes the sources whose local number is w modulo this
+  int threads = 1;  ///< that count
+  std::uint64_t memory_bytes = std::uint64_t{4}
+                               << 30;  ///< what a count may use beside the graph and its result
+};
+
+/// Values between processes that own vertices and compute the edges that leave them. The diagonals hold what
+/// a process has for itself.
+struct OwnedTraffic {
+  Traffic edges;    ///< strategy `edge`
+  Traffic worker;   ///< distinct destinations of each worker
+  Traffic process;  ///< distinct destinations: `process` and `slots`
+  std::uint64_t memory_bytes = 0;
+  std::uint32_t passes = 0;  ///< over the graph: 1 unless memory is short
+};
+
+/// One bit for each destination, process and worker, (workers + 1) x processes x vertices in all. When that
+/// is more than `memory_bytes`, takes one range of destinations after the other, with one pass over the rows
+/// for each.
+OwnedTraffic count_owned(const Rows& rows, const Ownership& ownership, const CountOptions& options);
+
+struct CoverTraffic {
+  Traffic values;              ///< mirrors and sums; nothing on the diagonal
+  Traffic mirrored_edges;      ///< edges that move from the source's process to the destination's
+  std::uint64_t matching = 0;  ///< lower bound of all values
+  std::uint64_t memory_bytes = 0;
+  double core_seconds =
+      0;  ///< computing time of all threads: what planning costs, divided by the job's cores
+
+  double gap(std::uint64_t values_total) const noexcept {
+    return matching == 0 ? 0 : static_cast<double>(values_total) / static_cast<double>(matching) - 1;
+  }
+};
+
+/// Covers the edges of every ordered pair; `edges` from count_owned(). Throws Error when the largest pair
+/// does not fit into `memory_bytes`.
+CoverTraffic count_cover(const Rows& rows, const Ownership& ownership, const Traffic& edges,
+                         const CountOptions& options);
+
+/// Edges that each process computes: those that leave its vertices, less what it sends away as mirrors, plus
+/// what others send to it.
+std::vector<std::uint64_t> computed_edges(const Traffic& edges, const Traffic* mirrored_edges = nullptr);
+
+}  // namespace edgewire::plan

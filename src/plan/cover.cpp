@@ -1,0 +1,204 @@
+#include "plan/cover.h"
+
+#include <array>
+#include <numeric>
+
+namespace edgewire::plan {
+
+namespace {
+
+constexpr std::uint32_t kNone = 0xFFFFFFFF;
+constexpr std::uint32_t kDead = 0xFFFFFFFF;
+/// Successful searches up to this long are forgotten at once: their vertices are cheap to see again, and the
+/// searches that would have met them are spared another round.
+constexpr std::size_t kShortSearch = 256;
+
+class Matcher {
+ public:
+  explicit Matcher(const PairEdges& edges)
+      : edges_(edges),
+        mates_(edges.sources.size(), kNone),
+        next_free_(edges.sources.size()),
+        destinations_(edges.destinations) {}
+
+  void match_greedily();
+  void augment(std::uint32_t max_rounds);
+  PairCover cover() const;
+
+ private:
+  struct Destination {
+    std::uint32_t mate = kNone;
+    std::uint32_t seen = 0;  ///< the search that saw it, or kDead
+  };
+  struct Step {
+    std::uint32_t row;
+    std::uint64_t edge;
+  };
+  enum class Outcome { found, dead, open };
+
+  std::uint32_t rows() const noexcept { return static_cast<std::uint32_t>(edges_.sources.size()); }
+  std::vector<std::uint32_t> rows_by_degree() const;
+  bool match_free_destination(std::uint32_t row);
+  Outcome search(std::uint32_t root, std::uint32_t first_of_round);
+  void flip_path(std::uint32_t destination);
+
+  PairEdges edges_;
+  std::vector<std::uint32_t> mates_;  ///< of rows
+  std::vector<std::uint32_t>
+      next_free_;  ///< edges of a row before this one end in matched destinations, for good
+  std::vector<Destination> destinations_;
+  std::vector<std::uint32_t> open_rows_;  ///< after augment: unmatched, not proven to stay so
+  std::vector<Step> path_;
+  std::vector<std::uint32_t> trail_;
+  std::uint32_t searches_ = 0;
+};
+
+/// Counting sort by degree, all high degrees alike.
+std::vector<std::uint32_t> Matcher::rows_by_degree() const {
+  constexpr std::uint64_t kClasses = 32;
+  const auto degree_class = [this](std::uint32_t row) {
+    return std::min(edges_.offsets[row + 1] - edges_.offsets[row], kClasses - 1);
+  };
+  std::array<std::uint32_t, kClasses + 1> starts{};
+  for (std::uint32_t row = 0; row < rows(); ++row) ++starts[degree_class(row) + 1];
+  std::partial_sum(starts.begin(), starts.end(), starts.begin());
+  std::vector<std::uint32_t> order(rows());
+  for (std::uint32_t row = 0; row < rows(); ++row) order[starts[degree_class(row)]++] = row;
+  return order;
+}
+
+bool Matcher::match_free_destination(std::uint32_t row) {
+  const std::uint64_t first = edges_.offsets[row];
+  const std::uint64_t end = edges_.offsets[row + 1];
+  std::uint64_t edge = first + next_free_[row];
+  while (edge < end && destinations_[edges_.targets[edge]].mate != kNone) ++edge;
+  next_free_[row] = static_cast<std::uint32_t>(edge - first);
+  return edge < end;
+}
+
+void Matcher::match_greedily() {
+  for (const std::uint32_t row : rows_by_degree()) {
+    if (!match_free_destination(row)) continue;
+    const std::uint32_t destination = edges_.targets[edges_.offsets[row] + next_free_[row]];
+    mates_[row] = destination;
+    destinations_[destination].mate = row;
+  }
+}
+
+/// Rematches the rows on path_, from the last to the root, each with the destination that the next one had.
+void Matcher::flip_path(std::uint32_t destination) {
+  for (std::size_t i = path_.size(); i-- > 0;) {
+    const std::uint32_t row = path_[i].row;
+    std::swap(mates_[row], destination);
+    destinations_[mates_[row]].mate = row;
+  }
+}
+
+Matcher::Outcome Matcher::search(std::uint32_t root, std::uint32_t first_of_round) {
+  const std::uint32_t me = ++searches_;
+  bool met_other = false;
+  trail_.clear();
+  path_.assign(1, {root, edges_.offsets[root]});
+  bool arrived = true;  // at a row not looked at before
+  while (!path_.empty()) {
+    Step& step = path_.back();
+    if (arrived && match_free_destination(step.row)) {
+      flip_path(edges_.targets[edges_.offsets[step.row] + next_free_[step.row]]);
+      if (trail_.size() <= kShortSearch) {
+        for (const auto seen : trail_) destinations_[seen].seen = 0;
+      }
+      return Outcome::found;
+    }
+    arrived = false;
+    const std::uint64_t end = edges_.offsets[step.row + 1];
+    while (step.edge < end && !arrived) {
+      const std::uint32_t target = edges_.targets[step.edge++];
+      Destination& destination = destinations_[target];
+      if (destination.seen < first_of_round) {
+        destination.seen = me;
+        trail_.push_back(target);
+        path_.push_back({destination.mate, edges_.offsets[destination.mate]});
+        arrived = true;
+        break;
+      }
+      met_other = met_other || (destination.seen != me && destination.seen != kDead);
+    }
+    if (!arrived) path_.pop_back();
+  }
+  if (met_other) return Outcome::open;
+  for (const auto seen : trail_) destinations_[seen].seen = kDead;
+  return Outcome::dead;
+}
+
+void Matcher::augment(std::uint32_t max_rounds) {
+  for (std::uint32_t row = 0; row < rows(); ++row) {
+    if (mates_[row] == kNone) open_rows_.push_back(row);
+  }
+  for (std::uint32_t round = 0; round < max_rounds && !open_rows_.empty(); ++round) {
+    if (kDead - 1 - searches_ < open_rows_.size()) return;  // out of search numbers
+    const std::uint32_t first_of_round = searches_ + 1;
+    bool found_any = false;
+    std::size_t kept = 0;
+    for (const std::uint32_t row : open_rows_) {
+      const auto outcome = search(row, first_of_round);
+      if (outcome == Outcome::open) open_rows_[kept++] = row;
+      found_any = found_any || outcome == Outcome::found;
+    }
+    open_rows_.resize(kept);
+    if (found_any) continue;
+    // A round without success has searched all that can be reached from the rows that are left.
+    for (auto& destination : destinations_) {
+      if (destination.seen >= first_of_round) destination.seen = kDead;
+    }
+    open_rows_.clear();
+  }
+}
+
+PairCover Matcher::cover() const {
+  PairCover cover;
+  std::vector<char> open(rows());
+  for (const std::uint32_t row : open_rows_) open[row] = 1;
+  for (std::uint32_t row = 0; row < rows(); ++row) {
+    const std::uint32_t mate = mates_[row];
+    if (mate != kNone) ++cover.matching;
+    if (mate == kNone ? open[row] != 0 : destinations_[mate].seen != kDead) {
+      cover.mirrors.push_back(edges_.sources[row]);
+      cover.mirrored_edges += edges_.offsets[row + 1] - edges_.offsets[row];
+    }
+  }
+  for (std::uint32_t d = 0; d < destinations_.size(); ++d) {
+    if (destinations_[d].seen == kDead) cover.sums.push_back(d);
+  }
+  return cover;
+}
+
+/// What covers all edges from one side alone.
+PairCover one_sided_cover(const PairEdges& edges, std::uint64_t matching) {
+  PairCover cover;
+  std::vector<char> used(edges.destinations);
+  for (const auto target : edges.targets) used[target] = 1;
+  for (std::uint32_t d = 0; d < edges.destinations; ++d) {
+    if (used[d] != 0) cover.sums.push_back(d);
+  }
+  if (edges.sources.size() < cover.sums.size()) {
+    cover.sums.clear();
+    cover.mirrors.assign(edges.sources.begin(), edges.sources.end());
+    cover.mirrored_edges = edges.targets.size();
+  }
+  cover.matching = matching;
+  return cover;
+}
+
+}  // namespace
+
+PairCover minimum_cover(const PairEdges& edges, const CoverOptions& options) {
+  Matcher matcher(edges);
+  matcher.match_greedily();
+  matcher.augment(options.max_rounds);
+  PairCover cover = matcher.cover();
+  if (cover.values() == cover.matching) return cover;
+  PairCover simple = one_sided_cover(edges, cover.matching);
+  return simple.values() < cover.values() ? simple : cover;
+}
+
+}  // namespace edgewire::plan

@@ -1,0 +1,58 @@
+// The fewest values that cover all edges from one process to another: a minimum vertex cover.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace edgewire::plan {
+
+/// The edges from the vertices of a process p to those of a process q, by source. Row i holds the edges of
+/// source `sources[i]` (its local number at p): `targets[offsets[i] .. offsets[i+1])`, local numbers at q,
+/// less than `destinations`. Rows are not empty; duplicate edges are harmless. Fewer than 2^32 - 1 of each
+/// side.
+struct PairEdges {
+  std::span<const std::uint32_t> sources;
+  std::span<const std::uint64_t> offsets;
+  std::span<const std::uint32_t> targets;
+  std::uint32_t destinations = 0;
+};
+
+struct CoverOptions {
+  /// Rounds of search, each of which looks at an edge at most a few times. The last rounds find little; they
+  /// stop by themselves when the cover is minimum.
+  std::uint32_t max_rounds = std::numeric_limits<std::uint32_t>::max();
+};
+
+/// Every edge has its source among the mirrors or its destination among the sums (or both).
+struct PairCover {
+  std::vector<std::uint32_t> mirrors;  ///< local numbers of sources, ascending
+  std::vector<std::uint32_t> sums;     ///< local numbers of destinations, ascending
+  /// Edges without a common end that were found: no cover has fewer values.
+  std::uint64_t matching = 0;
+  std::uint64_t mirrored_edges = 0;  ///< edges whose source is mirrored, which the receiver computes
+
+  std::uint64_t values() const noexcept { return mirrors.size() + sums.size(); }
+  /// How far the cover may be from the minimum, as a fraction of it; 0: it is the minimum.
+  double gap() const noexcept {
+    return static_cast<double>(values() - matching) /
+           static_cast<double>(std::max<std::uint64_t>(1, matching));
+  }
+};
+
+/// A maximum matching and from it, by Koenig's theorem, a minimum vertex cover; never more values than
+/// sources or destinations. The matching starts greedily, sources of low degree first, and grows along
+/// augmenting paths found by depth-first search with lookahead in rounds (Pothen and Fan: Computing the block
+/// triangular form of a sparse matrix, 1990; Duff, Kaya, Ucar: Design, implementation, and analysis of
+/// maximum transversal algorithms, 2011). A search that fails without meeting another search of its round
+/// proves that none of what it saw will ever be on an augmenting path, so it is never looked at again;
+/// Koenig's alternating trees are these searches. If rounds run out, the sources whose searches are still
+/// open go into the cover: it stays a cover and the gap is their number.
+///
+/// Serial and deterministic. Memory beside the result: at most 40 bytes for each source, 12 for each
+/// destination.
+PairCover minimum_cover(const PairEdges& edges, const CoverOptions& options = {});
+
+}  // namespace edgewire::plan

@@ -1,0 +1,181 @@
+#include "plan/cover.h"
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <random>
+#include <utility>
+
+using edgewire::plan::CoverOptions;
+using edgewire::plan::minimum_cover;
+using edgewire::plan::PairCover;
+
+namespace {
+
+/// Edges by source; row i is source 10 * i, so that a row is never mistaken for its source.
+class Graph {
+ public:
+  explicit Graph(std::uint32_t destinations) : destinations_(destinations) {}
+  void add_row(const std::vector<std::uint32_t>& targets) {
+    sources_.push_back(static_cast<std::uint32_t>(sources_.size()) * 10);
+    targets_.insert(targets_.end(), targets.begin(), targets.end());
+    offsets_.push_back(targets_.size());
+  }
+  edgewire::plan::PairEdges edges() const { return {sources_, offsets_, targets_, destinations_}; }
+
+ private:
+  std::vector<std::uint32_t> sources_, targets_;
+  std::vector<std::uint64_t> offsets_{0};
+  std::uint32_t destinations_;
+};
+
+PairCover checked_cover(const Graph& graph, const CoverOptions& options = {}) {
+  const auto edges = graph.edges();
+  auto cover = minimum_cover(edges, options);
+  CHECK(std::is_sorted(cover.mirrors.begin(), cover.mirrors.end()));
+  CHECK(std::is_sorted(cover.sums.begin(), cover.sums.end()));
+  std::uint64_t uncovered = 0;
+  std::uint64_t mirrored = 0;
+  for (std::size_t row = 0; row < edges.sources.size(); ++row) {
+    const bool mirror = std::binary_search(cover.mirrors.begin(), cover.mirrors.end(), edges.sources[row]);
+    for (auto e = edges.offsets[row]; e < edges.offsets[row + 1]; ++e) {
+      mirrored += mirror ? 1 : 0;
+      uncovered +=
+          mirror || std::binary_search(cover.sums.begin(), cover.sums.end(), edges.targets[e]) ? 0 : 1;
+    }
+  }
+  CHECK(uncovered == 0);
+  CHECK(mirrored == cover.mirrored_edges);
+  CHECK(cover.matching <= cover.values());
+  return cover;
+}
+
+/// The smallest cover by trying every set of mirrors.
+std::uint64_t smallest_by_force(const Graph& graph) {
+  const auto edges = graph.edges();
+  std::uint64_t best = ~0ULL;
+  for (std::uint32_t mirrors = 0; mirrors < 1U << edges.sources.size(); ++mirrors) {
+    std::uint64_t sums = 0;
+    for (std::size_t row = 0; row < edges.sources.size(); ++row) {
+      for (auto e = edges.offsets[row]; e < edges.offsets[row + 1]; ++e) {
+        if ((mirrors >> row & 1) == 0) sums |= 1ULL << edges.targets[e];
+      }
+    }
+    best = std::min<std::uint64_t>(best, std::popcount(mirrors) + std::popcount(sums));
+  }
+  return best;
+}
+
+/// Less than `bound`.
+std::uint32_t draw(std::mt19937& random, std::uint32_t bound) {
+  return static_cast<std::uint32_t>(random() % bound);
+}
+
+Graph random_graph(std::mt19937& random, std::uint32_t rows, std::uint32_t destinations,
+                   std::uint32_t degree) {
+  Graph graph(destinations);
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    std::vector<std::uint32_t> targets(1 + draw(random, degree));
+    for (auto& target : targets) target = draw(random, destinations);
+    std::sort(targets.begin(), targets.end());
+    graph.add_row(targets);
+  }
+  return graph;
+}
+
+}  // namespace
+
+TEST_CASE("shapes whose covers are known") {
+  const auto none = checked_cover(Graph(5));
+  CHECK(none.values() == 0);
+  CHECK(none.gap() == 0);
+
+  Graph star(100);
+  std::vector<std::uint32_t> all(100);
+  for (std::uint32_t i = 0; i < 100; ++i) all[i] = i;
+  star.add_row(all);
+  const auto out = checked_cover(star);
+  CHECK(out.mirrors == std::vector<std::uint32_t>{0});
+  CHECK(out.sums.empty());
+  CHECK(out.mirrored_edges == 100);
+
+  Graph reversed(7);
+  for (int row = 0; row < 100; ++row) reversed.add_row({3});
+  const auto in = checked_cover(reversed);
+  CHECK(in.mirrors.empty());
+  CHECK(in.sums == std::vector<std::uint32_t>{3});
+
+  Graph complete(100);
+  for (int row = 0; row < 7; ++row) complete.add_row(all);
+  CHECK(checked_cover(complete).values() == 7);
+
+  for (const std::uint32_t rows : {1U, 2U, 9U, 10U, 1000U}) {  // row i -> i, i+1: a path
+    Graph path(rows + 1);
+    for (std::uint32_t row = 0; row < rows; ++row) path.add_row({row, row + 1});
+    CHECK(checked_cover(path).values() == rows);
+    Graph cycle(rows);
+    for (std::uint32_t row = 0; row < rows; ++row) cycle.add_row({row, (row + 1) % rows});
+    CHECK(checked_cover(cycle).values() == rows);
+  }
+}
+
+TEST_CASE("two hubs are cheaper than their leaves on either side") {
+  Graph graph(51);
+  std::vector<std::uint32_t> leaves(50);
+  for (std::uint32_t i = 0; i < 50; ++i) leaves[i] = i + 1;
+  graph.add_row(leaves);
+  for (int row = 0; row < 50; ++row) graph.add_row({0});
+  const auto cover = checked_cover(graph);
+  CHECK(cover.mirrors == std::vector<std::uint32_t>{0});
+  CHECK(cover.sums == std::vector<std::uint32_t>{0});
+}
+
+TEST_CASE("a greedy start that must be undone along one long path") {
+  // Row i has the edges i and i + 1, the last row only the edge 0: everything before it moves on by one.
+  const std::uint32_t rows = 20000;
+  Graph graph(rows + 1);
+  for (std::uint32_t row = 0; row < rows; ++row) graph.add_row({row, row + 1});
+  graph.add_row({0, 0, 0});
+  const auto cover = checked_cover(graph);
+  CHECK(cover.matching == rows + 1);
+  CHECK(cover.values() == rows + 1);
+}
+
+TEST_CASE("random graphs: as small as the smallest by force") {
+  std::mt19937 random(7);
+  for (int round = 0; round < 400; ++round) {
+    const auto graph = random_graph(random, 1 + draw(random, 10), 1 + draw(random, 14), 1 + draw(random, 5));
+    const auto cover = checked_cover(graph);
+    REQUIRE(cover.values() == smallest_by_force(graph));
+    REQUIRE(cover.matching == cover.values());
+  }
+}
+
+TEST_CASE("larger random graphs: the matching proves the cover") {
+  std::mt19937 random(11);
+  for (const std::uint32_t degree : {1U, 2U, 3U, 4U, 5U, 8U, 30U}) {
+    for (const std::uint32_t destinations : {50U, 1900U, 2000U, 2100U, 40000U}) {
+      const auto cover = checked_cover(random_graph(random, 2000, destinations, degree));
+      CHECK(cover.values() == cover.matching);
+      CHECK(cover.gap() == 0);
+    }
+  }
+}
+
+TEST_CASE("with few rounds it is still a cover, and the gap is honest") {
+  std::mt19937 random(13);
+  bool any_gap = false;
+  for (const std::uint32_t rounds : {0U, 1U, 2U}) {
+    for (int repeat = 0; repeat < 20; ++repeat) {
+      const auto graph = random_graph(random, 3000, 3000, 4);
+      const auto cover = checked_cover(graph, {.max_rounds = rounds});
+      const auto best = minimum_cover(graph.edges());
+      CHECK(cover.matching <= best.matching);
+      CHECK(cover.values() >= best.values());
+      CHECK(cover.values() <= 3000);
+      any_gap = any_gap || cover.gap() > 0;
+      if (rounds > 0) CHECK(cover.gap() < 0.2);
+    }
+  }
+  CHECK(any_gap);
+}

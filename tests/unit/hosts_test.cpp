@@ -1,0 +1,213 @@
+// Jobs of a host list; their processes are threads here.
+#include "launch/hosts.h"
+
+#include <doctest/doctest.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "error.h"
+#include "stderr_capture.h"
+#include "transport/sockets.h"
+
+namespace edgewire::launch {
+namespace {
+
+/// A fresh directory with the files of a job.
+class Files {
+ public:
+  Files() {
+    char name[] = "/tmp/edgewire-hosts-XXXXXX";
+    directory_ = mkdtemp(name);
+  }
+  ~Files() { std::filesystem::remove_all(directory_); }
+  Files(const Files&) = delete;
+  Files& operator=(const Files&) = delete;
+
+  std::string write(const std::string& name, const std::string& text, mode_t mode = 0600) const {
+    const std::string path = directory_ + "/" + name;
+    std::ofstream(path) << text;
+    chmod(path.c_str(), mode);
+    return path;
+  }
+  std::string path(const std::string& name) const { return directory_ + "/" + name; }
+
+ private:
+  std::string directory_;
+};
+
+int free_port() { return transport::port_of(transport::listen_on("127.0.0.1", 0)); }
+
+std::string message_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// The options of each rank of a job of `size` processes on this host.
+std::vector<LaunchOptions> ranks(const Files& files, int size) {
+  std::string lines;
+  for (int p = 0; p < size; ++p) lines += fmt::format("127.0.0.1:{}\n", free_port());
+  LaunchOptions options;
+  options.hosts_file = files.write("hosts", lines);
+  options.secret_file = files.write("secret", "a secret of enough bytes\n");
+  options.start_timeout_s = 5;
+  std::vector<LaunchOptions> all(static_cast<std::size_t>(size), options);
+  for (int p = 0; p < size; ++p) all[static_cast<std::size_t>(p)].rank = p;
+  return all;
+}
+
+TEST_CASE("a hosts file gives address and port of each rank") {
+  const Files files;
+  const auto hosts = read_hosts(files.write("hosts",
+                                            "# the lab\n\n node0  # first\nnode1:9000\r\nnode0\n10.0.0.3\n"
+                                            "[fe80::1]:8000\nfe80::2\n[fe80::3]"),
+                                7471);
+  const std::vector<std::pair<std::string, int>> expected{
+      {"node0", 7471},   {"node1", 9000},   {"node0", 7472},  {"10.0.0.3", 7471},
+      {"fe80::1", 8000}, {"fe80::2", 7471}, {"fe80::3", 7471}};
+  REQUIRE(hosts.size() == expected.size());
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    CHECK(hosts[i].address == expected[i].first);
+    CHECK(hosts[i].port == expected[i].second);
+  }
+}
+
+TEST_CASE("a bad hosts file is refused with its line") {
+  const Files files;
+  const auto refusal = [&](const std::string& text) {
+    const std::string path = files.write("hosts", text);
+    const std::string message = message_of([&] { read_hosts(path, 7471); });
+    return message.substr(std::min(message.size(), path.size()));
+  };
+  CHECK(refusal("") == ": no hosts in it");
+  CHECK(refusal("a\nb:0\n") == ": line 2: not a port: '0'");
+  CHECK(refusal("b:70000\n") == ": line 1: not a port: '70000'");
+  CHECK(refusal("b:x\n") == ": line 1: not a port: 'x'");
+  CHECK(refusal(":80\n") == ": line 1: no address in ':80'");
+  CHECK(refusal("[::1\n") == ": line 1: no closing bracket");
+  CHECK(refusal("a slots=4\n") == ": line 1: 'slots=4' after the address");
+  CHECK(refusal("a:1\na:1\n") == ": line 2: a port 1 is listed twice");
+  CHECK(message_of([&] { read_hosts(files.path("none"), 1); }) ==
+        files.path("none") + ": No such file or directory");
+  CHECK(message_of([&] { read_hosts("/tmp", 1); }) == "/tmp: is a directory");
+}
+
+TEST_CASE("secrets come from a file that others cannot read or from the environment") {
+  const Files files;
+  const std::string good = load_secret(files.write("a", "a secret of enough bytes"));
+  CHECK(good.size() == 32);
+  CHECK(good == load_secret(files.write("b", "a secret of enough bytes\n")));
+  CHECK(good != load_secret(files.write("c", "a secret of enough bytez")));
+  CHECK(message_of([&] { load_secret(files.write("d", "a secret of enough bytes", 0644)); }) ==
+        files.path("d") + ": everybody can read this secret (chmod 600 helps)");
+  CHECK(message_of([&] { load_secret(files.write("e", "short")); }) ==
+        files.path("e") + ": a secret has at least 16 bytes");
+  unsetenv("EDGEWIRE_SECRET");
+  CHECK_THROWS_AS(load_secret(""), UsageError);
+  setenv("EDGEWIRE_SECRET", std::string(64, 'a').c_str(), 1);
+  CHECK(load_secret("") == std::string(32, '\xaa'));
+  setenv("EDGEWIRE_SECRET", std::string(63, 'a').c_str(), 1);
+  CHECK_THROWS_AS(load_secret(""), UsageError);
+  unsetenv("EDGEWIRE_SECRET");
+}
+
+TEST_CASE("the processes of a host list find each other") {
+  const Files files;
+  const auto options = ranks(files, 4);
+  std::vector<int> statuses(options.size(), -1);
+  std::vector<std::thread> threads;
+  for (std::size_t p = 0; p < options.size(); ++p)
+    threads.emplace_back([&, p] {
+      // The last ones come before rank 0 listens.
+      if (p == 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      statuses[p] = run(options[p], [&](WireUp& wire) {
+        const auto all = wire.allgather(
+            fmt::format("{} of {} at {}", wire.local_rank(), wire.local_size(), wire.address()));
+        for (int q = 0; q < 4; ++q)
+          if (all.at(static_cast<std::size_t>(q)) != fmt::format("{} of 4 at 127.0.0.1", q))
+            throw Error("wrong");
+      });
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const int status : statuses) CHECK(status == 0);
+}
+
+TEST_CASE("a wrong secret is told on both sides and the job goes on") {
+  const Files files;
+  const auto options = ranks(files, 2);
+  LaunchOptions stranger = options[1];
+  stranger.secret_file = files.write("other", "another secret of enough bytes");
+  LaunchOptions other_list = options[1];
+  other_list.hosts_file = files.write(
+      "three", fmt::format("{}127.0.0.9\n",
+                           "127.0.0.1:" + std::to_string(read_hosts(options[0].hosts_file, 1)[0].port) +
+                               "\n127.0.0.8\n"));
+  StderrCapture capture;
+  int status = -1;
+  std::thread hub([&] { status = run(options[0], [](WireUp& wire) { wire.allgather(""); }); });
+  const std::string message = message_of([&] { run(stranger, [](WireUp&) {}); });
+  CHECK(message.starts_with("rank 0 at 127.0.0.1 port"));
+  CHECK(message.ends_with(": wrong secret"));
+  CHECK(message_of([&] { run(other_list, [](WireUp&) {}); }).ends_with(": refused by the other side"));
+  CHECK(run(options[1], [](WireUp& wire) { wire.allgather(""); }) == 0);
+  hub.join();
+  CHECK(status == 0);
+  const std::string text = capture.text();
+  CAPTURE(text);
+  CHECK(text.find("edgewire: rank 0: turned away 127.0.0.1 port") != text.npos);
+  CHECK(text.find(": wrong secret\n") != text.npos);
+}
+
+TEST_CASE("a process that does not come is named") {
+  const Files files;
+  auto options = ranks(files, 2);
+  for (LaunchOptions& each : options) each.start_timeout_s = 0.3;
+  CHECK(message_of([&] { run(options[0], [](WireUp&) {}); }) ==
+        "rank 1 (127.0.0.1) has not come within 0.3 s");
+  const std::string message = message_of([&] { run(options[1], [](WireUp&) {}); });
+  CHECK(message.starts_with("rank 0 (127.0.0.1 port "));
+  CHECK(message.ends_with(") cannot be reached within 0.3 s: Connection refused"));
+}
+
+TEST_CASE("a port in use and options that contradict the list are told") {
+  const Files files;
+  const auto options = ranks(files, 2);
+  const int port = read_hosts(options[0].hosts_file, 1)[0].port;
+  const auto taken = transport::listen_on("127.0.0.1", port);
+  CHECK(message_of([&] { run(options[0], [](WireUp&) {}); }) ==
+        fmt::format("cannot listen on 127.0.0.1 port {}: Address already in use", port));
+  LaunchOptions wrong = options[0];
+  wrong.rank = 2;
+  CHECK_THROWS_AS(run(wrong, [](WireUp&) {}), UsageError);
+  wrong.rank = -1;
+  CHECK_THROWS_AS(run(wrong, [](WireUp&) {}), UsageError);
+  wrong.rank = 0;
+  wrong.processes = 3;
+  CHECK_THROWS_AS(run(wrong, [](WireUp&) {}), UsageError);
+}
+
+TEST_CASE("options come from the environment where they are not given") {
+  const Files files;
+  const auto options = ranks(files, 1);
+  setenv("EDGEWIRE_HOSTS", options[0].hosts_file.c_str(), 1);
+  setenv("EDGEWIRE_SECRET_FILE", options[0].secret_file.c_str(), 1);
+  setenv("EDGEWIRE_RANK", "0", 1);
+  bool ran = false;
+  CHECK(run({}, [&](WireUp& wire) { ran = wire.size() == 1 && wire.allgather("x").size() == 1; }) == 0);
+  CHECK(ran);
+  setenv("EDGEWIRE_RANK", "zero", 1);
+  CHECK(message_of([&] { run({}, [](WireUp&) {}); }) == "EDGEWIRE_RANK: not a number: 'zero'");
+  for (const char* name : {"EDGEWIRE_HOSTS", "EDGEWIRE_SECRET_FILE", "EDGEWIRE_RANK"}) unsetenv(name);
+}
+
+}  // namespace
+}  // namespace edgewire::launch

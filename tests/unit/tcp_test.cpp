@@ -1,0 +1,202 @@
+// What only tcp has: connections that others may try to make, and frames that may be wrong.
+#include <doctest/doctest.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cstring>
+#include <sstream>
+
+#include "transport/handshake.h"
+#include "transport/sockets.h"
+#include "transport/tcp.h"
+#include "transport_fixture.h"
+
+namespace edgewire::transport {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string kSecret(32, 's');
+
+/// Rank 0 of two, waiting for rank 1, which the test plays.
+struct Host {
+  Endpoint endpoint;
+  std::vector<std::string> blobs;
+  int port = 0;
+
+  explicit Host(double peer_timeout_s = 5) {
+    endpoint.settings = {0, 2, 1, 1, kSecret, "", peer_timeout_s, &endpoint.health};
+    endpoint.transport = create("tcp", endpoint.settings);
+    const std::vector<Transport::Part> parts{{0, 100}, {100, 50}};
+    endpoint.region = endpoint.transport->expose(200, parts);
+    blobs = {endpoint.transport->blob(), "none"};
+    std::istringstream words(blobs[0]);
+    std::string address;
+    words >> address >> port;
+  }
+  void connect() const { endpoint.transport->connect(blobs); }
+  Counters counters() const { return endpoint.transport->counters(); }
+};
+
+FileDescriptor call(int port) {
+  FileDescriptor socket = start_connecting("127.0.0.1", port);
+  pollfd event{socket.get(), POLLOUT, 0};
+  poll(&event, 1, 5000);
+  return socket;
+}
+
+/// Calls as rank 1; the outcome of the handshake, and the connection when it is Done.
+std::string call_with(int port, const std::string& secret, const Introduction& introduction,
+                      FileDescriptor& socket) {
+  Handshake handshake = Handshake::connect(call(port), secret, introduction);
+  for (int tries = 0; tries < 500; ++tries) {
+    const auto state = handshake.step();
+    if (state == Handshake::State::Refused) return handshake.reason();
+    if (state == Handshake::State::Done) {
+      socket = handshake.take_socket();
+      return "";
+    }
+    std::this_thread::sleep_for(10ms);
+  }
+  return "no answer";
+}
+
+constexpr Introduction kRankOne{Purpose::Data, 1, 0, 0};
+
+void send_bytes(const FileDescriptor& socket, const void* data, std::size_t bytes) {
+  REQUIRE(::send(socket.get(), data, bytes, MSG_NOSIGNAL) == static_cast<ssize_t>(bytes));
+}
+
+TEST_CASE("strangers are turned away, counted, and do not keep the job from starting") {
+  const Host host;
+  FileDescriptor silent;
+  FileDescriptor garbage;
+  FileDescriptor friendly;
+  parallel(2, [&](int i) {
+    if (i == 0) {
+      host.connect();
+      return;
+    }
+    silent = call(host.port);
+    garbage = call(host.port);
+    const std::string http = "GET / HTTP/1.1\r\nHost: edgewire and some more text to fill a greeting\r\n\r\n";
+    require(::send(garbage.get(), http.data(), http.size(), MSG_NOSIGNAL) > 0, "send");
+    FileDescriptor none;
+    require(call_with(host.port, std::string(32, 'x'), kRankOne, none) == "wrong secret",
+            "a wrong secret is told");
+    require(call_with(host.port, kSecret, {Purpose::Launch, 1, 0, 0}, none) != "", "another purpose");
+    require(call_with(host.port, kSecret, {Purpose::Data, 1, 5, 0}, none) != "", "another receiver");
+    require(call_with(host.port, kSecret, {Purpose::Data, 7, 0, 0}, none) == "refused by the other side",
+            "no such rank");
+    require(call_with(host.port, kSecret, {Purpose::Data, 1, 0, 3}, none) == "refused by the other side",
+            "no such lane");
+    require(call_with(host.port, kSecret, kRankOne, friendly) == "", "the true peer");
+  });
+  CHECK(host.counters().refused_connections == 6);  // the silent one is still waited for when the job starts
+  const FileDescriptor late = call(host.port);
+  for (int polls = 0; polls < 20; ++polls) {
+    CHECK(host.endpoint.transport->poll());
+    std::this_thread::sleep_for(1ms);
+  }
+  CHECK(host.counters().refused_connections == 7);
+  CHECK(host.counters().refused_frames == 0);
+}
+
+TEST_CASE("a peer with another secret is named by both sides") {
+  const Host host(0.5);
+  parallel(2, [&](int i) {
+    if (i == 0) {
+      CHECK_THROWS_WITH_AS(host.connect(), "rank 1 cannot be connected over TCP within 0.5 s", Error);
+      return;
+    }
+    Endpoint other;
+    other.settings = {1, 2, 1, 1, std::string(32, 'x'), "", 5, &other.health};
+    const auto transport = create("tcp", other.settings);
+    transport->expose(100, {});
+    const std::vector<std::string> blobs{host.blobs[0], transport->blob()};
+    CHECK_THROWS_WITH_AS(transport->connect(blobs),
+                         fmt::format("rank 0 at 127.0.0.1 port {}: wrong secret", host.port).c_str(), Error);
+  });
+  CHECK(host.counters().refused_connections == 1);
+}
+
+/// What rank 0 says after rank 1 has sent these frames and payload.
+std::string after_frames(const std::vector<FrameHeader>& frames, const std::string& payload,
+                         std::uint64_t& refused) {
+  const Host host;
+  FileDescriptor socket;
+  parallel(2, [&](int i) {
+    if (i == 0) host.connect();
+    if (i == 1) require(call_with(host.port, kSecret, kRankOne, socket) == "", "handshake");
+  });
+  for (const FrameHeader& frame : frames) send_bytes(socket, &frame, sizeof frame);
+  if (!payload.empty()) send_bytes(socket, payload.data(), payload.size());
+  for (int waits = 0; waits < 20 && host.endpoint.transport->wait(10ms); ++waits) continue;
+  refused = host.counters().refused_frames;
+  for (std::size_t i = 0; i < 200; ++i)
+    if (i < 100 || i >= 150) CHECK(host.endpoint.region[i] == std::byte{0});
+  CHECK((host.endpoint.health.failed() ? 1 : -1) == host.endpoint.health.peer());
+  return host.endpoint.health.message();
+}
+
+TEST_CASE("frames outside the sender's part of the region and malformed ones are refused and counted") {
+  std::uint64_t refused = 0;
+  CHECK(after_frames({{100, 50, 0, FrameType::Write, 0}}, std::string(50, 'p'), refused) == "");
+  CHECK(refused == 0);
+  CHECK(after_frames({{99, 2, 0, FrameType::Write, 0}}, "pp", refused) ==
+        "rank 1 sent 2 bytes at offset 99, outside its part of the region");
+  CHECK(refused == 1);
+  CHECK(after_frames({{100, 51, 0, FrameType::Write, 0}}, std::string(51, 'p'), refused) ==
+        "rank 1 sent 51 bytes at offset 100, outside its part of the region");
+  CHECK(after_frames({{~std::uint64_t{0}, 2, 0, FrameType::Write, 0}}, "pp", refused) ==
+        "rank 1 sent 2 bytes at offset 18446744073709551615, outside its part of the region");
+  CHECK(after_frames({{1, 0, 1, FrameType::Signal, 0}}, "", refused) == "rank 1 sent a signal of kind 1");
+  CHECK(refused == 1);
+  CHECK(after_frames({{1, 0, 0, static_cast<FrameType>(9), 0}}, "", refused) ==
+        "rank 1 sent a frame of type 9");
+  CHECK(refused == 1);
+}
+
+TEST_CASE("a connection that ends without goodbye fails the job and names the peer") {
+  for (const bool in_frame : {false, true}) {
+    const Host host;
+    parallel(2, [&](int i) {
+      if (i == 0) host.connect();
+      if (i != 1) return;
+      FileDescriptor socket;
+      require(call_with(host.port, kSecret, kRankOne, socket) == "", "handshake");
+      if (in_frame) send_bytes(socket, "abc", 3);
+    });
+    const auto start = std::chrono::steady_clock::now();
+    while (host.endpoint.transport->wait(10s)) continue;
+    CHECK(std::chrono::steady_clock::now() - start < 2s);
+    CHECK(host.endpoint.health.message() == "rank 1 was lost: connection closed");
+    CHECK(host.endpoint.health.peer() == 1);
+    CHECK_FALSE(host.endpoint.transport->poll());
+  }
+}
+
+TEST_CASE("connecting gives up at the peer timeout and names who did not come") {
+  const Host host(0.3);
+  CHECK_THROWS_WITH_AS(host.connect(), "rank 1 cannot be connected over TCP within 0.3 s", Error);
+}
+
+TEST_CASE("wire bytes are full segments and their headers") {
+  const Host host;
+  const auto wire = [&](std::uint64_t bytes) { return host.endpoint.transport->wire_bytes_of(bytes); };
+  CHECK(wire(0) == 0);
+  CHECK(wire(1) == 91);
+  CHECK(wire(1448) == 1538);
+  CHECK(wire(1449) == 1538 + 91);
+  CHECK(wire(1448 * 1000) == 1538 * 1000);
+}
+
+TEST_CASE("an address that is not of this host is told") {
+  Endpoint me;
+  me.settings = {0, 2, 1, 1, kSecret, "192.0.2.1", 1, &me.health};
+  CHECK_THROWS_WITH_AS(create("tcp", me.settings)->expose(100, {}),
+                       "cannot listen on 192.0.2.1 port 0: Cannot assign requested address", Error);
+}
+
+}  // namespace
+}  // namespace edgewire::transport

@@ -1,0 +1,117 @@
+// Jobs whose processes are threads of the test, over any backend.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "error.h"
+#include "transport/faults.h"
+#include "transport/transport.h"
+
+namespace edgewire::transport {
+
+/// Runs `work(i)` for i in 0..count-1, each in a thread; rethrows the first exception.
+inline void parallel(int count, const std::function<void(int)>& work) {
+  std::vector<std::exception_ptr> errors(static_cast<std::size_t>(count));
+  std::vector<std::thread> threads;
+  for (int i = 0; i < count; ++i)
+    threads.emplace_back([&, i] {
+      try {
+        work(i);
+      } catch (...) {
+        errors[static_cast<std::size_t>(i)] = std::current_exception();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& error : errors)
+    if (error != nullptr) std::rethrow_exception(error);
+}
+
+inline void require(bool condition, const std::string& what) {
+  if (!condition) throw Error(what);
+}
+
+/// A backend under test, bare or with faults.
+struct Subject {
+  std::string backend;
+  std::uint64_t seed = 0;  ///< 0: no faults
+
+  std::string label() const {
+    return seed == 0 ? backend : fmt::format("{} with faults of seed {}", backend, seed);
+  }
+  std::unique_ptr<Transport> make(const Settings& settings) const {
+    auto made = create(backend, settings);
+    return seed == 0 ? std::move(made) : with_faults(std::move(made), settings, seed);
+  }
+};
+
+/// All usable backends, bare and with faults.
+inline std::vector<Subject> subjects() {
+  std::vector<Subject> all;
+  for (const Backend& backend : backends()) {
+    if (!backend.usable) continue;
+    all.push_back({backend.name, 0});
+    for (const std::uint64_t seed : {1U, 2U}) all.push_back({backend.name, seed});
+  }
+  return all;
+}
+
+/// One process of a job: peer p writes into [p * part_bytes, (p + 1) * part_bytes) of the region.
+struct Endpoint {
+  Health health;
+  Settings settings;
+  std::unique_ptr<Transport> transport;
+  std::span<std::byte> region;
+  std::size_t part_bytes = 0;
+
+  std::size_t own_part() const { return static_cast<std::size_t>(settings.rank) * part_bytes; }
+  std::span<std::byte> part_of(int peer) const {
+    return region.subspan(static_cast<std::size_t>(peer) * part_bytes, part_bytes);
+  }
+  void write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) const {
+    while (!transport->write(lane, peer, offset, source)) progress();
+  }
+  void signal(int lane, int peer, int kind, std::uint64_t count) const {
+    while (!transport->signal(lane, peer, kind, count)) progress();
+  }
+  void progress() const {
+    if (!transport->poll()) throw Error(health.message());
+  }
+  /// Waits until `done`, by blocking; a job that hangs fails the test.
+  void until(const std::function<bool()>& done, double limit_s = 30) const {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(limit_s);
+    progress();
+    while (!done()) {
+      require(std::chrono::steady_clock::now() < deadline, "waited too long");
+      if (!transport->wait(std::chrono::milliseconds(20))) throw Error(health.message());
+    }
+  }
+};
+
+using Job = std::vector<std::unique_ptr<Endpoint>>;
+
+inline Job make_job(const Subject& subject, int size, std::size_t part_bytes, int lanes = 1, int kinds = 1) {
+  Job job;
+  std::vector<std::string> blobs;
+  for (int rank = 0; rank < size; ++rank) {
+    auto made = std::make_unique<Endpoint>();
+    made->settings = {rank, size, lanes, kinds, std::string(32, 's'), "", 10, &made->health};
+    made->part_bytes = part_bytes;
+    made->transport = subject.make(made->settings);
+    std::vector<Transport::Part> parts;
+    for (int p = 0; p < size; ++p) parts.push_back({static_cast<std::size_t>(p) * part_bytes, part_bytes});
+    made->region = made->transport->expose(static_cast<std::size_t>(size) * part_bytes, parts);
+    blobs.push_back(made->transport->blob());
+    job.push_back(std::move(made));
+  }
+  parallel(size, [&](int rank) { job[static_cast<std::size_t>(rank)]->transport->connect(blobs); });
+  return job;
+}
+
+}  // namespace edgewire::transport

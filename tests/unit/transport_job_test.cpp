@@ -1,0 +1,130 @@
+// Transports among forked processes, and what happens when one of them dies or stops.
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <cstring>
+
+#include "launch/launch.h"
+#include "stderr_capture.h"
+#include "transport_fixture.h"
+
+namespace edgewire::transport {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Rounds of all to all among forked processes; `before_round` may do harm.
+int run_rounds(const std::string& backend, int processes, double peer_timeout_s, std::uint64_t rounds,
+               const std::function<void(int rank, std::uint64_t round)>& before_round) {
+  constexpr std::size_t kBytes = 3'000'001;
+  launch::LaunchOptions options;
+  options.processes = processes;
+  options.peer_timeout_s = peer_timeout_s;
+  return launch::run(options, [&](launch::WireUp& wire) {
+    const Settings settings{wire.rank(),    wire.size(),   1, 1, wire.secret(), wire.address(),
+                            peer_timeout_s, &wire.health()};
+    const auto transport = create(backend, settings);
+    std::vector<Transport::Part> parts;
+    for (int p = 0; p < wire.size(); ++p)
+      parts.push_back({static_cast<std::size_t>(p) * 2 * kBytes, 2 * kBytes});
+    const auto region = transport->expose(parts.size() * 2 * kBytes, parts);
+    transport->connect(wire.allgather(transport->blob()));
+    const auto source = transport->send_memory(2 * kBytes);
+    const auto progress = [&] {
+      if (!transport->wait(std::chrono::milliseconds(20))) throw Error(wire.health().message());
+    };
+    for (std::uint64_t round = 1; round <= rounds; ++round) {
+      before_round(wire.rank(), round);
+      const std::size_t at = round % 2 * kBytes;
+      const auto mine = source.subspan(at, kBytes);
+      std::memset(mine.data(), static_cast<int>(round) + wire.rank(), mine.size());
+      for (int p = 0; p < wire.size(); ++p) {
+        if (p == wire.rank()) continue;
+        while (!transport->write(0, p, parts[static_cast<std::size_t>(wire.rank())].offset + at, mine))
+          progress();
+        while (!transport->signal(0, p, 0, round)) progress();
+      }
+      transport->ring_doorbell(0);
+      for (int p = 0; p < wire.size(); ++p) {
+        if (p == wire.rank()) continue;
+        while (transport->signalled(p, 0) < round || transport->completed(0, p) < round) progress();
+        const auto theirs = region.subspan(parts[static_cast<std::size_t>(p)].offset + at, kBytes);
+        for (const std::byte byte : theirs)
+          require(byte == static_cast<std::byte>(static_cast<int>(round) + p), "wrong byte");
+      }
+    }
+    wire.finish();
+  });
+}
+
+std::vector<std::string> usable() {
+  std::vector<std::string> names;
+  for (const Backend& backend : backends())
+    if (backend.usable) names.push_back(backend.name);
+  return names;
+}
+
+TEST_CASE("forked processes write into each other's regions") {
+  for (const std::string& backend : usable())
+    for (const int processes : {2, 4}) {
+      CAPTURE(backend);
+      CHECK(run_rounds(backend, processes, 10, 10, [](int, std::uint64_t) {}) == 0);
+    }
+}
+
+TEST_CASE("a peer that dies in the middle is noticed at once and named by all others") {
+  for (const std::string& backend : usable())
+    for (const int victim : {0, 1}) {
+      CAPTURE(backend);
+      StderrCapture capture;
+      const auto start = Clock::now();
+      const int status = run_rounds(backend, 3, 5, 1'000'000, [&](int rank, std::uint64_t round) {
+        if (rank == victim && round == 3) std::raise(SIGKILL);
+      });
+      const std::string text = capture.text();
+      CAPTURE(text);
+      CHECK(status == 1);
+      CHECK(Clock::now() - start < std::chrono::seconds(4));
+      for (int p = 0; p < 3; ++p)
+        if (p != victim)
+          CHECK(text.find(fmt::format("edgewire: rank {}: rank {} was lost", p, victim)) != text.npos);
+    }
+}
+
+TEST_CASE("a peer that stops in the middle is noticed within the timeout and named by all others") {
+  for (const std::string& backend : usable())
+    for (const int victim : {0, 2}) {
+      CAPTURE(backend);
+      StderrCapture capture;
+      const auto start = Clock::now();
+      const int status = run_rounds(backend, 3, 1.0, 1'000'000, [&](int rank, std::uint64_t round) {
+        if (rank == victim && round == 3) std::raise(SIGSTOP);
+      });
+      const std::string text = capture.text();
+      CAPTURE(text);
+      CHECK(status == 1);
+      CHECK(Clock::now() - start < std::chrono::seconds(3));
+      for (int p = 0; p < 3; ++p)
+        if (p != victim)
+          CHECK(text.find(fmt::format("edgewire: rank {}: rank {} has been silent", p, victim)) != text.npos);
+    }
+}
+
+TEST_CASE("one process that fails is what all others name, not those that follow it") {
+  for (const std::string& backend : usable()) {
+    CAPTURE(backend);
+    StderrCapture capture;
+    const int status = run_rounds(backend, 4, 5, 1'000'000, [&](int rank, std::uint64_t round) {
+      if (rank == 2 && round == 3) throw Error("disk full");
+    });
+    const std::string text = capture.text();
+    CAPTURE(text);
+    CHECK(status == 1);
+    CHECK(text.find("edgewire: rank 2: disk full\n") != text.npos);
+    for (const int p : {0, 1, 3})
+      CHECK(text.find(fmt::format("edgewire: rank {}: rank 2 failed: disk full\n", p)) != text.npos);
+  }
+}
+
+}  // namespace
+}  // namespace edgewire::transport
