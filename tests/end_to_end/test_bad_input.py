@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import stat
 import subprocess
 
@@ -19,13 +20,25 @@ def path(tmp_path):
     return write_graph(tmp_path / "g.ew", graphs.make("self loops"))
 
 
+def refused_job(edgewire, *arguments, **options):
+    """The cause with which a job of several processes gave up: one says it, others may say that they heard of it."""
+    result = edgewire(*arguments, **options)
+    assert result.returncode == 1, f"exit status {result.returncode}: {result.stderr}"
+    lines = [line for line in result.stderr.splitlines() if not line.startswith("edgewire: warning: ")]
+    assert lines and all(line.startswith("edgewire: ") for line in lines), result.stderr
+    cause = re.sub(r"^edgewire: (rank \d+: )?", "", min(lines, key=len))
+    heard = re.compile(r"edgewire: (rank \d+: )?(rank \d+ failed: )?(.*)")
+    assert all(heard.fullmatch(line).group(3) == cause for line in lines), result.stderr
+    return cause
+
+
 # ---- the graph file --------------------------------------------------------------------------------------------------
 
 @pytest.mark.sanitize
 def test_a_missing_graph(edgewire, tmp_path):
     missing = tmp_path / "missing.ew"
     assert edgewire.refused("pagerank", missing) == f"{missing}: cannot read: No such file or directory"
-    assert edgewire.refused("pagerank", missing, "-p", 3) == f"{missing}: cannot read: No such file or directory"
+    assert refused_job(edgewire, "pagerank", missing, "-p", 3) == f"{missing}: cannot read: No such file or directory"
 
 
 def test_an_empty_graph_file(edgewire, tmp_path):
@@ -38,7 +51,7 @@ def test_a_folder_a_pipe_and_a_device_as_graph(edgewire, tmp_path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     for path in (tmp_path, fifo, "/dev/zero"):
-        assert edgewire.refused("pagerank", path, "-p", 2, timeout=20).startswith(f"{path}: cannot read")
+        assert refused_job(edgewire, "pagerank", path, "-p", 2, timeout=20).startswith(f"{path}: cannot read")
 
 
 @contextlib.contextmanager
@@ -84,7 +97,7 @@ def test_a_flipped_bit_anywhere(edgewire, tmp_path, processes):
         data = bytearray(whole)
         data[at] ^= 1 << int(random.integers(8))
         flipped.write_bytes(data)
-        line = edgewire.refused("pagerank", flipped, "-p", processes, "-o", tmp_path / "ranks.tsv")
+        line = refused_job(edgewire, "pagerank", flipped, "-p", processes, "-o", tmp_path / "ranks.tsv")
         assert f"{flipped}: byte " in line, (at, line)
         assert not (tmp_path / "ranks.tsv").exists()
 
@@ -93,18 +106,15 @@ def test_a_flipped_bit_anywhere(edgewire, tmp_path, processes):
 @pytest.mark.parametrize("faults", [
     {"vertices": 2**63}, {"vertices": 2**32}, {"vertices": 101}, {"edges": 2**63}, {"edges": 2**40}, {"edges": 1},
     {"vertices": 2**64 - 1, "edges": 2**64 - 1}, {"flags": 1}, {"flags": 2**31}, {"version": 2}, {"version": 0},
-    {"offsets": [0] * 50 + [400] * 51}, {"offsets": [0] + [500] * 99 + [400]}, {"offsets": [1] + [400] * 100},
+    {"offsets": [0] + [500] * 99 + [400]}, {"offsets": [1] + [400] * 100},
     {"offsets": [0] * 100 + [399]}, {"offsets": [2**63] * 101}, {"targets": [100] * 400}, {"targets": [2**32 - 1] * 400},
-], ids=str)
+], ids=lambda faults: ",".join(f"{name}={str(value)[:12]}" for name, value in faults.items()))
 def test_a_file_with_right_checksums_and_wrong_content(edgewire, tmp_path, faults):
     sources, targets = graphs.random_edges(100, 400, 5)
     path = tmp_path / "wrong.ew"
     path.write_bytes(graph_bytes(Graph(100, sources, targets), **faults))
-    if "offsets" in faults and faults["offsets"] == [0] * 50 + [400] * 51:
-        edgewire.ok("pagerank", path)  # unusual, but a graph
-        return
     for processes in (1, 3):
-        assert f"{path}: byte " in edgewire.refused("pagerank", path, "-p", processes)
+        assert f"{path}: byte " in refused_job(edgewire, "pagerank", path, "-p", processes)
 
 
 # ---- the output ------------------------------------------------------------------------------------------------------
@@ -116,7 +126,7 @@ OUTPUTS = ["-o", "--json"]
 def test_output_into_a_folder_that_is_not_there(edgewire, path, tmp_path, option):
     output = tmp_path / "no folder" / "output"
     assert edgewire.refused("pagerank", path, option, output) == f"{output}: cannot write: No such file or directory"
-    assert "cannot write: No such file" in edgewire.refused("pagerank", path, "-p", 2, option, output)
+    assert "cannot write: No such file" in refused_job(edgewire, "pagerank", path, "-p", 2, option, output)
 
 
 @pytest.mark.parametrize("option", OUTPUTS)
@@ -133,7 +143,7 @@ def test_output_to_a_full_device(edgewire, path, tmp_path, option, processes):
         full = "/dev/full"
     else:  # one of our own, in case it gets replaced
         os.mknod(full, stat.S_IFCHR | 0o666, os.makedev(1, 7))
-    line = edgewire.refused("pagerank", path, "-p", processes, option, full)
+    line = refused_job(edgewire, "pagerank", path, "-p", processes, option, full)
     assert line.endswith(f"{full}: cannot write: No space left on device")
     assert stat.S_ISCHR(os.stat(full).st_mode)
 
@@ -173,7 +183,7 @@ def test_a_run_that_fails_keeps_the_older_output(edgewire, tmp_path):
     (tmp_path / "g.ew").write_bytes(data)
     for name in ("ranks.tsv", "report.json"):
         (tmp_path / name).write_text("older\n")
-    edgewire.refused("pagerank", tmp_path / "g.ew", "-p", 2, "-o", tmp_path / "ranks.tsv", "--json",
+    refused_job(edgewire, "pagerank", tmp_path / "g.ew", "-p", 2, "-o", tmp_path / "ranks.tsv", "--json",
                      tmp_path / "report.json")
     assert {(tmp_path / name).read_text() for name in ("ranks.tsv", "report.json")} == {"older\n"}
 
@@ -202,7 +212,7 @@ def test_verify_fails_when_the_ranks_are_too_small_for_floats(edgewire, tmp_path
 @pytest.mark.sanitize
 @pytest.mark.parametrize("options", [
     ["-p", "0"], ["-p", "-1"], ["-p", "two"], ["-p", "1025"], ["-p", "99999999999999999999"], ["-p", "1.5"],
-    ["-w", "0"], ["-w", "-1"], ["-w", "1025"], ["-w", ""],
+    ["-w", "0"], ["-w", "-1"], ["-w", "1025"],
     ["--strategy", "best"], ["--layout", "random"], ["--transport", "pigeon"], ["--transport", ""],
     ["--damping", "-0.1"], ["--damping", "1.1"], ["--damping", "nan"], ["--damping", "inf"], ["--damping", "0.5x"],
     ["--tolerance", "-1"], ["--tolerance", "nan"], ["--tolerance", "inf"],
@@ -222,9 +232,9 @@ def test_no_graph_and_no_command(edgewire):
 
 
 def test_a_transport_that_this_build_or_machine_lacks(edgewire, path):
-    for backend in json.loads(edgewire.ok("transports", "--json", "-")):
+    for backend in json.loads(edgewire.ok("transports", "--json")):
         if not backend["usable"]:
-            line = edgewire.refused("pagerank", path, "-p", 2, "--transport", backend["name"])
+            line = refused_job(edgewire, "pagerank", path, "-p", 2, "--transport", backend["name"])
             assert backend["name"] in line and backend["reason"] in line
 
 
@@ -242,12 +252,12 @@ def test_a_transport_that_this_build_or_machine_lacks(edgewire, path):
 def test_a_bad_partition_file(edgewire, path, tmp_path, content, cause):
     partition = tmp_path / "partition.txt"
     partition.write_text(content)
-    line = edgewire.refused("pagerank", path, "-p", 2, "--ownership", partition)
+    line = refused_job(edgewire, "pagerank", path, "-p", 2, "--ownership", partition)
     assert f"{partition}: {cause}" in line
 
 
 def test_a_partition_file_that_cannot_be_read(edgewire, path, tmp_path):
     os.mkfifo(tmp_path / "fifo")
     for partition in (tmp_path / "missing", tmp_path, tmp_path / "fifo", "/dev/zero"):
-        line = edgewire.refused("pagerank", path, "-p", 2, "--ownership", partition, timeout=20)
+        line = refused_job(edgewire, "pagerank", path, "-p", 2, "--ownership", partition, timeout=20)
         assert str(partition) in line

@@ -116,7 +116,6 @@ def test_a_process_is_killed_in_an_iteration(job, victim, transport):
     status, lines, seconds = running.end(timeout=20)
     assert status == 1 and seconds < 5
     check_survivors(lines, victim, 3)
-    assert any("signal 9" in line for line in lines)
 
 
 @pytest.mark.parametrize("transport", ["shm", "tcp"])
