@@ -23,7 +23,9 @@ int main(int argc, char** argv) {
   } catch (const CLI::RuntimeError& error) {
     return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    std::fprintf(stderr, "edgewire: %s (--help shows what there is)\n", error.what());
+    return 2;
   } catch (const edgewire::UsageError& error) {
     std::fprintf(stderr, "edgewire: %s\n", error.what());
     return 2;

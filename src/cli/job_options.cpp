@@ -75,7 +75,9 @@ void JobOptions::add_to(CLI::App& command) {
       .add_option("-w,--workers", workers,
                   "workers (threads) of each process; by default the cores are shared out")
       ->check(CLI::Range(1, 1024));
-  command.add_option("--transport", transport, "auto, shm, tcp, verbs or dpdk")->capture_default_str();
+  command.add_option("--transport", transport, "auto, shm, tcp, verbs or dpdk")
+      ->check(CLI::IsMember({"auto", "shm", "tcp", "verbs", "dpdk"}))
+      ->capture_default_str();
   command.add_option("--strategy", strategy, "what is sent: auto, edge, worker, process, slots or cover")
       ->check(CLI::IsMember({"auto", "edge", "worker", "process", "slots", "cover"}))
       ->capture_default_str();
@@ -100,8 +102,15 @@ void JobOptions::add_to(CLI::App& command) {
   command.add_option("--hosts", launch.hosts_file, "host list: line i is address[:port] of rank i");
   command.add_option("--rank", launch.rank, "this process's line in the host list, from 0");
   command.add_option("--secret-file", launch.secret_file, "secret shared by the processes of a host list");
-  command.add_option("--port", launch.port, "port of host-list lines that name none");
+  command.add_option("--port", launch.port, "port of host-list lines that name none")
+      ->check(CLI::Range(1, 65535));
   command.add_option("--peer-timeout", launch.peer_timeout_s, "seconds after which a silent peer is lost")
+      ->check(between(0.1, 86400))
+      ->capture_default_str();
+  command
+      .add_option("--start-timeout", launch.start_timeout_s,
+                  "seconds within which all processes of a host list must have started")
+      ->check(between(0.1, 86400))
       ->capture_default_str();
   command.add_option("-o,--output", output_path, "write the result as id<TAB>value lines, - for stdout");
   command.add_option("--json", json_path, "write the run report as JSON, - for stdout");

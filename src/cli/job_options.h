@@ -36,6 +36,9 @@ struct JobOptions {
   kernels::DenseOptions dense(launch::WireUp& wire) const;
 };
 
+/// As CLI::Range, but "nan" is in no range.
+CLI::Validator between(double least, double most);
+
 /// What one process adds to the run report.
 struct ProcessFigures {
   std::vector<engine::IterationRecord> iterations;

@@ -162,7 +162,8 @@ class Loop {
     record.seconds = std::chrono::duration<double>(now - began_).count();
     const std::uint64_t scalars = static_cast<std::uint64_t>(exchange_.size() - 1) * sizeof(Scalars);
     record.payload_bytes = counters.payload_bytes - sent_.payload_bytes - scalars;
-    record.wire_bytes = counters.wire_bytes - sent_.wire_bytes;
+    // An iteration ends with a pause: its last segment carries nothing of the next one.
+    record.wire_bytes = exchange_.link().wire_bytes_of(counters.frame_bytes - sent_.frame_bytes);
     records_.push_back(record);
     began_ = now;
     sent_ = counters;

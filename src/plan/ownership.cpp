@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 
 #include "error.h"
@@ -73,10 +76,15 @@ Ownership Ownership::ranges(std::span<const std::uint64_t> offsets, int processe
 }
 
 Ownership Ownership::from_file(const std::string& path, std::uint64_t vertices, int processes) {
+  std::error_code cause;
+  if (const auto status = std::filesystem::status(path, cause); !std::filesystem::is_regular_file(status)) {
+    throw Error(fmt::format("{}: cannot read the partition file: {}", path,
+                            cause ? cause.message() : "it is not a regular file"));
+  }
   std::ifstream in(path);
   std::string line;
   std::vector<std::uint16_t> owners;
-  if (!in) throw Error(fmt::format("{}: cannot read the partition file", path));
+  if (!in) throw Error(fmt::format("{}: cannot read the partition file: {}", path, std::strerror(errno)));
   while (std::getline(in, line)) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     std::uint32_t owner = 0;

@@ -1,11 +1,15 @@
 """What the end-to-end tests share. They run the program that the environment names as EDGEWIRE."""
 
 import os
+import pathlib
 import signal
 import subprocess
+import time
+import uuid
 
 import pytest
 
+MARK = f"EDGEWIRE_TEST_RUN={uuid.uuid4()}"
 
 class Edgewire:
     """Runs the program: edgewire("info", path) gives what subprocess.run gives, stdout and stderr as text."""
@@ -16,7 +20,8 @@ class Edgewire:
     def start(self, *arguments, **options):
         """A running program, in a process group of its own."""
         return subprocess.Popen([self.program, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                stdin=subprocess.DEVNULL, text=True, start_new_session=True, **options)
+                                stdin=subprocess.DEVNULL, text=True, start_new_session=True,
+                                env={**os.environ, **options.pop("env", {}), **dict([MARK.split("=")])}, **options)
 
     def __call__(self, *arguments, timeout=120, **options):
         process = self.start(*arguments, **options)
@@ -46,3 +51,37 @@ class Edgewire:
 @pytest.fixture(scope="session")
 def edgewire():
     return Edgewire(os.path.abspath(os.environ["EDGEWIRE"]))
+
+
+def started_processes():
+    """The processes of this test run that live (not zombies), by their command lines."""
+    found = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if MARK.encode() in (process / "environ").read_bytes().split(b"\0"):
+                found.append((int(process.name), (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()))
+        except OSError:
+            continue  # it has ended, or is not ours
+    return found
+
+
+def shared_memory_files():
+    try:
+        return {name for name in os.listdir("/dev/shm") if "edgewire" in name}
+    except FileNotFoundError:
+        return set()
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_behind(tmp_path):
+    """No test leaves a process, a file in shared memory or a file written aside."""
+    before = shared_memory_files()
+    yield
+    deadline = time.monotonic() + 5
+    while (left := started_processes()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    for pid, _ in left:
+        os.kill(pid, signal.SIGKILL)
+    assert not left, "still running"
+    assert shared_memory_files() <= before
+    assert not list(tmp_path.rglob("*.tmp.*"))

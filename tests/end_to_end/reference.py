@@ -140,6 +140,10 @@ def payload_bytes(graph, owners, strategy, workers, layout):
     crossing = senders != receivers
     if strategy == "edge":
         return 8 * int(crossing.sum())
+    if strategy == "cover":  # by Koenig's theorem; each pair of processes has a bipartite graph of its own
+        processes = int(owners.max(initial=0)) + 1
+        return 4 * maximum_matching(graph.sources[crossing] * processes + receivers[crossing],
+                                    graph.targets[crossing] * processes + senders[crossing])
     groups = senders[crossing]
     if strategy == "worker":
         groups = groups * workers + positions(graph, owners, layout)[graph.sources[crossing]] % workers
@@ -155,3 +159,50 @@ def positions(graph, owners, layout):
     found = np.empty(graph.vertices, np.int64)
     found[order] = np.arange(graph.vertices)
     return found - starts
+
+
+def maximum_matching(lefts, rights):
+    """Size of the largest matching of the bipartite graph with edges (lefts[i], rights[i]): Hopcroft and Karp, 1973."""
+    _, lefts = np.unique(lefts, return_inverse=True)
+    _, rights = np.unique(rights, return_inverse=True)
+    neighbours = [[] for _ in range(lefts.max(initial=-1) + 1)]
+    for left, right in set(zip(lefts.tolist(), rights.tolist())):
+        neighbours[left].append(right)
+    match_left = [-1] * len(neighbours)
+    match_right = [-1] * (int(rights.max(initial=-1)) + 1)
+    while True:
+        # Layers of shortest alternating paths from the free left vertices.
+        depth = [0 if match == -1 else -1 for match in match_left]
+        layer = [left for left, match in enumerate(match_left) if match == -1]
+        found = False
+        while layer and not found:
+            following = []
+            for left in layer:
+                for right in neighbours[left]:
+                    other = match_right[right]
+                    if other == -1:
+                        found = True
+                    elif depth[other] == -1:
+                        depth[other] = depth[left] + 1
+                        following.append(other)
+            layer = following
+        if not found:
+            return sum(match != -1 for match in match_left)
+        # Disjoint augmenting paths along the layers, depth first.
+        tried = [0] * len(neighbours)
+        for root in [left for left, match in enumerate(match_left) if match == -1]:
+            path = [root]
+            while path:
+                left = path[-1]
+                if tried[left] == len(neighbours[left]):
+                    path.pop()
+                    continue
+                right = neighbours[left][tried[left]]
+                tried[left] += 1
+                other = match_right[right]
+                if other == -1:
+                    for left in reversed(path):
+                        match_left[left], match_right[right], right = right, left, match_left[left]
+                    break
+                if depth[other] == depth[left] + 1:
+                    path.append(other)

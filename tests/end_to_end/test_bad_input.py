@@ -1,0 +1,263 @@
+"""What edgewire pagerank does with bad input: one line that names the cause, exit 1 or 2, nothing half-written."""
+
+import contextlib
+import json
+import os
+import re
+import stat
+import subprocess
+
+import numpy as np
+import pytest
+
+import graphs
+import reference
+from reference import Graph, graph_bytes, write_graph
+
+
+@pytest.fixture
+def path(tmp_path):
+    return write_graph(tmp_path / "g.ew", graphs.make("self loops"))
+
+
+def refused_job(edgewire, *arguments, **options):
+    """The cause with which a job of several processes gave up: one says it, others may say that they heard of it."""
+    result = edgewire(*arguments, **options)
+    assert result.returncode == 1, f"exit status {result.returncode}: {result.stderr}"
+    lines = [line for line in result.stderr.splitlines() if not line.startswith("edgewire: warning: ")]
+    assert lines and all(line.startswith("edgewire: ") for line in lines), result.stderr
+    cause = re.sub(r"^edgewire: (rank \d+: )?", "", min(lines, key=len))
+    heard = re.compile(r"edgewire: (rank \d+: )?(rank \d+ failed: )?(.*)")
+    assert all(heard.fullmatch(line).group(3) == cause for line in lines), result.stderr
+    return cause
+
+
+# ---- the graph file --------------------------------------------------------------------------------------------------
+
+@pytest.mark.sanitize
+def test_a_missing_graph(edgewire, tmp_path):
+    missing = tmp_path / "missing.ew"
+    assert edgewire.refused("pagerank", missing) == f"{missing}: cannot read: No such file or directory"
+    assert refused_job(edgewire, "pagerank", missing, "-p", 3) == f"{missing}: cannot read: No such file or directory"
+
+
+def test_an_empty_graph_file(edgewire, tmp_path):
+    empty = tmp_path / "empty.ew"
+    empty.touch()
+    assert edgewire.refused("pagerank", empty) == f"{empty}: the file is empty"
+
+
+def test_a_folder_a_pipe_and_a_device_as_graph(edgewire, tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for path in (tmp_path, fifo, "/dev/zero"):
+        assert refused_job(edgewire, "pagerank", path, "-p", 2, timeout=20).startswith(f"{path}: cannot read")
+
+
+@contextlib.contextmanager
+def another_user():
+    """Arguments that start a program as one who may not read everything."""
+    if os.geteuid() != 0:
+        yield {}
+    else:
+        yield {"user": 65534, "group": 65534, "extra_groups": []}
+
+
+def test_a_graph_without_permission(edgewire, path):
+    path.chmod(0)
+    for parent in list(path.parents)[:3]:
+        if parent.owner() != "root" or os.geteuid() == 0:
+            parent.chmod(parent.stat().st_mode | stat.S_IXOTH | stat.S_IXGRP)
+    with another_user() as user:
+        assert edgewire.refused("pagerank", path, **user) == f"{path}: cannot read: Permission denied"
+
+
+@pytest.mark.sanitize
+def test_a_truncated_graph(edgewire, tmp_path):
+    whole = graph_bytes(graphs.make("original ids"))
+    cut = tmp_path / "cut.ew"
+    sections = range(4096, len(whole), 4096)
+    for length in sorted({1, 7, 8, 100, 4095, *sections, *(at + 1 for at in sections), *(at - 1 for at in sections),
+                          len(whole) - 8, len(whole) - 1}):
+        cut.write_bytes(whole[:length])
+        line = edgewire.refused("pagerank", cut)
+        assert line.startswith(f"{cut}: byte "), (length, line)
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_flipped_bit_anywhere(edgewire, tmp_path, processes):
+    """In every part of the file, padding included; of checksums and header every byte is sensitive."""
+    whole = graph_bytes(graphs.make("original ids"))
+    random = np.random.default_rng(processes)
+    places = [0, 8, 12, 16, 24, 32, 40, 64, 104, 112, 2000, 4088, 4095, 4096, 4097, len(whole) - 1]
+    places += random.integers(0, len(whole), 25).tolist()
+    flipped = tmp_path / "flipped.ew"
+    for at in places:
+        data = bytearray(whole)
+        data[at] ^= 1 << int(random.integers(8))
+        flipped.write_bytes(data)
+        line = refused_job(edgewire, "pagerank", flipped, "-p", processes, "-o", tmp_path / "ranks.tsv")
+        assert f"{flipped}: byte " in line, (at, line)
+        assert not (tmp_path / "ranks.tsv").exists()
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("faults", [
+    {"vertices": 2**63}, {"vertices": 2**32}, {"vertices": 101}, {"edges": 2**63}, {"edges": 2**40}, {"edges": 1},
+    {"vertices": 2**64 - 1, "edges": 2**64 - 1}, {"flags": 1}, {"flags": 2**31}, {"version": 2}, {"version": 0},
+    {"offsets": [0] + [500] * 99 + [400]}, {"offsets": [1] + [400] * 100},
+    {"offsets": [0] * 100 + [399]}, {"offsets": [2**63] * 101}, {"targets": [100] * 400}, {"targets": [2**32 - 1] * 400},
+], ids=lambda faults: ",".join(f"{name}={str(value)[:12]}" for name, value in faults.items()))
+def test_a_file_with_right_checksums_and_wrong_content(edgewire, tmp_path, faults):
+    sources, targets = graphs.random_edges(100, 400, 5)
+    path = tmp_path / "wrong.ew"
+    path.write_bytes(graph_bytes(Graph(100, sources, targets), **faults))
+    for processes in (1, 3):
+        assert f"{path}: byte " in refused_job(edgewire, "pagerank", path, "-p", processes)
+
+
+# ---- the output ------------------------------------------------------------------------------------------------------
+
+OUTPUTS = ["-o", "--json"]
+
+
+@pytest.mark.parametrize("option", OUTPUTS)
+def test_output_into_a_folder_that_is_not_there(edgewire, path, tmp_path, option):
+    output = tmp_path / "no folder" / "output"
+    assert edgewire.refused("pagerank", path, option, output) == f"{output}: cannot write: No such file or directory"
+    assert "cannot write: No such file" in refused_job(edgewire, "pagerank", path, "-p", 2, option, output)
+
+
+@pytest.mark.parametrize("option", OUTPUTS)
+def test_output_to_a_folder(edgewire, path, tmp_path, option):
+    assert edgewire.refused("pagerank", path, option, tmp_path) == f"{tmp_path}: cannot write: Is a directory"
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("option", OUTPUTS)
+@pytest.mark.parametrize("processes", [1, 2])
+def test_output_to_a_full_device(edgewire, path, tmp_path, option, processes):
+    full = tmp_path / "full"
+    if os.geteuid() != 0:
+        full = "/dev/full"
+    else:  # one of our own, in case it gets replaced
+        os.mknod(full, stat.S_IFCHR | 0o666, os.makedev(1, 7))
+    line = refused_job(edgewire, "pagerank", path, "-p", processes, option, full)
+    assert line.endswith(f"{full}: cannot write: No space left on device")
+    assert stat.S_ISCHR(os.stat(full).st_mode)
+
+
+def test_stdout_that_is_full(edgewire, path):
+    for options in ([], ["-o", "-"], ["--json", "-"], ["-p", "2"]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([edgewire.program, "pagerank", path, *options], stdout=full, stderr=subprocess.PIPE,
+                                  text=True, timeout=60)
+        assert done.returncode == 1
+        assert done.stderr.splitlines()[-1].endswith("stdout: cannot write: No space left on device")
+
+
+@pytest.mark.parametrize("option", OUTPUTS)
+def test_a_full_disk_keeps_the_older_output(edgewire, tmp_path, option):
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small file system")
+    path = write_graph(tmp_path / "g.ew", graphs.make("dangling"))
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "none", disk], capture_output=True).returncode != 0:
+        pytest.skip("mounting is not allowed here")
+    try:
+        output = disk / "output"
+        output.write_text("older\n")
+        line = edgewire.refused("pagerank", path, "--iterations", 1000, option, output)
+        assert line == f"{output}: cannot write: No space left on device"
+        assert output.read_text() == "older\n" and os.listdir(disk) == ["output"]
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+@pytest.mark.sanitize
+def test_a_run_that_fails_keeps_the_older_output(edgewire, tmp_path):
+    data = bytearray(graph_bytes(graphs.make("self loops")))
+    data[8192] ^= 1
+    (tmp_path / "g.ew").write_bytes(data)
+    for name in ("ranks.tsv", "report.json"):
+        (tmp_path / name).write_text("older\n")
+    refused_job(edgewire, "pagerank", tmp_path / "g.ew", "-p", 2, "-o", tmp_path / "ranks.tsv", "--json",
+                     tmp_path / "report.json")
+    assert {(tmp_path / name).read_text() for name in ("ranks.tsv", "report.json")} == {"older\n"}
+
+
+def test_ranks_and_report_cannot_both_have_stdout(edgewire, path):
+    assert "stdout" in edgewire.refused("pagerank", path, "-o", "-", "--json", "-", status=2)
+
+
+def test_verify_fails_when_the_ranks_are_too_small_for_floats(edgewire, tmp_path):
+    """Vertex 0 keeps a third of its rank in each iteration: 3^-100 is no float any more."""
+    path = write_graph(tmp_path / "g.ew", Graph(2, [0, 0, 0, 1], [0, 1, 1, 1]))
+    ranks, report = tmp_path / "ranks.tsv", tmp_path / "report.json"
+    ranks.write_text("older\n")
+    options = ["--damping", 1, "--iterations", 100, "--verify", "-o", ranks, "--json", report]
+    for processes in (1, 2):
+        result = edgewire("pagerank", path, "-p", processes, *options)
+        assert result.returncode == 1
+        assert result.stderr.splitlines()[-1].endswith("the result differs from the reference by 1, more than 1e-06")
+        assert "FAILED" in result.stdout
+        assert ranks.read_text() == "older\n"
+        assert json.loads(report.read_text())["verify"]["passed"] is False
+
+
+# ---- options ---------------------------------------------------------------------------------------------------------
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("options", [
+    ["-p", "0"], ["-p", "-1"], ["-p", "two"], ["-p", "1025"], ["-p", "99999999999999999999"], ["-p", "1.5"],
+    ["-w", "0"], ["-w", "-1"], ["-w", "1025"],
+    ["--strategy", "best"], ["--layout", "random"], ["--transport", "pigeon"], ["--transport", ""],
+    ["--damping", "-0.1"], ["--damping", "1.1"], ["--damping", "nan"], ["--damping", "inf"], ["--damping", "0.5x"],
+    ["--tolerance", "-1"], ["--tolerance", "nan"], ["--tolerance", "inf"],
+    ["--iterations", "-1"], ["--iterations", "1e3"], ["--iterations", "99999999999"],
+    ["--peer-timeout", "0"], ["--peer-timeout", "-1"], ["--peer-timeout", "nan"], ["--peer-timeout", "inf"],
+    ["--peer-timeout", "1e300"], ["--port", "70000"], ["--port", "-1"], ["--iteration", "3"], ["-o"], ["another.ew"],
+], ids=str)
+def test_options_that_make_no_sense(edgewire, path, options):
+    line = edgewire.refused("pagerank", path, *options, status=2)
+    assert options[-1] in line or options[0].strip("-") in line
+
+
+def test_no_graph_and_no_command(edgewire):
+    assert "graph" in edgewire.refused("pagerank", status=2)
+    edgewire.refused(status=2)
+    edgewire.refused("pagerang", status=2)
+
+
+def test_a_transport_that_this_build_or_machine_lacks(edgewire, path):
+    for backend in json.loads(edgewire.ok("transports", "--json")):
+        if not backend["usable"]:
+            line = refused_job(edgewire, "pagerank", path, "-p", 2, "--transport", backend["name"])
+            assert backend["name"] in line and backend["reason"] in line
+
+
+# ---- the partition file ----------------------------------------------------------------------------------------------
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("content, cause", [
+    ("", "0 owners for 100 vertices"), ("0\n" * 99, "99 owners for 100 vertices"),
+    ("0\n" * 101, "line 101: more lines than the graph's 100 vertices"),
+    ("0\n" * 99 + "2\n", "line 100: not an owner from 0 to 1: '2'"), ("-1\n" * 100, "line 1: not an owner"),
+    ("0 1\n" * 100, "line 1: not an owner"), ("\n" * 100, "line 1: not an owner"),
+    ("99999999999999999999\n" * 100, "line 1: not an owner"), ("0\n" * 50 + "one\n" * 50, "line 51: not an owner"),
+    ("\x00\n" * 100, "line 1: not an owner"),
+], ids=lambda value: repr(value)[:20])
+def test_a_bad_partition_file(edgewire, path, tmp_path, content, cause):
+    partition = tmp_path / "partition.txt"
+    partition.write_text(content)
+    line = refused_job(edgewire, "pagerank", path, "-p", 2, "--ownership", partition)
+    assert f"{partition}: {cause}" in line
+
+
+def test_a_partition_file_that_cannot_be_read(edgewire, path, tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    for partition in (tmp_path / "missing", tmp_path, tmp_path / "fifo", "/dev/zero"):
+        line = refused_job(edgewire, "pagerank", path, "-p", 2, "--ownership", partition, timeout=20)
+        assert str(partition) in line
