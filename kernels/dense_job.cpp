@@ -92,17 +92,18 @@ transport::Settings settings(launch::WireUp& wire, const DenseOptions& options) 
 
 }  // namespace
 
-DenseJob::DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const DenseOptions& options)
+DenseJob::DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const DenseOptions& options,
+                   const topology::Machine& machine)
     : wire_(wire),
       graph_(graph),
       pool_(std::make_unique<engine::WorkerPool>(
-          topology::place(topology::discover(), wire.local_rank(), wire.local_size(), options.workers))),
+          topology::place(machine, wire.local_rank(), wire.local_size(), options.workers))),
       link_(transport::create(options.transport, settings(wire, options))),
       ownership_(plan::Ownership::create(options.ownership, graph.offsets(), wire.size())) {
-  build(options);
+  build(options, machine);
 }
 
-void DenseJob::build(const DenseOptions& options) {
+void DenseJob::build(const DenseOptions& options, const topology::Machine& machine) {
   std::string_view step = "load";
   const plan::ForEach for_each = [&](std::uint64_t count,
                                      const std::function<void(int, std::uint64_t)>& work) {
@@ -125,11 +126,12 @@ void DenseJob::build(const DenseOptions& options) {
       fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, {} workers",
                   options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
                   link_->name(), plan::to_name(strategy_), plan::to_name(options.encoding), options.workers);
-  exchange_ = std::make_unique<engine::Exchange>(wire_, *link_, *own_, plan, strategy_,
-                                                 options.encoding, options.workers, fingerprint, for_each);
+  exchange_ = std::make_unique<engine::Exchange>(wire_, *link_, *own_, plan, strategy_, options.encoding,
+                                                 options.workers, fingerprint, for_each);
   const std::uint64_t share = plan.edges() / (16 * static_cast<std::uint64_t>(options.workers));
   column_bounds_ = plan.cut_columns(kColumnWidth, std::max<std::uint64_t>(share, 1 << 16), for_each);
-  tiles_ = build_tiles(*pool_, PlanReader(plan), column_bounds_);
+  spread_columns(machine);
+  tiles_ = build_tiles(*pool_, PlanReader(plan), column_bounds_, memory_nodes_);
   build_mirror_tiles();
   exchange_->deal_columns(column_bounds_, [this](std::size_t column) { return tiles_.edges(column); });
   count_traffic();
@@ -170,6 +172,19 @@ std::unique_ptr<plan::ExchangePlan> DenseJob::make_plan(const DenseOptions& opti
   return plan;
 }
 
+/// Local columns go to the nodes of the workers in turn.
+void DenseJob::spread_columns(const topology::Machine& machine) {
+  const auto& workers = pool_->placement().workers;
+  const auto end = std::upper_bound(column_bounds_.begin(), column_bounds_.end(), own_->count());
+  const auto local = static_cast<std::size_t>(end - column_bounds_.begin()) - 1;
+  for (std::size_t c = 0; c < local; ++c) column_nodes_.push_back(workers[c % workers.size()].node);
+  if (machine.nodes.size() == 1) return;
+  for (std::size_t c = 0; c + 1 < column_bounds_.size(); ++c) {
+    memory_nodes_.push_back(c < local ? machine.nodes[static_cast<std::size_t>(column_nodes_[c])].os_index
+                                      : -1);
+  }
+}
+
 void DenseJob::build_mirror_tiles() {
   mirror_tiles_.resize(static_cast<std::size_t>(wire_.size()));
   const auto local_columns = std::upper_bound(column_bounds_.begin(), column_bounds_.end(), own_->count());
@@ -186,8 +201,9 @@ void DenseJob::build_mirror_tiles() {
       graph_.verify_rows(v, v + std::uint64_t{1});
       sources.push_back(v);
     }
-    mirror_tiles_[peer] = build_tiles(
-        *pool_, MirrorReader(graph_, ownership_, wire_.rank(), *own_, std::move(sources)), bounds);
+    mirror_tiles_[peer] =
+        build_tiles(*pool_, MirrorReader(graph_, ownership_, wire_.rank(), *own_, std::move(sources)), bounds,
+                    std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1));
   }
 }
 
@@ -204,8 +220,8 @@ void DenseJob::count_traffic() {
   }
 }
 
-std::vector<engine::IterationRecord> DenseJob::iterate(engine::Step& step,
-                                                       const engine::IterationOptions& options) {
+std::vector<engine::IterationRecord> DenseJob::iterate(engine::Step& step, engine::IterationOptions options) {
+  options.column_nodes = column_nodes_;
   return engine::iterate(*pool_, *exchange_, column_bounds_, own_->indexes(), step, options);
 }
 

@@ -14,6 +14,7 @@
 #include "plan/own_vertices.h"
 #include "plan/ownership.h"
 #include "plan/volume.h"
+#include "topology/machine.h"
 #include "transport/transport.h"
 
 namespace edgewire::kernels {
@@ -38,7 +39,8 @@ struct DenseOptions {
 /// One process's part of a job with a dense kernel. Collective; throws Error. `graph` and `wire` outlive it.
 class DenseJob {
  public:
-  DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const DenseOptions& options);
+  DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const DenseOptions& options,
+           const topology::Machine& machine = topology::discover());
 
   const graph::GraphFile& graph() const noexcept { return graph_; }
   const plan::Ownership& ownership() const noexcept { return ownership_; }
@@ -51,7 +53,8 @@ class DenseJob {
   const plan::Traffic& traffic() const noexcept { return traffic_; }
   engine::WorkerPool& pool() noexcept { return *pool_; }
 
-  std::vector<engine::IterationRecord> iterate(engine::Step& step, const engine::IterationOptions& options);
+  /// Sets options.column_nodes.
+  std::vector<engine::IterationRecord> iterate(engine::Step& step, engine::IterationOptions options);
 
   plan::Strategy strategy() const noexcept { return strategy_; }
   /// Why it was chosen; empty when it was given.
@@ -63,8 +66,9 @@ class DenseJob {
   double seconds_plan = 0;  ///< from there to the first iteration
 
  private:
-  void build(const DenseOptions& options);
+  void build(const DenseOptions& options, const topology::Machine& machine);
   std::unique_ptr<plan::ExchangePlan> make_plan(const DenseOptions& options, const plan::ForEach& for_each);
+  void spread_columns(const topology::Machine& machine);
   void build_mirror_tiles();
   void count_traffic();
 
@@ -76,6 +80,8 @@ class DenseJob {
   std::unique_ptr<plan::OwnVertices> own_;
   std::unique_ptr<engine::Exchange> exchange_;
   std::vector<std::uint32_t> column_bounds_;
+  std::vector<int> memory_nodes_;  ///< [column]: os_index; empty on machines with one node
+  std::vector<int> column_nodes_;  ///< [local column]: index of a node
   Tiles tiles_;
   std::vector<Tiles> mirror_tiles_;  ///< [peer]
   plan::Traffic traffic_;

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <chrono>
 
+#include "engine/column_queue.h"
 #include "error.h"
+#include "topology/memory.h"
 
 namespace edgewire::engine {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr std::size_t kScratchBytes = std::size_t{2} << 20;  // less would not get a huge page
 
 /// The state that the workers of a process share.
 class Loop {
@@ -28,7 +31,8 @@ class Loop {
         inbox_(exchange, bounds.first(local_columns_ + 1), indexes,
                {exchange.encoding(), step.largest_value()}),
         scalars_(local_columns_),
-        mine_(options.start) {
+        mine_(options.start),
+        columns_(options.column_nodes) {
     for (std::size_t c = 0; c + 1 < bounds.size(); ++c) width_ = std::max(width_, bounds[c + 1] - bounds[c]);
     // The columns are the bounds' smallest unit: a worker without any still takes part.
     oversubscribed_ = pool.placement().oversubscribed;
@@ -49,7 +53,9 @@ class Loop {
   bool failed() const { return exchange_.health().failed(); }
 
   void work(int worker) {
-    std::vector<double> scratch(width_);
+    // Made by the worker, so that it is near; huge pages, since sums are touched at random.
+    const topology::NodeMemory memory(std::max(width_ * sizeof(double), kScratchBytes), -1, "sums");
+    const auto scratch = memory.as<double>();
     std::vector<std::size_t> kept;
     for (std::uint64_t t = 1; t <= static_cast<std::uint64_t>(options_.iterations) && !stop_; ++t) {
       send_columns(worker, t, scratch);
@@ -59,13 +65,13 @@ class Loop {
     }
   }
 
-  std::span<double> compute(int worker, std::size_t column, std::vector<double>& scratch) {
-    const auto sums = std::span(scratch).first(bounds_[column + 1] - bounds_[column]);
+  std::span<double> compute(int worker, std::size_t column, std::span<double> scratch) {
+    const auto sums = scratch.first(bounds_[column + 1] - bounds_[column]);
     step_.compute(worker, column, sums);
     return sums;
   }
 
-  void send_columns(int worker, std::uint64_t t, std::vector<double>& scratch) {
+  void send_columns(int worker, std::uint64_t t, std::span<double> scratch) {
     for (const auto& chunk : exchange_.lane_chunks(worker)) {
       if (exchange_.outgoing()[chunk.stream].mirrors) {
         if (!outbox_.publish_mirrors(chunk, step_.values(), t)) return;
@@ -77,13 +83,13 @@ class Loop {
     }
   }
 
-  void own_columns(int worker, std::uint64_t t, std::vector<double>& scratch,
-                   std::vector<std::size_t>& kept) {
+  void own_columns(int worker, std::uint64_t t, std::span<double> scratch, std::vector<std::size_t>& kept) {
+    const int node = pool_.placement().workers[static_cast<std::size_t>(worker)].node;
     kept.clear();
     while (!failed()) {
-      const std::size_t column =
-          next_column_.fetch_add(1, std::memory_order_relaxed);  // reset behind the barrier
-      if (column >= local_columns_) return;
+      const auto taken = columns_.take(node);
+      if (!taken) return;
+      const std::size_t column = *taken;
       const auto sums = compute(worker, column, scratch);
       exchange_.link().poll();
       if (exchange_.size() > 1) {
@@ -99,7 +105,7 @@ class Loop {
     }
   }
 
-  void kept_columns(std::uint64_t t, std::vector<double>& scratch, const std::vector<std::size_t>& kept) {
+  void kept_columns(std::uint64_t t, std::span<double> scratch, const std::vector<std::size_t>& kept) {
     for (const auto column : kept) {
       Scalars totals;
       for (int turns = 0; !ready(column, t, totals); ++turns) {
@@ -108,7 +114,7 @@ class Loop {
             failed())
           return;
       }
-      const auto sums = std::span(scratch).first(bounds_[column + 1] - bounds_[column]);
+      const auto sums = scratch.first(bounds_[column + 1] - bounds_[column]);
       step_.take(bounds_[column], sums);
       finish(column, t, sums, totals);
     }
@@ -139,7 +145,7 @@ class Loop {
       for (std::size_t i = 0; i < mine_.size(); ++i) mine_[i] += one[i];
     }
     step_.advance();
-    next_column_.store(0, std::memory_order_relaxed);  // seen by all after the barrier
+    columns_.refill();
     if (!outbox_.publish_scalars(mine_, t)) {
       stop_ = true;
       return;
@@ -197,7 +203,7 @@ class Loop {
   std::vector<Scalars> scalars_;  ///< [local column]
   Scalars mine_;
   bool stop_ = false;  ///< set behind the barrier
-  alignas(64) std::atomic<std::size_t> next_column_{0};
+  ColumnQueue columns_;
   alignas(64) Clock::time_point began_;
   transport::Counters sent_;
   std::vector<IterationRecord> records_;
