@@ -84,13 +84,13 @@ TEST_CASE("strangers are turned away, counted, and do not keep the job from star
     FileDescriptor none;
     require(call_with(host.port, std::string(32, 'x'), kRankOne, none) == "wrong secret",
             "a wrong secret is told");
-    require(call_with(host.port, kSecret, {Purpose::Launch, 1, 0, 0}, none) != "", "another purpose");
-    require(call_with(host.port, kSecret, {Purpose::Data, 1, 5, 0}, none) != "", "another receiver");
+    require(!call_with(host.port, kSecret, {Purpose::Launch, 1, 0, 0}, none).empty(), "another purpose");
+    require(!call_with(host.port, kSecret, {Purpose::Data, 1, 5, 0}, none).empty(), "another receiver");
     require(call_with(host.port, kSecret, {Purpose::Data, 7, 0, 0}, none) == "refused by the other side",
             "no such rank");
     require(call_with(host.port, kSecret, {Purpose::Data, 1, 0, 3}, none) == "refused by the other side",
             "no such lane");
-    require(call_with(host.port, kSecret, kRankOne, friendly) == "", "the true peer");
+    require(call_with(host.port, kSecret, kRankOne, friendly).empty(), "the true peer");
   });
   CHECK(host.counters().refused_connections == 6);  // the silent one is still waited for when the job starts
   const FileDescriptor late = call(host.port);
@@ -127,7 +127,7 @@ std::string after_frames(const std::vector<FrameHeader>& frames, const std::stri
   FileDescriptor socket;
   parallel(2, [&](int i) {
     if (i == 0) host.connect();
-    if (i == 1) require(call_with(host.port, kSecret, kRankOne, socket) == "", "handshake");
+    if (i == 1) require(call_with(host.port, kSecret, kRankOne, socket).empty(), "handshake");
   });
   for (const FrameHeader& frame : frames) send_bytes(socket, &frame, sizeof frame);
   if (!payload.empty()) send_bytes(socket, payload.data(), payload.size());
@@ -141,7 +141,7 @@ std::string after_frames(const std::vector<FrameHeader>& frames, const std::stri
 
 TEST_CASE("frames outside the sender's part of the region and malformed ones are refused and counted") {
   std::uint64_t refused = 0;
-  CHECK(after_frames({{100, 50, 0, FrameType::Write, 0}}, std::string(50, 'p'), refused) == "");
+  CHECK(after_frames({{100, 50, 0, FrameType::Write, 0}}, std::string(50, 'p'), refused).empty());
   CHECK(refused == 0);
   CHECK(after_frames({{99, 2, 0, FrameType::Write, 0}}, "pp", refused) ==
         "rank 1 sent 2 bytes at offset 99, outside its part of the region");
@@ -164,7 +164,7 @@ TEST_CASE("a connection that ends without goodbye fails the job and names the pe
       if (i == 0) host.connect();
       if (i != 1) return;
       FileDescriptor socket;
-      require(call_with(host.port, kSecret, kRankOne, socket) == "", "handshake");
+      require(call_with(host.port, kSecret, kRankOne, socket).empty(), "handshake");
       if (in_frame) send_bytes(socket, "abc", 3);
     });
     const auto start = std::chrono::steady_clock::now();
@@ -188,7 +188,7 @@ TEST_CASE("wire bytes are full segments and their headers") {
   CHECK(wire(1) == 91);
   CHECK(wire(1448) == 1538);
   CHECK(wire(1449) == 1538 + 91);
-  CHECK(wire(1448 * 1000) == 1538 * 1000);
+  CHECK(wire(1'448'000) == 1'538'000);
 }
 
 TEST_CASE("an address that is not of this host is told") {

@@ -20,6 +20,7 @@ namespace edgewire::transport {
 inline void parallel(int count, const std::function<void(int)>& work) {
   std::vector<std::exception_ptr> errors(static_cast<std::size_t>(count));
   std::vector<std::thread> threads;
+  threads.reserve(errors.size());
   for (int i = 0; i < count; ++i)
     threads.emplace_back([&, i] {
       try {
@@ -105,6 +106,7 @@ inline Job make_job(const Subject& subject, int size, std::size_t part_bytes, in
     made->part_bytes = part_bytes;
     made->transport = subject.make(made->settings);
     std::vector<Transport::Part> parts;
+    parts.reserve(static_cast<std::size_t>(size));
     for (int p = 0; p < size; ++p) parts.push_back({static_cast<std::size_t>(p) * part_bytes, part_bytes});
     made->region = made->transport->expose(static_cast<std::size_t>(size) * part_bytes, parts);
     blobs.push_back(made->transport->blob());
