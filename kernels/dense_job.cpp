@@ -35,6 +35,46 @@ class PlanReader final : public EdgeReader {
 };
 static_assert(kRowBlock == plan::ExchangePlan::kRowBlock);
 
+/// The edges from sources that a peer mirrors here to the own vertices. Rows come from the graph file: the
+/// peer has verified and sent only their numbers.
+class MirrorReader final : public EdgeReader {
+ public:
+  MirrorReader(const graph::GraphFile& graph, const plan::Ownership& ownership, int rank,
+               const plan::OwnVertices& own, std::vector<std::uint32_t> sources)
+      : graph_(graph),
+        ownership_(ownership),
+        rank_(static_cast<std::uint32_t>(rank)),
+        own_(own),
+        sources_(std::move(sources)) {
+    for (const auto v : sources_) edges_ += graph.offsets()[v + std::size_t{1}] - graph.offsets()[v];
+  }
+  std::uint32_t sources() const override { return static_cast<std::uint32_t>(sources_.size()); }
+  std::uint64_t edges() const override { return edges_; }
+  void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
+            std::vector<std::uint32_t>& ends) const override {
+    const auto offsets = graph_.offsets();
+    const auto targets = graph_.targets();
+    ownership_.visit([&](const auto& scheme) {
+      for (std::uint32_t i = first; i < last; ++i) {
+        const std::uint32_t v = sources_[i];
+        for (std::uint64_t e = offsets[v]; e < offsets[v + std::size_t{1}]; ++e) {
+          const plan::Place place = scheme.place(targets[e]);
+          if (place.owner == rank_) destinations.push_back(own_.indexes()[place.local]);
+        }
+        ends.push_back(static_cast<std::uint32_t>(destinations.size()));
+      }
+    });
+  }
+
+ private:
+  const graph::GraphFile& graph_;
+  const plan::Ownership& ownership_;
+  std::uint32_t rank_;
+  const plan::OwnVertices& own_;
+  std::vector<std::uint32_t> sources_;  ///< global ids
+  std::uint64_t edges_ = 0;
+};
+
 transport::Settings settings(launch::WireUp& wire, const DenseOptions& options) {
   transport::Settings settings;
   settings.rank = wire.rank();
@@ -70,20 +110,43 @@ void DenseJob::build(const DenseOptions& options) {
   seconds_load = seconds_since(start);
 
   start = Clock::now();
-  const int lists = options.strategy == plan::Strategy::worker ? options.workers : 1;
-  plan::ExchangePlan plan(graph_, ownership_, wire_.rank(), *own_, options.strategy, lists, for_each);
+  plan::ExchangePlan plan(graph_, ownership_, wire_.rank(), *own_, options.strategy, options.workers,
+                          for_each);
   const std::string fingerprint =
-      fmt::format("{} vertices, {} edges, {}, strategy {}, {} workers", graph_.vertices(), graph_.edges(),
-                  options.ownership, plan::to_name(options.strategy), options.workers);
+      fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {} workers", options.kernel,
+                  graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership, link_->name(),
+                  plan::to_name(options.strategy), options.workers);
   exchange_ = std::make_unique<engine::Exchange>(wire_, *link_, *own_, plan, options.strategy,
                                                  options.workers, fingerprint, for_each);
   const std::uint64_t share = plan.edges() / (16 * static_cast<std::uint64_t>(options.workers));
   column_bounds_ = plan.cut_columns(kColumnWidth, std::max<std::uint64_t>(share, 1 << 16), for_each);
   tiles_ = build_tiles(*pool_, PlanReader(plan), column_bounds_);
+  build_mirror_tiles();
   exchange_->deal_columns(column_bounds_, [this](std::size_t column) { return tiles_.edges(column); });
   count_traffic();
   graph_.release_rows(0, graph_.vertices());
   seconds_plan = seconds_since(start);
+}
+
+void DenseJob::build_mirror_tiles() {
+  mirror_tiles_.resize(static_cast<std::size_t>(wire_.size()));
+  const auto local_columns = std::upper_bound(column_bounds_.begin(), column_bounds_.end(), own_->count());
+  const std::span bounds(column_bounds_.begin(), local_columns);
+  for (const auto& stream : exchange_->incoming()) {
+    if (!stream.mirrors || stream.targets.empty()) continue;
+    const auto peer = static_cast<std::uint32_t>(stream.peer);
+    std::vector<std::uint32_t> sources;
+    for (const auto local : stream.targets) {
+      if (local >= ownership_.count(peer)) {
+        throw Error(fmt::format("rank {} sent a faulty exchange plan: mirror {}", peer, local));
+      }
+      const std::uint32_t v = ownership_.vertex(peer, local);
+      graph_.verify_rows(v, v + std::uint64_t{1});
+      sources.push_back(v);
+    }
+    mirror_tiles_[peer] = build_tiles(
+        *pool_, MirrorReader(graph_, ownership_, wire_.rank(), *own_, std::move(sources)), bounds);
+  }
 }
 
 void DenseJob::count_traffic() {

@@ -25,6 +25,7 @@ struct DenseOptions {
   std::string ownership = "hash";  ///< hash, ranges or the path of a partition file
   plan::Layout layout = plan::Layout::degree;
   double peer_timeout_s = 10;
+  std::string kernel;  ///< what is computed, in words: must be the same in all processes
 };
 
 /// One process's part of a job with a dense kernel. Collective; throws Error. `graph` and `wire` outlive it.
@@ -36,6 +37,8 @@ class DenseJob {
   const plan::Ownership& ownership() const noexcept { return ownership_; }
   const plan::OwnVertices& own() const noexcept { return *own_; }
   const Tiles& tiles() const noexcept { return tiles_; }
+  /// The edges of the sources that `peer` mirrors here, by local column; no columns when there are none.
+  const Tiles& mirror_tiles(int peer) const noexcept { return mirror_tiles_[static_cast<std::size_t>(peer)]; }
   const transport::Transport& link() const noexcept { return *link_; }
   /// Values from every process to every other one in an iteration; the same in all processes.
   const plan::Traffic& traffic() const noexcept { return traffic_; }
@@ -48,6 +51,7 @@ class DenseJob {
 
  private:
   void build(const DenseOptions& options);
+  void build_mirror_tiles();
   void count_traffic();
 
   launch::WireUp& wire_;
@@ -59,6 +63,7 @@ class DenseJob {
   std::unique_ptr<engine::Exchange> exchange_;
   std::vector<std::uint32_t> column_bounds_;
   Tiles tiles_;
+  std::vector<Tiles> mirror_tiles_;  ///< [peer]
   plan::Traffic traffic_;
 };
 

@@ -50,6 +50,10 @@ void PageRank::compute(int, std::size_t column, std::span<double> sums) {
   compute_column(job_.tiles(), column, values_.as<const float>().data(), sums.data());
 }
 
+void PageRank::add_mirrors(int peer, const float* mirrors, std::size_t column, std::span<double> sums) {
+  add_column(job_.mirror_tiles(peer), column, mirrors, sums.data());
+}
+
 engine::Scalars PageRank::finish(std::uint32_t first, std::span<const double> sums,
                                  const engine::Scalars& totals) {
   const double d = options_.damping;

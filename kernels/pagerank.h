@@ -31,6 +31,8 @@ class PageRank final : public engine::Step {
   std::span<const float> ranks() const noexcept { return ranks_.as<const float>().first(count_); }
 
   void compute(int worker, std::size_t column, std::span<double> sums) override;
+  std::span<const float> values() const override { return values_.as<const float>().first(count_); }
+  void add_mirrors(int peer, const float* mirrors, std::size_t column, std::span<double> sums) override;
   engine::Scalars finish(std::uint32_t first, std::span<const double> sums,
                          const engine::Scalars& totals) override;
   void keep(std::uint32_t first, std::span<const double> sums) override;

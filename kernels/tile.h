@@ -89,4 +89,7 @@ Tiles build_tiles(engine::WorkerPool& pool, const EdgeReader& reader,
 /// compute different columns at once.
 void compute_column(const Tiles& tiles, std::size_t column, const float* x, double* sums) noexcept;
 
+/// As compute_column, but adds to what sums hold.
+void add_column(const Tiles& tiles, std::size_t column, const float* x, double* sums) noexcept;
+
 }  // namespace edgewire::kernels

@@ -12,14 +12,16 @@ namespace edgewire::kernels {
 
 namespace {
 
-/// A tile grows until it has so many edges: more of them share the cost of a bundle, and then, where a tile
-/// spans more sources than fit in the L1 cache, fewer sources are better than larger bundles. All these
-/// constants are measured (Zen 4, 32 KiB L1, 1 MiB L2).
-constexpr std::uint32_t kNarrowTileEdges = 1 << 20, kWideTileEdges = 1 << 19;
+/// A tile of few sources, whose values fit in the L1 cache, grows to this size. These constants are measured
+/// (Zen 4: 32 KiB L1, 1 MiB L2).
+constexpr std::uint32_t kTileEdges = 1 << 20;
 constexpr std::uint32_t kNarrowTileSources = 8192;
+/// A tile of more sources grows until it has so many edges for a destination: beyond, fewer sources are
+/// better than larger bundles.
+constexpr std::uint32_t kEdgesPerDestination = 16;
+constexpr std::uint32_t kLeastTileEdges = 1 << 12;
 constexpr std::uint32_t kGroupWidth = 1024;
 static_assert(kStripWidth % kGroupWidth == 0 && kGroupWidth % kRowBlock == 0);
-constexpr std::uint32_t kLookupBits = 10;
 constexpr std::uint64_t kValuesPerLine = 16;  ///< source values in a cache line
 constexpr std::uint64_t kLineWords = 32;      ///< of a cache line
 static_assert(kTileSlackWords % 2 == 0, "pairs stay aligned");
@@ -38,34 +40,54 @@ class ColumnLookup {
  public:
   explicit ColumnLookup(std::span<const std::uint32_t> bounds) : bounds_(bounds) {
     std::uint32_t column = 0;
-    for (std::uint64_t d = 0; d < bounds.back(); d += 1U << kLookupBits) {
-      while (bounds[column + 1] <= d) ++column;
-      first_.push_back(column);
+    for (std::uint64_t first = 0; first < bounds.back(); first += 1U << kBlockBits) {
+      while (bounds[column + 1] <= first) ++column;
+      const bool shared =
+          bounds[column + 1] < std::min<std::uint64_t>(first + (1U << kBlockBits), bounds.back());
+      blocks_.push_back(column | (shared ? kShared : 0));
     }
   }
   std::uint32_t operator()(std::uint32_t destination) const noexcept {
-    std::uint32_t column = first_[destination >> kLookupBits];
-    while (destination >= bounds_[column + 1]) ++column;
+    std::uint32_t column = blocks_[destination >> kBlockBits];
+    if ((column & kShared) != 0) [[unlikely]] {
+      column &= ~kShared;
+      while (destination >= bounds_[column + 1]) ++column;
+    }
     return column;
   }
 
  private:
+  static constexpr std::uint32_t kBlockBits = 10;
+  static constexpr std::uint32_t kShared = 1U << 31;
   std::span<const std::uint32_t> bounds_;
-  std::vector<std::uint32_t> first_;  ///< by 1024 destinations
+  /// By 1024 destinations: the column of the first, and whether others follow.
+  std::vector<std::uint32_t> blocks_;
 };
 
 /// About how long a sweep of a tile takes, in picoseconds. A tile that pulls reads source values at random,
 /// from the cache that holds its sources, and fetches them there first, out of order; one that pushes adds to
 /// sums at random.
-std::uint64_t pull_cost_ps(std::uint64_t edges, std::uint64_t bundles, std::uint64_t sources) {
-  const std::uint64_t edge_ps = sources <= 8192 ? 270 : sources <= 16384 ? 330 : sources <= 32768 ? 430 : 530;
-  const std::uint64_t lines = std::min(sources / kValuesPerLine, edges);
-  return edges * edge_ps + bundles * 1000 + lines * 9000;
-}
-std::uint64_t push_cost_ps(std::uint64_t edges, std::uint64_t bundles, std::uint64_t sources) {
-  const std::uint64_t lines = std::min(sources / kValuesPerLine, edges);
-  return edges * 520 + bundles * 800 + lines * 2000;
-}
+struct TileCost {
+  std::uint64_t edges, sources, destinations;
+
+  std::uint64_t pull_ps(std::uint64_t bundles) const {
+    const std::uint64_t edge_ps = sources <= 8192    ? 270
+                                  : sources <= 16384 ? 330
+                                  : sources <= 32768 ? 430
+                                                     : 530;
+    return edges * edge_ps + bundles * 1000 + lines() * 9000;
+  }
+  std::uint64_t push_ps(std::uint64_t bundles) const {
+    const std::uint64_t edge_ps = destinations <= 4096    ? 350
+                                  : destinations <= 8192  ? 400
+                                  : destinations <= 16384 ? 460
+                                                          : 520;
+    return edges * edge_ps + bundles * 800 + lines() * 2000;
+  }
+
+ private:
+  std::uint64_t lines() const { return std::min(sources / kValuesPerLine, edges); }
+};
 
 /// Turns pairs into bundles. One per worker.
 class TileEncoder {
@@ -74,19 +96,13 @@ class TileEncoder {
   /// Returns its end.
   std::uint16_t* encode(std::uint64_t strip, std::span<const Pair> pairs, std::uint32_t width,
                         std::uint16_t* out) {
-    count_destinations(pairs, width);
-    count_sources(pairs);
-    const std::uint64_t sources = pairs.back().source - pairs.front().source + 1U;
-    const bool pull = pull_cost_ps(pairs.size(), pull_bundles_, sources) <=
-                      push_cost_ps(pairs.size(), push_bundles_, sources);
-    const Direction direction = pull ? Direction::pull : Direction::push;
     others_.resize(pairs.size());
-    if (pull) {
+    const bool pull = pull_is_cheaper(pairs, width);
+    if (pull)
       group_by_destination(pairs);
-    } else {
-      std::transform(pairs.begin(), pairs.end(), others_.begin(), [](Pair pair) { return pair.destination; });
-      groups_.swap(runs_);
-    }
+    else
+      group_by_source(pairs);
+    const Direction direction = pull ? Direction::pull : Direction::push;
     return write_bundles(strip, direction, out);
   }
 
@@ -96,35 +112,52 @@ class TileEncoder {
     std::uint32_t end;  ///< of its others
   };
 
-  void count_destinations(std::span<const Pair> pairs, std::uint32_t width) {
-    places_.assign(width, 0);
-    for (const Pair pair : pairs) ++places_[pair.destination];
-    pull_bundles_ = 0;
-    std::uint32_t total = 0;
-    for (std::uint32_t& place : places_) {
-      pull_bundles_ += (place + kBundle - 1) / kBundle;
-      total += std::exchange(place, total);
-    }
+  /// Leaves in places_ where the sources of each destination go if the tile pulls.
+  bool pull_is_cheaper(std::span<const Pair> pairs, std::uint32_t width) {
+    if (pairs.size() < width)
+      return false;  // few bundles of more than one edge either way; this is faster to build
+    const TileCost cost{pairs.size(), pairs.back().source - pairs.front().source + 1U, width};
+    const std::uint64_t pull_ps = cost.pull_ps(count_destinations(pairs, width));
+    return pull_ps <= cost.push_ps(pairs.size() / kBundle) || pull_ps <= cost.push_ps(count_runs(pairs));
   }
 
-  void count_sources(std::span<const Pair> pairs) {
-    runs_.clear();
-    push_bundles_ = 0;
-    std::uint32_t begin = 0;
-    for (std::uint32_t i = 1; i <= pairs.size(); ++i) {
-      if (i < pairs.size() && pairs[i].source == pairs[begin].source) continue;
-      push_bundles_ += (i - begin + kBundle - 1) / kBundle;
-      runs_.push_back({pairs[begin].source, i});
-      begin = i;
+  /// Counts the bundles of a tile that pulls.
+  std::uint64_t count_destinations(std::span<const Pair> pairs, std::uint32_t width) {
+    places_.assign(width, 0);
+    for (const Pair pair : pairs) ++places_[pair.destination];
+    std::uint64_t bundles = 0;
+    std::uint32_t total = 0;
+    for (std::uint32_t& place : places_) {
+      bundles += (place + kBundle - 1) / kBundle;
+      total += std::exchange(place, total);
     }
+    return bundles;
+  }
+
+  /// Counts the bundles of a tile that pushes, about.
+  static std::uint64_t count_runs(std::span<const Pair> pairs) {
+    std::uint64_t runs = 1;
+    for (std::size_t i = 1; i < pairs.size(); ++i) runs += pairs[i].source != pairs[i - 1].source;
+    return runs + pairs.size() / kBundle;
+  }
+
+  void group_by_source(std::span<const Pair> pairs) {
+    std::size_t group = 0;
+    for (std::uint32_t i = 0; i < pairs.size(); ++i) {
+      group += i > 0 && pairs[i].source != pairs[i - 1].source;
+      groups_[group] = {pairs[i].source, i + 1};
+      others_[i] = pairs[i].destination;
+    }
+    group_count_ = group + 1;
   }
 
   void group_by_destination(std::span<const Pair> pairs) {
     for (const Pair pair : pairs) others_[places_[pair.destination]++] = pair.source;
-    groups_.clear();
+    group_count_ = 0;
     std::uint32_t begin = 0;
     for (std::uint32_t d = 0; d < places_.size(); ++d) {
-      if (places_[d] != begin) groups_.push_back({static_cast<std::uint16_t>(d), places_[d]});
+      groups_[group_count_] = {static_cast<std::uint16_t>(d), places_[d]};
+      group_count_ += places_[d] != begin;
       begin = places_[d];
     }
   }
@@ -132,7 +165,7 @@ class TileEncoder {
   std::uint16_t* write_bundles(std::uint64_t strip, Direction direction, std::uint16_t* out) const {
     std::array<std::uint32_t, kBundle + 1> counts{};
     std::uint32_t begin = 0;
-    for (const Group& group : groups_) {
+    for (const Group& group : std::span(groups_).first(group_count_)) {
       const std::uint32_t others = group.end - begin;
       counts[kBundle] += others / kBundle;
       ++counts[others % kBundle];
@@ -155,10 +188,14 @@ class TileEncoder {
       next += std::size_t{counts[size]} * (1 + size);
     }
     const std::uint16_t* others = others_.data();
-    for (const Group& group : groups_) {
+    for (const Group& group : std::span(groups_).first(group_count_)) {
       const std::uint16_t* const end = others_.data() + group.end;
-      while (others != end) {
-        const auto size = std::min<std::ptrdiff_t>(kBundle, end - others);
+      for (; end - others >= kBundle; others += kBundle) {
+        *places[kBundle]++ = group.key;
+        places[kBundle] = std::copy_n(others, kBundle, places[kBundle]);
+      }
+      if (others != end) {
+        const auto size = end - others;
         std::uint16_t*& place = places[static_cast<std::size_t>(size)];
         *place = group.key;
         place = std::copy_n(others, size, place + 1);
@@ -169,9 +206,9 @@ class TileEncoder {
   }
 
   std::vector<std::uint32_t> places_;  ///< by destination
-  std::vector<Group> runs_, groups_;
+  std::vector<Group> groups_ = std::vector<Group>(kStripWidth);
+  std::size_t group_count_ = 0;
   std::vector<std::uint16_t> others_;
-  std::uint64_t pull_bundles_ = 0, push_bundles_ = 0;
 };
 
 }  // namespace
@@ -211,7 +248,8 @@ class TileBuilder {
  private:
   struct Worker {
     std::vector<std::uint32_t> destinations, ends;
-    std::vector<Pair*> places;  ///< by column
+    std::vector<std::uint32_t> turns;  ///< by column and turn
+    std::vector<Pair*> places;         ///< by column
     TileEncoder encoder;
   };
 
@@ -226,9 +264,9 @@ class TileBuilder {
     return cell_offsets_[strip * columns_ + column];
   }
 
-  /// Calls work(source, its destinations) for the rows of a group.
+  /// Calls work(first row, last row) for each block of rows of a group, with their edges in `scratch`.
   template <class Work>
-  void for_each_row(Worker& scratch, int w, std::uint64_t group, const Work& work) {
+  void for_each_block(Worker& scratch, int w, std::uint64_t group, const Work& work) {
     const std::uint64_t group_end = std::min<std::uint64_t>((group + 1) * group_width_, reader_.sources());
     for (std::uint64_t first = group * group_width_; first < group_end; first += kRowBlock) {
       const std::uint64_t last = std::min<std::uint64_t>(first + kRowBlock, group_end);
@@ -236,20 +274,20 @@ class TileBuilder {
       scratch.ends.clear();
       reader_.read(w, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last),
                    scratch.destinations, scratch.ends);
-      std::uint32_t begin = 0;
-      for (std::uint64_t s = first; s < last; ++s) {
-        const std::uint32_t end = scratch.ends[s - first];
-        work(s, std::span<const std::uint32_t>(scratch.destinations).subspan(begin, end - begin));
-        begin = end;
-      }
+      work(first, last);
     }
   }
 
   void count_group(Worker& scratch, int w, std::uint64_t group) {
-    std::uint32_t* const edges = counts(group);
-    for_each_row(scratch, w, group, [&](std::uint64_t, std::span<const std::uint32_t> destinations) {
-      for (const std::uint32_t destination : destinations) ++edges[lookup_(destination)];
+    // Many edges in a row go to the same column: counts that take turns need not wait for each other.
+    constexpr std::size_t kTurns = 4;
+    scratch.turns.assign(columns_ * kTurns, 0);
+    for_each_block(scratch, w, group, [&](std::uint64_t, std::uint64_t) {
+      for (std::size_t i = 0; i < scratch.destinations.size(); ++i)
+        ++scratch.turns[lookup_(scratch.destinations[i]) * kTurns + i % kTurns];
     });
+    for (std::uint64_t c = 0; c < columns_; ++c)
+      for (std::size_t turn = 0; turn < kTurns; ++turn) counts(group)[c] += scratch.turns[c * kTurns + turn];
   }
 
   void place_group(Worker& scratch, int w, std::uint64_t group) {
@@ -257,11 +295,15 @@ class TileBuilder {
     scratch.places.resize(columns_);
     for (std::uint64_t c = 0; c < columns_; ++c)
       scratch.places[c] = reinterpret_cast<Pair*>(words() + cell_offset(strip, c)) + counts(group)[c];
-    for_each_row(scratch, w, group, [&](std::uint64_t s, std::span<const std::uint32_t> destinations) {
-      const auto source = static_cast<std::uint16_t>(s % kStripWidth);
-      for (const std::uint32_t destination : destinations) {
-        const std::uint32_t column = lookup_(destination);
-        *scratch.places[column]++ = {source, static_cast<std::uint16_t>(destination - bounds_[column])};
+    for_each_block(scratch, w, group, [&](std::uint64_t first, std::uint64_t last) {
+      const std::uint32_t* destination = scratch.destinations.data();
+      for (std::uint64_t s = first; s < last; ++s) {
+        const std::uint32_t* const end = scratch.destinations.data() + scratch.ends[s - first];
+        for (; destination != end; ++destination) {
+          const std::uint32_t column = lookup_(*destination);
+          *scratch.places[column]++ = {static_cast<std::uint16_t>(s % kStripWidth),
+                                       static_cast<std::uint16_t>(*destination - bounds_[column])};
+        }
       }
     });
   }
@@ -289,7 +331,7 @@ class TileBuilder {
                 .words = 0};
       for (std::uint64_t strip = 0; strip < strips_; ++strip) {
         const std::uint64_t edges = cell_edges(strip, c);
-        offset += most_tiles(edges) * kTileSlackWords;
+        offset += most_tiles(c, edges) * kTileSlackWords;
         cell_offset(strip, c) = offset;
         offset += edges * 2;
         column.edges += edges;
@@ -320,14 +362,16 @@ class TileBuilder {
     const std::uint64_t edges = cell_edges(strip, c);
     std::uint64_t first = strip * (kStripWidth / group_width_);
     const std::uint64_t last = std::min(first + kStripWidth / group_width_, groups_);
+    const std::uint64_t most_edges = wide_tile_edges(c);
     const auto edges_before = [&](std::uint64_t group) { return group == last ? edges : counts(group)[c]; };
     for (std::uint64_t begin = 0, group = first + 1; begin < edges; ++group) {
       const std::uint64_t end = edges_before(group);
       if (group < last) {
         const bool narrow = (group + 1 - first) * group_width_ <= kNarrowTileSources;
-        if (edges_before(group + 1) - begin <= (narrow ? kNarrowTileEdges : kWideTileEdges)) continue;
+        const std::uint64_t limit = narrow ? kTileEdges : most_edges;
+        if (edges_before(group + 1) - begin <= limit) continue;
       }
-      const std::uint64_t parts = divide_up(end - begin, kNarrowTileEdges);
+      const std::uint64_t parts = divide_up(end - begin, kTileEdges);
       for (std::uint64_t i = 0; i < parts; ++i)
         work(begin + (end - begin) * i / parts, begin + (end - begin) * (i + 1) / parts);
       begin = end;
@@ -335,10 +379,14 @@ class TileBuilder {
     }
   }
 
-  /// A bound for the number of tiles of a strip and column: any two neighbours have more than kWideTileEdges
-  /// edges, or are parts of kNarrowTileEdges / 2 or more.
-  static std::uint64_t most_tiles(std::uint64_t edges) {
-    return edges == 0 ? 0 : 1 + edges * 4 / kWideTileEdges;
+  std::uint64_t wide_tile_edges(std::uint64_t c) const {
+    return std::max<std::uint64_t>(kEdgesPerDestination * (bounds_[c + 1] - bounds_[c]), kLeastTileEdges);
+  }
+
+  /// A bound for the number of tiles of a strip and column: two neighbours have more than wide_tile_edges
+  /// together, or are parts of kTileEdges / 2 or more.
+  std::uint64_t most_tiles(std::uint64_t c, std::uint64_t edges) const {
+    return edges == 0 ? 0 : 1 + edges * 4 / wide_tile_edges(c);
   }
 
   engine::WorkerPool& pool_;

@@ -1,9 +1,62 @@
+// Sweeps the tiles of a column. One plain source for all processors: loads by index do not get faster from
+// vector instructions (measured on Zen 4: a gather of 16 takes 2.7 times as long as 16 loads), and nothing
+// else is left.
 #include <algorithm>
 
 #include "kernels/tile.h"
-#include "kernels/tile_sweep.h"
+#include "kernels/tile_format.h"
 
 namespace edgewire::kernels {
+
+namespace {
+
+constexpr std::ptrdiff_t kPrefetchWords = 1024;  ///< how far ahead edges are asked for
+
+/// Adds in a fixed order, as a tree, so that the adds do not wait for each other.
+template <std::size_t Count>
+inline double add_all(const std::uint16_t* sources, const float* x) noexcept {
+  if constexpr (Count == 1)
+    return static_cast<double>(x[*sources]);
+  else
+    return add_all<Count / 2>(sources, x) + add_all<Count - Count / 2>(sources + Count / 2, x);
+}
+
+template <std::size_t Others>
+const std::uint16_t* pull(const std::uint16_t* words, std::uint32_t bundles, const float* x,
+                          double* sums) noexcept {
+  for (; bundles != 0; --bundles, words += 1 + Others) {
+    // Edges are read once per sweep: asked for as such, they leave the caches to the source values.
+    if constexpr (Others >= kBundle / 2) __builtin_prefetch(words + kPrefetchWords, 0, 0);
+    sums[words[0]] += add_all<Others>(words + 1, x);
+  }
+  return words;
+}
+
+template <std::size_t Others>
+const std::uint16_t* push(const std::uint16_t* words, std::uint32_t bundles, const float* x,
+                          double* sums) noexcept {
+  for (; bundles != 0; --bundles, words += 1 + Others) {
+    const auto value = static_cast<double>(x[words[0]]);
+    for (std::size_t i = 1; i <= Others; ++i) sums[words[i]] += value;
+  }
+  return words;
+}
+
+/// Sweeps the bundles of `Others` and more: their counts start at `counts`, the bundles at `words`.
+template <std::size_t Others>
+const std::uint16_t* sweep_sizes(const std::uint16_t* tile, const std::uint16_t* counts,
+                                 const std::uint16_t* words, const float* x, double* sums) noexcept {
+  if ((tile[2] >> (Others - 1) & 1) != 0) {
+    const std::uint32_t bundles = read_count(counts);
+    counts += 2;
+    words = static_cast<Direction>(tile[1]) == Direction::pull ? pull<Others>(words, bundles, x, sums)
+                                                               : push<Others>(words, bundles, x, sums);
+  }
+  if constexpr (Others < kBundle) return sweep_sizes<Others + 1>(tile, counts, words, x, sums);
+  return words;
+}
+
+}  // namespace
 
 std::uint64_t Tiles::bytes() const noexcept {
   std::uint64_t words = 0;
@@ -13,8 +66,17 @@ std::uint64_t Tiles::bytes() const noexcept {
 
 void compute_column(const Tiles& tiles, std::size_t column, const float* x, double* sums) noexcept {
   std::fill_n(sums, tiles.column_width(column), 0.0);
+  add_column(tiles, column, x, sums);
+}
+
+void add_column(const Tiles& tiles, std::size_t column, const float* x, double* sums) noexcept {
   const std::span<const std::uint16_t> data = tiles.column_data(column);
-  sweep(data.data(), data.data() + data.size(), x, sums);
+  const std::uint16_t* const end = data.data() + data.size();
+  for (const std::uint16_t* tile = data.data(); tile != end;) {
+    const std::uint16_t* const counts = tile + kTileHeaderWords;
+    const std::uint16_t* const bundles = counts + std::popcount(tile[2]) * std::ptrdiff_t{2};
+    tile = sweep_sizes<1>(tile, counts, bundles, x + std::size_t{tile[0]} * kStripWidth, sums);
+  }
 }
 
 }  // namespace edgewire::kernels

@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   edgewire::cli::add_pagerank(app);
   edgewire::cli::add_convert(app);
   edgewire::cli::add_info(app);
+  edgewire::cli::add_bound(app);
   edgewire::cli::add_transports(app);
   try {
     app.parse(argc, argv);

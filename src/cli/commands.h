@@ -10,6 +10,7 @@ namespace edgewire::cli {
 void add_generate(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_info(CLI::App& app);
+void add_bound(CLI::App& app);
 void add_pagerank(CLI::App& app);
 void add_topology(CLI::App& app);
 void add_transports(CLI::App& app);

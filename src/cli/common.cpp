@@ -4,25 +4,68 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <optional>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "error.h"
 
 namespace edgewire::cli {
 
+namespace {
+
+[[noreturn]] void fail(const std::string& path, int cause) {
+  throw Error(fmt::format("{}: cannot write: {}", path == "-" ? "stdout" : path, std::strerror(cause)));
+}
+
+/// The file to write and rename, links followed; none when `path` is something else than a file.
+std::optional<std::string> target_of(const std::string& path) {
+  struct stat status {};
+  if (path == "-") return std::nullopt;
+  if (stat(path.c_str(), &status) != 0) return path;
+  if (S_ISDIR(status.st_mode)) fail(path, EISDIR);
+  if (!S_ISREG(status.st_mode)) return std::nullopt;
+  const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr), &std::free);
+  return real ? real.get() : path;
+}
+
+std::string beside(const std::string& target) { return fmt::format("{}.tmp.{}", target, getpid()); }
+
+}  // namespace
+
 void write_whole(const std::string& path, const std::string& text) {
-  const bool to_stdout = path == "-";
-  const std::string aside = fmt::format("{}.tmp.{}", path, getpid());
-  std::FILE* file = to_stdout ? stdout : std::fopen(aside.c_str(), "we");
-  if (file == nullptr) throw Error(fmt::format("{}: cannot write: {}", path, std::strerror(errno)));
+  const auto target = target_of(path);
+  const std::string written = target ? beside(*target) : path;
+  std::FILE* file = path == "-" ? stdout : std::fopen(written.c_str(), "we");
+  if (file == nullptr) fail(path, errno);
   bool ok = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  ok = (to_stdout ? std::fflush(file) : std::fclose(file)) == 0 && ok;
-  if (ok && (to_stdout || std::rename(aside.c_str(), path.c_str()) == 0)) return;
-  const int cause = errno;
-  if (!to_stdout) std::remove(aside.c_str());
-  throw Error(fmt::format("{}: cannot write: {}", path, std::strerror(cause)));
+  int cause = errno;
+  if ((path == "-" ? std::fflush(file) : std::fclose(file)) != 0 && ok) {
+    ok = false;
+    cause = errno;
+  }
+  if (ok && target && std::rename(written.c_str(), target->c_str()) != 0) {
+    ok = false;
+    cause = errno;
+  }
+  if (ok) return;
+  if (target) std::remove(written.c_str());
+  fail(path, cause);
+}
+
+void check_writable(const std::string& path) {
+  if (path.empty()) return;
+  const auto target = target_of(path);
+  if (!target) return;
+  const std::string written = beside(*target);
+  std::FILE* file = std::fopen(written.c_str(), "we");
+  if (file == nullptr) fail(path, errno);
+  std::fclose(file);
+  std::remove(written.c_str());
 }
 
 }  // namespace edgewire::cli

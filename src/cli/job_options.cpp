@@ -63,8 +63,8 @@ void JobOptions::add_to(CLI::App& command) {
                   "workers (threads) of each process; by default the cores are shared out")
       ->check(CLI::Range(1, 1024));
   command.add_option("--transport", transport, "auto, shm, tcp, verbs or dpdk")->capture_default_str();
-  command.add_option("--strategy", strategy, "what is sent: auto, edge, worker, process or slots")
-      ->check(CLI::IsMember({"auto", "edge", "worker", "process", "slots"}))
+  command.add_option("--strategy", strategy, "what is sent: auto, edge, worker, process, slots or cover")
+      ->check(CLI::IsMember({"auto", "edge", "worker", "process", "slots", "cover"}))
       ->capture_default_str();
   command.add_option("--ownership", ownership, "who owns a vertex: hash, ranges, or a partition file")
       ->capture_default_str();

@@ -21,7 +21,24 @@ constexpr double kErrorLimit = 1e-6;
 struct Settings {
   JobOptions job;
   kernels::PageRankOptions pagerank;
+
+  std::string describe() const {
+    return fmt::format("pagerank{}, {} iterations, damping {}, tolerance {}", pagerank.form_2015 ? " 2015" : "",
+                       pagerank.iterations, pagerank.damping, pagerank.tolerance);
+  }
 };
+
+/// As CLI::Range, but "nan" is in no range.
+CLI::Validator between(double least, double most) {
+  return {[least, most](std::string& text) {
+            double value = 0;
+            const bool is_number = CLI::detail::lexical_cast(text, value);
+            return is_number && value >= least && value <= most
+                       ? std::string()
+                       : fmt::format("{} is not a number from {} to {}", text, least, most);
+          },
+          fmt::format("{} to {}", least, most)};
+}
 
 report::RunReport::Verification verify(const graph::GraphFile& graph, kernels::PageRankOptions options,
                                        int iterations, std::span<const float> ranks) {
@@ -49,7 +66,12 @@ std::string to_lines(const graph::GraphFile& graph, std::span<const float> ranks
 void run(launch::WireUp& wire, const Settings& settings) {
   const auto start = std::chrono::steady_clock::now();
   const JobOptions& job_options = settings.job;
-  const auto options = job_options.dense(wire);
+  auto options = job_options.dense(wire);
+  options.kernel = settings.describe();
+  if (wire.rank() == 0) {
+    check_writable(job_options.output_path);
+    check_writable(job_options.json_path);
+  }
   const auto graph = graph::GraphFile::open(job_options.graph_path);
   kernels::DenseJob job(wire, graph, options);
   kernels::PageRank pagerank(job, settings.pagerank);
@@ -59,18 +81,19 @@ void run(launch::WireUp& wire, const Settings& settings) {
   figures.checksum = checksum(job, pagerank.ranks());
   auto report = gather_report(wire, job, options, "pagerank", figures);
   std::vector<float> ranks;
-  if (job_options.verify || !job_options.output_path.empty())
-    ranks = gather_values(wire, job, pagerank.ranks());
+  const bool wanted = job_options.verify || !job_options.output_path.empty();
+  if (!wire.allgather(wanted ? "wanted" : "")[0].empty()) ranks = gather_values(wire, job, pagerank.ranks());
   if (wire.rank() != 0) return;
 
   if (job_options.verify) {
     report.verification.push_back(
         verify(graph, settings.pagerank, static_cast<int>(figures.iterations.size()), ranks));
   }
-  if (!job_options.output_path.empty()) write_whole(job_options.output_path, to_lines(graph, ranks));
+  const bool right = !job_options.verify || report.verification[0].passed;
   if (!job_options.json_path.empty()) write_whole(job_options.json_path, report.to_json());
+  if (right && !job_options.output_path.empty()) write_whole(job_options.output_path, to_lines(graph, ranks));
   if (job_options.output_path != "-" && job_options.json_path != "-") write_whole("-", report.to_text());
-  if (job_options.verify && !report.verification[0].passed) {
+  if (!right) {
     throw Error(fmt::format("the result differs from the reference by {:.2g}, more than {:.0g}",
                             report.verification[0].max_relative_error, kErrorLimit));
   }
@@ -86,15 +109,17 @@ void add_pagerank(CLI::App& app) {
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
   command->add_option("--damping", settings->pagerank.damping, "share of rank that follows edges")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(between(0, 1))
       ->capture_default_str();
   command
       ->add_option("--tolerance", settings->pagerank.tolerance, "stop when the ranks change by less in sum")
-      ->check(CLI::Range(0.0, 1e9))
+      ->check(between(0, 1e9))
       ->capture_default_str();
   command->add_flag("--pagerank-2015", settings->pagerank.form_2015,
                     "the unnormalised form: start 0, 1 - d + d * sum, dangling mass dropped");
   command->callback([settings] {
+    if (settings->job.output_path == "-" && settings->job.json_path == "-")
+      throw UsageError("-o - and --json -: only one of them can have stdout");
     graph::GraphFile::open(settings->job.graph_path);  // one message instead of one from each process
     const int status = launch::run(settings->job.launch, [&](launch::WireUp& wire) { run(wire, *settings); });
     if (status != 0) throw CLI::RuntimeError(status);

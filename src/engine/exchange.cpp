@@ -58,6 +58,22 @@ std::size_t sum_entries(std::span<const Counts> lists) {
                          [](std::size_t sum, const Counts& list) { return sum + list.entries; });
 }
 
+/// What a peer is told of a stream: the local numbers of its entries and, where they differ, their numbers of
+/// slots.
+std::vector<std::uint32_t> description(const plan::ExchangePlan& plan, std::size_t s,
+                                       const std::vector<std::uint32_t>& locals) {
+  const plan::Stream& stream = plan.streams()[s];
+  std::vector<std::uint32_t> list;
+  if (stream.mirrors) {
+    for (const auto i : plan.mirrors(stream.peer)) list.push_back(locals[i]);
+    return list;
+  }
+  list = plan.entries(s);
+  const auto slots_of = plan.slots_of(s);
+  list.insert(list.end(), slots_of.begin(), slots_of.end());
+  return list;
+}
+
 }  // namespace
 
 Exchange::Exchange(launch::WireUp& wire, transport::Transport& link, const plan::OwnVertices& own,
@@ -128,88 +144,45 @@ void Exchange::agree_on_regions(const plan::ExchangePlan& plan, const std::vecto
 
 /// The entries of each stream go into the part of the region that will be the inboxes; the receiver
 /// overwrites them with their positions and writes these back, behind the entries that it gets itself.
+/// (Mirrors keep their order: their entries come back as they are.)
 void Exchange::agree_on_order(plan::ExchangePlan& plan, const plan::OwnVertices& own,
                               const std::vector<Counts>& in, const plan::ForEach& for_each) {
-  const bool multiple = strategy_ == Strategy::edge;
-  const std::size_t list_values = multiple ? 2 : 1;
-  const auto pieces = [this](int peer, std::size_t offset, std::span<const std::byte> source) {
-    for (std::size_t at = 0; at < source.size(); at += kPiece) {
-      if (!write(0, peer, offset + at, source.subspan(at, std::min(kPiece, source.size() - at)))) {
-        throw Error(health().message());
-      }
-    }
-    link_.ring_doorbell(0);
-  };
-  std::size_t send_at = 0;
-  for (int p = 0; p < size(); ++p) {
-    if (p == rank()) continue;
-    std::vector<std::uint32_t> list;
-    for (int l = 0; l < lists_; ++l) {
-      const auto entries = plan.entries(p * lists_ + l);
-      const auto slots_of = plan.slots_of(p * lists_ + l);
-      list.insert(list.end(), entries.begin(), entries.end());
-      list.insert(list.end(), slots_of.begin(), slots_of.end());
-    }
-    const auto source = send_.subspan(send_at, list.size() * sizeof(std::uint32_t));
-    if (!list.empty()) std::memcpy(source.data(), list.data(), source.size());
-    send_at += std::max(inbox_bytes_to_[p], round_up(source.size()));
-    pieces(p, remote_parts_[p] + 2 * kScalarsBytes, source);
-    if (!signal(0, p, kSetupKind, 1)) throw Error(health().message());
-  }
-  const auto all_signalled = [this](std::uint64_t count) {
-    wait_until([this, count] {
-      for (int p = 0; p < size(); ++p) {
-        if (p != rank() && link_.signalled(p, kSetupKind) < count) return false;
-      }
-      return true;
-    });
-  };
-  all_signalled(1);
-
-  incoming_.resize(in.size());
+  const std::size_t entry_bytes = (strategy_ == Strategy::edge ? 2 : 1) * sizeof(std::uint32_t);
+  send_entries(plan, own);
+  wait_for_setup(1);
   std::vector<std::size_t> starts(in.size());  // of each incoming list in the region
   for (std::size_t s = 0; s < in.size(); ++s) {
-    const auto p = s / lists_;
-    starts[s] = s % lists_ == 0 ? parts_[p].offset + 2 * kScalarsBytes
-                                : starts[s - 1] + in[s - 1].entries * list_values * sizeof(std::uint32_t);
+    starts[s] = s % lists_ == 0 ? parts_[s / lists_].offset + 2 * kScalarsBytes
+                                : starts[s - 1] + in[s - 1].entries * entry_bytes;
   }
+  incoming_.resize(in.size());
   for_each(in.size(), [&](int, std::uint64_t s) {
-    const int p = static_cast<int>(s) / lists_;
-    if (p == rank() || in[s].entries == 0) return;
-    auto* list = reinterpret_cast<std::uint32_t*>(region_.data() + starts[s]);
-    const std::span slots_of(list + in[s].entries, multiple ? in[s].entries : 0);
-    const std::size_t slots =
-        multiple ? std::accumulate(slots_of.begin(), slots_of.end(), std::size_t{0}) : 0;
-    if (multiple && slots != in[s].slots) throw Error(fmt::format("rank {} sent a faulty exchange plan", p));
-    auto arrivals = plan::order_arrivals(own, {list, in[s].entries}, slots_of, p);
-    incoming_[s].targets = std::move(arrivals.targets);
-    std::copy(arrivals.positions.begin(), arrivals.positions.end(), list);
+    if (static_cast<int>(s) / lists_ != rank() && in[s].entries > 0) {
+      order_stream(s, reinterpret_cast<std::uint32_t*>(region_.data() + starts[s]), in[s], own);
+    }
   });
-  // Peers that are behind still write their lists, but into other parts.
   for (int p = 0; p < size(); ++p) {
     if (p == rank()) continue;
     // The peer's part for us begins with our own lists.
     std::size_t remote = remote_parts_[p] + 2 * kScalarsBytes;
-    for (int l = 0; l < lists_; ++l)
-      remote += plan.streams()[p * lists_ + l].entries * list_values * sizeof(std::uint32_t);
+    for (int l = 0; l < lists_; ++l) remote += plan.streams()[p * lists_ + l].entries * entry_bytes;
     for (int l = 0; l < lists_; ++l) {
       const std::size_t bytes = in[p * lists_ + l].entries * sizeof(std::uint32_t);
-      pieces(p, remote, region_.subspan(starts[p * lists_ + l], bytes));
+      write_setup(p, remote, region_.subspan(starts[p * lists_ + l], bytes));
       remote += bytes;
     }
     if (!signal(0, p, kSetupKind, 2)) throw Error(health().message());
   }
-  all_signalled(2);
+  wait_for_setup(2);
   for (int p = 0; p < size(); ++p) {
     if (p == rank()) continue;
     const std::size_t last = p * lists_ + lists_ - 1;
-    std::size_t at = starts[last] + in[last].entries * list_values * sizeof(std::uint32_t);
+    std::size_t at = starts[last] + in[last].entries * entry_bytes;
     for (int l = 0; l < lists_; ++l) {
-      const std::size_t stream = p * lists_ + l;
-      std::vector<std::uint32_t> positions(plan.streams()[stream].entries);
+      std::vector<std::uint32_t> positions(plan.streams()[p * lists_ + l].entries);
       if (!positions.empty()) std::memcpy(positions.data(), region_.data() + at, bytes_of(positions).size());
       at += bytes_of(positions).size();
-      plan.place(stream, positions);
+      plan.place(p * lists_ + l, positions);
     }
   }
   // The region is still the source of the positions that we sent.
@@ -221,6 +194,63 @@ void Exchange::agree_on_order(plan::ExchangePlan& plan, const plan::OwnVertices&
   });
 }
 
+void Exchange::write_setup(int peer, std::size_t offset, std::span<const std::byte> source) {
+  for (std::size_t at = 0; at < source.size(); at += kPiece) {
+    if (!write(0, peer, offset + at, source.subspan(at, std::min(kPiece, source.size() - at)))) {
+      throw Error(health().message());
+    }
+  }
+}
+
+void Exchange::wait_for_setup(std::uint64_t count) {
+  wait_until([this, count] {
+    for (int p = 0; p < size(); ++p) {
+      if (p != rank() && link_.signalled(p, kSetupKind) < count) return false;
+    }
+    return true;
+  });
+}
+
+void Exchange::send_entries(const plan::ExchangePlan& plan, const plan::OwnVertices& own) {
+  std::vector<std::uint32_t> locals;  // [index]
+  if (strategy_ == Strategy::cover) {
+    locals.resize(own.count());
+    for (std::uint32_t local = 0; local < own.count(); ++local) locals[own.indexes()[local]] = local;
+  }
+  std::size_t send_at = 0;
+  for (int p = 0; p < size(); ++p) {
+    if (p == rank()) continue;
+    std::vector<std::uint32_t> list;
+    for (int l = 0; l < lists_; ++l) {
+      const auto more = description(plan, p * lists_ + l, locals);
+      list.insert(list.end(), more.begin(), more.end());
+    }
+    const auto source = send_.subspan(send_at, list.size() * sizeof(std::uint32_t));
+    if (!list.empty()) std::memcpy(source.data(), list.data(), source.size());
+    send_at += std::max(inbox_bytes_to_[p], round_up(source.size()));
+    write_setup(p, remote_parts_[p] + 2 * kScalarsBytes, source);
+    if (!signal(0, p, kSetupKind, 1)) throw Error(health().message());
+  }
+}
+
+/// `list` holds the entries (and their numbers of slots), and then their positions.
+void Exchange::order_stream(std::size_t s, std::uint32_t* list, const Counts& counts,
+                            const plan::OwnVertices& own) {
+  const int p = static_cast<int>(s) / lists_;
+  const std::span entries(list, counts.entries);
+  if (mirrors(s)) {
+    incoming_[s].targets.assign(entries.begin(), entries.end());
+    return;
+  }
+  const std::span slots_of(list + counts.entries, strategy_ == Strategy::edge ? counts.entries : 0);
+  const std::size_t slots =
+      slots_of.empty() ? counts.entries : std::accumulate(slots_of.begin(), slots_of.end(), std::size_t{0});
+  if (slots != counts.slots) throw Error(fmt::format("rank {} sent a faulty exchange plan", p));
+  auto arrivals = plan::order_arrivals(own, entries, slots_of, p);
+  incoming_[s].targets = std::move(arrivals.targets);
+  std::copy(arrivals.positions.begin(), arrivals.positions.end(), list);
+}
+
 void Exchange::set_streams(const plan::ExchangePlan& plan) {
   std::size_t send_at = 0;
   for (int p = 0; p < size(); ++p) {
@@ -230,16 +260,19 @@ void Exchange::set_streams(const plan::ExchangePlan& plan) {
     for (int l = 0; l < lists_; ++l) {
       const std::size_t s = static_cast<std::size_t>(p * lists_ + l);
       incoming_[s].peer = p;
+      incoming_[s].mirrors = mirrors(s);
       incoming_[s].offset = in_at;
       in_at += incoming_[s].targets.size() * value_bytes();
       const auto& stream = plan.streams()[s];
       OutgoingStream out;
       out.peer = p;
+      out.mirrors = mirrors(s);
       out.slots = stream.slots;
       out.first_destination = stream.first_destination;
       out.remote_offset = out_at;
       out.send_offset = send_at;
       if (ids_travel()) out.ids = plan.slot_ids(s);
+      if (out.mirrors) out.indexes.assign(plan.mirrors(p).begin(), plan.mirrors(p).end());
       out_at += stream.slots * value_bytes();
       send_at += stream.slots * value_bytes();
       outgoing_.push_back(std::move(out));
@@ -260,7 +293,8 @@ void Exchange::deal_columns(std::span<const std::uint32_t> column_bounds,
   for (std::size_t c = 0; c + 1 < column_bounds.size(); ++c) {
     const std::uint32_t begin = column_bounds[c];
     while (stream < outgoing_.size() &&
-           begin >= outgoing_[stream].first_destination + outgoing_[stream].slots) {
+           (outgoing_[stream].mirrors ||
+            begin >= outgoing_[stream].first_destination + outgoing_[stream].slots)) {
       ++stream;
     }
     if (stream == outgoing_.size() || begin < outgoing_[stream].first_destination)
@@ -278,6 +312,7 @@ void Exchange::deal_columns(std::span<const std::uint32_t> column_bounds,
   });
   lane_chunks_.resize(lanes_);
   chunks_to_.resize(static_cast<std::size_t>(size() * lanes_));
+  deal_mirrors();
   std::vector<std::uint64_t> load(lanes_);
   for (auto& [chunk, at, turn] : remotes) {
     const auto lane = static_cast<std::uint32_t>(std::min_element(load.begin(), load.end()) - load.begin());
@@ -287,6 +322,21 @@ void Exchange::deal_columns(std::span<const std::uint32_t> column_bounds,
     lane_chunks_[lane].push_back(chunk);
   }
   tell_chunks();
+}
+
+void Exchange::deal_mirrors() {
+  constexpr std::uint32_t kMirrorsPerChunk = 1 << 15;
+  std::uint32_t next = 0;
+  for (int turn = 1; turn < size(); ++turn) {
+    const std::size_t s = (rank() + turn) % size() * lists_ + std::size_t{1};
+    if (!mirrors(s)) return;
+    for (std::uint32_t slot = 0; slot < outgoing_[s].slots; slot += kMirrorsPerChunk) {
+      const std::uint32_t lane = next++ % static_cast<std::uint32_t>(lanes_);
+      const std::uint32_t end = std::min(outgoing_[s].slots, slot + kMirrorsPerChunk);
+      const std::uint32_t ordinal = chunks_to_[outgoing_[s].peer * lanes_ + lane]++;
+      lane_chunks_[lane].push_back({0, s, slot, {end, lane, ordinal}});
+    }
+  }
 }
 
 void Exchange::tell_chunks() {

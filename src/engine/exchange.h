@@ -33,7 +33,9 @@ struct Chunk {
 /// A stream that this process receives.
 struct IncomingStream {
   int peer = 0;
-  std::vector<std::uint32_t> targets;  ///< [slot]: index of the own vertex, ascending
+  bool mirrors = false;
+  /// [slot]: of sums, index of the own vertex, ascending; of mirrors, local number of the source at the peer.
+  std::vector<std::uint32_t> targets;
   std::vector<Chunk> chunks;
   std::size_t offset = 0;  ///< of slot 0 of even iterations in the own region
 };
@@ -41,16 +43,18 @@ struct IncomingStream {
 /// A stream that this process sends.
 struct OutgoingStream {
   int peer = 0;
+  bool mirrors = false;
   std::uint32_t slots = 0;
   std::uint32_t first_destination = 0;
-  std::size_t remote_offset = 0;   ///< of slot 0 of even iterations in the peer's region
-  std::size_t send_offset = 0;     ///< of slot 0 in the send memory
-  std::vector<std::uint32_t> ids;  ///< [slot]: local number at the peer; only where ids travel
+  std::size_t remote_offset = 0;       ///< of slot 0 of even iterations in the peer's region
+  std::size_t send_offset = 0;         ///< of slot 0 in the send memory
+  std::vector<std::uint32_t> indexes;  ///< [slot] of mirrors: index of the own vertex, ascending
+  std::vector<std::uint32_t> ids;      ///< [slot]: local number at the peer; only where ids travel
 };
 
-/// A remote tile column and the chunk that it fills.
+/// What fills a chunk: the sums of a remote tile column, or mirrors.
 struct OutgoingChunk {
-  std::size_t column = 0;
+  std::size_t column = 0;  ///< of sums
   std::size_t stream = 0;
   std::uint32_t first_slot = 0;
   Chunk chunk;
@@ -75,11 +79,11 @@ class Exchange {
   int rank() const noexcept { return wire_.rank(); }
   int size() const noexcept { return wire_.size(); }
   int lanes() const noexcept { return lanes_; }
-  bool ids_travel() const noexcept { return strategy_ != plan::Strategy::slots; }
+  bool ids_travel() const noexcept { return plan::sends_ids(strategy_); }
   std::size_t value_bytes() const noexcept { return ids_travel() ? 8 : 4; }
   const std::vector<IncomingStream>& incoming() const noexcept { return incoming_; }
   const std::vector<OutgoingStream>& outgoing() const noexcept { return outgoing_; }
-  /// Chunks of a lane in the order in which it computes them.
+  /// Chunks of a lane in the order in which it sends them: those of mirrors first.
   const std::vector<OutgoingChunk>& lane_chunks(int lane) const noexcept { return lane_chunks_[lane]; }
   /// Chunks that `peer` sends on `lane` in each iteration, and that it gets.
   std::uint32_t chunks_from(int peer, std::uint32_t lane) const noexcept {
@@ -123,17 +127,26 @@ class Exchange {
 
  private:
   struct Counts;
+  bool mirrors(std::size_t stream) const noexcept {
+    return strategy_ == plan::Strategy::cover && stream % static_cast<std::size_t>(lists_) == 1;
+  }
   void agree_on_regions(const plan::ExchangePlan& plan, const std::vector<Counts>& in);
   void agree_on_order(plan::ExchangePlan& plan, const plan::OwnVertices& own, const std::vector<Counts>& in,
                       const plan::ForEach& for_each);
+  void send_entries(const plan::ExchangePlan& plan, const plan::OwnVertices& own);
+  void order_stream(std::size_t stream, std::uint32_t* list, const Counts& counts,
+                    const plan::OwnVertices& own);
+  void write_setup(int peer, std::size_t offset, std::span<const std::byte> source);
+  void wait_for_setup(std::uint64_t count);
   void set_streams(const plan::ExchangePlan& plan);
+  void deal_mirrors();
   void tell_chunks();
 
   launch::WireUp& wire_;
   transport::Transport& link_;
   plan::Strategy strategy_;
   int lanes_;
-  int lists_;
+  int lists_;  ///< streams to each peer
   std::span<std::byte> region_;
   std::span<std::byte> send_;
   std::vector<transport::Transport::Part> parts_;  ///< [peer], in the own region

@@ -17,6 +17,12 @@ Inbox::Inbox(Exchange& exchange, std::span<const std::uint32_t> blocks,
   for (std::uint32_t s = 0; s < exchange.incoming().size(); ++s) {
     const IncomingStream& stream = exchange.incoming()[s];
     const auto& targets = stream.targets;
+    if (stream.mirrors) {
+      for (std::size_t b = 0; b + 1 < blocks_.size(); ++b) {
+        for (const auto& chunk : stream.chunks) need(b, stream.peer, chunk);
+      }
+      continue;
+    }
     std::uint32_t slot = 0;
     for (std::size_t b = 0; b + 1 < blocks_.size() && slot < targets.size(); ++b) {
       const auto end = static_cast<std::uint32_t>(
@@ -25,17 +31,26 @@ Inbox::Inbox(Exchange& exchange, std::span<const std::uint32_t> blocks,
       sources_[b].push_back({s, slot, end});
       auto chunk = std::upper_bound(stream.chunks.begin(), stream.chunks.end(), slot,
                                     [](std::uint32_t first, const Chunk& c) { return first < c.end_slot; });
-      for (std::uint32_t first = slot; first < end; first = chunk++->end_slot) {
-        auto& needed = needed_[b];
-        auto same = std::find_if(needed.begin(), needed.end(), [&](const Needed& n) {
-          return n.peer == stream.peer && n.lane == chunk->lane;
-        });
-        if (same == needed.end()) same = needed.insert(same, {stream.peer, chunk->lane, 0});
-        same->chunks = std::max(same->chunks, chunk->ordinal + 1);
-      }
+      for (std::uint32_t first = slot; first < end; first = chunk++->end_slot) need(b, stream.peer, *chunk);
       slot = end;
     }
   }
+}
+
+void Inbox::need(std::size_t block, int peer, const Chunk& chunk) {
+  auto& needed = needed_[block];
+  auto same = std::find_if(needed.begin(), needed.end(),
+                           [&](const Needed& n) { return n.peer == peer && n.lane == chunk.lane; });
+  if (same == needed.end()) same = needed.insert(same, {peer, chunk.lane, 0});
+  same->chunks = std::max(same->chunks, chunk.ordinal + 1);
+}
+
+const float* Inbox::mirrors(int peer, std::uint64_t iteration) const noexcept {
+  const auto streams = exchange_.incoming().size() / static_cast<std::size_t>(exchange_.size());
+  const IncomingStream& stream = exchange_.incoming()[(static_cast<std::size_t>(peer) + 1) * streams - 1];
+  if (!stream.mirrors || stream.targets.empty()) return nullptr;
+  return reinterpret_cast<const float*>(exchange_.region().data() + stream.offset +
+                                        exchange_.parity_shift_from(peer, iteration));
 }
 
 bool Inbox::ready(std::size_t block, std::uint64_t iteration) const noexcept {

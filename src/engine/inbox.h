@@ -20,6 +20,8 @@ class Inbox {
   /// Adds it to sums[index - blocks[block]], peer after peer, so that the result does not depend on the order
   /// of arrival. A false id fails the job, naming the peer.
   void add(std::size_t block, std::uint64_t iteration, std::span<double> sums) const noexcept;
+  /// The mirrors that `peer` has sent in this iteration; valid when ready(). Null when it sends none.
+  const float* mirrors(int peer, std::uint64_t iteration) const noexcept;
   /// Whether the scalars of all peers after `iteration` have arrived; if so adds them up in the order of
   /// ranks.
   bool scalars(std::uint64_t iteration, const Scalars& mine, Scalars& total) const noexcept;
@@ -38,6 +40,7 @@ class Inbox {
   Exchange& exchange_;
   std::vector<std::uint32_t> blocks_;
   std::span<const std::uint32_t> indexes_;
+  void need(std::size_t block, int peer, const Chunk& chunk);
   std::vector<std::vector<Source>> sources_;
   std::vector<std::vector<Needed>> needed_;
 };

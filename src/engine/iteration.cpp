@@ -66,6 +66,10 @@ class Loop {
 
   void send_columns(int worker, std::uint64_t t, std::vector<double>& scratch) {
     for (const auto& chunk : exchange_.lane_chunks(worker)) {
+      if (exchange_.outgoing()[chunk.stream].mirrors) {
+        if (!outbox_.publish_mirrors(chunk, step_.values(), t)) return;
+        continue;
+      }
       const auto sums = compute(worker, chunk.column, scratch);
       if (!outbox_.publish(chunk, sums, t)) return;
       exchange_.link().poll();
@@ -81,6 +85,10 @@ class Loop {
       if (column >= local_columns_) return;
       const auto sums = compute(worker, column, scratch);
       exchange_.link().poll();
+      if (exchange_.size() > 1) {
+        // As keep() and take() would: whether a column is kept depends on timing, the result must not.
+        for (double& sum : sums) sum = static_cast<float>(sum);
+      }
       if (Scalars totals; ready(column, t, totals)) {
         finish(column, t, sums, totals);
       } else {
@@ -110,6 +118,11 @@ class Loop {
   }
 
   void finish(std::size_t column, std::uint64_t t, std::span<double> sums, const Scalars& totals) {
+    for (int p = 0; p < exchange_.size(); ++p) {
+      if (const float* mirrors = inbox_.mirrors(p, t); mirrors != nullptr) {
+        step_.add_mirrors(p, mirrors, column, sums);
+      }
+    }
     inbox_.add(column, t, sums);
     scalars_[column] = step_.finish(bounds_[column], sums, totals);
   }

@@ -20,6 +20,10 @@ class Step {
   virtual ~Step() = default;
   /// sums[i]: what the own edges give to destination i of the column.
   virtual void compute(int worker, std::size_t column, std::span<double> sums) = 0;
+  /// Source values by index of the own vertices, what mirrors are copies of.
+  virtual std::span<const float> values() const = 0;
+  /// Adds to sums of a local column what the edges of the sources give that `peer` mirrors here.
+  virtual void add_mirrors(int peer, const float* mirrors, std::size_t column, std::span<double> sums) = 0;
   /// Makes new values of own vertices first.. from their complete sums. `totals`: the scalars after the last
   /// iteration over all processes. Returns these vertices' part of the next ones.
   virtual Scalars finish(std::uint32_t first, std::span<const double> sums, const Scalars& totals) = 0;

@@ -24,17 +24,19 @@ void Outbox::fill(const OutgoingStream& stream, std::uint32_t first_slot, std::s
   for (std::size_t i = 0; i < sums.size(); ++i) pairs[i] = {ids[i], static_cast<float>(sums[i])};
 }
 
-bool Outbox::publish(const OutgoingChunk& chunk, std::span<const double> sums,
-                     std::uint64_t iteration) noexcept {
+/// fill(address) writes the values of the chunk where they go.
+template <class Fill>
+bool Outbox::send(const OutgoingChunk& chunk, std::size_t values, std::uint64_t iteration,
+                  const Fill& fill) noexcept {
   const OutgoingStream& stream = exchange_.outgoing()[chunk.stream];
   const int peer = stream.peer;
   const auto lane = static_cast<int>(chunk.chunk.lane);
   const std::size_t at = chunk.first_slot * exchange_.value_bytes();
-  const std::size_t bytes = sums.size() * exchange_.value_bytes();
+  const std::size_t bytes = values * exchange_.value_bytes();
   const std::size_t remote = stream.remote_offset + exchange_.parity_shift_to(peer, iteration) + at;
   auto& link = exchange_.link();
   if (std::byte* slots = link.remote_ptr(peer, remote); slots != nullptr) {
-    fill(stream, chunk.first_slot, sums, slots);
+    fill(slots);
     link.stored(lane, bytes);
   } else {
     const auto number = static_cast<std::size_t>(&chunk - exchange_.lane_chunks(lane).data());
@@ -42,12 +44,29 @@ bool Outbox::publish(const OutgoingChunk& chunk, std::span<const double> sums,
       if (!link.poll() || exchange_.health().failed()) return false;
     }
     const auto source = exchange_.send_memory().subspan(stream.send_offset + at, bytes);
-    fill(stream, chunk.first_slot, sums, source.data());
+    fill(source.data());
     if (!exchange_.write(lane, peer, remote, source)) return false;
     sent_[lane][number] = exchange_.writes(lane, peer);
   }
   const std::uint64_t before = (iteration - 1) * exchange_.chunks_to(peer, chunk.chunk.lane);
   return exchange_.signal(lane, peer, kFirstLaneKind + lane, before + chunk.chunk.ordinal + 1);
+}
+
+bool Outbox::publish(const OutgoingChunk& chunk, std::span<const double> sums,
+                     std::uint64_t iteration) noexcept {
+  const OutgoingStream& stream = exchange_.outgoing()[chunk.stream];
+  return send(chunk, sums.size(), iteration,
+              [&](std::byte* slots) { fill(stream, chunk.first_slot, sums, slots); });
+}
+
+bool Outbox::publish_mirrors(const OutgoingChunk& chunk, std::span<const float> values,
+                             std::uint64_t iteration) noexcept {
+  const std::uint32_t* indexes = exchange_.outgoing()[chunk.stream].indexes.data() + chunk.first_slot;
+  const std::uint32_t count = chunk.chunk.end_slot - chunk.first_slot;
+  return send(chunk, count, iteration, [&](std::byte* slots) {
+    auto* mirrors = reinterpret_cast<float*>(slots);
+    for (std::uint32_t i = 0; i < count; ++i) mirrors[i] = values[indexes[i]];
+  });
 }
 
 bool Outbox::publish_scalars(const Scalars& scalars, std::uint64_t iteration) noexcept {

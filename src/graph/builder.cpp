@@ -17,6 +17,7 @@ namespace edgewire::graph {
 namespace {
 
 constexpr std::uint64_t kBucketEdges = std::uint64_t{1} << 18;  // a bucket's targets fit the L2 cache
+constexpr std::uint64_t kBucketRows = std::uint64_t{1} << 22;   // bounds what a worker keeps for each row
 constexpr std::uint64_t kMaxBuckets = 1024;  // more write streams than this overwhelm the TLB
 
 /// Orders weights as their bits do: negative ones first. -0 counts as 0.
@@ -39,7 +40,8 @@ Builder::Builder(std::uint64_t vertices, std::uint64_t expected_edges, const Bui
   if (vertices > kMaxVertices) {
     throw Error(fmt::format("{} vertices are more than the {} that are supported", vertices, kMaxVertices));
   }
-  const std::uint64_t wanted = std::clamp<std::uint64_t>(expected_edges / kBucketEdges, 1, kMaxBuckets);
+  const std::uint64_t wanted = std::clamp<std::uint64_t>(
+      std::max(expected_edges / kBucketEdges, vertices / kBucketRows), 1, kMaxBuckets);
   const int vertex_bits = vertices > 1 ? static_cast<int>(std::bit_width(vertices - 1)) : 0;
   shift_ = std::max(0, vertex_bits - static_cast<int>(std::bit_width(wanted - 1)));
   const std::uint64_t buckets = vertices == 0 ? 0 : ((vertices - 1) >> shift_) + 1;

@@ -29,6 +29,8 @@ class GraphFile {
   bool simple() const;     ///< no duplicate edges and no self loops, by construction
   bool symmetric() const;  ///< every edge is stored both ways, by construction
   bool has_original_ids() const;
+  /// Of the whole file: equal for equal graphs. Known from the header, nothing is read.
+  std::uint64_t checksum() const;
 
   /// vertices()+1 edge indices: out-edges of v are targets()[offsets()[v] .. offsets()[v+1]).
   std::span<const std::uint64_t> offsets() const;

@@ -46,7 +46,8 @@ struct CoverTraffic {
   Traffic mirrored_edges;      ///< edges that move from the source's process to the destination's
   std::uint64_t matching = 0;  ///< lower bound of all values
   std::uint64_t memory_bytes = 0;
-  double seconds = 0;  ///< for all covers, summed over threads: what planning costs a job of that many cores
+  double core_seconds =
+      0;  ///< computing time of all threads: what planning costs, divided by the job's cores
 
   double gap(std::uint64_t values_total) const noexcept {
     return matching == 0 ? 0 : static_cast<double>(values_total) / static_cast<double>(matching) - 1;

@@ -162,8 +162,9 @@ std::span<const std::uint32_t> ExchangePlan::slots_of(std::size_t stream) const 
 }
 
 void ExchangePlan::place(std::size_t stream, std::span<const std::uint32_t> positions) {
-  destination_of_.resize(first_entries_.back());
   const Stream& s = streams_[stream];
+  if (s.mirrors) return;
+  destination_of_.resize(first_entries_.back());
   std::vector<bool> taken(s.entries);
   for (std::uint32_t e = 0; e < s.entries; ++e) {
     if (positions[e] >= s.entries || taken[positions[e]]) {

@@ -1,0 +1,140 @@
+#include "bench/graphs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+namespace edgewire::perf {
+
+namespace {
+
+using Edge = std::pair<std::uint32_t, std::uint32_t>;
+
+/// SplitMix64 (Steele, Lea, Flood 2014).
+class Random {
+ public:
+  std::uint64_t next() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+  }
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+
+ private:
+  std::uint64_t state_ = 1;
+};
+
+Graph from_edges(std::uint32_t vertices, const std::vector<Edge>& edges) {
+  Graph graph;
+  graph.offsets.assign(std::size_t{vertices} + 1, 0);
+  for (const Edge& edge : edges) ++graph.offsets[edge.first + 1];
+  std::partial_sum(graph.offsets.begin(), graph.offsets.end(), graph.offsets.begin());
+  std::vector<std::uint64_t> places = graph.offsets;
+  graph.targets.resize(edges.size());
+  for (const Edge& edge : edges) graph.targets[places[edge.first]++] = edge.second;
+  for (std::uint32_t v = 0; v < vertices; ++v)
+    std::sort(graph.targets.data() + graph.offsets[v], graph.targets.data() + graph.offsets[v + 1]);
+  return graph;
+}
+
+Graph renumber(const Graph& graph, const std::vector<std::uint32_t>& new_ids) {
+  std::vector<Edge> edges;
+  edges.reserve(graph.targets.size());
+  for (std::uint32_t v = 0; v < graph.vertices(); ++v)
+    for (std::uint64_t e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e)
+      edges.emplace_back(new_ids[v], new_ids[graph.targets[e]]);
+  return from_edges(graph.vertices(), edges);
+}
+
+Edge kronecker_edge(int scale, Random& random) {
+  Edge edge{0, 0};
+  for (int level = 0; level < scale; ++level) {
+    const double p = random.uniform();
+    edge.first = edge.first * 2 + (p >= 0.76 ? 1 : 0);
+    edge.second = edge.second * 2 + ((p >= 0.57 && p < 0.76) || p >= 0.95 ? 1 : 0);
+  }
+  return edge;
+}
+
+Graph make_kronecker(int scale) {
+  Random random;
+  const std::uint32_t vertices = 1U << scale;
+  std::vector<std::uint32_t> new_ids(vertices);
+  std::iota(new_ids.begin(), new_ids.end(), 0);
+  for (std::uint32_t i = vertices; i > 1; --i) std::swap(new_ids[i - 1], new_ids[random.next() % i]);
+  std::vector<Edge> edges(std::size_t{vertices} * 16);
+  for (Edge& edge : edges) {
+    const Edge made = kronecker_edge(scale, random);
+    edge = {new_ids[made.first], new_ids[made.second]};
+  }
+  return from_edges(vertices, edges);
+}
+
+Graph make_uniform(int scale) {
+  Random random;
+  const std::uint64_t vertices = 1ULL << scale;
+  std::vector<Edge> edges(vertices * 16);
+  for (Edge& edge : edges)
+    edge = {static_cast<std::uint32_t>(random.next() % vertices),
+            static_cast<std::uint32_t>(random.next() % vertices)};
+  return from_edges(static_cast<std::uint32_t>(vertices), edges);
+}
+
+Graph make_grid(int scale) {
+  const std::uint32_t columns = 1U << (scale / 2);
+  const std::uint32_t vertices = 1U << scale;
+  std::vector<Edge> edges;
+  for (std::uint32_t v = 0; v < vertices; ++v) {
+    if (v % columns != 0) edges.emplace_back(v, v - 1), edges.emplace_back(v - 1, v);
+    if (v >= columns) edges.emplace_back(v, v - columns), edges.emplace_back(v - columns, v);
+  }
+  return from_edges(vertices, edges);
+}
+
+Graph make_web(int scale) {
+  Random random;
+  const std::uint32_t vertices = 1U << scale;
+  std::vector<Edge> edges;
+  for (std::uint32_t v = 0; v < vertices; ++v) {
+    const auto links = static_cast<std::uint32_t>(std::min(4.0 / std::sqrt(random.uniform()), 1000.0) * 2);
+    const auto site = static_cast<std::uint32_t>(v & ~0xffU);
+    for (std::uint32_t i = 0; i < links; ++i) {
+      const double kind = random.uniform();
+      if (kind < 0.6)  // the pages of a site link to its first ones
+        edges.emplace_back(v, site + static_cast<std::uint32_t>(std::pow(random.uniform(), 4.0) * 256));
+      else if (kind < 0.9)
+        edges.emplace_back(v, (v + static_cast<std::uint32_t>(std::exp(random.uniform() * 9))) % vertices);
+      else
+        edges.emplace_back(v, static_cast<std::uint32_t>(std::pow(random.uniform(), 6.0) * vertices));
+    }
+  }
+  return from_edges(vertices, edges);
+}
+
+}  // namespace
+
+Graph make_graph(const std::string& shape, int scale) {
+  if (shape == "kronecker") return make_kronecker(scale);
+  if (shape == "uniform") return make_uniform(scale);
+  if (shape == "grid") return make_grid(scale);
+  if (shape == "web") return make_web(scale);
+  throw std::invalid_argument("no such shape: " + shape);
+}
+
+Graph order_by_degree(const Graph& graph) {
+  std::vector<std::uint64_t> degrees(graph.vertices());
+  for (std::uint32_t v = 0; v < graph.vertices(); ++v) degrees[v] += graph.offsets[v + 1] - graph.offsets[v];
+  for (const std::uint32_t target : graph.targets) ++degrees[target];
+  std::vector<std::uint32_t> order(graph.vertices());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return degrees[a] > degrees[b]; });
+  std::vector<std::uint32_t> new_ids(graph.vertices());
+  for (std::uint32_t i = 0; i < order.size(); ++i) new_ids[order[i]] = i;
+  return renumber(graph, new_ids);
+}
+
+}  // namespace edgewire::perf

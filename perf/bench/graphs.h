@@ -1,0 +1,25 @@
+// Graphs in memory for benchmarks: made from a seed, quick to make, in the shapes that kernels meet.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace edgewire::perf {
+
+/// Out-edges of v: targets[offsets[v]..offsets[v + 1]).
+struct Graph {
+  std::vector<std::uint64_t> offsets;
+  std::vector<std::uint32_t> targets;
+  std::uint32_t vertices() const { return static_cast<std::uint32_t>(offsets.size() - 1); }
+};
+
+/// A graph of 2^scale vertices and about 16 edges a vertex. Shapes: "kronecker" (R-MAT with Graph500's
+/// parameters, ids permuted), "uniform", "grid" (4 edges a vertex, row by row), "web" (links to near ids,
+/// which are often shared, and to popular pages; in crawl order).
+Graph make_graph(const std::string& shape, int scale);
+
+/// The same graph with vertices renumbered by falling degree (in and out).
+Graph order_by_degree(const Graph& graph);
+
+}  // namespace edgewire::perf

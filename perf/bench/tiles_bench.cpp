@@ -1,0 +1,221 @@
+// How fast tiles are built and swept, in edges a second, beside what the machine can do: reading memory in a
+// row, and gathering floats at random from the L1 and L2 caches. EDGEWIRE_BENCH_SCALE sets the size of the
+// graphs (default 22).
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "bench/graphs.h"
+#include "kernels/tile.h"
+#include "topology/machine.h"
+#include "topology/memory.h"
+#include "topology/placement.h"
+
+namespace {
+
+using namespace edgewire;
+
+class GraphReader final : public kernels::EdgeReader {
+ public:
+  explicit GraphReader(const perf::Graph& graph) : graph_(graph) {}
+  std::uint32_t sources() const override { return graph_.vertices(); }
+  std::uint64_t edges() const override { return graph_.targets.size(); }
+  void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
+            std::vector<std::uint32_t>& ends) const override {
+    const auto begin = graph_.offsets[first];
+    destinations.assign(graph_.targets.data() + begin, graph_.targets.data() + graph_.offsets[last]);
+    for (std::uint32_t s = first; s < last; ++s)
+      ends.push_back(static_cast<std::uint32_t>(graph_.offsets[s + 1] - begin));
+  }
+
+ private:
+  const perf::Graph& graph_;
+};
+
+int scale() {
+  const char* const text = std::getenv("EDGEWIRE_BENCH_SCALE");
+  return text != nullptr ? std::atoi(text) : 22;
+}
+
+/// The graph "shape/order"; keeps only the last one asked for.
+const perf::Graph& graph_named(const std::string& name) {
+  static std::string made;
+  static perf::Graph graph;
+  if (made != name) {
+    graph = {};
+    graph = perf::make_graph(name.substr(0, name.find('/')), scale());
+    if (name.ends_with("/degree")) graph = perf::order_by_degree(graph);
+    made = name;
+  }
+  return graph;
+}
+
+engine::WorkerPool make_pool(int workers) {
+  return engine::WorkerPool(topology::place(topology::discover(), 0, 1, workers));
+}
+
+/// Columns of at most kColumnWidth destinations and a sixteenth of a worker's edges.
+std::vector<std::uint32_t> cut_columns(const perf::Graph& graph, int workers) {
+  std::vector<std::uint32_t> edges_to(graph.vertices());
+  for (const std::uint32_t target : graph.targets) ++edges_to[target];
+  const std::uint64_t share = graph.targets.size() / (16 * static_cast<std::uint64_t>(workers));
+  std::vector<std::uint32_t> bounds{0};
+  std::uint64_t edges = 0;
+  for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
+    if (v > bounds.back() && (v - bounds.back() == kernels::kColumnWidth || edges + edges_to[v] > share)) {
+      bounds.push_back(v);
+      edges = 0;
+    }
+    edges += edges_to[v];
+  }
+  bounds.push_back(graph.vertices());
+  return bounds;
+}
+
+// What one core of the machine can do; these run first.
+double stream_bytes_per_s = 0;
+double l2_gathers_per_s = 0;
+
+/// The best of several runs, since the machine may be shared.
+template <class Work>
+double least_seconds(const Work& work) {
+  double least = 1e9;
+  for (int i = 0; i < 10; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return least;
+}
+
+void limit_stream(benchmark::State& state) {
+  constexpr std::size_t kBytes = 512 << 20;
+  const topology::NodeMemory memory(kBytes, -1, "a benchmark");
+  const auto words = memory.as<std::uint64_t>();
+  std::fill(words.begin(), words.end(), 1);
+  for (auto _ : state) {
+    const double seconds = least_seconds([&] {
+      std::array<std::uint64_t, 8> sums{};
+      for (std::size_t i = 0; i < words.size(); i += sums.size())
+        for (std::size_t j = 0; j < sums.size(); ++j) sums[j] += words[i + j];
+      benchmark::DoNotOptimize(sums);
+    });
+    stream_bytes_per_s = static_cast<double>(kBytes) / seconds;
+  }
+  state.counters["bytes/s"] = stream_bytes_per_s;
+}
+
+/// Sums floats of a table of state.range(0) bytes, at places given by 16-bit offsets.
+void limit_gather(benchmark::State& state) {
+  constexpr std::size_t kGathers = 1 << 22;
+  const auto table_bytes = static_cast<std::size_t>(state.range(0));
+  const topology::NodeMemory memory(kGathers * sizeof(std::uint16_t) + (2 << 20), -1, "a benchmark");
+  const auto offsets = memory.as<std::uint16_t>().first(kGathers);
+  const float* const table = memory.as<float>().data() + kGathers / 2;
+  std::uint64_t random = 1;
+  for (std::uint16_t& offset : offsets) {
+    random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+    offset = static_cast<std::uint16_t>((random >> 40) % (table_bytes / sizeof(float)));
+  }
+  double rate = 0;
+  for (auto _ : state) {
+    const double seconds = least_seconds([&] {
+      std::array<double, 8> sums{};
+      for (std::size_t i = 0; i < kGathers; i += sums.size())
+        for (std::size_t j = 0; j < sums.size(); ++j) sums[j] += static_cast<double>(table[offsets[i + j]]);
+      benchmark::DoNotOptimize(sums);
+    });
+    rate = static_cast<double>(kGathers) / seconds;
+  }
+  l2_gathers_per_s = rate;
+  state.counters["gathers/s"] = rate;
+}
+
+struct Built {
+  std::string name;
+  int workers = 0;
+  kernels::Tiles tiles;
+};
+
+const kernels::Tiles& tiles_of(const std::string& name, engine::WorkerPool& pool) {
+  static Built built;
+  if (built.name != name || built.workers != pool.workers()) {
+    built = {};
+    const perf::Graph& graph = graph_named(name);
+    built = {name, pool.workers(),
+             kernels::build_tiles(pool, GraphReader(graph), cut_columns(graph, pool.workers()))};
+  }
+  return built.tiles;
+}
+
+void build(benchmark::State& state, const std::string& name) {
+  engine::WorkerPool pool = make_pool(static_cast<int>(state.range(0)));
+  const perf::Graph& graph = graph_named(name);
+  const auto bounds = cut_columns(graph, pool.workers());
+  for (auto _ : state) benchmark::DoNotOptimize(kernels::build_tiles(pool, GraphReader(graph), bounds));
+  state.counters["edges/s"] = benchmark::Counter(static_cast<double>(graph.targets.size()),
+                                                 benchmark::Counter::kIsIterationInvariantRate);
+}
+
+void sweep(benchmark::State& state, const std::string& name) {
+  engine::WorkerPool pool = make_pool(static_cast<int>(state.range(0)));
+  const kernels::Tiles& tiles = tiles_of(name, pool);
+  const std::uint32_t vertices = graph_named(name).vertices();
+  const topology::NodeMemory values(vertices * sizeof(float), -1, "a benchmark");
+  const topology::NodeMemory results(vertices * sizeof(float), -1, "a benchmark");
+  const topology::NodeMemory sums(
+      static_cast<std::size_t>(pool.workers()) * kernels::kColumnWidth * sizeof(double) + (2 << 20), -1,
+      "a benchmark");
+  const std::span<float> x = values.as<float>();
+  std::fill(x.begin(), x.end(), 1.0F / static_cast<float>(vertices));
+  double least = 1e9;
+  for (auto _ : state) {
+    const auto start = std::chrono::steady_clock::now();
+    pool.for_each(tiles.columns(), [&](int worker, std::uint64_t column) {
+      double* const own = sums.as<double>().data() + static_cast<std::size_t>(worker) * kernels::kColumnWidth;
+      kernels::compute_column(tiles, column, x.data(), own);
+      std::copy_n(own, tiles.column_width(column), results.as<float>().data() + tiles.column_begin(column));
+    });
+    least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  const auto edges = static_cast<double>(tiles.edges());
+  const auto workers = static_cast<double>(pool.workers());
+  state.counters["least_ms"] = least * 1e3;
+  state.counters["edges/s"] = edges / least;
+  state.counters["bytes/edge"] = static_cast<double>(tiles.bytes()) / edges;
+  state.counters["held/edge"] = static_cast<double>(tiles.memory_bytes()) / edges;
+  state.counters["of_stream"] = static_cast<double>(tiles.bytes()) / least / stream_bytes_per_s;
+  state.counters["of_l2_gathers"] = edges / least / workers / l2_gathers_per_s;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::RegisterBenchmark("limit/stream", limit_stream)->Iterations(1);
+  benchmark::RegisterBenchmark("limit/gather", limit_gather)->Arg(16 << 10)->Arg(256 << 10)->Iterations(1);
+  for (const char* const name :
+       {"kronecker/degree", "kronecker/given", "uniform/given", "grid/given", "web/given", "web/degree"}) {
+    for (const int workers : {1, 2}) {
+      const std::string suffix = std::string("/") + name;
+      const auto unit = benchmark::kMillisecond;
+      benchmark::RegisterBenchmark(("build" + suffix).c_str(), build, name)
+          ->Arg(workers)
+          ->Unit(unit)
+          ->UseRealTime()
+          ->Iterations(2);
+      benchmark::RegisterBenchmark(("sweep" + suffix).c_str(), sweep, name)
+          ->Arg(workers)
+          ->Unit(unit)
+          ->UseRealTime()
+          ->Iterations(20);
+    }
+  }
+  benchmark::RunSpecifiedBenchmarks();
+}

@@ -1,0 +1,164 @@
+#include "perf/bound.h"
+
+#include <algorithm>
+
+#include "plan/edge_partition.h"
+#include "plan/ownership.h"
+
+namespace edgewire::perf {
+
+namespace {
+
+using plan::Strategy;
+using plan::Traffic;
+
+/// Traffic of one strategy, still without encoding.
+struct Counted {
+  Strategy strategy;
+  const Traffic* values;
+  std::vector<std::uint64_t> computed_edges;
+  std::optional<CoverFigures> cover;
+};
+
+std::uint64_t most_peers(const Traffic& traffic) {
+  const auto processes = static_cast<std::size_t>(traffic.processes());
+  std::uint64_t most = 0;
+  for (std::size_t from = 0; from < processes; ++from) {
+    std::uint64_t peers = 0;
+    for (std::size_t to = 0; to < processes; ++to) peers += from != to && traffic.at(from, to) > 0 ? 1 : 0;
+    most = std::max(most, peers);
+  }
+  return most;
+}
+
+class Calculator {
+ public:
+  Calculator(const plan::Rows& rows, const BoundOptions& options, const BoundProgress& progress)
+      : rows_(rows),
+        options_(options),
+        progress_(progress),
+        total_(options.processes.size() * options.ownerships.size()),
+        count_{.workers = options.workers, .threads = options.threads, .memory_bytes = options.memory_bytes} {
+  }
+
+  Bound run() {
+    for (const int processes : options_.processes) {
+      for (const auto& ownership : options_.ownerships) {
+        if (progress_) progress_(ownership + " " + std::to_string(processes), done_++, total_);
+        if (ownership == "hilbert" || ownership == "grid") {
+          add_edge_owners(ownership, processes);
+        } else {
+          add_vertex_owners(ownership, processes);
+        }
+      }
+    }
+    return std::move(bound_);
+  }
+
+ private:
+  bool wants(Strategy strategy) const {
+    return std::find(options_.strategies.begin(), options_.strategies.end(), strategy) !=
+           options_.strategies.end();
+  }
+
+  void add_vertex_owners(const std::string& how, int processes) {
+    std::string path = how;
+    if (const auto hole = path.find("{}"); hole != std::string::npos)
+      path.replace(hole, 2, std::to_string(processes));
+    const auto ownership = plan::Ownership::create(path, rows_.offsets, processes);
+    const auto owned = plan::count_owned(rows_, ownership, count_);
+    note(owned.memory_bytes, owned.passes);
+    const auto at_source = plan::computed_edges(owned.edges);
+    const std::pair<Strategy, const Traffic*> published[] = {{Strategy::edge, &owned.edges},
+                                                             {Strategy::worker, &owned.worker},
+                                                             {Strategy::process, &owned.process},
+                                                             {Strategy::slots, &owned.process}};
+    for (const auto& [strategy, values] : published) {
+      if (wants(strategy)) add_rows(how, {strategy, values, at_source, {}});
+    }
+    if (!wants(Strategy::cover)) return;
+    const auto cover = plan::count_cover(rows_, ownership, owned.edges, count_);
+    note(cover.memory_bytes, owned.passes);
+    const std::uint64_t values = plan::volume(cover.values, 1).values_sent_total;
+    add_rows(how, {Strategy::cover, &cover.values, plan::computed_edges(owned.edges, &cover.mirrored_edges),
+                   CoverFigures{cover.matching, cover.gap(values), cover.core_seconds}});
+  }
+
+  void add_edge_owners(const std::string& how, int processes) {
+    if (!wants(Strategy::slots)) return;
+    if (!cells_) cells_.emplace(rows_, options_.threads);
+    const auto partition = how == "grid" ? plan::EdgePartition::grid(*cells_, processes)
+                                         : plan::EdgePartition::hilbert(*cells_, processes);
+    const auto counted = plan::count_partitioned(rows_, partition, count_);
+    note(counted.memory_bytes, counted.passes);
+    add_rows(how, {Strategy::slots, &counted.values, counted.computed_edges, {}});
+  }
+
+  void add_rows(const std::string& ownership, const Counted& counted) {
+    const bool was_published = counted.strategy == Strategy::edge || counted.strategy == Strategy::worker ||
+                               counted.strategy == Strategy::process;
+    for (const auto encoding : {plan::Encoding::f32, plan::Encoding::bf16}) {
+      add_row(ownership, counted, encoding, false);
+      if (options_.as_published_2015 && was_published && encoding == plan::Encoding::f32) {
+        add_row(ownership, counted, encoding, true);
+      }
+    }
+  }
+
+  void add_row(const std::string& ownership, const Counted& counted, plan::Encoding encoding,
+               bool with_self) {
+    BoundRow row;
+    row.processes = counted.values->processes();
+    row.workers = options_.workers;
+    row.ownership = ownership;
+    row.strategy = counted.strategy;
+    row.encoding = encoding;
+    row.self_traffic = with_self;
+    row.volume = plan::volume(*counted.values, plan::bytes_a_value(counted.strategy, encoding), with_self);
+    row.edges_max = *std::max_element(counted.computed_edges.begin(), counted.computed_edges.end());
+    row.edges_mean = static_cast<double>(rows_.edges()) / row.processes;
+    row.cover = counted.cover;
+    const std::uint64_t wire_bytes = row.volume.wire_bytes_max[options_.framing];
+    for (const auto& [name, bits] : options_.rates)
+      row.seconds_at.push_back(plan::seconds_at(wire_bytes, bits));
+    if (options_.model && !with_self) add_predictions(row, most_peers(*counted.values));
+    bound_.rows.push_back(std::move(row));
+  }
+
+  void add_predictions(BoundRow& row, std::uint64_t messages) const {
+    const auto edges = static_cast<double>(row.edges_max);
+    const auto vertices = static_cast<double>(rows_.vertices()) / row.processes;
+    const Demand demand{.processes = row.processes,
+                        .edges = edges,
+                        .wire_bytes = row.volume.wire_bytes_max[options_.framing],
+                        .messages = messages,
+                        .memory_bytes = memory_bytes(edges, vertices, 2 * row.volume.values_sent_max)};
+    for (const auto& [name, bits] : options_.rates) {
+      Rates rates = *options_.model;
+      rates.line_bits_per_s = static_cast<double>(bits);
+      row.predictions.push_back(predict(demand, rates));
+    }
+  }
+
+  void note(std::uint64_t bytes, std::uint32_t passes) {
+    bound_.counting_bytes = std::max(bound_.counting_bytes, bytes);
+    bound_.passes = std::max(bound_.passes, passes);
+  }
+
+  const plan::Rows& rows_;
+  const BoundOptions& options_;
+  const BoundProgress& progress_;
+  std::size_t done_ = 0;
+  std::size_t total_;
+  plan::CountOptions count_;
+  std::optional<plan::Cells> cells_;
+  Bound bound_;
+};
+
+}  // namespace
+
+Bound compute_bound(const plan::Rows& rows, const BoundOptions& options, const BoundProgress& progress) {
+  return Calculator(rows, options, progress).run();
+}
+
+}  // namespace edgewire::perf

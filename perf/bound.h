@@ -1,0 +1,76 @@
+// The bound: for each number of processes, ownership, strategy and encoding the fewest bytes that an
+// iteration sends.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "perf/model.h"
+#include "plan/count.h"
+#include "plan/volume.h"
+
+namespace edgewire::perf {
+
+struct BoundOptions {
+  std::vector<int> processes;
+  int workers = 1;
+  /// hash, ranges: vertices have owners, and edges follow their sources (or, mirrored, their destinations).
+  /// hilbert, grid: edges have owners. Anything else: a partition file, "{}" in its name standing for the
+  /// number of processes.
+  std::vector<std::string> ownerships;
+  std::vector<plan::Strategy> strategies;
+  std::vector<std::pair<std::string, std::uint64_t>> rates;  ///< as given, bits per second
+  std::size_t framing = 0;                                   ///< index into plan::kFramings, of the seconds
+  bool as_published_2015 = false;  ///< also rows that count what a process sends to itself
+  int threads = 1;
+  std::uint64_t memory_bytes = 0;  ///< limit beside the graph
+  std::optional<Rates> model;      ///< line rate ignored: those of `rates` are taken
+};
+
+/// What was found of the covers of one number of processes.
+struct CoverFigures {
+  std::uint64_t matching = 0;  ///< no cover of this ownership has fewer values
+  double gap = 0;
+  double planning_core_s = 0;
+};
+
+struct BoundRow {
+  int processes = 1;
+  int workers = 1;
+  std::string ownership;
+  plan::Strategy strategy = plan::Strategy::slots;
+  plan::Encoding encoding = plan::Encoding::f32;
+  bool self_traffic = false;  ///< counts values that stay at home, as in 2015
+  plan::Volume volume;
+  std::vector<double> seconds_at;  ///< [rate]: of the most loaded process, sending and receiving at once
+  std::uint64_t edges_max = 0;     ///< computed by the process with most of them
+  double edges_mean = 0;
+  std::optional<CoverFigures> cover;
+  std::vector<Prediction> predictions;  ///< [rate]; empty without a model
+};
+
+struct Bound {
+  std::vector<BoundRow> rows;
+  std::uint64_t counting_bytes = 0;  ///< most memory that a count took beside the graph
+  std::uint32_t passes = 0;          ///< most passes over the graph for one number of processes and ownership
+};
+
+/// Called before each count: what, and how many of how many are done.
+using BoundProgress = std::function<void(const std::string& what, std::size_t done, std::size_t total)>;
+
+/// Exact counts. Rows are in the order of processes, ownerships, strategies, encodings (f32, bf16: the other
+/// 2-byte encodings cost the same). Edge owners send mirrors and sums in slots: one strategy. Throws Error.
+Bound compute_bound(const plan::Rows& rows, const BoundOptions& options, const BoundProgress& progress = {});
+
+/// For people, ending with a newline.
+std::string to_text(const Bound& bound, const BoundOptions& options);
+/// One line a row, with a header.
+std::string to_csv(const Bound& bound, const BoundOptions& options);
+/// {"rows": [...]}, and what the rows have in common.
+std::string to_json(const Bound& bound, const BoundOptions& options);
+
+}  // namespace edgewire::perf

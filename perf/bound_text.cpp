@@ -1,0 +1,266 @@
+#include <fmt/core.h>
+
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "perf/bound.h"
+
+namespace edgewire::perf {
+
+namespace {
+
+using plan::Encoding;
+
+constexpr double kMega = 1e6;
+
+std::string with_commas(std::uint64_t number) {
+  const std::string digits = std::to_string(number);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+std::string time_text(double seconds) {
+  if (seconds >= 1) return fmt::format("{:.2f} s", seconds);
+  if (seconds >= 1e-3) return fmt::format("{:.2f} ms", seconds * 1e3);
+  return fmt::format("{:.1f} us", seconds * 1e6);
+}
+
+std::string rate_text(double bits_per_s) {
+  if (std::isinf(bits_per_s)) return "none";
+  if (bits_per_s >= 1e12) return fmt::format("{:.3g}T", bits_per_s / 1e12);
+  if (bits_per_s >= 1e9) return fmt::format("{:.3g}G", bits_per_s / 1e9);
+  return fmt::format("{:.3g}M", bits_per_s / 1e6);
+}
+
+std::string strategy_text(const BoundRow& row) {
+  std::string text(plan::to_name(row.strategy));
+  if (row.encoding != Encoding::f32) text += " 2-byte";
+  if (row.self_traffic) text += " +self";
+  return text;
+}
+
+/// The table for people leaves out 2-byte values with ids; CSV and JSON have them.
+bool for_people(const BoundRow& row) {
+  return row.encoding == Encoding::f32 || !plan::sends_ids(row.strategy);
+}
+
+class Text {
+ public:
+  Text(const Bound& bound, const BoundOptions& options) : bound_(bound), options_(options) {
+    for (const auto& ownership : options.ownerships) width_ = std::max(width_, ownership.size());
+  }
+
+  std::string all() {
+    for (std::size_t first = 0; first < bound_.rows.size();) {
+      std::size_t last = first;
+      while (last < bound_.rows.size() && bound_.rows[last].processes == bound_.rows[first].processes) ++last;
+      add_volumes({bound_.rows.data() + first, last - first});
+      first = last;
+    }
+    if (options_.model) add_predictions();
+    print(
+        "Counted exactly with {:.1f} MB beside the graph, limit {} MB, and {} over it for each number of "
+        "processes and ownership.\n",
+        static_cast<double>(bound_.counting_bytes) / kMega, options_.memory_bytes >> 20,
+        bound_.passes == 1 ? "one pass" : fmt::format("{} passes", bound_.passes));
+    return std::move(text_);
+  }
+
+ private:
+  template <class... Arguments>
+  void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
+  }
+
+  void add_volumes(std::span<const BoundRow> rows) {
+    print(
+        "{} {} with {} {}. Values each process sends in an iteration; MB, wire MB ({}) and time of the most "
+        "loaded one\n",
+        rows.front().processes, rows.front().processes == 1 ? "process" : "processes", options_.workers,
+        options_.workers == 1 ? "worker" : "workers", plan::kFramings[options_.framing].name);
+    print("{:<{}}  {:<14}{:>14}{:>14}{:>15}{:>10}{:>10}", "ownership", width_, "strategy", "mean", "largest",
+          "total", "MB", "wire MB");
+    for (const auto& [name, bits] : options_.rates) print("{:>11}", name);
+    print("{:>8}\n", "load");
+    for (const auto& row : rows) {
+      if (for_people(row)) add_volume(row);
+    }
+    add_wire_bytes(rows);
+    for (const auto& row : rows) {
+      if (!row.cover || row.encoding != Encoding::f32) continue;
+      print("cover, {}: {}; planned in {} of one core\n", row.ownership,
+            row.cover->gap == 0
+                ? fmt::format("proved minimum by a matching of {}", with_commas(row.cover->matching))
+                : fmt::format("at most {:.2f} % above the minimum", row.cover->gap * 100),
+            time_text(row.cover->planning_core_s));
+    }
+    print("\n");
+  }
+
+  void add_volume(const BoundRow& row) {
+    const auto& volume = row.volume;
+    print("{:<{}}  {:<14}{:>14}{:>14}{:>15}{:>10.3f}{:>10.3f}", row.ownership, width_, strategy_text(row),
+          with_commas(static_cast<std::uint64_t>(std::llround(volume.values_sent_mean))),
+          with_commas(volume.values_sent_max), with_commas(volume.values_sent_total),
+          static_cast<double>(volume.payload_bytes_max) / kMega,
+          static_cast<double>(volume.wire_bytes_max[options_.framing]) / kMega);
+    for (const double seconds : row.seconds_at) print("{:>11}", time_text(seconds));
+    const double excess = row.edges_mean > 0 ? static_cast<double>(row.edges_max) / row.edges_mean - 1 : 0;
+    print("{:>+7.1f}%\n", excess * 100);
+  }
+
+  void add_wire_bytes(std::span<const BoundRow> rows) {
+    print("wire MB with the headers of");
+    for (const auto& framing : plan::kFramings) print("{:>12}", framing.name);
+    print("\n");
+    for (const auto& row : rows) {
+      if (row.encoding != Encoding::f32 || row.self_traffic) continue;
+      print("{:<{}}  {:<14}{:{}}", row.ownership, width_, strategy_text(row), "",
+            width_ < 11 ? 11 - width_ : 0);
+      for (const auto bytes : row.volume.wire_bytes_max)
+        print("{:>12.3f}", static_cast<double>(bytes) / kMega);
+      print("\n");
+    }
+  }
+
+  void add_predictions() {
+    const auto& model = *options_.model;
+    print(
+        "What if: {:.3g} edges/s a core, {} cores a process, {} a message{}. Time of an iteration, what "
+        "limits it, "
+        "and the line rate above which the wire does not\n",
+        model.edges_per_core_s, model.cores, time_text(model.latency_s),
+        model.memory_bytes_per_s > 0
+            ? fmt::format(", {:.3g} GB/s of memory a process", model.memory_bytes_per_s / 1e9)
+            : std::string());
+    print("{:<{}}  {:<14}{:>10}", "ownership", width_, "strategy", "processes");
+    for (const auto& [name, bits] : options_.rates) print("{:>19}", name);
+    print("{:>11}\n", "balanced");
+    for (const auto& row : bound_.rows) {
+      if (row.predictions.empty() || !for_people(row)) continue;
+      print("{:<{}}  {:<14}{:>10}", row.ownership, width_, strategy_text(row), row.processes);
+      for (const auto& prediction : row.predictions) {
+        print("{:>19}", fmt::format("{} {}", time_text(prediction.seconds), to_name(prediction.limit)));
+      }
+      print("{:>11}\n", rate_text(row.predictions.front().balanced_bits_per_s));
+    }
+    for (const auto& row : bound_.rows) {
+      if (row.processes == bound_.rows.front().processes && !row.predictions.empty() && for_people(row)) {
+        add_changes(row);
+      }
+    }
+    print("\n");
+  }
+
+  /// Where along the numbers of processes another limit takes over, for the series that `first` begins.
+  void add_changes(const BoundRow& first) {
+    std::string changes;
+    for (std::size_t rate = 0; rate < options_.rates.size(); ++rate) {
+      std::vector<Prediction> series;
+      for (const auto& row : bound_.rows) {
+        if (row.ownership == first.ownership && row.strategy == first.strategy &&
+            row.encoding == first.encoding && !row.predictions.empty()) {
+          series.push_back(row.predictions[rate]);
+        }
+      }
+      const std::size_t change = change_of_limit(series);
+      if (change == series.size()) continue;
+      fmt::format_to(std::back_inserter(changes), "{} at {} {} from {} processes on",
+                     changes.empty() ? ":" : ",", options_.rates[rate].first, to_name(series[change].limit),
+                     series[change].processes);
+    }
+    if (!changes.empty()) print("limit changes, {} {}{}\n", first.ownership, strategy_text(first), changes);
+  }
+
+  const Bound& bound_;
+  const BoundOptions& options_;
+  std::size_t width_ = 9;
+  std::string text_;
+};
+
+nlohmann::ordered_json to_json(const Prediction& prediction) {
+  nlohmann::ordered_json json{
+      {"seconds", prediction.seconds},       {"limit", to_name(prediction.limit)},
+      {"cores_seconds", prediction.cores_s}, {"memory_seconds", prediction.memory_s},
+      {"wire_seconds", prediction.wire_s},   {"latency_seconds", prediction.latency_s}};
+  if (std::isfinite(prediction.balanced_bits_per_s))
+    json["balanced_bits_per_s"] = prediction.balanced_bits_per_s;
+  return json;
+}
+
+nlohmann::ordered_json to_json(const BoundRow& row, const BoundOptions& options) {
+  const auto& volume = row.volume;
+  nlohmann::ordered_json json{{"processes", row.processes},
+                              {"workers", row.workers},
+                              {"ownership", row.ownership},
+                              {"strategy", plan::to_name(row.strategy)},
+                              {"encoding", plan::to_name(row.encoding)},
+                              {"self_traffic", row.self_traffic},
+                              {"values_sent_mean", volume.values_sent_mean},
+                              {"values_sent_max", volume.values_sent_max},
+                              {"values_sent_total", volume.values_sent_total},
+                              {"payload_bytes_max", volume.payload_bytes_max},
+                              {"payload_bytes_total", volume.payload_bytes_total}};
+  for (std::size_t f = 0; f < plan::kFramings.size(); ++f) {
+    json["wire_bytes_max"][std::string(plan::kFramings[f].name)] = volume.wire_bytes_max[f];
+    json["wire_bytes_total"][std::string(plan::kFramings[f].name)] = volume.wire_bytes_total[f];
+  }
+  for (std::size_t r = 0; r < options.rates.size(); ++r) {
+    json["seconds_at"][options.rates[r].first] = row.seconds_at[r];
+    if (!row.predictions.empty()) json["predicted_at"][options.rates[r].first] = to_json(row.predictions[r]);
+  }
+  json["edges_max"] = row.edges_max;
+  json["edges_mean"] = row.edges_mean;
+  if (row.cover) {
+    json["matching"] = row.cover->matching;
+    json["gap"] = row.cover->gap;
+    json["planning_core_seconds"] = row.cover->planning_core_s;
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string to_text(const Bound& bound, const BoundOptions& options) { return Text(bound, options).all(); }
+
+std::string to_json(const Bound& bound, const BoundOptions& options) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const auto& row : bound.rows) rows.push_back(to_json(row, options));
+  const nlohmann::ordered_json json{{"seconds_framing", plan::kFramings[options.framing].name},
+                                    {"counting_bytes", bound.counting_bytes},
+                                    {"passes", bound.passes},
+                                    {"version", EDGEWIRE_VERSION},
+                                    {"rows", rows}};
+  return json.dump(1) + "\n";
+}
+
+std::string to_csv(const Bound& bound, const BoundOptions& options) {
+  std::string text =
+      "processes,workers,ownership,strategy,encoding,self_traffic,values_sent_mean,values_sent_max,"
+      "values_sent_total,payload_bytes_max,payload_bytes_total";
+  const auto out = std::back_inserter(text);
+  for (const auto& framing : plan::kFramings) fmt::format_to(out, ",wire_bytes_max_{}", framing.name);
+  for (const auto& [name, bits] : options.rates) fmt::format_to(out, ",seconds_at_{}", name);
+  fmt::format_to(out, ",edges_max,edges_mean,matching\n");
+  for (const auto& row : bound.rows) {
+    const auto& volume = row.volume;
+    std::string ownership;  // may be a path: quoted, with quotes doubled (RFC 4180)
+    for (const char letter : row.ownership) ownership.append(letter == '"' ? 2 : 1, letter);
+    fmt::format_to(out, "{},{},\"{}\",{},{},{},{},{},{},{},{}", row.processes, row.workers, ownership,
+                   plan::to_name(row.strategy), plan::to_name(row.encoding), row.self_traffic ? 1 : 0,
+                   volume.values_sent_mean, volume.values_sent_max, volume.values_sent_total,
+                   volume.payload_bytes_max, volume.payload_bytes_total);
+    for (const auto bytes : volume.wire_bytes_max) fmt::format_to(out, ",{}", bytes);
+    for (const double seconds : row.seconds_at) fmt::format_to(out, ",{}", seconds);
+    fmt::format_to(out, ",{},{},{}\n", row.edges_max, row.edges_mean,
+                   row.cover ? std::to_string(row.cover->matching) : "");
+  }
+  return text;
+}
+
+}  // namespace edgewire::perf

@@ -1,0 +1,58 @@
+// The perf folder says how fast a job can be and how fast it was: predictions, bounds, counters, verdicts. It
+// looks at everything, and nothing but the cli looks at it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace edgewire::perf {
+
+/// What one iteration asks of the most loaded process.
+struct Demand {
+  int processes = 1;
+  double edges = 0;                ///< computed
+  std::uint64_t wire_bytes = 0;    ///< in the direction with more of them
+  std::uint64_t messages = 0;      ///< sent: at least one for each peer
+  std::uint64_t memory_bytes = 0;  ///< streamed through memory; see memory_bytes()
+};
+
+/// What the machines and the link between them give. One machine a process.
+struct Rates {
+  double edges_per_core_s = 0;    ///< measured on graphs like this one
+  int cores = 1;                  ///< of a process
+  double memory_bytes_per_s = 0;  ///< of a process; 0: never the limit
+  double line_bits_per_s = 0;
+  double latency_s = 0;  ///< of each message
+};
+
+enum class Limit { cores, memory, wire };
+std::string_view to_name(Limit limit) noexcept;
+
+struct Prediction {
+  int processes = 1;
+  double cores_s = 0;
+  double memory_s = 0;
+  double wire_s = 0;     ///< with latency_s
+  double latency_s = 0;  ///< all messages, one after the other
+  double seconds = 0;    ///< the largest of the three: they overlap
+  Limit limit = Limit::cores;
+  /// The line rate at which the wire takes as long as the rest: above it the wire does not limit, below it
+  /// does. 0: nothing crosses the wire; infinity: latency alone takes longer than the rest.
+  double balanced_bits_per_s = 0;
+};
+
+/// Time of one iteration. Computing, streaming memory and sending overlap, so the slowest of them counts; a
+/// message costs its latency and its bytes (Hockney: The communication challenge for MPP, 1994).
+Prediction predict(const Demand& demand, const Rates& rates);
+
+/// Bytes that a process reads and writes in an iteration: 4 for each edge (two 16-bit offsets in a tile), 8
+/// for each of its vertices (the old value read, the new one written), and 8 for each value sent or received
+/// (written, then read). Values that stay in a cache are not counted.
+std::uint64_t memory_bytes(double edges, double vertices, std::uint64_t values) noexcept;
+
+/// Index of the first prediction with another limit than the first one; their number when there is none.
+std::size_t change_of_limit(std::span<const Prediction> by_processes) noexcept;
+
+}  // namespace edgewire::perf

@@ -1,0 +1,194 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <set>
+
+#include "cli/commands.h"
+#include "cli/common.h"
+#include "error.h"
+#include "graph/graph_file.h"
+#include "graph/parallel.h"
+#include "perf/bound.h"
+#include "plan/ownership.h"
+
+namespace edgewire::cli {
+
+namespace {
+
+/// As typed.
+struct BoundArguments {
+  std::string graph_path;
+  std::string processes = "2,4,8,16";
+  std::string workers = "8";
+  std::string rates = "1G,10G,25G,100G";
+  std::string ownerships = "hash,ranges,hilbert,grid";
+  std::string strategies = "edge,worker,process,slots,cover";
+  std::string framing = "tcp1500";
+  std::string memory = "4G";
+  std::string threads = "0";
+  bool as_published_2015 = false;
+  std::string compute_rate, cores, latency = "0us", memory_rate;
+  std::string csv_path, json_path;
+};
+
+std::vector<std::string> split(const std::string& list, const char* option) {
+  std::vector<std::string> items;
+  std::set<std::string> seen;
+  for (std::size_t first = 0; first <= list.size();) {
+    const std::size_t end = std::min(list.find(',', first), list.size());
+    items.push_back(list.substr(first, end - first));
+    if (items.back().empty()) throw UsageError(fmt::format("{}: '{}' has an empty item", option, list));
+    if (!seen.insert(items.back()).second)
+      throw UsageError(fmt::format("{}: {} is given twice", option, items.back()));
+    first = end + 1;
+  }
+  return items;
+}
+
+int whole_number(const std::string& text, int least, int most, const char* option) {
+  int number = 0;
+  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (bad != std::errc{} || end != text.data() + text.size() || number < least || number > most) {
+    throw UsageError(fmt::format("{}: '{}' is not a whole number from {} to {}", option, text, least, most));
+  }
+  return number;
+}
+
+/// A number with one of the units behind it, times the unit's value.
+double with_unit(const std::string& text, std::initializer_list<std::pair<const char*, double>> units,
+                 const char* option, const char* example) {
+  double number = 0;
+  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (bad == std::errc{} && std::isfinite(number) && number >= 0) {
+    for (const auto& [unit, value] : units) {
+      if (text.compare(static_cast<std::size_t>(end - text.data()), std::string::npos, unit) == 0)
+        return number * value;
+    }
+  }
+  throw UsageError(fmt::format("{}: cannot understand '{}' (say {})", option, text, example));
+}
+
+double above_zero(double number, const std::string& text, const char* option) {
+  if (number > 0) return number;
+  throw UsageError(fmt::format("{}: '{}' is not above 0", option, text));
+}
+
+std::size_t framing_index(const std::string& name) {
+  std::string known;
+  for (std::size_t f = 0; f < plan::kFramings.size(); ++f) {
+    if (plan::kFramings[f].name == name) return f;
+    known.append(f == 0 ? "" : ", ").append(plan::kFramings[f].name);
+  }
+  throw UsageError(fmt::format("--framing: no '{}' (known: {})", name, known));
+}
+
+perf::Rates model_rates(const BoundArguments& arguments, int workers) {
+  perf::Rates rates;
+  rates.edges_per_core_s = above_zero(
+      with_unit(arguments.compute_rate, {{"", 1}, {"M", 1e6}, {"G", 1e9}}, "--compute-rate", "1e9 or 1G"),
+      arguments.compute_rate, "--compute-rate");
+  rates.cores = arguments.cores.empty() ? workers : whole_number(arguments.cores, 1, 1 << 16, "--cores");
+  rates.latency_s =
+      with_unit(arguments.latency, {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}, "--latency", "20us");
+  if (!arguments.memory_rate.empty()) {
+    rates.memory_bytes_per_s = above_zero(
+        with_unit(arguments.memory_rate, {{"", 1}, {"M", 1e6}, {"G", 1e9}}, "--memory-rate", "34e9 or 34G"),
+        arguments.memory_rate, "--memory-rate");
+  }
+  return rates;
+}
+
+perf::BoundOptions understand(const BoundArguments& arguments) {
+  perf::BoundOptions options;
+  for (const auto& item : split(arguments.processes, "--processes")) {
+    options.processes.push_back(whole_number(item, 1, static_cast<int>(plan::kMaxProcesses), "--processes"));
+  }
+  std::sort(options.processes.begin(), options.processes.end());
+  options.workers = whole_number(arguments.workers, 1, 1024, "--workers");
+  for (const auto& item : split(arguments.rates, "--rate")) {
+    options.rates.emplace_back(item, plan::line_rate_bits(item));
+  }
+  options.ownerships = split(arguments.ownerships, "--ownership");
+  for (const auto& item : split(arguments.strategies, "--strategy")) {
+    options.strategies.push_back(plan::strategy_from(item));
+  }
+  options.framing = framing_index(arguments.framing);
+  options.as_published_2015 = arguments.as_published_2015;
+  options.threads = graph::workers_or_default(whole_number(arguments.threads, 0, 1024, "--threads"));
+  const double memory =
+      with_unit(arguments.memory, {{"M", 1 << 20}, {"G", 1 << 30}}, "--memory", "512M or 4G");
+  options.memory_bytes =
+      static_cast<std::uint64_t>(std::min(above_zero(memory, arguments.memory, "--memory"), 1e18));
+  if (!arguments.compute_rate.empty()) {
+    options.model = model_rates(arguments, options.workers);
+  } else if (!arguments.cores.empty() || !arguments.memory_rate.empty() || arguments.latency != "0us") {
+    throw UsageError("--cores, --latency and --memory-rate need --compute-rate");
+  }
+  return options;
+}
+
+void verify(const graph::GraphFile& file, int threads) {
+  constexpr std::uint64_t kRows = 1 << 16;
+  graph::parallel_for(threads, (file.vertices() + kRows - 1) / kRows,
+                      [&](int /*thread*/, std::uint64_t block) {
+                        file.verify_rows(block * kRows, std::min(file.vertices(), (block + 1) * kRows));
+                      });
+}
+
+void run(const BoundArguments& arguments) {
+  const auto options = understand(arguments);
+  const auto file = graph::GraphFile::open(arguments.graph_path);
+  verify(file, options.threads);
+  const auto bound = perf::compute_bound({file.offsets(), file.targets()}, options);
+  if (!arguments.csv_path.empty()) write_whole(arguments.csv_path, perf::to_csv(bound, options));
+  if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(bound, options));
+  if (arguments.csv_path == "-" || arguments.json_path == "-") return;
+  fmt::print("{}: {} vertices, {} edges\n\n{}", file.path(), file.vertices(), file.edges(),
+             perf::to_text(bound, options));
+}
+
+}  // namespace
+
+void add_bound(CLI::App& app) {
+  auto* command = app.add_subcommand(
+      "bound",
+      "Count the fewest bytes that each process must send in an iteration, and how long the wire takes.\n"
+      "Counts are exact, take one pass over the file for each number of processes and ownership (cover: one "
+      "more\n"
+      "over what it covers), and (workers + 1) x processes bits a vertex, or more passes with less memory.");
+  auto arguments = std::make_shared<BoundArguments>();
+  auto& a = *arguments;
+  command->add_option("GRAPH", a.graph_path, "graph file (.ew)")->required();
+  command->add_option("-p,--processes", a.processes, "numbers of processes, up to 4096")
+      ->capture_default_str();
+  command->add_option("-w,--workers", a.workers, "workers of a process")->capture_default_str();
+  command->add_option("--rate", a.rates, "line rates, as 100M, 2.5G")->capture_default_str();
+  command
+      ->add_option(
+          "--ownership", a.ownerships,
+          "hash, ranges: vertices have owners; hilbert, grid: edges have owners; or partition files, {}\n"
+          "in the name standing for the number of processes")
+      ->capture_default_str();
+  command->add_option("--strategy", a.strategies, "what is sent")->capture_default_str();
+  command
+      ->add_option("--framing", a.framing, "of the seconds: tcp1500, tcp9000, roce1500, roce9000, dpdk1500")
+      ->capture_default_str();
+  command->add_flag("--as-published-2015", a.as_published_2015,
+                    "also count what a process sends to itself, as the tables of 2015 did");
+  command->add_option("--memory", a.memory, "limit on memory beside the graph")->capture_default_str();
+  command->add_option("--threads", a.threads, "threads that count; 0: one a core")->capture_default_str();
+  command->add_option("--compute-rate", a.compute_rate,
+                      "what if: edges/s of a core, as 1e9 or 1G; predicts the time of an iteration");
+  command->add_option("--cores", a.cores, "what if: cores of a process (default: its workers)");
+  command->add_option("--latency", a.latency, "what if: of each message, as 20us")->capture_default_str();
+  command->add_option("--memory-rate", a.memory_rate, "what if: bytes/s of a process's memory, as 34G");
+  command->add_option("--csv", a.csv_path, "also write the rows as CSV (-: stdout, instead of the table)");
+  command->add_option("--json", a.json_path, "also write the rows as JSON (-: stdout, instead of the table)");
+  command->callback([arguments] { run(*arguments); });
+}
+
+}  // namespace edgewire::cli

@@ -1,0 +1,232 @@
+#include "graph/graph_file.h"
+
+#include <xxhash.h>
+
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <thread>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "graph/format.h"
+#include "graph_test.h"
+
+namespace edgewire::graph {
+
+namespace {
+
+const std::vector<Edge> kEdges = {{0, 1, 1.0F}, {0, 4, 2.5F}, {1, 1, -3.0F},
+                                  {3, 0, 0.0F}, {3, 0, 7.0F}, {4, 2, 1e-30F}};
+
+void build_small(const std::string& path) { build(path, 5, kEdges, {.weighted = true}, {2, 3, 5, 7, 11}); }
+
+void open_and_verify(const std::string& path) {
+  const GraphFile graph = GraphFile::open(path);
+  graph.verify_rows(0, graph.vertices());
+}
+
+Header header_of(const std::string& bytes) {
+  Header header;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  return header;
+}
+
+/// Makes all checksums right again, as a malicious writer would.
+void seal(std::string& bytes) {
+  Header header = header_of(bytes);
+  for (std::uint32_t section = 0; section < kSections; ++section) {
+    for (std::uint64_t block = 0; block < blocks_of(header.sections[section].bytes); ++block) {
+      const std::uint64_t start = block * kBlockBytes;
+      const std::uint64_t sum =
+          XXH3_64bits(bytes.data() + header.sections[section].offset + start,
+                      std::min(kBlockBytes, padded(header.sections[section].bytes) - start));
+      std::memcpy(bytes.data() + header.checksums.offset + (first_block(header, section) + block) * 8, &sum,
+                  8);
+    }
+  }
+  header.checksums_checksum = XXH3_64bits(bytes.data() + header.checksums.offset, header.checksums.bytes);
+  header.checksum = header_checksum(header);
+  std::memcpy(bytes.data(), &header, sizeof header);
+}
+
+}  // namespace
+
+TEST_CASE("a graph comes back as it was written") {
+  const TemporaryDirectory directory;
+  build_small(directory / "g.ew");
+  CHECK(directory.files() == 1);
+  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  CHECK(graph.vertices() == 5);
+  CHECK(graph.edges() == 6);
+  CHECK(graph.weighted());
+  CHECK(graph.has_original_ids());
+  CHECK_FALSE(graph.simple());
+  CHECK_FALSE(graph.symmetric());
+  CHECK(graph.file_bytes() == std::filesystem::file_size(directory / "g.ew"));
+  CHECK(edges_of(graph) == kEdges);
+  CHECK(graph.original_id(4) == 11);
+  graph.release_rows(0, 5);
+  CHECK(edges_of(graph) == kEdges);
+  GraphFile moved = GraphFile::open(directory / "g.ew");
+  moved = GraphFile::open(directory / "g.ew");
+  CHECK(edges_of(moved) == kEdges);
+}
+
+TEST_CASE("graphs without edges or vertices") {
+  const TemporaryDirectory directory;
+  for (const std::uint64_t vertices : {0, 1, 700}) {
+    build(directory / "g.ew", vertices, {}, {});
+    const GraphFile graph = GraphFile::open(directory / "g.ew");
+    CHECK(graph.vertices() == vertices);
+    CHECK(graph.offsets().size() == vertices + 1);
+    CHECK(edges_of(graph).empty());
+    graph.release_rows(0, vertices);
+    if (vertices > 0) CHECK(graph.original_id(0) == 0);
+  }
+}
+
+TEST_CASE("a file of any other length is refused") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "g.ew";
+  build_small(path);
+  const std::string whole = read_file(path);
+  for (std::size_t length = 0; length < whole.size();
+       length += length % 4096 < 3 || length % 4096 > 4092 ? 1 : 97) {
+    std::filesystem::resize_file(path, 0);
+    write_file(path, whole.substr(0, length));
+    CHECK(contains(error_of([&] { GraphFile::open(path); }), path));
+  }
+  write_file(path, whole + '\0');
+  CHECK(contains(error_of([&] { GraphFile::open(path); }), "byte " + std::to_string(whole.size())));
+  write_file(path, "");
+  CHECK(error_of([&] { GraphFile::open(path); }) == path + ": the file is empty");
+}
+
+TEST_CASE("every single flipped bit is noticed") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "g.ew";
+  build_small(path);
+  const std::size_t bytes = std::filesystem::file_size(path);
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  auto* data =
+      static_cast<unsigned char*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0));
+  REQUIRE(data != MAP_FAILED);
+  std::size_t noticed = 0;
+  for (std::size_t bit = 0; bit < bytes * 8; ++bit) {
+    data[bit / 8] = static_cast<unsigned char>(data[bit / 8] ^ (1U << bit % 8));
+    try {
+      open_and_verify(path);
+    } catch (const Error&) {
+      ++noticed;
+    }
+    data[bit / 8] = static_cast<unsigned char>(data[bit / 8] ^ (1U << bit % 8));
+  }
+  CHECK(noticed == bytes * 8);
+  open_and_verify(path);
+  munmap(data, bytes);
+  close(descriptor);
+}
+
+TEST_CASE("contents that cannot be used are refused although their checksums are right") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "g.ew";
+  build_small(path);
+  const std::string whole = read_file(path);
+  const Header header = header_of(whole);
+  const auto message_with = [&](std::uint64_t offset, auto value) {
+    std::string bytes = whole;
+    std::memcpy(bytes.data() + offset, &value, sizeof value);
+    seal(bytes);
+    write_file(path, bytes);
+    return error_of([&] { open_and_verify(path); });
+  };
+  const std::uint64_t offsets = header.sections[kOffsets].offset;
+  const std::uint64_t targets = header.sections[kTargets].offset;
+  const std::uint64_t weights = header.sections[kWeights].offset;
+  CHECK(contains(message_with(offsets, std::uint64_t{1}), "first row offset"));
+  CHECK(contains(message_with(offsets + 40, std::uint64_t{5}), "last row offset"));
+  CHECK(contains(message_with(offsets + 16, std::uint64_t{1000}), "not in order"));
+  CHECK(contains(message_with(offsets + 40, ~std::uint64_t{0}), "not in order"));
+  CHECK(contains(message_with(targets + 4, std::uint32_t{5}), "byte " + std::to_string(targets + 4)));
+  CHECK(contains(message_with(weights + 8, std::numeric_limits<float>::quiet_NaN()),
+                 "byte " + std::to_string(weights + 8)));
+  CHECK(contains(message_with(weights, std::numeric_limits<float>::infinity()), "not finite"));
+  CHECK(contains(message_with(offsetof(Header, vertices), ~std::uint64_t{0}), "out of range"));
+  CHECK(contains(message_with(offsetof(Header, edges), std::uint64_t{1} << 62), "out of range"));
+  CHECK(contains(message_with(offsetof(Header, flags), std::uint32_t{16}), "out of range"));
+  CHECK(contains(message_with(offsetof(Header, sections), std::uint64_t{8192}), "not where they should be"));
+}
+
+TEST_CASE("counts that the file cannot hold are refused before anything is allocated") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "g.ew";
+  for (const std::uint64_t vertices : {std::uint64_t{1} << 20, kMaxVertices}) {
+    Header header = lay_out(vertices, kMaxEdges, kAllFlags);
+    header.checksum = header_checksum(header);
+    write_file(path, {reinterpret_cast<const char*>(&header), sizeof header});
+    CHECK(contains(error_of([&] { GraphFile::open(path); }), "but its header says"));
+  }
+}
+
+TEST_CASE("only the blocks that hold the rows are checked, from several threads at once") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "g.ew";
+  // Three blocks of offsets and five of targets.
+  constexpr std::uint32_t kVertices = 300'000;
+  OutputFile output(path);
+  Builder builder(kVertices, kVertices * 4, {});
+  for (std::uint32_t i = 0; i < kVertices * 4; ++i) builder.add(0, i / 4, (i * 7) % kVertices, 0);
+  builder.write(output, {}, 0, {});
+  std::string bytes = read_file(path);
+  const Header header = header_of(bytes);
+  const std::uint64_t damaged = header.sections[kTargets].offset + 2 * kBlockBytes + 12345;
+  bytes[damaged] = static_cast<char>(bytes[damaged] ^ 1);
+  write_file(path, bytes);
+  const GraphFile graph = GraphFile::open(path);
+  const std::uint64_t rows_per_block = kBlockBytes / 16;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) threads.emplace_back([&] { graph.verify_rows(0, 2 * rows_per_block); });
+  }
+  graph.verify_rows(3 * rows_per_block, kVertices);
+  const std::string expected = "byte " + std::to_string(header.sections[kTargets].offset + 2 * kBlockBytes);
+  CHECK(contains(error_of([&] { graph.verify_rows(0, 2 * rows_per_block + 1); }), expected));
+  CHECK(contains(error_of([&] { graph.verify_rows(0, kVertices); }), expected));
+  CHECK(contains(error_of([&] { graph.verify_rows(0, kVertices + 1); }), "no rows"));
+
+  // Order across the border of two blocks of offsets.
+  build(path, kVertices, {{0, 0, 0}, {kVertices - 1, 0, 0}}, {});
+  bytes = read_file(path);
+  const std::uint64_t first_of_second = header.sections[kOffsets].offset + kBlockBytes;
+  std::memset(bytes.data() + header.sections[kOffsets].offset + 8, 0, kBlockBytes - 16);
+  bytes[first_of_second - 8] = 1;
+  std::memset(bytes.data() + first_of_second, 0, 8 * 100);
+  seal(bytes);
+  write_file(path, bytes);
+  const GraphFile crossed = GraphFile::open(path);
+  crossed.verify_rows(0, kBlockBytes / 8 - 1);
+  CHECK(contains(error_of([&] { crossed.verify_rows(0, kBlockBytes / 8); }),
+                 "byte " + std::to_string(first_of_second)));
+}
+
+TEST_CASE("what is not a graph file is refused with one line") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "x";
+  CHECK(error_of([&] { GraphFile::open(path); }) == path + ": cannot read: No such file or directory");
+  write_file(path, std::string(10'000, 'x'));
+  CHECK(contains(error_of([&] { GraphFile::open(path); }), "byte 0: not an Edgewire graph"));
+  CHECK(contains(error_of([&] { GraphFile::open(directory / "."); }), "Is a directory"));
+  REQUIRE(mkfifo((directory / "pipe").c_str(), 0600) == 0);
+  CHECK(contains(error_of([&] { GraphFile::open(directory / "pipe"); }), "not a regular file"));
+  CHECK(contains(error_of([&] { GraphFile::open("/dev/zero"); }), "not a regular file"));
+  CHECK(contains(error_of([&] { build(directory / "pipe", 1, {}, {}); }), "not a regular file"));
+  CHECK(contains(error_of([&] { build("/dev/full", 1, {}, {}); }), "not a regular file"));
+  CHECK(contains(error_of([&] { build(directory / ".", 1, {}, {}); }), "it is a directory"));
+  CHECK(directory.files() == 2);
+}
+
+}  // namespace edgewire::graph

@@ -1,0 +1,92 @@
+// What the tests of the graph folder share.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <stdlib.h>
+
+#include "error.h"
+#include "graph/builder.h"
+#include "graph/graph_file.h"
+
+namespace edgewire::graph {
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "edgewire-XXXXXX").string();
+    REQUIRE(mkdtemp(pattern.data()) != nullptr);
+    path_ = pattern;
+  }
+  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  std::size_t files() const {
+    return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline void write_file(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+using Edge = std::tuple<std::uint32_t, std::uint32_t, float>;
+
+/// All edges in the order of the file, with weight 0 when it has none.
+inline std::vector<Edge> edges_of(const GraphFile& graph) {
+  graph.verify_rows(0, graph.vertices());
+  std::vector<Edge> edges;
+  for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
+    for (std::uint64_t i = graph.offsets()[v]; i < graph.offsets()[v + 1]; ++i) {
+      edges.emplace_back(v, graph.targets()[i], graph.weighted() ? graph.weights()[i] : 0.0F);
+    }
+  }
+  return edges;
+}
+
+inline BuildSummary build(const std::string& path, std::uint64_t vertices, const std::vector<Edge>& edges,
+                          const BuildOptions& options, const std::vector<std::uint64_t>& ids = {}) {
+  OutputFile output(path);
+  Builder builder(vertices, edges.size(), options);
+  parallel_for(options.workers, edges.size(), [&](int worker, std::uint64_t i) {
+    const auto& [source, target, weight] = edges[i];
+    builder.add(worker, source, target, weight);
+  });
+  return builder.write(output, ids, 0, {});
+}
+
+/// The message of the Error that `call` must throw.
+template <class Call>
+std::string error_of(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  FAIL("nothing was thrown");
+  return {};
+}
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace edgewire::graph
