@@ -3,7 +3,7 @@
 // the last-level cache and (64 MiB) partly in memory. Each figure is the best of several tries, as other
 // programs can only make it worse.
 //
-// Usage: limits [--json] [--smoke]
+// Usage: memory_limits [--json] [--smoke]
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -142,7 +142,7 @@ int main(int argc, char** argv) {
     } else if (argument == "--smoke") {
       effort = {2, std::size_t{8} << 20, std::size_t{1} << 18};
     } else {
-      fmt::print(stderr, "usage: limits [--json] [--smoke]\n");
+      fmt::print(stderr, "usage: memory_limits [--json] [--smoke]\n");
       return 2;
     }
   }
@@ -155,7 +155,7 @@ int main(int argc, char** argv) {
       print_text(limits);
     return 0;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "limits: {}\n", error.what());
+    fmt::print(stderr, "memory_limits: {}\n", error.what());
     return 1;
   }
 }

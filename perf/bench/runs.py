@@ -149,7 +149,7 @@ def main():
     edgewire = build / "edgewire"
     found = machine()
     print(f"machine: {machine_line(found)}", flush=True)
-    limits = json.loads(run([build / "perf/bench/limits", "--json", *["--smoke"] * options.smoke]))
+    limits = json.loads(run([build / "perf/bench/memory_limits", "--json", *["--smoke"] * options.smoke]))
     print_limits(limits)
 
     skipped = {}

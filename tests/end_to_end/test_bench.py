@@ -23,7 +23,7 @@ def run(*command):
 
 @pytest.fixture(scope="module")
 def bench():
-    if not (BUILD / "perf/bench/limits").exists():
+    if not (BUILD / "perf/bench/memory_limits").exists():
         pytest.skip(f"{BUILD} is built without benchmarks (-Dbench=true)")
 
 
