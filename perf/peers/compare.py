@@ -34,8 +34,7 @@ class Peer:
         self.command = command
 
     def measure(self, graph, threads, iterations, timeout_s):
-        """Its figures, `seconds_per_iteration` among them (of the whole solution where it does not count
-        iterations), and its ranks."""
+        """Its figures, with those of time_per_iteration, and its ranks."""
         with tempfile.TemporaryDirectory() as folder:
             ranks = pathlib.Path(folder, "ranks")
             environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "OPENBLAS_NUM_THREADS": "1"}
@@ -50,13 +49,15 @@ class Peer:
 
 
 def time_per_iteration(figures):
+    """`whole` peers do not count iterations: theirs is the time of the whole solution."""
     if "seconds" in figures:
         last = figures["seconds"][-10:]
-        return {"seconds_per_iteration": sum(last) / len(last), "how": f"mean of the last {len(last)}"}
+        return {"seconds_per_iteration": sum(last) / len(last), "how": f"mean of the last {len(last)}", "whole": False}
     if figures["iterations"]:
         return {"seconds_per_iteration": figures["seconds_total"] / figures["iterations"],
-                "how": f"whole run / {figures['iterations']} iterations"}
-    return {"seconds_per_iteration": figures["seconds_total"], "how": "whole solution, to its own tolerance"}
+                "how": f"whole run / {figures['iterations']} iterations", "whole": False}
+    return {"seconds_per_iteration": figures["seconds_total"], "how": "whole solution, to its own tolerance",
+            "whole": True}
 
 
 class Edgewire:
@@ -68,7 +69,7 @@ class Edgewire:
     def measure(self, graph, threads, iterations, timeout_s):
         report = pagerank(self.program, graph, "-p", 1, "-w", threads, "--iterations", iterations)
         figures = {"version": report["version"], "seconds_load": report["seconds_load"] + report["seconds_plan"],
-                   "seconds_per_iteration": report["seconds_per_iteration"], "how": "mean of the last 10"}
+                   "seconds_per_iteration": report["seconds_per_iteration"], "how": "mean of the last 10", "whole": False}
         return figures, None
 
     def ranks(self, graph, iterations):
@@ -148,26 +149,29 @@ def compare(options, edgewire, peers, missing):
                     missing[key] = str(error)
                     continue
                 if ranks is not None and key not in measured:
-                    iterations = CONVERGED if figures["how"].startswith("whole solution") else options.iterations
+                    iterations = CONVERGED if figures["whole"] else options.iterations
                     if iterations not in expected:
                         expected[iterations] = edgewire.ranks(options.graph, iterations)
                     figures["difference"] = difference(ranks, expected[iterations])
                 measured.setdefault(key, []).append(figures)
     rows = []
     for (name, threads), runs in measured.items():
-        rows.append({"peer": name, "threads": threads, "version": runs[0]["version"], "how": runs[0]["how"],
+        rows.append({"peer": name, "threads": threads,
+                     **{field: runs[0][field] for field in ("version", "how", "whole")},
                      "seconds_per_iteration": spread([run["seconds_per_iteration"] for run in runs]),
                      "seconds_load": spread([run["seconds_load"] for run in runs]),
                      "difference": runs[0].get("difference")})
     ours = {row["threads"]: row["seconds_per_iteration"]["median"] for row in rows if row["peer"] == "edgewire"}
     for row in rows:
-        row["ratio"] = row["seconds_per_iteration"]["median"] / ours[row["threads"]] if row["threads"] in ours else None
+        if row["threads"] in ours:
+            time = row["seconds_per_iteration"]["median"] / ours[row["threads"]]
+            row["ratio"] = time / options.iterations if row["whole"] else time
     return sorted(rows, key=lambda row: (row["threads"], row["seconds_per_iteration"]["median"]))
 
 
 def print_rows(rows):
     cells = [[row["peer"], str(row["threads"]), to_text(row["seconds_per_iteration"], 1e3),
-              "-" if row["ratio"] is None else f"{row['ratio']:.2f}", to_text(row["seconds_load"]),
+              f"{row['ratio']:.2f}" if "ratio" in row else "-", to_text(row["seconds_load"]),
               "-" if row["difference"] is None else f"{row['difference']:.1e}", row["version"], row["how"]]
              for row in rows]
     print_table(["peer", "threads", "ms/iteration", "x edgewire", "load s", "rank difference", "version", "time is"], cells)

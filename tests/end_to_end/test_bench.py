@@ -86,11 +86,11 @@ def test_row_arithmetic():
     assert row["peak_bytes_per_edge"] == 6
 
 
-@pytest.mark.parametrize("figures, seconds, how", [
-    ({"seconds": [9.0] * 10 + [1.0] * 10}, 1, "mean of the last 10"),
-    ({"seconds": [1.0, 3.0]}, 2, "mean of the last 2"),
-    ({"seconds_total": 8, "iterations": 4}, 2, "whole run / 4 iterations"),
-    ({"seconds_total": 8, "iterations": None}, 8, "whole solution, to its own tolerance"),
+@pytest.mark.parametrize("figures, seconds, how, whole", [
+    ({"seconds": [9.0] * 10 + [1.0] * 10}, 1, "mean of the last 10", False),
+    ({"seconds": [1.0, 3.0]}, 2, "mean of the last 2", False),
+    ({"seconds_total": 8, "iterations": 4}, 2, "whole run / 4 iterations", False),
+    ({"seconds_total": 8, "iterations": None}, 8, "whole solution, to its own tolerance", True),
 ])
-def test_time_per_iteration_of_peers(figures, seconds, how):
-    assert compare.time_per_iteration(figures) == {"seconds_per_iteration": seconds, "how": how}
+def test_time_per_iteration_of_peers(figures, seconds, how, whole):
+    assert compare.time_per_iteration(figures) == {"seconds_per_iteration": seconds, "how": how, "whole": whole}
