@@ -2,7 +2,7 @@
 """The whole-run benchmarks: PageRank by the edgewire program on several graphs, in the table that perf/README.md explains.
 
 Every configuration of a graph takes its turn in each round; figures are medians with minima and maxima. The limits of
-the memory are measured in the same run.
+the memory are measured in the same run, before and after.
 """
 
 import argparse
@@ -102,8 +102,17 @@ def summarize(graph, layout, configuration, reports, limits):
     }
 
 
-def measure(edgewire, graph, path, configurations, options, limits):
-    """The rows of a graph."""
+def measure_limits(build, options):
+    return json.loads(run([build / "perf/bench/memory_limits", "--json", *["--smoke"] * options.smoke]))
+
+
+def best(limits, others):
+    """The higher of each two figures: other programs can only lower them."""
+    return [{name: max(one[name], other[name]) for name in one} for one, other in zip(limits, others)]
+
+
+def measure(edgewire, graph, path, configurations, options):
+    """[(graph, layout, configuration, run reports)]"""
     turns = [(layout, configuration) for layout in graph.layouts for configuration in configurations]
     reports = {turn: [] for turn in turns}
     for round_ in range(options.rounds):
@@ -112,7 +121,7 @@ def measure(edgewire, graph, path, configurations, options, limits):
             reports[layout, configuration].append(
                 pagerank(edgewire, path, "-p", configuration.processes, "-w", configuration.workers, "--transport",
                          configuration.transport, "--layout", layout, "--iterations", options.iterations))
-    return [summarize(graph, *turn, reports[turn], limits) for turn in turns]
+    return [(graph, *turn, reports[turn]) for turn in turns]
 
 
 def print_rows(rows):
@@ -149,8 +158,7 @@ def main():
     edgewire = build / "edgewire"
     found = machine()
     print(f"machine: {machine_line(found)}", flush=True)
-    limits = json.loads(run([build / "perf/bench/memory_limits", "--json", *["--smoke"] * options.smoke]))
-    print_limits(limits)
+    limits = measure_limits(build, options)
 
     skipped = {}
     transports = usable_transports(edgewire)
@@ -160,7 +168,7 @@ def main():
             skipped[str(configuration)] = reason
         else:
             configurations.append(configuration)
-    rows = []
+    measured = []
     for graph in graphs(options):
         if options.graphs and graph.name not in options.graphs:
             continue
@@ -169,7 +177,10 @@ def main():
         except Failed as error:
             skipped[graph.name] = str(error)
             continue
-        rows += measure(edgewire, graph, path, configurations, options, limits)
+        measured += measure(edgewire, graph, path, configurations, options)
+    limits = best(limits, measure_limits(build, options))
+    rows = [summarize(*one, limits) for one in measured]
+    print_limits(limits)
     print(f"{options.iterations} iterations, {options.rounds} rounds; median [min to max]")
     print_rows(rows)
     for name, reason in skipped.items():

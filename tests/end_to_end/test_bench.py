@@ -86,6 +86,11 @@ def test_row_arithmetic():
     assert row["peak_bytes_per_edge"] == 6
 
 
+def test_limits_are_the_best_seen():
+    assert runs.best([{"threads": 1, "a": 3, "b": 4}], [{"threads": 1, "a": 5, "b": 2}]) == [
+        {"threads": 1, "a": 5, "b": 4}]
+
+
 @pytest.mark.parametrize("figures, seconds, how, whole", [
     ({"seconds": [9.0] * 10 + [1.0] * 10}, 1, "mean of the last 10", False),
     ({"seconds": [1.0, 3.0]}, 2, "mean of the last 2", False),
