@@ -117,10 +117,11 @@ def measure(edgewire, graph, path, configurations, options):
     reports = {turn: [] for turn in turns}
     for round_ in range(options.rounds):
         for layout, configuration in turns:
-            print(f"round {round_ + 1} of {options.rounds}: {graph.name} {layout} {configuration}", file=sys.stderr, flush=True)
-            reports[layout, configuration].append(
-                pagerank(edgewire, path, "-p", configuration.processes, "-w", configuration.workers, "--transport",
-                         configuration.transport, "--layout", layout, "--iterations", options.iterations))
+            report = pagerank(edgewire, path, "-p", configuration.processes, "-w", configuration.workers, "--transport",
+                              configuration.transport, "--layout", layout, "--iterations", options.iterations)
+            print(f"round {round_ + 1} of {options.rounds}: {graph.name} {layout} {configuration}: "
+                  f"{report['seconds_per_iteration'] * 1e3:.2f} ms", file=sys.stderr, flush=True)
+            reports[layout, configuration].append(report)
     return [(graph, *turn, reports[turn]) for turn in turns]
 
 

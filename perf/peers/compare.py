@@ -142,12 +142,13 @@ def compare(options, edgewire, peers, missing):
                 key = (peer.name, threads)
                 if (threads > 1 and peer.name in ONE_THREAD) or key in missing:
                     continue
-                print(f"round {round_ + 1} of {options.rounds}: {peer.name}, {threads} threads", file=sys.stderr, flush=True)
                 try:
                     figures, ranks = peer.measure(options.graph, threads, options.iterations, options.timeout)
                 except Failed as error:
                     missing[key] = str(error)
                     continue
+                print(f"round {round_ + 1} of {options.rounds}: {peer.name}, {threads} threads: "
+                      f"{figures['seconds_per_iteration'] * 1e3:.1f} ms", file=sys.stderr, flush=True)
                 if ranks is not None and key not in measured:
                     iterations = CONVERGED if figures["whole"] else options.iterations
                     if iterations not in expected:
