@@ -4,7 +4,7 @@ BUILD ?= build
 GRAPH ?=
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cpp')
 
-.PHONY: build demo test test-all bench format lint install-packages clean
+.PHONY: build demo test test-all build-bench bench bench-peers format lint install-packages clean
 
 build: install-packages
 	test -f $(BUILD)/build.ninja || meson setup $(BUILD)
@@ -19,11 +19,17 @@ test: build
 test-all: build
 	tests/run.py --build $(BUILD) --all
 
-bench: install-packages
+build-bench: install-packages
 	test -f $(BUILD)/build.ninja || meson setup $(BUILD)
 	meson configure $(BUILD) -Dbench=true
 	ninja -C $(BUILD)
-	tools/bench $(BUILD)
+
+# OPTIONS goes to perf/bench/runs.py or perf/peers/compare.py: see perf/README.md.
+bench: build-bench
+	tools/bench $(BUILD) $(OPTIONS)
+
+bench-peers: build-bench
+	perf/peers/compare.py --build $(BUILD) $(OPTIONS)
 
 format: install-packages
 	clang-format-14 -i $(SOURCES)

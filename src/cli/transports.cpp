@@ -34,7 +34,7 @@ void add_transports(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("transports", "List the transport backends and whether they are usable here");
   const auto json = std::make_shared<std::string>();
-  command->add_flag("--json{-}", *json, "Print JSON, or write it to a file: --json=FILE");
+  command->add_option("--json", *json, "write the list as JSON to this file, - for stdout");
   command->callback([json] {
     if (json->empty())
       print_table();

@@ -1,0 +1,101 @@
+"""The benchmark scripts: that a small run works, and their arithmetic. How fast anything is, is not tested."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import types
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = pathlib.Path(os.path.abspath(os.environ["EDGEWIRE"])).parent
+sys.path[:0] = [str(ROOT / "perf/bench"), str(ROOT / "perf/peers")]
+
+import compare  # noqa: E402
+import runs  # noqa: E402
+
+
+def run(*command):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+
+
+@pytest.fixture(scope="module")
+def bench():
+    if not (BUILD / "perf/bench/memory_limits").exists():
+        pytest.skip(f"{BUILD} is built without benchmarks (-Dbench=true)")
+
+
+def test_small_runs(bench, tmp_path):
+    result = run(ROOT / "perf/bench/runs.py", "--build", BUILD, "--smoke", "--rounds", 2, "--cache", tmp_path / "cache",
+                 "--json", tmp_path / "table.json")
+    assert result.returncode == 0, result.stderr
+    table = json.loads((tmp_path / "table.json").read_text())
+    assert table["machine"]["Model name"] in result.stdout
+    assert [limit["threads"] for limit in table["limits"]] == [1, 2]
+    assert all(figure > 0 for limit in table["limits"] for figure in limit.values())
+    rows = {(row["graph"], row["configuration"]): row for row in table["rows"]}
+    assert {"kronecker-10", "grid-32"} == {graph for graph, _ in rows}
+    assert {"-p 1 -w 1", "-p 1 -w 2", "-p 2 -w 1 shm"} <= {configuration for _, configuration in rows}
+    for row in rows.values():
+        iteration = row["seconds_per_iteration"]
+        assert 0 < iteration["min"] <= iteration["median"] <= iteration["max"]
+        assert row["runs"] == 2 and row["tile_bytes_per_edge"] > 0 and row["peak_bytes_per_edge"] > 0
+        assert row["edges_per_second"] == pytest.approx(row["edges"] / iteration["median"])
+    assert rows["grid-32", "-p 1 -w 1"]["edges"] == 4 * 32 * 31
+
+
+def test_small_comparison(bench, tmp_path):
+    result = run(ROOT / "perf/peers/compare.py", "--build", BUILD, "--scale", 8, "--rounds", 1, "--peers", "pull",
+                 "--cache", tmp_path / "cache", "--json", tmp_path / "table.json")
+    assert result.returncode == 0, result.stderr
+    table = json.loads((tmp_path / "table.json").read_text())
+    assert table["missing"] == {}
+    assert {(row["peer"], row["threads"]) for row in table["rows"]} == {
+        (peer, threads) for peer in ("edgewire", "pull") for threads in (1, 2)}
+    for row in table["rows"]:
+        assert row["ratio"] > 0 and row["seconds_per_iteration"]["median"] > 0
+        assert (row["difference"] is None) == (row["peer"] == "edgewire")
+        assert row["difference"] is None or row["difference"] < 1e-6
+
+
+def test_a_peer_that_fails_is_named(bench, tmp_path):
+    peers = [compare.Peer("silent", ["true"]), compare.Peer("absent", [tmp_path / "none"])]
+    options = types.SimpleNamespace(rounds=2, threads=[1], iterations=20, timeout=60, graph=tmp_path / "g.ew")
+    program = compare.Edgewire(BUILD / "edgewire")
+    assert run(program.program, "generate", "kronecker", "--scale", 6, "-o", options.graph).returncode == 0
+    missing = {}
+    rows = compare.compare(options, program, peers, missing)
+    assert [row["peer"] for row in rows] == ["edgewire"]
+    assert "no figures" in missing["silent", 1] and "No such file" in missing["absent", 1]
+
+
+def test_row_arithmetic():
+    report = {"vertices": 10, "edges": 1000, "transport": "shm", "tile_bytes": 2500, "seconds_load": 1.0,
+              "seconds_plan": 3.0, "peak_rss_bytes": 3000, "checksum": "00"}
+    reports = [{**report, "seconds_per_iteration": seconds} for seconds in (0.5, 0.1, 0.2)]
+    limits = [{"threads": 1, "stream_bytes_per_second": 5e4, "gathers_per_second_l2": 1e4},
+              {"threads": 2, "stream_bytes_per_second": 1e5, "gathers_per_second_l2": 2e4}]
+    row = runs.summarize(runs.Graph("g", ()), "given", runs.Configuration(2, 1), reports, limits)
+    assert row["seconds_per_iteration"] == {"median": 0.2, "min": 0.1, "max": 0.5}
+    assert row["edges_per_second"] == pytest.approx(5000)
+    assert row["tile_bytes_per_edge"] == 2.5
+    assert row["fraction_of_limit"] == pytest.approx({"stream": 0.125, "gather": 0.25})
+    assert row["load_edges_per_second_per_core"] == pytest.approx(125)
+    assert row["peak_bytes_per_edge"] == 6
+
+
+def test_limits_are_the_best_seen():
+    assert runs.best([{"threads": 1, "a": 3, "b": 4}], [{"threads": 1, "a": 5, "b": 2}]) == [
+        {"threads": 1, "a": 5, "b": 4}]
+
+
+@pytest.mark.parametrize("figures, seconds, how, whole", [
+    ({"seconds": [9.0] * 10 + [1.0] * 10}, 1, "mean of the last 10", False),
+    ({"seconds": [1.0, 3.0]}, 2, "mean of the last 2", False),
+    ({"seconds_total": 8, "iterations": 4}, 2, "whole run / 4 iterations", False),
+    ({"seconds_total": 8, "iterations": None}, 8, "whole solution, to its own tolerance", True),
+])
+def test_time_per_iteration_of_peers(figures, seconds, how, whole):
+    assert compare.time_per_iteration(figures) == {"seconds_per_iteration": seconds, "how": how, "whole": whole}
