@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 
+#include "engine/link_probe.h"
 #include "error.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
@@ -101,23 +103,30 @@ DenseJob::DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const De
 }
 
 void DenseJob::build(const DenseOptions& options) {
-  const plan::ForEach for_each = [this](std::uint64_t count,
-                                        const std::function<void(int, std::uint64_t)>& work) {
-    pool_->for_each(count, work);
+  std::string_view step = "load";
+  const plan::ForEach for_each = [&](std::uint64_t count,
+                                     const std::function<void(int, std::uint64_t)>& work) {
+    std::atomic<std::uint64_t> done{0};
+    pool_->for_each(count, [&](int worker, std::uint64_t index) {
+      work(worker, index);
+      if (options.progress) options.progress(step, done.fetch_add(1, std::memory_order_relaxed) + 1, count);
+    });
   };
   auto start = Clock::now();
   own_ = std::make_unique<plan::OwnVertices>(graph_, ownership_, wire_.rank(), options.layout, for_each);
   seconds_load = seconds_since(start);
 
   start = Clock::now();
-  plan::ExchangePlan plan(graph_, ownership_, wire_.rank(), *own_, options.strategy, options.workers,
-                          for_each);
+  step = "plan";
+  const auto made = make_plan(options, for_each);
+  plan::ExchangePlan& plan = *made;
+  matching_ = plan.matching();
   const std::string fingerprint =
-      fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {} workers", options.kernel,
-                  graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership, link_->name(),
-                  plan::to_name(options.strategy), options.workers);
-  exchange_ = std::make_unique<engine::Exchange>(wire_, *link_, *own_, plan, options.strategy,
-                                                 options.workers, fingerprint, for_each);
+      fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, {} workers",
+                  options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
+                  link_->name(), plan::to_name(strategy_), plan::to_name(options.encoding), options.workers);
+  exchange_ = std::make_unique<engine::Exchange>(wire_, *link_, *own_, plan, strategy_,
+                                                 options.encoding, options.workers, fingerprint, for_each);
   const std::uint64_t share = plan.edges() / (16 * static_cast<std::uint64_t>(options.workers));
   column_bounds_ = plan.cut_columns(kColumnWidth, std::max<std::uint64_t>(share, 1 << 16), for_each);
   tiles_ = build_tiles(*pool_, PlanReader(plan), column_bounds_);
@@ -126,6 +135,39 @@ void DenseJob::build(const DenseOptions& options) {
   count_traffic();
   graph_.release_rows(0, graph_.vertices());
   seconds_plan = seconds_since(start);
+}
+
+std::unique_ptr<plan::ExchangePlan> DenseJob::make_plan(const DenseOptions& options,
+                                                        const plan::ForEach& for_each) {
+  const auto with = [&](plan::Strategy strategy) {
+    strategy_ = strategy;
+    return std::make_unique<plan::ExchangePlan>(graph_, ownership_, wire_.rank(), *own_, strategy,
+                                                options.workers, for_each);
+  };
+  auto plan = with(options.strategy);
+  if (!options.choose_strategy || wire_.size() == 1) return plan;
+  const double rate = engine::measure_link(wire_, options.transport, settings(wire_, options));
+  double values = 0;
+  for (const auto& stream : plan->streams()) values += stream.slots;
+  const std::vector<double> mine{
+      values * static_cast<double>(plan::value_bytes(options.encoding)) / rate,
+      static_cast<double>(own_->edges()) / (options.compute_rate * options.workers)};
+  std::vector<double> most(2);  // seconds sending and computing, of the most loaded process
+  for (const auto& other :
+       wire_.allgather({reinterpret_cast<const char*>(mine.data()), 2 * sizeof(double)})) {
+    std::vector<double> one(2);
+    if (other.size() != 2 * sizeof(double)) throw Error("a process sent a faulty estimate");
+    std::memcpy(one.data(), other.data(), other.size());
+    for (std::size_t i = 0; i < 2; ++i) most[i] = std::max(most[i], one[i]);
+  }
+  const bool wire_limits = most[0] > most[1];
+  if (wire_limits) plan = with(plan::Strategy::cover);
+  strategy_reason_ = fmt::format(
+      "{}: sending all sums would take {:.4f} s at the link's {:.2f} Gbit/s (measured), computing {:.4f} s "
+      "at {:.2g} "
+      "edges/s a worker",
+      plan::to_name(strategy_), most[0], rate * 8e-9, most[1], options.compute_rate);
+  return plan;
 }
 
 void DenseJob::build_mirror_tiles() {

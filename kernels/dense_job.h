@@ -22,9 +22,16 @@ struct DenseOptions {
   int workers = 1;  ///< per process; the same in all
   std::string transport = "shm";
   plan::Strategy strategy = plan::Strategy::slots;
-  std::string ownership = "hash";  ///< hash, ranges or the path of a partition file
+  /// Take `cover` instead of `slots` when the wire would otherwise be the limit, at the measured rate of the
+  /// link and at compute_rate edges per second and worker.
+  bool choose_strategy = false;
+  double compute_rate = 1e9;
+  plan::Encoding encoding = plan::Encoding::f32;  ///< 16-bit ones with strategies slots and cover only
+  std::string ownership = "hash";                 ///< hash, ranges or the path of a partition file
   plan::Layout layout = plan::Layout::degree;
   double peer_timeout_s = 10;
+  /// Called with a step's name, what is done of it, and the whole; by any worker.
+  std::function<void(std::string_view step, std::uint64_t done, std::uint64_t total)> progress;
   std::string kernel;  ///< what is computed, in words: must be the same in all processes
 };
 
@@ -46,11 +53,18 @@ class DenseJob {
 
   std::vector<engine::IterationRecord> iterate(engine::Step& step, const engine::IterationOptions& options);
 
+  plan::Strategy strategy() const noexcept { return strategy_; }
+  /// Why it was chosen; empty when it was given.
+  const std::string& strategy_reason() const noexcept { return strategy_reason_; }
+  /// Of the own covers: no plan sends fewer values (strategy `cover`).
+  std::uint64_t matching() const noexcept { return matching_; }
+
   double seconds_load = 0;  ///< verifying and ordering the own vertices
   double seconds_plan = 0;  ///< from there to the first iteration
 
  private:
   void build(const DenseOptions& options);
+  std::unique_ptr<plan::ExchangePlan> make_plan(const DenseOptions& options, const plan::ForEach& for_each);
   void build_mirror_tiles();
   void count_traffic();
 
@@ -65,6 +79,9 @@ class DenseJob {
   Tiles tiles_;
   std::vector<Tiles> mirror_tiles_;  ///< [peer]
   plan::Traffic traffic_;
+  plan::Strategy strategy_ = plan::Strategy::slots;
+  std::string strategy_reason_;
+  std::uint64_t matching_ = 0;
 };
 
 }  // namespace edgewire::kernels

@@ -3,11 +3,23 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/codec.h"
+
 namespace edgewire::kernels {
 
 namespace {
 std::size_t float_bytes(std::uint32_t count) { return std::max<std::size_t>(count, 1) * sizeof(float); }
 }  // namespace
+
+double rounding_bound(const PageRankOptions& options, plan::Encoding encoding) {
+  double bound = 0;
+  for (int t = 0; t < options.iterations; ++t) {
+    const double next = options.damping * (bound + 2 * engine::Codec::rounding(encoding));
+    if (next == bound) break;
+    bound = next;
+  }
+  return bound;
+}
 
 PageRank::PageRank(DenseJob& job, const PageRankOptions& options)
     : job_(job),

@@ -20,6 +20,11 @@ struct PageRankOptions {
   bool form_2015 = false;
 };
 
+/// Most that the ranks can change, in sum and relative to their sum, when every value that crosses the wire
+/// is rounded to the encoding with error feedback. A value is then wrong by its own rounding and the last
+/// one's; an iteration passes on `damping` of all earlier error.
+double rounding_bound(const PageRankOptions& options, plan::Encoding encoding);
+
 /// The kernel's values in one process: 16 bytes a vertex. A source's value is its rank divided by its
 /// out-degree.
 class PageRank final : public engine::Step {
@@ -32,6 +37,9 @@ class PageRank final : public engine::Step {
 
   void compute(int worker, std::size_t column, std::span<double> sums) override;
   std::span<const float> values() const override { return values_.as<const float>().first(count_); }
+  double largest_value() const override {
+    return options_.form_2015 ? static_cast<double>(job_.graph().vertices()) : 1;
+  }
   void add_mirrors(int peer, const float* mirrors, std::size_t column, std::span<double> sums) override;
   engine::Scalars finish(std::uint32_t first, std::span<const double> sums,
                          const engine::Scalars& totals) override;

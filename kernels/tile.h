@@ -4,7 +4,7 @@
 // Sources are numbered 0..sources-1, destinations 0..destinations-1 (the vertices of the process and then the
 // places of what goes to its peers). The caller cuts the destinations into columns; a worker computes a
 // column at a time. Inside a column, tiles follow each other strip by strip, a strip being kStripWidth
-// sources, so that the source values of a tile (256 KiB) and the sums of a column (256 KiB) lie in the L2
+// sources, so that the source values of a tile (256 KiB) and the sums of a column (512 KiB) lie in the L2
 // cache together.
 //
 // Inside a tile the edges are grouped into bundles: a key and up to kBundle others, all 16-bit offsets. In a
@@ -25,7 +25,7 @@
 namespace edgewire::kernels {
 
 inline constexpr std::uint32_t kColumnWidth =
-    32768;  ///< destinations of a column at most; their sums: 256 KiB
+    65536;  ///< destinations of a column at most; their sums: 512 KiB
 inline constexpr std::uint32_t kStripWidth = 65536;  ///< sources of a strip; their values: 256 KiB
 inline constexpr std::uint32_t kRowBlock = 64;       ///< sources that an EdgeReader reads at a time
 inline constexpr std::uint32_t kBundle = 16;         ///< others of a bundle at most

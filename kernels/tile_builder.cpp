@@ -57,10 +57,10 @@ class ColumnLookup {
   }
 
  private:
-  static constexpr std::uint32_t kBlockBits = 10;
+  static constexpr std::uint32_t kBlockBits = 6;
   static constexpr std::uint32_t kShared = 1U << 31;
   std::span<const std::uint32_t> bounds_;
-  /// By 1024 destinations: the column of the first, and whether others follow.
+  /// By 64 destinations: the column of the first, and whether others follow.
   std::vector<std::uint32_t> blocks_;
 };
 

@@ -37,19 +37,18 @@ class Calculator {
       : rows_(rows),
         options_(options),
         progress_(progress),
-        total_(options.processes.size() * options.ownerships.size()),
         count_{.workers = options.workers, .threads = options.threads, .memory_bytes = options.memory_bytes} {
   }
 
   Bound run() {
     for (const int processes : options_.processes) {
       for (const auto& ownership : options_.ownerships) {
-        if (progress_) progress_(ownership + " " + std::to_string(processes), done_++, total_);
         if (ownership == "hilbert" || ownership == "grid") {
           add_edge_owners(ownership, processes);
         } else {
           add_vertex_owners(ownership, processes);
         }
+        if (progress_) progress_(++done_);
       }
     }
     return std::move(bound_);
@@ -149,7 +148,6 @@ class Calculator {
   const BoundOptions& options_;
   const BoundProgress& progress_;
   std::size_t done_ = 0;
-  std::size_t total_;
   plan::CountOptions count_;
   std::optional<plan::Cells> cells_;
   Bound bound_;

@@ -59,8 +59,8 @@ struct Bound {
   std::uint32_t passes = 0;          ///< most passes over the graph for one number of processes and ownership
 };
 
-/// Called before each count: what, and how many of how many are done.
-using BoundProgress = std::function<void(const std::string& what, std::size_t done, std::size_t total)>;
+/// Told how many counts are done: one for each number of processes and ownership.
+using BoundProgress = std::function<void(std::size_t done)>;
 
 /// Exact counts. Rows are in the order of processes, ownerships, strategies, encodings (f32, bf16: the other
 /// 2-byte encodings cost the same). Edge owners send mirrors and sums in slots: one strategy. Throws Error.

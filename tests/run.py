@@ -163,16 +163,17 @@ def run_end_to_end(build, tally, everything, marker):
         tally.skip("end-to-end tests", "there are none yet")
         return
     expression = " and ".join(part for part in (marker, "" if everything else "not slow") if part)
-    environment = {"EDGEWIRE": str(build / "edgewire"), **os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "EDGEWIRE": str(build / "edgewire"), "PYTHONDONTWRITEBYTECODE": "1"}
     pytest = ["/usr/bin/python3", "-m", "pytest", str(folder)]
     if not everything:
         _, output = run([*pytest, "--collect-only", "-q", "-m", "slow" + (f" and {marker}" if marker else "")], 120,
                         cwd=ROOT, env=environment)
-        for name in re.findall(r"^\S*end_to_end/(\S+::\S+)", output, re.MULTILINE):
+        for name in re.findall(r"^\S*end_to_end/(\S+?::.+)", output, re.MULTILINE):
             tally.skip(name, "slow; --all or `make test-all` runs it")
     with tempfile.TemporaryDirectory() as temporary:
         results = f"{temporary}/results.xml"
-        code, output = run([*pytest, "-q", f"--junitxml={results}", "-m", expression], END_TO_END_TIMEOUT_S,
+        code, output = run([*pytest, "-q", "--tb=short", "--continue-on-collection-errors",
+                            f"--junitxml={results}", "-m", expression], END_TO_END_TIMEOUT_S,
                            cwd=ROOT, env=environment)
         cases = parse_cases(results, "testcase")
     failed_before = tally.failed

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstddef>
+#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace edgewire::transport {
 
@@ -30,6 +32,20 @@ class Mapping {
  private:
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;  ///< rounded up to pages
+};
+
+/// The memory that a transport has given out to write from. Any thread.
+class SendMemory {
+ public:
+  std::span<std::byte> add(std::size_t bytes) {
+    const std::scoped_lock lock(mutex_);
+    pieces_.emplace_back(bytes, -1, "sending");
+    return {pieces_.back().data(), bytes};
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<Mapping> pieces_;
 };
 
 /// `bytes` rounded up to whole pages.

@@ -73,7 +73,7 @@ class Shm final : public Transport {
   std::span<std::byte> expose(std::size_t bytes, std::span<const Part> parts) override;
   std::string blob() const override;
   void connect(std::span<const std::string> blobs) override;
-  std::span<std::byte> send_memory(std::size_t bytes) override;
+  std::span<std::byte> send_memory(std::size_t bytes) override { return send_memory_.add(bytes); }
   std::byte* remote_ptr(int peer, std::size_t offset) const noexcept override;
   void stored(int lane, std::size_t bytes) noexcept override;
   bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override;
@@ -99,7 +99,7 @@ class Shm final : public Transport {
   FileDescriptor file_;
   Token token_{};
   std::vector<Region> regions_;  ///< of every process
-  std::vector<Mapping> send_memory_;
+  SendMemory send_memory_;
   std::vector<LaneCounters> lanes_;
   std::vector<std::atomic<std::uint64_t>> completed_;  ///< of lane and peer; written by the lane's thread
   LastLook last_look_;
@@ -155,11 +155,6 @@ void Shm::connect(std::span<const std::string> blobs) {
   }
 }
 
-std::span<std::byte> Shm::send_memory(std::size_t bytes) {
-  send_memory_.emplace_back(bytes, -1, "sending");
-  return {send_memory_.back().data(), bytes};
-}
-
 std::byte* Shm::remote_ptr(int peer, std::size_t offset) const noexcept {
   const Region& region = regions_[static_cast<std::size_t>(peer)];
   return offset < region.bytes ? region.mapping.data() + offset : nullptr;
@@ -170,6 +165,7 @@ void Shm::stored(int lane, std::size_t bytes) noexcept {
 }
 
 bool Shm::write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept {
+  if (settings_.health->failed()) return false;  // the only sign for a sender that is never refused
   const Region& region = regions_[static_cast<std::size_t>(peer)];
   if (offset > region.bytes || source.size() > region.bytes - offset) {
     settings_.health->fail(-1, fmt::format("a write of {} bytes at offset {} exceeds the region of rank {}",

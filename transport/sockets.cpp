@@ -51,6 +51,13 @@ FileDescriptor listen_on(const std::string& address, int port) {
   return listener;
 }
 
+bool is_loopback(const std::string& address) {
+  const AddressList found = resolve(address, 0, 0);
+  if (found->ai_family == AF_INET)
+    return ntohl(reinterpret_cast<const sockaddr_in*>(found->ai_addr)->sin_addr.s_addr) >> 24 == 127;
+  return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(found->ai_addr)->sin6_addr) != 0;
+}
+
 int port_of(const FileDescriptor& listener) {
   sockaddr_storage at{};
   socklen_t length = sizeof at;

@@ -8,6 +8,8 @@ namespace edgewire::transport {
 
 /// A listening socket on a numeric or named address; port 0: any free one. Throws Error that names both.
 FileDescriptor listen_on(const std::string& address, int port);
+/// Whether other hosts cannot reach this address. Throws Error when it means nothing.
+bool is_loopback(const std::string& address);
 /// Port that a listening socket got.
 int port_of(const FileDescriptor& listener);
 /// Accepts one connection, non-blocking; none when nobody waits. `from` tells the address of the other side.

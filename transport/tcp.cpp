@@ -3,16 +3,17 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "transport/tcp_tags.h"
 
 namespace edgewire::transport {
+namespace {
 
-std::span<std::byte> Tcp::send_memory(std::size_t bytes) {
-  send_memory_.emplace_back(bytes, -1, "sending");
-  return {send_memory_.back().data(), bytes};
-}
+constexpr std::chrono::microseconds kLostPause{10'000};  ///< a lost peer is reported soon, see report_lost()
+
+}  // namespace
 
 /// Notes which connections have news. Returns the number of events.
 int Tcp::look(std::chrono::nanoseconds timeout) noexcept {
@@ -43,6 +44,7 @@ void Tcp::progress() noexcept {
     receive(*link);
     flush(*link);
   }
+  report_lost();
 }
 
 bool Tcp::poll() noexcept {
@@ -59,6 +61,7 @@ bool Tcp::wait(std::chrono::microseconds timeout) noexcept {
   std::uint32_t seen = 0;
   const bool looked = last_look_.recall(seen);
   progress();
+  if (lost_.load(std::memory_order_relaxed) != nullptr) timeout = std::min(timeout, kLostPause);
   if (!looked || settings_.health->failed()) return poll();
   if (watching_.test_and_set()) {
     wakeup_.sleep(seen, timeout);

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -66,6 +67,7 @@ struct Arrivals {
   std::atomic<bool> readable{false};  ///< cleared before reading, set by poll() on EPOLLIN: no event is lost
   std::atomic<bool> hung_up{false};   ///< set by poll(): read until the end shows
   std::atomic<bool> ended{false};     ///< nothing more comes or goes; set by the receiving thread
+  int error = 0;                      ///< errno that ended it; 0 when the peer closed it
   bool goodbye = false;               ///< the peer ends in good order
   bool large = false;                 ///< the payload under way is large: stage little of what follows it
   std::byte* place = nullptr;         ///< where the next payload byte goes
@@ -97,7 +99,7 @@ class Tcp final : public Transport {
   std::span<std::byte> expose(std::size_t bytes, std::span<const Part> parts) override;
   std::string blob() const override;
   void connect(std::span<const std::string> blobs) override;
-  std::span<std::byte> send_memory(std::size_t bytes) override;
+  std::span<std::byte> send_memory(std::size_t bytes) override { return send_memory_.add(bytes); }
   std::byte* remote_ptr(int, std::size_t) const noexcept override { return nullptr; }
   void stored(int, std::size_t) noexcept override {}
   bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override;
@@ -139,6 +141,7 @@ class Tcp final : public Transport {
   bool take_frame(Link& link, const FrameHeader& header) noexcept;
   bool refuse_frame(Link& link, const std::string& cause) noexcept;
   void end(Link& link, int error) noexcept;
+  void report_lost() noexcept;
 
   // tcp.cpp
   int look(std::chrono::nanoseconds timeout) noexcept;
@@ -149,7 +152,7 @@ class Tcp final : public Transport {
   std::vector<Part> parts_;
   Mapping region_;
   std::size_t region_bytes_ = 0;
-  std::vector<Mapping> send_memory_;
+  SendMemory send_memory_;
   FileDescriptor listener_;
   FileDescriptor epoll_;
   FileDescriptor wake_;                       ///< eventfd that ends the watching thread's sleep
@@ -161,6 +164,9 @@ class Tcp final : public Transport {
   std::atomic<std::uint64_t> refused_frames_{0};
   std::atomic_flag looking_;   ///< one thread at a time asks for events without waiting
   std::atomic_flag watching_;  ///< one thread sleeps in epoll, others on wakeup_; pairs with announce()
+  std::atomic<Link*> lost_{nullptr};  ///< the first that ended without goodbye; pairs with report_lost()
+  std::chrono::steady_clock::time_point lost_at_;  ///< written before lost_
+  std::atomic_flag losing_;                        ///< only one link can be the first
   Wakeup wakeup_;
   LastLook last_look_;
 };

@@ -34,7 +34,8 @@ void set_options(const FileDescriptor& socket, double peer_timeout_s) {
     const int number = std::max(1, static_cast<int>(value));
     setsockopt(socket.get(), level, option, &number, sizeof number);
   };
-  set(IPPROTO_TCP, TCP_USER_TIMEOUT, peer_timeout_s * 1000);
+  set(IPPROTO_TCP, TCP_USER_TIMEOUT,
+      peer_timeout_s * 800);  // ms; before the timeout, so that all hear of it in time
   set(SOL_SOCKET, SO_KEEPALIVE, 1);
   set(IPPROTO_TCP, TCP_KEEPIDLE, peer_timeout_s / 2);
   set(IPPROTO_TCP, TCP_KEEPINTVL, peer_timeout_s / 6);

@@ -15,6 +15,7 @@ constexpr std::size_t kLargeBytes = 16384;  ///< from here on, payload should no
 constexpr std::size_t kAheadBytes = 2 * sizeof(FrameHeader);  ///< read with the end of a large payload
 constexpr std::size_t kTurnBytes = std::size_t{1}
                                    << 22;  ///< from one connection before others get their turn
+constexpr std::chrono::milliseconds kExplainLimit{200};
 static_assert(kAheadBytes + sizeof(FrameHeader) <= Arrivals::kStagingBytes);
 
 }  // namespace
@@ -128,13 +129,22 @@ bool Tcp::refuse_frame(Link& link, const std::string& cause) noexcept {
 
 /// The connection has ended; a failure unless the peer said goodbye.
 void Tcp::end(Link& link, int error) noexcept {
+  link.in.error = error != 0 ? error : link.out.error.load(std::memory_order_relaxed);
   link.in.ended.store(true, std::memory_order_relaxed);
-  if (!link.in.goodbye) {
-    if (error == 0) error = link.out.error.load(std::memory_order_relaxed);
-    settings_.health->fail(link.peer, fmt::format("rank {} was lost: {}", link.peer,
-                                                  error == 0 ? "connection closed" : std::strerror(error)));
+  if (!link.in.goodbye && !losing_.test_and_set(std::memory_order_relaxed)) {
+    lost_at_ = std::chrono::steady_clock::now();
+    lost_.store(&link, std::memory_order_release);
   }
   announce();
+}
+
+/// Says which peer was lost, a moment after it happened: when that peer only followed another one that
+/// failed, the wire-up tells in the meantime who was the first.
+void Tcp::report_lost() noexcept {
+  const Link* link = lost_.load(std::memory_order_acquire);
+  if (link == nullptr || std::chrono::steady_clock::now() - lost_at_ < kExplainLimit) return;
+  const char* cause = link->in.error == 0 ? "connection closed" : std::strerror(link->in.error);
+  settings_.health->fail(link->peer, fmt::format("rank {} was lost: {}", link->peer, cause));
 }
 
 }  // namespace edgewire::transport

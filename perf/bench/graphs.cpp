@@ -1,4 +1,4 @@
-#include "bench/graphs.h"
+#include "perf/bench/graphs.h"
 
 #include <algorithm>
 #include <cmath>

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/graphs.h"
 #include "kernels/tile.h"
+#include "perf/bench/graphs.h"
 #include "topology/machine.h"
 #include "topology/memory.h"
 #include "topology/placement.h"

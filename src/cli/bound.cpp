@@ -14,6 +14,7 @@
 #include "graph/parallel.h"
 #include "perf/bound.h"
 #include "plan/ownership.h"
+#include "report/progress.h"
 
 namespace edgewire::cli {
 
@@ -139,11 +140,17 @@ void verify(const graph::GraphFile& file, int threads) {
                       });
 }
 
+perf::Bound count(const graph::GraphFile& file, const perf::BoundOptions& options) {
+  report::Progress progress("counting", options.processes.size() * options.ownerships.size(), "counts");
+  return perf::compute_bound({file.offsets(), file.targets()}, options,
+                             [&](std::size_t done) { progress.set(done); });
+}
+
 void run(const BoundArguments& arguments) {
   const auto options = understand(arguments);
   const auto file = graph::GraphFile::open(arguments.graph_path);
   verify(file, options.threads);
-  const auto bound = perf::compute_bound({file.offsets(), file.targets()}, options);
+  const auto bound = count(file, options);
   if (!arguments.csv_path.empty()) write_whole(arguments.csv_path, perf::to_csv(bound, options));
   if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(bound, options));
   if (arguments.csv_path == "-" || arguments.json_path == "-") return;

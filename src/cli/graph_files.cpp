@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include "cli/stages.h"
+
 namespace edgewire::cli {
 
 void GraphOutput::add_to(CLI::App& command) {
@@ -11,7 +13,7 @@ void GraphOutput::add_to(CLI::App& command) {
   command.add_option("-w,--workers", workers, "threads; one a core by default")->check(CLI::Range(1, 1024));
 }
 
-graph::Progress graph_progress() { return {}; }
+graph::Progress graph_progress() { return stages_on_terminal(""); }
 
 void print_summary(const std::string& path, const graph::BuildSummary& summary,
                    std::chrono::steady_clock::time_point start) {

@@ -9,7 +9,10 @@
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/graph_files.h"
+#include "error.h"
 #include "graph/graph_file.h"
+#include "graph/parallel.h"
+#include "graph/random.h"
 
 namespace edgewire::cli {
 
@@ -20,6 +23,8 @@ struct Counts {
   std::uint64_t self_loops = 0;
   std::uint64_t duplicates = 0;
   std::uint64_t dangling = 0;
+  std::uint64_t unsorted_rows = 0;
+  std::uint64_t asymmetry = 0;  // 0 for a symmetric graph
 };
 
 Counts count_rows(const graph::GraphFile& file, std::uint64_t first, std::uint64_t last) {
@@ -30,16 +35,36 @@ Counts count_rows(const graph::GraphFile& file, std::uint64_t first, std::uint64
     const auto row = file.targets().subspan(file.offsets()[v], degree);
     counts.largest_out_degree = std::max(counts.largest_out_degree, degree);
     if (degree == 0) ++counts.dangling;
+    if (!std::is_sorted(row.begin(), row.end())) ++counts.unsorted_rows;
     for (std::uint64_t i = 0; i < degree; ++i) {
       if (row[i] == v) ++counts.self_loops;
       if (i > 0 && row[i] == row[i - 1]) ++counts.duplicates;
+      const float weight = file.weighted() ? file.weights()[file.offsets()[v] + i] : 0.0F;
+      const auto source = static_cast<std::uint32_t>(v);
+      counts.asymmetry += graph::edge_hash(source, row[i], weight) - graph::edge_hash(row[i], source, weight);
     }
   }
   return counts;
 }
 
+/// Whether the file keeps what its header promises.
+void check_promises(const graph::GraphFile& file, const Counts& counts) {
+  const auto refuse = [&](const std::string& what) { throw Error(fmt::format("{}: {}", file.path(), what)); };
+  if (counts.unsorted_rows > 0) refuse(fmt::format("{} rows are not sorted by target", counts.unsorted_rows));
+  if (file.simple() && counts.self_loops + counts.duplicates > 0) {
+    refuse(fmt::format("it says that it is simple but has {} self loops and {} duplicates", counts.self_loops,
+                       counts.duplicates));
+  }
+  if (file.symmetric() && counts.asymmetry != 0) refuse("it says that it is symmetric but is not");
+  for (std::uint32_t v = 1; v < file.vertices(); ++v) {
+    if (file.original_id(v) <= file.original_id(v - 1))
+      refuse(fmt::format("original id of vertex {} is not in order", v));
+  }
+}
+
 Counts count_all(const graph::GraphFile& file, int workers) {
   constexpr std::uint64_t kRows = 1 << 14;
+  file.verify_rows(0, 0);
   Counts total;
   std::mutex mutex;
   graph::parallel_for(
@@ -51,6 +76,8 @@ Counts count_all(const graph::GraphFile& file, int workers) {
         total.self_loops += counts.self_loops;
         total.duplicates += counts.duplicates;
         total.dangling += counts.dangling;
+        total.unsorted_rows += counts.unsorted_rows;
+        total.asymmetry += counts.asymmetry;
       },
       "counting", graph_progress());
   return total;
@@ -62,6 +89,7 @@ void add_info(CLI::App& app) {
   struct Settings {
     std::string path;
     std::string json;
+    bool verify = false;
     int workers = 0;
   };
   auto settings = std::make_shared<Settings>();
@@ -71,12 +99,17 @@ void add_info(CLI::App& app) {
       "--json", settings->json,
       "write to this file (-: stdout) instead: path, vertices, edges, weighted, simple, symmetric, "
       "original_ids, largest_out_degree, self_loops, duplicates, dangling, file_bytes, seconds");
+  command->add_flag(
+      "--verify", settings->verify,
+      "check also that rows and original ids are in order, and that the graph is simple or symmetric where "
+      "the file says so");
   command->add_option("-w,--workers", settings->workers, "threads; one a core by default")
       ->check(CLI::Range(1, 1024));
   command->callback([settings] {
     const auto start = std::chrono::steady_clock::now();
     const graph::GraphFile file = graph::GraphFile::open(settings->path);
     const Counts counts = count_all(file, graph::workers_or_default(settings->workers));
+    if (settings->verify) check_promises(file, counts);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     if (!settings->json.empty()) {
       const nlohmann::ordered_json json = {{"path", file.path()},

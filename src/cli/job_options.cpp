@@ -38,11 +38,13 @@ std::uint64_t peak_rss_bytes() {
 /// Figures of a process that are not per iteration.
 struct Summary {
   double seconds_load, seconds_plan, seconds_total;
-  std::uint64_t peak_rss_bytes, tile_bytes, checksum;
+  std::uint64_t peak_rss_bytes, tile_bytes, checksum, matching;
 };
 
-void set_bound(report::RunReport& report, const kernels::DenseJob& job, plan::Strategy strategy) {
-  const auto volume = plan::volume(job.traffic(), plan::bytes_a_value(strategy, plan::Encoding::f32));
+void set_bound(report::RunReport& report, const kernels::DenseJob& job, plan::Strategy strategy,
+               plan::Encoding encoding) {
+  const auto volume = plan::volume(job.traffic(), plan::bytes_a_value(strategy, encoding));
+  report.bound.values = volume.values_sent_total;
   report.bound.payload_bytes = volume.payload_bytes_total;
   report.bound.wire_bytes =
       report.transport == "shm" ? volume.payload_bytes_total : volume.wire_bytes_total[0];
@@ -79,6 +81,17 @@ void JobOptions::add_to(CLI::App& command) {
   command.add_option("--strategy", strategy, "what is sent: auto, edge, worker, process, slots or cover")
       ->check(CLI::IsMember({"auto", "edge", "worker", "process", "slots", "cover"}))
       ->capture_default_str();
+  command
+      .add_option(
+          "--compute-rate", compute_rate,
+          "edges/s of a worker, for --strategy auto: cover when sending would take longer than computing")
+      ->check(between(1, 1e15))
+      ->capture_default_str();
+  command
+      .add_option("--wire", encoding,
+                  "how values travel: f32 (exact), or bf16, f16 or u16 with error feedback")
+      ->check(CLI::IsMember({"f32", "bf16", "f16", "u16"}))
+      ->capture_default_str();
   command.add_option("--ownership", ownership, "who owns a vertex: hash, ranges, or a partition file")
       ->capture_default_str();
   command.add_option("--layout", layout, "order of a process's vertices: auto, given or degree")
@@ -114,6 +127,12 @@ kernels::DenseOptions JobOptions::dense(launch::WireUp& wire) const {
   if (options.transport == "shm" && !one_host)
     throw UsageError("--transport shm: the processes are on several hosts");
   options.strategy = strategy == "auto" ? plan::Strategy::slots : plan::strategy_from(strategy);
+  options.choose_strategy = strategy == "auto";
+  options.compute_rate = compute_rate;
+  options.encoding = plan::encoding_from(encoding);
+  if (options.encoding != plan::Encoding::f32 && plan::sends_ids(options.strategy)) {
+    throw UsageError(fmt::format("--wire {} needs strategy slots or cover, not {}", encoding, strategy));
+  }
   options.ownership = ownership == "range" ? "ranges" : ownership;
   options.layout = layout == "given" ? plan::Layout::given : plan::Layout::degree;
   options.peer_timeout_s = launch.peer_timeout_s;
@@ -130,7 +149,8 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
   report::RunReport report;
   report.kernel = kernel;
   report.transport = job.link().name();
-  report.strategy = plan::to_name(options.strategy);
+  report.strategy = plan::to_name(job.strategy());
+  report.strategy_reason = job.strategy_reason();
   report.ownership = options.ownership;
   report.layout = options.layout == plan::Layout::given ? "given" : "degree";
   report.vertices = job.graph().vertices();
@@ -138,11 +158,12 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
   report.processes = wire.size();
   report.workers = options.workers;
   report.iterations.resize(figures.iterations.size());
-  set_bound(report, job, options.strategy);
+  set_bound(report, job, job.strategy(), options.encoding);
+  report.wire = plan::to_name(options.encoding);
 
   const auto records = wire.gather(pack(figures.iterations));
   const std::vector<Summary> mine{{job.seconds_load, job.seconds_plan, figures.seconds_total,
-                                   peak_rss_bytes(), job.tiles().bytes(), figures.checksum}};
+                                   peak_rss_bytes(), job.tiles().bytes(), figures.checksum, job.matching()}};
   const auto summaries = wire.gather(pack(mine));
   for (std::size_t p = 0; p < summaries.size(); ++p) {
     const auto iterations = unpack<engine::IterationRecord>(records[p], report.iterations.size(), p);
@@ -158,6 +179,7 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
     report.peak_rss_bytes = std::max(report.peak_rss_bytes, one.peak_rss_bytes);
     report.tile_bytes += one.tile_bytes;
     report.checksum += one.checksum;
+    report.bound.matching += one.matching;
   }
   return report;
 }

@@ -12,12 +12,17 @@
 
 namespace edgewire::cli {
 
+/// As CLI::Range, but "nan" is in no range.
+CLI::Validator between(double least, double most);
+
 struct JobOptions {
   std::string graph_path;
   launch::LaunchOptions launch;
   int workers = 0;  ///< 0: share the cores among the processes of this host
   std::string transport = "auto";
   std::string strategy = "auto";
+  double compute_rate = 1e9;
+  std::string encoding = "f32";
   std::string ownership = "hash";
   std::string layout = "auto";
   bool deterministic = false;

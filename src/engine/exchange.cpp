@@ -78,11 +78,12 @@ std::vector<std::uint32_t> description(const plan::ExchangePlan& plan, std::size
 }  // namespace
 
 Exchange::Exchange(launch::WireUp& wire, transport::Transport& link, const plan::OwnVertices& own,
-                   plan::ExchangePlan& plan, Strategy strategy, int lanes, const std::string& fingerprint,
-                   const plan::ForEach& for_each)
+                   plan::ExchangePlan& plan, Strategy strategy, plan::Encoding encoding, int lanes,
+                   const std::string& fingerprint, const plan::ForEach& for_each)
     : wire_(wire),
       link_(link),
       strategy_(strategy),
+      encoding_(encoding),
       lanes_(lanes),
       lists_(static_cast<int>(plan.streams().size()) / wire.size()),
       writes_(static_cast<std::size_t>(lanes * wire.size())) {

@@ -68,8 +68,8 @@ class Exchange {
  public:
   /// `fingerprint` must be equal in all processes (graph, options): otherwise an Error says so.
   Exchange(launch::WireUp& wire, transport::Transport& link, const plan::OwnVertices& own,
-           plan::ExchangePlan& plan, plan::Strategy strategy, int lanes, const std::string& fingerprint,
-           const plan::ForEach& for_each);
+           plan::ExchangePlan& plan, plan::Strategy strategy, plan::Encoding encoding, int lanes,
+           const std::string& fingerprint, const plan::ForEach& for_each);
   /// Second step, when the tiles are known: deals the remote columns to the lanes, evenly by edges, in an
   /// order in which all peers are served side by side. `column_bounds` as cut_columns(); edges(column) of
   /// each.
@@ -80,7 +80,8 @@ class Exchange {
   int size() const noexcept { return wire_.size(); }
   int lanes() const noexcept { return lanes_; }
   bool ids_travel() const noexcept { return plan::sends_ids(strategy_); }
-  std::size_t value_bytes() const noexcept { return ids_travel() ? 8 : 4; }
+  plan::Encoding encoding() const noexcept { return encoding_; }
+  std::size_t value_bytes() const noexcept { return plan::bytes_a_value(strategy_, encoding_); }
   const std::vector<IncomingStream>& incoming() const noexcept { return incoming_; }
   const std::vector<OutgoingStream>& outgoing() const noexcept { return outgoing_; }
   /// Chunks of a lane in the order in which it sends them: those of mirrors first.
@@ -148,6 +149,7 @@ class Exchange {
   launch::WireUp& wire_;
   transport::Transport& link_;
   plan::Strategy strategy_;
+  plan::Encoding encoding_;
   int lanes_;
   int lists_;  ///< streams to each peer
   std::span<std::byte> region_;

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 namespace edgewire::engine {
 
 Inbox::Inbox(Exchange& exchange, std::span<const std::uint32_t> blocks,
-             std::span<const std::uint32_t> indexes)
+             std::span<const std::uint32_t> indexes, const Codec& codec)
     : exchange_(exchange),
+      codec_(codec),
+      decoded_(exchange.encoding() == plan::Encoding::f32 ? 0 : static_cast<std::size_t>(exchange.size())),
       blocks_(blocks.begin(), blocks.end()),
       indexes_(indexes),
       sources_(blocks.size() - 1),
@@ -18,6 +21,7 @@ Inbox::Inbox(Exchange& exchange, std::span<const std::uint32_t> blocks,
     const IncomingStream& stream = exchange.incoming()[s];
     const auto& targets = stream.targets;
     if (stream.mirrors) {
+      if (!decoded_.empty()) decoded_[static_cast<std::size_t>(stream.peer)].values.resize(targets.size());
       for (std::size_t b = 0; b + 1 < blocks_.size(); ++b) {
         for (const auto& chunk : stream.chunks) need(b, stream.peer, chunk);
       }
@@ -45,12 +49,24 @@ void Inbox::need(std::size_t block, int peer, const Chunk& chunk) {
   same->chunks = std::max(same->chunks, chunk.ordinal + 1);
 }
 
-const float* Inbox::mirrors(int peer, std::uint64_t iteration) const noexcept {
-  const auto streams = exchange_.incoming().size() / static_cast<std::size_t>(exchange_.size());
-  const IncomingStream& stream = exchange_.incoming()[(static_cast<std::size_t>(peer) + 1) * streams - 1];
+const float* Inbox::mirrors(int peer, std::uint64_t iteration) noexcept {
+  const auto p = static_cast<std::size_t>(peer);
+  const std::size_t streams = exchange_.incoming().size() / static_cast<std::size_t>(exchange_.size());
+  const IncomingStream& stream = exchange_.incoming()[(p + 1) * streams - 1];
   if (!stream.mirrors || stream.targets.empty()) return nullptr;
-  return reinterpret_cast<const float*>(exchange_.region().data() + stream.offset +
-                                        exchange_.parity_shift_from(peer, iteration));
+  const std::byte* inbox =
+      exchange_.region().data() + stream.offset + exchange_.parity_shift_from(peer, iteration);
+  if (decoded_.empty()) return reinterpret_cast<const float*>(inbox);
+  auto& [values, state] = decoded_[p];
+  std::uint64_t last = 2 * (iteration - 1);
+  if (state.compare_exchange_strong(last, 2 * iteration - 1)) {
+    const auto* codes = reinterpret_cast<const std::uint16_t*>(inbox);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = codec_.decode(codes[i]);
+    state.store(2 * iteration, std::memory_order_release);
+  } else {
+    while (state.load(std::memory_order_acquire) != 2 * iteration) std::this_thread::yield();
+  }
+  return values.data();
 }
 
 bool Inbox::ready(std::size_t block, std::uint64_t iteration) const noexcept {
@@ -67,9 +83,16 @@ void Inbox::add(std::size_t block, std::uint64_t iteration, std::span<double> su
     const IncomingStream& stream = exchange_.incoming()[source.stream];
     const std::byte* inbox =
         exchange_.region().data() + stream.offset + exchange_.parity_shift_from(stream.peer, iteration);
+    const std::uint32_t* targets = stream.targets.data();
+    if (!decoded_.empty()) {
+      const auto* codes = reinterpret_cast<const std::uint16_t*>(inbox);
+      for (std::uint32_t s = source.first_slot; s < source.end_slot; ++s) {
+        sums[targets[s] - begin] += codec_.decode(codes[s]);
+      }
+      continue;
+    }
     if (!exchange_.ids_travel()) {
       const auto* values = reinterpret_cast<const float*>(inbox);
-      const std::uint32_t* targets = stream.targets.data();
       for (std::uint32_t s = source.first_slot; s < source.end_slot; ++s)
         sums[targets[s] - begin] += values[s];
       continue;

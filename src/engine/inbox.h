@@ -1,10 +1,12 @@
 // The receiving side of an iteration: what peers have written is added to the sums of the own vertices.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "engine/codec.h"
 #include "engine/exchange.h"
 
 namespace edgewire::engine {
@@ -13,15 +15,17 @@ class Inbox {
  public:
   /// `blocks[b]`..`blocks[b + 1]`: indexes of the own vertices that are finished together (the local tile
   /// columns). `indexes`: [local number] index, for ids that travel.
-  Inbox(Exchange& exchange, std::span<const std::uint32_t> blocks, std::span<const std::uint32_t> indexes);
+  Inbox(Exchange& exchange, std::span<const std::uint32_t> blocks, std::span<const std::uint32_t> indexes,
+        const Codec& codec);
 
   /// Whether everything that peers send for the block in this iteration (from 1) has arrived.
   bool ready(std::size_t block, std::uint64_t iteration) const noexcept;
   /// Adds it to sums[index - blocks[block]], peer after peer, so that the result does not depend on the order
   /// of arrival. A false id fails the job, naming the peer.
   void add(std::size_t block, std::uint64_t iteration, std::span<double> sums) const noexcept;
-  /// The mirrors that `peer` has sent in this iteration; valid when ready(). Null when it sends none.
-  const float* mirrors(int peer, std::uint64_t iteration) const noexcept;
+  /// The mirrors that `peer` has sent in this iteration; only to be asked for when ready(). Null when it
+  /// sends none. Where values travel in 16 bits the first worker that asks decodes them.
+  const float* mirrors(int peer, std::uint64_t iteration) noexcept;
   /// Whether the scalars of all peers after `iteration` have arrived; if so adds them up in the order of
   /// ranks.
   bool scalars(std::uint64_t iteration, const Scalars& mine, Scalars& total) const noexcept;
@@ -37,7 +41,15 @@ class Inbox {
     std::uint32_t lane;
     std::uint32_t chunks;
   };
+  struct Decoded {
+    std::vector<float> values;
+    /// Twice the last decoded iteration, less one while that is being decoded. Its release by the decoder
+    /// pairs with the acquire of those who wait.
+    std::atomic<std::uint64_t> state{0};
+  };
   Exchange& exchange_;
+  Codec codec_;
+  std::vector<Decoded> decoded_;  ///< [peer], where values travel in 16 bits
   std::vector<std::uint32_t> blocks_;
   std::span<const std::uint32_t> indexes_;
   void need(std::size_t block, int peer, const Chunk& chunk);

@@ -24,8 +24,9 @@ class Loop {
             bounds.begin())),
         step_(step),
         options_(options),
-        outbox_(exchange),
-        inbox_(exchange, bounds.first(local_columns_ + 1), indexes),
+        outbox_(exchange, {exchange.encoding(), step.largest_value()}),
+        inbox_(exchange, bounds.first(local_columns_ + 1), indexes,
+               {exchange.encoding(), step.largest_value()}),
         scalars_(local_columns_),
         mine_(options.start) {
     for (std::size_t c = 0; c + 1 < bounds.size(); ++c) width_ = std::max(width_, bounds[c + 1] - bounds[c]);

@@ -22,6 +22,8 @@ class Step {
   virtual void compute(int worker, std::size_t column, std::span<double> sums) = 0;
   /// Source values by index of the own vertices, what mirrors are copies of.
   virtual std::span<const float> values() const = 0;
+  /// No sum and no source value is ever larger (or negative, where values travel in 16 bits).
+  virtual double largest_value() const = 0;
   /// Adds to sums of a local column what the edges of the sources give that `peer` mirrors here.
   virtual void add_mirrors(int peer, const float* mirrors, std::size_t column, std::span<double> sums) = 0;
   /// Makes new values of own vertices first.. from their complete sums. `totals`: the scalars after the last

@@ -4,12 +4,22 @@
 
 namespace edgewire::engine {
 
-Outbox::Outbox(Exchange& exchange) : exchange_(exchange) {
+Outbox::Outbox(Exchange& exchange, const Codec& codec) : exchange_(exchange), codec_(codec) {
   for (int lane = 0; lane < exchange.lanes(); ++lane) sent_.emplace_back(exchange.lane_chunks(lane).size());
+  if (exchange.encoding() == plan::Encoding::f32) return;
+  for (const auto& stream : exchange.outgoing()) residuals_.emplace_back(stream.slots);
 }
 
-void Outbox::fill(const OutgoingStream& stream, std::uint32_t first_slot, std::span<const double> sums,
-                  std::byte* slots) const noexcept {
+void Outbox::fill(std::size_t stream, std::uint32_t first_slot, std::span<const double> sums,
+                  std::byte* slots) noexcept {
+  if (!residuals_.empty()) {
+    auto* codes = reinterpret_cast<std::uint16_t*>(slots);
+    float* residuals = residuals_[stream].data() + first_slot;
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      codes[i] = codec_.encode(static_cast<float>(sums[i]), residuals[i]);
+    }
+    return;
+  }
   if (!exchange_.ids_travel()) {
     auto* values = reinterpret_cast<float*>(slots);
     for (std::size_t i = 0; i < sums.size(); ++i) values[i] = static_cast<float>(sums[i]);
@@ -20,7 +30,7 @@ void Outbox::fill(const OutgoingStream& stream, std::uint32_t first_slot, std::s
     float value;
   };
   auto* pairs = reinterpret_cast<Pair*>(slots);
-  const std::uint32_t* ids = stream.ids.data() + first_slot;
+  const std::uint32_t* ids = exchange_.outgoing()[stream].ids.data() + first_slot;
   for (std::size_t i = 0; i < sums.size(); ++i) pairs[i] = {ids[i], static_cast<float>(sums[i])};
 }
 
@@ -54,9 +64,8 @@ bool Outbox::send(const OutgoingChunk& chunk, std::size_t values, std::uint64_t 
 
 bool Outbox::publish(const OutgoingChunk& chunk, std::span<const double> sums,
                      std::uint64_t iteration) noexcept {
-  const OutgoingStream& stream = exchange_.outgoing()[chunk.stream];
   return send(chunk, sums.size(), iteration,
-              [&](std::byte* slots) { fill(stream, chunk.first_slot, sums, slots); });
+              [&](std::byte* slots) { fill(chunk.stream, chunk.first_slot, sums, slots); });
 }
 
 bool Outbox::publish_mirrors(const OutgoingChunk& chunk, std::span<const float> values,
@@ -64,6 +73,12 @@ bool Outbox::publish_mirrors(const OutgoingChunk& chunk, std::span<const float> 
   const std::uint32_t* indexes = exchange_.outgoing()[chunk.stream].indexes.data() + chunk.first_slot;
   const std::uint32_t count = chunk.chunk.end_slot - chunk.first_slot;
   return send(chunk, count, iteration, [&](std::byte* slots) {
+    if (!residuals_.empty()) {
+      auto* codes = reinterpret_cast<std::uint16_t*>(slots);
+      float* residuals = residuals_[chunk.stream].data() + chunk.first_slot;
+      for (std::uint32_t i = 0; i < count; ++i) codes[i] = codec_.encode(values[indexes[i]], residuals[i]);
+      return;
+    }
     auto* mirrors = reinterpret_cast<float*>(slots);
     for (std::uint32_t i = 0; i < count; ++i) mirrors[i] = values[indexes[i]];
   });

@@ -4,13 +4,14 @@
 #include <cstdint>
 #include <span>
 
+#include "engine/codec.h"
 #include "engine/exchange.h"
 
 namespace edgewire::engine {
 
 class Outbox {
  public:
-  explicit Outbox(Exchange& exchange);
+  Outbox(Exchange& exchange, const Codec& codec);
 
   /// Puts the sums of a chunk's column (one for each slot, rounded to float) into the peer's inbox of this
   /// iteration (from 1) and signals them. Called by the chunk's lane only, in the order of lane_chunks().
@@ -26,10 +27,12 @@ class Outbox {
   template <class Fill>
   bool send(const OutgoingChunk& chunk, std::size_t values, std::uint64_t iteration,
             const Fill& fill) noexcept;
-  void fill(const OutgoingStream& stream, std::uint32_t first_slot, std::span<const double> sums,
-            std::byte* slots) const noexcept;
+  void fill(std::size_t stream, std::uint32_t first_slot, std::span<const double> sums,
+            std::byte* slots) noexcept;
 
   Exchange& exchange_;
+  Codec codec_;
+  std::vector<std::vector<float>> residuals_;  ///< [stream][slot], where values are rounded to 16 bits
   /// [lane][number in lane_chunks]: writes to the peer once the chunk was sent; its send memory is free when
   /// as many have completed.
   std::vector<std::vector<std::uint64_t>> sent_;

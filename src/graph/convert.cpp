@@ -42,7 +42,7 @@ BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, BuildOptions
                         const Progress& progress) {
   options.weighted = options.weighted && graph.weighted();
   options.undirected = options.undirected && !graph.symmetric();
-  options.simple = options.simple && !graph.simple();
+  options.simple = options.simple && (!graph.simple() || options.undirected);
   Builder builder(graph.vertices(), graph.edges() * (options.undirected ? 2 : 1), options);
   constexpr std::uint64_t kRows = 1 << 14;
   parallel_for(

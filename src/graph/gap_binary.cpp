@@ -74,14 +74,6 @@ std::vector<std::uint64_t> read_offsets(Input& input, const GapHeader& header) {
   return offsets;
 }
 
-/// A sum over the edges that is the same for the reversed edges only if, but for chance, they are the same
-/// edges.
-std::uint64_t edge_hash(std::uint32_t source, std::uint32_t target, float weight) {
-  std::uint32_t bits = 0;
-  std::memcpy(&bits, &weight, 4);
-  return mix64(mix64(std::uint64_t{source} << 32 | target) + bits);
-}
-
 }  // namespace
 
 BuildSummary read_gap_binary(Conversion conversion, bool weighted) {

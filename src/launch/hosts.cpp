@@ -203,6 +203,13 @@ std::unique_ptr<WireUp> join_hosts(const LaunchOptions& options) {
   self.peer_timeout_s = options.peer_timeout_s;
   self.secret = job.secret;
   self.address = job.hosts[static_cast<std::size_t>(job.rank)].address;
+  const bool alone_here = std::all_of(job.hosts.begin(), job.hosts.end(), [&](const Host& host) {
+    return host.address == self.address || host.address.starts_with("127.");
+  });
+  // Debian names 127.0.1.1 for a host's own name.
+  if (!alone_here && transport::is_loopback(self.address))
+    throw Error(fmt::format("{}: {} is a loopback address on its own host, others cannot reach it",
+                            options.hosts_file, self.address));
   const auto same_host = [&](const Host& host) { return host.address == self.address; };
   self.local_size = static_cast<int>(std::count_if(job.hosts.begin(), job.hosts.end(), same_host));
   self.local_rank =

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "error.h"
+#include "launch/frames.h"
 
 namespace edgewire::launch {
 namespace {
@@ -25,22 +26,8 @@ using std::chrono::duration;
 using std::chrono::milliseconds;
 using transport::FileDescriptor;
 
-enum class Kind : std::uint32_t { Heartbeat = 1, Data, Abort, Finish };
-
-/// Precedes every message on a stream, in the byte order of the hosts (all little endian).
-struct FrameHeader {
-  std::uint64_t length = 0;  ///< bytes that follow
-  Kind kind = Kind::Heartbeat;
-  std::uint32_t tag = 0;  ///< Data: number of the collective step; Abort: rank at fault
-};
-static_assert(sizeof(FrameHeader) == 16);
-
-/// Far above any message of a job; a larger length is garbage.
-constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{1} << 38;
 constexpr std::size_t kReadBytes = std::size_t{1} << 18;
 constexpr milliseconds kLinger{1000};  ///< for the last messages when the wire-up ends
-
-using Message = std::shared_ptr<const std::string>;  ///< header and payload; shared by all who get the same
 
 struct Arrival {
   FrameHeader header;
@@ -57,39 +44,6 @@ struct Peer {
   std::deque<Arrival> arrived;
   Clock::time_point heard;
 };
-
-Message frame(Kind kind, std::uint32_t tag, std::string_view payload = {}) {
-  const FrameHeader header{payload.size(), kind, tag};
-  std::string bytes(sizeof header, '\0');
-  bytes.reserve(sizeof header + payload.size());
-  std::memcpy(bytes.data(), &header, sizeof header);
-  bytes += payload;
-  return std::make_shared<const std::string>(std::move(bytes));
-}
-
-std::string pack(std::span<const std::string> items) {
-  std::string bytes;
-  for (const std::string& item : items) {
-    const std::uint64_t length = item.size();
-    bytes.append(reinterpret_cast<const char*>(&length), sizeof length);
-    bytes += item;
-  }
-  return bytes;
-}
-
-std::vector<std::string> unpack(std::string_view bytes, int count) {
-  std::vector<std::string> items;
-  for (int i = 0; i < count; ++i) {
-    std::uint64_t length = 0;
-    if (bytes.size() < sizeof length) throw Error("a message of the wire-up is cut short");
-    std::memcpy(&length, bytes.data(), sizeof length);
-    bytes.remove_prefix(sizeof length);
-    if (bytes.size() < length) throw Error("a message of the wire-up is cut short");
-    items.emplace_back(bytes.substr(0, length));
-    bytes.remove_prefix(length);
-  }
-  return items;
-}
 
 class Star final : public WireUp {
  public:
@@ -130,6 +84,7 @@ class Star final : public WireUp {
   std::string name_of(int rank) const;
 
   Member self_;
+  int reporter_;  ///< who noticed the failure first, as far as is known here
   transport::Health health_;
   duration<double> timeout_;
   FileDescriptor wake_;
@@ -147,6 +102,7 @@ class Star final : public WireUp {
 
 Star::Star(Member member, std::vector<FileDescriptor> streams)
     : self_(std::move(member)),
+      reporter_(self_.rank),
       timeout_(self_.peer_timeout_s),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!wake_) throw Error(fmt::format("cannot make an eventfd: {}", std::strerror(errno)));
@@ -353,12 +309,15 @@ void Star::take(Peer& peer, const FrameHeader& header, std::string payload) {
     case Kind::Data:
       peer.arrived.push_back({header, std::move(payload)});
       break;
-    case Kind::Abort:
-      if (static_cast<int>(header.tag) == self_.rank)
-        health_.fail(-1, "the other processes gave up: " + payload);
+    case Kind::Abort: {
+      const auto culprit = static_cast<int>(header.tag & 0xFFFF);
+      if (!health_.failed()) reporter_ = static_cast<int>(header.tag >> 16);
+      if (culprit == self_.rank)
+        health_.fail(reporter_, fmt::format("{} gave up: {}", name_of(reporter_), payload));
       else
-        health_.fail(static_cast<int>(header.tag), payload);
+        health_.fail(culprit, payload);
       break;
+    }
     default:
       lose(peer, fmt::format("sent a malformed message of kind {}", static_cast<std::uint32_t>(header.kind)));
   }
@@ -401,7 +360,7 @@ void Star::tell_failure() {
   const std::string text = health_.peer() < 0
                                ? fmt::format("{} failed: {}", name_of(self_.rank), health_.message())
                                : health_.message();
-  const Message message = frame(Kind::Abort, static_cast<std::uint32_t>(culprit), text);
+  const Message message = frame(Kind::Abort, static_cast<std::uint32_t>(culprit | reporter_ << 16), text);
   for (Peer& p : peers_) p.outgoing.push_back(message);
 }
 
@@ -411,36 +370,10 @@ void Star::lose(Peer& peer, const std::string& cause) {
   if (!finished_) health_.fail(peer.rank, fmt::format("{} {}", name_of(peer.rank), cause));
 }
 
-class Alone final : public WireUp {
- public:
-  explicit Alone(std::string secret) : secret_(std::move(secret)) {}
-  int rank() const override { return 0; }
-  int size() const override { return 1; }
-  std::vector<std::string> allgather(const std::string& mine) override { return {mine}; }
-  std::vector<std::string> alltoall(std::span<const std::string> to) override {
-    return {to.begin(), to.end()};
-  }
-  std::vector<std::string> gather(const std::string& mine) override { return {mine}; }
-  void abort(const std::string& message) noexcept override { health_.fail(-1, message); }
-  void finish() override {}
-  transport::Health& health() override { return health_; }
-  const std::string& secret() const override { return secret_; }
-  int local_rank() const override { return 0; }
-  int local_size() const override { return 1; }
-  const std::string& address() const override { return address_; }
-
- private:
-  transport::Health health_;
-  std::string secret_;
-  std::string address_ = "127.0.0.1";
-};
-
 }  // namespace
 
 std::unique_ptr<WireUp> star(Member member, std::vector<FileDescriptor> streams) {
   return std::make_unique<Star>(std::move(member), std::move(streams));
 }
-
-std::unique_ptr<WireUp> alone() { return std::make_unique<Alone>(std::string(32, '\0')); }
 
 }  // namespace edgewire::launch

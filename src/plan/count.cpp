@@ -99,7 +99,7 @@ struct Pair {
 
 /// Bytes for a pair and its cover; see minimum_cover().
 std::uint64_t pair_bytes(std::uint64_t edges, std::uint64_t sources, std::uint64_t destinations) {
-  return edges * sizeof(std::uint32_t) + std::min(edges, sources) * (12 + 40 + 4) + destinations * (12 + 4);
+  return edges * sizeof(std::uint32_t) + std::min(edges, sources) * (12 + 44 + 4) + destinations * (12 + 4);
 }
 
 /// Edges of process `from` to the processes [first, last).
@@ -182,7 +182,9 @@ OwnedTraffic count_owned(const Rows& rows, const Ownership& ownership, const Cou
   Tally worker(ownership.processes(), options.threads);
   Tally process(ownership.processes(), options.threads);
   const std::uint64_t sets = processes * (workers > 1 ? workers + 1 : 1);
-  const std::uint64_t fitting = std::max<std::uint64_t>(64, options.memory_bytes * 8 / sets);
+  const std::uint64_t tally_bytes = edges.bytes() + worker.bytes() + process.bytes();
+  const std::uint64_t bits_bytes = options.memory_bytes - std::min(options.memory_bytes, tally_bytes);
+  const std::uint64_t fitting = std::max<std::uint64_t>(64, bits_bytes * 8 / sets);
   const std::uint64_t width = std::min(rows.vertices(), fitting);
   OwnedTraffic result;
   for (std::uint64_t first = 0; first < rows.vertices(); first += width) {
@@ -195,7 +197,7 @@ OwnedTraffic count_owned(const Rows& rows, const Ownership& ownership, const Cou
     result.memory_bytes = std::max(result.memory_bytes, worker_bits.bytes() + process_bits.bytes());
     ++result.passes;
   }
-  result.memory_bytes += edges.bytes() + worker.bytes() + process.bytes();
+  result.memory_bytes += tally_bytes;
   result.edges = edges.sum();
   result.process = process.sum();
   result.worker = workers > 1 ? worker.sum() : result.process;

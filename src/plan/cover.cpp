@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint32_t kNone = 0xFFFFFFFF;
 constexpr std::uint32_t kDead = 0xFFFFFFFF;
 /// Successful searches up to this long are forgotten at once: their vertices are cheap to see again, and the
-/// searches that would have met them are spared another round.
+/// searches that would have met them need no round of breadth-first search.
 constexpr std::size_t kShortSearch = 256;
 
 class Matcher {
@@ -39,7 +39,10 @@ class Matcher {
   std::uint32_t rows() const noexcept { return static_cast<std::uint32_t>(edges_.sources.size()); }
   std::vector<std::uint32_t> rows_by_degree() const;
   bool match_free_destination(std::uint32_t row);
-  Outcome search(std::uint32_t root, std::uint32_t first_of_round);
+  Outcome search(std::uint32_t root);
+  bool set_levels();
+  bool augment_along_levels(std::uint32_t root);
+  void kill_reached();
   void flip_path(std::uint32_t destination);
 
   PairEdges edges_;
@@ -47,7 +50,10 @@ class Matcher {
   std::vector<std::uint32_t>
       next_free_;  ///< edges of a row before this one end in matched destinations, for good
   std::vector<Destination> destinations_;
-  std::vector<std::uint32_t> open_rows_;  ///< after augment: unmatched, not proven to stay so
+  std::vector<std::uint32_t> open_rows_;   ///< after augment: unmatched, not proven to stay so
+  std::vector<std::uint32_t> levels_;      ///< of rows: steps from an open row, or kNone
+  std::vector<std::uint32_t> next_edges_;  ///< of rows: to be looked at in this round
+  std::vector<std::uint32_t> reached_;     ///< rows with a level, in the order of levels
   std::vector<Step> path_;
   std::vector<std::uint32_t> trail_;
   std::uint32_t searches_ = 0;
@@ -94,7 +100,8 @@ void Matcher::flip_path(std::uint32_t destination) {
   }
 }
 
-Matcher::Outcome Matcher::search(std::uint32_t root, std::uint32_t first_of_round) {
+/// Depth-first search of all that no earlier search has seen.
+Matcher::Outcome Matcher::search(std::uint32_t root) {
   const std::uint32_t me = ++searches_;
   bool met_other = false;
   trail_.clear();
@@ -114,7 +121,7 @@ Matcher::Outcome Matcher::search(std::uint32_t root, std::uint32_t first_of_roun
     while (step.edge < end && !arrived) {
       const std::uint32_t target = edges_.targets[step.edge++];
       Destination& destination = destinations_[target];
-      if (destination.seen < first_of_round) {
+      if (destination.seen == 0) {
         destination.seen = me;
         trail_.push_back(target);
         path_.push_back({destination.mate, edges_.offsets[destination.mate]});
@@ -134,24 +141,72 @@ void Matcher::augment(std::uint32_t max_rounds) {
   for (std::uint32_t row = 0; row < rows(); ++row) {
     if (mates_[row] == kNone) open_rows_.push_back(row);
   }
-  for (std::uint32_t round = 0; round < max_rounds && !open_rows_.empty(); ++round) {
-    if (kDead - 1 - searches_ < open_rows_.size()) return;  // out of search numbers
-    const std::uint32_t first_of_round = searches_ + 1;
-    bool found_any = false;
-    std::size_t kept = 0;
-    for (const std::uint32_t row : open_rows_) {
-      const auto outcome = search(row, first_of_round);
-      if (outcome == Outcome::open) open_rows_[kept++] = row;
-      found_any = found_any || outcome == Outcome::found;
+  if (max_rounds == 0) return;
+  std::erase_if(open_rows_, [this](std::uint32_t row) { return search(row) != Outcome::open; });
+  for (std::uint32_t round = 1; round < max_rounds && !open_rows_.empty(); ++round) {
+    if (set_levels()) {
+      std::erase_if(open_rows_, [this](std::uint32_t row) { return augment_along_levels(row); });
+    } else {
+      kill_reached();
     }
-    open_rows_.resize(kept);
-    if (found_any) continue;
-    // A round without success has searched all that can be reached from the rows that are left.
-    for (auto& destination : destinations_) {
-      if (destination.seen >= first_of_round) destination.seen = kDead;
-    }
-    open_rows_.clear();
   }
+}
+
+/// Breadth-first search from all open rows, up to the nearest free destinations; whether there are any.
+bool Matcher::set_levels() {
+  levels_.assign(rows(), kNone);
+  next_edges_.assign(rows(), 0);
+  reached_ = open_rows_;
+  for (const std::uint32_t row : reached_) levels_[row] = 0;
+  std::uint32_t last_level = kNone;
+  for (std::size_t i = 0; i < reached_.size(); ++i) {
+    const std::uint32_t row = reached_[i];
+    if (levels_[row] >= last_level) break;
+    for (std::uint64_t edge = edges_.offsets[row]; edge < edges_.offsets[row + 1]; ++edge) {
+      const Destination& destination = destinations_[edges_.targets[edge]];
+      if (destination.seen == kDead) continue;
+      if (destination.mate == kNone) {
+        last_level = levels_[row] + 1;
+        break;
+      }
+      if (levels_[destination.mate] == kNone) {
+        levels_[destination.mate] = levels_[row] + 1;
+        reached_.push_back(destination.mate);
+      }
+    }
+  }
+  return last_level != kNone;
+}
+
+/// Depth-first search for a shortest path, each edge looked at once in all searches between two set_levels().
+bool Matcher::augment_along_levels(std::uint32_t root) {
+  path_.assign(1, {root, 0});
+  while (!path_.empty()) {
+    const std::uint32_t row = path_.back().row;
+    const std::uint64_t first = edges_.offsets[row];
+    if (first + next_edges_[row] == edges_.offsets[row + 1]) {
+      path_.pop_back();
+      continue;
+    }
+    const std::uint32_t target = edges_.targets[first + next_edges_[row]++];
+    const Destination& destination = destinations_[target];
+    if (destination.mate == kNone) {
+      flip_path(target);
+      return true;
+    }
+    if (destination.seen != kDead && levels_[destination.mate] == levels_[row] + 1) {
+      path_.push_back({destination.mate, 0});
+    }
+  }
+  return false;
+}
+
+/// No open row reaches a free destination: what they reach stays as it is.
+void Matcher::kill_reached() {
+  for (const std::uint32_t row : reached_) {
+    if (mates_[row] != kNone) destinations_[mates_[row]].seen = kDead;
+  }
+  open_rows_.clear();
 }
 
 PairCover Matcher::cover() const {

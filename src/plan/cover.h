@@ -20,10 +20,13 @@ struct PairEdges {
   std::uint32_t destinations = 0;
 };
 
+inline constexpr std::uint32_t kUntilMinimum = std::numeric_limits<std::uint32_t>::max();
+
 struct CoverOptions {
-  /// Rounds of search, each of which looks at an edge at most a few times. The last rounds find little; they
-  /// stop by themselves when the cover is minimum.
-  std::uint32_t max_rounds = std::numeric_limits<std::uint32_t>::max();
+  /// Rounds of search, each of which looks at an edge a few times. They stop by themselves when the cover is
+  /// minimum: after one or two on the skewed graphs that were tried, after hundreds on random ones with
+  /// about 2.7 edges a vertex, where the first round leaves a gap of 2 % and more rounds narrow it slowly.
+  std::uint32_t max_rounds = 8;
 };
 
 /// Every edge has its source among the mirrors or its destination among the sums (or both).
@@ -43,16 +46,21 @@ struct PairCover {
 };
 
 /// A maximum matching and from it, by Koenig's theorem, a minimum vertex cover; never more values than
-/// sources or destinations. The matching starts greedily, sources of low degree first, and grows along
-/// augmenting paths found by depth-first search with lookahead in rounds (Pothen and Fan: Computing the block
-/// triangular form of a sparse matrix, 1990; Duff, Kaya, Ucar: Design, implementation, and analysis of
-/// maximum transversal algorithms, 2011). A search that fails without meeting another search of its round
-/// proves that none of what it saw will ever be on an augmenting path, so it is never looked at again;
-/// Koenig's alternating trees are these searches. If rounds run out, the sources whose searches are still
-/// open go into the cover: it stays a cover and the gap is their number.
+/// sources or destinations. In three steps:
+/// - match greedily, sources of low degree first;
+/// - one round of depth-first searches with lookahead from the sources left over (Pothen and Fan: Computing
+/// the block
+///   triangular form of a sparse matrix, 1990). A search that fails without meeting another search proves
+///   that none of what it saw will ever be on an augmenting path, so it is never looked at again. Most graphs
+///   are done here;
+/// - rounds of Hopcroft and Karp (An n^5/2 algorithm for maximum matchings in bipartite graphs, 1973) for the
+/// sources
+///   whose searches are still open.
+/// Koenig's alternating trees are what the failed searches saw. If rounds run out, the open sources go into
+/// the cover: it stays a cover, and the gap is their number.
 ///
-/// Serial and deterministic. Memory beside the result: at most 40 bytes for each source, 12 for each
-/// destination.
+/// Time: O(edges x sqrt(vertices)) at worst, a few passes over the edges in practice. Serial and
+/// deterministic. Memory beside the result: at most 44 bytes for each source, 12 for each destination.
 PairCover minimum_cover(const PairEdges& edges, const CoverOptions& options = {});
 
 }  // namespace edgewire::plan

@@ -34,15 +34,17 @@ double RunReport::edges_per_second() const {
 }
 
 std::string RunReport::to_json() const {
-  nlohmann::ordered_json json{{"kernel", kernel},       {"vertices", vertices},   {"edges", edges},
-                              {"processes", processes}, {"workers", workers},     {"transport", transport},
-                              {"strategy", strategy},   {"ownership", ownership}, {"layout", layout}};
+  nlohmann::ordered_json json{{"kernel", kernel},       {"vertices", vertices}, {"edges", edges},
+                              {"processes", processes}, {"workers", workers},   {"transport", transport},
+                              {"strategy", strategy},   {"wire", wire},         {"ownership", ownership},
+                              {"layout", layout}};
   auto& list = json["iterations"] = nlohmann::ordered_json::array();
   for (const auto& one : iterations) {
     list.push_back({{"seconds", one.seconds},
                     {"payload_bytes_sent", one.payload_bytes_sent},
                     {"wire_bytes_sent", one.wire_bytes_sent}});
   }
+  if (!strategy_reason.empty()) json["strategy_reason"] = strategy_reason;
   json["seconds_load"] = seconds_load;
   json["seconds_plan"] = seconds_plan;
   json["seconds_total"] = seconds_total;
@@ -51,14 +53,19 @@ std::string RunReport::to_json() const {
   json["peak_rss_bytes"] = peak_rss_bytes;
   json["tile_bytes"] = tile_bytes;
   auto& limits = json["bound"];
+  limits["values"] = bound.values;
+  if (bound.matching > 0) limits["matching"] = bound.matching;
   limits["payload_bytes"] = bound.payload_bytes;
   limits["wire_bytes"] = bound.wire_bytes;
   limits["seconds_at"] = nlohmann::ordered_json::object();
   for (const auto& [rate, seconds] : bound.seconds_at) limits["seconds_at"][rate] = seconds;
+  json["wire_error_bound"] = wire_error_bound;
   json["checksum"] = fmt::format("{:016x}", checksum);
   for (const auto& one : verification) {
-    json["verify"] = {
-        {"max_relative_error", one.max_relative_error}, {"limit", one.limit}, {"passed", one.passed}};
+    json["verify"] = {{"max_relative_error", one.max_relative_error},
+                      {"sum_error", one.sum_error},
+                      {"limit", one.limit},
+                      {"passed", one.passed}};
   }
   json["version"] = EDGEWIRE_VERSION;
   return json.dump(2) + "\n";
@@ -72,6 +79,13 @@ std::string RunReport::to_text() const {
                       seconds_plan, seconds_total, readable_bytes(peak_rss_bytes));
   text += fmt::format("{} iterations, {:.6f} s each (mean of the last ten), {:.3f} G edges/s\n",
                       iterations.size(), seconds_per_iteration(), edges_per_second() / 1e9);
+  if (!strategy_reason.empty()) text += fmt::format("strategy {}\n", strategy_reason);
+  if (bound.matching > 0) {
+    text += fmt::format(
+        "cover: {} values each iteration; no plan sends fewer than {} (gap {:.2f} %)\n", bound.values,
+        bound.matching,
+        100.0 * static_cast<double>(bound.values - bound.matching) / static_cast<double>(bound.matching));
+  }
   if (processes > 1 && !iterations.empty()) {
     const auto& last = iterations.back();
     text += fmt::format("sent each iteration: payload {} ({} B), on the wire {}\n",
@@ -84,10 +98,17 @@ std::string RunReport::to_text() const {
     for (const auto& [rate, seconds] : bound.seconds_at) text += fmt::format("  {} {:.6f} s", rate, seconds);
     text += "\n";
   }
+  if (wire_error_bound > 0) {
+    text += fmt::format("values travelled as {}: in sum the result is within {:.2g} of that of f32\n", wire,
+                        wire_error_bound);
+  }
   for (const auto& one : verification) {
+    const bool in_sum = wire_error_bound > 0;
     text += fmt::format(
-        "check against a sequential reference: {}, largest relative error {:.2g} (limit {:.0g})\n",
-        one.passed ? "passed" : "FAILED", one.max_relative_error, one.limit);
+        "check against a sequential reference: {}, largest relative error {:.2g}{}, in sum {:.2g}{}\n",
+        one.passed ? "passed" : "FAILED", one.max_relative_error,
+        in_sum ? "" : fmt::format(" (limit {:.2g})", one.limit), one.sum_error,
+        in_sum ? fmt::format(" (limit {:.2g})", one.limit) : "");
   }
   return text + fmt::format("checksum {:016x}\n", checksum);
 }

@@ -16,6 +16,10 @@ struct RunReport {
   };
   /// What this plan must send in each iteration.
   struct Bound {
+    std::uint64_t values = 0;  ///< summed over processes
+    /// Strategy cover: edges with no common end that were found between processes. No plan with this
+    /// ownership sends fewer values. Else 0.
+    std::uint64_t matching = 0;
     std::uint64_t payload_bytes = 0;  ///< summed over processes
     std::uint64_t wire_bytes = 0;     ///< with the link's headers; as payload in shared memory
     /// {line rate, seconds} of the most loaded process, sending and receiving at once, as TCP over Ethernet
@@ -23,12 +27,13 @@ struct RunReport {
     std::vector<std::pair<std::string, double>> seconds_at;
   };
   struct Verification {
-    double max_relative_error = 0;
-    double limit = 0;
+    double max_relative_error = 0;  ///< of any vertex
+    double sum_error = 0;           ///< sum of all differences / sum of all values
+    double limit = 0;               ///< of the first, or of the second where values travel in 16 bits
     bool passed = false;
   };
 
-  std::string kernel, transport, strategy, ownership, layout;
+  std::string kernel, transport, strategy, strategy_reason, wire, ownership, layout;
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
   int processes = 1;
@@ -40,6 +45,8 @@ struct RunReport {
   std::uint64_t peak_rss_bytes = 0;  ///< of the largest process
   std::uint64_t tile_bytes = 0;      ///< read in one sweep, summed over processes
   Bound bound;
+  /// Values travelled in 16 bits: most that the result can differ from that of f32, as sum_error. Else 0.
+  double wire_error_bound = 0;
   std::uint64_t checksum = 0;              ///< equal for equal results, whatever the order of vertices
   std::vector<Verification> verification;  ///< one or none
 

@@ -93,7 +93,8 @@ TEST_CASE("values of vertex owners are what the definitions say") {
 TEST_CASE("with little memory the count takes more passes and is the same") {
   const auto graph = random_graph(1500, 6, 2);
   const auto ownership = Ownership::hash(1500, 4);
-  check_owned(graph, ownership, {.workers = 3, .threads = 2, .memory_bytes = 4 * 4 * 500 / 8}, 3);
+  check_owned(graph, ownership,
+              {.workers = 3, .threads = 2, .memory_bytes = 3 * 2 * 16 * 8 + 4 * 4 * 500 / 8}, 3);
   check_owned(graph, ownership, {.workers = 3, .threads = 2, .memory_bytes = 1},
               24);  // 64 destinations a pass
   const EdgePartition partition = EdgePartition::hilbert(Cells(graph.rows(), 2), 5);

@@ -195,6 +195,14 @@ TEST_CASE("a port in use and options that contradict the list are told") {
   CHECK_THROWS_AS(run(wrong, [](WireUp&) {}), UsageError);
 }
 
+TEST_CASE("an address that other hosts cannot reach is told") {
+  const Files files;
+  LaunchOptions options = ranks(files, 2)[0];
+  options.hosts_file = files.write("mixed", "localhost\n192.0.2.7\n");
+  CHECK(message_of([&] { run(options, [](WireUp&) {}); }) ==
+        options.hosts_file + ": localhost is a loopback address on its own host, others cannot reach it");
+}
+
 TEST_CASE("options come from the environment where they are not given") {
   const Files files;
   const auto options = ranks(files, 1);

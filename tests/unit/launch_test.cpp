@@ -97,6 +97,21 @@ TEST_CASE("a failure of one process ends all, which name it") {
   CHECK(contains(text, "edgewire: rank 2: rank 1 failed: disk full\n"));
 }
 
+TEST_CASE("a cut between two others than rank 0 is named from both sides") {
+  StderrCapture capture;
+  const int status = run(local(3), [](WireUp& wire) {
+    wire.allgather("");
+    if (wire.rank() == 2) wire.health().fail(1, "rank 1 was lost: no route");
+    wire.allgather("");
+  });
+  const std::string text = capture.text();
+  CAPTURE(text);
+  CHECK(status == 1);
+  CHECK(contains(text, "edgewire: rank 0: rank 1 was lost: no route\n"));
+  CHECK(contains(text, "edgewire: rank 1: rank 2 gave up: rank 1 was lost: no route\n"));
+  CHECK(contains(text, "edgewire: rank 2: rank 1 was lost: no route\n"));
+}
+
 TEST_CASE("a usage error exits with 2, a single process is not numbered") {
   StderrCapture capture;
   CHECK(run(local(1), [](WireUp&) { throw UsageError("bad option"); }) == 2);

@@ -103,7 +103,6 @@ TEST_CASE("lanes of several threads do not disturb each other") {
     constexpr std::size_t kBytes = 5'003;
     constexpr int kLanes = 3;
     const Job job = make_job(subject, 2, kLanes * 2 * kBytes, kLanes, kLanes);
-    std::mutex memory;  // send_memory is control plane: one thread at a time
     CHECK_NOTHROW(parallel(2 * kLanes, [&](int i) {
       exchange(*job[static_cast<std::size_t>(i % 2)], i / 2, static_cast<std::size_t>(i / 2) * 2 * kBytes,
                kBytes, 40);

@@ -1,0 +1,62 @@
+#include "engine/link_probe.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+#include "error.h"
+
+namespace edgewire::engine {
+
+namespace {
+
+constexpr std::size_t kPieceBytes = 1 << 18;
+constexpr std::uint64_t kPieces = 24;  // the first eight open the connection's window and are not timed
+constexpr std::uint64_t kUntimed = 8;
+
+/// Sends pieces `first`..`last` to the next rank, over and over the same bytes, and waits for as many from
+/// the one before.
+void stream(transport::Transport& link, transport::Health& health, int next, int previous,
+            std::span<const std::byte> piece, std::uint64_t first, std::uint64_t last) {
+  std::uint64_t sent = first;
+  while (sent < last || link.signalled(previous, 0) < last || link.completed(0, next) < last) {
+    if (sent < last && link.write(0, next, 0, piece)) ++sent;
+    if (sent == last) link.signal(0, next, 0, last);
+    link.ring_doorbell(0);
+    if (!link.poll() || health.failed()) throw Error(health.message());
+  }
+}
+
+}  // namespace
+
+double measure_link(launch::WireUp& wire, const std::string& transport, transport::Settings settings) {
+  using Clock = std::chrono::steady_clock;
+  settings.lanes = 1;
+  settings.kinds = 1;
+  const auto link = transport::create(transport, settings);
+  const int next = (wire.rank() + 1) % wire.size();
+  const int previous = (wire.rank() + wire.size() - 1) % wire.size();
+  std::vector<transport::Transport::Part> parts(static_cast<std::size_t>(wire.size()));
+  parts[static_cast<std::size_t>(previous)] = {0, kPieceBytes};
+  link->expose(kPieceBytes, parts);
+  link->connect(wire.allgather(link->blob()));
+  const auto piece = link->send_memory(kPieceBytes);
+  stream(*link, wire.health(), next, previous, piece, 0, kUntimed);
+  wire.allgather("");
+  const auto start = Clock::now();
+  stream(*link, wire.health(), next, previous, piece, kUntimed, kPieces);
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  std::string mine(sizeof(double), '\0');
+  std::memcpy(mine.data(), &seconds, sizeof(double));
+  double slowest = 0;
+  for (const auto& one : wire.allgather(mine)) {
+    double other = 0;
+    if (one.size() != sizeof(double)) throw Error("a process sent a faulty measurement of its link");
+    std::memcpy(&other, one.data(), sizeof(double));
+    slowest = std::max(slowest, other);
+  }
+  return static_cast<double>((kPieces - kUntimed) * kPieceBytes) / slowest;
+}
+
+}  // namespace edgewire::engine
