@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <thread>
 
 #include "error.h"
 
@@ -175,6 +176,7 @@ void Exchange::agree_on_order(plan::ExchangePlan& plan, const plan::OwnVertices&
     if (!signal(0, p, kSetupKind, 2)) throw Error(health().message());
   }
   wait_for_setup(2);
+  meet();
   for (int p = 0; p < size(); ++p) {
     if (p == rank()) continue;
     const std::size_t last = p * lists_ + lists_ - 1;
@@ -371,6 +373,13 @@ void Exchange::tell_chunks() {
     }
     if (next != chunks.end()) throw Error(fmt::format("rank {} sent a faulty list of chunks", p));
   }
+}
+
+void Exchange::meet() {
+  const std::jthread poller([this](const std::stop_token& stop) {
+    while (!stop.stop_requested() && link_.wait(std::chrono::microseconds(1000))) continue;
+  });
+  wire_.allgather("");
 }
 
 void Exchange::wait_until(const std::function<bool()>& done) {

@@ -175,7 +175,7 @@ class Loop {
     sent_ = counters;
   }
 
-  /// Until all that was queued has left, and all have what they need: the control plane does not poll.
+  /// Until all that was queued has left, and all have what they need.
   void drain() {
     const auto done = static_cast<std::uint64_t>(records_.size());
     exchange_.wait_until([this, done] {
@@ -188,6 +188,7 @@ class Loop {
       }
       return inbox_.scalars(done, mine_, totals);
     });
+    exchange_.meet();
   }
 
   WorkerPool& pool_;

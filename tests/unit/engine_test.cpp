@@ -1,0 +1,285 @@
+// Whole iterations of jobs whose processes are threads, over every usable backend, with a kernel of integers:
+// sums of small integers are exact in float, so the result must equal the sequential one to the bit.
+#include "engine/iteration.h"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <cmath>
+#include <random>
+
+#include "graph_test.h"
+#include "launch/star.h"
+#include "transport_fixture.h"
+
+namespace edgewire::engine {
+namespace {
+
+using graph::GraphFile;
+using plan::Strategy;
+using transport::FileDescriptor;
+
+constexpr double kModulus = 97;
+
+/// New value = (sum over in-edges + sum over all vertices) modulo 97. Start: id modulo 5.
+class Integers final : public Step {
+ public:
+  Integers(const GraphFile& graph, const plan::Ownership& ownership, const plan::OwnVertices& own,
+           const plan::ExchangePlan& plan, const Exchange& exchange, const std::vector<std::uint32_t>& bounds)
+      : bounds_(bounds), edges_(bounds.size()), mirrored_(exchange.incoming().size()) {
+    for (const auto v : own.ids()) values_.push_back(static_cast<float>(v % 5));
+    next_ = values_;
+    std::vector<std::uint32_t> destinations, ends;
+    for (std::uint32_t first = 0; first < own.count(); first += plan::ExchangePlan::kRowBlock) {
+      const std::uint32_t last = std::min(own.count(), first + plan::ExchangePlan::kRowBlock);
+      destinations.clear();
+      ends.clear();
+      plan.read(first, last, destinations, ends);
+      for (std::size_t i = 0, e = 0; i < ends.size(); ++i)
+        for (; e < ends[i]; ++e)
+          edges_[column_of(destinations[e])].push_back(
+              {destinations[e], first + static_cast<std::uint32_t>(i)});
+    }
+    for (const auto& stream : exchange.incoming()) {
+      if (!stream.mirrors) continue;
+      auto& edges = mirrored_[static_cast<std::size_t>(stream.peer)];
+      for (std::uint32_t slot = 0; slot < stream.targets.size(); ++slot) {
+        const auto v = ownership.vertex(static_cast<std::uint32_t>(stream.peer), stream.targets[slot]);
+        for (std::uint64_t e = graph.offsets()[v]; e < graph.offsets()[v + 1]; ++e) {
+          const auto place = ownership.place(graph.targets()[e]);
+          if (place.owner == static_cast<std::uint32_t>(exchange.rank()))
+            edges.push_back({own.indexes()[place.local], slot});
+        }
+      }
+    }
+  }
+
+  double start() const {
+    double sum = 0;
+    for (const float value : values_) sum += value;
+    return sum;
+  }
+  std::span<const float> values() const override { return values_; }
+  void compute(int, std::size_t column, std::span<double> sums) override {
+    std::fill(sums.begin(), sums.end(), 0.0);
+    for (const auto& [destination, source] : edges_[column])
+      sums[destination - bounds_[column]] += values_[source];
+  }
+  void add_mirrors(int peer, const float* mirrors, std::size_t column, std::span<double> sums) override {
+    for (const auto& [destination, slot] : mirrored_[static_cast<std::size_t>(peer)])
+      if (column_of(destination) == column) sums[destination - bounds_[column]] += mirrors[slot];
+  }
+  Scalars finish(std::uint32_t first, std::span<const double> sums, const Scalars& totals) override {
+    Scalars mine{};
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      next_[first + i] = static_cast<float>(std::fmod(sums[i] + totals[0], kModulus));
+      mine[0] += next_[first + i];
+    }
+    return mine;
+  }
+  void keep(std::uint32_t first, std::span<const double> sums) override {
+    for (std::size_t i = 0; i < sums.size(); ++i) next_[first + i] = static_cast<float>(sums[i]);
+  }
+  void take(std::uint32_t first, std::span<double> sums) override {
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = next_[first + i];
+  }
+  void advance() override { values_.swap(next_); }
+  bool reached(const Scalars& totals) const override { return totals[0] == goal; }
+
+  double goal = -1;
+
+ private:
+  struct Edge {
+    std::uint32_t destination, source;
+  };
+  std::size_t column_of(std::uint32_t destination) const {
+    return static_cast<std::size_t>(std::upper_bound(bounds_.begin(), bounds_.end(), destination) -
+                                    bounds_.begin()) -
+           1;
+  }
+  std::vector<std::uint32_t> bounds_;
+  std::vector<std::vector<Edge>> edges_;     ///< [column]
+  std::vector<std::vector<Edge>> mirrored_;  ///< [peer]; source: slot
+  std::vector<float> values_, next_;
+};
+
+/// The values after each iteration, [0]: at the start.
+std::vector<std::vector<float>> sequentially(const GraphFile& graph, int iterations) {
+  std::vector<std::vector<float>> all(1);
+  for (std::uint32_t v = 0; v < graph.vertices(); ++v) all[0].push_back(static_cast<float>(v % 5));
+  for (int t = 0; t < iterations; ++t) {
+    double total = 0;
+    std::vector<double> sums(graph.vertices());
+    for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
+      total += all.back()[v];
+      for (std::uint64_t e = graph.offsets()[v]; e < graph.offsets()[v + 1]; ++e)
+        sums[graph.targets()[e]] += all.back()[v];
+    }
+    std::vector<float> next;
+    for (const double sum : sums) next.push_back(static_cast<float>(std::fmod(sum + total, kModulus)));
+    all.push_back(std::move(next));
+  }
+  return all;
+}
+
+double total_of(const std::vector<float>& values) {
+  double sum = 0;
+  for (const float value : values) sum += value;
+  return sum;
+}
+
+std::vector<std::unique_ptr<launch::WireUp>> wire_ups(int size) {
+  std::vector<std::vector<FileDescriptor>> streams(static_cast<std::size_t>(size));
+  streams[0].emplace_back();
+  for (std::size_t p = 1; p < streams.size(); ++p) {
+    int ends[2];
+    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+    streams[0].emplace_back(ends[0]);
+    streams[p].emplace_back(ends[1]);
+  }
+  std::vector<std::unique_ptr<launch::WireUp>> wires;
+  for (int p = 0; p < size; ++p) {
+    launch::Member member;
+    member.rank = member.local_rank = p;
+    member.size = member.local_size = size;
+    member.secret = std::string(32, 's');
+    wires.push_back(launch::star(std::move(member), std::move(streams[static_cast<std::size_t>(p)])));
+  }
+  return wires;
+}
+
+struct Run {
+  transport::Subject subject;
+  Strategy strategy = Strategy::slots;
+  int processes = 3;
+  int workers = 2;
+  int iterations = 6;
+  double goal = -1;
+};
+
+struct Outcome {
+  std::vector<float> values;                          ///< by vertex
+  std::vector<std::vector<IterationRecord>> records;  ///< [process]
+  std::uint64_t slots = 0;                            ///< of all outgoing streams
+};
+
+void run_process(const GraphFile& graph, const Run& run, launch::WireUp& wire, const std::string& fingerprint,
+                 Outcome& outcome, std::atomic<std::uint64_t>& slots) {
+  WorkerPool pool({std::vector<topology::WorkerPlace>(static_cast<std::size_t>(run.workers)), true});
+  const plan::ForEach for_each = [&](std::uint64_t count,
+                                     const std::function<void(int, std::uint64_t)>& work) {
+    pool.for_each(count, work);
+  };
+  transport::Settings settings{wire.rank(),   wire.size(), run.workers, kFirstLaneKind + run.workers,
+                               wire.secret(), "",          10,          &wire.health()};
+  const auto link = run.subject.make(settings);
+  const auto ownership = plan::Ownership::hash(graph.vertices(), run.processes);
+  const plan::OwnVertices own(graph, ownership, wire.rank(), plan::Layout::degree, for_each);
+  plan::ExchangePlan plan(graph, ownership, wire.rank(), own, run.strategy, run.workers, for_each);
+  Exchange exchange(wire, *link, own, plan, run.strategy, run.workers, fingerprint, for_each);
+  const auto bounds = plan.cut_columns(64, 200, for_each);
+  exchange.deal_columns(bounds, [](std::size_t) { return 1; });
+  for (const auto& stream : exchange.outgoing()) slots += stream.slots;
+  Integers step(graph, ownership, own, plan, exchange, bounds);
+  step.goal = run.goal;
+  IterationOptions options;
+  options.iterations = run.iterations;
+  options.has_goal = run.goal >= 0;
+  options.start = {step.start(), 0};
+  outcome.records[static_cast<std::size_t>(wire.rank())] =
+      iterate(pool, exchange, bounds, own.indexes(), step, options);
+  for (std::uint32_t i = 0; i < own.count(); ++i) outcome.values[own.ids()[i]] = step.values()[i];
+  wire.finish();
+}
+
+Outcome execute(const GraphFile& graph, const Run& run, const std::string& faulty_fingerprint = "the same") {
+  Outcome outcome;
+  outcome.values.resize(graph.vertices());
+  outcome.records.resize(static_cast<std::size_t>(run.processes));
+  std::atomic<std::uint64_t> slots{0};
+  const auto wires = wire_ups(run.processes);
+  transport::parallel(run.processes, [&](int p) {
+    auto& wire = *wires[static_cast<std::size_t>(p)];
+    run_process(graph, run, wire, p == 1 ? faulty_fingerprint : "the same", outcome, slots);
+  });
+  outcome.slots = slots;
+  return outcome;
+}
+
+GraphFile random_graph(const graph::TemporaryDirectory& directory, std::uint32_t vertices,
+                       std::size_t edges) {
+  std::mt19937 random(vertices);
+  std::vector<graph::Edge> list(edges);
+  for (auto& edge : list) edge = {random() % vertices, random() % vertices * (random() % 8) / 8, 0.0F};
+  graph::build(directory / "g.ew", vertices, list, {});
+  return GraphFile::open(directory / "g.ew");
+}
+
+constexpr std::array kStrategies{Strategy::edge, Strategy::worker, Strategy::process, Strategy::slots,
+                                 Strategy::cover};
+
+TEST_CASE("every strategy over every backend gives the sequential result and sends what the plan says") {
+  const graph::TemporaryDirectory directory;
+  const auto graph = random_graph(directory, 700, 5000);
+  const auto expected = sequentially(graph, 6);
+  for (const auto& subject : transport::subjects()) {
+    for (const auto strategy : kStrategies) {
+      CAPTURE(subject.label());
+      CAPTURE(plan::to_name(strategy));
+      const auto outcome = execute(graph, {subject, strategy});
+      CHECK(outcome.values == expected.back());
+      std::uint64_t sent = 0;
+      for (const auto& records : outcome.records) {
+        REQUIRE(records.size() == 6);
+        for (const auto& record : records) {
+          sent += record.payload_bytes;
+          CHECK(record.wire_bytes >= record.payload_bytes);
+        }
+      }
+      CHECK(sent == 6 * outcome.slots * plan::bytes_a_value(strategy, plan::Encoding::f32));
+    }
+  }
+}
+
+TEST_CASE("graphs that leave processes without vertices or edges") {
+  const graph::TemporaryDirectory directory;
+  for (const std::uint32_t vertices : {0U, 1U, 3U}) {
+    graph::build(directory / "g.ew", vertices,
+                 vertices == 3 ? std::vector<graph::Edge>{{0, 2, 0.0F}} : std::vector<graph::Edge>{}, {});
+    const auto graph = GraphFile::open(directory / "g.ew");
+    for (const auto strategy : kStrategies) {
+      for (const char* backend : {"shm", "tcp"}) {
+        const auto outcome = execute(graph, {{backend}, strategy, 4, 1, 3});
+        CHECK(outcome.values == sequentially(graph, 3).back());
+      }
+    }
+  }
+}
+
+TEST_CASE("no iterations, one process, and a goal that all processes reach together") {
+  const graph::TemporaryDirectory directory;
+  const auto graph = random_graph(directory, 300, 1000);
+  const auto expected = sequentially(graph, 8);
+  CHECK(execute(graph, {{"shm"}, Strategy::slots, 3, 2, 0}).values == expected[0]);
+  CHECK(execute(graph, {{"shm"}, Strategy::slots, 1, 3, 8}).values == expected[8]);
+  for (const char* backend : {"shm", "tcp"}) {
+    const auto outcome = execute(graph, {{backend}, Strategy::slots, 3, 2, 8, total_of(expected[5])});
+    CHECK(outcome.values == expected[5]);
+    for (const auto& records : outcome.records) CHECK(records.size() == 5);
+  }
+}
+
+TEST_CASE("processes that do not agree end at the start") {
+  const graph::TemporaryDirectory directory;
+  const auto graph = random_graph(directory, 50, 100);
+  try {
+    execute(graph, {{"shm"}, Strategy::slots, 2, 1}, "another");
+    FAIL("nothing was thrown");
+  } catch (const Error& error) {
+    CHECK(graph::contains(error.what(), "another graph or other options"));
+  }
+}
+
+}  // namespace
+}  // namespace edgewire::engine

@@ -1,0 +1,214 @@
+#include "plan/exchange_plan.h"
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "graph_test.h"
+
+namespace edgewire::plan {
+namespace {
+
+using graph::error_of;
+using graph::GraphFile;
+using graph::TemporaryDirectory;
+
+const ForEach kOneWorker = [](std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
+  for (std::uint64_t i = 0; i < count; ++i) work(0, i);
+};
+
+GraphFile random_graph(const TemporaryDirectory& directory, std::uint32_t vertices, std::size_t edges) {
+  std::mt19937 random(vertices);
+  std::vector<graph::Edge> list(edges);
+  // Squares, so that there are hubs and vertices without edges; duplicates and self loops come by themselves.
+  const auto draw = [&] {
+    const std::uint64_t x = random() % vertices;
+    return static_cast<std::uint32_t>(x * x / vertices);
+  };
+  for (auto& edge : list) edge = {draw(), draw(), 0.0F};
+  graph::build(directory / "g.ew", vertices, list, {});
+  return GraphFile::open(directory / "g.ew");
+}
+
+/// What both sides of one ordered pair of processes know in the end.
+struct Side {
+  std::unique_ptr<OwnVertices> own;
+  std::unique_ptr<ExchangePlan> plan;
+  std::vector<Arrivals> arrivals;  ///< [stream at the sender], made by its receiver
+};
+
+std::vector<Side> make_plans(const GraphFile& graph, const Ownership& ownership, Strategy strategy,
+                             int workers, Layout layout) {
+  std::vector<Side> sides(static_cast<std::size_t>(ownership.processes()));
+  for (int p = 0; p < ownership.processes(); ++p) {
+    Side& side = sides[static_cast<std::size_t>(p)];
+    side.own = std::make_unique<OwnVertices>(graph, ownership, p, layout, kOneWorker);
+    side.plan = std::make_unique<ExchangePlan>(graph, ownership, p, *side.own, strategy, workers, kOneWorker);
+  }
+  for (Side& side : sides) {
+    for (std::size_t s = 0; s < side.plan->streams().size(); ++s) {
+      const Stream& stream = side.plan->streams()[s];
+      side.arrivals.push_back(order_arrivals(*sides[static_cast<std::size_t>(stream.peer)].own,
+                                             side.plan->entries(s), side.plan->slots_of(s), stream.peer));
+      side.plan->place(s, side.arrivals.back().positions);
+    }
+    side.plan->finish(kOneWorker);
+  }
+  return sides;
+}
+
+/// Every edge ends where the receiver adds it to the right vertex, and every slot is used.
+void check_edges(const GraphFile& graph, const Ownership& ownership, const std::vector<Side>& sides,
+                 int rank) {
+  const Side& side = sides[static_cast<std::size_t>(rank)];
+  const ExchangePlan& plan = *side.plan;
+  std::set<std::uint32_t> used;
+  for (std::uint32_t first = 0; first < plan.sources(); first += ExchangePlan::kRowBlock) {
+    const std::uint32_t last = std::min(plan.sources(), first + ExchangePlan::kRowBlock);
+    std::vector<std::uint32_t> destinations, ends;
+    plan.read(first, last, destinations, ends);
+    REQUIRE(ends.size() == last - first);
+    std::size_t next = 0;
+    for (std::uint32_t i = first; i < last; ++i) {
+      const std::uint32_t v = side.own->ids()[i];
+      REQUIRE(ends[i - first] - next == graph.offsets()[v + 1] - graph.offsets()[v]);
+      for (std::uint64_t e = graph.offsets()[v]; e < graph.offsets()[v + 1]; ++e) {
+        const Place place = ownership.place(graph.targets()[e]);
+        const std::uint32_t destination = destinations[next++];
+        REQUIRE(destination < plan.destinations());
+        const auto index = sides[place.owner].own->indexes()[place.local];
+        if (place.owner == static_cast<std::uint32_t>(rank)) {
+          REQUIRE(destination == index);
+          continue;
+        }
+        const auto stream =
+            std::find_if(plan.streams().begin(), plan.streams().end(), [&](const Stream& one) {
+              return destination >= one.first_destination && destination - one.first_destination < one.slots;
+            });
+        REQUIRE(stream != plan.streams().end());
+        REQUIRE(stream->peer == static_cast<int>(place.owner));
+        const auto s = static_cast<std::size_t>(stream - plan.streams().begin());
+        const std::uint32_t slot = destination - stream->first_destination;
+        REQUIRE(side.arrivals[s].targets.at(slot) == index);
+        REQUIRE(plan.slot_ids(s).at(slot) == place.local);
+        used.insert(destination);
+      }
+    }
+    REQUIRE(next == destinations.size());
+  }
+  CHECK(used.size() == plan.destinations() - plan.sources());
+}
+
+TEST_CASE("every edge reaches its destination by way of a slot that both sides know") {
+  const TemporaryDirectory directory;
+  const auto graph = random_graph(directory, 300, 1500);
+  for (const auto strategy : {Strategy::edge, Strategy::worker, Strategy::process, Strategy::slots}) {
+    for (const auto layout : {Layout::given, Layout::degree}) {
+      for (const int processes : {1, 2, 3, 7}) {
+        CAPTURE(static_cast<int>(strategy));
+        CAPTURE(processes);
+        const auto ownership = Ownership::hash(graph.vertices(), processes);
+        const auto sides = make_plans(graph, ownership, strategy, 3, layout);
+        for (int p = 0; p < processes; ++p) check_edges(graph, ownership, sides, p);
+      }
+    }
+  }
+}
+
+TEST_CASE("no strategy sends more values than the one before it") {
+  const TemporaryDirectory directory;
+  const auto graph = random_graph(directory, 1000, 8000);
+  const auto ownership = Ownership::ranges(graph.offsets(), 4);
+  std::vector<std::uint64_t> values;
+  std::uint64_t crossing = 0;
+  for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
+    for (std::uint64_t e = graph.offsets()[v]; e < graph.offsets()[v + 1]; ++e)
+      crossing += ownership.place(v).owner != ownership.place(graph.targets()[e]).owner ? 1 : 0;
+  }
+  for (const auto strategy : {Strategy::edge, Strategy::worker, Strategy::process, Strategy::slots}) {
+    std::uint64_t sum = 0;
+    for (const Side& side : make_plans(graph, ownership, strategy, 4, Layout::degree))
+      for (const Stream& stream : side.plan->streams()) sum += stream.slots;
+    values.push_back(sum);
+  }
+  CHECK(values[0] == crossing);
+  CHECK(values[1] < values[0]);
+  CHECK(values[2] < values[1]);
+  CHECK(values[3] == values[2]);
+}
+
+TEST_CASE("columns cover all destinations and no column mixes peers") {
+  const TemporaryDirectory directory;
+  const auto graph = random_graph(directory, 2000, 9000);
+  const auto ownership = Ownership::hash(graph.vertices(), 3);
+  const auto sides = make_plans(graph, ownership, Strategy::slots, 1, Layout::degree);
+  const ExchangePlan& plan = *sides[1].plan;
+  const auto bounds = plan.cut_columns(128, 500, kOneWorker);
+  REQUIRE(bounds.front() == 0);
+  REQUIRE(bounds.back() == plan.destinations());
+  REQUIRE(std::is_sorted(bounds.begin(), bounds.end()));
+  for (std::size_t c = 0; c + 1 < bounds.size(); ++c) CHECK(bounds[c + 1] - bounds[c] <= 128);
+  CHECK(std::find(bounds.begin(), bounds.end(), plan.sources()) != bounds.end());
+  for (const Stream& stream : plan.streams())
+    if (stream.slots > 0)
+      CHECK(std::find(bounds.begin(), bounds.end(), stream.first_destination) != bounds.end());
+}
+
+TEST_CASE("own vertices are ordered as asked") {
+  const TemporaryDirectory directory;
+  const auto graph = random_graph(directory, 500, 4000);
+  const auto ownership = Ownership::hash(graph.vertices(), 3);
+  const auto degree = [&](std::uint32_t v) { return graph.offsets()[v + 1] - graph.offsets()[v]; };
+  std::uint64_t edges = 0;
+  for (int p = 0; p < 3; ++p) {
+    const OwnVertices given(graph, ownership, p, Layout::given, kOneWorker);
+    const OwnVertices sorted(graph, ownership, p, Layout::degree, kOneWorker);
+    CHECK(std::is_sorted(given.ids().begin(), given.ids().end()));
+    CHECK(std::is_sorted(sorted.ids().begin(), sorted.ids().end(), [&](std::uint32_t a, std::uint32_t b) {
+      return degree(a) != degree(b) ? degree(a) > degree(b) : a < b;
+    }));
+    CHECK(given.edges() == sorted.edges());
+    for (const auto* own : {&given, &sorted}) {
+      for (std::uint32_t i = 0; i < own->count(); ++i)
+        REQUIRE(own->indexes()[ownership.place(own->ids()[i]).local] == i);
+    }
+    edges += given.edges();
+  }
+  CHECK(edges == graph.edges());
+}
+
+TEST_CASE("a peer's faulty plan is refused, naming the peer") {
+  const TemporaryDirectory directory;
+  const auto graph = random_graph(directory, 100, 300);
+  const auto ownership = Ownership::hash(graph.vertices(), 2);
+  const OwnVertices own(graph, ownership, 0, Layout::degree, kOneWorker);
+  for (const auto& entries : {std::vector<std::uint32_t>{50}, {1, 2, 1}, {0xFFFFFFFF}}) {
+    CHECK(error_of([&] { order_arrivals(own, entries, {}, 1); }).find("rank 1 sent a faulty") == 0);
+  }
+  ExchangePlan plan(graph, ownership, 0, own, Strategy::slots, 1, kOneWorker);
+  std::vector<std::uint32_t> positions(plan.streams()[1].entries);
+  REQUIRE(positions.size() > 1);
+  CHECK(error_of([&] { plan.place(1, positions); }).find("rank 1 sent a faulty") == 0);
+  positions[0] = static_cast<std::uint32_t>(positions.size());
+  CHECK(error_of([&] { plan.place(1, positions); }).find("rank 1 sent a faulty") == 0);
+}
+
+TEST_CASE("the remote index numbers members in ascending order") {
+  const auto ownership = Ownership::hash(1000, 3);
+  RemoteIndex index(ownership, 2);
+  std::set<std::uint32_t> marked;
+  std::mt19937 random(1);
+  for (int i = 0; i < 200; ++i) marked.insert(static_cast<std::uint32_t>(random() % ownership.count(2)));
+  for (int twice = 0; twice < 2; ++twice)
+    for (const auto local : marked) index.mark(1, {2, local});
+  index.seal();
+  CHECK(index.count(0, 2) == 0);
+  CHECK(index.count(1, 0) == 0);
+  CHECK(index.count(1, 2) == marked.size());
+  CHECK(index.members(1, 2) == std::vector<std::uint32_t>(marked.begin(), marked.end()));
+  std::uint32_t entry = 0;
+  for (const auto local : marked) CHECK(index.entry(1, {2, local}) == entry++);
+}
+
+}  // namespace
+}  // namespace edgewire::plan

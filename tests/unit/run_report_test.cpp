@@ -1,0 +1,56 @@
+#include "report/run_report.h"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace edgewire::report {
+namespace {
+
+RunReport example(int iterations) {
+  RunReport report;
+  report.kernel = "pagerank";
+  report.transport = "tcp";
+  report.strategy = "slots";
+  report.edges = 1000;
+  report.processes = 2;
+  for (int i = 0; i < iterations; ++i) report.iterations.push_back({i < 5 ? 100.0 : 0.5, 400, 500});
+  report.bound.payload_bytes = 400;
+  report.bound.seconds_at = {{"1G", 0.25}};
+  report.checksum = 0xABC;
+  return report;
+}
+
+TEST_CASE("seconds per iteration are the mean of the last ten") {
+  CHECK(example(15).seconds_per_iteration() == doctest::Approx(0.5));
+  CHECK(example(2).seconds_per_iteration() == doctest::Approx(100));
+  CHECK(example(14).seconds_per_iteration() == doctest::Approx((100 + 9 * 0.5) / 10));
+  CHECK(example(15).edges_per_second() == doctest::Approx(2000));
+}
+
+TEST_CASE("a run without iterations has no rate") {
+  CHECK(example(0).seconds_per_iteration() == 0);
+  CHECK(example(0).edges_per_second() == 0);
+  CHECK(example(0).to_text().find("inf") == std::string::npos);
+}
+
+TEST_CASE("the JSON has what the contract names") {
+  auto report = example(3);
+  const auto json = nlohmann::json::parse(report.to_json());
+  for (const char* field :
+       {"kernel", "vertices", "edges", "processes", "workers", "transport", "strategy", "iterations",
+        "seconds_load", "seconds_plan", "seconds_total", "seconds_per_iteration", "edges_per_second",
+        "peak_rss_bytes", "bound", "checksum", "version"})
+    CHECK_MESSAGE(json.contains(field), field);
+  CHECK(json["iterations"].size() == 3);
+  CHECK(json["iterations"][2]["payload_bytes_sent"] == 400);
+  CHECK(json["bound"]["seconds_at"]["1G"] == 0.25);
+  CHECK(json["checksum"] == "0000000000000abc");
+  CHECK(!json.contains("verify"));
+  report.verification.push_back({0.5, 1e-6, false});
+  CHECK(nlohmann::json::parse(report.to_json())["verify"]["passed"] == false);
+  CHECK(report.to_text().find("FAILED") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace edgewire::report
