@@ -380,7 +380,8 @@ class TileBuilder {
   }
 
   std::uint64_t wide_tile_edges(std::uint64_t c) const {
-    return std::max<std::uint64_t>(kEdgesPerDestination * (bounds_[c + 1] - bounds_[c]), kLeastTileEdges);
+    return std::max<std::uint64_t>(std::uint64_t{kEdgesPerDestination} * (bounds_[c + 1] - bounds_[c]),
+                                   kLeastTileEdges);
   }
 
   /// A bound for the number of tiles of a strip and column: two neighbours have more than wide_tile_edges

@@ -98,7 +98,7 @@ void limit_stream(benchmark::State& state) {
   const topology::NodeMemory memory(kBytes, -1, "a benchmark");
   const auto words = memory.as<std::uint64_t>();
   std::fill(words.begin(), words.end(), 1);
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     const double seconds = least_seconds([&] {
       std::array<std::uint64_t, 8> sums{};
       for (std::size_t i = 0; i < words.size(); i += sums.size())
@@ -123,7 +123,7 @@ void limit_gather(benchmark::State& state) {
     offset = static_cast<std::uint16_t>((random >> 40) % (table_bytes / sizeof(float)));
   }
   double rate = 0;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     const double seconds = least_seconds([&] {
       std::array<double, 8> sums{};
       for (std::size_t i = 0; i < kGathers; i += sums.size())
@@ -157,7 +157,8 @@ void build(benchmark::State& state, const std::string& name) {
   engine::WorkerPool pool = make_pool(static_cast<int>(state.range(0)));
   const perf::Graph& graph = graph_named(name);
   const auto bounds = cut_columns(graph, pool.workers());
-  for (auto _ : state) benchmark::DoNotOptimize(kernels::build_tiles(pool, GraphReader(graph), bounds));
+  while (state.KeepRunning())
+    benchmark::DoNotOptimize(kernels::build_tiles(pool, GraphReader(graph), bounds));
   state.counters["edges/s"] = benchmark::Counter(static_cast<double>(graph.targets.size()),
                                                  benchmark::Counter::kIsIterationInvariantRate);
 }
@@ -174,7 +175,7 @@ void sweep(benchmark::State& state, const std::string& name) {
   const std::span<float> x = values.as<float>();
   std::fill(x.begin(), x.end(), 1.0F / static_cast<float>(vertices));
   double least = 1e9;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     const auto start = std::chrono::steady_clock::now();
     pool.for_each(tiles.columns(), [&](int worker, std::uint64_t column) {
       double* const own = sums.as<double>().data() + static_cast<std::size_t>(worker) * kernels::kColumnWidth;
@@ -193,29 +194,29 @@ void sweep(benchmark::State& state, const std::string& name) {
   state.counters["of_l2_gathers"] = edges / least / workers / l2_gathers_per_s;
 }
 
+BENCHMARK(limit_stream)->Iterations(1);
+BENCHMARK(limit_gather)->Arg(16 << 10)->Arg(256 << 10)->Iterations(1);
+
+void build_options(benchmark::internal::Benchmark* benchmark) {
+  benchmark->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(2);
+}
+void sweep_options(benchmark::internal::Benchmark* benchmark) {
+  benchmark->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(20);
+}
+
+BENCHMARK_CAPTURE(build, kronecker_degree, "kronecker/degree")->Apply(build_options);
+BENCHMARK_CAPTURE(sweep, kronecker_degree, "kronecker/degree")->Apply(sweep_options);
+BENCHMARK_CAPTURE(build, kronecker_given, "kronecker/given")->Apply(build_options);
+BENCHMARK_CAPTURE(sweep, kronecker_given, "kronecker/given")->Apply(sweep_options);
+BENCHMARK_CAPTURE(build, uniform_given, "uniform/given")->Apply(build_options);
+BENCHMARK_CAPTURE(sweep, uniform_given, "uniform/given")->Apply(sweep_options);
+BENCHMARK_CAPTURE(build, grid_given, "grid/given")->Apply(build_options);
+BENCHMARK_CAPTURE(sweep, grid_given, "grid/given")->Apply(sweep_options);
+BENCHMARK_CAPTURE(build, web_given, "web/given")->Apply(build_options);
+BENCHMARK_CAPTURE(sweep, web_given, "web/given")->Apply(sweep_options);
+BENCHMARK_CAPTURE(build, web_degree, "web/degree")->Apply(build_options);
+BENCHMARK_CAPTURE(sweep, web_degree, "web/degree")->Apply(sweep_options);
+
 }  // namespace
 
-int main(int argc, char** argv) {
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
-  benchmark::RegisterBenchmark("limit/stream", limit_stream)->Iterations(1);
-  benchmark::RegisterBenchmark("limit/gather", limit_gather)->Arg(16 << 10)->Arg(256 << 10)->Iterations(1);
-  for (const char* const name :
-       {"kronecker/degree", "kronecker/given", "uniform/given", "grid/given", "web/given", "web/degree"}) {
-    for (const int workers : {1, 2}) {
-      const std::string suffix = std::string("/") + name;
-      const auto unit = benchmark::kMillisecond;
-      benchmark::RegisterBenchmark(("build" + suffix).c_str(), build, name)
-          ->Arg(workers)
-          ->Unit(unit)
-          ->UseRealTime()
-          ->Iterations(2);
-      benchmark::RegisterBenchmark(("sweep" + suffix).c_str(), sweep, name)
-          ->Arg(workers)
-          ->Unit(unit)
-          ->UseRealTime()
-          ->Iterations(20);
-    }
-  }
-  benchmark::RunSpecifiedBenchmarks();
-}
+BENCHMARK_MAIN();
