@@ -15,7 +15,7 @@ STRATEGIES = ["edge", "worker", "process", "slots", "cover"]
 
 @pytest.fixture(scope="session")
 def transports(edgewire):
-    listed = json.loads(edgewire.ok("transports", "--json"))
+    listed = json.loads(edgewire.ok("transports", "--json", "-"))
     return {backend["name"]: backend for backend in listed}
 
 
