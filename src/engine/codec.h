@@ -37,7 +37,8 @@ class Codec {
     return static_cast<std::uint16_t>(std::min((bits + half) >> drop_, limit_));
   }
   float decode(std::uint16_t code) const noexcept {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(code) << drop_) * static_cast<float>(scale_up_);
+    // The scale alone may exceed a float.
+    return static_cast<float>(std::bit_cast<float>(static_cast<std::uint32_t>(code) << drop_) * scale_up_);
   }
   /// Encodes `value` with what earlier values of this slot lost, and keeps what this one loses (Seide and
   /// others: 1-Bit Stochastic Gradient Descent, 2014). Sums over iterations are then right to one rounding.

@@ -32,7 +32,7 @@ class Loop {
                {exchange.encoding(), step.largest_value()}),
         scalars_(local_columns_),
         mine_(options.start),
-        columns_(options.column_nodes) {
+        columns_(options.column_nodes.empty() ? std::vector<int>(local_columns_) : options.column_nodes) {
     for (std::size_t c = 0; c + 1 < bounds.size(); ++c) width_ = std::max(width_, bounds[c + 1] - bounds[c]);
     // The columns are the bounds' smallest unit: a worker without any still takes part.
     oversubscribed_ = pool.placement().oversubscribed;

@@ -61,6 +61,7 @@ class Integers final : public Step {
     return sum;
   }
   std::span<const float> values() const override { return values_; }
+  double largest_value() const override { return 1 << 15; }
   void compute(int, std::size_t column, std::span<double> sums) override {
     std::fill(sums.begin(), sums.end(), 0.0);
     for (const auto& [destination, source] : edges_[column])
@@ -156,6 +157,7 @@ struct Run {
   int workers = 2;
   int iterations = 6;
   double goal = -1;
+  plan::Encoding encoding = plan::Encoding::f32;
 };
 
 struct Outcome {
@@ -177,7 +179,7 @@ void run_process(const GraphFile& graph, const Run& run, launch::WireUp& wire, c
   const auto ownership = plan::Ownership::hash(graph.vertices(), run.processes);
   const plan::OwnVertices own(graph, ownership, wire.rank(), plan::Layout::degree, for_each);
   plan::ExchangePlan plan(graph, ownership, wire.rank(), own, run.strategy, run.workers, for_each);
-  Exchange exchange(wire, *link, own, plan, run.strategy, run.workers, fingerprint, for_each);
+  Exchange exchange(wire, *link, own, plan, run.strategy, run.encoding, run.workers, fingerprint, for_each);
   const auto bounds = plan.cut_columns(64, 200, for_each);
   exchange.deal_columns(bounds, [](std::size_t) { return 1; });
   for (const auto& stream : exchange.outgoing()) slots += stream.slots;
@@ -238,6 +240,24 @@ TEST_CASE("every strategy over every backend gives the sequential result and sen
         }
       }
       CHECK(sent == 6 * outcome.slots * plan::bytes_a_value(strategy, plan::Encoding::f32));
+    }
+  }
+}
+
+TEST_CASE("values that 16 bits hold exactly arrive exactly, in half the bytes") {
+  const graph::TemporaryDirectory directory;
+  const auto graph = random_graph(directory, 200, 400);  // sums below 2048
+  const auto expected = sequentially(graph, 6);
+  for (const auto encoding : {plan::Encoding::f16, plan::Encoding::u16}) {
+    for (const auto strategy : {Strategy::slots, Strategy::cover}) {
+      for (const char* backend : {"shm", "tcp"}) {
+        const auto outcome = execute(graph, {{backend}, strategy, 3, 2, 6, -1, encoding});
+        CHECK(outcome.values == expected.back());
+        std::uint64_t sent = 0;
+        for (const auto& records : outcome.records)
+          for (const auto& record : records) sent += record.payload_bytes;
+        CHECK(sent == 6 * outcome.slots * 2);
+      }
     }
   }
 }
