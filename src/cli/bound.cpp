@@ -164,9 +164,10 @@ void add_bound(CLI::App& app) {
   auto* command = app.add_subcommand(
       "bound",
       "Count the fewest bytes that each process must send in an iteration, and how long the wire takes.\n"
-      "Counts are exact, take one pass over the file for each number of processes and ownership (cover: one "
-      "more\n"
-      "over what it covers), and (workers + 1) x processes bits a vertex, or more passes with less memory.");
+      "Counts are exact, take one pass over the file for each number of processes and ownership and\n"
+      "(workers + 1) x processes bits a vertex, or more passes with less memory. cover reads the file once "
+      "more, and\n"
+      "says how near to the minimum it is proved to be.");
   auto arguments = std::make_shared<BoundArguments>();
   auto& a = *arguments;
   command->add_option("GRAPH", a.graph_path, "graph file (.ew)")->required();
