@@ -113,6 +113,12 @@ void DenseJob::build(const DenseOptions& options, const topology::Machine& machi
       if (options.progress) options.progress(step, done.fetch_add(1, std::memory_order_relaxed) + 1, count);
     });
   };
+  const std::string fingerprint =
+      fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, {} workers",
+                  options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
+                  link_->name(), options.choose_strategy ? "auto" : plan::to_name(options.strategy),
+                  plan::to_name(options.encoding), options.workers);
+  engine::require_same(wire_, fingerprint);
   auto start = Clock::now();
   own_ = std::make_unique<plan::OwnVertices>(graph_, ownership_, wire_.rank(), options.layout, for_each);
   seconds_load = seconds_since(start);
@@ -122,10 +128,6 @@ void DenseJob::build(const DenseOptions& options, const topology::Machine& machi
   const auto made = make_plan(options, for_each);
   plan::ExchangePlan& plan = *made;
   matching_ = plan.matching();
-  const std::string fingerprint =
-      fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, {} workers",
-                  options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
-                  link_->name(), plan::to_name(strategy_), plan::to_name(options.encoding), options.workers);
   exchange_ = std::make_unique<engine::Exchange>(wire_, *link_, *own_, plan, strategy_, options.encoding,
                                                  options.workers, fingerprint, for_each);
   const std::uint64_t share = plan.edges() / (16 * static_cast<std::uint64_t>(options.workers));

@@ -77,6 +77,16 @@ std::vector<std::uint32_t> description(const plan::ExchangePlan& plan, std::size
 
 }  // namespace
 
+void require_same(launch::WireUp& wire, const std::string& text) {
+  const auto texts = wire.allgather(text);
+  for (std::size_t p = 0; p < texts.size(); ++p) {
+    if (texts[p] != text) {
+      throw Error(fmt::format("rank {} runs with another graph or other options: {} against {} here", p,
+                              texts[p], text));
+    }
+  }
+}
+
 Exchange::Exchange(launch::WireUp& wire, transport::Transport& link, const plan::OwnVertices& own,
                    plan::ExchangePlan& plan, Strategy strategy, plan::Encoding encoding, int lanes,
                    const std::string& fingerprint, const plan::ForEach& for_each)
@@ -87,13 +97,7 @@ Exchange::Exchange(launch::WireUp& wire, transport::Transport& link, const plan:
       lanes_(lanes),
       lists_(static_cast<int>(plan.streams().size()) / wire.size()),
       writes_(static_cast<std::size_t>(lanes * wire.size())) {
-  const auto prints = wire.allgather(fingerprint);
-  for (int p = 0; p < size(); ++p) {
-    if (prints[p] != fingerprint) {
-      throw Error(fmt::format("rank {} runs with another graph or other options: {} against {} here", p,
-                              prints[p], fingerprint));
-    }
-  }
+  require_same(wire, fingerprint);
   std::vector<std::string> counts(size());
   for (const auto& stream : plan.streams()) {
     const Counts one{stream.entries, stream.slots};

@@ -60,13 +60,16 @@ struct OutgoingChunk {
   Chunk chunk;
 };
 
+/// Collective. Throws Error unless all processes give the same text; it is shown, so it should be readable.
+void require_same(launch::WireUp& wire, const std::string& text);
+
 /// The agreement of one process with all its peers. Collective; throws Error naming the peer at fault.
 /// A peer's part of the own region holds, at 64-byte steps: the scalars of even and odd iterations, then the
 /// inboxes of even and odd iterations, each with one slot of value_bytes for every value of the peer's
 /// streams.
 class Exchange {
  public:
-  /// `fingerprint` must be equal in all processes (graph, options): otherwise an Error says so.
+  /// `fingerprint`: see require_same().
   Exchange(launch::WireUp& wire, transport::Transport& link, const plan::OwnVertices& own,
            plan::ExchangePlan& plan, plan::Strategy strategy, plan::Encoding encoding, int lanes,
            const std::string& fingerprint, const plan::ForEach& for_each);

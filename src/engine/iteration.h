@@ -52,7 +52,8 @@ struct IterationOptions {
       false;  ///< ask Step::reached() after each iteration; all processes then wait for each other's scalars
   Scalars start{};  ///< own part of the scalars before the first iteration
   std::function<void(int done)> progress;
-  std::vector<int> column_nodes;  ///< [local column]: the node (of Placement) that holds its tiles; empty: the first
+  std::vector<int>
+      column_nodes;  ///< [local column]: the node (of Placement) that holds its tiles; empty: the first
 };
 
 /// Runs the iterations on all workers of the pool. `column_bounds` are those of Exchange::deal_columns; the
