@@ -9,6 +9,7 @@
 
 #include "engine/link_probe.h"
 #include "error.h"
+#include "kernels/ownership_choice.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 
@@ -98,9 +99,43 @@ DenseJob::DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const De
       graph_(graph),
       pool_(std::make_unique<engine::WorkerPool>(
           topology::place(machine, wire.local_rank(), wire.local_size(), options.workers))),
-      link_(transport::create(options.transport, settings(wire, options))),
-      ownership_(plan::Ownership::create(options.ownership, graph.offsets(), wire.size())) {
+      link_(transport::create(options.transport, settings(wire, options))) {
+  agree(options);
+  choose_ownership(options);
   build(options, machine);
+}
+
+void DenseJob::agree(const DenseOptions& options) {
+  engine::require_same(
+      wire_,
+      fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, {} workers",
+                  options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
+                  link_->name(), options.choose_strategy ? "auto" : plan::to_name(options.strategy),
+                  plan::to_name(options.encoding), options.workers));
+}
+
+double DenseJob::link_rate(const DenseOptions& options) {
+  if (link_bytes_per_s_ == 0) {
+    link_bytes_per_s_ = engine::measure_link(wire_, options.transport, settings(wire_, options));
+  }
+  return link_bytes_per_s_;
+}
+
+void DenseJob::choose_ownership(const DenseOptions& options) {
+  ownership_name_ = options.ownership;
+  if (options.ownership == "auto" || options.ownership.starts_with("auto,")) {
+    std::vector<std::string> candidates{"hash", "ranges"};
+    if (options.ownership != "auto") candidates.push_back(options.ownership.substr(5));
+    ownership_name_ = "hash";
+    if (wire_.size() > 1) {
+      auto choice = kernels::choose_ownership(
+          wire_, graph_, candidates,
+          {link_rate(options), options.compute_rate * options.workers, plan::value_bytes(options.encoding)});
+      ownership_name_ = choice.ownership;
+      ownership_table_ = std::move(choice.table);
+    }
+  }
+  ownership_ = plan::Ownership::create(ownership_name_, graph_.offsets(), wire_.size());
 }
 
 void DenseJob::build(const DenseOptions& options, const topology::Machine& machine) {
@@ -113,14 +148,8 @@ void DenseJob::build(const DenseOptions& options, const topology::Machine& machi
       if (options.progress) options.progress(step, done.fetch_add(1, std::memory_order_relaxed) + 1, count);
     });
   };
-  const std::string fingerprint =
-      fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, {} workers",
-                  options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
-                  link_->name(), options.choose_strategy ? "auto" : plan::to_name(options.strategy),
-                  plan::to_name(options.encoding), options.workers);
-  engine::require_same(wire_, fingerprint);
   auto start = Clock::now();
-  own_ = std::make_unique<plan::OwnVertices>(graph_, ownership_, wire_.rank(), options.layout, for_each);
+  own_ = std::make_unique<plan::OwnVertices>(graph_, *ownership_, wire_.rank(), options.layout, for_each);
   seconds_load = seconds_since(start);
 
   start = Clock::now();
@@ -129,7 +158,7 @@ void DenseJob::build(const DenseOptions& options, const topology::Machine& machi
   plan::ExchangePlan& plan = *made;
   matching_ = plan.matching();
   exchange_ = std::make_unique<engine::Exchange>(wire_, *link_, *own_, plan, strategy_, options.encoding,
-                                                 options.workers, fingerprint, for_each);
+                                                 options.workers, options.kernel, for_each);
   const std::uint64_t share = plan.edges() / (16 * static_cast<std::uint64_t>(options.workers));
   column_bounds_ = plan.cut_columns(kColumnWidth, std::max<std::uint64_t>(share, 1 << 16), for_each);
   spread_columns(machine);
@@ -145,12 +174,12 @@ std::unique_ptr<plan::ExchangePlan> DenseJob::make_plan(const DenseOptions& opti
                                                         const plan::ForEach& for_each) {
   const auto with = [&](plan::Strategy strategy) {
     strategy_ = strategy;
-    return std::make_unique<plan::ExchangePlan>(graph_, ownership_, wire_.rank(), *own_, strategy,
+    return std::make_unique<plan::ExchangePlan>(graph_, *ownership_, wire_.rank(), *own_, strategy,
                                                 options.workers, for_each);
   };
   auto plan = with(options.strategy);
   if (!options.choose_strategy || wire_.size() == 1) return plan;
-  const double rate = engine::measure_link(wire_, options.transport, settings(wire_, options));
+  const double rate = link_rate(options);
   double values = 0;
   for (const auto& stream : plan->streams()) values += stream.slots;
   const std::vector<double> mine{
@@ -196,16 +225,16 @@ void DenseJob::build_mirror_tiles() {
     const auto peer = static_cast<std::uint32_t>(stream.peer);
     std::vector<std::uint32_t> sources;
     for (const auto local : stream.targets) {
-      if (local >= ownership_.count(peer)) {
+      if (local >= ownership_->count(peer)) {
         throw Error(fmt::format("rank {} sent a faulty exchange plan: mirror {}", peer, local));
       }
-      const std::uint32_t v = ownership_.vertex(peer, local);
+      const std::uint32_t v = ownership_->vertex(peer, local);
       graph_.verify_rows(v, v + std::uint64_t{1});
       sources.push_back(v);
     }
     mirror_tiles_[peer] =
-        build_tiles(*pool_, MirrorReader(graph_, ownership_, wire_.rank(), *own_, std::move(sources)), bounds,
-                    std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1));
+        build_tiles(*pool_, MirrorReader(graph_, *ownership_, wire_.rank(), *own_, std::move(sources)),
+                    bounds, std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1));
   }
 }
 

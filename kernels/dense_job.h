@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,10 @@ class DenseJob {
            const topology::Machine& machine = topology::discover());
 
   const graph::GraphFile& graph() const noexcept { return graph_; }
-  const plan::Ownership& ownership() const noexcept { return ownership_; }
+  const plan::Ownership& ownership() const noexcept { return *ownership_; }
+  const std::string& ownership_name() const noexcept { return ownership_name_; }
+  /// At rank 0: lines that say why it was chosen; empty when it was given.
+  const std::string& ownership_table() const noexcept { return ownership_table_; }
   const plan::OwnVertices& own() const noexcept { return *own_; }
   const Tiles& tiles() const noexcept { return tiles_; }
   /// The edges of the sources that `peer` mirrors here, by local column; no columns when there are none.
@@ -67,6 +71,9 @@ class DenseJob {
 
  private:
   void build(const DenseOptions& options, const topology::Machine& machine);
+  void agree(const DenseOptions& options);
+  void choose_ownership(const DenseOptions& options);
+  double link_rate(const DenseOptions& options);
   std::unique_ptr<plan::ExchangePlan> make_plan(const DenseOptions& options, const plan::ForEach& for_each);
   void spread_columns(const topology::Machine& machine);
   void build_mirror_tiles();
@@ -76,7 +83,8 @@ class DenseJob {
   const graph::GraphFile& graph_;
   std::unique_ptr<engine::WorkerPool> pool_;
   std::unique_ptr<transport::Transport> link_;
-  plan::Ownership ownership_;
+  std::optional<plan::Ownership> ownership_;
+  std::string ownership_name_, ownership_table_;
   std::unique_ptr<plan::OwnVertices> own_;
   std::unique_ptr<engine::Exchange> exchange_;
   std::vector<std::uint32_t> column_bounds_;
@@ -87,6 +95,7 @@ class DenseJob {
   plan::Traffic traffic_;
   plan::Strategy strategy_ = plan::Strategy::slots;
   std::string strategy_reason_;
+  double link_bytes_per_s_ = 0;  ///< measured when first needed
   std::uint64_t matching_ = 0;
 };
 

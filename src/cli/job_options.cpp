@@ -38,7 +38,7 @@ std::uint64_t peak_rss_bytes() {
 /// Figures of a process that are not per iteration.
 struct Summary {
   double seconds_load, seconds_plan, seconds_total;
-  std::uint64_t peak_rss_bytes, tile_bytes, checksum, matching;
+  std::uint64_t peak_rss_bytes, tile_bytes, checksum, matching, refused_connections, refused_frames;
 };
 
 void set_bound(report::RunReport& report, const kernels::DenseJob& job, plan::Strategy strategy,
@@ -92,7 +92,9 @@ void JobOptions::add_to(CLI::App& command) {
                   "how values travel: f32 (exact), or bf16, f16 or u16 with error feedback")
       ->check(CLI::IsMember({"f32", "bf16", "f16", "u16"}))
       ->capture_default_str();
-  command.add_option("--ownership", ownership, "who owns a vertex: hash, ranges, or a partition file")
+  command
+      .add_option("--ownership", ownership,
+                  "who owns a vertex: hash, ranges, a partition file, or the best of them: auto or auto,FILE")
       ->capture_default_str();
   command.add_option("--layout", layout, "order of a process's vertices: auto, given or degree")
       ->check(CLI::IsMember({"auto", "given", "degree"}))
@@ -151,7 +153,8 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
   report.transport = job.link().name();
   report.strategy = plan::to_name(job.strategy());
   report.strategy_reason = job.strategy_reason();
-  report.ownership = options.ownership;
+  report.ownership = job.ownership_name();
+  report.ownership_table = job.ownership_table();
   report.layout = options.layout == plan::Layout::given ? "given" : "degree";
   report.vertices = job.graph().vertices();
   report.edges = job.graph().edges();
@@ -163,7 +166,9 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
 
   const auto records = wire.gather(pack(figures.iterations));
   const std::vector<Summary> mine{{job.seconds_load, job.seconds_plan, figures.seconds_total,
-                                   peak_rss_bytes(), job.tiles().bytes(), figures.checksum, job.matching()}};
+                                   peak_rss_bytes(), job.tiles().bytes(), figures.checksum, job.matching(),
+                                   job.link().counters().refused_connections,
+                                   job.link().counters().refused_frames}};
   const auto summaries = wire.gather(pack(mine));
   for (std::size_t p = 0; p < summaries.size(); ++p) {
     const auto iterations = unpack<engine::IterationRecord>(records[p], report.iterations.size(), p);
@@ -180,6 +185,8 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
     report.tile_bytes += one.tile_bytes;
     report.checksum += one.checksum;
     report.bound.matching += one.matching;
+    report.refused_connections += one.refused_connections;
+    report.refused_frames += one.refused_frames;
   }
   return report;
 }

@@ -44,6 +44,7 @@ std::string RunReport::to_json() const {
                     {"payload_bytes_sent", one.payload_bytes_sent},
                     {"wire_bytes_sent", one.wire_bytes_sent}});
   }
+  if (!ownership_table.empty()) json["ownership_table"] = ownership_table;
   if (!strategy_reason.empty()) json["strategy_reason"] = strategy_reason;
   json["seconds_load"] = seconds_load;
   json["seconds_plan"] = seconds_plan;
@@ -52,6 +53,8 @@ std::string RunReport::to_json() const {
   json["edges_per_second"] = edges_per_second();
   json["peak_rss_bytes"] = peak_rss_bytes;
   json["tile_bytes"] = tile_bytes;
+  json["refused_connections"] = refused_connections;
+  json["refused_frames"] = refused_frames;
   auto& limits = json["bound"];
   limits["values"] = bound.values;
   if (bound.matching > 0) limits["matching"] = bound.matching;
@@ -79,6 +82,7 @@ std::string RunReport::to_text() const {
                       seconds_plan, seconds_total, readable_bytes(peak_rss_bytes));
   text += fmt::format("{} iterations, {:.6f} s each (mean of the last ten), {:.3f} G edges/s\n",
                       iterations.size(), seconds_per_iteration(), edges_per_second() / 1e9);
+  text += ownership_table;
   if (!strategy_reason.empty()) text += fmt::format("strategy {}\n", strategy_reason);
   if (bound.matching > 0) {
     text += fmt::format(
@@ -94,9 +98,15 @@ std::string RunReport::to_text() const {
     text += fmt::format("bound of this plan:  payload {} ({} B), on the wire {}\n",
                         readable_bytes(bound.payload_bytes), bound.payload_bytes,
                         readable_bytes(bound.wire_bytes));
-    text += "time on the wire at least:";
-    for (const auto& [rate, seconds] : bound.seconds_at) text += fmt::format("  {} {:.6f} s", rate, seconds);
+    text += "time on the wire at least (share of an iteration):";
+    for (const auto& [rate, seconds] : bound.seconds_at) {
+      text += fmt::format("  {} {:.6f} s ({:.0f} %)", rate, seconds, 100 * seconds / seconds_per_iteration());
+    }
     text += "\n";
+    if (refused_connections + refused_frames > 0) {
+      text += fmt::format("turned away: {} foreign connections, {} faulty frames\n", refused_connections,
+                          refused_frames);
+    }
   }
   if (wire_error_bound > 0) {
     text += fmt::format("values travelled as {}: in sum the result is within {:.2g} of that of f32\n", wire,

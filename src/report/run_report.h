@@ -34,6 +34,7 @@ struct RunReport {
   };
 
   std::string kernel, transport, strategy, strategy_reason, wire, ownership, layout;
+  std::string ownership_table;  ///< why it was chosen: lines, or empty
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
   int processes = 1;
@@ -44,6 +45,9 @@ struct RunReport {
   double seconds_total = 0;
   std::uint64_t peak_rss_bytes = 0;  ///< of the largest process
   std::uint64_t tile_bytes = 0;      ///< read in one sweep, summed over processes
+  /// Strangers and faulty frames that the transport turned away, summed over processes.
+  std::uint64_t refused_connections = 0;
+  std::uint64_t refused_frames = 0;
   Bound bound;
   /// Values travelled in 16 bits: most that the result can differ from that of f32, as sum_error. Else 0.
   double wire_error_bound = 0;

@@ -1,0 +1,30 @@
+// `--ownership auto`: counts what each way of owning vertices costs on this graph, and takes the cheapest.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/graph_file.h"
+#include "launch/wire_up.h"
+#include "plan/volume.h"
+
+namespace edgewire::kernels {
+
+struct OwnershipCosts {
+  double link_bytes_per_s = 0;  ///< of a process
+  double edges_per_s = 0;       ///< of a process
+  std::uint64_t value_bytes = 4;
+};
+
+struct OwnershipChoice {
+  std::string ownership;  ///< as plan::Ownership::create
+  std::string table;      ///< one line for each candidate, the best one marked
+};
+
+/// Rank 0 counts distinct destinations (strategy `slots`) and edges of each process exactly, in one pass over
+/// the graph for each candidate; the best one has the shortest time of sending or computing, whichever is
+/// longer, of its most loaded process. Collective; throws Error.
+OwnershipChoice choose_ownership(launch::WireUp& wire, const graph::GraphFile& graph,
+                                 const std::vector<std::string>& candidates, const OwnershipCosts& costs);
+
+}  // namespace edgewire::kernels
