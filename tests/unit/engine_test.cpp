@@ -61,6 +61,7 @@ class Integers final : public Step {
     return sum;
   }
   std::span<const float> values() const override { return values_; }
+  double largest_value() const override { return kModulus; }
   void compute(int, std::size_t column, std::span<double> sums) override {
     std::fill(sums.begin(), sums.end(), 0.0);
     for (const auto& [destination, source] : edges_[column])
@@ -177,7 +178,8 @@ void run_process(const GraphFile& graph, const Run& run, launch::WireUp& wire, c
   const auto ownership = plan::Ownership::hash(graph.vertices(), run.processes);
   const plan::OwnVertices own(graph, ownership, wire.rank(), plan::Layout::degree, for_each);
   plan::ExchangePlan plan(graph, ownership, wire.rank(), own, run.strategy, run.workers, for_each);
-  Exchange exchange(wire, *link, own, plan, run.strategy, run.workers, fingerprint, for_each);
+  Exchange exchange(wire, *link, own, plan, run.strategy, plan::Encoding::f32, run.workers, fingerprint,
+                    for_each);
   const auto bounds = plan.cut_columns(64, 200, for_each);
   exchange.deal_columns(bounds, [](std::size_t) { return 1; });
   for (const auto& stream : exchange.outgoing()) slots += stream.slots;
