@@ -103,6 +103,11 @@ DenseJob::DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const De
 }
 
 void DenseJob::build(const DenseOptions& options) {
+  engine::check_agreement(
+      wire_, fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}{}, {}, {} workers",
+                         options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(),
+                         options.ownership, link_->name(), options.choose_strategy ? "auto or " : "",
+                         plan::to_name(options.strategy), plan::to_name(options.encoding), options.workers));
   std::string_view step = "load";
   const plan::ForEach for_each = [&](std::uint64_t count,
                                      const std::function<void(int, std::uint64_t)>& work) {
@@ -121,12 +126,8 @@ void DenseJob::build(const DenseOptions& options) {
   const auto made = make_plan(options, for_each);
   plan::ExchangePlan& plan = *made;
   matching_ = plan.matching();
-  const std::string fingerprint =
-      fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, {} workers",
-                  options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
-                  link_->name(), plan::to_name(strategy_), plan::to_name(options.encoding), options.workers);
-  exchange_ = std::make_unique<engine::Exchange>(wire_, *link_, *own_, plan, strategy_,
-                                                 options.encoding, options.workers, fingerprint, for_each);
+  exchange_ = std::make_unique<engine::Exchange>(wire_, *link_, *own_, plan, strategy_, options.encoding,
+                                                 options.workers, for_each);
   const std::uint64_t share = plan.edges() / (16 * static_cast<std::uint64_t>(options.workers));
   column_bounds_ = plan.cut_columns(kColumnWidth, std::max<std::uint64_t>(share, 1 << 16), for_each);
   tiles_ = build_tiles(*pool_, PlanReader(plan), column_bounds_);
