@@ -106,7 +106,7 @@ DenseJob::DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const De
 }
 
 void DenseJob::agree(const DenseOptions& options) {
-  engine::require_same(
+  engine::check_agreement(
       wire_,
       fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, {} workers",
                   options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
@@ -158,7 +158,7 @@ void DenseJob::build(const DenseOptions& options, const topology::Machine& machi
   plan::ExchangePlan& plan = *made;
   matching_ = plan.matching();
   exchange_ = std::make_unique<engine::Exchange>(wire_, *link_, *own_, plan, strategy_, options.encoding,
-                                                 options.workers, options.kernel, for_each);
+                                                 options.workers, for_each);
   const std::uint64_t share = plan.edges() / (16 * static_cast<std::uint64_t>(options.workers));
   column_bounds_ = plan.cut_columns(kColumnWidth, std::max<std::uint64_t>(share, 1 << 16), for_each);
   spread_columns(machine);

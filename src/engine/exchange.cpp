@@ -77,19 +77,19 @@ std::vector<std::uint32_t> description(const plan::ExchangePlan& plan, std::size
 
 }  // namespace
 
-void require_same(launch::WireUp& wire, const std::string& text) {
-  const auto texts = wire.allgather(text);
-  for (std::size_t p = 0; p < texts.size(); ++p) {
-    if (texts[p] != text) {
+void check_agreement(launch::WireUp& wire, const std::string& job) {
+  const auto jobs = wire.allgather(job);
+  for (std::size_t p = 0; p < jobs.size(); ++p) {
+    if (jobs[p] != job) {
       throw Error(fmt::format("rank {} runs with another graph or other options: {} against {} here", p,
-                              texts[p], text));
+                              jobs[p], job));
     }
   }
 }
 
 Exchange::Exchange(launch::WireUp& wire, transport::Transport& link, const plan::OwnVertices& own,
                    plan::ExchangePlan& plan, Strategy strategy, plan::Encoding encoding, int lanes,
-                   const std::string& fingerprint, const plan::ForEach& for_each)
+                   const plan::ForEach& for_each)
     : wire_(wire),
       link_(link),
       strategy_(strategy),
@@ -97,7 +97,6 @@ Exchange::Exchange(launch::WireUp& wire, transport::Transport& link, const plan:
       lanes_(lanes),
       lists_(static_cast<int>(plan.streams().size()) / wire.size()),
       writes_(static_cast<std::size_t>(lanes * wire.size())) {
-  require_same(wire, fingerprint);
   std::vector<std::string> counts(size());
   for (const auto& stream : plan.streams()) {
     const Counts one{stream.entries, stream.slots};

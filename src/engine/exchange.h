@@ -60,8 +60,9 @@ struct OutgoingChunk {
   Chunk chunk;
 };
 
-/// Collective. Throws Error unless all processes give the same text; it is shown, so it should be readable.
-void require_same(launch::WireUp& wire, const std::string& text);
+/// `job` tells the graph and the options, which must be the same in all processes: otherwise an Error says
+/// what differs. Collective; the first step of a job, because with other options the next ones differ.
+void check_agreement(launch::WireUp& wire, const std::string& job);
 
 /// The agreement of one process with all its peers. Collective; throws Error naming the peer at fault.
 /// A peer's part of the own region holds, at 64-byte steps: the scalars of even and odd iterations, then the
@@ -69,10 +70,9 @@ void require_same(launch::WireUp& wire, const std::string& text);
 /// streams.
 class Exchange {
  public:
-  /// `fingerprint`: see require_same().
   Exchange(launch::WireUp& wire, transport::Transport& link, const plan::OwnVertices& own,
            plan::ExchangePlan& plan, plan::Strategy strategy, plan::Encoding encoding, int lanes,
-           const std::string& fingerprint, const plan::ForEach& for_each);
+           const plan::ForEach& for_each);
   /// Second step, when the tiles are known: deals the remote columns to the lanes, evenly by edges, in an
   /// order in which all peers are served side by side. `column_bounds` as cut_columns(); edges(column) of
   /// each.

@@ -166,20 +166,21 @@ struct Outcome {
   std::uint64_t slots = 0;                            ///< of all outgoing streams
 };
 
-void run_process(const GraphFile& graph, const Run& run, launch::WireUp& wire, const std::string& fingerprint,
+void run_process(const GraphFile& graph, const Run& run, launch::WireUp& wire, const std::string& job,
                  Outcome& outcome, std::atomic<std::uint64_t>& slots) {
   WorkerPool pool({std::vector<topology::WorkerPlace>(static_cast<std::size_t>(run.workers)), true});
   const plan::ForEach for_each = [&](std::uint64_t count,
                                      const std::function<void(int, std::uint64_t)>& work) {
     pool.for_each(count, work);
   };
+  check_agreement(wire, job);
   transport::Settings settings{wire.rank(),   wire.size(), run.workers, kFirstLaneKind + run.workers,
                                wire.secret(), "",          10,          &wire.health()};
   const auto link = run.subject.make(settings);
   const auto ownership = plan::Ownership::hash(graph.vertices(), run.processes);
   const plan::OwnVertices own(graph, ownership, wire.rank(), plan::Layout::degree, for_each);
   plan::ExchangePlan plan(graph, ownership, wire.rank(), own, run.strategy, run.workers, for_each);
-  Exchange exchange(wire, *link, own, plan, run.strategy, run.encoding, run.workers, fingerprint, for_each);
+  Exchange exchange(wire, *link, own, plan, run.strategy, run.encoding, run.workers, for_each);
   const auto bounds = plan.cut_columns(64, 200, for_each);
   exchange.deal_columns(bounds, [](std::size_t) { return 1; });
   for (const auto& stream : exchange.outgoing()) slots += stream.slots;
@@ -195,7 +196,7 @@ void run_process(const GraphFile& graph, const Run& run, launch::WireUp& wire, c
   wire.finish();
 }
 
-Outcome execute(const GraphFile& graph, const Run& run, const std::string& faulty_fingerprint = "the same") {
+Outcome execute(const GraphFile& graph, const Run& run, const std::string& another_job = "the same") {
   Outcome outcome;
   outcome.values.resize(graph.vertices());
   outcome.records.resize(static_cast<std::size_t>(run.processes));
@@ -203,7 +204,7 @@ Outcome execute(const GraphFile& graph, const Run& run, const std::string& fault
   const auto wires = wire_ups(run.processes);
   transport::parallel(run.processes, [&](int p) {
     auto& wire = *wires[static_cast<std::size_t>(p)];
-    run_process(graph, run, wire, p == 1 ? faulty_fingerprint : "the same", outcome, slots);
+    run_process(graph, run, wire, p == 1 ? another_job : "the same", outcome, slots);
   });
   outcome.slots = slots;
   return outcome;
