@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstring>
 
 #include "engine/link_probe.h"
 #include "error.h"
 #include "kernels/ownership_choice.h"
+#include "launch/packing.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 
@@ -186,11 +186,9 @@ std::unique_ptr<plan::ExchangePlan> DenseJob::make_plan(const DenseOptions& opti
       values * static_cast<double>(plan::value_bytes(options.encoding)) / rate,
       static_cast<double>(own_->edges()) / (options.compute_rate * options.workers)};
   std::vector<double> most(2);  // seconds sending and computing, of the most loaded process
-  for (const auto& other :
-       wire_.allgather({reinterpret_cast<const char*>(mine.data()), 2 * sizeof(double)})) {
-    std::vector<double> one(2);
-    if (other.size() != 2 * sizeof(double)) throw Error("a process sent a faulty estimate");
-    std::memcpy(one.data(), other.data(), other.size());
+  const auto others = wire_.allgather(launch::pack(mine));
+  for (std::size_t p = 0; p < others.size(); ++p) {
+    const auto one = launch::unpack<double>(others[p], p, 2);
     for (std::size_t i = 0; i < 2; ++i) most[i] = std::max(most[i], one[i]);
   }
   const bool wire_limits = most[0] > most[1];
@@ -242,11 +240,9 @@ void DenseJob::count_traffic() {
   traffic_ = plan::Traffic(wire_.size());
   std::vector<std::uint64_t> to(static_cast<std::size_t>(wire_.size()));
   for (const auto& stream : exchange_->outgoing()) to[static_cast<std::size_t>(stream.peer)] += stream.slots;
-  const auto rows = wire_.allgather({reinterpret_cast<const char*>(to.data()), to.size() * sizeof(to[0])});
+  const auto rows = wire_.allgather(launch::pack(to));
   for (std::size_t p = 0; p < rows.size(); ++p) {
-    if (rows[p].size() != to.size() * sizeof(to[0]))
-      throw Error(fmt::format("rank {} sent a faulty count", p));
-    std::memcpy(to.data(), rows[p].data(), rows[p].size());
+    to = launch::unpack<std::uint64_t>(rows[p], p, to.size());
     for (std::size_t q = 0; q < to.size(); ++q) traffic_.at(p, q) = to[q];
   }
 }

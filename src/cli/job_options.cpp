@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "error.h"
+#include "launch/packing.h"
 #include "topology/machine.h"
 
 namespace edgewire::cli {
@@ -15,19 +16,6 @@ namespace edgewire::cli {
 namespace {
 
 constexpr std::array kRates{"1G", "10G", "25G", "100G"};
-
-template <class T>
-std::string pack(const std::vector<T>& values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
-}
-
-template <class T>
-std::vector<T> unpack(const std::string& bytes, std::size_t count, std::size_t peer) {
-  if (bytes.size() != count * sizeof(T)) throw Error(fmt::format("rank {} sent a faulty result", peer));
-  std::vector<T> values(count);
-  if (count > 0) std::memcpy(values.data(), bytes.data(), bytes.size());
-  return values;
-}
 
 std::uint64_t peak_rss_bytes() {
   rusage usage{};
@@ -164,20 +152,20 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
   set_bound(report, job, job.strategy(), options.encoding);
   report.wire = plan::to_name(options.encoding);
 
-  const auto records = wire.gather(pack(figures.iterations));
+  const auto records = wire.gather(launch::pack(figures.iterations));
   const std::vector<Summary> mine{{job.seconds_load, job.seconds_plan, figures.seconds_total,
                                    peak_rss_bytes(), job.tiles().bytes(), figures.checksum, job.matching(),
                                    job.link().counters().refused_connections,
                                    job.link().counters().refused_frames}};
-  const auto summaries = wire.gather(pack(mine));
+  const auto summaries = wire.gather(launch::pack(mine));
   for (std::size_t p = 0; p < summaries.size(); ++p) {
-    const auto iterations = unpack<engine::IterationRecord>(records[p], report.iterations.size(), p);
+    const auto iterations = launch::unpack<engine::IterationRecord>(records[p], p, report.iterations.size());
     for (std::size_t i = 0; i < iterations.size(); ++i) {
       report.iterations[i].seconds = std::max(report.iterations[i].seconds, iterations[i].seconds);
       report.iterations[i].payload_bytes_sent += iterations[i].payload_bytes;
       report.iterations[i].wire_bytes_sent += iterations[i].wire_bytes;
     }
-    const Summary one = unpack<Summary>(summaries[p], 1, p)[0];
+    const Summary one = launch::unpack<Summary>(summaries[p], p, 1)[0];
     report.seconds_load = std::max(report.seconds_load, one.seconds_load);
     report.seconds_plan = std::max(report.seconds_plan, one.seconds_plan);
     report.seconds_total = std::max(report.seconds_total, one.seconds_total);
@@ -196,10 +184,10 @@ std::vector<float> gather_values(launch::WireUp& wire, const kernels::DenseJob& 
   const auto indexes = job.own().indexes();
   std::vector<float> mine(values.size());
   for (std::size_t local = 0; local < mine.size(); ++local) mine[local] = values[indexes[local]];
-  const auto parts = wire.gather(pack(mine));
+  const auto parts = wire.gather(launch::pack(mine));
   std::vector<float> all(parts.empty() ? 0 : job.graph().vertices());
   for (std::uint32_t p = 0; p < parts.size(); ++p) {
-    const auto part = unpack<float>(parts[p], job.ownership().count(p), p);
+    const auto part = launch::unpack<float>(parts[p], p, job.ownership().count(p));
     for (std::uint32_t local = 0; local < part.size(); ++local)
       all[job.ownership().vertex(p, local)] = part[local];
   }

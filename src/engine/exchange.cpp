@@ -8,30 +8,18 @@
 #include <thread>
 
 #include "error.h"
+#include "launch/packing.h"
 
 namespace edgewire::engine {
 
 namespace {
 
 constexpr std::size_t kPiece = 1 << 20;  // bytes of one write while setting up
+using launch::pack;
+using launch::unpack;
 using plan::Strategy;
 
 std::size_t round_up(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
-
-template <class T>
-std::string pack(std::span<const T> values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
-}
-
-template <class T>
-std::vector<T> unpack(const std::string& bytes, int peer) {
-  if (bytes.size() % sizeof(T) != 0) {
-    throw Error(fmt::format("rank {} sent a faulty message of {} bytes", peer, bytes.size()));
-  }
-  std::vector<T> values(bytes.size() / sizeof(T));
-  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
-  return values;
-}
 
 std::span<std::byte> bytes_of(std::vector<std::uint32_t>& values) {
   return std::as_writable_bytes(std::span(values));
@@ -100,14 +88,12 @@ Exchange::Exchange(launch::WireUp& wire, transport::Transport& link, const plan:
   std::vector<std::string> counts(size());
   for (const auto& stream : plan.streams()) {
     const Counts one{stream.entries, stream.slots};
-    counts[stream.peer] += pack(std::span(&one, 1));
+    counts[stream.peer] += pack(std::vector{one});
   }
   const auto answers = wire.alltoall(counts);
   std::vector<Counts> in;
   for (int p = 0; p < size(); ++p) {
-    const auto lists = unpack<Counts>(answers[p], p);
-    if (static_cast<int>(lists.size()) != lists_)
-      throw Error(fmt::format("rank {} has another number of lists", p));
+    const auto lists = unpack<Counts>(answers[p], p, lists_);
     in.insert(in.end(), lists.begin(), lists.end());
   }
   agree_on_regions(plan, in);
@@ -133,15 +119,13 @@ void Exchange::agree_on_regions(const plan::ExchangePlan& plan, const std::vecto
     send_bytes +=
         std::max(inbox_bytes_to_[p], round_up(sum_entries(to) * list_values * sizeof(std::uint32_t)));
     const std::uint64_t offset = parts_[p].offset;
-    offsets[p] = pack(std::span(&offset, 1));
+    offsets[p] = pack(std::vector{offset});
   }
   region_ = link_.expose(region_bytes, parts_);
   const auto blobs = wire_.allgather(link_.blob());
   const auto answers = wire_.alltoall(offsets);
   for (int p = 0; p < size(); ++p) {
-    const auto offset = unpack<std::uint64_t>(answers[p], p);
-    if (offset.size() != 1) throw Error(fmt::format("rank {} sent no region offset", p));
-    remote_parts_.push_back(offset[0]);
+    remote_parts_.push_back(unpack<std::uint64_t>(answers[p], p, 1)[0]);
   }
   link_.connect(blobs);
   send_ = link_.send_memory(send_bytes + 2 * kScalarsBytes);
@@ -285,104 +269,6 @@ void Exchange::set_streams(const plan::ExchangePlan& plan) {
     }
     send_at = send_start + round_up(send_at - send_start);
   }
-}
-
-void Exchange::deal_columns(std::span<const std::uint32_t> column_bounds,
-                            const std::function<std::uint64_t(std::size_t column)>& edges) {
-  struct Remote {
-    OutgoingChunk chunk;
-    double at = 0;  ///< of the stream's length
-    int turn = 0;
-  };
-  std::vector<Remote> remotes;
-  std::size_t stream = 0;
-  for (std::size_t c = 0; c + 1 < column_bounds.size(); ++c) {
-    const std::uint32_t begin = column_bounds[c];
-    while (stream < outgoing_.size() &&
-           (outgoing_[stream].mirrors ||
-            begin >= outgoing_[stream].first_destination + outgoing_[stream].slots)) {
-      ++stream;
-    }
-    if (stream == outgoing_.size() || begin < outgoing_[stream].first_destination)
-      continue;  // a local column
-    const auto& out = outgoing_[stream];
-    Remote remote;
-    remote.chunk = {
-        c, stream, begin - out.first_destination, {column_bounds[c + 1] - out.first_destination, 0, 0}};
-    remote.at = static_cast<double>(remote.chunk.first_slot) / out.slots;
-    remote.turn = (out.peer - rank() - 1 + size()) % size();
-    remotes.push_back(remote);
-  }
-  std::stable_sort(remotes.begin(), remotes.end(), [](const Remote& a, const Remote& b) {
-    return a.at != b.at ? a.at < b.at : a.turn < b.turn;
-  });
-  lane_chunks_.resize(lanes_);
-  chunks_to_.resize(static_cast<std::size_t>(size() * lanes_));
-  deal_mirrors();
-  std::vector<std::uint64_t> load(lanes_);
-  for (auto& [chunk, at, turn] : remotes) {
-    const auto lane = static_cast<std::uint32_t>(std::min_element(load.begin(), load.end()) - load.begin());
-    load[lane] += edges(chunk.column) + (column_bounds[chunk.column + 1] - column_bounds[chunk.column]);
-    chunk.chunk.lane = lane;
-    chunk.chunk.ordinal = chunks_to_[outgoing_[chunk.stream].peer * lanes_ + lane]++;
-    lane_chunks_[lane].push_back(chunk);
-  }
-  tell_chunks();
-}
-
-void Exchange::deal_mirrors() {
-  constexpr std::uint32_t kMirrorsPerChunk = 1 << 15;
-  std::uint32_t next = 0;
-  for (int turn = 1; turn < size(); ++turn) {
-    const std::size_t s = (rank() + turn) % size() * lists_ + std::size_t{1};
-    if (!mirrors(s)) return;
-    for (std::uint32_t slot = 0; slot < outgoing_[s].slots; slot += kMirrorsPerChunk) {
-      const std::uint32_t lane = next++ % static_cast<std::uint32_t>(lanes_);
-      const std::uint32_t end = std::min(outgoing_[s].slots, slot + kMirrorsPerChunk);
-      const std::uint32_t ordinal = chunks_to_[outgoing_[s].peer * lanes_ + lane]++;
-      lane_chunks_[lane].push_back({0, s, slot, {end, lane, ordinal}});
-    }
-  }
-}
-
-void Exchange::tell_chunks() {
-  std::vector<std::vector<Chunk>> by_stream(outgoing_.size());
-  for (const auto& lane : lane_chunks_) {
-    for (const auto& chunk : lane) by_stream[chunk.stream].push_back(chunk.chunk);
-  }
-  std::vector<std::string> messages(size());
-  for (auto& chunks : by_stream) {
-    std::sort(chunks.begin(), chunks.end(),
-              [](const Chunk& a, const Chunk& b) { return a.end_slot < b.end_slot; });
-    const auto s = static_cast<std::size_t>(&chunks - by_stream.data());
-    messages[s / lists_] += pack(std::span<const Chunk>(chunks));
-  }
-  const auto answers = wire_.alltoall(messages);
-  chunks_from_.resize(static_cast<std::size_t>(size() * lanes_));
-  for (int p = 0; p < size(); ++p) {
-    if (p == rank()) continue;
-    const auto chunks = unpack<Chunk>(answers[p], p);
-    auto next = chunks.begin();
-    for (int l = 0; l < lists_; ++l) {
-      auto& stream = incoming_[p * lists_ + l];
-      for (std::uint32_t slot = 0; slot < stream.targets.size(); slot = stream.chunks.back().end_slot) {
-        if (next == chunks.end() || next->end_slot <= slot || next->end_slot > stream.targets.size() ||
-            next->lane >= static_cast<std::uint32_t>(lanes_) || next->ordinal >= chunks.size()) {
-          throw Error(fmt::format("rank {} sent a faulty list of chunks", p));
-        }
-        ++chunks_from_[p * lanes_ + next->lane];
-        stream.chunks.push_back(*next++);
-      }
-    }
-    if (next != chunks.end()) throw Error(fmt::format("rank {} sent a faulty list of chunks", p));
-  }
-}
-
-void Exchange::meet() {
-  const std::jthread poller([this](const std::stop_token& stop) {
-    while (!stop.stop_requested() && link_.wait(std::chrono::microseconds(1000))) continue;
-  });
-  wire_.allgather("");
 }
 
 void Exchange::wait_until(const std::function<bool()>& done) {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <vector>
 
 #include "error.h"
+#include "launch/packing.h"
 
 namespace edgewire::engine {
 
@@ -47,14 +47,10 @@ double measure_link(launch::WireUp& wire, const std::string& transport, transpor
   const auto start = Clock::now();
   stream(*link, wire.health(), next, previous, piece, kUntimed, kPieces);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  std::string mine(sizeof(double), '\0');
-  std::memcpy(mine.data(), &seconds, sizeof(double));
+  const auto all = wire.allgather(launch::pack(std::vector{seconds}));
   double slowest = 0;
-  for (const auto& one : wire.allgather(mine)) {
-    double other = 0;
-    if (one.size() != sizeof(double)) throw Error("a process sent a faulty measurement of its link");
-    std::memcpy(&other, one.data(), sizeof(double));
-    slowest = std::max(slowest, other);
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    slowest = std::max(slowest, launch::unpack<double>(all[p], p, 1)[0]);
   }
   return static_cast<double>((kPieces - kUntimed) * kPieceBytes) / slowest;
 }

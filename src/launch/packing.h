@@ -1,0 +1,43 @@
+// Arrays of plain values as messages of the control plane. All processes of a job run on machines of one
+// kind.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <cstring>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "error.h"
+
+namespace edgewire::launch {
+
+template <class T>
+requires std::is_trivially_copyable_v<T> std::string pack(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
+
+/// Throws Error naming the sender when the message holds no whole number of values.
+template <class T>
+requires std::is_trivially_copyable_v<T> std::vector<T> unpack(const std::string& message,
+                                                               std::size_t sender) {
+  if (message.size() % sizeof(T) != 0) {
+    throw Error(fmt::format("rank {} sent a faulty message of {} bytes", sender, message.size()));
+  }
+  std::vector<T> values(message.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), message.data(), message.size());
+  return values;
+}
+
+/// As unpack(), and the message must hold `count` values.
+template <class T>
+std::vector<T> unpack(const std::string& message, std::size_t sender, std::size_t count) {
+  if (message.size() != count * sizeof(T)) {
+    throw Error(fmt::format("rank {} sent {} bytes instead of {} values", sender, message.size(), count));
+  }
+  return unpack<T>(message, sender);
+}
+
+}  // namespace edgewire::launch
