@@ -271,6 +271,13 @@ void Exchange::set_streams(const plan::ExchangePlan& plan) {
   }
 }
 
+void Exchange::meet() {
+  const std::jthread poller([this](const std::stop_token& stop) {
+    while (!stop.stop_requested() && link_.wait(std::chrono::microseconds(1000))) continue;
+  });
+  wire_.allgather("");
+}
+
 void Exchange::wait_until(const std::function<bool()>& done) {
   for (int spins = 0; !done(); ++spins) {
     const bool well = spins < 1000 ? link_.poll() : link_.wait(std::chrono::microseconds(1000));

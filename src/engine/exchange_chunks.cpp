@@ -100,11 +100,4 @@ void Exchange::tell_chunks() {
   }
 }
 
-void Exchange::meet() {
-  const std::jthread poller([this](const std::stop_token& stop) {
-    while (!stop.stop_requested() && link_.wait(std::chrono::microseconds(1000))) continue;
-  });
-  wire_.allgather("");
-}
-
 }  // namespace edgewire::engine
