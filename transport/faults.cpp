@@ -26,7 +26,8 @@ class Faulty final : public Transport {
   std::byte* remote_ptr(int peer, std::size_t offset) const noexcept override {
     return inner_->remote_ptr(peer, offset);
   }
-  void stored(int lane, std::size_t bytes) noexcept override { inner_->stored(lane, bytes); }
+  void stored(int lane, int peer, std::size_t bytes) noexcept override { inner_->stored(lane, peer, bytes); }
+  std::uint64_t frame_bytes_to(int peer) const noexcept override { return inner_->frame_bytes_to(peer); }
 
   bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override {
     Lane& at = lanes_[static_cast<std::size_t>(lane)];

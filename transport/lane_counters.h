@@ -8,8 +8,8 @@
 
 namespace edgewire::transport {
 
-/// What one lane has sent. Written by the lane's thread, read by anybody; single values, so relaxed and
-/// paired with nothing.
+/// What one lane has sent to one peer. Written by the lane's thread, read by anybody; single values, so
+/// relaxed and paired with nothing.
 struct alignas(64) LaneCounters {
   std::atomic<std::uint64_t> writes{0};
   std::atomic<std::uint64_t> payload_bytes{0};
@@ -22,6 +22,15 @@ struct alignas(64) LaneCounters {
     frame_bytes.fetch_add(added_frame_bytes, std::memory_order_relaxed);
   }
 };
+
+/// [lane * processes + peer]; the sum over lanes.
+inline std::uint64_t frame_bytes_to(const std::vector<LaneCounters>& lanes, int peer,
+                                    int processes) noexcept {
+  std::uint64_t bytes = 0;
+  for (auto i = static_cast<std::size_t>(peer); i < lanes.size(); i += static_cast<std::size_t>(processes))
+    bytes += lanes[i].frame_bytes.load(std::memory_order_relaxed);
+  return bytes;
+}
 
 /// The sums that do not depend on the backend.
 inline Counters sum(const std::vector<LaneCounters>& lanes) noexcept {

@@ -75,7 +75,10 @@ class Shm final : public Transport {
   void connect(std::span<const std::string> blobs) override;
   std::span<std::byte> send_memory(std::size_t bytes) override { return send_memory_.add(bytes); }
   std::byte* remote_ptr(int peer, std::size_t offset) const noexcept override;
-  void stored(int lane, std::size_t bytes) noexcept override;
+  void stored(int lane, int peer, std::size_t bytes) noexcept override;
+  std::uint64_t frame_bytes_to(int peer) const noexcept override {
+    return transport::frame_bytes_to(lanes_, peer, settings_.size);
+  }
   bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override;
   bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept override;
   void ring_doorbell(int) noexcept override {}
@@ -109,7 +112,7 @@ Shm::Shm(const Settings& settings)
     : settings_(settings),
       lines_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.kinds)),
       regions_(static_cast<std::size_t>(settings.size)),
-      lanes_(static_cast<std::size_t>(settings.lanes)),
+      lanes_(static_cast<std::size_t>(settings.lanes) * static_cast<std::size_t>(settings.size)),
       completed_(static_cast<std::size_t>(settings.lanes) * static_cast<std::size_t>(settings.size)) {
   if (getrandom(token_.data(), sizeof token_, 0) != sizeof token_)
     throw Error("the system gives no random bytes");
@@ -160,8 +163,9 @@ std::byte* Shm::remote_ptr(int peer, std::size_t offset) const noexcept {
   return offset < region.bytes ? region.mapping.data() + offset : nullptr;
 }
 
-void Shm::stored(int lane, std::size_t bytes) noexcept {
-  lanes_[static_cast<std::size_t>(lane)].add(0, bytes, bytes);
+void Shm::stored(int lane, int peer, std::size_t bytes) noexcept {
+  lanes_[static_cast<std::size_t>(lane) * regions_.size() + static_cast<std::size_t>(peer)].add(0, bytes,
+                                                                                                bytes);
 }
 
 bool Shm::write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept {
@@ -173,8 +177,8 @@ bool Shm::write(int lane, int peer, std::size_t offset, std::span<const std::byt
     return false;
   }
   if (!source.empty()) std::memcpy(region.mapping.data() + offset, source.data(), source.size());
-  lanes_[static_cast<std::size_t>(lane)].add(1, source.size(), source.size());
   const std::size_t index = static_cast<std::size_t>(lane) * regions_.size() + static_cast<std::size_t>(peer);
+  lanes_[index].add(1, source.size(), source.size());
   completed_[index].fetch_add(1, std::memory_order_release);  // pairs with acquire in completed()
   return true;
 }

@@ -101,7 +101,10 @@ class Tcp final : public Transport {
   void connect(std::span<const std::string> blobs) override;
   std::span<std::byte> send_memory(std::size_t bytes) override { return send_memory_.add(bytes); }
   std::byte* remote_ptr(int, std::size_t) const noexcept override { return nullptr; }
-  void stored(int, std::size_t) noexcept override {}
+  void stored(int, int, std::size_t) noexcept override {}
+  std::uint64_t frame_bytes_to(int peer) const noexcept override {
+    return transport::frame_bytes_to(lanes_, peer, settings_.size);
+  }
   bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override;
   bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept override;
   void ring_doorbell(int lane) noexcept override;

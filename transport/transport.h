@@ -69,8 +69,8 @@ class Transport {
   /// Address of byte `offset` of the peer's region where it is mapped here (then stores replace `write`,
   /// and `stored` must tell their size), else null.
   virtual std::byte* remote_ptr(int peer, std::size_t offset) const noexcept = 0;
-  /// Tells the counters of `lane` that `bytes` were stored through remote_ptr.
-  virtual void stored(int lane, std::size_t bytes) noexcept = 0;
+  /// Tells the counters of `lane` that `bytes` were stored through the peer's remote_ptr.
+  virtual void stored(int lane, int peer, std::size_t bytes) noexcept = 0;
   /// Queues a copy of `source` (from send_memory or the own region; unchanged until completed) to byte
   /// `offset` of the peer's region. False when the queue is full: poll and try again.
   virtual bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept = 0;
@@ -91,6 +91,8 @@ class Transport {
   virtual std::uint64_t signalled(int peer, int kind) const noexcept = 0;
 
   virtual Counters counters() const noexcept = 0;
+  /// The part of Counters::frame_bytes that went to this peer.
+  virtual std::uint64_t frame_bytes_to(int peer) const noexcept = 0;
   /// Smallest bytes on the link that carry `frame_bytes` in one direction, all headers included.
   virtual std::uint64_t wire_bytes_of(std::uint64_t frame_bytes) const noexcept = 0;
 };

@@ -43,6 +43,7 @@ class Loop {
     exchange_.wire().allgather("");  // all are ready, so that the first iteration measures itself only
     began_ = Clock::now();
     sent_ = exchange_.link().counters();
+    for (int p = 0; p < exchange_.size(); ++p) frames_to_.push_back(exchange_.link().frame_bytes_to(p));
     pool_.run([this](int worker) { work(worker); });
     if (failed()) throw Error(exchange_.health().message());
     drain();
@@ -169,7 +170,12 @@ class Loop {
     const std::uint64_t scalars = static_cast<std::uint64_t>(exchange_.size() - 1) * sizeof(Scalars);
     record.payload_bytes = counters.payload_bytes - sent_.payload_bytes - scalars;
     // An iteration ends with a pause: its last segment carries nothing of the next one.
-    record.wire_bytes = exchange_.link().wire_bytes_of(counters.frame_bytes - sent_.frame_bytes);
+    for (int p = 0; p < exchange_.size(); ++p) {
+      const std::uint64_t frames = exchange_.link().frame_bytes_to(p);
+      auto& before = frames_to_[static_cast<std::size_t>(p)];
+      record.wire_bytes += exchange_.link().wire_bytes_of(frames - before);
+      before = frames;
+    }
     records_.push_back(record);
     began_ = now;
     sent_ = counters;
@@ -207,6 +213,7 @@ class Loop {
   ColumnQueue columns_;
   alignas(64) Clock::time_point began_;
   transport::Counters sent_;
+  std::vector<std::uint64_t> frames_to_;  ///< [peer]: frame bytes before this iteration
   std::vector<IterationRecord> records_;
 };
 

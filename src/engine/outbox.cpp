@@ -47,7 +47,7 @@ bool Outbox::send(const OutgoingChunk& chunk, std::size_t values, std::uint64_t 
   auto& link = exchange_.link();
   if (std::byte* slots = link.remote_ptr(peer, remote); slots != nullptr) {
     fill(slots);
-    link.stored(lane, bytes);
+    link.stored(lane, peer, bytes);
   } else {
     const auto number = static_cast<std::size_t>(&chunk - exchange_.lane_chunks(lane).data());
     while (link.completed(lane, peer) < sent_[lane][number]) {

@@ -246,11 +246,13 @@ TEST_CASE("mapped memory can be stored to") {
   std::byte* at = job[0]->transport->remote_ptr(1, 17);
   REQUIRE(at != nullptr);
   *at = std::byte{42};
-  job[0]->transport->stored(0, 1);
+  job[0]->transport->stored(0, 1, 1);
   job[0]->signal(0, 1, 0, 1);
   job[1]->until([&] { return job[1]->transport->signalled(0, 0) == 1; });
   CHECK(job[1]->region[17] == std::byte{42});
   CHECK(job[0]->transport->counters().payload_bytes == 1);
+  CHECK(job[0]->transport->frame_bytes_to(1) == 1);
+  CHECK(job[0]->transport->frame_bytes_to(0) == 0);
   CHECK(job[0]->transport->remote_ptr(1, 128) == nullptr);
 }
 
