@@ -107,6 +107,7 @@ class Family {
     pid_t pid = 0;
     bool running = true;
     bool stopped = false;
+    bool given_up = false;  ///< signalled by this parent
   };
 
   std::ptrdiff_t running() const {
@@ -116,9 +117,12 @@ class Family {
     return std::all_of(children_.begin(), children_.end(),
                        [](const Child& c) { return !c.running || c.stopped; });
   }
-  void kill_all(int number) const {
-    for (const Child& c : children_)
-      if (c.running) kill(c.pid, number);
+  void kill_all(int number) {
+    for (Child& c : children_) {
+      if (!c.running) continue;
+      c.given_up = c.given_up || number != SIGCONT;
+      kill(c.pid, number);
+    }
   }
   /// The first failure decides the status; the others then have a bounded time to notice and end.
   void fail(int status) {
@@ -137,7 +141,7 @@ class Family {
     child->stopped = WIFSTOPPED(state);
     child->running = !WIFEXITED(state) && !WIFSIGNALED(state);
     if (WIFEXITED(state) && WEXITSTATUS(state) != 0) fail(WEXITSTATUS(state));
-    if (WIFSIGNALED(state) && status_ == 0) {
+    if (WIFSIGNALED(state) && !child->given_up) {
       std::fprintf(stderr, "edgewire: rank %d was ended by signal %d (%s)\n",
                    static_cast<int>(child - children_.begin()), WTERMSIG(state), strsignal(WTERMSIG(state)));
       fail(1);
@@ -215,9 +219,14 @@ int run_body(WireUp& wire, const std::function<void(WireUp&)>& body) {
   transport::Health& health = wire.health();
   const bool peers_fault = health.failed() && health.peer() >= 0;
   wire.abort(line);
-  // Who found the same fault as the first to fail need not say it again.
-  const bool told = peers_fault ? health.message().ends_with("failed: " + line) : !say_once(line);
-  if (!told) report(wire, peers_fault ? health.message() : line);
+  const std::string heard = peers_fault ? health.message() : line;
+  // A cause is said once, by whoever comes first; but of a peer that was lost everybody tells.
+  constexpr std::string_view kFailed = " failed: ";
+  const std::size_t failed = peers_fault ? heard.find(kFailed) : 0;
+  const std::string_view cause = std::string_view(heard).substr(
+      peers_fault && failed != std::string::npos ? failed + kFailed.size() : 0);
+  const bool told = failed != std::string::npos && ((peers_fault && cause == line) || !say_once(cause));
+  if (!told) report(wire, heard);
   return status;
 }
 

@@ -1,10 +1,12 @@
 #include "launch/launch.h"
 
 #include <doctest/doctest.h>
+
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <chrono>
 #include <csignal>
@@ -82,7 +84,7 @@ TEST_CASE("a message of many megabytes arrives whole") {
   CHECK(status == 0);
 }
 
-TEST_CASE("a failure of one process ends all, which name it") {
+TEST_CASE("a failure of one process ends all, and its cause is said once") {
   StderrCapture capture;
   const int status = run(local(3), [](WireUp& wire) {
     wire.allgather("");
@@ -92,9 +94,9 @@ TEST_CASE("a failure of one process ends all, which name it") {
   const std::string text = capture.text();
   CAPTURE(text);
   CHECK(status == 1);
-  CHECK(contains(text, "edgewire: rank 1: disk full\n"));
-  CHECK(contains(text, "edgewire: rank 0: rank 1 failed: disk full\n"));
-  CHECK(contains(text, "edgewire: rank 2: rank 1 failed: disk full\n"));
+  CHECK(std::count(text.begin(), text.end(), '\n') == 1);
+  CHECK(contains(text, "rank 1"));
+  CHECK(contains(text, ": disk full\n"));
 }
 
 TEST_CASE("a cut between two others than rank 0 is named from both sides") {
