@@ -11,6 +11,12 @@ import pytest
 
 MARK = f"EDGEWIRE_TEST_RUN={uuid.uuid4()}"
 
+def heed_signals():
+    """What nohup and shells' background jobs ignore would stay ignored in the program."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Edgewire:
     """Runs the program: edgewire("info", path) gives what subprocess.run gives, stdout and stderr as text."""
 
@@ -21,6 +27,7 @@ class Edgewire:
         """A running program, in a process group of its own."""
         return subprocess.Popen([self.program, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 stdin=subprocess.DEVNULL, text=True, start_new_session=True,
+                                preexec_fn=heed_signals,
                                 env={**os.environ, **options.pop("env", {}), **dict([MARK.split("=")])}, **options)
 
     def __call__(self, *arguments, timeout=120, **options):

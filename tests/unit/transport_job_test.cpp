@@ -110,7 +110,7 @@ TEST_CASE("a peer that stops in the middle is noticed within the timeout and nam
     }
 }
 
-TEST_CASE("one process that fails is what all others name, not those that follow it") {
+TEST_CASE("the process that fails first is named, once, and not those that follow it") {
   for (const std::string& backend : usable()) {
     CAPTURE(backend);
     StderrCapture capture;
@@ -120,9 +120,9 @@ TEST_CASE("one process that fails is what all others name, not those that follow
     const std::string text = capture.text();
     CAPTURE(text);
     CHECK(status == 1);
-    CHECK(text.find("edgewire: rank 2: disk full\n") != text.npos);
-    for (const int p : {0, 1, 3})
-      CHECK(text.find(fmt::format("edgewire: rank {}: rank 2 failed: disk full\n", p)) != text.npos);
+    CHECK(std::count(text.begin(), text.end(), '\n') == 1);
+    CHECK(text.find("rank 2") != text.npos);
+    CHECK(text.ends_with(": disk full\n"));
   }
 }
 
