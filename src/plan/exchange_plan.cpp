@@ -141,7 +141,8 @@ void ExchangePlan::visit_remote(std::uint32_t first, std::uint32_t last, const W
   ownership_.visit([&](const auto& scheme) {
     for (std::uint32_t i = first; i < last; ++i) {
       const std::uint32_t v = own_.ids()[i];
-      const int list = lists_ == 1 ? 0 : static_cast<int>(i % static_cast<std::uint32_t>(lists_));
+      const int list =
+          lists_ == 1 ? 0 : static_cast<int>(scheme.place(v).local % static_cast<std::uint32_t>(lists_));
       for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
         const Place place = scheme.place(targets[e]);
         if (place.owner != rank_) work(list, place);
@@ -246,7 +247,7 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, std::vector<std
   ownership_.visit([&](const auto& scheme) {
     for (std::uint32_t i = first; i < last; ++i) {
       const std::uint32_t v = ids[i];
-      const std::uint32_t list = lists_ == 1 ? 0 : i % static_cast<std::uint32_t>(lists_);
+      const std::uint32_t list = lists_ == 1 ? 0 : scheme.place(v).local % static_cast<std::uint32_t>(lists_);
       const std::uint64_t begin = offsets[v];
       const std::uint64_t count = offsets[v + 1] - begin;
       const std::size_t before = destinations.size();

@@ -73,5 +73,5 @@ class Job:
 
     def check_payload(self, graph, owners):
         report = self.report
-        expected = reference.payload_bytes(graph, owners, report["strategy"], report["workers"], report["layout"])
+        expected = reference.payload_bytes(graph, owners, report["strategy"], report["workers"])
         assert report["bound"]["payload_bytes"] == expected

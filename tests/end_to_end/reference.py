@@ -134,7 +134,7 @@ def range_owners(graph, processes):
     return np.repeat(np.arange(processes), np.diff(bounds))
 
 
-def payload_bytes(graph, owners, strategy, workers, layout):
+def payload_bytes(graph, owners, strategy, workers):
     """What all processes together send in an iteration."""
     senders, receivers = owners[graph.sources], owners[graph.targets]
     crossing = senders != receivers
@@ -146,15 +146,14 @@ def payload_bytes(graph, owners, strategy, workers, layout):
                                     graph.targets[crossing] * processes + senders[crossing])
     groups = senders[crossing]
     if strategy == "worker":
-        groups = groups * workers + positions(graph, owners, layout)[graph.sources[crossing]] % workers
+        groups = groups * workers + local_numbers(graph, owners)[graph.sources[crossing]] % workers
     pairs = np.unique(groups * max(graph.vertices, 1) + graph.targets[crossing])
     return len(pairs) * (4 if strategy == "slots" else 8)
 
 
-def positions(graph, owners, layout):
-    """The index of each vertex among those of its owner: by id, or by falling out-degree and then by id."""
-    degrees = graph.out_degrees() if layout == "degree" else np.zeros(graph.vertices, np.int64)
-    order = np.lexsort((np.arange(graph.vertices), -degrees, owners))
+def local_numbers(graph, owners):
+    """The number of each vertex among those of its owner, by id."""
+    order = np.lexsort((np.arange(graph.vertices), owners))
     starts = np.searchsorted(owners[order], owners)
     found = np.empty(graph.vertices, np.int64)
     found[order] = np.arange(graph.vertices)
