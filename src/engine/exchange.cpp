@@ -84,7 +84,7 @@ Exchange::Exchange(launch::WireUp& wire, transport::Transport& link, const plan:
       encoding_(encoding),
       lanes_(lanes),
       lists_(static_cast<int>(plan.streams().size()) / wire.size()),
-      writes_(static_cast<std::size_t>(lanes * wire.size())) {
+      writes_(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(wire.size())) {
   std::vector<std::string> counts(size());
   for (const auto& stream : plan.streams()) {
     const Counts one{stream.entries, stream.slots};
@@ -248,7 +248,8 @@ void Exchange::set_streams(const plan::ExchangePlan& plan) {
     std::size_t out_at = remote_parts_[p] + 2 * kScalarsBytes;
     const std::size_t send_start = send_at;
     for (int l = 0; l < lists_; ++l) {
-      const std::size_t s = static_cast<std::size_t>(p * lists_ + l);
+      const std::size_t s =
+          static_cast<std::size_t>(p) * static_cast<std::size_t>(lists_) + static_cast<std::size_t>(l);
       incoming_[s].peer = p;
       incoming_[s].mirrors = mirrors(s);
       incoming_[s].offset = in_at;

@@ -39,7 +39,7 @@ void Exchange::deal_columns(std::span<const std::uint32_t> column_bounds,
     return a.at != b.at ? a.at < b.at : a.turn < b.turn;
   });
   lane_chunks_.resize(lanes_);
-  chunks_to_.resize(static_cast<std::size_t>(size() * lanes_));
+  chunks_to_.resize(writes_.size());
   deal_mirrors();
   std::vector<std::uint64_t> load(lanes_);
   for (auto& [chunk, at, turn] : remotes) {
@@ -80,7 +80,7 @@ void Exchange::tell_chunks() {
     messages[s / lists_] += launch::pack(chunks);
   }
   const auto answers = wire_.alltoall(messages);
-  chunks_from_.resize(static_cast<std::size_t>(size() * lanes_));
+  chunks_from_.resize(writes_.size());
   for (int p = 0; p < size(); ++p) {
     if (p == rank()) continue;
     const auto chunks = launch::unpack<Chunk>(answers[p], p);

@@ -161,7 +161,8 @@ TEST_CASE("every format tells the same graph, plain and compressed") {
       {"g.u32", u32_pairs(), false},
       {"g.mtx", matrix_market(false), false},
       {"w.mtx", matrix_market(true), true}};
-  for (const auto& [name, bytes, weighted] : files) {
+  for (const auto& [file, bytes, weighted] : files) {
+    const std::string name = file;
     CAPTURE(name);
     std::vector<std::pair<std::string, std::string>> forms = {{name, bytes}};
 #ifdef EDGEWIRE_ZLIB

@@ -30,7 +30,7 @@ class Files {
   Files& operator=(const Files&) = delete;
 
   std::string write(const std::string& name, const std::string& text, mode_t mode = 0600) const {
-    const std::string path = directory_ + "/" + name;
+    std::string path = directory_ + "/" + name;
     std::ofstream(path) << text;
     chmod(path.c_str(), mode);
     return path;
