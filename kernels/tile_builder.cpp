@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/tile.h"
+#include "kernels/tile_encoder.h"
 #include "kernels/tile_format.h"
 
 namespace edgewire::kernels {
@@ -22,18 +23,10 @@ constexpr std::uint32_t kEdgesPerDestination = 16;
 constexpr std::uint32_t kLeastTileEdges = 1 << 12;
 constexpr std::uint32_t kGroupWidth = 1024;
 static_assert(kStripWidth % kGroupWidth == 0 && kGroupWidth % kRowBlock == 0);
-constexpr std::uint64_t kValuesPerLine = 16;  ///< source values in a cache line
-constexpr std::uint64_t kLineWords = 32;      ///< of a cache line
+constexpr std::uint64_t kLineWords = 32;  ///< of a cache line
 static_assert(kTileSlackWords % 2 == 0, "pairs stay aligned");
 
 constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
-
-/// An edge on its way: its source in the strip and its destination in the column.
-struct Pair {
-  std::uint16_t source;
-  std::uint16_t destination;
-};
-static_assert(sizeof(Pair) == 4);
 
 /// Finds the column of a destination.
 class ColumnLookup {
@@ -62,153 +55,6 @@ class ColumnLookup {
   std::span<const std::uint32_t> bounds_;
   /// By 64 destinations: the column of the first, and whether others follow.
   std::vector<std::uint32_t> blocks_;
-};
-
-/// About how long a sweep of a tile takes, in picoseconds. A tile that pulls reads source values at random,
-/// from the cache that holds its sources, and fetches them there first, out of order; one that pushes adds to
-/// sums at random.
-struct TileCost {
-  std::uint64_t edges, sources, destinations;
-
-  std::uint64_t pull_ps(std::uint64_t bundles) const {
-    const std::uint64_t edge_ps = sources <= 8192    ? 270
-                                  : sources <= 16384 ? 330
-                                  : sources <= 32768 ? 430
-                                                     : 530;
-    return edges * edge_ps + bundles * 1000 + lines() * 9000;
-  }
-  std::uint64_t push_ps(std::uint64_t bundles) const {
-    const std::uint64_t edge_ps = destinations <= 4096    ? 350
-                                  : destinations <= 8192  ? 400
-                                  : destinations <= 16384 ? 460
-                                                          : 520;
-    return edges * edge_ps + bundles * 800 + lines() * 2000;
-  }
-
- private:
-  std::uint64_t lines() const { return std::min(sources / kValuesPerLine, edges); }
-};
-
-/// Turns pairs into bundles. One per worker.
-class TileEncoder {
- public:
-  /// Encodes `pairs`, ordered by source, all in `strip`, as one tile at `out`, which may overlap them.
-  /// Returns its end.
-  std::uint16_t* encode(std::uint64_t strip, std::span<const Pair> pairs, std::uint32_t width,
-                        std::uint16_t* out) {
-    others_.resize(pairs.size());
-    const bool pull = pull_is_cheaper(pairs, width);
-    if (pull)
-      group_by_destination(pairs);
-    else
-      group_by_source(pairs);
-    const Direction direction = pull ? Direction::pull : Direction::push;
-    return write_bundles(strip, direction, out);
-  }
-
- private:
-  struct Group {
-    std::uint16_t key;
-    std::uint32_t end;  ///< of its others
-  };
-
-  /// Leaves in places_ where the sources of each destination go if the tile pulls.
-  bool pull_is_cheaper(std::span<const Pair> pairs, std::uint32_t width) {
-    if (pairs.size() < width)
-      return false;  // few bundles of more than one edge either way; this is faster to build
-    const TileCost cost{pairs.size(), pairs.back().source - pairs.front().source + 1U, width};
-    const std::uint64_t pull_ps = cost.pull_ps(count_destinations(pairs, width));
-    return pull_ps <= cost.push_ps(pairs.size() / kBundle) || pull_ps <= cost.push_ps(count_runs(pairs));
-  }
-
-  /// Counts the bundles of a tile that pulls.
-  std::uint64_t count_destinations(std::span<const Pair> pairs, std::uint32_t width) {
-    places_.assign(width, 0);
-    for (const Pair pair : pairs) ++places_[pair.destination];
-    std::uint64_t bundles = 0;
-    std::uint32_t total = 0;
-    for (std::uint32_t& place : places_) {
-      bundles += (place + kBundle - 1) / kBundle;
-      total += std::exchange(place, total);
-    }
-    return bundles;
-  }
-
-  /// Counts the bundles of a tile that pushes, about.
-  static std::uint64_t count_runs(std::span<const Pair> pairs) {
-    std::uint64_t runs = 1;
-    for (std::size_t i = 1; i < pairs.size(); ++i) runs += pairs[i].source != pairs[i - 1].source;
-    return runs + pairs.size() / kBundle;
-  }
-
-  void group_by_source(std::span<const Pair> pairs) {
-    std::size_t group = 0;
-    for (std::uint32_t i = 0; i < pairs.size(); ++i) {
-      group += i > 0 && pairs[i].source != pairs[i - 1].source;
-      groups_[group] = {pairs[i].source, i + 1};
-      others_[i] = pairs[i].destination;
-    }
-    group_count_ = group + 1;
-  }
-
-  void group_by_destination(std::span<const Pair> pairs) {
-    for (const Pair pair : pairs) others_[places_[pair.destination]++] = pair.source;
-    group_count_ = 0;
-    std::uint32_t begin = 0;
-    for (std::uint32_t d = 0; d < places_.size(); ++d) {
-      groups_[group_count_] = {static_cast<std::uint16_t>(d), places_[d]};
-      group_count_ += places_[d] != begin;
-      begin = places_[d];
-    }
-  }
-
-  std::uint16_t* write_bundles(std::uint64_t strip, Direction direction, std::uint16_t* out) const {
-    std::array<std::uint32_t, kBundle + 1> counts{};
-    std::uint32_t begin = 0;
-    for (const Group& group : std::span(groups_).first(group_count_)) {
-      const std::uint32_t others = group.end - begin;
-      counts[kBundle] += others / kBundle;
-      ++counts[others % kBundle];
-      begin = group.end;
-    }
-    out[0] = static_cast<std::uint16_t>(strip);
-    out[1] = static_cast<std::uint16_t>(direction);
-    std::uint16_t* next = out + kTileHeaderWords;
-    std::uint32_t sizes = 0;
-    for (std::uint32_t size = 1; size <= kBundle; ++size) {
-      if (counts[size] == 0) continue;
-      sizes |= 1U << (size - 1);
-      write_count(next, counts[size]);
-      next += 2;
-    }
-    out[2] = static_cast<std::uint16_t>(sizes);
-    std::array<std::uint16_t*, kBundle + 1> places{};
-    for (std::uint32_t size = 1; size <= kBundle; ++size) {
-      places[size] = next;
-      next += std::size_t{counts[size]} * (1 + size);
-    }
-    const std::uint16_t* others = others_.data();
-    for (const Group& group : std::span(groups_).first(group_count_)) {
-      const std::uint16_t* const end = others_.data() + group.end;
-      for (; end - others >= kBundle; others += kBundle) {
-        *places[kBundle]++ = group.key;
-        places[kBundle] = std::copy_n(others, kBundle, places[kBundle]);
-      }
-      if (others != end) {
-        const auto size = end - others;
-        std::uint16_t*& place = places[static_cast<std::size_t>(size)];
-        *place = group.key;
-        place = std::copy_n(others, size, place + 1);
-        others += size;
-      }
-    }
-    return next;
-  }
-
-  std::vector<std::uint32_t> places_;  ///< by destination
-  std::vector<Group> groups_ = std::vector<Group>(kStripWidth);
-  std::size_t group_count_ = 0;
-  std::vector<std::uint16_t> others_;
 };
 
 }  // namespace
