@@ -71,10 +71,9 @@ ExchangePlan::ExchangePlan(const graph::GraphFile& graph, const Ownership& owner
     covers_ = cover_pairs(graph, ownership, rank, own, for_each);
     mark_covers();
   } else if (processes > 1) {
-    for_each_block(for_each, own.count(), 1,
-                   [&](int, std::uint64_t, std::uint32_t first, std::uint32_t last) {
-                     visit_remote(first, last, [&](int list, Place place) { index_.mark(list, place); });
-                   });
+    for_each_block(
+        for_each, own.count(), 1,
+        [&](int, std::uint64_t, std::uint32_t first, std::uint32_t last) { mark_rows(first, last); });
   }
   index_.seal();
   first_entries_.push_back(0);
@@ -93,6 +92,22 @@ ExchangePlan::ExchangePlan(const graph::GraphFile& graph, const Ownership& owner
     }
   }
   if (strategy == Strategy::edge) count_slots();
+}
+
+/// Rows by local number: marks have no order, and the file is read front to back.
+void ExchangePlan::mark_rows(std::uint32_t first, std::uint32_t last) {
+  const auto offsets = graph_.offsets();
+  const auto targets = graph_.targets();
+  ownership_.visit([&](const auto& scheme) {
+    for (std::uint32_t local = first; local < last; ++local) {
+      const std::uint32_t v = scheme.vertex(rank_, local);
+      const int list = lists_ == 1 ? 0 : static_cast<int>(local % static_cast<std::uint32_t>(lists_));
+      for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
+        const Place place = scheme.place(targets[e]);
+        if (place.owner != rank_) index_.mark(list, place);
+      }
+    }
+  });
 }
 
 void ExchangePlan::mark_covers() {

@@ -48,16 +48,17 @@ class Buckets {
   }
 
  private:
-  /// row(i) before the edges of a row, edge(place) for each edge that leaves the process.
+  /// row(local) before the edges of a row, edge(place) for each edge that leaves the process. Rows by local
+  /// number, so that the file is read front to back.
   template <class Row, class Edge>
   void visit(std::uint64_t group, const Row& row, const Edge& edge) const {
     const auto offsets = graph_.offsets();
     const auto targets = graph_.targets();
     const auto end = static_cast<std::uint32_t>(std::min<std::uint64_t>((group + 1) * kGroup, own_.count()));
     ownership_.visit([&](const auto& scheme) {
-      for (auto i = static_cast<std::uint32_t>(group * kGroup); i < end; ++i) {
-        row(i);
-        const std::uint32_t v = own_.ids()[i];
+      for (auto local = static_cast<std::uint32_t>(group * kGroup); local < end; ++local) {
+        row(local);
+        const std::uint32_t v = scheme.vertex(rank_, local);
         for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
           const Place place = scheme.place(targets[e]);
           if (place.owner != rank_) edge(place);
@@ -71,7 +72,7 @@ class Buckets {
     std::vector<std::uint32_t> last_row(buckets_.size(), ~std::uint32_t{0});
     std::vector<std::uint64_t> rows(buckets_.size()), edges(buckets_.size());
     visit(
-        group, [&](std::uint32_t i) { row = i; },
+        group, [&](std::uint32_t local) { row = local; },
         [&](Place place) {
           ++edges[place.owner];
           rows[place.owner] += last_row[place.owner] != row ? 1 : 0;
@@ -92,7 +93,7 @@ class Buckets {
       edges.push_back(bucket.edges_before[group]);
     }
     visit(
-        group, [&](std::uint32_t i) { row = i; },
+        group, [&](std::uint32_t local) { row = local; },
         [&](Place place) {
           Bucket& bucket = buckets_[place.owner];
           bucket.targets[edges[place.owner]++] = place.local;
@@ -122,6 +123,8 @@ std::vector<PairCover> cover_pairs(const graph::GraphFile& graph, const Ownershi
     covers[p] = minimum_cover(
         {bucket.sources, bucket.offsets, bucket.targets, ownership.count(static_cast<std::uint32_t>(p))});
     edges[p] = {};
+    for (auto& mirror : covers[p].mirrors) mirror = own.indexes()[mirror];
+    std::sort(covers[p].mirrors.begin(), covers[p].mirrors.end());
   });
   return covers;
 }

@@ -18,7 +18,6 @@ def run(edgewire, graph, *arguments):
     return json.loads(edgewire.ok("pagerank", graph, "--iterations", 3, "--verify", "--json", "-", *arguments))
 
 
-@pytest.mark.sanitize
 @pytest.mark.parametrize("ownership", ["hash", "ranges"])
 @pytest.mark.parametrize("name", ["kronecker", "uniform", "grid"])
 def test_every_strategy_and_encoding_sends_what_the_bound_says(edgewire, graphs, name, ownership):
@@ -42,6 +41,7 @@ def test_every_strategy_and_encoding_sends_what_the_bound_says(edgewire, graphs,
                 assert row["values_sent_total"] >= report["bound"]["matching"]
 
 
+@pytest.mark.sanitize
 @pytest.mark.parametrize("wire, rounding", [("bf16", 1 / 256), ("f16", 1 / 2048), ("u16", 1 / 2048)])
 def test_the_error_of_16_bits_is_bounded_and_the_bound_is_told(edgewire, graphs, wire, rounding):
     for options in ([], ["--pagerank-2015"]):
