@@ -115,6 +115,7 @@ void DenseJob::agree(const DenseOptions& options) {
 }
 
 double DenseJob::link_rate(const DenseOptions& options) {
+  if (options.assumed_link_rate > 0) return options.assumed_link_rate;
   if (link_bytes_per_s_ == 0) {
     link_bytes_per_s_ = engine::measure_link(wire_, options.transport, settings(wire_, options));
   }
@@ -194,10 +195,11 @@ std::unique_ptr<plan::ExchangePlan> DenseJob::make_plan(const DenseOptions& opti
   const bool wire_limits = most[0] > most[1];
   if (wire_limits) plan = with(plan::Strategy::cover);
   strategy_reason_ = fmt::format(
-      "{}: sending all sums would take {:.4f} s at the link's {:.2f} Gbit/s (measured), computing {:.4f} s "
+      "{}: sending all sums would take {:.4f} s at the link's {:.2f} Gbit/s ({}), computing {:.4f} s "
       "at {:.2g} "
       "edges/s a worker",
-      plan::to_name(strategy_), most[0], rate * 8e-9, most[1], options.compute_rate);
+      plan::to_name(strategy_), most[0], rate * 8e-9, options.assumed_link_rate > 0 ? "assumed" : "measured",
+      most[1], options.compute_rate);
   return plan;
 }
 

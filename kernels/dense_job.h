@@ -28,6 +28,8 @@ struct DenseOptions {
   /// link and at compute_rate edges per second and worker.
   bool choose_strategy = false;
   double compute_rate = 1e9;
+  /// Bytes per second that choices go by instead of a measurement; 0: measure.
+  double assumed_link_rate = 0;
   plan::Encoding encoding = plan::Encoding::f32;  ///< 16-bit ones with strategies slots and cover only
   std::string ownership = "hash";                 ///< hash, ranges or the path of a partition file
   plan::Layout layout = plan::Layout::degree;

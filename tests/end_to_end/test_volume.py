@@ -67,6 +67,11 @@ def test_automatic_strategy_weighs_the_link_against_computing(edgewire, graphs):
     assert chosen("1") == "slots"     # computing takes for ever
 
 
+def test_deterministic_choices_do_not_depend_on_the_link(edgewire, graphs):
+    report = run(edgewire, graphs["kronecker"], "-p", 2, "--transport", "tcp", "--deterministic", "--ownership", "auto")
+    assert "10.00 Gbit/s (assumed)" in report["strategy_reason"]
+
+
 def test_automatic_ownership_takes_what_is_cheapest(edgewire, graphs, tmp_path):
     report = run(edgewire, graphs["grid"], "-p", 4, "--ownership", "auto", "--strategy", "slots")
     assert report["ownership"] == "ranges" and report["ownership_table"].count("\n") == 2
