@@ -106,12 +106,15 @@ DenseJob::DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const De
 }
 
 void DenseJob::agree(const DenseOptions& options) {
+  const std::string strategy =
+      options.choose_strategy ? "auto" : std::string(plan::to_name(options.strategy));
   engine::check_agreement(
-      wire_,
-      fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, {} workers",
-                  options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
-                  link_->name(), options.choose_strategy ? "auto" : plan::to_name(options.strategy),
-                  plan::to_name(options.encoding), options.workers));
+      wire_, fmt::format(
+                 "{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, {} workers; {} edges/s, "
+                 "link rate {}",
+                 options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
+                 link_->name(), strategy, plan::to_name(options.encoding), options.workers,
+                 options.compute_rate, options.assumed_link_rate > 0 ? "assumed" : "measured"));
 }
 
 double DenseJob::link_rate(const DenseOptions& options) {
