@@ -25,9 +25,15 @@ class Edgewire:
 
     def start(self, *arguments, **options):
         """A running program, in a process group of its own."""
+        more = options.pop("preexec_fn", lambda: None)
+
+        def prepare():
+            heed_signals()
+            more()
+
         return subprocess.Popen([self.program, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 stdin=subprocess.DEVNULL, text=True, start_new_session=True,
-                                preexec_fn=heed_signals,
+                                preexec_fn=prepare,
                                 env={**os.environ, **options.pop("env", {}), **dict([MARK.split("=")])}, **options)
 
     def __call__(self, *arguments, timeout=120, **options):
