@@ -1,4 +1,4 @@
-# A thin front to meson: on a bare Debian 12 or Ubuntu machine `make demo` and `make test` do everything.
+# A thin front to meson: on a bare Debian 12 machine `make demo` and `make test` do everything.
 BUILD ?= build
 # A graph file for the demo; a Kronecker graph is made when none is named.
 GRAPH ?=

@@ -39,7 +39,7 @@ class PlanReader final : public EdgeReader {
 static_assert(kRowBlock == plan::ExchangePlan::kRowBlock);
 
 /// The edges from sources that a peer mirrors here to the own vertices. Rows come from the graph file: the
-/// peer has verified and sent only their numbers.
+/// peer sends only their numbers.
 class MirrorReader final : public EdgeReader {
  public:
   MirrorReader(const graph::GraphFile& graph, const plan::Ownership& ownership, int rank,
@@ -221,8 +221,7 @@ void DenseJob::spread_columns(const topology::Machine& machine) {
 
 void DenseJob::build_mirror_tiles() {
   mirror_tiles_.resize(static_cast<std::size_t>(wire_.size()));
-  const auto local_columns = std::upper_bound(column_bounds_.begin(), column_bounds_.end(), own_->count());
-  const std::span bounds(column_bounds_.begin(), local_columns);
+  const auto bounds = std::span(column_bounds_).first(column_nodes_.size() + 1);
   for (const auto& stream : exchange_->incoming()) {
     if (!stream.mirrors || stream.targets.empty()) continue;
     const auto peer = static_cast<std::uint32_t>(stream.peer);

@@ -31,7 +31,9 @@ struct DenseOptions {
   /// Bytes per second that choices go by instead of a measurement; 0: measure.
   double assumed_link_rate = 0;
   plan::Encoding encoding = plan::Encoding::f32;  ///< 16-bit ones with strategies slots and cover only
-  std::string ownership = "hash";                 ///< hash, ranges or the path of a partition file
+  /// hash, ranges or the path of a partition file; "auto": hash or ranges, "auto,FILE": or the file,
+  /// whichever takes least time on the link and the cores.
+  std::string ownership = "hash";
   plan::Layout layout = plan::Layout::degree;
   double peer_timeout_s = 10;
   /// Called with a step's name, what is done of it, and the whole; by any worker.

@@ -6,6 +6,7 @@ import pathlib
 import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -62,6 +63,16 @@ def pagerank(edgewire, graph, *options):
         path = pathlib.Path(folder, "report.json")
         run([edgewire, "pagerank", graph, *options, "--json", path])
         return json.loads(path.read_text())
+
+
+def run_script(main):
+    """Runs a script's main; when it fails, one line says why."""
+    try:
+        main()
+    except Failed as error:
+        sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
 
 
 def spread(values):

@@ -12,7 +12,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from measure import ROOT, Failed, machine, machine_line, pagerank, print_table, run, spread, to_text  # noqa: E402
+from measure import ROOT, Failed, machine, machine_line, pagerank, print_table, run, run_script, spread, to_text  # noqa: E402
 
 
 @dataclasses.dataclass(frozen=True)
@@ -192,9 +192,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Failed as error:
-        sys.exit(f"runs.py: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run_script(main)

@@ -18,7 +18,7 @@ import tempfile
 import numpy
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from measure import ROOT, Failed, machine, machine_line, pagerank, print_table, run, spread, to_text  # noqa: E402
+from measure import ROOT, Failed, machine, machine_line, pagerank, print_table, run, run_script, spread, to_text  # noqa: E402
 
 PEERS = ROOT / "perf/peers"
 LIBRARIES = {"networkit": "networkit", "igraph": "igraph", "graphblas": "python-graphblas", "scipy": "scipy"}
@@ -216,9 +216,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Failed as error:
-        sys.exit(f"compare.py: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run_script(main)

@@ -29,8 +29,8 @@ class Step {
   /// Makes new values of own vertices first.. from their complete sums. `totals`: the scalars after the last
   /// iteration over all processes. Returns these vertices' part of the next ones.
   virtual Scalars finish(std::uint32_t first, std::span<const double> sums, const Scalars& totals) = 0;
-  /// Keeps incomplete sums (rounded to float is enough) and gives them back; until finish() for the same
-  /// vertices.
+  /// Keeps incomplete sums (floats already, so nothing is rounded) and gives them back; until finish() for
+  /// the same vertices.
   virtual void keep(std::uint32_t first, std::span<const double> sums) = 0;
   virtual void take(std::uint32_t first, std::span<double> sums) = 0;
   /// All own vertices are finished: new values become old ones. Called by one worker while the others rest.

@@ -220,13 +220,12 @@ int run_body(WireUp& wire, const std::function<void(WireUp&)>& body) {
   const bool peers_fault = health.failed() && health.peer() >= 0;
   wire.abort(line);
   const std::string heard = peers_fault ? health.message() : line;
-  // A cause is said once, by whoever comes first; but of a peer that was lost everybody tells.
+  // A cause is said once, by whoever comes first; a peer that was lost gave none, and everybody tells of it.
   constexpr std::string_view kFailed = " failed: ";
-  const std::size_t failed = peers_fault ? heard.find(kFailed) : 0;
-  const std::string_view cause = std::string_view(heard).substr(
-      peers_fault && failed != std::string::npos ? failed + kFailed.size() : 0);
-  const bool told = failed != std::string::npos && ((peers_fault && cause == line) || !say_once(cause));
-  if (!told) report(wire, heard);
+  const std::size_t at = heard.find(kFailed);
+  std::string_view cause = line;
+  if (peers_fault) cause = at == heard.npos ? "" : std::string_view(heard).substr(at + kFailed.size());
+  if (cause.empty() || say_once(cause)) report(wire, cause == line ? line : heard);
   return status;
 }
 

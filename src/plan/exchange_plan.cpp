@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "error.h"
+#include "plan/remote_edges.h"
 
 namespace edgewire::plan {
 
@@ -71,9 +72,13 @@ ExchangePlan::ExchangePlan(const graph::GraphFile& graph, const Ownership& owner
     covers_ = cover_pairs(graph, ownership, rank, own, for_each);
     mark_covers();
   } else if (processes > 1) {
+    const auto lists = static_cast<std::uint32_t>(lists_);
     for_each_block(
-        for_each, own.count(), 1,
-        [&](int, std::uint64_t, std::uint32_t first, std::uint32_t last) { mark_rows(first, last); });
+        for_each, own.count(), 1, [&](int, std::uint64_t, std::uint32_t first, std::uint32_t last) {
+          visit_remote_edges(graph, ownership, rank_, first, last, [&](std::uint32_t local, Place place) {
+            index_.mark(static_cast<int>(local % lists), place);
+          });
+        });
   }
   index_.seal();
   first_entries_.push_back(0);
@@ -92,22 +97,6 @@ ExchangePlan::ExchangePlan(const graph::GraphFile& graph, const Ownership& owner
     }
   }
   if (strategy == Strategy::edge) count_slots();
-}
-
-/// Rows by local number: marks have no order, and the file is read front to back.
-void ExchangePlan::mark_rows(std::uint32_t first, std::uint32_t last) {
-  const auto offsets = graph_.offsets();
-  const auto targets = graph_.targets();
-  ownership_.visit([&](const auto& scheme) {
-    for (std::uint32_t local = first; local < last; ++local) {
-      const std::uint32_t v = scheme.vertex(rank_, local);
-      const int list = lists_ == 1 ? 0 : static_cast<int>(local % static_cast<std::uint32_t>(lists_));
-      for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
-        const Place place = scheme.place(targets[e]);
-        if (place.owner != rank_) index_.mark(list, place);
-      }
-    }
-  });
 }
 
 void ExchangePlan::mark_covers() {
@@ -135,8 +124,8 @@ std::uint64_t ExchangePlan::matching() const noexcept {
 void ExchangePlan::count_slots() {
   std::vector<std::uint64_t> slots(streams_.size());
   slots_of_.resize(first_entries_.back());
-  visit_remote(0, own_.count(), [&](int list, Place place) {
-    ++slots_of_[first_entries_[place.owner] + index_.entry(list, place)];
+  visit_remote_edges(graph_, ownership_, rank_, 0, own_.count(), [&](std::uint32_t, Place place) {
+    ++slots_of_[first_entries_[place.owner] + index_.entry(0, place)];
     ++slots[place.owner];
   });
   for (std::size_t s = 0; s < streams_.size(); ++s) {
@@ -146,24 +135,6 @@ void ExchangePlan::count_slots() {
     }
     streams_[s].slots = static_cast<std::uint32_t>(slots[s]);
   }
-}
-
-/// work(list, place) for each edge of rows [first, last) that leaves the process.
-template <class Work>
-void ExchangePlan::visit_remote(std::uint32_t first, std::uint32_t last, const Work& work) const {
-  const auto offsets = graph_.offsets();
-  const auto targets = graph_.targets();
-  ownership_.visit([&](const auto& scheme) {
-    for (std::uint32_t i = first; i < last; ++i) {
-      const std::uint32_t v = own_.ids()[i];
-      const int list =
-          lists_ == 1 ? 0 : static_cast<int>(scheme.place(v).local % static_cast<std::uint32_t>(lists_));
-      for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
-        const Place place = scheme.place(targets[e]);
-        if (place.owner != rank_) work(list, place);
-      }
-    }
-  });
 }
 
 std::vector<std::uint32_t> ExchangePlan::entries(std::size_t stream) const {
@@ -225,14 +196,19 @@ void ExchangePlan::finish(const ForEach& for_each) {
 /// so that the numbering is the same in every run.
 void ExchangePlan::number_edges() {
   auto next = destination_of_;
-  for (std::uint32_t first = 0; first < own_.count(); first += kRowBlock) {
-    edge_starts_.push_back(edge_destinations_.size());
-    visit_remote(first, std::min(own_.count(), first + kRowBlock), [&](int list, Place place) {
-      const std::size_t stream =
-          place.owner * static_cast<std::size_t>(lists_) + static_cast<std::size_t>(list);
-      edge_destinations_.push_back(next[first_entries_[stream] + index_.entry(list, place)]++);
-    });
-  }
+  const auto offsets = graph_.offsets();
+  const auto targets = graph_.targets();
+  ownership_.visit([&](const auto& scheme) {
+    for (std::uint32_t i = 0; i < own_.count(); ++i) {
+      if (i % kRowBlock == 0) edge_starts_.push_back(edge_destinations_.size());
+      const std::uint32_t v = own_.ids()[i];
+      for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
+        const Place place = scheme.place(targets[e]);
+        if (place.owner == rank_) continue;
+        edge_destinations_.push_back(next[first_entries_[place.owner] + index_.entry(0, place)]++);
+      }
+    }
+  });
 }
 
 std::vector<std::uint32_t> ExchangePlan::slot_ids(std::size_t stream) const {

@@ -82,9 +82,6 @@ class ExchangePlan {
                                          const ForEach& for_each) const;
 
  private:
-  template <class Work>
-  void visit_remote(std::uint32_t first, std::uint32_t last, const Work& work) const;
-  void mark_rows(std::uint32_t first, std::uint32_t last);
   void mark_covers();
   void count_slots();
   void number_edges();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plan/remote_edges.h"
 #include "topology/page_vector.h"
 
 namespace edgewire::plan {
@@ -48,36 +49,21 @@ class Buckets {
   }
 
  private:
-  /// row(local) before the edges of a row, edge(place) for each edge that leaves the process. Rows by local
-  /// number, so that the file is read front to back.
-  template <class Row, class Edge>
-  void visit(std::uint64_t group, const Row& row, const Edge& edge) const {
-    const auto offsets = graph_.offsets();
-    const auto targets = graph_.targets();
-    const auto end = static_cast<std::uint32_t>(std::min<std::uint64_t>((group + 1) * kGroup, own_.count()));
-    ownership_.visit([&](const auto& scheme) {
-      for (auto local = static_cast<std::uint32_t>(group * kGroup); local < end; ++local) {
-        row(local);
-        const std::uint32_t v = scheme.vertex(rank_, local);
-        for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
-          const Place place = scheme.place(targets[e]);
-          if (place.owner != rank_) edge(place);
-        }
-      }
-    });
+  template <class Edge>
+  void visit(std::uint64_t group, const Edge& edge) const {
+    const std::uint64_t last = std::min<std::uint64_t>((group + 1) * kGroup, own_.count());
+    visit_remote_edges(graph_, ownership_, rank_, static_cast<std::uint32_t>(group * kGroup),
+                       static_cast<std::uint32_t>(last), edge);
   }
 
   void count(std::uint64_t group) {
-    std::uint32_t row = 0;
     std::vector<std::uint32_t> last_row(buckets_.size(), ~std::uint32_t{0});
     std::vector<std::uint64_t> rows(buckets_.size()), edges(buckets_.size());
-    visit(
-        group, [&](std::uint32_t local) { row = local; },
-        [&](Place place) {
-          ++edges[place.owner];
-          rows[place.owner] += last_row[place.owner] != row ? 1 : 0;
-          last_row[place.owner] = row;
-        });
+    visit(group, [&](std::uint32_t row, Place place) {
+      ++edges[place.owner];
+      rows[place.owner] += last_row[place.owner] != row ? 1 : 0;
+      last_row[place.owner] = row;
+    });
     for (std::size_t p = 0; p < buckets_.size(); ++p) {
       buckets_[p].rows_before[group + 1] = rows[p];
       buckets_[p].edges_before[group + 1] = edges[p];
@@ -85,22 +71,19 @@ class Buckets {
   }
 
   void place(std::uint64_t group) {
-    std::uint32_t row = 0;
     std::vector<std::uint32_t> last_row(buckets_.size(), ~std::uint32_t{0});
     std::vector<std::uint64_t> rows, edges;
     for (const auto& bucket : buckets_) {
       rows.push_back(bucket.rows_before[group]);
       edges.push_back(bucket.edges_before[group]);
     }
-    visit(
-        group, [&](std::uint32_t local) { row = local; },
-        [&](Place place) {
-          Bucket& bucket = buckets_[place.owner];
-          bucket.targets[edges[place.owner]++] = place.local;
-          if (last_row[place.owner] != row) bucket.sources[rows[place.owner]++] = row;
-          last_row[place.owner] = row;
-          bucket.offsets[rows[place.owner]] = edges[place.owner];
-        });
+    visit(group, [&](std::uint32_t row, Place place) {
+      Bucket& bucket = buckets_[place.owner];
+      bucket.targets[edges[place.owner]++] = place.local;
+      if (last_row[place.owner] != row) bucket.sources[rows[place.owner]++] = row;
+      last_row[place.owner] = row;
+      bucket.offsets[rows[place.owner]] = edges[place.owner];
+    });
   }
 
   const graph::GraphFile& graph_;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <algorithm>
 
@@ -15,6 +16,8 @@
 #include <thread>
 
 #include "error.h"
+#include "launch/local.h"
+#include "launch/star.h"
 #include "stderr_capture.h"
 
 namespace edgewire::launch {
@@ -179,6 +182,31 @@ TEST_CASE("the same fault in all processes is said once as an own one") {
   std::size_t own = 0;
   for (int p = 0; p < 4; ++p) own += contains(text, fmt::format("rank {}: g.ew: no such file\n", p)) ? 1 : 0;
   CHECK(own == 1);
+}
+
+TEST_CASE("a process that fails as another one did says so where no one else can") {
+  StderrCapture capture;
+  int ends[2];
+  REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
+  const auto process = [&](int rank) {
+    Member self;
+    self.rank = self.local_rank = rank;
+    self.size = self.local_size = 2;
+    self.secret = std::string(32, 's');
+    std::vector<transport::FileDescriptor> streams(rank == 0 ? 2 : 1);
+    streams.back() = transport::FileDescriptor(ends[rank]);
+    const auto wire = star(std::move(self), std::move(streams));
+    return run_body(*wire, [&](WireUp& body_wire) {
+      while (rank == 0 && !body_wire.health().failed()) std::this_thread::yield();
+      throw Error("g.ew: no such file");
+    });
+  };
+  int other = 0;
+  std::thread thread([&] { other = process(1); });
+  CHECK(process(0) == 1);
+  thread.join();
+  CHECK(other == 1);
+  CHECK(capture.text() == "edgewire: rank 1: g.ew: no such file\nedgewire: rank 0: g.ew: no such file\n");
 }
 
 }  // namespace

@@ -1,0 +1,30 @@
+// The loop over the edges that leave a process, for whatever needs no order of its own.
+#pragma once
+
+#include <cstdint>
+
+#include "graph/graph_file.h"
+#include "plan/ownership.h"
+
+namespace edgewire::plan {
+
+/// edge(local, place) for each edge from the vertices with local numbers [first, last) of `rank` to a vertex
+/// that it does not own; `place` is the target's. In the order of local numbers, so that the file is read
+/// front to back.
+template <class Edge>
+void visit_remote_edges(const graph::GraphFile& graph, const Ownership& ownership, std::uint32_t rank,
+                        std::uint32_t first, std::uint32_t last, const Edge& edge) {
+  const auto offsets = graph.offsets();
+  const auto targets = graph.targets();
+  ownership.visit([&](const auto& scheme) {
+    for (std::uint32_t local = first; local < last; ++local) {
+      const std::uint32_t v = scheme.vertex(rank, local);
+      for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
+        const Place place = scheme.place(targets[e]);
+        if (place.owner != rank) edge(local, place);
+      }
+    }
+  });
+}
+
+}  // namespace edgewire::plan
