@@ -73,9 +73,10 @@ class Exchange {
   Exchange(launch::WireUp& wire, transport::Transport& link, const plan::OwnVertices& own,
            plan::ExchangePlan& plan, plan::Strategy strategy, plan::Encoding encoding, int lanes,
            const plan::ForEach& for_each);
-  /// Second step, when the tiles are known: deals the remote columns to the lanes, evenly by edges, in an
-  /// order in which all peers are served side by side. `column_bounds` as cut_columns(); edges(column) of
-  /// each.
+  /// Second step, when the tiles are known: deals the remote columns to the lanes, evenly by edges. Of each
+  /// peer those with the fewest edges a value go first, so that the link is soon busy and ends with little to
+  /// send (Johnson's rule for two machines in a row, Naval Research Logistics Quarterly 1, 1954); all peers
+  /// are served side by side. `column_bounds` as cut_columns(); edges(column) of each.
   void deal_columns(std::span<const std::uint32_t> column_bounds,
                     const std::function<std::uint64_t(std::size_t column)>& edges);
 

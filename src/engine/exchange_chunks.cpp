@@ -13,7 +13,8 @@ void Exchange::deal_columns(std::span<const std::uint32_t> column_bounds,
                             const std::function<std::uint64_t(std::size_t column)>& edges) {
   struct Remote {
     OutgoingChunk chunk;
-    double at = 0;  ///< of the stream's length
+    double edges_a_slot = 0;
+    double at = 0;  ///< of the stream's slots, those that go before
     int turn = 0;
   };
   std::vector<Remote> remotes;
@@ -31,9 +32,17 @@ void Exchange::deal_columns(std::span<const std::uint32_t> column_bounds,
     Remote remote;
     remote.chunk = {
         c, stream, begin - out.first_destination, {column_bounds[c + 1] - out.first_destination, 0, 0}};
-    remote.at = static_cast<double>(remote.chunk.first_slot) / out.slots;
+    remote.edges_a_slot = static_cast<double>(edges(c)) / static_cast<double>(column_bounds[c + 1] - begin);
     remote.turn = (out.peer - rank() - 1 + size()) % size();
     remotes.push_back(remote);
+  }
+  std::stable_sort(remotes.begin(), remotes.end(),
+                   [](const Remote& a, const Remote& b) { return a.edges_a_slot < b.edges_a_slot; });
+  std::vector<std::uint32_t> before(outgoing_.size());
+  for (auto& remote : remotes) {
+    const auto& [column, s, first_slot, chunk] = remote.chunk;
+    remote.at = static_cast<double>(before[s]) / outgoing_[s].slots;
+    before[s] += chunk.end_slot - first_slot;
   }
   std::stable_sort(remotes.begin(), remotes.end(), [](const Remote& a, const Remote& b) {
     return a.at != b.at ? a.at < b.at : a.turn < b.turn;
@@ -42,7 +51,8 @@ void Exchange::deal_columns(std::span<const std::uint32_t> column_bounds,
   chunks_to_.resize(writes_.size());
   deal_mirrors();
   std::vector<std::uint64_t> load(lanes_);
-  for (auto& [chunk, at, turn] : remotes) {
+  for (auto& remote : remotes) {
+    OutgoingChunk& chunk = remote.chunk;
     const auto lane = static_cast<std::uint32_t>(std::min_element(load.begin(), load.end()) - load.begin());
     load[lane] += edges(chunk.column) + (column_bounds[chunk.column + 1] - column_bounds[chunk.column]);
     chunk.chunk.lane = lane;

@@ -34,8 +34,6 @@ class Loop {
         mine_(options.start),
         columns_(options.column_nodes.empty() ? std::vector<int>(local_columns_) : options.column_nodes) {
     for (std::size_t c = 0; c + 1 < bounds.size(); ++c) width_ = std::max(width_, bounds[c + 1] - bounds[c]);
-    // The columns are the bounds' smallest unit: a worker without any still takes part.
-    oversubscribed_ = pool.placement().oversubscribed;
   }
 
   std::vector<IterationRecord> run() {
@@ -106,19 +104,35 @@ class Loop {
     }
   }
 
-  void kept_columns(std::uint64_t t, std::span<double> scratch, const std::vector<std::size_t>& kept) {
-    for (const auto column : kept) {
-      Scalars totals;
-      for (int turns = 0; !ready(column, t, totals); ++turns) {
-        const bool spin = !oversubscribed_ && turns < 100000;
-        if (!(spin ? exchange_.link().poll() : exchange_.link().wait(std::chrono::microseconds(1000))) ||
-            failed())
-          return;
-      }
+  /// Finishes columns as what they need comes in, in any order.
+  void kept_columns(std::uint64_t t, std::span<double> scratch, std::vector<std::size_t>& kept) {
+    std::size_t column = 0;
+    Scalars totals;
+    const auto take_one = [&] {
+      const auto one =
+          std::find_if(kept.begin(), kept.end(), [&](std::size_t c) { return ready(c, t, totals); });
+      if (one == kept.end()) return false;
+      column = *one;
+      kept.erase(one);
+      return true;
+    };
+    while (!kept.empty() && wait_until(take_one)) {
       const auto sums = scratch.first(bounds_[column + 1] - bounds_[column]);
       step_.take(bounds_[column], sums);
       finish(column, t, sums, totals);
     }
+  }
+
+  /// Makes progress until done() holds; false once the job has failed.
+  template <class Done>
+  bool wait_until(const Done& done) {
+    for (int turns = 0; !done(); ++turns) {
+      const bool spin = !pool_.placement().oversubscribed && turns < 100000;
+      if (!(spin ? exchange_.link().poll() : exchange_.link().wait(std::chrono::microseconds(1000))) ||
+          failed())
+        return false;
+    }
+    return true;
   }
 
   bool ready(std::size_t column, std::uint64_t t, Scalars& totals) const {
@@ -153,10 +167,7 @@ class Loop {
     }
     if (options_.has_goal) {
       Scalars totals;
-      while (!inbox_.scalars(t, mine_, totals)) {
-        if (!exchange_.link().poll() || failed()) break;
-      }
-      stop_ = failed() || step_.reached(totals);
+      stop_ = !wait_until([&] { return inbox_.scalars(t, mine_, totals); }) || step_.reached(totals);
     }
     record();
     if (options_.progress) options_.progress(static_cast<int>(t));
@@ -206,7 +217,6 @@ class Loop {
   Outbox outbox_;
   Inbox inbox_;
   std::uint32_t width_ = 0;
-  bool oversubscribed_ = false;
   std::vector<Scalars> scalars_;  ///< [local column]
   Scalars mine_;
   bool stop_ = false;  ///< set behind the barrier

@@ -166,6 +166,26 @@ struct Outcome {
   std::uint64_t slots = 0;                            ///< of all outgoing streams
 };
 
+/// Mirrors go first, then of each peer what costs the fewest edges a value.
+void check_order(const Exchange& exchange, std::span<const std::uint32_t> bounds,
+                 const std::function<std::uint64_t(std::size_t)>& edges) {
+  for (int lane = 0; lane < exchange.lanes(); ++lane) {
+    std::vector<double> last(exchange.outgoing().size());
+    bool sums = false;
+    for (const auto& chunk : exchange.lane_chunks(lane)) {
+      if (exchange.outgoing()[chunk.stream].mirrors) {
+        if (sums) throw Error("mirrors after sums");
+        continue;
+      }
+      sums = true;
+      const double cost =
+          static_cast<double>(edges(chunk.column)) / (bounds[chunk.column + 1] - bounds[chunk.column]);
+      if (cost < last[chunk.stream]) throw Error("a costly column before a cheap one");
+      last[chunk.stream] = cost;
+    }
+  }
+}
+
 void run_process(const GraphFile& graph, const Run& run, launch::WireUp& wire, const std::string& job,
                  Outcome& outcome, std::atomic<std::uint64_t>& slots) {
   WorkerPool pool({std::vector<topology::WorkerPlace>(static_cast<std::size_t>(run.workers)), true});
@@ -182,7 +202,9 @@ void run_process(const GraphFile& graph, const Run& run, launch::WireUp& wire, c
   plan::ExchangePlan plan(graph, ownership, wire.rank(), own, run.strategy, run.workers, for_each);
   Exchange exchange(wire, *link, own, plan, run.strategy, run.encoding, run.workers, for_each);
   const auto bounds = plan.cut_columns(64, 200, for_each);
-  exchange.deal_columns(bounds, [](std::size_t) { return 1; });
+  const auto edges = [](std::size_t column) { return std::uint64_t{1} + column * 37 % 101; };
+  exchange.deal_columns(bounds, edges);
+  check_order(exchange, bounds, edges);
   for (const auto& stream : exchange.outgoing()) slots += stream.slots;
   Integers step(graph, ownership, own, plan, exchange, bounds);
   step.goal = run.goal;
