@@ -8,6 +8,7 @@
 
 #include "engine/link_probe.h"
 #include "error.h"
+#include "kernels/compute_rate.h"
 #include "kernels/ownership_choice.h"
 #include "launch/packing.h"
 #include "topology/machine.h"
@@ -114,7 +115,7 @@ void DenseJob::agree(const DenseOptions& options) {
                  "link rate {}",
                  options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
                  link_->name(), strategy, plan::to_name(options.encoding), options.workers,
-                 options.compute_rate, options.assumed_link_rate > 0 ? "assumed" : "measured"));
+                 options.assumed_compute_rate, options.assumed_link_rate > 0 ? "assumed" : "measured"));
 }
 
 double DenseJob::link_rate(const DenseOptions& options) {
@@ -123,6 +124,18 @@ double DenseJob::link_rate(const DenseOptions& options) {
     link_bytes_per_s_ = engine::measure_link(wire_, options.transport, settings(wire_, options));
   }
   return link_bytes_per_s_;
+}
+
+double DenseJob::compute_rate(const DenseOptions& options) {
+  if (options.assumed_compute_rate > 0) return options.assumed_compute_rate;
+  if (worker_edges_per_s_ == 0) {
+    const auto all = wire_.allgather(launch::pack(std::vector{measure_compute_rate(*pool_)}));
+    for (std::size_t p = 0; p < all.size(); ++p) {
+      const double rate = launch::unpack<double>(all[p], p, 1)[0];
+      worker_edges_per_s_ = p == 0 ? rate : std::min(worker_edges_per_s_, rate);
+    }
+  }
+  return worker_edges_per_s_;
 }
 
 void DenseJob::choose_ownership(const DenseOptions& options) {
@@ -134,7 +147,7 @@ void DenseJob::choose_ownership(const DenseOptions& options) {
     if (wire_.size() > 1) {
       auto choice = kernels::choose_ownership(
           wire_, graph_, candidates,
-          {link_rate(options), options.compute_rate * options.workers, plan::value_bytes(options.encoding)});
+          {link_rate(options), compute_rate(options) * options.workers, plan::value_bytes(options.encoding)});
       ownership_name_ = choice.ownership;
       ownership_table_ = std::move(choice.table);
     }
@@ -188,7 +201,7 @@ std::unique_ptr<plan::ExchangePlan> DenseJob::make_plan(const DenseOptions& opti
   for (const auto& stream : plan->streams()) values += stream.slots;
   const std::vector<double> mine{
       values * static_cast<double>(plan::value_bytes(options.encoding)) / rate,
-      static_cast<double>(own_->edges()) / (options.compute_rate * options.workers)};
+      static_cast<double>(own_->edges()) / (compute_rate(options) * options.workers)};
   std::vector<double> most(2);  // seconds sending and computing, of the most loaded process
   const auto others = wire_.allgather(launch::pack(mine));
   for (std::size_t p = 0; p < others.size(); ++p) {
@@ -198,11 +211,11 @@ std::unique_ptr<plan::ExchangePlan> DenseJob::make_plan(const DenseOptions& opti
   const bool wire_limits = most[0] > most[1];
   if (wire_limits) plan = with(plan::Strategy::cover);
   strategy_reason_ = fmt::format(
-      "{}: sending all sums would take {:.4f} s at the link's {:.2f} Gbit/s ({}), computing {:.4f} s "
-      "at {:.2g} "
-      "edges/s a worker",
+      "{}: sending all sums would take {:.4f} s at the link's {:.2f} Gbit/s ({}), computing {:.4f} s at "
+      "{:.2g} "
+      "edges/s a worker ({})",
       plan::to_name(strategy_), most[0], rate * 8e-9, options.assumed_link_rate > 0 ? "assumed" : "measured",
-      most[1], options.compute_rate);
+      most[1], compute_rate(options), options.assumed_compute_rate > 0 ? "assumed" : "measured");
   return plan;
 }
 

@@ -24,10 +24,10 @@ struct DenseOptions {
   int workers = 1;  ///< per process; the same in all
   std::string transport = "shm";
   plan::Strategy strategy = plan::Strategy::slots;
-  /// Take `cover` instead of `slots` when the wire would otherwise be the limit, at the measured rate of the
-  /// link and at compute_rate edges per second and worker.
+  /// Take `cover` instead of `slots` when the wire would otherwise be the limit.
   bool choose_strategy = false;
-  double compute_rate = 1e9;
+  /// Edges per second and worker that choices go by instead of a measurement; 0: measure.
+  double assumed_compute_rate = 0;
   /// Bytes per second that choices go by instead of a measurement; 0: measure.
   double assumed_link_rate = 0;
   plan::Encoding encoding = plan::Encoding::f32;  ///< 16-bit ones with strategies slots and cover only
@@ -78,6 +78,7 @@ class DenseJob {
   void agree(const DenseOptions& options);
   void choose_ownership(const DenseOptions& options);
   double link_rate(const DenseOptions& options);
+  double compute_rate(const DenseOptions& options);
   std::unique_ptr<plan::ExchangePlan> make_plan(const DenseOptions& options, const plan::ForEach& for_each);
   void spread_columns(const topology::Machine& machine);
   void build_mirror_tiles();
@@ -99,7 +100,8 @@ class DenseJob {
   plan::Traffic traffic_;
   plan::Strategy strategy_ = plan::Strategy::slots;
   std::string strategy_reason_;
-  double link_bytes_per_s_ = 0;  ///< measured when first needed
+  double link_bytes_per_s_ = 0;    ///< measured when first needed
+  double worker_edges_per_s_ = 0;  ///< as well
   std::uint64_t matching_ = 0;
 };
 

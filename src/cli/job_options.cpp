@@ -70,11 +70,10 @@ void JobOptions::add_to(CLI::App& command) {
       ->check(CLI::IsMember({"auto", "edge", "worker", "process", "slots", "cover"}))
       ->capture_default_str();
   command
-      .add_option(
-          "--compute-rate", compute_rate,
-          "edges/s of a worker, for --strategy auto: cover when sending would take longer than computing")
-      ->check(between(1, 1e15))
-      ->capture_default_str();
+      .add_option("--compute-rate", compute_rate,
+                  "edges/s of a worker, for what is auto: cover when sending would take longer than "
+                  "computing; measured by default")
+      ->check(between(1, 1e15));
   command
       .add_option("--wire", encoding,
                   "how values travel: f32 (exact), or bf16, f16 or u16 with error feedback")
@@ -87,9 +86,9 @@ void JobOptions::add_to(CLI::App& command) {
   command.add_option("--layout", layout, "order of a process's vertices: auto, given or degree")
       ->check(CLI::IsMember({"auto", "given", "degree"}))
       ->capture_default_str();
-  command.add_flag(
-      "--deterministic", deterministic,
-      "bit-identical results from run to run: what is auto is chosen as for a 10G link, not by measuring");
+  command.add_flag("--deterministic", deterministic,
+                   "bit-identical results from run to run: what is auto is chosen as for a 10G link and 1 G "
+                   "edges/s a worker, not by measuring");
   command.add_option("--hosts", launch.hosts_file, "host list: line i is address[:port] of rank i");
   command.add_option("--rank", launch.rank, "this process's line in the host list, from 0");
   command.add_option("--secret-file", launch.secret_file, "secret shared by the processes of a host list");
@@ -119,8 +118,11 @@ kernels::DenseOptions JobOptions::dense(launch::WireUp& wire) const {
     throw UsageError("--transport shm: the processes are on several hosts");
   options.strategy = strategy == "auto" ? plan::Strategy::slots : plan::strategy_from(strategy);
   options.choose_strategy = strategy == "auto";
-  options.compute_rate = compute_rate;
-  if (deterministic) options.assumed_link_rate = 10e9 / 8;
+  options.assumed_compute_rate = compute_rate;
+  if (deterministic) {
+    options.assumed_link_rate = 10e9 / 8;
+    if (compute_rate == 0) options.assumed_compute_rate = 1e9;
+  }
   options.encoding = plan::encoding_from(encoding);
   if (options.encoding != plan::Encoding::f32 && plan::sends_ids(options.strategy)) {
     throw UsageError(fmt::format("--wire {} needs strategy slots or cover, not {}", encoding, strategy));

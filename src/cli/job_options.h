@@ -21,7 +21,7 @@ struct JobOptions {
   int workers = 0;  ///< 0: share the cores among the processes of this host
   std::string transport = "auto";
   std::string strategy = "auto";
-  double compute_rate = 1e9;
+  double compute_rate = 0;
   std::string encoding = "f32";
   std::string ownership = "hash";
   std::string layout = "auto";

@@ -1,6 +1,7 @@
 """What a run sends is what `edgewire bound` counted before it, to the byte; and how a run chooses what to send."""
 
 import json
+import re
 
 import pytest
 
@@ -70,6 +71,13 @@ def test_automatic_strategy_weighs_the_link_against_computing(edgewire, graphs):
 def test_deterministic_choices_do_not_depend_on_the_link(edgewire, graphs):
     report = run(edgewire, graphs["kronecker"], "-p", 2, "--transport", "tcp", "--deterministic", "--ownership", "auto")
     assert "10.00 Gbit/s (assumed)" in report["strategy_reason"]
+    assert "1e+09 edges/s a worker (assumed)" in report["strategy_reason"]
+
+
+def test_choices_go_by_what_the_workers_can_do(edgewire, graphs):
+    report = run(edgewire, graphs["kronecker"], "-p", 2, "-w", 2, "--transport", "tcp")
+    rate = re.search(r"at (\S+) edges/s a worker \(measured\)", report["strategy_reason"]).group(1)
+    assert 1e6 < float(rate) < 1e11
 
 
 def test_automatic_ownership_takes_what_is_cheapest(edgewire, graphs, tmp_path):
