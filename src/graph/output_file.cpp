@@ -26,14 +26,20 @@ OutputFile::OutputFile(std::string path)
     throw Error(fmt::format("{}: cannot write: {}", path_,
                             S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file"));
   }
-  descriptor_ = open(aside_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const std::size_t slash = path_.rfind('/');
+  const std::string folder = slash == path_.npos ? "." : path_.substr(0, slash + 1);
+  descriptor_ = open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  if (descriptor_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
+    descriptor_ = open(aside_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    named_ = descriptor_ >= 0;
+  }
   if (descriptor_ < 0) fail(errno);
 }
 
 OutputFile::~OutputFile() {
   if (descriptor_ < 0) return;
   close(descriptor_);
-  unlink(aside_.c_str());
+  if (named_) unlink(aside_.c_str());
 }
 
 void OutputFile::reserve(std::uint64_t bytes) {
@@ -54,6 +60,13 @@ void OutputFile::write(const void* data, std::uint64_t bytes, std::uint64_t offs
 }
 
 void OutputFile::commit() {
+  if (!named_) {
+    // A link cannot replace a file; a rename can.
+    const std::string self = fmt::format("/proc/self/fd/{}", descriptor_);
+    unlink(aside_.c_str());
+    if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, aside_.c_str(), AT_SYMLINK_FOLLOW) != 0) fail(errno);
+    named_ = true;
+  }
   const int closed = close(std::exchange(descriptor_, -1));
   if (closed == 0 && std::rename(aside_.c_str(), path_.c_str()) == 0) return;
   const int cause = errno;

@@ -6,8 +6,9 @@
 
 namespace edgewire::graph {
 
-/// A file written aside, as PATH.tmp.PID, and renamed to PATH by commit(). Without commit nothing is left
-/// behind. All members throw Error with the path and the system's reason.
+/// A file without a name until commit() gives it PATH: whatever ends the process before, nothing is left
+/// behind. Where the file system knows no such files it is PATH.tmp.PID meanwhile. All members throw Error
+/// with the path and the system's reason.
 class OutputFile {
  public:
   /// Refuses paths that exist and are not regular files.
@@ -27,6 +28,7 @@ class OutputFile {
   [[noreturn]] void fail(int cause) const;
   std::string path_;
   std::string aside_;
+  bool named_ = false;  ///< aside_ exists
   int descriptor_ = -1;
 };
 

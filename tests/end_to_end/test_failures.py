@@ -367,3 +367,17 @@ def test_host_options_that_make_no_sense(edgewire, hosts, path, tmp_path):
         bad.chmod(mode)
         line = edgewire.refused("pagerank", path, *hosts(2)[:2], "--secret-file", bad, "--rank", 0)
         assert str(bad) in line and cause in line
+
+
+def test_a_graph_file_that_is_not_finished_was_never_there(edgewire, tmp_path):
+    try:
+        os.close(os.open(tmp_path, os.O_TMPFILE | os.O_WRONLY))
+    except OSError as error:
+        pytest.skip(f"{tmp_path}: no files without a name: {error.strerror}")
+    for how in (signal.SIGKILL, signal.SIGINT):
+        process = edgewire.start("generate", "kronecker", "--scale", 21, "-o", tmp_path / "g.ew")
+        time.sleep(0.3)
+        os.killpg(process.pid, how)
+        process.communicate(timeout=60)
+        assert process.returncode == -how
+        assert os.listdir(tmp_path) == []

@@ -1,0 +1,143 @@
+// One small graph in every format that is read, and what becomes of it.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include <sys/stat.h>
+
+#ifdef EDGEWIRE_ZLIB
+#include <zlib.h>
+#endif
+#ifdef EDGEWIRE_ZSTD
+#include <zstd.h>
+#endif
+
+#include "graph/convert.h"
+#include "graph_test.h"
+
+namespace edgewire::graph {
+
+inline std::string gzipped([[maybe_unused]] const std::string& plain) {
+#ifdef EDGEWIRE_ZLIB
+  z_stream stream{};
+  REQUIRE(deflateInit2(&stream, 6, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+  std::string packed(deflateBound(&stream, plain.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(plain.data()));
+  stream.avail_in = static_cast<uInt>(plain.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+#else
+  return {};
+#endif
+}
+
+inline std::string zstandard([[maybe_unused]] const std::string& plain) {
+#ifdef EDGEWIRE_ZSTD
+  std::string packed(ZSTD_compressBound(plain.size()), '\0');
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), plain.data(), plain.size(), 3));
+  return packed;
+#else
+  return {};
+#endif
+}
+
+template <class T>
+void append(std::string& bytes, T value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+/// The ways to write one graph of 6 vertices, none of them without edges. Weights are whole numbers.
+inline constexpr std::uint32_t kVertices = 6;
+inline const std::vector<Edge> kEdges = {{0, 1, 5}, {0, 3, 1}, {1, 1, 2}, {2, 5, -4},
+                                         {2, 5, 9}, {4, 0, 0}, {5, 2, 7}};
+
+inline std::string edge_lines(bool weighted, std::uint32_t first_id, char separator = ' ',
+                              const char* line_end = "\n") {
+  std::string text;
+  for (const auto& [source, target, weight] : kEdges) {
+    text += fmt::format("{}{}{}", source + first_id, separator, target + first_id);
+    if (weighted) text += fmt::format("{}{}", separator, weight);
+    text += line_end;
+  }
+  return text;
+}
+
+inline std::string gap_binary(bool weighted) {
+  std::string bytes;
+  append(bytes, std::uint8_t{1});
+  append(bytes, static_cast<std::int64_t>(kEdges.size()));
+  append(bytes, std::int64_t{kVertices});
+  for (int direction = 0; direction < 2; ++direction) {
+    std::vector<Edge> edges = kEdges;
+    for (auto& [source, target, weight] : edges) {
+      if (direction == 1) std::swap(source, target);
+    }
+    std::sort(edges.begin(), edges.end());
+    for (std::uint32_t v = 0; v <= kVertices; ++v) {
+      append(bytes, std::int64_t{std::count_if(edges.begin(), edges.end(),
+                                               [&](const Edge& edge) { return std::get<0>(edge) < v; })});
+    }
+    for (const auto& [source, target, weight] : edges) {
+      append(bytes, target);
+      if (weighted) append(bytes, static_cast<std::int32_t>(weight));
+    }
+  }
+  return bytes;
+}
+
+inline std::string u32_pairs() {
+  std::string bytes;
+  for (const auto& [source, target, weight] : kEdges) {
+    append(bytes, source);
+    append(bytes, target);
+  }
+  return bytes;
+}
+
+inline std::string matrix_market(bool weighted) {
+  return fmt::format("%%MatrixMarket matrix coordinate {} general\r\n% a comment\n\n {} {} {}\n",
+                     weighted ? "Real" : "pattern", kVertices, kVertices, kEdges.size()) +
+         edge_lines(weighted, 1);
+}
+
+inline std::vector<Edge> without_weights(std::vector<Edge> edges) {
+  for (auto& [source, target, weight] : edges) weight = 0;
+  return edges;
+}
+
+/// Writes `bytes` as NAME, converts it and opens the result.
+class Converter {
+ public:
+  GraphFile operator()(const std::string& name, const std::string& bytes, ConvertOptions options = {}) const {
+    write_file(directory_ / name, bytes);
+    convert(directory_ / name, directory_ / "out.ew", options);
+    return GraphFile::open(directory_ / "out.ew");
+  }
+  /// The message with which it must be refused, without the path; nothing may be left behind.
+  std::string error(const std::string& name, const std::string& bytes,
+                    const ConvertOptions& options = {}) const {
+    const std::string path = directory_ / name;
+    write_file(path, bytes);
+    std::filesystem::remove(directory_ / "out.ew");
+    const std::string message = error_of([&] { convert(path, directory_ / "out.ew", options); });
+    std::filesystem::remove(path);
+    CHECK(directory_.files() == 0);
+    REQUIRE(message.starts_with(path + ": "));
+    CHECK(!contains(message, "\n"));
+    return message.substr(path.size() + 2);
+  }
+  std::string output_bytes() const { return read_file(directory_ / "out.ew"); }
+  const TemporaryDirectory& directory() const { return directory_; }
+
+ private:
+  TemporaryDirectory directory_;
+};
+
+}  // namespace edgewire::graph
