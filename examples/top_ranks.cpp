@@ -1,0 +1,55 @@
+// The vertices of highest rank, by two processes of this machine: what a C++ program does with libedgewire.
+//   c++ -std=c++20 top_ranks.cpp $(pkg-config --cflags --libs edgewire) -o top_ranks && ./top_ranks g.ew
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <numeric>
+#include <vector>
+
+#include "graph/graph_file.h"
+#include "kernels/dense_job.h"
+#include "kernels/pagerank.h"
+#include "launch/launch.h"
+
+using namespace edgewire;
+
+namespace {
+
+/// In every process: prints the best of the vertices that it owns.
+void run(launch::WireUp& wire, const char* path) {
+  const auto graph = graph::GraphFile::open(path);
+  kernels::DenseOptions options;
+  options.strategy = plan::Strategy::cover;
+  kernels::DenseJob job(wire, graph, options);
+  kernels::PageRank pagerank(job, {});
+  pagerank.run();
+
+  const auto ranks = pagerank.ranks();
+  std::vector<std::size_t> best(ranks.size());
+  std::iota(best.begin(), best.end(), std::size_t{0});
+  const auto end = best.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(best.size(), 3));
+  std::partial_sort(best.begin(), end, best.end(),
+                    [&](std::size_t a, std::size_t b) { return ranks[a] > ranks[b]; });
+  for (auto i = best.begin(); i != end; ++i) {
+    std::printf("process %d: vertex %llu, rank %.6f\n", wire.rank(),
+                static_cast<unsigned long long>(graph.original_id(job.own().ids()[*i])),
+                static_cast<double>(ranks[*i]));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: %s GRAPH.ew\n", argv[0]);
+    return 2;
+  }
+  try {
+    launch::LaunchOptions options;
+    options.processes = 2;
+    return launch::run(options, [&](launch::WireUp& wire) { run(wire, argv[1]); });
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+    return 1;
+  }
+}
