@@ -4,8 +4,9 @@
 //! (destination, sum), so that a worker sends at most one record a destination ("worker" aggregation). Dangling mass
 //! is spread evenly.
 //!
-//! Usage: timely-pagerank GRAPH.ew --threads N --iterations N --ranks FILE
-//! N threads is a power of two. FILE gets the ranks as f32; stdout one line of JSON.
+//! Usage: timely-pagerank GRAPH.ew --threads N --iterations N --ranks FILE [--hosts FILE --process I]
+//! Threads of a process and processes are powers of two. --ranks FILE gets the ranks as f32 (0 where another process
+//! has them); --hosts FILE has a line address:port for each process. stdout: one line of JSON.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -144,20 +145,25 @@ impl Part {
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    let option = |name: &str| {
-        let at = arguments.iter().position(|a| a == name).unwrap_or_else(|| panic!("{name} is required"));
-        arguments[at + 1].clone()
-    };
+    let given = |name: &str| arguments.iter().position(|a| a == name).map(|at| arguments[at + 1].clone());
+    let option = |name: &str| given(name).unwrap_or_else(|| panic!("{name} is required"));
     let threads: usize = option("--threads").parse().expect("--threads");
     let iterations: usize = option("--iterations").parse().expect("--iterations");
     assert!(threads.is_power_of_two(), "--threads: a power of two");
+    let config = given("--hosts").map_or(timely::Config::process(threads), |hosts| {
+        let text = std::fs::read_to_string(&hosts).unwrap_or_else(|error| panic!("{hosts}: {error}"));
+        let processes = text.lines().count();
+        assert!(processes.is_power_of_two(), "--hosts: a power of two");
+        let words = ["-w", &threads.to_string(), "-n", &processes.to_string(), "-p", &option("--process"), "-h", &hosts];
+        timely::Config::from_args(words.map(String::from).into_iter()).unwrap_or_else(|error| panic!("{error}"))
+    });
 
     let start = Instant::now();
     let graph = Arc::new(Graph::read(&arguments[1]).unwrap_or_else(|error| panic!("{}: {error}", arguments[1])));
     let vertices = graph.vertices();
     let result = Arc::new(Mutex::new((vec![0f32; vertices], Vec::new(), 0.0)));
     let shared = result.clone();
-    timely::execute(timely::Config::process(threads), move |worker| {
+    timely::execute(config, move |worker| {
         let (index, workers) = (worker.index(), worker.peers());
         let mut part = Part::new(&graph, index, workers);
         let seconds_load = start.elapsed().as_secs_f64();
