@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
   edgewire::cli::add_info(app);
   edgewire::cli::add_bound(app);
   edgewire::cli::add_transports(app);
+  edgewire::cli::add_netbench(app);
   try {
     app.parse(argc, argv);
     return 0;

@@ -61,7 +61,7 @@ struct SendQueue {
 
 /// What is arriving from a peer on a lane. All but the atomics belong to the holder of `busy`.
 struct Arrivals {
-  static constexpr std::size_t kStagingBytes = 4096;
+  static constexpr std::size_t kStagingBytes = 16384;
 
   std::atomic_flag busy;              ///< pairs with itself, and with `readable`: see receive()
   std::atomic<bool> readable{false};  ///< cleared before reading, set by poll() on EPOLLIN: no event is lost

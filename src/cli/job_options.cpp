@@ -55,17 +55,45 @@ CLI::Validator between(double least, double most) {
           fmt::format("{} to {}", least, most)};
 }
 
-void JobOptions::add_to(CLI::App& command) {
-  command.add_option("graph", graph_path, "a graph file (.ew), as convert and generate write it")->required();
+void add_launch_options(CLI::App& command, launch::LaunchOptions& launch) {
   command.add_option("-p,--processes", launch.processes, "processes to start on this machine")
       ->capture_default_str();
+  command.add_option("--hosts", launch.hosts_file, "host list: line i is address[:port] of rank i");
+  command.add_option("--rank", launch.rank, "this process's line in the host list, from 0");
+  command.add_option("--secret-file", launch.secret_file, "secret shared by the processes of a host list");
+  command.add_option("--port", launch.port, "port of host-list lines that name none")
+      ->check(CLI::Range(1, 65535));
+  command.add_option("--peer-timeout", launch.peer_timeout_s, "seconds after which a silent peer is lost")
+      ->check(between(0.1, 86400))
+      ->capture_default_str();
+  command
+      .add_option("--start-timeout", launch.start_timeout_s,
+                  "seconds within which all processes of a host list must have started")
+      ->check(between(0.1, 86400))
+      ->capture_default_str();
+}
+
+void add_transport_option(CLI::App& command, std::string& transport) {
+  command.add_option("--transport", transport, "auto, shm, tcp, verbs or dpdk")
+      ->check(CLI::IsMember({"auto", "shm", "tcp", "verbs", "dpdk"}))
+      ->capture_default_str();
+}
+
+std::string transport_for(const std::string& transport, const launch::WireUp& wire) {
+  const bool one_host = wire.local_size() == wire.size();
+  if (transport == "shm" && !one_host)
+    throw UsageError("--transport shm: the processes are on several hosts");
+  return transport != "auto" ? transport : one_host ? "shm" : "tcp";
+}
+
+void JobOptions::add_to(CLI::App& command) {
+  command.add_option("graph", graph_path, "a graph file (.ew), as convert and generate write it")->required();
+  add_launch_options(command, launch);
   command
       .add_option("-w,--workers", workers,
                   "workers (threads) of each process; by default the cores are shared out")
       ->check(CLI::Range(1, 1024));
-  command.add_option("--transport", transport, "auto, shm, tcp, verbs or dpdk")
-      ->check(CLI::IsMember({"auto", "shm", "tcp", "verbs", "dpdk"}))
-      ->capture_default_str();
+  add_transport_option(command, transport);
   command.add_option("--strategy", strategy, "what is sent: auto, edge, worker, process, slots or cover")
       ->check(CLI::IsMember({"auto", "edge", "worker", "process", "slots", "cover"}))
       ->capture_default_str();
@@ -89,19 +117,6 @@ void JobOptions::add_to(CLI::App& command) {
   command.add_flag("--deterministic", deterministic,
                    "bit-identical results from run to run: what is auto is chosen as for a 10G link and 1 G "
                    "edges/s a worker, not by measuring");
-  command.add_option("--hosts", launch.hosts_file, "host list: line i is address[:port] of rank i");
-  command.add_option("--rank", launch.rank, "this process's line in the host list, from 0");
-  command.add_option("--secret-file", launch.secret_file, "secret shared by the processes of a host list");
-  command.add_option("--port", launch.port, "port of host-list lines that name none")
-      ->check(CLI::Range(1, 65535));
-  command.add_option("--peer-timeout", launch.peer_timeout_s, "seconds after which a silent peer is lost")
-      ->check(between(0.1, 86400))
-      ->capture_default_str();
-  command
-      .add_option("--start-timeout", launch.start_timeout_s,
-                  "seconds within which all processes of a host list must have started")
-      ->check(between(0.1, 86400))
-      ->capture_default_str();
   command.add_option("-o,--output", output_path, "write the result as id<TAB>value lines, - for stdout");
   command.add_option("--json", json_path, "write the run report as JSON, - for stdout");
   command.add_flag("--verify", verify,
@@ -112,10 +127,7 @@ kernels::DenseOptions JobOptions::dense(launch::WireUp& wire) const {
   kernels::DenseOptions options;
   const auto cores = static_cast<int>(topology::discover().cores.size());
   options.workers = workers > 0 ? workers : std::max(1, cores / wire.local_size());
-  const bool one_host = wire.local_size() == wire.size();
-  options.transport = transport != "auto" ? transport : one_host ? "shm" : "tcp";
-  if (options.transport == "shm" && !one_host)
-    throw UsageError("--transport shm: the processes are on several hosts");
+  options.transport = transport_for(transport, wire);
   options.strategy = strategy == "auto" ? plan::Strategy::slots : plan::strategy_from(strategy);
   options.choose_strategy = strategy == "auto";
   options.assumed_compute_rate = compute_rate;

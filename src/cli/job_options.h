@@ -15,6 +15,12 @@ namespace edgewire::cli {
 /// As CLI::Range, but "nan" is in no range.
 CLI::Validator between(double least, double most);
 
+/// The options of every command that runs as a job: where its processes are, and how they find each other.
+void add_launch_options(CLI::App& command, launch::LaunchOptions& options);
+void add_transport_option(CLI::App& command, std::string& transport);
+/// "auto" resolved for the hosts of this job. Throws UsageError when the transport does not reach them.
+std::string transport_for(const std::string& transport, const launch::WireUp& wire);
+
 struct JobOptions {
   std::string graph_path;
   launch::LaunchOptions launch;
@@ -35,9 +41,6 @@ struct JobOptions {
   /// UsageError.
   kernels::DenseOptions dense(launch::WireUp& wire) const;
 };
-
-/// As CLI::Range, but "nan" is in no range.
-CLI::Validator between(double least, double most);
 
 /// What one process adds to the run report.
 struct ProcessFigures {

@@ -1,0 +1,73 @@
+// netbench: what a transport carries between two processes, in the manner of perftest and iperf3, so that
+// users can tell the link from the kernel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "launch/wire_up.h"
+
+namespace edgewire::perf {
+
+enum class NetbenchTest {
+  bandwidth,  ///< a stream of writes, of which only the last is announced
+  rate,       ///< a stream of writes, each announced by a signal of its own
+  latency     ///< one write and its signal, answered by the same
+};
+
+const char* to_name(NetbenchTest test);
+
+constexpr std::size_t kMaxNetbenchBytes = std::size_t{1} << 30;  ///< of a message, times lanes
+constexpr int kMaxLanes = 64;
+
+struct NetbenchOptions {
+  std::string transport = "auto";  ///< netbench() itself takes no "auto"
+  std::vector<NetbenchTest> tests;
+  std::vector<std::size_t> sizes;  ///< payload bytes of a message
+  double seconds = 0.25;           ///< of each measurement
+  std::uint64_t count = 0;         ///< messages (round trips) of a measurement, in each lane; 0: by `seconds`
+  int lanes = 1;                   ///< sending threads
+  bool bidirectional = false;      ///< streams go both ways at once
+  bool busy_poll = false;          ///< wait by polling, not sleeping
+  double peer_timeout_s = 10;
+
+  /// Throws UsageError that names the option.
+  void check() const;
+};
+
+/// One measurement. Counts and bytes are sums over lanes and directions, as the transport counted them.
+struct NetbenchRow {
+  NetbenchTest test = NetbenchTest::bandwidth;
+  std::size_t message_bytes = 0;
+  std::uint64_t messages = 0;  ///< latency: round trips
+  std::uint64_t payload_bytes = 0, frame_bytes = 0, wire_bytes = 0;
+  double seconds = 0;       ///< until the receiver has said that all have arrived
+  double sender_cores = 0;  ///< CPU seconds a second of rank 0, which sends (latency: which begins)
+  double receiver_cores = 0;
+  struct Latency {
+    double min_s = 0, median_s = 0, p99_s = 0, max_s = 0;
+  } latency;  ///< half a round trip
+
+  double bits_per_s() const { return static_cast<double>(payload_bytes) * 8 / seconds; }
+  double messages_per_s() const { return static_cast<double>(messages) / seconds; }
+  /// Cores that the busier process needs for 10 Gbit/s of payload; bidirectional: sent and received together.
+  double cores_per_10g() const;
+};
+
+/// Measures every test with every size between the two processes of the job: rank 0 sends, rank 1 receives.
+/// All messages of a lane go from the same memory to the same place, as with perftest. Rank 0 gets the rows,
+/// and `on_row` hears of each when it is measured; elsewhere there are none. Collective. Throws UsageError
+/// where there are not two processes, Error when the job fails or when bytes arrive changed.
+std::vector<NetbenchRow> netbench(launch::WireUp& wire, const NetbenchOptions& options,
+                                  const std::function<void(const NetbenchRow&)>& on_row);
+
+/// What stands above the rows of a test: what is measured, and the columns.
+std::string to_title(NetbenchTest test, const NetbenchOptions& options);
+std::string to_heading(NetbenchTest test);
+std::string to_text(const NetbenchRow& row);
+std::string to_json(const std::vector<NetbenchRow>& rows, const NetbenchOptions& options);
+
+}  // namespace edgewire::perf

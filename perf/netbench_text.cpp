@@ -1,0 +1,92 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "perf/netbench.h"
+
+namespace edgewire::perf {
+
+const char* to_name(NetbenchTest test) {
+  switch (test) {
+    case NetbenchTest::bandwidth:
+      return "bandwidth";
+    case NetbenchTest::rate:
+      return "rate";
+    case NetbenchTest::latency:
+      break;
+  }
+  return "latency";
+}
+
+double NetbenchRow::cores_per_10g() const {
+  return std::max(sender_cores, receiver_cores) / bits_per_s() * 1e10;
+}
+
+std::string to_title(NetbenchTest test, const NetbenchOptions& options) {
+  if (test == NetbenchTest::latency)
+    return fmt::format("latency (half a round trip), {}; cores of both sides", options.transport);
+  return fmt::format("{}, {}, {} lane{}{}; cores of sender and receiver",
+                     test == NetbenchTest::rate ? "rate (every message announced)" : "bandwidth",
+                     options.transport, options.lanes, options.lanes == 1 ? "" : "s",
+                     options.bidirectional ? ", both directions" : "");
+}
+
+std::string to_heading(NetbenchTest test) {
+  if (test == NetbenchTest::latency)
+    return fmt::format("{:>10} {:>11} {:>10} {:>10} {:>10} {:>10} {:>8} {:>9}", "bytes", "round trips",
+                       "min us", "median us", "99 % us", "max us", "sender", "receiver");
+  return fmt::format("{:>10} {:>11} {:>10} {:>10} {:>10} {:>10} {:>8} {:>9}", "bytes", "messages", "Gbit/s",
+                     "MB/s", "M msg/s", "cores/10G", "sender", "receiver");
+}
+
+std::string to_text(const NetbenchRow& row) {
+  const auto line = [&](double a, double b, double c, double d, int digits) {
+    return fmt::format("{:>10} {:>11} {:>10.{}f} {:>10.1f} {:>10.{}f} {:>10.2f} {:>8.2f} {:>9.2f}",
+                       row.message_bytes, row.messages, a, digits, b, c, digits, d, row.sender_cores,
+                       row.receiver_cores);
+  };
+  if (row.test == NetbenchTest::latency) {
+    const auto& l = row.latency;
+    return line(l.min_s * 1e6, l.median_s * 1e6, l.p99_s * 1e6, l.max_s * 1e6, 1);
+  }
+  return line(row.bits_per_s() * 1e-9, row.bits_per_s() / 8e6, row.messages_per_s() * 1e-6,
+              row.cores_per_10g(), 3);
+}
+
+std::string to_json(const std::vector<NetbenchRow>& rows, const NetbenchOptions& options) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const NetbenchRow& row : rows) {
+    nlohmann::ordered_json one = {
+        {"test", to_name(row.test)},
+        {"message_bytes", row.message_bytes},
+        {"messages", row.messages},
+        {"seconds", row.seconds},
+        {"payload_bytes", row.payload_bytes},
+        {"frame_bytes", row.frame_bytes},
+        {"wire_bytes", row.wire_bytes},
+        {"cores", {{"sender", row.sender_cores}, {"receiver", row.receiver_cores}}}};
+    if (row.test == NetbenchTest::latency) {
+      one["latency_seconds"] = {{"min", row.latency.min_s},
+                                {"median", row.latency.median_s},
+                                {"p99", row.latency.p99_s},
+                                {"max", row.latency.max_s}};
+    } else {
+      one["bits_per_second"] = row.bits_per_s();
+      one["bytes_per_second"] = row.bits_per_s() / 8;
+      one["messages_per_second"] = row.messages_per_s();
+      one["cores_per_10_gbit"] = row.cores_per_10g();
+    }
+    list.push_back(one);
+  }
+  const nlohmann::ordered_json all = {{"version", EDGEWIRE_VERSION},
+                                      {"transport", options.transport},
+                                      {"processes", 2},
+                                      {"lanes", options.lanes},
+                                      {"bidirectional", options.bidirectional},
+                                      {"busy_poll", options.busy_poll},
+                                      {"rows", list}};
+  return all.dump(2) + "\n";
+}
+
+}  // namespace edgewire::perf

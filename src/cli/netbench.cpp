@@ -1,0 +1,96 @@
+// edgewire netbench: bandwidth, message rate and latency of a transport between two processes.
+#include "perf/netbench.h"
+
+#include <fmt/core.h>
+
+#include <memory>
+
+#include "cli/commands.h"
+#include "cli/common.h"
+#include "cli/job_options.h"
+#include "error.h"
+
+namespace edgewire::cli {
+
+namespace {
+
+constexpr std::size_t kLargestBytes = 1 << 23;  ///< of the sizes when none are named
+
+struct Arguments {
+  launch::LaunchOptions launch;
+  perf::NetbenchOptions bench;
+  std::string test = "all";
+  std::string json_path;
+};
+
+void understand(Arguments& arguments) {
+  using perf::NetbenchTest;
+  auto& bench = arguments.bench;
+  for (const auto test : {NetbenchTest::bandwidth, NetbenchTest::rate, NetbenchTest::latency})
+    if (arguments.test == "all" || arguments.test == perf::to_name(test)) bench.tests.push_back(test);
+  if (bench.sizes.empty())
+    for (std::size_t bytes = 2; bytes <= kLargestBytes; bytes *= 2) bench.sizes.push_back(bytes);
+  bench.peer_timeout_s = arguments.launch.peer_timeout_s;
+  bench.check();
+}
+
+void run(launch::WireUp& wire, const Arguments& arguments) {
+  auto options = arguments.bench;
+  options.transport = transport_for(options.transport, wire);
+  if (wire.rank() == 0) check_writable(arguments.json_path);
+  std::string section;
+  const auto show = [&](const perf::NetbenchRow& row) {
+    if (arguments.json_path == "-") return;
+    if (section != perf::to_name(row.test)) {
+      fmt::print("{}{}\n{}\n", section.empty() ? "" : "\n", perf::to_title(row.test, options),
+                 perf::to_heading(row.test));
+      section = perf::to_name(row.test);
+    }
+    fmt::print("{}\n", perf::to_text(row));
+    std::fflush(stdout);
+  };
+  const auto rows = perf::netbench(wire, options, show);
+  if (wire.rank() == 0 && !arguments.json_path.empty())
+    write_whole(arguments.json_path, perf::to_json(rows, options));
+}
+
+}  // namespace
+
+void add_netbench(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  auto& bench = arguments->bench;
+  CLI::App* command = app.add_subcommand(
+      "netbench", "bandwidth, message rate and latency of a transport between two processes");
+  add_launch_options(*command, arguments->launch);
+  arguments->launch.processes = 2;
+  add_transport_option(*command, bench.transport);
+  command
+      ->add_option("--sizes", bench.sizes,
+                   "bytes of a message, as 8,4k,1M (default: all powers of two to 8M)")
+      ->delimiter(',')
+      ->transform(CLI::AsSizeValue(false));
+  command
+      ->add_option(
+          "--test", arguments->test,
+          "bandwidth (only the end of the stream is announced), rate (every message is), latency or all")
+      ->check(CLI::IsMember({"bandwidth", "rate", "latency", "all"}))
+      ->capture_default_str();
+  auto* seconds = command->add_option("--seconds", bench.seconds, "of each measurement")
+                      ->check(between(0.001, 3600))
+                      ->capture_default_str();
+  command->add_option("--count", bench.count, "messages of each measurement and lane, instead of --seconds")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->excludes(seconds);
+  command->add_option("--lanes", bench.lanes, "sending threads; over TCP each has its own connection")
+      ->capture_default_str();
+  command->add_flag("--bidirectional", bench.bidirectional, "streams go both ways at once; figures are sums");
+  command->add_flag("--busy-poll", bench.busy_poll, "wait by polling, not by sleeping");
+  command->add_option("--json", arguments->json_path, "write the rows as JSON, - for stdout");
+  command->callback([arguments] {
+    understand(*arguments);
+    const int status = launch::run(arguments->launch, [&](launch::WireUp& wire) { run(wire, *arguments); });
+    if (status != 0) throw CLI::RuntimeError(status);
+  });
+}
+
+}  // namespace edgewire::cli
