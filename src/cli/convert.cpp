@@ -20,6 +20,7 @@ void add_convert(CLI::App& app) {
     GraphOutput output;
     std::string format = "auto";
     bool no_weights = false;
+    std::string vertices;
   };
   auto settings = std::make_shared<Settings>();
   CLI::App* command = app.add_subcommand("convert", "turn a graph in another format into a graph file (.ew)");
@@ -33,12 +34,15 @@ void add_convert(CLI::App& app) {
       ->check(CLI::IsMember(kFormats))
       ->capture_default_str();
   command->add_flag("--no-weights", settings->no_weights, "drop weights");
+  command->add_option(
+      "--vertices", settings->vertices,
+      "edge lists: a file of ids, one a line, of vertices that exist even without edges (LDBC's .v)");
   command->callback([settings] {
     if (settings->input == "-") throw UsageError("convert: standard input cannot be read; give a file");
     const auto start = std::chrono::steady_clock::now();
     const graph::ConvertOptions options = {kFormats.at(settings->format), !settings->no_weights,
-                                           settings->output.simple, settings->output.undirected,
-                                           settings->output.workers};
+                                           settings->output.simple,       settings->output.undirected,
+                                           settings->output.workers,      settings->vertices};
     print_summary(settings->output.path,
                   graph::convert(settings->input, settings->output.path, options, graph_progress()), start);
   });

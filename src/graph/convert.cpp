@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <new>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -70,11 +71,13 @@ BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, BuildOptions
   return builder.write(output, original_ids, flags, progress);
 }
 
-BuildSummary read(Format format, const std::string& path, OutputFile& output, const BuildOptions& options,
-                  const Progress& progress) {
+BuildSummary read(Format format, const std::string& path, const std::string& vertices, OutputFile& output,
+                  const BuildOptions& options, const Progress& progress) {
   if (format == Format::ew) return copy_graph(GraphFile::open(path), output, options, progress);
   Input input(path);
-  const Conversion conversion = {input, output, options, progress};
+  std::optional<Input> lone;
+  if (!vertices.empty()) lone.emplace(vertices);
+  const Conversion conversion = {input, lone ? &*lone : nullptr, output, options, progress};
   switch (format) {
     case Format::matrix_market:
       return read_matrix_market(conversion);
@@ -107,13 +110,16 @@ Format format_of_name(const std::string& path) {
 BuildSummary convert(const std::string& input, const std::string& output, const ConvertOptions& options,
                      const Progress& progress) {
   const Format format = options.format == Format::automatic ? format_of_name(input) : options.format;
+  if (!options.vertices.empty() && format != Format::snap) {
+    throw UsageError("--vertices: only edge lists (snap) leave vertices without edges out");
+  }
   std::error_code ignored;
   if (std::filesystem::equivalent(input, output, ignored)) {
     throw Error(fmt::format("{}: input and output are the same file", input));
   }
   OutputFile file(output);
   try {
-    return read(format, input, file,
+    return read(format, input, options.vertices, file,
                 {options.weights, options.simple, options.undirected, workers_or_default(options.workers)},
                 progress);
   } catch (const std::bad_alloc&) {

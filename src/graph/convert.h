@@ -16,6 +16,8 @@ struct ConvertOptions {
   bool simple = false;
   bool undirected = false;
   int workers = 0;  ///< 0: one a core
+  std::string vertices =
+      {};  ///< format snap: path of a file of ids, one a line; they are vertices even without edges
 };
 
 /// The format that a name tells, after .gz or .zst has been taken off: .mtx, .el, .wel, .sg, .wsg, .ew, .u32,

@@ -108,15 +108,16 @@ class Reader {
 }  // namespace
 
 void parse_edge_lines(const Input& input, const Piece& piece, const LineShape& shape, ParsedEdges& edges) {
-  const std::size_t most = piece.text.size() / 4 + 1;  // "1 2\n"
+  const std::size_t most = piece.text.size() / (shape.vertex ? 2 : 4) + 1;  // "1\n", "1 2\n"
   if (edges.ids.size() < most * 2) edges.ids.resize(most * 2);
   edges.weights.resize(shape.weighted ? most : 0);
   std::uint64_t* ids = edges.ids.data();
   float* weights = edges.weights.data();
   Reader reader(input, piece, shape);
   while (reader.next_edge()) {
-    *ids++ = reader.id();
-    *ids++ = reader.id();
+    ids[0] = reader.id();
+    ids[1] = shape.vertex ? ids[0] : reader.id();
+    ids += 2;
     if (shape.weighted) *weights++ = reader.weight();
     reader.finish_line();
   }

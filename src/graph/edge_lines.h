@@ -15,6 +15,7 @@ struct LineShape {
   std::uint64_t min_id = 0;
   std::uint64_t max_id = ~std::uint64_t{0};
   bool weighted = false;     ///< the third field is a weight
+  bool vertex = false;       ///< a line is a vertex alone, read as an edge from it to itself
   bool ignore_rest = false;  ///< fields after those that are read are skipped, not refused
 };
 

@@ -151,6 +151,12 @@ void EdgeList::add(int worker, std::span<const std::uint32_t> ids) {
   chunk.narrow.assign(ids.begin(), ids.end());
 }
 
+void EdgeList::add_vertices(int worker, std::span<const std::uint64_t> ids) {
+  if (ids.empty()) return;
+  add(worker, ids, {});
+  chunks_[static_cast<std::size_t>(worker)].back().vertices = true;
+}
+
 BuildSummary EdgeList::build(OutputFile& output, Numbering numbering, const BuildOptions& options,
                              const Progress& progress) {
   std::vector<Chunk> chunks;
@@ -162,9 +168,10 @@ BuildSummary EdgeList::build(OutputFile& output, Numbering numbering, const Buil
   std::uint64_t edges = 0;
   for (const Chunk& chunk : chunks) {
     max_id = std::max(max_id, chunk.max_id);
-    edges += (chunk.narrow.size() + chunk.wide.size()) / 2;
+    edges += chunk.vertices ? 0 : (chunk.narrow.size() + chunk.wide.size()) / 2;
   }
-  std::uint64_t vertices = edges == 0 ? 0 : max_id + 1;  // 0 when max_id is 2^64 - 1: only used when given
+  std::uint64_t vertices =
+      chunks.empty() ? 0 : max_id + 1;  // 0 when max_id is 2^64 - 1: only used when given
   std::vector<std::uint64_t> original_ids;
   const auto build_with = [&](const auto& vertex_of) {
     require_memory(output.path(), vertices * 8);
@@ -180,6 +187,7 @@ BuildSummary EdgeList::build(OutputFile& output, Numbering numbering, const Buil
                           options.weighted ? chunk.weights[i] : 0.0F);
             }
           };
+          if (chunk.vertices) return;
           add(chunk.narrow);
           add(chunk.wide);
         },
@@ -187,7 +195,7 @@ BuildSummary EdgeList::build(OutputFile& output, Numbering numbering, const Buil
     return builder.write(output, original_ids, 0, progress);
   };
   const auto given = [](std::uint64_t id) { return static_cast<std::uint32_t>(id); };
-  if (numbering == Numbering::given || edges == 0) return build_with(given);
+  if (numbering == Numbering::given || chunks.empty()) return build_with(given);
   IdSet<Chunk> ids(chunks, max_id, edges, options.workers);
   if (ids.size() == vertices) return build_with(given);
   vertices = ids.size();

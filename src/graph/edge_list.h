@@ -19,6 +19,8 @@ class EdgeList {
   /// Each worker calls these for itself. `ids` holds source and target of each edge.
   void add(int worker, std::span<const std::uint64_t> ids, std::span<const float> weights);
   void add(int worker, std::span<const std::uint32_t> ids);
+  /// Vertices that exist whether they have edges or not, each twice.
+  void add_vertices(int worker, std::span<const std::uint64_t> ids);
 
   enum class Numbering {
     given,  ///< the vertices are 0 to the largest id
@@ -34,6 +36,7 @@ class EdgeList {
     std::vector<std::uint64_t> wide;
     std::vector<float> weights;
     std::uint64_t max_id = 0;
+    bool vertices = false;  ///< no edges, see add_vertices
   };
   std::vector<std::vector<Chunk>> chunks_;  // [worker]
 };

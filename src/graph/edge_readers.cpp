@@ -22,6 +22,13 @@ BuildSummary read_lines(Conversion& conversion, const LineShape& shape, const Pi
                   [&](int worker, const ParsedEdges& edges) {
                     list.add(worker, edges.ids, options.weighted ? edges.weights : std::vector<float>());
                   });
+  if (conversion.vertices != nullptr) {
+    LineShape lone;
+    lone.vertex = lone.ignore_rest = true;
+    each_edge_piece(
+        *conversion.vertices, options.workers, lone, {}, conversion.progress,
+        [&](int worker, const ParsedEdges& vertices) { list.add_vertices(worker, vertices.ids); });
+  }
   return list.build(conversion.output, numbering, options, conversion.progress);
 }
 

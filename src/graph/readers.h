@@ -10,13 +10,15 @@ namespace edgewire::graph {
 
 struct Conversion {
   Input& input;
+  Input* vertices;  ///< of read_snap: ids, one a line, of vertices that exist also without edges; or null
   OutputFile& output;
   BuildOptions options;  ///< `weighted`: keep weights where the input has them
   const Progress& progress;
 };
 
 /// SNAP and similar edge lists. A third field is the weight if the first edge has one; then every line must.
-/// Ids are renumbered densely in ascending order.
+/// Ids, those of `vertices` among them (LDBC Graphalytics' .v files), are renumbered densely in ascending
+/// order.
 BuildSummary read_snap(Conversion conversion);
 /// GAP's edge lists, .el and (weighted) .wel: the vertices are 0 to the largest id.
 BuildSummary read_gap_text(Conversion conversion, bool weighted);

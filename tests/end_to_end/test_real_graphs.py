@@ -69,7 +69,8 @@ def test_published_ranks_of_a_peer_to_peer_network(edgewire, tmp_path):
 @pytest.mark.parametrize("kind", ["directed", "undirected"])
 def test_published_ranks_of_the_example_graphs(edgewire, tmp_path, kind):
     options = ["--undirected"] if kind == "undirected" else []
-    path = convert(edgewire, tmp_path, "ldbc-example", f"example-{kind}.e", "--format", "snap", *options)
+    path = convert(edgewire, tmp_path, "ldbc-example", f"example-{kind}.e", "--format", "snap", *options,
+                   "--vertices", FOLDER / f"ldbc-example/example-{kind}.v")
     known = published(FOLDER / f"ldbc-example/example-{kind}-PR")
     for processes in (1, 2, 12):
         job = Job(edgewire, tmp_path, path, "-p", processes, "--iterations", 2)

@@ -71,6 +71,22 @@ TEST_CASE("sparse ids are renumbered in ascending order") {
   CHECK(converter("g.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 0\n").vertices() == 3);
 }
 
+TEST_CASE("vertices that no edge names") {
+  const Converter converter;
+  const std::string path = converter.directory() / "g.v";
+  write_file(path, "# ids\n3\n7\n\n1000\n5000000000 ignored\n1");
+  const GraphFile graph = converter("g.e", "10 7\n7 1000\n", {.workers = 2, .vertices = path});
+  CHECK(edges_of(graph) == std::vector<Edge>{{2, 4, 0}, {3, 2, 0}});
+  CHECK(graph.vertices() == 6);
+  CHECK(graph.original_id(5) == 5000000000);
+  CHECK(converter("g.e", "", {.vertices = path}).vertices() == 5);
+  write_file(path, "1\nx\n");
+  CHECK(error_of([&] {
+          convert(converter.directory() / "g.e", converter.directory() / "o.ew", {.vertices = path});
+        }) == path + ": line 2, byte 2: expected a vertex id (a whole number)");
+  CHECK(contains(error_of([&] { converter("g.el", "1 2\n", {.vertices = path}); }), "--vertices"));
+}
+
 TEST_CASE("large files are the same from any number of workers, however their ids are spread") {
   const Converter converter;
   // The same edges with ids close together, far apart (sorted set instead of a bitmap), and beyond 32 bits.
