@@ -4,7 +4,7 @@ BUILD ?= build
 GRAPH ?=
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cpp')
 
-.PHONY: build demo test test-all build-bench bench bench-peers format lint install-packages clean
+.PHONY: build demo test test-all build-bench bench bench-peers bench-links format lint install-packages clean
 
 build: install-packages
 	test -f $(BUILD)/build.ninja || meson setup $(BUILD)
@@ -30,6 +30,11 @@ bench: build-bench
 
 bench-peers: build-bench
 	perf/peers/compare.py --build $(BUILD) $(OPTIONS)
+
+# Over network namespaces with shaped links, as root: TCP beside iperf3, PageRank beside timely.
+bench-links: build-bench
+	perf/bench/links.py --build $(BUILD)
+	perf/peers/links.py --build $(BUILD)
 
 format: install-packages
 	clang-format-14 -i $(SOURCES)

@@ -6,77 +6,16 @@ maxima. Needs root, iperf3 and iproute2. The namespaces are gone when it ends.
 """
 
 import argparse
-import contextlib
 import json
 import os
 import pathlib
 import signal
-import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from measure import ROOT, Failed, machine, machine_line, print_table, run, spread, to_text  # noqa: E402
-
-# Bursts with which TCP reaches the rate of a token bucket.
-BURSTS = {"1G": "256kb", "10G": "2mb"}
-ADDRESSES = ("10.78.0.1", "10.78.0.2")
-
-
-class Hosts:
-    """Two namespaces and the link between them."""
-
-    def __init__(self):
-        self.names = [f"ewlink{os.getpid()}{side}" for side in "ab"]
-
-    def __enter__(self):
-        try:
-            for name in self.names:
-                run(["ip", "netns", "add", name])
-            run(["ip", "link", "add", "eth0", "netns", self.names[0], "type", "veth", "peer", "name", "eth0", "netns",
-                 self.names[1]])
-            for name, address in zip(self.names, ADDRESSES):
-                run(["ip", "-n", name, "addr", "add", f"{address}/24", "dev", "eth0"])
-                run(["ip", "-n", name, "link", "set", "eth0", "up"])
-                run(["ip", "-n", name, "link", "set", "lo", "up"])
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        for name in self.names:
-            subprocess.run(["ip", "netns", "del", name], stderr=subprocess.DEVNULL, check=False)
-
-    def shape(self, rate):
-        for name in self.names:
-            tc = ["ip", "netns", "exec", name, "tc", "qdisc"]
-            subprocess.run([*tc, "del", "dev", "eth0", "root"], stderr=subprocess.DEVNULL, check=False)
-            if rate != "none":
-                run([*tc, "add", "dev", "eth0", "root", "tbf", "rate", f"{rate.lower()}bit", "burst",
-                     BURSTS.get(rate, "2mb"), "latency", "50ms"])
-
-    def on(self, side, *command):
-        """The command as it runs on a host, on a core of its own."""
-        cores = sorted(os.sched_getaffinity(0))
-        return ["ip", "netns", "exec", self.names[side], "taskset", "-c", str(cores[-1 - side % len(cores)]),
-                *map(str, command)]
-
-
-@contextlib.contextmanager
-def beside(command):
-    """A program that runs while another is looked at; it must end well."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                               text=True, start_new_session=True)
-    try:
-        yield process
-        _, stderr = process.communicate(timeout=30)
-        if process.returncode != 0:
-            raise Failed((stderr.strip().splitlines() or [f"{command[0]} failed"])[-1])
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+from hosts import ADDRESSES, Hosts, beside  # noqa: E402
+from measure import ROOT, Failed, machine, machine_line, print_table, run, run_script, spread, to_text  # noqa: E402
 
 
 def figures(bits_per_second, sender_cores, receiver_cores):
@@ -155,9 +94,4 @@ def main():
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    try:
-        main()
-    except Failed as error:
-        sys.exit(f"links.py: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    run_script(main)
