@@ -68,9 +68,17 @@ void add_launch_options(CLI::App& command, launch::LaunchOptions& launch) {
       ->capture_default_str();
   command
       .add_option("--start-timeout", launch.start_timeout_s,
-                  "seconds within which all processes of a host list must have started")
+                  "seconds within which all processes of a host list or launcher must have started")
       ->check(between(0.1, 86400))
       ->capture_default_str();
+  command
+      .add_option("--launcher", launch.launcher,
+                  "auto: join the processes that srun or mpirun started; none: do not")
+      ->check(CLI::IsMember({"auto", "none"}))
+      ->capture_default_str();
+  command.add_option(
+      "--interface", launch.interface,
+      "with a launcher: the network interface, or network (10.0.0.0/24), to use between hosts");
 }
 
 void add_transport_option(CLI::App& command, std::string& transport) {
@@ -80,7 +88,8 @@ void add_transport_option(CLI::App& command, std::string& transport) {
 }
 
 std::string transport_for(const std::string& transport, const launch::WireUp& wire) {
-  const bool one_host = wire.local_size() == wire.size();
+  const auto& nodes = wire.nodes();
+  const bool one_host = std::ranges::all_of(nodes, [&](int node) { return node == nodes[0]; });
   if (transport == "shm" && !one_host)
     throw UsageError("--transport shm: the processes are on several hosts");
   return transport != "auto" ? transport : one_host ? "shm" : "tcp";

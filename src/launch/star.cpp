@@ -61,6 +61,7 @@ class Star final : public WireUp {
   const std::string& secret() const override { return self_.secret; }
   int local_rank() const override { return self_.local_rank; }
   int local_size() const override { return self_.local_size; }
+  const std::vector<int>& nodes() const override { return self_.nodes; }
   const std::string& address() const override { return self_.address; }
 
  private:
