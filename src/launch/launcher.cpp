@@ -131,10 +131,10 @@ std::string own_address(const LaunchOptions& options, const Member& self,
 
 [[noreturn]] void refuse(const Launcher& launcher, const std::string& cause) {
   const std::string who = launcher.size > 1
-                              ? fmt::format("{} started {} processes", launcher.name, launcher.size)
-                              : fmt::format("{} started this process", launcher.name);
-  throw Error(fmt::format("{} that cannot find each other: {}; {}, or --launcher none for runs of their own",
-                          who, cause, launcher.remedy));
+                              ? fmt::format("{} started {} processes, but they", launcher.name, launcher.size)
+                              : fmt::format("{} started this process, but it and the others", launcher.name);
+  throw Error(fmt::format("{} cannot find each other: {}; {}, or --launcher none for runs of their own", who,
+                          cause, launcher.remedy));
 }
 
 std::unique_ptr<WireUp> join(const LaunchOptions& options, const Launcher& launcher) {
