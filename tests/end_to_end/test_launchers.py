@@ -102,7 +102,7 @@ class Ranks:
         self.process = subprocess.Popen([*map(str, launch), str(each), *map(str, arguments)], stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
                                         start_new_session=True, cwd=folder, preexec_fn=heed_signals,
-                                        env={**environment, **dict([MARK.split("=")])})
+                                        env={**environment, "TMPDIR": str(folder), **dict([MARK.split("=")])})
 
     def end(self, timeout=60):
         output, _ = self.process.communicate(timeout=timeout)
