@@ -89,6 +89,7 @@ transport::Settings settings(launch::WireUp& wire, const DenseOptions& options) 
   settings.address = wire.address();
   settings.peer_timeout_s = options.peer_timeout_s;
   settings.health = &wire.health();
+  settings.nodes = wire.nodes();
   return settings;
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include "error.h"
+#include "transport/mixed.h"
 #include "transport/shm.h"
 #include "transport/tcp.h"
 #include "transport/transport.h"
@@ -38,6 +39,7 @@ std::vector<Backend> backends() {
 }
 
 std::unique_ptr<Transport> create(std::string_view name, const Settings& settings) {
+  if (name == "shm+tcp") return make_mixed(settings);
   std::string known;
   for (const Entry& entry : entries()) {
     if (entry.backend.name != name) {

@@ -86,6 +86,7 @@ class Shm final : public Transport {
   bool wait(std::chrono::microseconds timeout) noexcept override;
   std::uint64_t completed(int lane, int peer) const noexcept override;
   std::uint64_t signalled(int peer, int kind) const noexcept override;
+  std::uint32_t arrivals() const noexcept override { return own().header->wakeup.generation(); }
   Counters counters() const noexcept override;
   std::uint64_t wire_bytes_of(std::uint64_t frame_bytes) const noexcept override { return frame_bytes; }
 
@@ -135,7 +136,7 @@ std::string Shm::blob() const {
 
 void Shm::connect(std::span<const std::string> blobs) {
   for (std::size_t p = 0; p < regions_.size(); ++p) {
-    if (static_cast<int>(p) == settings_.rank) continue;
+    if (settings_.leaves_out(static_cast<int>(p))) continue;
     Blob blob;
     if (p >= blobs.size() || blobs[p].size() != sizeof blob)
       throw Error(fmt::format("rank {} did not offer shared memory", p));

@@ -66,6 +66,17 @@ int port_of(const FileDescriptor& listener) {
   return ntohs(reinterpret_cast<const sockaddr_in*>(&at)->sin_port);
 }
 
+std::string local_address(const FileDescriptor& connected) {
+  sockaddr_storage at{};
+  socklen_t length = sizeof at;
+  char host[NI_MAXHOST] = "";
+  const auto* address = reinterpret_cast<sockaddr*>(&at);
+  if (getsockname(connected.get(), reinterpret_cast<sockaddr*>(&at), &length) != 0 ||
+      getnameinfo(address, length, host, sizeof host, nullptr, 0, NI_NUMERICHOST) != 0)
+    throw Error("a connection has no address");
+  return host;
+}
+
 FileDescriptor accept_from(const FileDescriptor& listener, std::string& from) {
   sockaddr_storage at{};
   socklen_t length = sizeof at;

@@ -12,6 +12,8 @@ FileDescriptor listen_on(const std::string& address, int port);
 bool is_loopback(const std::string& address);
 /// Port that a listening socket got.
 int port_of(const FileDescriptor& listener);
+/// Numeric address of this end of a connection.
+std::string local_address(const FileDescriptor& connected);
 /// Accepts one connection, non-blocking; none when nobody waits. `from` tells the address of the other side.
 FileDescriptor accept_from(const FileDescriptor& listener, std::string& from);
 /// Starts to connect, non-blocking; the outcome shows in its first use. Throws Error when the address

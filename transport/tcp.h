@@ -112,6 +112,7 @@ class Tcp final : public Transport {
   bool wait(std::chrono::microseconds timeout) noexcept override;
   std::uint64_t completed(int lane, int peer) const noexcept override;
   std::uint64_t signalled(int peer, int kind) const noexcept override;
+  std::uint32_t arrivals() const noexcept override { return wakeup_.generation(); }
   Counters counters() const noexcept override;
   std::uint64_t wire_bytes_of(std::uint64_t frame_bytes) const noexcept override;
 
@@ -153,13 +154,13 @@ class Tcp final : public Transport {
 
   Settings settings_;
   std::vector<Part> parts_;
-  Mapping region_;
-  std::size_t region_bytes_ = 0;
+  Mapping own_region_;  ///< none when the settings name another
+  std::span<std::byte> region_;
   SendMemory send_memory_;
   FileDescriptor listener_;
   FileDescriptor epoll_;
   FileDescriptor wake_;                       ///< eventfd that ends the watching thread's sleep
-  std::vector<std::unique_ptr<Link>> links_;  ///< by peer and lane; null for the own rank
+  std::vector<std::unique_ptr<Link>> links_;  ///< by peer and lane; null for the own rank and peers left out
   std::unique_ptr<std::atomic<std::uint64_t>[]>
       signals_;  ///< by peer and kind; raise() pairs with signalled()
   std::vector<LaneCounters> lanes_;

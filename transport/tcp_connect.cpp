@@ -72,10 +72,13 @@ std::span<std::byte> Tcp::expose(std::size_t bytes, std::span<const Part> parts)
     if (part.offset > bytes || part.bytes > bytes - part.offset)
       throw Error(fmt::format("a part of {} bytes at offset {} exceeds the region of {} bytes", part.bytes,
                               part.offset, bytes));
-  region_ = Mapping(bytes, -1, "a region");
-  region_bytes_ = bytes;
+  region_ = settings_.region;
+  if (region_.empty()) {
+    own_region_ = Mapping(bytes, -1, "a region");
+    region_ = {own_region_.data(), bytes};
+  }
   listener_ = listen_on(settings_.address, 0);
-  return {region_.data(), bytes};
+  return region_;
 }
 
 std::string Tcp::blob() const { return fmt::format("{} {}", settings_.address, port_of(listener_)); }
@@ -85,13 +88,17 @@ void Tcp::connect(std::span<const std::string> blobs) {
     throw Error("connect needs one blob of each process");
   Meeting meeting(listener_, settings_.secret, Purpose::Data, settings_.rank);
   meeting.welcome = [&](const Introduction& who) {
-    return who.from > settings_.rank && who.from < settings_.size && who.lane >= 0 &&
-           who.lane < settings_.lanes && links_[index(who.lane, who.from)] == nullptr;
+    return who.from > settings_.rank && who.from < settings_.size && !settings_.leaves_out(who.from) &&
+           who.lane >= 0 && who.lane < settings_.lanes && links_[index(who.lane, who.from)] == nullptr;
   };
   meeting.on_refused = [&](const std::string&, const std::string&) {
     refused_connections_.fetch_add(1, std::memory_order_relaxed);
   };
-  for (int peer = 0; peer < settings_.rank; ++peer) {
+  int missing = 0;
+  for (int peer = 0; peer < settings_.size; ++peer) {
+    if (settings_.leaves_out(peer)) continue;
+    missing += settings_.lanes;
+    if (peer > settings_.rank) continue;
     std::istringstream words(blobs[static_cast<std::size_t>(peer)]);
     std::string address;
     int port = 0;
@@ -100,7 +107,6 @@ void Tcp::connect(std::span<const std::string> blobs) {
       meeting.call(address, port, {Purpose::Data, settings_.rank, peer, lane});
   }
   const auto deadline = Clock::now() + std::chrono::duration<double>(settings_.peer_timeout_s);
-  int missing = (settings_.size - 1) * settings_.lanes;
   while (missing > 0) {
     for (Meeting::Connection& made : meeting.step(std::chrono::milliseconds(100))) {
       const Introduction& who = made.introduction;
@@ -111,7 +117,7 @@ void Tcp::connect(std::span<const std::string> blobs) {
     if (missing == 0 || Clock::now() < deadline) continue;
     for (int peer = 0; peer < settings_.size; ++peer)
       for (int lane = 0; lane < settings_.lanes; ++lane)
-        if (peer != settings_.rank && links_[index(lane, peer)] == nullptr)
+        if (!settings_.leaves_out(peer) && links_[index(lane, peer)] == nullptr)
           throw Error(fmt::format("rank {} cannot be connected over TCP within {} s{}{}", peer,
                                   settings_.peer_timeout_s, meeting.trouble(peer).empty() ? "" : ": ",
                                   meeting.trouble(peer)));

@@ -68,11 +68,12 @@ bool Tcp::queue(Link& link, const FrameHeader& header, const std::byte* payload,
 
 void Tcp::ring_doorbell(int lane) noexcept {
   for (int peer = 0; peer < settings_.size; ++peer) {
-    if (peer == settings_.rank) continue;
-    SendQueue& out = link(lane, peer).out;
+    Link* link = links_[index(lane, peer)].get();
+    if (link == nullptr) continue;
+    SendQueue& out = link->out;
     if (out.published.load(std::memory_order_relaxed) == out.filled) continue;
     out.published.store(out.filled, std::memory_order_release);
-    flush(link(lane, peer));
+    flush(*link);
   }
 }
 

@@ -27,6 +27,14 @@ struct Settings {
   std::string address;         ///< local address to listen on (tcp); empty: 127.0.0.1
   double peer_timeout_s = 10;  ///< bound on every blocking step
   Health* health = nullptr;
+  std::vector<int> nodes{};      ///< [p] == [q]: processes p and q are on one host (shm+tcp)
+  std::vector<bool> left_out{};  ///< [p]: not to be connected, another transport leads there; empty: none
+  std::span<std::byte>
+      region{};  ///< memory for expose() to take instead of its own; outlives the transport (tcp)
+
+  bool leaves_out(int peer) const {
+    return peer == rank || (!left_out.empty() && left_out[static_cast<std::size_t>(peer)]);
+  }
 };
 
 /// Sums over all lanes since the start. Bytes are what this process sent.
@@ -89,6 +97,8 @@ class Transport {
   virtual std::uint64_t completed(int lane, int peer) const noexcept = 0;
   /// Latest count of `kind` from `peer`. Acquire: all writes before that signal are visible to the caller.
   virtual std::uint64_t signalled(int peer, int kind) const noexcept = 0;
+  /// Changes whenever something has arrived, for those who wait on two transports; 0 where nobody does.
+  virtual std::uint32_t arrivals() const noexcept { return 0; }
 
   virtual Counters counters() const noexcept = 0;
   /// The part of Counters::frame_bytes that went to this peer.

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <climits>
@@ -53,25 +54,30 @@ class Wakeup {
 };
 static_assert(sizeof(Wakeup) == 8 && std::atomic<std::uint32_t>::is_always_lock_free);
 
-/// What a thread knew of the news when it last looked, for one transport at a time: polling remembers,
+/// What a thread knew of the news when it last looked, for a few transports at a time: polling remembers,
 /// waiting asks.
 class LastLook {
+  struct Look {
+    std::uint64_t owner;
+    std::uint32_t generation;
+  };
+
  public:
   LastLook() : owner_(next_owner.fetch_add(1, std::memory_order_relaxed)) {}
   void remember(std::uint32_t generation) const noexcept {
-    last_owner = owner_;
-    last_generation = generation;
+    last_[owner_ % kTransports] = {owner_, generation};
   }
   /// False when this thread has not looked, or has looked at another transport since.
   bool recall(std::uint32_t& generation) const noexcept {
-    generation = last_generation;
-    return last_owner == owner_;
+    const Look& last = last_[owner_ % kTransports];
+    generation = last.generation;
+    return last.owner == owner_;
   }
 
  private:
   inline static std::atomic<std::uint64_t> next_owner{1};  // unique numbers only; pairs with nothing
-  inline static thread_local std::uint64_t last_owner = 0;
-  inline static thread_local std::uint32_t last_generation = 0;
+  static constexpr std::size_t kTransports = 4;
+  inline static thread_local std::array<Look, kTransports> last_{};
   std::uint64_t owner_;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <set>
 
 #include "error.h"
 #include "launch/packing.h"
@@ -29,11 +30,22 @@ struct Summary {
   std::uint64_t peak_rss_bytes, tile_bytes, checksum, matching, refused_connections, refused_frames;
 };
 
+/// Without what processes of one host exchange.
+plan::Traffic between_hosts(plan::Traffic traffic, const std::vector<int>& nodes) {
+  for (std::size_t p = 0; p < nodes.size(); ++p)
+    for (std::size_t q = 0; q < nodes.size(); ++q)
+      if (nodes[p] == nodes[q]) traffic.at(p, q) = 0;
+  return traffic;
+}
+
 void set_bound(report::RunReport& report, const kernels::DenseJob& job, plan::Strategy strategy,
-               plan::Encoding encoding) {
-  const auto volume = plan::volume(job.traffic(), plan::bytes_a_value(strategy, encoding));
+               plan::Encoding encoding, const std::vector<int>& nodes) {
+  const auto bytes_a_value = plan::bytes_a_value(strategy, encoding);
+  auto volume = plan::volume(job.traffic(), bytes_a_value);
   report.bound.values = volume.values_sent_total;
   report.bound.payload_bytes = volume.payload_bytes_total;
+  if (report.transport == "shm+tcp")
+    volume = plan::volume(between_hosts(job.traffic(), nodes), bytes_a_value);
   report.bound.wire_bytes =
       report.transport == "shm" ? volume.payload_bytes_total : volume.wire_bytes_total[0];
   for (const char* rate : kRates) {
@@ -68,9 +80,17 @@ void add_launch_options(CLI::App& command, launch::LaunchOptions& launch) {
       ->capture_default_str();
   command
       .add_option("--start-timeout", launch.start_timeout_s,
-                  "seconds within which all processes of a host list must have started")
+                  "seconds within which all processes of a host list or launcher must have started")
       ->check(between(0.1, 86400))
       ->capture_default_str();
+  command
+      .add_option("--launcher", launch.launcher,
+                  "auto: join the processes that srun or mpirun started; none: do not")
+      ->check(CLI::IsMember({"auto", "none"}))
+      ->capture_default_str();
+  command.add_option(
+      "--interface", launch.interface,
+      "with a launcher: the network interface, or network (10.0.0.0/24), to use between hosts");
 }
 
 void add_transport_option(CLI::App& command, std::string& transport) {
@@ -80,10 +100,13 @@ void add_transport_option(CLI::App& command, std::string& transport) {
 }
 
 std::string transport_for(const std::string& transport, const launch::WireUp& wire) {
-  const bool one_host = wire.local_size() == wire.size();
+  const auto& nodes = wire.nodes();
+  const bool one_host = std::ranges::all_of(nodes, [&](int node) { return node == nodes[0]; });
   if (transport == "shm" && !one_host)
     throw UsageError("--transport shm: the processes are on several hosts");
-  return transport != "auto" ? transport : one_host ? "shm" : "tcp";
+  if (transport != "auto") return transport;
+  const bool one_each = std::set(nodes.begin(), nodes.end()).size() == nodes.size();
+  return one_host ? "shm" : one_each ? "tcp" : "shm+tcp";
 }
 
 void JobOptions::add_to(CLI::App& command) {
@@ -165,7 +188,7 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
   report.processes = wire.size();
   report.workers = options.workers;
   report.iterations.resize(figures.iterations.size());
-  set_bound(report, job, job.strategy(), options.encoding);
+  set_bound(report, job, job.strategy(), options.encoding, wire.nodes());
   report.wire = plan::to_name(options.encoding);
 
   const auto records = wire.gather(launch::pack(figures.iterations));

@@ -18,12 +18,14 @@ class Alone final : public WireUp {
   const std::string& secret() const override { return secret_; }
   int local_rank() const override { return 0; }
   int local_size() const override { return 1; }
+  const std::vector<int>& nodes() const override { return nodes_; }
   const std::string& address() const override { return address_; }
 
  private:
   transport::Health health_;
   std::string secret_ = std::string(32, '\0');  ///< nobody to share it with
   std::string address_ = "127.0.0.1";
+  std::vector<int> nodes_;
 };
 
 }  // namespace

@@ -1,16 +1,12 @@
 #include "launch/hosts.h"
 
 #include <fmt/core.h>
-#include <poll.h>
 #include <sodium.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -19,21 +15,14 @@
 #include <sstream>
 
 #include "error.h"
+#include "launch/assembly.h"
 #include "launch/star.h"
-#include "transport/meeting.h"
 #include "transport/sockets.h"
 
 namespace edgewire::launch {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-using transport::FileDescriptor;
-using transport::Introduction;
-using transport::Meeting;
-using transport::Purpose;
-
 constexpr std::size_t kMinSecretBytes = 16;
-constexpr char kGo = 'G';
 
 std::string read_file(const std::string& path) {
   struct stat status {};
@@ -65,69 +54,6 @@ Host parse_host(const std::string& word, const std::string& where) {
 }
 
 std::string label(const Host& host) { return fmt::format("{} port {}", host.address, host.port); }
-
-/// A job of a host list, as this process joins it.
-struct Job {
-  std::vector<Host> hosts;
-  int rank = 0;
-  std::string secret;
-  Clock::time_point deadline;
-  double start_timeout_s = 0;
-
-  int size() const { return static_cast<int>(hosts.size()); }
-  const Host& hub() const { return hosts.front(); }
-};
-
-/// Rank 0: waits for all others, turns strangers away, then lets all go at once.
-std::vector<FileDescriptor> receive_others(const Job& job) {
-  std::vector<FileDescriptor> streams(job.hosts.size());
-  const FileDescriptor listener = transport::listen_on(job.hub().address, job.hub().port);
-  Meeting meeting(listener, job.secret, Purpose::Launch, 0);
-  meeting.welcome = [&](const Introduction& who) {
-    return who.from > 0 && who.from < job.size() && who.lane == job.size() &&
-           !streams[static_cast<std::size_t>(who.from)];
-  };
-  meeting.on_refused = [](const std::string& from, const std::string& reason) {
-    std::fprintf(stderr, "edgewire: rank 0: turned away %s: %s\n", from.c_str(), reason.c_str());
-  };
-  const auto missing = [&] {
-    return std::find_if(streams.begin() + 1, streams.end(), [](auto& s) { return !s; });
-  };
-  while (missing() != streams.end()) {
-    for (Meeting::Connection& made : meeting.step(std::chrono::milliseconds(100)))
-      streams[static_cast<std::size_t>(made.introduction.from)] = std::move(made.socket);
-    if (Clock::now() < job.deadline || missing() == streams.end()) continue;
-    const auto rank = missing() - streams.begin();
-    throw Error(fmt::format("rank {} ({}) has not come within {} s", rank,
-                            job.hosts[static_cast<std::size_t>(rank)].address, job.start_timeout_s));
-  }
-  for (const FileDescriptor& stream : streams)
-    if (stream && ::send(stream.get(), &kGo, 1, MSG_NOSIGNAL) != 1)
-      throw Error(fmt::format("rank {} left at the start", &stream - streams.data()));
-  return streams;
-}
-
-/// Other ranks: come to rank 0 and wait until all are there.
-std::vector<FileDescriptor> come_to_hub(const Job& job) {
-  const FileDescriptor no_listener;
-  Meeting meeting(no_listener, job.secret, Purpose::Launch, job.rank);
-  meeting.call(job.hub().address, job.hub().port, {Purpose::Launch, job.rank, 0, job.size()});
-  std::vector<FileDescriptor> streams;
-  while (streams.empty()) {
-    for (Meeting::Connection& made : meeting.step(std::chrono::milliseconds(100)))
-      streams.push_back(std::move(made.socket));
-    if (streams.empty() && Clock::now() >= job.deadline)
-      throw Error(fmt::format("rank 0 ({}) cannot be reached within {} s: {}", label(job.hub()),
-                              job.start_timeout_s, meeting.trouble(0)));
-  }
-  // Rank 0 gives up first, at its own deadline.
-  pollfd event{streams[0].get(), POLLIN, 0};
-  poll(&event, 1, static_cast<int>((job.start_timeout_s + 5) * 1000));
-  char go = 0;
-  if (recv(streams[0].get(), &go, 1, MSG_DONTWAIT) != 1 || go != kGo)
-    throw Error(fmt::format("rank 0 ({}) gave up before all processes had come", label(job.hub())));
-  return streams;
-}
 
 }  // namespace
 
@@ -182,40 +108,41 @@ std::string load_secret(const std::string& path) {
 }
 
 std::unique_ptr<WireUp> join_hosts(const LaunchOptions& options) {
-  Job job;
-  job.hosts = read_hosts(options.hosts_file, options.port);
+  const std::vector<Host> hosts = read_hosts(options.hosts_file, options.port);
+  const auto size = static_cast<int>(hosts.size());
   if (options.rank < 0) throw UsageError("a host list needs --rank or EDGEWIRE_RANK");
-  if (options.rank >= job.size())
-    throw UsageError(fmt::format("--rank must be below {}, the number of hosts in {}, not {}", job.size(),
+  if (options.rank >= size)
+    throw UsageError(fmt::format("--rank must be below {}, the number of hosts in {}, not {}", size,
                                  options.hosts_file, options.rank));
-  if (options.processes > 1 && options.processes != job.size())
+  if (options.processes > 1 && options.processes != size)
     throw UsageError(fmt::format("--processes {} contradicts {}, which lists {} hosts", options.processes,
-                                 options.hosts_file, job.size()));
-  job.rank = options.rank;
-  job.secret = load_secret(options.secret_file);
-  job.start_timeout_s = options.start_timeout_s;
-  job.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                                    std::chrono::duration<double>(options.start_timeout_s));
+                                 options.hosts_file, size));
+  Assembly job{options.rank, load_secret(options.secret_file), options.start_timeout_s, {}};
+  for (const Host& host : hosts) job.hosts.push_back(host.address);
 
   Member self;
   self.rank = job.rank;
-  self.size = job.size();
+  self.size = size;
   self.peer_timeout_s = options.peer_timeout_s;
   self.secret = job.secret;
-  self.address = job.hosts[static_cast<std::size_t>(job.rank)].address;
-  const bool alone_here = std::all_of(job.hosts.begin(), job.hosts.end(), [&](const Host& host) {
-    return host.address == self.address || host.address.starts_with("127.");
+  self.hosts = job.hosts;
+  self.address = job.hosts[static_cast<std::size_t>(job.rank)];
+  const bool alone_here = std::all_of(job.hosts.begin(), job.hosts.end(), [&](const std::string& host) {
+    return host == self.address || host.starts_with("127.");
   });
   // Debian names 127.0.1.1 for a host's own name.
   if (!alone_here && transport::is_loopback(self.address))
     throw Error(fmt::format("{}: {} is a loopback address on its own host, others cannot reach it",
                             options.hosts_file, self.address));
-  const auto same_host = [&](const Host& host) { return host.address == self.address; };
-  self.local_size = static_cast<int>(std::count_if(job.hosts.begin(), job.hosts.end(), same_host));
-  self.local_rank =
-      static_cast<int>(std::count_if(job.hosts.begin(), job.hosts.begin() + job.rank, same_host));
-  for (const Host& host : job.hosts) self.hosts.push_back(host.address);
-  return star(std::move(self), job.rank == 0 ? receive_others(job) : come_to_hub(job));
+  for (const std::string& host : job.hosts)
+    self.nodes.push_back(
+        static_cast<int>(std::find(job.hosts.begin(), job.hosts.end(), host) - job.hosts.begin()));
+  const int here = self.nodes[static_cast<std::size_t>(job.rank)];
+  self.local_size = static_cast<int>(std::count(self.nodes.begin(), self.nodes.end(), here));
+  self.local_rank = static_cast<int>(std::count(self.nodes.begin(), self.nodes.begin() + job.rank, here));
+  if (job.rank == 0)
+    return star(std::move(self), receive_others(job, transport::listen_on(hosts[0].address, hosts[0].port)));
+  return star(std::move(self), come_to_hub(job, {hosts[0].address}, hosts[0].port));
 }
 
 }  // namespace edgewire::launch

@@ -8,6 +8,7 @@
 
 #include "error.h"
 #include "launch/hosts.h"
+#include "launch/launcher.h"
 #include "launch/local.h"
 
 namespace edgewire::launch {
@@ -30,6 +31,8 @@ LaunchOptions with_environment(LaunchOptions options) {
     options.port = number_from("EDGEWIRE_PORT", port);
   if (const char* file = std::getenv("EDGEWIRE_SECRET_FILE"); file != nullptr && options.secret_file.empty())
     options.secret_file = file;
+  if (const char* name = std::getenv("EDGEWIRE_INTERFACE"); name != nullptr && options.interface.empty())
+    options.interface = name;
   if (options.port == 0) options.port = kDefaultPort;
   return options;
 }
@@ -48,6 +51,8 @@ int run(const LaunchOptions& given, const std::function<void(WireUp&)>& body) {
     const auto wire = join_hosts(options);
     return run_body(*wire, body);
   }
+  if (options.launcher != "none")
+    if (const auto launcher = find_launcher()) return run_launched(options, *launcher, body);
   if (options.processes > 1) return run_local(options, body);
   const auto wire = alone();
   return run_body(*wire, body);

@@ -17,7 +17,9 @@ struct LaunchOptions {
   std::string secret_file;      ///< any bytes, the same file on every host; needed with a host list
   int port = 0;                 ///< of host-list lines that name none; 0: kDefaultPort
   double peer_timeout_s = 10;   ///< a peer that is silent for so long is lost
-  double start_timeout_s = 30;  ///< the processes of a host list must all have started within this time
+  double start_timeout_s = 30;  ///< processes that are not forked here must all have started within this time
+  std::string launcher = "auto";  ///< auto: Slurm, mpirun... where they started this process; none
+  std::string interface;  ///< with a launcher: name or network ("10.0.0.0/24") of the interfaces to use
 };
 
 constexpr int kDefaultPort = 7471;
@@ -25,7 +27,8 @@ constexpr int kMaxProcesses = 1024;
 
 /// Runs `body` in every process of the job that lives on this host and returns the exit status for main, 0
 /// only when all succeeded. Without a host list it forks `processes` children, so no thread may exist yet,
-/// and watches over them; one process alone runs inline. With a host list this process is the one of `rank`.
+/// and watches over them; one process alone runs inline. With a host list this process is the one of `rank`;
+/// one of several that a launcher started learns its rank from it (see launcher.h).
 /// When `body` throws, the others are told, one line goes to stderr and the status is 1 (2 for a UsageError).
 /// `finish()` of the wire-up is called here after `body`. Throws Error or UsageError when the job cannot
 /// start.

@@ -61,6 +61,7 @@ class Star final : public WireUp {
   const std::string& secret() const override { return self_.secret; }
   int local_rank() const override { return self_.local_rank; }
   int local_size() const override { return self_.local_size; }
+  const std::vector<int>& nodes() const override { return self_.nodes; }
   const std::string& address() const override { return self_.address; }
 
  private:
@@ -74,6 +75,7 @@ class Star final : public WireUp {
   // The watching thread; all with mutex_ held.
   void watch();
   void wait_for_events(std::unique_lock<std::mutex>& lock);
+  void notice_own_pause();
   void read(Peer& peer);
   void take_frames(Peer& peer);
   void take(Peer& peer, const FrameHeader& header, std::string payload);
@@ -97,6 +99,8 @@ class Star final : public WireUp {
   bool stopping_ = false;
   Clock::time_point last_beat_;
   Clock::time_point last_round_;
+  duration<double> pause_{0};  ///< the last long one, for which this process did not run, until resumed_
+  Clock::time_point resumed_;
   std::thread watcher_;
 };
 
@@ -236,10 +240,6 @@ void Star::watch() {
   while (true) {
     wait_for_events(lock);
     const auto now = Clock::now();
-    // This process itself was stopped, or the machine slept: the silence was ours.
-    if (now - last_round_ > timeout_ / 2)
-      for (Peer& p : peers_) p.heard = now;
-    last_round_ = now;
     keep_alive(now);
     if (health_.failed()) tell_failure();
     for (Peer& p : peers_) flush(p);
@@ -261,10 +261,22 @@ void Star::wait_for_events(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   poll(events.data(), events.size(), static_cast<int>(pause.count() * 1000));
   lock.lock();
+  notice_own_pause();
   std::uint64_t wakes = 0;
   [[maybe_unused]] const ssize_t ignored = ::read(wake_.get(), &wakes, sizeof wakes);
   for (std::size_t i = 0; i < peers_.size(); ++i)
     if ((events[i + 1].revents & (POLLIN | POLLHUP | POLLERR)) != 0) read(peers_[i]);
+}
+
+/// When this process itself was stopped, or the machine slept, the silence was ours.
+void Star::notice_own_pause() {
+  const auto now = Clock::now();
+  if (now - last_round_ > timeout_ / 2) {
+    pause_ = now - last_round_;
+    resumed_ = now;
+    for (Peer& p : peers_) p.heard = now;
+  }
+  last_round_ = now;
 }
 
 void Star::read(Peer& peer) {
@@ -367,7 +379,11 @@ void Star::tell_failure() {
 void Star::lose(Peer& peer, const std::string& cause) {
   peer.stream.close();
   peer.outgoing.clear();
-  if (!finished_) health_.fail(peer.rank, fmt::format("{} {}", name_of(peer.rank), cause));
+  if (finished_) return;
+  if (pause_ > timeout_ * 0.8 && Clock::now() - resumed_ < timeout_)  // it has given up this process
+    health_.fail(-1, fmt::format("was stopped for {:.1f} s", pause_.count()));
+  else
+    health_.fail(peer.rank, fmt::format("{} {}", name_of(peer.rank), cause));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The launch folder starts the processes of a job and lets them find each other: local forks, host lists
-// (later PMIx). The result is a WireUp, the control plane among all processes.
+// The launch folder starts the processes of a job and lets them find each other: local forks, host lists,
+// launchers that speak PMIx. The result is a WireUp, the control plane among all processes.
 #pragma once
 
 #include <memory>
@@ -34,9 +34,12 @@ class WireUp {
   virtual transport::Health& health() = 0;
   /// 32 bytes, the same in every process of this run and unknown outside it.
   virtual const std::string& secret() const = 0;
-  /// Rank among the processes on this host, and their number.
+  /// Rank among the processes that share this one's cores, and their number: all on this host, unless a
+  /// launcher gave them cores of their own.
   virtual int local_rank() const = 0;
   virtual int local_size() const = 0;
+  /// Processes p and q are on one host exactly when [p] == [q]. Empty: all are on one host.
+  virtual const std::vector<int>& nodes() const = 0;
   /// Address of this process that the other hosts can reach; 127.0.0.1 when all are on one host.
   virtual const std::string& address() const = 0;
 };

@@ -52,7 +52,7 @@ struct Subject {
   }
 };
 
-/// All usable backends, bare and with faults.
+/// All usable backends and their mixture, bare and with faults.
 inline std::vector<Subject> subjects() {
   std::vector<Subject> all;
   for (const Backend& backend : backends()) {
@@ -60,6 +60,7 @@ inline std::vector<Subject> subjects() {
     all.push_back({backend.name, 0});
     for (const std::uint64_t seed : {1U, 2U}) all.push_back({backend.name, seed});
   }
+  for (const std::uint64_t seed : {0U, 1U, 2U}) all.push_back({"shm+tcp", seed});
   return all;
 }
 
@@ -102,7 +103,8 @@ inline Job make_job(const Subject& subject, int size, std::size_t part_bytes, in
   std::vector<std::string> blobs;
   for (int rank = 0; rank < size; ++rank) {
     auto made = std::make_unique<Endpoint>();
-    made->settings = {rank, size, lanes, kinds, std::string(32, 's'), "", 10, &made->health};
+    made->settings = {rank, size, lanes, kinds, std::string(32, 's'), "", 10, &made->health, {}, {}, {}};
+    for (int p = 0; p < size; ++p) made->settings.nodes.push_back((p + 1) / 2);  // 0 | 1 2 | 3
     made->part_bytes = part_bytes;
     made->transport = subject.make(made->settings);
     std::vector<Transport::Part> parts;

@@ -1,0 +1,211 @@
+#include "launch/launcher.h"
+
+#include <fmt/core.h>
+#include <sched.h>
+#include <sodium.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <sstream>
+
+#include "error.h"
+#include "launch/assembly.h"
+#include "launch/frames.h"
+#include "launch/interfaces.h"
+#include "launch/launcher_watch.h"
+#include "launch/local.h"
+#include "launch/pmix_meeting.h"
+#include "launch/star.h"
+#include "transport/sockets.h"
+
+namespace edgewire::launch {
+namespace {
+
+using transport::FileDescriptor;
+
+/// A number in the environment; -1 when it is not there.
+long long number_of(const char* name) {
+  const char* text = std::getenv(name);
+  long long value = -1;
+  if (text != nullptr) std::from_chars(text, text + std::strlen(text), value);
+  return value;
+}
+
+/// What a process tells the others through the launcher.
+struct Card {
+  std::string host;       ///< name, for messages
+  std::string node;       ///< lowest rank there: the same exactly on one host
+  std::string cpus;       ///< that the launcher lets it use
+  std::string addresses;  ///< of rank 0, with blanks between
+  std::string port;       ///< of rank 0
+  std::string secret;     ///< of rank 0
+
+  std::string pack() const { return launch::pack(std::array{host, node, cpus, addresses, port, secret}); }
+  static Card unpack(const std::string& bytes) {
+    auto items = launch::unpack(bytes, 6);
+    return {items[0], items[1], items[2], items[3], items[4], items[5]};
+  }
+};
+
+std::string host_name() {
+  char name[256] = "?";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+/// The set of processors that this process may use, to be compared.
+std::string allowed_cpus() {
+  constexpr std::size_t kCpus = 4096;
+  std::array<cpu_set_t, kCpus / CPU_SETSIZE> set{};
+  if (sched_getaffinity(0, sizeof set, set.data()) != 0) return "";
+  return {reinterpret_cast<const char*>(set.data()), sizeof set};
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+Card make_card(const LaunchOptions& options, const PmixPlace& place, FileDescriptor& listener) {
+  Card card;
+  card.host = host_name();
+  card.node = std::to_string(place.node_ranks.front());
+  card.cpus = allowed_cpus();
+  if (place.rank != 0) return card;
+  const bool one_host = static_cast<int>(place.node_ranks.size()) == place.size;
+  std::vector<std::string> addresses{"127.0.0.1"};
+  if (!one_host) {
+    addresses.clear();
+    for (const Interface& one : interfaces(options.interface)) addresses.push_back(one.address);
+  }
+  for (const std::string& address : addresses) card.addresses += address + " ";
+  const bool v6 = addresses[0].find(':') != std::string::npos;
+  listener = transport::listen_on(addresses.size() == 1 ? addresses[0] : v6 ? "::" : "0.0.0.0", 0);
+  card.port = std::to_string(transport::port_of(listener));
+  card.secret.resize(32);
+  if (sodium_init() < 0) throw Error("libsodium does not start");
+  randombytes_buf(card.secret.data(), card.secret.size());
+  return card;
+}
+
+/// Which processes share a host, and which of them the same cores.
+void set_neighbours(Member& self, const std::vector<Card>& cards) {
+  const Card& mine = cards[static_cast<std::size_t>(self.rank)];
+  self.local_size = 0;
+  for (int rank = 0; rank < self.size; ++rank) {
+    const Card& other = cards[static_cast<std::size_t>(rank)];
+    self.hosts.push_back(other.host);
+    self.nodes.push_back(std::stoi(other.node));
+    if (other.node != mine.node || other.cpus != mine.cpus) continue;
+    if (rank == self.rank) self.local_rank = self.local_size;
+    ++self.local_size;
+  }
+}
+
+std::vector<FileDescriptor> assemble(const LaunchOptions& options, const Member& self, const Card& hub,
+                                     const FileDescriptor& listener) {
+  const Assembly job{self.rank, self.secret, options.start_timeout_s, self.hosts};
+  if (self.rank == 0) return receive_others(job, listener);
+  std::vector<std::string> addresses = words_of(hub.addresses);
+  const bool beside_hub = self.nodes[static_cast<std::size_t>(self.rank)] == self.nodes[0];
+  if (!beside_hub) addresses = by_nearness(std::move(addresses), interfaces(options.interface));
+  return come_to_hub(job, addresses, std::stoi(hub.port));
+}
+
+/// The own address that leads to another host: what the launcher calls a host is not always an address.
+std::string own_address(const LaunchOptions& options, const Member& self,
+                        const std::vector<FileDescriptor>& streams) {
+  const auto here = self.nodes[static_cast<std::size_t>(self.rank)];
+  const auto elsewhere =
+      std::find_if(self.nodes.begin(), self.nodes.end(), [&](int node) { return node != here; });
+  if (elsewhere == self.nodes.end()) return "127.0.0.1";
+  if (!options.interface.empty()) return interfaces(options.interface).front().address;
+  const auto other = self.rank == 0 ? elsewhere - self.nodes.begin() : 0;
+  return transport::local_address(streams[static_cast<std::size_t>(other)]);
+}
+
+[[noreturn]] void refuse(const Launcher& launcher, const std::string& cause) {
+  const std::string who = launcher.size > 1
+                              ? fmt::format("{} started {} processes, but they", launcher.name, launcher.size)
+                              : fmt::format("{} started this process, but it and the others", launcher.name);
+  throw Error(fmt::format("{} cannot find each other: {}; {}, or --launcher none for runs of their own", who,
+                          cause, launcher.remedy));
+}
+
+std::unique_ptr<WireUp> join(const LaunchOptions& options, const Launcher& launcher) {
+  FileDescriptor listener;
+  PmixJob met;
+  try {
+    // The listener is safe: rank 0 leaves this scope after the meeting, or ends.
+    met = meet_over_pmix(options.start_timeout_s,
+                         [&](const PmixPlace& place) { return make_card(options, place, listener).pack(); });
+  } catch (const Error& error) {
+    refuse(launcher, error.what());
+  }
+  if (met.place.size == 1) return nullptr;
+  std::vector<Card> cards;
+  for (const std::string& message : met.messages) cards.push_back(Card::unpack(message));
+  Member self;
+  self.rank = met.place.rank;
+  self.size = met.place.size;
+  self.peer_timeout_s = options.peer_timeout_s;
+  self.secret = cards[0].secret;
+  set_neighbours(self, cards);
+  auto streams = assemble(options, self, cards[0], listener);
+  self.address = own_address(options, self, streams);
+  return star(std::move(self), std::move(streams));
+}
+
+}  // namespace
+
+std::optional<Launcher> find_launcher() {
+  const bool pmix = std::getenv("PMIX_RANK") != nullptr;
+  // Before Slurm: mpirun may have used srun to start its daemons.
+  if (const auto size = number_of("OMPI_COMM_WORLD_SIZE"); size > 1)
+    return Launcher{"mpirun", static_cast<int>(size), pmix,
+                    "use a PMIx library that this mpirun understands"};
+  const auto step = number_of("SLURM_STEP_ID");
+  constexpr long long kFirstSpecialStep = 0xFFFF'FFF0;  // the batch script itself, an interactive step
+  const auto tasks = number_of("SLURM_STEP_NUM_TASKS");
+  if (step >= 0 && step < kFirstSpecialStep && tasks > 1)
+    return Launcher{"srun", static_cast<int>(tasks), pmix, "type srun --mpi=pmix"};
+  if (const auto size = number_of("PMI_SIZE"); size > 1)
+    return Launcher{"a PMI launcher", static_cast<int>(size), pmix,
+                    "use one that speaks PMIx: srun --mpi=pmix, Open MPI's mpirun, prun"};
+  // Known launchers have said by now that there is one process only.
+  const bool known = step >= 0 || number_of("OMPI_COMM_WORLD_SIZE") == 1;
+  if (pmix && !known) return Launcher{"a PMIx launcher", 0, true, "see whether it still runs"};
+  return std::nullopt;
+}
+
+int run_launched(const LaunchOptions& options, const Launcher& launcher,
+                 const std::function<void(WireUp&)>& body) {
+  if (!launcher.pmix) refuse(launcher, "PMIx is not offered");
+  if (options.processes > 1 && launcher.size > 1)
+    throw UsageError(
+        fmt::format("--processes {} beside {}, which started {} processes: leave it out, or start one",
+                    options.processes, launcher.name, launcher.size));
+  auto watch = std::make_unique<LauncherWatch>();
+  const auto wire = join(options, launcher);
+  if (wire == nullptr) {
+    watch.reset();
+    LaunchOptions local = options;
+    local.launcher = "none";
+    return run(local, body);
+  }
+  if (options.processes > 1)
+    throw UsageError(fmt::format(
+        "--processes {} beside a launcher, which started {} processes: leave it out, or start one",
+        options.processes, wire->size()));
+  watch->guard(*wire);
+  const int status = run_body(*wire, body);
+  watch.reset();  // before the wire-up
+  return status;
+}
+
+}  // namespace edgewire::launch

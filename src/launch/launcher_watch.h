@@ -1,0 +1,38 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <csignal>
+#include <thread>
+
+#include "launch/wire_up.h"
+
+namespace edgewire::launch {
+
+/// Ends this process in good order when its launcher ends the job or is gone itself. Launchers end a job
+/// with SIGTERM as soon as one process dies: the survivors first take a moment to learn, and to say, which.
+/// Make it before any other thread.
+class LauncherWatch {
+ public:
+  LauncherWatch();
+  ~LauncherWatch();
+  LauncherWatch(const LauncherWatch&) = delete;
+  LauncherWatch& operator=(const LauncherWatch&) = delete;
+
+  /// From now on the job fails first, so that the others hear of it; `wire` outlives the watch.
+  void guard(WireUp& wire) { wire_.store(&wire, std::memory_order_release); }  // pairs with load in end()
+
+ private:
+  void watch();
+  void end(const char* cause);
+  bool stops_within(int milliseconds) const;
+
+  std::atomic<bool> stopping_{false};  ///< set by the destructor, read by the thread; single value
+  std::atomic<WireUp*> wire_{nullptr};
+  pid_t parent_;
+  sigset_t before_{};
+  std::thread thread_;
+};
+
+}  // namespace edgewire::launch

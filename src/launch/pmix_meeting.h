@@ -1,0 +1,27 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace edgewire::launch {
+
+/// This process's place in a job whose launcher speaks PMIx.
+struct PmixPlace {
+  int rank = 0;
+  int size = 1;
+  std::vector<int> node_ranks;  ///< of the processes on this node, its own included, rising
+};
+
+struct PmixJob {
+  PmixPlace place;
+  std::vector<std::string> messages;  ///< of every rank
+};
+
+/// Joins the launcher over PMIx (https://pmix.github.io, version 3 or later), tells all processes of the job
+/// `message(place)` and leaves again; libpmix.so.2 is loaded for it. Collective. Throws Error when the
+/// library or the launcher is not there, and when it takes longer than `timeout_s`: a thread then still hangs
+/// in the library, so the process should end.
+PmixJob meet_over_pmix(double timeout_s, std::function<std::string(const PmixPlace&)> message);
+
+}  // namespace edgewire::launch
