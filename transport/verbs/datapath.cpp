@@ -10,8 +10,8 @@
 namespace edgewire::transport::verbs {
 namespace {
 
-constexpr int kCompletions = 32;               ///< taken by one call
-constexpr std::uint32_t kLooksAnEvent = 4096;  ///< polls between looks at the device's own events
+constexpr int kCompletions = 32;              ///< taken by one call
+constexpr std::uint32_t kLooksAnEvent = 256;  ///< polls between looks at the device's own events
 constexpr std::chrono::microseconds kLostPause{10'000};
 
 std::uint32_t immediate_of(Message message, std::uint32_t kind) noexcept {

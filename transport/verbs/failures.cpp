@@ -53,6 +53,8 @@ void Verbs::lose(const Link& link, const std::string& cause) noexcept {
 /// failed, the wire-up tells in the meantime who was the first.
 void Verbs::report_lost() noexcept {
   if (lost_ == nullptr || Clock::now() - lost_at_ < kExplainLimit) return;
+  look_at_events();
+  if (port_down_) return fail(-1, device_.label() + " went down");
   fail(lost_->peer, fmt::format("rank {} was lost over {}: {}", lost_->peer, device_.label(), lost_cause_));
 }
 
@@ -60,10 +62,8 @@ void Verbs::take_error(const ibv_wc& completion) noexcept {
   const Link& from = *links_[Ticket(completion.wr_id).link];
   // What is written to a process that has ended is lost.
   if (from.ended.load(std::memory_order_relaxed)) return;
-  std::string cause(likely_cause(completion.status));
-  if (cause.empty()) cause = library().wc_status_str(completion.status);
-  if (port_down_.load(std::memory_order_relaxed)) cause = fmt::format("{} is down", device_.label());
-  lose(from, cause);
+  const std::string_view cause = likely_cause(completion.status);
+  lose(from, cause.empty() ? library().wc_status_str(completion.status) : std::string(cause));
 }
 
 /// What the device says of itself. Called by the holder of reaping_.
@@ -79,8 +79,9 @@ void Verbs::look_at_events() noexcept {
         break;
       case IBV_EVENT_PORT_ERR:
       case IBV_EVENT_PORT_ACTIVE:
-        if (event.element.port_num == device_.port)
-          port_down_.store(event.event_type == IBV_EVENT_PORT_ERR, std::memory_order_relaxed);
+        if (event.element.port_num != device_.port) break;
+        port_down_ = event.event_type == IBV_EVENT_PORT_ERR;
+        port_down_since_ = Clock::now();
         break;
       case IBV_EVENT_QP_FATAL:
       case IBV_EVENT_QP_REQ_ERR:
@@ -98,6 +99,9 @@ void Verbs::look_at_events() noexcept {
     }
     library().ack_async_event(&event);
   }
+  // Connections survive a short break, and tell when it was too long for them; unless nothing is under way.
+  if (port_down_ && Clock::now() - port_down_since_ > std::chrono::duration<double>(settings_.peer_timeout_s))
+    fail(-1, fmt::format("{} has been down for {} s", device_.label(), settings_.peer_timeout_s));
 }
 
 }  // namespace edgewire::transport::verbs

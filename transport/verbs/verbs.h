@@ -207,11 +207,13 @@ class Verbs final : public Transport {
       signals_;  ///< by peer and kind; raise() pairs with signalled()
   std::vector<LaneCounters> lanes_;
   bool connected_ = false;
-  std::atomic_flag reaping_;            ///< one thread at a time takes completions; pairs with itself
-  std::atomic_flag watching_;           ///< one thread sleeps on the completion channel, others on wakeup_
-  std::uint32_t looks_ = 0;             ///< of the holder of reaping_
-  std::atomic<bool> port_down_{false};  // single values, paired with nothing
-  std::atomic<std::uint64_t> refused_frames_{0};
+  std::atomic_flag reaping_;   ///< one thread at a time takes completions; pairs with itself
+  std::atomic_flag watching_;  ///< one thread sleeps on the completion channel, others on wakeup_
+  std::uint32_t looks_ = 0;    ///< of the holder of reaping_
+  std::atomic<std::uint64_t> refused_frames_{0};  // single value, paired with nothing
+  // Of the holder of reaping_, too.
+  bool port_down_ = false;
+  std::chrono::steady_clock::time_point port_down_since_;
   // The first link that failed without a cause of its own; all of the holder of reaping_ but has_lost_.
   const Link* lost_ = nullptr;
   std::string lost_cause_;
