@@ -4,12 +4,12 @@
 #include <fmt/core.h>
 #include <sched.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <vector>
 
@@ -81,14 +81,18 @@ constexpr int kHasAddress = 5;  // fitness of an address that the job knows this
 
 /// What keeps a system from having a device at all.
 std::string why_none() {
-  if (access("/sys/class/infiniband", F_OK) != 0)
+  constexpr const char* kDevices = "/sys/class/infiniband";
+  std::error_code none;
+  if (!std::filesystem::exists(kDevices, none))
     return "no RDMA device: the kernel's RDMA modules are not loaded (modprobe ib_uverbs and the card's "
            "driver; "
-           "for Soft-RoCE modprobe rdma_rxe, rdma link add rxe0 type rxe netdev eth0)";
-  if (access("/dev/infiniband", F_OK) != 0) return "RDMA devices cannot be used: modprobe ib_uverbs";
-  return "no RDMA device (for Soft-RoCE: rdma link add rxe0 type rxe netdev eth0; for a card: its driver, "
-         "and its "
-         "provider, apt-get install ibverbs-providers)";
+           "for Soft-RoCE: modprobe rdma_rxe; rdma link add rxe0 type rxe netdev eth0)";
+  if (std::filesystem::is_empty(kDevices, none))
+    return "no RDMA device (for a card: load its driver; for Soft-RoCE: rdma link add rxe0 type rxe netdev "
+           "eth0)";
+  if (!std::filesystem::exists("/dev/infiniband", none))
+    return "RDMA devices cannot be used: modprobe ib_uverbs";
+  return "the RDMA device has no provider (apt-get install ibverbs-providers)";
 }
 
 class Search {
