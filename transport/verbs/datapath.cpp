@@ -117,7 +117,7 @@ bool Verbs::signal(int lane, int peer, int kind, std::uint64_t count) noexcept {
 
 void Verbs::ring_doorbell(int lane) noexcept {
   for (int peer = 0; peer < settings_.size; ++peer)
-    if (peer != settings_.rank) post(link(lane, peer));
+    if (!settings_.leaves_out(peer)) post(link(lane, peer));
 }
 
 void Verbs::post(Link& link) noexcept {

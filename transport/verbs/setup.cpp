@@ -153,9 +153,12 @@ std::span<std::byte> Verbs::send_memory(std::size_t bytes) {
 std::span<std::byte> Verbs::expose(std::size_t bytes, std::span<const Part> parts) {
   parts_.assign(parts.begin(), parts.end());
   parts_.resize(static_cast<std::size_t>(settings_.size));
-  region_ = Mapping(bytes, -1, "a region");
-  region_bytes_ = bytes;
-  topology::prepare_pages(region_.data(), bytes, device_.node);
+  region_ = settings_.region;
+  if (region_.empty()) {
+    own_region_ = Mapping(bytes, -1, "a region");
+    region_ = {own_region_.data(), bytes};
+    topology::prepare_pages(region_.data(), bytes, device_.node);
+  }
   // Each part has a key of its own, so that the card itself keeps a peer within its part.
   keys_.assign(parts_.size(), 0);
   for (std::size_t p = 0; p < parts_.size(); ++p) {
@@ -163,14 +166,14 @@ std::span<std::byte> Verbs::expose(std::size_t bytes, std::span<const Part> part
     if (part.offset > bytes || part.bytes > bytes - part.offset)
       throw Error(fmt::format("a part of {} bytes at offset {} exceeds the region of {} bytes", part.bytes,
                               part.offset, bytes));
-    if (part.bytes == 0 || static_cast<int>(p) == settings_.rank) continue;
+    if (part.bytes == 0 || settings_.leaves_out(static_cast<int>(p))) continue;
     add_piece(region_.data() + part.offset, part.bytes, true);
     keys_[p] = pieces_.back()->registration->rkey;
   }
   slots_ = Mapping(links_.size() * kCredits * sizeof(std::uint64_t), -1, "signals");
   slots_registration_ = register_memory(device_, *domain_, slots_.data(), slots_.bytes(), true);
   make_links();
-  return {region_.data(), bytes};
+  return region_;
 }
 
 void Verbs::make_links() {
@@ -193,7 +196,7 @@ void Verbs::make_links() {
   psns_.resize(links_.size());
   for (int peer = 0; peer < settings_.size; ++peer) {
     for (int lane = 0; lane < settings_.lanes; ++lane) {
-      if (peer == settings_.rank) continue;
+      if (settings_.leaves_out(peer)) continue;
       auto made = std::make_unique<Link>();
       made->peer = peer;
       made->lane = lane;
@@ -250,7 +253,7 @@ void Verbs::connect(std::span<const std::string> blobs) {
   const std::size_t expected =
       sizeof(Offer) + offers.size() * sizeof(std::uint32_t) + links_.size() * sizeof(LinkAddress);
   for (std::size_t p = 0; p < offers.size(); ++p) {
-    if (static_cast<int>(p) == settings_.rank) continue;
+    if (settings_.leaves_out(static_cast<int>(p))) continue;
     const auto refuse = [&](const std::string& cause) {
       return Error(fmt::format("rank {} cannot be connected over verbs: {}", p, cause));
     };

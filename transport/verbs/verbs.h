@@ -141,6 +141,7 @@ class Verbs final : public Transport {
   std::uint64_t completed(int lane, int peer) const noexcept override;
   std::uint64_t signalled(int peer, int kind) const noexcept override;
   Counters counters() const noexcept override;
+  std::uint32_t arrivals() const noexcept override { return wakeup_.generation(); }
   std::uint64_t frame_bytes_to(int peer) const noexcept override {
     return transport::frame_bytes_to(lanes_, peer, settings_.size);
   }
@@ -192,8 +193,8 @@ class Verbs final : public Transport {
   Owned<ibv_cq> queue_{nullptr, nullptr};
   std::vector<Part> parts_;
   std::vector<std::uint32_t> keys_;  ///< by peer, of its part of the region; 0 where it has none
-  Mapping region_;
-  std::size_t region_bytes_ = 0;
+  Mapping own_region_;               ///< none when the settings name another
+  std::span<std::byte> region_;
   Mapping slots_;  ///< by link, kCredits counts each
   Owned<ibv_mr> slots_registration_{nullptr, nullptr};
   SendMemory send_memory_;
@@ -202,7 +203,7 @@ class Verbs final : public Transport {
   std::atomic<const Piece*> first_piece_{nullptr};  ///< release by add_piece(), acquire by find()
   std::uint32_t mtu_bytes_ = 0;
   std::vector<std::uint32_t> psns_;           ///< by link
-  std::vector<std::unique_ptr<Link>> links_;  ///< by peer and lane; null for the own rank
+  std::vector<std::unique_ptr<Link>> links_;  ///< by peer and lane; null for the own rank and peers left out
   std::unique_ptr<std::atomic<std::uint64_t>[]>
       signals_;  ///< by peer and kind; raise() pairs with signalled()
   std::vector<LaneCounters> lanes_;
