@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -15,7 +16,7 @@ import time
 import pytest
 
 import lab
-from job import Job
+from job import Job, check_report
 from test_failures import Running, check_survivors, cpu_seconds, wait_for
 
 pytestmark = pytest.mark.slow
@@ -53,10 +54,9 @@ def test_the_suites_of_all_backends_hold():
 
 
 @pytest.mark.machine
-@pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("processes", [2, 4])
+@pytest.mark.parametrize("processes, strategy", [*((2, strategy) for strategy in STRATEGIES), (4, "slots"), (4, "cover")])
 def test_ranks_are_those_of_shared_memory_and_bytes_those_of_the_plan(edgewire, graph, tmp_path, processes, strategy):
-    options = ["-p", processes, "-w", 1, "--strategy", strategy, "--iterations", 5]
+    options = ["-p", processes, "-w", 1, "--strategy", strategy, "--iterations", 5, "--peer-timeout", 30]
     jobs = []
     for transport in ("verbs", "shm"):
         folder = tmp_path / transport
@@ -152,21 +152,63 @@ def test_a_device_that_is_deleted_ends_the_run_or_waits_for_it(edgewire, graph):
     assert verbs_of(edgewire) == ""
 
 
-def test_two_machines_on_a_network_of_their_own(edgewire, graph, tmp_path):
-    (tmp_path / "hosts").write_text("10.8.0.1\n10.8.0.2\n")
-    secret = tmp_path / "secret"
+@pytest.fixture(scope="module")
+def network(edgewire, graph, tmp_path_factory):
+    """The folder with all that two machines on a network of their own, two CPU cores each, left behind."""
+    folder = tmp_path_factory.mktemp("network")
+    (folder / "hosts").write_text("10.8.0.1\n10.8.0.2\n")
+    secret = folder / "secret"
     secret.write_bytes(os.urandom(32))
     secret.chmod(0o600)
-    (tmp_path / "g.ew").write_bytes(graph.read_bytes())
+    shutil.copy(graph, folder / "g.ew")
     lab.run(f"""
-        cd {tmp_path}
-        run() {{ {edgewire.program} pagerank g.ew --hosts hosts --rank $MACHINE --secret-file secret --transport verbs "$@"; }}
+        cd {folder}
+        run() {{
+          {edgewire.program} pagerank g.ew --hosts hosts --rank $MACHINE --secret-file secret --transport verbs "$@"
+        }}
         set -e
-        run -w 2 --json slots.$MACHINE -o slots --verify
-        run -w 1 --strategy cover --json cover.$MACHINE -o cover --verify
-        """, machines=2, share=tmp_path)
-    for strategy in ("slots", "cover"):
-        report = json.loads((tmp_path / f"{strategy}.0").read_text())
+        run -w 2 --json several.$MACHINE --verify
+        run -w 1 --json cover.$MACHINE --strategy cover --verify
+        run -w 1 --json short.$MACHINE --strategy slots --iterations 4
+        run -w 1 --json long.$MACHINE --strategy slots --iterations 9
+        """, "-d", f"{folder}/packets", "-c", "2", machines=2, share=folder)
+    return folder
+
+
+def test_two_machines_on_a_network_of_their_own(network):
+    for run in ("several", "cover", "short", "long"):
+        report = json.loads((network / f"{run}.0").read_text())
+        check_report(report)
         assert report["transport"] == "verbs" and report["processes"] == 2
-        payload = {one["payload_bytes_sent"] for one in report["iterations"]}
-        assert payload == {report["bound"]["payload_bytes"]}
+
+
+def packets_of(path):
+    """Of each RoCE v2 packet: receiver and queue pair, sequence number, opcode, bytes that a write announces."""
+    if not shutil.which("tshark"):
+        pytest.skip("tshark is not installed")
+    fields = ["ip.dst", "infiniband.bth.destqp", "infiniband.bth.psn", "infiniband.bth.opcode", "infiniband.reth.dmalen"]
+    listed = subprocess.run(["tshark", "-r", path, "-Y", "infiniband", "-T", "fields", *(word for name in fields for word in ("-e", name))],
+                            capture_output=True, text=True, check=True).stdout
+    for line in listed.splitlines():
+        host, pair, number, opcode, length = line.split("\t")
+        yield (host, pair), number, int(opcode), int(length or 0)
+
+
+def test_the_packets_are_writes_of_the_planned_bytes_and_their_acknowledgements(network):
+    # InfiniBand Architecture Specification 1.4, table 38: reliable connections.
+    first, middle, last, only, only_with_immediate, acknowledge = 6, 7, 8, 10, 11, 17
+    writes = {}
+    for connection, number, opcode, length in packets_of(network / "packets"):
+        assert opcode in {first, middle, last, only, only_with_immediate, acknowledge}
+        if opcode != acknowledge:
+            sent = writes.setdefault(connection, {})
+            sent[number] = length if opcode in (first, only) else 0  # what is sent again counts once
+    hosts = {}
+    for (host, _), sent in writes.items():
+        hosts.setdefault(host, []).append(sum(sent.values()))
+    assert set(hosts) == {"10.8.0.1", "10.8.0.2"}
+    # The last two runs have one connection each. They differ by five iterations, in each of which a process also
+    # sends its two sums over all vertices, 16 bytes.
+    short, long = (sum(runs[which] for runs in hosts.values()) for which in (-2, -1))
+    payload = json.loads((network / "long.0").read_text())["bound"]["payload_bytes"]
+    assert long - short == 5 * (payload + 2 * 16)
