@@ -17,6 +17,7 @@ test: build
 	tests/run.py --build $(BUILD)
 
 test-all: build
+	tools/install-packages --all
 	tests/run.py --build $(BUILD) --all
 
 build-bench: install-packages

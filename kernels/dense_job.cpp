@@ -90,6 +90,8 @@ transport::Settings settings(launch::WireUp& wire, const DenseOptions& options) 
   settings.peer_timeout_s = options.peer_timeout_s;
   settings.health = &wire.health();
   settings.nodes = wire.nodes();
+  settings.verbs_device = options.verbs_device;
+  settings.verbs_traffic_class = options.verbs_traffic_class;
   return settings;
 }
 

@@ -1,16 +1,24 @@
 #include <fmt/core.h>
 
+#include <array>
+
 #include "error.h"
 #include "transport/mixed.h"
 #include "transport/shm.h"
 #include "transport/tcp.h"
 #include "transport/transport.h"
+#ifdef EDGEWIRE_VERBS
+#include "transport/verbs/make_verbs.h"
+#endif
 
 namespace edgewire::transport {
 namespace {
 
 struct Entry {
-  Backend backend;
+  std::string_view name;
+  std::string_view description;
+  /// Why it is not usable here; empty when it is. Not asked before somebody needs this backend.
+  std::string (*trouble)();
   std::unique_ptr<Transport> (*make)(const Settings&);
 };
 
@@ -19,34 +27,43 @@ std::unique_ptr<Transport> make(const Settings& settings) {
   return std::make_unique<Backend>(settings);
 }
 
-std::vector<Entry> entries() {
-  return {
-      {{"shm", "shared memory among processes of one host", true, ""}, make_shm},
-      {{"tcp", "TCP sockets, inside a host and between hosts", true, ""}, make<Tcp>},
-      {{"verbs", "RDMA writes with immediate (InfiniBand, RoCE)", false, "this build has no verbs backend"},
-       nullptr},
-      {{"dpdk", "Ethernet frames straight from user space", false, "this build has no dpdk backend"},
-       nullptr},
-  };
+std::string none() { return {}; }
+#ifndef EDGEWIRE_VERBS
+std::string trouble_with_verbs() {
+  return "this build has no verbs backend (apt-get install libibverbs-dev, then build anew)";
 }
+constexpr std::unique_ptr<Transport> (*make_verbs)(const Settings&) = nullptr;
+#endif
+std::string trouble_with_dpdk() { return "this build has no dpdk backend"; }
+
+constexpr std::array kEntries{
+    Entry{"shm", "shared memory among processes of one host", none, make_shm},
+    Entry{"tcp", "TCP sockets, inside a host and between hosts", none, make<Tcp>},
+    Entry{"verbs", "RDMA writes with immediate (InfiniBand, RoCE)", trouble_with_verbs, make_verbs},
+    Entry{"dpdk", "Ethernet frames straight from user space", trouble_with_dpdk, nullptr},
+};
 
 }  // namespace
 
 std::vector<Backend> backends() {
   std::vector<Backend> all;
-  for (Entry& entry : entries()) all.push_back(std::move(entry.backend));
+  for (const Entry& entry : kEntries) {
+    std::string trouble = entry.trouble();
+    const bool usable = trouble.empty();
+    all.push_back({std::string(entry.name), std::string(entry.description), usable, std::move(trouble)});
+  }
   return all;
 }
 
 std::unique_ptr<Transport> create(std::string_view name, const Settings& settings) {
   if (name == "shm+tcp") return make_mixed(settings);
   std::string known;
-  for (const Entry& entry : entries()) {
-    if (entry.backend.name != name) {
-      known += (known.empty() ? "" : ", ") + entry.backend.name;
+  for (const Entry& entry : kEntries) {
+    if (entry.name != name) {
+      known += (known.empty() ? "" : ", ") + std::string(entry.name);
       continue;
     }
-    if (!entry.backend.usable) throw Error(fmt::format("transport {}: {}", name, entry.backend.reason));
+    if (entry.make == nullptr) throw Error(fmt::format("transport {}: {}", name, entry.trouble()));
     return entry.make(settings);
   }
   throw Error(fmt::format("there is no transport '{}' (known: {})", name, known));

@@ -38,6 +38,23 @@ plan::Traffic between_hosts(plan::Traffic traffic, const std::vector<int>& nodes
   return traffic;
 }
 
+/// Packets are as long as the path allows, which only the connected transport knows.
+void set_verbs_frames(plan::Volume& volume, const kernels::DenseJob& job, std::uint64_t bytes_a_value) {
+  const plan::Traffic& traffic = job.traffic();
+  const auto processes = static_cast<std::size_t>(traffic.processes());
+  volume.wire_bytes_total[0] = volume.wire_bytes_max[0] = 0;
+  for (std::size_t p = 0; p < processes; ++p) {
+    std::uint64_t sent = 0, received = 0;
+    for (std::size_t q = 0; q < processes; ++q) {
+      if (p == q) continue;
+      sent += job.link().wire_bytes_of(traffic.at(p, q) * bytes_a_value);
+      received += job.link().wire_bytes_of(traffic.at(q, p) * bytes_a_value);
+    }
+    volume.wire_bytes_total[0] += sent;
+    volume.wire_bytes_max[0] = std::max({volume.wire_bytes_max[0], sent, received});
+  }
+}
+
 void set_bound(report::RunReport& report, const kernels::DenseJob& job, plan::Strategy strategy,
                plan::Encoding encoding, const std::vector<int>& nodes) {
   const auto bytes_a_value = plan::bytes_a_value(strategy, encoding);
@@ -46,6 +63,7 @@ void set_bound(report::RunReport& report, const kernels::DenseJob& job, plan::St
   report.bound.payload_bytes = volume.payload_bytes_total;
   if (report.transport == "shm+tcp")
     volume = plan::volume(between_hosts(job.traffic(), nodes), bytes_a_value);
+  if (report.transport == "verbs") set_verbs_frames(volume, job, bytes_a_value);
   report.bound.wire_bytes =
       report.transport == "shm" ? volume.payload_bytes_total : volume.wire_bytes_total[0];
   for (const char* rate : kRates) {
@@ -117,6 +135,12 @@ void JobOptions::add_to(CLI::App& command) {
                   "workers (threads) of each process; by default the cores are shared out")
       ->check(CLI::Range(1, 1024));
   add_transport_option(command, transport);
+  command.add_option("--verbs-device", verbs_device,
+                     "RDMA device NAME[:PORT[:GID_INDEX]]; by default the nearest, and RoCE v2");
+  command
+      .add_option("--verbs-traffic-class", verbs_traffic_class,
+                  "traffic class of RoCE packets (DSCP times 4), by which switches choose a queue")
+      ->check(CLI::Range(0, 255));
   command.add_option("--strategy", strategy, "what is sent: auto, edge, worker, process, slots or cover")
       ->check(CLI::IsMember({"auto", "edge", "worker", "process", "slots", "cover"}))
       ->capture_default_str();
@@ -165,6 +189,8 @@ kernels::DenseOptions JobOptions::dense(launch::WireUp& wire) const {
   options.ownership = ownership == "range" ? "ranges" : ownership;
   options.layout = layout == "given" ? plan::Layout::given : plan::Layout::degree;
   options.peer_timeout_s = launch.peer_timeout_s;
+  options.verbs_device = verbs_device;
+  options.verbs_traffic_class = verbs_traffic_class;
   if (wire.rank() == 0 && options.workers * wire.local_size() > cores) {
     fmt::print(stderr, "edgewire: warning: {} workers on {} core{}: they wait for each other\n",
                options.workers * wire.local_size(), cores, cores == 1 ? "" : "s");

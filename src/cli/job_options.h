@@ -26,6 +26,8 @@ struct JobOptions {
   launch::LaunchOptions launch;
   int workers = 0;  ///< 0: share the cores among the processes of this host
   std::string transport = "auto";
+  std::string verbs_device;
+  int verbs_traffic_class = 0;
   std::string strategy = "auto";
   double compute_rate = 0;
   std::string encoding = "f32";

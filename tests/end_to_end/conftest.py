@@ -9,6 +9,8 @@ import uuid
 
 import pytest
 
+import lab
+
 MARK = f"EDGEWIRE_TEST_RUN={uuid.uuid4()}"
 
 def heed_signals():
@@ -83,6 +85,24 @@ def shared_memory_files():
         return {name for name in os.listdir("/dev/shm") if "edgewire" in name}
     except FileNotFoundError:
         return set()
+
+
+def runs_in_machine(item):
+    return not lab.INSIDE and item.get_closest_marker("machine") is not None
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if runs_in_machine(item):
+            item.fixturenames.clear()  # they are set up there
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    if not runs_in_machine(pyfuncitem):
+        return None
+    lab.tell(pyfuncitem.name)
+    return True
 
 
 @pytest.fixture(autouse=True)

@@ -57,13 +57,6 @@ int run_rounds(const std::string& backend, int processes, double peer_timeout_s,
   });
 }
 
-std::vector<std::string> usable() {
-  std::vector<std::string> names;
-  for (const Backend& backend : backends())
-    if (backend.usable) names.push_back(backend.name);
-  return names;
-}
-
 TEST_CASE("forked processes write into each other's regions") {
   for (const std::string& backend : usable())
     for (const int processes : {2, 4}) {

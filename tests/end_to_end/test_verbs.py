@@ -1,0 +1,214 @@
+"""The RDMA backend, on a real RDMA stack in virtual machines (tests/lab/rdma-vm).
+
+The tests that are marked `machine` run inside one virtual machine, all in one go; see lab.py.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+import lab
+from job import Job, check_report
+from test_failures import Running, check_survivors, cpu_seconds, wait_for
+
+pytestmark = pytest.mark.slow
+
+STRATEGIES = ["edge", "worker", "process", "slots", "cover"]
+
+
+@pytest.fixture(scope="module")
+def graph(edgewire, tmp_path_factory):
+    path = tmp_path_factory.mktemp("verbs") / "g.ew"
+    edgewire.ok("generate", "kronecker", "--scale", 12, "-o", path)
+    return path
+
+
+@pytest.fixture
+def running(edgewire, graph, tmp_path):
+    """A job of two processes that iterates; it is killed when the test ends."""
+    job = Running(edgewire, ["pagerank", graph, "--iterations", 1000000, "-w", 1, "--transport", "verbs",
+                             "--peer-timeout", 5, "-o", tmp_path / "ranks.tsv"], 2)
+    wait_for(lambda: min(map(cpu_seconds, job.pids)) > 3, "iterations")  # everything takes longer there
+    yield job
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(job.process.pid, signal.SIGKILL)
+    job.process.wait()
+    assert not (tmp_path / "ranks.tsv").exists()
+
+
+@pytest.mark.machine
+def test_the_suites_of_all_backends_hold():
+    suite = pathlib.Path(os.environ["EDGEWIRE"]).parent / "tests/unit/transport_test"
+    done = subprocess.run([suite], capture_output=True, text=True, timeout=200,
+                          env={**os.environ, "EDGEWIRE_TEST_BACKEND": "verbs"})
+    assert done.returncode == 0, done.stdout
+    assert "skipped:" not in done.stdout
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize("processes, strategy", [*((2, strategy) for strategy in STRATEGIES), (4, "slots"), (4, "cover")])
+def test_ranks_are_those_of_shared_memory_and_bytes_those_of_the_plan(edgewire, graph, tmp_path, processes, strategy):
+    options = ["-p", processes, "-w", 1, "--strategy", strategy, "--iterations", 5, "--peer-timeout", 30]
+    jobs = []
+    for transport in ("verbs", "shm"):
+        folder = tmp_path / transport
+        folder.mkdir()
+        jobs.append(Job(edgewire, folder, graph, *options, "--transport", transport))
+    assert jobs[0].report["transport"] == "verbs"
+    assert jobs[0].report["checksum"] == jobs[1].report["checksum"]
+    assert jobs[0].text == jobs[1].text
+    assert jobs[0].report["bound"]["payload_bytes"] == jobs[1].report["bound"]["payload_bytes"]
+
+
+@pytest.mark.machine
+def test_several_lanes_three_processes_and_half_the_bytes(edgewire, graph):
+    edgewire.ok("pagerank", graph, "-p", 3, "-w", 2, "--transport", "verbs", "--wire", "bf16")
+    edgewire.ok("pagerank", graph, "-p", 3, "-w", 2, "--transport", "verbs", "--verbs-device", "rxe0:1:1",
+                "--verbs-traffic-class", 106, "--verify")
+
+
+@pytest.mark.machine
+def test_a_killed_peer_is_named(edgewire, running):
+    os.kill(running.pids[1], signal.SIGKILL)
+    status, lines, seconds = running.end(timeout=20)
+    assert status == 1 and seconds < 5
+    check_survivors(lines, 1, 2)
+
+
+@pytest.mark.machine
+def test_a_stopped_peer_is_named(edgewire, running):
+    os.kill(running.pids[0], signal.SIGSTOP)
+    status, lines, seconds = running.end(timeout=20)
+    assert status == 1 and seconds < 12
+    check_survivors(lines, 0, 2)
+
+
+def verbs_of(edgewire):
+    backends = {one["name"]: one for one in json.loads(edgewire.ok("transports", "--json", "-"))}
+    assert backends["verbs"]["usable"] == (backends["verbs"]["reason"] == "")
+    return backends["verbs"]["reason"]
+
+
+@pytest.mark.machine
+def test_wrong_choices_of_a_device_are_refused(edgewire, graph):
+    def refused(device, **options):
+        return edgewire.refused("pagerank", graph, "-p", 2, "--transport", "verbs", "--verbs-device", device, **options)
+
+    assert verbs_of(edgewire) == ""
+    assert re.fullmatch(r"rank \d: transport verbs: there is no RDMA device 'mlx5_0' \(known: rxe0\)", refused("mlx5_0"))
+    assert re.fullmatch(r"rank \d: transport verbs: rxe0 port 1 has no GID 9", refused("rxe0:1:9"))
+    assert "NAME[:PORT[:GID_INDEX]], not 'rxe0:x'" in refused("rxe0:x", status=2)
+
+
+@pytest.mark.machine
+def test_too_little_locked_memory_is_said_with_the_remedy(edgewire, graph):
+    """Root may lock any amount, so without that right."""
+    command = ["setpriv", "--bounding-set", "-all", "--inh-caps", "-all", "--reuid", "65534", "--clear-groups",
+               "prlimit", "--memlock=65536", edgewire.program]
+    os.chmod("/dev/infiniband/uverbs0", 0o666)
+    for folder in [graph, *graph.parents]:
+        folder.chmod(folder.stat().st_mode | 0o055)
+    listed = subprocess.run([*command, "transports"], capture_output=True, text=True, timeout=60)
+    assert listed.returncode == 0 and "`ulimit -l` allows 64 KiB" in listed.stdout, listed
+    run = subprocess.run([*command, "pagerank", str(graph), "-p", "2", "--transport", "verbs"], capture_output=True,
+                         text=True, timeout=60)
+    assert run.returncode == 1 and run.stderr.count("\n") == 1, run
+    assert re.search(r"cannot register \d+ bytes with rxe0: `ulimit -l` allows 64 KiB.*limits.conf", run.stderr)
+
+
+@pytest.mark.machine
+def test_a_port_that_goes_down_ends_the_run(edgewire, graph, running):
+    subprocess.run(["ip", "link", "set", "eth0", "down"], check=True)
+    try:
+        status, lines, seconds = running.end(timeout=60)
+        assert verbs_of(edgewire) == "rxe0 port 1 is down (is its cable in? ip link set dev ... up)"
+    finally:
+        subprocess.run(["ip", "link", "set", "eth0", "up"], check=True)
+        time.sleep(1)
+    assert status == 1 and seconds < 15
+    assert lines and all("rxe0 port 1" in line for line in lines), lines
+
+
+@pytest.mark.machine
+def test_a_device_that_is_deleted_ends_the_run_or_waits_for_it(edgewire, graph):
+    """Soft-RoCE, unlike a card, waits for those who use it."""
+    job = Running(edgewire, ["pagerank", graph, "--iterations", 4000, "-w", 1, "--transport", "verbs", "--verify"], 2)
+    wait_for(lambda: min(map(cpu_seconds, job.pids)) > 3, "iterations")
+    deleting = subprocess.Popen(["rdma", "link", "delete", "rxe0"])
+    stdout, stderr = job.process.communicate(timeout=120)
+    assert (job.process.returncode == 0 and "passed" in stdout) or "rxe0" in stderr, (stdout, stderr)
+    assert deleting.wait(timeout=30) == 0
+    assert "no RDMA device" in verbs_of(edgewire)
+    assert "rdma link add" in edgewire.refused("pagerank", graph, "-p", 2, "--transport", "verbs")
+    subprocess.run(["rdma", "link", "add", "rxe0", "type", "rxe", "netdev", "eth0"], check=True)
+    assert verbs_of(edgewire) == ""
+
+
+@pytest.fixture(scope="module")
+def network(edgewire, graph, tmp_path_factory):
+    """The folder with all that two machines on a network of their own, two CPU cores each, left behind."""
+    folder = tmp_path_factory.mktemp("network")
+    (folder / "hosts").write_text("10.8.0.1\n10.8.0.2\n")
+    secret = folder / "secret"
+    secret.write_bytes(os.urandom(32))
+    secret.chmod(0o600)
+    shutil.copy(graph, folder / "g.ew")
+    lab.run(f"""
+        cd {folder}
+        run() {{
+          {edgewire.program} pagerank g.ew --hosts hosts --rank $MACHINE --secret-file secret --transport verbs "$@"
+        }}
+        set -e
+        run -w 2 --json several.$MACHINE --verify
+        run -w 1 --json cover.$MACHINE --strategy cover --verify
+        run -w 1 --json short.$MACHINE --strategy slots --iterations 4
+        run -w 1 --json long.$MACHINE --strategy slots --iterations 9
+        """, "-d", f"{folder}/packets", "-c", "2", machines=2, share=folder)
+    return folder
+
+
+def test_two_machines_on_a_network_of_their_own(network):
+    for run in ("several", "cover", "short", "long"):
+        report = json.loads((network / f"{run}.0").read_text())
+        check_report(report)
+        assert report["transport"] == "verbs" and report["processes"] == 2
+
+
+def packets_of(path):
+    """Of each RoCE v2 packet: receiver and queue pair, sequence number, opcode, bytes that a write announces."""
+    if not shutil.which("tshark"):
+        pytest.skip("tshark is not installed")
+    fields = ["ip.dst", "infiniband.bth.destqp", "infiniband.bth.psn", "infiniband.bth.opcode", "infiniband.reth.dmalen"]
+    listed = subprocess.run(["tshark", "-r", path, "-Y", "infiniband", "-T", "fields", *(word for name in fields for word in ("-e", name))],
+                            capture_output=True, text=True, check=True).stdout
+    for line in listed.splitlines():
+        host, pair, number, opcode, length = line.split("\t")
+        yield (host, pair), number, int(opcode), int(length or 0)
+
+
+def test_the_packets_are_writes_of_the_planned_bytes_and_their_acknowledgements(network):
+    # InfiniBand Architecture Specification 1.4, table 38: reliable connections.
+    first, middle, last, only, only_with_immediate, acknowledge = 6, 7, 8, 10, 11, 17
+    writes = {}
+    for connection, number, opcode, length in packets_of(network / "packets"):
+        assert opcode in {first, middle, last, only, only_with_immediate, acknowledge}
+        if opcode != acknowledge:
+            sent = writes.setdefault(connection, {})
+            sent[number] = length if opcode in (first, only) else 0  # what is sent again counts once
+    hosts = {}
+    for (host, _), sent in writes.items():
+        hosts.setdefault(host, []).append(sum(sent.values()))
+    assert set(hosts) == {"10.8.0.1", "10.8.0.2"}
+    # The last two runs have one connection each. They differ by five iterations, in each of which a process also
+    # sends its two sums over all vertices, 16 bytes.
+    short, long = (sum(runs[which] for runs in hosts.values()) for which in (-2, -1))
+    payload = json.loads((network / "long.0").read_text())["bound"]["payload_bytes"]
+    assert long - short == 5 * (payload + 2 * 16)

@@ -1,0 +1,107 @@
+#include <fmt/core.h>
+
+#include "transport/verbs/verbs.h"
+
+namespace edgewire::transport::verbs {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kExplainLimit{200};
+
+/// What an operator should look at; empty when there is nothing to add.
+std::string_view likely_cause(ibv_wc_status status) {
+  switch (status) {
+    case IBV_WC_RETRY_EXC_ERR:
+      return "it does not acknowledge any more (is its port up? do GID and MTU fit? does the network lose "
+             "packets "
+             "where PFC is off?)";
+    case IBV_WC_RNR_RETRY_EXC_ERR:
+      return "it has no receive posted";
+    case IBV_WC_REM_ACCESS_ERR:
+      return "it refuses a write outside this process's part of its region";
+    case IBV_WC_REM_INV_REQ_ERR:
+      return "it refuses a malformed request";
+    case IBV_WC_REM_OP_ERR:
+      return "its card cannot complete a request";
+    case IBV_WC_LOC_PROT_ERR:
+      return "a write comes from memory that is not registered any more";
+    case IBV_WC_WR_FLUSH_ERR:
+      return "the connection broke";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+void Verbs::fail(int peer, const std::string& message) noexcept {
+  settings_.health->fail(peer, message);
+  wakeup_.announce();
+}
+
+/// Remembers the first connection that broke without saying why. Called by the holder of reaping_.
+void Verbs::lose(const Link& link, const std::string& cause) noexcept {
+  if (lost_ != nullptr) return;
+  lost_ = &link;
+  lost_cause_ = cause;
+  lost_at_ = Clock::now();
+  has_lost_.store(true, std::memory_order_relaxed);
+}
+
+/// Says which peer was lost, a moment after it happened: when that peer only followed another one that
+/// failed, the wire-up tells in the meantime who was the first.
+void Verbs::report_lost() noexcept {
+  if (lost_ == nullptr || Clock::now() - lost_at_ < kExplainLimit) return;
+  look_at_events();
+  if (port_down_) return fail(-1, device_.label() + " went down");
+  fail(lost_->peer, fmt::format("rank {} was lost over {}: {}", lost_->peer, device_.label(), lost_cause_));
+}
+
+void Verbs::take_error(const ibv_wc& completion) noexcept {
+  const Link& from = *links_[Ticket(completion.wr_id).link];
+  // What is written to a process that has ended is lost.
+  if (from.ended.load(std::memory_order_relaxed)) return;
+  const std::string_view cause = likely_cause(completion.status);
+  lose(from, cause.empty() ? library().wc_status_str(completion.status) : std::string(cause));
+}
+
+/// What the device says of itself. Called by the holder of reaping_.
+void Verbs::look_at_events() noexcept {
+  ibv_async_event event{};
+  while (library().get_async_event(device_.context.get(), &event) == 0) {
+    switch (event.event_type) {
+      case IBV_EVENT_DEVICE_FATAL:
+        fail(-1, fmt::format("{} was removed or has failed", device_.name));
+        break;
+      case IBV_EVENT_CQ_ERR:
+        fail(-1, fmt::format("the completion queue of {} has failed", device_.name));
+        break;
+      case IBV_EVENT_PORT_ERR:
+      case IBV_EVENT_PORT_ACTIVE:
+        if (event.element.port_num != device_.port) break;
+        port_down_ = event.event_type == IBV_EVENT_PORT_ERR;
+        port_down_since_ = Clock::now();
+        break;
+      case IBV_EVENT_QP_FATAL:
+      case IBV_EVENT_QP_REQ_ERR:
+      case IBV_EVENT_QP_ACCESS_ERR:
+        for (const auto& link : links_) {
+          if (link == nullptr || link->qp.get() != event.element.qp) continue;
+          refused_frames_.fetch_add(1, std::memory_order_relaxed);
+          lose(*link, event.event_type == IBV_EVENT_QP_ACCESS_ERR
+                          ? "it wrote outside its part of the region"
+                          : library().event_type_str(event.event_type));
+        }
+        break;
+      default:
+        break;
+    }
+    library().ack_async_event(&event);
+  }
+  // Connections survive a short break, and tell when it was too long for them; unless nothing is under way.
+  if (port_down_ && Clock::now() - port_down_since_ > std::chrono::duration<double>(settings_.peer_timeout_s))
+    fail(-1, fmt::format("{} has been down for {} s", device_.label(), settings_.peer_timeout_s));
+}
+
+}  // namespace edgewire::transport::verbs

@@ -1,0 +1,227 @@
+// One reliable connection (queue pair) per peer and lane, all with one completion queue. A write is an RDMA
+// write into the part of the region that the peer registered for this process. A signal is an RDMA write with
+// immediate: its 8 bytes, the count, go into a slot of their own, and its immediate, the kind, makes a
+// completion at the receiver, which comes after all earlier writes of the connection are visible (InfiniBand
+// Architecture Specification 1.4, 9.5 and 10.7; RDMA-capable processors keep that order with relaxed PCIe
+// ordering, too).
+//
+// Every immediate takes one of the receives that the peer has posted. There are kReceives: kCredits for
+// signals; 2 for credit messages, each of which gives kCredits / 2 back, so that no more than 2 can be under
+// way; and one each for hello and goodbye. So a receiver is never without a posted receive.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "transport/lane_counters.h"
+#include "transport/mapping.h"
+#include "transport/transport.h"
+#include "transport/verbs/device.h"
+#include "transport/wakeup.h"
+
+namespace edgewire::transport::verbs {
+
+inline constexpr std::uint32_t kCredits = 32;             ///< signals that a peer takes before it must answer
+inline constexpr std::uint32_t kReturned = kCredits / 2;  ///< credits that one message gives back
+inline constexpr std::uint32_t kReceives = kCredits + kCredits / kReturned + 2;
+inline constexpr std::uint32_t kBatch = 32;     ///< requests behind one doorbell; only the last one completes
+inline constexpr std::uint32_t kMinDepth = 64;  ///< of a send queue, without messages of our own
+inline constexpr std::uint32_t kMaxDepth = 512;  ///< more would only delay the callers' notice of a slow peer
+inline constexpr std::uint32_t kMessages = 6;    ///< of our own in a send queue: credits, hello, goodbye
+inline constexpr std::uint32_t kInlineBytes = 64;
+static_assert(kCredits % kReturned == 0);
+// A queue that waits for the completion of one batch has room for another.
+static_assert(2 * kBatch <= kMinDepth);
+
+/// What an immediate says; the signal's kind is in the lower bits.
+enum class Message : std::uint32_t { Signal = 0, Credit = 1, Hello = 2, Goodbye = 3 };
+inline constexpr int kKindBits = 30;
+
+/// What a completion is of; part of wr_id.
+enum class Request : std::uint64_t { Lane = 0, Message = 1, Receive = 2 };
+
+/// wr_id: request 2 bits, link 20, queued requests 21, writes 21; the counts are those of the link when this
+/// request was the last, modulo 2^21, of which no more than kMaxDepth are under way.
+struct Ticket {
+  static constexpr int kCountBits = 21;
+  static constexpr std::uint64_t kCountMask = (1 << kCountBits) - 1;
+  static constexpr std::size_t kLinks = 1 << 20;
+
+  static std::uint64_t pack(Request request, std::size_t link, std::uint64_t queued, std::uint64_t writes) {
+    return static_cast<std::uint64_t>(request) << 62 | static_cast<std::uint64_t>(link) << 42 |
+           (queued & kCountMask) << kCountBits | (writes & kCountMask);
+  }
+  explicit Ticket(std::uint64_t id)
+      : request(static_cast<Request>(id >> 62)),
+        link(id >> 42 & (kLinks - 1)),
+        queued(id >> kCountBits & kCountMask),
+        writes(id & kCountMask) {}
+  /// The count at or after `old` whose lower bits are `low`.
+  static std::uint64_t extend(std::uint64_t old, std::uint64_t low) {
+    return old + ((low - old) & kCountMask);
+  }
+
+  Request request;
+  std::size_t link;
+  std::uint64_t queued;
+  std::uint64_t writes;
+};
+static_assert(kMaxDepth < Ticket::kCountMask / 2);
+
+/// One queue pair.
+struct Link {
+  int peer = -1;
+  int lane = -1;
+  std::size_t index = 0;
+  Owned<ibv_qp> qp{nullptr, nullptr};
+  std::uint32_t depth = 0;
+  std::uint32_t inline_bytes = 0;
+  // Where things lie at the peer.
+  std::uint64_t remote_region = 0;  ///< address
+  std::uint32_t region_key = 0;
+  std::uint64_t remote_slots = 0;  ///< address of the kCredits counts of this link
+  std::uint32_t slots_key = 0;
+
+  // Of the lane's thread.
+  std::array<ibv_send_wr, kBatch> batch{};  ///< chained; posted together
+  std::array<ibv_sge, kBatch> sources{};
+  std::array<std::uint64_t, kBatch> counts{};  ///< of the signals in the batch
+  std::uint32_t batched = 0;
+  std::uint64_t queued = 0;   ///< requests ever put into a batch
+  std::uint64_t writes = 0;   ///< ever accepted
+  std::uint64_t signals = 0;  ///< ever accepted
+
+  // Written by whoever holds Verbs::reaping_ (release), read by the lane's thread and others (acquire).
+  alignas(64) std::atomic<std::uint64_t> reaped{0};  ///< requests of the lane that have completed
+  std::atomic<std::uint64_t> completed{0};           ///< writes
+  std::atomic<std::uint64_t> credits{kCredits};      ///< signals that may ever be sent
+  std::atomic<std::uint32_t> messages{0};            ///< of our own, not completed
+  std::atomic<bool> greeted{false};
+  std::atomic<bool> ended{false};  ///< the peer has said goodbye
+
+  // Of the holder of Verbs::reaping_.
+  std::uint64_t received = 0;            ///< signals
+  std::uint32_t owed = 0;                ///< credits to give back
+  const std::uint64_t* slots = nullptr;  ///< where the peer's counts arrive
+};
+
+/// Registered memory that writes may come from. A list that only grows, so that it can be searched at any
+/// time.
+struct Piece {
+  const std::byte* data = nullptr;
+  std::size_t bytes = 0;
+  Owned<ibv_mr> registration{nullptr, nullptr};
+  const Piece* next = nullptr;
+};
+
+class Verbs final : public Transport {
+ public:
+  explicit Verbs(const Settings& settings);
+  /// Sends what is queued and says goodbye, waiting a bounded time.
+  ~Verbs() override;
+  Verbs(const Verbs&) = delete;
+  Verbs& operator=(const Verbs&) = delete;
+
+  std::string_view name() const noexcept override { return "verbs"; }
+  std::span<std::byte> expose(std::size_t bytes, std::span<const Part> parts) override;
+  std::string blob() const override;
+  void connect(std::span<const std::string> blobs) override;
+  std::span<std::byte> send_memory(std::size_t bytes) override;
+  std::byte* remote_ptr(int, std::size_t) const noexcept override { return nullptr; }
+  void stored(int, int, std::size_t) noexcept override {}
+  bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override;
+  bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept override;
+  void ring_doorbell(int lane) noexcept override;
+  bool poll() noexcept override;
+  bool wait(std::chrono::microseconds timeout) noexcept override;
+  std::uint64_t completed(int lane, int peer) const noexcept override;
+  std::uint64_t signalled(int peer, int kind) const noexcept override;
+  Counters counters() const noexcept override;
+  std::uint32_t arrivals() const noexcept override { return wakeup_.generation(); }
+  std::uint64_t frame_bytes_to(int peer) const noexcept override {
+    return transport::frame_bytes_to(lanes_, peer, settings_.size);
+  }
+  std::uint64_t wire_bytes_of(std::uint64_t frame_bytes) const noexcept override;
+
+ private:
+  std::size_t index(int lane, int peer) const noexcept {
+    return static_cast<std::size_t>(peer) * static_cast<std::size_t>(settings_.lanes) +
+           static_cast<std::size_t>(lane);
+  }
+  Link& link(int lane, int peer) const noexcept { return *links_[index(lane, peer)]; }
+  std::atomic<std::uint64_t>& signal_count(int peer, int kind) const noexcept {
+    return signals_[static_cast<std::size_t>(peer) * static_cast<std::size_t>(settings_.kinds) +
+                    static_cast<std::size_t>(kind)];
+  }
+
+  // setup.cpp
+  void add_piece(std::byte* data, std::size_t bytes, bool remote);
+  void make_links();
+  void bring_up(Link& link, std::uint32_t number, std::uint32_t peer_psn, std::uint16_t lid,
+                const ibv_gid& gid);
+  void greet();
+
+  // datapath.cpp
+  const Piece* find(const std::byte* source) const noexcept;
+  std::size_t run_at(const std::byte* source, std::size_t bytes, std::uint32_t& key) const noexcept;
+  ibv_send_wr& add(Link& link, const void* source, std::size_t bytes, std::uint32_t key) noexcept;
+  bool has_room(const Link& link, std::size_t requests) const noexcept;
+  void post(Link& link) noexcept;
+  void post_message(Link& link, Message message) noexcept;
+  void post_receive(Link& link) noexcept;
+  void give_credits(Link& link) noexcept;
+  bool reap(bool insist) noexcept;
+  void take(const ibv_wc& completion) noexcept;
+  void take_message(Link& link, std::uint32_t immediate) noexcept;
+  void watch(std::chrono::microseconds timeout) noexcept;
+
+  // failures.cpp
+  void take_error(const ibv_wc& completion) noexcept;
+  void fail(int peer, const std::string& message) noexcept;
+  void lose(const Link& link, const std::string& cause) noexcept;
+  void report_lost() noexcept;
+  void look_at_events() noexcept;
+
+  Settings settings_;
+  Device device_;
+  Owned<ibv_pd> domain_;
+  Owned<ibv_comp_channel> channel_;
+  Owned<ibv_cq> queue_{nullptr, nullptr};
+  std::vector<Part> parts_;
+  std::vector<std::uint32_t> keys_;  ///< by peer, of its part of the region; 0 where it has none
+  Mapping own_region_;               ///< none when the settings name another
+  std::span<std::byte> region_;
+  Mapping slots_;  ///< by link, kCredits counts each
+  Owned<ibv_mr> slots_registration_{nullptr, nullptr};
+  SendMemory send_memory_;
+  std::mutex pieces_mutex_;  ///< of those who add
+  std::vector<std::unique_ptr<Piece>> pieces_;
+  std::atomic<const Piece*> first_piece_{nullptr};  ///< release by add_piece(), acquire by find()
+  std::uint32_t mtu_bytes_ = 0;
+  std::vector<std::uint32_t> psns_;           ///< by link
+  std::vector<std::unique_ptr<Link>> links_;  ///< by peer and lane; null for the own rank and peers left out
+  std::unique_ptr<std::atomic<std::uint64_t>[]>
+      signals_;  ///< by peer and kind; raise() pairs with signalled()
+  std::vector<LaneCounters> lanes_;
+  bool connected_ = false;
+  std::atomic_flag reaping_;   ///< one thread at a time takes completions; pairs with itself
+  std::atomic_flag watching_;  ///< one thread sleeps on the completion channel, others on wakeup_
+  std::uint32_t looks_ = 0;    ///< of the holder of reaping_
+  std::atomic<std::uint64_t> refused_frames_{0};  // single value, paired with nothing
+  // Of the holder of reaping_, too.
+  bool port_down_ = false;
+  std::chrono::steady_clock::time_point port_down_since_;
+  // The first link that failed without a cause of its own; all of the holder of reaping_ but has_lost_.
+  const Link* lost_ = nullptr;
+  std::string lost_cause_;
+  std::chrono::steady_clock::time_point lost_at_;
+  std::atomic<bool> has_lost_{false};
+  Wakeup wakeup_;
+  LastLook last_look_;
+};
+
+}  // namespace edgewire::transport::verbs
