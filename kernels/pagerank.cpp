@@ -49,12 +49,38 @@ PageRank::PageRank(DenseJob& job, const PageRankOptions& options)
   start_[0] = static_cast<double>(dangling) * start;
 }
 
+void PageRank::take_up(const ResumedState& state) {
+  const auto ranks = ranks_.as<float>();
+  const auto inverse_degrees = inverse_degrees_.as<float>();
+  const auto values = values_.as<float>();
+  double dangling = 0;
+  for (std::uint32_t i = 0; i < count_; ++i) {
+    ranks[i] = state.values[i];
+    values[i] = ranks[i] * inverse_degrees[i];
+    if (inverse_degrees[i] == 0) dangling += ranks[i];
+  }
+  start_ = state.has_scalars ? state.scalars : engine::Scalars{dangling, 0};
+  done_ = static_cast<int>(state.iteration);
+}
+
+void PageRank::keep(Checkpoint& checkpoint, int every) {
+  checkpoint_ = &checkpoint;
+  every_ = every;
+}
+
 std::vector<engine::IterationRecord> PageRank::run(std::function<void(int done)> progress) {
   engine::IterationOptions options;
-  options.iterations = options_.iterations;
+  options.iterations = std::max(0, options_.iterations - done_);
   options.has_goal = options_.tolerance > 0;
   options.start = start_;
-  options.progress = std::move(progress);
+  if (progress) options.progress = [this, progress](int done) { progress(done_ + done); };
+  if (checkpoint_ != nullptr) {
+    options.keeps = [this](int done) { return (done_ + done) % every_ == 0; };
+    options.keep = [this](int done, const engine::Scalars& mine) {
+      checkpoint_->write(static_cast<std::uint64_t>(done_ + done), job_.own().ids(), ranks(), mine);
+    };
+    options.kept = [this](int done) { checkpoint_->commit(static_cast<std::uint64_t>(done_ + done)); };
+  }
   return job_.iterate(*this, options);
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "engine/iteration.h"
+#include "kernels/checkpoint.h"
 #include "kernels/dense_job.h"
 #include "topology/memory.h"
 
@@ -31,6 +32,12 @@ class PageRank final : public engine::Step {
  public:
   PageRank(DenseJob& job, const PageRankOptions& options);
 
+  /// Goes on from there instead of from the start.
+  void take_up(const ResumedState& state);
+  int taken_up() const noexcept { return done_; }  ///< iterations that were done there
+  /// Writes a checkpoint after iterations whose number `every` divides. `checkpoint` outlives this.
+  void keep(Checkpoint& checkpoint, int every);
+  /// The iterations that are left. `progress` is told of all that are done.
   std::vector<engine::IterationRecord> run(std::function<void(int done)> progress = {});
   /// By index of the own vertices.
   std::span<const float> ranks() const noexcept { return ranks_.as<const float>().first(count_); }
@@ -57,6 +64,9 @@ class PageRank final : public engine::Step {
   topology::NodeMemory values_;           ///< rank / out-degree
   topology::NodeMemory next_;
   engine::Scalars start_{};
+  int done_ = 0;  ///< before run()
+  Checkpoint* checkpoint_ = nullptr;
+  int every_ = 0;
 };
 
 }  // namespace edgewire::kernels

@@ -174,6 +174,10 @@ kernels::DenseOptions JobOptions::dense(launch::WireUp& wire) const {
   kernels::DenseOptions options;
   const auto cores = static_cast<int>(topology::discover().cores.size());
   options.workers = workers > 0 ? workers : std::max(1, cores / wire.local_size());
+  if (!wire.nodes().empty()) {  // hosts may have different numbers of cores
+    for (const std::string& others : wire.allgather(std::to_string(options.workers)))
+      if (workers == 0) options.workers = std::min(options.workers, std::stoi(others));
+  }
   options.transport = transport_for(transport, wire);
   options.strategy = strategy == "auto" ? plan::Strategy::slots : plan::strategy_from(strategy);
   options.choose_strategy = strategy == "auto";

@@ -22,11 +22,21 @@ constexpr double kErrorLimit = 1e-6;
 struct Settings {
   JobOptions job;
   kernels::PageRankOptions pagerank;
+  std::string checkpoint;
+  std::string resume;
+  int every = 10;
 
   std::string describe() const {
     return fmt::format("pagerank{}, {} iterations, damping {}, tolerance {}",
                        pagerank.form_2015 ? " 2015" : "", pagerank.iterations, pagerank.damping,
                        pagerank.tolerance);
+  }
+
+  /// All that the ranks after so many iterations depend on.
+  std::string state(const graph::GraphFile& graph, const kernels::DenseOptions& options) const {
+    return fmt::format("pagerank{}, damping {}, wire {}, graph {:016x} with {} vertices and {} edges",
+                       pagerank.form_2015 ? " 2015" : "", pagerank.damping, plan::to_name(options.encoding),
+                       graph.checksum(), graph.vertices(), graph.edges());
   }
 };
 
@@ -72,6 +82,13 @@ void run(launch::WireUp& wire, const Settings& settings) {
   options.progress = stages_on_terminal("", wire.rank() == 0);
   kernels::DenseJob job(wire, graph, options);
   kernels::PageRank pagerank(job, settings.pagerank);
+  std::unique_ptr<kernels::Checkpoint> checkpoint;
+  const std::string what = settings.state(graph, options);
+  if (!settings.resume.empty()) pagerank.take_up(kernels::resume(wire, settings.resume, what, job));
+  if (!settings.checkpoint.empty()) {
+    checkpoint = std::make_unique<kernels::Checkpoint>(wire, settings.checkpoint, what, settings.resume);
+    pagerank.keep(*checkpoint, settings.every);
+  }
   ProcessFigures figures;
   const auto iterations = static_cast<std::uint64_t>(settings.pagerank.iterations);
   figures.iterations = pagerank.run(
@@ -88,8 +105,8 @@ void run(launch::WireUp& wire, const Settings& settings) {
 
   if (job_options.verify) {
     report.verification.push_back(verify(graph, settings.pagerank,
-                                         static_cast<int>(figures.iterations.size()), ranks,
-                                         report.wire_error_bound));
+                                         pagerank.taken_up() + static_cast<int>(figures.iterations.size()),
+                                         ranks, report.wire_error_bound));
   }
   const bool right = !job_options.verify || report.verification[0].passed;
   if (!job_options.json_path.empty()) write_whole(job_options.json_path, report.to_json());
@@ -121,7 +138,16 @@ void add_pagerank(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--pagerank-2015", settings->pagerank.form_2015,
                     "the unnormalised form: start 0, 1 - d + d * sum, dangling mass dropped");
+  command->add_option("--checkpoint", settings->checkpoint,
+                      "folder, seen by all hosts, to write the ranks to, whole or not at all");
+  command->add_option("--every", settings->every, "iterations from one checkpoint to the next")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command->add_option("--resume", settings->resume,
+                      "continue from the checkpoint in this folder, also with another number of processes");
   command->callback([settings] {
+    if (settings->job.encoding != "f32" && !(settings->checkpoint + settings->resume).empty())
+      throw UsageError("--checkpoint and --resume need --wire f32: others carry rounding errors along");
     if (settings->job.output_path == "-" && settings->job.json_path == "-")
       throw UsageError("-o - and --json -: only one of them can have stdout");
     graph::GraphFile::open(settings->job.graph_path);  // one message instead of one from each process

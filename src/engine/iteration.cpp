@@ -161,7 +161,7 @@ class Loop {
     }
     step_.advance();
     columns_.refill();
-    if (!outbox_.publish_scalars(mine_, t)) {
+    if (!outbox_.publish_scalars(mine_, t) || !keep(static_cast<int>(t))) {
       stop_ = true;
       return;
     }
@@ -171,6 +171,19 @@ class Loop {
     }
     record();
     if (options_.progress) options_.progress(static_cast<int>(t));
+  }
+
+  bool keep(int done) {
+    if (!options_.keeps || !options_.keeps(done)) return true;
+    try {
+      options_.keep(done, mine_);
+      exchange_.meet();
+      options_.kept(done);
+      return true;
+    } catch (const std::exception& error) {
+      exchange_.health().fail(-1, error.what());
+      return false;
+    }
   }
 
   void record() {

@@ -52,6 +52,11 @@ struct IterationOptions {
       false;  ///< ask Step::reached() after each iteration; all processes then wait for each other's scalars
   Scalars start{};  ///< own part of the scalars before the first iteration
   std::function<void(int done)> progress;
+  /// After these iterations keep(done, own scalars) is called by one worker while the others rest, and when
+  /// it has returned in all processes, kept(done). May throw Error; then the job fails.
+  std::function<bool(int done)> keeps;
+  std::function<void(int done, const Scalars& mine)> keep;
+  std::function<void(int done)> kept;
   std::vector<int>
       column_nodes;  ///< [local column]: the node (of Placement) that holds its tiles; empty: the first
 };

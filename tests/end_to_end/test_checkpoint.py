@@ -1,0 +1,120 @@
+"""Runs that end and go on from a checkpoint."""
+
+import os
+import shutil
+import signal
+
+import numpy as np
+import pytest
+
+import graphs
+import job as jobs
+import reference
+from test_failures import children, wait_for
+
+OPTIONS = ["-w", 1, "--deterministic"]
+
+
+@pytest.fixture
+def path(tmp_path):
+    return reference.write_graph(tmp_path / "g.ew", graphs.make("self loops"))
+
+
+@pytest.fixture
+def pagerank(edgewire, path, tmp_path):
+    """pagerank(options...) gives the text of the ranks."""
+    def run(*options):
+        output = tmp_path / "ranks.tsv"
+        edgewire.ok("pagerank", path, "-o", output, "--verify", *OPTIONS, *options)
+        return output.read_text()
+
+    return run
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("processes, transport", [(1, "auto"), (3, "shm"), (3, "tcp")])
+@pytest.mark.parametrize("layout", ["given", "degree"])
+def test_a_resumed_run_gives_the_same_bits(pagerank, tmp_path, processes, transport, layout):
+    options = ["-p", processes, "--transport", transport, "--layout", layout]
+    whole = pagerank(*options, "--iterations", 25)
+    folder = tmp_path / "kept" / "here"
+    pagerank(*options, "--iterations", 14, "--checkpoint", folder, "--every", 3)
+    assert sorted(file.name for file in folder.iterdir()) == sorted(
+        ["manifest", *(f"values.{done}.{rank}" for done in (9, 12) for rank in range(processes))])
+    assert pagerank(*options, "--iterations", 25, "--resume", folder, "--checkpoint", folder, "--every", 5) == whole
+    # Once more, from what the resumed run has kept.
+    assert (folder / "values.25.0").exists()
+    assert pagerank(*options, "--iterations", 25, "--resume", folder) == whole
+
+
+@pytest.mark.parametrize("before, after", [(2, 3), (4, 1), (1, 4)])
+def test_another_number_of_processes(pagerank, tmp_path, before, after):
+    folder = tmp_path / "kept"
+    whole = pagerank("-p", before, "--iterations", 25)
+    pagerank("-p", before, "--iterations", 10, "--checkpoint", folder)
+    resumed = pagerank("-p", after, "--iterations", 25, "--resume", folder)
+    for one, other in zip(jobs.read_ranks(whole), jobs.read_ranks(resumed)):
+        np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+def test_a_run_that_is_killed_can_be_resumed(edgewire, pagerank, path, tmp_path):
+    folder = tmp_path / "kept"
+    started = edgewire.start("pagerank", path, *OPTIONS, "-p", 2, "--iterations", 1000000, "--checkpoint", folder, "--every", 1)
+    wait_for(lambda: (folder / "manifest").exists(), "a checkpoint")
+    os.kill(wait_for(lambda: children(started.pid), "the processes")[0], signal.SIGKILL)
+    started.communicate(timeout=60)
+    assert started.returncode == 1
+    done = int((folder / "manifest").read_text().split()[-4])
+    whole = pagerank("-p", 2, "--iterations", done + 7)
+    assert pagerank("-p", 2, "--iterations", done + 7, "--resume", folder) == whole
+
+
+@pytest.fixture
+def kept(pagerank, tmp_path):
+    folder = tmp_path / "kept"
+    pagerank("-p", 2, "--iterations", 10, "--checkpoint", folder, "--every", 5)
+    return folder
+
+
+def cut(file):
+    file.write_bytes(file.read_bytes()[:-1])
+
+
+def flip(file):
+    data = bytearray(file.read_bytes())
+    data[-3] ^= 1
+    file.write_bytes(data)
+
+
+def mix(file):
+    shutil.copy(file.with_name(file.name.replace(".10.", ".5.")), file)
+
+
+@pytest.mark.parametrize("spoil, name, cause", [
+    (cut, "values.10.1", "cut short"), (flip, "values.10.1", "wrong checksum"), (mix, "values.10.1", "another checkpoint"),
+    (lambda file: file.unlink(), "values.10.1", "missing"), (lambda file: file.write_bytes(b""), "values.10.1", "cut short"),
+    (cut, "manifest", "not a whole manifest"), (flip, "manifest", "not a whole manifest"),
+    (lambda file: file.unlink(), "manifest", "no checkpoint"),
+])
+@pytest.mark.parametrize("processes", [1, 2, 3])
+def test_a_spoilt_checkpoint_is_refused(edgewire, path, kept, tmp_path, spoil, name, cause, processes):
+    spoil(kept / name)
+    (tmp_path / "ranks.tsv").unlink()
+    result = edgewire("pagerank", path, *OPTIONS, "-p", processes, "--resume", kept, "-o", tmp_path / "ranks.tsv")
+    assert result.returncode == 1 and cause in result.stderr and str(kept) in result.stderr
+    assert not (tmp_path / "ranks.tsv").exists()
+
+
+@pytest.mark.parametrize("options", [["--damping", 0.8], ["--pagerank-2015"]])
+def test_a_checkpoint_of_something_else_is_refused(edgewire, path, kept, options):
+    assert "something else" in edgewire.refused("pagerank", path, *OPTIONS, *options, "--resume", kept)
+
+
+def test_a_checkpoint_of_another_graph_is_refused(edgewire, kept, tmp_path):
+    other = reference.write_graph(tmp_path / "other.ew", graphs.make("path"))
+    assert "something else" in edgewire.refused("pagerank", other, *OPTIONS, "--resume", kept)
+
+
+def test_a_checkpoint_is_not_overwritten_by_another_run(edgewire, path, kept):
+    assert "--resume" in edgewire.refused("pagerank", path, *OPTIONS, "--checkpoint", kept)
+    assert "f32" in edgewire.refused("pagerank", path, "--wire", "bf16", "--resume", kept, status=2)

@@ -1,0 +1,101 @@
+// What a launched process makes of its surroundings. Whole jobs under launchers: tests/end_to_end.
+#include "launch/launcher.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <map>
+#include <thread>
+
+#include "error.h"
+#include "launch/assembly.h"
+#include "launch/interfaces.h"
+#include "transport/sockets.h"
+
+namespace edgewire::launch {
+namespace {
+
+/// What find_launcher() says of an environment.
+std::optional<Launcher> find_in(const std::map<std::string, std::string>& variables) {
+  for (const char* name : {"PMIX_RANK", "OMPI_COMM_WORLD_SIZE", "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS",
+                           "SLURM_NTASKS", "SLURM_PROCID", "PMI_SIZE"})
+    unsetenv(name);
+  for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+  const auto found = find_launcher();
+  for (const auto& [name, value] : variables) unsetenv(name.c_str());
+  return found;
+}
+
+TEST_CASE("launchers are known by their environment") {
+  CHECK(!find_in({}));
+  const auto srun = find_in({{"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_NTASKS", "4"}});
+  REQUIRE(srun);
+  CHECK(srun->name == "srun");
+  CHECK(srun->size == 4);
+  CHECK(!srun->pmix);
+  // mpirun's daemons may run under srun, as a step of another size.
+  const auto mpirun = find_in({{"SLURM_STEP_ID", "0"},
+                               {"SLURM_STEP_NUM_TASKS", "2"},
+                               {"OMPI_COMM_WORLD_SIZE", "8"},
+                               {"PMIX_RANK", "3"}});
+  REQUIRE(mpirun);
+  CHECK(mpirun->name == "mpirun");
+  CHECK(mpirun->size == 8);
+  CHECK(mpirun->pmix);
+  CHECK(find_in({{"PMI_SIZE", "2"}})->size == 2);
+  CHECK(find_in({{"PMIX_RANK", "0"}})->size == 0);
+}
+
+TEST_CASE("a process that was started alone has no launcher") {
+  CHECK(!find_in({{"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}}));  // a batch script
+  CHECK(!find_in({{"SLURM_STEP_ID", "4294967290"}, {"SLURM_STEP_NUM_TASKS", "2"}}));
+  CHECK(!find_in({{"SLURM_STEP_ID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}, {"PMIX_RANK", "0"}}));
+  CHECK(!find_in({{"OMPI_COMM_WORLD_SIZE", "1"}, {"PMIX_RANK", "0"}}));
+  CHECK(!find_in({{"PMI_SIZE", "1"}}));
+}
+
+TEST_CASE("networks") {
+  CHECK(same_network("10.0.0.1", "10.0.0.200", 24));
+  CHECK(!same_network("10.0.0.1", "10.0.1.1", 24));
+  CHECK(same_network("10.0.0.1", "10.0.1.1", 23));
+  CHECK(!same_network("10.0.0.127", "10.0.0.128", 25));
+  CHECK(same_network("10.0.0.1", "11.0.0.1", 0));
+  CHECK(same_network("fd00::1", "fd00::2", 64));
+  CHECK(!same_network("fd00::1", "10.0.0.1", 0));
+  CHECK(!same_network("host", "10.0.0.1", 0));
+}
+
+TEST_CASE("addresses of common networks come first, one's own last") {
+  const std::vector<Interface> own{{"docker0", "172.17.0.1", 16}, {"eth0", "10.0.0.2", 24}};
+  CHECK(by_nearness({"172.17.0.1", "192.168.1.1", "10.0.0.1"}, own) ==
+        std::vector<std::string>{"10.0.0.1", "192.168.1.1", "172.17.0.1"});
+}
+
+TEST_CASE("interfaces that are not there") {
+  CHECK_THROWS_AS(interfaces("no such interface"), Error);
+  CHECK_THROWS_AS(interfaces("192.0.2.255/32"), Error);  // for documentation (RFC 5737)
+  CHECK_THROWS_AS(interfaces("lo"), Error);
+}
+
+TEST_CASE("rank 0 is found at the address that answers") {
+  const auto listener = transport::listen_on("127.0.0.1", 0);
+  const int port = transport::port_of(listener);
+  const std::string secret(32, 's');
+  // Nobody listens on the first; on the second somebody who knows another secret.
+  const auto stranger = transport::listen_on("127.0.0.2", port);
+  Assembly hub{0, secret, 10, {"a", "b"}};
+  Assembly leaf{1, secret, 10, {"a", "b"}};
+  std::thread other([&] {
+    Assembly job{0, std::string(32, 'x'), 1, {"a", "b"}};
+    CHECK_THROWS_WITH_AS(receive_others(job, stranger), "rank 1 (b) has not come within 1 s", Error);
+  });
+  std::thread rank0([&] { CHECK(receive_others(hub, listener)[1]); });
+  const auto streams = come_to_hub(leaf, {"127.0.0.2", "127.0.0.1"}, port);
+  CHECK(streams.size() == 1);
+  CHECK(transport::local_address(streams[0]) == "127.0.0.1");
+  rank0.join();
+  other.join();
+}
+
+}  // namespace
+}  // namespace edgewire::launch
