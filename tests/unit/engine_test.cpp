@@ -196,6 +196,7 @@ void run_process(const GraphFile& graph, const Run& run, launch::WireUp& wire, c
   check_agreement(wire, job);
   transport::Settings settings{wire.rank(),   wire.size(), run.workers, kFirstLaneKind + run.workers,
                                wire.secret(), "",          10,          &wire.health()};
+  for (int p = 0; p < wire.size(); ++p) settings.nodes.push_back((p + 1) / 2);  // of shm+tcp: 0 | 1 2 | 3
   const auto link = run.subject.make(settings);
   const auto ownership = plan::Ownership::hash(graph.vertices(), run.processes);
   const plan::OwnVertices own(graph, ownership, wire.rank(), plan::Layout::degree, for_each);
