@@ -10,6 +10,8 @@ namespace edgewire::transport {
 /// numbers that are done, in any order.
 class ZeroCopyCalls {
  public:
+  explicit ZeroCopyCalls(std::uint32_t first = 0) noexcept : oldest_(first), next_(first) {}
+
   /// What a socket has taken, ever.
   struct Position {
     std::uint64_t frames = 0;  ///< whole ones
@@ -17,7 +19,7 @@ class ZeroCopyCalls {
   };
 
   bool full() const noexcept { return next_ - oldest_ == kCalls; }
-  /// One more call, which has taken something; `before` it all this was taken.
+  /// One more call, which has taken something; `before` it this much was taken.
   void add(Position before) noexcept { calls_[next_++ % kCalls] = {before, false}; }
   /// Ignores numbers that are not under way.
   void done(std::uint32_t first, std::uint32_t last) noexcept {
@@ -38,8 +40,8 @@ class ZeroCopyCalls {
   };
 
   std::array<Call, kCalls> calls_;
-  std::uint32_t oldest_ = 0;  ///< not done; numbers wrap around, as the system's do
-  std::uint32_t next_ = 0;
+  std::uint32_t oldest_;  ///< not done; numbers wrap around, as the system's do
+  std::uint32_t next_;
 };
 
 }  // namespace edgewire::transport
