@@ -63,7 +63,7 @@ struct Limit {
 /// What a process saw of one measurement.
 struct Share {
   double seconds = 0, cpu_s = 0;
-  std::uint64_t writes = 0, payload_bytes = 0, frame_bytes = 0, zero_copy_sends = 0, copied_sends = 0;
+  std::uint64_t writes = 0, payload_bytes = 0, frame_bytes = 0, zero_copy_sends = 0;
 };
 
 class Bench {
@@ -270,8 +270,7 @@ Share Bench::run(NetbenchTest test, std::size_t bytes, const Limit& limit) {
               after.writes - before.writes,
               after.payload_bytes - before.payload_bytes,
               after.frame_bytes - before.frame_bytes,
-              after.zero_copy_sends - before.zero_copy_sends,
-              after.copied_sends - before.copied_sends};
+              after.zero_copy_sends - before.zero_copy_sends};
   for (int lane = 0; lane < lanes; ++lane) share.seconds = std::max(share.seconds, lane_of(lane).seconds);
   return share;
 }
@@ -289,7 +288,6 @@ NetbenchRow Bench::measure(NetbenchTest test, std::size_t bytes) {
     row.payload_bytes += share.payload_bytes;
     row.frame_bytes += share.frame_bytes;
     row.zero_copy_sends += share.zero_copy_sends;
-    row.copied_sends += share.copied_sends;
     row.wire_bytes += link_->wire_bytes_of(share.frame_bytes);
   }
   row.sender_cores = shares[0].cpu_s / row.seconds;
