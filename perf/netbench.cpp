@@ -63,7 +63,7 @@ struct Limit {
 /// What a process saw of one measurement.
 struct Share {
   double seconds = 0, cpu_s = 0;
-  std::uint64_t writes = 0, payload_bytes = 0, frame_bytes = 0;
+  std::uint64_t writes = 0, payload_bytes = 0, frame_bytes = 0, zero_copy_sends = 0;
 };
 
 class Bench {
@@ -265,8 +265,12 @@ Share Bench::run(NetbenchTest test, std::size_t bytes, const Limit& limit) {
     if (!std::ranges::all_of(region_.subspan(place(lane), bytes), [&](std::byte b) { return b == mark(); }))
       throw Error(fmt::format("a message of {} bytes from rank {} has arrived changed", bytes, peer_));
   }
-  Share share{0, cpu_s, after.writes - before.writes, after.payload_bytes - before.payload_bytes,
-              after.frame_bytes - before.frame_bytes};
+  Share share{0,
+              cpu_s,
+              after.writes - before.writes,
+              after.payload_bytes - before.payload_bytes,
+              after.frame_bytes - before.frame_bytes,
+              after.zero_copy_sends - before.zero_copy_sends};
   for (int lane = 0; lane < lanes; ++lane) share.seconds = std::max(share.seconds, lane_of(lane).seconds);
   return share;
 }
@@ -283,6 +287,7 @@ NetbenchRow Bench::measure(NetbenchTest test, std::size_t bytes) {
     row.messages += share.writes;
     row.payload_bytes += share.payload_bytes;
     row.frame_bytes += share.frame_bytes;
+    row.zero_copy_sends += share.zero_copy_sends;
     row.wire_bytes += link_->wire_bytes_of(share.frame_bytes);
   }
   row.sender_cores = shares[0].cpu_s / row.seconds;

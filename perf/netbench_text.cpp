@@ -65,6 +65,7 @@ std::string to_json(const std::vector<NetbenchRow>& rows, const NetbenchOptions&
         {"payload_bytes", row.payload_bytes},
         {"frame_bytes", row.frame_bytes},
         {"wire_bytes", row.wire_bytes},
+        {"zero_copy_sends", row.zero_copy_sends},
         {"cores", {{"sender", row.sender_cores}, {"receiver", row.receiver_cores}}}};
     if (row.test == NetbenchTest::latency) {
       one["latency_seconds"] = {{"min", row.latency.min_s},

@@ -30,7 +30,9 @@ int Tcp::look(std::chrono::nanoseconds timeout) noexcept {
       refuse_callers();
     } else {
       Link& link = *links_[event.data.u64];
-      if ((event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) link.in.hung_up.store(true);
+      // Zero-copy sends that are done come as EPOLLERR; a lost connection is EPOLLHUP as well.
+      if ((event.events & EPOLLERR) != 0) link.out.notified.store(true);  // pairs with load in flush()
+      if ((event.events & (EPOLLRDHUP | EPOLLHUP)) != 0) link.in.hung_up.store(true);
       link.in.readable.store(true);                                       // pairs with load in receive()
       if ((event.events & EPOLLOUT) != 0) link.out.blocked.store(false);  // pairs with load in flush()
     }
@@ -94,6 +96,8 @@ Counters Tcp::counters() const noexcept {
   Counters total = sum(lanes_);
   total.wire_bytes = wire_bytes_of(total.frame_bytes);
   total.refused_connections = refused_connections_.load(std::memory_order_relaxed);
+  total.zero_copy_sends = zero_copy_sends_.load(std::memory_order_relaxed);
+  total.copied_sends = copied_sends_.load(std::memory_order_relaxed);
   total.refused_frames = refused_frames_.load(std::memory_order_relaxed);
   return total;
 }

@@ -18,6 +18,7 @@
 #include "transport/mapping.h"
 #include "transport/transport.h"
 #include "transport/wakeup.h"
+#include "transport/zero_copy.h"
 
 namespace edgewire::transport {
 
@@ -50,10 +51,16 @@ struct SendQueue {
   std::uint64_t filled = 0;  ///< frames ever queued; of the lane's thread
   alignas(64) std::atomic<std::uint64_t> published{
       0};  ///< release by the lane's thread, acquire by the sending one
-  alignas(64) std::atomic<std::uint64_t> sent{0};  ///< release by the sending thread, acquire by the lane's
+  alignas(64) std::atomic<std::uint64_t> sent{0};  ///< whole; by the sending thread, for itself
+  std::atomic<std::uint64_t> reusable{0};   ///< frames; release by the sending thread, acquire by the lane's
   std::atomic<std::uint64_t> completed{0};  ///< writes; release by the sending thread, acquire in completed()
   std::atomic_flag busy;                    ///< held while sending; acquire and release pair with each other
-  std::size_t sent_bytes = 0;  ///< of the first frame that is not sent whole; of the holder of `busy`
+  std::size_t sent_bytes = 0;     ///< of the first frame that is not sent whole; of the holder of `busy`
+  std::uint64_t sent_writes = 0;  ///< that the frames in `sent` end; of the holder of `busy`
+  ZeroCopyCalls calls;            ///< of the holder of `busy`
+  bool zero_copy = false;         ///< try it; of the holder of `busy`
+  std::atomic<bool> notified{
+      false};  ///< calls may be done; set by poll() on EPOLLERR, cleared before looking
   std::atomic<bool> blocked{
       false};                 ///< no room in the socket; set before sending, cleared by poll() on EPOLLOUT
   std::atomic<int> error{0};  ///< errno of a failed send, for the receiving side to report; single value
@@ -137,6 +144,7 @@ class Tcp final : public Transport {
   bool queue(Link& link, const FrameHeader& header, const std::byte* payload, bool ends_write) noexcept;
   void flush(Link& link) noexcept;
   bool send_some(Link& link) noexcept;
+  void reap(Link& link) noexcept;
 
   // tcp_receive.cpp
   void receive(Link& link) noexcept;
@@ -166,6 +174,8 @@ class Tcp final : public Transport {
   std::vector<LaneCounters> lanes_;
   std::atomic<std::uint64_t> refused_connections_{0};  // single values, paired with nothing
   std::atomic<std::uint64_t> refused_frames_{0};
+  std::atomic<std::uint64_t> zero_copy_sends_{0};
+  std::atomic<std::uint64_t> copied_sends_{0};
   std::atomic_flag looking_;   ///< one thread at a time asks for events without waiting
   std::atomic_flag watching_;  ///< one thread sleeps in epoll, others on wakeup_; pairs with announce()
   std::atomic<Link*> lost_{nullptr};  ///< the first that ended without goodbye; pairs with report_lost()

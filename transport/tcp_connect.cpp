@@ -135,6 +135,8 @@ void Tcp::add_link(int lane, int peer, FileDescriptor socket) {
   added->lane = lane;
   added->socket = std::move(socket);
   set_options(added->socket, settings_.peer_timeout_s);
+  const int on = 1;
+  added->out.zero_copy = setsockopt(added->socket.get(), SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) == 0;
   links_[index(lane, peer)] = std::move(added);
 }
 

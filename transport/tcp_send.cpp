@@ -1,8 +1,13 @@
+#include <ctime>  // errqueue.h needs it first
+
+#include <linux/errqueue.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 
 #include "transport/tcp.h"
 
@@ -10,28 +15,40 @@ namespace edgewire::transport {
 namespace {
 
 constexpr std::size_t kBatchFrames = 64;  ///< sent by one call at most
+/// Mean payload of the frames from which on a copy costs more than holding pages and being told (the kernel's
+/// documentation says about 10 KB).
+constexpr std::size_t kZeroCopyBytes = 32768;
 
 /// The pieces of one call: header and payload of each frame.
 struct Pieces {
   std::array<iovec, 2 * kBatchFrames> pieces;
   std::size_t count = 0;
+  std::size_t total_bytes = 0;
 
   /// Adds `bytes` at `data` but for the first `skip`, which is reduced by what was skipped.
   void add(const void* data, std::size_t bytes, std::size_t& skip) noexcept {
     const std::size_t skipped = std::min(skip, bytes);
     skip -= skipped;
     if (bytes == skipped) return;
+    total_bytes += bytes - skipped;
     // sendmsg does not change what it sends.
     pieces[count++] = {const_cast<char*>(static_cast<const char*>(data)) + skipped, bytes - skipped};
   }
 };
+
+/// Lets the lane reuse what the system no longer sends from.
+void release(SendQueue& out) noexcept {
+  const auto position = out.calls.reusable({out.sent.load(std::memory_order_relaxed), out.sent_writes});
+  out.reusable.store(position.frames, std::memory_order_release);
+  out.completed.store(position.writes, std::memory_order_release);
+}
 
 }  // namespace
 
 bool Tcp::write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept {
   Link& to = link(lane, peer);
   const std::size_t frames = std::max<std::size_t>((source.size() + kMaxFrameBytes - 1) / kMaxFrameBytes, 1);
-  if (SendQueue::kFrames - (to.out.filled - to.out.sent.load(std::memory_order_acquire)) < frames) {
+  if (SendQueue::kFrames - (to.out.filled - to.out.reusable.load(std::memory_order_acquire)) < frames) {
     to.out.published.store(to.out.filled, std::memory_order_release);  // or nobody would ever make room
     return false;
   }
@@ -57,7 +74,7 @@ bool Tcp::signal(int lane, int peer, int kind, std::uint64_t count) noexcept {
 
 bool Tcp::queue(Link& link, const FrameHeader& header, const std::byte* payload, bool ends_write) noexcept {
   SendQueue& out = link.out;
-  if (out.filled - out.sent.load(std::memory_order_acquire) == SendQueue::kFrames) {
+  if (out.filled - out.reusable.load(std::memory_order_acquire) == SendQueue::kFrames) {
     out.published.store(out.filled, std::memory_order_release);
     return false;
   }
@@ -86,7 +103,11 @@ void Tcp::flush(Link& link) noexcept {
            !link.in.ended.load(std::memory_order_relaxed);
   };
   bool progress = false;
-  while (pending() && !out.busy.test_and_set()) {
+  while ((pending() || out.notified.load()) && !out.busy.test_and_set()) {
+    if (out.notified.exchange(false)) {  // first: what is told meanwhile must not be lost
+      reap(link);
+      progress = true;
+    }
     while (pending() && send_some(link)) progress = true;
     out.busy.clear();
   }
@@ -108,9 +129,16 @@ bool Tcp::send_some(Link& link) noexcept {
   msghdr message{};
   message.msg_iov = pieces.pieces.data();
   message.msg_iovlen = pieces.count;
+  constexpr int kFlags = MSG_NOSIGNAL | MSG_DONTWAIT;
+  bool zero_copy =
+      out.zero_copy && !out.calls.full() && pieces.total_bytes / (last - first) >= kZeroCopyBytes;
   // Before the call: when room appears right after it, poll() clears this.
   out.blocked.store(true);
-  const ssize_t sent = sendmsg(link.socket.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  ssize_t sent = sendmsg(link.socket.get(), &message, kFlags | (zero_copy ? MSG_ZEROCOPY : 0));
+  if (sent < 0 && errno == ENOBUFS && zero_copy) {  // too many pages held for now
+    zero_copy = false;
+    sent = sendmsg(link.socket.get(), &message, kFlags);
+  }
   if (sent < 0) {
     if (errno == EAGAIN) return false;
     if (errno == EINTR) {
@@ -123,19 +151,48 @@ bool Tcp::send_some(Link& link) noexcept {
     return false;
   }
   out.blocked.store(false);
+  if (zero_copy) {
+    out.calls.add({first, out.sent_writes});
+    zero_copy_sends_.fetch_add(1, std::memory_order_relaxed);
+  }
   std::size_t done = out.sent_bytes + static_cast<std::size_t>(sent);
   std::uint64_t frames = first;
-  std::uint64_t writes = 0;
   for (; frames < last; ++frames) {
     const SendQueue::Frame& frame = out.frames[frames % SendQueue::kFrames];
     if (done < sizeof frame.header + frame.header.length) break;
     done -= sizeof frame.header + frame.header.length;
-    writes += frame.ends_write ? 1 : 0;
+    out.sent_writes += frame.ends_write ? 1 : 0;
   }
   out.sent_bytes = done;
   out.sent.store(frames, std::memory_order_release);
-  out.completed.fetch_add(writes, std::memory_order_release);
+  release(out);
   return true;
+}
+
+/// Takes what the system says of zero-copy sends. Where it copies, as between hosts of one machine, they only
+/// cost: the link sends no more of them.
+void Tcp::reap(Link& link) noexcept {
+  SendQueue& out = link.out;
+  alignas(cmsghdr) std::array<char, 128> control;
+  while (true) {
+    msghdr message{};
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    if (recvmsg(link.socket.get(), &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) break;
+    for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr; part = CMSG_NXTHDR(&message, part)) {
+      sock_extended_err told;
+      const bool is_error = (part->cmsg_level == SOL_IP && part->cmsg_type == IP_RECVERR) ||
+                            (part->cmsg_level == SOL_IPV6 && part->cmsg_type == IPV6_RECVERR);
+      if (!is_error || part->cmsg_len < CMSG_LEN(sizeof told)) continue;
+      std::memcpy(&told, CMSG_DATA(part), sizeof told);
+      if (told.ee_origin != SO_EE_ORIGIN_ZEROCOPY || told.ee_errno != 0) continue;
+      out.calls.done(told.ee_info, told.ee_data);
+      if ((told.ee_code & SO_EE_CODE_ZEROCOPY_COPIED) == 0) continue;
+      copied_sends_.fetch_add(1, std::memory_order_relaxed);
+      out.zero_copy = false;
+    }
+  }
+  release(out);
 }
 
 }  // namespace edgewire::transport

@@ -46,6 +46,8 @@ struct Counters {
   std::uint64_t frame_bytes = 0;          ///< payload, frame headers and signals: what was given to the link
   std::uint64_t wire_bytes = 0;           ///< frame_bytes and the link's own headers (see wire_bytes_of())
   std::uint64_t refused_connections = 0;  ///< strangers turned away
+  std::uint64_t zero_copy_sends = 0;      ///< calls to the system to send from where the payload lies (tcp)
+  std::uint64_t copied_sends = 0;         ///< reports that it has copied instead; a link then stops asking
   std::uint64_t refused_frames = 0;       ///< frames outside the sender's part of the region, or malformed
 };
 

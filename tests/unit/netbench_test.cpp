@@ -57,7 +57,7 @@ TEST_CASE("streams send exactly what was asked for, in every lane and direction"
         auto options = options_of(transport, {kBandwidth, kRate}, {1, 4096, 300'001}, 40);
         options.lanes = lanes;
         options.bidirectional = bidirectional;
-        const auto senders = static_cast<std::uint64_t>(lanes * (bidirectional ? 2 : 1));
+        const auto senders = static_cast<std::uint64_t>(lanes) * (bidirectional ? 2 : 1);
         CHECK(run(options, [&](const std::vector<NetbenchRow>& rows) {
                 EXPECT(rows.size() == 6);
                 for (std::size_t i = 0; i < 6; ++i) {

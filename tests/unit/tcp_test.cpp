@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cstring>
 #include <sstream>
 
@@ -196,6 +197,74 @@ TEST_CASE("an address that is not of this host is told") {
   me.settings = {0, 2, 1, 1, kSecret, "192.0.2.1", 1, &me.health};
   CHECK_THROWS_WITH_AS(create("tcp", me.settings)->expose(100, {}),
                        "cannot listen on 192.0.2.1 port 0: Cannot assign requested address", Error);
+}
+
+TEST_CASE("large sends ask for zero-copy until the system says that it copies, and small ones do not") {
+  const auto send = [](const Job& job, std::uint64_t count, std::size_t bytes) {
+    const auto source = job[0]->transport->send_memory(bytes);
+    std::fill(source.begin(), source.end(), static_cast<std::byte>(count));
+    parallel(2, [&](int rank) {
+      if (rank == 0) {
+        for (int i = 0; i < 4; ++i) job[0]->write(0, 1, 0, source);
+        job[0]->signal(0, 1, 0, count);
+        job[0]->transport->ring_doorbell(0);
+        job[0]->until([&] { return job[0]->transport->completed(0, 1) == 4 * count; });
+      } else {
+        job[1]->until([&] { return job[1]->transport->signalled(0, 0) == count; });
+      }
+    });
+    const auto arrived = job[1]->part_of(0).first(bytes);
+    CHECK(std::ranges::all_of(arrived, [&](std::byte b) { return b == static_cast<std::byte>(count); }));
+    return job[0]->transport->counters();
+  };
+  constexpr std::size_t kLarge = 8 << 20;
+  const Job job = make_job({"tcp"}, 2, kLarge);
+  CHECK(send(job, 1, 1000).zero_copy_sends == 0);
+  const Counters asked = send(job, 2, kLarge);
+  CHECK(asked.zero_copy_sends > 0);
+  CHECK(asked.copied_sends > 0);  // the loopback device always copies
+  CHECK(asked.copied_sends <= asked.zero_copy_sends);
+  for (std::uint64_t count = 3; count < 6; ++count)
+    CHECK(send(job, count, kLarge).zero_copy_sends == asked.zero_copy_sends);
+}
+
+TEST_CASE("frames are reusable when all zero-copy calls before and with them are done, in whatever order") {
+  ZeroCopyCalls calls;
+  const auto reusable = [&](std::uint64_t now) {
+    const auto position = calls.reusable({now, now / 10});
+    CHECK(position.writes == position.frames / 10);
+    return position.frames;
+  };
+  CHECK(reusable(5) == 5);
+  for (const std::uint64_t before : {10, 20, 30, 40}) calls.add({before, before / 10});
+  CHECK(reusable(50) == 10);
+  calls.done(1, 2);
+  CHECK(reusable(50) == 10);
+  calls.done(0, 0);
+  CHECK(reusable(50) == 40);
+  calls.done(0, 2);  // told again
+  CHECK(reusable(50) == 40);
+  calls.done(3, 3);
+  CHECK(reusable(50) == 50);
+
+  std::uint64_t added = 4;
+  for (; !calls.full(); ++added) calls.add({10 * added, added});
+  CHECK(added == 4 + 64);
+  CHECK(reusable(10 * added) == 40);
+  calls.done(4, static_cast<std::uint32_t>(added - 2));
+  CHECK(reusable(10 * added) == 10 * (added - 1));
+  CHECK_FALSE(calls.full());
+}
+
+TEST_CASE("the numbers of zero-copy calls wrap around") {
+  ZeroCopyCalls calls(~std::uint32_t{0} - 1);
+  for (std::uint64_t before = 0; before < 4; ++before) calls.add({before, before});
+  calls.done(0, 0);
+  CHECK(calls.reusable({9, 9}).frames == 0);
+  calls.done(~std::uint32_t{0} - 1, ~std::uint32_t{0});
+  CHECK(calls.reusable({9, 9}).frames == 3);
+  calls.done(~std::uint32_t{0} - 1, 1);
+  CHECK(calls.reusable({9, 9}).frames == 9);
 }
 
 }  // namespace
