@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
   edgewire::cli::add_convert(app);
   edgewire::cli::add_info(app);
   edgewire::cli::add_bound(app);
+  edgewire::cli::add_compare(app);
   edgewire::cli::add_transports(app);
   edgewire::cli::add_netbench(app);
   try {

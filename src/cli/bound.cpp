@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <set>
 
 #include "cli/commands.h"
 #include "cli/common.h"
@@ -35,29 +34,6 @@ struct BoundArguments {
   std::string compute_rate, cores, latency = "0us", memory_rate;
   std::string csv_path, json_path;
 };
-
-std::vector<std::string> split(const std::string& list, const char* option) {
-  std::vector<std::string> items;
-  std::set<std::string> seen;
-  for (std::size_t first = 0; first <= list.size();) {
-    const std::size_t end = std::min(list.find(',', first), list.size());
-    items.push_back(list.substr(first, end - first));
-    if (items.back().empty()) throw UsageError(fmt::format("{}: '{}' has an empty item", option, list));
-    if (!seen.insert(items.back()).second)
-      throw UsageError(fmt::format("{}: {} is given twice", option, items.back()));
-    first = end + 1;
-  }
-  return items;
-}
-
-int whole_number(const std::string& text, int least, int most, const char* option) {
-  int number = 0;
-  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (bad != std::errc{} || end != text.data() + text.size() || number < least || number > most) {
-    throw UsageError(fmt::format("{}: '{}' is not a whole number from {} to {}", option, text, least, most));
-  }
-  return number;
-}
 
 /// A number with one of the units behind it, times the unit's value.
 double with_unit(const std::string& text, std::initializer_list<std::pair<const char*, double>> units,

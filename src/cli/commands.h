@@ -11,6 +11,7 @@ void add_generate(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_info(CLI::App& app);
 void add_bound(CLI::App& app);
+void add_compare(CLI::App& app);
 void add_pagerank(CLI::App& app);
 void add_topology(CLI::App& app);
 void add_netbench(CLI::App& app);

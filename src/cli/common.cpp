@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -66,6 +68,29 @@ void check_writable(const std::string& path) {
   if (file == nullptr) fail(path, errno);
   std::fclose(file);
   std::remove(written.c_str());
+}
+
+std::vector<std::string> split(const std::string& list, const char* option) {
+  std::vector<std::string> items;
+  std::set<std::string> seen;
+  for (std::size_t first = 0; first <= list.size();) {
+    const std::size_t end = std::min(list.find(',', first), list.size());
+    items.push_back(list.substr(first, end - first));
+    if (items.back().empty()) throw UsageError(fmt::format("{}: '{}' has an empty item", option, list));
+    if (!seen.insert(items.back()).second)
+      throw UsageError(fmt::format("{}: {} is given twice", option, items.back()));
+    first = end + 1;
+  }
+  return items;
+}
+
+int whole_number(const std::string& text, int least, int most, const char* option) {
+  int number = 0;
+  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (bad != std::errc{} || end != text.data() + text.size() || number < least || number > most) {
+    throw UsageError(fmt::format("{}: '{}' is not a whole number from {} to {}", option, text, least, most));
+  }
+  return number;
 }
 
 }  // namespace edgewire::cli

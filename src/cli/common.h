@@ -1,9 +1,15 @@
-// What several subcommands need: output that appears whole.
+// What several subcommands need: lists and numbers from options, output that appears whole.
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace edgewire::cli {
+
+/// The items of "a,b,c". Throws UsageError naming the option when one is empty or given twice.
+std::vector<std::string> split(const std::string& list, const char* option);
+/// Throws UsageError naming the option and the range.
+int whole_number(const std::string& text, int least, int most, const char* option);
 
 /// Writes `text` to `path` whole or not at all: into a file beside it that is then renamed. Links are
 /// followed; what is no regular file (a terminal, a pipe) is written as it is. "-" is stdout. Throws Error

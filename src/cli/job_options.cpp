@@ -88,6 +88,14 @@ CLI::Validator between(double least, double most) {
 void add_launch_options(CLI::App& command, launch::LaunchOptions& launch) {
   command.add_option("-p,--processes", launch.processes, "processes to start on this machine")
       ->capture_default_str();
+  command.add_flag("--local-hosts", launch.local_hosts,
+                   "each process on a host of its own: a network namespace of this machine (root)");
+  command
+      .add_option_function<std::string>(
+          "--rate",
+          [&launch](const std::string& text) { launch.link_bits_per_s = plan::line_rate_bits(text); },
+          "line rate of the links of --local-hosts, as 1G; not shaped by default")
+      ->type_name("RATE");
   command.add_option("--hosts", launch.hosts_file, "host list: line i is address[:port] of rank i");
   command.add_option("--rank", launch.rank, "this process's line in the host list, from 0");
   command.add_option("--secret-file", launch.secret_file, "secret shared by the processes of a host list");
@@ -108,7 +116,7 @@ void add_launch_options(CLI::App& command, launch::LaunchOptions& launch) {
       ->capture_default_str();
   command.add_option(
       "--interface", launch.interface,
-      "with a launcher: the network interface, or network (10.0.0.0/24), to use between hosts");
+      "of a host list or launcher: the network interface, or network (10.0.0.0/24), to use between hosts");
 }
 
 void add_transport_option(CLI::App& command, std::string& transport) {

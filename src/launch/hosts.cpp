@@ -16,6 +16,7 @@
 
 #include "error.h"
 #include "launch/assembly.h"
+#include "launch/interfaces.h"
 #include "launch/star.h"
 #include "transport/sockets.h"
 
@@ -140,6 +141,7 @@ std::unique_ptr<WireUp> join_hosts(const LaunchOptions& options) {
   const int here = self.nodes[static_cast<std::size_t>(job.rank)];
   self.local_size = static_cast<int>(std::count(self.nodes.begin(), self.nodes.end(), here));
   self.local_rank = static_cast<int>(std::count(self.nodes.begin(), self.nodes.begin() + job.rank, here));
+  if (!options.interface.empty()) self.address = interfaces(options.interface).front().address;
   if (job.rank == 0)
     return star(std::move(self), receive_others(job, transport::listen_on(hosts[0].address, hosts[0].port)));
   return star(std::move(self), come_to_hub(job, {hosts[0].address}, hosts[0].port));

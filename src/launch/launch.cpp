@@ -47,13 +47,17 @@ int run(const LaunchOptions& given, const std::function<void(WireUp&)>& body) {
   if (!(options.peer_timeout_s > 0)) throw UsageError("--peer-timeout must be more than 0 seconds");
   if (options.port < 1 || options.port > 65535)
     throw UsageError(fmt::format("--port must be from 1 to 65535, not {}", options.port));
+  if (options.local_hosts && !options.hosts_file.empty())
+    throw UsageError("--local-hosts and a host list: the processes run either here or there");
+  if (options.link_bits_per_s > 0 && !options.local_hosts)
+    throw UsageError("--rate shapes the links of --local-hosts, which is not given");
   if (!options.hosts_file.empty()) {
     const auto wire = join_hosts(options);
     return run_body(*wire, body);
   }
-  if (options.launcher != "none")
+  if (options.launcher != "none" && !options.local_hosts)
     if (const auto launcher = find_launcher()) return run_launched(options, *launcher, body);
-  if (options.processes > 1) return run_local(options, body);
+  if (options.processes > 1 || options.local_hosts) return run_local(options, body);
   const auto wire = alone();
   return run_body(*wire, body);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -11,15 +12,18 @@ namespace edgewire::launch {
 /// and EDGEWIRE_SECRET_FILE or EDGEWIRE_SECRET (64 hexadecimal digits), so that any starter of processes will
 /// do.
 struct LaunchOptions {
-  int processes = 1;            ///< on this machine, when there is no host list
-  std::string hosts_file;       ///< line i: address[:port] of rank i; # starts a comment
-  int rank = -1;                ///< of this process in the host list
-  std::string secret_file;      ///< any bytes, the same file on every host; needed with a host list
-  int port = 0;                 ///< of host-list lines that name none; 0: kDefaultPort
-  double peer_timeout_s = 10;   ///< a peer that is silent for so long is lost
+  int processes = 1;                  ///< on this machine, when there is no host list
+  bool local_hosts = false;           ///< each of them on a host of its own, see LocalHosts
+  std::uint64_t link_bits_per_s = 0;  ///< of local hosts; 0: not shaped
+  std::string hosts_file;             ///< line i: address[:port] of rank i; # starts a comment
+  int rank = -1;                      ///< of this process in the host list
+  std::string secret_file;            ///< any bytes, the same file on every host; needed with a host list
+  int port = 0;                       ///< of host-list lines that name none; 0: kDefaultPort
+  double peer_timeout_s = 10;         ///< a peer that is silent for so long is lost
   double start_timeout_s = 30;  ///< processes that are not forked here must all have started within this time
   std::string launcher = "auto";  ///< auto: Slurm, mpirun... where they started this process; none
-  std::string interface;  ///< with a launcher: name or network ("10.0.0.0/24") of the interfaces to use
+  std::string
+      interface;  ///< of a host list or launcher: name or network ("10.0.0.0/24") of the interfaces to use
 };
 
 constexpr int kDefaultPort = 7471;

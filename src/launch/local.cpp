@@ -16,9 +16,11 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
+#include <optional>
 #include <string_view>
 
 #include "error.h"
+#include "launch/local_hosts.h"
 #include "launch/star.h"
 
 namespace edgewire::launch {
@@ -177,13 +179,20 @@ Streams make_streams(int processes) {
   return streams;
 }
 
-int run_child(const LaunchOptions& options, int rank, const std::string& secret, Streams streams,
-              const std::function<void(WireUp&)>& body) {
+int run_child(const LaunchOptions& options, int rank, const LocalHosts* hosts, const std::string& secret,
+              Streams streams, const std::function<void(WireUp&)>& body) {
   Member self;
   self.rank = self.local_rank = rank;
   self.size = self.local_size = options.processes;
   self.peer_timeout_s = options.peer_timeout_s;
   self.secret = secret;
+  if (hosts != nullptr) {
+    self.address = LocalHosts::address(rank);
+    for (int p = 0; p < options.processes; ++p) {
+      self.hosts.push_back(LocalHosts::address(p));
+      self.nodes.push_back(p);
+    }
+  }
   std::vector<FileDescriptor> mine;
   if (rank == 0)
     mine = std::move(streams.hub);
@@ -191,6 +200,7 @@ int run_child(const LaunchOptions& options, int rank, const std::string& secret,
     mine.push_back(std::move(streams.leaf[static_cast<std::size_t>(rank)]));
   streams = {};  // ends of others held open would hide that those have died
   try {
+    if (hosts != nullptr) hosts->enter(rank);
     const auto wire = star(std::move(self), std::move(mine));
     return run_body(*wire, body);
   } catch (const std::exception& error) {
@@ -239,10 +249,12 @@ int run_local(const LaunchOptions& options, const std::function<void(WireUp&)>& 
   std::fflush(nullptr);
   std::cout.flush();
 
+  std::optional<LocalHosts> hosts;
+  if (options.local_hosts) hosts.emplace(options.processes, options.link_bits_per_s);
   Family family(options.peer_timeout_s);
   for (int rank = 0; rank < options.processes; ++rank) {
     if (!family.bear()) continue;
-    const int status = run_child(options, rank, secret, std::move(streams), body);
+    const int status = run_child(options, rank, hosts ? &*hosts : nullptr, secret, std::move(streams), body);
     std::cout.flush();
     std::fflush(nullptr);
     _exit(status);

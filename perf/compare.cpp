@@ -1,0 +1,227 @@
+#include "perf/compare.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "error.h"
+#include "perf/bound.h"
+
+namespace edgewire::perf {
+
+namespace {
+
+bool same_but_link(const Cell& a, const Cell& b) {
+  return a.processes == b.processes && a.workers == b.workers && a.transport == b.transport &&
+         a.strategy == b.strategy;
+}
+
+const CompareRow& alone(const Comparison& comparison, int workers) {
+  return *std::find_if(comparison.rows.begin(), comparison.rows.end(), [&](const CompareRow& row) {
+    return row.cell.processes == 1 && row.cell.workers == workers;
+  });
+}
+
+using NamedRates = std::vector<std::pair<std::string, std::uint64_t>>;
+
+/// What the most loaded process sends and computes, for the cells of one number of processes and workers.
+/// `rates`: theirs.
+Bound count(const Comparison& comparison, const Cell& like, const plan::Rows& graph,
+            const std::string& ownership, NamedRates& rates) {
+  BoundOptions options;
+  options.processes = {like.processes};
+  options.workers = like.workers;
+  options.ownerships = {ownership};
+  options.threads = comparison.cores;
+  options.memory_bytes = std::uint64_t{4} << 30;
+  Rates model;
+  model.cores = like.workers;
+  const double cores_wanted = static_cast<double>(like.processes) * like.workers;
+  const double share = comparison.local_hosts ? std::min(1.0, comparison.cores / cores_wanted) : 1.0;
+  model.edges_per_core_s = share * static_cast<double>(comparison.edges) /
+                           alone(comparison, like.workers).seconds_per_iteration.median / like.workers;
+  options.model = model;
+  std::set<plan::Strategy> strategies;
+  for (const CompareRow& row : comparison.rows) {
+    if (row.cell.processes != like.processes || row.cell.workers != like.workers) continue;
+    strategies.insert(*row.cell.strategy);
+    const std::pair rate(row.cell.link.rate, row.cell.link.bits_per_s);
+    if (std::find(options.rates.begin(), options.rates.end(), rate) == options.rates.end())
+      options.rates.push_back(rate);
+  }
+  options.strategies.assign(strategies.begin(), strategies.end());
+  rates = options.rates;
+  return compute_bound(graph, options);
+}
+
+void fill_in(CompareRow& row, const Bound& bound, const NamedRates& rates, plan::Encoding encoding) {
+  const auto counted = std::find_if(bound.rows.begin(), bound.rows.end(), [&](const BoundRow& one) {
+    return one.strategy == *row.cell.strategy &&
+           plan::value_bytes(one.encoding) == plan::value_bytes(encoding);
+  });
+  const auto rate = static_cast<std::size_t>(
+      std::find(rates.begin(), rates.end(), std::pair(row.cell.link.rate, row.cell.link.bits_per_s)) -
+      rates.begin());
+  const Prediction& prediction = counted->predictions[rate];
+  row.bound_seconds = counted->seconds_at[rate];
+  row.predicted_seconds = prediction.seconds;
+  row.limited_by = prediction.limit;
+  row.balanced_bits_per_s = prediction.balanced_bits_per_s;
+  row.compute_seconds = prediction.cores_s;
+}
+
+}  // namespace
+
+std::string Cell::name() const {
+  if (processes == 1) return fmt::format("1 x {}", workers);
+  return fmt::format("{} x {}, {}, {}, {}{}", processes, workers, transport, strategy_name(), link.rate,
+                     link.interface.empty() ? "" : " " + link.interface);
+}
+
+std::vector<Cell> cells_of(const Matrix& matrix) {
+  std::vector<Cell> cells;
+  std::set<int> processes(matrix.processes.begin(), matrix.processes.end());
+  processes.insert(1);
+  for (const int p : processes) {
+    for (const int w : matrix.workers) {
+      if (p == 1) {
+        Cell alone;
+        alone.workers = w;
+        cells.push_back(alone);
+        continue;
+      }
+      for (const auto& transport : matrix.transports)
+        for (const auto strategy : matrix.strategies)
+          for (const auto& link : matrix.links) cells.push_back({p, w, transport, strategy, link});
+    }
+  }
+  return cells;
+}
+
+RunFigures figures_from(std::string_view text) {
+  try {
+    const auto json = nlohmann::json::parse(text);
+    RunFigures run;
+    run.seconds_per_iteration = json.at("seconds_per_iteration");
+    run.seconds_total = json.at("seconds_total");
+    run.vertices = json.at("vertices");
+    run.edges = json.at("edges");
+    run.ownership = json.at("ownership");
+    const auto& iterations = json.at("iterations");
+    if (iterations.empty()) throw Error("a run report has no iterations");
+    run.payload_bytes = iterations.back().at("payload_bytes_sent");
+    run.wire_bytes = iterations.back().at("wire_bytes_sent");
+    return run;
+  } catch (const nlohmann::json::exception& error) {
+    throw Error(fmt::format("a run report cannot be read: {}", error.what()));
+  }
+}
+
+Spread spread_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  const double median = values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+  return {median, values.front(), values.back()};
+}
+
+double CompareRow::prediction_error() const {
+  if (cell.processes == 1) return 0;
+  return (predicted_seconds - seconds_per_iteration.median) / seconds_per_iteration.median;
+}
+
+double Comparison::median_prediction_error() const {
+  std::vector<double> errors;
+  for (const CompareRow& row : rows)
+    if (row.cell.processes > 1) errors.push_back(std::fabs(row.prediction_error()));
+  return errors.empty() ? 0 : spread_of(errors).median;
+}
+
+const CompareRow& Comparison::first_link(const CompareRow& row) const {
+  return *std::find_if(rows.begin(), rows.end(),
+                       [&](const CompareRow& other) { return same_but_link(other.cell, row.cell); });
+}
+
+std::vector<CompareRow> aggregate(const std::vector<Cell>& cells,
+                                  const std::vector<std::vector<RunFigures>>& runs) {
+  std::vector<CompareRow> rows;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    std::vector<double> iteration, total;
+    for (const RunFigures& run : runs[c]) {
+      iteration.push_back(run.seconds_per_iteration);
+      total.push_back(run.seconds_total);
+    }
+    CompareRow row;
+    row.cell = cells[c];
+    row.runs = static_cast<int>(runs[c].size());
+    row.seconds_per_iteration = spread_of(iteration);
+    row.seconds_total = spread_of(total);
+    if (cells[c].processes > 1) {
+      row.payload_bytes = runs[c].front().payload_bytes;
+      row.wire_bytes = runs[c].front().wire_bytes;
+    }
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+void add_predictions(Comparison& comparison, const plan::Rows& graph, const std::string& ownership,
+                     plan::Encoding encoding) {
+  Bound bound;
+  NamedRates rates;
+  const CompareRow* counted = nullptr;
+  for (CompareRow& row : comparison.rows) {
+    if (row.cell.processes == 1) {
+      row.predicted_seconds = row.compute_seconds = row.seconds_per_iteration.median;
+      continue;
+    }
+    if (counted == nullptr || counted->cell.processes != row.cell.processes ||
+        counted->cell.workers != row.cell.workers) {
+      bound = count(comparison, row.cell, graph, ownership, rates);
+      counted = &row;
+    }
+    fill_in(row, bound, rates, encoding);
+  }
+}
+
+std::vector<std::string> headlines(const Comparison& comparison) {
+  std::vector<std::string> lines;
+  std::set<std::pair<int, int>> done;
+  for (const CompareRow& one : comparison.rows) {
+    const Cell& like = one.cell;
+    if (like.processes == 1 || !done.emplace(like.processes, like.workers).second) continue;
+    const auto better = [](const CompareRow* a, const CompareRow* b) {
+      return b == nullptr || a->seconds_per_iteration.median < b->seconds_per_iteration.median;
+    };
+    std::uint64_t slowest = ~std::uint64_t{0}, fastest = 0;
+    for (const CompareRow& row : comparison.rows) {
+      if (row.cell.processes != like.processes || row.cell.workers != like.workers) continue;
+      slowest = std::min(slowest, row.cell.link.bits_per_s);
+      fastest = std::max(fastest, row.cell.link.bits_per_s);
+    }
+    const CompareRow *ours = nullptr, *theirs = nullptr;
+    for (const CompareRow& row : comparison.rows) {
+      if (row.cell.processes != like.processes || row.cell.workers != like.workers) continue;
+      const bool published = plan::sends_ids(*row.cell.strategy);
+      if (!published && row.cell.link.bits_per_s == slowest && better(&row, ours)) ours = &row;
+      if (published && row.cell.link.bits_per_s == fastest && better(&row, theirs)) theirs = &row;
+    }
+    if (ours == nullptr || theirs == nullptr || slowest == fastest) continue;
+    const auto& mine = ours->seconds_per_iteration;
+    const auto& other = theirs->seconds_per_iteration;
+    const char* verdict = mine.max < other.min   ? "faster than"
+                          : mine.min > other.max ? "slower than"
+                                                 : "as fast, within the spread of the runs, as";
+    const auto say = [](const CompareRow& row) {
+      return fmt::format("{} with {} ({:.4g} ms)", row.cell.link.rate, row.cell.strategy_name(),
+                         row.seconds_per_iteration.median * 1e3);
+    };
+    lines.push_back(fmt::format("{} processes x {}: {} is {} {}, the best strategy of 2015 there",
+                                like.processes, like.workers, say(*ours), verdict, say(*theirs)));
+  }
+  return lines;
+}
+
+}  // namespace edgewire::perf

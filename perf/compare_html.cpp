@@ -1,0 +1,171 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "perf/compare.h"
+#include "report/html.h"
+
+namespace edgewire::perf {
+
+namespace {
+
+/// Rows that differ in strategy and link only.
+struct Setting {
+  std::string name;
+  std::vector<const CompareRow*> rows;
+};
+
+std::vector<Setting> settings_of(const Comparison& comparison) {
+  std::vector<Setting> settings;
+  for (const CompareRow& row : comparison.rows) {
+    const Cell& cell = row.cell;
+    if (cell.processes == 1) continue;
+    const std::string name = fmt::format("{} processes x {} worker{}, {}", cell.processes, cell.workers,
+                                         cell.workers == 1 ? "" : "s", cell.transport);
+    if (settings.empty() || settings.back().name != name) settings.push_back({name, {}});
+    settings.back().rows.push_back(&row);
+  }
+  return settings;
+}
+
+std::string link_name(const Matrix::Link& link) {
+  return link.interface.empty() ? link.rate : fmt::format("{} ({})", link.rate, link.interface);
+}
+
+/// Index of a name in a list, which it joins when it is new.
+std::size_t index_in(std::vector<std::string>& names, const std::string& name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  names.push_back(name);
+  return names.size() - 1;
+}
+
+report::BarChart::Group& group_of(report::BarChart& chart, const CompareRow& row) {
+  const std::string label = row.cell.strategy_name();
+  if (chart.groups.empty() || chart.groups.back().label != label) chart.groups.push_back({label, {}});
+  return chart.groups.back();
+}
+
+std::string times(const Setting& setting) {
+  report::BarChart chart;
+  chart.title = "Time of an iteration";
+  chart.mark_name = "what the wire needs at least";
+  for (const CompareRow* row : setting.rows) {
+    const auto& time = row->seconds_per_iteration;
+    const std::size_t series = index_in(chart.series, link_name(row->cell.link));
+    group_of(chart, *row)
+        .bars.push_back(
+            {series, time.median, time.min, time.max, row->bound_seconds,
+             fmt::format("{:.4g} ms", time.median * 1e3),
+             fmt::format("{}: {:.4g} ms ({:.4g} to {:.4g}), wire limit {:.4g} ms", row->cell.name(),
+                         time.median * 1e3, time.min * 1e3, time.max * 1e3, row->bound_seconds * 1e3)});
+  }
+  return to_figure(chart);
+}
+
+std::string bytes(const Setting& setting) {
+  report::BarChart chart;
+  chart.title = "Sent in an iteration, all processes together";
+  chart.series = {"values and ids"};
+  chart.mark_name = "with all headers";
+  for (const CompareRow* row : setting.rows) {
+    auto& bars = group_of(chart, *row).bars;
+    if (!bars.empty()) continue;  // the same over each link
+    const auto payload = static_cast<double>(row->payload_bytes), wire = static_cast<double>(row->wire_bytes);
+    bars.push_back({0, payload, payload, payload, wire, fmt::format("{:.4g} MB", payload / 1e6),
+                    fmt::format("{:.4g} MB, with all headers {:.4g} MB", payload / 1e6, wire / 1e6)});
+  }
+  return to_figure(chart);
+}
+
+std::string crossover(const Setting& setting) {
+  report::LineChart chart;
+  chart.title = "Where the link stops to matter";
+  chart.x_label = "line rate, Gbit/s";
+  chart.y_label = "ms per iteration";
+  chart.first_colour = 2;
+  chart.dots_name = "measured (lines: predicted)";
+  double slowest = INFINITY, fastest = 0;
+  for (const CompareRow* row : setting.rows) {
+    slowest = std::min(slowest, static_cast<double>(row->cell.link.bits_per_s));
+    fastest = std::max(fastest, static_cast<double>(row->cell.link.bits_per_s));
+  }
+  for (const CompareRow* row : setting.rows) {
+    const std::string name = row->cell.strategy_name();
+    const auto rate = static_cast<double>(row->cell.link.bits_per_s);
+    if (chart.series.empty() || chart.series.back().name != name) {
+      chart.series.push_back({name, {}, {}});
+      for (int step = 0; step <= 60; ++step) {
+        const double bits = slowest / 4 * std::pow(16 * fastest / slowest, step / 60.0);
+        const double seconds = std::max(row->compute_seconds, row->bound_seconds * rate / bits);
+        if (seconds > 0) chart.series.back().line.emplace_back(bits / 1e9, seconds * 1e3);
+      }
+    }
+    const double measured = row->seconds_per_iteration.median;
+    if (measured > 0) chart.series.back().dots.emplace_back(rate / 1e9, measured * 1e3);
+  }
+  return to_figure(chart);
+}
+
+report::Table table_of(const Comparison& comparison) {
+  report::Table table;
+  table.header = {"run",      "strategy",   "rate",     "ms per iteration", "min to max", "elapsed s",
+                  "speed-up", "wire limit", "of limit", "predicted",        "error",      "limited by"};
+  table.text_columns = 3;
+  for (const CompareRow& row : comparison.rows) {
+    const Cell& cell = row.cell;
+    const auto& time = row.seconds_per_iteration;
+    std::vector<std::string> cells{fmt::format("{} x {}", cell.processes, cell.workers),
+                                   cell.processes == 1 ? "" : cell.strategy_name(),
+                                   cell.processes == 1 ? "" : link_name(cell.link),
+                                   fmt::format("{:.2f}", time.median * 1e3),
+                                   fmt::format("{:.2f} to {:.2f}", time.min * 1e3, time.max * 1e3),
+                                   fmt::format("{:.2f}", row.seconds_total.median)};
+    if (cell.processes > 1) {
+      const CompareRow& first = comparison.first_link(row);
+      cells.push_back(
+          &first == &row ? "" : fmt::format("{:.2f} x", first.seconds_per_iteration.median / time.median));
+      cells.push_back(fmt::format("{:.2f} ms", row.bound_seconds * 1e3));
+      cells.push_back(fmt::format("{:.0f} %", row.fraction_of_limit() * 100));
+      cells.push_back(fmt::format("{:.2f} ms", row.predicted_seconds * 1e3));
+      cells.push_back(fmt::format("{:+.0f} %", row.prediction_error() * 100));
+      cells.emplace_back(to_name(row.limited_by));
+    }
+    cells.resize(table.header.size());
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string to_html(const Comparison& comparison) {
+  std::vector<std::string> links;
+  for (const CompareRow& row : comparison.rows)
+    if (row.cell.processes > 1) index_in(links, link_name(row.cell.link));
+  std::string against;
+  for (const auto& link : links) against.append(against.empty() ? "" : " against ").append(link);
+  report::Page page(
+      fmt::format("PageRank: {}", against),
+      fmt::format("{}: {} vertices, {} edges; {} iterations a run, medians of {} run{}", comparison.graph,
+                  comparison.vertices, comparison.edges, comparison.iterations, comparison.rows.front().runs,
+                  comparison.rows.front().runs == 1 ? "" : "s"));
+  for (const auto& line : headlines(comparison)) page.highlight(line);
+  for (const Setting& setting : settings_of(comparison)) {
+    page.heading(setting.name);
+    page.figures({times(setting), crossover(setting), bytes(setting)});
+  }
+  page.heading("All runs");
+  page.table(table_of(comparison));
+  page.paragraph(
+      fmt::format("Predicted: the larger of what the wire needs and of the share of the most loaded process "
+                  "at the rate that "
+                  "one process computes alone. Median error, without signs: {:.1f} %.",
+                  comparison.median_prediction_error() * 100));
+  page.heading("How it was measured");
+  page.list(comparison.notes);
+  return page.html();
+}
+
+}  // namespace edgewire::perf

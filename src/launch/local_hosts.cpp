@@ -1,0 +1,113 @@
+#include "launch/local_hosts.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "error.h"
+#include "launch/program.h"
+
+namespace edgewire::launch {
+namespace {
+
+using transport::FileDescriptor;
+
+constexpr std::uint64_t kLeastBurstBytes = std::uint64_t{256} << 10;
+
+void fail(const char* what) {
+  throw Error(fmt::format("--local-hosts: cannot {}: {}", what, std::strerror(errno)));
+}
+
+FileDescriptor namespace_here() {
+  FileDescriptor here(open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC));
+  if (!here) fail("open a network namespace");
+  return here;
+}
+
+void enter_new_namespace() {
+  if (unshare(CLONE_NEWNET) == 0) return;
+  if (errno == EPERM) {
+    throw Error(
+        "--local-hosts needs root (CAP_SYS_ADMIN and CAP_NET_ADMIN): run it with sudo, or without it over "
+        "127.0.0.1, unshaped (--transport tcp)");
+  }
+  fail("make a network namespace");
+}
+
+void enter_namespace(const FileDescriptor& there) {
+  if (setns(there.get(), CLONE_NEWNET) != 0) fail("enter a network namespace");
+}
+
+/// `program` is ip or tc; `commands` are lines of its batch mode.
+void configure(const char* program, const std::string& commands) {
+  if (commands.empty()) return;
+  ProgramEnd end;
+  try {
+    end = run_program({program, "-batch", "-"}, commands);
+  } catch (const Error& error) {
+    throw Error(fmt::format("--local-hosts: {} (apt-get install iproute2)", error.what()));
+  }
+  if (end.status == 0) return;
+  // The first line says why, the next one which command it was.
+  const std::string line = end.diagnostics.substr(0, end.diagnostics.find('\n'));
+  throw Error(fmt::format("--local-hosts: {}: {}", program, line.empty() ? end.last_words() : line));
+}
+
+}  // namespace
+
+std::string shaping(const std::string& device, std::uint64_t bits_per_s) {
+  if (bits_per_s == 0) return {};
+  // The kernel counts frames without preamble, checksum and gap: 1514 of the 1538 bytes of a full one.
+  bits_per_s = bits_per_s * 1514 / 1538;
+  const std::uint64_t burst_bytes = std::max(bits_per_s / 8 * 16 / 10000, kLeastBurstBytes);
+  return fmt::format("qdisc add dev {} root tbf rate {}bit burst {} latency 50ms\n", device, bits_per_s,
+                     burst_bytes);
+}
+
+LocalHosts::LocalHosts(int hosts, std::uint64_t link_bits_per_s) {
+  if (hosts < 2 || hosts > kMaxLocalHosts)
+    throw UsageError(
+        fmt::format("--local-hosts needs --processes from 2 to {}, not {}", kMaxLocalHosts, hosts));
+  home_ = namespace_here();
+  try {
+    for (int i = 0; i < hosts; ++i) {
+      enter_new_namespace();
+      hosts_.push_back(namespace_here());
+    }
+    enter_new_namespace();
+    std::string links = "link add switch type bridge\nlink set switch up\n";
+    std::string shapes;
+    for (int i = 0; i < hosts; ++i) {
+      const std::string port = fmt::format("port{}", i);
+      links += fmt::format("link add {} type veth peer name eth0 netns /proc/{}/fd/{}\n", port, getpid(),
+                           hosts_[static_cast<std::size_t>(i)].get());
+      links += fmt::format("link set {} master switch up\n", port);
+      shapes += shaping(port, link_bits_per_s);
+    }
+    const FileDescriptor middle = namespace_here();
+    configure("ip", links);
+    configure("tc", shapes);
+    for (int i = 0; i < hosts; ++i) {
+      enter(i);
+      configure("ip", fmt::format("addr add {}/16 dev eth0\nlink set lo up\nlink set eth0 up\n", address(i)));
+      configure("tc", shaping("eth0", link_bits_per_s));
+    }
+    enter_namespace(middle);
+  } catch (...) {
+    setns(home_.get(), CLONE_NEWNET);
+    throw;
+  }
+}
+
+LocalHosts::~LocalHosts() { setns(home_.get(), CLONE_NEWNET); }
+
+std::string LocalHosts::address(int host) { return fmt::format("10.77.0.{}", host + 1); }
+
+void LocalHosts::enter(int host) const { enter_namespace(hosts_[static_cast<std::size_t>(host)]); }
+
+}  // namespace edgewire::launch

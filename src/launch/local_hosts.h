@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "transport/file_descriptor.h"
+
+namespace edgewire::launch {
+
+constexpr int kMaxLocalHosts = 250;
+
+/// Hosts on one machine: network namespaces, each linked by a veth pair to a bridge, both directions of each
+/// link shaped to a rate (tc-tbf). The bridge's namespace is that of the calling thread from here on until
+/// the end. Nothing has a name in the system or outlives its users: namespaces have only these open files and
+/// the processes inside, so that the kernel removes them when these end, however they end.
+class LocalHosts {
+ public:
+  /// `link_bits_per_s` 0: as fast as the machine goes. Needs root and iproute2; no thread may exist yet.
+  /// Throws Error with the remedy, UsageError for other numbers than 2 to kMaxLocalHosts.
+  LocalHosts(int hosts, std::uint64_t link_bits_per_s);
+  ~LocalHosts();
+  LocalHosts(const LocalHosts&) = delete;
+  LocalHosts& operator=(const LocalHosts&) = delete;
+
+  /// IPv4, the same for a host in every set: sets do not see each other.
+  static std::string address(int host);
+  /// Moves the calling thread, and all that it starts, to a host. Throws Error.
+  void enter(int host) const;
+
+ private:
+  transport::FileDescriptor home_;
+  std::vector<transport::FileDescriptor> hosts_;
+};
+
+/// What `tc -batch` is told to shape a device; an empty string for rate 0. A link that was idle
+/// first passes a burst unshaped: 256 kB, or what passes in 1.6 ms. With less TCP does not reach the rate.
+std::string shaping(const std::string& device, std::uint64_t bits_per_s);
+
+}  // namespace edgewire::launch

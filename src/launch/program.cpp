@@ -1,0 +1,170 @@
+#include "launch/program.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "error.h"
+#include "transport/file_descriptor.h"
+
+namespace edgewire::launch {
+namespace {
+
+using transport::FileDescriptor;
+
+constexpr std::array kForwarded{SIGINT, SIGTERM, SIGHUP};
+volatile pid_t running = 0;  ///< written with the forwarded signals blocked
+volatile std::sig_atomic_t caught = 0;
+
+void forward(int number) {
+  caught = number;
+  if (running > 0) kill(running, number);
+}
+
+/// While it lives, the signals are passed on; when it ends, this process gets what came too. Children start
+/// with what was before.
+class Forwarding {
+ public:
+  Forwarding() {
+    sigemptyset(&set_);
+    for (const int number : kForwarded) sigaddset(&set_, number);
+    sigprocmask(SIG_BLOCK, &set_, &mask_);
+    struct sigaction action {};
+    action.sa_handler = forward;
+    action.sa_flags = SA_RESTART;
+    for (std::size_t i = 0; i < kForwarded.size(); ++i) sigaction(kForwarded[i], &action, &before_[i]);
+    action.sa_handler = SIG_IGN;  // a program that does not read its input shows by its end
+    sigaction(SIGPIPE, &action, &pipe_before_);
+  }
+  ~Forwarding() {
+    sigprocmask(SIG_BLOCK, &set_, nullptr);
+    running = 0;
+    restore();
+    const int number = caught;
+    caught = 0;
+    if (number != 0) std::raise(number);
+  }
+  Forwarding(const Forwarding&) = delete;
+  Forwarding& operator=(const Forwarding&) = delete;
+
+  void start(pid_t child) {
+    running = child;
+    sigprocmask(SIG_SETMASK, &mask_, nullptr);
+  }
+  void restore() const {
+    for (std::size_t i = 0; i < kForwarded.size(); ++i) sigaction(kForwarded[i], &before_[i], nullptr);
+    sigaction(SIGPIPE, &pipe_before_, nullptr);
+    sigprocmask(SIG_SETMASK, &mask_, nullptr);
+  }
+
+ private:
+  sigset_t set_{}, mask_{};
+  std::array<struct sigaction, kForwarded.size()> before_{};
+  struct sigaction pipe_before_ {};
+};
+
+struct Pipe {
+  FileDescriptor read, write;
+};
+
+Pipe make_pipe(const std::string& program) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    throw Error(fmt::format("cannot start {}: {}", program, std::strerror(errno)));
+  return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
+}
+
+/// In the child; only calls that are safe after fork. Returns errno when no such program can be started.
+int execute(char* const* words) {
+  execvp(words[0], words);
+  if (errno != ENOENT || std::strchr(words[0], '/') != nullptr) return errno;
+  for (const char* folder : {"/usr/sbin/", "/sbin/"}) {
+    char path[256];
+    if (std::strlen(folder) + std::strlen(words[0]) >= sizeof path) return ENAMETOOLONG;
+    std::strcpy(path, folder);
+    std::strcat(path, words[0]);
+    execv(path, words);
+  }
+  return errno;
+}
+
+/// Feeds `input` and collects both outputs until the program closes them.
+void talk(FileDescriptor input_end, std::string_view input, FileDescriptor& output_end,
+          FileDescriptor& diagnostics_end, ProgramEnd& result) {
+  std::array<char, 1 << 16> buffer;
+  std::array<std::string*, 2> texts{&result.output, &result.diagnostics};
+  std::array<FileDescriptor*, 2> ends{&output_end, &diagnostics_end};
+  fcntl(input_end.get(), F_SETFL, O_NONBLOCK);
+  while (output_end || diagnostics_end) {
+    if (input.empty()) input_end.close();
+    std::array<pollfd, 3> events{
+        {{output_end.get(), POLLIN, 0}, {diagnostics_end.get(), POLLIN, 0}, {input_end.get(), POLLOUT, 0}}};
+    if (poll(events.data(), events.size(), -1) < 0) continue;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      if (events[i].revents == 0) continue;
+      const ssize_t got = read(ends[i]->get(), buffer.data(), buffer.size());
+      if (got > 0) texts[i]->append(buffer.data(), static_cast<std::size_t>(got));
+      if (got == 0) ends[i]->close();
+    }
+    if (events[2].revents == 0) continue;
+    const ssize_t put = write(input_end.get(), input.data(), input.size());
+    if (put > 0) input.remove_prefix(static_cast<std::size_t>(put));
+    if (put < 0 && errno != EAGAIN && errno != EINTR) input = {};  // it does not want more
+  }
+}
+
+}  // namespace
+
+std::string ProgramEnd::last_words() const {
+  std::string_view text = diagnostics;
+  while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
+  if (const auto last = text.rfind('\n'); last != std::string_view::npos) text.remove_prefix(last + 1);
+  if (!text.empty()) return std::string(text);
+  return status > 128 ? fmt::format("ended by signal {} ({})", status - 128, strsignal(status - 128))
+                      : fmt::format("exit status {}", status);
+}
+
+ProgramEnd run_program(const std::vector<std::string>& words, std::string_view input) {
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  Pipe in = make_pipe(words[0]), out = make_pipe(words[0]), err = make_pipe(words[0]),
+       trouble = make_pipe(words[0]);
+  Forwarding forwarding;
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid < 0) throw Error(fmt::format("cannot start {}: {}", words[0], std::strerror(errno)));
+  if (pid == 0) {
+    dup2(in.read.get(), STDIN_FILENO);
+    dup2(out.write.get(), STDOUT_FILENO);
+    dup2(err.write.get(), STDERR_FILENO);
+    forwarding.restore();
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(1);
+    const int cause = execute(arguments.data());
+    [[maybe_unused]] const ssize_t told = write(trouble.write.get(), &cause, sizeof cause);
+    _exit(127);
+  }
+  forwarding.start(pid);
+  for (Pipe* pipe : {&out, &err, &trouble}) pipe->write.close();
+  in.read.close();
+  ProgramEnd result;
+  talk(std::move(in.write), input, out.read, err.read, result);
+  int state = 0;
+  while (waitpid(pid, &state, 0) < 0 && errno == EINTR) continue;
+  int cause = 0;
+  if (read(trouble.read.get(), &cause, sizeof cause) == sizeof cause)
+    throw Error(fmt::format("cannot start {}: {}", words[0], std::strerror(cause)));
+  result.status = WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
+  return result;
+}
+
+}  // namespace edgewire::launch

@@ -1,0 +1,181 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "report/html.h"
+
+namespace edgewire::report {
+
+namespace {
+
+// In the units of the view box: about the pixels that a chart gets on a phone, and as one of three on a
+// desktop.
+constexpr double kWidth = 360;
+constexpr std::size_t kColours = 6;
+
+class Drawing {
+ public:
+  Drawing(std::string_view title, std::string_view legend) {
+    text_ = fmt::format("<figure><figcaption>{}</figcaption>\n<div class=\"legend\">{}</div>\n",
+                        escaped(title), legend);
+    label_ = escaped(title);
+  }
+  template <class... Arguments>
+  void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(shapes_), format, std::forward<Arguments>(arguments)...);
+  }
+  void line(double x1, double y1, double x2, double y2, std::string_view style) {
+    add("<line class=\"{}\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" />\n", style, x1, y1, x2,
+        y2);
+  }
+  void text(double x, double y, std::string_view words, std::string_view style = "",
+            std::string_view anchor = "start") {
+    add("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", style, x, y, anchor,
+        escaped(words));
+  }
+  std::string figure(double height) const {
+    return fmt::format(
+        "{}<svg viewBox=\"0 0 {} {:.0f}\" role=\"img\" aria-label=\"{}\">\n{}</svg></figure>\n", text_,
+        kWidth, height, label_, shapes_);
+  }
+
+ private:
+  std::string text_, label_, shapes_;
+};
+
+std::string legend_item(std::string_view style, std::string_view name) {
+  return fmt::format("<span><i class=\"{}\"></i>{}</span>", style, escaped(name));
+}
+
+/// A logarithmic axis from decade digits 1, 2 or 5 around its values.
+class LogAxis {
+ public:
+  LogAxis(double least, double most, double from, double to) : from_(from), to_(to) {
+    least_ = round_to_tick(least, false);
+    most_ = round_to_tick(most, true);
+    if (most_ <= least_) most_ = least_ * 10;
+  }
+  double at(double value) const {
+    return from_ + (to_ - from_) * std::log(value / least_) / std::log(most_ / least_);
+  }
+  /// All of 1, 2, 5 of each decade, or only the decades when these are many.
+  std::vector<double> ticks() const {
+    const bool few = most_ / least_ < 2000;
+    std::vector<double> result;
+    for (double decade = std::pow(10, std::floor(std::log10(least_) + 1e-9)); decade <= most_ * 1.001;
+         decade *= 10)
+      for (const double digit : {1.0, 2.0, 5.0}) {
+        const double tick = decade * digit;
+        if ((few || digit == 1) && tick >= least_ * 0.999 && tick <= most_ * 1.001) result.push_back(tick);
+      }
+    return result;
+  }
+
+ private:
+  static double round_to_tick(double value, bool up) {
+    const double decade = std::pow(10, std::floor(std::log10(value)));
+    double below = decade;
+    for (const double digit : {1.0, 2.0, 5.0, 10.0}) {
+      if (value <= decade * digit * 1.0001)
+        return up || value >= decade * digit * 0.9999 ? decade * digit : below;
+      below = decade * digit;
+    }
+    return below;
+  }
+  double from_, to_, least_, most_;
+};
+
+struct Extent {
+  double least = INFINITY, most = 0;
+  void add(double value) {
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+};
+
+void draw_axes(Drawing& drawing, const LineChart& chart, const LogAxis& x, const LogAxis& y, double left,
+               double right, double top, double bottom) {
+  for (const double tick : x.ticks()) {
+    drawing.line(x.at(tick), top, x.at(tick), bottom, "grid");
+    drawing.text(x.at(tick), bottom + 15, fmt::format("{:.4g}", tick), "soft", "middle");
+  }
+  for (const double tick : y.ticks()) {
+    drawing.line(left, y.at(tick), right, y.at(tick), "grid");
+    drawing.text(left - 5, y.at(tick) + 4, fmt::format("{:.4g}", tick), "soft", "end");
+  }
+  drawing.text((left + right) / 2, bottom + 32, chart.x_label, "soft", "middle");
+  drawing.text(4, top - 9, chart.y_label, "soft");
+}
+
+}  // namespace
+
+std::string to_figure(const BarChart& chart) {
+  constexpr double kBar = 17, kGap = 4, kLabel = 20, kBetween = 10, kText = 92;
+  std::string legend;
+  for (std::size_t s = 0; s < chart.series.size(); ++s)
+    legend += legend_item(fmt::format("s{}", s % kColours), chart.series[s]);
+  if (!chart.mark_name.empty()) legend += legend_item("bar", chart.mark_name);
+  Extent extent;
+  for (const auto& group : chart.groups)
+    for (const auto& bar : group.bars) extent.add(std::max({bar.value, bar.high, bar.mark}));
+  const double scale = extent.most > 0 ? (kWidth - kText) / extent.most : 0;
+  Drawing drawing(chart.title, legend);
+  double y = 2;
+  for (const auto& group : chart.groups) {
+    drawing.text(0, y + 12, group.label, "group");
+    y += kLabel;
+    for (const auto& bar : group.bars) {
+      drawing.add("<g><title>{}</title>\n", escaped(bar.title.empty() ? bar.text : bar.title));
+      drawing.add("<rect class=\"s{}\" x=\"0\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{}\" rx=\"2\" />\n",
+                  bar.series % kColours, y, std::max(bar.value * scale, 1.0), kBar);
+      if (bar.high > bar.low) {
+        const double middle = y + kBar / 2;
+        drawing.line(bar.low * scale, middle, bar.high * scale, middle, "spread");
+        for (const double end : {bar.low, bar.high})
+          drawing.line(end * scale, middle - 3, end * scale, middle + 3, "spread");
+      }
+      if (bar.mark >= 0)
+        drawing.line(bar.mark * scale + 1, y - 2, bar.mark * scale + 1, y + kBar + 2, "mark");
+      drawing.text(std::max({bar.value, bar.high, bar.mark}) * scale + 7, y + 13, bar.text);
+      drawing.add("</g>\n");
+      y += kBar + kGap;
+    }
+    y += kBetween;
+  }
+  return drawing.figure(y);
+}
+
+std::string to_figure(const LineChart& chart) {
+  constexpr double kLeft = 44, kRight = kWidth - 8, kTop = 22, kBottom = 250, kHeight = 290;
+  std::string legend;
+  Extent xs, ys;
+  for (std::size_t s = 0; s < chart.series.size(); ++s) {
+    legend += legend_item(fmt::format("s{}", (chart.first_colour + s) % kColours), chart.series[s].name);
+    for (const auto* points : {&chart.series[s].line, &chart.series[s].dots})
+      for (const auto& [x, y] : *points) {
+        xs.add(x);
+        ys.add(y);
+      }
+  }
+  if (!chart.dots_name.empty()) legend += legend_item("dot", chart.dots_name);
+  Drawing drawing(chart.title, legend);
+  if (xs.most <= 0) return drawing.figure(kHeight);
+  const LogAxis x(xs.least, xs.most, kLeft, kRight), y(ys.least, ys.most, kBottom, kTop);
+  draw_axes(drawing, chart, x, y, kLeft, kRight, kTop, kBottom);
+  for (std::size_t s = 0; s < chart.series.size(); ++s) {
+    drawing.add("<polyline class=\"curve l{}\" points=\"", (chart.first_colour + s) % kColours);
+    for (const auto& [at, value] : chart.series[s].line) drawing.add("{:.1f},{:.1f} ", x.at(at), y.at(value));
+    drawing.add("\" />\n");
+  }
+  for (std::size_t s = 0; s < chart.series.size(); ++s)
+    for (const auto& [at, value] : chart.series[s].dots)
+      drawing.add(
+          "<circle class=\"measured l{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4.5\"><title>{}: "
+          "{:.4g}</title></circle>\n",
+          (chart.first_colour + s) % kColours, x.at(at), y.at(value), escaped(chart.series[s].name), value);
+  return drawing.figure(kHeight);
+}
+
+}  // namespace edgewire::report

@@ -1,0 +1,79 @@
+// Pages for people: one HTML file with tables and charts, which needs no network and no script, follows the
+// reader's choice of dark or light, and fits a phone. Well-formed as XML, so that any strict parser can check
+// it.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace edgewire::report {
+
+/// For text and attributes of HTML and XML: markup is escaped, what is no UTF-8 or may not stand in XML
+/// becomes U+FFFD.
+std::string escaped(std::string_view text);
+
+struct Table {
+  std::vector<std::string> header;
+  std::size_t text_columns = 1;  ///< the first ones, left-aligned; the others are figures
+  std::vector<std::vector<std::string>> rows;
+};
+
+/// Horizontal bars in labelled groups.
+struct BarChart {
+  struct Bar {
+    std::size_t series = 0;  ///< index into `series`
+    double value = 0, low = 0, high = 0;
+    double mark = -1;   ///< a limit, drawn across the bar; below 0: none
+    std::string text;   ///< beside the bar
+    std::string title;  ///< shown on touch
+  };
+  struct Group {
+    std::string label;
+    std::vector<Bar> bars;
+  };
+  std::string title;
+  std::vector<std::string> series;
+  std::string mark_name;  ///< for the legend; empty: there are no marks
+  std::vector<Group> groups;
+};
+
+/// Lines and dots over two logarithmic axes. All coordinates are above 0.
+struct LineChart {
+  struct Series {
+    std::string name;
+    std::vector<std::pair<double, double>> line, dots;
+  };
+  std::string title, x_label, y_label;
+  std::vector<Series> series;
+  std::size_t first_colour = 0;  ///< so that it is not mistaken for the series of a chart beside it
+  std::string dots_name;         ///< for the legend
+};
+
+/// A chart as a `<figure>`.
+std::string to_figure(const BarChart& chart);
+std::string to_figure(const LineChart& chart);
+
+/// A page that is written from top to bottom. All text that it is given is escaped.
+class Page {
+ public:
+  Page(std::string_view title, std::string_view subtitle);
+  void heading(std::string_view text);
+  void paragraph(std::string_view text);
+  /// What a reader must not miss.
+  void highlight(std::string_view text);
+  void list(const std::vector<std::string>& items);
+  void table(const Table& table);
+  /// Side by side where there is room.
+  void figures(const std::vector<std::string>& figures);
+  /// The whole file.
+  std::string html() const;
+
+ private:
+  std::string title_;
+  std::string body_;
+};
+
+}  // namespace edgewire::report

@@ -1,0 +1,307 @@
+"""Local hosts (network namespaces of this machine, made by the program) and comparisons over them."""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import time
+import xml.etree.ElementTree as ET
+
+import pytest
+
+PATIENCE_S = 60
+needs_hosts = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("tc"),
+                                 reason="local hosts need root and iproute2")
+as_user = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+
+
+def chromium():
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if path := shutil.which(name):
+            return path
+    pytest.skip("no chromium here (apt-get install chromium)")
+
+
+def network_namespaces():
+    """Those with processes, by their numbers."""
+    found = set()
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            found.add(os.readlink(folder / "ns/net"))
+    return found
+
+
+def namespace_of(pid):
+    with contextlib.suppress(OSError):
+        return os.readlink(f"/proc/{pid}/ns/net")
+
+
+def children(parent):
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if int((folder / "stat").read_text().rpartition(") ")[2].split()[1]) == parent:
+                found.append(int(folder.name))
+    return sorted(found)
+
+
+def named_things():
+    """What a user would see of namespaces and devices."""
+    return {subprocess.run(["ip", *words], capture_output=True, text=True).stdout
+            for words in (["netns"], ["-brief", "link", "show", "type", "veth"], ["-brief", "link", "show", "type", "bridge"])}
+
+
+@pytest.fixture(scope="module")
+def graph(edgewire, tmp_path_factory):
+    path = tmp_path_factory.mktemp("compare") / "k12 <&\">.ew"
+    edgewire.ok("generate", "kronecker", "--scale", 12, "-o", path)
+    return path
+
+
+@pytest.fixture
+def nothing_remains():
+    """No test leaves a name in the system; what has no name goes with its processes, and these are checked."""
+    before = named_things()
+    yield
+    assert named_things() == before
+
+
+def pagerank(edgewire, graph, folder, *options):
+    report = folder / "report.json"
+    edgewire.ok("pagerank", graph, "-w", 1, "--json", report, "--deterministic", *options)
+    return json.loads(report.read_text())
+
+
+@needs_hosts
+@pytest.mark.parametrize("processes", [2, 3])
+def test_local_hosts_compute_the_same(edgewire, graph, tmp_path, nothing_remains, processes):
+    here = pagerank(edgewire, graph, tmp_path, "-p", processes, "--transport", "shm", "--strategy", "slots")
+    there = pagerank(edgewire, graph, tmp_path, "-p", processes, "--local-hosts", "--rate", "1G", "--strategy", "slots")
+    assert there["checksum"] == here["checksum"]
+    assert (here["transport"], there["transport"]) == ("shm", "tcp")
+    assert there["bound"]["wire_bytes"] > there["bound"]["payload_bytes"]
+
+
+@needs_hosts
+def test_the_link_is_as_slow_as_it_should_be(edgewire, graph, tmp_path, nothing_remains):
+    """A link of 10 Mbit/s carries no more, however long it lasts: the burst of 256 kB is not the whole job."""
+    report = pagerank(edgewire, graph, tmp_path, "-p", 2, "--local-hosts", "--rate", "10M", "--strategy", "process")
+    wire_s = report["bound"]["seconds_at"]["1G"] * 100
+    whole = sum(one["seconds"] for one in report["iterations"])
+    burst_s = 2 * 256e3 * 8 / 10e6
+    assert whole > len(report["iterations"]) * wire_s - burst_s
+
+
+class Endless:
+    """A run on two local hosts that would take hours."""
+
+    def __init__(self, edgewire, graph):
+        self.process = edgewire.start("pagerank", graph, "-p", 2, "-w", 1, "--local-hosts", "--rate", "1G", "--iterations",
+                                      1000000)
+        deadline = time.monotonic() + PATIENCE_S
+        home = namespace_of(os.getpid())
+        while True:
+            self.pids = children(self.process.pid)
+            self.namespaces = {namespace_of(pid) for pid in [self.process.pid, *self.pids]}
+            if len(self.pids) == 2 and len(self.namespaces) == 3 and not {home, None} & self.namespaces:
+                return
+            assert time.monotonic() < deadline, "the hosts do not come"
+            time.sleep(0.01)
+
+    def check_gone(self, status):
+        _, stderr = self.process.communicate(timeout=30)
+        assert self.process.returncode == status, stderr
+        assert not self.namespaces & network_namespaces()
+        return stderr.splitlines()
+
+
+@needs_hosts
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_leaves_nothing(edgewire, graph, nothing_remains, number):
+    run = Endless(edgewire, graph)
+    os.kill(run.process.pid, number)
+    run.check_gone(128 + number)
+
+
+@needs_hosts
+@pytest.mark.parametrize("victim", [0, 1])
+def test_a_killed_process_is_named_and_leaves_nothing(edgewire, graph, nothing_remains, victim):
+    run = Endless(edgewire, graph)
+    os.kill(run.pids[victim], signal.SIGKILL)
+    lines = run.check_gone(1)
+    assert any(f"rank {victim} (10.77.0.{victim + 1})" in line for line in lines), lines
+
+
+@needs_hosts
+def test_killing_the_parent_leaves_nothing(edgewire, graph, nothing_remains):
+    run = Endless(edgewire, graph)
+    os.kill(run.process.pid, signal.SIGKILL)
+    run.check_gone(-signal.SIGKILL)
+
+
+@needs_hosts
+@pytest.mark.parametrize("options, status, text", [
+    (["-p", 1, "--local-hosts"], 2, "--local-hosts needs --processes from 2"),
+    (["-p", 2, "--local-hosts", "--rate", "fast"], 2, "'fast' is not a line rate"),
+    (["-p", 2, "--rate", "1G"], 2, "--rate shapes the links of --local-hosts"),
+])
+def test_bad_options_of_local_hosts(edgewire, graph, options, status, text):
+    assert text in edgewire.refused("pagerank", graph, *options, status=status)
+
+
+@needs_hosts
+def test_without_iproute2(edgewire, graph, tmp_path):
+    """PATH is empty and /usr/sbin hidden, in a mount namespace of its own."""
+    result = subprocess.run(["unshare", "--mount", "sh", "-c",
+                             'mount -t tmpfs none /usr/sbin && [ ! -e /sbin/ip ] && PATH=/nowhere exec "$@"', "sh",
+                             edgewire.program, "pagerank", graph, "-p", "2", "--local-hosts"],
+                            capture_output=True, text=True)
+    if result.returncode != 1 or "edgewire" not in result.stderr:
+        pytest.skip(f"cannot hide /usr/sbin here: {result.stderr}")
+    assert result.stderr == ("edgewire: --local-hosts: cannot start ip: No such file or directory "
+                             "(apt-get install iproute2)\n")
+
+
+@as_user
+@pytest.mark.parametrize("command", [["pagerank", "-p", 2, "--local-hosts"], ["compare", "-p", 2]])
+def test_without_root(edgewire, graph, tmp_path, command):
+    program = tmp_path / "edgewire"
+    shutil.copy(edgewire.program, program)
+    shutil.copy(graph, tmp_path / "g.ew")
+    for folder in (tmp_path, *tmp_path.parents):
+        if not os.stat(folder).st_mode & 1:
+            folder.chmod(0o755)
+    result = subprocess.run([program, command[0], "g.ew", *map(str, command[1:])], capture_output=True, text=True,
+                            cwd=tmp_path, user=65534, group=65534, extra_groups=[])
+    assert result.returncode == 1
+    assert re.fullmatch(r"edgewire: .* needs root .*\n", result.stderr)
+
+
+@pytest.fixture(scope="module")
+def compared(edgewire, graph, tmp_path_factory):
+    """The files of one comparison, and what it printed."""
+    folder = tmp_path_factory.mktemp("compared")
+    result = edgewire("compare", graph, "-p", 2, "--rate", "1G,10G", "--strategy", "worker,cover", "--repeat", 2,
+                      "--iterations", 10, "-o", folder / "report.html", "--json", folder / "rows.json", "--csv",
+                      folder / "rows.csv")
+    assert result.returncode == 0, result.stderr
+    return folder, result
+
+
+@needs_hosts
+def test_rows_of_a_comparison(compared, nothing_remains):
+    folder, result = compared
+    found = json.loads((folder / "rows.json").read_text())
+    rows = found["rows"]
+    assert [(row["processes"], row["strategy"], row["rate"]) for row in rows] == [
+        (1, "none", "none"), (2, "worker", "1G"), (2, "worker", "10G"), (2, "cover", "1G"), (2, "cover", "10G")]
+    for row in rows:
+        assert row["workers"] == 1 and row["runs"] == 2
+        assert 0 < row["seconds_per_iteration_min"] <= row["seconds_per_iteration"] <= row["seconds_per_iteration_max"]
+        assert row["seconds_total"] > 0
+    for slow, fast in (rows[1:3], rows[3:5]):
+        assert slow["bound_seconds"] == pytest.approx(10 * fast["bound_seconds"])
+        assert slow["payload_bytes"] == fast["payload_bytes"] > 0
+        assert slow["predicted_seconds"] >= slow["bound_seconds"] > 0
+        assert slow["limited_by"] in ("wire", "cores") and slow["transport"] == "tcp"
+        error = (slow["predicted_seconds"] - slow["seconds_per_iteration"]) / slow["seconds_per_iteration"]
+        assert slow["prediction_error"] == pytest.approx(error)
+    assert rows[3]["payload_bytes"] < rows[1]["payload_bytes"] / 2
+    assert any("one process was added" in note for note in found["notes"])
+    assert len((folder / "rows.csv").read_text().splitlines()) == 6
+    assert "prediction error: " in result.stdout and len(result.stderr.splitlines()) == 10
+
+
+@needs_hosts
+def test_the_page_is_well_formed_and_complete(compared, graph):
+    text = (compared[0] / "report.html").read_text()
+    page = ET.fromstring(text)  # strict: expat
+    assert page.find("head/meta[@name='viewport']") is not None
+    assert page.findtext("head/title") == "PageRank: 1G against 10G"
+    assert str(graph) in page.findtext(".//p[@class='subtitle']")
+    assert len(page.findall(".//svg")) == 3
+    assert len(page.findall(".//tbody/tr")) == 5
+    assert not re.search(r"https?:|<script|nan|\binf\b", text)
+
+
+@needs_hosts
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_browser_shows_the_page(compared, tmp_path, width):
+    """As a person sees it: nothing is wider than the window, and the browser has nothing to say on its console."""
+    page = compared[0] / "report.html"
+    frame = tmp_path / "frame.html"
+    # Chromium's windows are never narrower than 500 pixels; a frame is.
+    frame.write_text(f"""<!DOCTYPE html><iframe id="f" style="width:{width}px;height:900px;border:0" src="{page.as_uri().replace('"', '%22')}"></iframe>
+      <script>onload = () => {{ const d = document.getElementById("f").contentDocument.documentElement;
+        document.body.dataset.found = [d.clientWidth, d.scrollWidth, d.querySelectorAll("svg rect").length,
+          getComputedStyle(d.querySelector("table")).borderCollapse].join(" "); }}</script>""")
+    result = subprocess.run([chromium(), "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
+                             f"--user-data-dir={tmp_path / 'profile'}", "--enable-logging=stderr", "--v=0",
+                             f"--window-size={width + 100},1000", "--dump-dom", frame.as_uri()],
+                            capture_output=True, text=True, timeout=120)
+    assert "CONSOLE" not in result.stderr, result.stderr
+    found = re.search(r'data-found="([^"]*)"', result.stdout)
+    assert found, result.stdout[:2000] + result.stderr[-2000:]
+    client, scroll, bars, collapse = found[1].split()
+    assert width - 20 <= int(client) and int(scroll) <= int(client)  # a scroll bar may take some
+    assert int(bars) == 6 and collapse == "collapse"  # drawn and styled
+
+
+@needs_hosts
+def test_a_failing_run_ends_the_comparison(edgewire, graph, tmp_path, nothing_remains):
+    result = edgewire("compare", graph, "-p", 2, "--transport", "shm", "-o", tmp_path / "r.html")
+    assert result.returncode == 2
+    assert "--transport shm: the processes are on several hosts" in result.stderr
+    assert result.stderr.splitlines()[-1] == "edgewire: compare: the run 2 x 1, shm, worker, 1G failed"
+    assert not (tmp_path / "r.html").exists()
+
+
+@needs_hosts
+def test_an_interrupted_comparison_leaves_nothing(edgewire, graph, tmp_path, nothing_remains):
+    before = network_namespaces()
+    process = edgewire.start("compare", graph, "-p", 2, "--iterations", 100000, "-o", tmp_path / "r.html")
+    deadline = time.monotonic() + PATIENCE_S
+    while not any(namespace_of(grandchild) not in before | {None} for child in children(process.pid)
+                  for grandchild in children(child)):
+        assert time.monotonic() < deadline, "the hosts do not come"
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGTERM)
+    process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGTERM
+    assert not (tmp_path / "r.html").exists()
+
+
+@needs_hosts
+@pytest.mark.parametrize("options, text", [
+    (["-p", 1], "nothing to compare with one process"),
+    (["-p", 2, "--rate", "1G,"], "--rate: '1G,' has an empty item"),
+    (["-p", 2, "--strategy", "best"], "no strategy 'best'"),
+    (["-p", 2, "--interface", "lo"], "--interface is for a host list"),
+    (["-p", 2, "--json", "-", "--csv", "-"], "only one of -o, --json and --csv can have stdout"),
+])
+def test_bad_options_of_compare(edgewire, graph, options, text):
+    assert text in edgewire.refused("compare", graph, *options, status=2)
+
+
+def test_a_host_list_compares_interfaces(edgewire, graph, tmp_path):
+    """Two processes of a host list on this machine; values travel over the address of a real interface."""
+    listed = subprocess.run(["ip", "-4", "-o", "addr", "show", "up", "scope", "global"], capture_output=True, text=True)
+    if not (found := re.search(r"^\d+: (\S+)", listed.stdout)):
+        pytest.skip("no interface with an IPv4 address here")
+    (tmp_path / "hosts").write_text("127.0.0.1:7801\n127.0.0.1:7802\n")
+    (tmp_path / "secret").write_text("a secret of enough bytes\n")
+    (tmp_path / "secret").chmod(0o600)
+    common = ["compare", graph, "--hosts", tmp_path / "hosts", "--secret-file", tmp_path / "secret", "--repeat", 1,
+              "--iterations", 3, "--strategy", "slots", "--interface", found[1], "--rate", "10G", "--json",
+              tmp_path / "r.json"]
+    other = edgewire.start(*common, "--rank", 1)
+    edgewire.ok(*common, "--rank", 0)
+    stdout, stderr = other.communicate(timeout=60)
+    assert other.returncode == 0, stderr
+    assert stdout == ""  # rank 0 reports
+    rows = json.loads((tmp_path / "r.json").read_text())["rows"]
+    assert [(row["rate"], row.get("interface")) for row in rows] == [("none", None), ("10G", found[1])]

@@ -1,0 +1,128 @@
+#include "perf/compare.h"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "error.h"
+
+namespace edgewire::perf {
+namespace {
+
+using plan::Strategy;
+
+Matrix matrix() {
+  return {{2},
+          {1},
+          {"tcp"},
+          {Strategy::worker, Strategy::slots},
+          {{"1G", 1'000'000'000, ""}, {"10G", 10'000'000'000, ""}}};
+}
+
+RunFigures run(double seconds) { return {seconds, 20 * seconds, 80, 100, 4, 8, "hash"}; }
+
+/// Cells of matrix() with these times in three runs each.
+Comparison comparison(const std::vector<std::vector<double>>& times) {
+  Comparison result;
+  result.graph = "a \"quoted\", <b>graph</b>.ew";
+  result.vertices = 4;
+  result.edges = 8;
+  result.cores = 2;
+  result.iterations = 20;
+  std::vector<std::vector<RunFigures>> runs;
+  for (const auto& cell : times) {
+    runs.emplace_back();
+    for (const double seconds : cell) runs.back().push_back(run(seconds));
+  }
+  result.rows = aggregate(cells_of(matrix()), runs);
+  return result;
+}
+
+TEST_CASE("cells: one process is added, and alone it has neither strategy nor link") {
+  const auto cells = cells_of(matrix());
+  std::vector<std::string> names;
+  for (const auto& cell : cells) names.push_back(cell.name());
+  CHECK(names == std::vector<std::string>{"1 x 1", "2 x 1, tcp, worker, 1G", "2 x 1, tcp, worker, 10G",
+                                          "2 x 1, tcp, slots, 1G", "2 x 1, tcp, slots, 10G"});
+  Matrix with_one = matrix();
+  with_one.processes = {2, 1};
+  CHECK(cells_of(with_one).size() == cells.size());
+}
+
+TEST_CASE("a row has the median and the extremes of its runs") {
+  CHECK(spread_of({3, 1, 2}).median == 2);
+  CHECK(spread_of({4, 1, 2, 3}).median == 2.5);
+  const auto rows = comparison({{4}, {3, 1, 2}, {1}, {1}, {1}}).rows;
+  CHECK(rows[1].runs == 3);
+  CHECK(rows[1].seconds_per_iteration.median == 2);
+  CHECK(rows[1].seconds_per_iteration.min == 1);
+  CHECK(rows[1].seconds_per_iteration.max == 3);
+  CHECK(rows[1].seconds_total.median == 40);
+  CHECK(rows[1].payload_bytes == 80);
+  CHECK(rows[0].payload_bytes == 0);
+}
+
+TEST_CASE("predictions come from one process's compute rate and the counted volume") {
+  auto found = comparison({{8e-3}, {5e-3}, {4e-3}, {4e-3}, {4e-3}});
+  // Vertices by ranges: {0, 1} and {2, 3}. Process 0 has 5 edges, 3 of them to 2 and 3 (2 destinations).
+  const std::vector<std::uint64_t> offsets{0, 3, 5, 7, 8};
+  const std::vector<std::uint32_t> targets{1, 2, 3, 0, 2, 3, 0, 2};
+  found.local_hosts = true;
+  add_predictions(found, {offsets, targets}, "ranges", plan::Encoding::f32);
+  const auto& worker = found.rows[1];
+  CHECK(found.rows[0].predicted_seconds == 8e-3);
+  CHECK(worker.compute_seconds == doctest::Approx(5e-3));  // 8 edges in 8 ms
+  CHECK(worker.predicted_seconds == doctest::Approx(5e-3));
+  CHECK(worker.limited_by == Limit::cores);
+  CHECK(worker.bound_seconds > 0);
+  CHECK(found.rows[2].bound_seconds == doctest::Approx(worker.bound_seconds / 10));
+  CHECK(worker.prediction_error() == doctest::Approx(0));
+  CHECK(found.rows[2].prediction_error() == doctest::Approx(0.25));
+  CHECK(found.median_prediction_error() == doctest::Approx(0.25));
+  CHECK(&found.first_link(found.rows[2]) == &worker);
+
+  SUBCASE("hosts that share one core compute in turns") {
+    found.cores = 1;
+    add_predictions(found, {offsets, targets}, "ranges", plan::Encoding::f32);
+    CHECK(worker.compute_seconds == doctest::Approx(10e-3));
+  }
+}
+
+TEST_CASE(
+    "the headline compares the slow link with the fast one, and overlapping spreads are no difference") {
+  const auto says = [](const std::vector<double>& ours, const std::vector<double>& theirs) {
+    const auto lines = headlines(comparison({{9}, {9}, theirs, ours, {9}}));
+    REQUIRE(lines.size() == 1);
+    return lines[0];
+  };
+  CHECK(says({1, 2, 3}, {4, 5, 6}) ==
+        "2 processes x 1: 1G with slots (2000 ms) is faster than 10G with worker (5000 ms), the best "
+        "strategy of "
+        "2015 there");
+  CHECK(says({4, 5, 6}, {1, 2, 3}).find("slower than") != std::string::npos);
+  CHECK(says({1, 2, 5}, {4, 5, 6}).find("within the spread") != std::string::npos);
+}
+
+TEST_CASE("a comparison as text, JSON, CSV") {
+  const auto found = comparison({{4}, {3, 1, 2}, {1}, {1}, {1}});
+  CHECK(to_text(found).find("2000.00 [1000.00 to 3000.00]") != std::string::npos);
+  CHECK(to_text(found).find("2.00 x") != std::string::npos);  // 10G against 1G
+  const auto rows = nlohmann::json::parse(to_json(found)).at("rows");
+  REQUIRE(rows.size() == 5);
+  CHECK(rows[1].at("strategy") == "worker");
+  CHECK(rows[1].at("rate") == "1G");
+  CHECK(rows[1].at("seconds_per_iteration") == 2.0);
+  CHECK(rows[1].at("seconds_per_iteration_max") == 3.0);
+  CHECK(rows[0].at("strategy") == "none");
+  const std::string csv = to_csv(found);
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 6);
+  CHECK(csv.find("\n\"a \"\"quoted\"\", <b>graph</b>.ew\",2,1,tcp,worker,1G,") != std::string::npos);
+}
+
+TEST_CASE("a run report that is none is refused") {
+  CHECK_THROWS_AS(figures_from("{"), Error);
+  CHECK_THROWS_AS(figures_from("{}"), Error);
+}
+
+}  // namespace
+}  // namespace edgewire::perf

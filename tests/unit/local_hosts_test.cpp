@@ -1,0 +1,66 @@
+#include "launch/local_hosts.h"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "launch/launch.h"
+#include "launch/program.h"
+
+namespace edgewire::launch {
+namespace {
+
+ino_t network_namespace() {
+  struct stat status {};
+  REQUIRE(stat("/proc/thread-self/ns/net", &status) == 0);
+  return status.st_ino;
+}
+
+TEST_CASE("a link passes what the wire passes of full frames") {
+  CHECK(shaping("eth0", 0) == "");
+  CHECK(shaping("eth0", 1'000'000'000) ==
+        "qdisc add dev eth0 root tbf rate 984395318bit burst 262144 latency 50ms\n");
+  CHECK(shaping("port3", 10'000'000'000).find("dev port3 root tbf rate 98439") != std::string::npos);
+}
+
+TEST_CASE("numbers of local hosts that make no sense are refused") {
+  for (const int hosts : {-1, 0, 1, kMaxLocalHosts + 1}) CHECK_THROWS_AS(LocalHosts(hosts, 0), UsageError);
+  LaunchOptions options;
+  options.link_bits_per_s = 1'000'000'000;
+  CHECK_THROWS_AS(run(options, [](WireUp&) {}), UsageError);
+}
+
+TEST_CASE("local hosts come and go") {
+  if (geteuid() != 0) {
+    MESSAGE("skipped: network namespaces need root");
+    return;
+  }
+  const ino_t home = network_namespace();
+  {
+    const LocalHosts hosts(2, 1'000'000'000);
+    CHECK(network_namespace() != home);
+    hosts.enter(1);
+    const auto addresses = run_program({"ip", "-brief", "address", "show", "eth0"});
+    CHECK(addresses.status == 0);
+    CHECK(addresses.output.find(LocalHosts::address(1) + "/16") != std::string::npos);
+    CHECK(run_program({"tc", "qdisc", "show", "dev", "eth0"}).output.find("tbf") != std::string::npos);
+  }
+  CHECK(network_namespace() == home);
+}
+
+TEST_CASE("a program gets its input, and both outputs and the status come back") {
+  const std::string much(300'000, 'x');  // more than pipes hold
+  const auto end = run_program({"sh", "-c", "cat; echo why >&2; exit 3"}, much);
+  CHECK(end.status == 3);
+  CHECK(end.output == much);
+  CHECK(end.diagnostics == "why\n");
+  CHECK(end.last_words() == "why");
+  CHECK(run_program({"sh", "-c", "kill -TERM $$"}).status == 128 + 15);
+  CHECK(run_program({"sh", "-c", "exit 4"}, much).last_words() == "exit status 4");
+  CHECK_THROWS_WITH_AS(run_program({"no-such-program"}),
+                       "cannot start no-such-program: No such file or directory", Error);
+}
+
+}  // namespace
+}  // namespace edgewire::launch
