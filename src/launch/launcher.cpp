@@ -138,13 +138,14 @@ std::string own_address(const LaunchOptions& options, const Member& self,
 }
 
 std::unique_ptr<WireUp> join(const LaunchOptions& options, const Launcher& launcher) {
-  FileDescriptor listener;
+  // Shared with a thread that may be left behind.
+  const auto listener = std::make_shared<FileDescriptor>();
   PmixJob met;
   try {
-    // The listener is safe: rank 0 leaves this scope after the meeting, or ends.
-    met = meet_over_pmix(options.start_timeout_s,
-                         [&](const PmixPlace& place) { return make_card(options, place, listener).pack(); });
-  } catch (const Error& error) {
+    met = meet_over_pmix(options.start_timeout_s, [options, listener](const PmixPlace& place) {
+      return make_card(options, place, *listener).pack();
+    });
+  } catch (const PmixError& error) {
     refuse(launcher, error.what());
   }
   if (met.place.size == 1) return nullptr;
@@ -156,7 +157,7 @@ std::unique_ptr<WireUp> join(const LaunchOptions& options, const Launcher& launc
   self.peer_timeout_s = options.peer_timeout_s;
   self.secret = cards[0].secret;
   set_neighbours(self, cards);
-  auto streams = assemble(options, self, cards[0], listener);
+  auto streams = assemble(options, self, cards[0], *listener);
   self.address = own_address(options, self, streams);
   return star(std::move(self), std::move(streams));
 }

@@ -15,8 +15,6 @@
 #include <sstream>
 #include <thread>
 
-#include "error.h"
-
 namespace edgewire::launch {
 namespace {
 
@@ -35,10 +33,10 @@ struct Library {
   Library() {
     // Never closed: threads of the library may outlive their use.
     void* handle = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) throw Error(fmt::format("{} (apt-get install libpmix2)", dlerror()));
+    if (handle == nullptr) throw PmixError(fmt::format("{} (apt-get install libpmix2)", dlerror()));
     const auto load = [&](auto& function, const char* name) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
-      if (function == nullptr) throw Error(fmt::format("libpmix.so.2 has no {}", name));
+      if (function == nullptr) throw PmixError(fmt::format("libpmix.so.2 has no {}", name));
     };
     load(init, "PMIx_Init");
     load(finalize, "PMIx_Finalize");
@@ -77,7 +75,8 @@ class Session {
     for (std::string word; std::getline(words, word, ',');) place.node_ranks.push_back(std::stoi(word));
     std::ranges::sort(place.node_ranks);
     if (!std::ranges::binary_search(place.node_ranks, place.rank))
-      throw Error(fmt::format("PMIx: rank {} is not on its own node ({})", place.rank, peers->data.string));
+      throw PmixError(
+          fmt::format("PMIx: rank {} is not on its own node ({})", place.rank, peers->data.string));
     return place;
   }
 
@@ -105,7 +104,7 @@ class Session {
  private:
   void check(pmix_status_t status, const char* what) const {
     if (status != PMIX_SUCCESS)
-      throw Error(fmt::format("PMIx: {} ({})", what, library_.error_string(status)));
+      throw PmixError(fmt::format("PMIx: {} ({})", what, library_.error_string(status)));
   }
   Value get(pmix_rank_t rank, const char* key, pmix_data_type_t type) const {
     pmix_proc_t of = self_;
@@ -115,7 +114,7 @@ class Session {
     Value value(raw);
     check(status, fmt::format("the launcher does not tell {}", key).c_str());
     if (value == nullptr || value->type != type)
-      throw Error(fmt::format("PMIx: the launcher tells {} in a way that is not expected", key));
+      throw PmixError(fmt::format("PMIx: the launcher tells {} in a way that is not expected", key));
     return value;
   }
 
@@ -144,7 +143,7 @@ PmixJob meet_over_pmix(double timeout_s, std::function<std::string(const PmixPla
   });
   if (met.wait_for(std::chrono::duration<double>(timeout_s)) == std::future_status::timeout) {
     thread.detach();
-    throw Error(fmt::format("PMIx: not all processes have come within {} s", timeout_s));
+    throw PmixError(fmt::format("PMIx: not all processes have come within {} s", timeout_s));
   }
   thread.join();
   return met.get();
@@ -154,12 +153,10 @@ PmixJob meet_over_pmix(double timeout_s, std::function<std::string(const PmixPla
 
 #else
 
-#include "error.h"
-
 namespace edgewire::launch {
 
 PmixJob meet_over_pmix(double, std::function<std::string(const PmixPlace&)>) {
-  throw Error("this build has no PMIx (apt-get install libpmix-dev, then build again)");
+  throw PmixError("this build has no PMIx (apt-get install libpmix-dev, then build again)");
 }
 
 }  // namespace edgewire::launch

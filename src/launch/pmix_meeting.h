@@ -4,7 +4,15 @@
 #include <string>
 #include <vector>
 
+#include "error.h"
+
 namespace edgewire::launch {
+
+/// The library or the launcher is not there, or does not do its part.
+class PmixError : public Error {
+ public:
+  using Error::Error;
+};
 
 /// This process's place in a job whose launcher speaks PMIx.
 struct PmixPlace {
@@ -19,9 +27,9 @@ struct PmixJob {
 };
 
 /// Joins the launcher over PMIx (https://pmix.github.io, version 3 or later), tells all processes of the job
-/// `message(place)` and leaves again; libpmix.so.2 is loaded for it. Collective. Throws Error when the
-/// library or the launcher is not there, and when it takes longer than `timeout_s`: a thread then still hangs
-/// in the library, so the process should end.
+/// `message(place)` and leaves again; libpmix.so.2 is loaded for it. Collective. Throws PmixError,
+/// also when it takes longer than `timeout_s`: a thread then still hangs in the library, so the process
+/// should end; and what `message` throws.
 PmixJob meet_over_pmix(double timeout_s, std::function<std::string(const PmixPlace&)> message);
 
 }  // namespace edgewire::launch
