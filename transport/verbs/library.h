@@ -10,15 +10,30 @@ namespace edgewire::transport::verbs {
 /// runs where the library is absent. What is called per message (post, poll) are inline functions of the
 /// header.
 struct Library {
-#define EDGEWIRE_IBV_FUNCTIONS(each)                                                                        \
-  each(get_device_list) each(free_device_list) each(get_device_name) each(open_device) each(close_device)   \
-      each(query_device) each(query_port) each(alloc_pd) each(dealloc_pd) each(reg_mr_iova2) each(dereg_mr) \
-          each(create_comp_channel) each(destroy_comp_channel) each(create_cq) each(destroy_cq)             \
-              each(get_cq_event) each(ack_cq_events) each(create_qp) each(modify_qp) each(destroy_qp)       \
-                  each(get_async_event) each(ack_async_event) each(wc_status_str) each(event_type_str)
-#define EDGEWIRE_IBV_POINTER(name) decltype(&::ibv_##name) name = nullptr;
-  EDGEWIRE_IBV_FUNCTIONS(EDGEWIRE_IBV_POINTER)
-#undef EDGEWIRE_IBV_POINTER
+  decltype(&::ibv_get_device_list) get_device_list = nullptr;
+  decltype(&::ibv_free_device_list) free_device_list = nullptr;
+  decltype(&::ibv_get_device_name) get_device_name = nullptr;
+  decltype(&::ibv_open_device) open_device = nullptr;
+  decltype(&::ibv_close_device) close_device = nullptr;
+  decltype(&::ibv_query_device) query_device = nullptr;
+  decltype(&::ibv_query_port) query_port = nullptr;
+  decltype(&::ibv_alloc_pd) alloc_pd = nullptr;
+  decltype(&::ibv_dealloc_pd) dealloc_pd = nullptr;
+  decltype(&::ibv_reg_mr_iova2) reg_mr_iova2 = nullptr;
+  decltype(&::ibv_dereg_mr) dereg_mr = nullptr;
+  decltype(&::ibv_create_comp_channel) create_comp_channel = nullptr;
+  decltype(&::ibv_destroy_comp_channel) destroy_comp_channel = nullptr;
+  decltype(&::ibv_create_cq) create_cq = nullptr;
+  decltype(&::ibv_destroy_cq) destroy_cq = nullptr;
+  decltype(&::ibv_get_cq_event) get_cq_event = nullptr;
+  decltype(&::ibv_ack_cq_events) ack_cq_events = nullptr;
+  decltype(&::ibv_create_qp) create_qp = nullptr;
+  decltype(&::ibv_modify_qp) modify_qp = nullptr;
+  decltype(&::ibv_destroy_qp) destroy_qp = nullptr;
+  decltype(&::ibv_get_async_event) get_async_event = nullptr;
+  decltype(&::ibv_ack_async_event) ack_async_event = nullptr;
+  decltype(&::ibv_wc_status_str) wc_status_str = nullptr;
+  decltype(&::ibv_event_type_str) event_type_str = nullptr;
   decltype(&::_ibv_query_gid_table) query_gid_table = nullptr;
 };
 
