@@ -28,7 +28,9 @@ class PlanReader final : public EdgeReader {
  public:
   explicit PlanReader(const plan::ExchangePlan& plan) : plan_(plan) {}
   std::uint32_t sources() const override { return plan_.sources(); }
-  std::uint64_t edges() const override { return plan_.edges(); }
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
+    return plan_.edges(first, last);
+  }
   void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
             std::vector<std::uint32_t>& ends) const override {
     plan_.read(first, last, destinations, ends);
@@ -50,10 +52,13 @@ class MirrorReader final : public EdgeReader {
         rank_(static_cast<std::uint32_t>(rank)),
         own_(own),
         sources_(std::move(sources)) {
-    for (const auto v : sources_) edges_ += graph.offsets()[v + std::size_t{1}] - graph.offsets()[v];
+    for (const auto v : sources_)
+      rows_.push_back(rows_.back() + graph.offsets()[v + std::size_t{1}] - graph.offsets()[v]);
   }
   std::uint32_t sources() const override { return static_cast<std::uint32_t>(sources_.size()); }
-  std::uint64_t edges() const override { return edges_; }
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
+    return rows_[last] - rows_[first];
+  }
   void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
             std::vector<std::uint32_t>& ends) const override {
     const auto offsets = graph_.offsets();
@@ -76,7 +81,7 @@ class MirrorReader final : public EdgeReader {
   std::uint32_t rank_;
   const plan::OwnVertices& own_;
   std::vector<std::uint32_t> sources_;  ///< global ids
-  std::uint64_t edges_ = 0;
+  std::vector<std::uint64_t> rows_{0};  ///< [source]: edges of those before it
 };
 
 transport::Settings settings(launch::WireUp& wire, const DenseOptions& options) {

@@ -68,6 +68,10 @@ class ExchangePlan {
   std::vector<std::uint32_t> slot_ids(std::size_t stream) const;
   std::uint32_t sources() const noexcept { return own_.count(); }
   std::uint64_t edges() const noexcept { return own_.edges(); }
+  /// Edges of own vertices with indexes [first, last), as OwnVertices; with `cover` more than read() gives.
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
+    return own_.edges(first, last);
+  }
   std::uint32_t destinations() const noexcept { return destinations_; }
   /// Destinations of the edges of own vertices (of edges whose source is not mirrored at their owner) [first,
   /// last), at most kRowBlock and starting at a multiple of it, in order of their indexes; ends[i]: number of
