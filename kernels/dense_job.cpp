@@ -62,17 +62,24 @@ class MirrorReader final : public EdgeReader {
   void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
             std::vector<std::uint32_t>& ends) const override {
     const auto offsets = graph_.offsets();
-    const auto targets = graph_.targets();
+    const std::uint32_t* const targets = graph_.targets().data();
+    for (std::uint32_t i = last; i < std::min(last + kRowBlock, sources()); ++i)
+      __builtin_prefetch(targets + offsets[sources_[i]]);
+    destinations.resize(edges(first, last));
+    std::uint32_t* next = destinations.data();
     ownership_.visit([&](const auto& scheme) {
       for (std::uint32_t i = first; i < last; ++i) {
-        const std::uint32_t v = sources_[i];
-        for (std::uint64_t e = offsets[v]; e < offsets[v + std::size_t{1}]; ++e) {
-          const plan::Place place = scheme.place(targets[e]);
-          if (place.owner == rank_) destinations.push_back(own_.indexes()[place.local]);
+        const std::uint32_t* const end = targets + offsets[sources_[i] + std::size_t{1}];
+        for (const auto* t = targets + offsets[sources_[i]]; t != end; ++t) {
+          const plan::Place place = scheme.place(*t);
+          *next = place.local;
+          next += place.owner == rank_ ? 1 : 0;
         }
-        ends.push_back(static_cast<std::uint32_t>(destinations.size()));
+        ends.push_back(static_cast<std::uint32_t>(next - destinations.data()));
       }
     });
+    destinations.resize(static_cast<std::size_t>(next - destinations.data()));
+    for (auto& destination : destinations) destination = own_.indexes()[destination];
   }
 
  private:
@@ -244,14 +251,18 @@ void DenseJob::build_mirror_tiles() {
     if (!stream.mirrors || stream.targets.empty()) continue;
     const auto peer = static_cast<std::uint32_t>(stream.peer);
     std::vector<std::uint32_t> sources;
+    constexpr std::uint64_t kBlock = 4096;  // rows that are verified together
+    std::vector<bool> blocks(graph_.vertices() / kBlock + 1);
     for (const auto local : stream.targets) {
       if (local >= ownership_->count(peer)) {
         throw Error(fmt::format("rank {} sent a faulty exchange plan: mirror {}", peer, local));
       }
       const std::uint32_t v = ownership_->vertex(peer, local);
-      graph_.verify_rows(v, v + std::uint64_t{1});
+      blocks[v / kBlock] = true;
       sources.push_back(v);
     }
+    for (std::uint64_t b = 0; b < blocks.size(); ++b)
+      if (blocks[b]) graph_.verify_rows(b * kBlock, std::min((b + 1) * kBlock, graph_.vertices()));
     mirror_tiles_[peer] =
         build_tiles(*pool_, MirrorReader(graph_, *ownership_, wire_.rank(), *own_, std::move(sources)),
                     bounds, std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1));

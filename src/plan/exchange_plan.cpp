@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 
@@ -270,6 +271,7 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, std::vector<std
   std::uint32_t* next = destinations.data();
   const std::uint32_t* edge_destination =
       edge_starts_.empty() ? nullptr : edge_destinations_.data() + edge_starts_[first / kRowBlock];
+  std::array<std::uint8_t, kMaxProcesses> kept;  // by owner
   for (std::uint32_t i = first; i < last; ++i) {
     const std::uint32_t v = ids[i];
     const std::uint32_t* const begin = targets + offsets[v];
@@ -285,11 +287,15 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, std::vector<std
     } else if (covers_.empty() || !mirrored(covers_.size(), i)) {
       for (const auto* t = begin; t != end; ++t) *next++ = numbers[*t];
     } else {
+      for (std::size_t p = 0; p < covers_.size(); ++p) kept[p] = mirrored(p, i) ? 0 : 1;
       ownership_.visit([&](const auto& scheme) {
+        // Which of them stay is decided before the table, so that it need not be read for the others.
+        std::uint32_t* target = next;
         for (const auto* t = begin; t != end; ++t) {
-          *next = numbers[*t];
-          next += mirrored(scheme.place(*t).owner, i) ? 0 : 1;
+          *target = *t;
+          target += kept[scheme.place(*t).owner];
         }
+        for (; next != target; ++next) *next = numbers[*next];
       });
     }
     ends.push_back(static_cast<std::uint32_t>(next - destinations.data()));
