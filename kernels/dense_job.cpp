@@ -11,6 +11,7 @@
 #include "kernels/compute_rate.h"
 #include "kernels/ownership_choice.h"
 #include "launch/packing.h"
+#include "plan/bits.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 
@@ -45,13 +46,10 @@ static_assert(kRowBlock == plan::ExchangePlan::kRowBlock);
 /// peer sends only their numbers.
 class MirrorReader final : public EdgeReader {
  public:
-  MirrorReader(const graph::GraphFile& graph, const plan::Ownership& ownership, int rank,
-               const plan::OwnVertices& own, std::vector<std::uint32_t> sources)
-      : graph_(graph),
-        ownership_(ownership),
-        rank_(static_cast<std::uint32_t>(rank)),
-        own_(own),
-        sources_(std::move(sources)) {
+  /// owned: a bit for each vertex.
+  MirrorReader(const graph::GraphFile& graph, const plan::Ownership& ownership, const plan::OwnVertices& own,
+               const plan::Bits& owned, std::vector<std::uint32_t> sources)
+      : graph_(graph), ownership_(ownership), own_(own), owned_(owned), sources_(std::move(sources)) {
     for (const auto v : sources_)
       rows_.push_back(rows_.back() + graph.offsets()[v + std::size_t{1}] - graph.offsets()[v]);
   }
@@ -67,26 +65,26 @@ class MirrorReader final : public EdgeReader {
       __builtin_prefetch(targets + offsets[sources_[i]]);
     destinations.resize(edges(first, last));
     std::uint32_t* next = destinations.data();
-    ownership_.visit([&](const auto& scheme) {
-      for (std::uint32_t i = first; i < last; ++i) {
-        const std::uint32_t* const end = targets + offsets[sources_[i] + std::size_t{1}];
-        for (const auto* t = targets + offsets[sources_[i]]; t != end; ++t) {
-          const plan::Place place = scheme.place(*t);
-          *next = place.local;
-          next += place.owner == rank_ ? 1 : 0;
-        }
-        ends.push_back(static_cast<std::uint32_t>(next - destinations.data()));
+    for (std::uint32_t i = first; i < last; ++i) {
+      const std::uint32_t* const end = targets + offsets[sources_[i] + std::size_t{1}];
+      // No branch depends on who owns a target, which no processor can foresee.
+      for (const auto* t = targets + offsets[sources_[i]]; t != end; ++t) {
+        *next = *t;
+        next += owned_.test(*t) ? 1 : 0;
       }
-    });
+      ends.push_back(static_cast<std::uint32_t>(next - destinations.data()));
+    }
     destinations.resize(static_cast<std::size_t>(next - destinations.data()));
-    for (auto& destination : destinations) destination = own_.indexes()[destination];
+    ownership_.visit([&](const auto& scheme) {
+      for (auto& destination : destinations) destination = own_.indexes()[scheme.place(destination).local];
+    });
   }
 
  private:
   const graph::GraphFile& graph_;
   const plan::Ownership& ownership_;
-  std::uint32_t rank_;
   const plan::OwnVertices& own_;
+  const plan::Bits& owned_;
   std::vector<std::uint32_t> sources_;  ///< global ids
   std::vector<std::uint64_t> rows_{0};  ///< [source]: edges of those before it
 };
@@ -246,6 +244,9 @@ void DenseJob::spread_columns(const topology::Machine& machine) {
 
 void DenseJob::build_mirror_tiles() {
   mirror_tiles_.resize(static_cast<std::size_t>(wire_.size()));
+  if (strategy_ != plan::Strategy::cover) return;
+  plan::Bits owned(graph_.vertices());
+  for (const auto v : own_->ids()) owned.set(v);
   const auto bounds = std::span(column_bounds_).first(column_nodes_.size() + 1);
   for (const auto& stream : exchange_->incoming()) {
     if (!stream.mirrors || stream.targets.empty()) continue;
@@ -264,8 +265,8 @@ void DenseJob::build_mirror_tiles() {
     for (std::uint64_t b = 0; b < blocks.size(); ++b)
       if (blocks[b]) graph_.verify_rows(b * kBlock, std::min((b + 1) * kBlock, graph_.vertices()));
     mirror_tiles_[peer] =
-        build_tiles(*pool_, MirrorReader(graph_, *ownership_, wire_.rank(), *own_, std::move(sources)),
-                    bounds, std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1));
+        build_tiles(*pool_, MirrorReader(graph_, *ownership_, *own_, owned, std::move(sources)), bounds,
+                    std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1));
   }
 }
 

@@ -83,7 +83,18 @@ bool Matcher::match_free_destination(std::uint32_t row) {
 }
 
 void Matcher::match_greedily() {
-  for (const std::uint32_t row : rows_by_degree()) {
+  constexpr std::size_t kAhead = 16;  // everything here is read at random: it is asked for before
+  const auto order = rows_by_degree();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i + 3 * kAhead < order.size()) __builtin_prefetch(&edges_.offsets[order[i + 3 * kAhead]]);
+    if (i + 2 * kAhead < order.size())
+      __builtin_prefetch(&edges_.targets[edges_.offsets[order[i + 2 * kAhead]]]);
+    if (i + kAhead < order.size()) {
+      __builtin_prefetch(&destinations_[edges_.targets[edges_.offsets[order[i + kAhead]]]]);
+      __builtin_prefetch(&mates_[order[i + kAhead]]);
+      __builtin_prefetch(&next_free_[order[i + kAhead]]);
+    }
+    const std::uint32_t row = order[i];
     if (!match_free_destination(row)) continue;
     const std::uint32_t destination = edges_.targets[edges_.offsets[row] + next_free_[row]];
     mates_[row] = destination;

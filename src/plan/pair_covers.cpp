@@ -104,8 +104,11 @@ std::vector<PairCover> cover_pairs(const graph::GraphFile& graph, const Ownershi
     covers[p] = minimum_cover(
         {bucket.sources, bucket.offsets, bucket.targets, ownership.count(static_cast<std::uint32_t>(p))});
     edges[p] = {};
-    for (auto& mirror : covers[p].mirrors) mirror = own.indexes()[mirror];
-    std::sort(covers[p].mirrors.begin(), covers[p].mirrors.end());
+    std::vector<bool> mirrored(own.count());
+    for (const auto mirror : covers[p].mirrors) mirrored[own.indexes()[mirror]] = true;
+    covers[p].mirrors.clear();
+    for (std::uint32_t i = 0; i < own.count(); ++i)
+      if (mirrored[i]) covers[p].mirrors.push_back(i);
   });
   return covers;
 }
