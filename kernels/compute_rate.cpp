@@ -22,6 +22,8 @@ class Synthetic final : public EdgeReader {
   }
   void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
             std::vector<std::uint32_t>& ends) const override {
+    destinations.clear();
+    ends.clear();
     for (std::uint32_t s = first; s < last; ++s) {
       graph::IndexedRandom random(1, s);
       for (std::uint32_t i = 0; i < kDegree; ++i) {

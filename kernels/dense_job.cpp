@@ -1,6 +1,7 @@
 #include "kernels/dense_job.h"
 
 #include <fmt/core.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
@@ -64,6 +65,7 @@ class MirrorReader final : public EdgeReader {
     for (std::uint32_t i = last; i < std::min(last + kRowBlock, sources()); ++i)
       __builtin_prefetch(targets + offsets[sources_[i]]);
     destinations.resize(edges(first, last));
+    ends.clear();
     std::uint32_t* next = destinations.data();
     for (std::uint32_t i = first; i < last; ++i) {
       const std::uint32_t* const end = targets + offsets[sources_[i] + std::size_t{1}];
@@ -114,6 +116,7 @@ DenseJob::DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const De
   agree(options);
   choose_ownership(options);
   build(options, machine);
+  malloc_trim(0);  // iterating needs little of what the plan took
 }
 
 void DenseJob::agree(const DenseOptions& options) {

@@ -38,10 +38,9 @@ class EdgeReader {
   /// The number of edges of sources [first, last), or an upper bound; first is a multiple of kRowBlock, last
   /// too or sources().
   virtual std::uint64_t edges(std::uint32_t first, std::uint32_t last) const = 0;
-  /// Appends to `destinations` those of sources [first, last), in source order, and to `ends`, for each of
-  /// these sources, the number of destinations up to and including it (counted from the start of
-  /// `destinations`, which is empty on entry, as is `ends`). first is a multiple of kRowBlock and last -
-  /// first <= kRowBlock. Called once for each source, from several workers at once.
+  /// Sets `destinations` to those of sources [first, last), in source order, and `ends`, for each of these
+  /// sources, to the number of destinations up to and including it. first is a multiple of kRowBlock and last
+  /// - first <= kRowBlock. Called once for each source, from several workers at once.
   virtual void read(int worker, std::uint32_t first, std::uint32_t last,
                     std::vector<std::uint32_t>& destinations, std::vector<std::uint32_t>& ends) const = 0;
 };

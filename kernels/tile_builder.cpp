@@ -26,7 +26,7 @@ constexpr std::uint32_t kPieceWidth = 1024;
 constexpr std::uint64_t kPieceEdges = 1 << 17;
 static_assert(kStripWidth % kPieceWidth == 0 && kPieceWidth % kRowBlock == 0);
 /// A band has at most a quarter of the edges, so that its pairs take a byte an edge at most.
-constexpr std::uint64_t kBandShare = 4;
+constexpr std::uint64_t kBandShare = 8;
 constexpr std::uint64_t kLeastBandEdges = 1 << 22;
 
 constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
@@ -150,8 +150,6 @@ class TileBuilder {
     for (std::uint64_t c = 0; c < columns_; ++c) ranges[c].begin = worker.dealt.count(c);
     for (std::uint32_t first = piece.first; first < piece.end; first += kRowBlock) {
       const std::uint32_t last = std::min(first + kRowBlock, piece.end);
-      worker.destinations.clear();
-      worker.ends.clear();
       reader_.read(w, first, last, worker.destinations, worker.ends);
       const std::uint32_t* destination = worker.destinations.data();
       for (std::uint32_t s = first; s < last; ++s) {
@@ -165,6 +163,7 @@ class TileBuilder {
     }
     for (std::uint64_t c = 0; c < columns_; ++c)
       ranges[c].count = static_cast<std::uint32_t>(worker.dealt.count(c) - ranges[c].begin);
+    if (worker.destinations.capacity() > kPieceEdges) worker.destinations = {};  // hubs are gone for good
   }
 
   /// Cuts the pairs of a band and column into tiles.

@@ -20,7 +20,7 @@ class DealtPairs {
     Pair*& next = next_[column];
     if (reinterpret_cast<std::uintptr_t>(next) % sizeof(Chunk) == 0) [[unlikely]]
       next = new_chunk(column);
-    *next++ = pair;
+    std::memcpy(next++, &pair, sizeof(Pair));
   }
   std::uint64_t count(std::uint64_t column) const {
     const auto& chunks = chunks_[column];

@@ -30,6 +30,7 @@ class GraphReader final : public kernels::EdgeReader {
   void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
             std::vector<std::uint32_t>& ends) const override {
     const auto begin = graph_.offsets[first];
+    ends.clear();
     destinations.assign(graph_.targets.data() + begin, graph_.targets.data() + graph_.offsets[last]);
     for (std::uint32_t s = first; s < last; ++s)
       ends.push_back(static_cast<std::uint32_t>(graph_.offsets[s + 1] - begin));

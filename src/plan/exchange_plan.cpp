@@ -268,6 +268,7 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, std::vector<std
     __builtin_prefetch(&offsets[ids[i]]);
   for (std::uint32_t i = last; i < ahead; ++i) __builtin_prefetch(targets + offsets[ids[i]]);
   destinations.resize(own_.edges(first, last));
+  ends.clear();
   std::uint32_t* next = destinations.data();
   const std::uint32_t* edge_destination =
       edge_starts_.empty() ? nullptr : edge_destinations_.data() + edge_starts_[first / kRowBlock];
@@ -308,19 +309,20 @@ std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::u
   constexpr std::uint32_t kGranule = 64;
   constexpr std::uint32_t kStep = 8;
   const std::uint32_t step = row_blocks(own_.count()) < 1024 ? 1 : kStep;
-  std::vector<std::vector<std::uint32_t>> counts_of(workers_);
+  struct Sample {
+    std::vector<std::uint32_t> destinations, ends, counts;
+  };
+  std::vector<Sample> samples(workers_);
   for_each_block(for_each, own_.count(), step,
                  [&](int worker, std::uint64_t, std::uint32_t first, std::uint32_t last) {
-                   thread_local std::vector<std::uint32_t> destinations, ends;
-                   auto& counts = counts_of[static_cast<std::size_t>(worker)];
-                   counts.resize(destinations_ / kGranule + 1);
-                   ends.clear();
-                   read(first, last, destinations, ends);
-                   for (const auto d : destinations) ++counts[d / kGranule];
+                   Sample& sample = samples[static_cast<std::size_t>(worker)];
+                   sample.counts.resize(destinations_ / kGranule + 1);
+                   read(first, last, sample.destinations, sample.ends);
+                   for (const auto d : sample.destinations) ++sample.counts[d / kGranule];
                  });
   std::vector<std::uint32_t> counts(destinations_ / kGranule + 1);
-  for (const auto& more : counts_of)
-    for (std::size_t g = 0; g < more.size(); ++g) counts[g] += more[g];
+  for (const auto& sample : samples)
+    for (std::size_t g = 0; g < sample.counts.size(); ++g) counts[g] += sample.counts[g];
   std::vector<std::uint32_t> bounds{0};
   const auto cut = [&](std::uint32_t begin, std::uint32_t end) {
     std::uint64_t edges = 0;

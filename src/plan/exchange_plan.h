@@ -75,7 +75,7 @@ class ExchangePlan {
   std::uint32_t destinations() const noexcept { return destinations_; }
   /// Destinations of the edges of own vertices (of edges whose source is not mirrored at their owner) [first,
   /// last), at most kRowBlock and starting at a multiple of it, in order of their indexes; ends[i]: number of
-  /// them up to and including vertex first+i.
+  /// them up to and including vertex first+i. Overwrites both.
   static constexpr std::uint32_t kRowBlock = 64;
   void read(std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
             std::vector<std::uint32_t>& ends) const;

@@ -34,6 +34,8 @@ class Edges : public EdgeReader {
             std::vector<std::uint32_t>& ends) const override {
     REQUIRE(first % kRowBlock == 0);
     REQUIRE(last - first <= kRowBlock);
+    destinations.clear();
+    ends.clear();
     for (std::uint32_t s = first; s < last; ++s) {
       destinations.insert(destinations.end(), rows_[s].begin(), rows_[s].end());
       ends.push_back(static_cast<std::uint32_t>(destinations.size()));
