@@ -25,7 +25,7 @@ constexpr std::uint32_t kLeastTileEdges = 1 << 12;
 constexpr std::uint32_t kPieceWidth = 1024;
 constexpr std::uint64_t kPieceEdges = 1 << 17;
 static_assert(kStripWidth % kPieceWidth == 0 && kPieceWidth % kRowBlock == 0);
-/// A band has at most a quarter of the edges, so that its pairs take a byte an edge at most.
+/// A band has at most an eighth of the edges, so that its pairs take half a byte an edge.
 constexpr std::uint64_t kBandShare = 8;
 constexpr std::uint64_t kLeastBandEdges = 1 << 22;
 
@@ -142,7 +142,12 @@ class TileBuilder {
       deal(worker(w), w, band[piece], ranges_.data() + piece * columns_);
     });
     pool_.for_each(columns_, [&](int w, std::uint64_t column) { encode(worker(w), band, column); });
-    for (Worker& one : workers_) one.dealt.clear();
+    for (Worker& one : workers_) {
+      one.dealt.clear();
+      if (one.tile.capacity() < kTileEdges / 2) continue;
+      one.tile = {};  // the next band, of lower degrees, may need far less
+      one.encoder = {};
+    }
   }
 
   void deal(Worker& worker, int w, Piece& piece, Range* ranges) {

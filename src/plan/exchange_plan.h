@@ -48,7 +48,8 @@ Arrivals order_arrivals(const OwnVertices& own, std::span<const std::uint32_t> e
 /// and thread safe.
 class ExchangePlan {
  public:
-  /// Reads all own edges, twice for strategies `edge` and `cover`. Throws Error.
+  /// Reads all own edges, twice for strategy `edge`. Takes 4 bytes for each vertex of the graph (and worker,
+  /// for strategy `worker`) in a job of several processes. Throws Error.
   ExchangePlan(const graph::GraphFile& graph, const Ownership& ownership, int rank, const OwnVertices& own,
                Strategy strategy, int workers, const ForEach& for_each);
 
