@@ -17,9 +17,13 @@ constexpr std::uint32_t kDegree = 8;
 class Synthetic final : public EdgeReader {
  public:
   std::uint32_t sources() const override { return kVertices; }
-  std::uint64_t edges() const override { return std::uint64_t{kVertices} * kDegree; }
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
+    return std::uint64_t{last - first} * kDegree;
+  }
   void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
             std::vector<std::uint32_t>& ends) const override {
+    destinations.clear();
+    ends.clear();
     for (std::uint32_t s = first; s < last; ++s) {
       graph::IndexedRandom random(1, s);
       for (std::uint32_t i = 0; i < kDegree; ++i) {

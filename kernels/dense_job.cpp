@@ -1,6 +1,7 @@
 #include "kernels/dense_job.h"
 
 #include <fmt/core.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,6 +12,7 @@
 #include "kernels/compute_rate.h"
 #include "kernels/ownership_choice.h"
 #include "launch/packing.h"
+#include "plan/bits.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 
@@ -28,7 +30,9 @@ class PlanReader final : public EdgeReader {
  public:
   explicit PlanReader(const plan::ExchangePlan& plan) : plan_(plan) {}
   std::uint32_t sources() const override { return plan_.sources(); }
-  std::uint64_t edges() const override { return plan_.edges(); }
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
+    return plan_.edges(first, last);
+  }
   void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
             std::vector<std::uint32_t>& ends) const override {
     plan_.read(first, last, destinations, ends);
@@ -43,40 +47,48 @@ static_assert(kRowBlock == plan::ExchangePlan::kRowBlock);
 /// peer sends only their numbers.
 class MirrorReader final : public EdgeReader {
  public:
-  MirrorReader(const graph::GraphFile& graph, const plan::Ownership& ownership, int rank,
-               const plan::OwnVertices& own, std::vector<std::uint32_t> sources)
-      : graph_(graph),
-        ownership_(ownership),
-        rank_(static_cast<std::uint32_t>(rank)),
-        own_(own),
-        sources_(std::move(sources)) {
-    for (const auto v : sources_) edges_ += graph.offsets()[v + std::size_t{1}] - graph.offsets()[v];
+  /// owned: a bit for each vertex.
+  MirrorReader(const graph::GraphFile& graph, const plan::Ownership& ownership, const plan::OwnVertices& own,
+               const plan::Bits& owned, std::vector<std::uint32_t> sources)
+      : graph_(graph), ownership_(ownership), own_(own), owned_(owned), sources_(std::move(sources)) {
+    for (const auto v : sources_)
+      rows_.push_back(rows_.back() + graph.offsets()[v + std::size_t{1}] - graph.offsets()[v]);
   }
   std::uint32_t sources() const override { return static_cast<std::uint32_t>(sources_.size()); }
-  std::uint64_t edges() const override { return edges_; }
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
+    return rows_[last] - rows_[first];
+  }
   void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
             std::vector<std::uint32_t>& ends) const override {
     const auto offsets = graph_.offsets();
-    const auto targets = graph_.targets();
-    ownership_.visit([&](const auto& scheme) {
-      for (std::uint32_t i = first; i < last; ++i) {
-        const std::uint32_t v = sources_[i];
-        for (std::uint64_t e = offsets[v]; e < offsets[v + std::size_t{1}]; ++e) {
-          const plan::Place place = scheme.place(targets[e]);
-          if (place.owner == rank_) destinations.push_back(own_.indexes()[place.local]);
-        }
-        ends.push_back(static_cast<std::uint32_t>(destinations.size()));
+    const std::uint32_t* const targets = graph_.targets().data();
+    for (std::uint32_t i = last; i < std::min(last + kRowBlock, sources()); ++i)
+      __builtin_prefetch(targets + offsets[sources_[i]]);
+    destinations.resize(edges(first, last));
+    ends.clear();
+    std::uint32_t* next = destinations.data();
+    for (std::uint32_t i = first; i < last; ++i) {
+      const std::uint32_t* const end = targets + offsets[sources_[i] + std::size_t{1}];
+      // No branch depends on who owns a target, which no processor can foresee.
+      for (const auto* t = targets + offsets[sources_[i]]; t != end; ++t) {
+        *next = *t;
+        next += owned_.test(*t) ? 1 : 0;
       }
+      ends.push_back(static_cast<std::uint32_t>(next - destinations.data()));
+    }
+    destinations.resize(static_cast<std::size_t>(next - destinations.data()));
+    ownership_.visit([&](const auto& scheme) {
+      for (auto& destination : destinations) destination = own_.indexes()[scheme.place(destination).local];
     });
   }
 
  private:
   const graph::GraphFile& graph_;
   const plan::Ownership& ownership_;
-  std::uint32_t rank_;
   const plan::OwnVertices& own_;
+  const plan::Bits& owned_;
   std::vector<std::uint32_t> sources_;  ///< global ids
-  std::uint64_t edges_ = 0;
+  std::vector<std::uint64_t> rows_{0};  ///< [source]: edges of those before it
 };
 
 transport::Settings settings(launch::WireUp& wire, const DenseOptions& options) {
@@ -107,6 +119,7 @@ DenseJob::DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const De
   agree(options);
   choose_ownership(options);
   build(options, machine);
+  malloc_trim(0);  // iterating needs little of what the plan took
 }
 
 void DenseJob::agree(const DenseOptions& options) {
@@ -237,22 +250,29 @@ void DenseJob::spread_columns(const topology::Machine& machine) {
 
 void DenseJob::build_mirror_tiles() {
   mirror_tiles_.resize(static_cast<std::size_t>(wire_.size()));
+  if (strategy_ != plan::Strategy::cover) return;
+  plan::Bits owned(graph_.vertices());
+  for (const auto v : own_->ids()) owned.set(v);
   const auto bounds = std::span(column_bounds_).first(column_nodes_.size() + 1);
   for (const auto& stream : exchange_->incoming()) {
     if (!stream.mirrors || stream.targets.empty()) continue;
     const auto peer = static_cast<std::uint32_t>(stream.peer);
     std::vector<std::uint32_t> sources;
+    constexpr std::uint64_t kBlock = 4096;  // rows that are verified together
+    std::vector<bool> blocks(graph_.vertices() / kBlock + 1);
     for (const auto local : stream.targets) {
       if (local >= ownership_->count(peer)) {
         throw Error(fmt::format("rank {} sent a faulty exchange plan: mirror {}", peer, local));
       }
       const std::uint32_t v = ownership_->vertex(peer, local);
-      graph_.verify_rows(v, v + std::uint64_t{1});
+      blocks[v / kBlock] = true;
       sources.push_back(v);
     }
+    for (std::uint64_t b = 0; b < blocks.size(); ++b)
+      if (blocks[b]) graph_.verify_rows(b * kBlock, std::min((b + 1) * kBlock, graph_.vertices()));
     mirror_tiles_[peer] =
-        build_tiles(*pool_, MirrorReader(graph_, *ownership_, wire_.rank(), *own_, std::move(sources)),
-                    bounds, std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1));
+        build_tiles(*pool_, MirrorReader(graph_, *ownership_, *own_, owned, std::move(sources)), bounds,
+                    std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1));
   }
 }
 

@@ -45,6 +45,7 @@ PageRank::PageRank(DenseJob& job, const PageRankOptions& options)
       values[i] = ranks[i] * inverse_degrees[i];
     }
   });
+  job.graph().release_rows(0, job.graph().vertices());
   const auto dangling = std::count(inverse_degrees.begin(), inverse_degrees.begin() + count_, 0.0F);
   start_[0] = static_cast<double>(dangling) * start;
 }

@@ -35,12 +35,12 @@ class EdgeReader {
  public:
   virtual ~EdgeReader() = default;
   virtual std::uint32_t sources() const = 0;
-  /// The number of edges, or an upper bound.
-  virtual std::uint64_t edges() const = 0;
-  /// Appends to `destinations` those of sources [first, last), in source order, and to `ends`, for each of
-  /// these sources, the number of destinations up to and including it (counted from the start of
-  /// `destinations`, which is empty on entry, as is `ends`). first is a multiple of kRowBlock and last -
-  /// first <= kRowBlock. Called from several workers at once; gives the same answer each time.
+  /// The number of edges of sources [first, last), or an upper bound; first is a multiple of kRowBlock, last
+  /// too or sources().
+  virtual std::uint64_t edges(std::uint32_t first, std::uint32_t last) const = 0;
+  /// Sets `destinations` to those of sources [first, last), in source order, and `ends`, for each of these
+  /// sources, to the number of destinations up to and including it. first is a multiple of kRowBlock and last
+  /// - first <= kRowBlock. Called once for each source, from several workers at once.
   virtual void read(int worker, std::uint32_t first, std::uint32_t last,
                     std::vector<std::uint32_t>& destinations, std::vector<std::uint32_t>& ends) const = 0;
 };
@@ -53,14 +53,13 @@ class Tiles {
   std::uint32_t column_width(std::size_t column) const noexcept { return columns_[column].width; }
   std::uint64_t edges(std::size_t column) const noexcept { return columns_[column].edges; }
   std::uint64_t edges() const noexcept { return edges_; }
-  /// What the tiles of the column hold, and what one sweep reads of it; the layout is in tile_format.h.
-  std::span<const std::uint16_t> column_data(std::size_t column) const noexcept {
-    return memory_.as<const std::uint16_t>().subspan(columns_[column].offset, columns_[column].words);
+  /// What the tiles of the column hold, and what one sweep reads of it: parts of whole tiles; the layout is
+  /// in tile_format.h.
+  std::span<const std::span<const std::uint16_t>> column_data(std::size_t column) const noexcept {
+    return columns_[column].parts;
   }
   /// Bytes that one sweep over all columns reads.
   std::uint64_t bytes() const noexcept;
-  /// Bytes of memory held, gaps included.
-  std::uint64_t memory_bytes() const noexcept { return memory_.bytes(); }
 
  private:
   friend class TileBuilder;
@@ -68,19 +67,18 @@ class Tiles {
     std::uint32_t begin = 0;
     std::uint32_t width = 0;
     std::uint64_t edges = 0;
-    std::uint64_t offset = 0;  ///< in 16-bit words
-    std::uint64_t words = 0;
+    std::vector<std::span<const std::uint16_t>> parts;
   };
   std::vector<Column> columns_;
   std::uint64_t edges_ = 0;
-  topology::NodeMemory memory_;
+  std::vector<topology::NodeMemory> memory_;
 };
 
 /// Builds the tiles of all edges of `reader`. Column c is [column_bounds[c], column_bounds[c + 1]), not empty
 /// and at most kColumnWidth wide; column_bounds starts with 0. `column_nodes` is empty or says for each
 /// column from which node (os_index) its memory should come. The tiles are the same, byte for byte, whatever
-/// the number of workers. Needs 4 bytes an edge and some MB a worker. Throws Error when there is no memory;
-/// what `reader` throws passes through.
+/// the number of workers. Beside the tiles, about 2.4 bytes an edge, needs half a byte an edge and some MB
+/// a worker. Throws Error when there is no memory; what `reader` throws passes through.
 Tiles build_tiles(engine::WorkerPool& pool, const EdgeReader& reader,
                   std::span<const std::uint32_t> column_bounds, std::span<const int> column_nodes = {});
 

@@ -1,13 +1,14 @@
-// Builds tiles in three parallel passes: count the edges of each group of rows and each column; put them, as
-// pairs of 16-bit offsets, where their tile will be; then turn the pairs of each tile into bundles, in place,
-// column by column.
+// Builds tiles in one pass over the edges, band by band, a band being sources of one strip: the workers deal
+// the edges of the band to the columns, as pairs of 16-bit offsets; then they turn the pairs of each column
+// into tiles. So pairs of one band at most are in memory, and its memory serves the next one.
 #include <algorithm>
-#include <array>
+#include <deque>
 #include <utility>
 
 #include "kernels/tile.h"
 #include "kernels/tile_encoder.h"
 #include "kernels/tile_format.h"
+#include "kernels/tile_memory.h"
 
 namespace edgewire::kernels {
 
@@ -21,10 +22,12 @@ constexpr std::uint32_t kNarrowTileSources = 8192;
 /// better than larger bundles.
 constexpr std::uint32_t kEdgesPerDestination = 16;
 constexpr std::uint32_t kLeastTileEdges = 1 << 12;
-constexpr std::uint32_t kGroupWidth = 1024;
-static_assert(kStripWidth % kGroupWidth == 0 && kGroupWidth % kRowBlock == 0);
-constexpr std::uint64_t kLineWords = 32;  ///< of a cache line
-static_assert(kTileSlackWords % 2 == 0, "pairs stay aligned");
+constexpr std::uint32_t kPieceWidth = 1024;
+constexpr std::uint64_t kPieceEdges = 1 << 17;
+static_assert(kStripWidth % kPieceWidth == 0 && kPieceWidth % kRowBlock == 0);
+/// A band has at most an eighth of the edges, so that its pairs take half a byte an edge.
+constexpr std::uint64_t kBandShare = 8;
+constexpr std::uint64_t kLeastBandEdges = 1 << 22;
 
 constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
@@ -61,167 +64,155 @@ class ColumnLookup {
 
 class TileBuilder {
  public:
-  TileBuilder(engine::WorkerPool& pool, const EdgeReader& reader, std::span<const std::uint32_t> bounds)
+  TileBuilder(engine::WorkerPool& pool, const EdgeReader& reader, std::span<const std::uint32_t> bounds,
+              std::span<const int> nodes)
       : pool_(pool),
         reader_(reader),
         bounds_(bounds),
+        nodes_(nodes),
         lookup_(bounds),
         columns_(bounds.size() - 1),
-        strips_(divide_up(reader.sources(), kStripWidth)),
-        workers_(static_cast<std::size_t>(pool.workers())) {
-    // The table of counts takes at most half a byte an edge, or a megabyte, if it can.
-    const std::uint64_t cells = std::max<std::uint64_t>(reader.edges() / 8, 1 << 18);
-    while (group_width_ < kStripWidth && divide_up(reader.sources(), group_width_) * columns_ > cells)
-      group_width_ *= 2;
-    groups_ = divide_up(reader.sources(), group_width_);
-    counts_ =
-        topology::NodeMemory(groups_ * columns_ * sizeof(std::uint32_t), -1, "counting the edges of tiles");
+        edges_(reader.edges(0, reader.sources())) {
+    tiles_.columns_.resize(columns_);
+    for (std::uint64_t c = 0; c < columns_; ++c) {
+      tiles_.columns_[c].begin = bounds[c];
+      tiles_.columns_[c].width = bounds[c + 1] - bounds[c];
+    }
+    const auto workers = static_cast<std::size_t>(pool.workers());
+    for (std::size_t w = 0; w < workers; ++w) workers_.emplace_back(columns_, edges_ / workers);
+    cut_pieces();
   }
 
-  Tiles build(std::span<const int> nodes) {
-    pool_.for_each(groups_, [this](int w, std::uint64_t group) { count_group(worker(w), w, group); });
-    lay_out();
-    for (std::size_t c = 0; c < nodes.size(); ++c) {
-      const Tiles::Column& column = tiles_.columns_[c];
-      topology::prepare_pages(words() + column.offset, column.words * sizeof(std::uint16_t), nodes[c]);
+  Tiles build() {
+    const std::uint64_t most_edges = std::max(edges_ / kBandShare, kLeastBandEdges);
+    for (std::size_t first = 0, last = 0; first < pieces_.size(); first = last) {
+      const std::uint32_t strip = pieces_[first].first / kStripWidth;
+      std::uint64_t edges = 0;
+      while (last < pieces_.size() && pieces_[last].first / kStripWidth == strip &&
+             (last == first || edges + pieces_[last].most_edges <= most_edges))
+        edges += pieces_[last++].most_edges;
+      build_band(std::span(pieces_).subspan(first, last - first));
     }
-    pool_.for_each(groups_, [this](int w, std::uint64_t group) { place_group(worker(w), w, group); });
-    pool_.for_each(columns_,
-                   [this](int w, std::uint64_t column) { encode_column(worker(w).encoder, column); });
+    for (Worker& worker : workers_) worker.words.move_to(tiles_.memory_);
+    for (const auto& column : tiles_.columns_) tiles_.edges_ += column.edges;
     return std::move(tiles_);
   }
 
  private:
+  /// Consecutive sources of one strip, dealt by one worker.
+  struct Piece {
+    std::uint32_t first, end;
+    std::uint64_t most_edges;
+    const DealtPairs* dealt = nullptr;
+  };
   struct Worker {
+    Worker(std::uint64_t columns, std::uint64_t edges) : dealt(columns), words(edges) {}
     std::vector<std::uint32_t> destinations, ends;
-    std::vector<std::uint32_t> turns;  ///< by column and turn
-    std::vector<Pair*> places;         ///< by column
+    DealtPairs dealt;
+    std::vector<Pair> tile;
     TileEncoder encoder;
+    TileMemory words;
+  };
+  /// Where the pairs of a piece and column are among those that its worker dealt.
+  struct Range {
+    std::uint64_t begin;
+    std::uint32_t count;
   };
 
   Worker& worker(int w) { return workers_[static_cast<std::size_t>(w)]; }
-  std::uint16_t* words() { return tiles_.memory_.as<std::uint16_t>().data(); }
-  /// By column: the edges of a row group; after lay_out, those of the earlier groups of its strip.
-  std::uint32_t* counts(std::uint64_t group) { return counts_.as<std::uint32_t>().data() + group * columns_; }
-  std::uint32_t& cell_edges(std::uint64_t strip, std::uint64_t column) {
-    return cell_edges_[strip * columns_ + column];
-  }
-  std::uint64_t& cell_offset(std::uint64_t strip, std::uint64_t column) {
-    return cell_offsets_[strip * columns_ + column];
-  }
 
-  /// Calls work(first row, last row) for each block of rows of a group, with their edges in `scratch`.
-  template <class Work>
-  void for_each_block(Worker& scratch, int w, std::uint64_t group, const Work& work) {
-    const std::uint64_t group_end = std::min<std::uint64_t>((group + 1) * group_width_, reader_.sources());
-    for (std::uint64_t first = group * group_width_; first < group_end; first += kRowBlock) {
-      const std::uint64_t last = std::min<std::uint64_t>(first + kRowBlock, group_end);
-      scratch.destinations.clear();
-      scratch.ends.clear();
-      reader_.read(w, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last),
-                   scratch.destinations, scratch.ends);
-      work(first, last);
+  void cut_pieces() {
+    // The ranges of all pieces and columns are at most an eighth of the edges, if they can.
+    const std::uint64_t cells = std::max<std::uint64_t>(edges_ / 8, 1 << 18);
+    std::uint32_t width = kPieceWidth;
+    while (width < kStripWidth && divide_up(reader_.sources(), width) * columns_ > cells) width *= 2;
+    for (std::uint32_t block = 0; block < reader_.sources(); block += kRowBlock) {
+      const std::uint32_t end = std::min(block + kRowBlock, reader_.sources());
+      const std::uint64_t edges = reader_.edges(block, end);
+      if (block % width == 0 || pieces_.back().most_edges + edges > kPieceEdges)
+        pieces_.push_back({block, end, edges});
+      else
+        pieces_.back() = {pieces_.back().first, end, pieces_.back().most_edges + edges};
     }
   }
 
-  void count_group(Worker& scratch, int w, std::uint64_t group) {
-    // Many edges in a row go to the same column: counts that take turns need not wait for each other.
-    constexpr std::size_t kTurns = 4;
-    scratch.turns.assign(columns_ * kTurns, 0);
-    for_each_block(scratch, w, group, [&](std::uint64_t, std::uint64_t) {
-      for (std::size_t i = 0; i < scratch.destinations.size(); ++i)
-        ++scratch.turns[lookup_(scratch.destinations[i]) * kTurns + i % kTurns];
+  void build_band(std::span<Piece> band) {
+    ranges_.resize(band.size() * columns_);
+    pool_.for_each(band.size(), [&](int w, std::uint64_t piece) {
+      deal(worker(w), w, band[piece], ranges_.data() + piece * columns_);
     });
-    for (std::uint64_t c = 0; c < columns_; ++c)
-      for (std::size_t turn = 0; turn < kTurns; ++turn) counts(group)[c] += scratch.turns[c * kTurns + turn];
+    pool_.for_each(columns_, [&](int w, std::uint64_t column) { encode(worker(w), band, column); });
+    for (Worker& one : workers_) {
+      one.dealt.clear();
+      if (one.tile.capacity() < kTileEdges / 2) continue;
+      one.tile = {};  // the next band, of lower degrees, may need far less
+      one.encoder = {};
+    }
   }
 
-  void place_group(Worker& scratch, int w, std::uint64_t group) {
-    const std::uint64_t strip = group * group_width_ / kStripWidth;
-    scratch.places.resize(columns_);
-    for (std::uint64_t c = 0; c < columns_; ++c)
-      scratch.places[c] = reinterpret_cast<Pair*>(words() + cell_offset(strip, c)) + counts(group)[c];
-    for_each_block(scratch, w, group, [&](std::uint64_t first, std::uint64_t last) {
-      const std::uint32_t* destination = scratch.destinations.data();
-      for (std::uint64_t s = first; s < last; ++s) {
-        const std::uint32_t* const end = scratch.destinations.data() + scratch.ends[s - first];
+  void deal(Worker& worker, int w, Piece& piece, Range* ranges) {
+    piece.dealt = &worker.dealt;
+    for (std::uint64_t c = 0; c < columns_; ++c) ranges[c].begin = worker.dealt.count(c);
+    for (std::uint32_t first = piece.first; first < piece.end; first += kRowBlock) {
+      const std::uint32_t last = std::min(first + kRowBlock, piece.end);
+      reader_.read(w, first, last, worker.destinations, worker.ends);
+      const std::uint32_t* destination = worker.destinations.data();
+      for (std::uint32_t s = first; s < last; ++s) {
+        const std::uint32_t* const end = worker.destinations.data() + worker.ends[s - first];
         for (; destination != end; ++destination) {
           const std::uint32_t column = lookup_(*destination);
-          *scratch.places[column]++ = {static_cast<std::uint16_t>(s % kStripWidth),
-                                       static_cast<std::uint16_t>(*destination - bounds_[column])};
+          worker.dealt.add(column, {static_cast<std::uint16_t>(s % kStripWidth),
+                                    static_cast<std::uint16_t>(*destination - bounds_[column])});
         }
       }
-    });
+    }
+    for (std::uint64_t c = 0; c < columns_; ++c)
+      ranges[c].count = static_cast<std::uint32_t>(worker.dealt.count(c) - ranges[c].begin);
+    if (worker.destinations.capacity() > kPieceEdges) worker.destinations = {};  // hubs are gone for good
   }
 
-  /// Gives each tile room for its pairs, and for the little that its bundles may take beyond that.
-  void lay_out() {
-    cell_edges_.resize(strips_ * columns_);
-    cell_offsets_.resize(strips_ * columns_);
-    for (std::uint64_t group = 0; group < groups_; ++group) {
-      const std::uint64_t strip = group * group_width_ / kStripWidth;
-      for (std::uint64_t c = 0; c < columns_; ++c) {
-        const std::uint32_t edges = counts(group)[c];
-        counts(group)[c] = cell_edges(strip, c);
-        cell_edges(strip, c) += edges;
+  /// Cuts the pairs of a band and column into tiles.
+  void encode(Worker& worker, std::span<const Piece> band, std::uint64_t c) {
+    std::uint64_t edges = 0;
+    std::size_t first = 0;
+    for (std::size_t p = 0; p < band.size(); ++p) {
+      const std::uint64_t more = ranges_[p * columns_ + c].count;
+      const bool narrow = band[p].end - band[first].first <= kNarrowTileSources;
+      if (edges + more > (narrow ? kTileEdges : wide_tile_edges(c))) {
+        encode_tile(worker, band, c, first, p);
+        first = p;
+        edges = 0;
       }
+      edges += more;
     }
-    std::uint64_t offset = 0;
-    tiles_.columns_.resize(columns_);
-    for (std::uint64_t c = 0; c < columns_; ++c) {
-      Tiles::Column& column = tiles_.columns_[c];
-      column = {.begin = bounds_[c],
-                .width = bounds_[c + 1] - bounds_[c],
-                .edges = 0,
-                .offset = offset,
-                .words = 0};
-      for (std::uint64_t strip = 0; strip < strips_; ++strip) {
-        const std::uint64_t edges = cell_edges(strip, c);
-        offset += most_tiles(c, edges) * kTileSlackWords;
-        cell_offset(strip, c) = offset;
-        offset += edges * 2;
-        column.edges += edges;
-      }
-      column.words = offset - column.offset;
-      tiles_.edges_ += column.edges;
-      offset = divide_up(offset, kLineWords) * kLineWords;
-    }
-    tiles_.memory_ = topology::NodeMemory(offset * sizeof(std::uint16_t), -1, "the tiles");
+    encode_tile(worker, band, c, first, band.size());
   }
 
-  void encode_column(TileEncoder& encoder, std::uint64_t c) {
+  void encode_tile(Worker& worker, std::span<const Piece> band, std::uint64_t c, std::size_t first,
+                   std::size_t last) {
+    std::uint64_t edges = 0;
+    for (std::size_t p = first; p < last; ++p) edges += ranges_[p * columns_ + c].count;
+    if (edges == 0) return;
+    worker.tile.resize(edges);
+    Pair* next = worker.tile.data();
+    for (std::size_t p = first; p < last; ++p) {
+      const Range range = ranges_[p * columns_ + c];
+      next = band[p].dealt->copy(c, range.begin, range.count, next);
+    }
     Tiles::Column& column = tiles_.columns_[c];
-    std::uint16_t* out = words() + column.offset;
-    for (std::uint64_t strip = 0; strip < strips_; ++strip) {
-      const std::span<const Pair> pairs(reinterpret_cast<const Pair*>(words() + cell_offset(strip, c)),
-                                        cell_edges(strip, c));
-      for_each_tile(strip, c, [&](std::uint64_t begin, std::uint64_t end) {
-        out = encoder.encode(strip, pairs.subspan(begin, end - begin), column.width, out);
-      });
-    }
-    column.words = static_cast<std::uint64_t>(out - words()) - column.offset;
-  }
-
-  /// Cuts the edges of a strip and column into tiles: calls work(first edge, end) for each.
-  template <class Work>
-  void for_each_tile(std::uint64_t strip, std::uint64_t c, const Work& work) {
-    const std::uint64_t edges = cell_edges(strip, c);
-    std::uint64_t first = strip * (kStripWidth / group_width_);
-    const std::uint64_t last = std::min(first + kStripWidth / group_width_, groups_);
-    const std::uint64_t most_edges = wide_tile_edges(c);
-    const auto edges_before = [&](std::uint64_t group) { return group == last ? edges : counts(group)[c]; };
-    for (std::uint64_t begin = 0, group = first + 1; begin < edges; ++group) {
-      const std::uint64_t end = edges_before(group);
-      if (group < last) {
-        const bool narrow = (group + 1 - first) * group_width_ <= kNarrowTileSources;
-        const std::uint64_t limit = narrow ? kTileEdges : most_edges;
-        if (edges_before(group + 1) - begin <= limit) continue;
-      }
-      const std::uint64_t parts = divide_up(end - begin, kTileEdges);
-      for (std::uint64_t i = 0; i < parts; ++i)
-        work(begin + (end - begin) * i / parts, begin + (end - begin) * (i + 1) / parts);
-      begin = end;
-      first = group;
+    column.edges += edges;
+    const std::uint64_t parts = divide_up(edges, kTileEdges);
+    for (std::uint64_t i = 0; i < parts; ++i) {
+      const std::uint64_t begin = edges * i / parts;
+      const auto pairs = std::span<const Pair>(worker.tile).subspan(begin, edges * (i + 1) / parts - begin);
+      std::uint16_t* const out =
+          worker.words.reserve(pairs.size() * 2 + kTileSlackWords, nodes_.empty() ? -1 : nodes_[c]);
+      std::uint16_t* const end = worker.encoder.encode(band[0].first / kStripWidth, pairs, column.width, out);
+      if (!column.parts.empty() && column.parts.back().data() + column.parts.back().size() == out)
+        column.parts.back() = {column.parts.back().data(), end};
+      else
+        column.parts.emplace_back(out, end);
+      worker.words.keep_to(end);
     }
   }
 
@@ -230,28 +221,21 @@ class TileBuilder {
                                    kLeastTileEdges);
   }
 
-  /// A bound for the number of tiles of a strip and column: two neighbours have more than wide_tile_edges
-  /// together, or are parts of kTileEdges / 2 or more.
-  std::uint64_t most_tiles(std::uint64_t c, std::uint64_t edges) const {
-    return edges == 0 ? 0 : 1 + edges * 4 / wide_tile_edges(c);
-  }
-
   engine::WorkerPool& pool_;
   const EdgeReader& reader_;
   std::span<const std::uint32_t> bounds_;
+  std::span<const int> nodes_;
   ColumnLookup lookup_;
-  std::uint64_t columns_, strips_, groups_ = 0;
-  std::uint64_t group_width_ = kGroupWidth;
-  std::vector<Worker> workers_;
-  topology::NodeMemory counts_;
-  std::vector<std::uint32_t> cell_edges_;
-  std::vector<std::uint64_t> cell_offsets_;  ///< in words
+  std::uint64_t columns_, edges_;
+  std::deque<Worker> workers_;
+  std::vector<Piece> pieces_;
+  std::vector<Range> ranges_;  ///< by piece of the band and column
   Tiles tiles_;
 };
 
 Tiles build_tiles(engine::WorkerPool& pool, const EdgeReader& reader,
                   std::span<const std::uint32_t> column_bounds, std::span<const int> column_nodes) {
-  return TileBuilder(pool, reader, column_bounds).build(column_nodes);
+  return TileBuilder(pool, reader, column_bounds, column_nodes).build();
 }
 
 }  // namespace edgewire::kernels

@@ -60,7 +60,8 @@ const std::uint16_t* sweep_sizes(const std::uint16_t* tile, const std::uint16_t*
 
 std::uint64_t Tiles::bytes() const noexcept {
   std::uint64_t words = 0;
-  for (const Column& column : columns_) words += column.words;
+  for (const Column& column : columns_)
+    for (const auto part : column.parts) words += part.size();
   return words * sizeof(std::uint16_t);
 }
 
@@ -70,12 +71,13 @@ void compute_column(const Tiles& tiles, std::size_t column, const float* x, doub
 }
 
 void add_column(const Tiles& tiles, std::size_t column, const float* x, double* sums) noexcept {
-  const std::span<const std::uint16_t> data = tiles.column_data(column);
-  const std::uint16_t* const end = data.data() + data.size();
-  for (const std::uint16_t* tile = data.data(); tile != end;) {
-    const std::uint16_t* const counts = tile + kTileHeaderWords;
-    const std::uint16_t* const bundles = counts + std::popcount(tile[2]) * std::ptrdiff_t{2};
-    tile = sweep_sizes<1>(tile, counts, bundles, x + std::size_t{tile[0]} * kStripWidth, sums);
+  for (const auto part : tiles.column_data(column)) {
+    const std::uint16_t* const end = part.data() + part.size();
+    for (const std::uint16_t* tile = part.data(); tile != end;) {
+      const std::uint16_t* const counts = tile + kTileHeaderWords;
+      const std::uint16_t* const bundles = counts + std::popcount(tile[2]) * std::ptrdiff_t{2};
+      tile = sweep_sizes<1>(tile, counts, bundles, x + std::size_t{tile[0]} * kStripWidth, sums);
+    }
   }
 }
 

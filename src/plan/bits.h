@@ -19,6 +19,7 @@ class Bits {
     if ((word.load(std::memory_order_relaxed) & mask) != 0) return false;
     return (word.fetch_or(mask, std::memory_order_relaxed) & mask) == 0;
   }
+  bool test(std::uint64_t bit) const noexcept { return (words_[bit >> 6] >> (bit & 63) & 1) != 0; }
   std::uint64_t word(std::uint64_t index) const noexcept { return words_[index]; }
   std::uint64_t bytes() const noexcept { return words_.size() * sizeof(std::uint64_t); }
 

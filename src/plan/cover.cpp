@@ -40,9 +40,6 @@ class Matcher {
   std::vector<std::uint32_t> rows_by_degree() const;
   bool match_free_destination(std::uint32_t row);
   Outcome search(std::uint32_t root);
-  bool set_levels();
-  bool augment_along_levels(std::uint32_t root);
-  void kill_reached();
   void flip_path(std::uint32_t destination);
 
   PairEdges edges_;
@@ -50,13 +47,11 @@ class Matcher {
   std::vector<std::uint32_t>
       next_free_;  ///< edges of a row before this one end in matched destinations, for good
   std::vector<Destination> destinations_;
-  std::vector<std::uint32_t> open_rows_;   ///< after augment: unmatched, not proven to stay so
-  std::vector<std::uint32_t> levels_;      ///< of rows: steps from an open row, or kNone
-  std::vector<std::uint32_t> next_edges_;  ///< of rows: to be looked at in this round
-  std::vector<std::uint32_t> reached_;     ///< rows with a level, in the order of levels
+  std::vector<std::uint32_t> open_rows_;  ///< after augment: unmatched, not proven to stay so
   std::vector<Step> path_;
   std::vector<std::uint32_t> trail_;
   std::uint32_t searches_ = 0;
+  std::uint32_t before_round_ = 0;  ///< the last search of the rounds before this one
 };
 
 /// Counting sort by degree, all high degrees alike.
@@ -83,7 +78,18 @@ bool Matcher::match_free_destination(std::uint32_t row) {
 }
 
 void Matcher::match_greedily() {
-  for (const std::uint32_t row : rows_by_degree()) {
+  constexpr std::size_t kAhead = 16;  // everything here is read at random: it is asked for before
+  const auto order = rows_by_degree();
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (i + 3 * kAhead < order.size()) __builtin_prefetch(&edges_.offsets[order[i + 3 * kAhead]]);
+    if (i + 2 * kAhead < order.size())
+      __builtin_prefetch(&edges_.targets[edges_.offsets[order[i + 2 * kAhead]]]);
+    if (i + kAhead < order.size()) {
+      __builtin_prefetch(&destinations_[edges_.targets[edges_.offsets[order[i + kAhead]]]]);
+      __builtin_prefetch(&mates_[order[i + kAhead]]);
+      __builtin_prefetch(&next_free_[order[i + kAhead]]);
+    }
+    const std::uint32_t row = order[i];
     if (!match_free_destination(row)) continue;
     const std::uint32_t destination = edges_.targets[edges_.offsets[row] + next_free_[row]];
     mates_[row] = destination;
@@ -100,7 +106,7 @@ void Matcher::flip_path(std::uint32_t destination) {
   }
 }
 
-/// Depth-first search of all that no earlier search has seen.
+/// Depth-first search of all that no search of this round has seen.
 Matcher::Outcome Matcher::search(std::uint32_t root) {
   const std::uint32_t me = ++searches_;
   bool met_other = false;
@@ -121,7 +127,7 @@ Matcher::Outcome Matcher::search(std::uint32_t root) {
     while (step.edge < end && !arrived) {
       const std::uint32_t target = edges_.targets[step.edge++];
       Destination& destination = destinations_[target];
-      if (destination.seen == 0) {
+      if (destination.seen <= before_round_) {
         destination.seen = me;
         trail_.push_back(target);
         path_.push_back({destination.mate, edges_.offsets[destination.mate]});
@@ -141,72 +147,20 @@ void Matcher::augment(std::uint32_t max_rounds) {
   for (std::uint32_t row = 0; row < rows(); ++row) {
     if (mates_[row] == kNone) open_rows_.push_back(row);
   }
-  if (max_rounds == 0) return;
-  std::erase_if(open_rows_, [this](std::uint32_t row) { return search(row) != Outcome::open; });
-  for (std::uint32_t round = 1; round < max_rounds && !open_rows_.empty(); ++round) {
-    if (set_levels()) {
-      std::erase_if(open_rows_, [this](std::uint32_t row) { return augment_along_levels(row); });
-    } else {
-      kill_reached();
+  for (std::uint32_t round = 0; round < max_rounds && !open_rows_.empty(); ++round) {
+    before_round_ = searches_;
+    bool found = false;
+    std::erase_if(open_rows_, [&](std::uint32_t row) {
+      const Outcome outcome = search(row);
+      found = found || outcome == Outcome::found;
+      return outcome != Outcome::open;
+    });
+    if (!found) {  // what all these searches saw has no free destination
+      for (auto& destination : destinations_)
+        if (destination.seen > before_round_) destination.seen = kDead;
+      open_rows_.clear();
     }
   }
-}
-
-/// Breadth-first search from all open rows, up to the nearest free destinations; whether there are any.
-bool Matcher::set_levels() {
-  levels_.assign(rows(), kNone);
-  next_edges_.assign(rows(), 0);
-  reached_ = open_rows_;
-  for (const std::uint32_t row : reached_) levels_[row] = 0;
-  std::uint32_t last_level = kNone;
-  for (std::size_t i = 0; i < reached_.size(); ++i) {
-    const std::uint32_t row = reached_[i];
-    if (levels_[row] >= last_level) break;
-    for (std::uint64_t edge = edges_.offsets[row]; edge < edges_.offsets[row + 1]; ++edge) {
-      const Destination& destination = destinations_[edges_.targets[edge]];
-      if (destination.seen == kDead) continue;
-      if (destination.mate == kNone) {
-        last_level = levels_[row] + 1;
-        break;
-      }
-      if (levels_[destination.mate] == kNone) {
-        levels_[destination.mate] = levels_[row] + 1;
-        reached_.push_back(destination.mate);
-      }
-    }
-  }
-  return last_level != kNone;
-}
-
-/// Depth-first search for a shortest path, each edge looked at once in all searches between two set_levels().
-bool Matcher::augment_along_levels(std::uint32_t root) {
-  path_.assign(1, {root, 0});
-  while (!path_.empty()) {
-    const std::uint32_t row = path_.back().row;
-    const std::uint64_t first = edges_.offsets[row];
-    if (first + next_edges_[row] == edges_.offsets[row + 1]) {
-      path_.pop_back();
-      continue;
-    }
-    const std::uint32_t target = edges_.targets[first + next_edges_[row]++];
-    const Destination& destination = destinations_[target];
-    if (destination.mate == kNone) {
-      flip_path(target);
-      return true;
-    }
-    if (destination.seen != kDead && levels_[destination.mate] == levels_[row] + 1) {
-      path_.push_back({destination.mate, 0});
-    }
-  }
-  return false;
-}
-
-/// No open row reaches a free destination: what they reach stays as it is.
-void Matcher::kill_reached() {
-  for (const std::uint32_t row : reached_) {
-    if (mates_[row] != kNone) destinations_[mates_[row]].seen = kDead;
-  }
-  open_rows_.clear();
 }
 
 PairCover Matcher::cover() const {
@@ -249,7 +203,9 @@ PairCover one_sided_cover(const PairEdges& edges, std::uint64_t matching) {
 PairCover minimum_cover(const PairEdges& edges, const CoverOptions& options) {
   Matcher matcher(edges);
   matcher.match_greedily();
-  matcher.augment(options.max_rounds);
+  const std::uint64_t affordable = std::max<std::uint64_t>(4, (1 << 24) / (edges.targets.size() + 1));
+  matcher.augment(options.max_rounds == kAffordable ? static_cast<std::uint32_t>(affordable)
+                                                    : options.max_rounds);
   PairCover cover = matcher.cover();
   if (cover.values() == cover.matching) return cover;
   PairCover simple = one_sided_cover(edges, cover.matching);

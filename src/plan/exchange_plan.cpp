@@ -3,17 +3,19 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <limits>
 #include <numeric>
 
 #include "error.h"
+#include "plan/bits.h"
 #include "plan/remote_edges.h"
 
 namespace edgewire::plan {
 
 namespace {
 
+constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t kBlocksAtATime = 64;  // row blocks that a worker takes at a time
 
 std::uint64_t row_blocks(std::uint32_t sources) {
@@ -37,7 +39,6 @@ void for_each_block(const ForEach& for_each, std::uint32_t sources, std::uint32_
 
 Arrivals order_arrivals(const OwnVertices& own, std::span<const std::uint32_t> entries,
                         std::span<const std::uint32_t> slots_of, int peer) {
-  constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
   std::vector<std::uint32_t> entry_at(own.count(), kNone);
   for (std::uint32_t e = 0; e < entries.size(); ++e) {
     if (entries[e] >= own.count() || entry_at[own.indexes()[entries[e]]] != kNone) {
@@ -65,47 +66,82 @@ ExchangePlan::ExchangePlan(const graph::GraphFile& graph, const Ownership& owner
       own_(own),
       rank_(static_cast<std::uint32_t>(rank)),
       strategy_(strategy),
-      lists_(strategy == Strategy::worker ? workers : 1),
-      index_(ownership, ownership.processes() == 1 ? 0 : lists_) {
-  const int processes = ownership.processes();
+      workers_(static_cast<std::size_t>(workers)),
+      lists_(strategy == Strategy::worker ? static_cast<std::uint32_t>(workers) : 1) {
   if (strategy == Strategy::cover) {
     covers_ = cover_pairs(graph, ownership, rank, own, for_each);
-    mark_covers();
-  } else if (processes > 1) {
-    const auto lists = static_cast<std::uint32_t>(lists_);
-    for_each_block(
-        for_each, own.count(), 1, [&](int, std::uint64_t, std::uint32_t first, std::uint32_t last) {
-          visit_remote_edges(graph, ownership, rank_, first, last, [&](std::uint32_t local, Place place) {
-            index_.mark(static_cast<int>(local % lists), place);
-          });
-        });
+    mark_mirrored();
   }
-  index_.seal();
-  first_entries_.push_back(0);
-  for (int p = 0; p < processes; ++p) {
+  for (int p = 0; p < ownership.processes(); ++p) {
     for (int list = 0; list < streams_per_peer(strategy, workers); ++list) {
       Stream stream;
       stream.peer = p;
       stream.list = list;
-      stream.mirrors = list >= lists_;
-      if (p != rank) {
-        stream.entries = stream.slots = stream.mirrors ? static_cast<std::uint32_t>(mirrors(p).size())
-                                                       : index_.count(list, static_cast<std::uint32_t>(p));
-      }
+      stream.mirrors = static_cast<std::uint32_t>(list) >= lists_;
+      if (stream.mirrors) stream.entries = stream.slots = static_cast<std::uint32_t>(mirrors(p).size());
       streams_.push_back(stream);
-      first_entries_.push_back(first_entries_.back() + (stream.mirrors ? 0 : stream.entries));
     }
   }
+  entries_.resize(streams_.size());
+  if (ownership.processes() == 1) return;
+  find_entries(for_each);
   if (strategy == Strategy::edge) count_slots();
 }
 
-void ExchangePlan::mark_covers() {
+/// The distinct destinations of each stream of sums.
+void ExchangePlan::find_entries(const ForEach& for_each) {
+  const auto vertices = static_cast<std::uint32_t>(graph_.vertices());
+  std::vector<Bits> reached;
+  if (covers_.empty()) {
+    reached.assign(lists_, Bits(vertices));
+    const auto offsets = graph_.offsets();
+    const auto targets = graph_.targets();
+    for_each_block(for_each, own_.count(), 1,
+                   [&](int, std::uint64_t, std::uint32_t first, std::uint32_t last) {
+                     ownership_.visit([&](const auto& scheme) {
+                       for (std::uint32_t local = first; local < last; ++local) {
+                         const std::uint32_t v = scheme.vertex(rank_, local);
+                         Bits& bits = reached[local % lists_];
+                         for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) bits.set(targets[e]);
+                       }
+                     });
+                   });
+  }
+  destination_of_.resize(lists_);
+  for (auto& numbers : destination_of_) numbers.assign(vertices, kNone);
+  for_each(streams_.size(), [&](int, std::uint64_t s) {
+    Stream& stream = streams_[s];
+    if (stream.mirrors) return;
+    const auto list = static_cast<std::size_t>(stream.list);
+    const auto peer = static_cast<std::uint32_t>(stream.peer);
+    auto& numbers = destination_of_[list];
+    auto& entries = entries_[s];
+    ownership_.visit([&](const auto& scheme) {
+      if (peer == rank_) {
+        for (std::uint32_t local = 0; local < own_.count(); ++local)
+          numbers[scheme.vertex(peer, local)] = own_.indexes()[local];
+        return;
+      }
+      if (covers_.empty()) {
+        for (std::uint32_t local = 0; local < scheme.count(peer); ++local)
+          if (reached[list].test(scheme.vertex(peer, local))) entries.push_back(local);
+      } else {
+        entries = std::move(covers_[peer].sums);
+      }
+      stream.entries = stream.slots = static_cast<std::uint32_t>(entries.size());
+      for (std::uint32_t e = 0; e < entries.size(); ++e) numbers[scheme.vertex(peer, entries[e])] = e;
+    });
+  });
+}
+
+void ExchangePlan::mark_mirrored() {
   mirrored_words_ = (own_.count() + std::size_t{63}) / 64;
-  mirrored_.resize(covers_.size() * mirrored_words_);
+  mirrored_.resize((covers_.size() + 1) * mirrored_words_);
   for (std::uint32_t p = 0; p < covers_.size(); ++p) {
-    for (const auto local : covers_[p].sums) index_.mark(0, {p, local});
     for (const auto i : covers_[p].mirrors) {
-      mirrored_[p * mirrored_words_ + i / 64] |= std::uint64_t{1} << (i % 64);
+      const std::uint64_t bit = std::uint64_t{1} << (i % 64);
+      mirrored_[p * mirrored_words_ + i / 64] |= bit;
+      mirrored_[covers_.size() * mirrored_words_ + i / 64] |= bit;
     }
   }
 }
@@ -123,9 +159,9 @@ std::uint64_t ExchangePlan::matching() const noexcept {
 /// Strategy `edge`: every edge has a slot.
 void ExchangePlan::count_slots() {
   std::vector<std::uint64_t> slots(streams_.size());
-  slots_of_.resize(first_entries_.back());
+  for (const auto& entries : entries_) slots_of_.emplace_back(entries.size());
   visit_remote_edges(graph_, ownership_, rank_, 0, own_.count(), [&](std::uint32_t, Place place) {
-    ++slots_of_[first_entries_[place.owner] + index_.entry(0, place)];
+    ++slots_of_[place.owner][destination_of_[0][ownership_.vertex(place.owner, place.local)]];
     ++slots[place.owner];
   });
   for (std::size_t s = 0; s < streams_.size(); ++s) {
@@ -137,29 +173,33 @@ void ExchangePlan::count_slots() {
   }
 }
 
-std::vector<std::uint32_t> ExchangePlan::entries(std::size_t stream) const {
-  const Stream& s = streams_[stream];
-  return s.entries == 0 ? std::vector<std::uint32_t>{}
-                        : index_.members(s.list, static_cast<std::uint32_t>(s.peer));
-}
-
 std::span<const std::uint32_t> ExchangePlan::slots_of(std::size_t stream) const noexcept {
   if (slots_of_.empty()) return {};
-  return {&slots_of_[first_entries_[stream]], streams_[stream].entries};
+  return slots_of_[stream];
+}
+
+/// numbers(entry) is where the destination of an entry of a stream of sums is kept.
+template <class Number>
+void ExchangePlan::for_each_entry(std::size_t stream, const Number& number) {
+  const Stream& s = streams_[stream];
+  auto& numbers = destination_of_[static_cast<std::size_t>(s.list)];
+  ownership_.visit([&](const auto& scheme) {
+    for (std::uint32_t e = 0; e < s.entries; ++e)
+      number(e, numbers[scheme.vertex(static_cast<std::uint32_t>(s.peer), entries_[stream][e])]);
+  });
 }
 
 void ExchangePlan::place(std::size_t stream, std::span<const std::uint32_t> positions) {
   const Stream& s = streams_[stream];
   if (s.mirrors) return;
-  destination_of_.resize(first_entries_.back());
   std::vector<bool> taken(s.entries);
-  for (std::uint32_t e = 0; e < s.entries; ++e) {
+  for_each_entry(stream, [&](std::uint32_t e, std::uint32_t& number) {
     if (positions[e] >= s.entries || taken[positions[e]]) {
       throw Error(fmt::format("rank {} sent a faulty order of slots: position {}", s.peer, positions[e]));
     }
     taken[positions[e]] = true;
-    destination_of_[first_entries_[stream] + e] = positions[e];
-  }
+    number = positions[e];
+  });
 }
 
 void ExchangePlan::finish(const ForEach& for_each) {
@@ -176,18 +216,16 @@ void ExchangePlan::finish(const ForEach& for_each) {
   for_each(streams_.size(), [&](int, std::uint64_t s) {
     const Stream& stream = streams_[s];
     if (stream.mirrors) return;
-    std::uint32_t* destination = destination_of_.data() + first_entries_[s];
     if (slots_of_.empty()) {
-      for (std::uint32_t e = 0; e < stream.entries; ++e) destination[e] += stream.first_destination;
+      for_each_entry(s, [&](std::uint32_t, std::uint32_t& number) { number += stream.first_destination; });
       return;
     }
-    const std::uint32_t* slots = slots_of_.data() + first_entries_[s];
     std::vector<std::uint32_t> first(stream.entries + std::size_t{1});
-    for (std::uint32_t e = 0; e < stream.entries; ++e) first[destination[e] + 1] = slots[e];
+    for_each_entry(s,
+                   [&](std::uint32_t e, std::uint32_t position) { first[position + 1] = slots_of_[s][e]; });
     std::partial_sum(first.begin(), first.end(), first.begin());
-    for (std::uint32_t e = 0; e < stream.entries; ++e) {
-      destination[e] = stream.first_destination + first[destination[e]];
-    }
+    for_each_entry(
+        s, [&](std::uint32_t, std::uint32_t& number) { number = stream.first_destination + first[number]; });
   });
   if (strategy_ == Strategy::edge) number_edges();
 }
@@ -195,29 +233,26 @@ void ExchangePlan::finish(const ForEach& for_each) {
 /// Strategy `edge`: the edges of a destination take its slots one after the other, in row order. One thread,
 /// so that the numbering is the same in every run.
 void ExchangePlan::number_edges() {
-  auto next = destination_of_;
+  if (destination_of_.empty()) return;
+  auto next = destination_of_[0];
   const auto offsets = graph_.offsets();
   const auto targets = graph_.targets();
-  ownership_.visit([&](const auto& scheme) {
-    for (std::uint32_t i = 0; i < own_.count(); ++i) {
-      if (i % kRowBlock == 0) edge_starts_.push_back(edge_destinations_.size());
-      const std::uint32_t v = own_.ids()[i];
-      for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
-        const Place place = scheme.place(targets[e]);
-        if (place.owner == rank_) continue;
-        edge_destinations_.push_back(next[first_entries_[place.owner] + index_.entry(0, place)]++);
-      }
-    }
-  });
+  for (std::uint32_t i = 0; i < own_.count(); ++i) {
+    if (i % kRowBlock == 0) edge_starts_.push_back(edge_destinations_.size());
+    const std::uint32_t v = own_.ids()[i];
+    for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e)
+      if (next[targets[e]] >= own_.count()) edge_destinations_.push_back(next[targets[e]]++);
+  }
 }
 
 std::vector<std::uint32_t> ExchangePlan::slot_ids(std::size_t stream) const {
-  const std::vector<std::uint32_t> locals = entries(stream);
-  std::vector<std::uint32_t> ids(streams_[stream].slots);
-  for (std::size_t e = 0; e < locals.size(); ++e) {
-    const std::uint64_t at = first_entries_[stream] + e;
-    const std::uint32_t slot = destination_of_[at] - streams_[stream].first_destination;
-    std::fill_n(ids.begin() + slot, slots_of_.empty() ? 1 : slots_of_[at], locals[e]);
+  const Stream& s = streams_[stream];
+  std::vector<std::uint32_t> ids(s.slots);
+  for (std::size_t e = 0; e < s.entries; ++e) {
+    const std::uint32_t local = entries_[stream][e];
+    const std::uint32_t v = ownership_.vertex(static_cast<std::uint32_t>(s.peer), local);
+    const std::uint32_t slot = destination_of_[static_cast<std::size_t>(s.list)][v] - s.first_destination;
+    std::fill_n(ids.begin() + slot, slots_of_.empty() ? 1 : slots_of_[stream][e], local);
   }
   return ids;
 }
@@ -225,40 +260,48 @@ std::vector<std::uint32_t> ExchangePlan::slot_ids(std::size_t stream) const {
 void ExchangePlan::read(std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
                         std::vector<std::uint32_t>& ends) const {
   const auto offsets = graph_.offsets();
-  const auto targets = graph_.targets();
+  const std::uint32_t* const targets = graph_.targets().data();
   const auto ids = own_.ids();
-  const auto indexes = own_.indexes();
   // In degree order the rows of a block lie anywhere in the file: fetch their beginnings side by side.
-  for (std::uint32_t i = last; i < std::min(last + kRowBlock, own_.count()); ++i)
+  const std::uint32_t ahead = std::min(last + kRowBlock, own_.count());
+  for (std::uint32_t i = ahead; i < std::min(ahead + kRowBlock, own_.count()); ++i)
     __builtin_prefetch(&offsets[ids[i]]);
-  for (std::uint32_t i = first; i < last; ++i) __builtin_prefetch(targets.data() + offsets[ids[i]]);
+  for (std::uint32_t i = last; i < ahead; ++i) __builtin_prefetch(targets + offsets[ids[i]]);
+  destinations.resize(own_.edges(first, last));
+  ends.clear();
+  std::uint32_t* next = destinations.data();
   const std::uint32_t* edge_destination =
       edge_starts_.empty() ? nullptr : edge_destinations_.data() + edge_starts_[first / kRowBlock];
-  const std::size_t streams = streams_.size() / static_cast<std::size_t>(ownership_.processes());
-  ownership_.visit([&](const auto& scheme) {
-    for (std::uint32_t i = first; i < last; ++i) {
-      const std::uint32_t v = ids[i];
-      const std::uint32_t list = lists_ == 1 ? 0 : scheme.place(v).local % static_cast<std::uint32_t>(lists_);
-      const std::uint64_t begin = offsets[v];
-      const std::uint64_t count = offsets[v + 1] - begin;
-      const std::size_t before = destinations.size();
-      destinations.resize(before + count);
-      std::uint32_t* next = destinations.data() + before;
-      for (std::uint64_t e = begin; e < begin + count; ++e) {
-        const Place place = scheme.place(targets[e]);
-        if (place.owner == rank_) {
-          *next++ = indexes[place.local];
-        } else if (edge_destination != nullptr) {
-          *next++ = *edge_destination++;
-        } else if (mirrored_.empty() || !mirrored(place.owner, i)) {
-          const std::size_t stream = place.owner * streams + list;
-          *next++ = destination_of_[first_entries_[stream] + index_.entry(static_cast<int>(list), place)];
+  std::array<std::uint8_t, kMaxProcesses> kept;  // by owner
+  for (std::uint32_t i = first; i < last; ++i) {
+    const std::uint32_t v = ids[i];
+    const std::uint32_t* const begin = targets + offsets[v];
+    const std::uint32_t* const end = targets + offsets[v + std::size_t{1}];
+    // In a job of one process a vertex has its local number as id.
+    const std::uint32_t* const numbers =
+        destination_of_.empty()
+            ? own_.indexes().data()
+            : destination_of_[lists_ == 1 ? 0 : ownership_.place(v).local % lists_].data();
+    if (edge_destination != nullptr) {
+      for (const auto* t = begin; t != end; ++t)
+        *next++ = numbers[*t] < own_.count() ? numbers[*t] : *edge_destination++;
+    } else if (covers_.empty() || !mirrored(covers_.size(), i)) {
+      for (const auto* t = begin; t != end; ++t) *next++ = numbers[*t];
+    } else {
+      for (std::size_t p = 0; p < covers_.size(); ++p) kept[p] = mirrored(p, i) ? 0 : 1;
+      ownership_.visit([&](const auto& scheme) {
+        // Which of them stay is decided before the table, so that it need not be read for the others.
+        std::uint32_t* target = next;
+        for (const auto* t = begin; t != end; ++t) {
+          *target = *t;
+          target += kept[scheme.place(*t).owner];
         }
-      }
-      destinations.resize(static_cast<std::size_t>(next - destinations.data()));
-      ends.push_back(static_cast<std::uint32_t>(destinations.size()));
+        for (; next != target; ++next) *next = numbers[*next];
+      });
     }
-  });
+    ends.push_back(static_cast<std::uint32_t>(next - destinations.data()));
+  }
+  destinations.resize(static_cast<std::size_t>(next - destinations.data()));
 }
 
 std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
@@ -266,18 +309,20 @@ std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::u
   constexpr std::uint32_t kGranule = 64;
   constexpr std::uint32_t kStep = 8;
   const std::uint32_t step = row_blocks(own_.count()) < 1024 ? 1 : kStep;
+  struct Sample {
+    std::vector<std::uint32_t> destinations, ends, counts;
+  };
+  std::vector<Sample> samples(workers_);
+  for_each_block(for_each, own_.count(), step,
+                 [&](int worker, std::uint64_t, std::uint32_t first, std::uint32_t last) {
+                   Sample& sample = samples[static_cast<std::size_t>(worker)];
+                   sample.counts.resize(destinations_ / kGranule + 1);
+                   read(first, last, sample.destinations, sample.ends);
+                   for (const auto d : sample.destinations) ++sample.counts[d / kGranule];
+                 });
   std::vector<std::uint32_t> counts(destinations_ / kGranule + 1);
-  for_each_block(
-      for_each, own_.count(), step, [&](int, std::uint64_t, std::uint32_t first, std::uint32_t last) {
-        thread_local std::vector<std::uint32_t> destinations, ends;
-        destinations.clear();
-        ends.clear();
-        read(first, last, destinations, ends);
-        for (const auto d : destinations) {
-          // An addition that another worker overwrites would change the columns from run to run.
-          std::atomic_ref<std::uint32_t>(counts[d / kGranule]).fetch_add(1, std::memory_order_relaxed);
-        }
-      });
+  for (const auto& sample : samples)
+    for (std::size_t g = 0; g < sample.counts.size(); ++g) counts[g] += sample.counts[g];
   std::vector<std::uint32_t> bounds{0};
   const auto cut = [&](std::uint32_t begin, std::uint32_t end) {
     std::uint64_t edges = 0;

@@ -10,8 +10,8 @@
 #include "plan/own_vertices.h"
 #include "plan/ownership.h"
 #include "plan/pair_covers.h"
-#include "plan/remote_index.h"
 #include "plan/volume.h"
+#include "topology/page_vector.h"
 
 namespace edgewire::plan {
 
@@ -48,13 +48,14 @@ Arrivals order_arrivals(const OwnVertices& own, std::span<const std::uint32_t> e
 /// and thread safe.
 class ExchangePlan {
  public:
-  /// Reads all own edges, twice for strategies `edge` and `cover`. Throws Error.
+  /// Reads all own edges, twice for strategy `edge`. Takes 4 bytes for each vertex of the graph (and worker,
+  /// for strategy `worker`) in a job of several processes. Throws Error.
   ExchangePlan(const graph::GraphFile& graph, const Ownership& ownership, int rank, const OwnVertices& own,
                Strategy strategy, int workers, const ForEach& for_each);
 
   std::span<const Stream> streams() const noexcept { return streams_; }
   /// [entry] of sums: local number at the peer, ascending.
-  std::vector<std::uint32_t> entries(std::size_t stream) const;
+  const std::vector<std::uint32_t>& entries(std::size_t stream) const noexcept { return entries_[stream]; }
   /// [slot] of the mirrors for a peer: index of the own vertex, ascending. Empty unless strategy `cover`.
   std::span<const std::uint32_t> mirrors(int peer) const noexcept;
   /// Over all peers; see PairCover. 0 unless strategy `cover`.
@@ -68,10 +69,14 @@ class ExchangePlan {
   std::vector<std::uint32_t> slot_ids(std::size_t stream) const;
   std::uint32_t sources() const noexcept { return own_.count(); }
   std::uint64_t edges() const noexcept { return own_.edges(); }
+  /// Edges of own vertices with indexes [first, last), as OwnVertices; with `cover` more than read() gives.
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
+    return own_.edges(first, last);
+  }
   std::uint32_t destinations() const noexcept { return destinations_; }
   /// Destinations of the edges of own vertices (of edges whose source is not mirrored at their owner) [first,
   /// last), at most kRowBlock and starting at a multiple of it, in order of their indexes; ends[i]: number of
-  /// them up to and including vertex first+i.
+  /// them up to and including vertex first+i. Overwrites both.
   static constexpr std::uint32_t kRowBlock = 64;
   void read(std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
             std::vector<std::uint32_t>& ends) const;
@@ -82,10 +87,14 @@ class ExchangePlan {
                                          const ForEach& for_each) const;
 
  private:
-  void mark_covers();
+  void find_entries(const ForEach& for_each);
+  void mark_mirrored();
   void count_slots();
   void number_edges();
-  bool mirrored(std::uint32_t owner, std::uint32_t index) const noexcept {
+  template <class Number>
+  void for_each_entry(std::size_t stream, const Number& number);
+  /// At owner `processes`: at any of them.
+  bool mirrored(std::size_t owner, std::uint32_t index) const noexcept {
     return (mirrored_[owner * mirrored_words_ + index / 64] >> (index % 64) & 1) != 0;
   }
 
@@ -94,17 +103,19 @@ class ExchangePlan {
   const OwnVertices& own_;
   std::uint32_t rank_;
   Strategy strategy_;
-  int lists_;                            ///< of sums, to each peer
-  std::vector<PairCover> covers_;        ///< [peer], strategy `cover`
+  std::size_t workers_;
+  std::uint32_t lists_;                  ///< of sums, to each peer
+  std::vector<PairCover> covers_;        ///< [peer], strategy `cover`; their sums are in entries_
   std::vector<std::uint64_t> mirrored_;  ///< a bit for each peer and own vertex, strategy `cover`
   std::size_t mirrored_words_ = 0;
-  RemoteIndex index_;
-  std::vector<Stream> streams_;                         ///< [peer * streams_per_peer + list]
-  std::vector<std::uint64_t> first_entries_;            ///< [stream]: in the arrays below
-  topology::PageVector<std::uint32_t> destination_of_;  ///< [entry]: its (first) destination
-  std::vector<std::uint32_t> slots_of_;                 ///< [entry]
-  std::vector<std::uint32_t> edge_destinations_;        ///< strategy `edge`: [own remote edge]
-  std::vector<std::uint64_t> edge_starts_;              ///< [row block]: in edge_destinations_
+  std::vector<Stream> streams_;                       ///< [peer * streams_per_peer + list]
+  std::vector<std::vector<std::uint32_t>> entries_;   ///< [stream]
+  std::vector<std::vector<std::uint32_t>> slots_of_;  ///< [stream][entry], strategy `edge`
+  /// [list][vertex]: its (first) destination, for edges of this list; before finish(), of remote ones, the
+  /// entry and then its position. Empty in a job of one process: there, the index.
+  std::vector<topology::PageVector<std::uint32_t>> destination_of_;
+  std::vector<std::uint32_t> edge_destinations_;  ///< strategy `edge`: [own remote edge]
+  std::vector<std::uint64_t> edge_starts_;        ///< [row block]: in edge_destinations_
   std::uint32_t destinations_ = 0;
 };
 

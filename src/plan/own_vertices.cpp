@@ -7,6 +7,7 @@ namespace edgewire::plan {
 
 namespace {
 
+constexpr std::uint32_t kAhead = 32;       // random reads are asked for so many turns before
 constexpr std::uint64_t kPiece = 1 << 16;  // vertices handled at a time by one worker
 
 std::uint64_t pieces(std::uint64_t count) { return (count + kPiece - 1) / kPiece; }
@@ -37,10 +38,14 @@ OwnVertices::OwnVertices(const graph::GraphFile& graph, const Ownership& ownersh
   const std::uint32_t count = ownership.count(me);
   ids_.resize(count);
   indexes_.resize(count);
+  edges_before_.resize((count + std::size_t{kBlock} - 1) / kBlock + 1);
+  const auto offsets = graph.offsets();
   for_each(pieces(count), [&](int, std::uint64_t piece) {
     const auto first = static_cast<std::uint32_t>(piece * kPiece);
     const auto last = static_cast<std::uint32_t>(std::min<std::uint64_t>(first + kPiece, count));
-    for (std::uint32_t local = first; local < last; ++local) ids_[local] = ownership.vertex(me, local);
+    ownership.visit([&](const auto& scheme) {
+      for (std::uint32_t local = first; local < last; ++local) ids_[local] = scheme.vertex(me, local);
+    });
     // Blocks that several processes need are verified by each of them.
     for (std::uint32_t local = first; local < last;) {
       std::uint32_t end = local + 1;
@@ -53,9 +58,16 @@ OwnVertices::OwnVertices(const graph::GraphFile& graph, const Ownership& ownersh
   for_each(pieces(count), [&](int, std::uint64_t piece) {
     const auto first = static_cast<std::uint32_t>(piece * kPiece);
     const auto last = static_cast<std::uint32_t>(std::min<std::uint64_t>(first + kPiece, count));
-    for (std::uint32_t i = first; i < last; ++i) indexes_[ownership.place(ids_[i]).local] = i;
+    ownership.visit([&](const auto& scheme) {
+      for (std::uint32_t i = first; i < last; ++i) {
+        if (i + kAhead < last) __builtin_prefetch(&offsets[ids_[i + kAhead]]);
+        const std::uint32_t v = ids_[i];
+        indexes_[scheme.place(v).local] = i;
+        edges_before_[i / kBlock + 1] += offsets[v + std::size_t{1}] - offsets[v];
+      }
+    });
   });
-  for (const auto v : ids_) edges_ += graph.offsets()[v + 1] - graph.offsets()[v];
+  std::partial_sum(edges_before_.begin(), edges_before_.end(), edges_before_.begin());
 }
 
 }  // namespace edgewire::plan

@@ -26,7 +26,12 @@ class OwnVertices {
               const ForEach& for_each);
 
   std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(ids_.size()); }
-  std::uint64_t edges() const noexcept { return edges_; }
+  std::uint64_t edges() const noexcept { return edges_before_.back(); }
+  /// Edges of the vertices with indexes [first, last); first is a multiple of kBlock, last too or count().
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
+    return edges_before_[(last + kBlock - 1) / kBlock] - edges_before_[first / kBlock];
+  }
+  static constexpr std::uint32_t kBlock = 64;
   /// [index]: global id.
   std::span<const std::uint32_t> ids() const noexcept { return ids_; }
   /// [local number]: index.
@@ -35,7 +40,7 @@ class OwnVertices {
  private:
   topology::PageVector<std::uint32_t> ids_;
   topology::PageVector<std::uint32_t> indexes_;
-  std::uint64_t edges_ = 0;
+  std::vector<std::uint64_t> edges_before_;  ///< [index / kBlock]
 };
 
 }  // namespace edgewire::plan

@@ -2,112 +2,113 @@
 
 #include <algorithm>
 
-#include "plan/remote_edges.h"
 #include "topology/page_vector.h"
 
 namespace edgewire::plan {
 
 namespace {
 
-constexpr std::uint32_t kGroup = 1 << 14;  // rows that a worker takes at a time
+constexpr std::uint32_t kGroup = 1 << 12;  // rows that a worker takes at a time
 
-/// The edges to one peer, filled group by group at the places that counting gave.
+/// The edges to one peer, by source.
 struct Bucket {
   std::vector<std::uint32_t> sources;
   std::vector<std::uint64_t> offsets;
   topology::PageVector<std::uint32_t> targets;
-  std::vector<std::uint64_t> rows_before, edges_before;  ///< [group]
 };
 
-class Buckets {
- public:
-  Buckets(const graph::GraphFile& graph, const Ownership& ownership, int rank, const OwnVertices& own)
-      : graph_(graph),
-        ownership_(ownership),
-        rank_(static_cast<std::uint32_t>(rank)),
-        own_(own),
-        groups_((own.count() + std::size_t{kGroup} - 1) / kGroup),
-        buckets_(static_cast<std::size_t>(ownership.processes())) {}
+/// What a group of rows adds to each bucket.
+struct Group {
+  std::vector<std::vector<std::uint32_t>> sources, ends,
+      targets;  ///< [peer]; ends count from the group's start
+};
 
-  std::vector<Bucket>& fill(const ForEach& for_each) {
-    for (auto& bucket : buckets_) {
-      bucket.rows_before.resize(groups_ + 1);
-      bucket.edges_before.resize(groups_ + 1);
+/// Reads the rows of a group once. Every target goes to the end of its owner's list: no branch depends on it.
+Group split(const graph::GraphFile& graph, const Ownership& ownership, std::uint32_t rank,
+            std::uint32_t first, std::uint32_t last, std::vector<std::vector<std::uint32_t>>& scratch) {
+  const auto processes = static_cast<std::uint32_t>(ownership.processes());
+  const auto offsets = graph.offsets();
+  const std::uint32_t* const targets = graph.targets().data();
+  Group group;
+  for (auto* lists : {&group.sources, &group.ends, &group.targets}) lists->resize(processes);
+  ownership.visit([&](const auto& scheme) {
+    std::uint64_t edges = 0;
+    for (std::uint32_t local = first; local < last; ++local) {
+      const std::uint32_t v = scheme.vertex(rank, local);
+      edges += offsets[v + std::size_t{1}] - offsets[v];
     }
-    for_each(groups_, [this](int, std::uint64_t group) { count(group); });
-    for (auto& bucket : buckets_) {
-      for (std::size_t g = 0; g < groups_; ++g) {
-        bucket.rows_before[g + 1] += bucket.rows_before[g];
-        bucket.edges_before[g + 1] += bucket.edges_before[g];
+    scratch.resize(processes);
+    std::vector<std::uint32_t*> next(processes);
+    std::vector<std::uint32_t> seen(processes);
+    for (std::uint32_t p = 0; p < processes; ++p) {
+      if (scratch[p].size() < edges) scratch[p].resize(edges);
+      next[p] = scratch[p].data();
+    }
+    for (std::uint32_t local = first; local < last; ++local) {
+      const std::uint32_t v = scheme.vertex(rank, local);
+      const std::uint32_t* const end = targets + offsets[v + std::size_t{1}];
+      if (targets + offsets[v] == end) continue;
+      for (const auto* t = targets + offsets[v]; t != end; ++t) {
+        const Place place = scheme.place(*t);
+        *next[place.owner]++ = place.local;
       }
-      bucket.sources.resize(bucket.rows_before.back());
-      bucket.offsets.resize(bucket.rows_before.back() + 1);
-      bucket.targets.resize(bucket.edges_before.back());
+      for (std::uint32_t p = 0; p < processes; ++p) {
+        const auto count = static_cast<std::uint32_t>(next[p] - scratch[p].data());
+        if (p == rank || count == seen[p]) continue;
+        seen[p] = count;
+        group.sources[p].push_back(local);
+        group.ends[p].push_back(count);
+      }
     }
-    for_each(groups_, [this](int, std::uint64_t group) { place(group); });
-    return buckets_;
-  }
+    for (std::uint32_t p = 0; p < processes; ++p)
+      group.targets[p].assign(scratch[p].data(), scratch[p].data() + seen[p]);
+  });
+  return group;
+}
 
- private:
-  template <class Edge>
-  void visit(std::uint64_t group, const Edge& edge) const {
-    const std::uint64_t last = std::min<std::uint64_t>((group + 1) * kGroup, own_.count());
-    visit_remote_edges(graph_, ownership_, rank_, static_cast<std::uint32_t>(group * kGroup),
-                       static_cast<std::uint32_t>(last), edge);
-  }
-
-  void count(std::uint64_t group) {
-    std::vector<std::uint32_t> last_row(buckets_.size(), ~std::uint32_t{0});
-    std::vector<std::uint64_t> rows(buckets_.size()), edges(buckets_.size());
-    visit(group, [&](std::uint32_t row, Place place) {
-      ++edges[place.owner];
-      rows[place.owner] += last_row[place.owner] != row ? 1 : 0;
-      last_row[place.owner] = row;
-    });
-    for (std::size_t p = 0; p < buckets_.size(); ++p) {
-      buckets_[p].rows_before[group + 1] = rows[p];
-      buckets_[p].edges_before[group + 1] = edges[p];
+std::vector<Bucket> fill_buckets(const graph::GraphFile& graph, const Ownership& ownership, int rank,
+                                 std::uint32_t count, const ForEach& for_each) {
+  std::vector<Group> groups((count + std::size_t{kGroup} - 1) / kGroup);
+  for_each(groups.size(), [&](int, std::uint64_t g) {
+    thread_local std::vector<std::vector<std::uint32_t>> scratch;
+    const auto first = static_cast<std::uint32_t>(g * kGroup);
+    groups[g] = split(
+        graph, ownership, static_cast<std::uint32_t>(rank), first,
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(first + std::uint64_t{kGroup}, count)), scratch);
+  });
+  std::vector<Bucket> buckets(static_cast<std::size_t>(ownership.processes()));
+  for_each(buckets.size(), [&](int, std::uint64_t p) {
+    Bucket& bucket = buckets[p];
+    std::uint64_t edges = 0;
+    for (const Group& group : groups) edges += group.targets[p].size();
+    bucket.targets.reserve(edges);
+    bucket.offsets.push_back(0);
+    for (Group& group : groups) {
+      for (const auto end : group.ends[p]) bucket.offsets.push_back(bucket.targets.size() + end);
+      bucket.targets.insert(bucket.targets.end(), group.targets[p].begin(), group.targets[p].end());
+      bucket.sources.insert(bucket.sources.end(), group.sources[p].begin(), group.sources[p].end());
+      group.targets[p] = {};
     }
-  }
-
-  void place(std::uint64_t group) {
-    std::vector<std::uint32_t> last_row(buckets_.size(), ~std::uint32_t{0});
-    std::vector<std::uint64_t> rows, edges;
-    for (const auto& bucket : buckets_) {
-      rows.push_back(bucket.rows_before[group]);
-      edges.push_back(bucket.edges_before[group]);
-    }
-    visit(group, [&](std::uint32_t row, Place place) {
-      Bucket& bucket = buckets_[place.owner];
-      bucket.targets[edges[place.owner]++] = place.local;
-      if (last_row[place.owner] != row) bucket.sources[rows[place.owner]++] = row;
-      last_row[place.owner] = row;
-      bucket.offsets[rows[place.owner]] = edges[place.owner];
-    });
-  }
-
-  const graph::GraphFile& graph_;
-  const Ownership& ownership_;
-  std::uint32_t rank_;
-  const OwnVertices& own_;
-  std::size_t groups_;
-  std::vector<Bucket> buckets_;
-};
+  });
+  return buckets;
+}
 
 }  // namespace
 
 std::vector<PairCover> cover_pairs(const graph::GraphFile& graph, const Ownership& ownership, int rank,
                                    const OwnVertices& own, const ForEach& for_each) {
-  Buckets buckets(graph, ownership, rank, own);
-  auto& edges = buckets.fill(for_each);
+  auto edges = fill_buckets(graph, ownership, rank, own.count(), for_each);
   std::vector<PairCover> covers(edges.size());
   for_each(edges.size(), [&](int, std::uint64_t p) {
     const Bucket& bucket = edges[p];
     covers[p] = minimum_cover(
         {bucket.sources, bucket.offsets, bucket.targets, ownership.count(static_cast<std::uint32_t>(p))});
     edges[p] = {};
-    for (auto& mirror : covers[p].mirrors) mirror = own.indexes()[mirror];
-    std::sort(covers[p].mirrors.begin(), covers[p].mirrors.end());
+    std::vector<bool> mirrored(own.count());
+    for (const auto mirror : covers[p].mirrors) mirrored[own.indexes()[mirror]] = true;
+    covers[p].mirrors.clear();
+    for (std::uint32_t i = 0; i < own.count(); ++i)
+      if (mirrored[i]) covers[p].mirrors.push_back(i);
   });
   return covers;
 }

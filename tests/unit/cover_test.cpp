@@ -163,6 +163,13 @@ TEST_CASE("larger random graphs: the matching proves the cover") {
   }
 }
 
+TEST_CASE("sparse random graphs, where searches are long: a small gap soon, none with patience") {
+  std::mt19937 random(17);
+  const auto graph = random_graph(random, 100000, 100000, 4);  // 2.5 edges a row
+  CHECK(checked_cover(graph, {.max_rounds = 4}).gap() < 0.02);
+  CHECK(checked_cover(graph).gap() == 0);
+}
+
 TEST_CASE("with few rounds it is still a cover, and the gap is honest") {
   std::mt19937 random(13);
   bool any_gap = false;

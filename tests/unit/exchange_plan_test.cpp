@@ -193,22 +193,5 @@ TEST_CASE("a peer's faulty plan is refused, naming the peer") {
   CHECK(error_of([&] { plan.place(1, positions); }).find("rank 1 sent a faulty") == 0);
 }
 
-TEST_CASE("the remote index numbers members in ascending order") {
-  const auto ownership = Ownership::hash(1000, 3);
-  RemoteIndex index(ownership, 2);
-  std::set<std::uint32_t> marked;
-  std::mt19937 random(1);
-  for (int i = 0; i < 200; ++i) marked.insert(static_cast<std::uint32_t>(random() % ownership.count(2)));
-  for (int twice = 0; twice < 2; ++twice)
-    for (const auto local : marked) index.mark(1, {2, local});
-  index.seal();
-  CHECK(index.count(0, 2) == 0);
-  CHECK(index.count(1, 0) == 0);
-  CHECK(index.count(1, 2) == marked.size());
-  CHECK(index.members(1, 2) == std::vector<std::uint32_t>(marked.begin(), marked.end()));
-  std::uint32_t entry = 0;
-  for (const auto local : marked) CHECK(index.entry(1, {2, local}) == entry++);
-}
-
 }  // namespace
 }  // namespace edgewire::plan

@@ -24,11 +24,18 @@ class Edges : public EdgeReader {
   const std::vector<std::uint32_t>& row(std::uint32_t source) const { return rows_[source]; }
 
   std::uint32_t sources() const override { return static_cast<std::uint32_t>(rows_.size()); }
-  std::uint64_t edges() const override { return edges_; }
+  std::uint64_t edges() const { return edges_; }
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
+    std::uint64_t sum = 0;
+    for (std::uint32_t s = first; s < last; ++s) sum += rows_[s].size();
+    return sum;
+  }
   void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
             std::vector<std::uint32_t>& ends) const override {
     REQUIRE(first % kRowBlock == 0);
     REQUIRE(last - first <= kRowBlock);
+    destinations.clear();
+    ends.clear();
     for (std::uint32_t s = first; s < last; ++s) {
       destinations.insert(destinations.end(), rows_[s].begin(), rows_[s].end());
       ends.push_back(static_cast<std::uint32_t>(destinations.size()));
@@ -59,6 +66,12 @@ std::vector<float> some_values(std::uint32_t count, std::uint32_t seed) {
   std::vector<float> x(count);
   for (float& v : x) v = value(random) / static_cast<float>(1U << random() % 20);
   return x;
+}
+
+std::vector<std::uint16_t> words_of(const Tiles& tiles, std::size_t column) {
+  std::vector<std::uint16_t> words;
+  for (const auto part : tiles.column_data(column)) words.insert(words.end(), part.begin(), part.end());
+  return words;
 }
 
 std::vector<double> sums_of(const Tiles& tiles, const std::vector<float>& x) {
@@ -171,8 +184,7 @@ TEST_CASE("the tiles are the same from any number of workers") {
   for (const int workers : {2, 3, 5}) {
     WorkerPool pool = make_pool(workers);
     const Tiles tiles = build_tiles(pool, graph, bounds);
-    for (std::size_t c = 0; c < tiles.columns(); ++c)
-      CHECK(std::ranges::equal(tiles.column_data(c), expected.column_data(c)));
+    for (std::size_t c = 0; c < tiles.columns(); ++c) CHECK(words_of(tiles, c) == words_of(expected, c));
   }
 }
 
@@ -183,8 +195,7 @@ TEST_CASE("memory stays within five bytes an edge, even for sparse tiles") {
     graph.add(static_cast<std::uint32_t>(random() % 1000000), static_cast<std::uint32_t>(random() % 1000000));
   WorkerPool pool = make_pool(2);
   const Tiles tiles = build_tiles(pool, graph, equal_columns(1000000, kColumnWidth));
-  CHECK(tiles.memory_bytes() <= 5 * graph.edges());
-  CHECK(tiles.bytes() <= tiles.memory_bytes());
+  CHECK(tiles.bytes() <= 5 * graph.edges());
   CHECK(error_of(tiles, graph, 1000000, some_values(1000000, 4)) < kTolerance);
 }
 
