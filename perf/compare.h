@@ -101,8 +101,8 @@ void add_predictions(Comparison& comparison, const plan::Rows& graph, const std:
                      plan::Encoding encoding);
 
 /// "1G with cover (25 ms) is faster than 10G with worker (32 ms)": the best way over the slowest link against
-/// the best of 2015 (worker, process, edge) over the fastest, for each number of processes. Spreads that meet are
-/// no difference.
+/// the best of 2015 (worker, process, edge) over the fastest, for each number of processes. Spreads that meet
+/// are no difference.
 std::vector<std::string> headlines(const Comparison& comparison);
 
 /// For people, ending with a newline.
