@@ -46,8 +46,8 @@ def test_the_figures_add_up(edgewire, tmp_path, graph):
     for rank, process in enumerate(found["processes"]):
         assert len(process["iterations"]) == 12 and len(process["worker"]) == 2
         assert process["wire_bytes_to"][rank] == 0 and process["wire_bytes_to"][1 - rank] > 0
-        for one, reported in zip(process["iterations"], report["iterations"]):
-            # Each moment of each worker is in one phase.
+        # Workers begin one after the other; from then on each moment of each is in one phase.
+        for one, reported in list(zip(process["iterations"], report["iterations"]))[1:]:
             assert sum(one["phases"].values()) == pytest.approx(2 * one["seconds"], rel=0.05, abs=1e-4)
             assert one["seconds"] <= reported["seconds"] * 1.05 + 1e-3
         waited = sum(one["phases"]["wait"] for one in process["iterations"])
