@@ -136,14 +136,16 @@ def test_known_answer_shaped_link(edgewire, tmp_path, graph):
 
 @pytest.mark.slow
 def test_known_answer_busy_neighbour(edgewire, tmp_path, graph):
-    """Rank 1 shares its core with programs that never rest."""
+    """Rank 1 shares its core with programs that never rest. Iterations are longer than the scheduler's slices."""
     cores = sorted(os.sched_getaffinity(0))
     if len(cores) < 2:
         pytest.skip("needs two cores")
+    large = tmp_path / "large.ew"
+    edgewire.ok("generate", "kronecker", "--scale", 19, "--edge-factor", 16, "--seed", 1, "-o", large)
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"],
                              preexec_fn=lambda: os.sched_setaffinity(0, {cores[1]})) for _ in range(6)]
     try:
-        report, text = profile(edgewire, tmp_path, graph, "-p", 2, "-w", 1, "--transport", "shm", "--iterations", 200,
+        report, text = profile(edgewire, tmp_path, large, "-p", 2, "-w", 1, "--transport", "shm", "--iterations", 30,
                                preexec_fn=lambda: os.sched_setaffinity(0, set(cores[:2])))
     finally:
         for process in busy:
