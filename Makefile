@@ -4,7 +4,7 @@ BUILD ?= build
 GRAPH ?=
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cpp')
 
-.PHONY: build demo test test-all build-bench bench bench-peers bench-links format lint install-packages clean
+.PHONY: build demo test test-all build-bench bench bench-peers bench-links bench-cachegrind format lint install-packages clean
 
 build: install-packages
 	test -f $(BUILD)/build.ninja || meson setup $(BUILD)
@@ -31,6 +31,10 @@ bench: build-bench
 
 bench-peers: build-bench
 	perf/peers/compare.py --build $(BUILD) $(OPTIONS)
+
+# Instructions for each simulated last-level miss, where the machine has no hardware counters.
+bench-cachegrind: build
+	tools/cachegrind $(BUILD)
 
 # Over network namespaces with shaped links, as root: TCP beside iperf3, PageRank beside timely.
 bench-links: build-bench

@@ -136,10 +136,12 @@ void DenseJob::agree(const DenseOptions& options) {
 
 double DenseJob::link_rate(const DenseOptions& options) {
   if (options.assumed_link_rate > 0) return options.assumed_link_rate;
-  if (link_bytes_per_s_ == 0) {
-    link_bytes_per_s_ = engine::measure_link(wire_, options.transport, settings(wire_, options));
-  }
+  if (link_bytes_per_s_ == 0) link_bytes_per_s_ = measure_link_rate(options);
   return link_bytes_per_s_;
+}
+
+double DenseJob::measure_link_rate(const DenseOptions& options) {
+  return engine::measure_link(wire_, options.transport, settings(wire_, options));
 }
 
 double DenseJob::compute_rate(const DenseOptions& options) {

@@ -66,6 +66,9 @@ class DenseJob {
   /// Sets options.column_nodes.
   std::vector<engine::IterationRecord> iterate(engine::Step& step, engine::IterationOptions options);
 
+  /// Measures the link: payload bytes per second of the slowest process. Collective.
+  double measure_link_rate(const DenseOptions& options);
+
   plan::Strategy strategy() const noexcept { return strategy_; }
   /// Why it was chosen; empty when it was given.
   const std::string& strategy_reason() const noexcept { return strategy_reason_; }

@@ -69,11 +69,13 @@ void PageRank::keep(Checkpoint& checkpoint, int every) {
   every_ = every;
 }
 
-std::vector<engine::IterationRecord> PageRank::run(std::function<void(int done)> progress) {
+std::vector<engine::IterationRecord> PageRank::run(std::function<void(int done)> progress,
+                                                   engine::Observer* observer) {
   engine::IterationOptions options;
   options.iterations = std::max(0, options_.iterations - done_);
   options.has_goal = options_.tolerance > 0;
   options.start = start_;
+  options.observer = observer;
   if (progress) options.progress = [this, progress](int done) { progress(done_ + done); };
   if (checkpoint_ != nullptr) {
     options.keeps = [this](int done) { return (done_ + done) % every_ == 0; };

@@ -58,7 +58,8 @@ std::string to_text(const Comparison& comparison) {
 }
 
 std::string to_json(const Comparison& comparison) {
-  nlohmann::ordered_json json{{"graph", comparison.graph},
+  nlohmann::ordered_json json{{"schema_version", 1},  // src/report/schema
+                              {"graph", comparison.graph},
                               {"vertices", comparison.vertices},
                               {"edges", comparison.edges},
                               {"cores", comparison.cores},

@@ -128,6 +128,10 @@ class Tcp final : public Transport {
     return static_cast<std::size_t>(peer) * static_cast<std::size_t>(settings_.lanes) +
            static_cast<std::size_t>(lane);
   }
+  LaneCounters& lane_counters(int lane, int peer) noexcept {
+    return lanes_[static_cast<std::size_t>(lane) * static_cast<std::size_t>(settings_.size) +
+                  static_cast<std::size_t>(peer)];
+  }
   Link& link(int lane, int peer) const noexcept { return *links_[index(lane, peer)]; }
   std::atomic<std::uint64_t>& signal_count(int peer, int kind) const noexcept {
     return signals_[static_cast<std::size_t>(peer) * static_cast<std::size_t>(settings_.kinds) +

@@ -174,6 +174,15 @@ void JobOptions::add_to(CLI::App& command) {
                    "edges/s a worker, not by measuring");
   command.add_option("-o,--output", output_path, "write the result as id<TAB>value lines, - for stdout");
   command.add_option("--json", json_path, "write the run report as JSON, - for stdout");
+  command.add_flag("--profile", profile, "say where the time went, and what limited the run");
+  command.add_option("--profile-page", profile_path, "the same as an HTML page with charts");
+  command.add_option("--trace", trace_path,
+                     "what workers and chunks did, for trace viewers, as .json.gz (Chrome, Perfetto)");
+  command
+      .add_option("--sample-interval", sample_interval_s,
+                  "of a profile: seconds between looks at the machine")
+      ->check(between(0.01, 3600))
+      ->capture_default_str();
   command.add_flag("--verify", verify,
                    "check the result against a sequential reference; exit 1 when it differs");
 }

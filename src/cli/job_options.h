@@ -37,6 +37,10 @@ struct JobOptions {
   std::string output_path;
   std::string json_path;
   bool verify = false;
+  bool profile = false;
+  std::string profile_path, trace_path;
+  double sample_interval_s = 0.1;
+  bool profiled() const { return profile || !profile_path.empty() || !trace_path.empty(); }
 
   void add_to(CLI::App& command);
   /// The same for one process, "auto" resolved. Warns on stderr (rank 0) where workers share cores. Throws

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/common.h"
@@ -12,6 +13,8 @@
 #include "cli/stages.h"
 #include "error.h"
 #include "kernels/reference.h"
+#include "perf/profile.h"
+#include "perf/trace.h"
 
 namespace edgewire::cli {
 
@@ -73,10 +76,12 @@ void run(launch::WireUp& wire, const Settings& settings) {
   const auto start = std::chrono::steady_clock::now();
   const JobOptions& job_options = settings.job;
   auto options = job_options.dense(wire);
-  options.kernel = settings.describe();
+  options.kernel = settings.describe() + (job_options.profiled() ? ", profiled" : "");
   if (wire.rank() == 0) {
     check_writable(job_options.output_path);
     check_writable(job_options.json_path);
+    check_writable(job_options.profile_path);
+    check_writable(job_options.trace_path);
   }
   const auto graph = graph::GraphFile::open(job_options.graph_path);
   options.progress = stages_on_terminal("", wire.rank() == 0);
@@ -89,15 +94,39 @@ void run(launch::WireUp& wire, const Settings& settings) {
     checkpoint = std::make_unique<kernels::Checkpoint>(wire, settings.checkpoint, what, settings.resume);
     pagerank.keep(*checkpoint, settings.every);
   }
+  std::optional<perf::Profiler> profiler;
+  if (job_options.profiled()) {
+    const std::chrono::duration<double> interval(job_options.sample_interval_s);
+    profiler.emplace(wire, job, options,
+                     perf::ProfileOptions{settings.pagerank.iterations,
+                                          std::chrono::duration_cast<std::chrono::milliseconds>(interval)});
+  }
   ProcessFigures figures;
   const auto iterations = static_cast<std::uint64_t>(settings.pagerank.iterations);
   figures.iterations = pagerank.run(
-      [&](int done) { options.progress("iterate", static_cast<std::uint64_t>(done), iterations); });
+      [&](int done) { options.progress("iterate", static_cast<std::uint64_t>(done), iterations); },
+      profiler ? profiler->observer() : nullptr);
   options.progress = {};  // takes the bar away
   figures.seconds_total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   figures.checksum = checksum(job, pagerank.ranks());
   auto report = gather_report(wire, job, options, "pagerank", figures);
   if (wire.size() > 1) report.wire_error_bound = kernels::rounding_bound(settings.pagerank, options.encoding);
+  if (profiler) {
+    const auto profile = profiler->gather();
+    if (wire.rank() == 0) {
+      report.profile_json = profile.to_json();
+      report.profile_text = profile.to_text();
+      if (!job_options.profile_path.empty()) {
+        write_whole(
+            job_options.profile_path,
+            profile.to_html(fmt::format("{} of {}", settings.describe(), job_options.graph_path),
+                            fmt::format("processes {}, workers of each {}, {}, strategy {}", report.processes,
+                                        report.workers, report.transport, report.strategy)));
+      }
+      if (!job_options.trace_path.empty())
+        write_whole(job_options.trace_path, perf::gzip(perf::to_trace(profile)));
+    }
+  }
   std::vector<float> ranks;
   const bool wanted = job_options.verify || !job_options.output_path.empty();
   if (!wire.allgather(wanted ? "wanted" : "")[0].empty()) ranks = gather_values(wire, job, pagerank.ranks());

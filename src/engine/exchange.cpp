@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <numeric>
 #include <thread>
@@ -84,7 +85,8 @@ Exchange::Exchange(launch::WireUp& wire, transport::Transport& link, const plan:
       encoding_(encoding),
       lanes_(lanes),
       lists_(static_cast<int>(plan.streams().size()) / wire.size()),
-      writes_(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(wire.size())) {
+      writes_(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(wire.size())),
+      stalled_ns_(writes_.size()) {
   std::vector<std::string> counts(size());
   for (const auto& stream : plan.streams()) {
     const Counts one{stream.entries, stream.slots};
@@ -286,22 +288,34 @@ void Exchange::wait_until(const std::function<bool()>& done) {
   }
 }
 
-bool Exchange::write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept {
-  while (!link_.write(lane, peer, offset, source)) {
+/// Makes progress until done() holds; false once the job has failed.
+template <class Done>
+bool Exchange::until(int lane, int peer, const Done& done) noexcept {
+  if (done()) return true;
+  const auto start = std::chrono::steady_clock::now();
+  do {
     link_.ring_doorbell(lane);
     if (!link_.poll() || health().failed()) return false;
-  }
+  } while (!done());
+  stalled_ns_[lane * size() + peer] +=
+      static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
+  return true;
+}
+
+bool Exchange::write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept {
+  if (!until(lane, peer, [&] { return link_.write(lane, peer, offset, source); })) return false;
   ++writes_[lane * size() + peer];
   return true;
 }
 
 bool Exchange::signal(int lane, int peer, int kind, std::uint64_t count) noexcept {
-  while (!link_.signal(lane, peer, kind, count)) {
-    link_.ring_doorbell(lane);
-    if (!link_.poll() || health().failed()) return false;
-  }
+  if (!until(lane, peer, [&] { return link_.signal(lane, peer, kind, count); })) return false;
   link_.ring_doorbell(lane);
   return true;
+}
+
+bool Exchange::wait_completed(int lane, int peer, std::uint64_t done) noexcept {
+  return until(lane, peer, [&] { return link_.completed(lane, peer) >= done; });
 }
 
 }  // namespace edgewire::engine

@@ -130,11 +130,17 @@ class Exchange {
   bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept;
   /// Writes so far on this lane to this peer.
   std::uint64_t writes(int lane, int peer) const noexcept { return writes_[lane * size() + peer]; }
+  /// Returns once `done` writes to the peer have completed; false once the job has failed.
+  bool wait_completed(int lane, int peer, std::uint64_t done) noexcept;
+  /// Time that this lane has spent with a full queue to this peer, or waiting for its completions.
+  std::uint64_t stalled_ns(int lane, int peer) const noexcept { return stalled_ns_[lane * size() + peer]; }
 
   static constexpr std::size_t kScalarsBytes = 64;
 
  private:
   struct Counts;
+  template <class Done>
+  bool until(int lane, int peer, const Done& done) noexcept;
   bool mirrors(std::size_t stream) const noexcept {
     return strategy_ == plan::Strategy::cover && stream % static_cast<std::size_t>(lists_) == 1;
   }
@@ -166,6 +172,7 @@ class Exchange {
   std::vector<std::vector<OutgoingChunk>> lane_chunks_;
   std::vector<std::uint32_t> chunks_from_, chunks_to_;
   std::vector<std::uint64_t> writes_;
+  std::vector<std::uint64_t> stalled_ns_;
 };
 
 }  // namespace edgewire::engine

@@ -69,12 +69,29 @@ const float* Inbox::mirrors(int peer, std::uint64_t iteration) noexcept {
   return values.data();
 }
 
+bool Inbox::arrived(const Needed& needed, std::uint64_t iteration) const noexcept {
+  const std::uint64_t before = (iteration - 1) * exchange_.chunks_from(needed.peer, needed.lane);
+  return exchange_.link().signalled(needed.peer, kFirstLaneKind + static_cast<int>(needed.lane)) >=
+         before + needed.chunks;
+}
+
 bool Inbox::ready(std::size_t block, std::uint64_t iteration) const noexcept {
-  return std::all_of(needed_[block].begin(), needed_[block].end(), [&](const Needed& needed) {
-    const std::uint64_t before = (iteration - 1) * exchange_.chunks_from(needed.peer, needed.lane);
-    return exchange_.link().signalled(needed.peer, kFirstLaneKind + static_cast<int>(needed.lane)) >=
-           before + needed.chunks;
-  });
+  return std::all_of(needed_[block].begin(), needed_[block].end(),
+                     [&](const Needed& needed) { return arrived(needed, iteration); });
+}
+
+int Inbox::awaited(std::size_t block, std::uint64_t iteration) const noexcept {
+  for (const Needed& needed : needed_[block]) {
+    if (!arrived(needed, iteration)) return needed.peer;
+  }
+  return awaited_scalars(iteration - 1);
+}
+
+int Inbox::awaited_scalars(std::uint64_t iteration) const noexcept {
+  for (int p = 0; p < exchange_.size(); ++p) {
+    if (p != exchange_.rank() && exchange_.link().signalled(p, kScalarsKind) < iteration + 1) return p;
+  }
+  return -1;
 }
 
 void Inbox::add(std::size_t block, std::uint64_t iteration, std::span<double> sums) const noexcept {
@@ -116,9 +133,7 @@ void Inbox::add(std::size_t block, std::uint64_t iteration, std::span<double> su
 }
 
 bool Inbox::scalars(std::uint64_t iteration, const Scalars& mine, Scalars& total) const noexcept {
-  for (int p = 0; p < exchange_.size(); ++p) {
-    if (p != exchange_.rank() && exchange_.link().signalled(p, kScalarsKind) < iteration + 1) return false;
-  }
+  if (awaited_scalars(iteration) >= 0) return false;
   total = {};
   for (int p = 0; p < exchange_.size(); ++p) {
     Scalars one = mine;

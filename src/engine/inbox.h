@@ -20,6 +20,10 @@ class Inbox {
 
   /// Whether everything that peers send for the block in this iteration (from 1) has arrived.
   bool ready(std::size_t block, std::uint64_t iteration) const noexcept;
+  /// The peer whose chunks or scalars the block still lacks in this iteration; -1: none.
+  int awaited(std::size_t block, std::uint64_t iteration) const noexcept;
+  /// The peer whose scalars after `iteration` have not come; -1: none.
+  int awaited_scalars(std::uint64_t iteration) const noexcept;
   /// Adds it to sums[index - blocks[block]], peer after peer, so that the result does not depend on the order
   /// of arrival. A false id fails the job, naming the peer.
   void add(std::size_t block, std::uint64_t iteration, std::span<double> sums) const noexcept;
@@ -47,6 +51,8 @@ class Inbox {
     /// pairs with the acquire of those who wait.
     std::atomic<std::uint64_t> state{0};
   };
+  bool arrived(const Needed& needed, std::uint64_t iteration) const noexcept;
+
   Exchange& exchange_;
   Codec codec_;
   std::vector<Decoded> decoded_;  ///< [peer], where values travel in 16 bits

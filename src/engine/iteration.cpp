@@ -27,6 +27,7 @@ class Loop {
             bounds.begin())),
         step_(step),
         options_(options),
+        observer_(options.observer),
         outbox_(exchange, {exchange.encoding(), step.largest_value()}),
         inbox_(exchange, bounds.first(local_columns_ + 1), indexes,
                {exchange.encoding(), step.largest_value()}),
@@ -56,29 +57,56 @@ class Loop {
     const topology::NodeMemory memory(std::max(width_ * sizeof(double), kScratchBytes), -1, "sums");
     const auto scratch = memory.as<double>();
     std::vector<std::size_t> kept;
+    if (observer_) observer_->begin(worker);
     for (std::uint64_t t = 1; t <= static_cast<std::uint64_t>(options_.iterations) && !stop_; ++t) {
       send_columns(worker, t, scratch);
       own_columns(worker, t, scratch, kept);
-      kept_columns(t, scratch, kept);
-      pool_.barrier([this, t] { end(t); });
+      kept_columns(worker, t, scratch, kept);
+      tell(worker, Phase::wait, 0, exchange_.rank());
+      pool_.barrier([this, worker, t] { end(worker, t); });
+    }
+    if (observer_) observer_->finish(worker);
+  }
+
+  void tell(int worker, Phase phase, std::size_t item = 0, int peer = -1) {
+    if (observer_) observer_->enter(worker, phase, item, peer);
+  }
+
+  /// Progress of the link; each worker watches the chunks of the peers' lanes with its number.
+  bool poll(int worker) {
+    const bool well = exchange_.link().poll();
+    if (observer_) tell_arrivals(worker);
+    return well;
+  }
+
+  void tell_arrivals(int worker) {
+    for (int p = 0; p < exchange_.size(); ++p) {
+      if (p == exchange_.rank()) continue;
+      observer_->arrived(worker, p, exchange_.link().signalled(p, kFirstLaneKind + worker));
     }
   }
 
   std::span<double> compute(int worker, std::size_t column, std::span<double> scratch) {
     const auto sums = scratch.first(bounds_[column + 1] - bounds_[column]);
+    tell(worker, Phase::compute, column);
     step_.compute(worker, column, sums);
     return sums;
   }
 
   void send_columns(int worker, std::uint64_t t, std::span<double> scratch) {
     for (const auto& chunk : exchange_.lane_chunks(worker)) {
+      const int peer = exchange_.outgoing()[chunk.stream].peer;
+      const std::uint64_t stalled_ns = exchange_.stalled_ns(worker, peer);
       if (exchange_.outgoing()[chunk.stream].mirrors) {
+        tell(worker, Phase::send, chunk.chunk.ordinal, peer);
         if (!outbox_.publish_mirrors(chunk, step_.values(), t)) return;
-        continue;
+      } else {
+        const auto sums = compute(worker, chunk.column, scratch);
+        tell(worker, Phase::send, chunk.chunk.ordinal, peer);
+        if (!outbox_.publish(chunk, sums, t)) return;
+        poll(worker);
       }
-      const auto sums = compute(worker, chunk.column, scratch);
-      if (!outbox_.publish(chunk, sums, t)) return;
-      exchange_.link().poll();
+      if (observer_) observer_->stalled(worker, peer, exchange_.stalled_ns(worker, peer) - stalled_ns);
     }
   }
 
@@ -90,14 +118,16 @@ class Loop {
       if (!taken) return;
       const std::size_t column = *taken;
       const auto sums = compute(worker, column, scratch);
-      exchange_.link().poll();
+      if (exchange_.size() > 1) tell(worker, Phase::send);
+      poll(worker);
       if (exchange_.size() > 1) {
         // As keep() and take() would: whether a column is kept depends on timing, the result must not.
         for (double& sum : sums) sum = static_cast<float>(sum);
       }
       if (Scalars totals; ready(column, t, totals)) {
-        finish(column, t, sums, totals);
+        finish(worker, column, t, sums, totals);
       } else {
+        tell(worker, Phase::apply, column);
         step_.keep(bounds_[column], sums);
         kept.push_back(column);
       }
@@ -105,7 +135,7 @@ class Loop {
   }
 
   /// Finishes columns as what they need comes in, in any order.
-  void kept_columns(std::uint64_t t, std::span<double> scratch, std::vector<std::size_t>& kept) {
+  void kept_columns(int worker, std::uint64_t t, std::span<double> scratch, std::vector<std::size_t>& kept) {
     std::size_t column = 0;
     Scalars totals;
     const auto take_one = [&] {
@@ -116,21 +146,25 @@ class Loop {
       kept.erase(one);
       return true;
     };
-    while (!kept.empty() && wait_until(take_one)) {
+    const auto awaited = [&] { return inbox_.awaited(kept.front(), t); };
+    while (!kept.empty() && wait_until(worker, take_one, awaited)) {
       const auto sums = scratch.first(bounds_[column + 1] - bounds_[column]);
+      tell(worker, Phase::apply, column);
       step_.take(bounds_[column], sums);
-      finish(column, t, sums, totals);
+      finish(worker, column, t, sums, totals);
     }
   }
 
-  /// Makes progress until done() holds; false once the job has failed.
-  template <class Done>
-  bool wait_until(const Done& done) {
-    for (int turns = 0; !done(); ++turns) {
+  /// Makes progress until done() holds; false once the job has failed. awaited(): the peer that is lacking.
+  template <class Done, class Awaited>
+  bool wait_until(int worker, const Done& done, const Awaited& awaited) {
+    if (done()) return true;
+    tell(worker, Phase::wait);
+    for (int turns = 0; turns == 0 || !done(); ++turns) {
+      if (observer_) observer_->waits_for(worker, awaited());
       const bool spin = !pool_.placement().oversubscribed && turns < 100000;
-      if (!(spin ? exchange_.link().poll() : exchange_.link().wait(std::chrono::microseconds(1000))) ||
-          failed())
-        return false;
+      if (!spin && !exchange_.link().wait(std::chrono::microseconds(1000))) return false;
+      if (!poll(worker) || failed()) return false;
     }
     return true;
   }
@@ -139,7 +173,9 @@ class Loop {
     return inbox_.scalars(t - 1, mine_, totals) && inbox_.ready(column, t);
   }
 
-  void finish(std::size_t column, std::uint64_t t, std::span<double> sums, const Scalars& totals) {
+  void finish(int worker, std::size_t column, std::uint64_t t, std::span<double> sums,
+              const Scalars& totals) {
+    tell(worker, Phase::apply, column);
     for (int p = 0; p < exchange_.size(); ++p) {
       if (const float* mirrors = inbox_.mirrors(p, t); mirrors != nullptr) {
         step_.add_mirrors(p, mirrors, column, sums);
@@ -150,11 +186,12 @@ class Loop {
   }
 
   /// One worker, the others rest.
-  void end(std::uint64_t t) {
+  void end(int worker, std::uint64_t t) {
     if (failed()) {
       stop_ = true;
       return;
     }
+    tell(worker, Phase::apply);
     mine_ = {};
     for (const auto& one : scalars_) {
       for (std::size_t i = 0; i < mine_.size(); ++i) mine_[i] += one[i];
@@ -167,9 +204,13 @@ class Loop {
     }
     if (options_.has_goal) {
       Scalars totals;
-      stop_ = !wait_until([&] { return inbox_.scalars(t, mine_, totals); }) || step_.reached(totals);
+      stop_ = !wait_until(
+                  worker, [&] { return inbox_.scalars(t, mine_, totals); },
+                  [&] { return inbox_.awaited_scalars(t); }) ||
+              step_.reached(totals);
     }
     record();
+    if (observer_) observer_->end_iteration(t);
     if (options_.progress) options_.progress(static_cast<int>(t));
   }
 
@@ -227,6 +268,7 @@ class Loop {
   std::size_t local_columns_;
   Step& step_;
   const IterationOptions& options_;
+  Observer* const observer_;
   Outbox outbox_;
   Inbox inbox_;
   std::uint32_t width_ = 0;

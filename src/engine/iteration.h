@@ -9,6 +9,7 @@
 #include "engine/exchange.h"
 #include "engine/inbox.h"
 #include "engine/outbox.h"
+#include "engine/phase.h"
 #include "engine/worker_pool.h"
 
 namespace edgewire::engine {
@@ -52,6 +53,7 @@ struct IterationOptions {
       false;  ///< ask Step::reached() after each iteration; all processes then wait for each other's scalars
   Scalars start{};  ///< own part of the scalars before the first iteration
   std::function<void(int done)> progress;
+  Observer* observer = nullptr;  ///< null: nobody is told, and no clock is read
   /// After these iterations keep(done, own scalars) is called by one worker while the others rest, and when
   /// it has returned in all processes, kept(done). May throw Error; then the job fails.
   std::function<bool(int done)> keeps;

@@ -50,9 +50,7 @@ bool Outbox::send(const OutgoingChunk& chunk, std::size_t values, std::uint64_t 
     link.stored(lane, peer, bytes);
   } else {
     const auto number = static_cast<std::size_t>(&chunk - exchange_.lane_chunks(lane).data());
-    while (link.completed(lane, peer) < sent_[lane][number]) {
-      if (!link.poll() || exchange_.health().failed()) return false;
-    }
+    if (!exchange_.wait_completed(lane, peer, sent_[lane][number])) return false;
     const auto source = exchange_.send_memory().subspan(stream.send_offset + at, bytes);
     fill(source.data());
     if (!exchange_.write(lane, peer, remote, source)) return false;

@@ -10,6 +10,8 @@ namespace edgewire::report {
 
 namespace {
 
+constexpr int kSchemaVersion = 1;  // src/report/schema
+
 std::string readable_bytes(std::uint64_t bytes) {
   constexpr std::array kUnits{"B", "kB", "MB", "GB", "TB"};
   auto value = static_cast<double>(bytes);
@@ -34,9 +36,16 @@ double RunReport::edges_per_second() const {
 }
 
 std::string RunReport::to_json() const {
-  nlohmann::ordered_json json{{"kernel", kernel},       {"vertices", vertices}, {"edges", edges},
-                              {"processes", processes}, {"workers", workers},   {"transport", transport},
-                              {"strategy", strategy},   {"wire", wire},         {"ownership", ownership},
+  nlohmann::ordered_json json{{"schema_version", kSchemaVersion},
+                              {"kernel", kernel},
+                              {"vertices", vertices},
+                              {"edges", edges},
+                              {"processes", processes},
+                              {"workers", workers},
+                              {"transport", transport},
+                              {"strategy", strategy},
+                              {"wire", wire},
+                              {"ownership", ownership},
                               {"layout", layout}};
   auto& list = json["iterations"] = nlohmann::ordered_json::array();
   for (const auto& one : iterations) {
@@ -70,6 +79,7 @@ std::string RunReport::to_json() const {
                       {"limit", one.limit},
                       {"passed", one.passed}};
   }
+  if (!profile_json.empty()) json["profile"] = nlohmann::ordered_json::parse(profile_json);
   json["version"] = EDGEWIRE_VERSION;
   return json.dump(2) + "\n";
 }
@@ -120,7 +130,7 @@ std::string RunReport::to_text() const {
         in_sum ? "" : fmt::format(" (limit {:.2g})", one.limit), one.sum_error,
         in_sum ? fmt::format(" (limit {:.2g})", one.limit) : "");
   }
-  return text + fmt::format("checksum {:016x}\n", checksum);
+  return text + fmt::format("checksum {:016x}\n", checksum) + profile_text;
 }
 
 }  // namespace edgewire::report

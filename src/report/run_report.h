@@ -51,7 +51,9 @@ struct RunReport {
   Bound bound;
   /// Values travelled in 16 bits: most that the result can differ from that of f32, as sum_error. Else 0.
   double wire_error_bound = 0;
-  std::uint64_t checksum = 0;              ///< equal for equal results, whatever the order of vertices
+  std::uint64_t checksum = 0;  ///< equal for equal results, whatever the order of vertices
+  std::string profile_json;    ///< section `profile`, or empty
+  std::string profile_text;
   std::vector<Verification> verification;  ///< one or none
 
   /// Mean of the last ten iterations; 0 when there are none.

@@ -241,6 +241,23 @@ TEST_CASE("waiting ends at the timeout when nothing comes") {
   }
 }
 
+TEST_CASE("bytes are counted for the peer that they went to, on every lane") {
+  for (const Subject& subject : subjects()) {
+    if (subject.seed != 0) continue;
+    CAPTURE(subject.label());
+    const Job job = make_job(subject, 3, 64, 2, 2);
+    job[0]->signal(0, 1, 0, 1);
+    job[0]->signal(1, 1, 1, 1);
+    const auto source = job[0]->transport->send_memory(8);
+    while (!job[0]->transport->write(1, 2, 0, source)) job[0]->progress();
+    CHECK(job[0]->transport->frame_bytes_to(0) == 0);
+    CHECK(job[0]->transport->frame_bytes_to(2) >= 8);
+    CHECK(job[0]->transport->frame_bytes_to(1) + job[0]->transport->frame_bytes_to(2) ==
+          job[0]->transport->counters().frame_bytes);
+    if (subject.backend == "tcp") CHECK(job[0]->transport->frame_bytes_to(1) > 0);
+  }
+}
+
 TEST_CASE("mapped memory can be stored to") {
   const Job job = make_job({"shm", 0}, 2, 64);
   std::byte* at = job[0]->transport->remote_ptr(1, 17);

@@ -1,0 +1,195 @@
+#include "perf/counters.h"
+
+#include <fmt/core.h>
+#include <linux/perf_event.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+
+namespace edgewire::perf {
+
+namespace {
+
+constexpr std::uint64_t cache(std::uint64_t which, std::uint64_t result) {
+  return which | PERF_COUNT_HW_CACHE_OP_READ << 8U | result << 16U;
+}
+
+perf_event_attr attributes(Event event) {
+  struct Code {
+    std::uint32_t type;
+    std::uint64_t config;
+  };
+  constexpr std::array<Code, kEvents> kCodes{{
+      {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
+      {PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
+      {PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND},
+      {PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND},
+      {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES},
+      {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
+      {PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_DTLB, PERF_COUNT_HW_CACHE_RESULT_MISS)},
+      {PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_NODE, PERF_COUNT_HW_CACHE_RESULT_MISS)},
+      {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
+      {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
+      {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
+      {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS},
+  }};
+  const Code code = kCodes[static_cast<std::size_t>(event)];
+  perf_event_attr attr{};
+  attr.size = sizeof(attr);
+  attr.type = code.type;
+  attr.config = code.config;
+  attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  attr.exclude_hv = 1;
+  return attr;
+}
+
+/// -1 and errno when it cannot be counted. Without the right to see the kernel, user space alone.
+int open_event(Event event, int leader) {
+  auto attr = attributes(event);
+  const auto call = [&] {
+    return static_cast<int>(syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC));
+  };
+  int descriptor = call();
+  if (descriptor < 0 && (errno == EACCES || errno == EPERM) && attr.type != PERF_TYPE_SOFTWARE) {
+    attr.exclude_kernel = 1;
+    descriptor = call();
+  }
+  return descriptor;
+}
+
+std::uint64_t nanoseconds(const timespec& time) {
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+}  // namespace
+
+bool Counts::has(Event event) const noexcept { return (*this)[event].running_ns > 0; }
+
+double Counts::count(Event event) const noexcept {
+  const One& one = (*this)[event];
+  if (one.running_ns == 0) return 0;
+  return static_cast<double>(one.value) * static_cast<double>(one.enabled_ns) /
+         static_cast<double>(one.running_ns);
+}
+
+double Counts::share(Event event) const noexcept {
+  const One& one = (*this)[event];
+  return ratio(static_cast<double>(one.running_ns), static_cast<double>(one.enabled_ns));
+}
+
+Counts& Counts::operator+=(const Counts& other) noexcept {
+  for (std::size_t e = 0; e < kEvents; ++e) {
+    ones_[e].value += other.ones_[e].value;
+    ones_[e].enabled_ns += other.ones_[e].enabled_ns;
+    ones_[e].running_ns += other.ones_[e].running_ns;
+  }
+  return *this;
+}
+
+Counts Counts::operator-(const Counts& before) const noexcept {
+  Counts result = *this;
+  for (std::size_t e = 0; e < kEvents; ++e) {
+    result.ones_[e].value -= before.ones_[e].value;
+    result.ones_[e].enabled_ns -= before.ones_[e].enabled_ns;
+    result.ones_[e].running_ns -= before.ones_[e].running_ns;
+  }
+  return result;
+}
+
+double cycles_per_instruction(const Counts& counts) noexcept {
+  return ratio(counts.count(Event::cycles), counts.count(Event::instructions));
+}
+
+double stalled_cycles_per_instruction(const Counts& counts) noexcept {
+  const Event stalled = counts.has(Event::stalled_backend) ? Event::stalled_backend : Event::stalled_frontend;
+  return ratio(counts.count(stalled), counts.count(Event::instructions));
+}
+
+double instructions_per_llc_miss(const Counts& counts) noexcept {
+  return ratio(counts.count(Event::instructions), counts.count(Event::llc_misses));
+}
+
+double bytes_from_memory(const Counts& counts) noexcept { return 64 * counts.count(Event::llc_misses); }
+
+ThreadCounters::ThreadCounters() noexcept {
+  open({Event::cycles, Event::instructions, Event::stalled_frontend, Event::stalled_backend});
+  if (groups_.empty()) error_ = errno;
+  open({Event::llc_references, Event::llc_misses});
+  open({Event::dtlb_misses, Event::remote_reads});
+  open({Event::migrations});
+}
+
+ThreadCounters::~ThreadCounters() {
+  for (const auto& group : groups_) {
+    for (const int descriptor : group.descriptors) close(descriptor);
+  }
+}
+
+void ThreadCounters::open(std::initializer_list<Event> events) noexcept {
+  Group group;
+  for (const Event event : events) {
+    const int descriptor = open_event(event, group.leader);
+    if (descriptor < 0) {
+      if (group.leader < 0 && event == Event::cycles) return;
+      continue;
+    }
+    if (group.leader < 0) group.leader = descriptor;
+    group.descriptors.push_back(descriptor);
+    group.events.push_back(event);
+  }
+  if (group.leader >= 0) groups_.push_back(std::move(group));
+}
+
+Counts ThreadCounters::read() const noexcept {
+  Counts counts;
+  timespec wall{};
+  clock_gettime(CLOCK_MONOTONIC, &wall);
+  const std::uint64_t wall_ns = nanoseconds(wall);
+  const auto set = [&](Event event, std::uint64_t value) { counts[event] = {value, wall_ns, wall_ns}; };
+  timespec cpu{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu);
+  set(Event::task_clock_ns, nanoseconds(cpu));
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  set(Event::page_faults, static_cast<std::uint64_t>(usage.ru_minflt + usage.ru_majflt));
+  set(Event::context_switches, static_cast<std::uint64_t>(usage.ru_nvcsw + usage.ru_nivcsw));
+  for (const auto& group : groups_) {
+    std::array<std::uint64_t, 3 + kEvents> words{};  // number, enabled, running, values
+    const auto bytes = static_cast<ssize_t>((3 + group.events.size()) * sizeof(std::uint64_t));
+    if (::read(group.leader, words.data(), sizeof(words)) != bytes) continue;
+    for (std::size_t i = 0; i < group.events.size(); ++i) {
+      counts[group.events[i]] = {words[3 + i], words[1], words[2]};
+    }
+  }
+  return counts;
+}
+
+std::string explain_missing_counters(int error) {
+  if (error == 0) return {};
+  if (error == EACCES || error == EPERM) {
+    int paranoid = -1;
+    std::ifstream("/proc/sys/kernel/perf_event_paranoid") >> paranoid;
+    return fmt::format(
+        "no hardware counters: the kernel does not allow them (perf_event_paranoid is {}): as root, sysctl "
+        "kernel.perf_event_paranoid=1; in a container, also add CAP_PERFMON and a seccomp profile with "
+        "perf_event_open",
+        paranoid);
+  }
+  if (error == ENOSYS)
+    return "no hardware counters: this kernel or container has no perf_event_open: use a kernel with "
+           "CONFIG_PERF_EVENTS, or allow the call in the seccomp profile";
+  return fmt::format(
+      "no hardware counters: the machine gives none ({}), as most virtual machines: use a host with a "
+      "virtual "
+      "PMU or the bare machine; make bench-cachegrind simulates the caches",
+      std::strerror(error));
+}
+
+}  // namespace edgewire::perf

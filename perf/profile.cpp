@@ -1,0 +1,253 @@
+#include "perf/profile.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <numeric>
+#include <sstream>
+
+#include "launch/packing.h"
+#include "topology/machine.h"
+#include "topology/memory.h"
+
+namespace edgewire::perf {
+
+using engine::Phase;
+using launch::pack;
+using launch::unpack;
+
+namespace {
+
+std::uint64_t host_id() {
+  std::string id;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  return std::hash<std::string>{}(id);
+}
+
+double seconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+std::uint64_t work_ns(const PhaseTimes& times) {
+  return std::accumulate(times.begin(), times.end(), std::uint64_t{0}) -
+         times[static_cast<std::size_t>(Phase::wait)];
+}
+
+/// Of the time in which workers had work, the part in which they had a core.
+double cpu_share(const ProcessProfile& process) {
+  double cpu_ns = 0, all_ns = 0;
+  for (const auto& worker : process.workers) {
+    for (const auto phase : {Phase::compute, Phase::send, Phase::apply}) {
+      const auto p = static_cast<std::size_t>(phase);
+      cpu_ns += worker.counts[p].count(Event::task_clock_ns);
+      all_ns += static_cast<double>(worker.counted_ns[p]);
+    }
+  }
+  return all_ns > 0 ? std::min(1.0, cpu_ns / all_ns) : 1;
+}
+
+/// Whether all that the processes of this host need again and again stays in its cache.
+bool in_cache(const Profile& profile, const ProcessFacts& facts) {
+  std::uint64_t bytes = 0;
+  for (const auto& other : profile.processes) {
+    if (other.facts.host == facts.host) bytes += other.facts.working_set_bytes;
+  }
+  return bytes <= facts.cache_bytes;
+}
+
+template <class T>
+std::vector<std::vector<T>> gather(launch::WireUp& wire, const std::vector<T>& mine) {
+  const auto messages = wire.gather(pack(mine));
+  std::vector<std::vector<T>> all;
+  for (std::size_t p = 0; p < messages.size(); ++p) all.push_back(unpack<T>(messages[p], p));
+  return all;
+}
+
+std::vector<Samples> gather_samples(launch::WireUp& wire, const Samples& mine) {
+  std::string names;
+  std::vector<float> values;
+  for (const auto& series : mine.series) {
+    names += series.name + "\t" + series.unit + "\n";
+    values.insert(values.end(), series.values.begin(), series.values.end());
+  }
+  const auto all_names = wire.gather(names);
+  const auto all_times = gather(wire, mine.at_ns);
+  const auto all_values = gather(wire, values);
+  std::vector<Samples> all(all_times.size());
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    all[p].at_ns = all_times[p];
+    std::istringstream lines(all_names[p]);
+    auto at = all_values[p].begin();
+    for (std::string name, unit; std::getline(lines, name, '\t') && std::getline(lines, unit);) {
+      const auto end = at + static_cast<std::ptrdiff_t>(all_times[p].size());
+      all[p].series.push_back({name, unit, {at, end}});
+      at = end;
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+double measure_memory_rate(engine::WorkerPool& pool) {
+  constexpr std::size_t kMost = std::size_t{64} << 20, kAll = std::size_t{256} << 20;
+  constexpr int kSweeps = 3;
+  const std::size_t bytes = std::min(kMost, kAll / static_cast<std::size_t>(pool.workers()));
+  std::vector<double> took(static_cast<std::size_t>(pool.workers()));
+  std::atomic<std::uint64_t> kept{0};  // so that no sweep is optimized away; pairs with nothing
+  pool.run([&](int worker) {
+    const topology::NodeMemory memory(bytes, -1, "measuring memory");
+    const auto words = memory.as<std::uint64_t>();
+    std::ranges::fill(words, 1);
+    pool.barrier();
+    const std::uint64_t start = now_ns();
+    for (int sweep = 0; sweep < kSweeps; ++sweep) {
+      std::uint64_t sums[4] = {};
+      for (std::size_t i = 0; i + 4 <= words.size(); i += 4) {
+        for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] += words[i + lane];
+      }
+      kept.fetch_add(sums[0] + sums[1] + sums[2] + sums[3], std::memory_order_relaxed);
+    }
+    took[static_cast<std::size_t>(worker)] = seconds(now_ns() - start);
+  });
+  return static_cast<double>(bytes) * kSweeps * pool.workers() / *std::max_element(took.begin(), took.end());
+}
+
+Profiler::Profiler(launch::WireUp& wire, kernels::DenseJob& job, const kernels::DenseOptions& options,
+                   const ProfileOptions& profile)
+    : wire_(wire),
+      job_(job),
+      timeline_({.rank = wire.rank(),
+                 .processes = wire.size(),
+                 .workers = options.workers,
+                 .iterations = profile.iterations}) {
+  const auto& link = job.link();
+  if (wire.size() > 1 && link.name() != "shm") {
+    constexpr std::uint64_t kPiece = 1 << 18;
+    constexpr int kTries = 3;  // other programs can only make it slower
+    for (int i = 0; i < kTries; ++i) {
+      const double payload_bits_per_s = job.measure_link_rate(options) * 8;
+      line_bits_per_s_ =
+          std::max(line_bits_per_s_, payload_bits_per_s * static_cast<double>(link.wire_bytes_of(kPiece)) /
+                                         static_cast<double>(kPiece));
+    }
+  }
+  wire.allgather("");  // the processes of a host share its memory: all measure at once
+  memory_bytes_per_s_ = measure_memory_rate(job.pool());
+  for (int p = 0; p < wire.size(); ++p) frames_to_.push_back(link.frame_bytes_to(p));
+  sampler_.emplace(profile.sample_interval, options.workers,
+                   [this](int worker) { return timeline_.thread(worker); });
+}
+
+ProcessFacts Profiler::facts() const {
+  ProcessFacts facts;
+  const auto machine = topology::discover();
+  facts.host = host_id();
+  facts.workers = job_.pool().workers();
+  facts.cores = job_.pool().placement().oversubscribed
+                    ? std::max(1, static_cast<int>(machine.cores.size()) / wire_.local_size())
+                    : facts.workers;
+  std::uint64_t edges = job_.tiles().edges(), tiles = job_.tiles().bytes(), values = 0;
+  for (int p = 0; p < wire_.size(); ++p) {
+    edges += job_.mirror_tiles(p).edges();
+    tiles += job_.mirror_tiles(p).bytes();
+    const auto from = static_cast<std::size_t>(wire_.rank()), to = static_cast<std::size_t>(p);
+    if (from != to) values += job_.traffic().at(from, to) + job_.traffic().at(to, from);
+  }
+  constexpr std::uint64_t kBytesAVertex = 24;  // rank read and written, degree, value read, next one written
+  facts.edges = static_cast<double>(edges);
+  facts.memory_bytes = tiles + kBytesAVertex * job_.own().count() + 8 * values;
+  facts.working_set_bytes = tiles + 16 * std::uint64_t{job_.own().count()} + 8 * values;
+  facts.cache_bytes = machine.l3_bytes > 0 ? machine.l3_bytes : machine.l2_bytes;
+  facts.memory_bytes_per_s = memory_bytes_per_s_;
+  return facts;
+}
+
+Profile Profiler::gather() {
+  const auto samples = gather_samples(wire_, sampler_->stop());
+  const int workers = job_.pool().workers();
+  std::vector<std::uint64_t> wire_bytes_to;
+  for (int p = 0; p < wire_.size(); ++p) {
+    const auto before = frames_to_[static_cast<std::size_t>(p)];
+    wire_bytes_to.push_back(job_.link().wire_bytes_of(job_.link().frame_bytes_to(p) - before));
+  }
+  std::vector<WorkerTimes> times;
+  for (int w = 0; w < workers; ++w) times.push_back(timeline_.worker(w));
+  const auto all_facts = perf::gather(wire_, std::vector{facts()});
+  auto all_iterations = perf::gather(wire_, timeline_.iterations());
+  auto all_workers = perf::gather(wire_, times);
+  auto all_waits = perf::gather(wire_, timeline_.waited_ns());
+  auto all_bytes = perf::gather(wire_, wire_bytes_to);
+  Profile profile;
+  profile.transport = job_.link().name();
+  profile.iterations = timeline_.iterations_done();
+  profile.line_bits_per_s = line_bits_per_s_;
+  for (std::size_t p = 0; p < all_facts.size(); ++p) {
+    ProcessProfile one;
+    one.facts = all_facts[p].at(0);
+    one.iterations = std::move(all_iterations[p]);
+    one.workers = std::move(all_workers[p]);
+    one.waited_ns = std::move(all_waits[p]);
+    one.samples = samples[p];
+    one.wire_bytes_to = std::move(all_bytes[p]);
+    profile.processes.push_back(std::move(one));
+  }
+  for (int w = 0; w < workers; ++w) {
+    auto spans = perf::gather(wire_, timeline_.spans(w));
+    auto arrivals = perf::gather(wire_, timeline_.arrivals(w));
+    for (std::size_t p = 0; p < spans.size(); ++p) {
+      profile.processes[p].spans.push_back(std::move(spans[p]));
+      profile.processes[p].arrivals.push_back(std::move(arrivals[p]));
+    }
+  }
+  if (profile.processes.empty()) return profile;
+  for (const auto& process : profile.processes) {
+    for (const auto& worker : process.workers) {
+      if (worker.counter_error != 0)
+        profile.missing_counters = explain_missing_counters(worker.counter_error);
+    }
+  }
+  profile.load = load_of(profile);
+  profile.verdict = judge(profile.load);
+  return profile;
+}
+
+RunLoad load_of(const Profile& profile) {
+  RunLoad load;
+  load.line_bits_per_s = profile.line_bits_per_s;
+  const bool mixed = profile.transport.starts_with("shm+");  // inside a host nothing crosses a link
+  const auto done = std::max<std::uint64_t>(profile.iterations, 1);
+  for (std::size_t p = 0; p < profile.processes.size(); ++p) {
+    const auto& process = profile.processes[p];
+    const auto& facts = process.facts;
+    ProcessLoad one;
+    one.workers = facts.workers;
+    one.cores = facts.cores;
+    one.edges = facts.edges;
+    one.cpu_share = cpu_share(process);
+    one.memory_bytes = in_cache(profile, facts) ? 0 : facts.memory_bytes;
+    double length_s = 0;
+    const std::size_t first = process.iterations.size() > 1 ? 1 : 0;  // the first one warms up
+    const double count = static_cast<double>(std::max<std::size_t>(process.iterations.size() - first, 1));
+    const double workers = facts.workers;
+    for (std::size_t i = first; i < process.iterations.size(); ++i) {
+      const auto& times = process.iterations[i];
+      length_s += seconds(times.end_ns - times.begin_ns) / count;
+      one.work_s += seconds(work_ns(times.phases)) / workers / count;
+      one.slowest_worker_s += seconds(times.slowest_work_ns) / count;
+      one.waited_s +=
+          seconds(times.phases[static_cast<std::size_t>(Phase::wait)] - times.own_wait_ns) / workers / count;
+    }
+    load.seconds = std::max(load.seconds, length_s);
+    for (std::size_t q = 0; q < profile.processes.size(); ++q) {
+      if (mixed && profile.processes[q].facts.host == facts.host) continue;
+      one.wire_bytes_sent += process.wire_bytes_to[q] / done;
+      one.wire_bytes_received += profile.processes[q].wire_bytes_to[p] / done;
+    }
+    if (load.memory_bytes_per_s == 0 || facts.memory_bytes_per_s < load.memory_bytes_per_s)
+      load.memory_bytes_per_s = facts.memory_bytes_per_s;
+    load.processes.push_back(one);
+  }
+  return load;
+}
+
+}  // namespace edgewire::perf

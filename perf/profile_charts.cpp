@@ -1,0 +1,191 @@
+#include "perf/profile_charts.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "report/html.h"
+
+namespace edgewire::perf {
+
+namespace {
+
+using report::escaped;
+
+constexpr double kWidth = 440, kLeft = 58, kRight = 430, kTop = 6;
+/// Classes of the page's style; waiting is what nobody wants to see much of.
+constexpr const char* kPhaseStyle[engine::kPhases] = {"s0", "s2", "s1", "s4"};
+
+double ms(std::uint64_t ns) { return static_cast<double>(ns) * 1e-6; }
+
+class Figure {
+ public:
+  explicit Figure(std::string title) : title_(escaped(title)) {}
+  void legend(std::string_view style, std::string_view name) {
+    legend_ += fmt::format("<span><i class=\"{}\"></i>{}</span>", style, escaped(name));
+  }
+  void box(std::string_view style, double x, double y, double width, double height,
+           std::string_view title = "") {
+    if (title.empty()) {
+      add("<rect class=\"{}\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" />\n", style, x, y,
+          width, height);
+    } else {
+      add("<rect class=\"{}\" x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" "
+          "height=\"{:.2f}\"><title>{}</title></rect>\n",
+          style, x, y, width, height, escaped(title));
+    }
+  }
+  void text(double x, double y, std::string_view words, std::string_view anchor) {
+    add("<text class=\"soft\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor,
+        escaped(words));
+  }
+  void line(double x1, double y1, double x2, double y2) {
+    add("<line class=\"grid\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" />\n", x1, y1, x2, y2);
+  }
+  void curve(std::size_t colour, const std::string& points) {
+    add("<polyline class=\"curve l{}\" points=\"{}\" />\n", colour, points);
+  }
+  /// Ticks at 0, a half and `most`.
+  void y_axis(double most, double bottom) {
+    for (const double share : {0.0, 0.5, 1.0}) {
+      const double y = bottom - share * (bottom - kTop);
+      line(kLeft, y, kRight, y);
+      text(kLeft - 5, y + 4, fmt::format("{:.3g}", share * most), "end");
+    }
+  }
+  std::string html(double height) const {
+    return fmt::format(
+        "<figure><figcaption>{}</figcaption>\n<div class=\"legend\">{}</div>\n"
+        "<svg viewBox=\"0 0 {} {:.0f}\" role=\"img\" aria-label=\"{}\">\n{}</svg></figure>\n",
+        title_, legend_, kWidth, height, title_, shapes_);
+  }
+
+ private:
+  template <class... Arguments>
+  void add(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(shapes_), format, std::forward<Arguments>(arguments)...);
+  }
+  std::string title_, legend_, shapes_;
+};
+
+void phase_legend(Figure& figure) {
+  for (std::size_t p = 0; p < engine::kPhases; ++p) figure.legend(kPhaseStyle[p], engine::kPhaseNames[p]);
+}
+
+std::string describe(const Span& span, std::size_t rank) {
+  const char* name = engine::kPhaseNames[static_cast<std::size_t>(span.phase)];
+  std::string text = fmt::format("{} {:.3f} ms", name, ms(span.end_ns - span.begin_ns));
+  if (span.phase == engine::Phase::wait && span.peer >= 0)
+    text += static_cast<std::size_t>(span.peer) == rank ? " for own workers"
+                                                        : fmt::format(" for rank {}", span.peer);
+  if (span.phase == engine::Phase::send && span.peer >= 0) text += fmt::format(" to rank {}", span.peer);
+  if (span.phase == engine::Phase::compute) text += fmt::format(", column {}", span.item);
+  return text;
+}
+
+}  // namespace
+
+std::string phases_figure(const Profile& profile) {
+  constexpr std::size_t kIterations = 3, kMostRows = 24;
+  constexpr double kRow = 18, kLeast = 0.4;  // narrower boxes are not seen
+  const auto& first = profile.processes.front().iterations;
+  if (first.empty()) return {};
+  const std::size_t shown = std::min(first.size(), kIterations);
+  Figure figure(fmt::format("What each worker did in the last {} iterations", shown));
+  phase_legend(figure);
+  const double length_ns = static_cast<double>(first.back().end_ns - first[first.size() - shown].begin_ns);
+  double y = kTop;
+  std::size_t rows = 0;
+  for (std::size_t p = 0; p < profile.processes.size(); ++p) {
+    const auto& process = profile.processes[p];
+    const bool same_clock = process.facts.host == profile.processes.front().facts.host;
+    const std::uint64_t end_ns = same_clock ? first.back().end_ns : process.iterations.back().end_ns;
+    const auto x = [&](std::uint64_t ns) {
+      const double before = static_cast<double>(end_ns) - static_cast<double>(ns);
+      return std::clamp(kRight - (kRight - kLeft) * before / length_ns, kLeft, kRight);
+    };
+    for (std::size_t w = 0; w < process.spans.size() && rows < kMostRows; ++w, ++rows, y += kRow) {
+      figure.text(kLeft - 5, y + kRow - 6, fmt::format("{}.{}", p, w), "end");
+      for (const auto& span : process.spans[w]) {
+        const double from = x(span.begin_ns), to = x(span.end_ns);
+        if (to - from < kLeast) continue;
+        figure.box(kPhaseStyle[static_cast<std::size_t>(span.phase)], from, y, to - from, kRow - 4,
+                   describe(span, p));
+      }
+    }
+  }
+  figure.text(kLeft, y + 12, "rank.worker", "start");
+  figure.text(kRight, y + 12, fmt::format("{:.2f} ms", length_ns * 1e-6), "end");
+  return figure.html(y + 18);
+}
+
+std::string iterations_figure(const Profile& profile, std::size_t rank) {
+  constexpr std::size_t kMost = 100;
+  constexpr double kBottom = 150;
+  const auto& process = profile.processes[rank];
+  const auto& all = process.iterations;
+  const std::size_t first = all.size() > kMost ? all.size() - kMost : 0;
+  double most = 1e-9;
+  for (const auto& other : profile.processes) {
+    for (std::size_t i = std::min(first, other.iterations.size()); i < other.iterations.size(); ++i)
+      most = std::max(most, ms(other.iterations[i].end_ns - other.iterations[i].begin_ns));
+  }
+  Figure figure(fmt::format("Iterations of rank {}, ms", rank));
+  phase_legend(figure);
+  figure.y_axis(most, kBottom);
+  const double step = (kRight - kLeft) / static_cast<double>(std::max<std::size_t>(all.size() - first, 1));
+  for (std::size_t i = first; i < all.size(); ++i) {
+    double y = kBottom;
+    for (std::size_t p = 0; p < engine::kPhases; ++p) {
+      const double mean = ms(all[i].phases[p]) / process.facts.workers;
+      const double height = (kBottom - kTop) * mean / most;
+      y -= height;
+      figure.box(kPhaseStyle[p], kLeft + step * static_cast<double>(i - first) + step * 0.08, y, step * 0.84,
+                 height,
+                 fmt::format("iteration {}: {} {:.3f} ms", profile.iterations - all.size() + i + 1,
+                             engine::kPhaseNames[p], mean));
+    }
+  }
+  figure.text(kLeft, kBottom + 15, fmt::format("{}", profile.iterations - all.size() + first + 1), "start");
+  figure.text(kRight, kBottom + 15, fmt::format("{}", profile.iterations), "end");
+  return figure.html(kBottom + 20);
+}
+
+std::string samples_figure(const Profile& profile, std::size_t rank, const std::string& unit,
+                           const std::string& title) {
+  constexpr std::size_t kColours = 6;
+  constexpr double kBottom = 110;
+  const auto& samples = profile.processes[rank].samples;
+  std::vector<const Series*> shown;
+  float most = 0;
+  for (const auto& series : samples.series) {
+    if (series.unit != unit || series.values.empty()) continue;
+    const float largest = *std::max_element(series.values.begin(), series.values.end());
+    if (largest <= 0) continue;
+    shown.push_back(&series);
+    most = std::max(most, largest);
+  }
+  if (shown.empty()) return {};
+  Figure figure(fmt::format("{} of rank {}, {}", title, rank, unit));
+  figure.y_axis(static_cast<double>(most), kBottom);
+  const std::uint64_t begin = samples.at_ns.front();
+  const double length = std::max(1.0, static_cast<double>(samples.at_ns.back() - begin));
+  for (std::size_t s = 0; s < shown.size(); ++s) {
+    figure.legend(fmt::format("s{}", s % kColours), shown[s]->name);
+    std::string points;
+    for (std::size_t i = 0; i < samples.at_ns.size(); ++i) {
+      const double share =
+          samples.at_ns.size() == 1 ? 1 : static_cast<double>(samples.at_ns[i] - begin) / length;
+      points += fmt::format("{:.1f},{:.1f} ", kLeft + (kRight - kLeft) * share,
+                            kBottom - (kBottom - kTop) * static_cast<double>(shown[s]->values[i] / most));
+    }
+    figure.curve(s % kColours, points);
+  }
+  figure.text(kLeft, kBottom + 15, "0 s", "start");
+  figure.text(kRight, kBottom + 15, fmt::format("{:.1f} s", length * 1e-9), "end");
+  return figure.html(kBottom + 20);
+}
+
+}  // namespace edgewire::perf

@@ -1,0 +1,19 @@
+// The charts of a profile's page, as `<figure>`s for report::Page.
+#pragma once
+
+#include <string>
+
+#include "perf/profile.h"
+
+namespace edgewire::perf {
+
+/// What each worker did in the last iterations, side by side over time. Processes on other machines, whose
+/// clocks differ, are laid so that their last iterations end together.
+std::string phases_figure(const Profile& profile);
+/// The phases of each of the latest iterations of a process, as means of its workers.
+std::string iterations_figure(const Profile& profile, std::size_t rank);
+/// All samples of one unit of a process over time.
+std::string samples_figure(const Profile& profile, std::size_t rank, const std::string& unit,
+                           const std::string& title);
+
+}  // namespace edgewire::perf

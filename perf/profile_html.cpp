@@ -1,0 +1,129 @@
+// A profile as a page for people.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "perf/profile.h"
+#include "perf/profile_charts.h"
+#include "report/html.h"
+
+namespace edgewire::perf {
+
+namespace {
+
+constexpr std::size_t kMostFigures = 8;  // processes of which there are charts
+
+double ms(double ns) { return ns * 1e-6; }
+
+void add_verdict(report::Page& page, const Verdict& verdict) {
+  std::istringstream lines(verdict.to_text());
+  std::vector<std::string> others;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("limit:"))
+      page.highlight(line);
+    else
+      others.push_back(line);
+  }
+  if (!others.empty()) page.list(others);
+}
+
+report::Table phases(const Profile& profile) {
+  report::Table table;
+  table.header = {"rank",     "compute ms",        "send ms", "wait ms",
+                  "apply ms", "slowest worker ms", "edges M", "CPU %"};
+  for (std::size_t p = 0; p < profile.processes.size(); ++p) {
+    const auto& process = profile.processes[p];
+    const auto& load = profile.load.processes[p];
+    auto& row = table.rows.emplace_back();
+    row.push_back(fmt::format("{}", p));
+    for (std::size_t phase = 0; phase < engine::kPhases; ++phase) {
+      double sum = 0;
+      for (const auto& one : process.iterations) sum += static_cast<double>(one.phases[phase]);
+      row.push_back(fmt::format(
+          "{:.3f}", ms(sum) / process.facts.workers /
+                        static_cast<double>(std::max<std::size_t>(process.iterations.size(), 1))));
+    }
+    row.push_back(fmt::format("{:.3f}", 1e3 * load.slowest_worker_s));
+    row.push_back(fmt::format("{:.2f}", load.edges / 1e6));
+    row.push_back(fmt::format("{:.0f}", 100 * load.cpu_share));
+  }
+  return table;
+}
+
+/// A row for each process, a column for each process.
+template <class Cell>
+report::Table matrix(const Profile& profile, const std::string& corner, const Cell& cell) {
+  report::Table table;
+  table.header = {corner};
+  for (std::size_t q = 0; q < profile.processes.size(); ++q) table.header.push_back(fmt::format("{}", q));
+  for (std::size_t p = 0; p < profile.processes.size(); ++p) {
+    auto& row = table.rows.emplace_back();
+    row.push_back(fmt::format("{}", p));
+    for (std::size_t q = 0; q < profile.processes.size(); ++q)
+      row.push_back(cell(profile.processes[p], p, q));
+  }
+  return table;
+}
+
+std::string imbalance(const Profile& profile) {
+  report::BarChart chart;
+  chart.title = "Work of an iteration";
+  chart.series = {"mean of its workers", "its slowest worker"};
+  for (std::size_t p = 0; p < profile.load.processes.size() && p < 2 * kMostFigures; ++p) {
+    const auto& load = profile.load.processes[p];
+    const auto bar = [](std::size_t series, double seconds) {
+      const double value = 1e3 * seconds;
+      return report::BarChart::Bar{series, value, value, value, -1, fmt::format("{:.3g} ms", value), {}};
+    };
+    chart.groups.push_back({fmt::format("rank {}", p), {bar(0, load.work_s), bar(1, load.slowest_worker_s)}});
+  }
+  return to_figure(chart);
+}
+
+}  // namespace
+
+std::string Profile::to_html(const std::string& title, const std::string& subtitle) const {
+  report::Page page(title, subtitle);
+  page.heading("What limited the run");
+  add_verdict(page, verdict);
+  if (!missing_counters.empty()) page.paragraph(missing_counters);
+  page.heading("Where the time went");
+  page.table(phases(*this));
+  page.paragraph(
+      "Of an iteration and worker. Wait is for peers, for room in a full queue, or for own workers.");
+  std::vector<std::string> figures{phases_figure(*this), imbalance(*this)};
+  const std::size_t shown = std::min(processes.size(), kMostFigures);
+  for (std::size_t p = 0; p < shown; ++p) figures.push_back(iterations_figure(*this, p));
+  page.figures(figures);
+  const auto per_iteration = static_cast<double>(std::max<std::uint64_t>(iterations, 1));
+  if (processes.size() > 1) {
+    page.heading("Between processes");
+    page.paragraph("Bytes on the wire in an iteration, from the row's rank to the column's:");
+    page.table(matrix(*this, "from \\ to", [&](const ProcessProfile& from, std::size_t, std::size_t to) {
+      return fmt::format("{:.0f}", static_cast<double>(from.wire_bytes_to[to]) / per_iteration);
+    }));
+    page.paragraph(
+        "Milliseconds that a worker of the row's rank waits in an iteration for the column's (on the "
+        "diagonal: "
+        "for its own workers):");
+    page.table(matrix(*this, "who \\ for", [&](const ProcessProfile& who, std::size_t, std::size_t whom) {
+      return fmt::format("{:.3f}",
+                         ms(static_cast<double>(who.waited_ns[whom])) / who.facts.workers / per_iteration);
+    }));
+  }
+  figures.clear();
+  for (std::size_t p = 0; p < shown; ++p) {
+    for (const auto& [unit, what] :
+         {std::pair{"cores", "CPU"}, {"MB", "Memory"}, {"Gbit/s", "Network"}, {"MB/s", "Disks"}})
+      if (auto figure = samples_figure(*this, p, unit, what); !figure.empty())
+        figures.push_back(std::move(figure));
+  }
+  if (!figures.empty()) {
+    page.heading("The machines meanwhile");
+    page.figures(figures);
+  }
+  return page.html();
+}
+
+}  // namespace edgewire::perf

@@ -1,0 +1,164 @@
+// A profile as a table for people and as JSON for programs.
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "perf/profile.h"
+
+namespace edgewire::perf {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr int kSchemaVersion = 1;
+
+double seconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
+
+Counts of_workers(const ProcessProfile& process, std::size_t phase) {
+  Counts sum;
+  for (const auto& worker : process.workers) sum += worker.counts[phase];
+  return sum;
+}
+
+Json to_json(const PhaseTimes& times) {
+  Json json = Json::object();
+  for (std::size_t p = 0; p < engine::kPhases; ++p) json[engine::kPhaseNames[p]] = seconds(times[p]);
+  return json;
+}
+
+Json to_json(const Counts& counts) {
+  Json json = Json::object();
+  for (std::size_t e = 0; e < kEvents; ++e) {
+    const auto event = static_cast<Event>(e);
+    if (!counts.has(event)) continue;
+    json[kEventNames[e]] = counts.count(event);
+    if (e < kHardwareEvents) json[fmt::format("{}_share_of_time", kEventNames[e])] = counts.share(event);
+  }
+  const auto derived = [&](const char* name, double value) {
+    if (value > 0) json[name] = value;
+  };
+  derived("cycles_per_instruction", cycles_per_instruction(counts));
+  derived("stalled_cycles_per_instruction", stalled_cycles_per_instruction(counts));
+  derived("instructions_per_llc_miss", instructions_per_llc_miss(counts));
+  return json;
+}
+
+Json to_json(const WorkerTimes& worker) {
+  Json json{{"seconds", to_json(worker.phases)}, {"all", to_json(worker.whole)}};
+  for (std::size_t p = 0; p < engine::kPhases; ++p) {
+    auto counted = to_json(worker.counts[p]);
+    counted["seconds"] = seconds(worker.counted_ns[p]);
+    json["counted"][engine::kPhaseNames[p]] = std::move(counted);
+  }
+  return json;
+}
+
+Json to_json(const ProcessProfile& process, const ProcessLoad& load) {
+  Json json{{"workers", process.facts.workers},
+            {"cores", process.facts.cores},
+            {"edges_computed", process.facts.edges},
+            {"work_seconds", load.work_s},
+            {"slowest_worker_seconds", load.slowest_worker_s},
+            {"waited_for_peers_seconds", load.waited_s},
+            {"cpu_share", load.cpu_share},
+            {"memory_bytes", process.facts.memory_bytes},
+            {"in_cache", load.memory_bytes == 0},
+            {"wire_bytes_to", process.wire_bytes_to}};
+  json["waited_for"] = Json::array();
+  for (const auto ns : process.waited_ns) json["waited_for"].push_back(seconds(ns));
+  const auto counts = of_workers(process, static_cast<std::size_t>(engine::Phase::compute));
+  std::uint64_t counted = 0, all = 0;
+  for (const auto& worker : process.workers) {
+    counted += worker.counted_ns[0];
+    all += worker.phases[0];
+  }
+  if (counts.has(Event::llc_misses) && counted > 0 && !process.iterations.empty()) {
+    // Counted in some iterations only: their part of the time is their part of the edges.
+    const double iterations = static_cast<double>(process.iterations.size()) * static_cast<double>(counted) /
+                              static_cast<double>(all);
+    json["bytes_from_memory_per_edge"] = bytes_from_memory(counts) / iterations / process.facts.edges;
+  }
+  json["worker"] = Json::array();
+  for (const auto& worker : process.workers) json["worker"].push_back(to_json(worker));
+  json["iterations"] = Json::array();
+  for (const auto& one : process.iterations) {
+    auto phases = to_json(one.phases);
+    json["iterations"].push_back({{"seconds", seconds(one.end_ns - one.begin_ns)},
+                                  {"phases", std::move(phases)},
+                                  {"slowest_worker", seconds(one.slowest_work_ns)},
+                                  {"wait_for_own_workers", seconds(one.own_wait_ns)}});
+  }
+  return json;
+}
+
+Json to_json(const Verdict& verdict) {
+  Json json{{"limit", to_name(verdict.limiters.front().cause)},
+            {"seconds_per_iteration", verdict.seconds},
+            {"seconds_with_10x_link", verdict.seconds_10x}};
+  for (const auto& one : verdict.limiters) {
+    json["limiters"].push_back({{"cause", to_name(one.cause)},
+                                {"seconds", one.seconds},
+                                {"share", one.share},
+                                {"rank", one.rank},
+                                {"why", one.why}});
+  }
+  return json;
+}
+
+double average(const ProcessProfile& process, std::size_t phase) {
+  double sum = 0;
+  for (const auto& one : process.iterations) sum += seconds(one.phases[phase]);
+  return sum / process.facts.workers /
+         static_cast<double>(std::max<std::size_t>(process.iterations.size(), 1));
+}
+
+std::string counters_line(const Profile& profile) {
+  if (!profile.missing_counters.empty()) return profile.missing_counters + "\n";
+  Counts counts;
+  for (const auto& process : profile.processes)
+    counts += of_workers(process, static_cast<std::size_t>(engine::Phase::compute));
+  return fmt::format(
+      "compute: {:.2f} cycles an instruction, {:.2f} of them stalled, {:.0f} instructions a last-level "
+      "miss\n",
+      cycles_per_instruction(counts), stalled_cycles_per_instruction(counts),
+      instructions_per_llc_miss(counts));
+}
+
+}  // namespace
+
+std::string Profile::to_json() const {
+  Json json{{"schema_version", kSchemaVersion},
+            {"iterations", iterations},
+            {"line_bits_per_second", line_bits_per_s},
+            {"memory_bytes_per_second", load.memory_bytes_per_s}};
+  if (!missing_counters.empty()) json["missing_counters"] = missing_counters;
+  json["verdict"] = perf::to_json(verdict);
+  for (std::size_t p = 0; p < processes.size(); ++p)
+    json["processes"].push_back(perf::to_json(processes[p], load.processes[p]));
+  return json.dump();
+}
+
+std::string Profile::to_text() const {
+  std::string text = fmt::format("\n{:>4} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {}\n", "rank", "compute",
+                                 "send", "wait", "apply", "slowest", "CPU", "waited for");
+  for (std::size_t p = 0; p < processes.size(); ++p) {
+    const auto& process = processes[p];
+    text += fmt::format("{:>4}", p);
+    for (std::size_t phase = 0; phase < engine::kPhases; ++phase)
+      text += fmt::format(" {:>7.2f} ms", 1e3 * average(process, phase));
+    text += fmt::format(" {:>7.2f} ms {:>8.0f} %", 1e3 * load.processes[p].slowest_worker_s,
+                        100 * load.processes[p].cpu_share);
+    for (std::size_t q = 0; q < processes.size(); ++q) {
+      const double ms = 1e3 * seconds(process.waited_ns[q]) / process.facts.workers /
+                        static_cast<double>(std::max<std::uint64_t>(iterations, 1));
+      if (ms >= 0.01)
+        text += q == p ? fmt::format("  own workers {:.2f}", ms) : fmt::format("  rank {} {:.2f}", q, ms);
+    }
+    text += "\n";
+  }
+  text += "(of an iteration and worker; slowest: the work of the worker with most)\n";
+  return text + counters_line(*this) + verdict.to_text();
+}
+
+}  // namespace edgewire::perf

@@ -1,0 +1,225 @@
+#include "perf/timeline.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+
+namespace edgewire::perf {
+
+using engine::Phase;
+
+namespace {
+
+constexpr std::uint64_t kShareOfReading = 100;  // at most one part of so many
+
+/// The latest values of a sequence.
+template <class T>
+class Ring {
+ public:
+  explicit Ring(std::size_t size) : values_(size) {}
+  void push(const T& value) noexcept { values_[count_++ % values_.size()] = value; }
+  std::vector<T> in_order() const {
+    const std::size_t kept = std::min(count_, values_.size());
+    std::vector<T> result;
+    for (std::size_t i = count_ - kept; i < count_; ++i) result.push_back(values_[i % values_.size()]);
+    return result;
+  }
+
+ private:
+  std::vector<T> values_;
+  std::size_t count_ = 0;
+};
+
+std::size_t index(Phase phase) { return static_cast<std::size_t>(phase); }
+
+}  // namespace
+
+std::uint64_t now_ns() noexcept {
+  return static_cast<std::uint64_t>(
+      std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+/// Written by its thread, and by the worker that ends an iteration while it rests.
+struct alignas(64) Timeline::Worker {
+  Worker(const TimelineOptions& options)
+      : spans(options.spans),
+        arrivals(options.spans),
+        seen(static_cast<std::size_t>(options.processes)),
+        waited_ns(static_cast<std::size_t>(options.processes)) {}
+
+  std::atomic<int> thread{0};  ///< a single value; pairs with nothing
+  Phase phase = Phase::wait;
+  int peer = -1;
+  std::uint32_t item = 0;
+  std::uint64_t since_ns = 0;
+  std::uint64_t stalled_ns = 0;  ///< of this send phase
+  std::uint64_t began_ns = 0;
+  PhaseTimes iteration{};         ///< of this iteration
+  std::uint64_t own_wait_ns = 0;  ///< of this iteration
+  WorkerTimes times;
+  std::unique_ptr<ThreadCounters> counters;
+  Counts start, last;
+  std::uint64_t counted_since_ns = 0;
+  bool counted = false;           ///< `last` was read when this phase began
+  std::uint64_t reads = 0;        ///< in this iteration
+  std::uint64_t read_ns = ~0ULL;  ///< that one takes when nothing interrupts it
+  Ring<Span> spans;
+  Ring<Arrival> arrivals;
+  std::vector<std::uint64_t> seen;       ///< [peer]: chunks
+  std::vector<std::uint64_t> waited_ns;  ///< [peer]
+
+  Counts read() {
+    const std::uint64_t start_ns = now_ns();
+    const Counts counts = counters->read();
+    read_ns = std::min(read_ns, now_ns() - start_ns);
+    ++reads;
+    return counts;
+  }
+};
+
+Timeline::Timeline(const TimelineOptions& options)
+    : options_(options),
+      iterations_(std::min<std::size_t>(kKeptIterations, static_cast<std::size_t>(options.iterations))) {
+  for (int w = 0; w < options.workers; ++w) workers_.push_back(std::make_unique<Worker>(options));
+}
+
+Timeline::~Timeline() = default;
+
+void Timeline::begin(int worker) noexcept {
+  Worker& own = *workers_[static_cast<std::size_t>(worker)];
+  own.counters = std::make_unique<ThreadCounters>();
+  own.times.counter_error = own.counters->error();
+  own.start = own.last = own.read();
+  own.counted = true;
+  own.thread.store(gettid(), std::memory_order_relaxed);
+  own.began_ns = own.since_ns = own.counted_since_ns = now_ns();
+}
+
+void Timeline::finish(int worker) noexcept {
+  Worker& own = *workers_[static_cast<std::size_t>(worker)];
+  close(own, now_ns());
+  own.times.whole = own.counters->read() - own.start;
+  own.times.whole_ns = own.since_ns - own.began_ns;
+  own.counters.reset();
+}
+
+/// Ends the stretch of time up to now; the phase goes on.
+void Timeline::close(Worker& own, std::uint64_t now) noexcept {
+  const std::uint64_t ns = now - own.since_ns;
+  const std::uint64_t stalled = std::min(own.stalled_ns, ns);
+  const std::uint64_t middle = now - stalled;  // a stall is shown as a wait at the end of its phase
+  const auto add = [&](Phase phase, std::uint64_t begin, std::uint64_t end) {
+    if (begin == end) return;
+    own.iteration[index(phase)] += end - begin;
+    own.times.phases[index(phase)] += end - begin;
+    if (phase == Phase::wait && own.peer >= 0)
+      own.waited_ns[static_cast<std::size_t>(own.peer)] += end - begin;
+    if (phase == Phase::wait && own.peer == options_.rank) own.own_wait_ns += end - begin;
+    own.spans.push({begin, end, done_ + 1, own.item, static_cast<std::int16_t>(own.peer), phase});
+  };
+  add(own.phase, own.since_ns, middle);
+  add(Phase::wait, middle, now);
+  own.stalled_ns = 0;
+  own.since_ns = now;
+}
+
+void Timeline::enter(int worker, Phase phase, std::size_t item, int peer) noexcept {
+  Worker& own = *workers_[static_cast<std::size_t>(worker)];
+  const std::uint64_t now = now_ns();
+  if (counting_) {
+    const Counts counts = own.read();
+    if (own.counted) {
+      own.times.counts[index(own.phase)] += counts - own.last;
+      own.times.counted_ns[index(own.phase)] += now - own.counted_since_ns;
+    }
+    own.last = counts;
+    own.counted_since_ns = now;
+  }
+  own.counted = counting_;
+  close(own, now);
+  own.phase = phase;
+  own.item = static_cast<std::uint32_t>(item);
+  own.peer = peer;
+}
+
+void Timeline::waits_for(int worker, int peer) noexcept {
+  Worker& own = *workers_[static_cast<std::size_t>(worker)];
+  if (peer >= 0) own.peer = peer;
+}
+
+void Timeline::stalled(int worker, int /*peer*/, std::uint64_t stalled_ns) noexcept {
+  workers_[static_cast<std::size_t>(worker)]->stalled_ns += stalled_ns;
+}
+
+void Timeline::arrived(int worker, int peer, std::uint64_t chunks) noexcept {
+  Worker& own = *workers_[static_cast<std::size_t>(worker)];
+  auto& seen = own.seen[static_cast<std::size_t>(peer)];
+  if (chunks == seen) return;
+  own.arrivals.push({now_ns(), seen, chunks, peer});
+  seen = chunks;
+}
+
+void Timeline::end_iteration(std::uint64_t iteration) noexcept {
+  const std::uint64_t now = now_ns();
+  IterationTimes times;
+  times.begin_ns = began_ns_;
+  times.end_ns = now;
+  std::uint64_t reading_ns = 0;
+  for (auto& one : workers_) {
+    Worker& own = *one;
+    if (began_ns_ == 0) times.begin_ns = own.began_ns;
+    close(own, now);
+    std::uint64_t work_ns = 0;
+    for (std::size_t p = 0; p < engine::kPhases; ++p) {
+      times.phases[p] += own.iteration[p];
+      if (p != index(Phase::wait)) work_ns += own.iteration[p];
+    }
+    times.slowest_work_ns = std::max(times.slowest_work_ns, work_ns);
+    times.own_wait_ns += own.own_wait_ns;
+    own.iteration = {};
+    own.own_wait_ns = 0;
+    reading_ns = std::max(reading_ns, own.reads * own.read_ns);
+    own.reads = 0;
+  }
+  iterations_[done_ % iterations_.size()] = times;
+  done_ = iteration;
+  began_ns_ = now;
+  if (counting_) {
+    const std::uint64_t spent_ns = std::max<std::uint64_t>(times.end_ns - times.begin_ns, 1);
+    counted_every_ = 1 + kShareOfReading * reading_ns / spent_ns;
+  }
+  counting_ = iteration % counted_every_ == 0;
+}
+
+std::vector<IterationTimes> Timeline::iterations() const {
+  std::vector<IterationTimes> result;
+  const auto kept = std::min<std::uint64_t>(done_, iterations_.size());
+  for (std::uint64_t i = done_ - kept; i < done_; ++i) result.push_back(iterations_[i % iterations_.size()]);
+  return result;
+}
+
+std::vector<Span> Timeline::spans(int worker) const {
+  return workers_[static_cast<std::size_t>(worker)]->spans.in_order();
+}
+
+std::vector<Arrival> Timeline::arrivals(int worker) const {
+  return workers_[static_cast<std::size_t>(worker)]->arrivals.in_order();
+}
+
+WorkerTimes Timeline::worker(int worker) const { return workers_[static_cast<std::size_t>(worker)]->times; }
+
+int Timeline::thread(int worker) const noexcept {
+  return workers_[static_cast<std::size_t>(worker)]->thread.load(std::memory_order_relaxed);
+}
+
+std::vector<std::uint64_t> Timeline::waited_ns() const {
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(options_.processes));
+  for (const auto& one : workers_) {
+    for (std::size_t p = 0; p < all.size(); ++p) all[p] += one->waited_ns[p];
+  }
+  return all;
+}
+
+}  // namespace edgewire::perf

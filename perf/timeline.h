@@ -1,0 +1,108 @@
+// Records what the workers of a process do, phase by phase, while the engine runs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/phase.h"
+#include "perf/counters.h"
+#include "transport/transport.h"
+
+namespace edgewire::perf {
+
+/// A stretch of one worker's time, in nanoseconds of CLOCK_MONOTONIC.
+struct Span {
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+  std::uint64_t iteration = 0;  ///< from 1
+  std::uint32_t item = 0;       ///< see Observer::enter
+  std::int16_t peer = -1;
+  engine::Phase phase = engine::Phase::wait;
+};
+
+/// Chunks `first`..`end` of a peer's lane, counted from the first iteration, were seen to have arrived.
+struct Arrival {
+  std::uint64_t at_ns = 0;
+  std::uint64_t first = 0;
+  std::uint64_t end = 0;
+  std::int32_t peer = 0;
+};
+
+using PhaseTimes = std::array<std::uint64_t, engine::kPhases>;  ///< nanoseconds
+
+/// An iteration of this process.
+struct IterationTimes {
+  std::uint64_t begin_ns = 0;
+  std::uint64_t end_ns = 0;
+  PhaseTimes phases{};                ///< summed over workers
+  std::uint64_t slowest_work_ns = 0;  ///< compute, send and apply of the worker with most of it
+  std::uint64_t own_wait_ns = 0;      ///< the part of wait that was for own workers, summed over them
+};
+
+/// What is known of one worker when the run is over.
+struct WorkerTimes {
+  PhaseTimes phases{};
+  std::array<Counts, engine::kPhases> counts{};  ///< of the iterations that were counted
+  PhaseTimes counted_ns{};                       ///< their time
+  Counts whole{};                                ///< of all iterations
+  std::uint64_t whole_ns = 0;
+  int counter_error = 0;  ///< see ThreadCounters::error()
+};
+
+struct TimelineOptions {
+  int rank = 0;
+  int processes = 1;
+  int workers = 1;
+  int iterations = 1;
+  std::size_t spans = std::size_t{1} << 15;  ///< of each worker, then the oldest are overwritten
+};
+
+/// Memory is bounded: of each worker the latest spans and arrivals are kept, of iterations the latest
+/// kKeptIterations; sums are of all. Counters are read at each change of phase, but only in as many
+/// iterations as keep reading them below a hundredth of the time.
+class Timeline final : public engine::Observer {
+ public:
+  static constexpr std::size_t kKeptIterations = 1000;
+
+  explicit Timeline(const TimelineOptions& options);
+  ~Timeline() override;
+
+  void begin(int worker) noexcept override;
+  void finish(int worker) noexcept override;
+  void enter(int worker, engine::Phase phase, std::size_t item, int peer) noexcept override;
+  void waits_for(int worker, int peer) noexcept override;
+  void stalled(int worker, int peer, std::uint64_t stalled_ns) noexcept override;
+  void arrived(int worker, int peer, std::uint64_t chunks) noexcept override;
+  void end_iteration(std::uint64_t iteration) noexcept override;
+
+  // When the run is over:
+  /// The latest ones, in order.
+  std::vector<IterationTimes> iterations() const;
+  std::vector<Span> spans(int worker) const;
+  std::vector<Arrival> arrivals(int worker) const;
+  WorkerTimes worker(int worker) const;
+  /// [peer]: nanoseconds that workers waited for it, summed; [own rank]: for own workers.
+  std::vector<std::uint64_t> waited_ns() const;
+  /// The worker's thread id; 0 before begin(). At any time.
+  int thread(int worker) const noexcept;
+  std::uint64_t iterations_done() const noexcept { return done_; }
+
+ private:
+  struct Worker;
+  void close(Worker& worker, std::uint64_t now) noexcept;
+
+  TimelineOptions options_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<IterationTimes> iterations_;  ///< a ring
+  std::uint64_t done_ = 0;                  ///< iterations; written while the workers rest
+  std::uint64_t began_ns_ = 0;              ///< this iteration
+  std::uint64_t counted_every_ = 1;         ///< iterations
+  bool counting_ = true;                    ///< in this iteration; written while the workers rest
+};
+
+/// CLOCK_MONOTONIC in nanoseconds.
+std::uint64_t now_ns() noexcept;
+
+}  // namespace edgewire::perf

@@ -1,0 +1,18 @@
+// A profile for trace viewers (chrome://tracing, ui.perfetto.dev).
+#pragma once
+
+#include <string>
+
+#include "perf/profile.h"
+
+namespace edgewire::perf {
+
+/// The kept spans of all workers, each chunk's life (ready, in flight, arrived) and the samples, as JSON in
+/// the Trace Event Format (Google, 2016). Times are microseconds from the earliest one. Processes on other
+/// machines, whose clocks differ, are moved so that their last iterations end together.
+std::string to_trace(const Profile& profile);
+
+/// As a .gz file holds it. Throws Error when there is no memory, or no zlib.
+std::string gzip(const std::string& text);
+
+}  // namespace edgewire::perf

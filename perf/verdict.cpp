@@ -1,0 +1,214 @@
+#include "perf/verdict.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+#include "perf/model.h"
+
+namespace edgewire::perf {
+
+namespace {
+
+constexpr double kUneven = 0.15;      // less of the slowest one's time is not called imbalance
+constexpr double kSlower = 1.25;      // times the others' time for an edge
+constexpr double kMemoryBound = 0.8;  // of the work: the cores mostly wait for memory
+constexpr double kOwnCore = 0.9;      // less: other programs run on it
+constexpr double kNoWait = 0.03;      // of the iteration: the process was not kept waiting
+constexpr double kUnexplained = 0.5;  // of the iteration
+
+double ms(double seconds) { return seconds * 1e3; }
+
+struct Facts {
+  double wire_s = 0, memory_s = 0, work_mean_s = 0, work_max_s = 0;
+  std::size_t wire_rank = 0, memory_rank = 0, slowest = 0;
+};
+
+std::uint64_t wire_bytes(const ProcessLoad& one) {
+  return std::max(one.wire_bytes_sent, one.wire_bytes_received);
+}
+
+double cost_of_edge(const ProcessLoad& one) {
+  return one.edges > 0 ? one.work_s * one.workers / one.edges : 0;
+}
+
+/// How long the bytes occupy the link, as it was measured before the run; the run itself has shown that it
+/// takes no longer than an iteration, and than the work of a process that never waited.
+double wire_seconds(const RunLoad& load, const Facts& facts) {
+  if (load.line_bits_per_s <= 0) return 0;
+  double seconds =
+      static_cast<double>(wire_bytes(load.processes[facts.wire_rank])) * 8 / load.line_bits_per_s;
+  seconds = std::min(seconds, load.seconds);
+  for (const auto& one : load.processes) {
+    if (one.waited_s < kNoWait * load.seconds) seconds = std::min(seconds, one.work_s);
+  }
+  return seconds;
+}
+
+Facts find(const RunLoad& load) {
+  Facts facts;
+  double workers = 0, work = 0;
+  for (std::size_t p = 0; p < load.processes.size(); ++p) {
+    const auto& one = load.processes[p];
+    workers += one.workers;
+    work += one.work_s * one.workers;
+    if (wire_bytes(one) > wire_bytes(load.processes[facts.wire_rank])) facts.wire_rank = p;
+    if (one.memory_bytes > load.processes[facts.memory_rank].memory_bytes) facts.memory_rank = p;
+    if (one.work_s > load.processes[facts.slowest].work_s) facts.slowest = p;
+  }
+  facts.work_mean_s = work / workers;
+  facts.work_max_s = load.processes[facts.slowest].work_s;
+  facts.wire_s = wire_seconds(load, facts);
+  if (load.memory_bytes_per_s > 0) {
+    facts.memory_s =
+        static_cast<double>(load.processes[facts.memory_rank].memory_bytes) / load.memory_bytes_per_s;
+  }
+  return facts;
+}
+
+std::string why_slow(const ProcessLoad& one) {
+  if (one.cores < one.workers)
+    return fmt::format("; its {} workers share {} core{}", one.workers, one.cores, one.cores == 1 ? "" : "s");
+  if (one.cpu_share < kOwnCore)
+    return fmt::format("; its workers had their cores for {:.0f} % of the time only", 100 * one.cpu_share);
+  return "";
+}
+
+/// The slowest process, when it is much slower than the mean; else its slowest worker, when that is.
+std::vector<Limiter> unevenness(const RunLoad& load, const Facts& facts) {
+  const auto& slowest = load.processes[facts.slowest];
+  const int rank = static_cast<int>(facts.slowest);
+  if (facts.work_max_s - facts.work_mean_s > kUneven * facts.work_max_s) {
+    double edges = 0, work = 0, workers = 0;  // of the others
+    for (const auto& one : load.processes) {
+      if (&one == &slowest) continue;
+      edges += one.edges;
+      work += one.work_s * one.workers;
+      workers += one.workers;
+    }
+    const double others = edges > 0 ? work / edges : 0;
+    const double cost = cost_of_edge(slowest);
+    if (cost > kSlower * others && others > 0) {
+      return {{Cause::slow_peer, facts.work_max_s, 0, rank,
+               fmt::format("rank {} needs {:.2f} ns of a worker for an edge, the others {:.2f}{}", rank,
+                           cost * 1e9, others * 1e9, why_slow(slowest))}};
+    }
+    return {{Cause::imbalance, facts.work_max_s, 0, rank,
+             fmt::format("rank {} works for {:.2f} ms, the mean is {:.2f}; it has {:.2f} times the edges a "
+                         "worker of the others",
+                         rank, ms(facts.work_max_s), ms(facts.work_mean_s),
+                         edges > 0 ? slowest.edges / slowest.workers / (edges / workers) : 1)}};
+  }
+  for (std::size_t p = 0; p < load.processes.size(); ++p) {
+    const auto& one = load.processes[p];
+    if (one.slowest_worker_s - one.work_s <= kUneven * one.slowest_worker_s ||
+        one.slowest_worker_s <= (1 + kUneven) * facts.work_max_s)
+      continue;
+    return {{Cause::imbalance, one.slowest_worker_s, 0, static_cast<int>(p),
+             fmt::format("one worker of rank {} works for {:.2f} ms, its workers' mean is {:.2f}{}", p,
+                         ms(one.slowest_worker_s), ms(one.work_s), why_slow(one))}};
+  }
+  return {};
+}
+
+Limiter wire(const RunLoad& load, const Facts& facts) {
+  const auto& one = load.processes[facts.wire_rank];
+  const double bits = 8 * static_cast<double>(wire_bytes(one));
+  return {Cause::wire, facts.wire_s, 0, static_cast<int>(facts.wire_rank),
+          fmt::format("rank {} {} {:.2f} MB an iteration, at {:.2f} Gbit/s {:.2f} ms", facts.wire_rank,
+                      one.wire_bytes_sent >= one.wire_bytes_received ? "sends" : "receives", bits / 8e6,
+                      bits / facts.wire_s / 1e9, ms(facts.wire_s))};
+}
+
+/// The work that remains when it is spread evenly: that of the cores, or of the memory that they wait for.
+Limiter even_work(const RunLoad& load, const Facts& facts) {
+  if (facts.memory_s > kMemoryBound * facts.work_mean_s) {
+    const auto& one = load.processes[facts.memory_rank];
+    return {Cause::memory, std::max(facts.memory_s, facts.work_mean_s), 0,
+            static_cast<int>(facts.memory_rank),
+            fmt::format("rank {} moves {:.1f} MB through memory an iteration, at {:.1f} GB/s {:.2f} ms",
+                        facts.memory_rank, static_cast<double>(one.memory_bytes) / 1e6,
+                        load.memory_bytes_per_s / 1e9, ms(facts.memory_s))};
+  }
+  double edges = 0, workers = 0, cpu_share = 0;
+  for (const auto& one : load.processes) {
+    edges += one.edges;
+    workers += one.workers;
+    cpu_share += one.cpu_share / static_cast<double>(load.processes.size());
+  }
+  return {Cause::cores, facts.work_mean_s, 0, -1,
+          fmt::format(
+              "a worker computes {:.3f} G edges/s, for {:.2f} ms an iteration{}",
+              facts.work_mean_s > 0 ? edges / workers / facts.work_mean_s / 1e9 : 0, ms(facts.work_mean_s),
+              cpu_share < kOwnCore
+                  ? fmt::format("; workers had their cores for {:.0f} % of the time only", 100 * cpu_share)
+                  : "")};
+}
+
+/// The time with another line rate: what the model says will change is taken from what was measured.
+double with_rate(const RunLoad& load, const Facts& facts, double work_s, double times) {
+  const auto& slowest = load.processes[facts.slowest];
+  if (facts.wire_s <= 0 || work_s <= 0) return load.seconds;
+  const Demand demand{.processes = static_cast<int>(load.processes.size()),
+                      .edges = slowest.edges,
+                      .wire_bytes = wire_bytes(load.processes[facts.wire_rank])};
+  Rates rates{.edges_per_core_s = slowest.edges / slowest.workers / work_s,
+              .cores = slowest.workers,
+              .line_bits_per_s = static_cast<double>(demand.wire_bytes) * 8 / facts.wire_s};
+  const double now = predict(demand, rates).seconds;
+  rates.line_bits_per_s *= times;
+  return load.seconds - (now - predict(demand, rates).seconds);
+}
+
+}  // namespace
+
+std::string_view to_name(Cause cause) noexcept {
+  constexpr std::array<std::string_view, 6> kNames{"wire",      "memory",      "cores",
+                                                   "imbalance", "a slow peer", "latency"};
+  return kNames[static_cast<std::size_t>(cause)];
+}
+
+Verdict judge(const RunLoad& load) {
+  const Facts facts = find(load);
+  Verdict verdict;
+  verdict.seconds = verdict.seconds_10x = load.seconds;
+  verdict.limiters = unevenness(load, facts);
+  verdict.limiters.push_back(even_work(load, facts));
+  if (facts.wire_s > 0) verdict.limiters.push_back(wire(load, facts));
+  std::stable_sort(verdict.limiters.begin(), verdict.limiters.end(),
+                   [](const Limiter& a, const Limiter& b) { return a.seconds > b.seconds; });
+  const double work_s = std::max({facts.work_max_s, facts.work_mean_s, facts.memory_s});
+  verdict.seconds_10x = with_rate(load, facts, work_s, 10);
+  const double rest = load.seconds - verdict.limiters.front().seconds;
+  if (rest > kUnexplained * load.seconds) {
+    verdict.limiters.insert(
+        verdict.limiters.begin(),
+        {Cause::latency, rest, 0, -1,
+         fmt::format(
+             "for {:.2f} ms of an iteration neither work nor bytes were what it waited for: starting, "
+             "waiting for each other, messages under way",
+             ms(rest))});
+  }
+  for (auto& one : verdict.limiters) one.share = load.seconds > 0 ? one.seconds / load.seconds : 0;
+  return verdict;
+}
+
+std::string Verdict::to_text() const {
+  std::string text;
+  const char* what = "limit:";
+  for (const auto& one : limiters) {
+    text += fmt::format("{:<6} {} {:.0f} %: {}\n", what, to_name(one.cause), 100 * one.share, one.why);
+    what = text.find("next:") == std::string::npos ? "next:" : "then:";
+  }
+  if (std::any_of(limiters.begin(), limiters.end(),
+                  [](const Limiter& l) { return l.cause == Cause::wire; })) {
+    text += fmt::format(
+        "with a link ten times as fast: {:.2f} ms an iteration instead of {:.2f} ({:.2f} times as "
+        "fast)\n",
+        ms(seconds_10x), ms(seconds), seconds_10x > 0 ? seconds / seconds_10x : 1);
+  }
+  return text;
+}
+
+}  // namespace edgewire::perf

@@ -1,0 +1,57 @@
+// What limited a run, what would limit it next, and what a faster link would bring.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace edgewire::perf {
+
+/// What one process did in an iteration; seconds are means of its workers, then of the iterations.
+struct ProcessLoad {
+  int workers = 1;
+  int cores = 1;                ///< that the process may use; with fewer than workers, these take turns
+  double edges = 0;             ///< computed
+  double work_s = 0;            ///< compute, apply, and send without stalls
+  double slowest_worker_s = 0;  ///< the same of the worker with most of it
+  double waited_s = 0;          ///< for peers, with stalls
+  double cpu_share = 1;  ///< of the time that its workers wanted a core, the part in which they had one
+  std::uint64_t wire_bytes_sent = 0;
+  std::uint64_t wire_bytes_received = 0;
+  std::uint64_t memory_bytes = 0;  ///< that go through memory; 0: all stays in the cache
+};
+
+struct RunLoad {
+  double seconds = 0;  ///< of an iteration
+  std::vector<ProcessLoad> processes;
+  double line_bits_per_s = 0;     ///< measured, in one direction; 0: nothing crosses a link
+  double memory_bytes_per_s = 0;  ///< measured, of a process; 0: unknown
+};
+
+/// latency: neither bytes nor work explain most of the time.
+enum class Cause : std::uint8_t { wire, memory, cores, imbalance, slow_peer, latency };
+std::string_view to_name(Cause cause) noexcept;
+
+/// One of the things that an iteration cannot be shorter than.
+struct Limiter {
+  Cause cause = Cause::cores;
+  double seconds = 0;
+  double share = 0;  ///< of the iteration
+  int rank = -1;     ///< the process that it is about; -1: all
+  std::string why;   ///< with figures
+};
+
+struct Verdict {
+  std::vector<Limiter> limiters;  ///< what limited the run, then the next limit and so on
+  double seconds = 0;             ///< of an iteration
+  double seconds_10x = 0;         ///< with a link ten times as fast
+  std::string to_text() const;    ///< lines, ending with a newline
+};
+
+/// Work, memory and the wire overlap, so the longest of them limits, as in model.h. Work is as long as that
+/// of the slowest process: where that one has more edges than the mean it is imbalance, where it needs longer
+/// for an edge a slow peer. `load` has at least one process.
+Verdict judge(const RunLoad& load);
+
+}  // namespace edgewire::perf

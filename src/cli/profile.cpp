@@ -1,0 +1,63 @@
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+
+namespace edgewire::cli {
+
+namespace {
+
+struct ProfileArguments {
+  std::vector<std::string> words;
+  std::string page_path, trace_path, sample_interval;
+};
+
+bool is_page(const std::string& path) { return path.ends_with(".html"); }
+
+/// The kernel's command line with what this command adds. A page among the kernel's own options is a page,
+/// too: no kernel writes HTML.
+std::vector<std::string> kernel_words(const ProfileArguments& arguments) {
+  auto words = arguments.words;
+
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if ((words[i] == "-o" || words[i] == "--output") && is_page(words[i + 1])) words[i] = "--profile-page";
+  }
+  words.emplace_back("--profile");
+  const auto add = [&words](const char* option, const std::string& value) {
+    if (!value.empty()) words.insert(words.end(), {option, value});
+  };
+  add("--profile-page", arguments.page_path);
+  add("--trace", arguments.trace_path);
+  add("--sample-interval", arguments.sample_interval);
+  return words;
+}
+
+void run(const std::vector<std::string>& words) {
+  CLI::App app("the run to be profiled");
+  app.require_subcommand(1);
+  add_pagerank(app);
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+  } catch (const CLI::CallForHelp& help) {
+    app.exit(help);
+  }
+}
+
+}  // namespace
+
+void add_profile(CLI::App& app) {
+  auto* command = app.add_subcommand(
+      "profile",
+      "Run a kernel and say where its time went: edgewire profile -o page.html -- pagerank GRAPH ...");
+  auto arguments = std::make_shared<ProfileArguments>();
+  command->add_option("-o,--output", arguments->page_path, "write an HTML page with charts");
+  command->add_option("--trace", arguments->trace_path,
+                      "write phases and chunks for trace viewers, as .json.gz (Chrome, Perfetto)");
+  command->add_option("--sample-interval", arguments->sample_interval,
+                      "seconds between looks at the machine");
+  command->add_option("run", arguments->words, "behind --: a kernel and its options")->required();
+  command->callback([arguments] { run(kernel_words(*arguments)); });
+}
+
+}  // namespace edgewire::cli

@@ -1,0 +1,100 @@
+#include "perf/timeline.h"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <numeric>
+#include <thread>
+
+namespace edgewire::perf {
+namespace {
+
+using engine::Phase;
+
+void pass_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+double ms(std::uint64_t ns) { return static_cast<double>(ns) * 1e-6; }
+
+std::size_t index(Phase phase) { return static_cast<std::size_t>(phase); }
+
+TEST_CASE("every moment of a worker belongs to one phase and one iteration") {
+  Timeline timeline({.rank = 0, .processes = 3, .workers = 1, .iterations = 2});
+  timeline.begin(0);
+  for (std::uint64_t t = 1; t <= 2; ++t) {
+    timeline.enter(0, Phase::compute, 7, -1);
+    pass_ms(4);
+    timeline.enter(0, Phase::send, 3, 2);
+    pass_ms(3);
+    timeline.stalled(0, 2, 2'000'000);
+    timeline.enter(0, Phase::wait, 0, -1);
+    timeline.waits_for(0, 1);
+    pass_ms(2);
+    timeline.arrived(0, 1, t);
+    timeline.enter(0, Phase::wait, 0, 0);
+    pass_ms(1);
+    timeline.end_iteration(t);
+  }
+  timeline.finish(0);
+
+  const auto iterations = timeline.iterations();
+  REQUIRE(iterations.size() == 2);
+  for (const auto& one : iterations) {
+    CHECK(std::accumulate(one.phases.begin(), one.phases.end(), std::uint64_t{0}) ==
+          one.end_ns - one.begin_ns);
+    CHECK(ms(one.phases[index(Phase::compute)]) >= 4);
+    CHECK(ms(one.phases[index(Phase::send)]) >= 1);
+    CHECK(ms(one.phases[index(Phase::wait)]) >= 5);  // with the stall
+    CHECK(ms(one.own_wait_ns) >= 1);
+    CHECK(one.slowest_work_ns == one.end_ns - one.begin_ns - one.phases[index(Phase::wait)]);
+  }
+  CHECK(iterations[0].end_ns == iterations[1].begin_ns);
+  const auto waited = timeline.waited_ns();
+  CHECK(ms(waited[0]) >= 2);
+  CHECK(ms(waited[1]) >= 4);
+  CHECK(ms(waited[2]) == doctest::Approx(4));
+
+  const auto spans = timeline.spans(0);
+  for (std::size_t i = 1; i < spans.size(); ++i) CHECK(spans[i - 1].end_ns == spans[i].begin_ns);
+  REQUIRE(spans.size() > 4);
+  CHECK(spans.front().iteration == 1);
+  CHECK(spans.back().iteration >= 2);
+  const auto arrivals = timeline.arrivals(0);
+  REQUIRE(arrivals.size() == 2);
+  CHECK(arrivals[1].peer == 1);
+  CHECK(arrivals[1].first == 1);
+  CHECK(arrivals[1].end == 2);
+
+  const auto worker = timeline.worker(0);
+  CHECK(worker.whole.has(Event::task_clock_ns));
+  // It slept: it had a core for a small part of the time.
+  CHECK(worker.whole.count(Event::task_clock_ns) < static_cast<double>(worker.whole_ns));
+  CHECK(worker.whole.count(Event::context_switches) >= 8);
+}
+
+TEST_CASE("memory is bounded: the latest spans and iterations stay, sums are of all") {
+  constexpr std::uint64_t kIterations = Timeline::kKeptIterations + 50;
+  Timeline timeline({.processes = 1, .workers = 1, .iterations = static_cast<int>(kIterations), .spans = 16});
+  timeline.begin(0);
+  for (std::uint64_t t = 1; t <= kIterations; ++t) {
+    timeline.enter(0, Phase::compute, t, -1);
+    timeline.enter(0, Phase::apply, t, -1);
+    timeline.end_iteration(t);
+  }
+  timeline.finish(0);
+  CHECK(timeline.iterations_done() == kIterations);
+  const auto iterations = timeline.iterations();
+  CHECK(iterations.size() == Timeline::kKeptIterations);
+  for (std::size_t i = 1; i < iterations.size(); ++i)
+    CHECK(iterations[i - 1].end_ns == iterations[i].begin_ns);
+  const auto spans = timeline.spans(0);
+  REQUIRE(spans.size() == 16);
+  CHECK(spans[14].item == kIterations);
+  std::uint64_t kept = 0, all = 0;
+  for (const auto& one : iterations) kept += one.phases[0];
+  for (const auto ns : timeline.worker(0).phases) all += ns;
+  CHECK(timeline.worker(0).phases[0] > kept);
+  CHECK(all == timeline.worker(0).whole_ns);
+}
+
+}  // namespace
+}  // namespace edgewire::perf
