@@ -13,6 +13,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from job import check_schema
+
 PATIENCE_S = 60
 needs_hosts = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("tc"),
                                  reason="local hosts need root and iproute2")
@@ -196,6 +198,7 @@ def compared(edgewire, graph, tmp_path_factory):
 def test_rows_of_a_comparison(compared, nothing_remains):
     folder, result = compared
     found = json.loads((folder / "rows.json").read_text())
+    check_schema(found, "compare_report")
     rows = found["rows"]
     assert [(row["processes"], row["strategy"], row["rate"]) for row in rows] == [
         (1, "none", "none"), (2, "worker", "1G"), (2, "worker", "10G"), (2, "cover", "1G"), (2, "cover", "10G")]

@@ -10,16 +10,9 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 
-import jsonschema
 import pytest
 
-SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "src/report/schema"
-
-
-def check_schema(name, report):
-    schema = json.loads((SCHEMAS / f"{name}.v1.json").read_text())
-    jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.validate(report, schema, cls=jsonschema.Draft202012Validator)
+from job import check_schema
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +27,7 @@ def profile(edgewire, folder, graph, *options, **more):
     path = folder / "report.json"
     text = edgewire.ok("pagerank", graph, "--profile", "--json", path, *options, **more)
     report = json.loads(path.read_text())
-    check_schema("run_report", report)
+    check_schema(report)
     return report, text
 
 
@@ -64,7 +57,7 @@ def test_nothing_is_profiled_unasked_and_no_iterations_are_no_failure(edgewire, 
     path = tmp_path / "report.json"
     text = edgewire.ok("pagerank", graph, "--json", path)
     report = json.loads(path.read_text())
-    check_schema("run_report", report)
+    check_schema(report)
     assert "profile" not in report and "limit:" not in text
     report, _ = profile(edgewire, tmp_path, graph, "--iterations", 0, "--profile-page", tmp_path / "page.html",
                         "--trace", tmp_path / "trace.json.gz")
