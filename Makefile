@@ -38,6 +38,7 @@ bench-cachegrind: build
 
 # Over network namespaces with shaped links, as root: TCP beside iperf3, PageRank beside timely.
 bench-links: build-bench
+	tools/install-packages --all
 	perf/bench/links.py --build $(BUILD)
 	perf/peers/links.py --build $(BUILD)
 
