@@ -69,7 +69,7 @@ void PageRank::keep(Checkpoint& checkpoint, int every) {
   every_ = every;
 }
 
-std::vector<engine::IterationRecord> PageRank::run(std::function<void(int done)> progress,
+std::vector<engine::IterationRecord> PageRank::run(const std::function<void(int done)>& progress,
                                                    engine::Observer* observer) {
   engine::IterationOptions options;
   options.iterations = std::max(0, options_.iterations - done_);
@@ -79,10 +79,13 @@ std::vector<engine::IterationRecord> PageRank::run(std::function<void(int done)>
   if (progress) options.progress = [this, progress](int done) { progress(done_ + done); };
   if (checkpoint_ != nullptr) {
     options.keeps = [this](int done) { return (done_ + done) % every_ == 0; };
-    options.keep = [this](int done, const engine::Scalars& mine) {
-      checkpoint_->write(static_cast<std::uint64_t>(done_ + done), job_.own().ids(), ranks(), mine);
+    const auto before = static_cast<std::uint64_t>(done_);
+    options.keep = [this, before](int done, const engine::Scalars& mine) {
+      checkpoint_->write(before + static_cast<std::uint64_t>(done), job_.own().ids(), ranks(), mine);
     };
-    options.kept = [this](int done) { checkpoint_->commit(static_cast<std::uint64_t>(done_ + done)); };
+    options.kept = [this, before](int done) {
+      checkpoint_->commit(before + static_cast<std::uint64_t>(done));
+    };
   }
   return job_.iterate(*this, options);
 }

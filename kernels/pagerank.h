@@ -38,7 +38,7 @@ class PageRank final : public engine::Step {
   /// Writes a checkpoint after iterations whose number `every` divides. `checkpoint` outlives this.
   void keep(Checkpoint& checkpoint, int every);
   /// The iterations that are left. `progress` is told of all that are done.
-  std::vector<engine::IterationRecord> run(std::function<void(int done)> progress = {},
+  std::vector<engine::IterationRecord> run(const std::function<void(int done)>& progress = {},
                                            engine::Observer* observer = nullptr);
   /// By index of the own vertices.
   std::span<const float> ranks() const noexcept { return ranks_.as<const float>().first(count_); }

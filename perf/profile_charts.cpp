@@ -22,7 +22,7 @@ double ms(std::uint64_t ns) { return static_cast<double>(ns) * 1e-6; }
 
 class Figure {
  public:
-  explicit Figure(std::string title) : title_(escaped(title)) {}
+  explicit Figure(const std::string& title) : title_(escaped(title)) {}
   void legend(std::string_view style, std::string_view name) {
     legend_ += fmt::format("<span><i class=\"{}\"></i>{}</span>", style, escaped(name));
   }

@@ -81,7 +81,7 @@ double interface_bytes(const std::string& name, std::size_t field) {
 
 }  // namespace
 
-Sampler::Sampler(std::chrono::milliseconds interval, int workers, std::function<int(int)> thread_of)
+Sampler::Sampler(std::chrono::milliseconds interval, int workers, const std::function<int(int)>& thread_of)
     : interval_(interval) {
   find_sources(workers, thread_of);
   thread_ = std::jthread([this](const std::stop_token& stop) {

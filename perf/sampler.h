@@ -32,7 +32,7 @@ class Sampler {
   static constexpr std::size_t kMostSamples = 4096;
 
   /// `thread_of(worker)`: its thread id, 0 when it has not started; from any thread.
-  Sampler(std::chrono::milliseconds interval, int workers, std::function<int(int worker)> thread_of);
+  Sampler(std::chrono::milliseconds interval, int workers, const std::function<int(int worker)>& thread_of);
   ~Sampler();
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <tuple>
 
 #include "error.h"
 
@@ -20,7 +21,9 @@ using engine::Phase;
 /// Where a chunk goes: which worker of which rank sends it, and to whom.
 struct Lane {
   std::size_t from, to, worker;
-  auto operator<=>(const Lane&) const = default;
+  bool operator<(const Lane& other) const {
+    return std::tie(from, to, worker) < std::tie(other.from, other.to, other.worker);
+  }
 };
 
 class Writer {

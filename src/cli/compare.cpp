@@ -129,7 +129,7 @@ std::vector<std::string> command_of(const perf::Cell& cell, const CompareArgumen
 
 class Comparing {
  public:
-  Comparing(const CompareArguments& arguments, perf::Matrix matrix)
+  Comparing(const CompareArguments& arguments, const perf::Matrix& matrix)
       : arguments_(arguments), cells_(perf::cells_of(matrix)), runs_(cells_.size()) {
     const auto& asked = matrix.processes;
     if (std::find(asked.begin(), asked.end(), 1) == asked.end())
@@ -215,13 +215,13 @@ void run(const CompareArguments& arguments) {
   if (on_stdout > 1) throw UsageError("only one of -o, --json and --csv can have stdout");
   for (const auto& path : {arguments.html_path, arguments.json_path, arguments.csv_path})
     check_writable(path);
-  perf::Matrix matrix = matrix_of(arguments);
+  const perf::Matrix matrix = matrix_of(arguments);
   const auto file = graph::GraphFile::open(arguments.graph_path);
   if (arguments.local() && geteuid() != 0)
     throw Error(
         "compare needs root for local hosts with shaped links; without root: real hosts (--hosts, --rank), "
         "`edgewire bound --rate`, or `edgewire pagerank -p 2 --transport tcp`");
-  Comparing comparing(arguments, std::move(matrix));
+  Comparing comparing(arguments, matrix);
   if (!comparing.run()) return;
   const auto comparison = comparing.result(file);
   if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(comparison));

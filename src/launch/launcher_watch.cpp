@@ -31,7 +31,8 @@ LauncherWatch::LauncherWatch() : parent_(getppid()) {
 
 LauncherWatch::~LauncherWatch() {
   stopping_ = true;
-  pthread_kill(thread_.native_handle(), SIGTERM);
+  // The thread waits for this signal, it does not end by it.
+  pthread_kill(thread_.native_handle(), SIGTERM);  // NOLINT(bugprone-bad-signal-to-kill-thread)
   thread_.join();
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }

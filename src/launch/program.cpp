@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -88,9 +89,9 @@ int execute(char* const* words) {
   if (errno != ENOENT || std::strchr(words[0], '/') != nullptr) return errno;
   for (const char* folder : {"/usr/sbin/", "/sbin/"}) {
     char path[256];
-    if (std::strlen(folder) + std::strlen(words[0]) >= sizeof path) return ENAMETOOLONG;
-    std::strcpy(path, folder);
-    std::strcat(path, words[0]);
+    const std::size_t start = std::strlen(folder), length = std::strlen(words[0]);
+    if (start + length >= sizeof path) return ENAMETOOLONG;
+    std::copy_n(words[0], length + 1, std::copy_n(folder, start, path));
     execv(path, words);
   }
   return errno;

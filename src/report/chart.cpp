@@ -64,10 +64,10 @@ class LogAxis {
   std::vector<double> ticks() const {
     const bool few = most_ / least_ < 2000;
     std::vector<double> result;
-    for (double decade = std::pow(10, std::floor(std::log10(least_) + 1e-9)); decade <= most_ * 1.001;
-         decade *= 10)
+    const auto first = static_cast<int>(std::floor(std::log10(least_) + 1e-9));
+    for (int exponent = first; std::pow(10, exponent) <= most_ * 1.001; ++exponent)
       for (const double digit : {1.0, 2.0, 5.0}) {
-        const double tick = decade * digit;
+        const double tick = std::pow(10, exponent) * digit;
         if ((few || digit == 1) && tick >= least_ * 0.999 && tick <= most_ * 1.001) result.push_back(tick);
       }
     return result;

@@ -115,7 +115,8 @@ inline std::vector<Edge> without_weights(std::vector<Edge> edges) {
 /// Writes `bytes` as NAME, converts it and opens the result.
 class Converter {
  public:
-  GraphFile operator()(const std::string& name, const std::string& bytes, ConvertOptions options = {}) const {
+  GraphFile operator()(const std::string& name, const std::string& bytes,
+                       const ConvertOptions& options = {}) const {
     write_file(directory_ / name, bytes);
     convert(directory_ / name, directory_ / "out.ew", options);
     return GraphFile::open(directory_ / "out.ew");

@@ -21,7 +21,7 @@ std::optional<Launcher> find_in(const std::map<std::string, std::string>& variab
                            "SLURM_NTASKS", "SLURM_PROCID", "PMI_SIZE"})
     unsetenv(name);
   for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
-  const auto found = find_launcher();
+  auto found = find_launcher();
   for (const auto& [name, value] : variables) unsetenv(name.c_str());
   return found;
 }
