@@ -32,6 +32,8 @@ Topology prepare() {
   if (hwloc_topology_init(&raw) != 0) throw Error("hwloc: cannot start: no memory");
   Topology topology(raw, hwloc_topology_destroy);
   hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  // Cards are found through sysfs without it, and it reads a list of all the world's cards, and leaks it.
+  hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "pci");
   return topology;
 }
 

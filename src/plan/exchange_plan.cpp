@@ -182,6 +182,7 @@ std::span<const std::uint32_t> ExchangePlan::slots_of(std::size_t stream) const 
 template <class Number>
 void ExchangePlan::for_each_entry(std::size_t stream, const Number& number) {
   const Stream& s = streams_[stream];
+  if (s.entries == 0) return;
   auto& numbers = destination_of_[static_cast<std::size_t>(s.list)];
   ownership_.visit([&](const auto& scheme) {
     for (std::uint32_t e = 0; e < s.entries; ++e)
