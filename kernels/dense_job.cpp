@@ -48,9 +48,9 @@ static_assert(kRowBlock == plan::ExchangePlan::kRowBlock);
 class MirrorReader final : public EdgeReader {
  public:
   /// owned: a bit for each vertex.
-  MirrorReader(const graph::GraphFile& graph, const plan::Ownership& ownership, const plan::OwnVertices& own,
-               const plan::Bits& owned, std::vector<std::uint32_t> sources)
-      : graph_(graph), ownership_(ownership), own_(own), owned_(owned), sources_(std::move(sources)) {
+  MirrorReader(const graph::GraphFile& graph, const plan::ExchangePlan& plan, const plan::Bits& owned,
+               std::vector<std::uint32_t> sources)
+      : graph_(graph), plan_(plan), owned_(owned), sources_(std::move(sources)) {
     for (const auto v : sources_)
       rows_.push_back(rows_.back() + graph.offsets()[v + std::size_t{1}] - graph.offsets()[v]);
   }
@@ -77,15 +77,12 @@ class MirrorReader final : public EdgeReader {
       ends.push_back(static_cast<std::uint32_t>(next - destinations.data()));
     }
     destinations.resize(static_cast<std::size_t>(next - destinations.data()));
-    ownership_.visit([&](const auto& scheme) {
-      for (auto& destination : destinations) destination = own_.indexes()[scheme.place(destination).local];
-    });
+    plan_.number_own(destinations);
   }
 
  private:
   const graph::GraphFile& graph_;
-  const plan::Ownership& ownership_;
-  const plan::OwnVertices& own_;
+  const plan::ExchangePlan& plan_;
   const plan::Bits& owned_;
   std::vector<std::uint32_t> sources_;  ///< global ids
   std::vector<std::uint64_t> rows_{0};  ///< [source]: edges of those before it
@@ -196,9 +193,10 @@ void DenseJob::build(const DenseOptions& options, const topology::Machine& machi
                                                  options.workers, for_each);
   const std::uint64_t share = plan.edges() / (16 * static_cast<std::uint64_t>(options.workers));
   column_bounds_ = plan.cut_columns(kColumnWidth, std::max<std::uint64_t>(share, 1 << 16), for_each);
+  plan.address_by_column(column_bounds_, for_each);
   spread_columns(machine);
   tiles_ = build_tiles(*pool_, PlanReader(plan), column_bounds_, memory_nodes_);
-  build_mirror_tiles();
+  build_mirror_tiles(plan);
   exchange_->deal_columns(column_bounds_, [this](std::size_t column) { return tiles_.edges(column); });
   count_traffic();
   graph_.release_rows(0, graph_.vertices());
@@ -250,7 +248,7 @@ void DenseJob::spread_columns(const topology::Machine& machine) {
   }
 }
 
-void DenseJob::build_mirror_tiles() {
+void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan) {
   mirror_tiles_.resize(static_cast<std::size_t>(wire_.size()));
   if (strategy_ != plan::Strategy::cover) return;
   plan::Bits owned(graph_.vertices());
@@ -273,7 +271,7 @@ void DenseJob::build_mirror_tiles() {
     for (std::uint64_t b = 0; b < blocks.size(); ++b)
       if (blocks[b]) graph_.verify_rows(b * kBlock, std::min((b + 1) * kBlock, graph_.vertices()));
     mirror_tiles_[peer] =
-        build_tiles(*pool_, MirrorReader(graph_, *ownership_, *own_, owned, std::move(sources)), bounds,
+        build_tiles(*pool_, MirrorReader(graph_, plan, owned, std::move(sources)), bounds,
                     std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1));
   }
 }

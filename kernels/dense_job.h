@@ -86,7 +86,7 @@ class DenseJob {
   double compute_rate(const DenseOptions& options);
   std::unique_ptr<plan::ExchangePlan> make_plan(const DenseOptions& options, const plan::ForEach& for_each);
   void spread_columns(const topology::Machine& machine);
-  void build_mirror_tiles();
+  void build_mirror_tiles(const plan::ExchangePlan& plan);
   void count_traffic();
 
   launch::WireUp& wire_;

@@ -30,7 +30,7 @@ inline constexpr std::uint32_t kStripWidth = 65536;  ///< sources of a strip; th
 inline constexpr std::uint32_t kRowBlock = 64;       ///< sources that an EdgeReader reads at a time
 inline constexpr std::uint32_t kBundle = 16;         ///< others of a bundle at most
 
-/// The edges of a process, destinations as indexes into the columns' space.
+/// The edges of a process, destinations as addresses: see plan::ColumnAddresses.
 class EdgeReader {
  public:
   virtual ~EdgeReader() = default;
@@ -38,8 +38,9 @@ class EdgeReader {
   /// The number of edges of sources [first, last), or an upper bound; first is a multiple of kRowBlock, last
   /// too or sources().
   virtual std::uint64_t edges(std::uint32_t first, std::uint32_t last) const = 0;
-  /// Sets `destinations` to those of sources [first, last), in source order, and `ends`, for each of these
-  /// sources, to the number of destinations up to and including it. first is a multiple of kRowBlock and last
+  /// Sets `destinations` to the addresses of those of sources [first, last), in source order, and `ends`, for
+  /// each of these sources, to the number of destinations up to and including it. first is a multiple of
+  /// kRowBlock and last
   /// - first <= kRowBlock. Called once for each source, from several workers at once.
   virtual void read(int worker, std::uint32_t first, std::uint32_t last,
                     std::vector<std::uint32_t>& destinations, std::vector<std::uint32_t>& ends) const = 0;

@@ -9,6 +9,7 @@
 #include "kernels/tile_encoder.h"
 #include "kernels/tile_format.h"
 #include "kernels/tile_memory.h"
+#include "plan/column_addresses.h"
 
 namespace edgewire::kernels {
 
@@ -31,35 +32,6 @@ constexpr std::uint64_t kLeastBandEdges = 1 << 22;
 
 constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
-/// Finds the column of a destination.
-class ColumnLookup {
- public:
-  explicit ColumnLookup(std::span<const std::uint32_t> bounds) : bounds_(bounds) {
-    std::uint32_t column = 0;
-    for (std::uint64_t first = 0; first < bounds.back(); first += 1U << kBlockBits) {
-      while (bounds[column + 1] <= first) ++column;
-      const bool shared =
-          bounds[column + 1] < std::min<std::uint64_t>(first + (1U << kBlockBits), bounds.back());
-      blocks_.push_back(column | (shared ? kShared : 0));
-    }
-  }
-  std::uint32_t operator()(std::uint32_t destination) const noexcept {
-    std::uint32_t column = blocks_[destination >> kBlockBits];
-    if ((column & kShared) != 0) [[unlikely]] {
-      column &= ~kShared;
-      while (destination >= bounds_[column + 1]) ++column;
-    }
-    return column;
-  }
-
- private:
-  static constexpr std::uint32_t kBlockBits = 6;
-  static constexpr std::uint32_t kShared = 1U << 31;
-  std::span<const std::uint32_t> bounds_;
-  /// By 64 destinations: the column of the first, and whether others follow.
-  std::vector<std::uint32_t> blocks_;
-};
-
 }  // namespace
 
 class TileBuilder {
@@ -70,7 +42,6 @@ class TileBuilder {
         reader_(reader),
         bounds_(bounds),
         nodes_(nodes),
-        lookup_(bounds),
         columns_(bounds.size() - 1),
         edges_(reader.edges(0, reader.sources())) {
     tiles_.columns_.resize(columns_);
@@ -160,9 +131,8 @@ class TileBuilder {
       for (std::uint32_t s = first; s < last; ++s) {
         const std::uint32_t* const end = worker.destinations.data() + worker.ends[s - first];
         for (; destination != end; ++destination) {
-          const std::uint32_t column = lookup_(*destination);
-          worker.dealt.add(column, {static_cast<std::uint16_t>(s % kStripWidth),
-                                    static_cast<std::uint16_t>(*destination - bounds_[column])});
+          worker.dealt.add(*destination >> plan::kOffsetBits, {static_cast<std::uint16_t>(s % kStripWidth),
+                                                               static_cast<std::uint16_t>(*destination)});
         }
       }
     }
@@ -225,7 +195,6 @@ class TileBuilder {
   const EdgeReader& reader_;
   std::span<const std::uint32_t> bounds_;
   std::span<const int> nodes_;
-  ColumnLookup lookup_;
   std::uint64_t columns_, edges_;
   std::deque<Worker> workers_;
   std::vector<Piece> pieces_;
