@@ -193,10 +193,11 @@ void DenseJob::build(const DenseOptions& options, const topology::Machine& machi
                                                  options.workers, for_each);
   const std::uint64_t share = plan.edges() / (16 * static_cast<std::uint64_t>(options.workers));
   column_bounds_ = plan.cut_columns(kColumnWidth, std::max<std::uint64_t>(share, 1 << 16), for_each);
-  plan.address_by_column(column_bounds_, for_each);
+  plan.address_by_column(column_bounds_, *own_, for_each);
   spread_columns(machine);
   tiles_ = build_tiles(*pool_, PlanReader(plan), column_bounds_, memory_nodes_);
   build_mirror_tiles(plan);
+  plan.return_indexes(column_bounds_, *own_, for_each);
   exchange_->deal_columns(column_bounds_, [this](std::size_t column) { return tiles_.edges(column); });
   count_traffic();
   graph_.release_rows(0, graph_.vertices());

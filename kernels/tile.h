@@ -78,7 +78,7 @@ class Tiles {
 /// Builds the tiles of all edges of `reader`. Column c is [column_bounds[c], column_bounds[c + 1]), not empty
 /// and at most kColumnWidth wide; column_bounds starts with 0. `column_nodes` is empty or says for each
 /// column from which node (os_index) its memory should come. The tiles are the same, byte for byte, whatever
-/// the number of workers. Beside the tiles, about 2.4 bytes an edge, needs half a byte an edge and some MB
+/// the number of workers. Beside the tiles, about 2.4 bytes an edge, needs a quarter of a byte an edge and some MB
 /// a worker. Throws Error when there is no memory; what `reader` throws passes through.
 Tiles build_tiles(engine::WorkerPool& pool, const EdgeReader& reader,
                   std::span<const std::uint32_t> column_bounds, std::span<const int> column_nodes = {});

@@ -26,9 +26,9 @@ constexpr std::uint32_t kLeastTileEdges = 1 << 12;
 constexpr std::uint32_t kPieceWidth = 1024;
 constexpr std::uint64_t kPieceEdges = 1 << 17;
 static_assert(kStripWidth % kPieceWidth == 0 && kPieceWidth % kRowBlock == 0);
-/// A band has at most an eighth of the edges, so that its pairs take half a byte an edge.
-constexpr std::uint64_t kBandShare = 8;
-constexpr std::uint64_t kLeastBandEdges = 1 << 22;
+/// A band has at most a twentieth of the edges, so that its pairs take a fifth of a byte an edge.
+constexpr std::uint64_t kBandShare = 20;
+constexpr std::uint64_t kLeastBandEdges = 3 << 20;
 
 constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 

@@ -47,6 +47,16 @@ void look_up(std::span<const std::uint32_t> table, std::span<std::uint32_t> numb
   for (auto& number : numbers.subspan(fetched)) number = table[number];
 }
 
+/// Calls change_one() for each number.
+template <class Change>
+void change(std::span<std::uint32_t> numbers, const ForEach& for_each, const Change& change_one) {
+  constexpr std::size_t kPiece = 1 << 16;
+  for_each((numbers.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
+    const std::size_t begin = piece * kPiece;
+    for (auto& number : numbers.subspan(begin, std::min(kPiece, numbers.size() - begin))) change_one(number);
+  });
+}
+
 }  // namespace
 
 Arrivals order_arrivals(const OwnVertices& own, std::span<const std::uint32_t> entries,
@@ -369,24 +379,30 @@ std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::u
   return bounds;
 }
 
-void ExchangePlan::address_by_column(std::span<const std::uint32_t> bounds, const ForEach& for_each) {
-  if (bounds.size() - 1 > std::size_t{1} << kOffsetBits)
+void ExchangePlan::address_by_column(std::span<const std::uint32_t> bounds, OwnVertices& own,
+                                     const ForEach& for_each) {
+  if (bounds.size() - 1 > std::size_t{1} << kOffsetBits) {
     throw Error(
         fmt::format("{} columns in one process, more than 2^16: use more processes", bounds.size() - 1));
+  }
   const ColumnAddresses address(bounds);
-  if (destination_of_.empty()) destination_of_.emplace_back(own_.indexes().begin(), own_.indexes().end());
-  const auto convert = [&](std::span<std::uint32_t> numbers) {
-    constexpr std::size_t kPiece = 1 << 16;
-    for_each((numbers.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
-      const std::size_t begin = piece * kPiece;
-      for (auto& number : numbers.subspan(begin, std::min(kPiece, numbers.size() - begin)))
-        if (number != kNone) number = address(number);
-    });
+  if (destination_of_.empty()) destination_of_.push_back(own.take_indexes());
+  const auto convert = [&](std::uint32_t& number) {
+    if (number != kNone) number = address(number);
   };
-  for (auto& numbers : destination_of_) convert(numbers);
-  convert(edge_destinations_);
+  for (auto& numbers : destination_of_) change(numbers, for_each, convert);
+  change(edge_destinations_, for_each, convert);
   const auto own_columns = std::upper_bound(bounds.begin(), bounds.end(), own_.count()) - bounds.begin() - 1;
   first_remote_ = static_cast<std::uint32_t>(own_columns) << kOffsetBits;
+}
+
+void ExchangePlan::return_indexes(std::span<const std::uint32_t> bounds, OwnVertices& own,
+                                  const ForEach& for_each) {
+  if (ownership_.processes() > 1) return;
+  change(destination_of_[0], for_each, [&](std::uint32_t& number) {
+    number = bounds[number >> kOffsetBits] + (number & ((1U << kOffsetBits) - 1));
+  });
+  own.give_indexes(std::move(destination_of_[0]));
 }
 
 }  // namespace edgewire::plan

@@ -86,9 +86,12 @@ class ExchangePlan {
   /// columns + 1 of them.
   std::vector<std::uint32_t> cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
                                          const ForEach& for_each) const;
-  /// From now on read() gives addresses, see ColumnAddresses; `bounds` as cut_columns() gave them. Throws
-  /// Error when there are too many columns.
-  void address_by_column(std::span<const std::uint32_t> bounds, const ForEach& for_each);
+  /// From now on read() gives addresses, see ColumnAddresses; `bounds` as cut_columns() gave them. In a job
+  /// of one process borrows the indexes of `own`, the vertices of this plan. Throws Error when there are too
+  /// many columns.
+  void address_by_column(std::span<const std::uint32_t> bounds, OwnVertices& own, const ForEach& for_each);
+  /// Gives back what address_by_column() borrowed. Nothing can be read any more.
+  void return_indexes(std::span<const std::uint32_t> bounds, OwnVertices& own, const ForEach& for_each);
   /// Turns own vertices (global ids) into their destinations or addresses. Not for strategy `worker`.
   void number_own(std::span<std::uint32_t> vertices) const;
 

@@ -36,6 +36,9 @@ class OwnVertices {
   std::span<const std::uint32_t> ids() const noexcept { return ids_; }
   /// [local number]: index.
   std::span<const std::uint32_t> indexes() const noexcept { return indexes_; }
+  /// Lends indexes() to a plan that would need a copy; give_indexes() brings them back.
+  topology::PageVector<std::uint32_t> take_indexes() noexcept { return std::move(indexes_); }
+  void give_indexes(topology::PageVector<std::uint32_t> indexes) noexcept { indexes_ = std::move(indexes); }
 
  private:
   topology::PageVector<std::uint32_t> ids_;

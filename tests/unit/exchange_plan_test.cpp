@@ -171,7 +171,9 @@ TEST_CASE("addresses name the column and the place in it") {
         plan.read(i, std::min(i + ExchangePlan::kRowBlock, plan.sources()), destinations, ends);
         blocks.push_back(destinations);
       }
-      plan.address_by_column(bounds, kOneWorker);
+      OwnVertices& own = *sides[0].own;
+      const std::vector<std::uint32_t> indexes(own.indexes().begin(), own.indexes().end());
+      plan.address_by_column(bounds, own, kOneWorker);
       for (std::uint32_t i = 0; i < plan.sources(); i += ExchangePlan::kRowBlock) {
         plan.read(i, std::min(i + ExchangePlan::kRowBlock, plan.sources()), addresses, same_ends);
         for (auto& address : addresses) {
@@ -180,6 +182,8 @@ TEST_CASE("addresses name the column and the place in it") {
         }
         REQUIRE(addresses == blocks[i / ExchangePlan::kRowBlock]);
       }
+      plan.return_indexes(bounds, own, kOneWorker);
+      CHECK(std::equal(indexes.begin(), indexes.end(), own.indexes().begin(), own.indexes().end()));
     }
   }
 }
