@@ -10,6 +10,7 @@
 #include "engine/link_probe.h"
 #include "error.h"
 #include "kernels/compute_rate.h"
+#include "kernels/layout_choice.h"
 #include "kernels/ownership_choice.h"
 #include "launch/packing.h"
 #include "plan/bits.h"
@@ -123,12 +124,14 @@ void DenseJob::agree(const DenseOptions& options) {
   const std::string strategy =
       options.choose_strategy ? "auto" : std::string(plan::to_name(options.strategy));
   engine::check_agreement(
-      wire_, fmt::format(
-                 "{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, {} workers; {} edges/s, "
-                 "link rate {}",
-                 options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
-                 link_->name(), strategy, plan::to_name(options.encoding), options.workers,
-                 options.assumed_compute_rate, options.assumed_link_rate > 0 ? "assumed" : "measured"));
+      wire_,
+      fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, layout {}, {} workers; "
+                  "{} edges/s, "
+                  "link rate {}",
+                  options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
+                  link_->name(), strategy, plan::to_name(options.encoding),
+                  options.choose_layout ? "auto" : "set", options.workers, options.assumed_compute_rate,
+                  options.assumed_link_rate > 0 ? "assumed" : "measured"));
 }
 
 double DenseJob::link_rate(const DenseOptions& options) {
@@ -181,7 +184,8 @@ void DenseJob::build(const DenseOptions& options, const topology::Machine& machi
     });
   };
   auto start = Clock::now();
-  own_ = std::make_unique<plan::OwnVertices>(graph_, *ownership_, wire_.rank(), options.layout, for_each);
+  const auto sizes = TileSizes::for_caches(machine.l1_bytes, machine.l2_bytes);
+  order_vertices(options, sizes, for_each);
   seconds_load = seconds_since(start);
 
   start = Clock::now();
@@ -191,17 +195,31 @@ void DenseJob::build(const DenseOptions& options, const topology::Machine& machi
   matching_ = plan.matching();
   exchange_ = std::make_unique<engine::Exchange>(wire_, *link_, *own_, plan, strategy_, options.encoding,
                                                  options.workers, for_each);
-  const std::uint64_t share = plan.edges() / (16 * static_cast<std::uint64_t>(options.workers));
-  column_bounds_ = plan.cut_columns(kColumnWidth, std::max<std::uint64_t>(share, 1 << 16), for_each);
+  const std::uint64_t share =
+      plan.edges() / (kColumnsPerWorker * static_cast<std::uint64_t>(options.workers));
+  column_bounds_ = plan.cut_columns(sizes.column_width, std::max<std::uint64_t>(share, 1 << 16), for_each);
   plan.address_by_column(column_bounds_, *own_, for_each);
   spread_columns(machine);
-  tiles_ = build_tiles(*pool_, PlanReader(plan), column_bounds_, memory_nodes_);
-  build_mirror_tiles(plan);
+  tiles_ = build_tiles(*pool_, PlanReader(plan), column_bounds_, memory_nodes_, sizes);
+  build_mirror_tiles(plan, sizes);
   plan.return_indexes(column_bounds_, *own_, for_each);
   exchange_->deal_columns(column_bounds_, [this](std::size_t column) { return tiles_.edges(column); });
   count_traffic();
   graph_.release_rows(0, graph_.vertices());
   seconds_plan = seconds_since(start);
+}
+
+void DenseJob::order_vertices(const DenseOptions& options, const TileSizes& sizes,
+                              const plan::ForEach& for_each) {
+  layout_ = options.layout;
+  if (!options.choose_layout) {
+    own_ = std::make_unique<plan::OwnVertices>(graph_, *ownership_, wire_.rank(), layout_, for_each);
+    return;
+  }
+  auto choice = choose_layout(wire_, graph_, *ownership_, *pool_, sizes, for_each);
+  own_ = std::move(choice.own);
+  layout_ = choice.layout;
+  layout_reason_ = std::move(choice.reason);
 }
 
 std::unique_ptr<plan::ExchangePlan> DenseJob::make_plan(const DenseOptions& options,
@@ -249,7 +267,7 @@ void DenseJob::spread_columns(const topology::Machine& machine) {
   }
 }
 
-void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan) {
+void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan, const TileSizes& sizes) {
   mirror_tiles_.resize(static_cast<std::size_t>(wire_.size()));
   if (strategy_ != plan::Strategy::cover) return;
   plan::Bits owned(graph_.vertices());
@@ -273,7 +291,7 @@ void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan) {
       if (blocks[b]) graph_.verify_rows(b * kBlock, std::min((b + 1) * kBlock, graph_.vertices()));
     mirror_tiles_[peer] =
         build_tiles(*pool_, MirrorReader(graph_, plan, owned, std::move(sources)), bounds,
-                    std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1));
+                    std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1), sizes);
   }
 }
 

@@ -35,6 +35,7 @@ struct DenseOptions {
   /// whichever takes least time on the link and the cores.
   std::string ownership = "hash";
   plan::Layout layout = plan::Layout::degree;
+  bool choose_layout = false;  ///< measure which one is faster
   double peer_timeout_s = 10;
   std::string verbs_device;     ///< see transport::Settings
   int verbs_traffic_class = 0;  ///< the same
@@ -72,6 +73,9 @@ class DenseJob {
   plan::Strategy strategy() const noexcept { return strategy_; }
   /// Why it was chosen; empty when it was given.
   const std::string& strategy_reason() const noexcept { return strategy_reason_; }
+  plan::Layout layout() const noexcept { return layout_; }
+  /// Why it was chosen; empty when it was given.
+  const std::string& layout_reason() const noexcept { return layout_reason_; }
   /// Of the own covers: no plan sends fewer values (strategy `cover`).
   std::uint64_t matching() const noexcept { return matching_; }
 
@@ -82,11 +86,12 @@ class DenseJob {
   void build(const DenseOptions& options, const topology::Machine& machine);
   void agree(const DenseOptions& options);
   void choose_ownership(const DenseOptions& options);
+  void order_vertices(const DenseOptions& options, const TileSizes& sizes, const plan::ForEach& for_each);
   double link_rate(const DenseOptions& options);
   double compute_rate(const DenseOptions& options);
   std::unique_ptr<plan::ExchangePlan> make_plan(const DenseOptions& options, const plan::ForEach& for_each);
   void spread_columns(const topology::Machine& machine);
-  void build_mirror_tiles(const plan::ExchangePlan& plan);
+  void build_mirror_tiles(const plan::ExchangePlan& plan, const TileSizes& sizes);
   void count_traffic();
 
   launch::WireUp& wire_;
@@ -104,7 +109,8 @@ class DenseJob {
   std::vector<Tiles> mirror_tiles_;  ///< [peer]
   plan::Traffic traffic_;
   plan::Strategy strategy_ = plan::Strategy::slots;
-  std::string strategy_reason_;
+  plan::Layout layout_ = plan::Layout::degree;
+  std::string strategy_reason_, layout_reason_;
   double link_bytes_per_s_ = 0;    ///< measured when first needed
   double worker_edges_per_s_ = 0;  ///< as well
   std::uint64_t matching_ = 0;

@@ -3,9 +3,9 @@
 //
 // Sources are numbered 0..sources-1, destinations 0..destinations-1 (the vertices of the process and then the
 // places of what goes to its peers). The caller cuts the destinations into columns; a worker computes a
-// column at a time. Inside a column, tiles follow each other strip by strip, a strip being kStripWidth
-// sources, so that the source values of a tile (256 KiB) and the sums of a column (512 KiB) lie in the L2
-// cache together.
+// column at a time. Inside a column, tiles follow each other strip by strip, a strip being a range of
+// sources, so that the source values of a tile and the sums of a column lie in the L2 cache together
+// (TileSizes).
 //
 // Inside a tile the edges are grouped into bundles: a key and up to kBundle others, all 16-bit offsets. In a
 // tile that pulls, the key is a destination and the others are its sources: the bundle costs one update of
@@ -25,10 +25,25 @@
 namespace edgewire::kernels {
 
 inline constexpr std::uint32_t kColumnWidth =
-    65536;  ///< destinations of a column at most; their sums: 512 KiB
-inline constexpr std::uint32_t kStripWidth = 65536;  ///< sources of a strip; their values: 256 KiB
+    65536;  ///< destinations of a column at most, what 16 bits can tell apart
+inline constexpr std::uint32_t kStripWidth = 65536;  ///< sources of a strip at most
 inline constexpr std::uint32_t kRowBlock = 64;       ///< sources that an EdgeReader reads at a time
 inline constexpr std::uint32_t kBundle = 16;         ///< others of a bundle at most
+
+/// Columns have at most this part of a worker's edges where a column's width allows, so that workers end
+/// together.
+inline constexpr std::uint64_t kColumnsPerWorker = 8;
+
+/// How large tiles get, so that what a sweep of one reads and adds to stays in the caches of a core.
+struct TileSizes {
+  std::uint32_t column_width = kColumnWidth;
+  std::uint32_t strip_width = kStripWidth;  ///< divides kStripWidth
+  std::uint32_t narrow_sources = 1U << 13;  ///< their values fit in the L1 cache: tiles of so few grow freely
+
+  /// For caches of such sizes, in bytes: the source values of a strip take a quarter of the L2 cache, the
+  /// sums of a column half of it.
+  static TileSizes for_caches(std::uint64_t l1_bytes, std::uint64_t l2_bytes) noexcept;
+};
 
 /// The edges of a process, destinations as addresses: see plan::ColumnAddresses.
 class EdgeReader {
@@ -78,10 +93,11 @@ class Tiles {
 /// Builds the tiles of all edges of `reader`. Column c is [column_bounds[c], column_bounds[c + 1]), not empty
 /// and at most kColumnWidth wide; column_bounds starts with 0. `column_nodes` is empty or says for each
 /// column from which node (os_index) its memory should come. The tiles are the same, byte for byte, whatever
-/// the number of workers. Beside the tiles, about 2.4 bytes an edge, needs a quarter of a byte an edge and some MB
-/// a worker. Throws Error when there is no memory; what `reader` throws passes through.
+/// the number of workers. Beside the tiles, about 2.4 bytes an edge, needs a quarter of a byte an edge and
+/// some MB a worker. Throws Error when there is no memory; what `reader` throws passes through.
 Tiles build_tiles(engine::WorkerPool& pool, const EdgeReader& reader,
-                  std::span<const std::uint32_t> column_bounds, std::span<const int> column_nodes = {});
+                  std::span<const std::uint32_t> column_bounds, std::span<const int> column_nodes = {},
+                  const TileSizes& sizes = {});
 
 /// sums[d - column_begin(column)] = sum of x[s] over the column's edges (s, d), in double; sums has
 /// column_width(column) elements and is zeroed here. x has a value for each source. Different workers may

@@ -166,12 +166,14 @@ void JobOptions::add_to(CLI::App& command) {
       .add_option("--ownership", ownership,
                   "who owns a vertex: hash, ranges, a partition file, or the best of them: auto or auto,FILE")
       ->capture_default_str();
-  command.add_option("--layout", layout, "order of a process's vertices: auto, given or degree")
+  command
+      .add_option("--layout", layout,
+                  "order of a process's vertices: given, degree, or the faster one by a measurement: auto")
       ->check(CLI::IsMember({"auto", "given", "degree"}))
       ->capture_default_str();
   command.add_flag("--deterministic", deterministic,
                    "bit-identical results from run to run: what is auto is chosen as for a 10G link and 1 G "
-                   "edges/s a worker, not by measuring");
+                   "edges/s a worker, and degree order, not by measuring");
   command.add_option("-o,--output", output_path, "write the result as id<TAB>value lines, - for stdout");
   command.add_option("--json", json_path, "write the run report as JSON, - for stdout");
   command.add_flag("--profile", profile, "say where the time went, and what limited the run");
@@ -209,6 +211,7 @@ kernels::DenseOptions JobOptions::dense(launch::WireUp& wire) const {
   }
   options.ownership = ownership == "range" ? "ranges" : ownership;
   options.layout = layout == "given" ? plan::Layout::given : plan::Layout::degree;
+  options.choose_layout = layout == "auto" && !deterministic;
   options.peer_timeout_s = launch.peer_timeout_s;
   options.verbs_device = verbs_device;
   options.verbs_traffic_class = verbs_traffic_class;
@@ -229,7 +232,8 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
   report.strategy_reason = job.strategy_reason();
   report.ownership = job.ownership_name();
   report.ownership_table = job.ownership_table();
-  report.layout = options.layout == plan::Layout::given ? "given" : "degree";
+  report.layout = job.layout() == plan::Layout::given ? "given" : "degree";
+  report.layout_reason = job.layout_reason();
   report.vertices = job.graph().vertices();
   report.edges = job.graph().edges();
   report.processes = wire.size();

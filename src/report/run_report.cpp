@@ -55,6 +55,7 @@ std::string RunReport::to_json() const {
   }
   if (!ownership_table.empty()) json["ownership_table"] = ownership_table;
   if (!strategy_reason.empty()) json["strategy_reason"] = strategy_reason;
+  if (!layout_reason.empty()) json["layout_reason"] = layout_reason;
   json["seconds_load"] = seconds_load;
   json["seconds_plan"] = seconds_plan;
   json["seconds_total"] = seconds_total;
@@ -94,6 +95,7 @@ std::string RunReport::to_text() const {
                       iterations.size(), seconds_per_iteration(), edges_per_second() / 1e9);
   text += ownership_table;
   if (!strategy_reason.empty()) text += fmt::format("strategy {}\n", strategy_reason);
+  if (!layout_reason.empty()) text += fmt::format("layout {}\n", layout_reason);
   if (bound.matching > 0) {
     text += fmt::format(
         "cover: {} values each iteration; no plan sends fewer than {} (gap {:.2f} %)\n", bound.values,

@@ -33,7 +33,7 @@ struct RunReport {
     bool passed = false;
   };
 
-  std::string kernel, transport, strategy, strategy_reason, wire, ownership, layout;
+  std::string kernel, transport, strategy, strategy_reason, wire, ownership, layout, layout_reason;
   std::string ownership_table;  ///< why it was chosen: lines, or empty
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;

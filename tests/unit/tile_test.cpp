@@ -215,4 +215,28 @@ TEST_CASE("memory stays within five bytes an edge, even for sparse tiles") {
   CHECK(error_of(tiles, graph, 1000000, some_values(1000000, 4)) < kTolerance);
 }
 
+TEST_CASE("tiles fit the caches, and their sums stay right in small ones") {
+  const TileSizes usual = TileSizes::for_caches(32 << 10, 1 << 20);
+  CHECK(usual.column_width == 65536);
+  CHECK(usual.strip_width == 65536);
+  CHECK(usual.narrow_sources == 8192);
+  const TileSizes small = TileSizes::for_caches(24 << 10, 300 << 10);
+  CHECK(small.column_width == 16384);
+  CHECK(small.strip_width == 16384);
+  CHECK(small.narrow_sources == 4096);
+  const TileSizes none = TileSizes::for_caches(0, 0);
+  CHECK(none.column_width == 4096);
+  CHECK(none.strip_width == 4096);
+  CHECK(TileSizes::for_caches(1 << 20, 1 << 30).strip_width == kStripWidth);
+
+  const Edges graph = skewed(150000, 90000, 1500000, 3);
+  WorkerPool pool = make_pool(2);
+  for (const TileSizes& sizes : {small, none}) {
+    const auto bounds = equal_columns(90000, sizes.column_width);
+    const Tiles tiles = build_tiles(pool, Reader(graph, bounds), bounds, {}, sizes);
+    CHECK(tiles.edges() == graph.edges());
+    CHECK(error_of(tiles, graph, 90000, some_values(150000, 5)) < kTolerance);
+  }
+}
+
 }  // namespace
