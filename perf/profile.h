@@ -72,6 +72,8 @@ class Profiler {
 
  private:
   ProcessFacts facts() const;
+  std::vector<Gauge> gauges() const;
+  double writes_in_flight() const;
 
   launch::WireUp& wire_;
   kernels::DenseJob& job_;

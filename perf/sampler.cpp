@@ -46,8 +46,8 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-double busy_seconds() {
-  const auto ticks = numbers_of("/proc/stat", "cpu");
+double busy_seconds(const std::string& root) {
+  const auto ticks = numbers_of(root + "/proc/stat", "cpu");
   if (ticks.size() < 8) return -1;
   constexpr std::size_t kIdle = 3, kWaiting = 4;
   double busy = 0;
@@ -55,35 +55,94 @@ double busy_seconds() {
   return busy / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-double resident_bytes() {
+double resident_bytes(const std::string& root) {
   double all = 0, resident = -1;
-  std::ifstream("/proc/self/statm") >> all >> resident;
+  std::ifstream(root + "/proc/self/statm") >> all >> resident;
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
+using Gauges = std::vector<Gauge>;
+constexpr double kGigabits = 8e-9, kMegabytes = 1e-6;
+
 /// Interfaces of this network namespace.
-std::vector<std::string> interfaces() {
-  std::ifstream file("/proc/self/net/dev");
-  std::vector<std::string> names;
-  std::string line;
-  while (std::getline(file, line)) {
+void add_interfaces(const std::string& root, Gauges& gauges) {
+  const std::string path = root + "/proc/self/net/dev";
+  constexpr std::size_t kReceived = 0, kSent = 8;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
     const auto colon = line.find(':');
+    if (colon == std::string::npos) continue;
     const auto first = line.find_first_not_of(' ');
-    if (colon != std::string::npos) names.push_back(line.substr(first, colon - first));
+    const std::string name = line.substr(first, colon - first);
+    const auto bytes = [path, name](std::size_t field) {
+      const auto numbers = numbers_of(path, name + ":");
+      return numbers.size() > field ? numbers[field] : -1;
+    };
+    gauges.push_back({name + " received", "Gbit/s", kGigabits, true, [=] { return bytes(kReceived); }});
+    gauges.push_back({name + " sent", "Gbit/s", kGigabits, true, [=] { return bytes(kSent); }});
   }
-  return names;
 }
 
-double interface_bytes(const std::string& name, std::size_t field) {
-  const auto numbers = numbers_of("/proc/self/net/dev", name + ":");
-  return numbers.size() > field ? numbers[field] : -1;
+void add_rdma_ports(const std::string& root, Gauges& gauges) {
+  const std::string cards = root + "/sys/class/infiniband/";
+  for (const auto& card : names_in(cards)) {
+    for (const auto& port : names_in(cards + card + "/ports")) {
+      const std::string counters = fmt::format("{}{}/ports/{}/", cards, card, port);
+      const std::string name = fmt::format("{} port {}", card, port);
+      // Counted in words of 4 bytes. Soft-RoCE has only packets.
+      const auto add = [&](const char* way, const char* data, const char* packets) {
+        if (fs::exists(counters + data)) {
+          gauges.push_back({name + way, "Gbit/s", 4 * kGigabits, true,
+                            [file = counters + data] { return read_number(file); }});
+        } else if (fs::exists(counters + packets)) {
+          gauges.push_back(
+              {name + way, "packets/s", 1, true, [file = counters + packets] { return read_number(file); }});
+        }
+      };
+      add(" received", "counters/port_rcv_data", "hw_counters/rcvd_pkts");
+      add(" sent", "counters/port_xmit_data", "hw_counters/sent_pkts");
+    }
+  }
+}
+
+void add_disks(const std::string& root, Gauges& gauges) {
+  constexpr std::size_t kRead = 2, kWritten = 6;  // of /sys/block/NAME/stat, in sectors of 512 bytes
+  for (const auto& disk : names_in(root + "/sys/block")) {
+    if (disk.starts_with("loop") || disk.starts_with("ram") || disk.starts_with("zram")) continue;
+    const auto sectors = [path = root + "/sys/block/" + disk + "/stat"](std::size_t field) {
+      std::ifstream file(path);
+      double number = -1;
+      for (std::size_t i = 0; i <= field; ++i) file >> number;
+      return file ? number : -1;
+    };
+    gauges.push_back({disk + " read", "MB/s", 512 * kMegabytes, true, [=] { return sectors(kRead); }});
+    gauges.push_back({disk + " written", "MB/s", 512 * kMegabytes, true, [=] { return sectors(kWritten); }});
+  }
 }
 
 }  // namespace
 
-Sampler::Sampler(std::chrono::milliseconds interval, int workers, const std::function<int(int)>& thread_of)
-    : interval_(interval) {
-  find_sources(workers, thread_of);
+std::vector<Gauge> system_gauges(const std::string& root) {
+  Gauges gauges{
+      {"system", "cores", 1, true, [root] { return busy_seconds(root); }},
+      {"resident memory", "MB", kMegabytes, false, [root] { return resident_bytes(root); }},
+  };
+  add_interfaces(root, gauges);
+  add_rdma_ports(root, gauges);
+  add_disks(root, gauges);
+  return gauges;
+}
+
+Gauge thread_gauge(std::string name, const std::function<int()>& thread) {
+  return {std::move(name), "cores", 1e-9, true, [thread] {
+            const int id = thread();
+            return id == 0 ? -1 : read_number(fmt::format("/proc/self/task/{}/schedstat", id));
+          }};
+}
+
+Sampler::Sampler(std::chrono::milliseconds interval, std::vector<Gauge> gauges)
+    : interval_(interval), gauges_(std::move(gauges)), last_(gauges_.size(), -1) {
+  for (const auto& gauge : gauges_) samples_.series.push_back({gauge.name, gauge.unit, {}});
   thread_ = std::jthread([this](const std::stop_token& stop) {
     auto last = now_ns();
     sample(0);
@@ -105,61 +164,16 @@ Samples Sampler::stop() {
   return std::move(samples_);
 }
 
-void Sampler::add(std::string name, std::string unit, double scale, bool rate, std::function<double()> read) {
-  sources_.push_back({name, unit, scale, rate, -1, std::move(read)});
-  samples_.series.push_back({std::move(name), std::move(unit), {}});
-}
-
-void Sampler::find_sources(int workers, const std::function<int(int)>& thread_of) {
-  constexpr double kGigabits = 8e-9, kMegabytes = 1e-6;
-  for (int w = 0; w < workers; ++w) {
-    add(fmt::format("worker {}", w), "cores", 1e-9, true, [w, thread_of] {
-      const int thread = thread_of(w);
-      return thread == 0 ? -1 : read_number(fmt::format("/proc/self/task/{}/schedstat", thread));
-    });
-  }
-  add("system", "cores", 1, true, busy_seconds);
-  add("resident memory", "MB", kMegabytes, false, resident_bytes);
-  for (const auto& name : interfaces()) {
-    constexpr std::size_t kReceived = 0, kSent = 8;
-    add(name + " received", "Gbit/s", kGigabits, true, [name] { return interface_bytes(name, kReceived); });
-    add(name + " sent", "Gbit/s", kGigabits, true, [name] { return interface_bytes(name, kSent); });
-  }
-  const std::string cards = "/sys/class/infiniband/";
-  for (const auto& card : names_in(cards)) {
-    for (const auto& port : names_in(cards + card + "/ports")) {
-      // Counted in words of 4 bytes.
-      const std::string counters = fmt::format("{}{}/ports/{}/counters/port_", cards, card, port);
-      const std::string name = fmt::format("{} port {}", card, port);
-      add(name + " received", "Gbit/s", 4 * kGigabits, true,
-          [=] { return read_number(counters + "rcv_data"); });
-      add(name + " sent", "Gbit/s", 4 * kGigabits, true, [=] { return read_number(counters + "xmit_data"); });
-    }
-  }
-  for (const auto& disk : names_in("/sys/block")) {
-    if (disk.starts_with("loop") || disk.starts_with("ram") || disk.starts_with("zram")) continue;
-    constexpr std::size_t kRead = 2, kWritten = 6;  // of /sys/block/NAME/stat, in sectors of 512 bytes
-    const auto sectors = [disk](std::size_t field) {
-      std::ifstream file("/sys/block/" + disk + "/stat");
-      double number = -1;
-      for (std::size_t i = 0; i <= field; ++i) file >> number;
-      return file ? number : -1;
-    };
-    add(disk + " read", "MB/s", 512 * kMegabytes, true, [=] { return sectors(kRead); });
-    add(disk + " written", "MB/s", 512 * kMegabytes, true, [=] { return sectors(kWritten); });
-  }
-}
-
 /// `seconds` since the last one; 0: the first, which only counts.
 void Sampler::sample(double seconds) {
   if (seconds > 0) samples_.at_ns.push_back(now_ns());
-  for (std::size_t s = 0; s < sources_.size(); ++s) {
-    auto& source = sources_[s];
-    const double now = source.read();
+  for (std::size_t f = 0; f < gauges_.size(); ++f) {
+    const auto& gauge = gauges_[f];
+    const double now = gauge.read();
     double value = std::max(now, 0.0);
-    if (source.rate) value = source.last < 0 || now < source.last ? 0 : (now - source.last) / seconds;
-    source.last = now;
-    if (seconds > 0) samples_.series[s].values.push_back(static_cast<float>(value * source.scale));
+    if (gauge.rate) value = last_[f] < 0 || now < last_[f] ? 0 : (now - last_[f]) / seconds;
+    last_[f] = now;
+    if (seconds > 0) samples_.series[f].values.push_back(static_cast<float>(value * gauge.scale));
   }
 }
 
