@@ -285,8 +285,8 @@ RunLoad load_of(const Profile& profile) {
       one.waited_s +=
           seconds(times.phases[static_cast<std::size_t>(Phase::wait)] - times.own_wait_ns) / workers / count;
     }
-    // Without a core in the midst of work is counted as work.
-    one.lost_s = std::clamp(core_wait_share(process) * length_s - (1 - one.cpu_share) * one.work_s, 0.0,
+    one.core_wait_s = core_wait_share(process) * length_s;
+    one.lost_s = std::clamp(one.core_wait_s - (1 - one.cpu_share) * one.work_s, 0.0,
                             std::max(0.0, length_s - one.work_s));
     load.seconds = std::max(load.seconds, length_s);
     for (std::size_t q = 0; q < profile.processes.size(); ++q) {

@@ -61,7 +61,7 @@ Json to_json(const ProcessProfile& process, const ProcessLoad& load) {
             {"work_seconds", load.work_s},
             {"slowest_worker_seconds", load.slowest_worker_s},
             {"waited_for_peers_seconds", load.waited_s},
-            {"waited_for_core_seconds", load.lost_s},
+            {"waited_for_core_seconds", load.core_wait_s},
             {"cpu_share", load.cpu_share},
             {"memory_bytes", process.facts.memory_bytes},
             {"in_cache", load.memory_bytes == 0},

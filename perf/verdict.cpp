@@ -14,14 +14,14 @@ namespace {
 constexpr double kUneven = 0.15;      // less of the slowest one's time is not called imbalance
 constexpr double kSlower = 1.25;      // times the others' time for an edge
 constexpr double kMemoryBound = 0.8;  // of the work: the cores mostly wait for memory
-constexpr double kOwnCore = 0.9;      // less: other programs run on it
+constexpr double kWithoutCore = 0.1;  // of the time busy: other programs run on the core
 constexpr double kNoWait = 0.03;      // of the iteration: the process was not kept waiting
 constexpr double kUnexplained = 0.5;  // of the iteration
 
 double ms(double seconds) { return seconds * 1e3; }
 
 struct Facts {
-  double wire_s = 0, memory_s = 0, work_mean_s = 0, work_max_s = 0;
+  double wire_s = 0, memory_s = 0, work_mean_s = 0, work_max_s = 0;  ///< work: busy_s()
   std::size_t wire_rank = 0, memory_rank = 0, slowest = 0;
 };
 
@@ -74,9 +74,8 @@ Facts find(const RunLoad& load) {
 std::string why_slow(const ProcessLoad& one) {
   if (one.cores < one.workers)
     return fmt::format("; its {} workers share {} core{}", one.workers, one.cores, one.cores == 1 ? "" : "s");
-  const double lost_s = one.lost_s + (1 - one.cpu_share) * one.work_s;
-  if (lost_s > (1 - kOwnCore) * busy_s(one))
-    return fmt::format("; its workers had no core for {:.2f} ms of that", ms(lost_s));
+  if (one.core_wait_s > kWithoutCore * busy_s(one))
+    return fmt::format("; its workers had no core for {:.2f} ms of an iteration", ms(one.core_wait_s));
   return "";
 }
 
@@ -137,18 +136,18 @@ Limiter even_work(const RunLoad& load, const Facts& facts) {
                         facts.memory_rank, static_cast<double>(one.memory_bytes) / 1e6,
                         load.memory_bytes_per_s / 1e9, ms(facts.memory_s))};
   }
-  double edges = 0, workers = 0, lost_s = 0;
+  double edges = 0, workers = 0, core_wait_s = 0;
   for (const auto& one : load.processes) {
     edges += one.edges;
     workers += one.workers;
-    lost_s += (one.lost_s + (1 - one.cpu_share) * one.work_s) / static_cast<double>(load.processes.size());
+    core_wait_s += one.core_wait_s / static_cast<double>(load.processes.size());
   }
   return {Cause::cores, facts.work_mean_s, 0, -1,
           fmt::format("a worker computes {:.3f} G edges/s, for {:.2f} ms an iteration{}",
                       facts.work_mean_s > 0 ? edges / workers / facts.work_mean_s / 1e9 : 0,
                       ms(facts.work_mean_s),
-                      lost_s > (1 - kOwnCore) * facts.work_mean_s
-                          ? fmt::format("; they had no core for {:.2f} ms of that", ms(lost_s))
+                      core_wait_s > kWithoutCore * facts.work_mean_s
+                          ? fmt::format("; they had no core for {:.2f} ms of it", ms(core_wait_s))
                           : "")};
 }
 
@@ -184,7 +183,8 @@ Verdict judge(const RunLoad& load) {
   if (facts.wire_s > 0) verdict.limiters.push_back(wire(load, facts));
   std::stable_sort(verdict.limiters.begin(), verdict.limiters.end(),
                    [](const Limiter& a, const Limiter& b) { return a.seconds > b.seconds; });
-  const double work_s = std::max({facts.work_max_s, facts.work_mean_s, facts.memory_s});
+  double work_s = facts.memory_s;  // a core that is lost while waiting for a slow link may do no harm
+  for (const auto& one : load.processes) work_s = std::max(work_s, one.work_s);
   verdict.seconds_10x = with_rate(load, facts, work_s, 10);
   const double rest = load.seconds - verdict.limiters.front().seconds;
   if (rest > kUnexplained * load.seconds) {

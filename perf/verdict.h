@@ -16,7 +16,8 @@ struct ProcessLoad {
   double work_s = 0;            ///< compute, apply, and send without stalls
   double slowest_worker_s = 0;  ///< the same of the worker with most of it
   double waited_s = 0;          ///< for peers, with stalls
-  double lost_s = 0;            ///< for a core, where no work was interrupted: what came was seen later
+  double core_wait_s = 0;       ///< ready to run, without a core
+  double lost_s = 0;            ///< the part of that in which no work was interrupted, but waiting for others
   double cpu_share = 1;  ///< of the time that its workers wanted a core, the part in which they had one
   std::uint64_t wire_bytes_sent = 0;
   std::uint64_t wire_bytes_received = 0;
