@@ -2,8 +2,8 @@
 """What profiling costs: PageRank with and without --profile, in turns, and the instructions that it adds.
 
 Times are medians of the iterations of a run but the first; a pair is one run with and one without, their order
-alternates. Instructions are those of user space as valgrind counts them, the same in every run; what the kernel does
-to read counters is not among them, but in the times. As root, `chrt -r 5 perf/bench/overhead.py` keeps other
+alternates. Instructions are those of user space as valgrind counts them, nearly the same in every run; what the
+kernel does to read counters is not among them, but in the times. As root, `chrt -r 5 perf/bench/overhead.py` keeps other
 programs away.
 """
 
@@ -13,11 +13,12 @@ import re
 import shutil
 import statistics
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from measure import ROOT, Failed, machine, machine_line, pagerank, print_table, run, run_script  # noqa: E402
-import subprocess  # noqa: E402
-import tempfile  # noqa: E402
+
+TOLD = ("enter", "waits_for", "stalled", "arrived", "end_iteration")  # what an engine's observer is told in iterations
 
 
 def iteration_seconds(edgewire, graph, options):
@@ -37,23 +38,19 @@ def compare_times(edgewire, graph, setting, pairs, iterations):
     return found
 
 
-def instructions(edgewire, graph, iterations, *options):
-    """Of a whole run with one worker."""
+def instructions(edgewire, graph, *options):
+    """Of the iterations of a run with one worker, and those of them that tell the profiler."""
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(["valgrind", "--tool=cachegrind", "--cache-sim=no", f"--cachegrind-out-file={folder}/out",
-                               str(edgewire), "pagerank", str(graph), "-p", "1", "-w", "1", "--layout", "given", "--iterations",
-                               str(iterations), *options], capture_output=True, text=True)
-    found = re.search(r"I +refs: +([\d,]+)", done.stderr)
-    if done.returncode or not found:
-        raise Failed(f"valgrind: {(done.stderr.strip().splitlines() or ['no output'])[-1]}")
-    return int(found[1].replace(",", ""))
+        out = pathlib.Path(folder, "out")
+        run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", edgewire, "pagerank", graph, "-p", "1", "-w",
+             "1", "--layout", "given", *options])
+        lines = run(["callgrind_annotate", "--inclusive=yes", "--threshold=100", out]).splitlines()
 
+    def inclusive(part):
+        return sum(int(found[1].replace(",", "")) for line in lines
+                   if part in line and "_M_manager" not in line and (found := re.match(r" *([\d,]+) ", line)))
 
-def count_instructions(edgewire, graph):
-    """Of an iteration, without and with profiling: what ten more iterations add, a tenth of it."""
-    few, more = 5, 15
-    return [(instructions(edgewire, graph, more, *options) - instructions(edgewire, graph, few, *options)) / (more - few)
-            for options in ([], ["--profile", "--sample-interval", "10"])]
+    return inclusive("Loop::run()::{lambda"), sum(inclusive(f"Timeline::{name}(") for name in TOLD)
 
 
 def main():
@@ -85,9 +82,10 @@ def main():
         if shutil.which("valgrind") is None:
             print("instructions: no valgrind here (apt-get install valgrind)")
             return
-        without, with_profile = count_instructions(edgewire, small)
-        print(f"instructions of an iteration, {'scale 10' if options.smoke else 'scale 16'}, -p 1 -w 1: {without:,.0f}, "
-              f"profiled {with_profile:,.0f} ({100 * (with_profile / without - 1):+.3f} %)")
+        for options_, name in (([], "not profiled"), (["--profile"], "profiled")):
+            all_, telling = instructions(edgewire, small, *options_)
+            print(f"instructions, -p 1 -w 1, {name}: {all_:,} in the workers' loop, {telling:,} of them tell the profiler "
+                  f"({100 * telling / all_:.3f} %)")
 
 
 if __name__ == "__main__":
