@@ -12,7 +12,7 @@ using engine::Phase;
 
 namespace {
 
-constexpr std::uint64_t kShareOfReading = 100;  // at most one part of so many
+constexpr std::uint64_t kShareOfReading = 200;  // at most one part of so many
 
 /// The latest values of a sequence.
 template <class T>

@@ -61,7 +61,7 @@ struct TimelineOptions {
 
 /// Memory is bounded: of each worker the latest spans and arrivals are kept, of iterations the latest
 /// kKeptIterations; sums are of all. Counters are read at each change of phase, but only in as many
-/// iterations as keep reading them below a hundredth of the time.
+/// iterations as keep reading them at half a hundredth of the time.
 class Timeline final : public engine::Observer {
  public:
   static constexpr std::size_t kKeptIterations = 1000;

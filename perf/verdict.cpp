@@ -174,7 +174,10 @@ std::string_view to_name(Cause cause) noexcept {
   return kNames[static_cast<std::size_t>(cause)];
 }
 
-Verdict judge(const RunLoad& load) {
+Verdict judge(const RunLoad& measured) {
+  RunLoad load = measured;
+  const double beside_wire_s = load.seconds - find(load).wire_s;  // else nobody could have come sooner
+  for (auto& one : load.processes) one.lost_s = std::clamp(one.lost_s, 0.0, std::max(0.0, beside_wire_s));
   const Facts facts = find(load);
   Verdict verdict;
   verdict.seconds = verdict.seconds_10x = load.seconds;
@@ -183,8 +186,7 @@ Verdict judge(const RunLoad& load) {
   if (facts.wire_s > 0) verdict.limiters.push_back(wire(load, facts));
   std::stable_sort(verdict.limiters.begin(), verdict.limiters.end(),
                    [](const Limiter& a, const Limiter& b) { return a.seconds > b.seconds; });
-  double work_s = facts.memory_s;  // a core that is lost while waiting for a slow link may do no harm
-  for (const auto& one : load.processes) work_s = std::max(work_s, one.work_s);
+  const double work_s = std::max({facts.work_max_s, facts.work_mean_s, facts.memory_s});
   verdict.seconds_10x = with_rate(load, facts, work_s, 10);
   const double rest = load.seconds - verdict.limiters.front().seconds;
   if (rest > kUnexplained * load.seconds) {

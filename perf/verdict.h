@@ -54,6 +54,6 @@ struct Verdict {
 /// Work, memory and the wire overlap, so the longest of them limits, as in model.h. Work is as long as that
 /// of the slowest process, with the time that it lost waiting for a core: where that one has more edges than
 /// the mean it is imbalance, where it needs longer for an edge a slow peer. `load` has at least one process.
-Verdict judge(const RunLoad& load);
+Verdict judge(const RunLoad& measured);
 
 }  // namespace edgewire::perf

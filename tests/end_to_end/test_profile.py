@@ -151,6 +151,26 @@ def test_known_answer_shaped_link(edgewire, tmp_path, graph):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("slow, fast, limit_then", [("20M", "200M", "wire"), ("1G", "10G", "cores")])
+def test_what_a_faster_link_brings(edgewire, tmp_path, slow, fast, limit_then):
+    """The time that is predicted for ten times the rate is near what a link of that rate gives."""
+    if os.geteuid() != 0:
+        pytest.skip("network namespaces need root")
+    large = tmp_path / "large.ew"
+    edgewire.ok("generate", "kronecker", "--scale", 19, "--edge-factor", 16, "--seed", 1, "-o", large)
+    for turn in range(3):  # other programs of the machine can spoil one
+        now, then = (profile(edgewire, tmp_path, large, "-p", 2, "-w", 1, "--local-hosts", "--rate", rate, "--strategy",
+                             "process", "--iterations", 10, preexec_fn=lambda: on_core(os.sched_getaffinity(0)))[0]["profile"]["verdict"]
+                     for rate in (slow, fast))
+        ratio = now["seconds_with_10x_link"] / then["seconds_per_iteration"]
+        if 0.75 < ratio < 1.3:
+            break
+    assert 0.75 < ratio < 1.3, (now, then)
+    assert now["limit"] == "wire"
+    assert (then["limit"] == "wire") == (limit_then == "wire"), then
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("scale, iterations, transport", [(19, 40, "shm"), (16, 400, "shm"), (16, 300, "tcp")])
 def test_known_answer_busy_neighbour(edgewire, tmp_path, scale, iterations, transport):
     """Rank 1 shares its core with programs that never rest: of long iterations it loses work, of short ones (0.4 ms

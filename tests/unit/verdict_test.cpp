@@ -125,6 +125,17 @@ TEST_CASE("who loses its core while it waits is slow, and no latency is blamed")
   CHECK(says(judge(load), "they had no core for 70.00 ms of it"));
 }
 
+TEST_CASE("a core that is lost while the wire is busy anyway does no harm") {
+  auto load = even(2);
+  load.seconds = 0.4;
+  load.processes[1].wire_bytes_received = 50'000'000;  // 400 ms
+  for (auto& one : load.processes) one.lost_s = one.core_wait_s = one.waited_s = 0.3;
+  const auto verdict = judge(load);
+  CHECK(verdict.limiters[0].cause == Cause::wire);
+  CHECK(verdict.limiters[1].seconds == doctest::Approx(0.020));
+  CHECK(verdict.seconds_10x == doctest::Approx(0.040));
+}
+
 TEST_CASE("one worker with more than its share is imbalance too") {
   auto load = even(2);
   load.seconds = 0.032;
