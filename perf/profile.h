@@ -52,6 +52,8 @@ struct Profile {
   RunLoad load;
   Verdict verdict;
 
+  /// What the counters say of computing, or why there are none: a line.
+  std::string counters_line() const;
   /// A table and the verdict: lines, ending with a newline.
   std::string to_text() const;
   /// The run report's section `profile`.

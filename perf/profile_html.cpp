@@ -87,7 +87,7 @@ std::string Profile::to_html(const std::string& title, const std::string& subtit
   report::Page page(title, subtitle);
   page.heading("What limited the run");
   add_verdict(page, verdict);
-  if (!missing_counters.empty()) page.paragraph(missing_counters);
+  page.paragraph(counters_line());
   page.heading("Where the time went");
   page.table(phases(*this));
   page.paragraph(

@@ -119,27 +119,6 @@ double average(const ProcessProfile& process, std::size_t phase) {
          static_cast<double>(std::max<std::size_t>(process.iterations.size(), 1));
 }
 
-std::string counters_line(const Profile& profile) {
-  if (!profile.missing_counters.empty()) return profile.missing_counters + "\n";
-  Counts counts;
-  for (const auto& process : profile.processes)
-    counts += of_workers(process, static_cast<std::size_t>(engine::Phase::compute));
-  double bytes = 0;
-  for (const auto& process : profile.processes)
-    bytes +=
-        memory_bytes_per_edge(process, profile.iterations) / static_cast<double>(profile.processes.size());
-  std::string line = "compute:";
-  const auto add = [&](double figure, int digits, const char* what) {
-    if (figure > 0)
-      line += fmt::format("{} {:.{}f} {}", line.ends_with(':') ? "" : ",", figure, digits, what);
-  };
-  add(cycles_per_instruction(counts), 2, "cycles an instruction");
-  add(stalled_cycles_per_instruction(counts), 2, "of them stalled");
-  add(instructions_per_llc_miss(counts), 0, "instructions a last-level miss");
-  add(bytes, 1, "bytes from memory an edge");
-  return line + "\n";
-}
-
 }  // namespace
 
 std::string Profile::to_json() const {
@@ -152,6 +131,26 @@ std::string Profile::to_json() const {
   for (std::size_t p = 0; p < processes.size(); ++p)
     json["processes"].push_back(perf::to_json(processes[p], load.processes[p], iterations));
   return json.dump();
+}
+
+std::string Profile::counters_line() const {
+  if (!missing_counters.empty()) return missing_counters;
+  Counts counts;
+  for (const auto& process : processes)
+    counts += of_workers(process, static_cast<std::size_t>(engine::Phase::compute));
+  double bytes = 0;
+  for (const auto& process : processes)
+    bytes += memory_bytes_per_edge(process, iterations) / static_cast<double>(processes.size());
+  std::string line = "compute:";
+  const auto add = [&](double figure, int digits, const char* what) {
+    if (figure > 0)
+      line += fmt::format("{} {:.{}f} {}", line.ends_with(':') ? "" : ",", figure, digits, what);
+  };
+  add(cycles_per_instruction(counts), 2, "cycles an instruction");
+  add(stalled_cycles_per_instruction(counts), 2, "of them stalled");
+  add(instructions_per_llc_miss(counts), 0, "instructions a last-level miss");
+  add(bytes, 1, "bytes from memory an edge");
+  return line;
 }
 
 std::string Profile::to_text() const {
@@ -173,7 +172,7 @@ std::string Profile::to_text() const {
     text += "\n";
   }
   text += "(of an iteration and worker; slowest: the work of the worker with most)\n";
-  return text + counters_line(*this) + verdict.to_text();
+  return text + counters_line() + "\n" + verdict.to_text();
 }
 
 }  // namespace edgewire::perf
