@@ -72,6 +72,37 @@ def test_nothing_is_profiled_unasked_and_no_iterations_are_no_failure(edgewire, 
     json.loads(gzip.decompress((tmp_path / "trace.json.gz").read_bytes()))
 
 
+def check_trace(events):
+    """The rules of the published Trace Event Format that viewers rely on."""
+    complete, begun, ended = {}, {}, set()
+    for event in events:
+        assert event["ph"] in ("M", "X", "C", "b", "n", "e") and isinstance(event["pid"], int)
+        if event["ph"] == "M":
+            assert event["name"] in ("process_name", "thread_name") and isinstance(event["args"]["name"], str)
+            continue
+        assert isinstance(event["name"], str) and event["ts"] >= 0
+        if event["ph"] == "X":
+            assert event["dur"] >= 0
+            complete.setdefault((event["pid"], event["tid"]), []).append((event["ts"], event["ts"] + event["dur"]))
+        elif event["ph"] == "C":
+            assert event["args"] and all(isinstance(value, (int, float)) for value in event["args"].values())
+        else:  # async: told apart by category and id, ended under the name of their beginning
+            key = event["cat"], event["id"]
+            if event["ph"] == "b":
+                assert key not in begun
+                begun[key] = event
+            else:
+                assert key in begun and key not in ended and event["ts"] >= begun[key]["ts"]
+            if event["ph"] == "e":
+                assert event["name"] == begun[key]["name"]
+                ended.add(key)
+    assert begun.keys() == ended
+    for spans in complete.values():  # of one thread: one inside the other, or one after the other
+        spans.sort()
+        for (_, before), (after, _) in zip(spans, spans[1:]):
+            assert after >= before - 0.002
+
+
 def test_profile_command_writes_page_and_trace(edgewire, tmp_path, graph):
     page, trace = tmp_path / "page.html", tmp_path / "run.json.gz"
     text = edgewire.ok("profile", "--trace", trace, "--sample-interval", 0.01, "--", "pagerank", graph, "-p", 2, "-w", 1,
@@ -81,6 +112,7 @@ def test_profile_command_writes_page_and_trace(edgewire, tmp_path, graph):
     ET.fromstring(html[html.index("<html"):])
     assert "What limited the run" in html and "<script" not in html and "http" not in html.replace("http-equiv", "")
     events = json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"]
+    check_trace(events)
     kinds = {}
     for event in events:
         kinds.setdefault(event["ph"], []).append(event)
@@ -90,7 +122,11 @@ def test_profile_command_writes_page_and_trace(edgewire, tmp_path, graph):
     assert len(begun) > 50
     ended = {event["id"]: event["ts"] for event in kinds["e"]}
     assert begun.keys() == ended.keys() and all(begun[id_] <= ended[id_] for id_ in begun)
-    assert any(event["name"] == "resident memory" for event in kinds["C"])
+    gauges = {event["name"] for event in kinds["C"] if event["pid"] == 0}
+    assert gauges >= {"worker 0", "system", "resident memory", "lo sent", "ready", "arrived", "in flight", "to rank 1",
+                      "for rank 1", "for own workers"}
+    for name in ("worker 0", "to rank 1", "ready", "arrived"):
+        assert any(value > 0 for event in kinds["C"] if event["name"] == name for value in event["args"].values()), name
 
 
 def test_page_opens_in_a_browser(edgewire, tmp_path, graph):
@@ -102,6 +138,18 @@ def test_page_opens_in_a_browser(edgewire, tmp_path, graph):
     result = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/browser",
                              "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=120)
     assert "What limited the run" in result.stdout and "<svg" in result.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.machine
+def test_ports_of_rdma_cards_are_watched(edgewire, tmp_path):
+    graph, trace = tmp_path / "graph.ew", tmp_path / "run.json.gz"
+    edgewire.ok("generate", "kronecker", "--scale", 14, "-o", graph)
+    edgewire.ok("profile", "--trace", trace, "--sample-interval", 0.05, "--", "pagerank", graph, "-p", 2, "-w", 1,
+                "--transport", "verbs", "--iterations", 40, "--peer-timeout", 30)
+    events = json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"]
+    for name in ("rxe0 port 1 sent", "rxe0 port 1 received"):
+        assert any(value > 0 for event in events if event["name"] == name for value in event["args"].values()), name
 
 
 def test_no_run_to_profile(edgewire):
