@@ -81,7 +81,7 @@ struct alignas(64) Timeline::Worker {
   Ring<Arrival> arrivals;
   std::vector<std::uint64_t> seen;  ///< [peer]: chunks
   std::vector<Sum> waited_ns;       ///< [peer]
-  Sum ready, queued, arrived;       ///< chunks
+  Sum ready, arrived;               ///< chunks
 
   Counts read() {
     const std::uint64_t start_ns = now_ns();
@@ -151,7 +151,6 @@ void Timeline::enter(int worker, Phase phase, std::size_t item, int peer) noexce
   }
   own.counted = counting_;
   close(own, now);
-  if (own.phase == Phase::send && own.peer >= 0) own.queued.add(1);
   if (phase == Phase::send && peer >= 0) own.ready.add(1);
   own.phase = phase;
   own.item = static_cast<std::uint32_t>(item);
@@ -245,7 +244,6 @@ Timeline::Chunks Timeline::chunks() const noexcept {
   Chunks sum;
   for (const auto& one : workers_) {
     sum.ready += one->ready.get();
-    sum.queued += one->queued.get();
     sum.arrived += one->arrived.get();
   }
   return sum;

@@ -93,7 +93,7 @@ class Timeline final : public engine::Observer {
   /// Chunks that were ready to be sent, that the link has taken, and that have come from peers, since
   /// begin().
   struct Chunks {
-    std::uint64_t ready = 0, queued = 0, arrived = 0;
+    std::uint64_t ready = 0, arrived = 0;
   };
   Chunks chunks() const noexcept;
   /// Nanoseconds that workers have waited for the peer (own rank: for own workers) in phases that are over.
