@@ -136,7 +136,7 @@ void add_disks(const std::string& root, Gauges& gauges) {
   constexpr std::size_t kRead = 2, kWritten = 6;  // of /sys/block/NAME/stat, in sectors of 512 bytes
   for (const auto& disk : names_in(root + "/sys/block")) {
     if (disk.starts_with("loop") || disk.starts_with("ram") || disk.starts_with("zram")) continue;
-    const auto stat = std::make_shared<SystemFile>(root + "/sys/block/" + disk + "/stat");
+    const auto stat = std::make_shared<SystemFile>(fmt::format("{}/sys/block/{}/stat", root, disk));
     const auto sectors = [&](std::size_t field) { return [stat, field] { return stat->number("", field); }; };
     gauges.push_back({disk + " read", "MB/s", 512 * kMegabytes, true, sectors(kRead)});
     gauges.push_back({disk + " written", "MB/s", 512 * kMegabytes, true, sectors(kWritten)});

@@ -94,7 +94,7 @@ TEST_CASE("a group counts what is known to have happened") {
   group.read(after);
   const Counts counts = after - before;
   CHECK(counts.count(Event::page_faults) >= kPages);
-  CHECK(counts.count(Event::page_faults) < kPages + 100);
+  CHECK(counts.count(Event::page_faults) < 1.2 * kPages);  // sanitizers have pages of their own
   CHECK(counts.share(Event::page_faults) == 1);
   CHECK(counts.count(Event::task_clock_ns) > 0);
   CHECK(!counts.has(Event::cycles));
@@ -132,7 +132,7 @@ TEST_CASE("a group that runs for a part of the time is scaled to all of it") {
   const double all = (after_all - before_all).count(Event::page_faults);
   CHECK(all >= 2 * kPages);
   CHECK(counts[Event::page_faults].value >= kPages);
-  CHECK(counts[Event::page_faults].value < kPages + 200);
+  CHECK(counts[Event::page_faults].value < kPages + kPages / 5);
   CHECK(counts.share(Event::page_faults) > 0.2);  // a half, but other programs run, too
   CHECK(counts.share(Event::page_faults) < 0.8);
   CHECK(counts.count(Event::page_faults) ==
