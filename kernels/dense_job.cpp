@@ -12,6 +12,7 @@
 #include "kernels/compute_rate.h"
 #include "kernels/layout_choice.h"
 #include "kernels/ownership_choice.h"
+#include "kernels/plan_cache.h"
 #include "launch/packing.h"
 #include "plan/bits.h"
 #include "topology/machine.h"
@@ -115,8 +116,13 @@ DenseJob::DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const De
           topology::place(machine, wire.local_rank(), wire.local_size(), options.workers))),
       link_(transport::create(options.transport, settings(wire, options))) {
   agree(options);
-  choose_ownership(options);
-  build(options, machine);
+  std::optional<PlanCache> cache;
+  if (!options.plan_cache.empty()) cache.emplace(*this, options, machine);
+  if (!cache || !cache->take()) {
+    choose_ownership(options);
+    build(options, machine);
+    if (cache) cache->keep();
+  }
   malloc_trim(0);  // iterating needs little of what the plan took
 }
 
@@ -127,11 +133,12 @@ void DenseJob::agree(const DenseOptions& options) {
       wire_,
       fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, layout {}, {} workers; "
                   "{} edges/s, "
-                  "link rate {}",
+                  "link rate {}{}",
                   options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
                   link_->name(), strategy, plan::to_name(options.encoding),
                   options.choose_layout ? "auto" : "set", options.workers, options.assumed_compute_rate,
-                  options.assumed_link_rate > 0 ? "assumed" : "measured"));
+                  options.assumed_link_rate > 0 ? "assumed" : "measured",
+                  options.plan_cache.empty() ? "" : "; plan cache"));
 }
 
 double DenseJob::link_rate(const DenseOptions& options) {

@@ -64,6 +64,19 @@ class EdgeReader {
 /// The edges of a process as tiles, column by column. Immutable once built; read by all workers. Movable.
 class Tiles {
  public:
+  /// How much a column holds.
+  struct Size {
+    std::uint64_t edges = 0;
+    std::uint64_t words = 0;
+  };
+
+  Tiles() = default;
+  /// Tiles that were built before: `words` is column_data() of one column after the other. Columns as for
+  /// build_tiles, sizes[c] says how much of it each one takes. `memory` is what holds the words; else they
+  /// outlive the tiles.
+  Tiles(std::span<const std::uint32_t> column_bounds, std::span<const Size> sizes,
+        std::span<const std::uint16_t> words, topology::NodeMemory memory = {});
+
   std::size_t columns() const noexcept { return columns_.size(); }
   std::uint32_t column_begin(std::size_t column) const noexcept { return columns_[column].begin; }
   std::uint32_t column_width(std::size_t column) const noexcept { return columns_[column].width; }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <filesystem>
 #include <set>
 
 #include "error.h"
@@ -171,6 +172,9 @@ void JobOptions::add_to(CLI::App& command) {
                   "order of a process's vertices: given, degree, or the faster one by a measurement: auto")
       ->check(CLI::IsMember({"auto", "given", "degree"}))
       ->capture_default_str();
+  command.add_flag(fmt::format("--plan-cache{{{}}}", kBesideGraph), plan_cache,
+                   "keep the plan in this folder (--plan-cache=DIR), so that the next run with the same "
+                   "options starts at once");
   command.add_flag("--deterministic", deterministic,
                    "bit-identical results from run to run: what is auto is chosen as for a 10G link and 1 G "
                    "edges/s a worker, and degree order, not by measuring");
@@ -210,6 +214,12 @@ kernels::DenseOptions JobOptions::dense(launch::WireUp& wire) const {
     throw UsageError(fmt::format("--wire {} needs strategy slots or cover, not {}", encoding, strategy));
   }
   options.ownership = ownership == "range" ? "ranges" : ownership;
+  options.plan_cache = plan_cache;
+  if (plan_cache == kBesideGraph) {
+    options.plan_cache = std::filesystem::path(graph_path).parent_path();
+    if (options.plan_cache.empty()) options.plan_cache = ".";
+  }
+  options.link_bits_per_s = launch.link_bits_per_s;
   options.layout = layout == "given" ? plan::Layout::given : plan::Layout::degree;
   options.choose_layout = layout == "auto" && !deterministic;
   options.peer_timeout_s = launch.peer_timeout_s;
@@ -234,6 +244,8 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
   report.ownership_table = job.ownership_table();
   report.layout = job.layout() == plan::Layout::given ? "given" : "degree";
   report.layout_reason = job.layout_reason();
+  report.plan_cache = kernels::to_name(job.plan_source());
+  report.plan_cache_note = job.plan_cache_note();
   report.vertices = job.graph().vertices();
   report.edges = job.graph().edges();
   report.processes = wire.size();

@@ -21,6 +21,8 @@ void add_transport_option(CLI::App& command, std::string& transport);
 /// "auto" resolved for the hosts of this job. Throws UsageError when the transport does not reach them.
 std::string transport_for(const std::string& transport, const launch::WireUp& wire);
 
+inline constexpr const char* kBesideGraph = "next to the graph";
+
 struct JobOptions {
   std::string graph_path;
   launch::LaunchOptions launch;
@@ -33,6 +35,7 @@ struct JobOptions {
   std::string encoding = "f32";
   std::string ownership = "hash";
   std::string layout = "auto";
+  std::string plan_cache;  ///< folder, or kBesideGraph; empty: none
   bool deterministic = false;
   std::string output_path;
   std::string json_path;

@@ -86,6 +86,8 @@ void run(launch::WireUp& wire, const Settings& settings) {
   const auto graph = graph::GraphFile::open(job_options.graph_path);
   options.progress = stages_on_terminal("", wire.rank() == 0);
   kernels::DenseJob job(wire, graph, options);
+  if (wire.rank() == 0 && !job.plan_cache_note().empty())
+    fmt::print(stderr, "edgewire: warning: {}\n", job.plan_cache_note());
   kernels::PageRank pagerank(job, settings.pagerank);
   std::unique_ptr<kernels::Checkpoint> checkpoint;
   const std::string what = settings.state(graph, options);
