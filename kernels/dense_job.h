@@ -39,8 +39,8 @@ struct DenseOptions {
   plan::Layout layout = plan::Layout::degree;
   bool choose_layout = false;  ///< measure which one is faster
   double peer_timeout_s = 10;
-  /// Folder in which to keep what loading and planning made, for the next run with the same
-  /// graph and options, or to find it; empty: none. What was chosen or measured is then kept as well.
+  /// Folder in which to keep what loading and planning made, for the next run with the same graph and
+  /// options, or to find it; empty: none. What was chosen or measured is then kept as well.
   std::string plan_cache;
   std::uint64_t link_bits_per_s = 0;  ///< line rate of shaped links, 0: as they are; for the plan cache only
   std::string verbs_device;           ///< see transport::Settings

@@ -96,6 +96,10 @@ void PlanFileWriter::write(const std::string& path, const std::string& key, std:
   std::vector<Block> work;
   std::uint64_t end = header.front_bytes;
   for (const Section& section : sections_) {
+    if (section.bytes == 0) {  // so that the file ends with what is written last
+      table.push_back({0, 0});
+      continue;
+    }
     const std::uint64_t offset = round_up(end, kAlignment);
     table.push_back({offset, section.bytes});
     for (std::uint64_t begin = 0; begin < section.bytes; begin += kBlockBytes)

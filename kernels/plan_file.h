@@ -5,7 +5,8 @@
 //   key              lines of text "NAME VALUE", padded with zeros to 8 bytes
 //   section table    {u64 offset, u64 bytes} of each section
 //   checksums        u64 of each block of each section, in order: XXH3-64
-//   sections         each at a multiple of 64; cut into blocks of 1 MiB, the last one shorter
+//   sections         each at a multiple of 64 (empty ones nowhere); cut into blocks of 1 MiB, the last one
+//   shorter
 //
 // The header holds the checksum of all that comes before the sections. The reader takes sections in the order
 // in which they were written, and only what has the right checksum.

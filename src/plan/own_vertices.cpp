@@ -76,7 +76,7 @@ bool OwnVertices::fit(const Ownership& ownership, int rank, const ForEach& for_e
   if (count() != ownership.count(me) || indexes_.size() != count() ||
       edges_before_.size() != (count() + std::size_t{kBlock} - 1) / kBlock + 1)
     return false;
-  std::atomic<bool> well{true};
+  std::atomic<bool> well{true};  // read when all have ended
   for_each(pieces(count()), [&](int, std::uint64_t piece) {
     const auto first = static_cast<std::uint32_t>(piece * kPiece);
     const auto last = static_cast<std::uint32_t>(std::min<std::uint64_t>(first + kPiece, count()));
