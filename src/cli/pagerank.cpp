@@ -91,7 +91,7 @@ void run(launch::WireUp& wire, const Settings& settings) {
   const std::string what = settings.state(graph, options);
   if (!settings.resume.empty()) pagerank.take_up(kernels::resume(wire, settings.resume, what, job));
   if (!settings.checkpoint.empty()) {
-    checkpoint = std::make_unique<kernels::Checkpoint>(wire, settings.checkpoint, what, settings.resume);
+    checkpoint = std::make_unique<kernels::Checkpoint>(wire, job, settings.checkpoint, what, settings.resume);
     pagerank.keep(*checkpoint, settings.every);
   }
   std::optional<perf::Profiler> profiler;
