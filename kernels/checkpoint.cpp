@@ -150,6 +150,10 @@ void Checkpoint::start(std::uint64_t iteration, std::span<const float> values,
 void Checkpoint::write(std::uint64_t iteration, const engine::Scalars& scalars) {
   job_.pool().unpin_this_thread();
   const auto rank = static_cast<std::uint32_t>(wire_.rank());
+  // Rank 0 may still be about to name the last one in the manifest, which then names the one before it.
+  // First, so that its pages are used again: fresh memory costs more than the copy.
+  for (; iterations_.size() > 3; iterations_.erase(iterations_.begin()))
+    std::filesystem::remove(values_path(folder_, iterations_.front(), rank));
   Header header{.run = run_, .rank = rank, .processes = static_cast<std::uint32_t>(wire_.size())};
   header.count = copy_.size();
   if (iterations_.size() == 1) {
@@ -160,9 +164,6 @@ void Checkpoint::write(std::uint64_t iteration, const engine::Scalars& scalars) 
   header.iteration = iteration;
   header.scalars = scalars;
   write_file(values_path(folder_, iteration, rank), header, std::as_bytes(std::span(copy_)));
-  // Rank 0 may still be about to name the last one in the manifest, which then names the one before it.
-  for (; iterations_.size() > 3; iterations_.erase(iterations_.begin()))
-    std::filesystem::remove(values_path(folder_, iterations_.front(), rank));
 }
 
 void Checkpoint::settle() { writing_.get(); }
