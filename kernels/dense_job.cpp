@@ -141,7 +141,7 @@ double DenseJob::link_rate(const DenseOptions& options) {
 }
 
 double DenseJob::measure_link_rate(const DenseOptions& options) {
-  return engine::measure_link(wire_, options.transport, settings(wire_, options));
+  return engine::measure_link(wire_, options.transport, settings(wire_, options), handshake_messages_);
 }
 
 double DenseJob::compute_rate(const DenseOptions& options) {
@@ -291,6 +291,8 @@ void DenseJob::count_traffic() {
 
 std::vector<engine::IterationRecord> DenseJob::iterate(engine::Step& step, engine::IterationOptions options) {
   options.column_nodes = column_nodes_;
+  setup_messages_ = wire_.messages_sent() + link_->counters().handshake_messages + handshake_messages_ +
+                    exchange_->setup_messages();
   return engine::iterate(*pool_, *exchange_, column_bounds_, own_->indexes(), step, options);
 }
 

@@ -75,6 +75,9 @@ class DenseJob {
   /// Of the own covers: no plan sends fewer values (strategy `cover`).
   std::uint64_t matching() const noexcept { return matching_; }
 
+  /// Sent by this process before iterate(): handshakes, collective calls, lists of the plan.
+  std::uint64_t setup_messages() const noexcept { return setup_messages_; }
+
   double seconds_load = 0;  ///< verifying and ordering the own vertices
   double seconds_plan = 0;  ///< from there to the first iteration
 
@@ -108,6 +111,8 @@ class DenseJob {
   double link_bytes_per_s_ = 0;    ///< measured when first needed
   double worker_edges_per_s_ = 0;  ///< as well
   std::uint64_t matching_ = 0;
+  std::uint64_t handshake_messages_ = 0;  ///< of measuring
+  std::uint64_t setup_messages_ = 0;
 };
 
 }  // namespace edgewire::kernels

@@ -48,6 +48,7 @@ struct Counters {
   std::uint64_t refused_connections = 0;  ///< strangers turned away
   std::uint64_t zero_copy_sends = 0;      ///< calls to the system to send from where the payload lies (tcp)
   std::uint64_t copied_sends = 0;         ///< reports that it has copied instead; a link then stops asking
+  std::uint64_t handshake_messages = 0;   ///< sent to make connections (tcp)
   std::uint64_t refused_frames = 0;       ///< frames outside the sender's part of the region, or malformed
 };
 

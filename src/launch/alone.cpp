@@ -20,6 +20,7 @@ class Alone final : public WireUp {
   int local_size() const override { return 1; }
   const std::vector<int>& nodes() const override { return nodes_; }
   const std::string& address() const override { return address_; }
+  std::uint64_t messages_sent() override { return 0; }
 
  private:
   transport::Health health_;

@@ -126,6 +126,7 @@ std::unique_ptr<WireUp> join_hosts(const LaunchOptions& options) {
   self.size = size;
   self.peer_timeout_s = options.peer_timeout_s;
   self.secret = job.secret;
+  self.proven = true;
   self.hosts = job.hosts;
   self.address = job.hosts[static_cast<std::size_t>(job.rank)];
   const bool alone_here = std::all_of(job.hosts.begin(), job.hosts.end(), [&](const std::string& host) {

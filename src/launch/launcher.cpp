@@ -156,6 +156,7 @@ std::unique_ptr<WireUp> join(const LaunchOptions& options, const Launcher& launc
   self.size = met.place.size;
   self.peer_timeout_s = options.peer_timeout_s;
   self.secret = cards[0].secret;
+  self.proven = true;
   set_neighbours(self, cards);
   auto streams = assemble(options, self, cards[0], *listener);
   self.address = own_address(options, self, streams);

@@ -17,6 +17,7 @@
 
 #include "error.h"
 #include "launch/frames.h"
+#include "transport/handshake.h"
 
 namespace edgewire::launch {
 namespace {
@@ -63,6 +64,10 @@ class Star final : public WireUp {
   int local_size() const override { return self_.local_size; }
   const std::vector<int>& nodes() const override { return self_.nodes; }
   const std::string& address() const override { return self_.address; }
+  std::uint64_t messages_sent() override {
+    const std::scoped_lock lock(mutex_);
+    return messages_sent_;
+  }
 
  private:
   // Callers of the collective steps.
@@ -93,6 +98,7 @@ class Star final : public WireUp {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Peer> peers_;
+  std::uint64_t messages_sent_ = 0;
   std::uint32_t step_ = 0;
   bool told_ = false;      ///< the others know of the failure
   bool finished_ = false;  ///< a peer that goes away is no failure
@@ -120,6 +126,7 @@ Star::Star(Member member, std::vector<FileDescriptor> streams)
     added.heard = last_round_;
     peers_.push_back(std::move(added));
   }
+  if (self_.proven) messages_sent_ = transport::Handshake::kMessages * peers_.size();
   watcher_ = std::thread([this] { watch(); });
 }
 
@@ -154,8 +161,11 @@ void Star::send(int to, Kind kind, std::string_view payload) {
   Message message = frame(kind, step_, payload);
   {
     const std::scoped_lock lock(mutex_);
-    for (Peer& p : peers_)
-      if (to < 0 || p.rank == to) p.outgoing.push_back(message);
+    for (Peer& p : peers_) {
+      if (to >= 0 && p.rank != to) continue;
+      p.outgoing.push_back(message);
+      ++messages_sent_;
+    }
   }
   wake();
 }

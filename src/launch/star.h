@@ -19,6 +19,7 @@ struct Member {
   int local_size = 1;
   std::string address = "127.0.0.1";
   std::vector<std::string> hosts;  ///< of every rank, for messages; empty when all are on this host
+  bool proven = false;             ///< the streams began with a handshake
   std::vector<int> nodes;          ///< of every rank, see WireUp::nodes(); empty when all are on this host
 };
 

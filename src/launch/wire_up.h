@@ -2,6 +2,7 @@
 // launchers that speak PMIx. The result is a WireUp, the control plane among all processes.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -42,6 +43,8 @@ class WireUp {
   virtual const std::vector<int>& nodes() const = 0;
   /// Address of this process that the other hosts can reach; 127.0.0.1 when all are on one host.
   virtual const std::string& address() const = 0;
+  /// Messages of handshakes and collective calls that this process has sent; heartbeats are not counted.
+  virtual std::uint64_t messages_sent() = 0;
 };
 
 /// A job of one process: nothing to wire up.

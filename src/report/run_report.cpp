@@ -62,6 +62,7 @@ std::string RunReport::to_json() const {
   json["edges_per_second"] = edges_per_second();
   json["peak_rss_bytes"] = peak_rss_bytes;
   json["tile_bytes"] = tile_bytes;
+  json["setup_messages"] = setup_messages;
   json["refused_connections"] = refused_connections;
   json["refused_frames"] = refused_frames;
   auto& limits = json["bound"];
