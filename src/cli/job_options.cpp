@@ -174,6 +174,9 @@ void JobOptions::add_to(CLI::App& command) {
                    "bit-identical results from run to run: what is auto is chosen as for a 10G link and 1 G "
                    "edges/s a worker, not by measuring");
   command.add_option("-o,--output", output_path, "write the result as id<TAB>value lines, - for stdout");
+  command.add_flag("--output-parts", output_parts,
+                   "each process writes the vertices that it owns, as OUTPUT.0000-of-0004, where it runs; by "
+                   "default rank 0 writes one file");
   command.add_option("--json", json_path, "write the run report as JSON, - for stdout");
   command.add_flag("--profile", profile, "say where the time went, and what limited the run");
   command.add_option("--profile-page", profile_path, "the same as an HTML page with charts");

@@ -35,6 +35,7 @@ struct JobOptions {
   std::string layout = "auto";
   bool deterministic = false;
   std::string output_path;
+  bool output_parts = false;  ///< each process writes its own
   std::string json_path;
   bool verify = false;
   bool profile = false;

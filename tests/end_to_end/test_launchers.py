@@ -94,10 +94,10 @@ def large(edgewire, tmp_path_factory):
 class Ranks:
     """A job under a launcher. Each process leaves its number and its stderr in a file of `folder`."""
 
-    def __init__(self, edgewire, environment, launch, folder, arguments):
+    def __init__(self, edgewire, environment, launch, folder, arguments, first=""):
         self.folder = folder
         each = folder / "each"
-        each.write_text(f'#!/bin/sh\necho $$ >{folder}/pid.$PMIX_RANK\nexec {edgewire.program} "$@" 2>{folder}/stderr.$PMIX_RANK\n')
+        each.write_text(f'#!/bin/sh\necho $$ >{folder}/pid.$PMIX_RANK\n{first}\nexec {edgewire.program} "$@" 2>{folder}/stderr.$PMIX_RANK\n')
         each.chmod(0o755)
         self.process = subprocess.Popen([*map(str, launch), str(each), *map(str, arguments)], stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
@@ -171,12 +171,12 @@ def hosts(lab_environment):
 
 @pytest.fixture
 def mpirun(edgewire, hosts, tmp_path, clean_up):
-    """mpirun(hosts, processes of each, arguments...)"""
-    def start(count, each, *arguments):
+    """mpirun(hosts, processes of each, arguments...); `first`: what the shell of each process does before"""
+    def start(count, each, *arguments, first=""):
         slots = ",".join(f"10.79.{hosts['EDGEWIRE_LAB_NET']}.{10 + i}:{each}" for i in range(count))
         launch = [LAB / "hosts", "run", 0, "mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "plm_rsh_agent",
                   f"{LAB}/hosts agent", "--mca", "oob_tcp_if_include", "eth0", "--host", slots, "-n", count * each]
-        ranks = Ranks(edgewire, hosts, launch, tmp_path, ["pagerank", *arguments])
+        ranks = Ranks(edgewire, hosts, launch, tmp_path, ["pagerank", *arguments], first)
         clean_up(ranks)
         return ranks
 
@@ -190,6 +190,23 @@ def test_mpirun(mpirun, path, tmp_path, count, each, transport):
     status, output = ranks.end()
     assert status == 0, output + "\n".join(sum(map(ranks.stderr, range(count * each)), []))
     check_result(tmp_path, count * each, transport)
+
+
+@pytest.mark.slow
+def test_each_host_keeps_its_part_of_the_output(mpirun, path, tmp_path):
+    """As on hosts with disks of their own: rank 0's folder is none of the others'."""
+    for host in range(2):
+        (tmp_path / f"host{host}").mkdir()
+    ranks = mpirun(2, 2, path, "-o", "ranks.tsv", "--output-parts", first=f"cd {tmp_path}/host$((PMIX_RANK / 2))")
+    status, output = ranks.end()
+    assert status == 0, output + "\n".join(sum(map(ranks.stderr, range(4)), []))
+    lines = []
+    for rank in range(4):
+        lines += (tmp_path / f"host{rank // 2}" / f"ranks.tsv.{rank:04}-of-0004").read_text().splitlines()
+    assert len(list(tmp_path.glob("host*/*"))) == 4
+    ids, values = jobs.read_ranks("\n".join(sorted(lines, key=lambda line: int(line.split()[0]))))
+    assert ids.tolist() == graphs.make(GRAPH).ids().tolist()
+    np.testing.assert_allclose(values, reference.pagerank(graphs.make(GRAPH))[0], rtol=1e-6)
 
 
 @pytest.mark.slow
