@@ -83,6 +83,8 @@ class DenseJob {
 
  private:
   void build(const DenseOptions& options, const topology::Machine& machine);
+  void share_cards(const topology::Machine& machine);
+  transport::Settings settings(const DenseOptions& options);
   void agree(const DenseOptions& options);
   void choose_ownership(const DenseOptions& options);
   double link_rate(const DenseOptions& options);
@@ -95,6 +97,9 @@ class DenseJob {
   launch::WireUp& wire_;
   const graph::GraphFile& graph_;
   std::unique_ptr<engine::WorkerPool> pool_;
+  std::string address_;             ///< of this process, for other hosts
+  std::vector<int> process_nodes_;  ///< of the processes of this host
+  int process_index_ = 0;           ///< of this one there
   std::unique_ptr<transport::Transport> link_;
   std::optional<plan::Ownership> ownership_;
   std::string ownership_name_, ownership_table_;

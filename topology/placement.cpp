@@ -47,6 +47,24 @@ Placement place(const Machine& machine, int local_rank, int local_size, int work
   return placement;
 }
 
+std::vector<int> share_cards(std::span<const int> card_nodes, std::span<const int> process_nodes) {
+  std::vector<int> card_of(process_nodes.size(), -1);
+  std::vector<int> users(card_nodes.size());
+  for (const bool near : {true, false}) {
+    for (std::size_t process = 0; process < card_of.size(); ++process) {
+      int& chosen = card_of[process];
+      if (chosen >= 0) continue;
+      for (std::size_t card = 0; card < users.size(); ++card) {
+        const bool suits = !near || (card_nodes[card] >= 0 && card_nodes[card] == process_nodes[process]);
+        if (suits && (chosen < 0 || users[card] < users[static_cast<std::size_t>(chosen)]))
+          chosen = static_cast<int>(card);
+      }
+      if (chosen >= 0) ++users[static_cast<std::size_t>(chosen)];
+    }
+  }
+  return card_of;
+}
+
 bool pin_this_thread(const WorkerPlace& place) {
   if (place.cpu < 0) return true;
   const auto cpus = static_cast<std::size_t>(place.cpu) + 1;

@@ -117,7 +117,8 @@ void add_launch_options(CLI::App& command, launch::LaunchOptions& launch) {
       ->capture_default_str();
   command.add_option(
       "--interface", launch.interface,
-      "of a host list or launcher: the network interface, or network (10.0.0.0/24), to use between hosts");
+      "of a host list or launcher: the network interface, or network (10.0.0.0/24), to use between hosts; "
+      "of several (a,b) each process of a host takes one that is near its cores");
 }
 
 void add_transport_option(CLI::App& command, std::string& transport) {

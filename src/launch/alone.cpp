@@ -20,6 +20,7 @@ class Alone final : public WireUp {
   int local_size() const override { return 1; }
   const std::vector<int>& nodes() const override { return nodes_; }
   const std::string& address() const override { return address_; }
+  const std::vector<Interface>& wanted_interfaces() const override { return interfaces_; }
   std::uint64_t messages_sent() override { return 0; }
 
  private:
@@ -27,6 +28,7 @@ class Alone final : public WireUp {
   std::string secret_ = std::string(32, '\0');  ///< nobody to share it with
   std::string address_ = "127.0.0.1";
   std::vector<int> nodes_;
+  std::vector<Interface> interfaces_;
 };
 
 }  // namespace

@@ -64,6 +64,7 @@ class Star final : public WireUp {
   int local_size() const override { return self_.local_size; }
   const std::vector<int>& nodes() const override { return self_.nodes; }
   const std::string& address() const override { return self_.address; }
+  const std::vector<Interface>& wanted_interfaces() const override { return self_.wanted_interfaces; }
   std::uint64_t messages_sent() override {
     const std::scoped_lock lock(mutex_);
     return messages_sent_;

@@ -45,6 +45,16 @@ def test_lonely_copies_are_refused(edgewire, path, variables, remedy):
     edgewire.ok("pagerank", path, "--launcher", "none", env=variables)
 
 
+@pytest.mark.parametrize("variables, launcher", [
+    ({"SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "4", "PMIX_RANK": "1"}, "srun"),
+    ({"OMPI_COMM_WORLD_SIZE": "2", "PMIX_RANK": "1"}, "mpirun"),
+], ids=["srun", "mpirun"])
+def test_a_comparison_is_refused(edgewire, path, variables, launcher):
+    line = edgewire.refused("compare", path, "-o", path.parent / "page.html", status=2, env=variables)
+    assert line == f"compare cannot run under {launcher}: start it once, or on every host with --hosts and --rank"
+    assert not (path.parent / "page.html").exists()
+
+
 @pytest.mark.parametrize("variables", [
     {"SLURM_NTASKS": "4", "SLURM_NPROCS": "4", "SLURM_PROCID": "0", "SLURM_JOB_ID": "7"},  # a batch script
     {"SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "1", "SLURM_PROCID": "0"},
@@ -265,6 +275,35 @@ def test_an_interface_is_chosen(mpirun, hosts, path, tmp_path):
     ranks = mpirun(2, 1, path, "--interface", "eth7", "--start-timeout", 3)
     assert ranks.end()[0] == 1
     assert ranks.stderr(0) == ["edgewire: --interface eth7: no interface of this host that is up and has an address"]
+
+
+@pytest.mark.slow
+def test_interfaces_are_shared_out(mpirun, hosts, path, tmp_path):
+    """Two links between two hosts, two processes on each: each process takes a link, and both carry values."""
+    names = [f"{hosts['EDGEWIRE_LAB']}{host}" for host in range(2)]
+    net = f"10.80.{hosts['EDGEWIRE_LAB_NET']}"
+    subprocess.run(["ip", "link", "add", "eth1", "netns", names[0], "type", "veth", "peer", "name", "eth1", "netns", names[1]],
+                   check=True)
+    try:
+        for host, name in enumerate(names):
+            subprocess.run(["ip", "-n", name, "addr", "add", f"{net}.{10 + host}/24", "dev", "eth1"], check=True)
+            subprocess.run(["ip", "-n", name, "link", "set", "eth1", "up"], check=True)
+
+        def received(interface):
+            table = subprocess.run(["ip", "netns", "exec", names[1], "cat", "/proc/net/dev"], capture_output=True, text=True)
+            return int(re.search(rf"{interface}:\s*(\d+)", table.stdout)[1])
+
+        for interfaces, used in (("eth0", [True, False]), ("eth1", [False, True]), ("eth0,eth1", [True, True])):
+            before = [received("eth0"), received("eth1")]
+            ranks = mpirun(2, 2, path, "--interface", interfaces, "--iterations", 500, "--json", tmp_path / "report.json")
+            status, output = ranks.end()
+            assert status == 0, output + "\n".join(sum(map(ranks.stderr, range(4)), []))
+            sent = json.loads((tmp_path / "report.json").read_text())["iterations"]
+            half = sum(one["payload_bytes_sent"] for one in sent) / 2
+            # Rank 0's control plane and mpirun have eth0; a fifth of what one direction carries is more than those.
+            assert [received(name) - count > half / 5 for name, count in zip(("eth0", "eth1"), before)] == used
+    finally:
+        subprocess.run(["ip", "-n", names[0], "link", "del", "eth1"], check=True)
 
 
 # ---- Slurm -----------------------------------------------------------------------------------------------------------
