@@ -157,6 +157,15 @@ def is_gone(pid):
     return status_fields(pid)[:1] in ([], ["Z"])
 
 
+def ancestor(pid, name):
+    """The process of this name above `pid`."""
+    while pid > 1:
+        pid = int(status_fields(pid)[1])
+        if pathlib.Path(f"/proc/{pid}/comm").read_text().strip() == name:
+            return pid
+    raise AssertionError(f"no {name} above")
+
+
 def check_survivors(ranks, pids, victims, names, timeout):
     """Every other process ends in time, with one line that names one of the victims."""
     others = [rank for rank in range(len(pids)) if rank not in victims]
@@ -181,11 +190,12 @@ def hosts(lab_environment):
 
 @pytest.fixture
 def mpirun(edgewire, hosts, tmp_path, clean_up):
-    """mpirun(hosts, processes of each, arguments...); `first`: what the shell of each process does before"""
-    def start(count, each, *arguments, first=""):
+    """mpirun(hosts, processes of each, arguments...); `first`: what the shell of each process does before,
+    `wrapper`: a program that stays between"""
+    def start(count, each, *arguments, first="", wrapper=()):
         slots = ",".join(f"10.79.{hosts['EDGEWIRE_LAB_NET']}.{10 + i}:{each}" for i in range(count))
         launch = [LAB / "hosts", "run", 0, "mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "plm_rsh_agent",
-                  f"{LAB}/hosts agent", "--mca", "oob_tcp_if_include", "eth0", "--host", slots, "-n", count * each]
+                  f"{LAB}/hosts agent", "--mca", "oob_tcp_if_include", "eth0", "--host", slots, "-n", count * each, *wrapper]
         ranks = Ranks(edgewire, hosts, launch, tmp_path, ["pagerank", *arguments], first)
         clean_up(ranks)
         return ranks
@@ -252,6 +262,19 @@ def test_mpirun_is_killed(mpirun, large, tmp_path):
     ranks.process.wait(timeout=10)
     wait_for(lambda: not started_processes(), "the end of all")
     assert all(map(is_gone, pids)) and not (tmp_path / "ranks.tsv").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrapper", [(), ("sh", "-c", '"$@"; exit $?', "sh")], ids=["parent", "behind a shell"])
+@pytest.mark.parametrize("victim", ["mpirun", "orted"])
+def test_a_part_of_mpirun_is_killed(mpirun, large, tmp_path, victim, wrapper):
+    """orted is mpirun's daemon on another host."""
+    ranks = mpirun(2, 2, large, "--iterations", 1000000, "-o", tmp_path / "ranks.tsv", wrapper=wrapper)
+    pids = ranks.iterate(4)
+    os.kill(ancestor(pids[0 if victim == "mpirun" else 2], victim), signal.SIGKILL)
+    wait_for(lambda: all(map(is_gone, pids)), "the end of all")
+    assert ranks.end()[0] not in (0, None) and not (tmp_path / "ranks.tsv").exists()
+    wait_for(lambda: not started_processes(), "the end of all that was started")
 
 
 @pytest.mark.slow
@@ -393,3 +416,14 @@ def test_srun_is_ended(srun, slurm, large, tmp_path, how):
         os.kill(ranks.process.pid, signal.SIGKILL)
     wait_for(lambda: all(map(is_gone, pids)), "the end of all")
     assert ranks.end()[0] not in (0, None) and not (tmp_path / "ranks.tsv").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrapper", [(), ("sh", "-c", '"$@"; exit $?', "sh")], ids=["parent", "behind a shell"])
+def test_a_step_daemon_is_killed(srun, large, tmp_path, wrapper):
+    """slurmstepd is the parent of a step's processes on a host."""
+    ranks = srun(["--mpi=pmix", "-N2", "-n4", *wrapper], large, "--iterations", 1000000, "-o", tmp_path / "ranks.tsv")
+    pids = ranks.iterate(4)
+    os.kill(ancestor(pids[3], "slurmstepd"), signal.SIGKILL)
+    wait_for(lambda: all(map(is_gone, pids)), "the end of all")
+    assert not (tmp_path / "ranks.tsv").exists()
