@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -123,6 +124,10 @@ void DenseJob::share_cards(const topology::Machine& machine) {
   const int card =
       topology::share_cards(card_nodes, process_nodes_)[static_cast<std::size_t>(process_index_)];
   if (card >= 0) address_ = wire_.wanted_interfaces()[static_cast<std::size_t>(card)].address;
+  char name[256] = "?";
+  gethostname(name, sizeof name - 1);
+  place_ = fmt::format("{}: {}", name, topology::describe(pool_->placement(), machine));
+  if (!hosts.empty()) place_ += "; network " + address_;
 }
 
 transport::Settings DenseJob::settings(const DenseOptions& options) {

@@ -75,6 +75,8 @@ class DenseJob {
   /// Of the own covers: no plan sends fewer values (strategy `cover`).
   std::uint64_t matching() const noexcept { return matching_; }
 
+  /// Host, cores, memory and, where there are other hosts, address of this process, in words.
+  const std::string& place() const noexcept { return place_; }
   /// Sent by this process before iterate(): handshakes, collective calls, lists of the plan.
   std::uint64_t setup_messages() const noexcept { return setup_messages_; }
 
@@ -97,6 +99,7 @@ class DenseJob {
   launch::WireUp& wire_;
   const graph::GraphFile& graph_;
   std::unique_ptr<engine::WorkerPool> pool_;
+  std::string place_;
   std::string address_;             ///< of this process, for other hosts
   std::vector<int> process_nodes_;  ///< of the processes of this host
   int process_index_ = 0;           ///< of this one there

@@ -248,6 +248,7 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
                                    peak_rss_bytes(), job.tiles().bytes(), figures.checksum, job.matching(),
                                    job.link().counters().refused_connections,
                                    job.link().counters().refused_frames, job.setup_messages()}};
+  for (auto& place : wire.gather(job.place())) report.placement.push_back(std::move(place));
   const auto summaries = wire.gather(launch::pack(mine));
   for (std::size_t p = 0; p < summaries.size(); ++p) {
     const auto iterations = launch::unpack<engine::IterationRecord>(records[p], p, report.iterations.size());
