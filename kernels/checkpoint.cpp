@@ -17,13 +17,16 @@
 namespace edgewire::kernels {
 namespace {
 
-constexpr std::string_view kFirstLine = "edgewire checkpoint 1";
+constexpr std::string_view kFirstLine = "edgewire checkpoint 2";
+using Magic = std::array<char, 8>;
+constexpr Magic kValues{'E', 'W', 'S', 'T', 'A', 'T', 'E', '2'};
+constexpr Magic kIds{'E', 'W', 'O', 'W', 'N', 'E', 'R', '2'};
 
-/// Then come `count` ids and as many values, in the order of the process that wrote them.
+/// Then come `count` values or ids, in the order of the process that wrote them.
 struct Header {
-  std::array<char, 8> magic{'E', 'W', 'S', 'T', 'A', 'T', 'E', '1'};
+  Magic magic{};
   std::uint64_t run = 0;
-  std::uint64_t iteration = 0;
+  std::uint64_t iteration = 0;  ///< 0 before ids
   std::uint32_t rank = 0;
   std::uint32_t processes = 0;
   std::uint64_t count = 0;
@@ -32,19 +35,30 @@ struct Header {
 };
 static_assert(sizeof(Header) == 64 && sizeof(std::uint32_t) == sizeof(float));
 
-std::uint64_t checksum(Header header, std::span<const std::uint32_t> ids, std::span<const float> values) {
+std::uint64_t checksum(Header header, std::span<const std::byte> content) {
   header.checksum = 0;
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
   if (state == nullptr) throw Error("no memory for a checksum");
   XXH3_64bits_reset(state.get());
   XXH3_64bits_update(state.get(), &header, sizeof header);
-  XXH3_64bits_update(state.get(), ids.data(), ids.size_bytes());
-  XXH3_64bits_update(state.get(), values.data(), values.size_bytes());
+  XXH3_64bits_update(state.get(), content.data(), content.size());
   return XXH3_64bits_digest(state.get());
+}
+
+void write_file(const std::string& path, Header header, std::span<const std::byte> content) {
+  header.checksum = checksum(header, content);
+  graph::OutputFile file(path);
+  file.reserve(sizeof header + content.size());
+  file.write(&header, sizeof header, 0);
+  file.write(content.data(), content.size(), sizeof header);
+  file.commit();
 }
 
 std::string values_path(const std::string& folder, std::uint64_t iteration, std::uint32_t rank) {
   return fmt::format("{}/values.{}.{}", folder, iteration, rank);
+}
+std::string ids_path(const std::string& folder, std::uint64_t run, std::uint32_t rank) {
+  return fmt::format("{}/ids.{:016x}.{}", folder, run, rank);
 }
 std::string manifest_path(const std::string& folder) { return folder + "/manifest"; }
 
@@ -78,41 +92,43 @@ Manifest read_manifest(const std::string& folder) {
   return found;
 }
 
+template <class T>
 struct Part {
   Header header;
-  std::vector<std::uint32_t> ids;
-  std::vector<float> values;
+  std::vector<T> items;
 };
 
-Part read_part(const std::string& folder, const Manifest& manifest, std::uint32_t rank,
-               std::uint64_t vertices) {
-  const std::string path = values_path(folder, manifest.iteration, rank);
+/// Rank's file of this kind. Throws Error that names it when it is not whole or not of this checkpoint.
+template <class T>
+Part<T> read_part(const std::string& path, const Magic& magic, const Manifest& manifest, std::uint32_t rank,
+                  std::uint64_t vertices) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw Error(fmt::format("{}: a part of the checkpoint is missing", path));
-  Part part;
+  Part<T> part;
   const auto read = [&](void* data, std::size_t bytes) {
     if (!file.read(static_cast<char*>(data), static_cast<std::streamsize>(bytes)))
       throw Error(fmt::format("{}: the file is cut short", path));
   };
   read(&part.header, sizeof part.header);
-  if (part.header.magic != Header{}.magic || part.header.count > vertices)
+  if (part.header.magic != magic || part.header.count > vertices)
     throw Error(fmt::format("{}: not a part of a checkpoint", path));
-  part.ids.resize(part.header.count);
-  part.values.resize(part.header.count);
-  read(part.ids.data(), part.ids.size() * sizeof(std::uint32_t));
-  read(part.values.data(), part.values.size() * sizeof(float));
-  if (part.header.checksum != checksum(part.header, part.ids, part.values) || file.peek() != EOF)
+  part.items.resize(part.header.count);
+  read(part.items.data(), part.items.size() * sizeof(T));
+  if (part.header.checksum != checksum(part.header, std::as_bytes(std::span(part.items))) ||
+      file.peek() != EOF)
     throw Error(fmt::format("{}: wrong checksum", path));
-  if (part.header.run != manifest.run || part.header.iteration != manifest.iteration ||
-      part.header.rank != rank || part.header.processes != manifest.processes)
+  if (part.header.run != manifest.run || part.header.rank != rank ||
+      part.header.processes != manifest.processes ||
+      part.header.iteration != (magic == kIds ? 0 : manifest.iteration))
     throw Error(fmt::format("{}: belongs to another checkpoint", path));
   return part;
 }
 
 }  // namespace
 
-Checkpoint::Checkpoint(launch::WireUp& wire, std::string folder, std::string what, const std::string& resumed)
-    : wire_(wire), folder_(std::move(folder)), what_(std::move(what)) {
+Checkpoint::Checkpoint(launch::WireUp& wire, DenseJob& job, std::string folder, std::string what,
+                       const std::string& resumed)
+    : wire_(wire), job_(job), folder_(std::move(folder)), what_(std::move(what)) {
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (error) throw Error(fmt::format("{}: cannot make the folder: {}", folder_, error.message()));
@@ -123,35 +139,45 @@ Checkpoint::Checkpoint(launch::WireUp& wire, std::string folder, std::string wha
   run_ = std::stoull(wire.allgather(std::to_string(std::uint64_t{random()} << 32 | random()))[0]);
 }
 
-std::string Checkpoint::path_of(std::uint64_t iteration) const {
-  return values_path(folder_, iteration, static_cast<std::uint32_t>(wire_.rank()));
-}
-
-void Checkpoint::write(std::uint64_t iteration, std::span<const std::uint32_t> ids,
-                       std::span<const float> values, const engine::Scalars& scalars) {
-  // The last one is in its manifest by now, so that the one before it is not needed any more.
-  for (; iterations_.size() > 1; iterations_.erase(iterations_.begin()))
-    std::filesystem::remove(path_of(iterations_.front()));
-  Header header;
-  header.run = run_;
-  header.iteration = iteration;
-  header.rank = static_cast<std::uint32_t>(wire_.rank());
-  header.processes = static_cast<std::uint32_t>(wire_.size());
-  header.count = ids.size();
-  header.scalars = scalars;
-  header.checksum = checksum(header, ids, values);
-  graph::OutputFile file(path_of(iteration));
-  file.reserve(sizeof header + ids.size_bytes() + values.size_bytes());
-  file.write(&header, sizeof header, 0);
-  file.write(ids.data(), ids.size_bytes(), sizeof header);
-  file.write(values.data(), values.size_bytes(), sizeof header + ids.size_bytes());
-  file.commit();
+void Checkpoint::start(std::uint64_t iteration, std::span<const float> values,
+                       const engine::Scalars& scalars) {
+  copy_.assign(values.begin(), values.end());
   iterations_.push_back(iteration);
+  writing_ = std::async(std::launch::async, [this, iteration, scalars] { write(iteration, scalars); });
 }
 
-void Checkpoint::commit(std::uint64_t iteration) {
+/// In a thread of its own; nobody else touches copy_ and iterations_ until settle().
+void Checkpoint::write(std::uint64_t iteration, const engine::Scalars& scalars) {
+  job_.pool().unpin_this_thread();
+  const auto rank = static_cast<std::uint32_t>(wire_.rank());
+  // Rank 0 may still be about to name the last one in the manifest, which then names the one before it.
+  // First, so that its pages are used again: fresh memory costs more than the copy.
+  for (; iterations_.size() > 3; iterations_.erase(iterations_.begin()))
+    std::filesystem::remove(values_path(folder_, iterations_.front(), rank));
+  Header header{.run = run_, .rank = rank, .processes = static_cast<std::uint32_t>(wire_.size())};
+  header.count = copy_.size();
+  if (iterations_.size() == 1) {
+    header.magic = kIds;
+    write_file(ids_path(folder_, run_, rank), header, std::as_bytes(job_.own().ids()));
+  }
+  header.magic = kValues;
+  header.iteration = iteration;
+  header.scalars = scalars;
+  write_file(values_path(folder_, iteration, rank), header, std::as_bytes(std::span(copy_)));
+}
+
+void Checkpoint::settle() { writing_.get(); }
+
+void Checkpoint::finish() {
+  if (!pending()) return;
+  settle();
+  wire_.allgather("");
+  commit();
+}
+
+void Checkpoint::commit() {
   if (wire_.rank() != 0) return;
-  const Manifest manifest{what_, run_, iteration, static_cast<std::uint32_t>(wire_.size())};
+  const Manifest manifest{what_, run_, iterations_.back(), static_cast<std::uint32_t>(wire_.size())};
   const std::string text = manifest.text();
   graph::OutputFile file(manifest_path(folder_));
   file.write(text.data(), text.size(), 0);
@@ -171,10 +197,19 @@ ResumedState resume(launch::WireUp& wire, const std::string& folder, const std::
   const auto rank = static_cast<std::uint32_t>(wire.rank());
   const auto& own = job.own();
   const std::uint64_t vertices = job.graph().vertices();
+  const auto ids_of = [&](std::uint32_t of) {
+    return read_part<std::uint32_t>(ids_path(folder, manifest.run, of), kIds, manifest, of, vertices).items;
+  };
+  const auto values_of = [&](std::uint32_t of, std::size_t count) {
+    const std::string path = values_path(folder, manifest.iteration, of);
+    auto part = read_part<float>(path, kValues, manifest, of, vertices);
+    if (part.items.size() != count) throw Error(fmt::format("{}: belongs to another checkpoint", path));
+    return part;
+  };
   if (rank < manifest.processes) {
-    Part part = read_part(folder, manifest, rank, vertices);
-    if (std::ranges::equal(part.ids, own.ids())) {
-      state.values = std::move(part.values);
+    if (const auto ids = ids_of(rank); std::ranges::equal(ids, own.ids())) {
+      auto part = values_of(rank, ids.size());
+      state.values = std::move(part.items);
       state.scalars = part.header.scalars;
       state.has_scalars = true;
       return state;
@@ -183,15 +218,15 @@ ResumedState resume(launch::WireUp& wire, const std::string& folder, const std::
   state.values.resize(own.count());
   std::vector<bool> found(own.count());
   for (std::uint32_t other = 0; other < manifest.processes; ++other) {
-    const Part part = read_part(folder, manifest, other, vertices);
-    for (std::size_t i = 0; i < part.ids.size(); ++i) {
-      if (part.ids[i] >= vertices)
-        throw Error(
-            fmt::format("{}: not a part of a checkpoint", values_path(folder, manifest.iteration, other)));
-      const plan::Place place = job.ownership().place(part.ids[i]);
+    const auto ids = ids_of(other);
+    const auto values = values_of(other, ids.size()).items;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      if (ids[i] >= vertices)
+        throw Error(fmt::format("{}: not a part of a checkpoint", ids_path(folder, manifest.run, other)));
+      const plan::Place place = job.ownership().place(ids[i]);
       if (place.owner != rank) continue;
       const std::uint32_t index = own.indexes()[place.local];
-      state.values[index] = part.values[i];
+      state.values[index] = values[i];
       found[index] = true;
     }
   }

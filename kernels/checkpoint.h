@@ -1,10 +1,12 @@
 // The values of a run in files, from which another run continues. A folder holds one checkpoint: a file of
-// each process, `values.ITERATION.RANK`, and `manifest`, which rank 0 puts in place when all of them are
-// whole. Files of the checkpoint before last are removed with the next one, so that a manifest never names
-// what is not there. Against torn files, after a machine has crashed, each has a checksum.
+// each process, `values.ITERATION.RANK`, one with the ids of its vertices, `ids.RUN.RANK`, and `manifest`,
+// which rank 0 puts in place when all of them are whole. Files are written from a copy while the iterations
+// go on. The last three checkpoints stay, so that a manifest never names what is not there. Against torn
+// files, after a machine has crashed, each has a checksum.
 #pragma once
 
 #include <cstdint>
+#include <future>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,26 +25,38 @@ struct ResumedState {
   bool has_scalars = false;     ///< false: this process owned other vertices, the kernel must sum up anew
 };
 
-/// Writes checkpoints of one run. `what` says in one line what is computed of which graph, with all that the
-/// values depend on.
+/// Writes checkpoints of one run, in the background. `what` says in one line what is computed of which graph,
+/// with all that the values depend on. `wire` and `job` outlive it. All members throw Error.
 class Checkpoint {
  public:
   /// Collective. Makes the folder. Throws Error when it holds a checkpoint and `resumed` is another folder.
-  Checkpoint(launch::WireUp& wire, std::string folder, std::string what, const std::string& resumed);
+  Checkpoint(launch::WireUp& wire, DenseJob& job, std::string folder, std::string what,
+             const std::string& resumed);
 
-  /// This process's file; after that of all processes, commit() makes them the checkpoint. Throw Error.
-  void write(std::uint64_t iteration, std::span<const std::uint32_t> ids, std::span<const float> values,
-             const engine::Scalars& scalars);
-  void commit(std::uint64_t iteration);
+  /// Starts to write this process's values, by index, of which it takes a copy. Not while pending().
+  void start(std::uint64_t iteration, std::span<const float> values, const engine::Scalars& scalars);
+  /// From start() to settle().
+  bool pending() const noexcept { return writing_.valid(); }
+  /// The last that was started.
+  std::uint64_t iteration() const noexcept { return iterations_.back(); }
+  /// Waits for what was started; throws what went wrong with it.
+  void settle();
+  /// After settle() of all processes: makes it the checkpoint.
+  void commit();
+  /// Collective: settle() and commit() of what is pending.
+  void finish();
 
  private:
-  std::string path_of(std::uint64_t iteration) const;
+  void write(std::uint64_t iteration, const engine::Scalars& scalars);
 
   launch::WireUp& wire_;
+  DenseJob& job_;
   std::string folder_;
   std::string what_;
   std::uint64_t run_ = 0;                  ///< tells the files of one run from those of another
   std::vector<std::uint64_t> iterations_;  ///< whose files are there
+  std::vector<float> copy_;
+  std::future<void> writing_;  ///< last, so that it is waited for before the others go
 };
 
 /// Reads the checkpoint of `folder`, written by any number of processes. Collective. Throws Error that names

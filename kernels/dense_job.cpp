@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -90,22 +91,6 @@ class MirrorReader final : public EdgeReader {
   std::vector<std::uint64_t> rows_{0};  ///< [source]: edges of those before it
 };
 
-transport::Settings settings(launch::WireUp& wire, const DenseOptions& options) {
-  transport::Settings settings;
-  settings.rank = wire.rank();
-  settings.size = wire.size();
-  settings.lanes = options.workers;
-  settings.kinds = engine::kFirstLaneKind + options.workers;
-  settings.secret = wire.secret();
-  settings.address = wire.address();
-  settings.peer_timeout_s = options.peer_timeout_s;
-  settings.health = &wire.health();
-  settings.nodes = wire.nodes();
-  settings.verbs_device = options.verbs_device;
-  settings.verbs_traffic_class = options.verbs_traffic_class;
-  return settings;
-}
-
 }  // namespace
 
 DenseJob::DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const DenseOptions& options,
@@ -113,8 +98,9 @@ DenseJob::DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const De
     : wire_(wire),
       graph_(graph),
       pool_(std::make_unique<engine::WorkerPool>(
-          topology::place(machine, wire.local_rank(), wire.local_size(), options.workers))),
-      link_(transport::create(options.transport, settings(wire, options))) {
+          topology::place(machine, wire.local_rank(), wire.local_size(), options.workers))) {
+  share_cards(machine);
+  link_ = transport::create(options.transport, settings(options));
   agree(options);
   std::optional<PlanCache> cache;
   if (!options.plan_cache.empty()) cache.emplace(*this, options, machine);
@@ -124,6 +110,46 @@ DenseJob::DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const De
     if (cache) cache->keep();
   }
   malloc_trim(0);  // iterating needs little of what the plan took
+}
+
+/// Each process of a host takes one of the interfaces that the user wants, see topology::share_cards().
+void DenseJob::share_cards(const topology::Machine& machine) {
+  const int node = machine.nodes[static_cast<std::size_t>(pool_->placement().workers[0].node)].os_index;
+  address_ = wire_.address();
+  const auto& hosts = wire_.nodes();
+  const auto nodes = wire_.allgather(std::to_string(node));
+  for (std::size_t p = 0; p < nodes.size(); ++p) {
+    if (!hosts.empty() && hosts[p] != hosts[static_cast<std::size_t>(wire_.rank())]) continue;
+    if (static_cast<int>(p) == wire_.rank()) process_index_ = static_cast<int>(process_nodes_.size());
+    process_nodes_.push_back(std::stoi(nodes[p]));
+  }
+  std::vector<int> card_nodes;
+  for (const auto& one : wire_.wanted_interfaces()) card_nodes.push_back(topology::node_of_card(one.name));
+  const int card =
+      topology::share_cards(card_nodes, process_nodes_)[static_cast<std::size_t>(process_index_)];
+  if (card >= 0) address_ = wire_.wanted_interfaces()[static_cast<std::size_t>(card)].address;
+  char name[256] = "?";
+  gethostname(name, sizeof name - 1);
+  place_ = fmt::format("{}: {}", name, topology::describe(pool_->placement(), machine));
+  if (!hosts.empty()) place_ += "; network " + address_;
+}
+
+transport::Settings DenseJob::settings(const DenseOptions& options) {
+  transport::Settings settings;
+  settings.rank = wire_.rank();
+  settings.size = wire_.size();
+  settings.lanes = options.workers;
+  settings.kinds = engine::kFirstLaneKind + options.workers;
+  settings.secret = wire_.secret();
+  settings.address = address_;
+  settings.process_nodes = process_nodes_;
+  settings.process_index = process_index_;
+  settings.peer_timeout_s = options.peer_timeout_s;
+  settings.health = &wire_.health();
+  settings.nodes = wire_.nodes();
+  settings.verbs_device = options.verbs_device;
+  settings.verbs_traffic_class = options.verbs_traffic_class;
+  return settings;
 }
 
 void DenseJob::agree(const DenseOptions& options) {
@@ -148,7 +174,7 @@ double DenseJob::link_rate(const DenseOptions& options) {
 }
 
 double DenseJob::measure_link_rate(const DenseOptions& options) {
-  return engine::measure_link(wire_, options.transport, settings(wire_, options));
+  return engine::measure_link(wire_, options.transport, settings(options), handshake_messages_);
 }
 
 double DenseJob::compute_rate(const DenseOptions& options) {
@@ -315,6 +341,8 @@ void DenseJob::count_traffic() {
 
 std::vector<engine::IterationRecord> DenseJob::iterate(engine::Step& step, engine::IterationOptions options) {
   options.column_nodes = column_nodes_;
+  setup_messages_ = wire_.messages_sent() + link_->counters().handshake_messages + handshake_messages_ +
+                    exchange_->setup_messages();
   return engine::iterate(*pool_, *exchange_, column_bounds_, own_->indexes(), step, options);
 }
 

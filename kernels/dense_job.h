@@ -95,11 +95,18 @@ class DenseJob {
   /// Why the cache's files were not used though they are there, or not written; else empty.
   const std::string& plan_cache_note() const noexcept { return plan_cache_note_; }
 
+  /// Host, cores, memory and, where there are other hosts, address of this process, in words.
+  const std::string& place() const noexcept { return place_; }
+  /// Sent by this process before iterate(): handshakes, collective calls, lists of the plan.
+  std::uint64_t setup_messages() const noexcept { return setup_messages_; }
+
   double seconds_load = 0;  ///< verifying and ordering the own vertices, or reading them and the tiles
   double seconds_plan = 0;  ///< from there to the first iteration
 
  private:
   void build(const DenseOptions& options, const topology::Machine& machine);
+  void share_cards(const topology::Machine& machine);
+  transport::Settings settings(const DenseOptions& options);
   void agree(const DenseOptions& options);
   void choose_ownership(const DenseOptions& options);
   void order_vertices(const DenseOptions& options, const TileSizes& sizes, const plan::ForEach& for_each);
@@ -113,6 +120,10 @@ class DenseJob {
   launch::WireUp& wire_;
   const graph::GraphFile& graph_;
   std::unique_ptr<engine::WorkerPool> pool_;
+  std::string place_;
+  std::string address_;             ///< of this process, for other hosts
+  std::vector<int> process_nodes_;  ///< of the processes of this host
+  int process_index_ = 0;           ///< of this one there
   std::unique_ptr<transport::Transport> link_;
   std::optional<plan::Ownership> ownership_;
   std::string ownership_name_, ownership_table_;
@@ -133,6 +144,8 @@ class DenseJob {
   std::uint64_t matching_ = 0;
   PlanSource plan_source_ = PlanSource::none;
   std::string plan_cache_note_;
+  std::uint64_t handshake_messages_ = 0;  ///< of measuring
+  std::uint64_t setup_messages_ = 0;
 };
 
 }  // namespace edgewire::kernels

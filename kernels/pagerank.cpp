@@ -81,13 +81,20 @@ std::vector<engine::IterationRecord> PageRank::run(const std::function<void(int 
     options.keeps = [this](int done) { return (done_ + done) % every_ == 0; };
     const auto before = static_cast<std::uint64_t>(done_);
     options.keep = [this, before](int done, const engine::Scalars& mine) {
-      checkpoint_->write(before + static_cast<std::uint64_t>(done), job_.own().ids(), ranks(), mine);
+      checkpoint_->start(before + static_cast<std::uint64_t>(done), ranks(), mine);
     };
-    options.kept = [this, before](int done) {
-      checkpoint_->commit(before + static_cast<std::uint64_t>(done));
+    // Half way to the next one: it is likely to be written by then, and no process has to wait.
+    const auto time = static_cast<std::uint64_t>(std::max(1, every_ / 2));
+    options.settles = [this, before, time](int done) {
+      return checkpoint_->pending() &&
+             before + static_cast<std::uint64_t>(done) - checkpoint_->iteration() >= time;
     };
+    options.settle = [this] { checkpoint_->settle(); };
+    options.settled = [this] { checkpoint_->commit(); };
   }
-  return job_.iterate(*this, options);
+  auto records = job_.iterate(*this, options);
+  if (checkpoint_ != nullptr) checkpoint_->finish();
+  return records;
 }
 
 void PageRank::compute(int, std::size_t column, std::span<double> sums) {

@@ -4,6 +4,7 @@
 
 #include "plan/edge_partition.h"
 #include "plan/ownership.h"
+#include "transport/handshake.h"
 
 namespace edgewire::perf {
 
@@ -154,6 +155,16 @@ class Calculator {
 };
 
 }  // namespace
+
+std::uint64_t setup_messages(int processes, int workers) {
+  constexpr int kCollectiveCalls =
+      9;                     // workers, nodes, options, sizes, addresses, places, order, chunks, traffic
+  constexpr int kLists = 2;  // what is sent, and in which order it is taken
+  const int connections = 1 + workers;
+  const int a_peer =
+      static_cast<int>(transport::Handshake::kMessages) * connections + kCollectiveCalls + kLists;
+  return static_cast<std::uint64_t>(processes - 1) * static_cast<std::uint64_t>(a_peer);
+}
 
 Bound compute_bound(const plan::Rows& rows, const BoundOptions& options, const BoundProgress& progress) {
   return Calculator(rows, options, progress).run();

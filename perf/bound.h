@@ -31,6 +31,11 @@ struct BoundOptions {
   std::optional<Rates> model;      ///< line rate ignored: those of `rates` are taken
 };
 
+/// Messages that rank 0, the process with most of them, sends before the first iteration of a job over a host
+/// list or a launcher, TCP, with a strategy that is given: handshakes, collective calls, lists of the plan.
+/// The run report's setup_messages.
+std::uint64_t setup_messages(int processes, int workers);
+
 /// What was found of the covers of one number of processes.
 struct CoverFigures {
   std::uint64_t matching = 0;  ///< no cover of this ownership has fewer values

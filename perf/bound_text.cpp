@@ -91,6 +91,7 @@ class Text {
       if (for_people(row)) add_volume(row);
     }
     add_wire_bytes(rows);
+    add_setup(rows.front());
     for (const auto& row : rows) {
       if (!row.cover || row.encoding != Encoding::f32) continue;
       print("cover, {}: {}; planned in {} of one core\n", row.ownership,
@@ -112,6 +113,15 @@ class Text {
     for (const double seconds : row.seconds_at) print("{:>11}", time_text(seconds));
     const double excess = row.edges_mean > 0 ? static_cast<double>(row.edges_max) / row.edges_mean - 1 : 0;
     print("{:>+7.1f}%\n", excess * 100);
+  }
+
+  /// They grow with the number of peers: what the wire-up of a large job costs.
+  void add_setup(const BoundRow& row) {
+    if (row.processes == 1) return;
+    const auto peers = static_cast<std::uint64_t>(row.processes - 1);
+    const std::uint64_t messages = setup_messages(row.processes, row.workers);
+    print("setup over tcp: at most {} messages from a process ({} for each peer)\n", with_commas(messages),
+          messages / peers);
   }
 
   void add_wire_bytes(std::span<const BoundRow> rows) {
@@ -214,6 +224,7 @@ nlohmann::ordered_json to_json(const BoundRow& row, const BoundOptions& options)
     json["seconds_at"][options.rates[r].first] = row.seconds_at[r];
     if (!row.predictions.empty()) json["predicted_at"][options.rates[r].first] = to_json(row.predictions[r]);
   }
+  json["setup_messages_per_process"] = setup_messages(row.processes, row.workers);
   json["edges_max"] = row.edges_max;
   json["edges_mean"] = row.edges_mean;
   if (row.cover) {
@@ -246,7 +257,7 @@ std::string to_csv(const Bound& bound, const BoundOptions& options) {
   const auto out = std::back_inserter(text);
   for (const auto& framing : plan::kFramings) fmt::format_to(out, ",wire_bytes_max_{}", framing.name);
   for (const auto& [name, bits] : options.rates) fmt::format_to(out, ",seconds_at_{}", name);
-  fmt::format_to(out, ",edges_max,edges_mean,matching\n");
+  fmt::format_to(out, ",edges_max,edges_mean,matching,setup_messages_per_process\n");
   for (const auto& row : bound.rows) {
     const auto& volume = row.volume;
     std::string ownership;  // may be a path: quoted, with quotes doubled (RFC 4180)
@@ -257,8 +268,9 @@ std::string to_csv(const Bound& bound, const BoundOptions& options) {
                    volume.payload_bytes_max, volume.payload_bytes_total);
     for (const auto bytes : volume.wire_bytes_max) fmt::format_to(out, ",{}", bytes);
     for (const double seconds : row.seconds_at) fmt::format_to(out, ",{}", seconds);
-    fmt::format_to(out, ",{},{},{}\n", row.edges_max, row.edges_mean,
-                   row.cover ? std::to_string(row.cover->matching) : "");
+    fmt::format_to(out, ",{},{},{},{}\n", row.edges_max, row.edges_mean,
+                   row.cover ? std::to_string(row.cover->matching) : "",
+                   setup_messages(row.processes, row.workers));
   }
   return text;
 }

@@ -23,7 +23,8 @@ std::uint64_t peak_rss_bytes() {
 /// Figures of a process that are not per iteration.
 struct Summary {
   double seconds_load, seconds_plan, seconds_total;
-  std::uint64_t peak_rss_bytes, tile_bytes, checksum, matching, refused_connections, refused_frames;
+  std::uint64_t peak_rss_bytes, tile_bytes, checksum, matching, refused_connections, refused_frames,
+      setup_messages;
 };
 
 /// Without what processes of one host exchange.
@@ -96,7 +97,8 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
   const std::vector<Summary> mine{{job.seconds_load, job.seconds_plan, figures.seconds_total,
                                    peak_rss_bytes(), job.tiles().bytes(), figures.checksum, job.matching(),
                                    job.link().counters().refused_connections,
-                                   job.link().counters().refused_frames}};
+                                   job.link().counters().refused_frames, job.setup_messages()}};
+  for (auto& place : wire.gather(job.place())) report.placement.push_back(std::move(place));
   const auto summaries = wire.gather(launch::pack(mine));
   for (std::size_t p = 0; p < summaries.size(); ++p) {
     const auto iterations = launch::unpack<engine::IterationRecord>(records[p], p, report.iterations.size());
@@ -110,6 +112,7 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
     report.seconds_plan = std::max(report.seconds_plan, one.seconds_plan);
     report.seconds_total = std::max(report.seconds_total, one.seconds_total);
     report.peak_rss_bytes = std::max(report.peak_rss_bytes, one.peak_rss_bytes);
+    report.setup_messages = std::max(report.setup_messages, one.setup_messages);
     report.tile_bytes += one.tile_bytes;
     report.checksum += one.checksum;
     report.bound.matching += one.matching;

@@ -214,6 +214,15 @@ Machine discover() {
   return machine;
 }
 
+int node_of_card(const std::string& name) {
+  for (const char* kind : {"net", "infiniband"}) {
+    int node = -1;
+    if (std::ifstream file(fmt::format("/sys/class/{}/{}/device/numa_node", kind, name)); file >> node)
+      return node;
+  }
+  return -1;
+}
+
 Machine from_xml(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);

@@ -43,4 +43,7 @@ Machine discover();
 /// Another machine, from the XML that lstopo writes. Throws Error with the path.
 Machine from_xml(const std::string& path);
 
+/// Node (operating-system number) of a network interface or RDMA device of this host; -1 when unknown.
+int node_of_card(const std::string& name);
+
 }  // namespace edgewire::topology

@@ -1,5 +1,6 @@
 #include "topology/placement.h"
 
+#include <fmt/core.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -45,6 +46,47 @@ Placement place(const Machine& machine, int local_rank, int local_size, int work
     }
   }
   return placement;
+}
+
+std::string to_ranges(const std::vector<int>& numbers) {
+  std::string text;
+  for (std::size_t first = 0; first < numbers.size();) {
+    std::size_t last = first;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    text += fmt::format("{}{}", text.empty() ? "" : ",", numbers[first]);
+    if (last > first) text += fmt::format("-{}", numbers[last]);
+    first = last + 1;
+  }
+  return text;
+}
+
+std::string describe(const Placement& placement, const Machine& machine) {
+  std::vector<int> cpus, nodes;
+  for (const auto& worker : placement.workers) {
+    cpus.push_back(worker.cpu);
+    const int node = machine.nodes[static_cast<std::size_t>(worker.node)].os_index;
+    if (std::ranges::find(nodes, node) == nodes.end()) nodes.push_back(node);
+  }
+  return fmt::format("{} worker{} on {}; memory on node {}", cpus.size(), cpus.size() == 1 ? "" : "s",
+                     placement.oversubscribed ? "any core" : "cores " + to_ranges(cpus), to_ranges(nodes));
+}
+
+std::vector<int> share_cards(std::span<const int> card_nodes, std::span<const int> process_nodes) {
+  std::vector<int> card_of(process_nodes.size(), -1);
+  std::vector<int> users(card_nodes.size());
+  for (const bool near : {true, false}) {
+    for (std::size_t process = 0; process < card_of.size(); ++process) {
+      int& chosen = card_of[process];
+      if (chosen >= 0) continue;
+      for (std::size_t card = 0; card < users.size(); ++card) {
+        const bool suits = !near || (card_nodes[card] >= 0 && card_nodes[card] == process_nodes[process]);
+        if (suits && (chosen < 0 || users[card] < users[static_cast<std::size_t>(chosen)]))
+          chosen = static_cast<int>(card);
+      }
+      if (chosen >= 0) ++users[static_cast<std::size_t>(chosen)];
+    }
+  }
+  return card_of;
 }
 
 bool pin_this_thread(const WorkerPlace& place) {

@@ -27,6 +27,8 @@ class Handshake {
  public:
   enum class State { Going, Done, Refused };
 
+  static constexpr std::uint64_t kMessages = 2;  ///< that each side sends
+
   /// The side that connected.
   static Handshake connect(FileDescriptor socket, const std::string& secret,
                            const Introduction& introduction);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "transport/handshake.h"
 #include "transport/tcp_tags.h"
 
 namespace edgewire::transport {
@@ -95,6 +96,9 @@ std::uint64_t Tcp::signalled(int peer, int kind) const noexcept {
 Counters Tcp::counters() const noexcept {
   Counters total = sum(lanes_);
   total.wire_bytes = wire_bytes_of(total.frame_bytes);
+  total.handshake_messages =
+      Handshake::kMessages * static_cast<std::uint64_t>(std::ranges::count_if(
+                                 links_, [](const auto& link) { return link != nullptr; }));
   total.refused_connections = refused_connections_.load(std::memory_order_relaxed);
   total.zero_copy_sends = zero_copy_sends_.load(std::memory_order_relaxed);
   total.copied_sends = copied_sends_.load(std::memory_order_relaxed);

@@ -31,8 +31,10 @@ struct Settings {
   std::vector<bool> left_out{};  ///< [p]: not to be connected, another transport leads there; empty: none
   std::span<std::byte>
       region{};  ///< memory for expose() to take instead of its own; outlives the transport (tcp)
-  std::string verbs_device{};   ///< NAME[:PORT[:GID_INDEX]]; empty: the nearest
-  int verbs_traffic_class = 0;  ///< of RoCE packets: DSCP in the upper six bits
+  std::string verbs_device{};        ///< NAME[:PORT[:GID_INDEX]]; empty: the nearest
+  std::vector<int> process_nodes{};  ///< NUMA node of each process of this host; empty: not known (verbs)
+  int process_index = 0;             ///< of this process there
+  int verbs_traffic_class = 0;       ///< of RoCE packets: DSCP in the upper six bits
 
   bool leaves_out(int peer) const {
     return peer == rank || (!left_out.empty() && left_out[static_cast<std::size_t>(peer)]);
@@ -48,6 +50,7 @@ struct Counters {
   std::uint64_t refused_connections = 0;  ///< strangers turned away
   std::uint64_t zero_copy_sends = 0;      ///< calls to the system to send from where the payload lies (tcp)
   std::uint64_t copied_sends = 0;         ///< reports that it has copied instead; a link then stops asking
+  std::uint64_t handshake_messages = 0;   ///< sent to make connections (tcp)
   std::uint64_t refused_frames = 0;       ///< frames outside the sender's part of the region, or malformed
 };
 

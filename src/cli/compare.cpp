@@ -12,6 +12,7 @@
 #include "error.h"
 #include "graph/graph_file.h"
 #include "launch/hosts.h"
+#include "launch/launcher.h"
 #include "launch/program.h"
 #include "perf/compare.h"
 #include "topology/machine.h"
@@ -216,6 +217,11 @@ void run(const CompareArguments& arguments) {
   for (const auto& path : {arguments.html_path, arguments.json_path, arguments.csv_path})
     check_writable(path);
   const perf::Matrix matrix = matrix_of(arguments);
+  // Each copy would compare on its own, all at once.
+  if (const auto launcher = launch::find_launcher(); launcher && arguments.local())
+    throw UsageError(
+        fmt::format("compare cannot run under {}: start it once, or on every host with --hosts and --rank",
+                    launcher->name));
   const auto file = graph::GraphFile::open(arguments.graph_path);
   if (arguments.local() && geteuid() != 0)
     throw Error(

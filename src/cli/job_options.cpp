@@ -53,7 +53,8 @@ void add_launch_options(CLI::App& command, launch::LaunchOptions& launch) {
       ->capture_default_str();
   command.add_option(
       "--interface", launch.interface,
-      "of a host list or launcher: the network interface, or network (10.0.0.0/24), to use between hosts");
+      "of a host list or launcher: the network interface, or network (10.0.0.0/24), to use between hosts; "
+      "of several (a,b) each process of a host takes one that is near its cores");
 }
 
 void add_transport_option(CLI::App& command, std::string& transport) {
@@ -115,6 +116,9 @@ void JobOptions::add_to(CLI::App& command) {
                    "bit-identical results from run to run: what is auto is chosen as for a 10G link and 1 G "
                    "edges/s a worker, and degree order, not by measuring");
   command.add_option("-o,--output", output_path, "write the result as id<TAB>value lines, - for stdout");
+  command.add_flag("--output-parts", output_parts,
+                   "each process writes the vertices that it owns, as OUTPUT.0000-of-0004, where it runs; by "
+                   "default rank 0 writes one file");
   command.add_option("--json", json_path, "write the run report as JSON, - for stdout");
   command.add_flag("--profile", profile, "say where the time went, and what limited the run");
   command.add_option("--profile-page", profile_path, "the same as an HTML page with charts");

@@ -36,6 +36,7 @@ struct JobOptions {
   std::string plan_cache;  ///< folder, or kBesideGraph; empty: none
   bool deterministic = false;
   std::string output_path;
+  bool output_parts = false;  ///< each process writes its own
   std::string json_path;
   bool verify = false;
   bool profile = false;

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/job_options.h"
+#include "cli/output_parts.h"
 #include "cli/stages.h"
 #include "error.h"
 #include "kernels/gather.h"
@@ -65,12 +66,43 @@ report::RunReport::Verification verify(const graph::GraphFile& graph, kernels::P
   return result;
 }
 
+void add_line(fmt::memory_buffer& text, const graph::GraphFile& graph, std::uint32_t vertex, float rank) {
+  fmt::format_to(std::back_inserter(text), "{}\t{:.9g}\n", graph.original_id(vertex), rank);
+}
+
 std::string to_lines(const graph::GraphFile& graph, std::span<const float> ranks) {
   fmt::memory_buffer text;
-  for (std::uint32_t v = 0; v < ranks.size(); ++v) {
-    fmt::format_to(std::back_inserter(text), "{}\t{:.9g}\n", graph.original_id(v), ranks[v]);
-  }
+  for (std::uint32_t v = 0; v < ranks.size(); ++v) add_line(text, graph, v, ranks[v]);
   return fmt::to_string(text);
+}
+
+/// Of the own vertices, `ranks` by index.
+std::string own_lines(const kernels::DenseJob& job, std::span<const float> ranks) {
+  fmt::memory_buffer text;
+  for (const std::uint32_t index : job.own().indexes())
+    add_line(text, job.graph(), job.own().ids()[index], ranks[index]);
+  return fmt::to_string(text);
+}
+
+/// At rank 0: checks the result and writes the report and, where it is one file, the output.
+void conclude(const graph::GraphFile& graph, const Settings& settings, int taken_up,
+              std::span<const float> ranks, report::RunReport& report) {
+  const JobOptions& job_options = settings.job;
+  if (job_options.verify) {
+    report.verification.push_back(verify(graph, settings.pagerank,
+                                         taken_up + static_cast<int>(report.iterations.size()), ranks,
+                                         report.wire_error_bound));
+  }
+  const bool right = !job_options.verify || report.verification[0].passed;
+  if (!job_options.json_path.empty()) write_whole(job_options.json_path, report.to_json());
+  if (right && !job_options.output_path.empty() && !job_options.output_parts)
+    write_whole(job_options.output_path, to_lines(graph, ranks));
+  if (right) return;
+  if (job_options.output_path != "-" && job_options.json_path != "-") write_whole("-", report.to_text());
+  const auto& check = report.verification[0];
+  throw Error(fmt::format("the result differs from the reference by {:.2g}, more than {:.2g}",
+                          report.wire_error_bound > 0 ? check.sum_error : check.max_relative_error,
+                          check.limit));
 }
 
 /// One process of the job.
@@ -78,9 +110,12 @@ void run(launch::WireUp& wire, const Settings& settings) {
   const auto start = std::chrono::steady_clock::now();
   const JobOptions& job_options = settings.job;
   auto options = job_options.dense(wire);
-  options.kernel = settings.describe() + (job_options.profiled() ? ", profiled" : "");
+  options.kernel = settings.describe() + (job_options.profiled() ? ", profiled" : "") +
+                   (job_options.output_parts ? ", output in parts" : "");
+  const bool parts = job_options.output_parts && !job_options.output_path.empty();
+  if (parts) check_writable(part_path(job_options.output_path, wire.rank(), wire.size()));
   if (wire.rank() == 0) {
-    check_writable(job_options.output_path);
+    if (!parts) check_writable(job_options.output_path);
     check_writable(job_options.json_path);
     check_writable(job_options.profile_path);
     check_writable(job_options.trace_path);
@@ -95,7 +130,7 @@ void run(launch::WireUp& wire, const Settings& settings) {
   const std::string what = settings.state(graph, options);
   if (!settings.resume.empty()) pagerank.take_up(kernels::resume(wire, settings.resume, what, job));
   if (!settings.checkpoint.empty()) {
-    checkpoint = std::make_unique<kernels::Checkpoint>(wire, settings.checkpoint, what, settings.resume);
+    checkpoint = std::make_unique<kernels::Checkpoint>(wire, job, settings.checkpoint, what, settings.resume);
     pagerank.keep(*checkpoint, settings.every);
   }
   std::optional<perf::Profiler> profiler;
@@ -132,28 +167,14 @@ void run(launch::WireUp& wire, const Settings& settings) {
     }
   }
   std::vector<float> ranks;
-  const bool wanted = job_options.verify || !job_options.output_path.empty();
+  const bool wanted = job_options.verify || !(job_options.output_path.empty() || parts);
   if (!wire.allgather(wanted ? "wanted" : "")[0].empty())
     ranks = kernels::gather_values(wire, job, pagerank.ranks());
-  if (wire.rank() != 0) return;
-
-  if (job_options.verify) {
-    report.verification.push_back(verify(graph, settings.pagerank,
-                                         pagerank.taken_up() + static_cast<int>(figures.iterations.size()),
-                                         ranks, report.wire_error_bound));
-  }
-  const bool right = !job_options.verify || report.verification[0].passed;
-  if (!job_options.json_path.empty()) write_whole(job_options.json_path, report.to_json());
-  if (right && !job_options.output_path.empty()) write_whole(job_options.output_path, to_lines(graph, ranks));
-  if (job_options.output_path != "-" && job_options.json_path != "-") write_whole("-", report.to_text());
-  if (!right) {
-    const auto& check = report.verification[0];
-    throw Error(fmt::format("the result differs from the reference by {:.2g}, more than {:.2g}",
-                            report.wire_error_bound > 0 ? check.sum_error : check.max_relative_error,
-                            check.limit));
-  }
+  if (wire.rank() == 0) conclude(graph, settings, pagerank.taken_up(), ranks, report);
+  if (parts) write_part(wire, job_options.output_path, own_lines(job, pagerank.ranks()));
+  if (wire.rank() == 0 && job_options.output_path != "-" && job_options.json_path != "-")
+    write_whole("-", report.to_text());
 }
-
 }  // namespace
 
 void add_pagerank(CLI::App& app) {
@@ -182,6 +203,8 @@ void add_pagerank(CLI::App& app) {
   command->callback([settings] {
     if (settings->job.encoding != "f32" && !(settings->checkpoint + settings->resume).empty())
       throw UsageError("--checkpoint and --resume need --wire f32: others carry rounding errors along");
+    if (settings->job.output_parts && (settings->job.output_path.empty() || settings->job.output_path == "-"))
+      throw UsageError("--output-parts needs -o with the name that the parts begin with");
     if (settings->job.output_path == "-" && settings->job.json_path == "-")
       throw UsageError("-o - and --json -: only one of them can have stdout");
     graph::GraphFile::open(settings->job.graph_path);  // one message instead of one from each process

@@ -32,31 +32,11 @@ std::string readable_bytes(std::uint64_t bytes) {
   return fmt::format("{:.4g} {}", value, kUnits[unit]);
 }
 
-/// "0-3,8" for {0, 1, 2, 3, 8}; the numbers as they come.
-std::string ranges(const std::vector<int>& numbers) {
-  std::string text;
-  for (std::size_t first = 0; first < numbers.size();) {
-    std::size_t last = first;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    text += fmt::format("{}{}", text.empty() ? "" : ",", numbers[first]);
-    if (last > first) text += fmt::format("-{}", numbers[last]);
-    first = last + 1;
-  }
-  return text;
-}
-
 std::vector<int> cores_of(const Machine& machine, int node) {
   std::vector<int> cpus;
   for (const auto& core : machine.cores)
     if (core.node == node) cpus.push_back(core.cpu);
   return cpus;
-}
-
-std::vector<int> distinct_nodes(const Placement& placement) {
-  std::vector<int> nodes;
-  for (const auto& worker : placement.workers)
-    if (std::ranges::find(nodes, worker.node) == nodes.end()) nodes.push_back(worker.node);
-  return nodes;
 }
 
 /// The network card that a process with memory on `node` is nearest to; empty when there is none.
@@ -107,8 +87,9 @@ void print_machine(const Machine& machine, bool this_machine) {
     std::string nics;
     for (const auto& nic : machine.nics)
       if (nic.node == n) nics += " " + nic.name;
-    fmt::print("node {:<6} cores {}; memory {}; network{}\n", node.os_index, ranges(cores_of(machine, n)),
-               readable_bytes(node.memory_bytes), nics.empty() ? " none" : nics);
+    fmt::print("node {:<6} cores {}; memory {}; network{}\n", node.os_index,
+               topology::to_ranges(cores_of(machine, n)), readable_bytes(node.memory_bytes),
+               nics.empty() ? " none" : nics);
     ++n;
   }
   for (const auto& nic : machine.nics)
@@ -117,15 +98,9 @@ void print_machine(const Machine& machine, bool this_machine) {
 
 void print_placements(const Machine& machine, const std::vector<Placement>& placements) {
   for (int rank = 0; const auto& placement : placements) {
-    std::vector<int> cpus;
-    for (const auto& worker : placement.workers) cpus.push_back(worker.cpu);
-    std::vector<int> nodes;
-    for (const int node : distinct_nodes(placement))
-      nodes.push_back(machine.nodes[static_cast<std::size_t>(node)].os_index);
     const std::string nic = nearest_nic(machine, placement.workers[0].node);
-    fmt::print("process {:<3} {} worker{} on {}; memory on node {}; network {}\n", rank++, cpus.size(),
-               cpus.size() == 1 ? "" : "s", placement.oversubscribed ? "any core" : "cores " + ranges(cpus),
-               ranges(nodes), nic.empty() ? "none" : nic);
+    fmt::print("process {:<3} {}; network {}\n", rank++, topology::describe(placement, machine),
+               nic.empty() ? "none" : nic);
   }
   if (placements.front().oversubscribed)
     fmt::print("more workers ({}) than cores ({}): workers are not pinned and wait by blocking\n",

@@ -195,6 +195,7 @@ void Exchange::agree_on_order(plan::ExchangePlan& plan, const plan::OwnVertices&
       remote += bytes;
     }
     if (!signal(0, p, kSetupKind, 2)) throw Error(health().message());
+    ++setup_messages_;
   }
   wait_for_setup(2);
   meet();
@@ -254,6 +255,7 @@ void Exchange::send_entries(const plan::ExchangePlan& plan, const plan::OwnVerti
     send_at += std::max(inbox_bytes_to_[p], round_up(source.size()));
     write_setup(p, remote_parts_[p] + 2 * kScalarsBytes, source);
     if (!signal(0, p, kSetupKind, 1)) throw Error(health().message());
+    ++setup_messages_;
   }
 }
 

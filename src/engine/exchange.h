@@ -139,6 +139,9 @@ class Exchange {
   /// Time that this lane has spent with a full queue to this peer, or waiting for its completions.
   std::uint64_t stalled_ns(int lane, int peer) const noexcept { return stalled_ns_[lane * size() + peer]; }
 
+  /// Lists that were sent to agree on the order of values, each with its signal.
+  std::uint64_t setup_messages() const noexcept { return setup_messages_; }
+
   static constexpr std::size_t kScalarsBytes = 64;
 
  private:
@@ -162,6 +165,7 @@ class Exchange {
   void deal_mirrors();
   void tell_chunks();
 
+  std::uint64_t setup_messages_ = 0;
   launch::WireUp& wire_;
   transport::Transport& link_;
   plan::Strategy strategy_;

@@ -215,11 +215,13 @@ class Loop {
   }
 
   bool keep(int done) {
-    if (!options_.keeps || !options_.keeps(done)) return true;
     try {
-      options_.keep(done, mine_);
-      exchange_.meet();
-      options_.kept(done);
+      if (options_.settles && options_.settles(done)) {
+        options_.settle();
+        exchange_.meet();
+        options_.settled();
+      }
+      if (options_.keeps && options_.keeps(done)) options_.keep(done, mine_);
       return true;
     } catch (const std::exception& error) {
       exchange_.health().fail(-1, error.what());

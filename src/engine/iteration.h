@@ -54,11 +54,13 @@ struct IterationOptions {
   Scalars start{};  ///< own part of the scalars before the first iteration
   std::function<void(int done)> progress;
   Observer* observer = nullptr;  ///< null: nobody is told, and no clock is read
-  /// After these iterations keep(done, own scalars) is called by one worker while the others rest, and when
-  /// it has returned in all processes, kept(done). May throw Error; then the job fails.
+  /// After these iterations keep(done, own scalars) is called by one worker while the others rest. May throw
+  /// Error, as the next two; then the job fails.
   std::function<bool(int done)> keeps;
   std::function<void(int done, const Scalars& mine)> keep;
-  std::function<void(int done)> kept;
+  /// After these, before keep(): settle(), and when it has returned in all processes, settled().
+  std::function<bool(int done)> settles;
+  std::function<void()> settle, settled;
   std::vector<int>
       column_nodes;  ///< [local column]: the node (of Placement) that holds its tiles; empty: the first
 };

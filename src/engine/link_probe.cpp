@@ -30,7 +30,8 @@ void stream(transport::Transport& link, transport::Health& health, int next, int
 
 }  // namespace
 
-double measure_link(launch::WireUp& wire, const std::string& transport, transport::Settings settings) {
+double measure_link(launch::WireUp& wire, const std::string& transport, transport::Settings settings,
+                    std::uint64_t& handshake_messages) {
   using Clock = std::chrono::steady_clock;
   settings.lanes = 1;
   settings.kinds = 1;
@@ -41,6 +42,7 @@ double measure_link(launch::WireUp& wire, const std::string& transport, transpor
   parts[static_cast<std::size_t>(previous)] = {0, kPieceBytes};
   link->expose(kPieceBytes, parts);
   link->connect(wire.allgather(link->blob()));
+  handshake_messages += link->counters().handshake_messages;
   const auto piece = link->send_memory(kPieceBytes);
   stream(*link, wire.health(), next, previous, piece, 0, kUntimed);
   wire.allgather("");

@@ -1,6 +1,7 @@
 // How fast this job's link is, as a quick measurement before the plan is made.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "launch/wire_up.h"
@@ -11,7 +12,8 @@ namespace edgewire::engine {
 /// Bytes per second of the slowest process while each sends to the next rank and receives from the one
 /// before, over a transport of its own that ends with the call. `settings`: of the job; lanes and kinds are
 /// not used. Collective; throws Error. Needs about 0.5 MiB and the time of
-/// about 6 MiB on the link.
-double measure_link(launch::WireUp& wire, const std::string& transport, transport::Settings settings);
+/// about 6 MiB on the link. `handshake_messages` grows by what connecting took.
+double measure_link(launch::WireUp& wire, const std::string& transport, transport::Settings settings,
+                    std::uint64_t& handshake_messages);
 
 }  // namespace edgewire::engine

@@ -191,4 +191,8 @@ void WorkerPool::barrier(const std::function<void()>& last) {
   if (state.abandoned.load(std::memory_order_relaxed)) throw Abandoned{};
 }
 
+void WorkerPool::unpin_this_thread() const noexcept {
+  if (state_->caller != std::thread::id{}) sched_setaffinity(0, sizeof(cpu_set_t), &state_->callers_cpus);
+}
+
 }  // namespace edgewire::engine

@@ -32,6 +32,9 @@ class WorkerPool {
   /// others go on.
   void barrier(const std::function<void()>& last = {});
 
+  /// For a helping thread that a worker made: lets it run wherever the pool's maker could before.
+  void unpin_this_thread() const noexcept;
+
  private:
   struct State;
   std::unique_ptr<State> state_;

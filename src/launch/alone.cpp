@@ -20,12 +20,15 @@ class Alone final : public WireUp {
   int local_size() const override { return 1; }
   const std::vector<int>& nodes() const override { return nodes_; }
   const std::string& address() const override { return address_; }
+  const std::vector<Interface>& wanted_interfaces() const override { return interfaces_; }
+  std::uint64_t messages_sent() override { return 0; }
 
  private:
   transport::Health health_;
   std::string secret_ = std::string(32, '\0');  ///< nobody to share it with
   std::string address_ = "127.0.0.1";
   std::vector<int> nodes_;
+  std::vector<Interface> interfaces_;
 };
 
 }  // namespace

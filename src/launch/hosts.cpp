@@ -126,6 +126,7 @@ std::unique_ptr<WireUp> join_hosts(const LaunchOptions& options) {
   self.size = size;
   self.peer_timeout_s = options.peer_timeout_s;
   self.secret = job.secret;
+  self.proven = true;
   self.hosts = job.hosts;
   self.address = job.hosts[static_cast<std::size_t>(job.rank)];
   const bool alone_here = std::all_of(job.hosts.begin(), job.hosts.end(), [&](const std::string& host) {
@@ -141,7 +142,10 @@ std::unique_ptr<WireUp> join_hosts(const LaunchOptions& options) {
   const int here = self.nodes[static_cast<std::size_t>(job.rank)];
   self.local_size = static_cast<int>(std::count(self.nodes.begin(), self.nodes.end(), here));
   self.local_rank = static_cast<int>(std::count(self.nodes.begin(), self.nodes.begin() + job.rank, here));
-  if (!options.interface.empty()) self.address = interfaces(options.interface).front().address;
+  if (!options.interface.empty()) {
+    self.wanted_interfaces = interfaces(options.interface);
+    self.address = self.wanted_interfaces.front().address;
+  }
   if (job.rank == 0)
     return star(std::move(self), receive_others(job, transport::listen_on(hosts[0].address, hosts[0].port)));
   return star(std::move(self), come_to_hub(job, {hosts[0].address}, hosts[0].port));

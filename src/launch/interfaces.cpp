@@ -79,6 +79,14 @@ bool same_network(const std::string& a, const std::string& b, int prefix_bits) {
 }
 
 std::vector<Interface> interfaces(const std::string& wanted) {
+  if (const std::size_t comma = wanted.find(','); comma != std::string::npos) {
+    std::vector<Interface> several = interfaces(wanted.substr(0, comma));
+    const std::string rest = wanted.substr(comma + 1);
+    if (wanted.front() == ',' || rest.empty())
+      throw UsageError(fmt::format("--interface: '{}' has an empty item", wanted));
+    for (Interface& one : interfaces(rest)) several.push_back(std::move(one));
+    return several;
+  }
   ifaddrs* raw = nullptr;
   if (getifaddrs(&raw) != 0)
     throw Error(fmt::format("cannot list the network interfaces: {}", std::strerror(errno)));

@@ -15,7 +15,8 @@ struct Interface {
 
 /// The addresses at which other hosts may reach this one: of interfaces that are up, without loopback and
 /// link-local ones. IPv6 addresses only where there is no IPv4 address. `wanted` is the name of an interface
-/// or a network ("10.0.0.0/24") that they must belong to; empty: any. Throws Error when none is left.
+/// or a network ("10.0.0.0/24") that they must belong to, or several with commas, in whose order they come;
+/// empty: any. Throws Error when none is left of one of them.
 std::vector<Interface> interfaces(const std::string& wanted);
 
 /// Whether two numeric addresses agree in their first bits; false when they are of different families.

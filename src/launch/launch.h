@@ -22,8 +22,8 @@ struct LaunchOptions {
   double peer_timeout_s = 10;         ///< a peer that is silent for so long is lost
   double start_timeout_s = 30;  ///< processes that are not forked here must all have started within this time
   std::string launcher = "auto";  ///< auto: Slurm, mpirun... where they started this process; none
-  std::string
-      interface;  ///< of a host list or launcher: name or network ("10.0.0.0/24") of the interfaces to use
+  std::string interface;  ///< of a host list or launcher: names or networks ("10.0.0.0/24"), with commas, of
+                          ///< the interfaces to use
 };
 
 constexpr int kDefaultPort = 7471;

@@ -118,13 +118,12 @@ std::vector<FileDescriptor> assemble(const LaunchOptions& options, const Member&
 }
 
 /// The own address that leads to another host: what the launcher calls a host is not always an address.
-std::string own_address(const LaunchOptions& options, const Member& self,
-                        const std::vector<FileDescriptor>& streams) {
+std::string own_address(const Member& self, const std::vector<FileDescriptor>& streams) {
   const auto here = self.nodes[static_cast<std::size_t>(self.rank)];
   const auto elsewhere =
       std::find_if(self.nodes.begin(), self.nodes.end(), [&](int node) { return node != here; });
   if (elsewhere == self.nodes.end()) return "127.0.0.1";
-  if (!options.interface.empty()) return interfaces(options.interface).front().address;
+  if (!self.wanted_interfaces.empty()) return self.wanted_interfaces.front().address;
   const auto other = self.rank == 0 ? elsewhere - self.nodes.begin() : 0;
   return transport::local_address(streams[static_cast<std::size_t>(other)]);
 }
@@ -156,9 +155,11 @@ std::unique_ptr<WireUp> join(const LaunchOptions& options, const Launcher& launc
   self.size = met.place.size;
   self.peer_timeout_s = options.peer_timeout_s;
   self.secret = cards[0].secret;
+  self.proven = true;
   set_neighbours(self, cards);
   auto streams = assemble(options, self, cards[0], *listener);
-  self.address = own_address(options, self, streams);
+  if (!options.interface.empty()) self.wanted_interfaces = interfaces(options.interface);
+  self.address = own_address(self, streams);
   return star(std::move(self), std::move(streams));
 }
 

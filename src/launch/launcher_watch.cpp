@@ -3,8 +3,15 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <fstream>
+#include <string>
 
 namespace edgewire::launch {
 namespace {
@@ -21,9 +28,41 @@ sigset_t watched() {
   return set;
 }
 
+/// What /proc/PID/stat says of a process; parent 0 when there is none.
+struct Process {
+  std::string name;
+  pid_t parent = 0;
+};
+
+Process look_at(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string line;
+  std::getline(file, line);
+  const std::size_t open = line.find('('), close = line.rfind(')');  // a name may hold any character
+  Process process;
+  if (close == line.npos || open > close || line.size() < close + 4) return process;
+  process.name = line.substr(open + 1, close - open - 1);
+  std::from_chars(line.data() + close + 4, line.data() + line.size(), process.parent);
+  return process;
+}
+
+/// The parent, and what is above it up to a process that launches; without one only the parent.
+std::vector<pid_t> launching_ancestors() {
+  constexpr std::array kLaunchers{"orted", "mpirun", "mpiexec", "orterun", "prted", "prterun", "slurmstepd"};
+  constexpr std::size_t kMost = 32;
+  std::vector<pid_t> found{getppid()};
+  while (found.size() < kMost && found.back() > 1) {
+    const Process process = look_at(found.back());
+    if (std::ranges::find(kLaunchers, process.name) != kLaunchers.end()) return found;
+    found.push_back(process.parent);
+  }
+  found.resize(1);
+  return found;
+}
+
 }  // namespace
 
-LauncherWatch::LauncherWatch() : parent_(getppid()) {
+LauncherWatch::LauncherWatch() : ancestors_(launching_ancestors()) {
   const sigset_t set = watched();
   pthread_sigmask(SIG_BLOCK, &set, &before_);  // all threads to come inherit it
   thread_ = std::thread([this] { watch(); });
@@ -44,8 +83,16 @@ void LauncherWatch::watch() {
     const int number = sigtimedwait(&set, nullptr, &pause);
     if (stopping_) return;
     if (number == SIGTERM) return end("was ended by its launcher (SIGTERM)");
-    if (getppid() != parent_) return end("has lost its launcher");
+    if (!launcher_lives()) return end("has lost its launcher");
   }
+}
+
+/// An orphan gets another parent.
+bool LauncherWatch::launcher_lives() const {
+  if (getppid() != ancestors_.front()) return false;
+  for (std::size_t i = 1; i < ancestors_.size(); ++i)
+    if (look_at(ancestors_[i - 1]).parent != ancestors_[i]) return false;
+  return true;
 }
 
 bool LauncherWatch::stops_within(int milliseconds) const {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <csignal>
 #include <thread>
+#include <vector>
 
 #include "launch/wire_up.h"
 
@@ -12,7 +13,8 @@ namespace edgewire::launch {
 
 /// Ends this process in good order when its launcher ends the job or is gone itself. Launchers end a job
 /// with SIGTERM as soon as one process dies: the survivors first take a moment to learn, and to say, which.
-/// Make it before any other thread.
+/// A shell or another wrapper may stand between: all are watched up to the launcher's own process on this
+/// host, where its name is known. Make it before any other thread.
 class LauncherWatch {
  public:
   LauncherWatch();
@@ -25,12 +27,13 @@ class LauncherWatch {
 
  private:
   void watch();
+  bool launcher_lives() const;
   void end(const char* cause);
   bool stops_within(int milliseconds) const;
 
   std::atomic<bool> stopping_{false};  ///< set by the destructor, read by the thread; single value
   std::atomic<WireUp*> wire_{nullptr};
-  pid_t parent_;
+  std::vector<pid_t> ancestors_;  ///< the parent first, the launcher's process last
   sigset_t before_{};
   std::thread thread_;
 };

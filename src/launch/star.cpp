@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -17,6 +18,7 @@
 
 #include "error.h"
 #include "launch/frames.h"
+#include "transport/handshake.h"
 
 namespace edgewire::launch {
 namespace {
@@ -63,6 +65,8 @@ class Star final : public WireUp {
   int local_size() const override { return self_.local_size; }
   const std::vector<int>& nodes() const override { return self_.nodes; }
   const std::string& address() const override { return self_.address; }
+  const std::vector<Interface>& wanted_interfaces() const override { return self_.wanted_interfaces; }
+  std::uint64_t messages_sent() override { return messages_sent_; }
 
  private:
   // Callers of the collective steps.
@@ -93,6 +97,7 @@ class Star final : public WireUp {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Peer> peers_;
+  std::atomic<std::uint64_t> messages_sent_{0};  ///< guards nothing
   std::uint32_t step_ = 0;
   bool told_ = false;      ///< the others know of the failure
   bool finished_ = false;  ///< a peer that goes away is no failure
@@ -120,6 +125,7 @@ Star::Star(Member member, std::vector<FileDescriptor> streams)
     added.heard = last_round_;
     peers_.push_back(std::move(added));
   }
+  if (self_.proven) messages_sent_ = transport::Handshake::kMessages * peers_.size();
   watcher_ = std::thread([this] { watch(); });
 }
 
@@ -143,9 +149,7 @@ Peer& Star::peer(int rank) {
 }
 
 void Star::wake() noexcept {
-  const std::uint64_t one = 1;
-  // A full counter wakes the thread just as well.
-  [[maybe_unused]] const ssize_t ignored = ::write(wake_.get(), &one, sizeof one);
+  eventfd_write(wake_.get(), 1);  // a full counter wakes the thread just as well
 }
 
 void Star::send(int to, Kind kind, std::string_view payload) {
@@ -156,6 +160,7 @@ void Star::send(int to, Kind kind, std::string_view payload) {
     const std::scoped_lock lock(mutex_);
     for (Peer& p : peers_)
       if (to < 0 || p.rank == to) p.outgoing.push_back(message);
+    messages_sent_ += to < 0 ? peers_.size() : 1;
   }
   wake();
 }

@@ -18,8 +18,10 @@ struct Member {
   int local_rank = 0;
   int local_size = 1;
   std::string address = "127.0.0.1";
-  std::vector<std::string> hosts;  ///< of every rank, for messages; empty when all are on this host
-  std::vector<int> nodes;          ///< of every rank, see WireUp::nodes(); empty when all are on this host
+  std::vector<Interface> wanted_interfaces;  ///< see WireUp::wanted_interfaces()
+  std::vector<std::string> hosts;            ///< of every rank, for messages; empty when all are on this host
+  bool proven = false;                       ///< the streams began with a handshake
+  std::vector<int> nodes;  ///< of every rank, see WireUp::nodes(); empty when all are on this host
 };
 
 /// The wire-up over a star of connected stream sockets: at rank 0 one per other rank (`streams[p]`, [0]

@@ -65,6 +65,8 @@ std::string RunReport::to_json() const {
   json["edges_per_second"] = edges_per_second();
   json["peak_rss_bytes"] = peak_rss_bytes;
   json["tile_bytes"] = tile_bytes;
+  json["placement"] = placement;
+  json["setup_messages"] = setup_messages;
   json["refused_connections"] = refused_connections;
   json["refused_frames"] = refused_frames;
   auto& limits = json["bound"];
@@ -91,6 +93,10 @@ std::string RunReport::to_text() const {
   std::string text = fmt::format("{}: {} vertices, {} edges, {} process{} x {} worker{}, {}, strategy {}\n",
                                  kernel, vertices, edges, processes, processes == 1 ? "" : "es", workers,
                                  workers == 1 ? "" : "s", transport, strategy);
+  constexpr std::size_t kPlacesShown = 16;
+  for (std::size_t p = 0; processes > 1 && p < std::min(placement.size(), kPlacesShown); ++p)
+    text += fmt::format("rank {} on {}\n", p, placement[p]);
+  if (placement.size() > kPlacesShown) text += fmt::format("and {} more\n", placement.size() - kPlacesShown);
   text += fmt::format("load {:.3f} s, plan {:.3f} s, total {:.3f} s, peak memory {}\n", seconds_load,
                       seconds_plan, seconds_total, readable_bytes(peak_rss_bytes));
   text += fmt::format("{} iterations, {:.6f} s each (mean of the last ten), {:.3f} G edges/s\n",

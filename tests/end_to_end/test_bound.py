@@ -8,6 +8,8 @@ import pathlib
 import numpy
 import pytest
 
+from test_failures import hosts  # noqa: F401, a fixture
+
 GRAPHS = pathlib.Path(__file__).resolve().parents[3] / "shared" / "graphs"
 TCP1500 = (1448, 90)  # payload of a frame, bytes around it
 
@@ -207,3 +209,24 @@ def test_cover_of_a_hashed_kronecker_graph(edgewire, tmp_path):
         cover = select(rows, processes=processes, strategy="cover", encoding="f32")
         assert cover["values_sent_total"] <= 0.62 * process["values_sent_total"]
         assert cover["payload_bytes_total"] <= 0.31 * process["payload_bytes_total"]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_setup_messages_are_those_of_runs(edgewire, graph, hosts, tmp_path, workers):
+    """Of jobs over a host list. They grow with the number of peers, up to 4096 processes."""
+    path, _ = graph
+    rows = rows_of(edgewire, path, "-p", "1,2,3,5,8,16,1024,4096", "-w", workers, "--ownership", "hash", "--strategy", "slots")
+    predicted = {row["processes"]: row["setup_messages_per_process"] for row in rows}
+    for processes in (1, 2, 3, 5, 8, 16) if workers == 1 else (1, 2, 5):
+        options = ["pagerank", path, *hosts(processes), "-w", workers, "--transport", "tcp", "--strategy", "slots",
+                   "--iterations", 2, "--json", tmp_path / "report.json"]
+        ranks = [edgewire.start(*options, "--rank", rank) for rank in range(processes)]
+        for rank in ranks:
+            _, diagnostics = rank.communicate(timeout=60)
+            assert rank.returncode == 0, diagnostics
+        assert json.loads((tmp_path / "report.json").read_text())["setup_messages"] == predicted[processes]
+    each = predicted[2]
+    assert all(messages == each * (processes - 1) for processes, messages in predicted.items())
+    local = json.loads(edgewire.ok("pagerank", path, "-p", 4, "-w", workers, "--transport", "tcp", "--strategy", "slots",
+                                   "--json", "-"))["setup_messages"]
+    assert 0 < local < 3 * each  # its processes are born connected to rank 0

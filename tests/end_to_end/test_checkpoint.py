@@ -39,8 +39,10 @@ def test_a_resumed_run_gives_the_same_bits(pagerank, tmp_path, processes, transp
     whole = pagerank(*options, "--iterations", 25)
     folder = tmp_path / "kept" / "here"
     pagerank(*options, "--iterations", 14, "--checkpoint", folder, "--every", 3)
+    run = (folder / "manifest").read_text().split()[-6].zfill(16)
     assert sorted(file.name for file in folder.iterdir()) == sorted(
-        ["manifest", *(f"values.{done}.{rank}" for done in (9, 12) for rank in range(processes))])
+        ["manifest", *(f"ids.{run}.{rank}" for rank in range(processes)),
+         *(f"values.{done}.{rank}" for done in (6, 9, 12) for rank in range(processes))])
     assert pagerank(*options, "--iterations", 25, "--resume", folder, "--checkpoint", folder, "--every", 5) == whole
     # Once more, from what the resumed run has kept.
     assert (folder / "values.25.0").exists()
@@ -90,15 +92,21 @@ def mix(file):
     shutil.copy(file.with_name(file.name.replace(".10.", ".5.")), file)
 
 
+def swap(file):
+    shutil.copy(file.with_name(file.name[:-1] + "0"), file)
+
+
 @pytest.mark.parametrize("spoil, name, cause", [
     (cut, "values.10.1", "cut short"), (flip, "values.10.1", "wrong checksum"), (mix, "values.10.1", "another checkpoint"),
     (lambda file: file.unlink(), "values.10.1", "missing"), (lambda file: file.write_bytes(b""), "values.10.1", "cut short"),
+    (cut, "ids.*.1", "cut short"), (flip, "ids.*.1", "wrong checksum"), (swap, "ids.*.1", "another checkpoint"),
+    (lambda file: file.unlink(), "ids.*.1", "missing"),
     (cut, "manifest", "not a whole manifest"), (flip, "manifest", "not a whole manifest"),
     (lambda file: file.unlink(), "manifest", "no checkpoint"),
 ])
 @pytest.mark.parametrize("processes", [1, 2, 3])
 def test_a_spoilt_checkpoint_is_refused(edgewire, path, kept, tmp_path, spoil, name, cause, processes):
-    spoil(kept / name)
+    spoil(next(kept.glob(name)))
     (tmp_path / "ranks.tsv").unlink()
     result = edgewire("pagerank", path, *OPTIONS, "-p", processes, "--resume", kept, "-o", tmp_path / "ranks.tsv")
     assert result.returncode == 1 and cause in result.stderr and str(kept) in result.stderr
@@ -118,3 +126,15 @@ def test_a_checkpoint_of_another_graph_is_refused(edgewire, kept, tmp_path):
 def test_a_checkpoint_is_not_overwritten_by_another_run(edgewire, path, kept):
     assert "--resume" in edgewire.refused("pagerank", path, *OPTIONS, "--checkpoint", kept)
     assert "f32" in edgewire.refused("pagerank", path, "--wire", "bf16", "--resume", kept, status=2)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_folder_that_cannot_be_written_ends_the_run(edgewire, path, tmp_path, processes):
+    """The file is written while the iterations go on: the failure shows later, but it shows."""
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    (folder / f"values.10.{processes - 1}").mkdir()  # in its way
+    line = edgewire.refused("pagerank", path, *OPTIONS, "-p", processes, "--iterations", 10, "--checkpoint", folder, "-o",
+                            tmp_path / "ranks.tsv")
+    assert f"values.10.{processes - 1}: cannot write" in line
+    assert not (tmp_path / "ranks.tsv").exists() and not (folder / "manifest").exists()

@@ -45,6 +45,16 @@ def test_lonely_copies_are_refused(edgewire, path, variables, remedy):
     edgewire.ok("pagerank", path, "--launcher", "none", env=variables)
 
 
+@pytest.mark.parametrize("variables, launcher", [
+    ({"SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "4", "PMIX_RANK": "1"}, "srun"),
+    ({"OMPI_COMM_WORLD_SIZE": "2", "PMIX_RANK": "1"}, "mpirun"),
+], ids=["srun", "mpirun"])
+def test_a_comparison_is_refused(edgewire, path, variables, launcher):
+    line = edgewire.refused("compare", path, "-o", path.parent / "page.html", status=2, env=variables)
+    assert line == f"compare cannot run under {launcher}: start it once, or on every host with --hosts and --rank"
+    assert not (path.parent / "page.html").exists()
+
+
 @pytest.mark.parametrize("variables", [
     {"SLURM_NTASKS": "4", "SLURM_NPROCS": "4", "SLURM_PROCID": "0", "SLURM_JOB_ID": "7"},  # a batch script
     {"SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "1", "SLURM_PROCID": "0"},
@@ -94,10 +104,10 @@ def large(edgewire, tmp_path_factory):
 class Ranks:
     """A job under a launcher. Each process leaves its number and its stderr in a file of `folder`."""
 
-    def __init__(self, edgewire, environment, launch, folder, arguments):
+    def __init__(self, edgewire, environment, launch, folder, arguments, first=""):
         self.folder = folder
         each = folder / "each"
-        each.write_text(f'#!/bin/sh\necho $$ >{folder}/pid.$PMIX_RANK\nexec {edgewire.program} "$@" 2>{folder}/stderr.$PMIX_RANK\n')
+        each.write_text(f'#!/bin/sh\necho $$ >{folder}/pid.$PMIX_RANK\n{first}\nexec {edgewire.program} "$@" 2>{folder}/stderr.$PMIX_RANK\n')
         each.chmod(0o755)
         self.process = subprocess.Popen([*map(str, launch), str(each), *map(str, arguments)], stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
@@ -147,6 +157,15 @@ def is_gone(pid):
     return status_fields(pid)[:1] in ([], ["Z"])
 
 
+def ancestor(pid, name):
+    """The process of this name above `pid`."""
+    while pid > 1:
+        pid = int(status_fields(pid)[1])
+        if pathlib.Path(f"/proc/{pid}/comm").read_text().strip() == name:
+            return pid
+    raise AssertionError(f"no {name} above")
+
+
 def check_survivors(ranks, pids, victims, names, timeout):
     """Every other process ends in time, with one line that names one of the victims."""
     others = [rank for rank in range(len(pids)) if rank not in victims]
@@ -171,12 +190,13 @@ def hosts(lab_environment):
 
 @pytest.fixture
 def mpirun(edgewire, hosts, tmp_path, clean_up):
-    """mpirun(hosts, processes of each, arguments...)"""
-    def start(count, each, *arguments):
+    """mpirun(hosts, processes of each, arguments...); `first`: what the shell of each process does before,
+    `wrapper`: a program that stays between"""
+    def start(count, each, *arguments, first="", wrapper=()):
         slots = ",".join(f"10.79.{hosts['EDGEWIRE_LAB_NET']}.{10 + i}:{each}" for i in range(count))
         launch = [LAB / "hosts", "run", 0, "mpirun", "--allow-run-as-root", "--oversubscribe", "--mca", "plm_rsh_agent",
-                  f"{LAB}/hosts agent", "--mca", "oob_tcp_if_include", "eth0", "--host", slots, "-n", count * each]
-        ranks = Ranks(edgewire, hosts, launch, tmp_path, ["pagerank", *arguments])
+                  f"{LAB}/hosts agent", "--mca", "oob_tcp_if_include", "eth0", "--host", slots, "-n", count * each, *wrapper]
+        ranks = Ranks(edgewire, hosts, launch, tmp_path, ["pagerank", *arguments], first)
         clean_up(ranks)
         return ranks
 
@@ -190,6 +210,23 @@ def test_mpirun(mpirun, path, tmp_path, count, each, transport):
     status, output = ranks.end()
     assert status == 0, output + "\n".join(sum(map(ranks.stderr, range(count * each)), []))
     check_result(tmp_path, count * each, transport)
+
+
+@pytest.mark.slow
+def test_each_host_keeps_its_part_of_the_output(mpirun, path, tmp_path):
+    """As on hosts with disks of their own: rank 0's folder is none of the others'."""
+    for host in range(2):
+        (tmp_path / f"host{host}").mkdir()
+    ranks = mpirun(2, 2, path, "-o", "ranks.tsv", "--output-parts", first=f"cd {tmp_path}/host$((PMIX_RANK / 2))")
+    status, output = ranks.end()
+    assert status == 0, output + "\n".join(sum(map(ranks.stderr, range(4)), []))
+    lines = []
+    for rank in range(4):
+        lines += (tmp_path / f"host{rank // 2}" / f"ranks.tsv.{rank:04}-of-0004").read_text().splitlines()
+    assert len(list(tmp_path.glob("host*/*"))) == 4
+    ids, values = jobs.read_ranks("\n".join(sorted(lines, key=lambda line: int(line.split()[0]))))
+    assert ids.tolist() == graphs.make(GRAPH).ids().tolist()
+    np.testing.assert_allclose(values, reference.pagerank(graphs.make(GRAPH))[0], rtol=1e-6)
 
 
 @pytest.mark.slow
@@ -228,6 +265,19 @@ def test_mpirun_is_killed(mpirun, large, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("wrapper", [(), ("sh", "-c", '"$@"; exit $?', "sh")], ids=["parent", "behind a shell"])
+@pytest.mark.parametrize("victim", ["mpirun", "orted"])
+def test_a_part_of_mpirun_is_killed(mpirun, large, tmp_path, victim, wrapper):
+    """orted is mpirun's daemon on another host."""
+    ranks = mpirun(2, 2, large, "--iterations", 1000000, "-o", tmp_path / "ranks.tsv", wrapper=wrapper)
+    pids = ranks.iterate(4)
+    os.kill(ancestor(pids[0 if victim == "mpirun" else 2], victim), signal.SIGKILL)
+    wait_for(lambda: all(map(is_gone, pids)), "the end of all")
+    assert ranks.end()[0] not in (0, None) and not (tmp_path / "ranks.tsv").exists()
+    wait_for(lambda: not started_processes(), "the end of all that was started")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("transport", ["shm", "tcp"])
 def test_many_processes_on_one_host(edgewire, mpirun, path, tmp_path, transport):
     options = [path, "-w", 1, "--transport", transport, "-o", tmp_path / "ranks.tsv", "--json", tmp_path / "report.json"]
@@ -248,6 +298,35 @@ def test_an_interface_is_chosen(mpirun, hosts, path, tmp_path):
     ranks = mpirun(2, 1, path, "--interface", "eth7", "--start-timeout", 3)
     assert ranks.end()[0] == 1
     assert ranks.stderr(0) == ["edgewire: --interface eth7: no interface of this host that is up and has an address"]
+
+
+@pytest.mark.slow
+def test_interfaces_are_shared_out(mpirun, hosts, path, tmp_path):
+    """Two links between two hosts, two processes on each: each process takes a link, and both carry values."""
+    names = [f"{hosts['EDGEWIRE_LAB']}{host}" for host in range(2)]
+    net = f"10.80.{hosts['EDGEWIRE_LAB_NET']}"
+    subprocess.run(["ip", "link", "add", "eth1", "netns", names[0], "type", "veth", "peer", "name", "eth1", "netns", names[1]],
+                   check=True)
+    try:
+        for host, name in enumerate(names):
+            subprocess.run(["ip", "-n", name, "addr", "add", f"{net}.{10 + host}/24", "dev", "eth1"], check=True)
+            subprocess.run(["ip", "-n", name, "link", "set", "eth1", "up"], check=True)
+
+        def received(interface):
+            table = subprocess.run(["ip", "netns", "exec", names[1], "cat", "/proc/net/dev"], capture_output=True, text=True)
+            return int(re.search(rf"{interface}:\s*(\d+)", table.stdout)[1])
+
+        for interfaces, used in (("eth0", [True, False]), ("eth1", [False, True]), ("eth0,eth1", [True, True])):
+            before = [received("eth0"), received("eth1")]
+            ranks = mpirun(2, 2, path, "--interface", interfaces, "--iterations", 500, "--json", tmp_path / "report.json")
+            status, output = ranks.end()
+            assert status == 0, output + "\n".join(sum(map(ranks.stderr, range(4)), []))
+            sent = json.loads((tmp_path / "report.json").read_text())["iterations"]
+            half = sum(one["payload_bytes_sent"] for one in sent) / 2
+            # Rank 0's control plane and mpirun have eth0; a fifth of what one direction carries is more than those.
+            assert [received(name) - count > half / 5 for name, count in zip(("eth0", "eth1"), before)] == used
+    finally:
+        subprocess.run(["ip", "-n", names[0], "link", "del", "eth1"], check=True)
 
 
 # ---- Slurm -----------------------------------------------------------------------------------------------------------
@@ -337,3 +416,14 @@ def test_srun_is_ended(srun, slurm, large, tmp_path, how):
         os.kill(ranks.process.pid, signal.SIGKILL)
     wait_for(lambda: all(map(is_gone, pids)), "the end of all")
     assert ranks.end()[0] not in (0, None) and not (tmp_path / "ranks.tsv").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("wrapper", [(), ("sh", "-c", '"$@"; exit $?', "sh")], ids=["parent", "behind a shell"])
+def test_a_step_daemon_is_killed(srun, large, tmp_path, wrapper):
+    """slurmstepd is the parent of a step's processes on a host."""
+    ranks = srun(["--mpi=pmix", "-N2", "-n4", *wrapper], large, "--iterations", 1000000, "-o", tmp_path / "ranks.tsv")
+    pids = ranks.iterate(4)
+    os.kill(ancestor(pids[3], "slurmstepd"), signal.SIGKILL)
+    wait_for(lambda: all(map(is_gone, pids)), "the end of all")
+    assert not (tmp_path / "ranks.tsv").exists()

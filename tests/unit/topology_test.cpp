@@ -56,6 +56,24 @@ bool in_child(const std::function<bool()>& work) {
   return waitpid(child, &status, 0) == child && status == 0;
 }
 
+TEST_CASE("network cards are shared among the processes of a machine") {
+  using V = std::vector<int>;
+  const auto share = [](const V& cards, const V& processes) { return share_cards(cards, processes); };
+  CHECK(share({0, 1}, {0, 1}) == V{0, 1});                       // each its near one
+  CHECK(share({1, 0}, {0, 1, 0, 1}) == V{1, 0, 1, 0});           // whatever the order
+  CHECK(share({0, 0, 1, 1}, {0, 1, 0, 1}) == V{0, 2, 1, 3});     // in turns among equals
+  CHECK(share({0, 0}, {0, 0, 0}) == V{0, 1, 0});                 // more processes than cards
+  CHECK(share({0}, {0, 1, 1}) == V{0, 0, 0});                    // far ones take what there is
+  CHECK(share({0, 1, 0}, {2, 0, 3, 1, 3}) == V{2, 0, 0, 1, 1});  // and leave the near ones theirs
+  CHECK(share({-1, -1}, {0, 1, 0, 1}) == V{0, 1, 0, 1});         // nothing is known
+  CHECK(share({-1, -1}, {-1, -1}) == V{0, 1});
+  CHECK(share({}, {0, 1}) == V{-1, -1});
+  const Machine machine = with_cores({4, 4});  // as placed by place()
+  V nodes;
+  for (int rank = 0; rank < 4; ++rank) nodes.push_back(place(machine, rank, 4, 2).workers[0].node);
+  CHECK(share({0, 1, 0, 1}, nodes) == V{0, 1, 2, 3});
+}
+
 TEST_CASE("this machine has cores, a node, caches and memory") {
   const Machine machine = discover();
   cpu_set_t allowed;

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "error.h"
+#include "topology/machine.h"
+#include "topology/placement.h"
 
 namespace edgewire::transport::verbs {
 namespace {
@@ -42,13 +44,6 @@ Wish parse_wish(const std::string& text) {
   wish.port = number(first + 1, second, 1);
   if (second != std::string::npos) wish.gid_index = number(second + 1, text.size(), 0);
   return wish;
-}
-
-int node_of(const std::string& device) {
-  std::ifstream file(fmt::format("/sys/class/infiniband/{}/device/numa_node", device));
-  int node = -1;
-  file >> node;
-  return file ? node : -1;
 }
 
 int node_of_this_thread() {
@@ -97,8 +92,7 @@ std::string why_none() {
 
 class Search {
  public:
-  Search(const Settings& settings, const Wish& wish)
-      : settings_(settings), wish_(wish), near_(node_of_this_thread()) {}
+  Search(const Settings& settings, const Wish& wish) : settings_(settings), wish_(wish) {}
 
   void look_at(ibv_device* listed) {
     const Library& verbs = library();
@@ -117,7 +111,7 @@ class Search {
       return;
     }
     if (verbs.query_device(device.context.get(), &device.limits) != 0) return;
-    device.node = node_of(name);
+    device.node = topology::node_of_card(name);
     std::vector<ibv_gid_entry> gids(1024);
     const auto found =
         verbs.query_gid_table(device.context.get(), gids.data(), gids.size(), 0, sizeof gids[0]);
@@ -129,7 +123,15 @@ class Search {
   }
 
   Device result() {
-    if (score_ >= 0) return std::move(best_);
+    if (!best_.empty()) {
+      std::vector<int> nodes;
+      for (const Device& device : best_) nodes.push_back(device.node);
+      const auto processes =
+          settings_.process_nodes.empty() ? std::vector{node_of_this_thread()} : settings_.process_nodes;
+      const auto cards = topology::share_cards(nodes, processes);
+      return std::move(
+          best_[static_cast<std::size_t>(cards[static_cast<std::size_t>(settings_.process_index)])]);
+    }
     if (!trouble_.empty()) throw Error(trouble_);
     if (known_.empty()) throw Error(why_none());
     throw Error(fmt::format("there is no RDMA device '{}' (known: {})", settings_.verbs_device, known_));
@@ -162,17 +164,17 @@ class Search {
                      : fmt::format("{} has no address (ip addr add ... dev ...)", device.label());
       return;
     }
-    const int score = (fit == kHasAddress ? 2 : 0) + (device.node >= 0 && device.node == near_ ? 1 : 0);
-    if (score <= score_) return;
-    score_ = score;
-    best_ = std::move(device);
+    const bool has_address = fit == kHasAddress;
+    if (has_address < have_address_) return;
+    if (has_address > have_address_) best_.clear();
+    have_address_ = has_address;
+    best_.push_back(std::move(device));
   }
 
   const Settings& settings_;
   const Wish& wish_;
-  int near_;
-  int score_ = -1;
-  Device best_{{nullptr, nullptr}, ""};
+  bool have_address_ = false;  ///< those in best_
+  std::vector<Device> best_;
   std::string trouble_;
   std::string known_;
 };

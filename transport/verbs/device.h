@@ -25,8 +25,9 @@ struct Device {
 };
 
 /// Opens what settings.verbs_device names (NAME[:PORT[:GID_INDEX]]), else the device that has
-/// settings.address, else the one nearest to the processor that the calling thread runs on. Of a port's
-/// addresses, RoCE v2 with IPv4 is preferred. Throws Error that says why nothing fits, and the remedy.
+/// settings.address, else one near to the node of this process, cards being shared among
+/// settings.process_nodes. Of a port's addresses, RoCE v2 with IPv4 is preferred. Throws Error that says why
+/// nothing fits, and the remedy.
 Device open_device(const Settings& settings);
 
 /// Registers memory, of which peers may write when `remote`. Throws Error that names the limit.

@@ -1,0 +1,31 @@
+#include "cli/output_parts.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "graph/output_file.h"
+
+namespace edgewire::cli {
+
+std::string part_path(const std::string& path, int rank, int size) {
+  return fmt::format("{}.{:04}-of-{:04}", path, rank, size);
+}
+
+void write_part(launch::WireUp& wire, const std::string& path, const std::string& text) {
+  const std::string part = part_path(path, wire.rank(), wire.size());
+  graph::OutputFile file(part);
+  file.write(text.data(), text.size(), 0);
+  wire.allgather("");  // all are written
+  // Should a process be killed from here on, a part is missing; never are parts of two runs mixed.
+  unlink(part.c_str());
+  wire.allgather("");
+  try {
+    file.commit();
+    wire.allgather("");
+  } catch (...) {
+    unlink(part.c_str());
+    throw;
+  }
+}
+
+}  // namespace edgewire::cli

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "launch/wire_up.h"
+
+namespace edgewire::cli {
+
+/// "ranks.tsv.0001-of-0004": the name of one process's part of an output.
+std::string part_path(const std::string& path, int rank, int size);
+
+/// Writes this process's part, so that a job leaves all its parts or none: names appear when the content of
+/// all is written, after older parts of the same names have gone. Collective; throws Error with the path.
+void write_part(launch::WireUp& wire, const std::string& path, const std::string& text);
+
+}  // namespace edgewire::cli

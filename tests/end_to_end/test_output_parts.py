@@ -1,0 +1,72 @@
+"""Results that every process writes for itself."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+import graphs
+import job as jobs
+import reference
+from test_failures import children, wait_for
+
+
+@pytest.fixture
+def path(tmp_path):
+    return reference.write_graph(tmp_path / "g.ew", graphs.make("self loops"))
+
+
+def parts_of(output, processes):
+    return [output.with_name(f"{output.name}.{rank:04}-of-{processes:04}") for rank in range(processes)]
+
+
+def check_parts(parts, whole):
+    """Together they hold the lines of the one file, each in the order of ids."""
+    lines = []
+    for part in parts:
+        ids, _ = jobs.read_ranks(part.read_text())
+        assert ids.tolist() == sorted(ids.tolist())
+        lines += part.read_text().splitlines()
+    assert sorted(lines) == sorted(whole.splitlines())
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("processes, transport", [(1, "auto"), (2, "shm"), (4, "tcp")])
+@pytest.mark.parametrize("layout, ownership", [("degree", "hash"), ("given", "ranges")])
+def test_parts_are_the_whole(edgewire, path, tmp_path, processes, transport, layout, ownership):
+    options = ["pagerank", path, "-p", processes, "-w", 1, "--transport", transport, "--layout", layout, "--ownership", ownership,
+               "--deterministic", "--verify"]
+    edgewire.ok(*options, "-o", tmp_path / "one.tsv")
+    for _ in range(2):  # the second run replaces what the first one has left
+        edgewire.ok(*options, "-o", tmp_path / "ranks.tsv", "--output-parts")
+        assert sorted(tmp_path.glob("ranks.tsv*")) == parts_of(tmp_path / "ranks.tsv", processes)
+        check_parts(parts_of(tmp_path / "ranks.tsv", processes), (tmp_path / "one.tsv").read_text())
+
+
+def test_one_part_that_cannot_be_written(edgewire, path, tmp_path):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    parts = parts_of(folder / "ranks.tsv", 2)
+    parts[1].mkdir()
+    line = edgewire.refused("pagerank", path, "-p", 2, "-w", 1, "-o", folder / "ranks.tsv", "--output-parts")
+    assert str(parts[1]) in line and "rank 1" in line
+    assert list(folder.iterdir()) == [parts[1]]
+
+
+def test_no_part_of_a_run_that_fails(edgewire, path, tmp_path):
+    """Neither new parts, nor any harm to those of the run before."""
+    options = ["pagerank", path, "-p", 3, "-w", 1, "-o", tmp_path / "ranks.tsv", "--output-parts"]
+    edgewire.ok(*options)
+    before = [part.read_bytes() for part in parts_of(tmp_path / "ranks.tsv", 3)]
+    started = edgewire.start(*options, "--iterations", 1000000)
+    pids = wait_for(lambda: len(found := children(started.pid)) == 3 and found, "the processes")
+    os.kill(pids[1], signal.SIGKILL)
+    started.communicate(timeout=60)
+    assert started.returncode == 1
+    assert [part.read_bytes() for part in parts_of(tmp_path / "ranks.tsv", 3)] == before
+
+
+@pytest.mark.parametrize("output", [[], ["-o", "-"]])
+def test_parts_need_a_name(edgewire, path, output):
+    assert "-o" in edgewire.refused("pagerank", path, "--output-parts", *output, status=2)
