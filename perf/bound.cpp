@@ -158,7 +158,7 @@ class Calculator {
 
 std::uint64_t setup_messages(int processes, int workers) {
   constexpr int kCollectiveCalls =
-      9;                     // workers, nodes, options, sizes, addresses, places, order, chunks, traffic
+      10;  // workers, nodes, options, layout, sizes, addresses, places, order, chunks, traffic
   constexpr int kLists = 2;  // what is sent, and in which order it is taken
   const int connections = 1 + workers;
   const int a_peer =
