@@ -7,6 +7,9 @@
 #include "transport/shm.h"
 #include "transport/tcp.h"
 #include "transport/transport.h"
+#ifdef EDGEWIRE_DPDK
+#include "transport/dpdk/make_dpdk.h"
+#endif
 #ifdef EDGEWIRE_VERBS
 #include "transport/verbs/make_verbs.h"
 #endif
@@ -34,13 +37,18 @@ std::string trouble_with_verbs() {
 }
 constexpr std::unique_ptr<Transport> (*make_verbs)(const Settings&) = nullptr;
 #endif
-std::string trouble_with_dpdk() { return "this build has no dpdk backend"; }
+#ifndef EDGEWIRE_DPDK
+std::string trouble_with_dpdk() {
+  return "this build has no dpdk backend (apt-get install libdpdk-dev, then build anew)";
+}
+constexpr std::unique_ptr<Transport> (*make_dpdk)(const Settings&) = nullptr;
+#endif
 
 constexpr std::array kEntries{
     Entry{"shm", "shared memory among processes of one host", none, make_shm},
     Entry{"tcp", "TCP sockets, inside a host and between hosts", none, make<Tcp>},
     Entry{"verbs", "RDMA writes with immediate (InfiniBand, RoCE)", trouble_with_verbs, make_verbs},
-    Entry{"dpdk", "Ethernet frames straight from user space", trouble_with_dpdk, nullptr},
+    Entry{"dpdk", "Ethernet frames straight from user space", trouble_with_dpdk, make_dpdk},
 };
 
 }  // namespace

@@ -31,8 +31,12 @@ struct Settings {
   std::vector<bool> left_out{};  ///< [p]: not to be connected, another transport leads there; empty: none
   std::span<std::byte>
       region{};  ///< memory for expose() to take instead of its own; outlives the transport (tcp)
-  std::string verbs_device{};   ///< NAME[:PORT[:GID_INDEX]]; empty: the nearest
-  int verbs_traffic_class = 0;  ///< of RoCE packets: DSCP in the upper six bits
+  std::string verbs_device{};         ///< NAME[:PORT[:GID_INDEX]]; empty: the nearest
+  int verbs_traffic_class = 0;        ///< of RoCE packets: DSCP in the upper six bits
+  std::string dpdk_port{};            ///< PCI address, or virtual device such as "net_af_packet0,iface=eth0"
+  std::string dpdk_args{};            ///< more arguments for DPDK's environment, divided by blanks
+  std::uint64_t dpdk_bits_per_s = 0;  ///< most that is sent; 0: what the port says
+  std::string dpdk_faults{};          ///< what a bad link would do, for tests: see dpdk/frame_port.h
 
   bool leaves_out(int peer) const {
     return peer == rank || (!left_out.empty() && left_out[static_cast<std::size_t>(peer)]);
@@ -49,6 +53,14 @@ struct Counters {
   std::uint64_t zero_copy_sends = 0;      ///< calls to the system to send from where the payload lies (tcp)
   std::uint64_t copied_sends = 0;         ///< reports that it has copied instead; a link then stops asking
   std::uint64_t refused_frames = 0;       ///< frames outside the sender's part of the region, or malformed
+  // Of links that lose frames (dpdk); none of it is in what stands above.
+  std::uint64_t retransmitted_bytes = 0;  ///< payload that was sent again
+  std::uint64_t duplicate_frames = 0;     ///< came once more, and were dropped
+  std::uint64_t reordered_frames = 0;     ///< came before one that was sent earlier, and waited for it
+  std::uint64_t corrupt_frames = 0;       ///< cut short or changed on their way
+  std::uint64_t foreign_frames = 0;       ///< of another run, or protocol
+  std::uint64_t missed_frames = 0;        ///< lost at this process's port for want of buffers
+  bool sends_in_place = false;            ///< payload leaves from where it lies, without a copy
 };
 
 /// One-sided communication with notification among `size` processes.
