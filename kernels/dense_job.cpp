@@ -104,6 +104,7 @@ transport::Settings settings(launch::WireUp& wire, const DenseOptions& options) 
   settings.nodes = wire.nodes();
   settings.verbs_device = options.verbs_device;
   settings.verbs_traffic_class = options.verbs_traffic_class;
+  settings.dpdk = options.dpdk;
   return settings;
 }
 

@@ -38,6 +38,7 @@ struct DenseOptions {
   double peer_timeout_s = 10;
   std::string verbs_device;     ///< see transport::Settings
   int verbs_traffic_class = 0;  ///< the same
+  transport::DpdkChoice dpdk{};
   /// Called with a step's name, what is done of it, and the whole; by any worker.
   std::function<void(std::string_view step, std::uint64_t done, std::uint64_t total)> progress;
   std::string kernel;  ///< what is computed, in words: must be the same in all processes

@@ -53,6 +53,15 @@ constexpr std::array kEntries{
 
 }  // namespace
 
+DpdkChoice DpdkChoice::of(int local_rank) const {
+  DpdkChoice one = *this;
+  std::size_t begin = 0;
+  for (int i = 0; i < local_rank && port.find(';', begin) != port.npos; ++i)
+    begin = port.find(';', begin) + 1;
+  one.port = port.substr(begin, port.find(';', begin) - begin);
+  return one;
+}
+
 std::vector<Backend> backends() {
   std::vector<Backend> all;
   for (const Entry& entry : kEntries) {

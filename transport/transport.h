@@ -17,6 +17,17 @@
 
 namespace edgewire::transport {
 
+/// The port of the dpdk backend.
+struct DpdkChoice {
+  std::string port{};            ///< PCI address, or virtual device such as "net_af_packet0,iface=eth0"
+  std::string args{};            ///< more arguments for DPDK's environment, divided by blanks
+  std::uint64_t bits_per_s = 0;  ///< most that is sent; 0: what the port says of its link
+  std::string faults{};          ///< what a bad link would do, for tests: see dpdk/frame_port.h
+
+  /// Of several ports in a list, divided by `;`, the one for the process with this rank on its host.
+  DpdkChoice of(int local_rank) const;
+};
+
 /// What a backend must know before it is made. `health` outlives the transport.
 struct Settings {
   int rank = 0;
@@ -31,12 +42,9 @@ struct Settings {
   std::vector<bool> left_out{};  ///< [p]: not to be connected, another transport leads there; empty: none
   std::span<std::byte>
       region{};  ///< memory for expose() to take instead of its own; outlives the transport (tcp)
-  std::string verbs_device{};         ///< NAME[:PORT[:GID_INDEX]]; empty: the nearest
-  int verbs_traffic_class = 0;        ///< of RoCE packets: DSCP in the upper six bits
-  std::string dpdk_port{};            ///< PCI address, or virtual device such as "net_af_packet0,iface=eth0"
-  std::string dpdk_args{};            ///< more arguments for DPDK's environment, divided by blanks
-  std::uint64_t dpdk_bits_per_s = 0;  ///< most that is sent; 0: what the port says
-  std::string dpdk_faults{};          ///< what a bad link would do, for tests: see dpdk/frame_port.h
+  std::string verbs_device{};   ///< NAME[:PORT[:GID_INDEX]]; empty: the nearest
+  int verbs_traffic_class = 0;  ///< of RoCE packets: DSCP in the upper six bits
+  DpdkChoice dpdk{};
 
   bool leaves_out(int peer) const {
     return peer == rank || (!left_out.empty() && left_out[static_cast<std::size_t>(peer)]);

@@ -28,6 +28,8 @@ std::uint64_t peak_rss_bytes() {
 struct Summary {
   double seconds_load, seconds_plan, seconds_total;
   std::uint64_t peak_rss_bytes, tile_bytes, checksum, matching, refused_connections, refused_frames;
+  report::RunReport::Losses losses;
+  bool sends_in_place;
 };
 
 /// Without what processes of one host exchange.
@@ -38,8 +40,8 @@ plan::Traffic between_hosts(plan::Traffic traffic, const std::vector<int>& nodes
   return traffic;
 }
 
-/// Packets are as long as the path allows, which only the connected transport knows.
-void set_verbs_frames(plan::Volume& volume, const kernels::DenseJob& job, std::uint64_t bytes_a_value) {
+/// Verbs and dpdk: packets are as long as the path allows, which only the connected transport knows.
+void set_own_frames(plan::Volume& volume, const kernels::DenseJob& job, std::uint64_t bytes_a_value) {
   const plan::Traffic& traffic = job.traffic();
   const auto processes = static_cast<std::size_t>(traffic.processes());
   volume.wire_bytes_total[0] = volume.wire_bytes_max[0] = 0;
@@ -63,7 +65,7 @@ void set_bound(report::RunReport& report, const kernels::DenseJob& job, plan::St
   report.bound.payload_bytes = volume.payload_bytes_total;
   if (report.transport == "shm+tcp")
     volume = plan::volume(between_hosts(job.traffic(), nodes), bytes_a_value);
-  if (report.transport == "verbs") set_verbs_frames(volume, job, bytes_a_value);
+  if (report.transport == "verbs" || report.transport == "dpdk") set_own_frames(volume, job, bytes_a_value);
   report.bound.wire_bytes =
       report.transport == "shm" ? volume.payload_bytes_total : volume.wire_bytes_total[0];
   for (const char* rate : kRates) {
@@ -125,6 +127,20 @@ void add_transport_option(CLI::App& command, std::string& transport) {
       ->capture_default_str();
 }
 
+void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk) {
+  command.add_option(
+      "--dpdk-port", dpdk.port,
+      "port of dpdk: PCI address, or virtual device as net_af_packet0,iface=eth0; several processes of a "
+      "host take theirs from a list, divided by ;");
+  command.add_option("--dpdk-args", dpdk.args, "more arguments for DPDK's environment (EAL), in one word");
+  command
+      .add_option_function<std::string>(
+          "--dpdk-rate", [&dpdk](const std::string& text) { dpdk.bits_per_s = plan::line_rate_bits(text); },
+          "send no faster than this, as 10G; by default as the port's link")
+      ->type_name("RATE");
+  command.add_option("--dpdk-faults", dpdk.faults)->group("");  // for tests
+}
+
 std::string transport_for(const std::string& transport, const launch::WireUp& wire) {
   const auto& nodes = wire.nodes();
   const bool one_host = std::ranges::all_of(nodes, [&](int node) { return node == nodes[0]; });
@@ -149,6 +165,7 @@ void JobOptions::add_to(CLI::App& command) {
       .add_option("--verbs-traffic-class", verbs_traffic_class,
                   "traffic class of RoCE packets (DSCP times 4), by which switches choose a queue")
       ->check(CLI::Range(0, 255));
+  add_dpdk_options(command, dpdk);
   command.add_option("--strategy", strategy, "what is sent: auto, edge, worker, process, slots or cover")
       ->check(CLI::IsMember({"auto", "edge", "worker", "process", "slots", "cover"}))
       ->capture_default_str();
@@ -212,6 +229,7 @@ kernels::DenseOptions JobOptions::dense(launch::WireUp& wire) const {
   options.peer_timeout_s = launch.peer_timeout_s;
   options.verbs_device = verbs_device;
   options.verbs_traffic_class = verbs_traffic_class;
+  options.dpdk = dpdk.of(wire.local_rank());
   if (wire.rank() == 0 && options.workers * wire.local_size() > cores) {
     fmt::print(stderr, "edgewire: warning: {} workers on {} core{}: they wait for each other\n",
                options.workers * wire.local_size(), cores, cores == 1 ? "" : "s");
@@ -239,10 +257,19 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
   report.wire = plan::to_name(options.encoding);
 
   const auto records = wire.gather(launch::pack(figures.iterations));
-  const std::vector<Summary> mine{{job.seconds_load, job.seconds_plan, figures.seconds_total,
-                                   peak_rss_bytes(), job.tiles().bytes(), figures.checksum, job.matching(),
-                                   job.link().counters().refused_connections,
-                                   job.link().counters().refused_frames}};
+  const auto sent = job.link().counters();
+  const std::vector<Summary> mine{{job.seconds_load,
+                                   job.seconds_plan,
+                                   figures.seconds_total,
+                                   peak_rss_bytes(),
+                                   job.tiles().bytes(),
+                                   figures.checksum,
+                                   job.matching(),
+                                   sent.refused_connections,
+                                   sent.refused_frames,
+                                   {sent.retransmitted_bytes, sent.duplicate_frames, sent.reordered_frames,
+                                    sent.corrupt_frames, sent.foreign_frames, sent.missed_frames},
+                                   sent.sends_in_place}};
   const auto summaries = wire.gather(launch::pack(mine));
   for (std::size_t p = 0; p < summaries.size(); ++p) {
     const auto iterations = launch::unpack<engine::IterationRecord>(records[p], p, report.iterations.size());
@@ -261,6 +288,8 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
     report.bound.matching += one.matching;
     report.refused_connections += one.refused_connections;
     report.refused_frames += one.refused_frames;
+    report.losses += one.losses;
+    if (report.transport == "dpdk") report.sending = one.sends_in_place ? "in place" : "copied once";
   }
   return report;
 }

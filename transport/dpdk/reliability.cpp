@@ -5,10 +5,13 @@
 
 namespace edgewire::transport::dpdk {
 
-Sender::Sender()
+Sender::Sender(std::uint32_t first)
     : frames_(std::make_unique<Frame[]>(kWindow)),
       sendings_(std::make_unique<Sending[]>(kSendings)),
-      lost_(std::make_unique<std::uint32_t[]>(kWindow)) {}
+      lost_(std::make_unique<std::uint32_t[]>(kWindow)),
+      oldest_(first),
+      next_(first),
+      round_end_(first) {}
 
 void Sender::note_sending(Frame& frame, Nanoseconds now) noexcept {
   frame.order = ++orders_;

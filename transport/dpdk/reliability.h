@@ -43,7 +43,8 @@ class Sender {
     bool lost = false;  ///< waits to be sent again
   };
 
-  Sender();
+  /// `first`: its first sequence number, which the receiver knows.
+  explicit Sender(std::uint32_t first = 0);
 
   /// Whether a new frame may be sent now.
   bool has_room() const noexcept { return next_ - oldest_ < kWindow && under_way_ < window_ && !has_lost(); }
@@ -127,7 +128,8 @@ class Receiver {
  public:
   enum class Verdict { InOrder, Held, Duplicate, Outside };
 
-  Receiver() : held_(std::make_unique<Incoming[]>(kWindow)) {}
+  explicit Receiver(std::uint32_t first = 0)
+      : held_(std::make_unique<Incoming[]>(kWindow)), expected_(first) {}
 
   /// InOrder: the caller takes the frame, and then all that next() gives. Held: `frame` is kept for later.
   /// Else the frame is not needed (any more, or yet).

@@ -49,20 +49,20 @@ Dpdk::Dpdk(const Settings& settings)
       signals_(std::make_unique<std::atomic<std::uint64_t>[]>(static_cast<std::size_t>(settings.size) *
                                                               static_cast<std::size_t>(settings.kinds))),
       lanes_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.lanes)) {
-  if (settings.dpdk_port.empty())
+  if (settings.dpdk.port.empty())
     throw UsageError(
         "--transport dpdk needs --dpdk-port: a PCI address as dpdk-devbind.py lists it, or a virtual device "
         "such as "
         "net_af_packet0,iface=eth0");
   station_ =
-      Station::at({settings.dpdk_port, settings.dpdk_args}, settings.dpdk_faults, settings.dpdk_bits_per_s);
+      Station::at({settings.dpdk.port, settings.dpdk.args}, settings.dpdk.faults, settings.dpdk.bits_per_s);
   if (station_->facts().mtu < kLeastMtu)
     throw Error(
         fmt::format("{} has an MTU of {} bytes, less than {}", label(), station_->facts().mtu, kLeastMtu));
   payload_bytes_ = station_->facts().mtu - static_cast<std::uint32_t>(sizeof(Header));
 }
 
-std::string Dpdk::label() const { return settings_.dpdk_port; }
+std::string Dpdk::label() const { return settings_.dpdk.port; }
 
 void Dpdk::fail(int peer, const std::string& message) noexcept {
   settings_.health->fail(peer, message);
