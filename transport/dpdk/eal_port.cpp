@@ -94,23 +94,19 @@ class Log {
   Log() : stream_(open_memstream(&text_, &bytes_)) {
     if (stream_ != nullptr) rte_openlog_stream(stream_);
   }
-  /// The last line that says what went wrong, without the name of who says it.
+  /// The first line that says what went wrong, without the name of who says it.
   std::string take() {
     if (stream_ == nullptr) return {};
     std::fflush(stream_);
     std::istringstream lines(std::string(text_ + seen_, bytes_ - seen_));
     seen_ = bytes_;
-    std::string last;
     for (std::string line; std::getline(lines, line);) {
       const std::size_t colon = line.find(": ");
       std::string said = colon == line.npos ? line : line.substr(colon + 2);
       while (!said.empty() && (said.back() == ' ' || said.back() == '.')) said.pop_back();
-      // What follows from the cause comes after it.
-      if (!said.empty() && (last.empty() || said.find("failed to") == said.npos) &&
-          said.find("Driver cannot attach") == said.npos && said.find("Failed to attach") == said.npos)
-        last = said;
+      if (!said.empty()) return said;
     }
-    return last;
+    return {};
   }
 
  private:
@@ -152,7 +148,8 @@ class Silence {
     text.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);)
-      if (line.find("option") != line.npos && line.find(": ") != line.npos)
+      if (line.find(": ") != line.npos &&
+          (line.find("option '") != line.npos || line.find("option -- '") != line.npos))
         return line.substr(line.find(": ") + 2);
     return {};
   }
@@ -176,8 +173,7 @@ void start_environment(const PortOptions& options, std::uint32_t frame_bytes) {
   static bool tried = false;
   const std::scoped_lock lock(mutex);
   if (std::exchange(tried, true)) return;
-  std::vector<std::string> words{"edgewire", "--in-memory", "--no-telemetry", "--log-level=error",
-                                 fmt::format("--file-prefix=edgewire{}", getpid())};
+  std::vector<std::string> words{"edgewire", "--no-telemetry", "--log-level=error"};
   const auto more = words_of(options.args);
   const auto named = [&](std::initializer_list<std::string_view> names) {
     return std::any_of(more.begin(), more.end(), [&](const std::string& word) {
@@ -192,8 +188,12 @@ void start_environment(const PortOptions& options, std::uint32_t frame_bytes) {
   } else if (!named({"-a", "--allow"})) {
     words.emplace_back("--no-pci");
   }
-  if (free_huge_bytes() < kHugePageNeed && !is_pci(options.port) && !named({"--no-huge", "--huge-dir"})) {
+  const bool huge = !named({"--no-huge"}) && (free_huge_bytes() >= kHugePageNeed || is_pci(options.port));
+  if (huge) {
+    words.emplace_back("--in-memory");
+  } else {
     words.emplace_back("--no-huge");
+    words.emplace_back("--no-shconf");  // what --in-memory, which takes huge pages only, would do
     if (!named({"-m"})) words.push_back(fmt::format("-m{}", frame_bytes > 4096 ? 128 : 64));
   }
   words.insert(words.end(), more.begin(), more.end());
