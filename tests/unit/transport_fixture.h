@@ -60,6 +60,7 @@ inline const char* dpdk_ports() { return std::getenv("EDGEWIRE_TEST_DPDK_PORTS")
 inline DpdkChoice dpdk_choice(int rank) {
   DpdkChoice choice;
   if (dpdk_ports() != nullptr) choice.port = dpdk_ports();
+  choice.args = "-m256";  // of several ports in one process
   if (const char* faults = std::getenv("EDGEWIRE_TEST_DPDK_FAULTS")) choice.faults = faults;
   return choice.of(rank);
 }
