@@ -26,7 +26,8 @@ ip link set lo up
 ip link add switch type bridge
 ip link set switch up
 for ((i = 0; i < $1; i++)); do
-  ip link add p$i type veth peer name q$i
+  # The driver tells its sockets apart by process number XOR interface number, which must not meet by chance.
+  ip link add p$i index $((4096 * (i + 1))) type veth peer name q$i
   ip link set q$i master switch up
   ip link set p$i mtu $3 up
   ip link set q$i mtu $3

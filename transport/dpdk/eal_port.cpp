@@ -45,6 +45,8 @@ struct Trouble : std::runtime_error {
 constexpr std::uint16_t kDescriptors = 1024;
 constexpr std::size_t kBurst = 64;
 constexpr std::size_t kBufferMemory = std::size_t{24} << 20;  ///< of incoming frames
+/// Of a frame whose payload lies elsewhere.
+constexpr std::uint32_t kHeadRoom = RTE_PKTMBUF_HEADROOM + kHeadBytes + kAckBytes;
 constexpr std::uint64_t kHugePageNeed = std::uint64_t{128} << 20;
 
 std::vector<std::string> words_of(const std::string& text) {
@@ -369,7 +371,7 @@ class EalPort final : public FramePort {
     const std::uint32_t room = frame_bytes + RTE_PKTMBUF_HEADROOM;
     const auto buffers = static_cast<std::uint32_t>(kBufferMemory / (room + sizeof(rte_mbuf)));
     incoming_ = make_pool("in", buffers, room, node);
-    outgoing_ = make_pool("out", 2U * sends + kBurst, many_segments_ ? 256 : room, node);
+    outgoing_ = make_pool("out", 2U * sends + kBurst, many_segments_ && !is_card_ ? kHeadRoom : room, node);
     if (many_segments_) payloads_ = make_pool("payload", 2U * sends + kBurst, 0, node);
     // The rest is for frames that are on their way through the port.
     facts_.buffers = buffers - std::min<std::uint32_t>(buffers / 2, receives + 4 * kBurst);
