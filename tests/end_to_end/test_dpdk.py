@@ -217,7 +217,7 @@ def test_wrong_ports_and_arguments_are_refused_in_one_line(network, graph):
                         refused("--dpdk-port", "net_af_packet0,iface=p9"))
     assert "'eth0' is neither a PCI address (0000:01:00.0) nor a virtual device" in refused("--dpdk-port", "eth0")
     assert "cannot open net_nonsense0" in refused("--dpdk-port", "net_nonsense0")
-    assert "there is no port at 0000:7f:00.0: is the card bound to vfio-pci" in refused("--dpdk-port", "0000:7f:00.0")
+    assert "there is no PCI device 0000:7f:00.0 (dpdk-devbind.py --status" in refused("--dpdk-port", "0000:7f:00.0")
     assert "DPDK does not start: unrecognized option '--nonsense' (--dpdk-args '--nonsense')" in refused(
         "--dpdk-port", ports(2), "--dpdk-args=--nonsense")
     assert "frame faults are a list" in refused("--dpdk-port", ports(2), "--dpdk-faults", "drop=2", status=2)

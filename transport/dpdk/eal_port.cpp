@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <sstream>
@@ -88,6 +89,27 @@ std::uint64_t free_huge_bytes() {
     std::sscanf(line.c_str(), "Hugepagesize: %lu", &kilobytes);
   }
   return pages * kilobytes * 1024;
+}
+
+/// Throws Trouble when the card at a PCI address cannot be used.
+void check_card(const std::string& address) {
+  const std::string folder =
+      fmt::format("/sys/bus/pci/devices/{}{}",
+                  std::count(address.begin(), address.end(), ':') < 2 ? "0000:" : "", address);
+  if (access(folder.c_str(), F_OK) != 0)
+    throw Trouble(fmt::format(
+        "there is no PCI device {} (dpdk-devbind.py --status lists those that there are)", address));
+  std::error_code error;
+  const std::string driver = std::filesystem::read_symlink(folder + "/driver", error).filename();
+  // The last ones share their card with the kernel.
+  constexpr std::array kDrivers{"vfio-pci", "uio_pci_generic", "igb_uio", "mlx5_core", "mlx4_core", "mana"};
+  if (std::find(kDrivers.begin(), kDrivers.end(), driver) == kDrivers.end())
+    throw Trouble(fmt::format("{} is bound to {}, not to vfio-pci (dpdk-devbind.py -b vfio-pci {})", address,
+                              driver.empty() ? "no driver" : driver, address));
+  if (free_huge_bytes() < kHugePageNeed)
+    throw Trouble(
+        fmt::format("a card needs {} MiB of huge pages for each process (dpdk-hugepages.py --setup 512M)",
+                    kHugePageNeed >> 20));
 }
 
 /// What DPDK has logged since the last call.
@@ -256,6 +278,7 @@ class EalPort final : public FramePort {
         static_cast<std::uint32_t>(frame_size.empty() ? 2048 : std::atoi(frame_size.c_str()));
     if (const std::string interface = argument(port, "iface"); !interface.empty() && mtu_of(interface) == 0)
       throw Trouble(fmt::format("there is no network interface '{}'", interface));
+    if (is_pci(port)) check_card(port);
     start_environment(options, frame_bytes);
     if (!is_pci(port)) {
       const int error = rte_dev_probe(port.c_str());
@@ -333,7 +356,7 @@ class EalPort final : public FramePort {
     const std::string said = log().take();
     if (is_pci(port))
       throw Trouble(
-          fmt::format("there is no port at {}: is the card bound to vfio-pci (dpdk-devbind.py --status), and "
+          fmt::format("DPDK finds no port at {}: has it a driver for this card, and "
                       "may this user open its group in /dev/vfio?{}{}",
                       port, said.empty() ? "" : " DPDK says: ", said));
     const bool no_right = geteuid() != 0 && (error == -EPERM || error == -1 || error == -EACCES);
