@@ -91,7 +91,8 @@ class MirrorReader final : public EdgeReader {
   std::vector<std::uint64_t> rows_{0};  ///< [source]: edges of those before it
 };
 
-transport::Settings settings(launch::WireUp& wire, const DenseOptions& options) {
+transport::Settings settings(launch::WireUp& wire, const DenseOptions& options,
+                             const topology::Machine& machine) {
   transport::Settings settings;
   settings.rank = wire.rank();
   settings.size = wire.size();
@@ -105,6 +106,9 @@ transport::Settings settings(launch::WireUp& wire, const DenseOptions& options) 
   settings.verbs_device = options.verbs_device;
   settings.verbs_traffic_class = options.verbs_traffic_class;
   settings.dpdk = options.dpdk;
+  const auto spare = topology::spare_cpus(machine, wire.local_size(), options.workers);
+  if (spare.size() >= static_cast<std::size_t>(wire.local_size()))
+    settings.dpdk.poll_cpu = spare[static_cast<std::size_t>(wire.local_rank())];
   return settings;
 }
 
@@ -116,7 +120,7 @@ DenseJob::DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const De
       graph_(graph),
       pool_(std::make_unique<engine::WorkerPool>(
           topology::place(machine, wire.local_rank(), wire.local_size(), options.workers))),
-      link_(transport::create(options.transport, settings(wire, options))) {
+      link_(transport::create(options.transport, settings(wire, options, machine))) {
   agree(options);
   choose_ownership(options);
   build(options, machine);
@@ -142,7 +146,7 @@ double DenseJob::link_rate(const DenseOptions& options) {
 }
 
 double DenseJob::measure_link_rate(const DenseOptions& options) {
-  return engine::measure_link(wire_, options.transport, settings(wire_, options));
+  return engine::measure_link(wire_, options.transport, settings(wire_, options, topology::discover()));
 }
 
 double DenseJob::compute_rate(const DenseOptions& options) {

@@ -22,6 +22,9 @@ struct Placement {
 /// one worker a core; a process stays within one node, or within as few as possible.
 Placement place(const Machine& machine, int local_rank, int local_size, int workers);
 
+/// Cores that no worker of `local_size` such processes gets, by operating-system number.
+std::vector<int> spare_cpus(const Machine& machine, int local_size, int workers);
+
 /// Binds the calling thread to its place; does nothing when it is not pinned. False when the system refuses.
 bool pin_this_thread(const WorkerPlace& place);
 

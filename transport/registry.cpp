@@ -41,6 +41,7 @@ constexpr std::unique_ptr<Transport> (*make_verbs)(const Settings&) = nullptr;
 std::string trouble_with_dpdk() {
   return "this build has no dpdk backend (apt-get install libdpdk-dev, then build anew)";
 }
+std::string dpdk_ports_here() { return {}; }
 constexpr std::unique_ptr<Transport> (*make_dpdk)(const Settings&) = nullptr;
 #endif
 
@@ -67,7 +68,9 @@ std::vector<Backend> backends() {
   for (const Entry& entry : kEntries) {
     std::string trouble = entry.trouble();
     const bool usable = trouble.empty();
-    all.push_back({std::string(entry.name), std::string(entry.description), usable, std::move(trouble)});
+    std::string description(entry.description);
+    if (usable && entry.name == "dpdk") description += fmt::format(" ({})", dpdk_ports_here());
+    all.push_back({std::string(entry.name), std::move(description), usable, std::move(trouble)});
   }
   return all;
 }

@@ -24,6 +24,8 @@ struct DpdkChoice {
   std::uint64_t bits_per_s = 0;  ///< most that is sent; 0: what the port says of its link
   std::string faults{};          ///< what a bad link would do, for tests: see dpdk/frame_port.h
 
+  int poll_cpu = -1;  ///< a core that nobody else uses, where a thread polls all the time; -1: none
+
   /// Of several ports in a list, divided by `;`, the one for the process with this rank on its host.
   DpdkChoice of(int local_rank) const;
 };

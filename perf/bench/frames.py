@@ -76,7 +76,7 @@ class Switch:
         run(["ip", "netns", "add", self.name])
         run(["ip", "-n", self.name, "link", "add", "switch", "type", "bridge"])
         run(["ip", "-n", self.name, "link", "set", "switch", "up"])
-        run(["ip", "-n", hosts.names[0], "link", "del", "eth0"])
+        subprocess.run(["ip", "-n", hosts.names[0], "link", "del", "eth0"], stderr=subprocess.DEVNULL, check=False)
         for i, name in enumerate(hosts.names):
             run(["ip", "link", "add", "eth0", "netns", name, "type", "veth", "peer", "name", f"port{i}", "netns", self.name])
             run(["ip", "-n", name, "addr", "add", f"{ADDRESSES[i]}/24", "dev", "eth0"])
@@ -144,7 +144,7 @@ def main():
                                   for loss in options.loss}
             print(f"PageRank at {half * 1e-9:.2f} Gbit/s")
             print_table(["loss", "ms an iteration", "at least", "ratio", "sent again %"],
-                        [[loss, *(to_text(spread([run[name] for run in runs]), scale, 3)
+                        [[str(loss), *(to_text(spread([run[name] for run in runs]), scale, 3)
                                   for name, scale in (("seconds", 1e3), ("least", 1e3), ("ratio", 1), ("again", 100)))]
                          for loss, runs in tables["pagerank"].items()])
     if options.json:

@@ -138,6 +138,26 @@ def test_faults_of_every_kind_are_survived_and_counted(edgewire, network, graph,
         assert link["corrupt_frames"] > 0 and link["duplicate_frames"] > 0
 
 
+# Frames of our ethertype and of another one, to all.
+STRANGER = """
+import random, socket, time
+port = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+port.bind(("p1", 0))
+chance = random.Random(1)
+for _ in range(3000):
+    body = chance.randbytes(chance.choice((0, 3, 31, 32, 60, 1400)))
+    port.send(bytes([255] * 6) + bytes(6) + bytes(chance.choice(([0x88, 0xB5], [0x08, 0x00]))) + body)
+    time.sleep(0.0005)
+"""
+
+
+def test_frames_of_strangers_are_counted_and_change_nothing(edgewire, graph, tmp_path):
+    setup = in_network(2)
+    setup[4] = setup[4].replace('exec "$@"', f"timeout 4 /usr/bin/python3 -c '{STRANGER}' & exec \"$@\"")
+    report = compare_with_shm(edgewire, Edgewire(edgewire.program, setup), tmp_path, graph, 2, "--iterations", 300)
+    assert report["link"]["foreign_frames"] > 0
+
+
 def test_several_lanes_large_frames_and_half_the_bytes(network, graph):
     lab = network(2, mtu=9000)
     lab.ok("pagerank", graph, "-p", 2, "-w", 2, "--transport", "dpdk", "--dpdk-port", ports(2), "--verify")

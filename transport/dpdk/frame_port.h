@@ -65,6 +65,9 @@ OpenPort load_plugin();
 /// Why no port can be opened by this process, and the remedy; empty when one might. Starts nothing.
 std::string trouble_with_plugin();
 
+/// What an operator should know of a machine where ports might be opened: cards and huge pages.
+std::string ports_here();
+
 /// A port that does to frames, in and out, what bad links do. `faults` is a list such as
 /// "seed=7,drop=0.01,duplicate=0.01,reorder=0.05,corrupt=0.001,truncate=0.001": what happens to the n-th
 /// frame depends on the seed and n alone, so that it can be replayed. Throws UsageError.

@@ -54,8 +54,7 @@ Dpdk::Dpdk(const Settings& settings)
         "--transport dpdk needs --dpdk-port: a PCI address as dpdk-devbind.py lists it, or a virtual device "
         "such as "
         "net_af_packet0,iface=eth0");
-  station_ =
-      Station::at({settings.dpdk.port, settings.dpdk.args}, settings.dpdk.faults, settings.dpdk.bits_per_s);
+  station_ = Station::at(settings.dpdk);
   if (station_->facts().mtu < kLeastMtu)
     throw Error(
         fmt::format("{} has an MTU of {} bytes, less than {}", label(), station_->facts().mtu, kLeastMtu));
@@ -207,6 +206,8 @@ std::unique_ptr<Transport> make_dpdk(const Settings& settings) {
     throw Error(fmt::format("transport dpdk: {}", error.what()));
   }
 }
+
+std::string dpdk_ports_here() { return dpdk::ports_here(); }
 
 std::string trouble_with_dpdk() { return dpdk::trouble_with_plugin(); }
 

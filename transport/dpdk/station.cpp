@@ -9,6 +9,7 @@
 #include <random>
 
 #include "error.h"
+#include "topology/placement.h"
 
 namespace edgewire::transport::dpdk {
 namespace {
@@ -27,27 +28,26 @@ Nanoseconds now_ns() noexcept {
       .count();
 }
 
-std::shared_ptr<Station> Station::at(const PortOptions& options, const std::string& faults,
-                                     std::uint64_t bits_per_s) {
+std::shared_ptr<Station> Station::at(const DpdkChoice& choice) {
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<Station>> stations;
   static const pid_t process = getpid();
   const std::scoped_lock lock(mutex);
   if (process != getpid()) throw Error("DPDK was started before this process was forked");
-  auto& station = stations[options.port + '\n' + faults];
+  auto& station = stations[choice.port + '\n' + choice.faults];
   if (station != nullptr) return station;
   const OpenPort open = load_plugin();
   std::string trouble;
-  std::unique_ptr<FramePort> port(open(options, EDGEWIRE_VERSION, trouble));
+  std::unique_ptr<FramePort> port(open({choice.port, choice.args}, EDGEWIRE_VERSION, trouble));
   if (port == nullptr) throw Error(trouble);
-  if (!faults.empty()) port = with_frame_faults(std::move(port), faults);
-  if (bits_per_s == 0) bits_per_s = port->facts().bits_per_s;
-  station = std::make_shared<Station>(std::move(port), bits_per_s);
+  if (!choice.faults.empty()) port = with_frame_faults(std::move(port), choice.faults);
+  const std::uint64_t bits_per_s = choice.bits_per_s > 0 ? choice.bits_per_s : port->facts().bits_per_s;
+  station = std::make_shared<Station>(std::move(port), bits_per_s, choice.poll_cpu);
   return station;
 }
 
-Station::Station(std::unique_ptr<FramePort> port, std::uint64_t bits_per_s)
-    : port_(std::move(port)), pacer_(bits_per_s), outgoing_(kBurst) {}
+Station::Station(std::unique_ptr<FramePort> port, std::uint64_t bits_per_s, int poll_cpu)
+    : port_(std::move(port)), pacer_(bits_per_s), poll_cpu_(poll_cpu), outgoing_(kBurst) {}
 
 Station::~Station() { thread_ = {}; }
 
@@ -70,10 +70,7 @@ std::uint32_t Station::add(Flow& flow) {
                                : places_[place].generation << kPlaceBits | static_cast<std::uint32_t>(place);
   busy_.clear(std::memory_order_release);
   if (place >> kPlaceBits != 0) throw Error("too many connections over one port");
-  if (++flows_ == 1)
-    thread_ = std::jthread([this](const std::stop_token& stop) {
-      while (!stop.stop_requested()) run();
-    });
+  if (++flows_ == 1) thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
   return number;
 }
 
@@ -202,16 +199,22 @@ void Station::flush() noexcept {
   queued_ -= taken;
 }
 
-/// The station's own thread: works while nobody else does, and rests longer the longer nothing happens.
-void Station::run() noexcept {
+/// The station's own thread.
+void Station::run(const std::stop_token& stop) noexcept {
   prctl(PR_SET_TIMERSLACK, 1000);
-  static thread_local Nanoseconds rest = kShortestRest;
-  if (now_ns() - last_progress_.load(std::memory_order_relaxed) > kOthersAreAtIt) {
-    rest = work() ? kShortestRest : std::min(2 * rest, kLongestRest);
-  } else {
-    rest = kLongestRest;
+  if (poll_cpu_ >= 0 && topology::pin_this_thread({poll_cpu_, 0})) {
+    while (!stop.stop_requested()) work();
+    return;
   }
-  std::this_thread::sleep_for(std::chrono::nanoseconds(rest));
+  // It shares a core with workers: works while nobody else does, and rests longer the longer nothing happens.
+  Nanoseconds rest = kShortestRest;
+  while (!stop.stop_requested()) {
+    if (now_ns() - last_progress_.load(std::memory_order_relaxed) > kOthersAreAtIt)
+      rest = work() ? kShortestRest : std::min(2 * rest, kLongestRest);
+    else
+      rest = kLongestRest;
+    std::this_thread::sleep_for(std::chrono::nanoseconds(rest));
+  }
 }
 
 }  // namespace edgewire::transport::dpdk

@@ -9,6 +9,7 @@
 
 #include "transport/dpdk/frame_port.h"
 #include "transport/dpdk/reliability.h"
+#include "transport/transport.h"
 
 namespace edgewire::transport::dpdk {
 
@@ -36,11 +37,11 @@ struct Strays {
 /// them; a thread of its own sees to it when nobody else does. It stays open until the process ends.
 class Station {
  public:
-  /// The one for this port. Throws Error.
-  static std::shared_ptr<Station> at(const PortOptions& options, const std::string& faults,
-                                     std::uint64_t bits_per_s);
+  /// The one for this port. Throws Error, UsageError.
+  static std::shared_ptr<Station> at(const DpdkChoice& choice);
 
-  Station(std::unique_ptr<FramePort> port, std::uint64_t bits_per_s);
+  /// `bits_per_s` 0: not paced. `poll_cpu`: a core that the station's thread has for itself; -1: none.
+  Station(std::unique_ptr<FramePort> port, std::uint64_t bits_per_s, int poll_cpu);
   ~Station();
   Station(const Station&) = delete;
   Station& operator=(const Station&) = delete;
@@ -83,10 +84,11 @@ class Station {
   void turn() noexcept;
   void take(const Incoming& frame, Nanoseconds now) noexcept;
   void flush() noexcept;
-  void run() noexcept;
+  void run(const std::stop_token& stop) noexcept;
 
   std::unique_ptr<FramePort> port_;
   Pacer pacer_;
+  int poll_cpu_;
   std::atomic_flag busy_;                      ///< one thread at a time; pairs with itself
   std::atomic<bool> asked_{false};             ///< somebody found busy_ set; seen by its holder, who goes on
   std::atomic<Nanoseconds> last_progress_{0};  ///< by others than the station's thread; single value
