@@ -36,9 +36,11 @@ class Sender {
   struct Frame {
     Content content;
     std::uint32_t sequence = 0;
-    std::uint32_t times = 0;  ///< that it was sent
-    std::uint64_t order = 0;  ///< of its last sending among all sendings
+    std::uint32_t times = 0;       ///< that it was sent
+    std::uint64_t order = 0;       ///< of its last sending among all sendings
+    std::uint64_t sure_order = 0;  ///< of the last sending before one that only the timer asked for
     Nanoseconds sent_at = 0;
+    bool timed_out = false;
     bool arrived = false;
     bool lost = false;  ///< waits to be sent again
   };
@@ -87,7 +89,7 @@ class Sender {
 
   Frame& frame(std::uint32_t sequence) noexcept { return frames_[sequence % kWindow]; }
   bool take(std::uint32_t ack, std::span<const std::byte> bits, Nanoseconds now) noexcept;
-  void arrive(Frame& frame) noexcept;
+  void arrive(Frame& frame, Nanoseconds now) noexcept;
   void note_sending(Frame& frame, Nanoseconds now) noexcept;
   void lose(Frame& frame) noexcept;
   void find_losses() noexcept;
@@ -109,6 +111,7 @@ class Sender {
   std::uint32_t next_ = 0;
   std::uint32_t under_way_ = 0;  ///< sent, neither arrived nor lost
   std::uint64_t orders_ = 0;
+  std::uint32_t arrivals_ = 0;        ///< ever, modulo 2^32
   std::uint64_t newest_arrived_ = 0;  ///< largest order that has arrived
   Nanoseconds newest_sent_at_ =
       -1;  ///< when the newest frame of an acknowledgement was sent; -1: cannot be told
@@ -118,8 +121,8 @@ class Sender {
   std::uint32_t round_end_ = 0, round_sent_ = 0, round_lost_ = 0;
   Nanoseconds smoothed_ = 0, variation_ = 0;
   Nanoseconds timeout_ = kFirstTimeout;
-  int timeouts_ = 0;  ///< in a row
-  Nanoseconds timed_out_at_ = 0;
+  int timeouts_ = 0;             ///< in a row
+  Nanoseconds timer_start_ = 0;  ///< the last time that something arrived, or the timer ended
 };
 
 /// The receiving end of one direction: gives frames in order, each once, and holds what has come too early.
