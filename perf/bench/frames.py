@@ -113,6 +113,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--pagerank", type=int, metavar="SCALE", help="also PageRank on a Kronecker graph of this scale")
+    parser.add_argument("--rate", type=float, metavar="GBIT", help="of that link, instead of half of testpmd's")
     parser.add_argument("--loss", type=float, nargs="+", default=[0, 0.01], help="of frames, in PageRank")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="the tables as JSON")
     options = parser.parse_args()
@@ -139,7 +140,7 @@ def main():
         if options.pagerank:
             graph = folder / "g.ew"
             run([options.build / "edgewire", "generate", "kronecker", "--scale", options.pagerank, "-o", graph], 300)
-            half = statistics.median(one["testpmd"] for one in rounds) / 2
+            half = options.rate * 1e9 if options.rate else statistics.median(one["testpmd"] for one in rounds) / 2
             tables["pagerank"] = {loss: [pagerank(hosts, options, folder, graph, half, loss) for _ in range(options.rounds)]
                                   for loss in options.loss}
             print(f"PageRank at {half * 1e-9:.2f} Gbit/s")

@@ -199,6 +199,19 @@ void Station::flush() noexcept {
   queued_ -= taken;
 }
 
+namespace {
+
+/// Where workers have real-time priorities, the thread needs a higher one to get its turn when it wakes up.
+void outrank_workers() noexcept {
+  sched_param parameter{};
+  const int policy = sched_getscheduler(0);
+  if ((policy != SCHED_FIFO && policy != SCHED_RR) || sched_getparam(0, &parameter) != 0) return;
+  parameter.sched_priority = std::min(parameter.sched_priority + 1, sched_get_priority_max(policy));
+  sched_setscheduler(0, policy, &parameter);
+}
+
+}  // namespace
+
 /// The station's own thread.
 void Station::run(const std::stop_token& stop) noexcept {
   prctl(PR_SET_TIMERSLACK, 1000);
@@ -206,6 +219,7 @@ void Station::run(const std::stop_token& stop) noexcept {
     while (!stop.stop_requested()) work();
     return;
   }
+  outrank_workers();
   // It shares a core with workers: works while nobody else does, and rests longer the longer nothing happens.
   Nanoseconds rest = kShortestRest;
   while (!stop.stop_requested()) {
