@@ -89,7 +89,8 @@ class Transfer {
   }
   void put(const Sender::Frame& frame) {
     ++sent;
-    const Header header{7, 0, frame.sequence, 0, frame.content.place, 0, 0, FrameType::Data, {}};
+    const Header header{
+        7, 0, frame.sequence, 0, frame.content.place, 0, 0, FrameType::Data, pack_order(frame.order)};
     there_.put(make(header, {frame.content.source, frame.content.bytes}), now_);
   }
   void send() {
@@ -100,7 +101,7 @@ class Transfer {
       if (!is_ours(frame) || frame.size() < kHeadBytes) continue;
       const Header header = header_of(frame);
       if (!is_intact(frame, header, kKey, bits)) continue;
-      sender_.acknowledge(header.ack, bits, now_, [&](const Content& content) {
+      sender_.acknowledge(header.ack, unpack_order(header.order), bits, now_, [&](const Content& content) {
         CHECK(content.place == done_);  // in order, each once
         ++done_;
       });
@@ -132,6 +133,7 @@ class Transfer {
         ++corrupt;
         continue;
       }
+      receiver_.note(unpack_order(header_of(frame).order));
       auto* const kept = new std::vector<std::byte>(std::move(frame));
       switch (receiver_.arrive(header_of(*kept).sequence,
                                {kept->data(), static_cast<std::uint32_t>(kept->size()), kept})) {
@@ -155,7 +157,8 @@ class Transfer {
     if (receiver_.unacknowledged() == 0 && !receiver_.urgent()) return;
     std::array<std::byte, kAckBytes> bits;
     const std::size_t bytes = receiver_.describe(bits);
-    const Header header{7, 0, 0, receiver_.expected(), 0, 0, 0, FrameType::Ack, {}};
+    const Header header{
+        7, 0, 0, receiver_.expected(), 0, 0, 0, FrameType::Ack, pack_order(receiver_.newest())};
     back_.put(make(header, std::span(bits).first(bytes)), now_);
     receiver_.acknowledged(true);
   }
@@ -181,7 +184,7 @@ TEST_CASE("frames arrive in order, each once, whatever the wire does") {
                         {0.001, 0, 0, 0, 0},
                         {0.01, 0, 0, 0, 0},
                         {0.1, 0, 0, 0, 0},
-                        {0.5, 0, 0, 0, 0},
+                        {0.3, 0, 0, 0, 0},
                         {0, 0.3, 0, 0, 0},
                         {0, 0, 0.5, 0, 0},
                         {0, 0, 0, 0.2, 0},
@@ -252,18 +255,18 @@ TEST_CASE("acknowledgements that make no sense change nothing") {
   Sender sender;
   const auto none = [](const Content&) { FAIL("nothing is done"); };
   for (int i = 0; i < 4; ++i) sender.send({}, 1);
-  CHECK_FALSE(sender.acknowledge(5, {}, 2, none));
-  CHECK_FALSE(sender.acknowledge(0xFFFF'FFFF, {}, 2, none));
-  CHECK_FALSE(sender.acknowledge(0x8000'0000, {}, 2, none));
+  CHECK_FALSE(sender.acknowledge(5, Sender::kUnknown, {}, 2, none));
+  CHECK_FALSE(sender.acknowledge(0xFFFF'FFFF, Sender::kUnknown, {}, 2, none));
+  CHECK_FALSE(sender.acknowledge(0x8000'0000, Sender::kUnknown, {}, 2, none));
   int done = 0;
   const auto count = [&](const Content&) { ++done; };
   std::array<std::byte, kAckBytes> bits;
   bits.fill(std::byte{0xFF});  // of frames that were never sent, too
-  CHECK(sender.acknowledge(1, bits, 2, count));
+  CHECK(sender.acknowledge(1, Sender::kUnknown, bits, 2, count));
   CHECK(done == 1);
-  CHECK(sender.acknowledge(1, {}, 2, count));
-  CHECK_FALSE(sender.acknowledge(0, {}, 2, count));
-  CHECK(sender.acknowledge(4, {}, 2, count));
+  CHECK(sender.acknowledge(1, Sender::kUnknown, {}, 2, count));
+  CHECK_FALSE(sender.acknowledge(0, Sender::kUnknown, {}, 2, count));
+  CHECK(sender.acknowledge(4, Sender::kUnknown, {}, 2, count));
   CHECK(done == 4);
   CHECK(sender.idle());
 }
@@ -287,21 +290,24 @@ TEST_CASE("a full queue on the way makes the window smaller") {
   const std::uint32_t before = sender.window();
   std::uint32_t acknowledged = 0;
   for (int round = 0; round < 6; ++round, now += 1'000'000) {
-    std::vector<std::uint32_t> sent;
+    std::vector<Sender::Frame> sent;
     while (sender.has_lost())
-      if (const auto* frame = sender.send_lost(now)) sent.push_back(frame->sequence);
-    while (sender.has_room()) sent.push_back(sender.send({}, now).sequence);
+      if (const auto* frame = sender.send_lost(now)) sent.push_back(*frame);
+    while (sender.has_room()) sent.push_back(sender.send({}, now));
     // Every other frame is lost.
     std::array<std::byte, kAckBytes> bits{};
+    std::uint64_t newest = 0;
     for (std::size_t i = 0; i < sent.size(); i += 2) {
-      const std::uint32_t ahead = sent[i] - acknowledged;
+      const std::uint32_t ahead = sent[i].sequence - acknowledged;
       if (ahead > 0 && ahead <= kWindow)
         bits[(ahead - 1) / 8] |= static_cast<std::byte>(1U << (ahead - 1) % 8);
+      newest = std::max(newest, sent[i].order);
     }
-    sender.acknowledge(acknowledged, bits, now + 100'000, [](const Content&) {});
+    const auto order = static_cast<std::uint32_t>(newest) & kOrderMask;
+    sender.acknowledge(acknowledged, order, bits, now + 100'000, [](const Content&) {});
     while (sender.has_lost()) sender.send_lost(now);
-    acknowledged = sent.empty() ? acknowledged : std::max(acknowledged, sent.back() + 1);
-    sender.acknowledge(acknowledged, {}, now + 200'000, [](const Content&) {});
+    for (const auto& frame : sent) acknowledged = std::max(acknowledged, frame.sequence + 1);
+    sender.acknowledge(acknowledged, order, {}, now + 200'000, [](const Content&) {});
   }
   CHECK(sender.window() < before);
 }

@@ -8,9 +8,10 @@
 namespace edgewire::transport::dpdk {
 namespace {
 
-constexpr std::uint32_t kAckEvery = 32;    ///< frames
-constexpr Nanoseconds kAckDelay = 50'000;  ///< at most, when nothing is missing
-constexpr int kLooks = 300;                ///< in vain, before a waiting thread rests
+constexpr std::uint32_t kAckEvery = 32;        ///< frames
+constexpr std::uint32_t kAckEveryMissing = 8;  ///< frames, while one is missing
+constexpr Nanoseconds kAckDelay = 50'000;      ///< at most, when nothing is missing
+constexpr int kLooks = 300;                    ///< in vain, before a waiting thread rests
 constexpr std::chrono::microseconds kRest{50};
 constexpr std::size_t kFramesAStep = 64;  ///< then it is another peer's turn
 
@@ -41,8 +42,12 @@ bool Link::take(const Incoming& frame, const Header& header, std::span<const std
     news_ = true;
   };
   const bool is_ack = header.type == FrameType::Ack;
-  sender_.acknowledge(header.ack, is_ack ? payload : std::span<const std::byte>(), now, done);
-  if (is_ack) return false;
+  if (is_ack) {
+    sender_.acknowledge(header.ack, unpack_order(header.order), payload, now, done);
+    return false;
+  }
+  sender_.acknowledge(header.ack, Sender::kUnknown, {}, now, done);
+  receiver_.note(unpack_order(header.order));
   if (header.sequence != receiver_.expected() && !owner_.station_->may_keep()) {
     crowded_out.fetch_add(1, std::memory_order_relaxed);
     return false;
@@ -146,9 +151,11 @@ bool Link::next_content(Content& content) noexcept {
 
 void Link::send(Outgoing& to, const Sender::Frame& frame, Nanoseconds now) noexcept {
   const Content& content = frame.content;
-  const Header header{
-      remote_number, 0, frame.sequence, receiver_.expected(), content.place, content.bytes, content.kind,
-      content.type,  {}};
+  const Header header{remote_number,          0,
+                      frame.sequence,         receiver_.expected(),
+                      content.place,          content.bytes,
+                      content.kind,           content.type,
+                      pack_order(frame.order)};
   to.payload = {content.source, content.bytes};
   encode(to.head, owner_.station_->facts().mac, mac, header, to.payload, owner_.key_);
   owner_.station_->sent();
@@ -158,7 +165,8 @@ void Link::send(Outgoing& to, const Sender::Frame& frame, Nanoseconds now) noexc
 
 void Link::send_ack(Outgoing& to, Nanoseconds now) noexcept {
   const std::size_t bytes = receiver_.describe(to.own);
-  const Header header{remote_number, 0, 0, receiver_.expected(), 0, 0, 0, FrameType::Ack, {}};
+  const Header header{
+      remote_number, 0, 0, receiver_.expected(), 0, 0, 0, FrameType::Ack, pack_order(receiver_.newest())};
   to.payload = std::span(to.own).first(bytes);
   encode(to.head, owner_.station_->facts().mac, mac, header, to.payload, owner_.key_);
   owner_.station_->sent();
@@ -169,7 +177,8 @@ void Link::send_ack(Outgoing& to, Nanoseconds now) noexcept {
 bool Link::ack_is_due(Nanoseconds now) const noexcept {
   if (receiver_.urgent()) return true;
   const std::uint32_t frames = receiver_.unacknowledged();
-  return frames > 0 && (frames >= kAckEvery || receiver_.held() > 0 || now - owed_since_ >= kAckDelay);
+  if (receiver_.held() > 0 && frames >= kAckEveryMissing) return true;
+  return frames > 0 && (frames >= kAckEvery || now - owed_since_ >= kAckDelay);
 }
 
 void Link::step(Nanoseconds now) noexcept {

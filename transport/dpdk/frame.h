@@ -38,7 +38,9 @@ struct Header {
   std::uint16_t bytes = 0;  ///< of payload; short frames are padded by the link
   std::uint16_t kind = 0;
   FrameType type = FrameType::Ack;
-  std::uint8_t reserved[3] = {};
+  /// Modulo 2^24, of this sending among all sendings of its sender, or, of an Ack, of the newest one that has
+  /// arrived: so that a frame that was sent twice tells which time it arrived.
+  std::array<std::uint8_t, 3> order{};
 };
 static_assert(sizeof(Header) == 32 && std::has_unique_object_representations_v<Header>);
 
@@ -55,6 +57,15 @@ struct Incoming {
   std::uint32_t bytes = 0;
   void* handle = nullptr;
 };
+
+inline constexpr std::uint32_t kOrderMask = 0xFF'FFFF;
+inline std::array<std::uint8_t, 3> pack_order(std::uint64_t order) noexcept {
+  return {static_cast<std::uint8_t>(order), static_cast<std::uint8_t>(order >> 8),
+          static_cast<std::uint8_t>(order >> 16)};
+}
+inline std::uint32_t unpack_order(const std::array<std::uint8_t, 3>& order) noexcept {
+  return static_cast<std::uint32_t>(order[0] | order[1] << 8 | order[2] << 16);
+}
 
 using Head = std::array<std::byte, kHeadBytes>;
 

@@ -16,7 +16,6 @@ Sender::Sender(std::uint32_t first)
 
 void Sender::note_sending(Frame& frame, Nanoseconds now) noexcept {
   frame.order = ++orders_;
-  if (!std::exchange(frame.timed_out, false)) frame.sure_order = frame.order;
   frame.sent_at = now;
   frame.lost = false;
   ++frame.times;
@@ -47,35 +46,36 @@ const Sender::Frame* Sender::send_lost(Nanoseconds now) noexcept {
   return nullptr;
 }
 
-void Sender::arrive(Frame& frame, Nanoseconds now) noexcept {
+void Sender::arrive(Frame& frame) noexcept {
   if (frame.arrived) return;
   frame.arrived = true;
   ++arrivals_;
   if (!frame.lost) --under_way_;
   frame.lost = false;
-  // Soon after the timer has had it sent again, it is the earlier sending that arrives: nothing sent since is
-  // overtaken.
-  const std::uint64_t order = now - frame.sent_at < smoothed_ / 2 ? frame.sure_order : frame.order;
-  if (order < newest_arrived_) return;
-  newest_arrived_ = order;
-  // Which of several sendings has arrived cannot be told (Karn and Partridge, 1987).
-  newest_sent_at_ = frame.times == 1 ? frame.sent_at : -1;
+  // Which of several sendings has arrived is not told of each frame (Karn and Partridge, 1987).
+  if (frame.times == 1) newest_sent_at_ = std::max(newest_sent_at_, frame.sent_at);
 }
 
-bool Sender::take(std::uint32_t ack, std::span<const std::byte> bits, Nanoseconds now) noexcept {
+bool Sender::take(std::uint32_t ack, std::uint32_t newest, std::span<const std::byte> bits,
+                  Nanoseconds now) noexcept {
   if (ack - oldest_ > next_ - oldest_) return false;
   const std::uint32_t arrived_before = arrivals_;
-  for (std::uint32_t sequence = oldest_; sequence != ack; ++sequence) arrive(frame(sequence), now);
+  const std::uint64_t newest_before = newest_arrived_;
+  for (std::uint32_t sequence = oldest_; sequence != ack; ++sequence) arrive(frame(sequence));
   for (std::size_t i = 0; i < bits.size() && ack + 1 + 8 * static_cast<std::uint32_t>(i) - oldest_ < kWindow;
        ++i) {
     for (auto byte = std::to_integer<unsigned>(bits[i]); byte != 0; byte &= byte - 1) {
       const std::uint32_t sequence =
           ack + 1 + static_cast<std::uint32_t>(8 * i) + static_cast<std::uint32_t>(std::countr_zero(byte));
-      if (sequence - oldest_ < next_ - oldest_) arrive(frame(sequence), now);
+      if (sequence - oldest_ < next_ - oldest_) arrive(frame(sequence));
     }
   }
   oldest_ = ack;
-  if (arrivals_ == arrived_before) return true;
+  if (newest != kUnknown) {
+    const std::uint64_t order = orders_ - ((orders_ - newest) & kOrderMask);
+    if (order <= orders_) newest_arrived_ = std::max(newest_arrived_, order);
+  }
+  if (arrivals_ == arrived_before && newest_arrived_ == newest_before) return true;
   timeouts_ = 0;
   timer_start_ = now;
   if (newest_sent_at_ >= 0) measure(now - std::exchange(newest_sent_at_, -1));
@@ -112,10 +112,9 @@ void Sender::look_at_timer(Nanoseconds now) noexcept {
   Frame* const first = has_lost() ? nullptr : first_sending();
   if (first == nullptr || now - std::max(first->sent_at, timer_start_) < timeout()) return;
   timer_start_ = now;
-  first->timed_out = true;
   lose(*first);
   if (timeouts_ < 8) ++timeouts_;
-  if (timeouts_ > 2) window_ = std::max(kLeastWindow, window_ / 2);
+  if (timeouts_ > 4) window_ = std::max(kLeastWindow, window_ / 2);
 }
 
 /// RFC 6298, 2.

@@ -36,11 +36,9 @@ class Sender {
   struct Frame {
     Content content;
     std::uint32_t sequence = 0;
-    std::uint32_t times = 0;       ///< that it was sent
-    std::uint64_t order = 0;       ///< of its last sending among all sendings
-    std::uint64_t sure_order = 0;  ///< of the last sending before one that only the timer asked for
+    std::uint32_t times = 0;  ///< that it was sent
+    std::uint64_t order = 0;  ///< of its last sending among all sendings
     Nanoseconds sent_at = 0;
-    bool timed_out = false;
     bool arrived = false;
     bool lost = false;  ///< waits to be sent again
   };
@@ -58,16 +56,18 @@ class Sender {
   const Frame* send_lost(Nanoseconds now) noexcept;
 
   /// Takes an acknowledgement: all frames before `ack` have arrived, and frame ack + 1 + i where bit i of
-  /// `bits` is set. Calls done(content) for frames that are done, in order. False when it makes no sense, or
-  /// is older than one that came before.
+  /// `bits` is set; `newest` is the order (modulo 2^24) of the newest sending that has arrived, or kUnknown.
+  /// Calls done(content) for frames that are done, in order. False when it makes no sense, or is older than
+  /// one that came before.
   template <class Done>
-  bool acknowledge(std::uint32_t ack, std::span<const std::byte> bits, Nanoseconds now,
+  bool acknowledge(std::uint32_t ack, std::uint32_t newest, std::span<const std::byte> bits, Nanoseconds now,
                    const Done& done) noexcept {
     const std::uint32_t before = oldest_;
-    if (!take(ack, bits, now)) return false;
+    if (!take(ack, newest, bits, now)) return false;
     for (std::uint32_t sequence = before; sequence != oldest_; ++sequence) done(frame(sequence).content);
     return true;
   }
+  static constexpr std::uint32_t kUnknown = ~0U;
 
   /// Gives up on what was sent long ago and not acknowledged.
   void look_at_timer(Nanoseconds now) noexcept;
@@ -82,14 +82,15 @@ class Sender {
  private:
   /// Frames that may overtake one before it counts as lost.
   static constexpr std::uint64_t kOvertaken = 8;
-  static constexpr std::uint32_t kFirstWindow = 64, kLeastWindow = 16;
+  static constexpr std::uint32_t kFirstWindow = 64, kLeastWindow = 32;
   /// Longer than any number of sendings that can be under way or overtaken.
   static constexpr std::size_t kSendings = 4 * kWindow;
   static_assert((kWindow & (kWindow - 1)) == 0, "sequence numbers wrap around");
 
   Frame& frame(std::uint32_t sequence) noexcept { return frames_[sequence % kWindow]; }
-  bool take(std::uint32_t ack, std::span<const std::byte> bits, Nanoseconds now) noexcept;
-  void arrive(Frame& frame, Nanoseconds now) noexcept;
+  bool take(std::uint32_t ack, std::uint32_t newest, std::span<const std::byte> bits,
+            Nanoseconds now) noexcept;
+  void arrive(Frame& frame) noexcept;
   void note_sending(Frame& frame, Nanoseconds now) noexcept;
   void lose(Frame& frame) noexcept;
   void find_losses() noexcept;
@@ -112,7 +113,7 @@ class Sender {
   std::uint32_t under_way_ = 0;  ///< sent, neither arrived nor lost
   std::uint64_t orders_ = 0;
   std::uint32_t arrivals_ = 0;        ///< ever, modulo 2^32
-  std::uint64_t newest_arrived_ = 0;  ///< largest order that has arrived
+  std::uint64_t newest_arrived_ = 0;  ///< largest order of which the peer has told that it has arrived
   Nanoseconds newest_sent_at_ =
       -1;  ///< when the newest frame of an acknowledgement was sent; -1: cannot be told
   // Window and timer.
@@ -181,7 +182,13 @@ class Receiver {
   std::uint32_t unacknowledged() const noexcept { return unacknowledged_; }
   /// The peer should know at once what has arrived.
   bool urgent() const noexcept { return urgent_; }
-  /// What an acknowledgement says besides expected(): the number of bytes of `bits`.
+  /// A frame with this order, modulo 2^24, has come in, needed or not.
+  void note(std::uint32_t order) noexcept {
+    if (((order - newest_) & kOrderMask) < kOrderMask / 2) newest_ = order;
+  }
+  /// The newest of them.
+  std::uint32_t newest() const noexcept { return newest_; }
+  /// What an acknowledgement says besides expected() and newest(): the number of bytes of `bits`.
   std::size_t describe(std::array<std::byte, kAckBytes>& bits) const noexcept;
   /// An acknowledgement was sent; with its bits or without.
   void acknowledged(bool with_bits) noexcept {
@@ -195,6 +202,7 @@ class Receiver {
   std::uint32_t held_count_ = 0;
   std::uint32_t expected_ = 0;
   std::uint32_t unacknowledged_ = 0;
+  std::uint32_t newest_ = 0;
   bool urgent_ = false;
 };
 
