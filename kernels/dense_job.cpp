@@ -10,7 +10,9 @@
 #include "engine/link_probe.h"
 #include "error.h"
 #include "kernels/compute_rate.h"
+#include "kernels/layout_choice.h"
 #include "kernels/ownership_choice.h"
+#include "kernels/plan_cache.h"
 #include "launch/packing.h"
 #include "plan/bits.h"
 #include "topology/machine.h"
@@ -48,9 +50,9 @@ static_assert(kRowBlock == plan::ExchangePlan::kRowBlock);
 class MirrorReader final : public EdgeReader {
  public:
   /// owned: a bit for each vertex.
-  MirrorReader(const graph::GraphFile& graph, const plan::Ownership& ownership, const plan::OwnVertices& own,
-               const plan::Bits& owned, std::vector<std::uint32_t> sources)
-      : graph_(graph), ownership_(ownership), own_(own), owned_(owned), sources_(std::move(sources)) {
+  MirrorReader(const graph::GraphFile& graph, const plan::ExchangePlan& plan, const plan::Bits& owned,
+               std::vector<std::uint32_t> sources)
+      : graph_(graph), plan_(plan), owned_(owned), sources_(std::move(sources)) {
     for (const auto v : sources_)
       rows_.push_back(rows_.back() + graph.offsets()[v + std::size_t{1}] - graph.offsets()[v]);
   }
@@ -77,15 +79,12 @@ class MirrorReader final : public EdgeReader {
       ends.push_back(static_cast<std::uint32_t>(next - destinations.data()));
     }
     destinations.resize(static_cast<std::size_t>(next - destinations.data()));
-    ownership_.visit([&](const auto& scheme) {
-      for (auto& destination : destinations) destination = own_.indexes()[scheme.place(destination).local];
-    });
+    plan_.number_own(destinations);
   }
 
  private:
   const graph::GraphFile& graph_;
-  const plan::Ownership& ownership_;
-  const plan::OwnVertices& own_;
+  const plan::ExchangePlan& plan_;
   const plan::Bits& owned_;
   std::vector<std::uint32_t> sources_;  ///< global ids
   std::vector<std::uint64_t> rows_{0};  ///< [source]: edges of those before it
@@ -122,8 +121,13 @@ DenseJob::DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const De
           topology::place(machine, wire.local_rank(), wire.local_size(), options.workers))),
       link_(transport::create(options.transport, settings(wire, options, machine))) {
   agree(options);
-  choose_ownership(options);
-  build(options, machine);
+  std::optional<PlanCache> cache;
+  if (!options.plan_cache.empty()) cache.emplace(*this, options, machine);
+  if (!cache || !cache->take()) {
+    choose_ownership(options);
+    build(options, machine);
+    if (cache) cache->keep();
+  }
   malloc_trim(0);  // iterating needs little of what the plan took
 }
 
@@ -131,12 +135,15 @@ void DenseJob::agree(const DenseOptions& options) {
   const std::string strategy =
       options.choose_strategy ? "auto" : std::string(plan::to_name(options.strategy));
   engine::check_agreement(
-      wire_, fmt::format(
-                 "{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, {} workers; {} edges/s, "
-                 "link rate {}",
-                 options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
-                 link_->name(), strategy, plan::to_name(options.encoding), options.workers,
-                 options.assumed_compute_rate, options.assumed_link_rate > 0 ? "assumed" : "measured"));
+      wire_,
+      fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, layout {}, {} workers; "
+                  "{} edges/s, "
+                  "link rate {}{}",
+                  options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
+                  link_->name(), strategy, plan::to_name(options.encoding),
+                  options.choose_layout ? "auto" : "set", options.workers, options.assumed_compute_rate,
+                  options.assumed_link_rate > 0 ? "assumed" : "measured",
+                  options.plan_cache.empty() ? "" : "; plan cache"));
 }
 
 double DenseJob::link_rate(const DenseOptions& options) {
@@ -189,7 +196,8 @@ void DenseJob::build(const DenseOptions& options, const topology::Machine& machi
     });
   };
   auto start = Clock::now();
-  own_ = std::make_unique<plan::OwnVertices>(graph_, *ownership_, wire_.rank(), options.layout, for_each);
+  const auto sizes = TileSizes::for_caches(machine.l1_bytes, machine.l2_bytes);
+  order_vertices(options, sizes, for_each);
   seconds_load = seconds_since(start);
 
   start = Clock::now();
@@ -199,15 +207,31 @@ void DenseJob::build(const DenseOptions& options, const topology::Machine& machi
   matching_ = plan.matching();
   exchange_ = std::make_unique<engine::Exchange>(wire_, *link_, *own_, plan, strategy_, options.encoding,
                                                  options.workers, for_each);
-  const std::uint64_t share = plan.edges() / (16 * static_cast<std::uint64_t>(options.workers));
-  column_bounds_ = plan.cut_columns(kColumnWidth, std::max<std::uint64_t>(share, 1 << 16), for_each);
+  const std::uint64_t share =
+      plan.edges() / (kColumnsPerWorker * static_cast<std::uint64_t>(options.workers));
+  column_bounds_ = plan.cut_columns(sizes.column_width, std::max<std::uint64_t>(share, 1 << 16), for_each);
+  plan.address_by_column(column_bounds_, *own_, for_each);
   spread_columns(machine);
-  tiles_ = build_tiles(*pool_, PlanReader(plan), column_bounds_, memory_nodes_);
-  build_mirror_tiles();
+  tiles_ = build_tiles(*pool_, PlanReader(plan), column_bounds_, memory_nodes_, sizes);
+  build_mirror_tiles(plan, sizes);
+  plan.return_indexes(column_bounds_, *own_, for_each);
   exchange_->deal_columns(column_bounds_, [this](std::size_t column) { return tiles_.edges(column); });
   count_traffic();
   graph_.release_rows(0, graph_.vertices());
   seconds_plan = seconds_since(start);
+}
+
+void DenseJob::order_vertices(const DenseOptions& options, const TileSizes& sizes,
+                              const plan::ForEach& for_each) {
+  layout_ = options.layout;
+  if (!options.choose_layout) {
+    own_ = std::make_unique<plan::OwnVertices>(graph_, *ownership_, wire_.rank(), layout_, for_each);
+    return;
+  }
+  auto choice = choose_layout(wire_, graph_, *ownership_, *pool_, sizes, for_each);
+  own_ = std::move(choice.own);
+  layout_ = choice.layout;
+  layout_reason_ = std::move(choice.reason);
 }
 
 std::unique_ptr<plan::ExchangePlan> DenseJob::make_plan(const DenseOptions& options,
@@ -255,7 +279,7 @@ void DenseJob::spread_columns(const topology::Machine& machine) {
   }
 }
 
-void DenseJob::build_mirror_tiles() {
+void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan, const TileSizes& sizes) {
   mirror_tiles_.resize(static_cast<std::size_t>(wire_.size()));
   if (strategy_ != plan::Strategy::cover) return;
   plan::Bits owned(graph_.vertices());
@@ -278,8 +302,8 @@ void DenseJob::build_mirror_tiles() {
     for (std::uint64_t b = 0; b < blocks.size(); ++b)
       if (blocks[b]) graph_.verify_rows(b * kBlock, std::min((b + 1) * kBlock, graph_.vertices()));
     mirror_tiles_[peer] =
-        build_tiles(*pool_, MirrorReader(graph_, *ownership_, *own_, owned, std::move(sources)), bounds,
-                    std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1));
+        build_tiles(*pool_, MirrorReader(graph_, plan, owned, std::move(sources)), bounds,
+                    std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1), sizes);
   }
 }
 

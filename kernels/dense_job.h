@@ -20,6 +20,8 @@
 
 namespace edgewire::kernels {
 
+class PlanFileReader;
+
 struct DenseOptions {
   int workers = 1;  ///< per process; the same in all
   std::string transport = "shm";
@@ -35,14 +37,24 @@ struct DenseOptions {
   /// whichever takes least time on the link and the cores.
   std::string ownership = "hash";
   plan::Layout layout = plan::Layout::degree;
+  bool choose_layout = false;  ///< measure which one is faster
   double peer_timeout_s = 10;
-  std::string verbs_device;     ///< see transport::Settings
-  int verbs_traffic_class = 0;  ///< the same
+  /// Folder in which to keep what loading and planning made, for the next run with the same graph and
+  /// options, or to find it; empty: none. What was chosen or measured is then kept as well.
+  std::string plan_cache;
+  std::uint64_t link_bits_per_s = 0;  ///< line rate of shaped links, 0: as they are; for the plan cache only
+  std::string verbs_device;           ///< see transport::Settings
+  int verbs_traffic_class = 0;        ///< the same
   transport::DpdkChoice dpdk{};
   /// Called with a step's name, what is done of it, and the whole; by any worker.
   std::function<void(std::string_view step, std::uint64_t done, std::uint64_t total)> progress;
   std::string kernel;  ///< what is computed, in words: must be the same in all processes
 };
+
+/// none: no cache was asked for, or it cannot be written. written: the next run will use it. used: nothing
+/// was planned, the graph's targets were not read.
+enum class PlanSource { none, written, used };
+std::string_view to_name(PlanSource source) noexcept;
 
 /// One process's part of a job with a dense kernel. Collective; throws Error. `graph` and `wire` outlive it.
 class DenseJob {
@@ -73,23 +85,32 @@ class DenseJob {
   plan::Strategy strategy() const noexcept { return strategy_; }
   /// Why it was chosen; empty when it was given.
   const std::string& strategy_reason() const noexcept { return strategy_reason_; }
+  plan::Layout layout() const noexcept { return layout_; }
+  /// Why it was chosen; empty when it was given.
+  const std::string& layout_reason() const noexcept { return layout_reason_; }
   /// Of the own covers: no plan sends fewer values (strategy `cover`).
   std::uint64_t matching() const noexcept { return matching_; }
 
-  double seconds_load = 0;  ///< verifying and ordering the own vertices
+  /// Where the plan of all processes came from and went.
+  PlanSource plan_source() const noexcept { return plan_source_; }
+  /// Why the cache's files were not used though they are there, or not written; else empty.
+  const std::string& plan_cache_note() const noexcept { return plan_cache_note_; }
+
+  double seconds_load = 0;  ///< verifying and ordering the own vertices, or reading them and the tiles
   double seconds_plan = 0;  ///< from there to the first iteration
 
  private:
   void build(const DenseOptions& options, const topology::Machine& machine);
   void agree(const DenseOptions& options);
   void choose_ownership(const DenseOptions& options);
+  void order_vertices(const DenseOptions& options, const TileSizes& sizes, const plan::ForEach& for_each);
   double link_rate(const DenseOptions& options);
   double compute_rate(const DenseOptions& options);
   std::unique_ptr<plan::ExchangePlan> make_plan(const DenseOptions& options, const plan::ForEach& for_each);
   void spread_columns(const topology::Machine& machine);
-  void build_mirror_tiles();
+  void build_mirror_tiles(const plan::ExchangePlan& plan, const TileSizes& sizes);
   void count_traffic();
-
+  friend class PlanCache;
   launch::WireUp& wire_;
   const graph::GraphFile& graph_;
   std::unique_ptr<engine::WorkerPool> pool_;
@@ -99,16 +120,20 @@ class DenseJob {
   std::unique_ptr<plan::OwnVertices> own_;
   std::unique_ptr<engine::Exchange> exchange_;
   std::vector<std::uint32_t> column_bounds_;
-  std::vector<int> memory_nodes_;  ///< [column]: os_index; empty on machines with one node
-  std::vector<int> column_nodes_;  ///< [local column]: index of a node
+  std::vector<int> memory_nodes_;              ///< [column]: os_index; empty on machines with one node
+  std::vector<int> column_nodes_;              ///< [local column]: index of a node
+  std::shared_ptr<PlanFileReader> plan_file_;  ///< where tiles are, when they come from the plan cache
   Tiles tiles_;
   std::vector<Tiles> mirror_tiles_;  ///< [peer]
   plan::Traffic traffic_;
   plan::Strategy strategy_ = plan::Strategy::slots;
-  std::string strategy_reason_;
+  plan::Layout layout_ = plan::Layout::degree;
+  std::string strategy_reason_, layout_reason_;
   double link_bytes_per_s_ = 0;    ///< measured when first needed
   double worker_edges_per_s_ = 0;  ///< as well
   std::uint64_t matching_ = 0;
+  PlanSource plan_source_ = PlanSource::none;
+  std::string plan_cache_note_;
 };
 
 }  // namespace edgewire::kernels

@@ -2,6 +2,7 @@
 // the edges of the band to the columns, as pairs of 16-bit offsets; then they turn the pairs of each column
 // into tiles. So pairs of one band at most are in memory, and its memory serves the next one.
 #include <algorithm>
+#include <bit>
 #include <deque>
 #include <utility>
 
@@ -9,68 +10,40 @@
 #include "kernels/tile_encoder.h"
 #include "kernels/tile_format.h"
 #include "kernels/tile_memory.h"
+#include "plan/column_addresses.h"
 
 namespace edgewire::kernels {
 
 namespace {
 
-/// A tile of few sources, whose values fit in the L1 cache, grows to this size. These constants are measured
-/// (Zen 4: 32 KiB L1, 1 MiB L2).
+/// A tile of few sources, whose values fit in the L1 cache, grows to this size. This and the next two are
+/// measured (Zen 4).
 constexpr std::uint32_t kTileEdges = 1 << 20;
-constexpr std::uint32_t kNarrowTileSources = 8192;
 /// A tile of more sources grows until it has so many edges for a destination: beyond, fewer sources are
 /// better than larger bundles.
 constexpr std::uint32_t kEdgesPerDestination = 16;
 constexpr std::uint32_t kLeastTileEdges = 1 << 12;
 constexpr std::uint32_t kPieceWidth = 1024;
+constexpr std::uint64_t kLeastWidth = 4096;  ///< of a column or strip, however small the cache
 constexpr std::uint64_t kPieceEdges = 1 << 17;
-static_assert(kStripWidth % kPieceWidth == 0 && kPieceWidth % kRowBlock == 0);
-/// A band has at most an eighth of the edges, so that its pairs take half a byte an edge.
-constexpr std::uint64_t kBandShare = 8;
-constexpr std::uint64_t kLeastBandEdges = 1 << 22;
+static_assert(kLeastWidth % kPieceWidth == 0 && kPieceWidth % kRowBlock == 0);
+/// A band has at most a twentieth of the edges, so that its pairs take a fifth of a byte an edge.
+constexpr std::uint64_t kBandShare = 20;
+constexpr std::uint64_t kLeastBandEdges = 3 << 20;
 
 constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
-
-/// Finds the column of a destination.
-class ColumnLookup {
- public:
-  explicit ColumnLookup(std::span<const std::uint32_t> bounds) : bounds_(bounds) {
-    std::uint32_t column = 0;
-    for (std::uint64_t first = 0; first < bounds.back(); first += 1U << kBlockBits) {
-      while (bounds[column + 1] <= first) ++column;
-      const bool shared =
-          bounds[column + 1] < std::min<std::uint64_t>(first + (1U << kBlockBits), bounds.back());
-      blocks_.push_back(column | (shared ? kShared : 0));
-    }
-  }
-  std::uint32_t operator()(std::uint32_t destination) const noexcept {
-    std::uint32_t column = blocks_[destination >> kBlockBits];
-    if ((column & kShared) != 0) [[unlikely]] {
-      column &= ~kShared;
-      while (destination >= bounds_[column + 1]) ++column;
-    }
-    return column;
-  }
-
- private:
-  static constexpr std::uint32_t kBlockBits = 6;
-  static constexpr std::uint32_t kShared = 1U << 31;
-  std::span<const std::uint32_t> bounds_;
-  /// By 64 destinations: the column of the first, and whether others follow.
-  std::vector<std::uint32_t> blocks_;
-};
 
 }  // namespace
 
 class TileBuilder {
  public:
   TileBuilder(engine::WorkerPool& pool, const EdgeReader& reader, std::span<const std::uint32_t> bounds,
-              std::span<const int> nodes)
+              std::span<const int> nodes, const TileSizes& sizes)
       : pool_(pool),
         reader_(reader),
         bounds_(bounds),
         nodes_(nodes),
-        lookup_(bounds),
+        sizes_(sizes),
         columns_(bounds.size() - 1),
         edges_(reader.edges(0, reader.sources())) {
     tiles_.columns_.resize(columns_);
@@ -86,9 +59,9 @@ class TileBuilder {
   Tiles build() {
     const std::uint64_t most_edges = std::max(edges_ / kBandShare, kLeastBandEdges);
     for (std::size_t first = 0, last = 0; first < pieces_.size(); first = last) {
-      const std::uint32_t strip = pieces_[first].first / kStripWidth;
+      const std::uint32_t strip = pieces_[first].first / sizes_.strip_width;
       std::uint64_t edges = 0;
-      while (last < pieces_.size() && pieces_[last].first / kStripWidth == strip &&
+      while (last < pieces_.size() && pieces_[last].first / sizes_.strip_width == strip &&
              (last == first || edges + pieces_[last].most_edges <= most_edges))
         edges += pieces_[last++].most_edges;
       build_band(std::span(pieces_).subspan(first, last - first));
@@ -125,7 +98,7 @@ class TileBuilder {
     // The ranges of all pieces and columns are at most an eighth of the edges, if they can.
     const std::uint64_t cells = std::max<std::uint64_t>(edges_ / 8, 1 << 18);
     std::uint32_t width = kPieceWidth;
-    while (width < kStripWidth && divide_up(reader_.sources(), width) * columns_ > cells) width *= 2;
+    while (width < sizes_.strip_width && divide_up(reader_.sources(), width) * columns_ > cells) width *= 2;
     for (std::uint32_t block = 0; block < reader_.sources(); block += kRowBlock) {
       const std::uint32_t end = std::min(block + kRowBlock, reader_.sources());
       const std::uint64_t edges = reader_.edges(block, end);
@@ -160,9 +133,8 @@ class TileBuilder {
       for (std::uint32_t s = first; s < last; ++s) {
         const std::uint32_t* const end = worker.destinations.data() + worker.ends[s - first];
         for (; destination != end; ++destination) {
-          const std::uint32_t column = lookup_(*destination);
-          worker.dealt.add(column, {static_cast<std::uint16_t>(s % kStripWidth),
-                                    static_cast<std::uint16_t>(*destination - bounds_[column])});
+          worker.dealt.add(*destination >> plan::kOffsetBits, {static_cast<std::uint16_t>(s % kStripWidth),
+                                                               static_cast<std::uint16_t>(*destination)});
         }
       }
     }
@@ -177,7 +149,7 @@ class TileBuilder {
     std::size_t first = 0;
     for (std::size_t p = 0; p < band.size(); ++p) {
       const std::uint64_t more = ranges_[p * columns_ + c].count;
-      const bool narrow = band[p].end - band[first].first <= kNarrowTileSources;
+      const bool narrow = band[p].end - band[first].first <= sizes_.narrow_sources;
       if (edges + more > (narrow ? kTileEdges : wide_tile_edges(c))) {
         encode_tile(worker, band, c, first, p);
         first = p;
@@ -225,7 +197,7 @@ class TileBuilder {
   const EdgeReader& reader_;
   std::span<const std::uint32_t> bounds_;
   std::span<const int> nodes_;
-  ColumnLookup lookup_;
+  TileSizes sizes_;
   std::uint64_t columns_, edges_;
   std::deque<Worker> workers_;
   std::vector<Piece> pieces_;
@@ -233,9 +205,19 @@ class TileBuilder {
   Tiles tiles_;
 };
 
+TileSizes TileSizes::for_caches(std::uint64_t l1_bytes, std::uint64_t l2_bytes) noexcept {
+  const auto values = [](std::uint64_t bytes, std::uint64_t value_bytes) {
+    return static_cast<std::uint32_t>(
+        std::bit_floor(std::clamp<std::uint64_t>(bytes / value_bytes, kLeastWidth, kStripWidth)));
+  };
+  return {values(l2_bytes / 2, sizeof(double)), values(l2_bytes / 4, sizeof(float)),
+          values(l1_bytes, sizeof(float))};
+}
+
 Tiles build_tiles(engine::WorkerPool& pool, const EdgeReader& reader,
-                  std::span<const std::uint32_t> column_bounds, std::span<const int> column_nodes) {
-  return TileBuilder(pool, reader, column_bounds, column_nodes).build();
+                  std::span<const std::uint32_t> column_bounds, std::span<const int> column_nodes,
+                  const TileSizes& sizes) {
+  return TileBuilder(pool, reader, column_bounds, column_nodes, sizes).build();
 }
 
 }  // namespace edgewire::kernels

@@ -1,5 +1,6 @@
 #include "perf/counters.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <linux/perf_event.h>
 #include <sys/resource.h>
@@ -7,55 +8,37 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <fstream>
+
+#include "perf/event_codes.h"
 
 namespace edgewire::perf {
 
 namespace {
 
-constexpr std::uint64_t cache(std::uint64_t which, std::uint64_t result) {
-  return which | PERF_COUNT_HW_CACHE_OP_READ << 8U | result << 16U;
+/// What the scheduler does never happens in user space.
+bool only_in_kernel(const EventCode& code) {
+  return code.type == PERF_TYPE_SOFTWARE &&
+         (code.config == PERF_COUNT_SW_CONTEXT_SWITCHES || code.config == PERF_COUNT_SW_CPU_MIGRATIONS);
 }
 
-perf_event_attr attributes(Event event) {
-  struct Code {
-    std::uint32_t type;
-    std::uint64_t config;
-  };
-  constexpr std::array<Code, kEvents> kCodes{{
-      {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
-      {PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
-      {PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND},
-      {PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND},
-      {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES},
-      {PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES},
-      {PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_DTLB, PERF_COUNT_HW_CACHE_RESULT_MISS)},
-      {PERF_TYPE_HW_CACHE, cache(PERF_COUNT_HW_CACHE_NODE, PERF_COUNT_HW_CACHE_RESULT_MISS)},
-      {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
-      {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
-      {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
-      {PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS},
-  }};
-  const Code code = kCodes[static_cast<std::size_t>(event)];
+/// -1 and errno when it cannot be counted. Without the right to see the kernel, user space alone.
+int open_event(const EventCode& code, int leader, int cpu) {
   perf_event_attr attr{};
   attr.size = sizeof(attr);
   attr.type = code.type;
   attr.config = code.config;
+  attr.config1 = code.config1;
   attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
   attr.exclude_hv = 1;
-  return attr;
-}
-
-/// -1 and errno when it cannot be counted. Without the right to see the kernel, user space alone.
-int open_event(Event event, int leader) {
-  auto attr = attributes(event);
   const auto call = [&] {
-    return static_cast<int>(syscall(SYS_perf_event_open, &attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC));
+    return static_cast<int>(syscall(SYS_perf_event_open, &attr, 0, cpu, leader, PERF_FLAG_FD_CLOEXEC));
   };
   int descriptor = call();
-  if (descriptor < 0 && (errno == EACCES || errno == EPERM) && attr.type != PERF_TYPE_SOFTWARE) {
+  if (descriptor < 0 && (errno == EACCES || errno == EPERM) && !only_in_kernel(code)) {
     attr.exclude_kernel = 1;
     descriptor = call();
   }
@@ -118,33 +101,41 @@ double instructions_per_llc_miss(const Counts& counts) noexcept {
 
 double bytes_from_memory(const Counts& counts) noexcept { return 64 * counts.count(Event::llc_misses); }
 
-ThreadCounters::ThreadCounters() noexcept {
-  open({Event::cycles, Event::instructions, Event::stalled_frontend, Event::stalled_backend});
-  if (groups_.empty()) error_ = errno;
-  open({Event::llc_references, Event::llc_misses});
-  open({Event::dtlb_misses, Event::remote_reads});
-  open({Event::migrations});
-}
-
-ThreadCounters::~ThreadCounters() {
-  for (const auto& group : groups_) {
-    for (const int descriptor : group.descriptors) close(descriptor);
-  }
-}
-
-void ThreadCounters::open(std::initializer_list<Event> events) noexcept {
-  Group group;
+EventGroup::EventGroup(std::initializer_list<Event> events, int cpu) noexcept {
+  static const EventCodes kCodes = find_event_codes();
   for (const Event event : events) {
-    const int descriptor = open_event(event, group.leader);
+    int descriptor = -1;
+    errno = ENOENT;
+    for (const auto& code : kCodes[static_cast<std::size_t>(event)]) {
+      descriptor = open_event(code, descriptors_.empty() ? -1 : descriptors_[0], cpu);
+      if (descriptor >= 0) break;
+    }
     if (descriptor < 0) {
-      if (group.leader < 0 && event == Event::cycles) return;
+      if (event == *events.begin()) error_ = errno;
       continue;
     }
-    if (group.leader < 0) group.leader = descriptor;
-    group.descriptors.push_back(descriptor);
-    group.events.push_back(event);
+    descriptors_.push_back(descriptor);
+    events_.push_back(event);
   }
-  if (group.leader >= 0) groups_.push_back(std::move(group));
+}
+
+EventGroup::~EventGroup() {
+  for (const int descriptor : descriptors_) close(descriptor);
+}
+
+void EventGroup::read(Counts& counts) const noexcept {
+  if (descriptors_.empty()) return;
+  std::array<std::uint64_t, 3 + kEvents> words{};  // number, enabled, running, values
+  const auto bytes = static_cast<ssize_t>((3 + events_.size()) * sizeof(std::uint64_t));
+  if (::read(descriptors_[0], words.data(), sizeof(words)) != bytes) return;
+  for (std::size_t i = 0; i < events_.size(); ++i) counts[events_[i]] = {words[3 + i], words[1], words[2]};
+}
+
+ThreadCounters::ThreadCounters() noexcept
+    : schedule_(open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
+
+ThreadCounters::~ThreadCounters() {
+  if (schedule_ >= 0) close(schedule_);
 }
 
 Counts ThreadCounters::read() const noexcept {
@@ -160,14 +151,14 @@ Counts ThreadCounters::read() const noexcept {
   getrusage(RUSAGE_THREAD, &usage);
   set(Event::page_faults, static_cast<std::uint64_t>(usage.ru_minflt + usage.ru_majflt));
   set(Event::context_switches, static_cast<std::uint64_t>(usage.ru_nvcsw + usage.ru_nivcsw));
-  for (const auto& group : groups_) {
-    std::array<std::uint64_t, 3 + kEvents> words{};  // number, enabled, running, values
-    const auto bytes = static_cast<ssize_t>((3 + group.events.size()) * sizeof(std::uint64_t));
-    if (::read(group.leader, words.data(), sizeof(words)) != bytes) continue;
-    for (std::size_t i = 0; i < group.events.size(); ++i) {
-      counts[group.events[i]] = {words[3 + i], words[1], words[2]};
-    }
+  set(Event::involuntary_switches, static_cast<std::uint64_t>(usage.ru_nivcsw));
+  std::array<char, 80> text{};  // nanoseconds on a core, nanoseconds waiting for one, turns
+  if (schedule_ >= 0 && pread(schedule_, text.data(), text.size() - 1, 0) > 0) {
+    char* end = nullptr;
+    std::strtoull(text.data(), &end, 10);
+    set(Event::core_wait_ns, std::strtoull(end, nullptr, 10));
   }
+  for (const auto* group : {&cycles_, &cache_, &memory_, &system_}) group->read(counts);
   return counts;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -22,13 +23,25 @@ enum class Event : std::uint8_t {
   page_faults,
   context_switches,
   migrations,
+  involuntary_switches,  ///< the core was taken away
+  core_wait_ns,          ///< ready to run, but without a core
 };
-inline constexpr std::size_t kEvents = 12;
+inline constexpr std::size_t kEvents = 14;
 inline constexpr std::size_t kHardwareEvents = 8;
-inline constexpr std::array<const char*, kEvents> kEventNames{
-    "cycles",           "instructions", "stalled_cycles_frontend", "stalled_cycles_backend", "llc_references",
-    "llc_misses",       "dtlb_misses",  "remote_numa_reads",       "task_clock_ns",          "page_faults",
-    "context_switches", "migrations"};
+inline constexpr std::array<const char*, kEvents> kEventNames{"cycles",
+                                                              "instructions",
+                                                              "stalled_cycles_frontend",
+                                                              "stalled_cycles_backend",
+                                                              "llc_references",
+                                                              "llc_misses",
+                                                              "dtlb_misses",
+                                                              "remote_numa_reads",
+                                                              "task_clock_ns",
+                                                              "page_faults",
+                                                              "context_switches",
+                                                              "migrations",
+                                                              "involuntary_switches",
+                                                              "core_wait_ns"};
 
 /// Counts of a stretch of time, or a sum of such stretches. An event that shares the processor's counters
 /// with others runs for a part of the time only: count() scales it up.
@@ -62,8 +75,29 @@ double instructions_per_llc_miss(const Counts& counts) noexcept;
 /// 64 for each miss of the last-level cache.
 double bytes_from_memory(const Counts& counts) noexcept;
 
+/// Events of the thread that makes it, counted together: all of them run, or none (perf_event_open(2)).
+class EventGroup {
+ public:
+  /// Those of `events` that this machine counts and its rights allow. `cpu`: only while the thread is on that
+  /// one; -1: on any.
+  explicit EventGroup(std::initializer_list<Event> events, int cpu = -1) noexcept;
+  ~EventGroup();
+  EventGroup(const EventGroup&) = delete;
+  EventGroup& operator=(const EventGroup&) = delete;
+
+  /// Sets what was counted since it was made.
+  void read(Counts& counts) const noexcept;
+  /// errno of the first event; 0 when it is counted.
+  int error() const noexcept { return error_; }
+
+ private:
+  std::vector<int> descriptors_;
+  std::vector<Event> events_;
+  int error_ = 0;
+};
+
 /// The counters of the thread that makes it. Software figures are always there; hardware events as far as
-/// the machine and its rights allow (perf_event_open(2)), in groups that are counted together.
+/// the machine and its rights allow, in groups that the counters of most processors hold.
 class ThreadCounters {
  public:
   ThreadCounters() noexcept;
@@ -74,17 +108,14 @@ class ThreadCounters {
   /// Since it was made. By the same thread.
   Counts read() const noexcept;
   /// errno of the first hardware event; 0 when it is counted.
-  int error() const noexcept { return error_; }
+  int error() const noexcept { return cycles_.error(); }
 
  private:
-  struct Group {
-    int leader = -1;
-    std::vector<int> descriptors;
-    std::vector<Event> events;
-  };
-  void open(std::initializer_list<Event> events) noexcept;
-  std::vector<Group> groups_;
-  int error_ = 0;
+  EventGroup cycles_{Event::cycles, Event::instructions, Event::stalled_frontend, Event::stalled_backend};
+  EventGroup cache_{Event::llc_references, Event::llc_misses};
+  EventGroup memory_{Event::dtlb_misses, Event::remote_reads};
+  EventGroup system_{Event::migrations};
+  int schedule_ = -1;  ///< the thread's /proc file
 };
 
 /// Why there are no hardware counters and what would help, as one line; empty when error is 0.

@@ -1,5 +1,7 @@
 #include "perf/profile.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <chrono>
 #include <fstream>
@@ -43,6 +45,16 @@ double cpu_share(const ProcessProfile& process) {
     }
   }
   return all_ns > 0 ? std::min(1.0, cpu_ns / all_ns) : 1;
+}
+
+/// Of the whole run, the part in which workers were ready to run and had no core.
+double core_wait_share(const ProcessProfile& process) {
+  double wait_ns = 0, all_ns = 0;
+  for (const auto& worker : process.workers) {
+    wait_ns += worker.whole.count(Event::core_wait_ns);
+    all_ns += static_cast<double>(worker.whole_ns);
+  }
+  return all_ns > 0 ? std::min(1.0, wait_ns / all_ns) : 0;
 }
 
 /// Whether all that the processes of this host need again and again stays in its cache.
@@ -134,8 +146,44 @@ Profiler::Profiler(launch::WireUp& wire, kernels::DenseJob& job, const kernels::
   wire.allgather("");  // the processes of a host share its memory: all measure at once
   memory_bytes_per_s_ = measure_memory_rate(job.pool());
   for (int p = 0; p < wire.size(); ++p) frames_to_.push_back(link.frame_bytes_to(p));
-  sampler_.emplace(profile.sample_interval, options.workers,
-                   [this](int worker) { return timeline_.thread(worker); });
+  sampler_.emplace(profile.sample_interval, gauges());
+}
+
+std::vector<Gauge> Profiler::gauges() const {
+  std::vector<Gauge> all;
+  for (int w = 0; w < job_.pool().workers(); ++w)
+    all.push_back(thread_gauge(fmt::format("worker {}", w), [this, w] { return timeline_.thread(w); }));
+  for (auto& gauge : system_gauges()) all.push_back(std::move(gauge));
+  if (wire_.size() == 1) return all;
+  const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
+  const auto add = [&](std::string name, const char* unit, double scale, bool rate,
+                       std::function<double()> read) {
+    all.push_back({std::move(name), unit, scale, rate, std::move(read)});
+  };
+  add("ready", "chunks/s", 1, true, [=, this] { return number(timeline_.chunks().ready); });
+  add("arrived", "chunks/s", 1, true, [=, this] { return number(timeline_.chunks().arrived); });
+  add("in flight", "chunks", 1, false, [this] { return writes_in_flight(); });
+  const auto& link = job_.link();
+  for (int p = 0; p < wire_.size(); ++p) {
+    if (p != wire_.rank())
+      add(fmt::format("to rank {}", p), "Gbit/s", 8e-9, true,
+          [=, &link] { return number(link.frame_bytes_to(p)); });
+    add(p == wire_.rank() ? "for own workers" : fmt::format("for rank {}", p), "workers waiting", 1e-9, true,
+        [=, this] { return number(timeline_.waited_ns(p)); });
+  }
+  return all;
+}
+
+/// Chunks that the link has taken and not completed.
+double Profiler::writes_in_flight() const {
+  const auto& link = job_.link();
+  std::uint64_t completed = 0;
+  for (int p = 0; p < wire_.size(); ++p) {
+    for (int lane = 0; p != wire_.rank() && lane < job_.pool().workers(); ++lane)
+      completed += link.completed(lane, p);
+  }
+  const std::uint64_t taken = link.counters().writes;  // later, so that it is not less
+  return static_cast<double>(taken - std::min(taken, completed));
 }
 
 ProcessFacts Profiler::facts() const {
@@ -237,6 +285,9 @@ RunLoad load_of(const Profile& profile) {
       one.waited_s +=
           seconds(times.phases[static_cast<std::size_t>(Phase::wait)] - times.own_wait_ns) / workers / count;
     }
+    one.core_wait_s = core_wait_share(process) * length_s;
+    one.lost_s = std::clamp(one.core_wait_s - (1 - one.cpu_share) * one.work_s, 0.0,
+                            std::max(0.0, length_s - one.work_s));
     load.seconds = std::max(load.seconds, length_s);
     for (std::size_t q = 0; q < profile.processes.size(); ++q) {
       if (mixed && profile.processes[q].facts.host == facts.host) continue;

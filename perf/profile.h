@@ -52,6 +52,8 @@ struct Profile {
   RunLoad load;
   Verdict verdict;
 
+  /// What the counters say of computing, or why there are none: a line.
+  std::string counters_line() const;
   /// A table and the verdict: lines, ending with a newline.
   std::string to_text() const;
   /// The run report's section `profile`.
@@ -72,6 +74,8 @@ class Profiler {
 
  private:
   ProcessFacts facts() const;
+  std::vector<Gauge> gauges() const;
+  double writes_in_flight() const;
 
   launch::WireUp& wire_;
   kernels::DenseJob& job_;

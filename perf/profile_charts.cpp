@@ -18,6 +18,15 @@ constexpr double kWidth = 440, kLeft = 58, kRight = 430, kTop = 6;
 /// Classes of the page's style; waiting is what nobody wants to see much of.
 constexpr const char* kPhaseStyle[engine::kPhases] = {"s0", "s2", "s1", "s4"};
 
+/// A round number that is not less, and whose half is round, too.
+double round_up(double value) {
+  const double power = std::pow(10, std::floor(std::log10(value)));
+  for (const double digit : {1.0, 1.2, 1.6, 2.0, 2.4, 3.0, 4.0, 5.0, 6.0, 8.0}) {
+    if (digit * power >= value) return digit * power;
+  }
+  return 10 * power;
+}
+
 double ms(std::uint64_t ns) { return static_cast<double>(ns) * 1e-6; }
 
 class Figure {
@@ -88,8 +97,8 @@ std::string describe(const Span& span, std::size_t rank) {
 }  // namespace
 
 std::string phases_figure(const Profile& profile) {
-  constexpr std::size_t kIterations = 3, kMostRows = 24;
-  constexpr double kRow = 18, kLeast = 0.4;  // narrower boxes are not seen
+  constexpr std::size_t kIterations = 2, kMostRows = 24;
+  constexpr double kRow = 24, kLeast = 0.1;  // narrower boxes are not seen
   const auto& first = profile.processes.front().iterations;
   if (first.empty()) return {};
   const std::size_t shown = std::min(first.size(), kIterations);
@@ -107,7 +116,7 @@ std::string phases_figure(const Profile& profile) {
       return std::clamp(kRight - (kRight - kLeft) * before / length_ns, kLeft, kRight);
     };
     for (std::size_t w = 0; w < process.spans.size() && rows < kMostRows; ++w, ++rows, y += kRow) {
-      figure.text(kLeft - 5, y + kRow - 6, fmt::format("{}.{}", p, w), "end");
+      figure.text(kLeft - 5, y + kRow - 9, fmt::format("{}.{}", p, w), "end");
       for (const auto& span : process.spans[w]) {
         const double from = x(span.begin_ns), to = x(span.end_ns);
         if (to - from < kLeast) continue;
@@ -132,6 +141,7 @@ std::string iterations_figure(const Profile& profile, std::size_t rank) {
     for (std::size_t i = std::min(first, other.iterations.size()); i < other.iterations.size(); ++i)
       most = std::max(most, ms(other.iterations[i].end_ns - other.iterations[i].begin_ns));
   }
+  most = round_up(most);
   Figure figure(fmt::format("Iterations of rank {}, ms", rank));
   phase_legend(figure);
   figure.y_axis(most, kBottom);
@@ -159,17 +169,18 @@ std::string samples_figure(const Profile& profile, std::size_t rank, const std::
   constexpr double kBottom = 110;
   const auto& samples = profile.processes[rank].samples;
   std::vector<const Series*> shown;
-  float most = 0;
+  double most = 0;
   for (const auto& series : samples.series) {
     if (series.unit != unit || series.values.empty()) continue;
-    const float largest = *std::max_element(series.values.begin(), series.values.end());
+    const double largest = static_cast<double>(*std::max_element(series.values.begin(), series.values.end()));
     if (largest <= 0) continue;
     shown.push_back(&series);
     most = std::max(most, largest);
   }
   if (shown.empty()) return {};
+  most = round_up(most);
   Figure figure(fmt::format("{} of rank {}, {}", title, rank, unit));
-  figure.y_axis(static_cast<double>(most), kBottom);
+  figure.y_axis(most, kBottom);
   const std::uint64_t begin = samples.at_ns.front();
   const double length = std::max(1.0, static_cast<double>(samples.at_ns.back() - begin));
   for (std::size_t s = 0; s < shown.size(); ++s) {
@@ -179,7 +190,7 @@ std::string samples_figure(const Profile& profile, std::size_t rank, const std::
       const double share =
           samples.at_ns.size() == 1 ? 1 : static_cast<double>(samples.at_ns[i] - begin) / length;
       points += fmt::format("{:.1f},{:.1f} ", kLeft + (kRight - kLeft) * share,
-                            kBottom - (kBottom - kTop) * static_cast<double>(shown[s]->values[i] / most));
+                            kBottom - (kBottom - kTop) * static_cast<double>(shown[s]->values[i]) / most);
     }
     figure.curve(s % kColours, points);
   }

@@ -87,7 +87,7 @@ std::string Profile::to_html(const std::string& title, const std::string& subtit
   report::Page page(title, subtitle);
   page.heading("What limited the run");
   add_verdict(page, verdict);
-  if (!missing_counters.empty()) page.paragraph(missing_counters);
+  page.paragraph(counters_line());
   page.heading("Where the time went");
   page.table(phases(*this));
   page.paragraph(
@@ -114,8 +114,14 @@ std::string Profile::to_html(const std::string& title, const std::string& subtit
   }
   figures.clear();
   for (std::size_t p = 0; p < shown; ++p) {
-    for (const auto& [unit, what] :
-         {std::pair{"cores", "CPU"}, {"MB", "Memory"}, {"Gbit/s", "Network"}, {"MB/s", "Disks"}})
+    for (const auto& [unit, what] : {std::pair{"cores", "CPU"},
+                                     {"workers waiting", "Waits"},
+                                     {"chunks/s", "Chunks"},
+                                     {"chunks", "Chunks"},
+                                     {"Gbit/s", "Network"},
+                                     {"packets/s", "RDMA"},
+                                     {"MB", "Memory"},
+                                     {"MB/s", "Disks"}})
       if (auto figure = samples_figure(*this, p, unit, what); !figure.empty())
         figures.push_back(std::move(figure));
   }

@@ -21,6 +21,21 @@ Counts of_workers(const ProcessProfile& process, std::size_t phase) {
   return sum;
 }
 
+/// While computing; 0 where misses are not counted.
+double memory_bytes_per_edge(const ProcessProfile& process, std::uint64_t iterations_done) {
+  const auto counts = of_workers(process, static_cast<std::size_t>(engine::Phase::compute));
+  std::uint64_t counted = 0, all = 0;
+  for (const auto& worker : process.workers) {
+    counted += worker.counted_ns[0];
+    all += worker.phases[0];
+  }
+  if (!counts.has(Event::llc_misses) || counted == 0 || process.facts.edges == 0) return 0;
+  // Counted in some iterations only: their part of the time is their part of the edges.
+  const double iterations =
+      static_cast<double>(iterations_done) * static_cast<double>(counted) / static_cast<double>(all);
+  return bytes_from_memory(counts) / iterations / process.facts.edges;
+}
+
 Json to_json(const PhaseTimes& times) {
   Json json = Json::object();
   for (std::size_t p = 0; p < engine::kPhases; ++p) json[engine::kPhaseNames[p]] = seconds(times[p]);
@@ -54,31 +69,22 @@ Json to_json(const WorkerTimes& worker) {
   return json;
 }
 
-Json to_json(const ProcessProfile& process, const ProcessLoad& load) {
+Json to_json(const ProcessProfile& process, const ProcessLoad& load, std::uint64_t iterations) {
   Json json{{"workers", process.facts.workers},
             {"cores", process.facts.cores},
             {"edges_computed", process.facts.edges},
             {"work_seconds", load.work_s},
             {"slowest_worker_seconds", load.slowest_worker_s},
             {"waited_for_peers_seconds", load.waited_s},
+            {"waited_for_core_seconds", load.core_wait_s},
             {"cpu_share", load.cpu_share},
             {"memory_bytes", process.facts.memory_bytes},
             {"in_cache", load.memory_bytes == 0},
             {"wire_bytes_to", process.wire_bytes_to}};
   json["waited_for"] = Json::array();
   for (const auto ns : process.waited_ns) json["waited_for"].push_back(seconds(ns));
-  const auto counts = of_workers(process, static_cast<std::size_t>(engine::Phase::compute));
-  std::uint64_t counted = 0, all = 0;
-  for (const auto& worker : process.workers) {
-    counted += worker.counted_ns[0];
-    all += worker.phases[0];
-  }
-  if (counts.has(Event::llc_misses) && counted > 0 && !process.iterations.empty()) {
-    // Counted in some iterations only: their part of the time is their part of the edges.
-    const double iterations = static_cast<double>(process.iterations.size()) * static_cast<double>(counted) /
-                              static_cast<double>(all);
-    json["bytes_from_memory_per_edge"] = bytes_from_memory(counts) / iterations / process.facts.edges;
-  }
+  if (const double bytes = memory_bytes_per_edge(process, iterations); bytes > 0)
+    json["bytes_from_memory_per_edge"] = bytes;
   json["worker"] = Json::array();
   for (const auto& worker : process.workers) json["worker"].push_back(to_json(worker));
   json["iterations"] = Json::array();
@@ -113,18 +119,6 @@ double average(const ProcessProfile& process, std::size_t phase) {
          static_cast<double>(std::max<std::size_t>(process.iterations.size(), 1));
 }
 
-std::string counters_line(const Profile& profile) {
-  if (!profile.missing_counters.empty()) return profile.missing_counters + "\n";
-  Counts counts;
-  for (const auto& process : profile.processes)
-    counts += of_workers(process, static_cast<std::size_t>(engine::Phase::compute));
-  return fmt::format(
-      "compute: {:.2f} cycles an instruction, {:.2f} of them stalled, {:.0f} instructions a last-level "
-      "miss\n",
-      cycles_per_instruction(counts), stalled_cycles_per_instruction(counts),
-      instructions_per_llc_miss(counts));
-}
-
 }  // namespace
 
 std::string Profile::to_json() const {
@@ -135,8 +129,28 @@ std::string Profile::to_json() const {
   if (!missing_counters.empty()) json["missing_counters"] = missing_counters;
   json["verdict"] = perf::to_json(verdict);
   for (std::size_t p = 0; p < processes.size(); ++p)
-    json["processes"].push_back(perf::to_json(processes[p], load.processes[p]));
+    json["processes"].push_back(perf::to_json(processes[p], load.processes[p], iterations));
   return json.dump();
+}
+
+std::string Profile::counters_line() const {
+  if (!missing_counters.empty()) return missing_counters;
+  Counts counts;
+  for (const auto& process : processes)
+    counts += of_workers(process, static_cast<std::size_t>(engine::Phase::compute));
+  double bytes = 0;
+  for (const auto& process : processes)
+    bytes += memory_bytes_per_edge(process, iterations) / static_cast<double>(processes.size());
+  std::string line = "compute:";
+  const auto add = [&](double figure, int digits, const char* what) {
+    if (figure > 0)
+      line += fmt::format("{} {:.{}f} {}", line.ends_with(':') ? "" : ",", figure, digits, what);
+  };
+  add(cycles_per_instruction(counts), 2, "cycles an instruction");
+  add(stalled_cycles_per_instruction(counts), 2, "of them stalled");
+  add(instructions_per_llc_miss(counts), 0, "instructions a last-level miss");
+  add(bytes, 1, "bytes from memory an edge");
+  return line;
 }
 
 std::string Profile::to_text() const {
@@ -158,7 +172,7 @@ std::string Profile::to_text() const {
     text += "\n";
   }
   text += "(of an iteration and worker; slowest: the work of the worker with most)\n";
-  return text + counters_line(*this) + verdict.to_text();
+  return text + counters_line() + "\n" + verdict.to_text();
 }
 
 }  // namespace edgewire::perf

@@ -1,12 +1,17 @@
 #include "perf/sampler.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <memory>
+#include <string_view>
 
 #include "perf/timeline.h"
 
@@ -16,26 +21,58 @@ namespace {
 
 namespace fs = std::filesystem;
 
-double read_number(const std::string& path) {
-  double number = -1;
-  std::ifstream(path) >> number;
-  return number;
-}
-
-/// The words of the line of a file that begins with the word `name`, without it.
-std::vector<double> numbers_of(const std::string& path, const std::string& name) {
-  std::ifstream file(path);
-  std::string line;
-  while (std::getline(file, line)) {
-    std::istringstream words(line);
-    std::string word;
-    words >> word;
-    if (word != name) continue;
-    std::vector<double> numbers;
-    for (double number = 0; words >> number;) numbers.push_back(number);
-    return numbers;
+/// A file of the system, kept open. Gauges that are read one after the other share what was read.
+class SystemFile {
+ public:
+  explicit SystemFile(const std::string& path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  ~SystemFile() {
+    if (descriptor_ >= 0) close(descriptor_);
   }
-  return {};
+  SystemFile(const SystemFile&) = delete;
+  SystemFile& operator=(const SystemFile&) = delete;
+
+  /// Number `index` (from 0) behind `word`, which begins a line; without a word, of the first line. Below 0:
+  /// there is none.
+  double number(std::string_view word, std::size_t index) {
+    refresh();
+    const char* at = text_.c_str();
+    while (!word.empty()) {
+      while (*at == ' ') ++at;
+      if (std::string_view(at).starts_with(word)) break;
+      at = std::strchr(at, '\n');
+      if (at == nullptr || *++at == '\0') return -1;
+    }
+    at += word.size();
+    double number = -1;
+    for (std::size_t i = 0; i <= index; ++i) {
+      char* end = nullptr;
+      number = std::strtod(at, &end);
+      if (end == at) return -1;
+      at = end;
+    }
+    return number;
+  }
+
+ private:
+  void refresh() {
+    constexpr std::uint64_t kTogether_ns = 1'000'000;
+    if (now_ns() - read_at_ns_ < kTogether_ns) return;
+    text_.clear();
+    std::array<char, 8192> piece{};
+    for (ssize_t got = 1; got > 0;
+         text_.append(piece.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))))
+      got = pread(descriptor_, piece.data(), piece.size(), static_cast<off_t>(text_.size()));
+    read_at_ns_ = now_ns();
+  }
+
+  const int descriptor_;
+  std::string text_;
+  std::uint64_t read_at_ns_ = 0;
+};
+
+/// The first number of a file.
+std::function<double()> number_in(const std::string& path) {
+  return [file = std::make_shared<SystemFile>(path)] { return file->number("", 0); };
 }
 
 std::vector<std::string> names_in(const std::string& folder) {
@@ -46,44 +83,94 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-double busy_seconds() {
-  const auto ticks = numbers_of("/proc/stat", "cpu");
-  if (ticks.size() < 8) return -1;
-  constexpr std::size_t kIdle = 3, kWaiting = 4;
+double busy_seconds(SystemFile& stat) {
+  constexpr std::size_t kFields = 8, kIdle = 3, kWaiting = 4;
   double busy = 0;
-  for (std::size_t i = 0; i < 8; ++i) busy += i == kIdle || i == kWaiting ? 0 : ticks[i];
+  for (std::size_t i = 0; i < kFields; ++i) busy += i == kIdle || i == kWaiting ? 0 : stat.number("cpu", i);
   return busy / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-double resident_bytes() {
-  double all = 0, resident = -1;
-  std::ifstream("/proc/self/statm") >> all >> resident;
-  return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
-}
+using Gauges = std::vector<Gauge>;
+constexpr double kGigabits = 8e-9, kMegabytes = 1e-6;
 
 /// Interfaces of this network namespace.
-std::vector<std::string> interfaces() {
-  std::ifstream file("/proc/self/net/dev");
-  std::vector<std::string> names;
-  std::string line;
-  while (std::getline(file, line)) {
+void add_interfaces(const std::string& root, Gauges& gauges) {
+  const std::string path = root + "/proc/self/net/dev";
+  constexpr std::size_t kReceived = 0, kSent = 8;
+  const auto shared = std::make_shared<SystemFile>(path);
+  std::ifstream names(path);
+  for (std::string line; std::getline(names, line);) {
     const auto colon = line.find(':');
+    if (colon == std::string::npos) continue;
     const auto first = line.find_first_not_of(' ');
-    if (colon != std::string::npos) names.push_back(line.substr(first, colon - first));
+    const std::string name = line.substr(first, colon - first);
+    const auto bytes = [&](std::size_t field) {
+      return [shared, word = name + ":", field] { return shared->number(word, field); };
+    };
+    gauges.push_back({name + " received", "Gbit/s", kGigabits, true, bytes(kReceived)});
+    gauges.push_back({name + " sent", "Gbit/s", kGigabits, true, bytes(kSent)});
   }
-  return names;
 }
 
-double interface_bytes(const std::string& name, std::size_t field) {
-  const auto numbers = numbers_of("/proc/self/net/dev", name + ":");
-  return numbers.size() > field ? numbers[field] : -1;
+void add_rdma_ports(const std::string& root, Gauges& gauges) {
+  const std::string cards = root + "/sys/class/infiniband/";
+  for (const auto& card : names_in(cards)) {
+    for (const auto& port : names_in(cards + card + "/ports")) {
+      const std::string counters = fmt::format("{}{}/ports/{}/", cards, card, port);
+      const std::string name = fmt::format("{} port {}", card, port);
+      // Counted in words of 4 bytes. Soft-RoCE has only packets.
+      const auto add = [&](const char* way, const char* data, const char* packets) {
+        if (fs::exists(counters + data)) {
+          gauges.push_back({name + way, "Gbit/s", 4 * kGigabits, true, number_in(counters + data)});
+        } else if (fs::exists(counters + packets)) {
+          gauges.push_back({name + way, "packets/s", 1, true, number_in(counters + packets)});
+        }
+      };
+      add(" received", "counters/port_rcv_data", "hw_counters/rcvd_pkts");
+      add(" sent", "counters/port_xmit_data", "hw_counters/sent_pkts");
+    }
+  }
+}
+
+void add_disks(const std::string& root, Gauges& gauges) {
+  constexpr std::size_t kRead = 2, kWritten = 6;  // of /sys/block/NAME/stat, in sectors of 512 bytes
+  for (const auto& disk : names_in(root + "/sys/block")) {
+    if (disk.starts_with("loop") || disk.starts_with("ram") || disk.starts_with("zram")) continue;
+    const auto stat = std::make_shared<SystemFile>(fmt::format("{}/sys/block/{}/stat", root, disk));
+    const auto sectors = [&](std::size_t field) { return [stat, field] { return stat->number("", field); }; };
+    gauges.push_back({disk + " read", "MB/s", 512 * kMegabytes, true, sectors(kRead)});
+    gauges.push_back({disk + " written", "MB/s", 512 * kMegabytes, true, sectors(kWritten)});
+  }
 }
 
 }  // namespace
 
-Sampler::Sampler(std::chrono::milliseconds interval, int workers, const std::function<int(int)>& thread_of)
-    : interval_(interval) {
-  find_sources(workers, thread_of);
+std::vector<Gauge> system_gauges(const std::string& root) {
+  const auto stat = std::make_shared<SystemFile>(root + "/proc/stat");
+  const auto statm = std::make_shared<SystemFile>(root + "/proc/self/statm");
+  const auto page_bytes = static_cast<double>(sysconf(_SC_PAGESIZE));
+  Gauges gauges{
+      {"system", "cores", 1, true, [stat] { return busy_seconds(*stat); }},
+      {"resident memory", "MB", kMegabytes * page_bytes, false, [statm] { return statm->number("", 1); }},
+  };
+  add_interfaces(root, gauges);
+  add_rdma_ports(root, gauges);
+  add_disks(root, gauges);
+  return gauges;
+}
+
+Gauge thread_gauge(std::string name, const std::function<int()>& thread) {
+  return {std::move(name), "cores", 1e-9, true, [thread, file = std::shared_ptr<SystemFile>()]() mutable {
+            const int id = thread();
+            if (id == 0) return -1.0;
+            if (!file) file = std::make_shared<SystemFile>(fmt::format("/proc/self/task/{}/schedstat", id));
+            return file->number("", 0);
+          }};
+}
+
+Sampler::Sampler(std::chrono::milliseconds interval, std::vector<Gauge> gauges)
+    : interval_(interval), gauges_(std::move(gauges)), last_(gauges_.size(), -1) {
+  for (const auto& gauge : gauges_) samples_.series.push_back({gauge.name, gauge.unit, {}});
   thread_ = std::jthread([this](const std::stop_token& stop) {
     auto last = now_ns();
     sample(0);
@@ -105,61 +192,16 @@ Samples Sampler::stop() {
   return std::move(samples_);
 }
 
-void Sampler::add(std::string name, std::string unit, double scale, bool rate, std::function<double()> read) {
-  sources_.push_back({name, unit, scale, rate, -1, std::move(read)});
-  samples_.series.push_back({std::move(name), std::move(unit), {}});
-}
-
-void Sampler::find_sources(int workers, const std::function<int(int)>& thread_of) {
-  constexpr double kGigabits = 8e-9, kMegabytes = 1e-6;
-  for (int w = 0; w < workers; ++w) {
-    add(fmt::format("worker {}", w), "cores", 1e-9, true, [w, thread_of] {
-      const int thread = thread_of(w);
-      return thread == 0 ? -1 : read_number(fmt::format("/proc/self/task/{}/schedstat", thread));
-    });
-  }
-  add("system", "cores", 1, true, busy_seconds);
-  add("resident memory", "MB", kMegabytes, false, resident_bytes);
-  for (const auto& name : interfaces()) {
-    constexpr std::size_t kReceived = 0, kSent = 8;
-    add(name + " received", "Gbit/s", kGigabits, true, [name] { return interface_bytes(name, kReceived); });
-    add(name + " sent", "Gbit/s", kGigabits, true, [name] { return interface_bytes(name, kSent); });
-  }
-  const std::string cards = "/sys/class/infiniband/";
-  for (const auto& card : names_in(cards)) {
-    for (const auto& port : names_in(cards + card + "/ports")) {
-      // Counted in words of 4 bytes.
-      const std::string counters = fmt::format("{}{}/ports/{}/counters/port_", cards, card, port);
-      const std::string name = fmt::format("{} port {}", card, port);
-      add(name + " received", "Gbit/s", 4 * kGigabits, true,
-          [=] { return read_number(counters + "rcv_data"); });
-      add(name + " sent", "Gbit/s", 4 * kGigabits, true, [=] { return read_number(counters + "xmit_data"); });
-    }
-  }
-  for (const auto& disk : names_in("/sys/block")) {
-    if (disk.starts_with("loop") || disk.starts_with("ram") || disk.starts_with("zram")) continue;
-    constexpr std::size_t kRead = 2, kWritten = 6;  // of /sys/block/NAME/stat, in sectors of 512 bytes
-    const auto sectors = [disk](std::size_t field) {
-      std::ifstream file("/sys/block/" + disk + "/stat");
-      double number = -1;
-      for (std::size_t i = 0; i <= field; ++i) file >> number;
-      return file ? number : -1;
-    };
-    add(disk + " read", "MB/s", 512 * kMegabytes, true, [=] { return sectors(kRead); });
-    add(disk + " written", "MB/s", 512 * kMegabytes, true, [=] { return sectors(kWritten); });
-  }
-}
-
 /// `seconds` since the last one; 0: the first, which only counts.
 void Sampler::sample(double seconds) {
   if (seconds > 0) samples_.at_ns.push_back(now_ns());
-  for (std::size_t s = 0; s < sources_.size(); ++s) {
-    auto& source = sources_[s];
-    const double now = source.read();
+  for (std::size_t f = 0; f < gauges_.size(); ++f) {
+    const auto& gauge = gauges_[f];
+    const double now = gauge.read();
     double value = std::max(now, 0.0);
-    if (source.rate) value = source.last < 0 || now < source.last ? 0 : (now - source.last) / seconds;
-    source.last = now;
-    if (seconds > 0) samples_.series[s].values.push_back(static_cast<float>(value * source.scale));
+    if (gauge.rate) value = last_[f] < 0 || now < last_[f] ? 0 : (now - last_[f]) / seconds;
+    last_[f] = now;
+    if (seconds > 0) samples_.series[f].values.push_back(static_cast<float>(value * gauge.scale));
   }
 }
 

@@ -1,4 +1,4 @@
-// How busy the machine is while a job runs: figures of the system, read every now and then.
+// How busy the machine is while a job runs: gauges of the system, read every now and then.
 #pragma once
 
 #include <chrono>
@@ -12,10 +12,10 @@
 
 namespace edgewire::perf {
 
-/// A figure over time, one value for each sample.
+/// A gauge over time, one value for each sample.
 struct Series {
   std::string name;
-  std::string unit;  ///< cores, MB, Gbit/s, MB/s
+  std::string unit;  ///< cores, MB, Gbit/s, MB/s, chunks, chunks/s, workers
   std::vector<float> values;
 };
 
@@ -24,15 +24,29 @@ struct Samples {
   std::vector<Series> series;
 };
 
-/// Reads, in a thread of its own, until stop(): CPU of each worker and of the system, resident memory, each
-/// network interface (of this network namespace), RDMA port counters, disks. Memory is bounded: of a long run
-/// every second sample is dropped, again and again.
+/// Something to be read again and again.
+struct Gauge {
+  std::string name;
+  std::string unit;
+  double scale = 1;              ///< to the unit
+  bool rate = false;             ///< of a count that grows: its change a second
+  std::function<double()> read;  ///< from the sampler's thread; below 0: nothing to read
+};
+
+/// CPU of the system, memory of this process, each network interface (of this network namespace), RDMA port
+/// counters, disks. `root` stands before /proc and /sys.
+std::vector<Gauge> system_gauges(const std::string& root = "");
+
+/// CPU of a thread of this process; `thread()`: its id, 0 when it has not started.
+Gauge thread_gauge(std::string name, const std::function<int()>& thread);
+
+/// Reads gauges, in a thread of its own, until stop(). Memory is bounded: of a long run every second sample
+/// is dropped, again and again.
 class Sampler {
  public:
   static constexpr std::size_t kMostSamples = 4096;
 
-  /// `thread_of(worker)`: its thread id, 0 when it has not started; from any thread.
-  Sampler(std::chrono::milliseconds interval, int workers, const std::function<int(int worker)>& thread_of);
+  Sampler(std::chrono::milliseconds interval, std::vector<Gauge> gauges);
   ~Sampler();
   Sampler(const Sampler&) = delete;
   Sampler& operator=(const Sampler&) = delete;
@@ -40,20 +54,12 @@ class Sampler {
   Samples stop();
 
  private:
-  struct Source {
-    std::string name, unit;
-    double scale;                  ///< to the unit
-    bool rate;                     ///< of a count that grows: its change a second
-    double last = -1;              ///< count; below 0: none yet
-    std::function<double()> read;  ///< below 0: nothing to read
-  };
-  void find_sources(int workers, const std::function<int(int)>& thread_of);
-  void add(std::string name, std::string unit, double scale, bool rate, std::function<double()> read);
   void sample(double seconds);
   void thin();
 
   std::chrono::milliseconds interval_;
-  std::vector<Source> sources_;
+  std::vector<Gauge> gauges_;
+  std::vector<double> last_;  ///< [gauge]: what was read; below 0: nothing yet
   Samples samples_;
   std::mutex mutex_;
   std::condition_variable_any woken_;

@@ -12,7 +12,7 @@ using engine::Phase;
 
 namespace {
 
-constexpr std::uint64_t kShareOfReading = 100;  // at most one part of so many
+constexpr std::uint64_t kShareOfReading = 200;  // at most one part of so many
 
 /// The latest values of a sequence.
 template <class T>
@@ -30,6 +30,18 @@ class Ring {
  private:
   std::vector<T> values_;
   std::size_t count_ = 0;
+};
+
+/// A sum that its worker adds to and the sampler reads; pairs with nothing.
+class Sum {
+ public:
+  void add(std::uint64_t value) noexcept {
+    value_.store(value_.load(std::memory_order_relaxed) + value, std::memory_order_relaxed);
+  }
+  std::uint64_t get() const noexcept { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
 };
 
 std::size_t index(Phase phase) { return static_cast<std::size_t>(phase); }
@@ -67,8 +79,9 @@ struct alignas(64) Timeline::Worker {
   std::uint64_t read_ns = ~0ULL;  ///< that one takes when nothing interrupts it
   Ring<Span> spans;
   Ring<Arrival> arrivals;
-  std::vector<std::uint64_t> seen;       ///< [peer]: chunks
-  std::vector<std::uint64_t> waited_ns;  ///< [peer]
+  std::vector<std::uint64_t> seen;  ///< [peer]: chunks
+  std::vector<Sum> waited_ns;       ///< [peer]
+  Sum ready, arrived;               ///< chunks
 
   Counts read() {
     const std::uint64_t start_ns = now_ns();
@@ -99,9 +112,8 @@ void Timeline::begin(int worker) noexcept {
 
 void Timeline::finish(int worker) noexcept {
   Worker& own = *workers_[static_cast<std::size_t>(worker)];
-  close(own, now_ns());
   own.times.whole = own.counters->read() - own.start;
-  own.times.whole_ns = own.since_ns - own.began_ns;
+  own.times.whole_ns = own.since_ns - own.began_ns;  // what follows the last iteration is none of its time
   own.counters.reset();
 }
 
@@ -115,7 +127,7 @@ void Timeline::close(Worker& own, std::uint64_t now) noexcept {
     own.iteration[index(phase)] += end - begin;
     own.times.phases[index(phase)] += end - begin;
     if (phase == Phase::wait && own.peer >= 0)
-      own.waited_ns[static_cast<std::size_t>(own.peer)] += end - begin;
+      own.waited_ns[static_cast<std::size_t>(own.peer)].add(end - begin);
     if (phase == Phase::wait && own.peer == options_.rank) own.own_wait_ns += end - begin;
     own.spans.push({begin, end, done_ + 1, own.item, static_cast<std::int16_t>(own.peer), phase});
   };
@@ -139,6 +151,7 @@ void Timeline::enter(int worker, Phase phase, std::size_t item, int peer) noexce
   }
   own.counted = counting_;
   close(own, now);
+  if (phase == Phase::send && peer >= 0) own.ready.add(1);
   own.phase = phase;
   own.item = static_cast<std::uint32_t>(item);
   own.peer = peer;
@@ -158,6 +171,7 @@ void Timeline::arrived(int worker, int peer, std::uint64_t chunks) noexcept {
   auto& seen = own.seen[static_cast<std::size_t>(peer)];
   if (chunks == seen) return;
   own.arrivals.push({now_ns(), seen, chunks, peer});
+  own.arrived.add(chunks - seen);
   seen = chunks;
 }
 
@@ -215,11 +229,24 @@ int Timeline::thread(int worker) const noexcept {
 }
 
 std::vector<std::uint64_t> Timeline::waited_ns() const {
-  std::vector<std::uint64_t> all(static_cast<std::size_t>(options_.processes));
-  for (const auto& one : workers_) {
-    for (std::size_t p = 0; p < all.size(); ++p) all[p] += one->waited_ns[p];
-  }
+  std::vector<std::uint64_t> all;
+  for (int p = 0; p < options_.processes; ++p) all.push_back(waited_ns(p));
   return all;
+}
+
+std::uint64_t Timeline::waited_ns(int peer) const noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& one : workers_) sum += one->waited_ns[static_cast<std::size_t>(peer)].get();
+  return sum;
+}
+
+Timeline::Chunks Timeline::chunks() const noexcept {
+  Chunks sum;
+  for (const auto& one : workers_) {
+    sum.ready += one->ready.get();
+    sum.arrived += one->arrived.get();
+  }
+  return sum;
 }
 
 }  // namespace edgewire::perf

@@ -61,7 +61,7 @@ struct TimelineOptions {
 
 /// Memory is bounded: of each worker the latest spans and arrivals are kept, of iterations the latest
 /// kKeptIterations; sums are of all. Counters are read at each change of phase, but only in as many
-/// iterations as keep reading them below a hundredth of the time.
+/// iterations as keep reading them at half a hundredth of the time.
 class Timeline final : public engine::Observer {
  public:
   static constexpr std::size_t kKeptIterations = 1000;
@@ -83,11 +83,21 @@ class Timeline final : public engine::Observer {
   std::vector<Span> spans(int worker) const;
   std::vector<Arrival> arrivals(int worker) const;
   WorkerTimes worker(int worker) const;
+  std::uint64_t iterations_done() const noexcept { return done_; }
   /// [peer]: nanoseconds that workers waited for it, summed; [own rank]: for own workers.
   std::vector<std::uint64_t> waited_ns() const;
-  /// The worker's thread id; 0 before begin(). At any time.
+
+  // At any time, from any thread:
+  /// The worker's thread id; 0 before begin().
   int thread(int worker) const noexcept;
-  std::uint64_t iterations_done() const noexcept { return done_; }
+  /// Chunks that were ready to be sent, that the link has taken, and that have come from peers, since
+  /// begin().
+  struct Chunks {
+    std::uint64_t ready = 0, arrived = 0;
+  };
+  Chunks chunks() const noexcept;
+  /// Nanoseconds that workers have waited for the peer (own rank: for own workers) in phases that are over.
+  std::uint64_t waited_ns(int peer) const noexcept;
 
  private:
   struct Worker;

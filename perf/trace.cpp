@@ -40,6 +40,8 @@ class Writer {
       for (const auto& spans : profile.processes[p].spans) {
         if (!spans.empty()) start_ns_ = std::min(start_ns_, local(p, spans.front().begin_ns));
       }
+      const auto& at_ns = profile.processes[p].samples.at_ns;
+      if (!at_ns.empty()) start_ns_ = std::min(start_ns_, local(p, at_ns.front()));
     }
   }
 

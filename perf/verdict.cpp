@@ -14,14 +14,14 @@ namespace {
 constexpr double kUneven = 0.15;      // less of the slowest one's time is not called imbalance
 constexpr double kSlower = 1.25;      // times the others' time for an edge
 constexpr double kMemoryBound = 0.8;  // of the work: the cores mostly wait for memory
-constexpr double kOwnCore = 0.9;      // less: other programs run on it
+constexpr double kWithoutCore = 0.1;  // of the time busy: other programs run on the core
 constexpr double kNoWait = 0.03;      // of the iteration: the process was not kept waiting
 constexpr double kUnexplained = 0.5;  // of the iteration
 
 double ms(double seconds) { return seconds * 1e3; }
 
 struct Facts {
-  double wire_s = 0, memory_s = 0, work_mean_s = 0, work_max_s = 0;
+  double wire_s = 0, memory_s = 0, work_mean_s = 0, work_max_s = 0;  ///< work: busy_s()
   std::size_t wire_rank = 0, memory_rank = 0, slowest = 0;
 };
 
@@ -29,8 +29,11 @@ std::uint64_t wire_bytes(const ProcessLoad& one) {
   return std::max(one.wire_bytes_sent, one.wire_bytes_received);
 }
 
+/// How long a worker was kept from waiting for others.
+double busy_s(const ProcessLoad& one) { return one.work_s + one.lost_s; }
+
 double cost_of_edge(const ProcessLoad& one) {
-  return one.edges > 0 ? one.work_s * one.workers / one.edges : 0;
+  return one.edges > 0 ? busy_s(one) * one.workers / one.edges : 0;
 }
 
 /// How long the bytes occupy the link, as it was measured before the run; the run itself has shown that it
@@ -41,7 +44,7 @@ double wire_seconds(const RunLoad& load, const Facts& facts) {
       static_cast<double>(wire_bytes(load.processes[facts.wire_rank])) * 8 / load.line_bits_per_s;
   seconds = std::min(seconds, load.seconds);
   for (const auto& one : load.processes) {
-    if (one.waited_s < kNoWait * load.seconds) seconds = std::min(seconds, one.work_s);
+    if (one.waited_s < kNoWait * load.seconds) seconds = std::min(seconds, busy_s(one));
   }
   return seconds;
 }
@@ -52,13 +55,13 @@ Facts find(const RunLoad& load) {
   for (std::size_t p = 0; p < load.processes.size(); ++p) {
     const auto& one = load.processes[p];
     workers += one.workers;
-    work += one.work_s * one.workers;
+    work += busy_s(one) * one.workers;
     if (wire_bytes(one) > wire_bytes(load.processes[facts.wire_rank])) facts.wire_rank = p;
     if (one.memory_bytes > load.processes[facts.memory_rank].memory_bytes) facts.memory_rank = p;
-    if (one.work_s > load.processes[facts.slowest].work_s) facts.slowest = p;
+    if (busy_s(one) > busy_s(load.processes[facts.slowest])) facts.slowest = p;
   }
   facts.work_mean_s = work / workers;
-  facts.work_max_s = load.processes[facts.slowest].work_s;
+  facts.work_max_s = busy_s(load.processes[facts.slowest]);
   facts.wire_s = wire_seconds(load, facts);
   if (load.memory_bytes_per_s > 0) {
     facts.memory_s =
@@ -67,11 +70,12 @@ Facts find(const RunLoad& load) {
   return facts;
 }
 
+/// Why work takes longer than it need: too few cores, or others that run on them.
 std::string why_slow(const ProcessLoad& one) {
   if (one.cores < one.workers)
     return fmt::format("; its {} workers share {} core{}", one.workers, one.cores, one.cores == 1 ? "" : "s");
-  if (one.cpu_share < kOwnCore)
-    return fmt::format("; its workers had their cores for {:.0f} % of the time only", 100 * one.cpu_share);
+  if (one.core_wait_s > kWithoutCore * busy_s(one))
+    return fmt::format("; its workers had no core for {:.2f} ms of an iteration", ms(one.core_wait_s));
   return "";
 }
 
@@ -84,15 +88,16 @@ std::vector<Limiter> unevenness(const RunLoad& load, const Facts& facts) {
     for (const auto& one : load.processes) {
       if (&one == &slowest) continue;
       edges += one.edges;
-      work += one.work_s * one.workers;
+      work += busy_s(one) * one.workers;
       workers += one.workers;
     }
     const double others = edges > 0 ? work / edges : 0;
     const double cost = cost_of_edge(slowest);
     if (cost > kSlower * others && others > 0) {
       return {{Cause::slow_peer, facts.work_max_s, 0, rank,
-               fmt::format("rank {} needs {:.2f} ns of a worker for an edge, the others {:.2f}{}", rank,
-                           cost * 1e9, others * 1e9, why_slow(slowest))}};
+               fmt::format(
+                   "rank {} is busy for {:.2f} ms, {:.2f} ns of a worker for an edge, the others {:.2f}{}",
+                   rank, ms(facts.work_max_s), cost * 1e9, others * 1e9, why_slow(slowest))}};
     }
     return {{Cause::imbalance, facts.work_max_s, 0, rank,
              fmt::format("rank {} works for {:.2f} ms, the mean is {:.2f}; it has {:.2f} times the edges a "
@@ -131,19 +136,19 @@ Limiter even_work(const RunLoad& load, const Facts& facts) {
                         facts.memory_rank, static_cast<double>(one.memory_bytes) / 1e6,
                         load.memory_bytes_per_s / 1e9, ms(facts.memory_s))};
   }
-  double edges = 0, workers = 0, cpu_share = 0;
+  double edges = 0, workers = 0, core_wait_s = 0;
   for (const auto& one : load.processes) {
     edges += one.edges;
     workers += one.workers;
-    cpu_share += one.cpu_share / static_cast<double>(load.processes.size());
+    core_wait_s += one.core_wait_s / static_cast<double>(load.processes.size());
   }
   return {Cause::cores, facts.work_mean_s, 0, -1,
-          fmt::format(
-              "a worker computes {:.3f} G edges/s, for {:.2f} ms an iteration{}",
-              facts.work_mean_s > 0 ? edges / workers / facts.work_mean_s / 1e9 : 0, ms(facts.work_mean_s),
-              cpu_share < kOwnCore
-                  ? fmt::format("; workers had their cores for {:.0f} % of the time only", 100 * cpu_share)
-                  : "")};
+          fmt::format("a worker computes {:.3f} G edges/s, for {:.2f} ms an iteration{}",
+                      facts.work_mean_s > 0 ? edges / workers / facts.work_mean_s / 1e9 : 0,
+                      ms(facts.work_mean_s),
+                      core_wait_s > kWithoutCore * facts.work_mean_s
+                          ? fmt::format("; they had no core for {:.2f} ms of it", ms(core_wait_s))
+                          : "")};
 }
 
 /// The time with another line rate: what the model says will change is taken from what was measured.
@@ -169,7 +174,10 @@ std::string_view to_name(Cause cause) noexcept {
   return kNames[static_cast<std::size_t>(cause)];
 }
 
-Verdict judge(const RunLoad& load) {
+Verdict judge(const RunLoad& measured) {
+  RunLoad load = measured;
+  const double beside_wire_s = load.seconds - find(load).wire_s;  // else nobody could have come sooner
+  for (auto& one : load.processes) one.lost_s = std::clamp(one.lost_s, 0.0, std::max(0.0, beside_wire_s));
   const Facts facts = find(load);
   Verdict verdict;
   verdict.seconds = verdict.seconds_10x = load.seconds;

@@ -33,6 +33,7 @@ VENDORS = {
     r"infiniband/|rdma/": r"transport/verbs",
     r"rte_": r"transport/dpdk",
     r"pmix": r"src/launch/pmix_meeting",
+    r"perfmon/": r"perf/event_codes",
 }
 
 

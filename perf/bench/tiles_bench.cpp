@@ -12,6 +12,7 @@
 
 #include "kernels/tile.h"
 #include "perf/bench/graphs.h"
+#include "plan/column_addresses.h"
 #include "topology/machine.h"
 #include "topology/memory.h"
 #include "topology/placement.h"
@@ -22,7 +23,8 @@ using namespace edgewire;
 
 class GraphReader final : public kernels::EdgeReader {
  public:
-  explicit GraphReader(const perf::Graph& graph) : graph_(graph) {}
+  GraphReader(const perf::Graph& graph, std::span<const std::uint32_t> bounds)
+      : graph_(graph), address_(bounds) {}
   std::uint32_t sources() const override { return graph_.vertices(); }
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
     return graph_.offsets[last] - graph_.offsets[first];
@@ -32,12 +34,14 @@ class GraphReader final : public kernels::EdgeReader {
     const auto begin = graph_.offsets[first];
     ends.clear();
     destinations.assign(graph_.targets.data() + begin, graph_.targets.data() + graph_.offsets[last]);
+    for (auto& destination : destinations) destination = address_(destination);
     for (std::uint32_t s = first; s < last; ++s)
       ends.push_back(static_cast<std::uint32_t>(graph_.offsets[s + 1] - begin));
   }
 
  private:
   const perf::Graph& graph_;
+  plan::ColumnAddresses address_;
 };
 
 int scale() {
@@ -150,8 +154,8 @@ const kernels::Tiles& tiles_of(const std::string& name, engine::WorkerPool& pool
   if (built.name != name || built.workers != pool.workers()) {
     built = {};
     const perf::Graph& graph = graph_named(name);
-    built = {name, pool.workers(),
-             kernels::build_tiles(pool, GraphReader(graph), cut_columns(graph, pool.workers()))};
+    const auto bounds = cut_columns(graph, pool.workers());
+    built = {name, pool.workers(), kernels::build_tiles(pool, GraphReader(graph, bounds), bounds)};
   }
   return built.tiles;
 }
@@ -160,8 +164,8 @@ void build(benchmark::State& state, const std::string& name) {
   engine::WorkerPool pool = make_pool(static_cast<int>(state.range(0)));
   const perf::Graph& graph = graph_named(name);
   const auto bounds = cut_columns(graph, pool.workers());
-  while (state.KeepRunning())
-    benchmark::DoNotOptimize(kernels::build_tiles(pool, GraphReader(graph), bounds));
+  const GraphReader reader(graph, bounds);
+  while (state.KeepRunning()) benchmark::DoNotOptimize(kernels::build_tiles(pool, reader, bounds));
   state.counters["edges/s"] = benchmark::Counter(static_cast<double>(graph.targets.size()),
                                                  benchmark::Counter::kIsIterationInvariantRate);
 }

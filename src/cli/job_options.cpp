@@ -1,80 +1,15 @@
 #include "cli/job_options.h"
 
 #include <fmt/core.h>
-#include <sys/resource.h>
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
+#include <filesystem>
 #include <set>
 
 #include "error.h"
-#include "launch/packing.h"
 #include "topology/machine.h"
 
 namespace edgewire::cli {
-
-namespace {
-
-constexpr std::array kRates{"1G", "10G", "25G", "100G"};
-
-std::uint64_t peak_rss_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
-
-/// Figures of a process that are not per iteration.
-struct Summary {
-  double seconds_load, seconds_plan, seconds_total;
-  std::uint64_t peak_rss_bytes, tile_bytes, checksum, matching, refused_connections, refused_frames;
-  report::RunReport::Losses losses;
-  bool sends_in_place;
-};
-
-/// Without what processes of one host exchange.
-plan::Traffic between_hosts(plan::Traffic traffic, const std::vector<int>& nodes) {
-  for (std::size_t p = 0; p < nodes.size(); ++p)
-    for (std::size_t q = 0; q < nodes.size(); ++q)
-      if (nodes[p] == nodes[q]) traffic.at(p, q) = 0;
-  return traffic;
-}
-
-/// Verbs and dpdk: packets are as long as the path allows, which only the connected transport knows.
-void set_own_frames(plan::Volume& volume, const kernels::DenseJob& job, std::uint64_t bytes_a_value) {
-  const plan::Traffic& traffic = job.traffic();
-  const auto processes = static_cast<std::size_t>(traffic.processes());
-  volume.wire_bytes_total[0] = volume.wire_bytes_max[0] = 0;
-  for (std::size_t p = 0; p < processes; ++p) {
-    std::uint64_t sent = 0, received = 0;
-    for (std::size_t q = 0; q < processes; ++q) {
-      if (p == q) continue;
-      sent += job.link().wire_bytes_of(traffic.at(p, q) * bytes_a_value);
-      received += job.link().wire_bytes_of(traffic.at(q, p) * bytes_a_value);
-    }
-    volume.wire_bytes_total[0] += sent;
-    volume.wire_bytes_max[0] = std::max({volume.wire_bytes_max[0], sent, received});
-  }
-}
-
-void set_bound(report::RunReport& report, const kernels::DenseJob& job, plan::Strategy strategy,
-               plan::Encoding encoding, const std::vector<int>& nodes) {
-  const auto bytes_a_value = plan::bytes_a_value(strategy, encoding);
-  auto volume = plan::volume(job.traffic(), bytes_a_value);
-  report.bound.values = volume.values_sent_total;
-  report.bound.payload_bytes = volume.payload_bytes_total;
-  if (report.transport == "shm+tcp")
-    volume = plan::volume(between_hosts(job.traffic(), nodes), bytes_a_value);
-  if (report.transport == "verbs" || report.transport == "dpdk") set_own_frames(volume, job, bytes_a_value);
-  report.bound.wire_bytes =
-      report.transport == "shm" ? volume.payload_bytes_total : volume.wire_bytes_total[0];
-  for (const char* rate : kRates) {
-    report.bound.seconds_at.emplace_back(
-        rate, plan::seconds_at(volume.wire_bytes_max[0], plan::line_rate_bits(rate)));
-  }
-}
-
-}  // namespace
 
 CLI::Validator between(double least, double most) {
   return {[least, most](std::string& text) {
@@ -183,12 +118,17 @@ void JobOptions::add_to(CLI::App& command) {
       .add_option("--ownership", ownership,
                   "who owns a vertex: hash, ranges, a partition file, or the best of them: auto or auto,FILE")
       ->capture_default_str();
-  command.add_option("--layout", layout, "order of a process's vertices: auto, given or degree")
+  command
+      .add_option("--layout", layout,
+                  "order of a process's vertices: given, degree, or the faster one by a measurement: auto")
       ->check(CLI::IsMember({"auto", "given", "degree"}))
       ->capture_default_str();
+  command.add_flag(fmt::format("--plan-cache{{{}}}", kBesideGraph), plan_cache,
+                   "keep the plan in this folder (--plan-cache=DIR), so that the next run with the same "
+                   "options starts at once");
   command.add_flag("--deterministic", deterministic,
                    "bit-identical results from run to run: what is auto is chosen as for a 10G link and 1 G "
-                   "edges/s a worker, not by measuring");
+                   "edges/s a worker, and degree order, not by measuring");
   command.add_option("-o,--output", output_path, "write the result as id<TAB>value lines, - for stdout");
   command.add_option("--json", json_path, "write the run report as JSON, - for stdout");
   command.add_flag("--profile", profile, "say where the time went, and what limited the run");
@@ -225,7 +165,14 @@ kernels::DenseOptions JobOptions::dense(launch::WireUp& wire) const {
     throw UsageError(fmt::format("--wire {} needs strategy slots or cover, not {}", encoding, strategy));
   }
   options.ownership = ownership == "range" ? "ranges" : ownership;
+  options.plan_cache = plan_cache;
+  if (plan_cache == kBesideGraph) {
+    options.plan_cache = std::filesystem::path(graph_path).parent_path();
+    if (options.plan_cache.empty()) options.plan_cache = ".";
+  }
+  options.link_bits_per_s = launch.link_bits_per_s;
   options.layout = layout == "given" ? plan::Layout::given : plan::Layout::degree;
+  options.choose_layout = layout == "auto" && !deterministic;
   options.peer_timeout_s = launch.peer_timeout_s;
   options.verbs_device = verbs_device;
   options.verbs_traffic_class = verbs_traffic_class;
@@ -235,89 +182,6 @@ kernels::DenseOptions JobOptions::dense(launch::WireUp& wire) const {
                options.workers * wire.local_size(), cores, cores == 1 ? "" : "s");
   }
   return options;
-}
-
-report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& job,
-                                const kernels::DenseOptions& options, const std::string& kernel,
-                                const ProcessFigures& figures) {
-  report::RunReport report;
-  report.kernel = kernel;
-  report.transport = job.link().name();
-  report.strategy = plan::to_name(job.strategy());
-  report.strategy_reason = job.strategy_reason();
-  report.ownership = job.ownership_name();
-  report.ownership_table = job.ownership_table();
-  report.layout = options.layout == plan::Layout::given ? "given" : "degree";
-  report.vertices = job.graph().vertices();
-  report.edges = job.graph().edges();
-  report.processes = wire.size();
-  report.workers = options.workers;
-  report.iterations.resize(figures.iterations.size());
-  set_bound(report, job, job.strategy(), options.encoding, wire.nodes());
-  report.wire = plan::to_name(options.encoding);
-
-  const auto records = wire.gather(launch::pack(figures.iterations));
-  const auto sent = job.link().counters();
-  const std::vector<Summary> mine{{job.seconds_load,
-                                   job.seconds_plan,
-                                   figures.seconds_total,
-                                   peak_rss_bytes(),
-                                   job.tiles().bytes(),
-                                   figures.checksum,
-                                   job.matching(),
-                                   sent.refused_connections,
-                                   sent.refused_frames,
-                                   {sent.retransmitted_bytes, sent.duplicate_frames, sent.reordered_frames,
-                                    sent.corrupt_frames, sent.foreign_frames, sent.missed_frames},
-                                   sent.sends_in_place}};
-  const auto summaries = wire.gather(launch::pack(mine));
-  for (std::size_t p = 0; p < summaries.size(); ++p) {
-    const auto iterations = launch::unpack<engine::IterationRecord>(records[p], p, report.iterations.size());
-    for (std::size_t i = 0; i < iterations.size(); ++i) {
-      report.iterations[i].seconds = std::max(report.iterations[i].seconds, iterations[i].seconds);
-      report.iterations[i].payload_bytes_sent += iterations[i].payload_bytes;
-      report.iterations[i].wire_bytes_sent += iterations[i].wire_bytes;
-    }
-    const Summary one = launch::unpack<Summary>(summaries[p], p, 1)[0];
-    report.seconds_load = std::max(report.seconds_load, one.seconds_load);
-    report.seconds_plan = std::max(report.seconds_plan, one.seconds_plan);
-    report.seconds_total = std::max(report.seconds_total, one.seconds_total);
-    report.peak_rss_bytes = std::max(report.peak_rss_bytes, one.peak_rss_bytes);
-    report.tile_bytes += one.tile_bytes;
-    report.checksum += one.checksum;
-    report.bound.matching += one.matching;
-    report.refused_connections += one.refused_connections;
-    report.refused_frames += one.refused_frames;
-    report.losses += one.losses;
-    if (report.transport == "dpdk") report.sending = one.sends_in_place ? "in place" : "copied once";
-  }
-  return report;
-}
-
-std::vector<float> gather_values(launch::WireUp& wire, const kernels::DenseJob& job,
-                                 std::span<const float> values) {
-  const auto indexes = job.own().indexes();
-  std::vector<float> mine(values.size());
-  for (std::size_t local = 0; local < mine.size(); ++local) mine[local] = values[indexes[local]];
-  const auto parts = wire.gather(launch::pack(mine));
-  std::vector<float> all(parts.empty() ? 0 : job.graph().vertices());
-  for (std::uint32_t p = 0; p < parts.size(); ++p) {
-    const auto part = launch::unpack<float>(parts[p], p, job.ownership().count(p));
-    for (std::uint32_t local = 0; local < part.size(); ++local)
-      all[job.ownership().vertex(p, local)] = part[local];
-  }
-  return all;
-}
-
-std::uint64_t checksum(const kernels::DenseJob& job, std::span<const float> values) {
-  std::uint64_t sum = 0;
-  const auto ids = job.own().ids();
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    std::uint64_t mixed = (std::uint64_t{ids[i]} << 32 | std::bit_cast<std::uint32_t>(values[i])) + 1;
-    mixed = (mixed ^ (mixed >> 31)) * 0xBF58476D1CE4E5B9ULL;
-    sum += (mixed ^ (mixed >> 29)) * 0x94D049BB133111EBULL;
-  }
-  return sum;
 }
 
 }  // namespace edgewire::cli

@@ -4,11 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "kernels/dense_job.h"
 #include "launch/launch.h"
-#include "report/run_report.h"
 
 namespace edgewire::cli {
 
@@ -21,6 +19,8 @@ void add_transport_option(CLI::App& command, std::string& transport);
 void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk);
 /// "auto" resolved for the hosts of this job. Throws UsageError when the transport does not reach them.
 std::string transport_for(const std::string& transport, const launch::WireUp& wire);
+
+inline constexpr const char* kBesideGraph = "next to the graph";
 
 struct JobOptions {
   std::string graph_path;
@@ -35,6 +35,7 @@ struct JobOptions {
   std::string encoding = "f32";
   std::string ownership = "hash";
   std::string layout = "auto";
+  std::string plan_cache;  ///< folder, or kBesideGraph; empty: none
   bool deterministic = false;
   std::string output_path;
   std::string json_path;
@@ -49,27 +50,5 @@ struct JobOptions {
   /// UsageError.
   kernels::DenseOptions dense(launch::WireUp& wire) const;
 };
-
-/// What one process adds to the run report.
-struct ProcessFigures {
-  std::vector<engine::IterationRecord> iterations;
-  double seconds_total = 0;
-  std::uint64_t checksum = 0;
-};
-
-/// Gathers the figures of all processes at rank 0 (elsewhere the result holds this process's only).
-/// Collective.
-report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& job,
-                                const kernels::DenseOptions& options, const std::string& kernel,
-                                const ProcessFigures& figures);
-
-/// All vertices' values by global id at rank 0, elsewhere empty; `values` are by index of the own vertices.
-/// Collective.
-std::vector<float> gather_values(launch::WireUp& wire, const kernels::DenseJob& job,
-                                 std::span<const float> values);
-
-/// Order-independent hash of the values of the own vertices; the sum over processes is the checksum of a
-/// result.
-std::uint64_t checksum(const kernels::DenseJob& job, std::span<const float> values);
 
 }  // namespace edgewire::cli

@@ -12,7 +12,9 @@
 #include "cli/job_options.h"
 #include "cli/stages.h"
 #include "error.h"
+#include "kernels/gather.h"
 #include "kernels/reference.h"
+#include "perf/job_report.h"
 #include "perf/profile.h"
 #include "perf/trace.h"
 
@@ -86,6 +88,8 @@ void run(launch::WireUp& wire, const Settings& settings) {
   const auto graph = graph::GraphFile::open(job_options.graph_path);
   options.progress = stages_on_terminal("", wire.rank() == 0);
   kernels::DenseJob job(wire, graph, options);
+  if (wire.rank() == 0 && !job.plan_cache_note().empty())
+    fmt::print(stderr, "edgewire: warning: {}\n", job.plan_cache_note());
   kernels::PageRank pagerank(job, settings.pagerank);
   std::unique_ptr<kernels::Checkpoint> checkpoint;
   const std::string what = settings.state(graph, options);
@@ -101,15 +105,15 @@ void run(launch::WireUp& wire, const Settings& settings) {
                      perf::ProfileOptions{settings.pagerank.iterations,
                                           std::chrono::duration_cast<std::chrono::milliseconds>(interval)});
   }
-  ProcessFigures figures;
+  perf::ProcessFigures figures;
   const auto iterations = static_cast<std::uint64_t>(settings.pagerank.iterations);
   figures.iterations = pagerank.run(
       [&](int done) { options.progress("iterate", static_cast<std::uint64_t>(done), iterations); },
       profiler ? profiler->observer() : nullptr);
   options.progress = {};  // takes the bar away
   figures.seconds_total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  figures.checksum = checksum(job, pagerank.ranks());
-  auto report = gather_report(wire, job, options, "pagerank", figures);
+  figures.checksum = kernels::checksum(job, pagerank.ranks());
+  auto report = perf::gather_report(wire, job, options, "pagerank", figures);
   if (wire.size() > 1) report.wire_error_bound = kernels::rounding_bound(settings.pagerank, options.encoding);
   if (profiler) {
     const auto profile = profiler->gather();
@@ -129,7 +133,8 @@ void run(launch::WireUp& wire, const Settings& settings) {
   }
   std::vector<float> ranks;
   const bool wanted = job_options.verify || !job_options.output_path.empty();
-  if (!wire.allgather(wanted ? "wanted" : "")[0].empty()) ranks = gather_values(wire, job, pagerank.ranks());
+  if (!wire.allgather(wanted ? "wanted" : "")[0].empty())
+    ranks = kernels::gather_values(wire, job, pagerank.ranks());
   if (wire.rank() != 0) return;
 
   if (job_options.verify) {

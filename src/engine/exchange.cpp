@@ -87,30 +87,62 @@ Exchange::Exchange(launch::WireUp& wire, transport::Transport& link, const plan:
       lists_(static_cast<int>(plan.streams().size()) / wire.size()),
       writes_(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(wire.size())),
       stalled_ns_(writes_.size()) {
-  std::vector<std::string> counts(size());
-  for (const auto& stream : plan.streams()) {
-    const Counts one{stream.entries, stream.slots};
-    counts[stream.peer] += pack(std::vector{one});
-  }
-  const auto answers = wire.alltoall(counts);
-  std::vector<Counts> in;
-  for (int p = 0; p < size(); ++p) {
-    const auto lists = unpack<Counts>(answers[p], p, lists_);
-    in.insert(in.end(), lists.begin(), lists.end());
-  }
-  agree_on_regions(plan, in);
+  const auto in = tell_counts(plan.streams());
+  agree_on_regions(plan.streams(), in);
   agree_on_order(plan, own, in, for_each);
   plan.finish(for_each);
   set_streams(plan);
 }
 
-void Exchange::agree_on_regions(const plan::ExchangePlan& plan, const std::vector<Counts>& in) {
+Exchange::Exchange(launch::WireUp& wire, transport::Transport& link, std::vector<IncomingStream> incoming,
+                   std::vector<OutgoingStream> outgoing, Strategy strategy, plan::Encoding encoding,
+                   int lanes)
+    : wire_(wire),
+      link_(link),
+      strategy_(strategy),
+      encoding_(encoding),
+      lanes_(lanes),
+      lists_(static_cast<int>(outgoing.size()) / wire.size()),
+      incoming_(std::move(incoming)),
+      outgoing_(std::move(outgoing)),
+      writes_(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(wire.size())),
+      stalled_ns_(writes_.size()) {
+  std::vector<plan::Stream> streams(outgoing_.size());
+  for (std::size_t s = 0; s < streams.size(); ++s) {
+    streams[s].peer = static_cast<int>(s) / lists_;
+    streams[s].slots = outgoing_[s].slots;  // there is nothing to set up: no entries
+  }
+  const auto in = tell_counts(streams);
+  for (std::size_t s = 0; s < in.size(); ++s) {
+    if (static_cast<int>(s) / lists_ != rank() && in[s].slots != incoming_[s].targets.size())
+      throw Error(fmt::format("rank {} has another exchange plan", s / lists_));
+  }
+  agree_on_regions(streams, in);
+  place_streams();
+}
+
+std::vector<Exchange::Counts> Exchange::tell_counts(std::span<const plan::Stream> streams) {
+  std::vector<std::string> counts(size());
+  for (const auto& stream : streams) {
+    const Counts one{stream.entries, stream.slots};
+    counts[stream.peer] += pack(std::vector{one});
+  }
+  const auto answers = wire_.alltoall(counts);
+  std::vector<Counts> in;
+  for (int p = 0; p < size(); ++p) {
+    const auto lists = unpack<Counts>(answers[p], p, lists_);
+    in.insert(in.end(), lists.begin(), lists.end());
+  }
+  return in;
+}
+
+void Exchange::agree_on_regions(std::span<const plan::Stream> streams, const std::vector<Counts>& in) {
   const std::size_t list_values = strategy_ == Strategy::edge ? 2 : 1;
   std::size_t region_bytes = 0, send_bytes = 0;
   std::vector<std::string> offsets(size());
   for (int p = 0; p < size(); ++p) {
     const auto from = std::span(in).subspan(p * lists_, lists_);
-    const auto to = plan.streams().subspan(p * lists_, lists_);
+    const auto to = streams.subspan(p * lists_, lists_);
     inbox_bytes_from_.push_back(round_up(sum_slots(from) * value_bytes()));
     inbox_bytes_to_.push_back(round_up(sum_slots(to) * value_bytes()));
     const std::size_t setup_bytes =
@@ -244,6 +276,19 @@ void Exchange::order_stream(std::size_t s, std::uint32_t* list, const Counts& co
 }
 
 void Exchange::set_streams(const plan::ExchangePlan& plan) {
+  for (const auto& stream : plan.streams()) {
+    const std::size_t s = outgoing_.size();
+    OutgoingStream& out = outgoing_.emplace_back();
+    out.slots = stream.slots;
+    out.first_destination = stream.first_destination;
+    if (ids_travel()) out.ids = plan.slot_ids(s);
+    if (stream.mirrors)
+      out.indexes.assign(plan.mirrors(stream.peer).begin(), plan.mirrors(stream.peer).end());
+  }
+  place_streams();
+}
+
+void Exchange::place_streams() {
   std::size_t send_at = 0;
   for (int p = 0; p < size(); ++p) {
     std::size_t in_at = parts_[p].offset + 2 * kScalarsBytes;
@@ -252,23 +297,18 @@ void Exchange::set_streams(const plan::ExchangePlan& plan) {
     for (int l = 0; l < lists_; ++l) {
       const std::size_t s =
           static_cast<std::size_t>(p) * static_cast<std::size_t>(lists_) + static_cast<std::size_t>(l);
-      incoming_[s].peer = p;
-      incoming_[s].mirrors = mirrors(s);
-      incoming_[s].offset = in_at;
-      in_at += incoming_[s].targets.size() * value_bytes();
-      const auto& stream = plan.streams()[s];
-      OutgoingStream out;
+      IncomingStream& in = incoming_[s];
+      in.peer = p;
+      in.mirrors = mirrors(s);
+      in.offset = in_at;
+      in_at += in.targets.size() * value_bytes();
+      OutgoingStream& out = outgoing_[s];
       out.peer = p;
       out.mirrors = mirrors(s);
-      out.slots = stream.slots;
-      out.first_destination = stream.first_destination;
       out.remote_offset = out_at;
       out.send_offset = send_at;
-      if (ids_travel()) out.ids = plan.slot_ids(s);
-      if (out.mirrors) out.indexes.assign(plan.mirrors(p).begin(), plan.mirrors(p).end());
-      out_at += stream.slots * value_bytes();
-      send_at += stream.slots * value_bytes();
-      outgoing_.push_back(std::move(out));
+      out_at += out.slots * value_bytes();
+      send_at += out.slots * value_bytes();
     }
     send_at = send_start + round_up(send_at - send_start);
   }

@@ -73,6 +73,10 @@ class Exchange {
   Exchange(launch::WireUp& wire, transport::Transport& link, const plan::OwnVertices& own,
            plan::ExchangePlan& plan, plan::Strategy strategy, plan::Encoding encoding, int lanes,
            const plan::ForEach& for_each);
+  /// With the streams of an earlier exchange with the same processes, strategy, encoding and lanes (their
+  /// places and chunks are set anew). Collective; throws Error when the processes' streams do not match.
+  Exchange(launch::WireUp& wire, transport::Transport& link, std::vector<IncomingStream> incoming,
+           std::vector<OutgoingStream> outgoing, plan::Strategy strategy, plan::Encoding encoding, int lanes);
   /// Second step, when the tiles are known: deals the remote columns to the lanes, evenly by edges. Of each
   /// peer those with the fewest edges a value go first, so that the link is soon busy and ends with little to
   /// send (Johnson's rule for two machines in a row, Naval Research Logistics Quarterly 1, 1954); all peers
@@ -144,7 +148,8 @@ class Exchange {
   bool mirrors(std::size_t stream) const noexcept {
     return strategy_ == plan::Strategy::cover && stream % static_cast<std::size_t>(lists_) == 1;
   }
-  void agree_on_regions(const plan::ExchangePlan& plan, const std::vector<Counts>& in);
+  std::vector<Counts> tell_counts(std::span<const plan::Stream> streams);
+  void agree_on_regions(std::span<const plan::Stream> streams, const std::vector<Counts>& in);
   void agree_on_order(plan::ExchangePlan& plan, const plan::OwnVertices& own, const std::vector<Counts>& in,
                       const plan::ForEach& for_each);
   void send_entries(const plan::ExchangePlan& plan, const plan::OwnVertices& own);
@@ -153,6 +158,7 @@ class Exchange {
   void write_setup(int peer, std::size_t offset, std::span<const std::byte> source);
   void wait_for_setup(std::uint64_t count);
   void set_streams(const plan::ExchangePlan& plan);
+  void place_streams();
   void deal_mirrors();
   void tell_chunks();
 
@@ -167,7 +173,7 @@ class Exchange {
   std::vector<transport::Transport::Part> parts_;  ///< [peer], in the own region
   std::vector<std::size_t> remote_parts_;          ///< [peer]: offset of our part in its region
   std::vector<std::size_t> inbox_bytes_from_, inbox_bytes_to_;
-  std::vector<IncomingStream> incoming_;
+  std::vector<IncomingStream> incoming_;  ///< [peer * lists + list], as the next
   std::vector<OutgoingStream> outgoing_;
   std::vector<std::vector<OutgoingChunk>> lane_chunks_;
   std::vector<std::uint32_t> chunks_from_, chunks_to_;

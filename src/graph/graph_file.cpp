@@ -178,13 +178,17 @@ std::uint64_t GraphFile::original_id(std::uint32_t v) const {
   return mapping_->section<std::uint64_t>(kIds)[v];
 }
 
-void GraphFile::verify_rows(std::uint64_t first, std::uint64_t last) const {
-  const Mapping& mapping = *mapping_;
+void GraphFile::verify_offsets(std::uint64_t first, std::uint64_t last) const {
   if (first > last || last > vertices()) {
     throw Error(
         fmt::format("{}: there are no rows {} to {}: it has {} vertices", path(), first, last, vertices()));
   }
-  mapping.check_offsets(first, last);
+  mapping_->check_offsets(first, last);
+}
+
+void GraphFile::verify_rows(std::uint64_t first, std::uint64_t last) const {
+  verify_offsets(first, last);
+  const Mapping& mapping = *mapping_;
   const std::uint64_t first_edge = offsets()[first];
   const std::uint64_t last_edge = offsets()[last];
   mapping.check_range(kTargets, 4, first_edge, last_edge);

@@ -43,6 +43,8 @@ class GraphFile {
   /// order, targets in range, weights finite. Throws Error with path and byte offset. Blocks already checked
   /// are skipped.
   void verify_rows(std::uint64_t first, std::uint64_t last) const;
+  /// The part of that check which reads offsets only, for rows whose targets are not read.
+  void verify_offsets(std::uint64_t first, std::uint64_t last) const;
   /// Lets the kernel drop the pages that hold rows [first, last) from this process.
   void release_rows(std::uint64_t first, std::uint64_t last) const noexcept;
 

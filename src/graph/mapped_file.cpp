@@ -35,6 +35,7 @@ MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
       data_ = static_cast<const std::uint8_t*>(mapped);
     }
   }
+  owner_ = status.st_uid;
   close(descriptor);
   if (cause != 0) refuse(message(cause));
   if (S_ISDIR(status.st_mode)) refuse(message(EISDIR));

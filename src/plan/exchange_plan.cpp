@@ -9,6 +9,7 @@
 
 #include "error.h"
 #include "plan/bits.h"
+#include "plan/column_addresses.h"
 #include "plan/remote_edges.h"
 
 namespace edgewire::plan {
@@ -32,6 +33,27 @@ void for_each_block(const ForEach& for_each, std::uint32_t sources, std::uint32_
       const auto first = static_cast<std::uint32_t>(b * ExchangePlan::kRowBlock);
       work(worker, b, first, std::min(sources, first + ExchangePlan::kRowBlock));
     }
+  });
+}
+
+/// Replaces each number by its table entry. The table is larger than the caches: entries are asked for early.
+void look_up(std::span<const std::uint32_t> table, std::span<std::uint32_t> numbers) {
+  constexpr std::size_t kAhead = 48;
+  const std::size_t fetched = numbers.size() - std::min(numbers.size(), kAhead);
+  for (std::size_t i = 0; i < fetched; ++i) {
+    __builtin_prefetch(&table[numbers[i + kAhead]]);
+    numbers[i] = table[numbers[i]];
+  }
+  for (auto& number : numbers.subspan(fetched)) number = table[number];
+}
+
+/// Calls change_one() for each number.
+template <class Change>
+void change(std::span<std::uint32_t> numbers, const ForEach& for_each, const Change& change_one) {
+  constexpr std::size_t kPiece = 1 << 16;
+  for_each((numbers.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
+    const std::size_t begin = piece * kPiece;
+    for (auto& number : numbers.subspan(begin, std::min(kPiece, numbers.size() - begin))) change_one(number);
   });
 }
 
@@ -67,7 +89,8 @@ ExchangePlan::ExchangePlan(const graph::GraphFile& graph, const Ownership& owner
       rank_(static_cast<std::uint32_t>(rank)),
       strategy_(strategy),
       workers_(static_cast<std::size_t>(workers)),
-      lists_(strategy == Strategy::worker ? static_cast<std::uint32_t>(workers) : 1) {
+      lists_(strategy == Strategy::worker ? static_cast<std::uint32_t>(workers) : 1),
+      first_remote_(own.count()) {
   if (strategy == Strategy::cover) {
     covers_ = cover_pairs(graph, ownership, rank, own, for_each);
     mark_mirrored();
@@ -271,38 +294,48 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, std::vector<std
   destinations.resize(own_.edges(first, last));
   ends.clear();
   std::uint32_t* next = destinations.data();
-  const std::uint32_t* edge_destination =
-      edge_starts_.empty() ? nullptr : edge_destinations_.data() + edge_starts_[first / kRowBlock];
   std::array<std::uint8_t, kMaxProcesses> kept;  // by owner
   for (std::uint32_t i = first; i < last; ++i) {
-    const std::uint32_t v = ids[i];
-    const std::uint32_t* const begin = targets + offsets[v];
-    const std::uint32_t* const end = targets + offsets[v + std::size_t{1}];
-    // In a job of one process a vertex has its local number as id.
-    const std::uint32_t* const numbers =
-        destination_of_.empty()
-            ? own_.indexes().data()
-            : destination_of_[lists_ == 1 ? 0 : ownership_.place(v).local % lists_].data();
-    if (edge_destination != nullptr) {
-      for (const auto* t = begin; t != end; ++t)
-        *next++ = numbers[*t] < own_.count() ? numbers[*t] : *edge_destination++;
-    } else if (covers_.empty() || !mirrored(covers_.size(), i)) {
-      for (const auto* t = begin; t != end; ++t) *next++ = numbers[*t];
+    const std::uint32_t* const begin = targets + offsets[ids[i]];
+    const std::uint32_t* const end = targets + offsets[ids[i] + std::size_t{1}];
+    if (covers_.empty() || !mirrored(covers_.size(), i)) {
+      next = std::copy(begin, end, next);
     } else {
       for (std::size_t p = 0; p < covers_.size(); ++p) kept[p] = mirrored(p, i) ? 0 : 1;
       ownership_.visit([&](const auto& scheme) {
-        // Which of them stay is decided before the table, so that it need not be read for the others.
-        std::uint32_t* target = next;
         for (const auto* t = begin; t != end; ++t) {
-          *target = *t;
-          target += kept[scheme.place(*t).owner];
+          *next = *t;
+          next += kept[scheme.place(*t).owner];
         }
-        for (; next != target; ++next) *next = numbers[*next];
       });
     }
     ends.push_back(static_cast<std::uint32_t>(next - destinations.data()));
   }
   destinations.resize(static_cast<std::size_t>(next - destinations.data()));
+  number(first, destinations, ends);
+}
+
+void ExchangePlan::number_own(std::span<std::uint32_t> vertices) const {
+  look_up(destination_of_.empty() ? own_.indexes() : destination_of_[0], vertices);
+}
+
+/// Turns the targets of the rows from `first` on into their destinations.
+void ExchangePlan::number(std::uint32_t first, std::span<std::uint32_t> targets,
+                          std::span<const std::uint32_t> ends) const {
+  if (destination_of_.size() <= 1) {
+    number_own(targets);  // in a job of one process a vertex has its local number as id
+  } else {
+    std::uint32_t begin = 0;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      const auto list = ownership_.place(own_.ids()[first + i]).local % lists_;
+      look_up(destination_of_[list], targets.subspan(begin, ends[i] - begin));
+      begin = ends[i];
+    }
+  }
+  if (edge_starts_.empty()) return;
+  const std::uint32_t* edge_destination = edge_destinations_.data() + edge_starts_[first / kRowBlock];
+  for (auto& target : targets)
+    if (target >= first_remote_) target = *edge_destination++;
 }
 
 std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
@@ -344,6 +377,32 @@ std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::u
     if (!stream.mirrors) cut(stream.first_destination, stream.first_destination + stream.slots);
   }
   return bounds;
+}
+
+void ExchangePlan::address_by_column(std::span<const std::uint32_t> bounds, OwnVertices& own,
+                                     const ForEach& for_each) {
+  if (bounds.size() - 1 > std::size_t{1} << kOffsetBits) {
+    throw Error(
+        fmt::format("{} columns in one process, more than 2^16: use more processes", bounds.size() - 1));
+  }
+  const ColumnAddresses address(bounds);
+  if (destination_of_.empty()) destination_of_.push_back(own.take_indexes());
+  const auto convert = [&](std::uint32_t& number) {
+    if (number != kNone) number = address(number);
+  };
+  for (auto& numbers : destination_of_) change(numbers, for_each, convert);
+  change(edge_destinations_, for_each, convert);
+  const auto own_columns = std::upper_bound(bounds.begin(), bounds.end(), own_.count()) - bounds.begin() - 1;
+  first_remote_ = static_cast<std::uint32_t>(own_columns) << kOffsetBits;
+}
+
+void ExchangePlan::return_indexes(std::span<const std::uint32_t> bounds, OwnVertices& own,
+                                  const ForEach& for_each) {
+  if (ownership_.processes() > 1) return;
+  change(destination_of_[0], for_each, [&](std::uint32_t& number) {
+    number = bounds[number >> kOffsetBits] + (number & ((1U << kOffsetBits) - 1));
+  });
+  own.give_indexes(std::move(destination_of_[0]));
 }
 
 }  // namespace edgewire::plan

@@ -74,9 +74,10 @@ class ExchangePlan {
     return own_.edges(first, last);
   }
   std::uint32_t destinations() const noexcept { return destinations_; }
-  /// Destinations of the edges of own vertices (of edges whose source is not mirrored at their owner) [first,
-  /// last), at most kRowBlock and starting at a multiple of it, in order of their indexes; ends[i]: number of
-  /// them up to and including vertex first+i. Overwrites both.
+  /// Destinations (after address_by_column(): their addresses) of the edges of own vertices (of edges whose
+  /// source is not mirrored at their owner) [first, last), at most kRowBlock and starting at a multiple of
+  /// it, in order of their indexes; ends[i]: number of them up to and including vertex first+i. Overwrites
+  /// both.
   static constexpr std::uint32_t kRowBlock = 64;
   void read(std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
             std::vector<std::uint32_t>& ends) const;
@@ -85,12 +86,22 @@ class ExchangePlan {
   /// columns + 1 of them.
   std::vector<std::uint32_t> cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
                                          const ForEach& for_each) const;
+  /// From now on read() gives addresses, see ColumnAddresses; `bounds` as cut_columns() gave them. In a job
+  /// of one process borrows the indexes of `own`, the vertices of this plan. Throws Error when there are too
+  /// many columns.
+  void address_by_column(std::span<const std::uint32_t> bounds, OwnVertices& own, const ForEach& for_each);
+  /// Gives back what address_by_column() borrowed. Nothing can be read any more.
+  void return_indexes(std::span<const std::uint32_t> bounds, OwnVertices& own, const ForEach& for_each);
+  /// Turns own vertices (global ids) into their destinations or addresses. Not for strategy `worker`.
+  void number_own(std::span<std::uint32_t> vertices) const;
 
  private:
   void find_entries(const ForEach& for_each);
   void mark_mirrored();
   void count_slots();
   void number_edges();
+  void number(std::uint32_t first, std::span<std::uint32_t> targets,
+              std::span<const std::uint32_t> ends) const;
   template <class Number>
   void for_each_entry(std::size_t stream, const Number& number);
   /// At owner `processes`: at any of them.
@@ -111,11 +122,13 @@ class ExchangePlan {
   std::vector<Stream> streams_;                       ///< [peer * streams_per_peer + list]
   std::vector<std::vector<std::uint32_t>> entries_;   ///< [stream]
   std::vector<std::vector<std::uint32_t>> slots_of_;  ///< [stream][entry], strategy `edge`
-  /// [list][vertex]: its (first) destination, for edges of this list; before finish(), of remote ones, the
-  /// entry and then its position. Empty in a job of one process: there, the index.
+  /// [list][vertex]: its (first) destination or address, for edges of this list; before finish(), of remote
+  /// ones, the entry and then its position. Empty in a job of one process before address_by_column(): there,
+  /// the index.
   std::vector<topology::PageVector<std::uint32_t>> destination_of_;
   std::vector<std::uint32_t> edge_destinations_;  ///< strategy `edge`: [own remote edge]
   std::vector<std::uint64_t> edge_starts_;        ///< [row block]: in edge_destinations_
+  std::uint32_t first_remote_;                    ///< destination or address
   std::uint32_t destinations_ = 0;
 };
 

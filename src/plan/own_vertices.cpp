@@ -1,6 +1,7 @@
 #include "plan/own_vertices.h"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 
 namespace edgewire::plan {
@@ -68,6 +69,27 @@ OwnVertices::OwnVertices(const graph::GraphFile& graph, const Ownership& ownersh
     });
   });
   std::partial_sum(edges_before_.begin(), edges_before_.end(), edges_before_.begin());
+}
+
+bool OwnVertices::fit(const Ownership& ownership, int rank, const ForEach& for_each) const {
+  const auto me = static_cast<std::uint32_t>(rank);
+  if (count() != ownership.count(me) || indexes_.size() != count() ||
+      edges_before_.size() != (count() + std::size_t{kBlock} - 1) / kBlock + 1)
+    return false;
+  std::atomic<bool> well{true};  // read when all have ended
+  for_each(pieces(count()), [&](int, std::uint64_t piece) {
+    const auto first = static_cast<std::uint32_t>(piece * kPiece);
+    const auto last = static_cast<std::uint32_t>(std::min<std::uint64_t>(first + kPiece, count()));
+    ownership.visit([&](const auto& scheme) {
+      bool same = true;
+      for (std::uint32_t local = first; local < last && same; ++local) {
+        if (local + kAhead < last) __builtin_prefetch(&ids_[indexes_[local + kAhead] % count()]);
+        same = indexes_[local] < count() && ids_[indexes_[local]] == scheme.vertex(me, local);
+      }
+      if (!same) well = false;
+    });
+  });
+  return well;
 }
 
 }  // namespace edgewire::plan

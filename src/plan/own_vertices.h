@@ -24,6 +24,17 @@ class OwnVertices {
   /// Also verifies the rows that it will use. Throws Error with path and offset.
   OwnVertices(const graph::GraphFile& graph, const Ownership& ownership, int rank, Layout layout,
               const ForEach& for_each);
+  /// None yet: to be read by way of arrays().
+  OwnVertices() = default;
+  /// Calls array(values) with each array that this consists of, to keep it or to read what was kept.
+  template <class Array>
+  void arrays(Array& array) {
+    array(ids_);
+    array(indexes_);
+    array(edges_before_);
+  }
+  /// Whether what was read can be the vertices of `rank`.
+  bool fit(const Ownership& ownership, int rank, const ForEach& for_each) const;
 
   std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(ids_.size()); }
   std::uint64_t edges() const noexcept { return edges_before_.back(); }
@@ -36,6 +47,9 @@ class OwnVertices {
   std::span<const std::uint32_t> ids() const noexcept { return ids_; }
   /// [local number]: index.
   std::span<const std::uint32_t> indexes() const noexcept { return indexes_; }
+  /// Lends indexes() to a plan that would need a copy; give_indexes() brings them back.
+  topology::PageVector<std::uint32_t> take_indexes() noexcept { return std::move(indexes_); }
+  void give_indexes(topology::PageVector<std::uint32_t> indexes) noexcept { indexes_ = std::move(indexes); }
 
  private:
   topology::PageVector<std::uint32_t> ids_;

@@ -65,6 +65,9 @@ std::string RunReport::to_json() const {
   }
   if (!ownership_table.empty()) json["ownership_table"] = ownership_table;
   if (!strategy_reason.empty()) json["strategy_reason"] = strategy_reason;
+  if (!layout_reason.empty()) json["layout_reason"] = layout_reason;
+  json["plan_cache"] = plan_cache;
+  if (!plan_cache_note.empty()) json["plan_cache_note"] = plan_cache_note;
   json["seconds_load"] = seconds_load;
   json["seconds_plan"] = seconds_plan;
   json["seconds_total"] = seconds_total;
@@ -111,8 +114,10 @@ std::string RunReport::to_text() const {
                       seconds_plan, seconds_total, readable_bytes(peak_rss_bytes));
   text += fmt::format("{} iterations, {:.6f} s each (mean of the last ten), {:.3f} G edges/s\n",
                       iterations.size(), seconds_per_iteration(), edges_per_second() / 1e9);
+  if (plan_cache != "none") text += fmt::format("plan cache: {}\n", plan_cache);
   text += ownership_table;
   if (!strategy_reason.empty()) text += fmt::format("strategy {}\n", strategy_reason);
+  if (!layout_reason.empty()) text += fmt::format("layout {}\n", layout_reason);
   if (bound.matching > 0) {
     text += fmt::format(
         "cover: {} values each iteration; no plan sends fewer than {} (gap {:.2f} %)\n", bound.values,

@@ -41,8 +41,10 @@ struct RunReport {
     bool passed = false;
   };
 
-  std::string kernel, transport, strategy, strategy_reason, wire, ownership, layout;
-  std::string ownership_table;  ///< why it was chosen: lines, or empty
+  std::string kernel, transport, strategy, strategy_reason, wire, ownership, layout, layout_reason;
+  std::string plan_cache = "none";  ///< "written", "used" or "none"
+  std::string plan_cache_note;      ///< why it was not used or not written, or empty
+  std::string ownership_table;      ///< why it was chosen: lines, or empty
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
   int processes = 1;

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import types
@@ -44,6 +45,14 @@ def test_small_runs(bench, tmp_path):
         assert row["runs"] == 2 and row["tile_bytes_per_edge"] > 0 and row["peak_bytes_per_edge"] > 0
         assert row["edges_per_second"] == pytest.approx(row["edges"] / iteration["median"])
     assert rows["grid-32", "-p 1 -w 1"]["edges"] == 4 * 32 * 31
+
+
+def test_small_overhead():
+    result = run(ROOT / "perf/bench/overhead.py", "--build", BUILD, "--smoke", "--pairs", 1, "--iterations", 3)
+    assert result.returncode == 0, result.stderr
+    assert "-p 2 -w 1 --transport tcp" in result.stdout
+    if shutil.which("valgrind"):  # who is not profiled tells nobody anything
+        assert "not profiled" in result.stdout and ", 0 of them tell the profiler (0.000 %)" in result.stdout
 
 
 def test_small_comparison(bench, tmp_path):

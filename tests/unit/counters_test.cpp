@@ -2,9 +2,22 @@
 
 #include <doctest/doctest.h>
 
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <string>
+#include <thread>
 #include <vector>
 
+#include "perf/event_codes.h"
 #include "topology/memory.h"
 
 namespace edgewire::perf {
@@ -30,6 +43,188 @@ TEST_CASE("an event that ran for half of the time is scaled up, and one that did
   CHECK((twice - counts).count(Event::cycles) == 2000);
   CHECK(instructions_per_llc_miss(Counts{}) == 0);
 }
+
+/// The processors that this thread may use.
+std::vector<int> processors() {
+  cpu_set_t set;
+  REQUIRE(sched_getaffinity(0, sizeof(set), &set) == 0);
+  std::vector<int> found;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) found.push_back(cpu);
+  }
+  return found;
+}
+
+void move_to(const std::vector<int>& cpus) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) CPU_SET(cpu, &set);
+  REQUIRE(sched_setaffinity(0, sizeof(set), &set) == 0);
+}
+
+/// Touches `pages` fresh ones: that many page faults.
+void fault(std::size_t pages) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* memory =
+      mmap(nullptr, pages * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  REQUIRE(memory != MAP_FAILED);
+  madvise(memory, pages * page, MADV_NOHUGEPAGE);
+  for (std::size_t i = 0; i < pages; ++i) static_cast<volatile char*>(memory)[i * page] = 1;
+  munmap(memory, pages * page);
+}
+
+void burn_ms(int ms) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(ms);
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+// Software events go through the same opening, grouping, reading and scaling as those of the processor.
+TEST_CASE("a group counts what is known to have happened") {
+  constexpr std::size_t kPages = 5000;
+  const EventGroup group{Event::page_faults, Event::task_clock_ns, Event::context_switches};
+  if (group.error() != 0) {
+    MESSAGE("skipped: this machine does not allow perf_event_open, errno ", group.error());
+    return;
+  }
+  Counts before, after;
+  group.read(before);
+  fault(kPages);
+  burn_ms(20);
+  group.read(after);
+  const Counts counts = after - before;
+  CHECK(counts.count(Event::page_faults) >= kPages);
+  CHECK(counts.count(Event::page_faults) < 1.2 * kPages);  // sanitizers have pages of their own
+  CHECK(counts.share(Event::page_faults) == 1);
+  CHECK(counts.count(Event::task_clock_ns) > 0);
+  CHECK(!counts.has(Event::cycles));
+}
+
+TEST_CASE("a group that runs for a part of the time is scaled to all of it") {
+  constexpr std::size_t kPages = 5000;
+  const auto cpus = processors();
+  if (cpus.size() < 2) {
+    MESSAGE("skipped: needs two processors");
+    return;
+  }
+  // Counted on one processor only, as if the other half of the time belonged to other events.
+  const EventGroup half({Event::page_faults, Event::task_clock_ns}, cpus[0]);
+  const EventGroup whole{Event::page_faults};
+  if (half.error() != 0) {
+    MESSAGE("skipped: this machine does not allow perf_event_open, errno ", half.error());
+    return;
+  }
+  Counts before, after, before_all, after_all;
+  move_to({cpus[0]});
+  half.read(before);
+  whole.read(before_all);
+  for (int turn = 0; turn < 10; ++turn) {
+    for (const int cpu : {cpus[0], cpus[1]}) {
+      move_to({cpu});
+      burn_ms(3);
+      fault(kPages / 10);
+    }
+  }
+  half.read(after);
+  whole.read(after_all);
+  move_to(cpus);
+  const Counts counts = after - before;
+  const double all = (after_all - before_all).count(Event::page_faults);
+  CHECK(all >= 2 * kPages);
+  CHECK(counts[Event::page_faults].value >= kPages);
+  CHECK(counts[Event::page_faults].value < kPages + kPages / 5);
+  CHECK(counts.share(Event::page_faults) > 0.2);  // a half, but other programs run, too
+  CHECK(counts.share(Event::page_faults) < 0.8);
+  CHECK(counts.count(Event::page_faults) ==
+        doctest::Approx(static_cast<double>(counts[Event::page_faults].value) /
+                        counts.share(Event::page_faults)));
+}
+
+TEST_CASE("waiting for a core is told from waiting for anything else") {
+  const auto cpus = processors();
+  const ThreadCounters counters;
+  using Nanoseconds = std::chrono::duration<double, std::nano>;
+  auto start = std::chrono::steady_clock::now();
+  Counts before = counters.read();
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const double waited = (counters.read() - before).count(Event::core_wait_ns);
+  if (!before.has(Event::core_wait_ns)) {
+    MESSAGE("skipped: this kernel does not tell (CONFIG_SCHED_INFO)");
+    return;
+  }
+  CHECK(50e6 + waited < 1e6 + Nanoseconds(std::chrono::steady_clock::now() - start).count());
+  move_to({cpus[0]});
+  std::atomic<bool> done{false};  // a single flag; pairs with nothing
+  std::thread other([&] {
+    while (!done) {
+    }
+  });
+  before = counters.read();
+  start = std::chrono::steady_clock::now();
+  burn_ms(200);
+  const Nanoseconds ns = std::chrono::steady_clock::now() - start;
+  const Counts counts = counters.read() - before;
+  done = true;
+  other.join();
+  move_to(cpus);
+  CHECK(counts.count(Event::core_wait_ns) > 20e6);
+  CHECK(counts.count(Event::core_wait_ns) + counts.count(Event::task_clock_ns) ==
+        doctest::Approx(ns.count()).epsilon(0.1));
+  CHECK(counts.count(Event::involuntary_switches) > 0);
+  CHECK(counts.count(Event::involuntary_switches) <= counts.count(Event::context_switches));
+}
+
+#ifdef EDGEWIRE_PFM
+/// Whether an event of the processor `family` (libpfm4's name for it) is asked for by this number first.
+/// Answered by a run of this program on the next test case: the library remembers what processors it saw.
+bool asks(const char* family, Event event, std::uint64_t config) {
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("LIBPFM_FORCE_PMU", family, 1);
+    setenv("TEST_EVENT", std::to_string(static_cast<int>(event)).c_str(), 1);
+    setenv("TEST_CONFIG", std::to_string(config).c_str(), 1);
+    execl("/proc/self/exe", "perf_test", "--out=/dev/null", "--test-case=cycles are generic*", nullptr);
+    _exit(127);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  return status == 0;
+}
+
+TEST_CASE("cycles are generic, other events those of the processor that the environment names") {
+  const auto all = find_event_codes();
+  CHECK(all[static_cast<std::size_t>(Event::cycles)][0].type == PERF_TYPE_HARDWARE);
+  const char* event = std::getenv("TEST_EVENT");
+  if (event == nullptr) return;
+  const auto& codes = all[std::stoul(event)];
+  REQUIRE(!codes.empty());
+  CHECK(codes[0].type == PERF_TYPE_RAW);
+  CHECK(codes[0].config == std::stoull(std::getenv("TEST_CONFIG")));
+}
+
+// Numbers from the makers' manuals: event, unit mask << 8, counter mask << 24.
+TEST_CASE("events that have no generic name are asked for by the processor's own") {
+  for (const char* family : {"skx", "clx", "icx", "spr"}) {
+    CHECK(asks(family, Event::stalled_backend, 0x040004A3));  // CYCLE_ACTIVITY.STALLS_TOTAL
+    CHECK(asks(family, Event::remote_reads, 0x02D3));         // MEM_LOAD_L3_MISS_RETIRED.REMOTE_DRAM
+  }
+  CHECK(asks("skl", Event::stalled_backend, 0x040004A3));
+  CHECK(asks("hsw_ep", Event::remote_reads, 0x04D3));  // MEM_LOAD_UOPS_L3_MISS_RETIRED.REMOTE_DRAM
+  CHECK(asks("icx", Event::dtlb_misses, 0x0E08));      // DTLB_LOAD_MISSES.WALK_COMPLETED
+  CHECK(asks("spr", Event::dtlb_misses, 0x0E12));
+  for (const char* family : {"amd64_fam19h_zen4", "amd64_fam19h_zen3"}) {
+    CHECK(asks(family, Event::llc_misses, 0x4844));      // fills from memory, near and far
+    CHECK(asks(family, Event::llc_references, 0x5E44));  // all fills that the second level had not
+    CHECK(asks(family, Event::remote_reads, 0x5044));    // from the far cache, from far memory
+  }
+  CHECK(asks("amd64_fam17h_zen2", Event::llc_misses, 0x4843));
+  CHECK(asks("amd64_fam17h_zen2", Event::remote_reads, 0x5043));
+  CHECK(asks("amd64_fam19h_zen4", Event::stalled_backend, 0x02D6));
+  for (const char* family :
+       {"amd64_fam17h_zen1", "amd64_fam17h_zen2", "amd64_fam19h_zen3", "amd64_fam19h_zen4"})
+    CHECK(asks(family, Event::dtlb_misses, 0xF045));
+}
+#endif
 
 TEST_CASE("software figures are there on every machine") {
   const ThreadCounters counters;

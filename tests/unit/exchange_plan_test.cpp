@@ -5,6 +5,7 @@
 #include <set>
 
 #include "graph_test.h"
+#include "plan/column_addresses.h"
 
 namespace edgewire::plan {
 namespace {
@@ -152,6 +153,39 @@ TEST_CASE("columns cover all destinations and no column mixes peers") {
   for (const Stream& stream : plan.streams())
     if (stream.slots > 0)
       CHECK(std::find(bounds.begin(), bounds.end(), stream.first_destination) != bounds.end());
+}
+
+TEST_CASE("addresses name the column and the place in it") {
+  const TemporaryDirectory directory;
+  const auto graph = random_graph(directory, 2000, 9000);
+  for (const int processes : {1, 3}) {
+    const auto ownership = Ownership::hash(graph.vertices(), processes);
+    for (const auto strategy : {Strategy::edge, Strategy::worker, Strategy::slots, Strategy::cover}) {
+      CAPTURE(to_name(strategy));
+      auto sides = make_plans(graph, ownership, strategy, 2, Layout::degree);
+      ExchangePlan& plan = *sides[0].plan;
+      const auto bounds = plan.cut_columns(100, 300, kOneWorker);
+      std::vector<std::uint32_t> destinations, addresses, ends, same_ends;
+      std::vector<std::vector<std::uint32_t>> blocks;
+      for (std::uint32_t i = 0; i < plan.sources(); i += ExchangePlan::kRowBlock) {
+        plan.read(i, std::min(i + ExchangePlan::kRowBlock, plan.sources()), destinations, ends);
+        blocks.push_back(destinations);
+      }
+      OwnVertices& own = *sides[0].own;
+      const std::vector<std::uint32_t> indexes(own.indexes().begin(), own.indexes().end());
+      plan.address_by_column(bounds, own, kOneWorker);
+      for (std::uint32_t i = 0; i < plan.sources(); i += ExchangePlan::kRowBlock) {
+        plan.read(i, std::min(i + ExchangePlan::kRowBlock, plan.sources()), addresses, same_ends);
+        for (auto& address : addresses) {
+          REQUIRE((address >> kOffsetBits) + 1 < bounds.size());
+          address = bounds[address >> kOffsetBits] + (address & 0xffff);
+        }
+        REQUIRE(addresses == blocks[i / ExchangePlan::kRowBlock]);
+      }
+      plan.return_indexes(bounds, own, kOneWorker);
+      CHECK(std::equal(indexes.begin(), indexes.end(), own.indexes().begin(), own.indexes().end()));
+    }
+  }
 }
 
 TEST_CASE("own vertices are ordered as asked") {

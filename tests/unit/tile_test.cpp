@@ -9,13 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include "plan/column_addresses.h"
+
 namespace {
 
 using edgewire::engine::WorkerPool;
 using namespace edgewire::kernels;
 
 /// Edges in memory: for each source its destinations.
-class Edges : public EdgeReader {
+class Edges {
  public:
   explicit Edges(std::uint32_t sources) : rows_(sources) {}
   void add(std::uint32_t source, std::uint32_t destination) {
@@ -23,11 +25,21 @@ class Edges : public EdgeReader {
   }
   const std::vector<std::uint32_t>& row(std::uint32_t source) const { return rows_[source]; }
 
-  std::uint32_t sources() const override { return static_cast<std::uint32_t>(rows_.size()); }
+  std::uint32_t sources() const { return static_cast<std::uint32_t>(rows_.size()); }
   std::uint64_t edges() const { return edges_; }
+
+ private:
+  std::vector<std::vector<std::uint32_t>> rows_;
+  std::uint64_t edges_ = 0;
+};
+
+class Reader final : public EdgeReader {
+ public:
+  Reader(const Edges& graph, std::span<const std::uint32_t> bounds) : graph_(graph), address_(bounds) {}
+  std::uint32_t sources() const override { return graph_.sources(); }
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
     std::uint64_t sum = 0;
-    for (std::uint32_t s = first; s < last; ++s) sum += rows_[s].size();
+    for (std::uint32_t s = first; s < last; ++s) sum += graph_.row(s).size();
     return sum;
   }
   void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
@@ -37,15 +49,19 @@ class Edges : public EdgeReader {
     destinations.clear();
     ends.clear();
     for (std::uint32_t s = first; s < last; ++s) {
-      destinations.insert(destinations.end(), rows_[s].begin(), rows_[s].end());
+      for (const auto destination : graph_.row(s)) destinations.push_back(address_(destination));
       ends.push_back(static_cast<std::uint32_t>(destinations.size()));
     }
   }
 
  private:
-  std::vector<std::vector<std::uint32_t>> rows_;
-  std::uint64_t edges_ = 0;
+  const Edges& graph_;
+  edgewire::plan::ColumnAddresses address_;
 };
+
+Tiles build(WorkerPool& pool, const Edges& graph, const std::vector<std::uint32_t>& bounds) {
+  return build_tiles(pool, Reader(graph, bounds), bounds);
+}
 
 WorkerPool make_pool(int workers) {
   edgewire::topology::Placement placement;
@@ -129,7 +145,7 @@ TEST_CASE("sums agree with plain sums on skewed graphs of odd sizes") {
     CAPTURE(shape.sources);
     const Edges graph = skewed(shape.sources, shape.destinations, shape.edges, shape.sources);
     WorkerPool pool = make_pool(2);
-    const Tiles tiles = build_tiles(pool, graph, equal_columns(shape.destinations, shape.width));
+    const Tiles tiles = build(pool, graph, equal_columns(shape.destinations, shape.width));
     CHECK(tiles.edges() == graph.edges());
     CHECK(error_of(tiles, graph, shape.destinations, some_values(shape.sources, 7)) < kTolerance);
   }
@@ -144,7 +160,7 @@ TEST_CASE("columns of unequal width, some without edges") {
     if (d < 1000 || d > 20000) graph.add(static_cast<std::uint32_t>(random() % 100000), d);
   }
   WorkerPool pool = make_pool(2);
-  const Tiles tiles = build_tiles(pool, graph, bounds);
+  const Tiles tiles = build(pool, graph, bounds);
   REQUIRE(tiles.columns() == bounds.size() - 1);
   for (std::size_t c = 0; c + 1 < bounds.size(); ++c) {
     CHECK(tiles.column_begin(c) == bounds[c]);
@@ -162,28 +178,28 @@ TEST_CASE("a destination with millions of equal addends, and a source with milli
   for (std::uint32_t d = 0; d < 100000; ++d) star.add(9, d);
   for (int i = 0; i < 2000000; ++i) star.add(10, 6);
   WorkerPool pool = make_pool(1);
-  const Tiles tiles = build_tiles(pool, star, equal_columns(100000, kColumnWidth));
+  const Tiles tiles = build(pool, star, equal_columns(100000, kColumnWidth));
   CHECK(error_of(tiles, star, 100000, std::vector<float>(kMany, 0.1F)) < 1e-10);
 }
 
 TEST_CASE("no sources, no edges") {
   WorkerPool pool = make_pool(2);
-  const Tiles none = build_tiles(pool, Edges(0), equal_columns(10, 4));
+  const Tiles none = build(pool, Edges(0), equal_columns(10, 4));
   CHECK(none.columns() == 3);
   CHECK(sums_of(none, {}) == std::vector<double>(10, 0.0));
-  const Tiles empty = build_tiles(pool, Edges(100), equal_columns(10, 4));
+  const Tiles empty = build(pool, Edges(100), equal_columns(10, 4));
   CHECK(sums_of(empty, std::vector<float>(100, 1.0F)) == std::vector<double>(10, 0.0));
-  CHECK(build_tiles(pool, Edges(100), std::vector<std::uint32_t>{0}).columns() == 0);
+  CHECK(build(pool, Edges(100), std::vector<std::uint32_t>{0}).columns() == 0);
 }
 
 TEST_CASE("the tiles are the same from any number of workers") {
   const Edges graph = skewed(150000, 90000, 1500000, 3);
   const std::vector<std::uint32_t> bounds = equal_columns(90000, 10000);
   WorkerPool one = make_pool(1);
-  const Tiles expected = build_tiles(one, graph, bounds);
+  const Tiles expected = build(one, graph, bounds);
   for (const int workers : {2, 3, 5}) {
     WorkerPool pool = make_pool(workers);
-    const Tiles tiles = build_tiles(pool, graph, bounds);
+    const Tiles tiles = build(pool, graph, bounds);
     for (std::size_t c = 0; c < tiles.columns(); ++c) CHECK(words_of(tiles, c) == words_of(expected, c));
   }
 }
@@ -194,9 +210,33 @@ TEST_CASE("memory stays within five bytes an edge, even for sparse tiles") {
   for (int i = 0; i < 1000000; ++i)
     graph.add(static_cast<std::uint32_t>(random() % 1000000), static_cast<std::uint32_t>(random() % 1000000));
   WorkerPool pool = make_pool(2);
-  const Tiles tiles = build_tiles(pool, graph, equal_columns(1000000, kColumnWidth));
+  const Tiles tiles = build(pool, graph, equal_columns(1000000, kColumnWidth));
   CHECK(tiles.bytes() <= 5 * graph.edges());
   CHECK(error_of(tiles, graph, 1000000, some_values(1000000, 4)) < kTolerance);
+}
+
+TEST_CASE("tiles fit the caches, and their sums stay right in small ones") {
+  const TileSizes usual = TileSizes::for_caches(32 << 10, 1 << 20);
+  CHECK(usual.column_width == 65536);
+  CHECK(usual.strip_width == 65536);
+  CHECK(usual.narrow_sources == 8192);
+  const TileSizes small = TileSizes::for_caches(24 << 10, 300 << 10);
+  CHECK(small.column_width == 16384);
+  CHECK(small.strip_width == 16384);
+  CHECK(small.narrow_sources == 4096);
+  const TileSizes none = TileSizes::for_caches(0, 0);
+  CHECK(none.column_width == 4096);
+  CHECK(none.strip_width == 4096);
+  CHECK(TileSizes::for_caches(1 << 20, 1 << 30).strip_width == kStripWidth);
+
+  const Edges graph = skewed(150000, 90000, 1500000, 3);
+  WorkerPool pool = make_pool(2);
+  for (const TileSizes& sizes : {small, none}) {
+    const auto bounds = equal_columns(90000, sizes.column_width);
+    const Tiles tiles = build_tiles(pool, Reader(graph, bounds), bounds, {}, sizes);
+    CHECK(tiles.edges() == graph.edges());
+    CHECK(error_of(tiles, graph, 90000, some_values(150000, 5)) < kTolerance);
+  }
 }
 
 }  // namespace

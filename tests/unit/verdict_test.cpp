@@ -97,17 +97,43 @@ TEST_CASE("a process with more edges is imbalance, one that needs longer for an 
     const auto verdict = judge(load);
     CHECK(verdict.limiters[0].cause == Cause::slow_peer);
     CHECK(verdict.limiters[0].rank == 2);
-    CHECK(says(verdict, "rank 2 needs 2.00 ns of a worker for an edge, the others 1.00\n"));
+    CHECK(says(verdict, "rank 2 is busy for 40.00 ms, 2.00 ns of a worker for an edge, the others 1.00\n"));
   }
   SUBCASE("a neighbour on its core") {
-    load.processes[2].cpu_share = 0.5;
-    CHECK(says(judge(load), "had their cores for 50 % of the time only"));
+    load.processes[2].core_wait_s = 0.02;
+    CHECK(says(judge(load), "its workers had no core for 20.00 ms of an iteration"));
   }
   SUBCASE("half the cores") {
     load.processes[2].workers = 2;
     load.processes[2].cores = 1;
     CHECK(says(judge(load), "its 2 workers share 1 core\n"));
   }
+}
+
+TEST_CASE("who loses its core while it waits is slow, and no latency is blamed") {
+  auto load = even(2);
+  load.seconds = 0.1;
+  load.processes[1].lost_s = load.processes[1].core_wait_s = 0.07;
+  const auto verdict = judge(load);
+  CHECK(verdict.limiters[0].cause == Cause::slow_peer);
+  CHECK(verdict.limiters[0].rank == 1);
+  CHECK(verdict.limiters[0].share == doctest::Approx(0.9));
+  CHECK(says(verdict, "its workers had no core for 70.00 ms of an iteration"));
+  load.processes[0].lost_s = load.processes[0].core_wait_s =
+      0.07;  // all of them do: the machines are too small for what runs there
+  CHECK(limit(load) == Cause::cores);
+  CHECK(says(judge(load), "they had no core for 70.00 ms of it"));
+}
+
+TEST_CASE("a core that is lost while the wire is busy anyway does no harm") {
+  auto load = even(2);
+  load.seconds = 0.4;
+  load.processes[1].wire_bytes_received = 50'000'000;  // 400 ms
+  for (auto& one : load.processes) one.lost_s = one.core_wait_s = one.waited_s = 0.3;
+  const auto verdict = judge(load);
+  CHECK(verdict.limiters[0].cause == Cause::wire);
+  CHECK(verdict.limiters[1].seconds == doctest::Approx(0.020));
+  CHECK(verdict.seconds_10x == doctest::Approx(0.040));
 }
 
 TEST_CASE("one worker with more than its share is imbalance too") {

@@ -1,0 +1,21 @@
+// The result of a job with a dense kernel, from the values that its processes hold.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kernels/dense_job.h"
+#include "launch/wire_up.h"
+
+namespace edgewire::kernels {
+
+/// All vertices' values by global id at rank 0, elsewhere empty; `values` are by index of the own vertices.
+/// Collective.
+std::vector<float> gather_values(launch::WireUp& wire, const DenseJob& job, std::span<const float> values);
+
+/// Order-independent hash of the values of the own vertices; the sum over processes is the checksum of a
+/// result.
+std::uint64_t checksum(const DenseJob& job, std::span<const float> values);
+
+}  // namespace edgewire::kernels

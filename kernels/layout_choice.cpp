@@ -1,0 +1,220 @@
+#include "kernels/layout_choice.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "launch/packing.h"
+#include "plan/column_addresses.h"
+#include "topology/page_vector.h"
+
+namespace edgewire::kernels {
+
+namespace {
+
+constexpr std::uint32_t kBlock = kRowBlock;
+static_assert(kBlock == plan::OwnVertices::kBlock);
+
+struct Subject {
+  const graph::GraphFile& graph;
+  const plan::Ownership& ownership;
+  std::uint32_t rank;
+};
+
+/// Sample runs of row blocks: [block].
+std::vector<bool> sample_blocks(const plan::OwnVertices& own) {
+  constexpr std::uint64_t kRuns = 4;
+  const std::uint64_t wanted = std::max<std::uint64_t>(own.edges() / 8, 1 << 21);
+  std::vector<bool> sampled((own.count() + kBlock - 1) / kBlock);
+  std::uint64_t before = 0, taken = 0;  // of the run
+  std::uint64_t run = 0;
+  for (std::uint32_t b = 0; b < sampled.size(); ++b) {
+    const std::uint64_t edges = own.edges(b * kBlock, std::min((b + 1) * kBlock, own.count()));
+    while (run + 1 < kRuns && before >= own.edges() / kRuns * (run + 1)) ++run, taken = 0;
+    if (taken < wanted / kRuns) {
+      sampled[b] = true;
+      taken += edges;
+    }
+    before += edges;
+  }
+  return sampled;
+}
+
+/// The edges between own vertices whose sources lie in sampled blocks.
+class SampleReader final : public EdgeReader {
+ public:
+  SampleReader(const Subject& subject, const plan::OwnVertices& own)
+      : subject_(subject), own_(own), sampled_(sample_blocks(own)) {}
+
+  /// Cuts the destinations into columns as a plan would, by every eighth block. To be called first.
+  const std::vector<std::uint32_t>& cut_columns(std::uint32_t width, int workers) {
+    std::vector<std::uint32_t> counts(own_.count() / kBlock + 1), ends;
+    std::uint64_t all = 0;
+    for (std::uint32_t b = 0; b < sampled_.size(); b += 8) {
+      visit(b * kBlock, std::min((b + 1) * kBlock, own_.count()), ends,
+            [&](std::uint32_t destination) { ++counts[destination / kBlock], ++all; });
+    }
+    const std::uint64_t most = all / (kColumnsPerWorker * static_cast<std::uint64_t>(workers));
+    std::uint64_t edges = 0;
+    for (std::uint32_t d = 0; d < own_.count(); d += kBlock) {
+      if (d > bounds_.back() && (d + kBlock - bounds_.back() > width || edges + counts[d / kBlock] > most)) {
+        bounds_.push_back(d);
+        edges = 0;
+      }
+      edges += counts[d / kBlock];
+    }
+    bounds_.push_back(own_.count());
+    address_.emplace(bounds_);
+    return bounds_;
+  }
+
+  std::uint32_t sources() const override { return own_.count(); }
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
+    std::uint64_t sum = 0;
+    for (std::uint32_t b = first; b < last; b += kBlock)
+      if (sampled_[b / kBlock]) sum += own_.edges(b, std::min(b + kBlock, last));
+    return sum;
+  }
+  void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
+            std::vector<std::uint32_t>& ends) const override {
+    destinations.clear();
+    visit(first, last, ends,
+          [&](std::uint32_t destination) { destinations.push_back((*address_)(destination)); });
+  }
+
+ private:
+  /// edge(index of the destination); sets ends as read() does.
+  template <class Edge>
+  void visit(std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& ends,
+             const Edge& edge) const {
+    ends.assign(last - first, 0);
+    if (!sampled_[first / kBlock]) return;
+    const auto offsets = subject_.graph.offsets();
+    const auto targets = subject_.graph.targets();
+    std::uint32_t edges = 0;
+    subject_.ownership.visit([&](const auto& scheme) {
+      for (std::uint32_t i = first; i < last; ++i) {
+        const std::uint32_t v = own_.ids()[i];
+        for (std::uint64_t e = offsets[v]; e < offsets[v + std::size_t{1}]; ++e) {
+          const plan::Place place = scheme.place(targets[e]);
+          if (place.owner != subject_.rank) continue;
+          edge(own_.indexes()[place.local]);
+          ++edges;
+        }
+        ends[i - first] = edges;
+      }
+    });
+  }
+
+  const Subject& subject_;
+  const plan::OwnVertices& own_;
+  std::vector<bool> sampled_;
+  std::vector<std::uint32_t> bounds_{0};
+  std::optional<plan::ColumnAddresses> address_;
+};
+
+/// Seconds that a sweep over all own edges would take, by the sample.
+double sweep_seconds(const Subject& subject, const plan::OwnVertices& own, engine::WorkerPool& pool,
+                     const TileSizes& sizes) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kSweeps = 3;
+  SampleReader reader(subject, own);
+  const auto& bounds = reader.cut_columns(sizes.column_width, pool.workers());
+  const Tiles tiles = build_tiles(pool, reader, bounds, {}, sizes);
+  const topology::PageVector<float> x(own.count(), 1.0F);
+  std::vector<std::vector<double>> sums(static_cast<std::size_t>(pool.workers()));
+  for (auto& one : sums) one.resize(kColumnWidth);
+  double best = 0;
+  for (int sweep = 0; sweep <= kSweeps; ++sweep) {
+    const auto start = Clock::now();
+    pool.for_each(tiles.columns(), [&](int worker, std::uint64_t column) {
+      compute_column(tiles, column, x.data(), sums[static_cast<std::size_t>(worker)].data());
+    });
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    if (sweep <= 1 || seconds < best) best = seconds;  // the first sweep only warms up
+  }
+  return tiles.edges() == 0 ? 0
+                            : best / static_cast<double>(tiles.edges()) * static_cast<double>(own.edges());
+}
+
+/// How likely two edges between own vertices lie in the same tile, in given and in degree order; by an edge
+/// of one row in each block.
+std::pair<double, double> density(const Subject& subject, const plan::OwnVertices& by_degree) {
+  std::array<std::unordered_map<std::uint64_t, double>, 2> weights;
+  double all = 0;
+  const auto offsets = subject.graph.offsets();
+  subject.ownership.visit([&](const auto& scheme) {
+    for (std::uint32_t local = 0; local < by_degree.count(); local += kBlock / 2 + 1) {
+      const std::uint32_t v = scheme.vertex(subject.rank, local);
+      const std::uint64_t degree = offsets[v + std::size_t{1}] - offsets[v];
+      if (degree == 0) continue;
+      const plan::Place target = scheme.place(subject.graph.targets()[offsets[v] + local % degree]);
+      if (target.owner != subject.rank) continue;
+      const auto tile = [](std::uint64_t s, std::uint64_t d) {
+        return s / kStripWidth << 32 | d / kColumnWidth;
+      };
+      const auto indexes = by_degree.indexes();
+      const auto weight = static_cast<double>(degree);
+      weights[0][tile(local, target.local)] += weight;
+      weights[1][tile(indexes[local], indexes[target.local])] += weight;
+      all += weight;
+    }
+  });
+  std::array<double, 2> sums{};
+  for (std::size_t i = 0; i < 2; ++i)
+    for (const auto& [tile, weight] : weights[i]) sums[i] += weight / all * (weight / all);
+  return {sums[0], sums[1]};
+}
+
+/// Whether the given order may be the better one.
+bool worth_measuring(const Subject& subject, const plan::OwnVertices& by_degree) {
+  if (by_degree.count() <= kStripWidth) return false;  // one strip: all of it lies in the cache
+  const double tiles = static_cast<double>(by_degree.count()) / kStripWidth *
+                       static_cast<double>(by_degree.count()) / kColumnWidth;
+  const auto [given, degree] = density(subject, by_degree);
+  return given > std::max(1.25 / tiles, degree / 2);
+}
+
+}  // namespace
+
+LayoutChoice choose_layout(launch::WireUp& wire, const graph::GraphFile& graph,
+                           const plan::Ownership& ownership, engine::WorkerPool& pool, const TileSizes& sizes,
+                           const plan::ForEach& for_each) {
+  const Subject subject{graph, ownership, static_cast<std::uint32_t>(wire.rank())};
+  const auto order = [&](plan::Layout layout) {
+    return std::make_unique<plan::OwnVertices>(graph, ownership, wire.rank(), layout, for_each);
+  };
+  LayoutChoice choice;
+  choice.own = order(plan::Layout::degree);
+  std::vector<double> seconds(2);  // given, degree
+  if (worth_measuring(subject, *choice.own)) {
+    seconds[1] = sweep_seconds(subject, *choice.own, pool, sizes);
+    seconds[0] = sweep_seconds(subject, *order(plan::Layout::given), pool, sizes);
+  }
+  const auto all = wire.allgather(launch::pack(seconds));
+  seconds = {0, 0};
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    const auto one = launch::unpack<double>(all[p], p, 2);
+    for (std::size_t i = 0; i < 2; ++i) seconds[i] += one[i];
+  }
+  if (seconds[1] == 0) {
+    choice.reason = "degree: the given order does not keep neighbours together";
+    return choice;
+  }
+  if (seconds[0] < 0.95 * seconds[1]) {
+    choice.layout = plan::Layout::given;
+    choice.own = order(plan::Layout::given);
+  }
+  choice.reason = fmt::format("{}: by a sample, a sweep takes {:.4g} ms in given order, {:.4g} ms by degree",
+                              choice.layout == plan::Layout::given ? "given" : "degree", 1e3 * seconds[0],
+                              1e3 * seconds[1]);
+  return choice;
+}
+
+}  // namespace edgewire::kernels

@@ -1,0 +1,30 @@
+// `--layout auto`: sweeps a sample of the tiles of either order of the vertices, and takes the faster one.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/worker_pool.h"
+#include "graph/graph_file.h"
+#include "kernels/tile.h"
+#include "launch/wire_up.h"
+#include "plan/own_vertices.h"
+#include "plan/ownership.h"
+
+namespace edgewire::kernels {
+
+struct LayoutChoice {
+  std::unique_ptr<plan::OwnVertices> own;
+  plan::Layout layout = plan::Layout::degree;  ///< the same in all processes
+  std::string reason;                          ///< one line
+};
+
+/// Degree order, unless the given order is faster by a twentieth over all processes. Each process whose given
+/// order keeps neighbours together (its edges meet in fewer tiles than by chance) builds the tiles of an
+/// eighth of the edges between its own vertices in both orders, in four runs of neighbouring sources, so that
+/// they are as dense as all tiles will be, and sweeps them. Collective; throws Error.
+LayoutChoice choose_layout(launch::WireUp& wire, const graph::GraphFile& graph,
+                           const plan::Ownership& ownership, engine::WorkerPool& pool, const TileSizes& sizes,
+                           const plan::ForEach& for_each);
+
+}  // namespace edgewire::kernels

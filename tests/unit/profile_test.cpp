@@ -1,0 +1,69 @@
+#include "perf/profile.h"
+
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace edgewire::perf {
+namespace {
+
+/// One process with two workers, 10 iterations of 1000 edges each; while they computed, counters ran for half
+/// of the time, and cache misses were counted for half of that.
+Profile counted() {
+  Profile profile;
+  profile.iterations = 10;
+  ProcessProfile process;
+  process.facts.workers = 2;
+  process.facts.edges = 1000;
+  process.iterations.resize(10);
+  process.waited_ns = process.wire_bytes_to = {0};
+  process.workers.resize(2);
+  for (auto& worker : process.workers) {
+    worker.phases = {8000, 0, 0, 0};
+    worker.counted_ns = {4000, 0, 0, 0};
+    auto& counts = worker.counts[0];
+    counts[Event::cycles] = {40'000, 4000, 4000};
+    counts[Event::instructions] = {20'000, 4000, 4000};
+    counts[Event::stalled_backend] = {5000, 4000, 4000};
+    counts[Event::llc_misses] = {125, 4000, 2000};  // 250 of the whole time
+  }
+  profile.processes.push_back(process);
+  profile.load = load_of(profile);
+  profile.verdict = judge(profile.load);
+  return profile;
+}
+
+TEST_CASE("derived figures come from counts, scaled, of computing") {
+  const auto profile = counted();
+  const auto json = nlohmann::json::parse(profile.to_json());
+  const auto& process = json["processes"][0];
+  for (const auto& worker : process["worker"]) {
+    const auto& compute = worker["counted"]["compute"];
+    CHECK(compute["llc_misses"] == 250);
+    CHECK(compute["llc_misses_share_of_time"] == 0.5);
+    CHECK(compute["cycles_per_instruction"] == 2);
+    CHECK(compute["stalled_cycles_per_instruction"] == 0.25);
+    CHECK(compute["instructions_per_llc_miss"] == 80);
+    CHECK(!worker["counted"]["send"].contains("cycles_per_instruction"));
+  }
+  // 500 misses in half of the time of 10 iterations with 1000 edges.
+  CHECK(process["bytes_from_memory_per_edge"].get<double>() == doctest::Approx(64.0 * 500 / 5 / 1000));
+  const auto text = profile.to_text();
+  INFO(text);
+  CHECK(text.find(
+            "compute: 2.00 cycles an instruction, 0.25 of them stalled, 80 instructions a last-level miss, "
+            "6.4 bytes from memory an edge\n") != std::string::npos);
+}
+
+TEST_CASE("a figure whose events are not counted is left out") {
+  auto profile = counted();
+  for (auto& worker : profile.processes[0].workers) worker.counts[0][Event::llc_misses] = {};
+  const auto process = nlohmann::json::parse(profile.to_json())["processes"][0];
+  CHECK(!process.contains("bytes_from_memory_per_edge"));
+  CHECK(!process["worker"][0]["counted"]["compute"].contains("instructions_per_llc_miss"));
+  CHECK(profile.to_text().find("compute: 2.00 cycles an instruction, 0.25 of them stalled\n") !=
+        std::string::npos);
+}
+
+}  // namespace
+}  // namespace edgewire::perf
