@@ -72,7 +72,17 @@ class Switch:
     """The hosts' link goes through a namespace between them, whose ports towards them tbf shapes."""
 
     def __init__(self, hosts, bits_per_s, loss):
-        self.name, self.hosts = f"{hosts.names[0]}sw", hosts
+        self.name, self.hosts, self.bits_per_s, self.loss = f"{hosts.names[0]}sw", hosts, bits_per_s, loss
+
+    def __enter__(self):
+        try:
+            self.connect(self.hosts, self.bits_per_s, self.loss)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def connect(self, hosts, bits_per_s, loss):
         run(["ip", "netns", "add", self.name])
         run(["ip", "-n", self.name, "link", "add", "switch", "type", "bridge"])
         run(["ip", "-n", self.name, "link", "set", "switch", "up"])
@@ -90,9 +100,6 @@ class Switch:
                 run([*tc, "qdisc", "add", "dev", f"port{i}", "clsact"])
                 run([*tc, "filter", "add", "dev", f"port{i}", "ingress", "protocol", "all", "bpf", "da", "bytecode",
                      f"4,32 0 0 4294963256,53 1 0 {int(loss * 2**32)},6 0 0 2,6 0 0 0"])
-
-    def __enter__(self):
-        return self
 
     def __exit__(self, *_):
         subprocess.run(["ip", "netns", "del", self.name], check=False)

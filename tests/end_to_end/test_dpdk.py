@@ -178,11 +178,6 @@ def test_netbench_counts_what_was_sent_again(network):
     assert sum(row["retransmitted_bytes"] for row in rows) > 0
 
 
-def test_memory_between_two_processes_is_a_port_as_well(edgewire, graph, tmp_path):
-    both = ";".join(f"net_memif0,role={role},socket={tmp_path}/memif,socket-abstract=no" for role in ("server", "client"))
-    edgewire.ok("pagerank", graph, "-p", 2, "-w", 1, "--transport", "dpdk", "--dpdk-port", both, "--verify")
-
-
 @pytest.fixture
 def running(network, graph, tmp_path):
     """running() starts a job of three processes that iterates; it is killed when the test ends."""
