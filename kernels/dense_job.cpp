@@ -112,7 +112,8 @@ DenseJob::DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const De
   malloc_trim(0);  // iterating needs little of what the plan took
 }
 
-/// Each process of a host takes one of the interfaces that the user wants, see topology::share_cards().
+/// Each process of a host takes one of the interfaces that the user wants, see topology::share_cards(), and a
+/// core for polling where enough are spare.
 void DenseJob::share_cards(const topology::Machine& machine) {
   const int node = machine.nodes[static_cast<std::size_t>(pool_->placement().workers[0].node)].os_index;
   address_ = wire_.address();
@@ -130,6 +131,9 @@ void DenseJob::share_cards(const topology::Machine& machine) {
   if (card >= 0) address_ = wire_.wanted_interfaces()[static_cast<std::size_t>(card)].address;
   char name[256] = "?";
   gethostname(name, sizeof name - 1);
+  const auto spare = topology::spare_cpus(machine, wire_.local_size(), pool_->workers());
+  if (spare.size() >= static_cast<std::size_t>(wire_.local_size()))
+    poll_cpu_ = spare[static_cast<std::size_t>(wire_.local_rank())];
   place_ = fmt::format("{}: {}", name, topology::describe(pool_->placement(), machine));
   if (!hosts.empty()) place_ += "; network " + address_;
 }
@@ -149,6 +153,8 @@ transport::Settings DenseJob::settings(const DenseOptions& options) {
   settings.nodes = wire_.nodes();
   settings.verbs_device = options.verbs_device;
   settings.verbs_traffic_class = options.verbs_traffic_class;
+  settings.dpdk = options.dpdk;
+  settings.dpdk.poll_cpu = poll_cpu_;
   return settings;
 }
 

@@ -45,6 +45,7 @@ struct DenseOptions {
   std::uint64_t link_bits_per_s = 0;  ///< line rate of shaped links, 0: as they are; for the plan cache only
   std::string verbs_device;           ///< see transport::Settings
   int verbs_traffic_class = 0;        ///< the same
+  transport::DpdkChoice dpdk{};
   /// Called with a step's name, what is done of it, and the whole; by any worker.
   std::function<void(std::string_view step, std::uint64_t done, std::uint64_t total)> progress;
   std::string kernel;  ///< what is computed, in words: must be the same in all processes
@@ -124,6 +125,7 @@ class DenseJob {
   std::string address_;             ///< of this process, for other hosts
   std::vector<int> process_nodes_;  ///< of the processes of this host
   int process_index_ = 0;           ///< of this one there
+  int poll_cpu_ = -1;               ///< see transport::DpdkChoice
   std::unique_ptr<transport::Transport> link_;
   std::optional<plan::Ownership> ownership_;
   std::string ownership_name_, ownership_table_;

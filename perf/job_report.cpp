@@ -25,6 +25,8 @@ struct Summary {
   double seconds_load, seconds_plan, seconds_total;
   std::uint64_t peak_rss_bytes, tile_bytes, checksum, matching, refused_connections, refused_frames,
       setup_messages;
+  report::RunReport::Losses losses;
+  bool sends_in_place;
 };
 
 /// Without what processes of one host exchange.
@@ -35,8 +37,8 @@ plan::Traffic between_hosts(plan::Traffic traffic, const std::vector<int>& nodes
   return traffic;
 }
 
-/// Packets are as long as the path allows, which only the connected transport knows.
-void set_verbs_frames(plan::Volume& volume, const kernels::DenseJob& job, std::uint64_t bytes_a_value) {
+/// Verbs and dpdk: packets are as long as the path allows, which only the connected transport knows.
+void set_own_frames(plan::Volume& volume, const kernels::DenseJob& job, std::uint64_t bytes_a_value) {
   const plan::Traffic& traffic = job.traffic();
   const auto processes = static_cast<std::size_t>(traffic.processes());
   volume.wire_bytes_total[0] = volume.wire_bytes_max[0] = 0;
@@ -60,7 +62,7 @@ void set_bound(report::RunReport& report, const kernels::DenseJob& job, plan::St
   report.bound.payload_bytes = volume.payload_bytes_total;
   if (report.transport == "shm+tcp")
     volume = plan::volume(between_hosts(job.traffic(), nodes), bytes_a_value);
-  if (report.transport == "verbs") set_verbs_frames(volume, job, bytes_a_value);
+  if (report.transport == "verbs" || report.transport == "dpdk") set_own_frames(volume, job, bytes_a_value);
   report.bound.wire_bytes =
       report.transport == "shm" ? volume.payload_bytes_total : volume.wire_bytes_total[0];
   for (const char* rate : kRates) {
@@ -94,10 +96,20 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
   report.wire = plan::to_name(options.encoding);
 
   const auto records = wire.gather(launch::pack(figures.iterations));
-  const std::vector<Summary> mine{{job.seconds_load, job.seconds_plan, figures.seconds_total,
-                                   peak_rss_bytes(), job.tiles().bytes(), figures.checksum, job.matching(),
-                                   job.link().counters().refused_connections,
-                                   job.link().counters().refused_frames, job.setup_messages()}};
+  const auto sent = job.link().counters();
+  const std::vector<Summary> mine{{job.seconds_load,
+                                   job.seconds_plan,
+                                   figures.seconds_total,
+                                   peak_rss_bytes(),
+                                   job.tiles().bytes(),
+                                   figures.checksum,
+                                   job.matching(),
+                                   sent.refused_connections,
+                                   sent.refused_frames,
+                                   job.setup_messages(),
+                                   {sent.retransmitted_bytes, sent.duplicate_frames, sent.reordered_frames,
+                                    sent.corrupt_frames, sent.foreign_frames, sent.missed_frames},
+                                   sent.sends_in_place}};
   for (auto& place : wire.gather(job.place())) report.placement.push_back(std::move(place));
   const auto summaries = wire.gather(launch::pack(mine));
   for (std::size_t p = 0; p < summaries.size(); ++p) {
@@ -118,6 +130,8 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
     report.bound.matching += one.matching;
     report.refused_connections += one.refused_connections;
     report.refused_frames += one.refused_frames;
+    report.losses += one.losses;
+    if (report.transport == "dpdk") report.sending = one.sends_in_place ? "in place" : "copied once";
   }
   return report;
 }

@@ -63,7 +63,7 @@ struct Limit {
 /// What a process saw of one measurement.
 struct Share {
   double seconds = 0, cpu_s = 0;
-  std::uint64_t writes = 0, payload_bytes = 0, frame_bytes = 0, zero_copy_sends = 0;
+  std::uint64_t writes = 0, payload_bytes = 0, frame_bytes = 0, zero_copy_sends = 0, retransmitted_bytes = 0;
 };
 
 class Bench {
@@ -128,6 +128,7 @@ Bench::Bench(launch::WireUp& wire, const NetbenchOptions& options)
   settings.address = wire.address();
   settings.peer_timeout_s = options.peer_timeout_s;
   settings.health = &wire.health();
+  settings.dpdk = options.dpdk.of(wire.local_rank());
   link_ = transport::create(options.transport, settings);
   const std::size_t bytes = lane_bytes_ * lanes_.size();
   std::vector<transport::Transport::Part> parts(2);
@@ -270,7 +271,8 @@ Share Bench::run(NetbenchTest test, std::size_t bytes, const Limit& limit) {
               after.writes - before.writes,
               after.payload_bytes - before.payload_bytes,
               after.frame_bytes - before.frame_bytes,
-              after.zero_copy_sends - before.zero_copy_sends};
+              after.zero_copy_sends - before.zero_copy_sends,
+              after.retransmitted_bytes - before.retransmitted_bytes};
   for (int lane = 0; lane < lanes; ++lane) share.seconds = std::max(share.seconds, lane_of(lane).seconds);
   return share;
 }
@@ -288,6 +290,7 @@ NetbenchRow Bench::measure(NetbenchTest test, std::size_t bytes) {
     row.payload_bytes += share.payload_bytes;
     row.frame_bytes += share.frame_bytes;
     row.zero_copy_sends += share.zero_copy_sends;
+    row.retransmitted_bytes += share.retransmitted_bytes;
     row.wire_bytes += link_->wire_bytes_of(share.frame_bytes);
   }
   row.sender_cores = shares[0].cpu_s / row.seconds;

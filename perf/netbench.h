@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "launch/wire_up.h"
+#include "transport/transport.h"
 
 namespace edgewire::perf {
 
@@ -33,6 +34,7 @@ struct NetbenchOptions {
   bool bidirectional = false;      ///< streams go both ways at once
   bool busy_poll = false;          ///< wait by polling, not sleeping
   double peer_timeout_s = 10;
+  transport::DpdkChoice dpdk{};
 
   /// Throws UsageError that names the option.
   void check() const;
@@ -44,9 +46,10 @@ struct NetbenchRow {
   std::size_t message_bytes = 0;
   std::uint64_t messages = 0;  ///< latency: round trips
   std::uint64_t payload_bytes = 0, frame_bytes = 0, wire_bytes = 0;
-  std::uint64_t zero_copy_sends = 0;  ///< see transport::Counters; none where the system copies anyway
-  double seconds = 0;                 ///< until the receiver has said that all have arrived
-  double sender_cores = 0;            ///< CPU seconds a second of rank 0, which sends (latency: which begins)
+  std::uint64_t zero_copy_sends = 0;      ///< see transport::Counters; none where the system copies anyway
+  std::uint64_t retransmitted_bytes = 0;  ///< not in the bytes above
+  double seconds = 0;                     ///< until the receiver has said that all have arrived
+  double sender_cores = 0;  ///< CPU seconds a second of rank 0, which sends (latency: which begins)
   double receiver_cores = 0;
   struct Latency {
     double min_s = 0, median_s = 0, p99_s = 0, max_s = 0;

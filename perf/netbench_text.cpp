@@ -66,6 +66,7 @@ std::string to_json(const std::vector<NetbenchRow>& rows, const NetbenchOptions&
         {"frame_bytes", row.frame_bytes},
         {"wire_bytes", row.wire_bytes},
         {"zero_copy_sends", row.zero_copy_sends},
+        {"retransmitted_bytes", row.retransmitted_bytes},
         {"cores", {{"sender", row.sender_cores}, {"receiver", row.receiver_cores}}}};
     if (row.test == NetbenchTest::latency) {
       one["latency_seconds"] = {{"min", row.latency.min_s},

@@ -214,7 +214,7 @@ def name_missing_backends(build, tally):
     listed = subprocess.run(["meson", "introspect", "--dependencies", str(build)], capture_output=True, text=True)
     found = {dependency["name"] for dependency in json.loads(listed.stdout)} if listed.returncode == 0 else set()
     for backend, library, package in (("verbs", "libibverbs", "libibverbs-dev"),
-                                      ("dpdk", "libdpdk", "dpdk-dev")):
+                                      ("dpdk", "libdpdk", "libdpdk-dev")):
         if not any((ROOT / "transport").glob(f"{backend}*")):
             tally.skip(f"backend {backend}", "planned, this version has none")
         elif library not in found:

@@ -89,6 +89,17 @@ std::vector<int> share_cards(std::span<const int> card_nodes, std::span<const in
   return card_of;
 }
 
+std::vector<int> spare_cpus(const Machine& machine, int local_size, int workers) {
+  std::vector<int> spare;
+  for (const Core& core : machine.cores) spare.push_back(core.cpu);
+  for (int rank = 0; rank < local_size; ++rank) {
+    const Placement placement = place(machine, rank, local_size, workers);
+    if (placement.oversubscribed) return {};
+    for (const WorkerPlace& worker : placement.workers) std::erase(spare, worker.cpu);
+  }
+  return spare;
+}
+
 bool pin_this_thread(const WorkerPlace& place) {
   if (place.cpu < 0) return true;
   const auto cpus = static_cast<std::size_t>(place.cpu) + 1;

@@ -33,6 +33,8 @@ std::string describe(const Placement& placement, const Machine& machine);
 /// operating system, -1: unknown. Result[process] is the card on its node that the fewest processes before it
 /// have; those without one on their node then take, of all cards, those with the fewest. -1: no cards.
 std::vector<int> share_cards(std::span<const int> card_nodes, std::span<const int> process_nodes);
+/// Cores that no worker of `local_size` such processes gets, by operating-system number.
+std::vector<int> spare_cpus(const Machine& machine, int local_size, int workers);
 
 /// Binds the calling thread to its place; does nothing when it is not pinned. False when the system refuses.
 bool pin_this_thread(const WorkerPlace& place);

@@ -7,6 +7,9 @@
 #include "transport/shm.h"
 #include "transport/tcp.h"
 #include "transport/transport.h"
+#ifdef EDGEWIRE_DPDK
+#include "transport/dpdk/make_dpdk.h"
+#endif
 #ifdef EDGEWIRE_VERBS
 #include "transport/verbs/make_verbs.h"
 #endif
@@ -34,23 +37,40 @@ std::string trouble_with_verbs() {
 }
 constexpr std::unique_ptr<Transport> (*make_verbs)(const Settings&) = nullptr;
 #endif
-std::string trouble_with_dpdk() { return "this build has no dpdk backend"; }
+#ifndef EDGEWIRE_DPDK
+std::string trouble_with_dpdk() {
+  return "this build has no dpdk backend (apt-get install libdpdk-dev, then build anew)";
+}
+std::string dpdk_ports_here() { return {}; }
+constexpr std::unique_ptr<Transport> (*make_dpdk)(const Settings&) = nullptr;
+#endif
 
 constexpr std::array kEntries{
     Entry{"shm", "shared memory among processes of one host", none, make_shm},
     Entry{"tcp", "TCP sockets, inside a host and between hosts", none, make<Tcp>},
     Entry{"verbs", "RDMA writes with immediate (InfiniBand, RoCE)", trouble_with_verbs, make_verbs},
-    Entry{"dpdk", "Ethernet frames straight from user space", trouble_with_dpdk, nullptr},
+    Entry{"dpdk", "Ethernet frames straight from user space", trouble_with_dpdk, make_dpdk},
 };
 
 }  // namespace
+
+DpdkChoice DpdkChoice::of(int local_rank) const {
+  DpdkChoice one = *this;
+  std::size_t begin = 0;
+  for (int i = 0; i < local_rank && port.find(';', begin) != port.npos; ++i)
+    begin = port.find(';', begin) + 1;
+  one.port = port.substr(begin, port.find(';', begin) - begin);
+  return one;
+}
 
 std::vector<Backend> backends() {
   std::vector<Backend> all;
   for (const Entry& entry : kEntries) {
     std::string trouble = entry.trouble();
     const bool usable = trouble.empty();
-    all.push_back({std::string(entry.name), std::string(entry.description), usable, std::move(trouble)});
+    std::string description(entry.description);
+    if (usable && entry.name == "dpdk") description += fmt::format(" ({})", dpdk_ports_here());
+    all.push_back({std::string(entry.name), std::move(description), usable, std::move(trouble)});
   }
   return all;
 }

@@ -17,6 +17,19 @@
 
 namespace edgewire::transport {
 
+/// The port of the dpdk backend.
+struct DpdkChoice {
+  std::string port{};            ///< PCI address, or virtual device such as "net_af_packet0,iface=eth0"
+  std::string args{};            ///< more arguments for DPDK's environment, divided by blanks
+  std::uint64_t bits_per_s = 0;  ///< most that is sent; 0: what the port says of its link
+  std::string faults{};          ///< what a bad link would do, for tests: see dpdk/frame_port.h
+
+  int poll_cpu = -1;  ///< a core that nobody else uses, where a thread polls all the time; -1: none
+
+  /// Of several ports in a list, divided by `;`, the one for the process with this rank on its host.
+  DpdkChoice of(int local_rank) const;
+};
+
 /// What a backend must know before it is made. `health` outlives the transport.
 struct Settings {
   int rank = 0;
@@ -35,6 +48,7 @@ struct Settings {
   std::vector<int> process_nodes{};  ///< NUMA node of each process of this host; empty: not known (verbs)
   int process_index = 0;             ///< of this process there
   int verbs_traffic_class = 0;       ///< of RoCE packets: DSCP in the upper six bits
+  DpdkChoice dpdk{};
 
   bool leaves_out(int peer) const {
     return peer == rank || (!left_out.empty() && left_out[static_cast<std::size_t>(peer)]);
@@ -52,6 +66,14 @@ struct Counters {
   std::uint64_t copied_sends = 0;         ///< reports that it has copied instead; a link then stops asking
   std::uint64_t handshake_messages = 0;   ///< sent to make connections (tcp)
   std::uint64_t refused_frames = 0;       ///< frames outside the sender's part of the region, or malformed
+  // Of links that lose frames (dpdk); none of it is in what stands above.
+  std::uint64_t retransmitted_bytes = 0;  ///< payload that was sent again
+  std::uint64_t duplicate_frames = 0;     ///< came once more, and were dropped
+  std::uint64_t reordered_frames = 0;     ///< came before one that was sent earlier, and waited for it
+  std::uint64_t corrupt_frames = 0;       ///< cut short or changed on their way
+  std::uint64_t foreign_frames = 0;       ///< of another run, or protocol
+  std::uint64_t missed_frames = 0;        ///< lost at this process's port for want of buffers
+  bool sends_in_place = false;            ///< payload leaves from where it lies, without a copy
 };
 
 /// One-sided communication with notification among `size` processes.

@@ -63,6 +63,20 @@ void add_transport_option(CLI::App& command, std::string& transport) {
       ->capture_default_str();
 }
 
+void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk) {
+  command.add_option(
+      "--dpdk-port", dpdk.port,
+      "port of dpdk: PCI address, or virtual device as net_af_packet0,iface=eth0; several processes of a "
+      "host take theirs from a list, divided by ;");
+  command.add_option("--dpdk-args", dpdk.args, "more arguments for DPDK's environment (EAL), in one word");
+  command
+      .add_option_function<std::string>(
+          "--dpdk-rate", [&dpdk](const std::string& text) { dpdk.bits_per_s = plan::line_rate_bits(text); },
+          "send no faster than this, as 10G; by default as the port's link")
+      ->type_name("RATE");
+  command.add_option("--dpdk-faults", dpdk.faults)->group("");  // for tests
+}
+
 std::string transport_for(const std::string& transport, const launch::WireUp& wire) {
   const auto& nodes = wire.nodes();
   const bool one_host = std::ranges::all_of(nodes, [&](int node) { return node == nodes[0]; });
@@ -87,6 +101,7 @@ void JobOptions::add_to(CLI::App& command) {
       .add_option("--verbs-traffic-class", verbs_traffic_class,
                   "traffic class of RoCE packets (DSCP times 4), by which switches choose a queue")
       ->check(CLI::Range(0, 255));
+  add_dpdk_options(command, dpdk);
   command.add_option("--strategy", strategy, "what is sent: auto, edge, worker, process, slots or cover")
       ->check(CLI::IsMember({"auto", "edge", "worker", "process", "slots", "cover"}))
       ->capture_default_str();
@@ -165,6 +180,7 @@ kernels::DenseOptions JobOptions::dense(launch::WireUp& wire) const {
   options.peer_timeout_s = launch.peer_timeout_s;
   options.verbs_device = verbs_device;
   options.verbs_traffic_class = verbs_traffic_class;
+  options.dpdk = dpdk.of(wire.local_rank());
   if (wire.rank() == 0 && options.workers * wire.local_size() > cores) {
     fmt::print(stderr, "edgewire: warning: {} workers on {} core{}: they wait for each other\n",
                options.workers * wire.local_size(), cores, cores == 1 ? "" : "s");

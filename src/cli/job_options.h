@@ -16,6 +16,7 @@ CLI::Validator between(double least, double most);
 /// The options of every command that runs as a job: where its processes are, and how they find each other.
 void add_launch_options(CLI::App& command, launch::LaunchOptions& options);
 void add_transport_option(CLI::App& command, std::string& transport);
+void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk);
 /// "auto" resolved for the hosts of this job. Throws UsageError when the transport does not reach them.
 std::string transport_for(const std::string& transport, const launch::WireUp& wire);
 
@@ -28,6 +29,7 @@ struct JobOptions {
   std::string transport = "auto";
   std::string verbs_device;
   int verbs_traffic_class = 0;
+  transport::DpdkChoice dpdk;
   std::string strategy = "auto";
   double compute_rate = 0;
   std::string encoding = "f32";

@@ -64,6 +64,7 @@ void add_netbench(CLI::App& app) {
   add_launch_options(*command, arguments->launch);
   arguments->launch.processes = 2;
   add_transport_option(*command, bench.transport);
+  add_dpdk_options(*command, bench.dpdk);
   command
       ->add_option("--sizes", bench.sizes,
                    "bytes of a message, as 8,4k,1M (default: all powers of two to 8M)")

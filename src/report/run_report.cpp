@@ -22,6 +22,16 @@ std::string readable_bytes(std::uint64_t bytes) {
 
 }  // namespace
 
+RunReport::Losses& RunReport::Losses::operator+=(const Losses& other) {
+  retransmitted_bytes += other.retransmitted_bytes;
+  duplicate_frames += other.duplicate_frames;
+  reordered_frames += other.reordered_frames;
+  corrupt_frames += other.corrupt_frames;
+  foreign_frames += other.foreign_frames;
+  missed_frames += other.missed_frames;
+  return *this;
+}
+
 double RunReport::seconds_per_iteration() const {
   const std::size_t counted = std::min<std::size_t>(iterations.size(), 10);
   double seconds = 0;
@@ -69,6 +79,15 @@ std::string RunReport::to_json() const {
   json["setup_messages"] = setup_messages;
   json["refused_connections"] = refused_connections;
   json["refused_frames"] = refused_frames;
+  if (!sending.empty()) {
+    json["link"] = {{"sending", sending},
+                    {"retransmitted_bytes", losses.retransmitted_bytes},
+                    {"duplicate_frames", losses.duplicate_frames},
+                    {"reordered_frames", losses.reordered_frames},
+                    {"corrupt_frames", losses.corrupt_frames},
+                    {"foreign_frames", losses.foreign_frames},
+                    {"missed_frames", losses.missed_frames}};
+  }
   auto& limits = json["bound"];
   limits["values"] = bound.values;
   if (bound.matching > 0) limits["matching"] = bound.matching;
@@ -124,6 +143,12 @@ std::string RunReport::to_text() const {
       text += fmt::format("  {} {:.6f} s ({:.0f} %)", rate, seconds, 100 * seconds / seconds_per_iteration());
     }
     text += "\n";
+    if (!sending.empty()) {
+      text += fmt::format(
+          "payload leaves {}; sent again {} in all; frames dropped: {} duplicate, {} corrupt, {} missed\n",
+          sending, readable_bytes(losses.retransmitted_bytes), losses.duplicate_frames, losses.corrupt_frames,
+          losses.missed_frames);
+    }
     if (refused_connections + refused_frames > 0) {
       text += fmt::format("turned away: {} foreign connections, {} faulty frames\n", refused_connections,
                           refused_frames);

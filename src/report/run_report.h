@@ -26,6 +26,14 @@ struct RunReport {
     /// (MTU 1500).
     std::vector<std::pair<std::string, double>> seconds_at;
   };
+  /// What a link lost or changed that does not keep frames (dpdk), summed over processes.
+  struct Losses {
+    std::uint64_t retransmitted_bytes = 0;  ///< payload sent again; not in the bytes of iterations
+    std::uint64_t duplicate_frames = 0, reordered_frames = 0, corrupt_frames = 0, foreign_frames = 0;
+    std::uint64_t missed_frames = 0;  ///< for want of buffers
+
+    Losses& operator+=(const Losses& other);
+  };
   struct Verification {
     double max_relative_error = 0;  ///< of any vertex
     double sum_error = 0;           ///< sum of all differences / sum of all values
@@ -52,6 +60,8 @@ struct RunReport {
   /// Strangers and faulty frames that the transport turned away, summed over processes.
   std::uint64_t refused_connections = 0;
   std::uint64_t refused_frames = 0;
+  Losses losses;
+  std::string sending;  ///< how payload gets to the port (dpdk), or empty
   Bound bound;
   /// Values travelled in 16 bits: most that the result can differ from that of f32, as sum_error. Else 0.
   double wire_error_bound = 0;

@@ -22,8 +22,9 @@ def heed_signals():
 class Edgewire:
     """Runs the program: edgewire("info", path) gives what subprocess.run gives, stdout and stderr as text."""
 
-    def __init__(self, program):
+    def __init__(self, program, through=()):
         self.program = program
+        self.through = list(through)  # a command that runs the one behind it
 
     def start(self, *arguments, **options):
         """A running program, in a process group of its own."""
@@ -33,7 +34,7 @@ class Edgewire:
             heed_signals()
             more()
 
-        return subprocess.Popen([self.program, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        return subprocess.Popen([*self.through, self.program, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 stdin=subprocess.DEVNULL, text=True, start_new_session=True,
                                 preexec_fn=prepare,
                                 env={**os.environ, **options.pop("env", {}), **dict([MARK.split("=")])}, **options)

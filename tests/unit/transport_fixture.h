@@ -53,13 +53,27 @@ struct Subject {
   }
 };
 
+/// Ports for the dpdk backend, one for each process, divided by `;`; null: none is tested here.
+inline const char* dpdk_ports() { return std::getenv("EDGEWIRE_TEST_DPDK_PORTS"); }
+
+/// The port of one process, and the faults of all, as the environment names them.
+inline DpdkChoice dpdk_choice(int rank) {
+  DpdkChoice choice;
+  if (dpdk_ports() != nullptr) choice.port = dpdk_ports();
+  choice.args = "-m256";  // of several ports in one process
+  if (const char* faults = std::getenv("EDGEWIRE_TEST_DPDK_FAULTS")) choice.faults = faults;
+  return choice.of(rank);
+}
+
 /// The usable backends, or of these only the one that the environment names (as the tests in a virtual
 /// machine do, which is slow).
 inline std::vector<std::string> usable() {
   const char* only = std::getenv("EDGEWIRE_TEST_BACKEND");
   std::vector<std::string> names;
   for (const Backend& backend : backends())
-    if (backend.usable && (only == nullptr || backend.name == only)) names.push_back(backend.name);
+    if (backend.usable && (backend.name != "dpdk" || dpdk_ports() != nullptr) &&
+        (only == nullptr || backend.name == only))
+      names.push_back(backend.name);
   return names;
 }
 
@@ -116,6 +130,7 @@ inline Job make_job(const Subject& subject, int size, std::size_t part_bytes, in
     auto made = std::make_unique<Endpoint>();
     made->settings = {rank, size, lanes, kinds, std::string(32, 's'), "", 10, &made->health, {}, {}, {}};
     for (int p = 0; p < size; ++p) made->settings.nodes.push_back((p + 1) / 2);  // 0 | 1 2 | 3
+    made->settings.dpdk = dpdk_choice(rank);
     made->part_bytes = part_bytes;
     made->transport = subject.make(made->settings);
     std::vector<Transport::Part> parts;

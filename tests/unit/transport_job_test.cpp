@@ -21,8 +21,9 @@ int run_rounds(const std::string& backend, int processes, double peer_timeout_s,
   options.processes = processes;
   options.peer_timeout_s = peer_timeout_s;
   return launch::run(options, [&](launch::WireUp& wire) {
-    const Settings settings{wire.rank(),    wire.size(),   1, 1, wire.secret(), wire.address(),
-                            peer_timeout_s, &wire.health()};
+    Settings settings{wire.rank(),    wire.size(),   1, 1, wire.secret(), wire.address(),
+                      peer_timeout_s, &wire.health()};
+    settings.dpdk = dpdk_choice(wire.rank());
     const auto transport = create(backend, settings);
     std::vector<Transport::Part> parts;
     for (int p = 0; p < wire.size(); ++p)

@@ -12,6 +12,7 @@
 
 #include "error.h"
 #include "topology/memory.h"
+#include "transport/sealed.h"
 #include "transport/verbs/make_verbs.h"
 #include "transport/verbs/verbs.h"
 
@@ -45,39 +46,7 @@ struct LinkAddress {
 };
 static_assert(sizeof(Offer) == 8 + 6 * 4 + 2 * 8 + 2 * 4 + 16 && sizeof(LinkAddress) == 8);
 
-/// Offers hold the keys to the memory: they are sealed with a key made from the run's secret, so that nobody
-/// else can read them on their way, or make one.
-std::string sealing_key(const std::string& secret) {
-  std::string key(crypto_secretbox_KEYBYTES, '\0');
-  constexpr char kUse[] = "edgewire verbs offer";
-  crypto_generichash(reinterpret_cast<unsigned char*>(key.data()), key.size(),
-                     reinterpret_cast<const unsigned char*>(kUse), sizeof kUse,
-                     reinterpret_cast<const unsigned char*>(secret.data()), secret.size());
-  return key;
-}
-
-std::string seal(const std::string& text, const std::string& secret) {
-  std::string sealed(crypto_secretbox_NONCEBYTES + crypto_secretbox_MACBYTES + text.size(), '\0');
-  auto* bytes = reinterpret_cast<unsigned char*>(sealed.data());
-  randombytes_buf(bytes, crypto_secretbox_NONCEBYTES);
-  crypto_secretbox_easy(bytes + crypto_secretbox_NONCEBYTES,
-                        reinterpret_cast<const unsigned char*>(text.data()), text.size(), bytes,
-                        reinterpret_cast<const unsigned char*>(sealing_key(secret).data()));
-  return sealed;
-}
-
-/// Empty when it was not sealed with this secret.
-std::string unseal(const std::string& sealed, const std::string& secret) {
-  constexpr std::size_t kOverhead = crypto_secretbox_NONCEBYTES + crypto_secretbox_MACBYTES;
-  if (sealed.size() < kOverhead) return {};
-  std::string text(sealed.size() - kOverhead, '\0');
-  const auto* bytes = reinterpret_cast<const unsigned char*>(sealed.data());
-  const bool good = crypto_secretbox_open_easy(
-                        reinterpret_cast<unsigned char*>(text.data()), bytes + crypto_secretbox_NONCEBYTES,
-                        sealed.size() - crypto_secretbox_NONCEBYTES, bytes,
-                        reinterpret_cast<const unsigned char*>(sealing_key(secret).data())) == 0;
-  return good ? text : std::string();
-}
+const std::string kSealUse = "edgewire verbs offer";  ///< offers hold the keys to the memory
 
 template <class T>
 void append(std::string& text, const T& value) {
@@ -244,7 +213,7 @@ std::string Verbs::blob() const {
   for (const std::uint32_t key : keys_) append(text, key);
   for (std::size_t i = 0; i < links_.size(); ++i)
     append(text, links_[i] == nullptr ? LinkAddress{} : LinkAddress{links_[i]->qp->qp_num, psns_[i]});
-  return seal(text, settings_.secret);
+  return seal(text, settings_.secret, kSealUse);
 }
 
 void Verbs::connect(std::span<const std::string> blobs) {
@@ -258,7 +227,7 @@ void Verbs::connect(std::span<const std::string> blobs) {
       return Error(fmt::format("rank {} cannot be connected over verbs: {}", p, cause));
     };
     if (p >= blobs.size()) throw refuse("it has offered nothing");
-    offers[p] = unseal(blobs[p], settings_.secret);
+    offers[p] = unseal(blobs[p], settings_.secret, kSealUse);
     if (offers[p].empty()) throw refuse("it has another secret");
     if (offers[p].size() != expected) throw refuse("it has other numbers of processes or workers");
     const auto offer = value_at<Offer>(offers[p], 0);

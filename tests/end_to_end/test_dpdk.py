@@ -1,0 +1,249 @@
+"""The dpdk backend over real ports of DPDK: net_af_packet on veth pairs that a bridge joins, with frames lost at the
+bridge, or lost, repeated, overtaken, cut and changed by seeded faults behind the port. All of it is in a network
+namespace without a name, which ends with the processes in it."""
+
+import contextlib
+import functools
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+
+import pytest
+
+from conftest import Edgewire
+from job import Job
+from test_failures import Running, check_survivors, cpu_seconds, wait_for
+
+FAULTS = "seed=5,drop=0.01,duplicate=0.01,reorder=0.05,corrupt=0.005,truncate=0.005"
+
+# The interfaces p0, p1... of as many hosts as $1 says; each frame is lost with a probability of $2 / 2^32 at the bridge.
+SETUP = """
+echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
+ip link set lo up
+ip link add switch type bridge
+ip link set switch up
+for ((i = 0; i < $1; i++)); do
+  # The driver tells its sockets apart by process number XOR interface number, which must not meet by chance.
+  ip link add p$i index $((4096 * (i + 1))) type veth peer name q$i
+  ip link set q$i master switch up
+  ip link set p$i mtu $3 up
+  ip link set q$i mtu $3
+  [ "$2" = 0 ] || { tc qdisc add dev q$i clsact
+    tc filter add dev q$i ingress protocol all bpf da bytecode "4,32 0 0 4294963256,53 1 0 $2,6 0 0 2,6 0 0 0"; }
+done
+shift 3
+exec "$@"
+"""
+
+
+@functools.cache
+def missing():
+    """Why there can be no port here; empty when there can."""
+    listed = subprocess.run([os.environ["EDGEWIRE"], "transports", "--json", "-"], capture_output=True, text=True)
+    reason = next(one["reason"] for one in json.loads(listed.stdout) if one["name"] == "dpdk")
+    if reason:
+        return reason
+    made = subprocess.run(["unshare", "--net", "true"], capture_output=True, text=True)
+    return made.stderr.strip()
+
+
+@pytest.fixture(autouse=True)
+def needs_a_port():
+    if missing():
+        pytest.skip(missing())
+
+
+def in_network(hosts, loss=0.0, mtu=1500):
+    return ["unshare", "--net", "bash", "-ec", SETUP, "bash", str(hosts), str(int(loss * 2**32)), str(mtu)]
+
+
+def ports(hosts):
+    return ";".join(f"net_af_packet{i},iface=p{i}" for i in range(hosts))
+
+
+@pytest.fixture
+def network(edgewire):
+    """network(hosts, ...) gives the program as it runs there."""
+    return lambda hosts, **options: Edgewire(edgewire.program, in_network(hosts, **options))
+
+
+@pytest.fixture(scope="module")
+def graph(edgewire, tmp_path_factory):
+    path = tmp_path_factory.mktemp("dpdk") / "g.ew"
+    edgewire.ok("generate", "kronecker", "--scale", 14, "-o", path)
+    return path
+
+
+def suite(files, faults="", loss=0.0):
+    program = pathlib.Path(os.environ["EDGEWIRE"]).parent / "tests/unit/transport_test"
+    done = subprocess.run([*in_network(4, loss=loss), program, f"-sf={files}"], capture_output=True, text=True, timeout=500,
+                          env={**os.environ, "EDGEWIRE_TEST_BACKEND": "dpdk", "EDGEWIRE_TEST_DPDK_PORTS": ports(4),
+                               "EDGEWIRE_TEST_DPDK_FAULTS": faults})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "skipped:" not in done.stdout and not re.search(r"test cases: +0", done.stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("faults, loss", [("", 0.0), (FAULTS, 0.0), ("seed=2,drop=0.1", 0.0), ("", 0.01)])
+def test_the_suite_of_all_backends_holds(faults, loss):
+    suite("*/transport_test.cpp,*/dpdk_test.cpp", faults, loss)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("faults", ["", FAULTS])
+def test_the_suite_of_forked_processes_holds(faults):
+    suite("*/transport_job_test.cpp", faults)
+
+
+def compare_with_shm(edgewire, lab, tmp_path, graph, hosts, *options, more=()):
+    """The report of a job over dpdk, whose result and bytes are those of the same job over shared memory."""
+    jobs = []
+    for name, program, choice in (("dpdk", lab, ["--transport", "dpdk", "--dpdk-port", ports(hosts), *more]),
+                                  ("shm", edgewire, ["--transport", "shm"])):
+        folder = tmp_path / name
+        folder.mkdir()
+        jobs.append(Job(program, folder, graph, "-p", hosts, "-w", 1, *options, *choice))
+    assert jobs[0].report["transport"] == "dpdk"
+    assert jobs[0].report["checksum"] == jobs[1].report["checksum"]
+    assert jobs[0].text == jobs[1].text
+    assert jobs[0].report["bound"]["payload_bytes"] == jobs[1].report["bound"]["payload_bytes"]
+    return jobs[0].report
+
+
+@pytest.mark.parametrize("hosts, strategy", [(2, "slots"), (2, "cover"), (3, "process"), (4, "slots")])
+def test_ranks_are_those_of_shared_memory_and_bytes_those_of_the_plan(edgewire, network, graph, tmp_path, hosts, strategy):
+    report = compare_with_shm(edgewire, network(hosts), tmp_path, graph, hosts, "--strategy", strategy)
+    assert report["link"]["corrupt_frames"] == 0
+    assert report["link"]["sending"] == "in place"
+
+
+@pytest.mark.parametrize("hosts, loss", [(2, 0.001), (2, 0.01), (3, 0.01), (2, 0.1)])
+def test_what_the_switch_loses_is_sent_again_and_counted_apart(edgewire, network, graph, tmp_path, hosts, loss):
+    report = compare_with_shm(edgewire, network(hosts, loss=loss), tmp_path, graph, hosts, "--strategy", "slots",
+                              "--iterations", 40)
+    if loss >= 0.01:
+        assert report["link"]["retransmitted_bytes"] > 0
+
+
+@pytest.mark.parametrize("hosts, faults", [(2, FAULTS), (4, FAULTS), (2, "seed=3,drop=0.1,reorder=0.2")])
+def test_faults_of_every_kind_are_survived_and_counted(edgewire, network, graph, tmp_path, hosts, faults):
+    report = compare_with_shm(edgewire, network(hosts), tmp_path, graph, hosts, "--strategy", "process",
+                              more=["--dpdk-faults", faults])
+    link = report["link"]
+    assert link["retransmitted_bytes"] > 0 and link["reordered_frames"] > 0
+    if "corrupt" in faults:
+        assert link["corrupt_frames"] > 0 and link["duplicate_frames"] > 0
+
+
+# Frames of our ethertype and of another one, to all.
+STRANGER = """
+import random, socket, time
+port = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+port.bind(("p1", 0))
+chance = random.Random(1)
+for _ in range(3000):
+    body = chance.randbytes(chance.choice((0, 3, 31, 32, 60, 1400)))
+    port.send(bytes([255] * 6) + bytes(6) + bytes(chance.choice(([0x88, 0xB5], [0x08, 0x00]))) + body)
+    time.sleep(0.0005)
+"""
+
+
+def test_frames_of_strangers_are_counted_and_change_nothing(edgewire, graph, tmp_path):
+    setup = in_network(2)
+    setup[4] = setup[4].replace('exec "$@"', f"timeout 4 /usr/bin/python3 -c '{STRANGER}' & exec \"$@\"")
+    report = compare_with_shm(edgewire, Edgewire(edgewire.program, setup), tmp_path, graph, 2, "--iterations", 300)
+    assert report["link"]["foreign_frames"] > 0
+
+
+def test_several_lanes_large_frames_and_half_the_bytes(network, graph):
+    lab = network(2, mtu=9000)
+    lab.ok("pagerank", graph, "-p", 2, "-w", 2, "--transport", "dpdk", "--dpdk-port", ports(2), "--verify")
+    lab.ok("pagerank", graph, "-p", 2, "-w", 1, "--transport", "dpdk", "--dpdk-port", ports(2), "--verify", "--wire", "bf16",
+           "--dpdk-rate", "1G")
+
+
+def test_hosts_of_their_own(edgewire, graph):
+    text = edgewire.ok("pagerank", graph, "-p", 3, "-w", 1, "--local-hosts", "--transport", "dpdk", "--dpdk-port",
+                       "net_af_packet0,iface=eth0", "--verify")
+    assert "payload leaves in place; sent again" in text
+
+
+def test_netbench_counts_what_was_sent_again(network):
+    rows = json.loads(network(2, loss=0.02).ok("netbench", "--transport", "dpdk", "--dpdk-port", ports(2), "--sizes", "8,64k",
+                                               "--seconds", 0.1, "--json", "-"))["rows"]
+    assert {row["test"] for row in rows} == {"bandwidth", "rate", "latency"}
+    assert sum(row["retransmitted_bytes"] for row in rows) > 0
+
+
+@pytest.fixture
+def running(network, graph, tmp_path):
+    """running() starts a job of three processes that iterates; it is killed when the test ends."""
+    jobs = []
+
+    def start(*options):
+        jobs.append(Running(network(3), ["pagerank", graph, "--iterations", 1000000, "-w", 1, "--transport", "dpdk",
+                                         "--dpdk-port", ports(3), "-o", tmp_path / "ranks.tsv", *options], 3))
+        wait_for(lambda: min(map(cpu_seconds, jobs[-1].pids)) > 1, "iterations")
+        return jobs[-1]
+
+    yield start
+    for job in jobs:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(job.process.pid, signal.SIGKILL)
+        job.process.wait()
+    assert not (tmp_path / "ranks.tsv").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("victim", [0, 2])
+def test_a_killed_peer_is_named(running, victim):
+    job = running("--peer-timeout", 5)
+    os.kill(job.pids[victim], signal.SIGKILL)
+    status, lines, seconds = job.end(timeout=20)
+    assert status == 1 and seconds < 5
+    check_survivors(lines, victim, 3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("victim", [0, 2])
+def test_a_stopped_peer_is_named(running, victim):
+    job = running("--peer-timeout", 2)
+    os.kill(job.pids[victim], signal.SIGSTOP)
+    status, lines, seconds = job.end(timeout=20)
+    assert status == 1 and seconds < 8
+    check_survivors(lines, victim, 3)
+
+
+@pytest.mark.slow
+def test_a_port_that_is_cut_off_is_named(running):
+    """The processes still hear each other over 127.0.0.1: only the frames stop."""
+    job = running("--peer-timeout", 2)
+    subprocess.run(["nsenter", f"--net=/proc/{job.pids[1]}/ns/net", "ip", "link", "set", "q1", "down"], check=True)
+    status, lines, seconds = job.end(timeout=20)
+    assert status == 1 and seconds < 8
+    assert any("rank 1 has been silent for 2.0 s over net_af_packet" in line or
+               "has been silent for 2.0 s over net_af_packet1,iface=p1" in line for line in lines), lines
+
+
+def test_wrong_ports_and_arguments_are_refused_in_one_line(network, graph):
+    def refused(*options, status=1):
+        return network(2).refused("pagerank", graph, "-p", 2, "-w", 1, "--transport", "dpdk", *options, status=status)
+
+    assert "--transport dpdk needs --dpdk-port: a PCI address" in refused(status=2)
+    assert re.fullmatch(r"rank \d: transport dpdk: there is no network interface 'p9'",
+                        refused("--dpdk-port", "net_af_packet0,iface=p9"))
+    assert "'eth0' is neither a PCI address (0000:01:00.0) nor a virtual device" in refused("--dpdk-port", "eth0")
+    assert "cannot open net_nonsense0" in refused("--dpdk-port", "net_nonsense0")
+    assert "there is no PCI device 0000:7f:00.0 (dpdk-devbind.py --status" in refused("--dpdk-port", "0000:7f:00.0")
+    assert "DPDK does not start: unrecognized option '--nonsense' (--dpdk-args '--nonsense')" in refused(
+        "--dpdk-port", ports(2), "--dpdk-args=--nonsense")
+    assert "frame faults are a list" in refused("--dpdk-port", ports(2), "--dpdk-faults", "drop=2", status=2)
+
+
+def test_without_root_it_is_said_what_is_missing(edgewire):
+    listed = subprocess.run(["setpriv", "--bounding-set", "-all", "--inh-caps", "-all", "--reuid", "65534", "--clear-groups",
+                             edgewire.program, "transports"], capture_output=True, text=True)
+    assert listed.returncode == 0 and re.search(r"dpdk +no .*no permission: virtual devices need root", listed.stdout), listed

@@ -1,0 +1,172 @@
+// The transport over a DPDK port: for each peer a Link that makes the frames to it and from it reliable.
+// Writes and signals are queued by the lanes' threads and cut into frames by whoever holds the station;
+// frames are taken in order, so that a signal is never seen before what was written ahead of it. Nothing here
+// includes DPDK: that is in the plug-in (eal_port.cpp), which is loaded when it is first needed.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "transport/dpdk/reliability.h"
+#include "transport/dpdk/station.h"
+#include "transport/lane_counters.h"
+#include "transport/mapping.h"
+#include "transport/transport.h"
+#include "transport/wakeup.h"
+
+namespace edgewire::transport::dpdk {
+
+/// What one lane has to send to one peer. Filled by the lane's thread, emptied by the holder of the station.
+class LaneQueue {
+ public:
+  struct Work {
+    const std::byte* source = nullptr;
+    std::size_t bytes = 0;
+    std::uint64_t place = 0;  ///< offset, or count of a signal
+    std::uint16_t kind = 0;
+    FrameType type = FrameType::Data;
+  };
+  /// False when there is no room.
+  bool push(const Work& work) noexcept {
+    const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+    if (tail - head_.load(std::memory_order_acquire) == kWorks) return false;
+    works_[tail % kWorks] = work;
+    tail_.store(tail + 1, std::memory_order_release);  // pairs with acquire in size()
+    return true;
+  }
+  std::uint64_t size() const noexcept {
+    return tail_.load(std::memory_order_acquire) - head_.load(std::memory_order_relaxed);
+  }
+  Work& at(std::uint64_t i) noexcept { return works_[(head_.load(std::memory_order_relaxed) + i) % kWorks]; }
+  void pop() noexcept {
+    head_.store(head_.load(std::memory_order_relaxed) + 1, std::memory_order_release);  // pairs with push()
+  }
+
+  std::atomic<std::uint64_t> completed{0};  ///< writes; release by Link, acquire by Dpdk::completed()
+
+ private:
+  static constexpr std::uint64_t kWorks = 256;
+  std::array<Work, kWorks> works_;
+  alignas(64) std::atomic<std::uint64_t> tail_{0};
+  alignas(64) std::atomic<std::uint64_t> head_{0};
+};
+
+class Dpdk;
+
+/// All between this process and one peer.
+class Link final : public Flow {
+ public:
+  Link(Dpdk& owner, int peer, int lanes);
+
+  std::uint64_t key() const noexcept override;
+  bool take(const Incoming& frame, const Header& header, std::span<const std::byte> payload,
+            Nanoseconds now) noexcept override;
+  void step(Nanoseconds now) noexcept override;
+  /// Gives back what was held. The flow is not at the station any more.
+  LaneQueue& lane(int lane) noexcept { return *queues_[static_cast<std::size_t>(lane)]; }
+  bool has_work() noexcept;
+
+  const int peer;
+  std::uint32_t number = 0;  ///< of this flow at the own station
+  // Of the peer; set before `active`.
+  MacAddress mac{};
+  std::uint32_t remote_number = 0;
+  std::atomic<bool> active{false};   ///< release by connect(), acquire by the station's holder
+  std::atomic<bool> greeted{false};  ///< the peer is up, and has heard of us
+  std::atomic<bool> leaving{false};  ///< Goodbye goes out when nothing is queued
+  std::atomic<bool> ended{false};    ///< the peer has said goodbye
+  std::atomic<bool> quiet{true};     ///< all that was sent is acknowledged, nothing is queued
+  // Single values, paired with nothing.
+  std::atomic<std::uint64_t> retransmitted_bytes{0}, duplicates{0}, reordered{0}, crowded_out{0};
+
+ private:
+  friend class Dpdk;
+  std::atomic<bool> has_left_{false};  ///< Goodbye was sent; pairs with ~Dpdk()
+  void place(const Header& header, std::span<const std::byte> payload) noexcept;
+  bool next_content(Content& content) noexcept;
+  void send(Outgoing& to, const Sender::Frame& frame, Nanoseconds now) noexcept;
+  void send_ack(Outgoing& to, Nanoseconds now) noexcept;
+  bool ack_is_due(Nanoseconds now) const noexcept;
+  void look_for_silence(Nanoseconds now) noexcept;
+
+  Dpdk& owner_;
+  std::vector<std::unique_ptr<LaneQueue>> queues_;  ///< by lane
+  std::vector<std::size_t> cut_;                    ///< by lane: bytes of the first work that were sent
+  std::size_t turn_ = 0;                            ///< lane that sends next
+  Sender sender_;
+  Receiver receiver_;
+  bool greeting_ = false, greeting_arrived_ = false, news_ = false;
+  Nanoseconds owed_since_ = 0;  ///< an acknowledgement
+  Nanoseconds heard_at_ = 0, sent_at_ = 0, stepped_at_ = 0;
+};
+
+class Dpdk final : public Transport {
+ public:
+  explicit Dpdk(const Settings& settings);
+  /// Sends what is queued and says goodbye, waiting a bounded time.
+  ~Dpdk() override;
+  Dpdk(const Dpdk&) = delete;
+  Dpdk& operator=(const Dpdk&) = delete;
+
+  std::string_view name() const noexcept override { return "dpdk"; }
+  std::span<std::byte> expose(std::size_t bytes, std::span<const Part> parts) override;
+  std::string blob() const override;
+  void connect(std::span<const std::string> blobs) override;
+  std::span<std::byte> send_memory(std::size_t bytes) override;
+  std::byte* remote_ptr(int, std::size_t) const noexcept override { return nullptr; }
+  void stored(int, int, std::size_t) noexcept override {}
+  bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override;
+  bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept override;
+  void ring_doorbell(int lane) noexcept override;
+  bool poll() noexcept override;
+  bool wait(std::chrono::microseconds timeout) noexcept override;
+  std::uint64_t completed(int lane, int peer) const noexcept override;
+  std::uint64_t signalled(int peer, int kind) const noexcept override;
+  std::uint32_t arrivals() const noexcept override { return wakeup_.generation(); }
+  Counters counters() const noexcept override;
+  std::uint64_t frame_bytes_to(int peer) const noexcept override {
+    return transport::frame_bytes_to(lanes_, peer, settings_.size);
+  }
+  std::uint64_t wire_bytes_of(std::uint64_t frame_bytes) const noexcept override;
+
+ private:
+  friend class Link;
+  Link& link(int peer) const noexcept { return *links_[static_cast<std::size_t>(peer)]; }
+  LaneCounters& lane_counters(int lane, int peer) noexcept {
+    return lanes_[static_cast<std::size_t>(lane) * static_cast<std::size_t>(settings_.size) +
+                  static_cast<std::size_t>(peer)];
+  }
+  std::atomic<std::uint64_t>& signal_count(int peer, int kind) const noexcept {
+    return signals_[static_cast<std::size_t>(peer) * static_cast<std::size_t>(settings_.kinds) +
+                    static_cast<std::size_t>(kind)];
+  }
+  std::string label() const;
+  void fail(int peer, const std::string& message) noexcept;
+  void greet();
+  void remember(std::span<std::byte> memory);
+
+  Settings settings_;
+  std::shared_ptr<Station> station_;
+  std::uint64_t key_;  ///< of checks, from the run's secret
+  std::vector<Part> parts_;
+  Mapping own_region_;  ///< none when the settings name another
+  std::span<std::byte> region_;
+  SendMemory send_memory_;
+  std::mutex remembered_mutex_;
+  std::vector<std::span<std::byte>> remembered_;  ///< by the station
+  std::uint32_t payload_bytes_ = 0;               ///< of a full frame
+  std::vector<std::unique_ptr<Link>> links_;      ///< by peer; null for the own rank and peers left out
+  std::unique_ptr<std::atomic<std::uint64_t>[]>
+      signals_;  ///< by peer and kind; raise() pairs with signalled()
+  std::vector<LaneCounters> lanes_;
+  bool connected_ = false;
+  std::atomic<std::uint64_t> refused_frames_{0};  // single value, paired with nothing
+  std::atomic_flag watching_;                     ///< one thread looks at the port, others sleep on wakeup_
+  Wakeup wakeup_;
+  LastLook last_look_;
+};
+
+}  // namespace edgewire::transport::dpdk

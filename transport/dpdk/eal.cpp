@@ -1,0 +1,204 @@
+#include "transport/dpdk/eal.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_log.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <sstream>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace edgewire::transport::dpdk {
+namespace {
+
+constexpr std::uint64_t kHugePageNeed = std::uint64_t{128} << 20;
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+std::uint64_t free_huge_bytes() {
+  std::ifstream file("/proc/meminfo");
+  std::uint64_t pages = 0, kilobytes = 0;
+  for (std::string line; std::getline(file, line);) {
+    std::sscanf(line.c_str(), "HugePages_Free: %lu", &pages);
+    std::sscanf(line.c_str(), "Hugepagesize: %lu", &kilobytes);
+  }
+  return pages * kilobytes * 1024;
+}
+
+/// What DPDK has logged since the last call.
+class Log {
+ public:
+  Log() : stream_(open_memstream(&text_, &bytes_)) {
+    if (stream_ != nullptr) rte_openlog_stream(stream_);
+  }
+  /// The first line that says what went wrong, without the name of who says it.
+  std::string take() {
+    if (stream_ == nullptr) return {};
+    std::fflush(stream_);
+    std::istringstream lines(std::string(text_ + seen_, bytes_ - seen_));
+    seen_ = bytes_;
+    for (std::string line; std::getline(lines, line);) {
+      const std::size_t colon = line.find(": ");
+      std::string said = colon == line.npos ? line : line.substr(colon + 2);
+      while (!said.empty() && (said.back() == ' ' || said.back() == '.')) said.pop_back();
+      if (!said.empty()) return said;
+    }
+    return {};
+  }
+
+ private:
+  char* text_ = nullptr;
+  std::size_t bytes_ = 0, seen_ = 0;
+  FILE* stream_ = nullptr;
+};
+
+Log& log() {
+  static auto* const made = new Log;  // DPDK may log until the end
+  return *made;
+}
+
+/// While it lives, nothing that this process prints is seen: DPDK prints its usage when it does not like an
+/// argument.
+class Silence {
+ public:
+  Silence() {
+    std::fflush(stdout);
+    for (const int fd : {1, 2}) kept_[fd - 1] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    const int nowhere = memfd_create("edgewire-dpdk", MFD_CLOEXEC);
+    for (const int fd : {1, 2})
+      if (nowhere >= 0 && kept_[fd - 1] >= 0) dup2(nowhere, fd);
+    file_ = nowhere;
+  }
+  ~Silence() {
+    std::fflush(stdout);
+    for (const int fd : {1, 2}) {
+      if (kept_[fd - 1] < 0) continue;
+      dup2(kept_[fd - 1], fd);
+      close(kept_[fd - 1]);
+    }
+    if (file_ >= 0) close(file_);
+  }
+  /// What getopt says of an argument: "PROGRAM: unrecognized option '--x'".
+  std::string complaint() const {
+    std::string text(4096, '\0');
+    const ssize_t bytes = pread(file_, text.data(), text.size(), 0);
+    text.resize(bytes > 0 ? static_cast<std::size_t>(bytes) : 0);
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+      if (line.find(": ") != line.npos &&
+          (line.find("option '") != line.npos || line.find("option -- '") != line.npos))
+        return line.substr(line.find(": ") + 2);
+    return {};
+  }
+
+ private:
+  int kept_[2] = {-1, -1};
+  int file_ = -1;
+};
+
+int first_cpu() {
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 0;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
+    if (CPU_ISSET(cpu, &allowed)) return cpu;
+  return 0;
+}
+
+}  // namespace
+
+std::string take_complaint() { return log().take(); }
+
+bool is_pci(const std::string& port) {
+  return port.find_first_not_of("0123456789abcdefABCDEF:.") == port.npos && port.find(':') != port.npos &&
+         port.find('.') != port.npos;
+}
+
+void check_card(const std::string& address) {
+  const std::string folder =
+      fmt::format("/sys/bus/pci/devices/{}{}",
+                  std::count(address.begin(), address.end(), ':') < 2 ? "0000:" : "", address);
+  if (access(folder.c_str(), F_OK) != 0)
+    throw Trouble(fmt::format(
+        "there is no PCI device {} (dpdk-devbind.py --status lists those that there are)", address));
+  std::error_code error;
+  const std::string driver = std::filesystem::read_symlink(folder + "/driver", error).filename();
+  // The last ones share their card with the kernel.
+  constexpr std::array kDrivers{"vfio-pci", "uio_pci_generic", "igb_uio", "mlx5_core", "mlx4_core", "mana"};
+  if (std::find(kDrivers.begin(), kDrivers.end(), driver) == kDrivers.end())
+    throw Trouble(fmt::format("{} is bound to {}, not to vfio-pci (dpdk-devbind.py -b vfio-pci {})", address,
+                              driver.empty() ? "no driver" : driver, address));
+  if (free_huge_bytes() < kHugePageNeed)
+    throw Trouble(
+        fmt::format("a card needs {} MiB of huge pages for each process (dpdk-hugepages.py --setup 512M)",
+                    kHugePageNeed >> 20));
+}
+
+void start_environment(const PortOptions& options, std::uint32_t frame_bytes) {
+  static std::mutex mutex;
+  static bool tried = false;
+  const std::scoped_lock lock(mutex);
+  if (std::exchange(tried, true)) return;
+  std::vector<std::string> words{"edgewire", "--no-telemetry", "--log-level=error"};
+  const auto more = words_of(options.args);
+  const auto named = [&](std::initializer_list<std::string_view> names) {
+    return std::any_of(more.begin(), more.end(), [&](const std::string& word) {
+      return std::any_of(names.begin(), names.end(),
+                         [&](std::string_view name) { return word.starts_with(name); });
+    });
+  };
+  if (!named({"--iova-mode"})) words.emplace_back("--iova-mode=va");
+  if (!named({"-l", "-c", "--lcores"})) words.push_back(fmt::format("-l{}", first_cpu()));
+  if (is_pci(options.port)) {
+    words.push_back("-a" + options.port);
+  } else if (!named({"-a", "--allow"})) {
+    words.emplace_back("--no-pci");
+  }
+  const bool huge = !named({"--no-huge"}) && (free_huge_bytes() >= kHugePageNeed || is_pci(options.port));
+  if (huge) {
+    words.emplace_back("--in-memory");
+  } else {
+    words.emplace_back("--no-huge");
+    words.emplace_back("--no-shconf");  // what --in-memory, which takes huge pages only, would do
+    if (!named({"-m"})) words.push_back(fmt::format("-m{}", frame_bytes > 4096 ? 128 : 64));
+  }
+  words.insert(words.end(), more.begin(), more.end());
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  log();
+  int result = 0, error = 0;
+  std::string complaint;
+  // In a thread of its own, which DPDK binds to a core.
+  std::thread([&] {
+    const Silence silence;
+    result = rte_eal_init(static_cast<int>(arguments.size()), arguments.data());
+    error = rte_errno;
+    complaint = silence.complaint();
+  }).join();
+  if (result >= 0) return;
+  const std::string said = take_complaint();
+  throw Trouble(fmt::format("DPDK does not start: {} (--dpdk-args '{}')",
+                            !complaint.empty() ? complaint
+                            : !said.empty()    ? said
+                                               : rte_strerror(error),
+                            options.args));
+}
+
+}  // namespace edgewire::transport::dpdk

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "transport/dpdk/frame.h"
+
+namespace edgewire::transport::dpdk {
+
+/// A frame to be sent: headers, and payload that may be read after the call, until the peer has acknowledged
+/// it; payload that does not live so long lies in `own`.
+struct Outgoing {
+  Head head;
+  std::array<std::byte, kAckBytes> own;
+  std::span<const std::byte> payload;
+};
+
+/// What is known of a port when it is open.
+struct PortFacts {
+  MacAddress mac{};
+  std::uint32_t mtu = 1500;      ///< most bytes behind the Ethernet header
+  std::uint64_t bits_per_s = 0;  ///< of the link; 0: unknown
+  std::uint32_t buffers = 0;     ///< incoming frames that may be kept at a time
+  bool sends_in_place = false;   ///< payload leaves from where it lies, else it is copied once
+  std::string driver;
+};
+
+/// A port that sends and receives Ethernet frames. Of one thread at a time; never blocks, allocates or throws
+/// once it is open. The interface of the plug-in that holds all of DPDK, and of what the tests put in its
+/// place.
+class FramePort {
+ public:
+  virtual ~FramePort() = default;
+  virtual const PortFacts& facts() const noexcept = 0;
+  /// Memory that payload will come from, whole pages. The caller keeps it until it is forgotten, or the port
+  /// is gone.
+  virtual void remember(std::span<std::byte> memory) = 0;
+  virtual void forget(std::span<std::byte> memory) noexcept = 0;
+  /// The number of frames that have come in, at most frames.size().
+  virtual std::size_t receive(std::span<Incoming> frames) noexcept = 0;
+  virtual void release(void* handle) noexcept = 0;
+  /// The number of frames taken, from the front.
+  virtual std::size_t send(std::span<const Outgoing> frames) noexcept = 0;
+  /// Frames that the port itself has dropped for want of buffers.
+  virtual std::uint64_t missed() const noexcept = 0;
+};
+
+/// What the plug-in is told.
+struct PortOptions {
+  std::string port;  ///< PCI address, or virtual device such as "net_af_packet0,iface=eth0"
+  std::string args;  ///< more for the EAL, divided by blanks
+};
+
+/// The one function of the plug-in. Null: `trouble` says why. Both sides must have been built together:
+/// `version`.
+using OpenPort = FramePort* (*)(const PortOptions& options, const char* version, std::string& trouble);
+inline constexpr char kOpenPort[] = "edgewire_dpdk_open_port";
+inline constexpr char kPluginName[] = "libedgewire-dpdk.so";
+
+/// The plug-in's function. Throws Error that says what is missing.
+OpenPort load_plugin();
+
+/// Why no port can be opened by this process, and the remedy; empty when one might. Starts nothing.
+std::string trouble_with_plugin();
+
+/// What an operator should know of a machine where ports might be opened: cards and huge pages.
+std::string ports_here();
+
+/// A port that does to frames, in and out, what bad links do. `faults` is a list such as
+/// "seed=7,drop=0.01,duplicate=0.01,reorder=0.05,corrupt=0.001,truncate=0.001": what happens to the n-th
+/// frame depends on the seed and n alone, so that it can be replayed. Throws UsageError.
+std::unique_ptr<FramePort> with_frame_faults(std::unique_ptr<FramePort> inner, const std::string& faults);
+
+}  // namespace edgewire::transport::dpdk

@@ -1,0 +1,242 @@
+// What makes lossy frames reliable: selective repeat with a bounded window, apart from any driver, port or
+// clock. Losses are told by what was sent later and has arrived (in the manner of RFC 8985, RACK), and at the
+// end of a message by a timer (RFC 6298) that sends a single frame anew. Times are nanoseconds of any steady
+// clock.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "transport/dpdk/frame.h"
+
+namespace edgewire::transport::dpdk {
+
+using Nanoseconds = std::int64_t;
+
+/// What a frame carries; kept until it is acknowledged. `source` stays as it is until then.
+struct Content {
+  const std::byte* source = nullptr;
+  std::uint64_t place = 0;
+  std::uint16_t bytes = 0;
+  std::uint16_t kind = 0;
+  std::uint16_t lane = 0;
+  FrameType type = FrameType::Data;
+  bool ends_write = false;
+};
+
+/// The sending end of one direction. Of one thread at a time.
+class Sender {
+ public:
+  /// A frame that was sent at least once.
+  struct Frame {
+    Content content;
+    std::uint32_t sequence = 0;
+    std::uint32_t times = 0;  ///< that it was sent
+    std::uint64_t order = 0;  ///< of its last sending among all sendings
+    Nanoseconds sent_at = 0;
+    bool arrived = false;
+    bool lost = false;  ///< waits to be sent again
+  };
+
+  /// `first`: its first sequence number, which the receiver knows.
+  explicit Sender(std::uint32_t first = 0);
+
+  /// Whether a new frame may be sent now.
+  bool has_room() const noexcept { return next_ - oldest_ < kWindow && under_way_ < window_ && !has_lost(); }
+  /// The caller sends the frame. Needs has_room().
+  const Frame& send(const Content& content, Nanoseconds now) noexcept;
+  /// Whether frames wait to be sent again.
+  bool has_lost() const noexcept { return lost_count_ > 0; }
+  /// The caller sends the frame again. Null when what was lost has arrived after all.
+  const Frame* send_lost(Nanoseconds now) noexcept;
+
+  /// Takes an acknowledgement: all frames before `ack` have arrived, and frame ack + 1 + i where bit i of
+  /// `bits` is set; `newest` is the order (modulo 2^24) of the newest sending that has arrived, or kUnknown.
+  /// Calls done(content) for frames that are done, in order. False when it makes no sense, or is older than
+  /// one that came before.
+  template <class Done>
+  bool acknowledge(std::uint32_t ack, std::uint32_t newest, std::span<const std::byte> bits, Nanoseconds now,
+                   const Done& done) noexcept {
+    const std::uint32_t before = oldest_;
+    if (!take(ack, newest, bits, now)) return false;
+    for (std::uint32_t sequence = before; sequence != oldest_; ++sequence) done(frame(sequence).content);
+    return true;
+  }
+  static constexpr std::uint32_t kUnknown = ~0U;
+
+  /// Gives up on what was sent long ago and not acknowledged.
+  void look_at_timer(Nanoseconds now) noexcept;
+
+  bool idle() const noexcept { return next_ == oldest_; }
+  std::uint32_t window() const noexcept { return window_; }
+  Nanoseconds timeout() const noexcept { return std::min(timeout_ << timeouts_, kMostTimeout); }
+
+  static constexpr Nanoseconds kFirstTimeout = 10'000'000, kLeastTimeout = 2'000'000,
+                               kMostTimeout = 100'000'000;
+
+ private:
+  /// Frames that may overtake one before it counts as lost.
+  static constexpr std::uint64_t kOvertaken = 8;
+  static constexpr std::uint32_t kFirstWindow = 64, kLeastWindow = 32;
+  /// Longer than any number of sendings that can be under way or overtaken.
+  static constexpr std::size_t kSendings = 4 * kWindow;
+  static_assert((kWindow & (kWindow - 1)) == 0, "sequence numbers wrap around");
+
+  Frame& frame(std::uint32_t sequence) noexcept { return frames_[sequence % kWindow]; }
+  bool take(std::uint32_t ack, std::uint32_t newest, std::span<const std::byte> bits,
+            Nanoseconds now) noexcept;
+  void arrive(Frame& frame) noexcept;
+  void note_sending(Frame& frame, Nanoseconds now) noexcept;
+  void lose(Frame& frame) noexcept;
+  void find_losses() noexcept;
+  void measure(Nanoseconds round_trip) noexcept;
+  void end_round() noexcept;
+  Frame* first_sending() noexcept;
+
+  struct Sending {
+    std::uint32_t sequence = 0;
+    std::uint64_t order = 0;
+  };
+
+  std::unique_ptr<Frame[]> frames_;      ///< by sequence
+  std::unique_ptr<Sending[]> sendings_;  ///< in order; what has arrived since stays until it is the first
+  std::uint64_t first_sending_ = 0, next_sending_ = 0;
+  std::unique_ptr<std::uint32_t[]> lost_;  ///< sequence numbers to send again, a ring
+  std::uint32_t first_lost_ = 0, lost_count_ = 0;
+  std::uint32_t oldest_ = 0;  ///< first sequence number that is not done
+  std::uint32_t next_ = 0;
+  std::uint32_t under_way_ = 0;  ///< sent, neither arrived nor lost
+  std::uint64_t orders_ = 0;
+  std::uint32_t arrivals_ = 0;        ///< ever, modulo 2^32
+  std::uint64_t newest_arrived_ = 0;  ///< largest order of which the peer has told that it has arrived
+  Nanoseconds newest_sent_at_ =
+      -1;  ///< when the newest frame of an acknowledgement was sent; -1: cannot be told
+  // Window and timer.
+  std::uint32_t window_ = kFirstWindow;
+  bool opening_ = true;  ///< the window doubles each round, until frames are lost
+  std::uint32_t round_end_ = 0, round_sent_ = 0, round_lost_ = 0;
+  Nanoseconds smoothed_ = 0, variation_ = 0;
+  Nanoseconds timeout_ = kFirstTimeout;
+  int timeouts_ = 0;             ///< in a row
+  Nanoseconds timer_start_ = 0;  ///< the last time that something arrived, or the timer ended
+};
+
+/// The receiving end of one direction: gives frames in order, each once, and holds what has come too early.
+/// Of one thread at a time.
+class Receiver {
+ public:
+  enum class Verdict { InOrder, Held, Duplicate, Outside };
+
+  explicit Receiver(std::uint32_t first = 0)
+      : held_(std::make_unique<Incoming[]>(kWindow)), expected_(first) {}
+
+  /// InOrder: the caller takes the frame, and then all that next() gives. Held: `frame` is kept for later.
+  /// Else the frame is not needed (any more, or yet).
+  Verdict arrive(std::uint32_t sequence, const Incoming& frame) noexcept {
+    const std::uint32_t ahead = sequence - expected_;
+    if (ahead >= kWindow) {
+      urgent_ = true;  // the peer has not heard of what arrived
+      return ahead > ~ahead ? Verdict::Duplicate : Verdict::Outside;
+    }
+    Incoming& place = held_[sequence % kWindow];
+    if (place.data != nullptr) {
+      urgent_ = true;
+      return Verdict::Duplicate;
+    }
+    ++unacknowledged_;
+    if (ahead == 0) {
+      ++expected_;
+      if (held_count_ > 0) urgent_ = true;
+      return Verdict::InOrder;
+    }
+    place = frame;
+    ++held_count_;
+    return Verdict::Held;
+  }
+  /// The next frame in order that was held; none when it has not come. The caller releases it.
+  Incoming next() noexcept {
+    Incoming& place = held_[expected_ % kWindow];
+    if (place.data == nullptr) return {};
+    --held_count_;
+    ++expected_;
+    return std::exchange(place, {});
+  }
+  /// Any frame that is held, for the end; none when there is none left.
+  Incoming drop() noexcept {
+    for (std::uint32_t i = 0; held_count_ > 0 && i < kWindow; ++i) {
+      if (held_[i].data == nullptr) continue;
+      --held_count_;
+      return std::exchange(held_[i], {});
+    }
+    return {};
+  }
+
+  std::uint32_t expected() const noexcept { return expected_; }
+  std::uint32_t held() const noexcept { return held_count_; }
+  /// Frames since the last acknowledgement.
+  std::uint32_t unacknowledged() const noexcept { return unacknowledged_; }
+  /// The peer should know at once what has arrived.
+  bool urgent() const noexcept { return urgent_; }
+  /// A frame with this order, modulo 2^24, has come in, needed or not.
+  void note(std::uint32_t order) noexcept {
+    if (((order - newest_) & kOrderMask) < kOrderMask / 2) newest_ = order;
+  }
+  /// The newest of them.
+  std::uint32_t newest() const noexcept { return newest_; }
+  /// What an acknowledgement says besides expected() and newest(): the number of bytes of `bits`.
+  std::size_t describe(std::array<std::byte, kAckBytes>& bits) const noexcept;
+  /// An acknowledgement was sent; with its bits or without.
+  void acknowledged(bool with_bits) noexcept {
+    if (held_count_ > 0 && !with_bits) return;
+    unacknowledged_ = 0;
+    urgent_ = false;
+  }
+
+ private:
+  std::unique_ptr<Incoming[]> held_;  ///< by sequence
+  std::uint32_t held_count_ = 0;
+  std::uint32_t expected_ = 0;
+  std::uint32_t unacknowledged_ = 0;
+  std::uint32_t newest_ = 0;
+  bool urgent_ = false;
+};
+
+/// A token bucket: no more than the line carries, in bursts that a switch can keep.
+class Pacer {
+ public:
+  /// `bits_per_s` 0: no limit.
+  explicit Pacer(std::uint64_t bits_per_s) noexcept
+      : bytes_per_ns_(static_cast<double>(bits_per_s) / 8e9),
+        burst_bytes_(std::max(kBurstBytes, bytes_per_ns_ * kBurstTime)),
+        bytes_(burst_bytes_) {}
+
+  /// Whether a frame may be sent now.
+  bool ready(Nanoseconds now) noexcept {
+    if (bytes_per_ns_ == 0) return true;
+    if (now > last_) {
+      bytes_ = std::min(burst_bytes_, bytes_ + static_cast<double>(now - last_) * bytes_per_ns_);
+      last_ = now;
+    }
+    return bytes_ > 0;
+  }
+  /// A frame of so many bytes, all headers included, was sent; it may be longer than what was left.
+  void take(std::uint64_t wire_bytes) noexcept {
+    if (bytes_per_ns_ != 0) bytes_ -= static_cast<double>(wire_bytes);
+  }
+
+ private:
+  static constexpr double kBurstBytes = 32 * 1538;
+  static constexpr double kBurstTime = 50'000;  ///< nanoseconds: as long as who sends may sleep
+
+  double bytes_per_ns_;
+  double burst_bytes_;
+  double bytes_;
+  Nanoseconds last_ = 0;
+};
+
+}  // namespace edgewire::transport::dpdk

@@ -1,0 +1,214 @@
+#include <fmt/core.h>
+#include <sodium.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "error.h"
+#include "topology/memory.h"
+#include "transport/dpdk/dpdk.h"
+#include "transport/dpdk/make_dpdk.h"
+#include "transport/sealed.h"
+
+namespace edgewire::transport::dpdk {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kGoodbyeLimit{1};
+const std::string kSealUse = "edgewire dpdk offer";
+
+/// What the other processes must know of this one. Then comes, for each process, the number of its flow here.
+struct Offer {
+  char magic[8] = {'E', 'W', 'D', 'P', 'D', 'K', '0', '1'};
+  std::int32_t rank = -1;
+  std::int32_t size = 0;
+  std::int32_t lanes = 0;
+  std::uint32_t mtu = 0;
+  MacAddress mac{};
+  std::uint16_t reserved = 0;
+};
+static_assert(sizeof(Offer) == 32);
+
+std::uint64_t key_from(const std::string& secret) {
+  if (sodium_init() < 0) throw Error("libsodium does not start");
+  constexpr char kUse[] = "edgewire dpdk frames";
+  std::uint64_t key[2];
+  crypto_generichash(reinterpret_cast<unsigned char*>(key), sizeof key,
+                     reinterpret_cast<const unsigned char*>(kUse), sizeof kUse,
+                     reinterpret_cast<const unsigned char*>(secret.data()), secret.size());
+  return key[0];
+}
+
+}  // namespace
+
+Dpdk::Dpdk(const Settings& settings)
+    : settings_(settings),
+      key_(key_from(settings.secret)),
+      links_(static_cast<std::size_t>(settings.size)),
+      signals_(std::make_unique<std::atomic<std::uint64_t>[]>(static_cast<std::size_t>(settings.size) *
+                                                              static_cast<std::size_t>(settings.kinds))),
+      lanes_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.lanes)) {
+  if (settings.dpdk.port.empty())
+    throw UsageError(
+        "--transport dpdk needs --dpdk-port: a PCI address as dpdk-devbind.py lists it, or a virtual device "
+        "such as "
+        "net_af_packet0,iface=eth0");
+  station_ = Station::at(settings.dpdk);
+  if (station_->facts().mtu < kLeastMtu)
+    throw Error(
+        fmt::format("{} has an MTU of {} bytes, less than {}", label(), station_->facts().mtu, kLeastMtu));
+  payload_bytes_ = station_->facts().mtu - static_cast<std::uint32_t>(sizeof(Header));
+}
+
+std::string Dpdk::label() const { return settings_.dpdk.port; }
+
+void Dpdk::fail(int peer, const std::string& message) noexcept {
+  settings_.health->fail(peer, message);
+  wakeup_.announce();
+}
+
+void Dpdk::remember(std::span<std::byte> memory) {
+  const std::span<std::byte> pages(memory.data(), whole_pages(memory.size()));
+  const std::scoped_lock lock(remembered_mutex_);
+  station_->remember(pages);
+  remembered_.push_back(pages);
+}
+
+std::span<std::byte> Dpdk::send_memory(std::size_t bytes) {
+  const auto given = send_memory_.add(bytes);
+  remember(given);
+  return given;
+}
+
+std::span<std::byte> Dpdk::expose(std::size_t bytes, std::span<const Part> parts) {
+  parts_.assign(parts.begin(), parts.end());
+  parts_.resize(static_cast<std::size_t>(settings_.size));
+  for (const Part& part : parts_)
+    if (part.offset > bytes || part.bytes > bytes - part.offset)
+      throw Error(fmt::format("a part of {} bytes at offset {} exceeds the region of {} bytes", part.bytes,
+                              part.offset, bytes));
+  region_ = settings_.region;
+  if (region_.empty()) {
+    own_region_ = Mapping(bytes, -1, "a region");
+    region_ = {own_region_.data(), bytes};
+    remember(region_);
+  }
+  for (int peer = 0; peer < settings_.size; ++peer) {
+    if (settings_.leaves_out(peer)) continue;
+    auto made = std::make_unique<Link>(*this, peer, settings_.lanes);
+    made->number = station_->add(*made);
+    links_[static_cast<std::size_t>(peer)] = std::move(made);
+  }
+  return region_;
+}
+
+std::string Dpdk::blob() const {
+  Offer offer;
+  offer.rank = settings_.rank;
+  offer.size = settings_.size;
+  offer.lanes = settings_.lanes;
+  offer.mtu = station_->facts().mtu;
+  offer.mac = station_->facts().mac;
+  std::string text(reinterpret_cast<const char*>(&offer), sizeof offer);
+  for (const auto& link : links_) {
+    const std::uint32_t number = link == nullptr ? 0 : link->number;
+    text.append(reinterpret_cast<const char*>(&number), sizeof number);
+  }
+  return seal(text, settings_.secret, kSealUse);
+}
+
+void Dpdk::connect(std::span<const std::string> blobs) {
+  std::uint32_t mtu = station_->facts().mtu;
+  for (const auto& link : links_) {
+    if (link == nullptr) continue;
+    const auto p = static_cast<std::size_t>(link->peer);
+    const auto refuse = [&](const std::string& cause) {
+      return Error(fmt::format("rank {} cannot be connected over dpdk: {}", p, cause));
+    };
+    if (p >= blobs.size()) throw refuse("it has offered nothing");
+    const std::string text = unseal(blobs[p], settings_.secret, kSealUse);
+    if (text.empty()) throw refuse("it has another secret");
+    Offer offer;
+    if (text.size() != sizeof offer + links_.size() * sizeof(std::uint32_t))
+      throw refuse("it has another number of processes");
+    std::memcpy(&offer, text.data(), sizeof offer);
+    if (std::memcmp(offer.magic, Offer{}.magic, sizeof offer.magic) != 0 || offer.rank != link->peer ||
+        offer.size != settings_.size || offer.lanes != settings_.lanes)
+      throw refuse("it is another version, or another rank, or has another number of workers");
+    link->mac = offer.mac;
+    std::memcpy(&link->remote_number,
+                text.data() + sizeof offer + static_cast<std::size_t>(settings_.rank) * sizeof(std::uint32_t),
+                sizeof link->remote_number);
+    mtu = std::min(mtu, offer.mtu);
+  }
+  payload_bytes_ = mtu - static_cast<std::uint32_t>(sizeof(Header));
+  for (const auto& link : links_)
+    if (link != nullptr) link->active.store(true, std::memory_order_release);
+  greet();
+}
+
+/// Waits until every peer has answered.
+void Dpdk::greet() {
+  const auto deadline = Clock::now() + std::chrono::duration<double>(settings_.peer_timeout_s);
+  const auto missing = [&] {
+    return std::find_if(links_.begin(), links_.end(), [](const auto& link) {
+      return link != nullptr && !link->greeted.load(std::memory_order_acquire);
+    });
+  };
+  poll();
+  for (auto first = missing(); first != links_.end(); first = missing()) {
+    if (Clock::now() > deadline || settings_.health->failed()) {
+      if (settings_.health->failed()) throw Error(settings_.health->message());
+      throw Error(fmt::format(
+          "rank {} has not answered over {} within {} s (are both ports on one Ethernet? does the switch "
+          "pass ethertype 0x88B5 and frames of {} bytes?)",
+          (*first)->peer, label(), settings_.peer_timeout_s, payload_bytes_ + sizeof(Header)));
+    }
+    wait(std::chrono::milliseconds(10));
+  }
+  connected_ = true;
+}
+
+Dpdk::~Dpdk() {
+  const auto pending = [](const auto& link) {
+    return link != nullptr && !link->ended.load(std::memory_order_acquire) &&
+           (!link->has_left_.load(std::memory_order_acquire) || !link->quiet.load(std::memory_order_acquire));
+  };
+  if (connected_ && !settings_.health->failed()) {
+    for (const auto& link : links_) {
+      if (link == nullptr) continue;
+      link->quiet.store(false);
+      link->leaving.store(true, std::memory_order_release);
+    }
+    const auto deadline = Clock::now() + kGoodbyeLimit;
+    while (poll() && Clock::now() < deadline && std::any_of(links_.begin(), links_.end(), pending))
+      wait(std::chrono::milliseconds(1));
+  }
+  for (const auto& link : links_) {
+    if (link == nullptr) continue;
+    station_->remove(link->number);
+    station_->release_all(link->receiver_);
+  }
+  for (const auto& memory : remembered_) station_->forget(memory);
+}
+
+}  // namespace edgewire::transport::dpdk
+
+namespace edgewire::transport {
+
+std::unique_ptr<Transport> make_dpdk(const Settings& settings) {
+  try {
+    return std::make_unique<dpdk::Dpdk>(settings);
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Error& error) {
+    throw Error(fmt::format("transport dpdk: {}", error.what()));
+  }
+}
+
+std::string dpdk_ports_here() { return dpdk::ports_here(); }
+
+std::string trouble_with_dpdk() { return dpdk::trouble_with_plugin(); }
+
+}  // namespace edgewire::transport

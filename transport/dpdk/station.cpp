@@ -1,0 +1,234 @@
+#include "transport/dpdk/station.h"
+
+#include <sched.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <map>
+#include <random>
+
+#include "error.h"
+#include "topology/placement.h"
+
+namespace edgewire::transport::dpdk {
+namespace {
+
+/// Of a flow's number, the place in the table; the rest tells flows apart that had the same place.
+constexpr std::uint32_t kPlaceBits = 12;
+constexpr Nanoseconds kOthersAreAtIt = 200'000;
+constexpr Nanoseconds kShortestRest = 20'000, kLongestRest = 200'000;
+constexpr std::uint64_t kPreambleAndGap = 8 + 4 + 12;
+
+}  // namespace
+
+Nanoseconds now_ns() noexcept {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+std::shared_ptr<Station> Station::at(const DpdkChoice& choice) {
+  static std::mutex mutex;
+  static std::map<std::string, std::shared_ptr<Station>> stations;
+  static const pid_t process = getpid();
+  const std::scoped_lock lock(mutex);
+  if (process != getpid()) throw Error("DPDK was started before this process was forked");
+  auto& station = stations[choice.port + '\n' + choice.faults];
+  if (station != nullptr) return station;
+  const OpenPort open = load_plugin();
+  std::string trouble;
+  std::unique_ptr<FramePort> port(open({choice.port, choice.args}, EDGEWIRE_VERSION, trouble));
+  if (port == nullptr) throw Error(trouble);
+  if (!choice.faults.empty()) port = with_frame_faults(std::move(port), choice.faults);
+  const std::uint64_t bits_per_s = choice.bits_per_s > 0 ? choice.bits_per_s : port->facts().bits_per_s;
+  station = std::make_shared<Station>(std::move(port), bits_per_s, choice.poll_cpu);
+  return station;
+}
+
+Station::Station(std::unique_ptr<FramePort> port, std::uint64_t bits_per_s, int poll_cpu)
+    : port_(std::move(port)), pacer_(bits_per_s), poll_cpu_(poll_cpu), outgoing_(kBurst) {}
+
+Station::~Station() { thread_ = {}; }
+
+void Station::hold() noexcept {
+  while (busy_.test_and_set(std::memory_order_acquire)) sched_yield();
+}
+
+std::uint32_t Station::add(Flow& flow) {
+  const std::scoped_lock lock(thread_mutex_);
+  hold();
+  std::size_t place = 0;
+  while (place < places_.size() && places_[place].flow != nullptr) ++place;
+  if (place < std::size_t{1} << kPlaceBits) {
+    if (place == places_.size()) places_.push_back({nullptr, std::random_device{}()});
+    places_[place].flow = &flow;
+    ++places_[place].generation;
+  }
+  const std::uint32_t number =
+      place >> kPlaceBits != 0 ? 0
+                               : places_[place].generation << kPlaceBits | static_cast<std::uint32_t>(place);
+  busy_.clear(std::memory_order_release);
+  if (place >> kPlaceBits != 0) throw Error("too many connections over one port");
+  if (++flows_ == 1) thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  return number;
+}
+
+void Station::remove(std::uint32_t number) noexcept {
+  const std::scoped_lock lock(thread_mutex_);
+  hold();
+  places_[number & ((1U << kPlaceBits) - 1)].flow = nullptr;
+  flush();
+  queued_ = 0;  // what is lost so, is sent again
+  busy_.clear(std::memory_order_release);
+  if (--flows_ == 0) thread_ = {};
+}
+
+void Station::remember(std::span<std::byte> memory) {
+  hold();
+  try {
+    port_->remember(memory);
+  } catch (...) {
+    busy_.clear(std::memory_order_release);
+    throw;
+  }
+  busy_.clear(std::memory_order_release);
+}
+
+void Station::forget(std::span<std::byte> memory) noexcept {
+  hold();
+  port_->forget(memory);
+  busy_.clear(std::memory_order_release);
+}
+
+void Station::release_all(Receiver& receiver) noexcept {
+  hold();
+  for (Incoming frame = receiver.drop(); frame.data != nullptr; frame = receiver.drop()) release(frame);
+  busy_.clear(std::memory_order_release);
+}
+
+bool Station::progress() noexcept {
+  last_progress_.store(now_ns(), std::memory_order_relaxed);
+  return work();
+}
+
+bool Station::work() noexcept {
+  asked_.store(true);  // pairs with exchange() below: either this thread gets in, or the holder sees it
+  bool moved = false;
+  while (asked_.load() && !busy_.test_and_set(std::memory_order_acquire)) {
+    asked_.exchange(false);
+    moved_ = false;
+    for (int i = 0; i < kTurns; ++i) {
+      turn();
+      if (received_ < kBurst) break;
+    }
+    moved = moved || moved_;
+    busy_.clear(std::memory_order_release);
+  }
+  return moved;
+}
+
+void Station::turn() noexcept {
+  std::array<Incoming, kBurst> frames;
+  received_ = port_->receive(frames);
+  const Nanoseconds now = now_ns();
+  for (std::size_t i = 0; i < received_; ++i) {
+    if (i + 4 < received_) __builtin_prefetch(frames[i + 4].data);
+    take(frames[i], now);
+  }
+  moved_ = moved_ || received_ > 0;
+  if (++turns_ % kTurnsALook == 0) missed_.store(port_->missed(), std::memory_order_relaxed);
+  flush();
+  for (std::size_t i = 0; i < places_.size(); ++i)
+    if (Flow* flow = places_[(first_place_ + i) % places_.size()].flow; flow != nullptr) flow->step(now);
+  ++first_place_;
+  flush();
+}
+
+void Station::take(const Incoming& frame, Nanoseconds now) noexcept {
+  const std::span<const std::byte> bytes(frame.data, frame.bytes);
+  if (!is_ours(bytes)) {
+    strays_.foreign.fetch_add(1, std::memory_order_relaxed);
+  } else if (bytes.size() < kHeadBytes) {
+    strays_.corrupt.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    const Header header = header_of(bytes);
+    const std::uint32_t place = header.flow & ((1U << kPlaceBits) - 1);
+    Flow* const flow =
+        place < places_.size() && (places_[place].generation << kPlaceBits | place) == header.flow
+            ? places_[place].flow
+            : nullptr;
+    std::span<const std::byte> payload;
+    if (flow == nullptr) {
+      strays_.foreign.fetch_add(1, std::memory_order_relaxed);
+    } else if (!is_intact(bytes, header, flow->key(), payload)) {
+      strays_.corrupt.fetch_add(1, std::memory_order_relaxed);
+    } else {
+      ++kept_;
+      if (flow->take(frame, header, payload, now)) return;
+      --kept_;
+    }
+  }
+  port_->release(frame.handle);
+}
+
+Outgoing* Station::room(Nanoseconds now) noexcept {
+  if (queued_ == kBurst) flush();
+  return queued_ < kBurst && pacer_.ready(now) ? &outgoing_[queued_] : nullptr;
+}
+
+void Station::sent() noexcept {
+  const std::size_t bytes = kHeadBytes + outgoing_[queued_].payload.size() + kPreambleAndGap;
+  pacer_.take(std::max<std::size_t>(bytes, 84));
+  ++queued_;
+}
+
+void Station::flush() noexcept {
+  if (queued_ == 0) return;
+  moved_ = true;
+  const std::size_t taken = port_->send(std::span(outgoing_).first(queued_));
+  if (taken < queued_) {
+    // Spans into `own` must follow their frames.
+    for (std::size_t i = taken; i < queued_; ++i) {
+      Outgoing& to = outgoing_[i - taken];
+      const bool owns = outgoing_[i].payload.data() == outgoing_[i].own.data();
+      to = outgoing_[i];
+      if (owns) to.payload = std::span(to.own).first(to.payload.size());
+    }
+  }
+  queued_ -= taken;
+}
+
+namespace {
+
+/// Where workers have real-time priorities, the thread needs a higher one to get its turn when it wakes up.
+void outrank_workers() noexcept {
+  sched_param parameter{};
+  const int policy = sched_getscheduler(0);
+  if ((policy != SCHED_FIFO && policy != SCHED_RR) || sched_getparam(0, &parameter) != 0) return;
+  parameter.sched_priority = std::min(parameter.sched_priority + 1, sched_get_priority_max(policy));
+  sched_setscheduler(0, policy, &parameter);
+}
+
+}  // namespace
+
+/// The station's own thread.
+void Station::run(const std::stop_token& stop) noexcept {
+  prctl(PR_SET_TIMERSLACK, 1000);
+  if (poll_cpu_ >= 0 && topology::pin_this_thread({poll_cpu_, 0})) {
+    while (!stop.stop_requested()) work();
+    return;
+  }
+  outrank_workers();
+  // It shares a core with workers: works while nobody else does, and rests longer the longer nothing happens.
+  Nanoseconds rest = kShortestRest;
+  while (!stop.stop_requested()) {
+    if (now_ns() - last_progress_.load(std::memory_order_relaxed) > kOthersAreAtIt)
+      rest = work() ? kShortestRest : std::min(2 * rest, kLongestRest);
+    else
+      rest = kLongestRest;
+    std::this_thread::sleep_for(std::chrono::nanoseconds(rest));
+  }
+}
+
+}  // namespace edgewire::transport::dpdk

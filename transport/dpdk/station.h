@@ -1,0 +1,117 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "transport/dpdk/frame_port.h"
+#include "transport/dpdk/reliability.h"
+#include "transport/transport.h"
+
+namespace edgewire::transport::dpdk {
+
+class Station;
+
+/// One end of the way between this process and another. All calls come from the holder of the station.
+class Flow {
+ public:
+  virtual ~Flow() = default;
+  /// The key of its checks.
+  virtual std::uint64_t key() const noexcept = 0;
+  /// An intact frame for this flow. True: the frame is kept, and later given back by Station::release().
+  virtual bool take(const Incoming& frame, const Header& header, std::span<const std::byte> payload,
+                    Nanoseconds now) noexcept = 0;
+  /// Sends, by Station::send(), what should leave now.
+  virtual void step(Nanoseconds now) noexcept = 0;
+};
+
+/// Frames that did not count, of all flows of a station.
+struct Strays {
+  std::atomic<std::uint64_t> corrupt{0}, foreign{0};  // single values, paired with nothing
+};
+
+/// An open port, shared by the transports of this process that name it. Who wants progress, works for all of
+/// them; a thread of its own sees to it when nobody else does. It stays open until the process ends.
+class Station {
+ public:
+  /// The one for this port. Throws Error, UsageError.
+  static std::shared_ptr<Station> at(const DpdkChoice& choice);
+
+  /// `bits_per_s` 0: not paced. `poll_cpu`: a core that the station's thread has for itself; -1: none.
+  Station(std::unique_ptr<FramePort> port, std::uint64_t bits_per_s, int poll_cpu);
+  ~Station();
+  Station(const Station&) = delete;
+  Station& operator=(const Station&) = delete;
+
+  const PortFacts& facts() const noexcept { return port_->facts(); }
+
+  // ---- by any thread -------------------------------------------------------------------------------
+  /// Its number, which peers put into their frames.
+  std::uint32_t add(Flow& flow);
+  void remove(std::uint32_t number) noexcept;
+  void remember(std::span<std::byte> memory);
+  void forget(std::span<std::byte> memory) noexcept;
+  /// Gives back what a flow that was removed has held.
+  void release_all(Receiver& receiver) noexcept;
+  /// Receives and sends, unless another thread is at it; what was asked for is done in any case soon. True
+  /// when something moved.
+  bool progress() noexcept;
+  const Strays& strays() const noexcept { return strays_; }
+  std::uint64_t missed() const noexcept { return missed_.load(std::memory_order_relaxed); }
+
+  // ---- by flows, from take() and step() --------------------------------------------------------------
+  /// A frame to fill, or null when the port, or the line rate, allows no more now. Every frame is followed by
+  /// sent().
+  Outgoing* room(Nanoseconds now) noexcept;
+  void sent() noexcept;
+  void release(const Incoming& frame) noexcept {
+    --kept_;
+    port_->release(frame.handle);
+  }
+  /// Whether one more frame may be kept.
+  bool may_keep() const noexcept { return kept_ < facts().buffers; }
+
+ private:
+  static constexpr std::size_t kBurst = 64;
+  static constexpr int kTurns = 4;
+  static constexpr std::uint64_t kTurnsALook = 4096;  ///< at what the port says of itself
+
+  void hold() noexcept;
+  bool work() noexcept;
+  void turn() noexcept;
+  void take(const Incoming& frame, Nanoseconds now) noexcept;
+  void flush() noexcept;
+  void run(const std::stop_token& stop) noexcept;
+
+  std::unique_ptr<FramePort> port_;
+  Pacer pacer_;
+  int poll_cpu_;
+  std::atomic_flag busy_;                      ///< one thread at a time; pairs with itself
+  std::atomic<bool> asked_{false};             ///< somebody found busy_ set; seen by its holder, who goes on
+  std::atomic<Nanoseconds> last_progress_{0};  ///< by others than the station's thread; single value
+  // Of the holder.
+  struct Place {
+    Flow* flow = nullptr;
+    std::uint32_t generation = 0;
+  };
+  std::vector<Place> places_;
+  std::size_t first_place_ = 0;  ///< whose turn it is to send first
+  std::vector<Outgoing> outgoing_;
+  std::size_t queued_ = 0;
+  std::size_t kept_ = 0;
+  bool moved_ = false;
+  std::size_t received_ = 0;  ///< in the last turn
+  std::uint64_t turns_ = 0;
+  Strays strays_;
+  std::atomic<std::uint64_t> missed_{0};
+  std::mutex thread_mutex_;  ///< of those who add and remove flows
+  int flows_ = 0;
+  std::jthread thread_;
+};
+
+Nanoseconds now_ns() noexcept;
+
+}  // namespace edgewire::transport::dpdk

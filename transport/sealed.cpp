@@ -1,0 +1,46 @@
+#include "transport/sealed.h"
+
+#include <sodium.h>
+
+#include "error.h"
+
+namespace edgewire::transport {
+namespace {
+
+const unsigned char* bytes_of(const std::string& text) {
+  return reinterpret_cast<const unsigned char*>(text.data());
+}
+
+std::string key_for(const std::string& secret, const std::string& use) {
+  if (sodium_init() < 0) throw Error("libsodium does not start");
+  std::string key(crypto_secretbox_KEYBYTES, '\0');
+  crypto_generichash(reinterpret_cast<unsigned char*>(key.data()), key.size(), bytes_of(use), use.size() + 1,
+                     bytes_of(secret), secret.size());
+  return key;
+}
+
+}  // namespace
+
+std::string seal(const std::string& text, const std::string& secret, const std::string& use) {
+  std::string sealed(crypto_secretbox_NONCEBYTES + crypto_secretbox_MACBYTES + text.size(), '\0');
+  auto* bytes = reinterpret_cast<unsigned char*>(sealed.data());
+  const std::string key = key_for(secret, use);
+  randombytes_buf(bytes, crypto_secretbox_NONCEBYTES);
+  crypto_secretbox_easy(bytes + crypto_secretbox_NONCEBYTES, bytes_of(text), text.size(), bytes,
+                        bytes_of(key));
+  return sealed;
+}
+
+std::string unseal(const std::string& sealed, const std::string& secret, const std::string& use) {
+  constexpr std::size_t kOverhead = crypto_secretbox_NONCEBYTES + crypto_secretbox_MACBYTES;
+  if (sealed.size() < kOverhead) return {};
+  std::string text(sealed.size() - kOverhead, '\0');
+  const auto* bytes = bytes_of(sealed);
+  const bool good = crypto_secretbox_open_easy(reinterpret_cast<unsigned char*>(text.data()),
+                                               bytes + crypto_secretbox_NONCEBYTES,
+                                               sealed.size() - crypto_secretbox_NONCEBYTES, bytes,
+                                               bytes_of(key_for(secret, use))) == 0;
+  return good ? text : std::string();
+}
+
+}  // namespace edgewire::transport
