@@ -210,7 +210,8 @@ TEST_CASE("frames arrive in order, each once, whatever the wire does") {
 
 TEST_CASE("nothing is sent twice over a good wire, and little more than is lost over a bad one") {
   constexpr std::uint32_t kFrames = 20'000;
-  for (const auto& [drop, most] : {std::pair{0.0, 1.0}, {0.001, 1.01}, {0.01, 1.05}, {0.1, 1.35}}) {
+  for (const auto& one : {std::pair{0.0, 1.0}, {0.001, 1.01}, {0.01, 1.05}, {0.1, 1.35}}) {
+    const double drop = one.first, most = one.second;
     CAPTURE(drop);
     Transfer transfer({drop, 0, 0, 0, 0}, 3, kFrames);
     CHECK(transfer.run() > 0);
