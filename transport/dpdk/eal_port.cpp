@@ -164,7 +164,7 @@ class EalPort final : public FramePort {
           fmt::format("DPDK finds no port at {}: has it a driver for this card, and "
                       "may this user open its group in /dev/vfio?{}{}",
                       port, said.empty() ? "" : " DPDK says: ", said));
-    const bool no_right = geteuid() != 0 && (error == -EPERM || error == -1 || error == -EACCES);
+    const bool no_right = geteuid() != 0 && (error == -EPERM || error == -EACCES);
     throw Trouble(fmt::format("cannot open {}: {}{}", port,
                               !said.empty() ? said : rte_strerror(std::abs(error)),
                               no_right ? " (raw sockets need root, or CAP_NET_RAW)" : ""));
