@@ -142,6 +142,7 @@ Checkpoint::Checkpoint(launch::WireUp& wire, DenseJob& job, std::string folder, 
 void Checkpoint::start(std::uint64_t iteration, std::span<const float> values,
                        const engine::Scalars& scalars) {
   copy_.assign(values.begin(), values.end());
+  last_ = iteration;
   iterations_.push_back(iteration);
   writing_ = std::async(std::launch::async, [this, iteration, scalars] { write(iteration, scalars); });
 }
@@ -177,7 +178,7 @@ void Checkpoint::finish() {
 
 void Checkpoint::commit() {
   if (wire_.rank() != 0) return;
-  const Manifest manifest{what_, run_, iterations_.back(), static_cast<std::uint32_t>(wire_.size())};
+  const Manifest manifest{what_, run_, last_, static_cast<std::uint32_t>(wire_.size())};
   const std::string text = manifest.text();
   graph::OutputFile file(manifest_path(folder_));
   file.write(text.data(), text.size(), 0);

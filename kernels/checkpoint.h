@@ -38,7 +38,7 @@ class Checkpoint {
   /// From start() to settle().
   bool pending() const noexcept { return writing_.valid(); }
   /// The last that was started.
-  std::uint64_t iteration() const noexcept { return iterations_.back(); }
+  std::uint64_t iteration() const noexcept { return last_; }
   /// Waits for what was started; throws what went wrong with it.
   void settle();
   /// After settle() of all processes: makes it the checkpoint.
@@ -53,7 +53,8 @@ class Checkpoint {
   DenseJob& job_;
   std::string folder_;
   std::string what_;
-  std::uint64_t run_ = 0;                  ///< tells the files of one run from those of another
+  std::uint64_t run_ = 0;  ///< tells the files of one run from those of another
+  std::uint64_t last_ = 0;
   std::vector<std::uint64_t> iterations_;  ///< whose files are there
   std::vector<float> copy_;
   std::future<void> writing_;  ///< last, so that it is waited for before the others go
