@@ -62,7 +62,14 @@ void move_to(const std::vector<int>& cpus) {
   REQUIRE(sched_setaffinity(0, sizeof(set), &set) == 0);
 }
 
-/// Touches `pages` fresh ones: that many page faults.
+/// The thread sanitizer keeps shadows of what is touched.
+#if defined(__SANITIZE_THREAD__)
+constexpr std::size_t kMostFaults = 4;
+#else
+constexpr std::size_t kMostFaults = 1;
+#endif
+
+/// Touches `pages` fresh ones: that many page faults, or up to kMostFaults times as many.
 void fault(std::size_t pages) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   void* memory =
@@ -94,7 +101,7 @@ TEST_CASE("a group counts what is known to have happened") {
   group.read(after);
   const Counts counts = after - before;
   CHECK(counts.count(Event::page_faults) >= kPages);
-  CHECK(counts.count(Event::page_faults) < 1.2 * kPages);  // sanitizers have pages of their own
+  CHECK(counts.count(Event::page_faults) < 1.2 * kMostFaults * kPages);  // sanitizers have pages of their own
   CHECK(counts.share(Event::page_faults) == 1);
   CHECK(counts.count(Event::task_clock_ns) > 0);
   CHECK(!counts.has(Event::cycles));
@@ -132,7 +139,7 @@ TEST_CASE("a group that runs for a part of the time is scaled to all of it") {
   const double all = (after_all - before_all).count(Event::page_faults);
   CHECK(all >= 2 * kPages);
   CHECK(counts[Event::page_faults].value >= kPages);
-  CHECK(counts[Event::page_faults].value < kPages + kPages / 5);
+  CHECK(counts[Event::page_faults].value < kMostFaults * (kPages + kPages / 5));
   CHECK(counts.share(Event::page_faults) > 0.2);  // a half, but other programs run, too
   CHECK(counts.share(Event::page_faults) < 0.8);
   CHECK(counts.count(Event::page_faults) ==
