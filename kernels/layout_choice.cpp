@@ -54,22 +54,15 @@ class SampleReader final : public EdgeReader {
 
   /// Cuts the destinations into columns as a plan would, by every eighth block. To be called first.
   const std::vector<std::uint32_t>& cut_columns(std::uint32_t width, int workers) {
-    std::vector<std::uint32_t> counts(own_.count() / kBlock + 1), ends;
+    std::vector<std::uint64_t> counts(own_.count() / plan::kColumnGranule + 1);
+    std::vector<std::uint32_t> ends;
     std::uint64_t all = 0;
     for (std::uint32_t b = 0; b < sampled_.size(); b += 8) {
       visit(b * kBlock, std::min((b + 1) * kBlock, own_.count()), ends,
-            [&](std::uint32_t destination) { ++counts[destination / kBlock], ++all; });
+            [&](std::uint32_t destination) { ++counts[destination / plan::kColumnGranule], ++all; });
     }
     const std::uint64_t most = all / (kColumnsPerWorker * static_cast<std::uint64_t>(workers));
-    std::uint64_t edges = 0;
-    for (std::uint32_t d = 0; d < own_.count(); d += kBlock) {
-      if (d > bounds_.back() && (d + kBlock - bounds_.back() > width || edges + counts[d / kBlock] > most)) {
-        bounds_.push_back(d);
-        edges = 0;
-      }
-      edges += counts[d / kBlock];
-    }
-    bounds_.push_back(own_.count());
+    plan::cut_columns(bounds_, 0, own_.count(), width, most, counts);
     address_.emplace(bounds_);
     return bounds_;
   }
@@ -193,9 +186,10 @@ LayoutChoice choose_layout(launch::WireUp& wire, const graph::GraphFile& graph,
   LayoutChoice choice;
   choice.own = order(plan::Layout::degree);
   std::vector<double> seconds(2);  // given, degree
+  std::unique_ptr<plan::OwnVertices> given;
   if (worth_measuring(subject, *choice.own)) {
-    seconds[1] = sweep_seconds(subject, *choice.own, pool, sizes);
-    seconds[0] = sweep_seconds(subject, *order(plan::Layout::given), pool, sizes);
+    given = order(plan::Layout::given);
+    seconds = {sweep_seconds(subject, *given, pool, sizes), sweep_seconds(subject, *choice.own, pool, sizes)};
   }
   const auto all = wire.allgather(launch::pack(seconds));
   seconds = {0, 0};
@@ -209,7 +203,7 @@ LayoutChoice choose_layout(launch::WireUp& wire, const graph::GraphFile& graph,
   }
   if (seconds[0] < 0.95 * seconds[1]) {
     choice.layout = plan::Layout::given;
-    choice.own = order(plan::Layout::given);
+    choice.own = given != nullptr ? std::move(given) : order(plan::Layout::given);
   }
   choice.reason = fmt::format("{}: by a sample, a sweep takes {:.4g} ms in given order, {:.4g} ms by degree",
                               choice.layout == plan::Layout::given ? "given" : "degree", 1e3 * seconds[0],

@@ -1,4 +1,5 @@
-// Addresses of destinations: the column in the upper 16 bits, the place in the column in the lower ones.
+// Columns of destinations: how they are cut, and the addresses of destinations in them: the column in the
+// upper 16 bits, the place in the column in the lower ones.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +10,29 @@
 namespace edgewire::plan {
 
 inline constexpr std::uint32_t kOffsetBits = 16;
+
+/// Destinations whose edges are counted together; columns begin at multiples of it, or where `begin` says.
+inline constexpr std::uint32_t kColumnGranule = 64;
+
+/// Appends the bounds of the columns of destinations [begin, end), bounds.back() being `begin`: at most
+/// `width` wide, and with at most `most_edges` edges where a granule has no more. counts[destination /
+/// kColumnGranule]: edges of a granule.
+inline void cut_columns(std::vector<std::uint32_t>& bounds, std::uint32_t begin, std::uint32_t end,
+                        std::uint32_t width, std::uint64_t most_edges,
+                        std::span<const std::uint64_t> counts) {
+  std::uint64_t edges = 0;
+  for (std::uint32_t d = begin; d < end;) {
+    const std::uint32_t next = std::min(end, (d / kColumnGranule + 1) * kColumnGranule);
+    const std::uint64_t more = counts[d / kColumnGranule];
+    if (d > bounds.back() && (next - bounds.back() > width || edges + more > most_edges)) {
+      bounds.push_back(d);
+      edges = 0;
+    }
+    edges += more;
+    d = next;
+  }
+  if (end > begin) bounds.push_back(end);
+}
 
 /// Knows the address of every destination. Column c is [bounds[c], bounds[c + 1]), not empty and at most 2^16
 /// wide; there are at most 2^16 columns.

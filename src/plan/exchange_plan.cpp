@@ -340,7 +340,6 @@ void ExchangePlan::number(std::uint32_t first, std::span<std::uint32_t> targets,
 
 std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
                                                      const ForEach& for_each) const {
-  constexpr std::uint32_t kGranule = 64;
   constexpr std::uint32_t kStep = 8;
   const std::uint32_t step = row_blocks(own_.count()) < 1024 ? 1 : kStep;
   struct Sample {
@@ -350,31 +349,20 @@ std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::u
   for_each_block(for_each, own_.count(), step,
                  [&](int worker, std::uint64_t, std::uint32_t first, std::uint32_t last) {
                    Sample& sample = samples[static_cast<std::size_t>(worker)];
-                   sample.counts.resize(destinations_ / kGranule + 1);
+                   sample.counts.resize(destinations_ / kColumnGranule + 1);
                    read(first, last, sample.destinations, sample.ends);
-                   for (const auto d : sample.destinations) ++sample.counts[d / kGranule];
+                   for (const auto d : sample.destinations) ++sample.counts[d / kColumnGranule];
                  });
-  std::vector<std::uint32_t> counts(destinations_ / kGranule + 1);
+  std::vector<std::uint64_t> counts(destinations_ / kColumnGranule + 1);
   for (const auto& sample : samples)
-    for (std::size_t g = 0; g < sample.counts.size(); ++g) counts[g] += sample.counts[g];
+    for (std::size_t g = 0; g < sample.counts.size(); ++g)
+      counts[g] += std::uint64_t{sample.counts[g]} * step;
   std::vector<std::uint32_t> bounds{0};
-  const auto cut = [&](std::uint32_t begin, std::uint32_t end) {
-    std::uint64_t edges = 0;
-    for (std::uint32_t d = begin; d < end;) {
-      const std::uint32_t next = std::min(end, (d / kGranule + 1) * kGranule);
-      const std::uint64_t more = std::uint64_t{counts[d / kGranule]} * step;
-      if (d > bounds.back() && (next - bounds.back() > width || edges + more > edges_per_column)) {
-        bounds.push_back(d);
-        edges = 0;
-      }
-      edges += more;
-      d = next;
-    }
-    if (end > begin) bounds.push_back(end);
-  };
-  cut(0, own_.count());
+  plan::cut_columns(bounds, 0, own_.count(), width, edges_per_column, counts);
   for (const auto& stream : streams_) {
-    if (!stream.mirrors) cut(stream.first_destination, stream.first_destination + stream.slots);
+    if (stream.mirrors) continue;
+    plan::cut_columns(bounds, stream.first_destination, stream.first_destination + stream.slots, width,
+                      edges_per_column, counts);
   }
   return bounds;
 }
