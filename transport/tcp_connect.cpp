@@ -16,6 +16,7 @@
 
 #include "error.h"
 #include "transport/meeting.h"
+#include "transport/parts.h"
 #include "transport/sockets.h"
 #include "transport/tcp.h"
 #include "transport/tcp_tags.h"
@@ -66,12 +67,7 @@ void Tcp::watch(int fd, std::uint64_t tag, std::uint32_t events) const {
 }
 
 std::span<std::byte> Tcp::expose(std::size_t bytes, std::span<const Part> parts) {
-  parts_.assign(parts.begin(), parts.end());
-  parts_.resize(static_cast<std::size_t>(settings_.size));
-  for (const Part& part : parts_)
-    if (part.offset > bytes || part.bytes > bytes - part.offset)
-      throw Error(fmt::format("a part of {} bytes at offset {} exceeds the region of {} bytes", part.bytes,
-                              part.offset, bytes));
+  parts_ = checked_parts(parts, settings_.size, bytes);
   region_ = settings_.region;
   if (region_.empty()) {
     own_region_ = Mapping(bytes, -1, "a region");

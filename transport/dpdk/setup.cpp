@@ -8,6 +8,7 @@
 #include "topology/memory.h"
 #include "transport/dpdk/dpdk.h"
 #include "transport/dpdk/make_dpdk.h"
+#include "transport/parts.h"
 #include "transport/sealed.h"
 
 namespace edgewire::transport::dpdk {
@@ -82,12 +83,7 @@ std::span<std::byte> Dpdk::send_memory(std::size_t bytes) {
 }
 
 std::span<std::byte> Dpdk::expose(std::size_t bytes, std::span<const Part> parts) {
-  parts_.assign(parts.begin(), parts.end());
-  parts_.resize(static_cast<std::size_t>(settings_.size));
-  for (const Part& part : parts_)
-    if (part.offset > bytes || part.bytes > bytes - part.offset)
-      throw Error(fmt::format("a part of {} bytes at offset {} exceeds the region of {} bytes", part.bytes,
-                              part.offset, bytes));
+  parts_ = checked_parts(parts, settings_.size, bytes);
   region_ = settings_.region;
   if (region_.empty()) {
     own_region_ = Mapping(bytes, -1, "a region");

@@ -12,6 +12,7 @@
 
 #include "error.h"
 #include "topology/memory.h"
+#include "transport/parts.h"
 #include "transport/sealed.h"
 #include "transport/verbs/make_verbs.h"
 #include "transport/verbs/verbs.h"
@@ -120,8 +121,7 @@ std::span<std::byte> Verbs::send_memory(std::size_t bytes) {
 }
 
 std::span<std::byte> Verbs::expose(std::size_t bytes, std::span<const Part> parts) {
-  parts_.assign(parts.begin(), parts.end());
-  parts_.resize(static_cast<std::size_t>(settings_.size));
+  parts_ = checked_parts(parts, settings_.size, bytes);
   region_ = settings_.region;
   if (region_.empty()) {
     own_region_ = Mapping(bytes, -1, "a region");
@@ -132,9 +132,6 @@ std::span<std::byte> Verbs::expose(std::size_t bytes, std::span<const Part> part
   keys_.assign(parts_.size(), 0);
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     const Part& part = parts_[p];
-    if (part.offset > bytes || part.bytes > bytes - part.offset)
-      throw Error(fmt::format("a part of {} bytes at offset {} exceeds the region of {} bytes", part.bytes,
-                              part.offset, bytes));
     if (part.bytes == 0 || settings_.leaves_out(static_cast<int>(p))) continue;
     add_piece(region_.data() + part.offset, part.bytes, true);
     keys_[p] = pieces_.back()->registration->rkey;
