@@ -52,6 +52,13 @@ class Hosts:
                 *map(str, command)]
 
 
+def write_job(folder):
+    """What a job over both hosts needs, as `hosts` and `secret` in the folder."""
+    (folder / "hosts").write_text("".join(f"{address}\n" for address in ADDRESSES))
+    (folder / "secret").touch(mode=0o600)
+    (folder / "secret").write_bytes(os.urandom(32))
+
+
 @contextlib.contextmanager
 def beside(command, timeout_s=30):
     """A program that runs while another is looked at; it must end well, within `timeout_s` of the other."""

@@ -21,7 +21,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from hosts import ADDRESSES, Hosts, beside  # noqa: E402
+from hosts import ADDRESSES, Hosts, beside, write_job  # noqa: E402
 from measure import ROOT, Failed, machine, machine_line, print_table, run, run_script, spread, to_text  # noqa: E402
 
 PORT = "net_af_packet0,iface=eth0"
@@ -131,9 +131,7 @@ def main():
     print(f"machine: {machine_line(found)}", flush=True)
     with tempfile.TemporaryDirectory() as folder, Hosts() as hosts:
         folder = pathlib.Path(folder)
-        (folder / "hosts").write_text("".join(f"{address}\n" for address in ADDRESSES))
-        (folder / "secret").touch(mode=0o600)
-        (folder / "secret").write_bytes(os.urandom(32))
+        write_job(folder)
         rounds = [{"testpmd": testpmd_bits(hosts, options), **{size: netbench(hosts, options, folder, size) for size in options.sizes}}
                   for _ in range(options.rounds)]
         bits = spread([one["testpmd"] for one in rounds])

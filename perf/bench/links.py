@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from hosts import ADDRESSES, Hosts, beside  # noqa: E402
+from hosts import ADDRESSES, Hosts, beside, write_job  # noqa: E402
 from measure import ROOT, Failed, machine, machine_line, print_table, run, run_script, spread, to_text  # noqa: E402
 
 
@@ -80,9 +80,7 @@ def main():
     print(f"machine: {machine_line(found)}", flush=True)
     with tempfile.TemporaryDirectory() as folder, Hosts() as hosts:
         folder = pathlib.Path(folder)
-        (folder / "hosts").write_text("".join(f"{address}\n" for address in ADDRESSES))
-        (folder / "secret").touch(mode=0o600)
-        (folder / "secret").write_bytes(os.urandom(32))
+        write_job(folder)
         rows = compare(hosts, options, folder)
     print_table(["rate", "program", "Gbit/s", "of iperf3", "cores/10G", "sender", "receiver"],
                 [[row["rate"], row["program"], to_text(row["bits_per_second"], 1e-9, 2), to_text(row["ratio"], 1, 3),

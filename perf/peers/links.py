@@ -16,7 +16,7 @@ import tempfile
 import numpy
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from hosts import ADDRESSES, Hosts, beside  # noqa: E402
+from hosts import ADDRESSES, Hosts, beside, write_job  # noqa: E402
 from measure import ROOT, Failed, machine, machine_line, print_table, run, run_script, spread, to_text  # noqa: E402
 
 PORT = 2101
@@ -92,10 +92,8 @@ def main():
         if options.graph is None:
             options.graph = folder / "g.ew"
             run([options.build / "edgewire", "generate", "kronecker", "--scale", options.scale, "-o", options.graph])
-        (folder / "hosts").write_text("".join(f"{address}\n" for address in ADDRESSES))
+        write_job(folder)
         (folder / "timely-hosts").write_text("".join(f"{address}:{PORT}\n" for address in ADDRESSES))
-        (folder / "secret").touch(mode=0o600)
-        (folder / "secret").write_bytes(os.urandom(32))
         rows = compare(hosts, options, folder)
     print_table(["rate", "program", "ms/iteration", "times timely", "rank difference"],
                 [[row["rate"], row["program"], to_text(row["seconds_per_iteration"], 1e3), f"{row['ratio']:.2f}",
