@@ -10,7 +10,6 @@
 #include "kernels/tile_encoder.h"
 #include "kernels/tile_format.h"
 #include "kernels/tile_memory.h"
-#include "plan/column_addresses.h"
 
 namespace edgewire::kernels {
 
@@ -82,7 +81,7 @@ class TileBuilder {
     Worker(std::uint64_t columns, std::uint64_t edges) : dealt(columns), words(edges) {}
     std::vector<std::uint32_t> destinations, ends;
     DealtPairs dealt;
-    std::vector<Pair> tile;
+    PairRuns tile;
     TileEncoder encoder;
     TileMemory words;
   };
@@ -117,9 +116,7 @@ class TileBuilder {
     pool_.for_each(columns_, [&](int w, std::uint64_t column) { encode(worker(w), band, column); });
     for (Worker& one : workers_) {
       one.dealt.clear();
-      if (one.tile.capacity() < kTileEdges / 2) continue;
-      one.tile = {};  // the next band, of lower degrees, may need far less
-      one.encoder = {};
+      one.encoder.trim();  // the next band, of lower degrees, may need far less
     }
   }
 
@@ -128,14 +125,14 @@ class TileBuilder {
     for (std::uint64_t c = 0; c < columns_; ++c) ranges[c].begin = worker.dealt.count(c);
     for (std::uint32_t first = piece.first; first < piece.end; first += kRowBlock) {
       const std::uint32_t last = std::min(first + kRowBlock, piece.end);
+      if (reader_.edges(first, last) == 0) continue;
       reader_.read(w, first, last, worker.destinations, worker.ends);
-      const std::uint32_t* destination = worker.destinations.data();
+      std::uint32_t begin = 0;
       for (std::uint32_t s = first; s < last; ++s) {
-        const std::uint32_t* const end = worker.destinations.data() + worker.ends[s - first];
-        for (; destination != end; ++destination) {
-          worker.dealt.add(*destination >> plan::kOffsetBits, {static_cast<std::uint16_t>(s % kStripWidth),
-                                                               static_cast<std::uint16_t>(*destination)});
-        }
+        const std::uint32_t end = worker.ends[s - first];
+        worker.dealt.add(static_cast<std::uint16_t>(s % kStripWidth),
+                         std::span(worker.destinations).subspan(begin, end - begin));
+        begin = end;
       }
     }
     for (std::uint64_t c = 0; c < columns_; ++c)
@@ -160,32 +157,40 @@ class TileBuilder {
     encode_tile(worker, band, c, first, band.size());
   }
 
+  /// As several tiles, when they are too many for one.
   void encode_tile(Worker& worker, std::span<const Piece> band, std::uint64_t c, std::size_t first,
                    std::size_t last) {
     std::uint64_t edges = 0;
     for (std::size_t p = first; p < last; ++p) edges += ranges_[p * columns_ + c].count;
     if (edges == 0) return;
-    worker.tile.resize(edges);
-    Pair* next = worker.tile.data();
+    tiles_.columns_[c].edges += edges;
+    const std::uint64_t most = divide_up(edges, divide_up(edges, kTileEdges));
     for (std::size_t p = first; p < last; ++p) {
       const Range range = ranges_[p * columns_ + c];
-      next = band[p].dealt->copy(c, range.begin, range.count, next);
+      band[p].dealt->visit(c, range.begin, range.count, [&](std::span<const Pair> pairs) {
+        while (!pairs.empty()) {
+          const auto more = std::min<std::uint64_t>(pairs.size(), most - worker.tile.pairs());
+          worker.tile.add(pairs.first(more));
+          pairs = pairs.subspan(more);
+          if (worker.tile.pairs() == most) write_tile(worker, band[0].first / kStripWidth, c);
+        }
+      });
     }
+    write_tile(worker, band[0].first / kStripWidth, c);
+  }
+
+  void write_tile(Worker& worker, std::uint64_t strip, std::uint64_t c) {
+    if (worker.tile.pairs() == 0) return;
     Tiles::Column& column = tiles_.columns_[c];
-    column.edges += edges;
-    const std::uint64_t parts = divide_up(edges, kTileEdges);
-    for (std::uint64_t i = 0; i < parts; ++i) {
-      const std::uint64_t begin = edges * i / parts;
-      const auto pairs = std::span<const Pair>(worker.tile).subspan(begin, edges * (i + 1) / parts - begin);
-      std::uint16_t* const out =
-          worker.words.reserve(pairs.size() * 2 + kTileSlackWords, nodes_.empty() ? -1 : nodes_[c]);
-      std::uint16_t* const end = worker.encoder.encode(band[0].first / kStripWidth, pairs, column.width, out);
-      if (!column.parts.empty() && column.parts.back().data() + column.parts.back().size() == out)
-        column.parts.back() = {column.parts.back().data(), end};
-      else
-        column.parts.emplace_back(out, end);
-      worker.words.keep_to(end);
-    }
+    std::uint16_t* const out =
+        worker.words.reserve(worker.tile.pairs() * 2 + kTileSlackWords, nodes_.empty() ? -1 : nodes_[c]);
+    std::uint16_t* const end = worker.encoder.encode(strip, worker.tile, column.width, out);
+    if (!column.parts.empty() && column.parts.back().data() + column.parts.back().size() == out)
+      column.parts.back() = {column.parts.back().data(), end};
+    else
+      column.parts.emplace_back(out, end);
+    worker.words.keep_to(end);
+    worker.tile.clear();
   }
 
   std::uint64_t wide_tile_edges(std::uint64_t c) const {

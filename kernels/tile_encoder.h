@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,31 @@ struct Pair {
   std::uint16_t destination;
 };
 static_assert(sizeof(Pair) == 4);
+
+/// Pairs that lie in several places, in order.
+class PairRuns {
+ public:
+  void add(std::span<const Pair> run) {
+    runs_.push_back(run);
+    pairs_ += run.size();
+  }
+  void clear() {
+    runs_.clear();
+    pairs_ = 0;
+  }
+  std::uint64_t pairs() const { return pairs_; }
+  std::uint16_t first_source() const { return runs_.front().front().source; }
+  std::uint16_t last_source() const { return runs_.back().back().source; }
+  template <class Visit>
+  void visit(const Visit& visit_one) const {
+    for (const auto run : runs_)
+      for (const Pair pair : run) visit_one(pair);
+  }
+
+ private:
+  std::vector<std::span<const Pair>> runs_;  ///< none empty
+  std::uint64_t pairs_ = 0;
+};
 
 /// About how long a sweep of a tile takes, in picoseconds. A tile that pulls reads source values at random,
 /// from the cache that holds its sources, and fetches them there first, out of order; one that pushes adds to
@@ -47,42 +74,67 @@ struct TileCost {
   std::uint64_t lines() const { return std::min(sources / kValuesPerLine, edges); }
 };
 
+/// Copies 1 to kBundle - 1 words without a call or a loop: twice the largest power of two that they hold,
+/// from both ends. Returns the end of what it wrote.
+inline std::uint16_t* copy_few(const std::uint16_t* words, std::size_t count, std::uint16_t* out) {
+  const auto copy_ends = [&]<std::size_t Half>(std::integral_constant<std::size_t, Half>) {
+    std::array<std::uint16_t, Half> first, last;
+    std::memcpy(first.data(), words, sizeof first);
+    std::memcpy(last.data(), words + count - Half, sizeof last);
+    std::memcpy(out, first.data(), sizeof first);
+    std::memcpy(out + count - Half, last.data(), sizeof last);
+  };
+  if (count >= 8)
+    copy_ends(std::integral_constant<std::size_t, 8>{});
+  else if (count >= 4)
+    copy_ends(std::integral_constant<std::size_t, 4>{});
+  else if (count >= 2)
+    copy_ends(std::integral_constant<std::size_t, 2>{});
+  else
+    *out = *words;
+  return out + count;
+}
+
 /// Turns pairs into bundles. One per worker.
 class TileEncoder {
  public:
-  /// Encodes `pairs`, ordered by source, all in `strip`, as one tile at `out`, which may overlap them.
-  /// Returns its end.
-  std::uint16_t* encode(std::uint64_t strip, std::span<const Pair> pairs, std::uint32_t width,
-                        std::uint16_t* out) {
-    others_.resize(pairs.size());
-    const bool pull = pull_is_cheaper(pairs, width);
+  /// Encodes the pairs of `runs`, ordered by source, all in `strip`, as one tile at `out`. Returns its end.
+  std::uint16_t* encode(std::uint64_t strip, const PairRuns& runs, std::uint32_t width, std::uint16_t* out) {
+    others_.resize(runs.pairs());
+    const bool pull = pull_is_cheaper(runs, width);
     if (pull)
-      group_by_destination(pairs);
+      group_by_destination(runs);
     else
-      group_by_source(pairs);
+      group_by_source(runs);
     const Direction direction = pull ? Direction::pull : Direction::push;
     return write_bundles(strip, direction, out);
   }
 
+  /// Gives back what a tile of many edges took.
+  void trim() {
+    if (others_.capacity() > kFewEdges) others_ = {};
+  }
+
  private:
+  static constexpr std::size_t kFewEdges = 1 << 19;
   struct Group {
     std::uint16_t key;
     std::uint32_t end;  ///< of its others
   };
 
   /// Leaves in places_ where the sources of each destination go if the tile pulls.
-  bool pull_is_cheaper(std::span<const Pair> pairs, std::uint32_t width) {
-    if (pairs.size() < width)
+  bool pull_is_cheaper(const PairRuns& runs, std::uint32_t width) {
+    if (runs.pairs() < width)
       return false;  // few bundles of more than one edge either way; this is faster to build
-    const TileCost cost{pairs.size(), pairs.back().source - pairs.front().source + 1U, width};
-    const std::uint64_t pull_ps = cost.pull_ps(count_destinations(pairs, width));
-    return pull_ps <= cost.push_ps(pairs.size() / kBundle) || pull_ps <= cost.push_ps(count_runs(pairs));
+    const TileCost cost{runs.pairs(), runs.last_source() - runs.first_source() + 1U, width};
+    const std::uint64_t pull_ps = cost.pull_ps(count_destinations(runs, width));
+    return pull_ps <= cost.push_ps(runs.pairs() / kBundle) || pull_ps <= cost.push_ps(count_sources(runs));
   }
 
   /// Counts the bundles of a tile that pulls.
-  std::uint64_t count_destinations(std::span<const Pair> pairs, std::uint32_t width) {
+  std::uint64_t count_destinations(const PairRuns& runs, std::uint32_t width) {
     places_.assign(width, 0);
-    for (const Pair pair : pairs) ++places_[pair.destination];
+    runs.visit([&](Pair pair) { ++places_[pair.destination]; });
     std::uint64_t bundles = 0;
     std::uint32_t total = 0;
     for (std::uint32_t& place : places_) {
@@ -93,24 +145,30 @@ class TileEncoder {
   }
 
   /// Counts the bundles of a tile that pushes, about.
-  static std::uint64_t count_runs(std::span<const Pair> pairs) {
-    std::uint64_t runs = 1;
-    for (std::size_t i = 1; i < pairs.size(); ++i) runs += pairs[i].source != pairs[i - 1].source;
-    return runs + pairs.size() / kBundle;
+  static std::uint64_t count_sources(const PairRuns& runs) {
+    std::uint64_t sources = 1;
+    std::uint16_t before = runs.first_source();
+    runs.visit([&](Pair pair) { sources += std::exchange(before, pair.source) != pair.source; });
+    return sources + runs.pairs() / kBundle;
   }
 
-  void group_by_source(std::span<const Pair> pairs) {
+  void group_by_source(const PairRuns& runs) {
     std::size_t group = 0;
-    for (std::uint32_t i = 0; i < pairs.size(); ++i) {
-      group += i > 0 && pairs[i].source != pairs[i - 1].source;
-      groups_[group] = {pairs[i].source, i + 1};
-      others_[i] = pairs[i].destination;
-    }
+    std::uint32_t end = 0;
+    std::uint16_t before = runs.first_source();
+    std::uint16_t* const others = others_.data();
+    runs.visit([&](Pair pair) {
+      group += std::exchange(before, pair.source) != pair.source;
+      others[end++] = pair.destination;
+      groups_[group] = {pair.source, end};
+    });
     group_count_ = group + 1;
   }
 
-  void group_by_destination(std::span<const Pair> pairs) {
-    for (const Pair pair : pairs) others_[places_[pair.destination]++] = pair.source;
+  void group_by_destination(const PairRuns& runs) {
+    std::uint16_t* const others = others_.data();
+    std::uint32_t* const places = places_.data();
+    runs.visit([&](Pair pair) { others[places[pair.destination]++] = pair.source; });
     group_count_ = 0;
     std::uint32_t begin = 0;
     for (std::uint32_t d = 0; d < places_.size(); ++d) {
@@ -156,7 +214,7 @@ class TileEncoder {
         const auto size = end - others;
         std::uint16_t*& place = places[static_cast<std::size_t>(size)];
         *place = group.key;
-        place = std::copy_n(others, size, place + 1);
+        place = copy_few(others, static_cast<std::size_t>(size), place + 1);
         others += size;
       }
     }

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <vector>
 
 #include "kernels/tile_encoder.h"
+#include "plan/column_addresses.h"
 #include "topology/memory.h"
 
 namespace edgewire::kernels {
@@ -16,25 +19,33 @@ class DealtPairs {
  public:
   explicit DealtPairs(std::uint64_t columns) : next_(columns), chunks_(columns) {}
 
-  void add(std::uint32_t column, Pair pair) {
-    Pair*& next = next_[column];
-    if (reinterpret_cast<std::uintptr_t>(next) % sizeof(Chunk) == 0) [[unlikely]]
-      next = new_chunk(column);
-    std::memcpy(next++, &pair, sizeof(Pair));
+  /// The edges from `source` of the strip to `addresses` (see plan::ColumnAddresses).
+  void add(std::uint16_t source, std::span<const std::uint32_t> addresses) {
+    Pair** const places = next_.data();  // does not move, which the compiler cannot know
+    for (const auto address : addresses) {
+      const std::uint32_t column = address >> plan::kOffsetBits;
+      Pair* next = places[column];
+      if (reinterpret_cast<std::uintptr_t>(next) % sizeof(Chunk) == 0) [[unlikely]]
+        next = new_chunk(column);
+      const Pair pair{source, static_cast<std::uint16_t>(address)};
+      std::memcpy(next, &pair, sizeof pair);  // one store
+      __builtin_prefetch(next + 16, 1);
+      places[column] = next + 1;
+    }
   }
   std::uint64_t count(std::uint64_t column) const {
     const auto& chunks = chunks_[column];
     if (chunks.empty()) return 0;
     return (chunks.size() - 1) * kChunkPairs + static_cast<std::uint64_t>(next_[column] - chunks.back());
   }
-  /// Returns the end of what it wrote at `out`.
-  Pair* copy(std::uint64_t column, std::uint64_t begin, std::uint64_t count, Pair* out) const {
+  /// run(pairs) for each stretch of `count` pairs of a column from `begin` on.
+  template <class Run>
+  void visit(std::uint64_t column, std::uint64_t begin, std::uint64_t count, const Run& run) const {
     for (const std::uint64_t end = begin + count; begin < end;) {
       const std::uint64_t more = std::min(end - begin, kChunkPairs - begin % kChunkPairs);
-      out = std::copy_n(chunks_[column][begin / kChunkPairs] + begin % kChunkPairs, more, out);
+      run(std::span<const Pair>(chunks_[column][begin / kChunkPairs] + begin % kChunkPairs, more));
       begin += more;
     }
-    return out;
   }
   /// Keeps as much memory as was in use.
   void clear() {

@@ -36,15 +36,18 @@ void for_each_block(const ForEach& for_each, std::uint32_t sources, std::uint32_
   });
 }
 
-/// Replaces each number by its table entry. The table is larger than the caches: entries are asked for early.
+/// Replaces each number by its table entry. The table is larger than the caches: entries are asked for early,
+/// into the L2 cache: half the time of the L1 cache as goal (measured on Zen 4).
 void look_up(std::span<const std::uint32_t> table, std::span<std::uint32_t> numbers) {
-  constexpr std::size_t kAhead = 48;
-  const std::size_t fetched = numbers.size() - std::min(numbers.size(), kAhead);
-  for (std::size_t i = 0; i < fetched; ++i) {
-    __builtin_prefetch(&table[numbers[i + kAhead]]);
+  constexpr std::size_t kAhead = 256;
+  const std::size_t ahead = std::min(numbers.size(), kAhead);
+  const auto ask = [&](std::uint32_t number) { __builtin_prefetch(&table[number], 0, 2); };
+  for (const auto number : numbers.first(ahead)) ask(number);
+  for (std::size_t i = 0; i < numbers.size() - ahead; ++i) {
+    ask(numbers[i + ahead]);
     numbers[i] = table[numbers[i]];
   }
-  for (auto& number : numbers.subspan(fetched)) number = table[number];
+  for (auto& number : numbers.last(ahead)) number = table[number];
 }
 
 /// Calls change_one() for each number.
@@ -287,10 +290,16 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, std::vector<std
   const std::uint32_t* const targets = graph_.targets().data();
   const auto ids = own_.ids();
   // In degree order the rows of a block lie anywhere in the file: fetch their beginnings side by side.
+  constexpr std::uint64_t kLine = 64 / sizeof(std::uint32_t),
+                          kLines = 8;  // the processor sees longer rows coming
   const std::uint32_t ahead = std::min(last + kRowBlock, own_.count());
   for (std::uint32_t i = ahead; i < std::min(ahead + kRowBlock, own_.count()); ++i)
-    __builtin_prefetch(&offsets[ids[i]]);
-  for (std::uint32_t i = last; i < ahead; ++i) __builtin_prefetch(targets + offsets[ids[i]]);
+    __builtin_prefetch(&offsets[ids[i]], 0, 2);
+  for (std::uint32_t i = last; i < ahead; ++i) {
+    const std::uint64_t begin = offsets[ids[i]];
+    const std::uint64_t end = std::min(offsets[ids[i] + std::size_t{1}], begin + kLines * kLine);
+    for (std::uint64_t e = begin; e < end; e += kLine) __builtin_prefetch(targets + e, 0, 2);
+  }
   destinations.resize(own_.edges(first, last));
   ends.clear();
   std::uint32_t* next = destinations.data();
@@ -340,7 +349,7 @@ void ExchangePlan::number(std::uint32_t first, std::span<std::uint32_t> targets,
 
 std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
                                                      const ForEach& for_each) const {
-  constexpr std::uint32_t kStep = 8;
+  constexpr std::uint32_t kStep = 16;
   const std::uint32_t step = row_blocks(own_.count()) < 1024 ? 1 : kStep;
   struct Sample {
     std::vector<std::uint32_t> destinations, ends, counts;

@@ -82,8 +82,8 @@ class ExchangePlan {
   void read(std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
             std::vector<std::uint32_t>& ends) const;
   /// Cuts the destinations into columns of at most `width`, so that none holds edges of two peers and none
-  /// many more than `edges_per_column` edges (estimated from every eighth block of rows). Returns the bounds:
-  /// columns + 1 of them.
+  /// many more than `edges_per_column` edges (estimated from every sixteenth block of rows). Returns the
+  /// bounds: columns + 1 of them.
   std::vector<std::uint32_t> cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
                                          const ForEach& for_each) const;
   /// From now on read() gives addresses, see ColumnAddresses; `bounds` as cut_columns() gave them. In a job
