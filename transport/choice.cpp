@@ -129,7 +129,8 @@ Choice choose_network(std::span<const CardOffer> offers, const std::vector<int>&
     if (rate < best) continue;
     choice.reason += separator + network;
     separator = " and ";
-    for (const std::string& device : deal(offers, nodes, network)[static_cast<std::size_t>(rank)])
+    const Rails rails = deal(offers, nodes, network);
+    for (const std::string& device : rails[static_cast<std::size_t>(rank)])
       choice.verbs_device += (choice.verbs_device.empty() ? "" : ",") + device;
   }
   return choice;
