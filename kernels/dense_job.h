@@ -25,6 +25,7 @@ class PlanFileReader;
 struct DenseOptions {
   int workers = 1;  ///< per process; the same in all
   std::string transport = "shm";
+  std::string transport_reason;  ///< why this one was chosen, for the report; empty: it was named
   plan::Strategy strategy = plan::Strategy::slots;
   /// Take `cover` instead of `slots` when the wire would otherwise be the limit.
   bool choose_strategy = false;
@@ -43,8 +44,7 @@ struct DenseOptions {
   /// options, or to find it; empty: none. What was chosen or measured is then kept as well.
   std::string plan_cache;
   std::uint64_t link_bits_per_s = 0;  ///< line rate of shaped links, 0: as they are; for the plan cache only
-  std::string verbs_device;           ///< see transport::Settings
-  int verbs_traffic_class = 0;        ///< the same
+  transport::VerbsChoice verbs{};
   transport::DpdkChoice dpdk{};
   /// Called with a step's name, what is done of it, and the whole; by any worker.
   std::function<void(std::string_view step, std::uint64_t done, std::uint64_t total)> progress;
@@ -97,7 +97,10 @@ class DenseJob {
   const std::string& plan_cache_note() const noexcept { return plan_cache_note_; }
 
   /// Host, cores, memory and, where there are other hosts, address of this process, in words.
-  const std::string& place() const noexcept { return place_; }
+  std::string place() const {
+    const std::string link = link_->describe();
+    return link.empty() ? place_ : place_ + "; " + link;
+  }
   /// Sent by this process before iterate(): handshakes, collective calls, lists of the plan.
   std::uint64_t setup_messages() const noexcept { return setup_messages_; }
 

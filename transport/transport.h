@@ -30,6 +30,17 @@ struct DpdkChoice {
   DpdkChoice of(int local_rank) const;
 };
 
+/// The cards of the verbs backend, and how they are used.
+struct VerbsChoice {
+  std::string
+      device{};  ///< NAME[:PORT[:GID_INDEX]], of several (rails) divided by commas; empty: the nearest
+  int traffic_class = 0;         ///< of RoCE packets: DSCP in the upper six bits
+  std::string memory = "auto";   ///< pinned, on-demand (paging), or on-demand only where pinning fails: auto
+  bool progress_thread = false;  ///< a thread takes completions, not whoever calls poll() or wait()
+  int poll_cpu = -1;       ///< a core that nobody else uses, where that thread polls all the time; -1: none
+  bool immediates = true;  ///< false: signal as iWARP must, by sends; for tests
+};
+
 /// What a backend must know before it is made. `health` outlives the transport.
 struct Settings {
   int rank = 0;
@@ -44,10 +55,9 @@ struct Settings {
   std::vector<bool> left_out{};  ///< [p]: not to be connected, another transport leads there; empty: none
   std::span<std::byte>
       region{};  ///< memory for expose() to take instead of its own; outlives the transport (tcp)
-  std::string verbs_device{};        ///< NAME[:PORT[:GID_INDEX]]; empty: the nearest
   std::vector<int> process_nodes{};  ///< NUMA node of each process of this host; empty: not known (verbs)
   int process_index = 0;             ///< of this process there
-  int verbs_traffic_class = 0;       ///< of RoCE packets: DSCP in the upper six bits
+  VerbsChoice verbs{};
   DpdkChoice dpdk{};
 
   bool leaves_out(int peer) const {
@@ -85,6 +95,8 @@ class Transport {
  public:
   virtual ~Transport() = default;
   virtual std::string_view name() const noexcept = 0;
+  /// What it uses, in words, once connected; empty when there is nothing to say.
+  virtual std::string describe() const { return {}; }
 
   // ---- control plane -------------------------------------------------------------------------------
   /// Makes this process's region: zeroed, page aligned, owned by the transport, `bytes` > 0.

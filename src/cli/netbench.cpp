@@ -36,7 +36,9 @@ void understand(Arguments& arguments) {
 
 void run(launch::WireUp& wire, const Arguments& arguments) {
   auto options = arguments.bench;
-  options.transport = transport_for(options.transport, wire);
+  const auto offers =
+      wire.allgather(card_offer(options.transport, {}, arguments.launch.local_hosts, wire, -1));
+  options.transport = choose_transport(options.transport, {}, wire, offers).transport;
   if (wire.rank() == 0) check_writable(arguments.json_path);
   std::string section;
   const auto show = [&](const perf::NetbenchRow& row) {

@@ -15,7 +15,7 @@ import pytest
 
 RDMA_VM = pathlib.Path(__file__).resolve().parent.parent / "lab/rdma-vm"
 INSIDE = "EDGEWIRE_IN_MACHINE" in os.environ
-LIMIT_S = 600
+LIMIT_S = 1200  # machines share their cores with whatever else runs here
 
 
 @functools.cache
