@@ -151,8 +151,7 @@ transport::Settings DenseJob::settings(const DenseOptions& options) {
   settings.peer_timeout_s = options.peer_timeout_s;
   settings.health = &wire_.health();
   settings.nodes = wire_.nodes();
-  settings.verbs_device = options.verbs_device;
-  settings.verbs_traffic_class = options.verbs_traffic_class;
+  settings.verbs = options.verbs;
   settings.dpdk = options.dpdk;
   settings.dpdk.poll_cpu = poll_cpu_;
   return settings;

@@ -43,8 +43,7 @@ struct DenseOptions {
   /// options, or to find it; empty: none. What was chosen or measured is then kept as well.
   std::string plan_cache;
   std::uint64_t link_bits_per_s = 0;  ///< line rate of shaped links, 0: as they are; for the plan cache only
-  std::string verbs_device;           ///< see transport::Settings
-  int verbs_traffic_class = 0;        ///< the same
+  transport::VerbsChoice verbs{};
   transport::DpdkChoice dpdk{};
   /// Called with a step's name, what is done of it, and the whole; by any worker.
   std::function<void(std::string_view step, std::uint64_t done, std::uint64_t total)> progress;

@@ -128,6 +128,7 @@ Bench::Bench(launch::WireUp& wire, const NetbenchOptions& options)
   settings.address = wire.address();
   settings.peer_timeout_s = options.peer_timeout_s;
   settings.health = &wire.health();
+  settings.verbs = options.verbs;
   settings.dpdk = options.dpdk.of(wire.local_rank());
   link_ = transport::create(options.transport, settings);
   const std::size_t bytes = lane_bytes_ * lanes_.size();

@@ -17,6 +17,12 @@
 
 namespace edgewire::transport {
 
+/// The device of the verbs backend.
+struct VerbsChoice {
+  std::string device{};   ///< NAME[:PORT[:GID_INDEX]]; empty: the nearest
+  int traffic_class = 0;  ///< of RoCE packets: DSCP in the upper six bits
+};
+
 /// The port of the dpdk backend.
 struct DpdkChoice {
   std::string port{};            ///< PCI address, or virtual device such as "net_af_packet0,iface=eth0"
@@ -44,10 +50,9 @@ struct Settings {
   std::vector<bool> left_out{};  ///< [p]: not to be connected, another transport leads there; empty: none
   std::span<std::byte>
       region{};  ///< memory for expose() to take instead of its own; outlives the transport (tcp)
-  std::string verbs_device{};        ///< NAME[:PORT[:GID_INDEX]]; empty: the nearest
   std::vector<int> process_nodes{};  ///< NUMA node of each process of this host; empty: not known (verbs)
   int process_index = 0;             ///< of this process there
-  int verbs_traffic_class = 0;       ///< of RoCE packets: DSCP in the upper six bits
+  VerbsChoice verbs{};
   DpdkChoice dpdk{};
 
   bool leaves_out(int peer) const {

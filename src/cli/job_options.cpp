@@ -63,6 +63,15 @@ void add_transport_option(CLI::App& command, std::string& transport) {
       ->capture_default_str();
 }
 
+void add_verbs_options(CLI::App& command, transport::VerbsChoice& verbs) {
+  command.add_option("--verbs-device", verbs.device,
+                     "RDMA device NAME[:PORT[:GID_INDEX]]; by default the nearest, and RoCE v2");
+  command
+      .add_option("--verbs-traffic-class", verbs.traffic_class,
+                  "traffic class of RoCE packets (DSCP times 4), by which switches choose a queue")
+      ->check(CLI::Range(0, 255));
+}
+
 void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk) {
   command.add_option(
       "--dpdk-port", dpdk.port,
@@ -95,12 +104,7 @@ void JobOptions::add_to(CLI::App& command) {
                   "workers (threads) of each process; by default the cores are shared out")
       ->check(CLI::Range(1, 1024));
   add_transport_option(command, transport);
-  command.add_option("--verbs-device", verbs_device,
-                     "RDMA device NAME[:PORT[:GID_INDEX]]; by default the nearest, and RoCE v2");
-  command
-      .add_option("--verbs-traffic-class", verbs_traffic_class,
-                  "traffic class of RoCE packets (DSCP times 4), by which switches choose a queue")
-      ->check(CLI::Range(0, 255));
+  add_verbs_options(command, verbs);
   add_dpdk_options(command, dpdk);
   command.add_option("--strategy", strategy, "what is sent: auto, edge, worker, process, slots or cover")
       ->check(CLI::IsMember({"auto", "edge", "worker", "process", "slots", "cover"}))
@@ -178,8 +182,7 @@ kernels::DenseOptions JobOptions::dense(launch::WireUp& wire) const {
   options.layout = layout == "given" ? plan::Layout::given : plan::Layout::degree;
   options.choose_layout = layout == "auto" && !deterministic;
   options.peer_timeout_s = launch.peer_timeout_s;
-  options.verbs_device = verbs_device;
-  options.verbs_traffic_class = verbs_traffic_class;
+  options.verbs = verbs;
   options.dpdk = dpdk.of(wire.local_rank());
   if (wire.rank() == 0 && options.workers * wire.local_size() > cores) {
     fmt::print(stderr, "edgewire: warning: {} workers on {} core{}: they wait for each other\n",

@@ -16,6 +16,7 @@ CLI::Validator between(double least, double most);
 /// The options of every command that runs as a job: where its processes are, and how they find each other.
 void add_launch_options(CLI::App& command, launch::LaunchOptions& options);
 void add_transport_option(CLI::App& command, std::string& transport);
+void add_verbs_options(CLI::App& command, transport::VerbsChoice& verbs);
 void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk);
 /// "auto" resolved for the hosts of this job. Throws UsageError when the transport does not reach them.
 std::string transport_for(const std::string& transport, const launch::WireUp& wire);
@@ -27,8 +28,7 @@ struct JobOptions {
   launch::LaunchOptions launch;
   int workers = 0;  ///< 0: share the cores among the processes of this host
   std::string transport = "auto";
-  std::string verbs_device;
-  int verbs_traffic_class = 0;
+  transport::VerbsChoice verbs;
   transport::DpdkChoice dpdk;
   std::string strategy = "auto";
   double compute_rate = 0;

@@ -64,6 +64,7 @@ void add_netbench(CLI::App& app) {
   add_launch_options(*command, arguments->launch);
   arguments->launch.processes = 2;
   add_transport_option(*command, bench.transport);
+  add_verbs_options(*command, bench.verbs);
   add_dpdk_options(*command, bench.dpdk);
   command
       ->add_option("--sizes", bench.sizes,

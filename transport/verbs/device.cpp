@@ -134,7 +134,7 @@ class Search {
     }
     if (!trouble_.empty()) throw Error(trouble_);
     if (known_.empty()) throw Error(why_none());
-    throw Error(fmt::format("there is no RDMA device '{}' (known: {})", settings_.verbs_device, known_));
+    throw Error(fmt::format("there is no RDMA device '{}' (known: {})", settings_.verbs.device, known_));
   }
 
  private:
@@ -185,7 +185,7 @@ std::string Device::label() const { return fmt::format("{} port {}", name, port)
 
 Device open_device(const Settings& settings) {
   const Library& verbs = library();
-  const Wish wish = parse_wish(settings.verbs_device);
+  const Wish wish = parse_wish(settings.verbs.device);
   int count = 0;
   ibv_device** list = verbs.get_device_list(&count);
   if (list == nullptr) throw Error(why_none());

@@ -24,7 +24,7 @@ struct Device {
   std::string label() const;
 };
 
-/// Opens what settings.verbs_device names (NAME[:PORT[:GID_INDEX]]), else the device that has
+/// Opens what settings.verbs.device names (NAME[:PORT[:GID_INDEX]]), else the device that has
 /// settings.address, else one near to the node of this process, cards being shared among
 /// settings.process_nodes. Of a port's addresses, RoCE v2 with IPv4 is preferred. Throws Error that says why
 /// nothing fits, and the remedy.

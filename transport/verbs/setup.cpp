@@ -280,7 +280,7 @@ void Verbs::bring_up(Link& link, std::uint32_t number, std::uint32_t peer_psn, s
     receive.ah_attr.grh.dgid = gid;
     receive.ah_attr.grh.sgid_index = device_.gid_index;
     receive.ah_attr.grh.hop_limit = 64;
-    receive.ah_attr.grh.traffic_class = static_cast<std::uint8_t>(settings_.verbs_traffic_class);
+    receive.ah_attr.grh.traffic_class = static_cast<std::uint8_t>(settings_.verbs.traffic_class);
   }
   change(receive,
          IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
