@@ -152,6 +152,7 @@ transport::Settings DenseJob::settings(const DenseOptions& options) {
   settings.health = &wire_.health();
   settings.nodes = wire_.nodes();
   settings.verbs = options.verbs;
+  settings.verbs.poll_cpu = poll_cpu_;
   settings.dpdk = options.dpdk;
   settings.dpdk.poll_cpu = poll_cpu_;
   return settings;

@@ -25,6 +25,7 @@ class PlanFileReader;
 struct DenseOptions {
   int workers = 1;  ///< per process; the same in all
   std::string transport = "shm";
+  std::string transport_reason;  ///< why this one was chosen, for the report; empty: it was named
   plan::Strategy strategy = plan::Strategy::slots;
   /// Take `cover` instead of `slots` when the wire would otherwise be the limit.
   bool choose_strategy = false;
@@ -96,7 +97,10 @@ class DenseJob {
   const std::string& plan_cache_note() const noexcept { return plan_cache_note_; }
 
   /// Host, cores, memory and, where there are other hosts, address of this process, in words.
-  const std::string& place() const noexcept { return place_; }
+  std::string place() const {
+    const std::string link = link_->describe();
+    return link.empty() ? place_ : place_ + "; " + link;
+  }
   /// Sent by this process before iterate(): handshakes, collective calls, lists of the plan.
   std::uint64_t setup_messages() const noexcept { return setup_messages_; }
 

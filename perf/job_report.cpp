@@ -38,8 +38,8 @@ plan::Traffic between_hosts(plan::Traffic traffic, const std::vector<int>& nodes
 }
 
 /// Verbs and dpdk: packets are as long as the path allows, which only the connected transport knows.
-void set_own_frames(plan::Volume& volume, const kernels::DenseJob& job, std::uint64_t bytes_a_value) {
-  const plan::Traffic& traffic = job.traffic();
+void set_own_frames(plan::Volume& volume, const kernels::DenseJob& job, const plan::Traffic& traffic,
+                    std::uint64_t bytes_a_value) {
   const auto processes = static_cast<std::size_t>(traffic.processes());
   volume.wire_bytes_total[0] = volume.wire_bytes_max[0] = 0;
   for (std::size_t p = 0; p < processes; ++p) {
@@ -60,9 +60,11 @@ void set_bound(report::RunReport& report, const kernels::DenseJob& job, plan::St
   auto volume = plan::volume(job.traffic(), bytes_a_value);
   report.bound.values = volume.values_sent_total;
   report.bound.payload_bytes = volume.payload_bytes_total;
-  if (report.transport == "shm+tcp")
-    volume = plan::volume(between_hosts(job.traffic(), nodes), bytes_a_value);
-  if (report.transport == "verbs" || report.transport == "dpdk") set_own_frames(volume, job, bytes_a_value);
+  const bool mixed = report.transport.starts_with("shm+");
+  const plan::Traffic traffic = mixed ? between_hosts(job.traffic(), nodes) : job.traffic();
+  if (mixed) volume = plan::volume(traffic, bytes_a_value);
+  if (report.transport.ends_with("verbs") || report.transport == "dpdk")
+    set_own_frames(volume, job, traffic, bytes_a_value);
   report.bound.wire_bytes =
       report.transport == "shm" ? volume.payload_bytes_total : volume.wire_bytes_total[0];
   for (const char* rate : kRates) {
@@ -79,6 +81,7 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
   report::RunReport report;
   report.kernel = kernel;
   report.transport = job.link().name();
+  report.transport_reason = options.transport_reason;
   report.strategy = plan::to_name(job.strategy());
   report.strategy_reason = job.strategy_reason();
   report.ownership = job.ownership_name();

@@ -89,6 +89,31 @@ std::vector<int> share_cards(std::span<const int> card_nodes, std::span<const in
   return card_of;
 }
 
+std::vector<std::vector<int>> deal_cards(std::span<const int> card_nodes,
+                                         std::span<const int> process_nodes) {
+  std::vector<std::vector<int>> cards_of(process_nodes.size());
+  std::vector<bool> taken(card_nodes.size());
+  const auto first = share_cards(card_nodes, process_nodes);
+  for (std::size_t process = 0; process < first.size(); ++process) {
+    if (first[process] < 0) continue;
+    cards_of[process].push_back(first[process]);
+    taken[static_cast<std::size_t>(first[process])] = true;
+  }
+  for (std::size_t card = 0; card < taken.size() && !cards_of.empty(); ++card) {
+    if (taken[card]) continue;
+    std::size_t chosen = cards_of.size();
+    for (const bool near : {true, false}) {
+      if (chosen < cards_of.size()) break;
+      for (std::size_t process = 0; process < cards_of.size(); ++process) {
+        if (near && (card_nodes[card] < 0 || card_nodes[card] != process_nodes[process])) continue;
+        if (chosen == cards_of.size() || cards_of[process].size() < cards_of[chosen].size()) chosen = process;
+      }
+    }
+    cards_of[chosen].push_back(static_cast<int>(card));
+  }
+  return cards_of;
+}
+
 std::vector<int> spare_cpus(const Machine& machine, int local_size, int workers) {
   std::vector<int> spare;
   for (const Core& core : machine.cores) spare.push_back(core.cpu);

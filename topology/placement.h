@@ -33,6 +33,10 @@ std::string describe(const Placement& placement, const Machine& machine);
 /// operating system, -1: unknown. Result[process] is the card on its node that the fewest processes before it
 /// have; those without one on their node then take, of all cards, those with the fewest. -1: no cards.
 std::vector<int> share_cards(std::span<const int> card_nodes, std::span<const int> process_nodes);
+/// The same when a process may use several: the cards that nobody has then go, one by one, to the process on
+/// their node with the fewest, or to the one with the fewest of all. Result[process] is never empty where
+/// there are cards.
+std::vector<std::vector<int>> deal_cards(std::span<const int> card_nodes, std::span<const int> process_nodes);
 /// Cores that no worker of `local_size` such processes gets, by operating-system number.
 std::vector<int> spare_cpus(const Machine& machine, int local_size, int workers);
 

@@ -1,13 +1,15 @@
-// Every call goes to the backend of its peer. The region is the one of shared memory, and TCP receives into
-// it. Who waits sleeps in TCP, in slices so short that news in shared memory are not late.
+// Every call goes to the backend of its peer. The region is the one of shared memory, and the network's
+// backend receives into it. Who waits sleeps in the network's, in slices so short that news in shared memory
+// are not late.
 #include "transport/mixed.h"
+
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "error.h"
 #include "transport/shm.h"
-#include "transport/tcp.h"
 #include "transport/wakeup.h"
 
 namespace edgewire::transport {
@@ -17,9 +19,10 @@ constexpr std::chrono::microseconds kSlice{100};
 
 class Mixed final : public Transport {
  public:
-  explicit Mixed(const Settings& settings) : settings_(settings), local_(settings.nodes.size()) {
+  Mixed(const Settings& settings, std::string_view network)
+      : network_(network), name_("shm+" + network_), settings_(settings), local_(settings.nodes.size()) {
     if (local_.size() != static_cast<std::size_t>(settings.size))
-      throw Error("transport shm+tcp: nobody has said which processes share a host");
+      throw Error(fmt::format("transport {}: nobody has said which processes share a host", name_));
     std::vector<bool> remote(local_.size());
     for (std::size_t p = 0; p < local_.size(); ++p) {
       local_[p] = settings.nodes[p] == settings.nodes[static_cast<std::size_t>(settings.rank)];
@@ -31,27 +34,28 @@ class Mixed final : public Transport {
     settings_.left_out = local_;
   }
 
-  std::string_view name() const noexcept override { return "shm+tcp"; }
+  std::string_view name() const noexcept override { return name_; }
+  std::string describe() const override { return net_->describe(); }
 
   std::span<std::byte> expose(std::size_t bytes, std::span<const Part> parts) override {
     settings_.region = shm_->expose(bytes, parts);
-    tcp_ = std::make_unique<Tcp>(settings_);
-    return tcp_->expose(bytes, parts);
+    net_ = create(network_, settings_);
+    return net_->expose(bytes, parts);
   }
-  /// TCP's, and behind it that of shared memory, whose length is known.
-  std::string blob() const override { return tcp_->blob() + shm_->blob(); }
+  /// The network's, and behind it that of shared memory, whose length is known.
+  std::string blob() const override { return net_->blob() + shm_->blob(); }
   void connect(std::span<const std::string> blobs) override {
     const std::size_t tail = shm_->blob().size();
-    std::vector<std::string> tcp, shm;
+    std::vector<std::string> net, shm;
     for (const std::string& blob : blobs) {
       const std::size_t head = blob.size() - std::min(tail, blob.size());
-      tcp.push_back(blob.substr(0, head));
+      net.push_back(blob.substr(0, head));
       shm.push_back(blob.substr(head));
     }
     shm_->connect(shm);
-    tcp_->connect(tcp);
+    net_->connect(net);
   }
-  std::span<std::byte> send_memory(std::size_t bytes) override { return tcp_->send_memory(bytes); }
+  std::span<std::byte> send_memory(std::size_t bytes) override { return net_->send_memory(bytes); }
 
   std::byte* remote_ptr(int peer, std::size_t offset) const noexcept override {
     return of(peer).remote_ptr(peer, offset);
@@ -63,9 +67,9 @@ class Mixed final : public Transport {
   bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept override {
     return of(peer).signal(lane, peer, kind, count);
   }
-  void ring_doorbell(int lane) noexcept override { tcp_->ring_doorbell(lane); }
+  void ring_doorbell(int lane) noexcept override { net_->ring_doorbell(lane); }
   bool poll() noexcept override {
-    const bool well = tcp_->poll() && shm_->poll();
+    const bool well = net_->poll() && shm_->poll();
     last_look_.remember(arrivals());
     return well;
   }
@@ -77,7 +81,7 @@ class Mixed final : public Transport {
       const auto left =
           std::chrono::ceil<std::chrono::microseconds>(deadline - std::chrono::steady_clock::now());
       if (left.count() <= 0) break;
-      if (!tcp_->wait(std::min(left, kSlice))) return false;
+      if (!net_->wait(std::min(left, kSlice))) return false;
     }
     return poll();
   }
@@ -87,34 +91,37 @@ class Mixed final : public Transport {
   std::uint64_t signalled(int peer, int kind) const noexcept override {
     return of(peer).signalled(peer, kind);
   }
-  std::uint32_t arrivals() const noexcept override { return shm_->arrivals() + tcp_->arrivals(); }
+  std::uint32_t arrivals() const noexcept override { return shm_->arrivals() + net_->arrivals(); }
 
   Counters counters() const noexcept override {
-    Counters total = tcp_->counters();
+    Counters total = net_->counters();
     const Counters shm = shm_->counters();
     total.writes += shm.writes;
     total.payload_bytes += shm.payload_bytes;
     return total;
   }
   std::uint64_t frame_bytes_to(int peer) const noexcept override {
-    return local_[static_cast<std::size_t>(peer)] ? 0 : tcp_->frame_bytes_to(peer);
+    return local_[static_cast<std::size_t>(peer)] ? 0 : net_->frame_bytes_to(peer);
   }
   std::uint64_t wire_bytes_of(std::uint64_t frame_bytes) const noexcept override {
-    return tcp_->wire_bytes_of(frame_bytes);
+    return net_->wire_bytes_of(frame_bytes);
   }
 
  private:
-  Transport& of(int peer) const noexcept { return local_[static_cast<std::size_t>(peer)] ? *shm_ : *tcp_; }
+  Transport& of(int peer) const noexcept { return local_[static_cast<std::size_t>(peer)] ? *shm_ : *net_; }
 
-  Settings settings_;        ///< of TCP
+  std::string network_, name_;
+  Settings settings_;        ///< of the network's backend
   std::vector<bool> local_;  ///< [p]: on this host
   std::unique_ptr<Transport> shm_;
-  std::unique_ptr<Transport> tcp_;  ///< ends before shm_, whose region it uses
+  std::unique_ptr<Transport> net_;  ///< ends before shm_, whose region it uses
   LastLook last_look_;
 };
 
 }  // namespace
 
-std::unique_ptr<Transport> make_mixed(const Settings& settings) { return std::make_unique<Mixed>(settings); }
+std::unique_ptr<Transport> make_mixed(const Settings& settings, std::string_view network) {
+  return std::make_unique<Mixed>(settings, network);
+}
 
 }  // namespace edgewire::transport

@@ -1,13 +1,14 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
 #include "transport/transport.h"
 
 namespace edgewire::transport {
 
-/// Shared memory to the processes of this host and TCP to all others ("shm+tcp"), over one region. Bytes that
-/// stay on the host are payload, but neither frame nor wire bytes.
-std::unique_ptr<Transport> make_mixed(const Settings& settings);
+/// Shared memory to the processes of this host and `network` (tcp, verbs) to all others, over one region:
+/// "shm+tcp". Bytes that stay on the host are payload, but neither frame nor wire bytes.
+std::unique_ptr<Transport> make_mixed(const Settings& settings, std::string_view network);
 
 }  // namespace edgewire::transport

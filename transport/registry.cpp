@@ -76,7 +76,7 @@ std::vector<Backend> backends() {
 }
 
 std::unique_ptr<Transport> create(std::string_view name, const Settings& settings) {
-  if (name == "shm+tcp") return make_mixed(settings);
+  if (name == "shm+tcp" || name == "shm+verbs") return make_mixed(settings, name.substr(4));
   std::string known;
   for (const Entry& entry : kEntries) {
     if (entry.name != name) {

@@ -17,12 +17,6 @@
 
 namespace edgewire::transport {
 
-/// The device of the verbs backend.
-struct VerbsChoice {
-  std::string device{};   ///< NAME[:PORT[:GID_INDEX]]; empty: the nearest
-  int traffic_class = 0;  ///< of RoCE packets: DSCP in the upper six bits
-};
-
 /// The port of the dpdk backend.
 struct DpdkChoice {
   std::string port{};            ///< PCI address, or virtual device such as "net_af_packet0,iface=eth0"
@@ -34,6 +28,17 @@ struct DpdkChoice {
 
   /// Of several ports in a list, divided by `;`, the one for the process with this rank on its host.
   DpdkChoice of(int local_rank) const;
+};
+
+/// The cards of the verbs backend, and how they are used.
+struct VerbsChoice {
+  std::string
+      device{};  ///< NAME[:PORT[:GID_INDEX]], of several (rails) divided by commas; empty: the nearest
+  int traffic_class = 0;         ///< of RoCE packets: DSCP in the upper six bits
+  std::string memory = "auto";   ///< pinned, on-demand (paging), or on-demand only where pinning fails: auto
+  bool progress_thread = false;  ///< a thread takes completions, not whoever calls poll() or wait()
+  int poll_cpu = -1;       ///< a core that nobody else uses, where that thread polls all the time; -1: none
+  bool immediates = true;  ///< false: signal as iWARP must, by sends; for tests
 };
 
 /// What a backend must know before it is made. `health` outlives the transport.
@@ -90,6 +95,8 @@ class Transport {
  public:
   virtual ~Transport() = default;
   virtual std::string_view name() const noexcept = 0;
+  /// What it uses, in words, once connected; empty when there is nothing to say.
+  virtual std::string describe() const { return {}; }
 
   // ---- control plane -------------------------------------------------------------------------------
   /// Makes this process's region: zeroed, page aligned, owned by the transport, `bytes` > 0.

@@ -8,6 +8,7 @@
 
 #include "error.h"
 #include "topology/machine.h"
+#include "topology/placement.h"
 
 namespace edgewire::cli {
 
@@ -64,12 +65,27 @@ void add_transport_option(CLI::App& command, std::string& transport) {
 }
 
 void add_verbs_options(CLI::App& command, transport::VerbsChoice& verbs) {
-  command.add_option("--verbs-device", verbs.device,
-                     "RDMA device NAME[:PORT[:GID_INDEX]]; by default the nearest, and RoCE v2");
+  command.add_option(
+      "--verbs-device", verbs.device,
+      "RDMA device NAME[:PORT[:GID_INDEX]], or several (a,b) that share the workers' traffic; by "
+      "default the nearest, and RoCE v2");
   command
       .add_option("--verbs-traffic-class", verbs.traffic_class,
                   "traffic class of RoCE packets (DSCP times 4), by which switches choose a queue")
       ->check(CLI::Range(0, 255));
+  command
+      .add_option("--verbs-memory", verbs.memory,
+                  "pinned, on-demand (the card pages it in), or auto: on-demand where pinning fails")
+      ->check(CLI::IsMember({"auto", "pinned", "on-demand"}))
+      ->capture_default_str();
+  command
+      .add_option_function<std::string>(
+          "--verbs-progress", [&verbs](const std::string& who) { verbs.progress_thread = who == "thread"; },
+          "who takes completions: the workers while they wait (worker), or a thread, on a spare core where "
+          "there is one (thread)")
+      ->check(CLI::IsMember({"worker", "thread"}))
+      ->default_str("worker");
+  command.add_flag("!--verbs-no-immediates", verbs.immediates)->group("");  // for tests
 }
 
 void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk) {
@@ -86,14 +102,47 @@ void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk) {
   command.add_option("--dpdk-faults", dpdk.faults)->group("");  // for tests
 }
 
-std::string transport_for(const std::string& transport, const launch::WireUp& wire) {
+namespace {
+
+bool on_one_host(const launch::WireUp& wire) {
   const auto& nodes = wire.nodes();
-  const bool one_host = std::ranges::all_of(nodes, [&](int node) { return node == nodes[0]; });
+  return std::ranges::all_of(nodes, [&](int node) { return node == nodes[0]; });
+}
+
+int node_of_workers(const topology::Machine& machine, const launch::WireUp& wire, int workers) {
+  const auto placement = topology::place(machine, wire.local_rank(), wire.local_size(), workers);
+  return machine.nodes[static_cast<std::size_t>(placement.workers[0].node)].os_index;
+}
+
+}  // namespace
+
+std::string card_offer(const std::string& transport, const transport::VerbsChoice& verbs, bool local_hosts,
+                       const launch::WireUp& wire, int node) {
+  // The cards of this machine are not behind the links of its local hosts.
+  if (on_one_host(wire) || local_hosts) return {};
+  if (transport != "auto" && (transport != "verbs" || !verbs.device.empty())) return {};
+  std::vector<std::string> addresses;
+  for (const auto& one : wire.wanted_interfaces()) addresses.push_back(one.address);
+  return transport::offer_cards(verbs, addresses, node).pack();
+}
+
+transport::Choice choose_transport(const std::string& transport, const transport::VerbsChoice& verbs,
+                                   const launch::WireUp& wire, std::span<const std::string> offers) {
+  const bool one_host = on_one_host(wire);
   if (transport == "shm" && !one_host)
     throw UsageError("--transport shm: the processes are on several hosts");
-  if (transport != "auto") return transport;
+  if (one_host) return {transport == "auto" ? "shm" : transport, verbs.device};
+  const auto& nodes = wire.nodes();
   const bool one_each = std::set(nodes.begin(), nodes.end()).size() == nodes.size();
-  return one_host ? "shm" : one_each ? "tcp" : "shm+tcp";
+  const transport::Choice plain{transport != "auto" ? transport : one_each ? "tcp" : "shm+tcp", verbs.device};
+  std::vector<transport::CardOffer> cards;
+  for (const std::string& offer : offers) {
+    if (offer.empty()) return plain;  // there is nothing to choose, or not for all
+    cards.push_back(transport::CardOffer::unpack(offer));
+  }
+  const auto choice = transport::choose_network(cards, nodes, wire.rank());
+  if (transport == "auto") return choice;
+  return {transport, choice.verbs_device};  // empty: verbs itself says what is wrong
 }
 
 void JobOptions::add_to(CLI::App& command) {
@@ -154,13 +203,22 @@ void JobOptions::add_to(CLI::App& command) {
 
 kernels::DenseOptions JobOptions::dense(launch::WireUp& wire) const {
   kernels::DenseOptions options;
-  const auto cores = static_cast<int>(topology::discover().cores.size());
+  const auto machine = topology::discover();
+  const auto cores = static_cast<int>(machine.cores.size());
   options.workers = workers > 0 ? workers : std::max(1, cores / wire.local_size());
-  if (!wire.nodes().empty()) {  // hosts may have different numbers of cores
-    for (const std::string& others : wire.allgather(std::to_string(options.workers)))
+  std::vector<std::string> offers;
+  if (!wire.nodes().empty()) {
+    const std::string offer = card_offer(transport, verbs, launch.local_hosts, wire,
+                                         node_of_workers(machine, wire, options.workers));
+    for (const std::string& others : wire.allgather(fmt::format("{}\n{}", options.workers, offer))) {
+      // Hosts may have different numbers of cores.
       if (workers == 0) options.workers = std::min(options.workers, std::stoi(others));
+      offers.push_back(others.substr(others.find('\n') + 1));
+    }
   }
-  options.transport = transport_for(transport, wire);
+  const auto choice = choose_transport(transport, verbs, wire, offers);
+  options.transport = choice.transport;
+  options.transport_reason = choice.reason;
   options.strategy = strategy == "auto" ? plan::Strategy::slots : plan::strategy_from(strategy);
   options.choose_strategy = strategy == "auto";
   options.assumed_compute_rate = compute_rate;
@@ -183,6 +241,7 @@ kernels::DenseOptions JobOptions::dense(launch::WireUp& wire) const {
   options.choose_layout = layout == "auto" && !deterministic;
   options.peer_timeout_s = launch.peer_timeout_s;
   options.verbs = verbs;
+  options.verbs.device = choice.verbs_device;
   options.dpdk = dpdk.of(wire.local_rank());
   if (wire.rank() == 0 && options.workers * wire.local_size() > cores) {
     fmt::print(stderr, "edgewire: warning: {} workers on {} core{}: they wait for each other\n",

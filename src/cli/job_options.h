@@ -3,10 +3,12 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <span>
 #include <string>
 
 #include "kernels/dense_job.h"
 #include "launch/launch.h"
+#include "transport/choice.h"
 
 namespace edgewire::cli {
 
@@ -18,8 +20,14 @@ void add_launch_options(CLI::App& command, launch::LaunchOptions& options);
 void add_transport_option(CLI::App& command, std::string& transport);
 void add_verbs_options(CLI::App& command, transport::VerbsChoice& verbs);
 void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk);
-/// "auto" resolved for the hosts of this job. Throws UsageError when the transport does not reach them.
-std::string transport_for(const std::string& transport, const launch::WireUp& wire);
+/// What a process tells the others in the job's first message, where its transport depends on the cards of
+/// all hosts; else empty. `node` is its NUMA node (operating-system number).
+std::string card_offer(const std::string& transport, const transport::VerbsChoice& verbs, bool local_hosts,
+                       const launch::WireUp& wire, int node);
+/// "auto" resolved for the hosts of this job, and the cards of verbs where none are named. `offers`: what
+/// card_offer() gave, by rank. Throws UsageError when the transport does not reach all.
+transport::Choice choose_transport(const std::string& transport, const transport::VerbsChoice& verbs,
+                                   const launch::WireUp& wire, std::span<const std::string> offers);
 
 inline constexpr const char* kBesideGraph = "next to the graph";
 

@@ -36,7 +36,11 @@ void understand(Arguments& arguments) {
 
 void run(launch::WireUp& wire, const Arguments& arguments) {
   auto options = arguments.bench;
-  options.transport = transport_for(options.transport, wire);
+  const auto offers =
+      wire.allgather(card_offer(options.transport, options.verbs, arguments.launch.local_hosts, wire, -1));
+  const auto choice = choose_transport(options.transport, options.verbs, wire, offers);
+  options.transport = choice.transport;
+  options.verbs.device = choice.verbs_device;
   if (wire.rank() == 0) check_writable(arguments.json_path);
   std::string section;
   const auto show = [&](const perf::NetbenchRow& row) {

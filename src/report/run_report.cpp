@@ -64,6 +64,7 @@ std::string RunReport::to_json() const {
                     {"wire_bytes_sent", one.wire_bytes_sent}});
   }
   if (!ownership_table.empty()) json["ownership_table"] = ownership_table;
+  if (!transport_reason.empty()) json["transport_reason"] = transport_reason;
   if (!strategy_reason.empty()) json["strategy_reason"] = strategy_reason;
   if (!layout_reason.empty()) json["layout_reason"] = layout_reason;
   json["plan_cache"] = plan_cache;
@@ -122,6 +123,7 @@ std::string RunReport::to_text() const {
                       iterations.size(), seconds_per_iteration(), edges_per_second() / 1e9);
   if (plan_cache != "none") text += fmt::format("plan cache: {}\n", plan_cache);
   text += ownership_table;
+  if (!transport_reason.empty()) text += fmt::format("transport {}: {}\n", transport, transport_reason);
   if (!strategy_reason.empty()) text += fmt::format("strategy {}\n", strategy_reason);
   if (!layout_reason.empty()) text += fmt::format("layout {}\n", layout_reason);
   if (bound.matching > 0) {

@@ -41,7 +41,8 @@ struct RunReport {
     bool passed = false;
   };
 
-  std::string kernel, transport, strategy, strategy_reason, wire, ownership, layout, layout_reason;
+  std::string kernel, transport, transport_reason, strategy, strategy_reason, wire, ownership, layout,
+      layout_reason;
   std::string plan_cache = "none";  ///< "written", "used" or "none"
   std::string plan_cache_note;      ///< why it was not used or not written, or empty
   std::string ownership_table;      ///< why it was chosen: lines, or empty

@@ -43,11 +43,14 @@ inline void require(bool condition, const std::string& what) {
 struct Subject {
   std::string backend;
   std::uint64_t seed = 0;  ///< 0: no faults
+  VerbsChoice verbs{};
+  std::string way{};  ///< verbs, in words
 
   std::string label() const {
-    return seed == 0 ? backend : fmt::format("{} with faults of seed {}", backend, seed);
+    return backend + way + (seed == 0 ? "" : fmt::format(" with faults of seed {}", seed));
   }
-  std::unique_ptr<Transport> make(const Settings& settings) const {
+  std::unique_ptr<Transport> make(Settings settings) const {
+    settings.verbs = verbs;
     auto made = create(backend, settings);
     return seed == 0 ? std::move(made) : with_faults(std::move(made), settings, seed);
   }
@@ -77,6 +80,21 @@ inline std::vector<std::string> usable() {
   return names;
 }
 
+/// What one may choose of verbs. The environment names two devices where there are two.
+inline std::vector<Subject> ways_of_verbs() {
+  VerbsChoice sends, thread;
+  sends.immediates = false;
+  thread.progress_thread = true;
+  std::vector<Subject> all{{"verbs", 0, sends, " without immediates"},
+                           {"verbs", 0, thread, " with a thread"}};
+  if (const char* rails = std::getenv("EDGEWIRE_TEST_VERBS_RAILS")) {
+    VerbsChoice several;
+    several.device = rails;
+    all.push_back({"verbs", 0, several, " over " + several.device});
+  }
+  return all;
+}
+
 /// All of these and the mixture, bare and with faults.
 inline std::vector<Subject> subjects() {
   std::vector<Subject> all;
@@ -84,8 +102,13 @@ inline std::vector<Subject> subjects() {
     all.push_back({backend, 0});
     for (const std::uint64_t seed : {1U, 2U}) all.push_back({backend, seed});
   }
-  if (std::getenv("EDGEWIRE_TEST_BACKEND") == nullptr)
+  const char* only = std::getenv("EDGEWIRE_TEST_BACKEND");
+  if (only == nullptr)
     for (const std::uint64_t seed : {0U, 1U, 2U}) all.push_back({"shm+tcp", seed});
+  if (only != nullptr && only == std::string("verbs")) {
+    all.push_back({"shm+verbs", 0});
+    for (Subject& way : ways_of_verbs()) all.push_back(std::move(way));
+  }
   return all;
 }
 

@@ -1,8 +1,11 @@
 // What the RDMA backend does beyond the contract. Needs an RDMA device; tests/lab/rdma-vm has one.
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <fstream>
 
+#include "transport/verbs/memory.h"
 #include "transport_fixture.h"
 
 namespace edgewire::transport {
@@ -20,6 +23,62 @@ bool is_usable() {
 }
 
 const Subject kVerbs{"verbs", 0};
+
+TEST_CASE("memory is pinned, or paged on demand where that is wished or must be, and the card can") {
+  using verbs::Registration;
+  using Ways = std::vector<Registration>;
+  CHECK(verbs::ways_to_register("auto", true) == Ways{Registration::pinned, Registration::on_demand});
+  CHECK(verbs::ways_to_register("auto", false) == Ways{Registration::pinned});
+  CHECK(verbs::ways_to_register("pinned", true) == Ways{Registration::pinned});
+  CHECK(verbs::ways_to_register("on-demand", true) == Ways{Registration::on_demand});
+  CHECK(verbs::ways_to_register("on-demand", false).empty());
+}
+
+TEST_CASE("the lanes are dealt over the rails, and every card carries its part") {
+  const char* rails = std::getenv("EDGEWIRE_TEST_VERBS_RAILS");
+  if (!is_usable() || rails == nullptr) return;
+  const auto sent_packets = [](const std::string& device) {
+    std::uint64_t count = 0;
+    std::ifstream("/sys/class/infiniband/" + device + "/ports/1/hw_counters/sent_pkts") >> count;
+    return count;
+  };
+  const std::string names = rails, first = names.substr(0, names.find(',')),
+                    second = names.substr(names.find(',') + 1);
+  const std::uint64_t before[] = {sent_packets(first), sent_packets(second)};
+  Subject subject = kVerbs;
+  subject.verbs.device = names;
+  const Job job = make_job(subject, 2, 1 << 20, 2);
+  const auto source = job[0]->transport->send_memory(1 << 20);
+  std::memset(source.data(), 5, source.size());
+  job[0]->write(0, 1, 0, source.first(1 << 19));
+  job[0]->write(1, 1, 1 << 19, source.subspan(1 << 19));
+  for (const int lane : {0, 1}) job[0]->transport->ring_doorbell(lane);
+  job[0]->until([&] { return job[0]->transport->completed(0, 1) + job[0]->transport->completed(1, 1) == 2; });
+  for (const std::byte byte : job[1]->part_of(0)) REQUIRE(byte == std::byte{5});
+  const std::uint64_t packets = (1 << 19) / 4096;
+  CHECK(sent_packets(first) - before[0] >= packets);
+  CHECK(sent_packets(second) - before[1] >= packets);
+  CHECK(job[0]->transport->describe().find(first + " port 1 and " + second + " port 1") != std::string::npos);
+}
+
+TEST_CASE("processes with different numbers of rails are told so") {
+  const char* rails = std::getenv("EDGEWIRE_TEST_VERBS_RAILS");
+  if (!is_usable() || rails == nullptr) return;
+  Health health;
+  std::vector<std::unique_ptr<Transport>> job;
+  std::vector<std::string> blobs;
+  for (int rank = 0; rank < 2; ++rank) {
+    Settings settings{rank, 2, 1, 1, std::string(32, 'a'), "", 2, &health};
+    if (rank == 1) settings.verbs.device = rails;
+    job.push_back(create("verbs", settings));
+    job.back()->expose(64, {});
+    blobs.push_back(job.back()->blob());
+  }
+  CHECK_THROWS_WITH_AS(
+      job[0]->connect(blobs),
+      "rank 1 cannot be connected over verbs: it uses 2 RDMA devices, this process 1 (--verbs-device)",
+      Error);
+}
 
 void until_failed(const Endpoint& me) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
@@ -107,6 +166,31 @@ TEST_CASE("more signals than credits arrive, whoever polls") {
     me.until([&] { return me.transport->signalled(1 - rank, 0) == kSignals; });
   });
   CHECK(job[0]->transport->counters().frame_bytes == 8 * kSignals);
+}
+
+TEST_CASE("a thread takes what arrives while nobody polls") {
+  if (!is_usable()) return;
+  constexpr std::uint64_t kSignals = 100;  // more than credits: the receiver's thread gives them back
+  for (const int cpu : {-1, 0}) {
+    Subject subject = kVerbs;
+    subject.verbs.progress_thread = true;
+    subject.verbs.poll_cpu = cpu;
+    const Job job = make_job(subject, 2, 4096);
+    const auto source = job[0]->transport->send_memory(4096);
+    std::memset(source.data(), 7, source.size());
+    for (std::uint64_t count = 1; count <= kSignals; ++count) {
+      job[0]->write(0, 1, 0, source);
+      job[0]->signal(0, 1, 0, count);
+      job[0]->transport->ring_doorbell(0);
+    }
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (job[1]->transport->signalled(0, 0) < kSignals) {
+      REQUIRE(std::chrono::steady_clock::now() < deadline);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    CHECK(job[1]->part_of(0)[4095] == std::byte{7});
+    CHECK(job[0]->transport->describe().ends_with("taken by a thread"));
+  }
 }
 
 TEST_CASE("signals behind one doorbell are merged when nothing lies between them") {

@@ -1,18 +1,12 @@
 #include <arpa/inet.h>
-#include <poll.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "transport/verbs/verbs.h"
 
 namespace edgewire::transport::verbs {
 namespace {
-
-constexpr int kCompletions = 32;              ///< taken by one call
-constexpr std::uint32_t kLooksAnEvent = 256;  ///< polls between looks at the device's own events
-constexpr std::chrono::microseconds kLostPause{10'000};
 
 std::uint32_t immediate_of(Message message, std::uint32_t kind) noexcept {
   return htonl(static_cast<std::uint32_t>(message) << kKindBits | kind);
@@ -28,12 +22,12 @@ const Piece* Verbs::find(const std::byte* source) const noexcept {
 }
 
 /// How many of `bytes` at `source` can travel in one message, and their key; 0 when they are not registered.
-std::size_t Verbs::run_at(const std::byte* source, std::size_t bytes, std::uint32_t& key) const noexcept {
+std::size_t Verbs::run_at(const Link& link, const std::byte* source, std::size_t bytes,
+                          std::uint32_t& key) const noexcept {
   const Piece* piece = find(source);
   if (piece == nullptr) return 0;
-  key = piece->registration->lkey;
-  return std::min({bytes, static_cast<std::size_t>(piece->data + piece->bytes - source),
-                   static_cast<std::size_t>(device_.attributes.max_msg_sz)});
+  key = piece->registrations[link.rail].region->lkey;
+  return std::min({bytes, static_cast<std::size_t>(piece->data + piece->bytes - source), longest_message_});
 }
 
 bool Verbs::has_room(const Link& link, std::size_t requests) const noexcept {
@@ -61,7 +55,7 @@ bool Verbs::write(int lane, int peer, std::size_t offset, std::span<const std::b
   std::size_t requests = source.empty() ? 1 : 0;
   std::uint32_t key = 0;
   for (std::size_t at = 0, bytes = 0; at < source.size(); at += bytes, ++requests) {
-    bytes = run_at(source.data() + at, source.size() - at, key);
+    bytes = run_at(to, source.data() + at, source.size() - at, key);
     if (bytes > 0 && requests < to.depth) continue;
     fail(-1, bytes == 0 ? "a write comes from memory that was not registered"
                         : "a write is too large for the device's queue");
@@ -73,16 +67,14 @@ bool Verbs::write(int lane, int peer, std::size_t offset, std::span<const std::b
   }
   std::size_t at = 0;
   for (std::size_t i = 0; i < requests; ++i) {
-    const std::size_t bytes = source.empty() ? 0 : run_at(source.data() + at, source.size() - at, key);
+    const std::size_t bytes = source.empty() ? 0 : run_at(to, source.data() + at, source.size() - at, key);
     if (i + 1 == requests) ++to.writes;
     ibv_send_wr& request = add(to, source.data() + at, bytes, key);
     request.opcode = IBV_WR_RDMA_WRITE;
     request.wr.rdma = {to.remote_region + offset + at, to.region_key};
     at += bytes;
   }
-  lanes_[static_cast<std::size_t>(lane) * static_cast<std::size_t>(settings_.size) +
-         static_cast<std::size_t>(peer)]
-      .add(1, source.size(), source.size());
+  lane_counters(to).add(1, source.size(), source.size());
   return true;
 }
 
@@ -90,9 +82,9 @@ bool Verbs::signal(int lane, int peer, int kind, std::uint64_t count) noexcept {
   Link& to = link(lane, peer);
   const std::uint32_t immediate = immediate_of(Message::Signal, static_cast<std::uint32_t>(kind));
   if (to.batched > 0) {
-    const ibv_send_wr& last = to.batch[to.batched - 1];
-    if (last.opcode == IBV_WR_RDMA_WRITE_WITH_IMM && last.imm_data == immediate) {
-      to.counts[to.batched - 1] = std::max(to.counts[to.batched - 1], count);
+    SentMessage& last = to.signals_sent[to.batched - 1];
+    if (to.batch[to.batched - 1].opcode != IBV_WR_RDMA_WRITE && last.immediate == immediate) {
+      last.count = std::max(last.count, count);
       return true;
     }
   }
@@ -102,16 +94,20 @@ bool Verbs::signal(int lane, int peer, int kind, std::uint64_t count) noexcept {
     return false;
   }
   if (to.batched == kBatch) post(to);
-  std::uint64_t& place = to.counts[to.batched];
-  place = count;
-  ibv_send_wr& request = add(to, &place, sizeof place, 0);
-  request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-  request.imm_data = immediate;
-  request.wr.rdma = {to.remote_slots + to.signals % kCredits * sizeof(std::uint64_t), to.slots_key};
+  SentMessage& sent = to.signals_sent[to.batched];
+  sent = {immediate, 0, count};
+  std::size_t bytes = sizeof sent.count;
+  if (settings_.verbs.immediates) {
+    ibv_send_wr& request = add(to, &sent.count, bytes, 0);
+    request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+    request.imm_data = immediate;
+    request.wr.rdma = {to.remote_counts + to.signals % kCredits * sizeof count, to.counts_key};
+  } else {
+    bytes = sizeof sent;
+    add(to, &sent, bytes, 0).opcode = IBV_WR_SEND;
+  }
   ++to.signals;
-  lanes_[static_cast<std::size_t>(lane) * static_cast<std::size_t>(settings_.size) +
-         static_cast<std::size_t>(peer)]
-      .add(0, 0, sizeof place);
+  lane_counters(to).add(0, 0, bytes);
   return true;
 }
 
@@ -130,7 +126,7 @@ void Verbs::post(Link& link) noexcept {
   ibv_send_wr* bad = nullptr;
   const int error = ibv_post_send(link.qp.get(), link.batch.data(), &bad);
   link.batched = 0;
-  if (error != 0) fail(-1, std::string(device_.name) + " does not take requests: " + std::strerror(error));
+  if (error != 0) fail(-1, device_of(link).name + " does not take requests: " + std::strerror(error));
 }
 
 /// One of our own: has its own places in the queue.
@@ -138,21 +134,37 @@ void Verbs::post_message(Link& link, Message message) noexcept {
   link.messages.fetch_add(1, std::memory_order_relaxed);
   ibv_send_wr request{};
   request.wr_id = Ticket::pack(Request::Message, link.index, 0, 0);
-  request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-  request.imm_data = immediate_of(message, 0);
   request.send_flags = IBV_SEND_SIGNALED;
-  request.wr.rdma = {link.remote_slots, link.slots_key};
+  const SentMessage sent{immediate_of(message, 0)};
+  ibv_sge source{reinterpret_cast<std::uintptr_t>(&sent), sizeof sent, 0};
+  if (settings_.verbs.immediates) {
+    request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+    request.imm_data = sent.immediate;
+    request.wr.rdma = {link.remote_counts, link.counts_key};
+  } else {
+    request.opcode = IBV_WR_SEND;
+    request.send_flags |= IBV_SEND_INLINE;
+    request.sg_list = &source;
+    request.num_sge = 1;
+  }
   ibv_send_wr* bad = nullptr;
   if (const int error = ibv_post_send(link.qp.get(), &request, &bad); error != 0)
-    fail(-1, std::string(device_.name) + " does not take requests: " + std::strerror(error));
+    fail(-1, device_of(link).name + " does not take requests: " + std::strerror(error));
 }
 
-void Verbs::post_receive(Link& link) noexcept {
+/// `place`: where a send goes, of Arrivals::messages.
+void Verbs::post_receive(Link& link, std::size_t place) noexcept {
   ibv_recv_wr request{};
-  request.wr_id = Ticket::pack(Request::Receive, link.index, 0, 0);
+  request.wr_id = Ticket::pack(Request::Receive, link.index, place, 0);
+  ibv_sge at{reinterpret_cast<std::uintptr_t>(&link.arrivals->messages[place]), sizeof(SentMessage),
+             rails_[link.rail].arrivals.region->lkey};
+  if (!settings_.verbs.immediates) {
+    request.sg_list = &at;
+    request.num_sge = 1;
+  }
   ibv_recv_wr* bad = nullptr;
   if (const int error = ibv_post_recv(link.qp.get(), &request, &bad); error != 0)
-    fail(-1, std::string(device_.name) + " does not take receives: " + std::strerror(error));
+    fail(-1, device_of(link).name + " does not take receives: " + std::strerror(error));
 }
 
 void Verbs::give_credits(Link& link) noexcept {
@@ -162,116 +174,6 @@ void Verbs::give_credits(Link& link) noexcept {
     link.owed -= kReturned;
     post_message(link, Message::Credit);
   }
-}
-
-/// Takes all completions that are there. Who finds another thread at it leaves it to that one, or insists.
-bool Verbs::reap(bool insist) noexcept {
-  while (reaping_.test_and_set(std::memory_order_acquire))
-    if (!insist) return false;
-  std::array<ibv_wc, kCompletions> completions;
-  bool news = false;
-  int count = kCompletions;
-  while (count == kCompletions) {
-    count = ibv_poll_cq(queue_.get(), kCompletions, completions.data());
-    for (int i = 0; i < count; ++i) take(completions[static_cast<std::size_t>(i)]);
-    news = news || count > 0;
-  }
-  if (count < 0) fail(-1, device_.name + " gives no completions");
-  if (++looks_ % kLooksAnEvent == 0) look_at_events();
-  report_lost();
-  if (news) wakeup_.announce();
-  reaping_.clear(std::memory_order_release);
-  return news;
-}
-
-void Verbs::take(const ibv_wc& completion) noexcept {
-  if (completion.status != IBV_WC_SUCCESS) return take_error(completion);
-  const Ticket ticket(completion.wr_id);
-  Link& from = *links_[ticket.link];
-  switch (ticket.request) {
-    case Request::Lane:
-      from.completed.store(Ticket::extend(from.completed.load(std::memory_order_relaxed), ticket.writes),
-                           std::memory_order_release);
-      from.reaped.store(Ticket::extend(from.reaped.load(std::memory_order_relaxed), ticket.queued),
-                        std::memory_order_release);
-      break;
-    case Request::Message:
-      from.messages.fetch_sub(1, std::memory_order_relaxed);
-      give_credits(from);
-      break;
-    case Request::Receive:
-      take_message(from, ntohl(completion.imm_data));
-      break;
-  }
-}
-
-void Verbs::take_message(Link& link, std::uint32_t immediate) noexcept {
-  post_receive(link);
-  const std::uint32_t kind = immediate & ((1U << kKindBits) - 1);
-  switch (static_cast<Message>(immediate >> kKindBits)) {
-    case Message::Signal: {
-      if (kind >= static_cast<std::uint32_t>(settings_.kinds)) {
-        refused_frames_.fetch_add(1, std::memory_order_relaxed);
-        return fail(link.peer,
-                    "rank " + std::to_string(link.peer) + " sent a signal of kind " + std::to_string(kind));
-      }
-      // Volatile: the card has written it.
-      const std::uint64_t count =
-          *static_cast<const volatile std::uint64_t*>(link.slots + link.received % kCredits);
-      ++link.received;
-      ++link.owed;
-      raise(signal_count(link.peer, static_cast<int>(kind)), count);
-      give_credits(link);
-      return;
-    }
-    case Message::Credit:
-      link.credits.fetch_add(kReturned, std::memory_order_release);
-      return;
-    case Message::Hello:
-      link.greeted.store(true, std::memory_order_release);
-      return;
-    case Message::Goodbye:
-      link.ended.store(true, std::memory_order_release);
-      return;
-  }
-}
-
-bool Verbs::poll() noexcept {
-  reap(false);
-  last_look_.remember(wakeup_.generation());
-  return !settings_.health->failed();
-}
-
-bool Verbs::wait(std::chrono::microseconds timeout) noexcept {
-  std::uint32_t seen = 0;
-  if (!last_look_.recall(seen) || settings_.health->failed()) return poll();
-  if (has_lost_.load(std::memory_order_relaxed)) timeout = std::min(timeout, kLostPause);
-  if (watching_.test_and_set()) {
-    wakeup_.sleep(seen, timeout);
-    return poll();
-  }
-  // After asking for an event, completions that came before must be looked for; insisting, since a thread
-  // that took them without having announced them would go unnoticed.
-  ibv_req_notify_cq(queue_.get(), 0);
-  reap(true);
-  if (wakeup_.generation() == seen) watch(timeout);
-  watching_.clear();
-  wakeup_.wake_sleepers();  // one of them may watch now
-  return poll();
-}
-
-/// Sleeps until the device has news.
-void Verbs::watch(std::chrono::microseconds timeout) noexcept {
-  std::array<pollfd, 2> events{pollfd{channel_->fd, POLLIN, 0}, pollfd{device_.context->async_fd, POLLIN, 0}};
-  const timespec limit{timeout.count() / 1'000'000, timeout.count() % 1'000'000 * 1000};
-  if (ppoll(events.data(), events.size(), &limit, nullptr) <= 0) return;
-  ibv_cq* queue = nullptr;
-  void* context = nullptr;
-  while (library().get_cq_event(channel_.get(), &queue, &context) == 0) library().ack_cq_events(queue, 1);
-  if (events[1].revents == 0) return;
-  while (reaping_.test_and_set(std::memory_order_acquire)) continue;
-  look_at_events();
-  reaping_.clear(std::memory_order_release);
 }
 
 std::uint64_t Verbs::completed(int lane, int peer) const noexcept {
@@ -295,7 +197,7 @@ Counters Verbs::counters() const noexcept {
 /// base transport header 12, checks 4 and 2. The first packet names the place, in 16 bytes more.
 std::uint64_t Verbs::wire_bytes_of(std::uint64_t frame_bytes) const noexcept {
   if (frame_bytes == 0) return 0;
-  const std::uint64_t header_bytes = device_.is_ethernet() ? 82 : 26;
+  const std::uint64_t header_bytes = rails_.front().device.is_ethernet() ? 82 : 26;
   const std::uint64_t padded = (frame_bytes + 3) / 4 * 4;
   const std::uint64_t packets = (padded + mtu_bytes_ - 1) / mtu_bytes_;
   return padded + packets * header_bytes + 16;

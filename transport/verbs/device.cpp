@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <fmt/core.h>
 #include <sched.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -27,6 +26,10 @@ struct Wish {
   int gid_index = -1;
 };
 
+UsageError wrong_device(const std::string& text) {
+  return UsageError(fmt::format("--verbs-device is NAME[:PORT[:GID_INDEX]], not '{}'", text));
+}
+
 Wish parse_wish(const std::string& text) {
   Wish wish;
   const std::size_t first = text.find(':');
@@ -37,8 +40,7 @@ Wish parse_wish(const std::string& text) {
     int value = -1;
     const char* last = text.data() + std::min(end, text.size());
     const auto [at, error] = std::from_chars(text.data() + begin, last, value);
-    if (error != std::errc{} || at != last || value < least || value > 255)
-      throw UsageError(fmt::format("--verbs-device is NAME[:PORT[:GID_INDEX]], not '{}'", text));
+    if (error != std::errc{} || at != last || value < least || value > 255) throw wrong_device(text);
     return value;
   };
   wish.port = number(first + 1, second, 1);
@@ -72,6 +74,22 @@ int fitness(const ibv_gid_entry& entry, const std::string& address) {
   return is_ipv4(entry.gid) ? 4 : 3;
 }
 
+const char* kind_of(const ibv_gid_entry& entry) {
+  return entry.gid_type == IBV_GID_TYPE_IB        ? "InfiniBand"
+         : entry.gid_type == IBV_GID_TYPE_ROCE_V2 ? "RoCE v2"
+                                                  : "RoCE v1";
+}
+
+/// Whether a card pages on demand all that this backend does.
+bool can_page_on_demand(ibv_context& context) {
+  verbs_context* calls = verbs_get_ctx_op(&context, query_device_ex);
+  ibv_device_attr_ex found{};
+  if (calls == nullptr || calls->query_device_ex(&context, nullptr, &found, sizeof found) != 0) return false;
+  constexpr std::uint32_t kNeeded = IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV;
+  return (found.odp_caps.general_caps & IBV_ODP_SUPPORT) != 0 &&
+         (found.odp_caps.per_transport_caps.rc_odp_caps & kNeeded) == kNeeded;
+}
+
 constexpr int kHasAddress = 5;  // fitness of an address that the job knows this process by
 
 /// What keeps a system from having a device at all.
@@ -94,6 +112,33 @@ class Search {
  public:
   Search(const Settings& settings, const Wish& wish) : settings_(settings), wish_(wish) {}
 
+  void look_everywhere() {
+    int count = 0;
+    ibv_device** list = library().get_device_list(&count);
+    if (list == nullptr) throw Error(why_none());
+    const std::unique_ptr<ibv_device*, void (*)(ibv_device**)> owner(list, library().free_device_list);
+    for (int i = 0; i < count; ++i) look_at(list[i]);
+  }
+
+  /// Those that suit equally well.
+  std::vector<Device> all() {
+    if (best_.empty()) refuse();
+    return std::move(best_);
+  }
+
+  /// The one of them for this process.
+  Device nearest() {
+    if (best_.empty()) refuse();
+    std::vector<int> nodes;
+    for (const Device& device : best_) nodes.push_back(device.node);
+    const auto processes =
+        settings_.process_nodes.empty() ? std::vector{node_of_this_thread()} : settings_.process_nodes;
+    const auto cards = topology::share_cards(nodes, processes);
+    return std::move(
+        best_[static_cast<std::size_t>(cards[static_cast<std::size_t>(settings_.process_index)])]);
+  }
+
+ private:
   void look_at(ibv_device* listed) {
     const Library& verbs = library();
     const std::string name = verbs.get_device_name(listed);
@@ -112,6 +157,7 @@ class Search {
     }
     if (verbs.query_device(device.context.get(), &device.limits) != 0) return;
     device.node = topology::node_of_card(name);
+    device.can_page = can_page_on_demand(*device.context);
     std::vector<ibv_gid_entry> gids(1024);
     const auto found =
         verbs.query_gid_table(device.context.get(), gids.data(), gids.size(), 0, sizeof gids[0]);
@@ -122,22 +168,12 @@ class Search {
     }
   }
 
-  Device result() {
-    if (!best_.empty()) {
-      std::vector<int> nodes;
-      for (const Device& device : best_) nodes.push_back(device.node);
-      const auto processes =
-          settings_.process_nodes.empty() ? std::vector{node_of_this_thread()} : settings_.process_nodes;
-      const auto cards = topology::share_cards(nodes, processes);
-      return std::move(
-          best_[static_cast<std::size_t>(cards[static_cast<std::size_t>(settings_.process_index)])]);
-    }
+  [[noreturn]] void refuse() const {
     if (!trouble_.empty()) throw Error(trouble_);
     if (known_.empty()) throw Error(why_none());
-    throw Error(fmt::format("there is no RDMA device '{}' (known: {})", settings_.verbs.device, known_));
+    throw Error(fmt::format("there is no RDMA device '{}' (known: {})", wish_.name, known_));
   }
 
- private:
   void look_at_port(Device& device, std::uint8_t port, const std::vector<ibv_gid_entry>& gids) {
     device.port = port;
     // The library's function fills what all versions know of the structure.
@@ -157,6 +193,7 @@ class Search {
       fit = here;
       device.gid_index = static_cast<std::uint8_t>(entry.gid_index);
       device.gid = entry.gid;
+      device.kind = kind_of(entry);
     }
     if (fit == 0) {
       trouble_ = wish_.gid_index >= 0
@@ -181,39 +218,34 @@ class Search {
 
 }  // namespace
 
+bool Device::has_ipv4() const noexcept { return is_ipv4(gid); }
+bool Device::has_address(const std::string& address) const noexcept { return is_address(gid, address); }
+
 std::string Device::label() const { return fmt::format("{} port {}", name, port); }
 
-Device open_device(const Settings& settings) {
-  const Library& verbs = library();
-  const Wish wish = parse_wish(settings.verbs.device);
-  int count = 0;
-  ibv_device** list = verbs.get_device_list(&count);
-  if (list == nullptr) throw Error(why_none());
-  const std::unique_ptr<ibv_device*, void (*)(ibv_device**)> owner(list, verbs.free_device_list);
-  Search search(settings, wish);
-  for (int i = 0; i < count; ++i) search.look_at(list[i]);
-  return search.result();
+std::vector<Device> open_devices(const Settings& settings) {
+  std::vector<Device> opened;
+  const std::string& names = settings.verbs.device;
+  for (std::size_t begin = 0; begin <= names.size();) {
+    const std::size_t end = std::min(names.find(',', begin), names.size());
+    const Wish wish = parse_wish(names.substr(begin, end - begin));
+    if (wish.name.empty() && !names.empty()) throw wrong_device(names);
+    begin = end + 1;
+    Search search(settings, wish);
+    search.look_everywhere();
+    opened.push_back(search.nearest());
+    const std::string label = opened.back().label();
+    if (std::ranges::count(opened, label, &Device::label) > 1)
+      throw UsageError(fmt::format("--verbs-device names {} twice", label));
+  }
+  return opened;
 }
 
-Owned<ibv_mr> register_memory(const Device& device, ibv_pd& pd, void* data, std::size_t bytes, bool remote) {
-  // Relaxed ordering lets a card place writes in any order before the completion of the signal behind them,
-  // which is all that we rely on. The library drops the flag where the card has no use for it.
-  const unsigned access = remote
-                              ? IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_RELAXED_ORDERING
-                              : static_cast<unsigned>(IBV_ACCESS_RELAXED_ORDERING);
-  Owned<ibv_mr> made(library().reg_mr_iova2(&pd, data, bytes, reinterpret_cast<std::uintptr_t>(data), access),
-                     library().dereg_mr);
-  if (made != nullptr) return made;
-  const int cause = errno;
-  rlimit limit{};
-  getrlimit(RLIMIT_MEMLOCK, &limit);
-  if (limit.rlim_cur == RLIM_INFINITY || (cause != ENOMEM && cause != EPERM))
-    throw Error(
-        fmt::format("cannot register {} bytes with {}: {}", bytes, device.name, std::strerror(cause)));
-  throw Error(
-      fmt::format("cannot register {} bytes with {}: `ulimit -l` allows {} KiB of locked memory (set memlock "
-                  "unlimited in /etc/security/limits.conf, or LimitMEMLOCK=infinity of a service)",
-                  bytes, device.name, limit.rlim_cur / 1024));
+std::vector<Device> open_all_devices(const Settings& settings) {
+  const Wish any;
+  Search search(settings, any);
+  search.look_everywhere();
+  return search.all();
 }
 
 }  // namespace edgewire::transport::verbs

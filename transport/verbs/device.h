@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "transport/transport.h"
 #include "transport/verbs/library.h"
+#include "transport/verbs/memory.h"
 
 namespace edgewire::transport::verbs {
 
@@ -19,18 +21,41 @@ struct Device {
   ibv_gid gid{};
   int node = -1;  ///< NUMA node (operating-system number) of the device, -1: unknown
 
+  bool can_page = false;  ///< on demand, for what reliable connections write, send and receive
+  std::string kind{};     ///< "InfiniBand", "RoCE v1", "RoCE v2"
+
   bool is_ethernet() const noexcept { return attributes.link_layer == IBV_LINK_LAYER_ETHERNET; }
+  bool has_ipv4() const noexcept;
+  bool has_address(const std::string& address) const noexcept;
   /// "mlx5_0 port 1", for messages.
   std::string label() const;
 };
 
-/// Opens what settings.verbs.device names (NAME[:PORT[:GID_INDEX]]), else the device that has
-/// settings.address, else one near to the node of this process, cards being shared among
-/// settings.process_nodes. Of a port's addresses, RoCE v2 with IPv4 is preferred. Throws Error that says why
-/// nothing fits, and the remedy.
-Device open_device(const Settings& settings);
+/// Opens what settings.verbs.device names (NAME[:PORT[:GID_INDEX]], several divided by commas), else one
+/// device: that which has settings.address, else one near to the node of this process, cards being shared
+/// among settings.process_nodes. Of a port's addresses, RoCE v2 with IPv4 is preferred. Throws Error that
+/// says why nothing fits, and the remedy.
+std::vector<Device> open_devices(const Settings& settings);
 
-/// Registers memory, of which peers may write when `remote`. Throws Error that names the limit.
-Owned<ibv_mr> register_memory(const Device& device, ibv_pd& pd, void* data, std::size_t bytes, bool remote);
+/// All devices that this host could use, with the first port of each that is active, in the order of the
+/// system; those with settings.address where it names one. Throws Error that says why there is none.
+std::vector<Device> open_all_devices(const Settings& settings);
+
+/// Memory that a card may read, and write to.
+struct Registered {
+  Owned<ibv_mr> region{nullptr, nullptr};
+  Registration way = Registration::pinned;
+};
+
+/// Throws Error.
+Owned<ibv_pd> make_domain(const Device& device);
+
+/// Registers memory as `wanted` (VerbsChoice::memory), of which peers may write when `remote`. Throws Error
+/// that names the limit.
+Registered register_memory(const Device& device, ibv_pd& pd, void* data, std::size_t bytes, bool remote,
+                           const std::string& wanted);
+
+/// Registers memory for a moment. Throws as register_memory().
+void try_memory(const Device& device, const std::string& wanted);
 
 }  // namespace edgewire::transport::verbs

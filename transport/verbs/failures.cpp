@@ -54,8 +54,9 @@ void Verbs::lose(const Link& link, const std::string& cause) noexcept {
 void Verbs::report_lost() noexcept {
   if (lost_ == nullptr || Clock::now() - lost_at_ < kExplainLimit) return;
   look_at_events();
-  if (port_down_) return fail(-1, device_.label() + " went down");
-  fail(lost_->peer, fmt::format("rank {} was lost over {}: {}", lost_->peer, device_.label(), lost_cause_));
+  const std::string label = device_of(*lost_).label();
+  if (rails_[lost_->rail].is_down) return fail(-1, label + " went down");
+  fail(lost_->peer, fmt::format("rank {} was lost over {}: {}", lost_->peer, label, lost_cause_));
 }
 
 void Verbs::take_error(const ibv_wc& completion) noexcept {
@@ -66,22 +67,27 @@ void Verbs::take_error(const ibv_wc& completion) noexcept {
   lose(from, cause.empty() ? library().wc_status_str(completion.status) : std::string(cause));
 }
 
-/// What the device says of itself. Called by the holder of reaping_.
+/// What the devices say of themselves. Called by the holder of reaping_.
 void Verbs::look_at_events() noexcept {
+  for (Rail& rail : rails_) look_at_events(rail);
+}
+
+void Verbs::look_at_events(Rail& rail) noexcept {
+  const Device& device = rail.device;
   ibv_async_event event{};
-  while (library().get_async_event(device_.context.get(), &event) == 0) {
+  while (library().get_async_event(device.context.get(), &event) == 0) {
     switch (event.event_type) {
       case IBV_EVENT_DEVICE_FATAL:
-        fail(-1, fmt::format("{} was removed or has failed", device_.name));
+        fail(-1, fmt::format("{} was removed or has failed", device.name));
         break;
       case IBV_EVENT_CQ_ERR:
-        fail(-1, fmt::format("the completion queue of {} has failed", device_.name));
+        fail(-1, fmt::format("the completion queue of {} has failed", device.name));
         break;
       case IBV_EVENT_PORT_ERR:
       case IBV_EVENT_PORT_ACTIVE:
-        if (event.element.port_num != device_.port) break;
-        port_down_ = event.event_type == IBV_EVENT_PORT_ERR;
-        port_down_since_ = Clock::now();
+        if (event.element.port_num != device.port) break;
+        rail.is_down = event.event_type == IBV_EVENT_PORT_ERR;
+        rail.down_since = Clock::now();
         break;
       case IBV_EVENT_QP_FATAL:
       case IBV_EVENT_QP_REQ_ERR:
@@ -100,8 +106,9 @@ void Verbs::look_at_events() noexcept {
     library().ack_async_event(&event);
   }
   // Connections survive a short break, and tell when it was too long for them; unless nothing is under way.
-  if (port_down_ && Clock::now() - port_down_since_ > std::chrono::duration<double>(settings_.peer_timeout_s))
-    fail(-1, fmt::format("{} has been down for {} s", device_.label(), settings_.peer_timeout_s));
+  if (rail.is_down &&
+      Clock::now() - rail.down_since > std::chrono::duration<double>(settings_.peer_timeout_s))
+    fail(-1, fmt::format("{} has been down for {} s", device.label(), settings_.peer_timeout_s));
 }
 
 }  // namespace edgewire::transport::verbs

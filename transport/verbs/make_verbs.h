@@ -1,12 +1,17 @@
 // The verbs folder is the RDMA backend: writes go through a reliable connection of a network card straight
 // into the peer's registered memory. library.* finds libibverbs, device.* chooses the card, setup.cpp
-// connects, datapath.cpp writes and signals, failures.cpp puts what went wrong into words. Only this header
+// registers memory and makes queue pairs, connect.cpp connects, datapath.cpp writes and signals, progress.cpp
+// takes completions, failures.cpp puts what went wrong into words,
+// cards.cpp tells other processes what there is. Only this header
 // is for others.
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "transport/choice.h"
 #include "transport/transport.h"
 
 namespace edgewire::transport {
@@ -17,5 +22,8 @@ std::unique_ptr<Transport> make_verbs(const Settings& settings);
 /// Why no RDMA device can be used here, and the remedy; empty when one can. Tries to open one and to register
 /// memory with it.
 std::string trouble_with_verbs();
+
+/// See offer_cards(); at least one. Throws Error that says why there is none.
+std::vector<Card> verbs_cards(const VerbsChoice& wanted, std::span<const std::string> addresses);
 
 }  // namespace edgewire::transport

@@ -1,9 +1,12 @@
-// One reliable connection (queue pair) per peer and lane, all with one completion queue. A write is an RDMA
-// write into the part of the region that the peer registered for this process. A signal is an RDMA write with
-// immediate: its 8 bytes, the count, go into a slot of their own, and its immediate, the kind, makes a
-// completion at the receiver, which comes after all earlier writes of the connection are visible (InfiniBand
-// Architecture Specification 1.4, 9.5 and 10.7; RDMA-capable processors keep that order with relaxed PCIe
-// ordering, too).
+// One reliable connection (queue pair) per peer and lane, on one of the rails (ports of cards) of the
+// process; those of a rail have one completion queue. A write is an RDMA write into the part of the region
+// that the peer registered for this process. A signal is an RDMA write with immediate: its 8 bytes, the
+// count, go into a slot of their own, and its immediate, the kind, makes a completion at the receiver, which
+// comes after all earlier writes of the connection are visible (InfiniBand Architecture
+// Specification 1.4, 9.5 and 10.7; RDMA-capable processors keep that order with relaxed PCIe ordering, too).
+//
+// iWARP has no immediates: there a signal is a send that carries kind and count, and takes the same receive.
+// It too is delivered after all earlier writes have been placed (RFC 5040, 5.5).
 //
 // Every immediate takes one of the receives that the peer has posted. There are kReceives: kCredits for
 // signals; 2 for credit messages, each of which gives kCredits / 2 back, so that no more than 2 can be under
@@ -15,6 +18,7 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 #include "transport/lane_counters.h"
@@ -33,6 +37,7 @@ inline constexpr std::uint32_t kMinDepth = 64;  ///< of a send queue, without me
 inline constexpr std::uint32_t kMaxDepth = 512;  ///< more would only delay the callers' notice of a slow peer
 inline constexpr std::uint32_t kMessages = 6;    ///< of our own in a send queue: credits, hello, goodbye
 inline constexpr std::uint32_t kInlineBytes = 64;
+inline constexpr std::size_t kMaxRails = 16;
 static_assert(kCredits % kReturned == 0);
 // A queue that waits for the completion of one batch has room for another.
 static_assert(2 * kBatch <= kMinDepth);
@@ -72,24 +77,55 @@ struct Ticket {
 };
 static_assert(kMaxDepth < Ticket::kCountMask / 2);
 
+/// What a send carries where there are no immediates.
+struct SentMessage {
+  std::uint32_t immediate = 0;  ///< what it would be
+  std::uint32_t reserved = 0;
+  std::uint64_t count = 0;
+};
+static_assert(sizeof(SentMessage) == 16);
+
+/// Where a link's signals arrive. Zeroed memory is a valid one.
+struct Arrivals {
+  std::array<std::uint64_t, kCredits> counts;   ///< signal n's is [n % kCredits]
+  std::array<SentMessage, kReceives> messages;  ///< of posted receives, without immediates
+};
+
+struct RailOffer;
+struct LinkAddress;
+
+/// A port of a card, and what this process has of it.
+struct Rail {
+  Device device;
+  Owned<ibv_pd> domain;
+  Owned<ibv_comp_channel> channel;
+  Owned<ibv_cq> queue{nullptr, nullptr};
+  Registered arrivals{};  ///< of all links
+
+  // Of the holder of Verbs::reaping_.
+  bool is_down = false;
+  std::chrono::steady_clock::time_point down_since{};
+};
+
 /// One queue pair.
 struct Link {
   int peer = -1;
   int lane = -1;
   std::size_t index = 0;
+  std::size_t rail = 0;
   Owned<ibv_qp> qp{nullptr, nullptr};
   std::uint32_t depth = 0;
   std::uint32_t inline_bytes = 0;
   // Where things lie at the peer.
   std::uint64_t remote_region = 0;  ///< address
   std::uint32_t region_key = 0;
-  std::uint64_t remote_slots = 0;  ///< address of the kCredits counts of this link
-  std::uint32_t slots_key = 0;
+  std::uint64_t remote_counts = 0;  ///< address of the kCredits counts of this link
+  std::uint32_t counts_key = 0;
 
   // Of the lane's thread.
   std::array<ibv_send_wr, kBatch> batch{};  ///< chained; posted together
   std::array<ibv_sge, kBatch> sources{};
-  std::array<std::uint64_t, kBatch> counts{};  ///< of the signals in the batch
+  std::array<SentMessage, kBatch> signals_sent{};  ///< those in the batch
   std::uint32_t batched = 0;
   std::uint64_t queued = 0;   ///< requests ever put into a batch
   std::uint64_t writes = 0;   ///< ever accepted
@@ -104,9 +140,9 @@ struct Link {
   std::atomic<bool> ended{false};  ///< the peer has said goodbye
 
   // Of the holder of Verbs::reaping_.
-  std::uint64_t received = 0;            ///< signals
-  std::uint32_t owed = 0;                ///< credits to give back
-  const std::uint64_t* slots = nullptr;  ///< where the peer's counts arrive
+  std::uint64_t received = 0;  ///< signals
+  std::uint32_t owed = 0;      ///< credits to give back
+  Arrivals* arrivals = nullptr;
 };
 
 /// Registered memory that writes may come from. A list that only grows, so that it can be searched at any
@@ -114,7 +150,7 @@ struct Link {
 struct Piece {
   const std::byte* data = nullptr;
   std::size_t bytes = 0;
-  Owned<ibv_mr> registration{nullptr, nullptr};
+  std::vector<Registered> registrations;  ///< by rail
   const Piece* next = nullptr;
 };
 
@@ -127,6 +163,7 @@ class Verbs final : public Transport {
   Verbs& operator=(const Verbs&) = delete;
 
   std::string_view name() const noexcept override { return "verbs"; }
+  std::string describe() const override;
   std::span<std::byte> expose(std::size_t bytes, std::span<const Part> parts) override;
   std::string blob() const override;
   void connect(std::span<const std::string> blobs) override;
@@ -158,26 +195,43 @@ class Verbs final : public Transport {
                     static_cast<std::size_t>(kind)];
   }
 
+  const Device& device_of(const Link& link) const noexcept { return rails_[link.rail].device; }
+  void hold() noexcept {
+    while (reaping_.test_and_set(std::memory_order_acquire)) continue;
+  }
+
   // setup.cpp
-  void add_piece(std::byte* data, std::size_t bytes, bool remote);
+  Piece& add_piece(std::byte* data, std::size_t bytes, bool remote);
+  std::uint32_t make_queues();
   void make_links();
-  void bring_up(Link& link, std::uint32_t number, std::uint32_t peer_psn, std::uint16_t lid,
-                const ibv_gid& gid);
+  void make_queue_pair(Link& link);
+
+  // connect.cpp
+  void bring_up(Link& link, const LinkAddress& address, const RailOffer& offer);
   void greet();
 
   // datapath.cpp
   const Piece* find(const std::byte* source) const noexcept;
-  std::size_t run_at(const std::byte* source, std::size_t bytes, std::uint32_t& key) const noexcept;
+  std::size_t run_at(const Link& link, const std::byte* source, std::size_t bytes,
+                     std::uint32_t& key) const noexcept;
   ibv_send_wr& add(Link& link, const void* source, std::size_t bytes, std::uint32_t key) noexcept;
   bool has_room(const Link& link, std::size_t requests) const noexcept;
   void post(Link& link) noexcept;
   void post_message(Link& link, Message message) noexcept;
-  void post_receive(Link& link) noexcept;
+  void post_receive(Link& link, std::size_t place) noexcept;
   void give_credits(Link& link) noexcept;
-  bool reap(bool insist) noexcept;
+  LaneCounters& lane_counters(const Link& link) noexcept {
+    return lanes_[static_cast<std::size_t>(link.lane) * static_cast<std::size_t>(settings_.size) +
+                  static_cast<std::size_t>(link.peer)];
+  }
+
+  // progress.cpp
+  void reap(bool insist) noexcept;
   void take(const ibv_wc& completion) noexcept;
-  void take_message(Link& link, std::uint32_t immediate) noexcept;
-  void watch(std::chrono::microseconds timeout) noexcept;
+  void take_arrival(Link& link, const ibv_wc& completion, std::size_t place) noexcept;
+  void take_message(Link& link, std::uint32_t immediate, std::uint64_t count) noexcept;
+  void watch(std::uint32_t seen, std::chrono::microseconds timeout) noexcept;
+  void run(const std::stop_token& stop) noexcept;
 
   // failures.cpp
   void take_error(const ibv_wc& completion) noexcept;
@@ -185,19 +239,17 @@ class Verbs final : public Transport {
   void lose(const Link& link, const std::string& cause) noexcept;
   void report_lost() noexcept;
   void look_at_events() noexcept;
+  void look_at_events(Rail& rail) noexcept;
 
   Settings settings_;
-  Device device_;
-  Owned<ibv_pd> domain_;
-  Owned<ibv_comp_channel> channel_;
-  Owned<ibv_cq> queue_{nullptr, nullptr};
+  SendMemory send_memory_;  ///< ends after the registrations of it, as the next two
+  Mapping own_region_;      ///< none when the settings name another
+  Mapping arrivals_;        ///< by link
+  std::vector<Rail> rails_;
+  std::size_t longest_message_ = 0;  ///< bytes that all rails can carry at once
   std::vector<Part> parts_;
-  std::vector<std::uint32_t> keys_;  ///< by peer, of its part of the region; 0 where it has none
-  Mapping own_region_;               ///< none when the settings name another
+  std::vector<const Piece*> part_pieces_;  ///< by peer, its part of the region; null where it has none
   std::span<std::byte> region_;
-  Mapping slots_;  ///< by link, kCredits counts each
-  Owned<ibv_mr> slots_registration_{nullptr, nullptr};
-  SendMemory send_memory_;
   std::mutex pieces_mutex_;  ///< of those who add
   std::vector<std::unique_ptr<Piece>> pieces_;
   std::atomic<const Piece*> first_piece_{nullptr};  ///< release by add_piece(), acquire by find()
@@ -208,13 +260,11 @@ class Verbs final : public Transport {
       signals_;  ///< by peer and kind; raise() pairs with signalled()
   std::vector<LaneCounters> lanes_;
   bool connected_ = false;
-  std::atomic_flag reaping_;   ///< one thread at a time takes completions; pairs with itself
-  std::atomic_flag watching_;  ///< one thread sleeps on the completion channel, others on wakeup_
-  std::uint32_t looks_ = 0;    ///< of the holder of reaping_
+  std::atomic<bool> has_thread_{false};  ///< that takes completions; single value, paired with nothing
+  std::atomic_flag reaping_;             ///< one thread at a time takes completions; pairs with itself
+  std::atomic_flag watching_;            ///< one thread sleeps on the completion channel, others on wakeup_
+  std::uint32_t looks_ = 0;              ///< of the holder of reaping_
   std::atomic<std::uint64_t> refused_frames_{0};  // single value, paired with nothing
-  // Of the holder of reaping_, too.
-  bool port_down_ = false;
-  std::chrono::steady_clock::time_point port_down_since_;
   // The first link that failed without a cause of its own; all of the holder of reaping_ but has_lost_.
   const Link* lost_ = nullptr;
   std::string lost_cause_;
@@ -222,6 +272,7 @@ class Verbs final : public Transport {
   std::atomic<bool> has_lost_{false};
   Wakeup wakeup_;
   LastLook last_look_;
+  std::jthread progress_;  ///< where the settings want one, from connect() on
 };
 
 }  // namespace edgewire::transport::verbs

@@ -1,0 +1,117 @@
+#include <arpa/inet.h>
+#include <fmt/core.h>
+#include <ifaddrs.h>
+
+#include <bit>
+#include <cstring>
+
+#include "error.h"
+#include "transport/verbs/device.h"
+#include "transport/verbs/make_verbs.h"
+
+namespace edgewire::transport {
+namespace {
+
+using verbs::Device;
+
+/// The network ("10.8.0.0/24") of the interface of this process's network namespace that has the address;
+/// empty when none has it.
+std::string network_of(const in_addr& address) {
+  ifaddrs* first = nullptr;
+  if (getifaddrs(&first) != 0) return {};
+  const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(first, freeifaddrs);
+  for (const ifaddrs* one = first; one != nullptr; one = one->ifa_next) {
+    if (one->ifa_addr == nullptr || one->ifa_netmask == nullptr || one->ifa_addr->sa_family != AF_INET)
+      continue;
+    in_addr here{}, mask{};
+    std::memcpy(&here, &reinterpret_cast<const sockaddr_in*>(one->ifa_addr)->sin_addr, sizeof here);
+    std::memcpy(&mask, &reinterpret_cast<const sockaddr_in*>(one->ifa_netmask)->sin_addr, sizeof mask);
+    if (here.s_addr != address.s_addr) continue;
+    const in_addr network{here.s_addr & mask.s_addr};
+    char text[INET_ADDRSTRLEN];
+    return fmt::format("{}/{}", inet_ntop(AF_INET, &network, text, sizeof text), std::popcount(mask.s_addr));
+  }
+  return {};
+}
+
+/// Throws Error when it cannot be told.
+std::string network_of(const Device& device) {
+  if (!device.is_ethernet()) {
+    std::string text = "InfiniBand:";
+    for (std::size_t i = 0; i < 8; ++i) text += fmt::format("{:02x}", device.gid.raw[i]);
+    return text;
+  }
+  in_addr address{};
+  std::memcpy(&address, device.gid.raw + 12, sizeof address);
+  const std::string network = device.has_ipv4() ? network_of(address) : "";
+  if (network.empty())
+    throw Error(
+        fmt::format("{} has no IPv4 address here (--transport verbs takes it all the same)", device.label()));
+  return network;
+}
+
+/// InfiniBand Architecture Specification 1.4, 14.2.5.6 (PortInfo): codes of speed and width.
+std::uint64_t bits_per_s_of(const ibv_port_attr& port) {
+  const auto lane = [&] {
+    switch (port.active_speed) {
+      case 1:
+        return 2.5e9;
+      case 2:
+        return 5e9;
+      case 4:
+      case 8:
+        return 10e9;
+      case 16:
+        return 14e9;
+      case 32:
+        return 25e9;
+      case 64:
+        return 50e9;
+      case 128:
+        return 100e9;
+      default:
+        return 1e9;
+    }
+  };
+  const double lanes = port.active_width == 16  ? 2
+                       : port.active_width == 2 ? 4
+                       : port.active_width == 4 ? 8
+                       : port.active_width == 8 ? 12
+                                                : 1;
+  return static_cast<std::uint64_t>(lane() * lanes);
+}
+
+}  // namespace
+
+std::vector<Card> verbs_cards(const VerbsChoice& wanted, std::span<const std::string> addresses) {
+  Settings settings;
+  settings.verbs = wanted;
+  std::vector<Device> devices;
+  if (!wanted.device.empty()) {
+    devices = verbs::open_devices(settings);
+  } else if (addresses.empty()) {
+    devices = verbs::open_all_devices(settings);
+  } else {
+    for (const std::string& address : addresses) {
+      settings.address = address;
+      for (Device& device : verbs::open_all_devices(settings))
+        if (device.has_address(address)) devices.push_back(std::move(device));
+    }
+    if (devices.empty()) throw Error("no RDMA device has an address of --interface");
+  }
+  verbs::try_memory(devices[0], wanted.memory);
+  std::vector<Card> cards;
+  std::string trouble;
+  for (const Device& device : devices) {
+    try {
+      cards.push_back({fmt::format("{}:{}:{}", device.name, device.port, device.gid_index),
+                       network_of(device), device.node, bits_per_s_of(device.attributes)});
+    } catch (const Error& error) {
+      trouble = error.what();
+    }
+  }
+  if (cards.empty()) throw Error(trouble);
+  return cards;
+}
+
+}  // namespace edgewire::transport

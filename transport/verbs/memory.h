@@ -1,0 +1,23 @@
+// How memory is registered with a card; no header of the library, so that the choice is tested anywhere.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace edgewire::transport::verbs {
+
+/// Pinned pages stay where they are while the card may reach them. With on-demand paging the card asks for
+/// pages when it meets them: slower at first touch, but nothing counts against `ulimit -l`.
+enum class Registration { pinned, on_demand };
+
+/// What VerbsChoice::memory makes of a card that can page on demand, or cannot: the ways to try, in order.
+/// None: the card cannot do what is wanted.
+inline std::vector<Registration> ways_to_register(std::string_view wanted, bool can_page) {
+  std::vector<Registration> ways;
+  if (wanted != "on-demand") ways.push_back(Registration::pinned);
+  if (wanted != "pinned" && can_page) ways.push_back(Registration::on_demand);
+  return ways;
+}
+
+}  // namespace edgewire::transport::verbs

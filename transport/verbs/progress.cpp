@@ -1,0 +1,163 @@
+// Takes completions: those of what was sent, and the peers' signals. By whoever polls or waits, or a thread.
+#include <arpa/inet.h>
+#include <poll.h>
+
+#include <algorithm>
+
+#include "topology/placement.h"
+#include "transport/verbs/verbs.h"
+
+namespace edgewire::transport::verbs {
+namespace {
+
+constexpr int kCompletions = 32;              ///< taken by one call
+constexpr std::uint32_t kLooksAnEvent = 256;  ///< polls between looks at the devices' own events
+constexpr std::chrono::microseconds kLostPause{10'000};
+constexpr std::chrono::microseconds kThreadPause{20'000};  ///< most that the thread's end is waited for
+
+}  // namespace
+
+/// Takes all completions that are there. Who finds another thread at it leaves it to that one, or insists.
+void Verbs::reap(bool insist) noexcept {
+  while (reaping_.test_and_set(std::memory_order_acquire))
+    if (!insist) return;
+  std::array<ibv_wc, kCompletions> completions;
+  bool news = false;
+  for (const Rail& rail : rails_) {
+    int count = kCompletions;
+    while (count == kCompletions) {
+      count = ibv_poll_cq(rail.queue.get(), kCompletions, completions.data());
+      for (int i = 0; i < count; ++i) take(completions[static_cast<std::size_t>(i)]);
+      news = news || count > 0;
+    }
+    if (count < 0) fail(-1, rail.device.name + " gives no completions");
+  }
+  if (++looks_ % kLooksAnEvent == 0) look_at_events();
+  report_lost();
+  if (news) wakeup_.announce();
+  reaping_.clear(std::memory_order_release);
+}
+
+void Verbs::take(const ibv_wc& completion) noexcept {
+  if (completion.status != IBV_WC_SUCCESS) return take_error(completion);
+  const Ticket ticket(completion.wr_id);
+  Link& from = *links_[ticket.link];
+  switch (ticket.request) {
+    case Request::Lane:
+      from.completed.store(Ticket::extend(from.completed.load(std::memory_order_relaxed), ticket.writes),
+                           std::memory_order_release);
+      from.reaped.store(Ticket::extend(from.reaped.load(std::memory_order_relaxed), ticket.queued),
+                        std::memory_order_release);
+      break;
+    case Request::Message:
+      from.messages.fetch_sub(1, std::memory_order_relaxed);
+      give_credits(from);
+      break;
+    case Request::Receive:
+      take_arrival(from, completion, ticket.queued);
+      break;
+  }
+}
+
+void Verbs::take_arrival(Link& link, const ibv_wc& completion, std::size_t place) noexcept {
+  // Volatile: the card has written them.
+  if (completion.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
+    const std::uint64_t count =
+        *static_cast<const volatile std::uint64_t*>(&link.arrivals->counts[link.received % kCredits]);
+    post_receive(link, place);
+    return take_message(link, ntohl(completion.imm_data), count);
+  }
+  const volatile SentMessage& sent = link.arrivals->messages[place];
+  const std::uint32_t immediate = sent.immediate;
+  const std::uint64_t count = sent.count;
+  post_receive(link, place);
+  take_message(link, ntohl(immediate), count);
+}
+
+void Verbs::take_message(Link& link, std::uint32_t immediate, std::uint64_t count) noexcept {
+  const std::uint32_t kind = immediate & ((1U << kKindBits) - 1);
+  switch (static_cast<Message>(immediate >> kKindBits)) {
+    case Message::Signal: {
+      if (kind >= static_cast<std::uint32_t>(settings_.kinds)) {
+        refused_frames_.fetch_add(1, std::memory_order_relaxed);
+        return fail(link.peer,
+                    "rank " + std::to_string(link.peer) + " sent a signal of kind " + std::to_string(kind));
+      }
+      ++link.received;
+      ++link.owed;
+      raise(signal_count(link.peer, static_cast<int>(kind)), count);
+      give_credits(link);
+      return;
+    }
+    case Message::Credit:
+      link.credits.fetch_add(kReturned, std::memory_order_release);
+      return;
+    case Message::Hello:
+      link.greeted.store(true, std::memory_order_release);
+      return;
+    case Message::Goodbye:
+      link.ended.store(true, std::memory_order_release);
+      return;
+  }
+}
+
+bool Verbs::poll() noexcept {
+  if (!has_thread_.load(std::memory_order_relaxed)) reap(false);
+  last_look_.remember(wakeup_.generation());
+  return !settings_.health->failed();
+}
+
+bool Verbs::wait(std::chrono::microseconds timeout) noexcept {
+  std::uint32_t seen = 0;
+  if (!last_look_.recall(seen) || settings_.health->failed()) return poll();
+  if (has_thread_.load(std::memory_order_relaxed) || watching_.test_and_set()) {
+    wakeup_.sleep(seen, timeout);
+    return poll();
+  }
+  watch(seen, timeout);
+  watching_.clear();
+  wakeup_.wake_sleepers();  // one of them may watch now
+  return poll();
+}
+
+/// Sleeps until the devices have news, unless there have been some since `seen`.
+void Verbs::watch(std::uint32_t seen, std::chrono::microseconds timeout) noexcept {
+  if (has_lost_.load(std::memory_order_relaxed)) timeout = std::min(timeout, kLostPause);
+  // After asking for an event, completions that came before must be looked for; insisting, since a thread
+  // that took them without having announced them would go unnoticed.
+  for (const Rail& rail : rails_) ibv_req_notify_cq(rail.queue.get(), 0);
+  reap(true);
+  if (wakeup_.generation() != seen) return;
+  std::array<pollfd, 2 * kMaxRails> events{};
+  std::size_t count = 0;
+  for (const Rail& rail : rails_) {
+    events[count++] = {rail.channel->fd, POLLIN, 0};
+    events[count++] = {rail.device.context->async_fd, POLLIN, 0};
+  }
+  const timespec limit{timeout.count() / 1'000'000, timeout.count() % 1'000'000 * 1000};
+  if (ppoll(events.data(), count, &limit, nullptr) <= 0) return;
+  for (std::size_t r = 0; r < rails_.size(); ++r) {
+    ibv_cq* queue = nullptr;
+    void* context = nullptr;
+    while (library().get_cq_event(rails_[r].channel.get(), &queue, &context) == 0)
+      library().ack_cq_events(queue, 1);
+    if (events[2 * r + 1].revents == 0) continue;
+    hold();
+    look_at_events();
+    reaping_.clear(std::memory_order_release);
+  }
+}
+
+/// The progress thread: polls on a core of its own, else sleeps until there is something to take.
+void Verbs::run(const std::stop_token& stop) noexcept {
+  const bool alone =
+      settings_.verbs.poll_cpu >= 0 && topology::pin_this_thread({settings_.verbs.poll_cpu, 0});
+  while (!stop.stop_requested()) {
+    if (alone)
+      reap(false);
+    else
+      watch(wakeup_.generation(), kThreadPause);
+  }
+}
+
+}  // namespace edgewire::transport::verbs
