@@ -43,7 +43,7 @@ std::string network_of(const Device& device) {
   }
   in_addr address{};
   std::memcpy(&address, device.gid.raw + 12, sizeof address);
-  const std::string network = device.has_ipv4() ? network_of(address) : "";
+  std::string network = device.has_ipv4() ? network_of(address) : "";
   if (network.empty())
     throw Error(
         fmt::format("{} has no IPv4 address here (--transport verbs takes it all the same)", device.label()));

@@ -146,7 +146,7 @@ class Search {
     if (!wish_.name.empty() && name != wish_.name) return;
     if (listed->transport_type == IBV_TRANSPORT_IWARP) {
       trouble_ =
-          fmt::format("{} is an iWARP card, which has no writes with immediate; use --transport tcp", name);
+          fmt::format("{} is an iWARP card, which takes librdmacm to connect; use --transport tcp", name);
       return;
     }
     Device device{{verbs.open_device(listed), verbs.close_device}, name};

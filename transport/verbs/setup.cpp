@@ -185,9 +185,10 @@ std::string Verbs::describe() const {
       return registered.way == Registration::on_demand;
     });
   });
-  return fmt::format("{} ({}, packets of {} bytes), memory {}, completions taken by {}", text,
+  return fmt::format("{} ({}, packets of {} bytes), memory {}, completions taken by {}{}", text,
                      rails_.front().device.kind, mtu_bytes_, paged ? "paged on demand" : "pinned",
-                     settings_.verbs.progress_thread ? "a thread" : "the workers");
+                     settings_.verbs.progress_thread ? "a thread" : "the workers",
+                     settings_.verbs.immediates ? "" : ", signals sent");
 }
 
 }  // namespace edgewire::transport::verbs
