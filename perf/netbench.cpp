@@ -128,6 +128,11 @@ Bench::Bench(launch::WireUp& wire, const NetbenchOptions& options)
   settings.address = wire.address();
   settings.peer_timeout_s = options.peer_timeout_s;
   settings.health = &wire.health();
+  settings.verbs = options.verbs;
+  if (wire.local_size() > 1) {  // anywhere on this host
+    settings.process_nodes.assign(static_cast<std::size_t>(wire.local_size()), -1);
+    settings.process_index = wire.local_rank();
+  }
   settings.dpdk = options.dpdk.of(wire.local_rank());
   link_ = transport::create(options.transport, settings);
   const std::size_t bytes = lane_bytes_ * lanes_.size();

@@ -215,10 +215,16 @@ Machine discover() {
 }
 
 int node_of_card(const std::string& name) {
-  for (const char* kind : {"net", "infiniband"}) {
-    int node = -1;
-    if (std::ifstream file(fmt::format("/sys/class/{}/{}/device/numa_node", kind, name)); file >> node)
-      return node;
+  const std::string rdma = "/sys/class/infiniband/" + name;
+  std::vector<std::string> devices{fmt::format("/sys/class/net/{}/device", name), rdma + "/device"};
+  // Soft-RoCE has no card of its own but an interface's.
+  if (std::string interface; std::ifstream(rdma + "/ports/1/gid_attrs/ndevs/0") >> interface)
+    devices.push_back(fmt::format("/sys/class/net/{}/device", interface));
+  for (const std::string& device : devices) {
+    std::error_code none;
+    // A virtual machine's card is a device on top of the one that has a place.
+    for (auto at = std::filesystem::canonical(device, none); at.has_relative_path(); at = at.parent_path())
+      if (int node = -1; std::ifstream(at / "numa_node") >> node) return node;
   }
   return -1;
 }

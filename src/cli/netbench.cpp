@@ -37,8 +37,10 @@ void understand(Arguments& arguments) {
 void run(launch::WireUp& wire, const Arguments& arguments) {
   auto options = arguments.bench;
   const auto offers =
-      wire.allgather(card_offer(options.transport, {}, arguments.launch.local_hosts, wire, -1));
-  options.transport = choose_transport(options.transport, {}, wire, offers).transport;
+      wire.allgather(card_offer(options.transport, options.verbs, arguments.launch.local_hosts, wire, -1));
+  const auto choice = choose_transport(options.transport, options.verbs, wire, offers);
+  options.transport = choice.transport;
+  options.verbs.device = choice.verbs_device;
   if (wire.rank() == 0) check_writable(arguments.json_path);
   std::string section;
   const auto show = [&](const perf::NetbenchRow& row) {
@@ -66,6 +68,7 @@ void add_netbench(CLI::App& app) {
   add_launch_options(*command, arguments->launch);
   arguments->launch.processes = 2;
   add_transport_option(*command, bench.transport);
+  add_verbs_options(*command, bench.verbs);
   add_dpdk_options(*command, bench.dpdk);
   command
       ->add_option("--sizes", bench.sizes,

@@ -366,7 +366,7 @@ void Star::keep_alive(Clock::time_point now) {
   for (Peer& p : peers_) {
     const duration<double> silence = now - p.heard;
     if (p.stream && !finished_ && silence > timeout_ * 0.9)
-      lose(p, fmt::format("has been silent for {:.1f} s", silence.count()));
+      lose(p, fmt::format("has been silent for {:.1f} s (stopped, or its link down?)", silence.count()));
   }
 }
 

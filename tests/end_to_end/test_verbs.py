@@ -172,6 +172,18 @@ def network(edgewire, graph, tmp_path_factory):
         run -w 1 --json cover.$MACHINE --strategy cover --verify
         run -w 1 --json short.$MACHINE --strategy slots --iterations 4
         run -w 1 --json long.$MACHINE --strategy slots --iterations 9
+        # Then the second machine loses its link while both iterate.
+        run -w 1 --iterations 1000000 --peer-timeout 5 2>said.$MACHINE & job=$!
+        until [ "$(ps -o cputimes= -C edgewire)" -gt 1 ]; do kill -0 $job; sleep 0.2; done
+        touch iterates.$MACHINE
+        if [ $MACHINE = 1 ]; then
+          until [ -e iterates.0 ]; do sleep 0.2; done
+          touch cut
+          ip link set eth0 down
+        fi
+        status=0
+        wait $job || status=$?
+        echo $status >ended.$MACHINE
         """, "-d", f"{folder}/packets", "-c", "2", machines=2, share=folder)
     return folder
 
@@ -181,6 +193,16 @@ def test_two_machines_on_a_network_of_their_own(network):
         report = json.loads((network / f"{run}.0").read_text())
         check_report(report)
         assert report["transport"] == "verbs" and report["processes"] == 2
+
+
+def test_a_cut_link_between_machines_is_named_on_both(network):
+    cut = (network / "cut").stat().st_mtime
+    for rank in (0, 1):
+        ended = network / f"ended.{rank}"
+        assert ended.read_text() == "1\n"
+        assert ended.stat().st_mtime - cut < 5 + 3  # to end, and all that on slow machines
+        lines = (network / f"said.{rank}").read_text().splitlines()
+        assert len(lines) == 1 and re.search(rf"rank {1 - rank} .*(silent .*link|acknowledge.*port)|rxe0 port 1 went down", lines[0]), lines
 
 
 def packets_of(path):
@@ -208,8 +230,8 @@ def test_the_packets_are_writes_of_the_planned_bytes_and_their_acknowledgements(
     for (host, _), sent in writes.items():
         hosts.setdefault(host, []).append(sum(sent.values()))
     assert set(hosts) == {"10.8.0.1", "10.8.0.2"}
-    # The last two runs have one connection each. They differ by five iterations, in each of which a process also
+    # The two runs before the one that breaks have one connection each. They differ by five iterations, in each of which a process also
     # sends its two sums over all vertices, 16 bytes.
-    short, long = (sum(runs[which] for runs in hosts.values()) for which in (-2, -1))
+    short, long = (sum(runs[which] for runs in hosts.values()) for which in (-3, -2))
     payload = json.loads((network / "long.0").read_text())["bound"]["payload_bytes"]
     assert long - short == 5 * (payload + 2 * 16)
