@@ -107,7 +107,7 @@ class Switch:
 
 def pagerank(hosts, options, folder, graph, bits_per_s, loss):
     with Switch(hosts, bits_per_s, loss):
-        report = on_both(hosts, options, folder, "pagerank", graph, "-w", 1, "--strategy", "process")
+        report = on_both(hosts, options, folder, "pagerank", graph, "-w", 1, "--strategy", options.strategy)
     least = report["bound"]["wire_bytes"] / 2 * 8 / bits_per_s  # each direction carries half
     return {"seconds": report["seconds_per_iteration"], "least": least, "ratio": report["seconds_per_iteration"] / least,
             "again": report["link"]["retransmitted_bytes"] / sum(one["payload_bytes_sent"] for one in report["iterations"])}
@@ -120,6 +120,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--pagerank", type=int, metavar="SCALE", help="also PageRank on a Kronecker graph of this scale")
+    parser.add_argument("--strategy", default="edge", help="of PageRank: what sends most for its computing is `edge`")
     parser.add_argument("--rate", type=float, metavar="GBIT", help="of that link, instead of half of testpmd's")
     parser.add_argument("--loss", type=float, nargs="+", default=[0, 0.01], help="of frames, in PageRank")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="the tables as JSON")
