@@ -24,7 +24,7 @@
 namespace edgewire::transport::dpdk {
 namespace {
 
-constexpr std::uint16_t kDescriptors = 1024;
+constexpr std::uint16_t kDescriptors = 1024, kLeastDescriptors = 128;  ///< of all queues, of one
 constexpr std::size_t kBurst = 64;
 constexpr std::size_t kBufferMemory = std::size_t{24} << 20;  ///< of incoming frames
 /// Of a frame whose payload lies elsewhere.
@@ -75,7 +75,9 @@ class EalPort final : public FramePort {
     const std::string frame_size = argument(port, "framesz");
     const auto frame_bytes =
         static_cast<std::uint32_t>(frame_size.empty() ? 2048 : std::atoi(frame_size.c_str()));
-    if (const std::string interface = argument(port, "iface"); !interface.empty() && mtu_of(interface) == 0)
+    const std::string interface =
+        port.starts_with("net_af_") ? argument(port, "iface") : "";  // others make it
+    if (!interface.empty() && mtu_of(interface) == 0)
       throw Trouble(fmt::format("there is no network interface '{}'", interface));
     if (is_pci(port)) check_card(port);
     start_environment(options, frame_bytes);
@@ -199,7 +201,8 @@ class EalPort final : public FramePort {
     queues_ = queues_for(info, options.lanes);
     const bool hashed = choose_hash(info, queues_, options.udp, wanted);
     check(rte_eth_dev_configure(id_, queues_, queues_, &wanted), name, "take its configuration");
-    std::uint16_t receives = kDescriptors, sends = kDescriptors;
+    std::uint16_t receives = std::max<std::uint16_t>(kDescriptors / queues_, kLeastDescriptors);
+    std::uint16_t sends = receives;
     check(rte_eth_dev_adjust_nb_rx_tx_desc(id_, &receives, &sends), name, "take so many descriptors");
     std::uint16_t mtu = 1500;
     rte_eth_dev_get_mtu(id_, &mtu);
@@ -215,7 +218,8 @@ class EalPort final : public FramePort {
     outgoing_ = make_pool("out", on_their_way, many_segments_ && !is_card_ ? kHeadRoom : room, node);
     if (many_segments_) payloads_ = make_pool("payload", on_their_way, 0, node);
     // The rest is for frames that are on their way through the port.
-    facts_.buffers = buffers - std::min<std::uint32_t>(buffers / 2, receives * queues_ + 4 * kBurst);
+    facts_.buffers =
+        buffers - std::min<std::uint32_t>(buffers / 2, std::uint32_t{receives} * queues_ + 4 * kBurst);
     for (std::uint16_t queue = 0; queue < queues_; ++queue) {
       check(rte_eth_rx_queue_setup(id_, queue, receives, static_cast<unsigned>(node), nullptr, incoming_),
             name, "make a receive queue");
