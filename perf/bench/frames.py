@@ -36,13 +36,16 @@ def testpmd(hosts, side, *options):
                     "--total-num-mbufs=16384", "--stats-period=1", "--no-mlockall", *options)
 
 
-def testpmd_bits(hosts, options):
-    mac = json.loads(run(["ip", "-j", "-n", hosts.names[1], "link", "show", "eth0"]))[0]["address"]
-    ends = [subprocess.Popen(testpmd(hosts, 1, "--forward-mode=rxonly"), stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                             stderr=subprocess.STDOUT, text=True)]
+def testpmd_bits(hosts, options, both_ways=False):
+    """What arrives on host 1, from host 0; or both ways at once."""
+    def start(side, mode, **streams):
+        mac = json.loads(run(["ip", "-j", "-n", hosts.names[1 - side], "link", "show", "eth0"]))[0]["address"]
+        return subprocess.Popen(testpmd(hosts, side, f"--forward-mode={mode}", f"--txpkts={FRAME_BYTES}", f"--eth-peer=0,{mac}"),
+                                stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, **streams)
+
+    ends = [start(1, "flowgen" if both_ways else "rxonly", stdout=subprocess.PIPE, text=True)]
     time.sleep(1)
-    ends.append(subprocess.Popen(testpmd(hosts, 0, "--forward-mode=txonly", f"--txpkts={FRAME_BYTES}", f"--eth-peer=0,{mac}"),
-                                 stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    ends.append(start(0, "flowgen" if both_ways else "txonly", stdout=subprocess.DEVNULL))
     try:
         time.sleep(options.seconds + 2)
     finally:
@@ -93,6 +96,8 @@ class Switch:
             run(["ip", "-n", name, "link", "set", "eth0", "up"])
             run(["ip", "-n", self.name, "link", "set", f"port{i}", "master", "switch", "up"])
             tc = ["ip", "netns", "exec", self.name, "tc"]
+            if not bits_per_s:
+                continue
             # The kernel counts frames without preamble, check sequence and gap.
             run([*tc, "qdisc", "add", "dev", f"port{i}", "root", "tbf", "rate", f"{int(bits_per_s * FRAME_BYTES / WIRE_BYTES)}bit",
                  "burst", "64kb", "latency", "50ms"])

@@ -49,10 +49,10 @@ for _ in range(20):
 def job(edgewire, folder, *more, after=""):
     """The report of a job over two such ports, and the rules that they had."""
     graph = folder / "g.ew"
-    edgewire.ok("generate", "kronecker", "--scale", 12, "-o", graph)
+    edgewire.ok("generate", "kronecker", "--scale", 14, "-o", graph)
     setup = subprocess.Popen(["bash", "-c", SETUP + after], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     report = folder / "report.json"
-    edgewire.ok("pagerank", graph, "-p", 2, "-w", 2, "--strategy", "edge", "--iterations", 60, "--verify", "--json", report,
+    edgewire.ok("pagerank", graph, "-p", 2, "-w", 2, "--strategy", "edge", "--iterations", 150, "--verify", "--json", report,
                 "--transport", "dpdk", "--dpdk-port", "net_tap0,iface=tap0;net_tap1,iface=tap1", "--peer-timeout", 30, *more)
     return json.loads(report.read_text())["link"], setup.communicate(timeout=60)[0]
 
