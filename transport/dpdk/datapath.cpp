@@ -188,6 +188,9 @@ void Link::step(Nanoseconds now) noexcept {
   Station& station = *owner_.station_;
   if (stepped_at_ == 0) stepped_at_ = heard_at_ = now;
   sender_.look_at_timer(now);
+  // What is missing, only an acknowledgement of its own tells: it does not wait for what is paced.
+  if (receiver_.held() > 0 && ack_is_due(now))
+    if (Outgoing* const to = station.room(); to != nullptr) send_ack(*to, now);
   std::size_t frames = 0;
   for (; sender_.has_lost() && frames < kFramesAStep; ++frames) {
     Outgoing* const to = station.room(now);

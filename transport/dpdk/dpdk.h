@@ -50,7 +50,7 @@ class LaneQueue {
   std::atomic<std::uint64_t> completed{0};  ///< writes; release by Link, acquire by Dpdk::completed()
 
  private:
-  static constexpr std::uint64_t kWorks = 4096;
+  static constexpr std::uint64_t kWorks = 1024;
   std::array<Work, kWorks> works_;
   alignas(64) std::atomic<std::uint64_t> tail_{0};
   alignas(64) std::atomic<std::uint64_t> head_{0};

@@ -172,9 +172,9 @@ void Station::take(const Incoming& frame, Nanoseconds now) noexcept {
   port_->release(frame.handle);
 }
 
-Outgoing* Station::room(Nanoseconds now) noexcept {
+Outgoing* Station::room() noexcept {
   if (queued_ == kBurst) flush();
-  return queued_ < kBurst && pacer_.ready(now) ? &outgoing_[queued_] : nullptr;
+  return queued_ < kBurst ? &outgoing_[queued_] : nullptr;
 }
 
 void Station::sent() noexcept {

@@ -68,9 +68,10 @@ class Station {
   std::uint64_t missed() const noexcept { return missed_.load(std::memory_order_relaxed); }
 
   // ---- by flows, from take() and step() --------------------------------------------------------------
-  /// A frame to fill, or null when the port, or the line rate, allows no more now. Every frame is followed by
-  /// sent().
-  Outgoing* room(Nanoseconds now) noexcept;
+  /// A frame to fill, or null when the port allows no more now. Every frame is followed by sent().
+  Outgoing* room() noexcept;
+  /// Likewise, null also when the line rate allows no more now.
+  Outgoing* room(Nanoseconds now) noexcept { return pacer_.ready(now) ? room() : nullptr; }
   void sent() noexcept;
   void release(const Incoming& frame) noexcept {
     --kept_;
