@@ -3,9 +3,10 @@
 namespaces, frames of 1500 bytes, a core for each side.
 
 testpmd sends what it can, and what arrives counts; Edgewire's figure is payload that has arrived, acknowledged and in
-order. With --pagerank also PageRank over a link that is shaped, at a switch between the hosts, to half of what testpmd
-reached, beside the least time that its bytes take there. The two take turns in each round; figures are medians with
-minima and maxima. Needs root, iproute2 and dpdk-testpmd (dpdk-dev). The namespaces are gone when it ends.
+order. With --pagerank also PageRank over a link that goes through a switch between the hosts and is shaped there to half of
+what testpmd reaches through it, both ways at once, as PageRank sends: the median time of an iteration beside the least time
+that its bytes take on the wire. The programs take turns in each round; figures are medians of rounds with minima and
+maxima. Needs root, iproute2 and dpdk-testpmd (dpdk-dev). The namespaces are gone when it ends.
 """
 
 import argparse
@@ -112,9 +113,11 @@ class Switch:
 
 def pagerank(hosts, options, folder, graph, bits_per_s, loss):
     with Switch(hosts, bits_per_s, loss):
-        report = on_both(hosts, options, folder, "pagerank", graph, "-w", 1, "--strategy", options.strategy)
+        report = on_both(hosts, options, folder, "pagerank", graph, "-w", 1, "--strategy", options.strategy, "--iterations", 30,
+                         "--dpdk-rate", f"{bits_per_s * 1e-6:.0f}M")
     least = report["bound"]["wire_bytes"] / 2 * 8 / bits_per_s  # each direction carries half
-    return {"seconds": report["seconds_per_iteration"], "least": least, "ratio": report["seconds_per_iteration"] / least,
+    seconds = statistics.median(one["seconds"] for one in report["iterations"])
+    return {"seconds": seconds, "least": least, "ratio": seconds / least,
             "again": report["link"]["retransmitted_bytes"] / sum(one["payload_bytes_sent"] for one in report["iterations"])}
 
 
@@ -151,9 +154,15 @@ def main():
         if options.pagerank:
             graph = folder / "g.ew"
             run([options.build / "edgewire", "generate", "kronecker", "--scale", options.pagerank, "-o", graph], 300)
-            half = options.rate * 1e9 if options.rate else statistics.median(one["testpmd"] for one in rounds) / 2
-            tables["pagerank"] = {loss: [pagerank(hosts, options, folder, graph, half, loss) for _ in range(options.rounds)]
-                                  for loss in options.loss}
+            if options.rate:
+                half = options.rate * 1e9
+            else:
+                with Switch(hosts, 0, 0):
+                    tables["testpmd_through_switch"] = [testpmd_bits(hosts, options, both_ways=True) for _ in range(options.rounds)]
+                half = statistics.median(tables["testpmd_through_switch"]) / 2
+            turns = [{loss: pagerank(hosts, options, folder, graph, half, loss) for loss in options.loss}
+                     for _ in range(options.rounds)]
+            tables["pagerank"] = {loss: [turn[loss] for turn in turns] for loss in options.loss}
             print(f"PageRank at {half * 1e-9:.2f} Gbit/s")
             print_table(["loss", "ms an iteration", "at least", "ratio", "sent again %"],
                         [[str(loss), *(to_text(spread([run[name] for run in runs]), scale, 3)
