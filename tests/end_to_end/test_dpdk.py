@@ -243,6 +243,30 @@ def test_netbench_counts_what_was_sent_again(network):
     assert sum(row["retransmitted_bytes"] for row in rows) > 0
 
 
+# Both ends of a net_memif, the one with role $1 and rank $2 first.
+MEMIF = """
+ip link set lo up
+cd "$3"
+printf '127.0.0.1:7691\n127.0.0.1:7692\n' >hosts
+(umask 077; head -c 32 /dev/urandom >secret)
+job() { "$EDGEWIRE" pagerank "$4" --hosts hosts --secret-file secret -w 2 --transport dpdk --verify \\
+  --dpdk-port "net_memif0,id=0,socket=edgewire,role=$1" --rank $2; }
+job $1 $2 "$3" "$4" &
+sleep 1
+job $5 $((1 - $2)) "$3" "$4"
+wait $!
+"""
+
+
+@pytest.mark.parametrize("first", ["server", "client"])
+@pytest.mark.parametrize("rank", ["0", "1"])
+def test_either_end_of_a_memif_may_come_first(graph, tmp_path, first, rank):
+    done = subprocess.run(["unshare", "--net", "bash", "-c", MEMIF, "bash", first, rank, tmp_path, graph, "client" if first == "server" else "server"], capture_output=True,
+                          text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "plain Ethernet; 2 queues, spread by the driver; sent again" in done.stdout
+
+
 @pytest.fixture
 def running(network, graph, tmp_path):
     """running() starts a job of three processes that iterates; it is killed when the test ends."""

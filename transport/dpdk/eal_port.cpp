@@ -14,8 +14,10 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "transport/dpdk/eal.h"
@@ -186,6 +188,30 @@ class EalPort final : public FramePort {
     throw Trouble(fmt::format("{} does not {}: {}", name, what, said.empty() ? rte_strerror(-result) : said));
   }
 
+  /// One end of a memif listens. The other one may be here before that, or is turned away as long as the
+  /// port behind the socket has not started, and nothing but another start makes it try again.
+  int start(const std::string& port) const {
+    const bool connects = port.starts_with("net_memif") && argument(port, "role") != "server" &&
+                          argument(port, "role") != "master";
+    constexpr int kTries = 50;
+    for (int tries = 1;; ++tries) {
+      const int result = rte_eth_dev_start(id_);
+      if (!connects || (result >= 0 && comes_up()) || tries == kTries) return result;
+      take_complaint();
+      rte_eth_dev_stop(id_);
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  }
+
+  bool comes_up() const {
+    rte_eth_link link{};
+    for (int looks = 0; looks < 20; ++looks) {
+      if (rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return false;
+  }
+
   void open(const PortOptions& options, const std::string& port, std::uint32_t frame_bytes) {
     const std::string& name = options.port;
     rte_eth_dev_info info{};
@@ -226,7 +252,7 @@ class EalPort final : public FramePort {
       check(rte_eth_tx_queue_setup(id_, queue, sends, static_cast<unsigned>(node), nullptr), name,
             "make a send queue");
     }
-    check(rte_eth_dev_start(id_), name, "start");
+    check(start(port), name, "start");
     facts_.queues = steer(id_, queues_, options, hashed);
     rte_ether_addr address{};
     check(rte_eth_macaddr_get(id_, &address), name, "tell its address");
