@@ -7,10 +7,11 @@ import subprocess
 
 import pytest
 
+from test_dpdk import missing
+
 pytestmark = [pytest.mark.slow, pytest.mark.machine]
 
-# Frames that one interface gets from its process go to the other one's. $1: more to do when they are there.
-SETUP = """
+# Frames that one interface gets from its process go to the other one's. SETUP = """
 mkdir -p /dev/net
 [ -e /dev/net/tun ] || mknod /dev/net/tun c 10 200
 for i in 0 1; do
@@ -48,6 +49,8 @@ for _ in range(20):
 
 def job(edgewire, folder, *more, after=""):
     """The report of a job over two such ports, and the rules that they had."""
+    if missing():
+        pytest.skip(missing())
     graph = folder / "g.ew"
     edgewire.ok("generate", "kronecker", "--scale", 14, "-o", graph)
     setup = subprocess.Popen(["bash", "-c", SETUP + after], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
