@@ -11,7 +11,8 @@ from test_dpdk import missing
 
 pytestmark = [pytest.mark.slow, pytest.mark.machine]
 
-# Frames that one interface gets from its process go to the other one's. SETUP = """
+# Frames that one interface gets from its process go to the other one's.
+SETUP = """
 mkdir -p /dev/net
 [ -e /dev/net/tun ] || mknod /dev/net/tun c 10 200
 for i in 0 1; do
