@@ -125,6 +125,7 @@ TEST_CASE("a kernel that is kept quiet drops our frames without an answer") {
   {
     const FileDescriptor quiet = quiet_kernel({127, 0, 0, 1});
     CHECK(quiet);
+    CHECK(quiet_kernel({127, 0, 0, 1}));  // of another transport
     CHECK_FALSE(answers());
   }
   CHECK(answers());

@@ -118,7 +118,7 @@ class EalPort final : public FramePort {
     const auto known = std::find_if(in_place_.begin(), in_place_.end(),
                                     [&](const auto& one) { return one.data() == memory.data(); });
     if (known == in_place_.end()) return;
-    rte_eth_tx_done_cleanup(id_, 0, 0);
+    for (std::uint16_t queue = 0; queue < queues_; ++queue) rte_eth_tx_done_cleanup(id_, queue, 0);
     rte_dev_dma_unmap(device_, memory.data(), reinterpret_cast<std::uintptr_t>(memory.data()), memory.size());
     rte_extmem_unregister(memory.data(), memory.size());
     in_place_.erase(known);

@@ -95,7 +95,9 @@ FileDescriptor quiet_kernel(const IpAddress& address) noexcept {
   here.sin_family = AF_INET;
   here.sin_port = htons(kUdpPort);
   std::memcpy(&here.sin_addr, address.data(), address.size());
+  const int shared = 1;  // with other transports of this process
   const bool done = socket &&
+                    setsockopt(socket.get(), SOL_SOCKET, SO_REUSEPORT, &shared, sizeof shared) == 0 &&
                     setsockopt(socket.get(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) == 0 &&
                     bind(socket.get(), reinterpret_cast<const sockaddr*>(&here), sizeof here) == 0;
   return done ? std::move(socket) : FileDescriptor();

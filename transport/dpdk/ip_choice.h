@@ -27,7 +27,7 @@ IpChoice ip_choice(const std::string& text, const std::string& port);
 std::string to_text(const IpAddress& address);
 
 /// While the result is open, a kernel that sees the port's frames, too, drops them and does not answer each
-/// with "port unreachable". None where the kernel does not have this address, or another process has asked.
+/// with "port unreachable". None where the kernel does not have this address.
 FileDescriptor quiet_kernel(const IpAddress& address) noexcept;
 
 }  // namespace edgewire::transport::dpdk
