@@ -134,6 +134,7 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
     report.refused_connections += one.refused_connections;
     report.refused_frames += one.refused_frames;
     report.losses += one.losses;
+    report.path = job.link().path();
     if (report.transport == "dpdk") report.sending = one.sends_in_place ? "in place" : "copied once";
   }
   return report;

@@ -55,11 +55,15 @@ constexpr std::array kEntries{
 }  // namespace
 
 DpdkChoice DpdkChoice::of(int local_rank) const {
+  const auto pick = [&](const std::string& list) {
+    std::size_t begin = 0;
+    for (int i = 0; i < local_rank && list.find(';', begin) != list.npos; ++i)
+      begin = list.find(';', begin) + 1;
+    return list.substr(begin, list.find(';', begin) - begin);
+  };
   DpdkChoice one = *this;
-  std::size_t begin = 0;
-  for (int i = 0; i < local_rank && port.find(';', begin) != port.npos; ++i)
-    begin = port.find(';', begin) + 1;
-  one.port = port.substr(begin, port.find(';', begin) - begin);
+  one.port = pick(port);
+  one.udp = pick(udp);
   return one;
 }
 

@@ -26,7 +26,11 @@ struct DpdkChoice {
 
   int poll_cpu = -1;  ///< a core that nobody else uses, where a thread polls all the time; -1: none
 
-  /// Of several ports in a list, divided by `;`, the one for the process with this rank on its host.
+  /// Frames in IPv4 and UDP from this address, see dpdk/ip_choice.h; empty: plain Ethernet.
+  std::string udp{};
+
+  /// Of several ports in a list, divided by `;`, the one for the process with this rank on its host; likewise
+  /// of addresses.
   DpdkChoice of(int local_rank) const;
 };
 
@@ -146,6 +150,8 @@ class Transport {
   virtual std::uint64_t frame_bytes_to(int peer) const noexcept = 0;
   /// Smallest bytes on the link that carry `frame_bytes` in one direction, all headers included.
   virtual std::uint64_t wire_bytes_of(std::uint64_t frame_bytes) const noexcept = 0;
+  /// How frames travel, in words for the run report; empty where there is no choice.
+  virtual std::string path() const { return {}; }
 };
 
 /// A backend as `edgewire transports` lists it.

@@ -3,9 +3,10 @@
 namespaces, frames of 1500 bytes, a core for each side.
 
 testpmd sends what it can, and what arrives counts; Edgewire's figure is payload that has arrived, acknowledged and in
-order. With --pagerank also PageRank over a link that is shaped, at a switch between the hosts, to half of what testpmd
-reached, beside the least time that its bytes take there. The two take turns in each round; figures are medians with
-minima and maxima. Needs root, iproute2 and dpdk-testpmd (dpdk-dev). The namespaces are gone when it ends.
+order. With --pagerank also PageRank over a link that goes through a switch between the hosts and is shaped there to half of
+what testpmd reaches through it, both ways at once, as PageRank sends: the median time of an iteration beside the least time
+that its bytes take on the wire. The programs take turns in each round; figures are medians of rounds with minima and
+maxima. Needs root, iproute2 and dpdk-testpmd (dpdk-dev). The namespaces are gone when it ends.
 """
 
 import argparse
@@ -36,13 +37,16 @@ def testpmd(hosts, side, *options):
                     "--total-num-mbufs=16384", "--stats-period=1", "--no-mlockall", *options)
 
 
-def testpmd_bits(hosts, options):
-    mac = json.loads(run(["ip", "-j", "-n", hosts.names[1], "link", "show", "eth0"]))[0]["address"]
-    ends = [subprocess.Popen(testpmd(hosts, 1, "--forward-mode=rxonly"), stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                             stderr=subprocess.STDOUT, text=True)]
+def testpmd_bits(hosts, options, both_ways=False):
+    """What arrives on host 1, from host 0; or both ways at once."""
+    def start(side, mode, **streams):
+        mac = json.loads(run(["ip", "-j", "-n", hosts.names[1 - side], "link", "show", "eth0"]))[0]["address"]
+        return subprocess.Popen(testpmd(hosts, side, f"--forward-mode={mode}", f"--txpkts={FRAME_BYTES}", f"--eth-peer=0,{mac}"),
+                                stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, **streams)
+
+    ends = [start(1, "flowgen" if both_ways else "rxonly", stdout=subprocess.PIPE, text=True)]
     time.sleep(1)
-    ends.append(subprocess.Popen(testpmd(hosts, 0, "--forward-mode=txonly", f"--txpkts={FRAME_BYTES}", f"--eth-peer=0,{mac}"),
-                                 stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    ends.append(start(0, "flowgen" if both_ways else "txonly", stdout=subprocess.DEVNULL))
     try:
         time.sleep(options.seconds + 2)
     finally:
@@ -93,6 +97,8 @@ class Switch:
             run(["ip", "-n", name, "link", "set", "eth0", "up"])
             run(["ip", "-n", self.name, "link", "set", f"port{i}", "master", "switch", "up"])
             tc = ["ip", "netns", "exec", self.name, "tc"]
+            if not bits_per_s:
+                continue
             # The kernel counts frames without preamble, check sequence and gap.
             run([*tc, "qdisc", "add", "dev", f"port{i}", "root", "tbf", "rate", f"{int(bits_per_s * FRAME_BYTES / WIRE_BYTES)}bit",
                  "burst", "64kb", "latency", "50ms"])
@@ -107,9 +113,11 @@ class Switch:
 
 def pagerank(hosts, options, folder, graph, bits_per_s, loss):
     with Switch(hosts, bits_per_s, loss):
-        report = on_both(hosts, options, folder, "pagerank", graph, "-w", 1, "--strategy", "process")
+        report = on_both(hosts, options, folder, "pagerank", graph, "-w", 1, "--strategy", options.strategy, "--iterations", 30,
+                         "--dpdk-rate", f"{bits_per_s * 1e-6:.0f}M")
     least = report["bound"]["wire_bytes"] / 2 * 8 / bits_per_s  # each direction carries half
-    return {"seconds": report["seconds_per_iteration"], "least": least, "ratio": report["seconds_per_iteration"] / least,
+    seconds = statistics.median(one["seconds"] for one in report["iterations"])
+    return {"seconds": seconds, "least": least, "ratio": seconds / least,
             "again": report["link"]["retransmitted_bytes"] / sum(one["payload_bytes_sent"] for one in report["iterations"])}
 
 
@@ -120,6 +128,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--pagerank", type=int, metavar="SCALE", help="also PageRank on a Kronecker graph of this scale")
+    parser.add_argument("--strategy", default="edge", help="of PageRank: what sends most for its computing is `edge`")
     parser.add_argument("--rate", type=float, metavar="GBIT", help="of that link, instead of half of testpmd's")
     parser.add_argument("--loss", type=float, nargs="+", default=[0, 0.01], help="of frames, in PageRank")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE", help="the tables as JSON")
@@ -145,9 +154,15 @@ def main():
         if options.pagerank:
             graph = folder / "g.ew"
             run([options.build / "edgewire", "generate", "kronecker", "--scale", options.pagerank, "-o", graph], 300)
-            half = options.rate * 1e9 if options.rate else statistics.median(one["testpmd"] for one in rounds) / 2
-            tables["pagerank"] = {loss: [pagerank(hosts, options, folder, graph, half, loss) for _ in range(options.rounds)]
-                                  for loss in options.loss}
+            if options.rate:
+                half = options.rate * 1e9
+            else:
+                with Switch(hosts, 0, 0):
+                    tables["testpmd_through_switch"] = [testpmd_bits(hosts, options, both_ways=True) for _ in range(options.rounds)]
+                half = statistics.median(tables["testpmd_through_switch"]) / 2
+            turns = [{loss: pagerank(hosts, options, folder, graph, half, loss) for loss in options.loss}
+                     for _ in range(options.rounds)]
+            tables["pagerank"] = {loss: [turn[loss] for turn in turns] for loss in options.loss}
             print(f"PageRank at {half * 1e-9:.2f} Gbit/s")
             print_table(["loss", "ms an iteration", "at least", "ratio", "sent again %"],
                         [[str(loss), *(to_text(spread([run[name] for run in runs]), scale, 3)

@@ -159,7 +159,8 @@ void add_bound(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--strategy", a.strategies, "what is sent")->capture_default_str();
   command
-      ->add_option("--framing", a.framing, "of the seconds: tcp1500, tcp9000, roce1500, roce9000, dpdk1500")
+      ->add_option("--framing", a.framing,
+                   "of the seconds: tcp1500, tcp9000, roce1500, roce9000, dpdk1500, dpdkudp1500")
       ->capture_default_str();
   command->add_flag("--as-published-2015", a.as_published_2015,
                     "also count what a process sends to itself, as the tables of 2015 did");

@@ -93,6 +93,10 @@ void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk) {
       "--dpdk-port", dpdk.port,
       "port of dpdk: PCI address, or virtual device as net_af_packet0,iface=eth0; several processes of a "
       "host take theirs from a list, divided by ;");
+  command.add_option(
+      "--dpdk-udp", dpdk.udp,
+      "frames in IPv4 and UDP, which pass routers and are spread over queues, from this address: "
+      "ADDRESS[/PREFIX][@MAC of the gateway] or auto; likewise a list");
   command.add_option("--dpdk-args", dpdk.args, "more arguments for DPDK's environment (EAL), in one word");
   command
       .add_option_function<std::string>(

@@ -57,8 +57,9 @@ inline constexpr std::uint32_t kTcpBytes = 20 + 32;
 /// of a write with immediate 4 more. Payload is padded to 4.
 inline constexpr std::uint32_t kRoceBytes = 20 + 8 + 12 + 4;
 /// Our own header behind Ethernet's in the dpdk backend: region, offset, length, sequence, acknowledgement,
-/// immediate. No IP.
+/// immediate. No IP, or, with --dpdk-udp, IPv4 20 and UDP 8 ahead of it.
 inline constexpr std::uint32_t kDpdkHeaderBytes = 32;
+inline constexpr std::uint32_t kDpdkUdpBytes = 20 + 8 + kDpdkHeaderBytes;
 
 /// RoCE's packets carry the largest power of two that fits the Ethernet MTU: 1024 of 1500, 4096 of 9000.
 inline constexpr std::array kFramings{
@@ -67,6 +68,7 @@ inline constexpr std::array kFramings{
     Framing{"roce1500", 1024, kEthernetBytes + kRoceBytes, 16, 4, 4, false},
     Framing{"roce9000", 4096, kEthernetBytes + kRoceBytes, 16, 4, 4, false},
     Framing{"dpdk1500", 1500 - kDpdkHeaderBytes, kEthernetBytes + kDpdkHeaderBytes, 0, 0, 1, false},
+    Framing{"dpdkudp1500", 1500 - kDpdkUdpBytes, kEthernetBytes + kDpdkUdpBytes, 0, 0, 1, false},
 };
 static_assert(kFramings[0].payload == 1448 && kFramings[0].payload + kFramings[0].overhead == 1538);
 

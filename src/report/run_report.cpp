@@ -82,6 +82,7 @@ std::string RunReport::to_json() const {
   json["refused_frames"] = refused_frames;
   if (!sending.empty()) {
     json["link"] = {{"sending", sending},
+                    {"path", path},
                     {"retransmitted_bytes", losses.retransmitted_bytes},
                     {"duplicate_frames", losses.duplicate_frames},
                     {"reordered_frames", losses.reordered_frames},
@@ -147,9 +148,10 @@ std::string RunReport::to_text() const {
     text += "\n";
     if (!sending.empty()) {
       text += fmt::format(
-          "payload leaves {}; sent again {} in all; frames dropped: {} duplicate, {} corrupt, {} missed\n",
-          sending, readable_bytes(losses.retransmitted_bytes), losses.duplicate_frames, losses.corrupt_frames,
-          losses.missed_frames);
+          "payload leaves {}; {}; sent again {} in all; frames dropped: {} duplicate, {} corrupt, {} "
+          "missed\n",
+          sending, path, readable_bytes(losses.retransmitted_bytes), losses.duplicate_frames,
+          losses.corrupt_frames, losses.missed_frames);
     }
     if (refused_connections + refused_frames > 0) {
       text += fmt::format("turned away: {} foreign connections, {} faulty frames\n", refused_connections,

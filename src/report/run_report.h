@@ -63,6 +63,7 @@ struct RunReport {
   std::uint64_t refused_frames = 0;
   Losses losses;
   std::string sending;  ///< how payload gets to the port (dpdk), or empty
+  std::string path;     ///< and from there to the peers, see transport::Transport::path()
   Bound bound;
   /// Values travelled in 16 bits: most that the result can differ from that of f32, as sum_error. Else 0.
   double wire_error_bound = 0;

@@ -30,6 +30,7 @@ for ((i = 0; i < $1; i++)); do
   ip link add p$i index $((4096 * (i + 1))) type veth peer name q$i
   ip link set q$i master switch up
   ip link set p$i mtu $3 up
+  ip addr add 10.77.0.$((i + 1))/24 dev p$i
   ip link set q$i mtu $3
   [ "$2" = 0 ] || { tc qdisc add dev q$i clsact
     tc filter add dev q$i ingress protocol all bpf da bytecode "4,32 0 0 4294963256,53 1 0 $2,6 0 0 2,6 0 0 0"; }
@@ -118,6 +119,69 @@ def test_ranks_are_those_of_shared_memory_and_bytes_those_of_the_plan(edgewire, 
     report = compare_with_shm(edgewire, network(hosts), tmp_path, graph, hosts, "--strategy", strategy)
     assert report["link"]["corrupt_frames"] == 0
     assert report["link"]["sending"] == "in place"
+    assert report["link"]["path"] == "plain Ethernet; one queue"
+
+
+def check_frames(report, mtu, udp=True):
+    """Between two processes: preamble 8, Ethernet 14, check sequence 4, gap 12, and 28 or none of IP and UDP and our 32,
+    which take their place from the payload."""
+    bound, inside = report["bound"], 32 + 28 * udp
+    frames, rest = divmod(bound["wire_bytes"] - bound["payload_bytes"], 38 + inside)
+    least = -(-bound["payload_bytes"] // (mtu - inside))
+    assert rest == 0 and least <= frames <= least + 1
+
+
+@pytest.mark.parametrize("hosts, more", [(2, []), (3, ["--dpdk-faults", FAULTS])])
+def test_frames_in_udp_are_counted_with_its_headers(edgewire, network, graph, tmp_path, hosts, more):
+    report = compare_with_shm(edgewire, network(hosts), tmp_path, graph, hosts, "--strategy", "process",
+                              more=["--dpdk-udp", "auto", *more])
+    assert report["link"]["path"] == "UDP without checksums; one queue"
+    if hosts == 2:
+        check_frames(report, 1500)
+    else:
+        assert report["link"]["corrupt_frames"] > 0 and report["link"]["retransmitted_bytes"] > 0
+
+
+@pytest.mark.parametrize("udp, mtu", [([], 1500), (["--dpdk-udp", "auto"], 1500), (["--dpdk-udp", "auto"], 9000)])
+def test_lanes_are_spread_over_queues(network, graph, tmp_path, udp, mtu):
+    """net_af_packet's queues share what comes in by a hash: what came in by one that nobody looked at would be lost."""
+    report = tmp_path / "report.json"
+    queues = ";".join(f"{port},qpairs=2" for port in ports(2).split(";"))
+    network(2, mtu=mtu).ok("pagerank", graph, "-p", 2, "-w", 2, "--transport", "dpdk", "--dpdk-port", queues, *udp, "--verify",
+                           "--strategy", "edge", "--json", report)
+    report = json.loads(report.read_text())
+    check_frames(report, mtu, bool(udp))
+    link = report["link"]
+    assert link["path"].endswith("; 2 queues, spread by the driver")
+    assert link["missed_frames"] == 0
+
+
+# A router between p0 and p1, in a network namespace of its own.
+ROUTER = """
+unshare --net sleep 100 &
+router=$!
+until [ "$(readlink /proc/$router/ns/net)" != "$(readlink /proc/self/ns/net)" ]; do sleep 0.01; done
+inside="nsenter --net=/proc/$router/ns/net"
+for i in 0 1; do
+  ip addr flush dev p$i
+  ip addr add 10.77.$((i + 1)).2/24 dev p$i
+  ip link set q$i nomaster netns $router
+  $inside ip link set q$i address 02:00:00:00:00:0$i up
+  $inside ip addr add 10.77.$((i + 1)).1/24 dev q$i
+done
+$inside sysctl -qw net.ipv4.ip_forward=1
+trap "kill $router" EXIT
+"$@"
+"""
+
+
+def test_udp_passes_a_router(edgewire, graph):
+    setup = in_network(2)
+    setup[4] = setup[4].replace('exec "$@"', ROUTER)
+    text = Edgewire(edgewire.program, setup).ok(
+        "pagerank", graph, "-p", 2, "-w", 1, "--transport", "dpdk", "--dpdk-port", ports(2), "--verify", "--dpdk-udp",
+        "10.77.1.2/24@02:00:00:00:00:00;10.77.2.2/24@02:00:00:00:00:01")
+    assert "payload leaves in place; UDP without checksums; one queue; sent again" in text
 
 
 @pytest.mark.parametrize("hosts, loss", [(2, 0.001), (2, 0.01), (3, 0.01), (2, 0.1)])
@@ -165,10 +229,11 @@ def test_several_lanes_large_frames_and_half_the_bytes(network, graph):
            "--dpdk-rate", "1G")
 
 
-def test_hosts_of_their_own(edgewire, graph):
+@pytest.mark.parametrize("more, path", [([], "plain Ethernet"), (["--dpdk-udp", "auto"], "UDP without checksums")])
+def test_hosts_of_their_own(edgewire, graph, more, path):
     text = edgewire.ok("pagerank", graph, "-p", 3, "-w", 1, "--local-hosts", "--transport", "dpdk", "--dpdk-port",
-                       "net_af_packet0,iface=eth0", "--verify")
-    assert "payload leaves in place; sent again" in text
+                       "net_af_packet0,iface=eth0", "--verify", *more)
+    assert f"payload leaves in place; {path}; one queue; sent again" in text
 
 
 def test_netbench_counts_what_was_sent_again(network):
@@ -176,6 +241,30 @@ def test_netbench_counts_what_was_sent_again(network):
                                                "--seconds", 0.1, "--json", "-"))["rows"]
     assert {row["test"] for row in rows} == {"bandwidth", "rate", "latency"}
     assert sum(row["retransmitted_bytes"] for row in rows) > 0
+
+
+# Both ends of a net_memif, the one with role $1 and rank $2 first.
+MEMIF = """
+ip link set lo up
+cd "$3"
+printf '127.0.0.1:7691\n127.0.0.1:7692\n' >hosts
+(umask 077; head -c 32 /dev/urandom >secret)
+job() { "$EDGEWIRE" pagerank "$4" --hosts hosts --secret-file secret -w 2 --transport dpdk --verify \\
+  --dpdk-port "net_memif0,id=0,socket=edgewire,role=$1" --rank $2; }
+job $1 $2 "$3" "$4" &
+sleep 1
+job $5 $((1 - $2)) "$3" "$4"
+wait $!
+"""
+
+
+@pytest.mark.parametrize("first", ["server", "client"])
+@pytest.mark.parametrize("rank", ["0", "1"])
+def test_either_end_of_a_memif_may_come_first(graph, tmp_path, first, rank):
+    done = subprocess.run(["unshare", "--net", "bash", "-c", MEMIF, "bash", first, rank, tmp_path, graph, "client" if first == "server" else "server"], capture_output=True,
+                          text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "plain Ethernet; 2 queues, spread by the driver; sent again" in done.stdout
 
 
 @pytest.fixture
@@ -240,6 +329,9 @@ def test_wrong_ports_and_arguments_are_refused_in_one_line(network, graph):
     assert "there is no PCI device 0000:7f:00.0 (dpdk-devbind.py --status" in refused("--dpdk-port", "0000:7f:00.0")
     assert "DPDK does not start: unrecognized option '--nonsense' (--dpdk-args '--nonsense')" in refused(
         "--dpdk-port", ports(2), "--dpdk-args=--nonsense")
+    assert "--dpdk-udp takes ADDRESS[/PREFIX][@GATEWAY]" in refused("--dpdk-port", ports(2), "--dpdk-udp", "p0", status=2)
+    assert "rank 1 cannot be connected over dpdk: one of the two has --dpdk-udp, the other one has not" in refused(
+        "--dpdk-port", ports(2), "--dpdk-udp", "auto;")
     assert "frame faults are a list" in refused("--dpdk-port", ports(2), "--dpdk-faults", "drop=2", status=2)
 
 

@@ -58,6 +58,8 @@ TEST_CASE("short Ethernet frames are padded") {
   CHECK(wire_bytes(dpdk, 15) == 85);
   CHECK(wire_bytes(dpdk, 1468) == 1538);
   CHECK(wire_bytes(dpdk, 1469) == 1538 + 84);
+  CHECK(wire_bytes(framing("dpdkudp1500"), 1440) == 1538);
+  CHECK(wire_bytes(framing("dpdkudp1500"), 1441) == 1538 + 38 + 60 + 1);
 }
 
 TEST_CASE("line rates") {

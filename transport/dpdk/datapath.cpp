@@ -66,9 +66,9 @@ bool Link::take(const Incoming& frame, const Header& header, std::span<const std
   }
   place(header, payload);
   for (Incoming held = receiver_.next(); held.data != nullptr; held = receiver_.next()) {
-    const std::span<const std::byte> bytes(held.data, held.bytes);
-    const Header its = header_of(bytes);
-    place(its, bytes.subspan(kHeadBytes, its.bytes));
+    const std::span<const std::byte> body = owner_.station_->body(held);
+    const Header its = header_of(body);
+    place(its, body.subspan(sizeof its, its.bytes));
     owner_.station_->release(held);
   }
   return false;
@@ -157,7 +157,8 @@ void Link::send(Outgoing& to, const Sender::Frame& frame, Nanoseconds now) noexc
                       content.kind,           content.type,
                       pack_order(frame.order)};
   to.payload = {content.source, content.bytes};
-  encode(to.head, owner_.station_->facts().mac, mac, header, to.payload, owner_.key_);
+  to.lane = content.lane;
+  encode(to.head, envelope, to.lane, header, to.payload, owner_.key_);
   owner_.station_->sent();
   receiver_.acknowledged(false);
   sent_at_ = now;
@@ -168,7 +169,8 @@ void Link::send_ack(Outgoing& to, Nanoseconds now) noexcept {
   const Header header{
       remote_number, 0, 0, receiver_.expected(), 0, 0, 0, FrameType::Ack, pack_order(receiver_.newest())};
   to.payload = std::span(to.own).first(bytes);
-  encode(to.head, owner_.station_->facts().mac, mac, header, to.payload, owner_.key_);
+  to.lane = 0;
+  encode(to.head, envelope, to.lane, header, to.payload, owner_.key_);
   owner_.station_->sent();
   receiver_.acknowledged(true);
   sent_at_ = now;
@@ -186,6 +188,9 @@ void Link::step(Nanoseconds now) noexcept {
   Station& station = *owner_.station_;
   if (stepped_at_ == 0) stepped_at_ = heard_at_ = now;
   sender_.look_at_timer(now);
+  // What is missing, only an acknowledgement of its own tells: it does not wait for what is paced.
+  if (receiver_.held() > 0 && ack_is_due(now))
+    if (Outgoing* const to = station.room(); to != nullptr) send_ack(*to, now);
   std::size_t frames = 0;
   for (; sender_.has_lost() && frames < kFramesAStep; ++frames) {
     Outgoing* const to = station.room(now);
@@ -292,13 +297,12 @@ Counters Dpdk::counters() const noexcept {
   return total;
 }
 
-/// Full frames and one for the rest; each with preamble 8, Ethernet header 14, our header, check sequence 4,
-/// gap 12.
+/// Full frames and one for the rest; each with preamble 8, Ethernet header 14, those of IP and UDP if there
+/// are any, our header, check sequence 4, gap 12.
 std::uint64_t Dpdk::wire_bytes_of(std::uint64_t frame_bytes) const noexcept {
-  constexpr std::uint64_t kOverhead = 8 + kHeadBytes + 4 + 12;
-  static_assert(kOverhead == 70);
+  const std::uint64_t overhead = 8 + envelope_bytes(own_ip_.used) + sizeof(Header) + 4 + 12;
   const std::uint64_t frames = (frame_bytes + payload_bytes_ - 1) / payload_bytes_;
-  return frame_bytes + frames * kOverhead;
+  return frame_bytes + frames * overhead;
 }
 
 }  // namespace edgewire::transport::dpdk

@@ -10,8 +10,10 @@
 #include <memory>
 #include <vector>
 
+#include "transport/dpdk/ip_choice.h"
 #include "transport/dpdk/reliability.h"
 #include "transport/dpdk/station.h"
+#include "transport/file_descriptor.h"
 #include "transport/lane_counters.h"
 #include "transport/mapping.h"
 #include "transport/transport.h"
@@ -48,7 +50,7 @@ class LaneQueue {
   std::atomic<std::uint64_t> completed{0};  ///< writes; release by Link, acquire by Dpdk::completed()
 
  private:
-  static constexpr std::uint64_t kWorks = 256;
+  static constexpr std::uint64_t kWorks = 1024;
   std::array<Work, kWorks> works_;
   alignas(64) std::atomic<std::uint64_t> tail_{0};
   alignas(64) std::atomic<std::uint64_t> head_{0};
@@ -72,7 +74,7 @@ class Link final : public Flow {
   const int peer;
   std::uint32_t number = 0;  ///< of this flow at the own station
   // Of the peer; set before `active`.
-  MacAddress mac{};
+  Envelope envelope;
   std::uint32_t remote_number = 0;
   std::atomic<bool> active{false};   ///< release by connect(), acquire by the station's holder
   std::atomic<bool> greeted{false};  ///< the peer is up, and has heard of us
@@ -131,6 +133,7 @@ class Dpdk final : public Transport {
     return transport::frame_bytes_to(lanes_, peer, settings_.size);
   }
   std::uint64_t wire_bytes_of(std::uint64_t frame_bytes) const noexcept override;
+  std::string path() const override;
 
  private:
   friend class Link;
@@ -146,6 +149,8 @@ class Dpdk final : public Transport {
   std::string label() const;
   void fail(int peer, const std::string& message) noexcept;
   void greet();
+  void set_payload(std::uint32_t mtu) noexcept;
+  Envelope envelope_to(const MacAddress& mac, const IpAddress& ip) const noexcept;
   void remember(std::span<std::byte> memory);
 
   Settings settings_;
@@ -162,6 +167,8 @@ class Dpdk final : public Transport {
   std::unique_ptr<std::atomic<std::uint64_t>[]>
       signals_;  ///< by peer and kind; raise() pairs with signalled()
   std::vector<LaneCounters> lanes_;
+  const IpChoice own_ip_;
+  FileDescriptor kernel_socket_;  ///< see quiet_kernel()
   bool connected_ = false;
   std::atomic<std::uint64_t> refused_frames_{0};  // single value, paired with nothing
   std::atomic_flag watching_;                     ///< one thread looks at the port, others sleep on wakeup_

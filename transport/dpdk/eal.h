@@ -1,10 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 
 #include "transport/dpdk/frame_port.h"
+
+struct rte_eth_conf;
+struct rte_eth_dev_info;
 
 namespace edgewire::transport::dpdk {
 
@@ -21,5 +25,13 @@ void check_card(const std::string& address);
 void start_environment(const PortOptions& options, std::uint32_t frame_bytes);
 /// The first thing that DPDK has complained of since the last call; empty when it has not.
 std::string take_complaint();
+
+// eal_queues.cpp
+/// How many queues, each way, a port gets: one for each lane where it has so many.
+std::uint16_t queues_for(const rte_eth_dev_info& info, int lanes);
+/// Asks for RSS in `wanted` where it can spread our frames over the queues; false when it cannot.
+bool choose_hash(const rte_eth_dev_info& info, std::uint16_t queues, bool udp, rte_eth_conf& wanted);
+/// Adds rules to a port that was started, where it takes some; says in words what spreads our frames.
+std::string steer(std::uint16_t port, std::uint16_t queues, const PortOptions& options, bool hashed);
 
 }  // namespace edgewire::transport::dpdk

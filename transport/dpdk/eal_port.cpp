@@ -5,15 +5,19 @@
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
+#include <rte_ip.h>
 #include <rte_mbuf.h>
+#include <rte_udp.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include "transport/dpdk/eal.h"
@@ -22,19 +26,11 @@
 namespace edgewire::transport::dpdk {
 namespace {
 
-constexpr std::uint16_t kDescriptors = 1024;
+constexpr std::uint16_t kDescriptors = 1024, kLeastDescriptors = 128;  ///< of all queues, of one
 constexpr std::size_t kBurst = 64;
 constexpr std::size_t kBufferMemory = std::size_t{24} << 20;  ///< of incoming frames
 /// Of a frame whose payload lies elsewhere.
-constexpr std::uint32_t kHeadRoom = RTE_PKTMBUF_HEADROOM + kHeadBytes + kAckBytes;
-
-/// The value of `name=` among a device's arguments; empty when it is not there.
-std::string argument(const std::string& port, const std::string& name) {
-  const std::size_t at = port.find("," + name + "=");
-  if (at == port.npos) return {};
-  const std::size_t begin = at + name.size() + 2;
-  return port.substr(begin, port.find(',', begin) - begin);
-}
+constexpr std::uint32_t kHeadRoom = RTE_PKTMBUF_HEADROOM + kMostHeadBytes + kAckBytes;
 
 /// The MTU of a network interface here; 0 when there is none.
 std::uint32_t mtu_of(const std::string& interface) {
@@ -81,7 +77,9 @@ class EalPort final : public FramePort {
     const std::string frame_size = argument(port, "framesz");
     const auto frame_bytes =
         static_cast<std::uint32_t>(frame_size.empty() ? 2048 : std::atoi(frame_size.c_str()));
-    if (const std::string interface = argument(port, "iface"); !interface.empty() && mtu_of(interface) == 0)
+    const std::string interface =
+        port.starts_with("net_af_") ? argument(port, "iface") : "";  // others make it
+    if (!interface.empty() && mtu_of(interface) == 0)
       throw Trouble(fmt::format("there is no network interface '{}'", interface));
     if (is_pci(port)) check_card(port);
     start_environment(options, frame_bytes);
@@ -93,7 +91,7 @@ class EalPort final : public FramePort {
     if (id_ == RTE_MAX_ETHPORTS) {
       refuse(options.port, is_pci(port) ? ENODEV : ENOENT);
     }
-    open(options.port, port, std::max<std::uint32_t>(frame_bytes, 2048));
+    open(options, port, std::max<std::uint32_t>(frame_bytes, 2048));
   }
 
   ~EalPort() override {
@@ -120,7 +118,7 @@ class EalPort final : public FramePort {
     const auto known = std::find_if(in_place_.begin(), in_place_.end(),
                                     [&](const auto& one) { return one.data() == memory.data(); });
     if (known == in_place_.end()) return;
-    rte_eth_tx_done_cleanup(id_, 0, 0);
+    for (std::uint16_t queue = 0; queue < queues_; ++queue) rte_eth_tx_done_cleanup(id_, queue, 0);
     rte_dev_dma_unmap(device_, memory.data(), reinterpret_cast<std::uintptr_t>(memory.data()), memory.size());
     rte_extmem_unregister(memory.data(), memory.size());
     in_place_.erase(known);
@@ -128,11 +126,16 @@ class EalPort final : public FramePort {
 
   std::size_t receive(std::span<Incoming> frames) noexcept override {
     std::array<rte_mbuf*, kBurst> buffers;
-    const auto most = static_cast<std::uint16_t>(std::min(frames.size(), kBurst));
-    const std::uint16_t count = rte_eth_rx_burst(id_, 0, buffers.data(), most);
-    for (std::uint16_t i = 0; i < count; ++i)
+    const std::size_t most = std::min(frames.size(), kBurst);
+    std::size_t count = 0;
+    for (std::uint16_t tries = 0; tries < queues_ && count < most; ++tries) {
+      count += rte_eth_rx_burst(id_, next_queue_, buffers.data() + count,
+                                static_cast<std::uint16_t>(most - count));
+      if (++next_queue_ == queues_) next_queue_ = 0;
+    }
+    for (std::size_t i = 0; i < count; ++i)
       frames[i] = {rte_pktmbuf_mtod(buffers[i], const std::byte*), rte_pktmbuf_data_len(buffers[i]),
-                   buffers[i]};
+                   buffers[i], (buffers[i]->ol_flags & damage_) != 0};
     return count;
   }
 
@@ -146,7 +149,16 @@ class EalPort final : public FramePort {
       if (buffers[count] == nullptr) break;
       ++count;
     }
-    const std::uint16_t taken = rte_eth_tx_burst(id_, 0, buffers.data(), count);
+    std::uint16_t taken = 0;
+    while (taken < count) {  // what has one queue goes at once
+      const std::size_t queue = frames[taken].lane % queues_;
+      std::uint16_t end = taken;
+      while (end < count && frames[end].lane % queues_ == queue) ++end;
+      taken = static_cast<std::uint16_t>(taken + rte_eth_tx_burst(id_, static_cast<std::uint16_t>(queue),
+                                                                  buffers.data() + taken,
+                                                                  static_cast<std::uint16_t>(end - taken)));
+      if (taken < end) break;
+    }
     for (std::uint16_t i = taken; i < count; ++i) rte_pktmbuf_free(buffers[i]);
     return taken;
   }
@@ -176,7 +188,32 @@ class EalPort final : public FramePort {
     throw Trouble(fmt::format("{} does not {}: {}", name, what, said.empty() ? rte_strerror(-result) : said));
   }
 
-  void open(const std::string& name, const std::string& port, std::uint32_t frame_bytes) {
+  /// One end of a memif listens. The other one may be here before that, or is turned away as long as the
+  /// port behind the socket has not started, and nothing but another start makes it try again.
+  int start(const std::string& port) const {
+    const bool connects = port.starts_with("net_memif") && argument(port, "role") != "server" &&
+                          argument(port, "role") != "master";
+    constexpr int kTries = 50;
+    for (int tries = 1;; ++tries) {
+      const int result = rte_eth_dev_start(id_);
+      if (!connects || (result >= 0 && comes_up()) || tries == kTries) return result;
+      take_complaint();
+      rte_eth_dev_stop(id_);
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  }
+
+  bool comes_up() const {
+    rte_eth_link link{};
+    for (int looks = 0; looks < 20; ++looks) {
+      if (rte_eth_link_get_nowait(id_, &link) == 0 && link.link_status == RTE_ETH_LINK_UP) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return false;
+  }
+
+  void open(const PortOptions& options, const std::string& port, std::uint32_t frame_bytes) {
+    const std::string& name = options.port;
     rte_eth_dev_info info{};
     check(rte_eth_dev_info_get(id_, &info), name, "tell what it is");
     device_ = info.device;
@@ -186,8 +223,12 @@ class EalPort final : public FramePort {
     many_segments_ = (info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
     if (many_segments_) wanted.txmode.offloads |= RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
     facts_.sends_in_place = many_segments_ && !is_card_;
-    check(rte_eth_dev_configure(id_, 1, 1, &wanted), name, "take its configuration");
-    std::uint16_t receives = kDescriptors, sends = kDescriptors;
+    choose_checksums(info, options.udp, wanted);
+    queues_ = queues_for(info, options.lanes);
+    const bool hashed = choose_hash(info, queues_, options.udp, wanted);
+    check(rte_eth_dev_configure(id_, queues_, queues_, &wanted), name, "take its configuration");
+    std::uint16_t receives = std::max<std::uint16_t>(kDescriptors / queues_, kLeastDescriptors);
+    std::uint16_t sends = receives;
     check(rte_eth_dev_adjust_nb_rx_tx_desc(id_, &receives, &sends), name, "take so many descriptors");
     std::uint16_t mtu = 1500;
     rte_eth_dev_get_mtu(id_, &mtu);
@@ -199,15 +240,20 @@ class EalPort final : public FramePort {
     const std::uint32_t room = frame_bytes + RTE_PKTMBUF_HEADROOM;
     const auto buffers = static_cast<std::uint32_t>(kBufferMemory / (room + sizeof(rte_mbuf)));
     incoming_ = make_pool("in", buffers, room, node);
-    outgoing_ = make_pool("out", 2U * sends + kBurst, many_segments_ && !is_card_ ? kHeadRoom : room, node);
-    if (many_segments_) payloads_ = make_pool("payload", 2U * sends + kBurst, 0, node);
+    const std::uint32_t on_their_way = 2U * sends * queues_ + kBurst;
+    outgoing_ = make_pool("out", on_their_way, many_segments_ && !is_card_ ? kHeadRoom : room, node);
+    if (many_segments_) payloads_ = make_pool("payload", on_their_way, 0, node);
     // The rest is for frames that are on their way through the port.
-    facts_.buffers = buffers - std::min<std::uint32_t>(buffers / 2, receives + 4 * kBurst);
-    check(rte_eth_rx_queue_setup(id_, 0, receives, static_cast<unsigned>(node), nullptr, incoming_), name,
-          "make a receive queue");
-    check(rte_eth_tx_queue_setup(id_, 0, sends, static_cast<unsigned>(node), nullptr), name,
-          "make a send queue");
-    check(rte_eth_dev_start(id_), name, "start");
+    facts_.buffers =
+        buffers - std::min<std::uint32_t>(buffers / 2, std::uint32_t{receives} * queues_ + 4 * kBurst);
+    for (std::uint16_t queue = 0; queue < queues_; ++queue) {
+      check(rte_eth_rx_queue_setup(id_, queue, receives, static_cast<unsigned>(node), nullptr, incoming_),
+            name, "make a receive queue");
+      check(rte_eth_tx_queue_setup(id_, queue, sends, static_cast<unsigned>(node), nullptr), name,
+            "make a send queue");
+    }
+    check(start(port), name, "start");
+    facts_.queues = steer(id_, queues_, options, hashed);
     rte_ether_addr address{};
     check(rte_eth_macaddr_get(id_, &address), name, "tell its address");
     std::copy(std::begin(address.addr_bytes), std::end(address.addr_bytes), facts_.mac.begin());
@@ -216,6 +262,25 @@ class EalPort final : public FramePort {
       facts_.bits_per_s = std::uint64_t{link.link_speed} * 1'000'000;
     shared_.free_cb = [](void*, void*) {};
     rte_mbuf_ext_refcnt_set(&shared_, 1);
+  }
+
+  void choose_checksums(const rte_eth_dev_info& info, bool udp, rte_eth_conf& wanted) noexcept {
+    if (!udp) return;
+    facts_.checks_udp = (info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_UDP_CKSUM) != 0;
+    if (facts_.checks_udp) wanted.txmode.offloads |= RTE_ETH_TX_OFFLOAD_UDP_CKSUM;
+    wanted.rxmode.offloads |=
+        info.rx_offload_capa & (RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM);
+    if (wanted.rxmode.offloads != 0) damage_ = RTE_MBUF_F_RX_IP_CKSUM_BAD | RTE_MBUF_F_RX_L4_CKSUM_BAD;
+  }
+
+  /// Leaves the checksum to the card, which wants that of the addresses in its place.
+  static void ask_for_checksum(rte_mbuf* head) noexcept {
+    head->l2_len = kEthernetBytes;
+    head->l3_len = kIpBytes;
+    head->ol_flags |= RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_UDP_CKSUM;
+    auto* const ip = rte_pktmbuf_mtod_offset(head, rte_ipv4_hdr*, kEthernetBytes);
+    auto* const udp = rte_pktmbuf_mtod_offset(head, rte_udp_hdr*, kEthernetBytes + kIpBytes);
+    udp->dgram_cksum = rte_ipv4_phdr_cksum(ip, head->ol_flags);
   }
 
   /// Of one thread at a time, as the port.
@@ -251,7 +316,8 @@ class EalPort final : public FramePort {
   rte_mbuf* to_buffer(const Outgoing& frame) noexcept {
     rte_mbuf* const head = rte_pktmbuf_alloc(outgoing_);
     if (head == nullptr) return nullptr;
-    append(head, frame.head.data(), frame.head.size());
+    append(head, frame.head.bytes.data(), frame.head.size);
+    if (facts_.checks_udp) ask_for_checksum(head);
     if (frame.payload.empty()) return head;
     const bool is_own = frame.payload.data() == frame.own.data();
     if (is_own || !many_segments_ || !lies_in_place(frame.payload)) {
@@ -284,6 +350,8 @@ class EalPort final : public FramePort {
   rte_device* device_ = nullptr;
   bool is_card_ = false;
   bool many_segments_ = false;
+  std::uint16_t queues_ = 1, next_queue_ = 0;
+  std::uint64_t damage_ = 0;  ///< flags of frames with a wrong checksum
   rte_mempool* incoming_ = nullptr;
   rte_mempool* outgoing_ = nullptr;
   rte_mempool* payloads_ = nullptr;  ///< without room of their own

@@ -1,7 +1,9 @@
-// Frames of the dpdk backend: plain Ethernet with an ethertype for local experiments (IEEE 802, 0x88B5),
-// since hosts that exchange their hardware addresses when they meet need neither IP addresses nor ARP, and
-// every byte of a header less is one of payload more. Then comes a header of 32 bytes, then the payload.
-// Numbers are little-endian.
+// Frames of the dpdk backend: an envelope, a header of 32 bytes, the payload. The envelope is plain Ethernet
+// with an ethertype for local experiments (IEEE 802, 0x88B5), since hosts that exchange their hardware
+// addresses when they meet need neither IP addresses nor ARP, and every byte of a header less is one of
+// payload more; or, where frames must pass routers or cards spread them over queues, IPv4 (RFC 791) and UDP
+// (RFC 768) in the manner of RoCE v2: one destination port, a source port for each lane. Numbers of our own
+// are little-endian.
 #pragma once
 
 #include <array>
@@ -16,9 +18,31 @@ namespace edgewire::transport::dpdk {
 static_assert(std::endian::native == std::endian::little, "headers are copied as they lie in memory");
 
 using MacAddress = std::array<std::uint8_t, 6>;
+using IpAddress = std::array<std::uint8_t, 4>;
 
-inline constexpr std::size_t kEthernetHeaderBytes = 14;
-inline constexpr std::array<std::uint8_t, 2> kEtherType{0x88, 0xB5};
+inline constexpr std::size_t kEthernetBytes = 14;
+inline constexpr std::size_t kIpBytes = 20, kUdpBytes = 8;
+inline constexpr std::uint16_t kEtherType = 0x88B5;
+inline constexpr std::uint16_t kUdpPort = 0x88B5;        ///< of destinations
+inline constexpr std::uint16_t kFirstUdpSource = 49152;  ///< of lane 0; ports for private use (RFC 6335)
+
+/// The source port of a lane; they are few enough for any number of lanes to have flows of its own.
+constexpr std::uint16_t udp_source(std::size_t lane) noexcept {
+  return static_cast<std::uint16_t>(kFirstUdpSource + lane % 1024);
+}
+
+/// What stands ahead of our header in every frame of one direction.
+struct Envelope {
+  std::array<std::byte, kEthernetBytes + kIpBytes + kUdpBytes> bytes{};
+  std::size_t size = kEthernetBytes;
+};
+/// Bytes ahead of our header.
+constexpr std::size_t envelope_bytes(bool udp) noexcept {
+  return kEthernetBytes + (udp ? kIpBytes + kUdpBytes : 0);
+}
+Envelope ethernet_envelope(const MacAddress& from, const MacAddress& to) noexcept;
+Envelope udp_envelope(const MacAddress& from, const MacAddress& to, const IpAddress& from_ip,
+                      const IpAddress& to_ip) noexcept;
 
 /// What a frame is for. All but Ack have a sequence number and are acknowledged.
 enum class FrameType : std::uint8_t {
@@ -44,18 +68,19 @@ struct Header {
 };
 static_assert(sizeof(Header) == 32 && std::has_unique_object_representations_v<Header>);
 
-inline constexpr std::size_t kHeadBytes = kEthernetHeaderBytes + sizeof(Header);
+inline constexpr std::size_t kMostHeadBytes = envelope_bytes(true) + sizeof(Header);
 /// Frames that may be under way from one process to another; also the most bits of an acknowledgement.
 inline constexpr std::uint32_t kWindow = 1024;
 inline constexpr std::size_t kAckBytes = kWindow / 8;
 /// An acknowledgement fits any frame.
-inline constexpr std::uint32_t kLeastMtu = sizeof(Header) + kAckBytes;
+inline constexpr std::uint32_t kLeastMtu = kIpBytes + kUdpBytes + sizeof(Header) + kAckBytes;
 
 /// A frame that has come in; without data, none. Its bytes stay until it is released.
 struct Incoming {
   const std::byte* data = nullptr;
   std::uint32_t bytes = 0;
   void* handle = nullptr;
+  bool damaged = false;  ///< the port has found a wrong checksum
 };
 
 inline constexpr std::uint32_t kOrderMask = 0xFF'FFFF;
@@ -67,25 +92,29 @@ inline std::uint32_t unpack_order(const std::array<std::uint8_t, 3>& order) noex
   return static_cast<std::uint32_t>(order[0] | order[1] << 8 | order[2] << 16);
 }
 
-using Head = std::array<std::byte, kHeadBytes>;
+struct Head {
+  std::array<std::byte, kMostHeadBytes> bytes;
+  std::size_t size = 0;
+};
 
-/// Writes both headers, with the check over `payload`, whose size becomes header.bytes.
-void encode(Head& head, const MacAddress& from, const MacAddress& to, Header header,
+/// Writes envelope and header, with the check over `payload`, whose size becomes header.bytes. Of UDP the
+/// checksum stays 0 (RFC 768: none), that of IP is right.
+void encode(Head& head, const Envelope& envelope, std::size_t lane, Header header,
             std::span<const std::byte> payload, std::uint64_t key) noexcept;
 
 /// Whether these bytes can be one of our frames; everything else on the link is foreign.
-bool is_ours(std::span<const std::byte> frame) noexcept;
+bool is_ours(std::span<const std::byte> frame, bool udp) noexcept;
 
-/// The header of one of our frames.
-inline Header header_of(std::span<const std::byte> frame) noexcept {
+/// The header of one of our frames; `body` is all behind the envelope, and no shorter than a header.
+inline Header header_of(std::span<const std::byte> body) noexcept {
   Header header;
-  std::memcpy(&header, frame.data() + kEthernetHeaderBytes, sizeof header);
+  std::memcpy(&header, body.data(), sizeof header);
   return header;
 }
 
 /// False when the frame was cut short or changed on its way, or does not come from this run. Else `payload`
 /// is in it.
-bool is_intact(std::span<const std::byte> frame, const Header& header, std::uint64_t key,
+bool is_intact(std::span<const std::byte> body, const Header& header, std::uint64_t key,
                std::span<const std::byte>& payload) noexcept;
 
 }  // namespace edgewire::transport::dpdk

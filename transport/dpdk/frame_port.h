@@ -15,6 +15,7 @@ struct Outgoing {
   Head head;
   std::array<std::byte, kAckBytes> own;
   std::span<const std::byte> payload;
+  std::size_t lane = 0;  ///< what leaves on one lane may take one queue
 };
 
 /// What is known of a port when it is open.
@@ -25,6 +26,8 @@ struct PortFacts {
   std::uint32_t buffers = 0;     ///< incoming frames that may be kept at a time
   bool sends_in_place = false;   ///< payload leaves from where it lies, else it is copied once
   std::string driver;
+  std::string queues;       ///< how many, and what spreads frames that come in over them
+  bool checks_udp = false;  ///< fills in UDP checksums
 };
 
 /// A port that sends and receives Ethernet frames. Of one thread at a time; never blocks, allocates or throws
@@ -51,7 +54,17 @@ class FramePort {
 struct PortOptions {
   std::string port;  ///< PCI address, or virtual device such as "net_af_packet0,iface=eth0"
   std::string args;  ///< more for the EAL, divided by blanks
+  bool udp = false;  ///< frames are in IPv4 and UDP
+  int lanes = 1;     ///< each gets a queue where the port has so many
 };
+
+/// The value of `name=` among a virtual device's arguments; empty when it is not there.
+inline std::string argument(const std::string& port, const std::string& name) {
+  const std::size_t at = port.find("," + name + "=");
+  if (at == port.npos) return {};
+  const std::size_t begin = at + name.size() + 2;
+  return port.substr(begin, port.find(',', begin) - begin);
+}
 
 /// The one function of the plug-in. Null: `trouble` says why. Both sides must have been built together:
 /// `version`.

@@ -1,5 +1,6 @@
 #include "transport/dpdk/reliability.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <utility>
@@ -15,7 +16,7 @@ Sender::Sender(std::uint32_t first)
       round_end_(first) {}
 
 void Sender::note_sending(Frame& frame, Nanoseconds now) noexcept {
-  frame.order = ++orders_;
+  frame.order_before = std::exchange(frame.order, ++orders_);
   frame.sent_at = now;
   frame.lost = false;
   ++frame.times;
@@ -46,14 +47,17 @@ const Sender::Frame* Sender::send_lost(Nanoseconds now) noexcept {
   return nullptr;
 }
 
-void Sender::arrive(Frame& frame) noexcept {
+void Sender::arrive(Frame& frame, bool newest_is_known) noexcept {
   if (frame.arrived) return;
   frame.arrived = true;
   ++arrivals_;
   if (!frame.lost) --under_way_;
   frame.lost = false;
-  // Which of several sendings has arrived is not told of each frame (Karn and Partridge, 1987).
+  // Which of several sendings has arrived is not told of each frame (Karn and Partridge, 1987)...
   if (frame.times == 1) newest_sent_at_ = std::max(newest_sent_at_, frame.sent_at);
+  // ...but nothing so new as the last one has: it was an earlier one, which was only late (RFC 3522, Eifel).
+  else if (newest_is_known && newest_arrived_ < frame.order && newest_arrived_ > frame.order_before)
+    overtaken_ = std::clamp(newest_arrived_ - frame.order_before + 1, overtaken_, kMostOvertaken);
 }
 
 bool Sender::take(std::uint32_t ack, std::uint32_t newest, std::span<const std::byte> bits,
@@ -61,20 +65,21 @@ bool Sender::take(std::uint32_t ack, std::uint32_t newest, std::span<const std::
   if (ack - oldest_ > next_ - oldest_) return false;
   const std::uint32_t arrived_before = arrivals_;
   const std::uint64_t newest_before = newest_arrived_;
-  for (std::uint32_t sequence = oldest_; sequence != ack; ++sequence) arrive(frame(sequence));
+  if (newest != kUnknown) {
+    const std::uint64_t order = orders_ - ((orders_ - newest) & kOrderMask);
+    if (order <= orders_) newest_arrived_ = std::max(newest_arrived_, order);
+  }
+  for (std::uint32_t sequence = oldest_; sequence != ack; ++sequence)
+    arrive(frame(sequence), newest != kUnknown);
   for (std::size_t i = 0; i < bits.size() && ack + 1 + 8 * static_cast<std::uint32_t>(i) - oldest_ < kWindow;
        ++i) {
     for (auto byte = std::to_integer<unsigned>(bits[i]); byte != 0; byte &= byte - 1) {
       const std::uint32_t sequence =
           ack + 1 + static_cast<std::uint32_t>(8 * i) + static_cast<std::uint32_t>(std::countr_zero(byte));
-      if (sequence - oldest_ < next_ - oldest_) arrive(frame(sequence));
+      if (sequence - oldest_ < next_ - oldest_) arrive(frame(sequence), newest != kUnknown);
     }
   }
   oldest_ = ack;
-  if (newest != kUnknown) {
-    const std::uint64_t order = orders_ - ((orders_ - newest) & kOrderMask);
-    if (order <= orders_) newest_arrived_ = std::max(newest_arrived_, order);
-  }
   if (arrivals_ == arrived_before && newest_arrived_ == newest_before) return true;
   timeouts_ = 0;
   timer_start_ = now;
@@ -103,7 +108,7 @@ void Sender::lose(Frame& frame) noexcept {
 }
 
 void Sender::find_losses() noexcept {
-  for (Frame* first = first_sending(); first != nullptr && first->order + kOvertaken <= newest_arrived_;
+  for (Frame* first = first_sending(); first != nullptr && first->order + overtaken_ <= newest_arrived_;
        first = first_sending())
     lose(*first);
 }

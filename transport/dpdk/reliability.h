@@ -1,7 +1,7 @@
 // What makes lossy frames reliable: selective repeat with a bounded window, apart from any driver, port or
-// clock. Losses are told by what was sent later and has arrived (in the manner of RFC 8985, RACK), and at the
-// end of a message by a timer (RFC 6298) that sends a single frame anew. Times are nanoseconds of any steady
-// clock.
+// clock. Losses are told by what was sent later and has arrived (in the manner of RFC 8985, RACK; how much
+// later, the link teaches), and at the end of a message by a timer (RFC 6298) that sends a single frame anew.
+// Times are nanoseconds of any steady clock.
 #pragma once
 
 #include <algorithm>
@@ -36,8 +36,9 @@ class Sender {
   struct Frame {
     Content content;
     std::uint32_t sequence = 0;
-    std::uint32_t times = 0;  ///< that it was sent
-    std::uint64_t order = 0;  ///< of its last sending among all sendings
+    std::uint32_t times = 0;         ///< that it was sent
+    std::uint64_t order = 0;         ///< of its last sending among all sendings
+    std::uint64_t order_before = 0;  ///< of the sending before that
     Nanoseconds sent_at = 0;
     bool arrived = false;
     bool lost = false;  ///< waits to be sent again
@@ -74,14 +75,14 @@ class Sender {
 
   bool idle() const noexcept { return next_ == oldest_; }
   std::uint32_t window() const noexcept { return window_; }
+  std::uint64_t overtaken() const noexcept { return overtaken_; }
   Nanoseconds timeout() const noexcept { return std::min(timeout_ << timeouts_, kMostTimeout); }
 
   static constexpr Nanoseconds kFirstTimeout = 10'000'000, kLeastTimeout = 2'000'000,
                                kMostTimeout = 100'000'000;
 
  private:
-  /// Frames that may overtake one before it counts as lost.
-  static constexpr std::uint64_t kOvertaken = 8;
+  static constexpr std::uint64_t kOvertaken = 8, kMostOvertaken = kWindow / 2;
   static constexpr std::uint32_t kFirstWindow = 64, kLeastWindow = 32;
   /// Longer than any number of sendings that can be under way or overtaken.
   static constexpr std::size_t kSendings = 4 * kWindow;
@@ -90,7 +91,7 @@ class Sender {
   Frame& frame(std::uint32_t sequence) noexcept { return frames_[sequence % kWindow]; }
   bool take(std::uint32_t ack, std::uint32_t newest, std::span<const std::byte> bits,
             Nanoseconds now) noexcept;
-  void arrive(Frame& frame) noexcept;
+  void arrive(Frame& frame, bool newest_is_known) noexcept;
   void note_sending(Frame& frame, Nanoseconds now) noexcept;
   void lose(Frame& frame) noexcept;
   void find_losses() noexcept;
@@ -112,7 +113,9 @@ class Sender {
   std::uint32_t next_ = 0;
   std::uint32_t under_way_ = 0;  ///< sent, neither arrived nor lost
   std::uint64_t orders_ = 0;
-  std::uint32_t arrivals_ = 0;        ///< ever, modulo 2^32
+  std::uint32_t arrivals_ = 0;  ///< ever, modulo 2^32
+  /// Frames that may overtake one before it counts as lost: more where several ways or queues mix them.
+  std::uint64_t overtaken_ = kOvertaken;
   std::uint64_t newest_arrived_ = 0;  ///< largest order of which the peer has told that it has arrived
   Nanoseconds newest_sent_at_ =
       -1;  ///< when the newest frame of an acknowledgement was sent; -1: cannot be told

@@ -21,15 +21,16 @@ const std::string kSealUse = "edgewire dpdk offer";
 
 /// What the other processes must know of this one. Then comes, for each process, the number of its flow here.
 struct Offer {
-  char magic[8] = {'E', 'W', 'D', 'P', 'D', 'K', '0', '1'};
+  char magic[8] = {'E', 'W', 'D', 'P', 'D', 'K', '0', '2'};
   std::int32_t rank = -1;
   std::int32_t size = 0;
   std::int32_t lanes = 0;
   std::uint32_t mtu = 0;
   MacAddress mac{};
-  std::uint16_t reserved = 0;
+  std::uint16_t udp = 0;  ///< 1: frames are in UDP, 0: plain Ethernet
+  IpAddress ip{};
 };
-static_assert(sizeof(Offer) == 32);
+static_assert(sizeof(Offer) == 36);
 
 std::uint64_t key_from(const std::string& secret) {
   if (sodium_init() < 0) throw Error("libsodium does not start");
@@ -49,20 +50,35 @@ Dpdk::Dpdk(const Settings& settings)
       links_(static_cast<std::size_t>(settings.size)),
       signals_(std::make_unique<std::atomic<std::uint64_t>[]>(static_cast<std::size_t>(settings.size) *
                                                               static_cast<std::size_t>(settings.kinds))),
-      lanes_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.lanes)) {
+      lanes_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.lanes)),
+      own_ip_(ip_choice(settings.dpdk.udp, settings.dpdk.port)) {
   if (settings.dpdk.port.empty())
     throw UsageError(
         "--transport dpdk needs --dpdk-port: a PCI address as dpdk-devbind.py lists it, or a virtual device "
         "such as "
         "net_af_packet0,iface=eth0");
-  station_ = Station::at(settings.dpdk);
+  if (own_ip_.used) kernel_socket_ = quiet_kernel(own_ip_.address);
+  station_ = Station::at(settings.dpdk, settings.lanes);
   if (station_->facts().mtu < kLeastMtu)
     throw Error(
         fmt::format("{} has an MTU of {} bytes, less than {}", label(), station_->facts().mtu, kLeastMtu));
-  payload_bytes_ = station_->facts().mtu - static_cast<std::uint32_t>(sizeof(Header));
+  set_payload(station_->facts().mtu);
+}
+
+void Dpdk::set_payload(std::uint32_t mtu) noexcept {
+  payload_bytes_ =
+      mtu - static_cast<std::uint32_t>(envelope_bytes(own_ip_.used) - kEthernetBytes + sizeof(Header));
 }
 
 std::string Dpdk::label() const { return settings_.dpdk.port; }
+
+std::string Dpdk::path() const {
+  const PortFacts& facts = station_->facts();
+  const char* const envelope = !own_ip_.used      ? "plain Ethernet"
+                               : facts.checks_udp ? "UDP, checksums by the port"
+                                                  : "UDP without checksums";
+  return fmt::format("{}; {}", envelope, facts.queues);
+}
 
 void Dpdk::fail(int peer, const std::string& message) noexcept {
   settings_.health->fail(peer, message);
@@ -106,6 +122,8 @@ std::string Dpdk::blob() const {
   offer.lanes = settings_.lanes;
   offer.mtu = station_->facts().mtu;
   offer.mac = station_->facts().mac;
+  offer.udp = own_ip_.used ? 1 : 0;
+  offer.ip = own_ip_.address;
   std::string text(reinterpret_cast<const char*>(&offer), sizeof offer);
   for (const auto& link : links_) {
     const std::uint32_t number = link == nullptr ? 0 : link->number;
@@ -132,16 +150,24 @@ void Dpdk::connect(std::span<const std::string> blobs) {
     if (std::memcmp(offer.magic, Offer{}.magic, sizeof offer.magic) != 0 || offer.rank != link->peer ||
         offer.size != settings_.size || offer.lanes != settings_.lanes)
       throw refuse("it is another version, or another rank, or has another number of workers");
-    link->mac = offer.mac;
+    if ((offer.udp != 0) != own_ip_.used)
+      throw refuse("one of the two has --dpdk-udp, the other one has not");
+    link->envelope = envelope_to(offer.mac, offer.ip);
     std::memcpy(&link->remote_number,
                 text.data() + sizeof offer + static_cast<std::size_t>(settings_.rank) * sizeof(std::uint32_t),
                 sizeof link->remote_number);
     mtu = std::min(mtu, offer.mtu);
   }
-  payload_bytes_ = mtu - static_cast<std::uint32_t>(sizeof(Header));
+  set_payload(mtu);
   for (const auto& link : links_)
     if (link != nullptr) link->active.store(true, std::memory_order_release);
   greet();
+}
+
+Envelope Dpdk::envelope_to(const MacAddress& mac, const IpAddress& ip) const noexcept {
+  const MacAddress& own = station_->facts().mac;
+  if (!own_ip_.used) return ethernet_envelope(own, mac);
+  return udp_envelope(own, own_ip_.is_beyond(ip) ? own_ip_.gateway : mac, own_ip_.address, ip);
 }
 
 /// Waits until every peer has answered.
@@ -156,10 +182,12 @@ void Dpdk::greet() {
   for (auto first = missing(); first != links_.end(); first = missing()) {
     if (Clock::now() > deadline || settings_.health->failed()) {
       if (settings_.health->failed()) throw Error(settings_.health->message());
-      throw Error(fmt::format(
-          "rank {} has not answered over {} within {} s (are both ports on one Ethernet? does the switch "
-          "pass ethertype 0x88B5 and frames of {} bytes?)",
-          (*first)->peer, label(), settings_.peer_timeout_s, payload_bytes_ + sizeof(Header)));
+      throw Error(
+          fmt::format("rank {} has not answered over {} within {} s ({} and frames of {} bytes?)",
+                      (*first)->peer, label(), settings_.peer_timeout_s,
+                      own_ip_.used ? fmt::format("does the way between them pass UDP port {}", kUdpPort)
+                                   : "are both ports on one Ethernet? does the switch pass ethertype 0x88B5",
+                      payload_bytes_ + sizeof(Header) + envelope_bytes(own_ip_.used) - kEthernetBytes));
     }
     wait(std::chrono::milliseconds(10));
   }

@@ -28,26 +28,27 @@ Nanoseconds now_ns() noexcept {
       .count();
 }
 
-std::shared_ptr<Station> Station::at(const DpdkChoice& choice) {
+std::shared_ptr<Station> Station::at(const DpdkChoice& choice, int lanes) {
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<Station>> stations;
   static const pid_t process = getpid();
   const std::scoped_lock lock(mutex);
   if (process != getpid()) throw Error("DPDK was started before this process was forked");
-  auto& station = stations[choice.port + '\n' + choice.faults];
+  auto& station = stations[choice.port + '\n' + choice.udp + '\n' + choice.faults];
   if (station != nullptr) return station;
   const OpenPort open = load_plugin();
   std::string trouble;
-  std::unique_ptr<FramePort> port(open({choice.port, choice.args}, EDGEWIRE_VERSION, trouble));
+  std::unique_ptr<FramePort> port(
+      open({choice.port, choice.args, !choice.udp.empty(), lanes}, EDGEWIRE_VERSION, trouble));
   if (port == nullptr) throw Error(trouble);
   if (!choice.faults.empty()) port = with_frame_faults(std::move(port), choice.faults);
   const std::uint64_t bits_per_s = choice.bits_per_s > 0 ? choice.bits_per_s : port->facts().bits_per_s;
-  station = std::make_shared<Station>(std::move(port), bits_per_s, choice.poll_cpu);
+  station = std::make_shared<Station>(std::move(port), !choice.udp.empty(), bits_per_s, choice.poll_cpu);
   return station;
 }
 
-Station::Station(std::unique_ptr<FramePort> port, std::uint64_t bits_per_s, int poll_cpu)
-    : port_(std::move(port)), pacer_(bits_per_s), poll_cpu_(poll_cpu), outgoing_(kBurst) {}
+Station::Station(std::unique_ptr<FramePort> port, bool udp, std::uint64_t bits_per_s, int poll_cpu)
+    : port_(std::move(port)), udp_(udp), pacer_(bits_per_s), poll_cpu_(poll_cpu), outgoing_(kBurst) {}
 
 Station::~Station() { thread_ = {}; }
 
@@ -146,13 +147,12 @@ void Station::turn() noexcept {
 }
 
 void Station::take(const Incoming& frame, Nanoseconds now) noexcept {
-  const std::span<const std::byte> bytes(frame.data, frame.bytes);
-  if (!is_ours(bytes)) {
+  if (!is_ours({frame.data, frame.bytes}, udp_)) {
     strays_.foreign.fetch_add(1, std::memory_order_relaxed);
-  } else if (bytes.size() < kHeadBytes) {
+  } else if (frame.damaged || body(frame).size() < sizeof(Header)) {
     strays_.corrupt.fetch_add(1, std::memory_order_relaxed);
   } else {
-    const Header header = header_of(bytes);
+    const Header header = header_of(body(frame));
     const std::uint32_t place = header.flow & ((1U << kPlaceBits) - 1);
     Flow* const flow =
         place < places_.size() && (places_[place].generation << kPlaceBits | place) == header.flow
@@ -161,7 +161,7 @@ void Station::take(const Incoming& frame, Nanoseconds now) noexcept {
     std::span<const std::byte> payload;
     if (flow == nullptr) {
       strays_.foreign.fetch_add(1, std::memory_order_relaxed);
-    } else if (!is_intact(bytes, header, flow->key(), payload)) {
+    } else if (!is_intact(body(frame), header, flow->key(), payload)) {
       strays_.corrupt.fetch_add(1, std::memory_order_relaxed);
     } else {
       ++kept_;
@@ -172,13 +172,14 @@ void Station::take(const Incoming& frame, Nanoseconds now) noexcept {
   port_->release(frame.handle);
 }
 
-Outgoing* Station::room(Nanoseconds now) noexcept {
+Outgoing* Station::room() noexcept {
   if (queued_ == kBurst) flush();
-  return queued_ < kBurst && pacer_.ready(now) ? &outgoing_[queued_] : nullptr;
+  return queued_ < kBurst ? &outgoing_[queued_] : nullptr;
 }
 
 void Station::sent() noexcept {
-  const std::size_t bytes = kHeadBytes + outgoing_[queued_].payload.size() + kPreambleAndGap;
+  const std::size_t bytes =
+      outgoing_[queued_].head.size + outgoing_[queued_].payload.size() + kPreambleAndGap;
   pacer_.take(std::max<std::size_t>(bytes, 84));
   ++queued_;
 }

@@ -38,15 +38,20 @@ struct Strays {
 class Station {
  public:
   /// The one for this port. Throws Error, UsageError.
-  static std::shared_ptr<Station> at(const DpdkChoice& choice);
+  static std::shared_ptr<Station> at(const DpdkChoice& choice, int lanes);
 
-  /// `bits_per_s` 0: not paced. `poll_cpu`: a core that the station's thread has for itself; -1: none.
-  Station(std::unique_ptr<FramePort> port, std::uint64_t bits_per_s, int poll_cpu);
+  /// `udp`: frames are in IPv4 and UDP. `bits_per_s` 0: not paced. `poll_cpu`: a core that the station's
+  /// thread has for itself; -1: none.
+  Station(std::unique_ptr<FramePort> port, bool udp, std::uint64_t bits_per_s, int poll_cpu);
   ~Station();
   Station(const Station&) = delete;
   Station& operator=(const Station&) = delete;
 
   const PortFacts& facts() const noexcept { return port_->facts(); }
+  /// All of a frame behind its envelope.
+  std::span<const std::byte> body(const Incoming& frame) const noexcept {
+    return std::span(frame.data, frame.bytes).subspan(envelope_bytes(udp_));
+  }
 
   // ---- by any thread -------------------------------------------------------------------------------
   /// Its number, which peers put into their frames.
@@ -63,9 +68,10 @@ class Station {
   std::uint64_t missed() const noexcept { return missed_.load(std::memory_order_relaxed); }
 
   // ---- by flows, from take() and step() --------------------------------------------------------------
-  /// A frame to fill, or null when the port, or the line rate, allows no more now. Every frame is followed by
-  /// sent().
-  Outgoing* room(Nanoseconds now) noexcept;
+  /// A frame to fill, or null when the port allows no more now. Every frame is followed by sent().
+  Outgoing* room() noexcept;
+  /// Likewise, null also when the line rate allows no more now.
+  Outgoing* room(Nanoseconds now) noexcept { return pacer_.ready(now) ? room() : nullptr; }
   void sent() noexcept;
   void release(const Incoming& frame) noexcept {
     --kept_;
@@ -87,6 +93,7 @@ class Station {
   void run(const std::stop_token& stop) noexcept;
 
   std::unique_ptr<FramePort> port_;
+  const bool udp_;
   Pacer pacer_;
   int poll_cpu_;
   std::atomic_flag busy_;                      ///< one thread at a time; pairs with itself
