@@ -32,10 +32,13 @@ def profile(edgewire, folder, graph, *options, **more):
     return report, text
 
 
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
+def free_ports(count):
+    """Taken together: one after the other could be given twice."""
+    taken = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [one.getsockname()[1] for one in taken]
+    for one in taken:
+        one.close()
+    return ports
 
 
 def test_the_figures_add_up(edgewire, tmp_path, graph):
@@ -269,7 +272,7 @@ def test_known_answer_half_the_cores(edgewire, tmp_path, half_a_core, scale, ite
     cores = two_cores()
     path, hosts, secret = tmp_path / "graph.ew", tmp_path / "hosts", tmp_path / "secret"
     edgewire.ok("generate", "kronecker", "--scale", scale, "--edge-factor", 16, "--seed", 1, "-o", path)
-    hosts.write_text(f"127.0.0.1:{free_port()}\n127.0.0.1:{free_port()}\n")
+    hosts.write_text("".join(f"127.0.0.1:{port}\n" for port in free_ports(2)))
     secret.write_bytes(os.urandom(32))
     secret.chmod(0o600)
 
