@@ -1,8 +1,8 @@
 // The values of a run in files, from which another run continues. A folder holds one checkpoint: a file of
 // each process, `values.ITERATION.RANK`, one with the ids of its vertices, `ids.RUN.RANK`, and `manifest`,
 // which rank 0 puts in place when all of them are whole. Files are written from a copy while the iterations
-// go on. The last three checkpoints stay, so that a manifest never names what is not there. Against torn
-// files, after a machine has crashed, each has a checksum.
+// go on. The last three checkpoints stay, so that a manifest never names what is not there; the one before
+// them becomes the next. Against torn files, after a machine has crashed, each has a checksum.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/exchange.h"
+#include "kernels/checkpoint_file.h"
 #include "kernels/dense_job.h"
 #include "launch/wire_up.h"
 
@@ -47,7 +48,8 @@ class Checkpoint {
   void finish();
 
  private:
-  void write(std::uint64_t iteration, const engine::Scalars& scalars);
+  CheckpointHeader header(const Magic& magic) const;
+  void write();
 
   launch::WireUp& wire_;
   DenseJob& job_;
@@ -56,7 +58,7 @@ class Checkpoint {
   std::uint64_t run_ = 0;  ///< tells the files of one run from those of another
   std::uint64_t last_ = 0;
   std::vector<std::uint64_t> iterations_;  ///< whose files are there
-  std::vector<float> copy_;
+  CheckpointFile file_;
   std::future<void> writing_;  ///< last, so that it is waited for before the others go
 };
 
