@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -99,11 +100,12 @@ void Checkpoint::start(std::uint64_t iteration, std::span<const float> values,
   head.scalars = scalars;
   file_.fill(head, std::as_bytes(values));
   last_ = iteration;
+  ++started_;
   iterations_.push_back(iteration);
   writing_ = std::async(std::launch::async, [this] { write(); });
 }
 
-/// In a thread of its own; nobody else touches file_ and iterations_ until settle().
+/// In a thread of its own; nobody else touches file_ and iterations_ until kept() has seen its end.
 void Checkpoint::write() {
   job_.pool().unpin_this_thread();
   const auto rank = static_cast<std::uint32_t>(wire_.rank());
@@ -112,7 +114,7 @@ void Checkpoint::write() {
     ids.fill(header(kIds), std::as_bytes(job_.own().ids()));
     ids.write(ids_path(folder_, run_, rank), "");
   }
-  // Rank 0 may still be about to name the last one in the manifest, which then names the one before it.
+  // Rank 0 has named the one before the last, or is about to: the manifest names that one or a later one.
   std::string old;
   if (iterations_.size() > 3) {
     old = values_path(folder_, iterations_.front(), rank);
@@ -121,22 +123,26 @@ void Checkpoint::write() {
   file_.write(values_path(folder_, last_, rank), old);
 }
 
-void Checkpoint::settle() { writing_.get(); }
+std::uint64_t Checkpoint::kept(bool wait) {
+  if (writing_.valid() && (wait || writing_.wait_for(std::chrono::seconds(0)) == std::future_status::ready))
+    writing_.get();
+  return writing_.valid() ? started_ - 1 : started_;
+}
 
 void Checkpoint::finish() {
-  if (!pending()) return;
-  settle();
+  if (started_ == 0) return;
+  kept(true);
   wire_.allgather("");
-  commit();
+  if (wire_.rank() == 0 && committed_ < started_) commit();
 }
 
 void Checkpoint::commit() {
-  if (wire_.rank() != 0) return;
   const Manifest manifest{what_, run_, last_, static_cast<std::uint32_t>(wire_.size())};
   const std::string text = manifest.text();
   graph::OutputFile file(manifest_path(folder_));
   file.write(text.data(), text.size(), 0);
   file.commit();
+  committed_ = started_;
 }
 
 ResumedState resume(launch::WireUp& wire, const std::string& folder, const std::string& what,
