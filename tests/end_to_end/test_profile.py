@@ -5,7 +5,7 @@ import gzip
 import json
 import os
 import pathlib
-import shutil
+import re
 import signal
 import socket
 import subprocess
@@ -14,6 +14,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+import viewer
 from job import check_schema
 
 
@@ -133,10 +134,36 @@ def test_profile_command_writes_page_and_trace(edgewire, tmp_path, graph):
         assert any(value > 0 for event in kinds["C"] if event["name"] == name for value in event["args"].values()), name
 
 
+@pytest.mark.slow
+def test_a_public_viewer_shows_the_trace(edgewire, tmp_path, graph):
+    """All threads and all slices of each, as long as they were."""
+    trace = tmp_path / "run.json.gz"
+    edgewire.ok("profile", "--trace", trace, "--", "pagerank", graph, "-p", 2, "-w", 2, "--transport", "tcp", "--iterations", 5)
+    ours = {}
+    for event in json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"]:
+        if event["ph"] == "X":
+            ours.setdefault((event["pid"], event["tid"]), []).append((event["name"], event["dur"]))
+    shown = viewer.view(trace, tmp_path)
+    names = [frame["name"].split()[0] for frame in shown["shared"]["frames"]]
+    assert len(shown["profiles"]) == len(ours) == 4
+    for profile in shown["profiles"]:
+        assert profile["unit"] == "microseconds"
+        pid, tid = map(int, re.fullmatch(r"rank (\d) \(pid \1\), worker (\d) \(tid \2\)", profile["name"]).groups())
+        begun, found = [], []
+        for event in profile["events"]:
+            if event["type"] == "O":
+                begun.append(event)
+            else:
+                one = begun.pop()
+                assert one["frame"] == event["frame"]
+                found.append((names[event["frame"]], event["at"] - one["at"]))
+        expected = ours[pid, tid]
+        assert not begun and [name for name, _ in found] == [name for name, _ in expected]
+        assert [time for _, time in found] == pytest.approx([time for _, time in expected], abs=0.01)
+
+
 def test_page_opens_in_a_browser(edgewire, tmp_path, graph):
-    browser = next((path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None)
-    if browser is None:
-        pytest.skip("no chromium here (apt-get install chromium)")
+    browser = viewer.find_browser()
     page = tmp_path / "page.html"
     edgewire.ok("profile", "-o", page, "--", "pagerank", graph, "-p", 2, "-w", 1)
     result = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}/browser",
