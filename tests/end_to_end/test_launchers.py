@@ -140,7 +140,7 @@ def clean_up():
     yield started.append
     try:
         for ranks in started:
-            ranks.process.communicate(timeout=30)
+            ranks.process.communicate(timeout=120)
         wait_for(lambda: not started_processes(), "the end of all that was started")
     finally:
         for ranks in started:
