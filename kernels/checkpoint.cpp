@@ -3,11 +3,12 @@
 #include <fmt/core.h>
 #include <xxhash.h>
 
-#include <array>
-#include <cstring>
+#include <algorithm>
+#include <bit>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <memory>
+#include <iterator>
 #include <random>
 #include <sstream>
 
@@ -17,42 +18,9 @@
 namespace edgewire::kernels {
 namespace {
 
-constexpr std::string_view kFirstLine = "edgewire checkpoint 2";
-using Magic = std::array<char, 8>;
-constexpr Magic kValues{'E', 'W', 'S', 'T', 'A', 'T', 'E', '2'};
-constexpr Magic kIds{'E', 'W', 'O', 'W', 'N', 'E', 'R', '2'};
+constexpr std::string_view kFirstLine = "edgewire checkpoint 3";
 
-/// Then come `count` values or ids, in the order of the process that wrote them.
-struct Header {
-  Magic magic{};
-  std::uint64_t run = 0;
-  std::uint64_t iteration = 0;  ///< 0 before ids
-  std::uint32_t rank = 0;
-  std::uint32_t processes = 0;
-  std::uint64_t count = 0;
-  engine::Scalars scalars{};
-  std::uint64_t checksum = 0;  ///< XXH3 of all, this field being 0
-};
-static_assert(sizeof(Header) == 64 && sizeof(std::uint32_t) == sizeof(float));
-
-std::uint64_t checksum(Header header, std::span<const std::byte> content) {
-  header.checksum = 0;
-  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
-  if (state == nullptr) throw Error("no memory for a checksum");
-  XXH3_64bits_reset(state.get());
-  XXH3_64bits_update(state.get(), &header, sizeof header);
-  XXH3_64bits_update(state.get(), content.data(), content.size());
-  return XXH3_64bits_digest(state.get());
-}
-
-void write_file(const std::string& path, Header header, std::span<const std::byte> content) {
-  header.checksum = checksum(header, content);
-  graph::OutputFile file(path);
-  file.reserve(sizeof header + content.size());
-  file.write(&header, sizeof header, 0);
-  file.write(content.data(), content.size(), sizeof header);
-  file.commit();
-}
+float as_value(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 
 std::string values_path(const std::string& folder, std::uint64_t iteration, std::uint32_t rank) {
   return fmt::format("{}/values.{}.{}", folder, iteration, rank);
@@ -92,31 +60,10 @@ Manifest read_manifest(const std::string& folder) {
   return found;
 }
 
-template <class T>
-struct Part {
-  Header header;
-  std::vector<T> items;
-};
-
 /// Rank's file of this kind. Throws Error that names it when it is not whole or not of this checkpoint.
-template <class T>
-Part<T> read_part(const std::string& path, const Magic& magic, const Manifest& manifest, std::uint32_t rank,
-                  std::uint64_t vertices) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(fmt::format("{}: a part of the checkpoint is missing", path));
-  Part<T> part;
-  const auto read = [&](void* data, std::size_t bytes) {
-    if (!file.read(static_cast<char*>(data), static_cast<std::streamsize>(bytes)))
-      throw Error(fmt::format("{}: the file is cut short", path));
-  };
-  read(&part.header, sizeof part.header);
-  if (part.header.magic != magic || part.header.count > vertices)
-    throw Error(fmt::format("{}: not a part of a checkpoint", path));
-  part.items.resize(part.header.count);
-  read(part.items.data(), part.items.size() * sizeof(T));
-  if (part.header.checksum != checksum(part.header, std::as_bytes(std::span(part.items))) ||
-      file.peek() != EOF)
-    throw Error(fmt::format("{}: wrong checksum", path));
+CheckpointPart read_part(const std::string& path, const Magic& magic, const Manifest& manifest,
+                         std::uint32_t rank, std::uint64_t vertices) {
+  auto part = read_checkpoint_file(path, magic, vertices);
   if (part.header.run != manifest.run || part.header.rank != rank ||
       part.header.processes != manifest.processes ||
       part.header.iteration != (magic == kIds ? 0 : manifest.iteration))
@@ -128,7 +75,7 @@ Part<T> read_part(const std::string& path, const Magic& magic, const Manifest& m
 
 Checkpoint::Checkpoint(launch::WireUp& wire, DenseJob& job, std::string folder, std::string what,
                        const std::string& resumed)
-    : wire_(wire), job_(job), folder_(std::move(folder)), what_(std::move(what)) {
+    : wire_(wire), job_(job), folder_(std::move(folder)), what_(std::move(what)), file_(job.own().count()) {
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (error) throw Error(fmt::format("{}: cannot make the folder: {}", folder_, error.message()));
@@ -139,50 +86,63 @@ Checkpoint::Checkpoint(launch::WireUp& wire, DenseJob& job, std::string folder, 
   run_ = std::stoull(wire.allgather(std::to_string(std::uint64_t{random()} << 32 | random()))[0]);
 }
 
+CheckpointHeader Checkpoint::header(const Magic& magic) const {
+  return {.magic = magic,
+          .run = run_,
+          .rank = static_cast<std::uint32_t>(wire_.rank()),
+          .processes = static_cast<std::uint32_t>(wire_.size())};
+}
+
 void Checkpoint::start(std::uint64_t iteration, std::span<const float> values,
                        const engine::Scalars& scalars) {
-  copy_.assign(values.begin(), values.end());
+  auto head = header(kValues);
+  head.iteration = iteration;
+  head.scalars = scalars;
+  file_.fill(head, std::as_bytes(values));
   last_ = iteration;
+  ++started_;
   iterations_.push_back(iteration);
-  writing_ = std::async(std::launch::async, [this, iteration, scalars] { write(iteration, scalars); });
+  writing_ = std::async(std::launch::async, [this] { write(); });
 }
 
-/// In a thread of its own; nobody else touches copy_ and iterations_ until settle().
-void Checkpoint::write(std::uint64_t iteration, const engine::Scalars& scalars) {
+/// In a thread of its own; nobody else touches file_ and iterations_ until kept() has seen its end.
+void Checkpoint::write() {
   job_.pool().unpin_this_thread();
   const auto rank = static_cast<std::uint32_t>(wire_.rank());
-  // Rank 0 may still be about to name the last one in the manifest, which then names the one before it.
-  // First, so that its pages are used again: fresh memory costs more than the copy.
-  for (; iterations_.size() > 3; iterations_.erase(iterations_.begin()))
-    std::filesystem::remove(values_path(folder_, iterations_.front(), rank));
-  Header header{.run = run_, .rank = rank, .processes = static_cast<std::uint32_t>(wire_.size())};
-  header.count = copy_.size();
   if (iterations_.size() == 1) {
-    header.magic = kIds;
-    write_file(ids_path(folder_, run_, rank), header, std::as_bytes(job_.own().ids()));
+    CheckpointFile ids(job_.own().count());
+    ids.fill(header(kIds), std::as_bytes(job_.own().ids()));
+    ids.write(ids_path(folder_, run_, rank), "");
   }
-  header.magic = kValues;
-  header.iteration = iteration;
-  header.scalars = scalars;
-  write_file(values_path(folder_, iteration, rank), header, std::as_bytes(std::span(copy_)));
+  // Rank 0 has named the one before the last, or is about to: the manifest names that one or a later one.
+  std::string old;
+  if (iterations_.size() > 3) {
+    old = values_path(folder_, iterations_.front(), rank);
+    iterations_.erase(iterations_.begin());
+  }
+  file_.write(values_path(folder_, last_, rank), old);
 }
 
-void Checkpoint::settle() { writing_.get(); }
+std::uint64_t Checkpoint::kept(bool wait) {
+  if (writing_.valid() && (wait || writing_.wait_for(std::chrono::seconds(0)) == std::future_status::ready))
+    writing_.get();
+  return writing_.valid() ? started_ - 1 : started_;
+}
 
 void Checkpoint::finish() {
-  if (!pending()) return;
-  settle();
+  if (started_ == 0) return;
+  kept(true);
   wire_.allgather("");
-  commit();
+  if (wire_.rank() == 0 && committed_ < started_) commit();
 }
 
 void Checkpoint::commit() {
-  if (wire_.rank() != 0) return;
   const Manifest manifest{what_, run_, last_, static_cast<std::uint32_t>(wire_.size())};
   const std::string text = manifest.text();
   graph::OutputFile file(manifest_path(folder_));
   file.write(text.data(), text.size(), 0);
   file.commit();
+  committed_ = started_;
 }
 
 ResumedState resume(launch::WireUp& wire, const std::string& folder, const std::string& what,
@@ -199,18 +159,18 @@ ResumedState resume(launch::WireUp& wire, const std::string& folder, const std::
   const auto& own = job.own();
   const std::uint64_t vertices = job.graph().vertices();
   const auto ids_of = [&](std::uint32_t of) {
-    return read_part<std::uint32_t>(ids_path(folder, manifest.run, of), kIds, manifest, of, vertices).items;
+    return read_part(ids_path(folder, manifest.run, of), kIds, manifest, of, vertices).items;
   };
   const auto values_of = [&](std::uint32_t of, std::size_t count) {
     const std::string path = values_path(folder, manifest.iteration, of);
-    auto part = read_part<float>(path, kValues, manifest, of, vertices);
+    auto part = read_part(path, kValues, manifest, of, vertices);
     if (part.items.size() != count) throw Error(fmt::format("{}: belongs to another checkpoint", path));
     return part;
   };
   if (rank < manifest.processes) {
     if (const auto ids = ids_of(rank); std::ranges::equal(ids, own.ids())) {
       auto part = values_of(rank, ids.size());
-      state.values = std::move(part.items);
+      std::ranges::transform(part.items, std::back_inserter(state.values), as_value);
       state.scalars = part.header.scalars;
       state.has_scalars = true;
       return state;
@@ -227,7 +187,7 @@ ResumedState resume(launch::WireUp& wire, const std::string& folder, const std::
       const plan::Place place = job.ownership().place(ids[i]);
       if (place.owner != rank) continue;
       const std::uint32_t index = own.indexes()[place.local];
-      state.values[index] = values[i];
+      state.values[index] = as_value(values[i]);
       found[index] = true;
     }
   }

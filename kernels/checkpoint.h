@@ -1,8 +1,8 @@
 // The values of a run in files, from which another run continues. A folder holds one checkpoint: a file of
 // each process, `values.ITERATION.RANK`, one with the ids of its vertices, `ids.RUN.RANK`, and `manifest`,
 // which rank 0 puts in place when all of them are whole. Files are written from a copy while the iterations
-// go on. The last three checkpoints stay, so that a manifest never names what is not there. Against torn
-// files, after a machine has crashed, each has a checksum.
+// go on. The last three checkpoints stay, so that a manifest never names what is not there; the one before
+// them becomes the next. Against torn files, after a machine has crashed, each has a checksum.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/exchange.h"
+#include "kernels/checkpoint_file.h"
 #include "kernels/dense_job.h"
 #include "launch/wire_up.h"
 
@@ -33,30 +34,29 @@ class Checkpoint {
   Checkpoint(launch::WireUp& wire, DenseJob& job, std::string folder, std::string what,
              const std::string& resumed);
 
-  /// Starts to write this process's values, by index, of which it takes a copy. Not while pending().
+  /// Starts to write this process's values, by index, of which it takes a copy. After kept(true).
   void start(std::uint64_t iteration, std::span<const float> values, const engine::Scalars& scalars);
-  /// From start() to settle().
-  bool pending() const noexcept { return writing_.valid(); }
-  /// The last that was started.
-  std::uint64_t iteration() const noexcept { return last_; }
-  /// Waits for what was started; throws what went wrong with it.
-  void settle();
-  /// After settle() of all processes: makes it the checkpoint.
+  /// How many are whole in this process; `wait`: when the last that was started is. Throws what went wrong
+  /// with it.
+  std::uint64_t kept(bool wait);
+  /// At rank 0, when all processes have kept the last that was started: makes it the checkpoint.
   void commit();
-  /// Collective: settle() and commit() of what is pending.
+  /// Collective, after the last iteration: waits for what was started, and commits it.
   void finish();
 
  private:
-  void write(std::uint64_t iteration, const engine::Scalars& scalars);
+  CheckpointHeader header(const Magic& magic) const;
+  void write();
 
   launch::WireUp& wire_;
   DenseJob& job_;
   std::string folder_;
   std::string what_;
-  std::uint64_t run_ = 0;  ///< tells the files of one run from those of another
-  std::uint64_t last_ = 0;
+  std::uint64_t run_ = 0;   ///< tells the files of one run from those of another
+  std::uint64_t last_ = 0;  ///< iteration
+  std::uint64_t started_ = 0, committed_ = 0;
   std::vector<std::uint64_t> iterations_;  ///< whose files are there
-  std::vector<float> copy_;
+  CheckpointFile file_;
   std::future<void> writing_;  ///< last, so that it is waited for before the others go
 };
 

@@ -83,14 +83,8 @@ std::vector<engine::IterationRecord> PageRank::run(const std::function<void(int 
     options.keep = [this, before](int done, const engine::Scalars& mine) {
       checkpoint_->start(before + static_cast<std::uint64_t>(done), ranks(), mine);
     };
-    // Half way to the next one: it is likely to be written by then, and no process has to wait.
-    const auto time = static_cast<std::uint64_t>(std::max(1, every_ / 2));
-    options.settles = [this, before, time](int done) {
-      return checkpoint_->pending() &&
-             before + static_cast<std::uint64_t>(done) - checkpoint_->iteration() >= time;
-    };
-    options.settle = [this] { checkpoint_->settle(); };
-    options.settled = [this] { checkpoint_->commit(); };
+    options.kept = [this](bool wait) { return checkpoint_->kept(wait); };
+    options.all_kept = [this] { checkpoint_->commit(); };
   }
   auto records = job_.iterate(*this, options);
   if (checkpoint_ != nullptr) checkpoint_->finish();

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <functional>
 #include <numeric>
 #include <sstream>
+#include <utility>
 
 #include "launch/packing.h"
 #include "topology/machine.h"
@@ -64,6 +66,35 @@ bool in_cache(const Profile& profile, const ProcessFacts& facts) {
     if (other.facts.host == facts.host) bytes += other.facts.working_set_bytes;
   }
   return bytes <= facts.cache_bytes;
+}
+
+/// For peers, by a worker.
+double waited_s(const ProcessProfile& process, const IterationTimes& times) {
+  return seconds(times.phases[static_cast<std::size_t>(Phase::wait)] - times.own_wait_ns) /
+         process.facts.workers;
+}
+
+/// Iteration by iteration, since a process may be late in few of them: the least that any other waited.
+void set_awaited(const Profile& profile, RunLoad& load) {
+  std::size_t count = SIZE_MAX;
+  for (const auto& process : profile.processes) count = std::min(count, process.iterations.size());
+  if (profile.processes.size() < 2) return;
+  for (std::size_t i = 1; i < count; ++i) {  // the first one warms up
+    double least_s = HUGE_VAL, second_s = HUGE_VAL;
+    std::size_t least = 0;
+    for (std::size_t p = 0; p < profile.processes.size(); ++p) {
+      const auto& process = profile.processes[p];
+      const double one_s = waited_s(process, process.iterations[i]);
+      if (one_s < least_s) {
+        second_s = std::exchange(least_s, one_s);
+        least = p;
+      } else {
+        second_s = std::min(second_s, one_s);
+      }
+    }
+    for (std::size_t p = 0; p < load.processes.size(); ++p)
+      load.processes[p].awaited_s += (p == least ? second_s : least_s) / static_cast<double>(count - 1);
+  }
 }
 
 template <class T>
@@ -282,8 +313,7 @@ RunLoad load_of(const Profile& profile) {
       length_s += seconds(times.end_ns - times.begin_ns) / count;
       one.work_s += seconds(work_ns(times.phases)) / workers / count;
       one.slowest_worker_s += seconds(times.slowest_work_ns) / count;
-      one.waited_s +=
-          seconds(times.phases[static_cast<std::size_t>(Phase::wait)] - times.own_wait_ns) / workers / count;
+      one.waited_s += waited_s(process, times) / count;
     }
     one.core_wait_s = core_wait_share(process) * length_s;
     one.lost_s = std::clamp(one.core_wait_s - (1 - one.cpu_share) * one.work_s, 0.0,
@@ -298,6 +328,7 @@ RunLoad load_of(const Profile& profile) {
       load.memory_bytes_per_s = facts.memory_bytes_per_s;
     load.processes.push_back(one);
   }
+  set_awaited(profile, load);
   return load;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "perf/model.h"
 
@@ -79,8 +80,39 @@ std::string why_slow(const ProcessLoad& one) {
   return "";
 }
 
+/// How long the others waited because the process had no core; sending keeps them waiting anyway.
+double held_up_s(const RunLoad& load, const Facts& facts, const ProcessLoad& one) {
+  return std::min({one.core_wait_s, one.awaited_s, std::max(0.0, load.seconds - facts.wire_s)});
+}
+
+/// The process that lost its core and held up the others, when none did nearly as much.
+std::vector<Limiter> lost_core(const RunLoad& load, const Facts& facts) {
+  std::size_t worst = 0;
+  double worst_s = 0, next_s = 0;
+  for (std::size_t p = 0; p < load.processes.size(); ++p) {
+    const double held_s = held_up_s(load, facts, load.processes[p]);
+    if (held_s > worst_s) {
+      next_s = std::exchange(worst_s, held_s);
+      worst = p;
+    } else {
+      next_s = std::max(next_s, held_s);
+    }
+  }
+  if (worst_s - next_s <= kUneven * load.seconds) return {};
+  const auto& one = load.processes[worst];
+  double others_s = 0;
+  for (const auto& other : load.processes) {
+    if (&other != &one) others_s = std::max(others_s, busy_s(other));
+  }
+  const double seconds = std::min(load.seconds, std::max(busy_s(one), others_s + worst_s));
+  return {
+      {Cause::slow_peer, seconds, 0, static_cast<int>(worst),
+       fmt::format("rank {} keeps the others waiting for {:.2f} ms{}", worst, ms(worst_s), why_slow(one))}};
+}
+
 /// The slowest process, when it is much slower than the mean; else its slowest worker, when that is.
 std::vector<Limiter> unevenness(const RunLoad& load, const Facts& facts) {
+  if (auto lost = lost_core(load, facts); !lost.empty()) return lost;
   const auto& slowest = load.processes[facts.slowest];
   const int rank = static_cast<int>(facts.slowest);
   if (facts.work_max_s - facts.work_mean_s > kUneven * facts.work_max_s) {

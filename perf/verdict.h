@@ -18,6 +18,7 @@ struct ProcessLoad {
   double waited_s = 0;          ///< for peers, with stalls
   double core_wait_s = 0;       ///< ready to run, without a core
   double lost_s = 0;            ///< the part of that in which no work was interrupted, but waiting for others
+  double awaited_s = 0;         ///< all other processes waited for peers at the same time
   double cpu_share = 1;  ///< of the time that its workers wanted a core, the part in which they had one
   std::uint64_t wire_bytes_sent = 0;
   std::uint64_t wire_bytes_received = 0;
@@ -53,7 +54,9 @@ struct Verdict {
 
 /// Work, memory and the wire overlap, so the longest of them limits, as in model.h. Work is as long as that
 /// of the slowest process, with the time that it lost waiting for a core: where that one has more edges than
-/// the mean it is imbalance, where it needs longer for an edge a slow peer. `load` has at least one process.
+/// the mean it is imbalance, where it needs longer for an edge a slow peer. One that often waits for a core
+/// while the others wait for it is a slow peer too: it may lose its core in few iterations, of which means
+/// tell little. `load` has at least one process.
 Verdict judge(const RunLoad& measured);
 
 }  // namespace edgewire::perf

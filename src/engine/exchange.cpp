@@ -317,8 +317,9 @@ void Exchange::place_streams() {
 }
 
 void Exchange::meet() {
-  const std::jthread poller([this](const std::stop_token& stop) {
-    while (!stop.stop_requested() && link_.wait(std::chrono::microseconds(1000))) continue;
+  constexpr std::chrono::microseconds kTurn(50);  // the last one is waited for
+  const std::jthread poller([&](const std::stop_token& stop) {
+    while (!stop.stop_requested() && link_.wait(kTurn)) continue;
   });
   wire_.allgather("");
 }

@@ -15,10 +15,12 @@
 
 namespace edgewire::engine {
 
-/// Signal kinds of a run: one for setup, one for the scalars of an iteration, one for each lane's chunks.
+/// Signal kinds of a run: one for setup, one for the scalars of an iteration, one for states that are kept,
+/// one for each lane's chunks.
 inline constexpr int kSetupKind = 0;
 inline constexpr int kScalarsKind = 1;
-inline constexpr int kFirstLaneKind = 2;
+inline constexpr int kKeptKind = 2;
+inline constexpr int kFirstLaneKind = 3;
 
 /// Sums over all vertices that a kernel needs in the next iteration; what they mean is the kernel's matter.
 using Scalars = std::array<double, 2>;

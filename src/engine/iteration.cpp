@@ -216,17 +216,37 @@ class Loop {
 
   bool keep(int done) {
     try {
-      if (options_.settles && options_.settles(done)) {
-        options_.settle();
-        exchange_.meet();
-        options_.settled();
-      }
-      if (options_.keeps && options_.keeps(done)) options_.keep(done, mine_);
+      if (!options_.keeps) return true;
+      const bool begins = options_.keeps(done);
+      see_kept(begins);
+      if (begins) options_.keep(done, mine_);
       return true;
     } catch (const std::exception& error) {
       exchange_.health().fail(-1, error.what());
       return false;
     }
+  }
+
+  /// No process waits for another here, but rank 0 before the next one: peers may by then be an iteration
+  /// ahead, and need to know that the last one is named before they write over an older one.
+  void see_kept(bool wait) {
+    const std::uint64_t own = options_.kept(wait);
+    if (exchange_.rank() != 0) {
+      if (own != kept_ && !exchange_.signal(0, 0, kKeptKind, own)) throw Error(exchange_.health().message());
+      kept_ = own;
+      return;
+    }
+    const auto by_all = [&] {
+      for (int p = 1; p < exchange_.size(); ++p) {
+        if (exchange_.link().signalled(p, kKeptKind) < own) return false;
+      }
+      return true;
+    };
+    if (own == kept_) return;
+    if (wait) exchange_.wait_until(by_all);
+    if (!by_all()) return;
+    kept_ = own;
+    options_.all_kept();
   }
 
   void record() {
@@ -276,7 +296,8 @@ class Loop {
   std::uint32_t width_ = 0;
   std::vector<Scalars> scalars_;  ///< [local column]
   Scalars mine_;
-  bool stop_ = false;  ///< set behind the barrier
+  bool stop_ = false;       ///< set behind the barrier
+  std::uint64_t kept_ = 0;  ///< states; at rank 0 those that all have kept
   ColumnQueue columns_;
   alignas(64) Clock::time_point began_;
   transport::Counters sent_;

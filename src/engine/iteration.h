@@ -55,12 +55,13 @@ struct IterationOptions {
   std::function<void(int done)> progress;
   Observer* observer = nullptr;  ///< null: nobody is told, and no clock is read
   /// After these iterations keep(done, own scalars) is called by one worker while the others rest. May throw
-  /// Error, as the next two; then the job fails.
+  /// Error, as the next two; then the job fails. It begins to keep a state, while iterations go on.
   std::function<bool(int done)> keeps;
   std::function<void(int done, const Scalars& mine)> keep;
-  /// After these, before keep(): settle(), and when it has returned in all processes, settled().
-  std::function<bool(int done)> settles;
-  std::function<void()> settle, settled;
+  /// After each iteration: how many states are whole in this process; `wait`, before the next keep(): when
+  /// all that it began are. Then at rank 0, once that holds in all processes, all_kept().
+  std::function<std::uint64_t(bool wait)> kept;
+  std::function<void()> all_kept;
   std::vector<int>
       column_nodes;  ///< [local column]: the node (of Placement) that holds its tiles; empty: the first
 };

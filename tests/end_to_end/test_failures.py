@@ -17,9 +17,9 @@ PATIENCE_S = 60
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 
 
-def wait_for(condition, what):
+def wait_for(condition, what, patience_s=PATIENCE_S):
     """The first true value that `condition` gives."""
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + patience_s
     while not (value := condition()):
         assert time.monotonic() < deadline, f"waited in vain for {what}"
         time.sleep(0.002)

@@ -55,6 +55,33 @@ TEST_CASE("derived figures come from counts, scaled, of computing") {
             "6.4 bytes from memory an edge\n") != std::string::npos);
 }
 
+TEST_CASE("how long the others waited for a process is the least wait among them, iteration by iteration") {
+  Profile profile;
+  profile.iterations = 3;
+  constexpr std::uint64_t kMs = 1'000'000;
+  const std::uint64_t waits[3][3] = {
+      {90, 90, 90}, {0, 4, 8}, {2, 0, 6}};  // [iteration][rank]; the first is left out
+  for (std::size_t p = 0; p < 3; ++p) {
+    ProcessProfile process;
+    process.facts.workers = 2;
+    process.wire_bytes_to = {0, 0, 0};
+    process.waited_ns = {0, 0, 0};
+    for (const auto& iteration : waits) {
+      IterationTimes times;
+      times.end_ns = 100 * kMs;
+      times.own_wait_ns = kMs;
+      times.phases[static_cast<std::size_t>(engine::Phase::wait)] = 2 * iteration[p] * kMs + kMs;
+      process.iterations.push_back(times);
+    }
+    profile.processes.push_back(process);
+  }
+  const auto load = load_of(profile);
+  CHECK(load.processes[0].awaited_s == doctest::Approx((4 + 0) / 2e3));
+  CHECK(load.processes[1].awaited_s == doctest::Approx((0 + 2) / 2e3));
+  CHECK(load.processes[2].awaited_s == doctest::Approx(0));
+  CHECK(load.processes[2].waited_s == doctest::Approx(7e-3));
+}
+
 TEST_CASE("a figure whose events are not counted is left out") {
   auto profile = counted();
   for (auto& worker : profile.processes[0].workers) worker.counts[0][Event::llc_misses] = {};

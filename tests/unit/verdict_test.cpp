@@ -125,6 +125,35 @@ TEST_CASE("who loses its core while it waits is slow, and no latency is blamed")
   CHECK(says(judge(load), "they had no core for 70.00 ms of it"));
 }
 
+TEST_CASE("who loses its core in few iterations is slow, though the means of the work are alike") {
+  auto load = even(2);
+  load.seconds = 0.032;
+  load.processes[0].waited_s = load.processes[1].awaited_s = 0.012;
+  load.processes[1].waited_s = load.processes[0].awaited_s = 0.009;
+  load.processes[1].work_s = load.processes[1].slowest_worker_s = 0.023;
+  load.processes[1].core_wait_s = 0.015;
+  const auto verdict = judge(load);
+  CHECK(verdict.limiters[0].cause == Cause::slow_peer);
+  CHECK(verdict.limiters[0].rank == 1);
+  CHECK(verdict.limiters[0].seconds == doctest::Approx(0.032));
+  CHECK(
+      says(verdict,
+           "rank 1 keeps the others waiting for 12.00 ms; its workers had no core for 15.00 ms of an iter"));
+  CHECK(verdict.limiters[1].cause == Cause::cores);
+  SUBCASE("both of them do") {
+    load.processes[0].core_wait_s = 0.015;
+    CHECK(limit(load) == Cause::cores);
+  }
+  SUBCASE("nobody waits for it") {
+    load.processes[1].awaited_s = 0.001;
+    CHECK(limit(load) == Cause::cores);
+  }
+  SUBCASE("the others wait for the wire") {
+    load.processes[1].wire_bytes_received = 4'000'000;  // all of the iteration
+    CHECK(limit(load) == Cause::wire);
+  }
+}
+
 TEST_CASE("a core that is lost while the wire is busy anyway does no harm") {
   auto load = even(2);
   load.seconds = 0.4;
