@@ -16,6 +16,7 @@
 #include "kernels/plan_cache.h"
 #include "launch/packing.h"
 #include "plan/bits.h"
+#include "plan/fetch_rows.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 
@@ -65,8 +66,7 @@ class MirrorReader final : public EdgeReader {
             std::vector<std::uint32_t>& ends) const override {
     const auto offsets = graph_.offsets();
     const std::uint32_t* const targets = graph_.targets().data();
-    for (std::uint32_t i = last; i < std::min(last + kRowBlock, sources()); ++i)
-      __builtin_prefetch(targets + offsets[sources_[i]]);
+    plan::fetch_rows(graph_, std::span(sources_).subspan(last, std::min(kRowBlock, sources() - last)));
     destinations.resize(edges(first, last));
     ends.clear();
     std::uint32_t* next = destinations.data();

@@ -10,6 +10,7 @@
 #include "error.h"
 #include "plan/bits.h"
 #include "plan/column_addresses.h"
+#include "plan/fetch_rows.h"
 #include "plan/remote_edges.h"
 
 namespace edgewire::plan {
@@ -289,17 +290,11 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, std::vector<std
   const auto offsets = graph_.offsets();
   const std::uint32_t* const targets = graph_.targets().data();
   const auto ids = own_.ids();
-  // In degree order the rows of a block lie anywhere in the file: fetch their beginnings side by side.
-  constexpr std::uint64_t kLine = 64 / sizeof(std::uint32_t),
-                          kLines = 8;  // the processor sees longer rows coming
+  // In degree order the rows of a block lie anywhere in the file.
   const std::uint32_t ahead = std::min(last + kRowBlock, own_.count());
   for (std::uint32_t i = ahead; i < std::min(ahead + kRowBlock, own_.count()); ++i)
     __builtin_prefetch(&offsets[ids[i]], 0, 2);
-  for (std::uint32_t i = last; i < ahead; ++i) {
-    const std::uint64_t begin = offsets[ids[i]];
-    const std::uint64_t end = std::min(offsets[ids[i] + std::size_t{1}], begin + kLines * kLine);
-    for (std::uint64_t e = begin; e < end; e += kLine) __builtin_prefetch(targets + e, 0, 2);
-  }
+  fetch_rows(graph_, ids.subspan(last, ahead - last));
   destinations.resize(own_.edges(first, last));
   ends.clear();
   std::uint32_t* next = destinations.data();
