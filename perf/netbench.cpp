@@ -325,11 +325,15 @@ void NetbenchOptions::check() const {
   if (count == 0 && !(seconds > 0)) refuse("--seconds: must be more than 0");
 }
 
+void check_two_processes(const launch::WireUp& wire) {
+  if (wire.size() != 2)
+    throw UsageError(fmt::format("--processes: netbench measures between 2 processes, not {}", wire.size()));
+}
+
 std::vector<NetbenchRow> netbench(launch::WireUp& wire, const NetbenchOptions& options,
                                   const std::function<void(const NetbenchRow&)>& on_row) {
   options.check();
-  if (wire.size() != 2)
-    throw UsageError(fmt::format("--processes: netbench measures between 2 processes, not {}", wire.size()));
+  check_two_processes(wire);
   Bench bench(wire, options);
   std::vector<NetbenchRow> rows;
   for (const NetbenchTest test : options.tests) {

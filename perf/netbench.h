@@ -62,6 +62,10 @@ struct NetbenchRow {
   double cores_per_10g() const;
 };
 
+/// Throws UsageError where there are not two processes. To be called before anything else is done with
+/// `wire`, so that all processes end in the same way.
+void check_two_processes(const launch::WireUp& wire);
+
 /// Measures every test with every size between the two processes of the job: rank 0 sends, rank 1 receives.
 /// All messages of a lane go from the same memory to the same place, as with perftest. Rank 0 gets the rows,
 /// and `on_row` hears of each when it is measured; elsewhere there are none. Collective. Throws UsageError

@@ -35,6 +35,7 @@ void understand(Arguments& arguments) {
 }
 
 void run(launch::WireUp& wire, const Arguments& arguments) {
+  perf::check_two_processes(wire);
   auto options = arguments.bench;
   const auto offers =
       wire.allgather(card_offer(options.transport, options.verbs, arguments.launch.local_hosts, wire, -1));
