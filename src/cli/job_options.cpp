@@ -138,13 +138,13 @@ transport::Choice choose_transport(const std::string& transport, const transport
   if (one_host) return {transport == "auto" ? "shm" : transport, verbs.device};
   const auto& nodes = wire.nodes();
   const bool one_each = std::set(nodes.begin(), nodes.end()).size() == nodes.size();
-  const transport::Choice plain{transport != "auto" ? transport : one_each ? "tcp" : "shm+tcp", verbs.device};
+  transport::Choice plain{transport != "auto" ? transport : one_each ? "tcp" : "shm+tcp", verbs.device};
   std::vector<transport::CardOffer> cards;
   for (const std::string& offer : offers) {
     if (offer.empty()) return plain;  // there is nothing to choose, or not for all
     cards.push_back(transport::CardOffer::unpack(offer));
   }
-  const auto choice = transport::choose_network(cards, nodes, wire.rank());
+  auto choice = transport::choose_network(cards, nodes, wire.rank());
   if (transport == "auto") return choice;
   return {transport, choice.verbs_device};  // empty: verbs itself says what is wrong
 }
