@@ -1,5 +1,6 @@
 """What the end-to-end tests share. They run the program that the environment names as EDGEWIRE."""
 
+import functools
 import os
 import pathlib
 import signal
@@ -67,6 +68,18 @@ class Edgewire:
 @pytest.fixture(scope="session")
 def edgewire():
     return Edgewire(os.path.abspath(os.environ["EDGEWIRE"]))
+
+
+@pytest.fixture(scope="session")
+def kronecker(edgewire, tmp_path_factory):
+    """Gives the file of the Kronecker graph of a scale."""
+    @functools.cache
+    def file_of(scale):
+        path = tmp_path_factory.mktemp("kronecker") / f"{scale}.ew"
+        edgewire.ok("generate", "kronecker", "--scale", scale, "-o", path)
+        return path
+
+    return file_of
 
 
 def started_processes():

@@ -13,19 +13,13 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+import viewer
 from job import check_schema
 
 PATIENCE_S = 60
 needs_hosts = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("tc"),
                                  reason="local hosts need root and iproute2")
 as_user = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-
-
-def chromium():
-    for name in ("chromium", "chromium-browser", "google-chrome"):
-        if path := shutil.which(name):
-            return path
-    pytest.skip("no chromium here (apt-get install chromium)")
 
 
 def network_namespaces():
@@ -242,7 +236,7 @@ def test_a_browser_shows_the_page(compared, tmp_path, width):
       <script>onload = () => {{ const d = document.getElementById("f").contentDocument.documentElement;
         document.body.dataset.found = [d.clientWidth, d.scrollWidth, d.querySelectorAll("svg rect").length,
           getComputedStyle(d.querySelector("table")).borderCollapse].join(" "); }}</script>""")
-    result = subprocess.run([chromium(), "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
+    result = subprocess.run([viewer.find_browser(), "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
                              f"--user-data-dir={tmp_path / 'profile'}", "--enable-logging=stderr", "--v=0",
                              f"--window-size={width + 100},1000", "--dump-dom", frame.as_uri()],
                             capture_output=True, text=True, timeout=120)

@@ -249,19 +249,26 @@ def test_mpirun_loses_a_rank(mpirun, large, tmp_path, how, victim):
     assert status not in (0, None), output
 
 
+@contextlib.contextmanager
+def lost_host(environment, how, *back):
+    """Host 1 is not there: `hosts cut` or `hosts vanish`, and what brings it back."""
+    lab(environment, "hosts", how, 1)
+    try:
+        yield
+    finally:
+        lab(environment, *(back or ("hosts", "mend", 1)))
+
+
 @pytest.mark.slow
 def test_mpirun_loses_a_link(mpirun, hosts, large, tmp_path):
     ranks = mpirun(2, 2, large, "--iterations", 1000000, "--peer-timeout", TIMEOUT_S, "-o", tmp_path / "ranks.tsv")
     pids = ranks.iterate(4)
-    lab(hosts, "hosts", "cut", 1)
-    try:
+    with lost_host(hosts, "cut"):
         check_survivors(ranks, pids, set(), "[0-3]", TIMEOUT_S + 1)
         for rank in range(4):  # of the other side
             assert re.match(rf"edgewire: rank {rank}: rank {'[23]' if rank < 2 else '[01]'}\b", ranks.stderr(rank)[-1])
         wait_for(lambda: not started_processes(), "the end of mpirun and its daemons", 40)
         assert ranks.end()[0] not in (0, None)
-    finally:
-        lab(hosts, "hosts", "mend", 1)
 
 
 @pytest.mark.slow
@@ -269,14 +276,11 @@ def test_mpirun_notices_a_lost_link_first(mpirun, hosts, large, tmp_path):
     """With the peer timeout longer than its own, it ends all and names the host."""
     ranks = mpirun(2, 2, large, "--iterations", 1000000, "-o", tmp_path / "ranks.tsv")
     pids = ranks.iterate(4)
-    lab(hosts, "hosts", "cut", 1)
-    try:
+    with lost_host(hosts, "cut"):
         wait_for(lambda: not started_processes(), "the end of all", 10)
         status, output = ranks.end()
         assert status not in (0, None) and "lost communication" in output and f"10.79.{hosts['EDGEWIRE_LAB_NET']}.11" in output
         assert all(map(is_gone, pids)) and not (tmp_path / "ranks.tsv").exists()
-    finally:
-        lab(hosts, "hosts", "mend", 1)
 
 
 @pytest.mark.slow
@@ -284,13 +288,10 @@ def test_mpirun_loses_a_host(mpirun, hosts, large, tmp_path):
     """All of it at once: nothing says farewell, as when the power fails."""
     ranks = mpirun(2, 2, large, "--iterations", 1000000, "--peer-timeout", TIMEOUT_S, "-o", tmp_path / "ranks.tsv")
     pids = ranks.iterate(4)
-    lab(hosts, "hosts", "vanish", 1)
-    try:
+    with lost_host(hosts, "vanish"):
         check_survivors(ranks, pids, {2, 3}, "[23]", TIMEOUT_S + 1)
         wait_for(lambda: not started_processes(), "the end of mpirun", 40)
         assert ranks.end()[0] not in (0, None)
-    finally:
-        lab(hosts, "hosts", "mend", 1)
 
 
 @pytest.mark.slow
@@ -475,10 +476,7 @@ def test_srun_loses_a_host(srun, slurm, large, tmp_path):
                  tmp_path / "ranks.tsv")
     pids = ranks.iterate(4)
     environment, folder = slurm
-    lab(environment, "hosts", "vanish", 1)
-    try:
+    with lost_host(environment, "vanish", "slurm", "back", folder, 1):
         check_survivors(ranks, pids, {2, 3}, "[23]", TIMEOUT_S + 1)
         assert ranks.end()[0] not in (0, None)
         wait_for(lambda: not started_processes(), "the end of all that was started")
-    finally:
-        lab(environment, "slurm", "back", folder, 1)

@@ -25,10 +25,8 @@ STRATEGIES = ["edge", "worker", "process", "slots", "cover"]
 
 
 @pytest.fixture(scope="module")
-def graph(edgewire, tmp_path_factory):
-    path = tmp_path_factory.mktemp("verbs") / "g.ew"
-    edgewire.ok("generate", "kronecker", "--scale", 12, "-o", path)
-    return path
+def graph(kronecker):
+    return kronecker(12)
 
 
 @pytest.fixture

@@ -16,18 +16,14 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def graph(edgewire, tmp_path_factory):
-    path = tmp_path_factory.mktemp("choices") / "g.ew"
-    edgewire.ok("generate", "kronecker", "--scale", 12, "-o", path)
-    return path
+def graph(kronecker):
+    return kronecker(12)
 
 
 @pytest.fixture(scope="module")
-def wide(edgewire, tmp_path_factory):
+def wide(kronecker):
     """A graph with columns for several workers."""
-    path = tmp_path_factory.mktemp("choices") / "wide.ew"
-    edgewire.ok("generate", "kronecker", "--scale", 16, "-o", path)
-    return path
+    return kronecker(16)
 
 
 @pytest.fixture
