@@ -23,24 +23,36 @@ struct alignas(64) LaneCounters {
   }
 };
 
-/// [lane * processes + peer]; the sum over lanes.
-inline std::uint64_t frame_bytes_to(const std::vector<LaneCounters>& lanes, int peer,
-                                    int processes) noexcept {
-  std::uint64_t bytes = 0;
-  for (auto i = static_cast<std::size_t>(peer); i < lanes.size(); i += static_cast<std::size_t>(processes))
-    bytes += lanes[i].frame_bytes.load(std::memory_order_relaxed);
-  return bytes;
-}
+/// The counters of all lanes to all peers.
+class LaneTable {
+ public:
+  LaneTable(int lanes, int processes)
+      : counters_(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(processes)),
+        processes_(static_cast<std::size_t>(processes)) {}
 
-/// The sums that do not depend on the backend.
-inline Counters sum(const std::vector<LaneCounters>& lanes) noexcept {
-  Counters total;
-  for (const LaneCounters& lane : lanes) {
-    total.writes += lane.writes.load(std::memory_order_relaxed);
-    total.payload_bytes += lane.payload_bytes.load(std::memory_order_relaxed);
-    total.frame_bytes += lane.frame_bytes.load(std::memory_order_relaxed);
+  LaneCounters& at(int lane, int peer) noexcept {
+    return counters_[static_cast<std::size_t>(lane) * processes_ + static_cast<std::size_t>(peer)];
   }
-  return total;
-}
+  std::uint64_t frame_bytes_to(int peer) const noexcept {
+    std::uint64_t bytes = 0;
+    for (auto i = static_cast<std::size_t>(peer); i < counters_.size(); i += processes_)
+      bytes += counters_[i].frame_bytes.load(std::memory_order_relaxed);
+    return bytes;
+  }
+  /// The sums that do not depend on the backend.
+  Counters sum() const noexcept {
+    Counters total;
+    for (const LaneCounters& one : counters_) {
+      total.writes += one.writes.load(std::memory_order_relaxed);
+      total.payload_bytes += one.payload_bytes.load(std::memory_order_relaxed);
+      total.frame_bytes += one.frame_bytes.load(std::memory_order_relaxed);
+    }
+    return total;
+  }
+
+ private:
+  std::vector<LaneCounters> counters_;  ///< [lane * processes + peer]
+  std::size_t processes_;
+};
 
 }  // namespace edgewire::transport

@@ -76,9 +76,7 @@ class Shm final : public Transport {
   std::span<std::byte> send_memory(std::size_t bytes) override { return send_memory_.add(bytes); }
   std::byte* remote_ptr(int peer, std::size_t offset) const noexcept override;
   void stored(int lane, int peer, std::size_t bytes) noexcept override;
-  std::uint64_t frame_bytes_to(int peer) const noexcept override {
-    return transport::frame_bytes_to(lanes_, peer, settings_.size);
-  }
+  std::uint64_t frame_bytes_to(int peer) const noexcept override { return lanes_.frame_bytes_to(peer); }
   bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override;
   bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept override;
   void ring_doorbell(int) noexcept override {}
@@ -104,7 +102,7 @@ class Shm final : public Transport {
   Token token_{};
   std::vector<Region> regions_;  ///< of every process
   SendMemory send_memory_;
-  std::vector<LaneCounters> lanes_;
+  LaneTable lanes_;
   std::vector<std::atomic<std::uint64_t>> completed_;  ///< of lane and peer; written by the lane's thread
   LastLook last_look_;
 };
@@ -113,7 +111,7 @@ Shm::Shm(const Settings& settings)
     : settings_(settings),
       lines_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.kinds)),
       regions_(static_cast<std::size_t>(settings.size)),
-      lanes_(static_cast<std::size_t>(settings.lanes) * static_cast<std::size_t>(settings.size)),
+      lanes_(settings.lanes, settings.size),
       completed_(static_cast<std::size_t>(settings.lanes) * static_cast<std::size_t>(settings.size)) {
   if (getrandom(token_.data(), sizeof token_, 0) != sizeof token_)
     throw Error("the system gives no random bytes");
@@ -165,8 +163,7 @@ std::byte* Shm::remote_ptr(int peer, std::size_t offset) const noexcept {
 }
 
 void Shm::stored(int lane, int peer, std::size_t bytes) noexcept {
-  lanes_[static_cast<std::size_t>(lane) * regions_.size() + static_cast<std::size_t>(peer)].add(0, bytes,
-                                                                                                bytes);
+  lanes_.at(lane, peer).add(0, bytes, bytes);
 }
 
 bool Shm::write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept {
@@ -179,7 +176,7 @@ bool Shm::write(int lane, int peer, std::size_t offset, std::span<const std::byt
   }
   if (!source.empty()) std::memcpy(region.mapping.data() + offset, source.data(), source.size());
   const std::size_t index = static_cast<std::size_t>(lane) * regions_.size() + static_cast<std::size_t>(peer);
-  lanes_[index].add(1, source.size(), source.size());
+  lanes_.at(lane, peer).add(1, source.size(), source.size());
   completed_[index].fetch_add(1, std::memory_order_release);  // pairs with acquire in completed()
   return true;
 }
@@ -213,7 +210,7 @@ std::uint64_t Shm::signalled(int peer, int kind) const noexcept {
 }
 
 Counters Shm::counters() const noexcept {
-  Counters total = sum(lanes_);
+  Counters total = lanes_.sum();
   total.wire_bytes = total.frame_bytes;
   return total;
 }

@@ -94,7 +94,7 @@ std::uint64_t Tcp::signalled(int peer, int kind) const noexcept {
 }
 
 Counters Tcp::counters() const noexcept {
-  Counters total = sum(lanes_);
+  Counters total = lanes_.sum();
   total.wire_bytes = wire_bytes_of(total.frame_bytes);
   total.handshake_messages =
       Handshake::kMessages * static_cast<std::uint64_t>(std::ranges::count_if(

@@ -109,9 +109,7 @@ class Tcp final : public Transport {
   std::span<std::byte> send_memory(std::size_t bytes) override { return send_memory_.add(bytes); }
   std::byte* remote_ptr(int, std::size_t) const noexcept override { return nullptr; }
   void stored(int, int, std::size_t) noexcept override {}
-  std::uint64_t frame_bytes_to(int peer) const noexcept override {
-    return transport::frame_bytes_to(lanes_, peer, settings_.size);
-  }
+  std::uint64_t frame_bytes_to(int peer) const noexcept override { return lanes_.frame_bytes_to(peer); }
   bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override;
   bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept override;
   void ring_doorbell(int lane) noexcept override;
@@ -127,10 +125,6 @@ class Tcp final : public Transport {
   std::size_t index(int lane, int peer) const noexcept {
     return static_cast<std::size_t>(peer) * static_cast<std::size_t>(settings_.lanes) +
            static_cast<std::size_t>(lane);
-  }
-  LaneCounters& lane_counters(int lane, int peer) noexcept {
-    return lanes_[static_cast<std::size_t>(lane) * static_cast<std::size_t>(settings_.size) +
-                  static_cast<std::size_t>(peer)];
   }
   Link& link(int lane, int peer) const noexcept { return *links_[index(lane, peer)]; }
   std::atomic<std::uint64_t>& signal_count(int peer, int kind) const noexcept {
@@ -175,7 +169,7 @@ class Tcp final : public Transport {
   std::vector<std::unique_ptr<Link>> links_;  ///< by peer and lane; null for the own rank and peers left out
   std::unique_ptr<std::atomic<std::uint64_t>[]>
       signals_;  ///< by peer and kind; raise() pairs with signalled()
-  std::vector<LaneCounters> lanes_;
+  LaneTable lanes_;
   std::atomic<std::uint64_t> refused_connections_{0};  // single values, paired with nothing
   std::atomic<std::uint64_t> refused_frames_{0};
   std::atomic<std::uint64_t> zero_copy_sends_{0};

@@ -52,7 +52,7 @@ Tcp::Tcp(const Settings& settings)
       links_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.lanes)),
       signals_(std::make_unique<std::atomic<std::uint64_t>[]>(static_cast<std::size_t>(settings.size) *
                                                               static_cast<std::size_t>(settings.kinds))),
-      lanes_(static_cast<std::size_t>(settings.lanes) * static_cast<std::size_t>(settings.size)) {
+      lanes_(settings.lanes, settings.size) {
   if (!epoll_ || !wake_) throw Error(fmt::format("cannot watch sockets: {}", std::strerror(errno)));
   if (settings_.address.empty()) settings_.address = "127.0.0.1";
   watch(wake_.get(), kWakeTag, EPOLLIN);

@@ -60,7 +60,7 @@ bool Tcp::write(int lane, int peer, std::size_t offset, std::span<const std::byt
           rest.empty());
     offset += part.size();
   } while (!rest.empty());
-  lane_counters(lane, peer).add(1, source.size(), source.size() + frames * sizeof(FrameHeader));
+  lanes_.at(lane, peer).add(1, source.size(), source.size() + frames * sizeof(FrameHeader));
   return true;
 }
 
@@ -68,7 +68,7 @@ bool Tcp::signal(int lane, int peer, int kind, std::uint64_t count) noexcept {
   if (!queue(link(lane, peer), {count, 0, static_cast<std::uint16_t>(kind), FrameType::Signal, 0}, nullptr,
              false))
     return false;
-  lane_counters(lane, peer).add(0, 0, sizeof(FrameHeader));
+  lanes_.at(lane, peer).add(0, 0, sizeof(FrameHeader));
   return true;
 }
 

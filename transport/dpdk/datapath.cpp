@@ -231,14 +231,14 @@ void Link::look_for_silence(Nanoseconds now) noexcept {
 
 bool Dpdk::write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept {
   if (!link(peer).lane(lane).push({source.data(), source.size(), offset, 0, FrameType::Data})) return false;
-  lane_counters(lane, peer).add(1, source.size(), source.size());
+  lanes_.at(lane, peer).add(1, source.size(), source.size());
   return true;
 }
 
 bool Dpdk::signal(int lane, int peer, int kind, std::uint64_t count) noexcept {
   if (!link(peer).lane(lane).push({nullptr, 0, count, static_cast<std::uint16_t>(kind), FrameType::Signal}))
     return false;
-  lane_counters(lane, peer).add(0, 0, sizeof count);
+  lanes_.at(lane, peer).add(0, 0, sizeof count);
   return true;
 }
 
@@ -280,7 +280,7 @@ std::uint64_t Dpdk::signalled(int peer, int kind) const noexcept {
 }
 
 Counters Dpdk::counters() const noexcept {
-  Counters total = sum(lanes_);
+  Counters total = lanes_.sum();
   total.wire_bytes = wire_bytes_of(total.frame_bytes);
   total.refused_frames = refused_frames_.load(std::memory_order_relaxed);
   for (const auto& link : links_) {

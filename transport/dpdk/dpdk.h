@@ -129,19 +129,13 @@ class Dpdk final : public Transport {
   std::uint64_t signalled(int peer, int kind) const noexcept override;
   std::uint32_t arrivals() const noexcept override { return wakeup_.generation(); }
   Counters counters() const noexcept override;
-  std::uint64_t frame_bytes_to(int peer) const noexcept override {
-    return transport::frame_bytes_to(lanes_, peer, settings_.size);
-  }
+  std::uint64_t frame_bytes_to(int peer) const noexcept override { return lanes_.frame_bytes_to(peer); }
   std::uint64_t wire_bytes_of(std::uint64_t frame_bytes) const noexcept override;
   std::string path() const override;
 
  private:
   friend class Link;
   Link& link(int peer) const noexcept { return *links_[static_cast<std::size_t>(peer)]; }
-  LaneCounters& lane_counters(int lane, int peer) noexcept {
-    return lanes_[static_cast<std::size_t>(lane) * static_cast<std::size_t>(settings_.size) +
-                  static_cast<std::size_t>(peer)];
-  }
   std::atomic<std::uint64_t>& signal_count(int peer, int kind) const noexcept {
     return signals_[static_cast<std::size_t>(peer) * static_cast<std::size_t>(settings_.kinds) +
                     static_cast<std::size_t>(kind)];
@@ -166,7 +160,7 @@ class Dpdk final : public Transport {
   std::vector<std::unique_ptr<Link>> links_;      ///< by peer; null for the own rank and peers left out
   std::unique_ptr<std::atomic<std::uint64_t>[]>
       signals_;  ///< by peer and kind; raise() pairs with signalled()
-  std::vector<LaneCounters> lanes_;
+  LaneTable lanes_;
   const IpChoice own_ip_;
   FileDescriptor kernel_socket_;  ///< see quiet_kernel()
   bool connected_ = false;

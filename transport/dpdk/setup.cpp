@@ -50,7 +50,7 @@ Dpdk::Dpdk(const Settings& settings)
       links_(static_cast<std::size_t>(settings.size)),
       signals_(std::make_unique<std::atomic<std::uint64_t>[]>(static_cast<std::size_t>(settings.size) *
                                                               static_cast<std::size_t>(settings.kinds))),
-      lanes_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.lanes)),
+      lanes_(settings.lanes, settings.size),
       own_ip_(ip_choice(settings.dpdk.udp, settings.dpdk.port)) {
   if (settings.dpdk.port.empty())
     throw UsageError(

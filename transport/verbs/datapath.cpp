@@ -74,7 +74,7 @@ bool Verbs::write(int lane, int peer, std::size_t offset, std::span<const std::b
     request.wr.rdma = {to.remote_region + offset + at, to.region_key};
     at += bytes;
   }
-  lane_counters(to).add(1, source.size(), source.size());
+  lanes_.at(to.lane, to.peer).add(1, source.size(), source.size());
   return true;
 }
 
@@ -107,7 +107,7 @@ bool Verbs::signal(int lane, int peer, int kind, std::uint64_t count) noexcept {
     add(to, &sent, bytes, 0).opcode = IBV_WR_SEND;
   }
   ++to.signals;
-  lane_counters(to).add(0, 0, bytes);
+  lanes_.at(to.lane, to.peer).add(0, 0, bytes);
   return true;
 }
 
@@ -186,7 +186,7 @@ std::uint64_t Verbs::signalled(int peer, int kind) const noexcept {
 }
 
 Counters Verbs::counters() const noexcept {
-  Counters total = sum(lanes_);
+  Counters total = lanes_.sum();
   total.wire_bytes = wire_bytes_of(total.frame_bytes);
   total.refused_frames = refused_frames_.load(std::memory_order_relaxed);
   return total;

@@ -49,7 +49,7 @@ Verbs::Verbs(const Settings& settings)
       links_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.lanes)),
       signals_(std::make_unique<std::atomic<std::uint64_t>[]>(static_cast<std::size_t>(settings.size) *
                                                               static_cast<std::size_t>(settings.kinds))),
-      lanes_(links_.size()) {
+      lanes_(settings.lanes, settings.size) {
   if (sodium_init() < 0) throw Error("libsodium does not start");
   if (links_.size() > Ticket::kLinks)
     throw Error(fmt::format("verbs: {} connections are too many", links_.size()));

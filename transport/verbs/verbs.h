@@ -179,9 +179,7 @@ class Verbs final : public Transport {
   std::uint64_t signalled(int peer, int kind) const noexcept override;
   Counters counters() const noexcept override;
   std::uint32_t arrivals() const noexcept override { return wakeup_.generation(); }
-  std::uint64_t frame_bytes_to(int peer) const noexcept override {
-    return transport::frame_bytes_to(lanes_, peer, settings_.size);
-  }
+  std::uint64_t frame_bytes_to(int peer) const noexcept override { return lanes_.frame_bytes_to(peer); }
   std::uint64_t wire_bytes_of(std::uint64_t frame_bytes) const noexcept override;
 
  private:
@@ -220,10 +218,6 @@ class Verbs final : public Transport {
   void post_message(Link& link, Message message) noexcept;
   void post_receive(Link& link, std::size_t place) noexcept;
   void give_credits(Link& link) noexcept;
-  LaneCounters& lane_counters(const Link& link) noexcept {
-    return lanes_[static_cast<std::size_t>(link.lane) * static_cast<std::size_t>(settings_.size) +
-                  static_cast<std::size_t>(link.peer)];
-  }
 
   // progress.cpp
   void reap(bool insist) noexcept;
@@ -258,7 +252,7 @@ class Verbs final : public Transport {
   std::vector<std::unique_ptr<Link>> links_;  ///< by peer and lane; null for the own rank and peers left out
   std::unique_ptr<std::atomic<std::uint64_t>[]>
       signals_;  ///< by peer and kind; raise() pairs with signalled()
-  std::vector<LaneCounters> lanes_;
+  LaneTable lanes_;
   bool connected_ = false;
   std::atomic<bool> has_thread_{false};  ///< that takes completions; single value, paired with nothing
   std::atomic_flag reaping_;             ///< one thread at a time takes completions; pairs with itself
