@@ -1,15 +1,12 @@
 // The plug-in: all that needs DPDK. It is a shared object of its own, because DPDK's inline functions are
 // compiled for processors of their own choice, and because the program must start where DPDK is absent.
 #include <fmt/core.h>
-#include <net/if.h>
 #include <rte_dev.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_ip.h>
 #include <rte_mbuf.h>
 #include <rte_udp.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +19,7 @@
 
 #include "transport/dpdk/eal.h"
 #include "transport/dpdk/frame_port.h"
+#include "transport/dpdk/interface.h"
 
 namespace edgewire::transport::dpdk {
 namespace {
@@ -34,13 +32,8 @@ constexpr std::uint32_t kHeadRoom = RTE_PKTMBUF_HEADROOM + kMostHeadBytes + kAck
 
 /// The MTU of a network interface here; 0 when there is none.
 std::uint32_t mtu_of(const std::string& interface) {
-  ifreq request{};
-  if (interface.empty() || interface.size() >= sizeof request.ifr_name) return 0;
-  interface.copy(request.ifr_name, interface.size());
-  const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  const bool known = fd >= 0 && ioctl(fd, SIOCGIFMTU, &request) == 0;
-  if (fd >= 0) close(fd);
-  return known ? static_cast<std::uint32_t>(request.ifr_mtu) : 0;
+  ifreq answer;
+  return ask_interface(interface, SIOCGIFMTU, answer) ? static_cast<std::uint32_t>(answer.ifr_mtu) : 0;
 }
 
 /// The virtual devices' rings, with room for as much as the interface carries.

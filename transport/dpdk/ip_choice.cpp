@@ -3,9 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/core.h>
 #include <linux/filter.h>
-#include <net/if.h>
 #include <netinet/in.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <bit>
@@ -13,6 +11,7 @@
 
 #include "error.h"
 #include "transport/dpdk/frame_port.h"
+#include "transport/dpdk/interface.h"
 
 namespace edgewire::transport::dpdk {
 namespace {
@@ -23,15 +22,12 @@ std::uint32_t number_of(const IpAddress& address) noexcept {
   return number;
 }
 
-/// What `ioctl(request)` says of an interface, in host order. False when it has none.
-bool ask(const std::string& interface, unsigned long request, IpAddress& answer) {
-  ifreq of{};
-  if (interface.size() >= sizeof of.ifr_name) return false;
-  interface.copy(of.ifr_name, interface.size());
-  const FileDescriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  if (!socket || ioctl(socket.get(), request, &of) != 0) return false;
+/// An address that ioctl(`question`) tells of an interface. False when it has none.
+bool ask(const std::string& interface, unsigned long question, IpAddress& answer) {
+  ifreq told;
+  if (!ask_interface(interface, question, told)) return false;
   sockaddr_in found{};
-  std::memcpy(&found, &of.ifr_addr, sizeof found);
+  std::memcpy(&found, &told.ifr_addr, sizeof found);
   std::memcpy(answer.data(), &found.sin_addr, answer.size());
   return true;
 }
@@ -67,8 +63,7 @@ IpChoice ip_choice(const std::string& text, const std::string& port) {
   if (own == "auto") {
     const std::string interface = argument(port, "iface");
     IpAddress mask{};
-    if (interface.empty() || !ask(interface, SIOCGIFADDR, choice.address) ||
-        !ask(interface, SIOCGIFNETMASK, mask))
+    if (!ask(interface, SIOCGIFADDR, choice.address) || !ask(interface, SIOCGIFNETMASK, mask))
       throw Error(fmt::format("--dpdk-udp auto: {} has no IPv4 address", port));
     choice.prefix = std::popcount(number_of(mask));
     return choice;
