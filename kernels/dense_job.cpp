@@ -115,7 +115,7 @@ DenseJob::DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const De
 /// Each process of a host takes one of the interfaces that the user wants, see topology::share_cards(), and a
 /// core for polling where enough are spare.
 void DenseJob::share_cards(const topology::Machine& machine) {
-  const int node = machine.nodes[static_cast<std::size_t>(pool_->placement().workers[0].node)].os_index;
+  const int node = topology::first_node(pool_->placement(), machine);
   address_ = wire_.address();
   const auto& hosts = wire_.nodes();
   const auto nodes = wire_.allgather(std::to_string(node));

@@ -71,6 +71,10 @@ std::string describe(const Placement& placement, const Machine& machine) {
                      placement.oversubscribed ? "any core" : "cores " + to_ranges(cpus), to_ranges(nodes));
 }
 
+int first_node(const Placement& placement, const Machine& machine) {
+  return machine.nodes[static_cast<std::size_t>(placement.workers[0].node)].os_index;
+}
+
 std::vector<int> share_cards(std::span<const int> card_nodes, std::span<const int> process_nodes) {
   std::vector<int> card_of(process_nodes.size(), -1);
   std::vector<int> users(card_nodes.size());

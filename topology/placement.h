@@ -29,6 +29,9 @@ std::string to_ranges(const std::vector<int>& numbers);
 /// "2 workers on cores 0-1; memory on node 0", with numbers of the operating system.
 std::string describe(const Placement& placement, const Machine& machine);
 
+/// The node of the first worker, by operating-system number: where a process looks for near cards.
+int first_node(const Placement& placement, const Machine& machine);
+
 /// Shares the network cards of a machine among its processes. Nodes of cards and processes are numbers of the
 /// operating system, -1: unknown. Result[process] is the card on its node that the fewest processes before it
 /// have; those without one on their node then take, of all cards, those with the fewest. -1: no cards.

@@ -113,11 +113,6 @@ bool on_one_host(const launch::WireUp& wire) {
   return std::ranges::all_of(nodes, [&](int node) { return node == nodes[0]; });
 }
 
-int node_of_workers(const topology::Machine& machine, const launch::WireUp& wire, int workers) {
-  const auto placement = topology::place(machine, wire.local_rank(), wire.local_size(), workers);
-  return machine.nodes[static_cast<std::size_t>(placement.workers[0].node)].os_index;
-}
-
 }  // namespace
 
 std::string card_offer(const std::string& transport, const transport::VerbsChoice& verbs, bool local_hosts,
@@ -212,8 +207,9 @@ kernels::DenseOptions JobOptions::dense(launch::WireUp& wire) const {
   options.workers = workers > 0 ? workers : std::max(1, cores / wire.local_size());
   std::vector<std::string> offers;
   if (!wire.nodes().empty()) {
-    const std::string offer = card_offer(transport, verbs, launch.local_hosts, wire,
-                                         node_of_workers(machine, wire, options.workers));
+    const auto placement = topology::place(machine, wire.local_rank(), wire.local_size(), options.workers);
+    const std::string offer =
+        card_offer(transport, verbs, launch.local_hosts, wire, topology::first_node(placement, machine));
     for (const std::string& others : wire.allgather(fmt::format("{}\n{}", options.workers, offer))) {
       // Hosts may have different numbers of cores.
       if (workers == 0) options.workers = std::min(options.workers, std::stoi(others));
