@@ -52,9 +52,9 @@ class Hosts:
                 *map(str, command)]
 
 
-def write_job(folder):
-    """What a job over both hosts needs, as `hosts` and `secret` in the folder."""
-    (folder / "hosts").write_text("".join(f"{address}\n" for address in ADDRESSES))
+def write_job(folder, addresses=ADDRESSES):
+    """What a job over these hosts needs, as `hosts` and `secret` in the folder."""
+    (folder / "hosts").write_text("".join(f"{address}\n" for address in addresses))
     (folder / "secret").touch(mode=0o600)
     (folder / "secret").write_bytes(os.urandom(32))
 

@@ -17,7 +17,6 @@ PageRank is to show how well it fills a wire, so give it one that is slower than
 
 import argparse
 import json
-import os
 import pathlib
 import re
 import signal
@@ -27,7 +26,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from hosts import beside  # noqa: E402
+from hosts import beside, write_job  # noqa: E402
 from measure import ROOT, Failed, machine, machine_line, print_table, run, run_script, spread, to_text  # noqa: E402
 
 SIZES = [1 << power for power in range(1, 24)]  # those of ib_write_bw -a
@@ -69,11 +68,9 @@ def on_both(options, *arguments):
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         ports = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
-        (folder / "hosts").write_text("".join(f"127.0.0.1:{port.getsockname()[1]}\n" for port in ports))
+        write_job(folder, [f"127.0.0.1:{port.getsockname()[1]}" for port in ports])
         for port in ports:
             port.close()
-        (folder / "secret").touch(mode=0o600)
-        (folder / "secret").write_bytes(os.urandom(32))
         ends = [[*map(str, [*options.prefix, options.build / "edgewire", *arguments, "--transport", "verbs", "--verbs-device",
                             device, "--hosts", folder / "hosts", "--secret-file", folder / "secret", "--rank", rank,
                             "--peer-timeout", 60, "--json", "-"])] for rank, device in enumerate((options.devices[0], options.devices[-1]))]
