@@ -100,6 +100,8 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
 
   const auto records = wire.gather(launch::pack(figures.iterations));
   const auto sent = job.link().counters();
+  report.queue_frames.assign(sent.queue_frames.begin(), sent.queue_frames.end());
+  while (!report.queue_frames.empty() && report.queue_frames.back() == 0) report.queue_frames.pop_back();
   const std::vector<Summary> mine{{job.seconds_load,
                                    job.seconds_plan,
                                    figures.seconds_total,

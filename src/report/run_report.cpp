@@ -83,6 +83,7 @@ std::string RunReport::to_json() const {
   if (!sending.empty()) {
     json["link"] = {{"sending", sending},
                     {"path", path},
+                    {"queue_frames", queue_frames},
                     {"retransmitted_bytes", losses.retransmitted_bytes},
                     {"duplicate_frames", losses.duplicate_frames},
                     {"reordered_frames", losses.reordered_frames},

@@ -293,6 +293,8 @@ Counters Dpdk::counters() const noexcept {
   total.corrupt_frames = station_->strays().corrupt.load(std::memory_order_relaxed);
   total.foreign_frames = station_->strays().foreign.load(std::memory_order_relaxed);
   total.missed_frames += station_->missed();
+  for (std::size_t queue = 0; queue < kMostQueues; ++queue)
+    total.queue_frames[queue] = station_->received_by(queue);
   total.sends_in_place = station_->facts().sends_in_place;
   return total;
 }

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
+#include <rte_ether.h>
 #include <rte_log.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -127,11 +129,23 @@ int first_cpu() {
 std::string take_complaint() { return log().take(); }
 
 bool is_pci(const std::string& port) {
-  return port.find_first_not_of("0123456789abcdefABCDEF:.") == port.npos && port.find(':') != port.npos &&
-         port.find('.') != port.npos;
+  const std::string address = port.substr(0, port.find(','));
+  return address.find_first_not_of("0123456789abcdefABCDEF:.") == address.npos &&
+         address.find(':') != address.npos && address.find('.') != address.npos;
 }
 
-void check_card(const std::string& address) {
+std::uint16_t card_mtu(const std::string& port) {
+  const std::string text = argument(port, "mtu");
+  if (text.empty()) return RTE_ETHER_MTU;
+  std::uint16_t mtu = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), mtu);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || mtu < RTE_ETHER_MIN_MTU)
+    throw Trouble(fmt::format("'{}' of {} is no number of bytes", text, port));
+  return mtu;
+}
+
+void check_card(const std::string& port) {
+  const std::string address = port.substr(0, port.find(','));
   const std::string folder =
       fmt::format("/sys/bus/pci/devices/{}{}",
                   std::count(address.begin(), address.end(), ':') < 2 ? "0000:" : "", address);
@@ -164,12 +178,15 @@ void start_environment(const PortOptions& options, std::uint32_t frame_bytes) {
                          [&](std::string_view name) { return word.starts_with(name); });
     });
   };
-  if (!named({"--iova-mode"})) words.emplace_back("--iova-mode=va");
   if (!named({"-l", "-c", "--lcores"})) words.push_back(fmt::format("-l{}", first_cpu()));
   if (is_pci(options.port)) {
-    words.push_back("-a" + options.port);
-  } else if (!named({"-a", "--allow"})) {
-    words.emplace_back("--no-pci");
+    std::string card = options.port;  // what is ours of it, DPDK does not know
+    if (const std::size_t at = card.find(",mtu="); at != card.npos)
+      card.erase(at, card.find(',', at + 1) - at);
+    words.push_back("-a" + card);
+  } else {
+    if (!named({"--iova-mode"})) words.emplace_back("--iova-mode=va");
+    if (!named({"-a", "--allow"})) words.emplace_back("--no-pci");
   }
   const bool huge = !named({"--no-huge"}) && (free_huge_bytes() >= kHugePageNeed || is_pci(options.port));
   if (huge) {

@@ -17,10 +17,12 @@ struct Trouble : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Whether this names a card, and not a virtual device.
+/// Whether this names a card, and not a virtual device; more may follow the address, behind a comma.
 bool is_pci(const std::string& port);
-/// Throws Trouble when the card at a PCI address cannot be used.
-void check_card(const std::string& address);
+/// The MTU that is wanted of a card: `mtu=` behind its address.
+std::uint16_t card_mtu(const std::string& port);
+/// Throws Trouble when the card cannot be used.
+void check_card(const std::string& port);
 /// Starts DPDK's environment, once in a process, for frames of this size. Throws Trouble.
 void start_environment(const PortOptions& options, std::uint32_t frame_bytes);
 /// The first thing that DPDK has complained of since the last call; empty when it has not.

@@ -2,6 +2,7 @@
 // compiled for processors of their own choice, and because the program must start where DPDK is absent.
 #include <fmt/core.h>
 #include <rte_dev.h>
+#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_ip.h>
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -29,6 +31,9 @@ constexpr std::size_t kBurst = 64;
 constexpr std::size_t kBufferMemory = std::size_t{24} << 20;  ///< of incoming frames
 /// Of a frame whose payload lies elsewhere.
 constexpr std::uint32_t kHeadRoom = RTE_PKTMBUF_HEADROOM + kMostHeadBytes + kAckBytes;
+
+constexpr std::uint32_t kFrameOverhead = RTE_ETHER_HDR_LEN + 2 * RTE_VLAN_HLEN + RTE_ETHER_CRC_LEN;
+constexpr int kLinkTries = 90;  ///< of comes_up(): as long as DPDK waits itself
 
 /// The MTU of a network interface here; 0 when there is none.
 std::uint32_t mtu_of(const std::string& interface) {
@@ -64,12 +69,12 @@ class EalPort final : public FramePort {
     const std::string port = with_defaults(options);
     if (!is_pci(port) && !port.starts_with("net_"))
       throw Trouble(
-          fmt::format("'{}' is neither a PCI address (0000:01:00.0) nor a virtual device "
+          fmt::format("'{}' is neither a PCI address (0000:01:00.0[,mtu=9000]) nor a virtual device "
                       "(net_af_packet0,iface=eth0)",
                       port));
     const std::string frame_size = argument(port, "framesz");
-    const auto frame_bytes =
-        static_cast<std::uint32_t>(frame_size.empty() ? 2048 : std::atoi(frame_size.c_str()));
+    auto frame_bytes = static_cast<std::uint32_t>(frame_size.empty() ? 2048 : std::atoi(frame_size.c_str()));
+    if (is_pci(port)) frame_bytes = std::max(frame_bytes, card_mtu(port) + kFrameOverhead);
     const std::string interface =
         port.starts_with("net_af_") ? argument(port, "iface") : "";  // others make it
     if (!interface.empty() && mtu_of(interface) == 0)
@@ -95,7 +100,8 @@ class EalPort final : public FramePort {
   const PortFacts& facts() const noexcept override { return facts_; }
 
   void remember(std::span<std::byte> memory) override {
-    if (!is_card_) return;
+    // By its physical addresses memory could not be read in place: no longer than a page it is in one piece.
+    if (!is_card_ || rte_eal_iova_mode() != RTE_IOVA_VA) return;
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     const bool registered = rte_extmem_register(memory.data(), memory.size(), nullptr, 0, page) == 0;
     const auto address = reinterpret_cast<std::uintptr_t>(memory.data());
@@ -122,13 +128,15 @@ class EalPort final : public FramePort {
     const std::size_t most = std::min(frames.size(), kBurst);
     std::size_t count = 0;
     for (std::uint16_t tries = 0; tries < queues_ && count < most; ++tries) {
-      count += rte_eth_rx_burst(id_, next_queue_, buffers.data() + count,
-                                static_cast<std::uint16_t>(most - count));
+      const std::uint16_t came = rte_eth_rx_burst(id_, next_queue_, buffers.data() + count,
+                                                  static_cast<std::uint16_t>(most - count));
+      count += came;
+      if (came > 0) received_by_[next_queue_].fetch_add(came, std::memory_order_relaxed);
       if (++next_queue_ == queues_) next_queue_ = 0;
     }
     for (std::size_t i = 0; i < count; ++i)
       frames[i] = {rte_pktmbuf_mtod(buffers[i], const std::byte*), rte_pktmbuf_data_len(buffers[i]),
-                   buffers[i], (buffers[i]->ol_flags & damage_) != 0};
+                   buffers[i], is_damaged(buffers[i]->ol_flags)};
     return count;
   }
 
@@ -154,6 +162,10 @@ class EalPort final : public FramePort {
     }
     for (std::uint16_t i = taken; i < count; ++i) rte_pktmbuf_free(buffers[i]);
     return taken;
+  }
+
+  std::uint64_t received_by(std::size_t queue) const noexcept override {
+    return received_by_[queue].load(std::memory_order_relaxed);
   }
 
   std::uint64_t missed() const noexcept override {
@@ -213,6 +225,7 @@ class EalPort final : public FramePort {
     is_card_ = is_pci(port);
     facts_.driver = info.driver_name;
     rte_eth_conf wanted{};
+    if (is_card_) wanted.rxmode.mtu = card_mtu(port);
     many_segments_ = (info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
     if (many_segments_) wanted.txmode.offloads |= RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
     facts_.sends_in_place = many_segments_ && !is_card_;
@@ -224,7 +237,11 @@ class EalPort final : public FramePort {
     std::uint16_t sends = receives;
     check(rte_eth_dev_adjust_nb_rx_tx_desc(id_, &receives, &sends), name, "take so many descriptors");
     std::uint16_t mtu = 1500;
+    // Where it is configured anew for other offloads, the virtio driver takes the largest one.
+    if (is_card_) rte_eth_dev_set_mtu(id_, card_mtu(port));
     rte_eth_dev_get_mtu(id_, &mtu);
+    if (is_card_ && mtu != card_mtu(port))
+      throw Trouble(fmt::format("{} has an MTU of {}, and takes no other", name, mtu));
     facts_.mtu = mtu;
     if (const std::uint32_t interface_mtu = mtu_of(argument(port, "iface")); interface_mtu > 0)
       facts_.mtu =
@@ -246,6 +263,9 @@ class EalPort final : public FramePort {
             "make a send queue");
     }
     check(start(port), name, "start");
+    for (int tries = 0; is_card_ && !comes_up(); ++tries)
+      if (tries == kLinkTries)
+        throw Trouble(fmt::format("{} has no link: is there a cable, and is the other end up?", name));
     facts_.queues = steer(id_, queues_, options, hashed);
     rte_ether_addr address{};
     check(rte_eth_macaddr_get(id_, &address), name, "tell its address");
@@ -263,7 +283,14 @@ class EalPort final : public FramePort {
     if (facts_.checks_udp) wanted.txmode.offloads |= RTE_ETH_TX_OFFLOAD_UDP_CKSUM;
     wanted.rxmode.offloads |=
         info.rx_offload_capa & (RTE_ETH_RX_OFFLOAD_IPV4_CKSUM | RTE_ETH_RX_OFFLOAD_UDP_CKSUM);
-    if (wanted.rxmode.offloads != 0) damage_ = RTE_MBUF_F_RX_IP_CKSUM_BAD | RTE_MBUF_F_RX_L4_CKSUM_BAD;
+    checks_incoming_ = wanted.rxmode.offloads != 0;
+  }
+
+  /// Of a frame that has never left this host the checksum may be missing, and that is no damage: "none" has
+  /// the bit of "bad".
+  bool is_damaged(std::uint64_t flags) const noexcept {
+    return checks_incoming_ && ((flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_BAD ||
+                                (flags & RTE_MBUF_F_RX_L4_CKSUM_MASK) == RTE_MBUF_F_RX_L4_CKSUM_BAD);
   }
 
   /// Leaves the checksum to the card, which wants that of the addresses in its place.
@@ -344,7 +371,8 @@ class EalPort final : public FramePort {
   bool is_card_ = false;
   bool many_segments_ = false;
   std::uint16_t queues_ = 1, next_queue_ = 0;
-  std::uint64_t damage_ = 0;  ///< flags of frames with a wrong checksum
+  bool checks_incoming_ = false;                                       ///< the port tells of wrong checksums
+  std::array<std::atomic<std::uint64_t>, kMostQueues> received_by_{};  ///< single values, paired with nothing
   rte_mempool* incoming_ = nullptr;
   rte_mempool* outgoing_ = nullptr;
   rte_mempool* payloads_ = nullptr;  ///< without room of their own

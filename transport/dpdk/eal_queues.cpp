@@ -5,13 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <vector>
 
 #include "transport/dpdk/eal.h"
 
 namespace edgewire::transport::dpdk {
 namespace {
 
-constexpr int kMostQueues = 16;
 constexpr std::uint64_t kUdpHash = RTE_ETH_RSS_NONFRAG_IPV4_UDP;
 
 bool add_rule(std::uint16_t port, std::span<const rte_flow_item> pattern, std::uint16_t queue) {
@@ -52,10 +53,37 @@ bool add_ethernet_rule(std::uint16_t port) {
   return add_rule(port, pattern, 0);
 }
 
+/// Makes RSS give each lane a queue of its own. Of a Toeplitz hash whose key has a single bit set, the lowest
+/// bits are consecutive bits of what is hashed: here the lowest ones of the source port, the last one first.
+bool hash_by_lane(std::uint16_t port, std::uint16_t queues) {
+  rte_eth_dev_info info{};
+  if (rte_eth_dev_info_get(port, &info) != 0 || info.hash_key_size < 16 ||
+      !std::has_single_bit(info.reta_size) || info.reta_size > 1024)
+    return false;
+  const auto bits = static_cast<unsigned>(std::countr_zero(info.reta_size));
+  std::vector<rte_eth_rss_reta_entry64> table(
+      std::max<std::size_t>(info.reta_size / RTE_ETH_RETA_GROUP_SIZE, 1));
+  for (unsigned i = 0; i < info.reta_size; ++i) {
+    unsigned lane = 0;
+    for (unsigned bit = 0; bit < bits; ++bit) lane |= (i >> bit & 1) << (bits - 1 - bit);
+    auto& group = table[i / RTE_ETH_RETA_GROUP_SIZE];
+    group.mask |= 1ULL << i % RTE_ETH_RETA_GROUP_SIZE;
+    group.reta[i % RTE_ETH_RETA_GROUP_SIZE] = static_cast<std::uint16_t>(lane % queues);
+  }
+  static_assert(kFirstUdpSource % 1024 == 0);
+  constexpr unsigned kLastBit = 8 * (4 + 4 + 2) - 1;  // of the source port; ahead of it stand the addresses
+  const unsigned set = kLastBit + 32 - bits;
+  std::vector<std::uint8_t> key(info.hash_key_size);
+  key[set / 8] = static_cast<std::uint8_t>(0x80U >> set % 8);
+  rte_eth_rss_conf hash{key.data(), info.hash_key_size, kUdpHash};
+  return rte_eth_dev_rss_reta_update(port, table.data(), info.reta_size) == 0 &&
+         rte_eth_dev_rss_hash_update(port, &hash) == 0;
+}
+
 }  // namespace
 
 std::uint16_t queues_for(const rte_eth_dev_info& info, int lanes) {
-  const int most = std::min({int{info.max_rx_queues}, int{info.max_tx_queues}, kMostQueues});
+  const int most = std::min({int{info.max_rx_queues}, int{info.max_tx_queues}, int{kMostQueues}});
   // This driver's queues are there from the start, and frames come in by all of them.
   const bool all = std::string_view(info.driver_name) == "net_af_packet";
   return static_cast<std::uint16_t>(std::clamp(all ? most : lanes, 1, std::max(most, 1)));
@@ -73,12 +101,14 @@ std::string steer(std::uint16_t port, std::uint16_t queues, const PortOptions& o
   if (!ruled) {
     rte_flow_error error{};
     rte_flow_flush(port, &error);
-    take_complaint();
   }
+  const bool by_lane = !ruled && hashed && hash_by_lane(port, queues);
+  take_complaint();
   if (queues == 1) return ruled ? "one queue, by a flow rule" : "one queue";
   return fmt::format("{} queues, {}", queues,
                      ruled && options.udp ? "a flow rule for each lane"
                      : ruled              ? "the first one by a flow rule"
+                     : by_lane            ? "RSS by lane"
                      : hashed             ? "spread by RSS"
                                           : "spread by the driver");
 }

@@ -58,6 +58,7 @@ class FaultyPort final : public FramePort {
   void remember(std::span<std::byte> memory) override { inner_->remember(memory); }
   void forget(std::span<std::byte> memory) noexcept override { inner_->forget(memory); }
   std::size_t send(std::span<const Outgoing> frames) noexcept override { return inner_->send(frames); }
+  std::uint64_t received_by(std::size_t queue) const noexcept override { return inner_->received_by(queue); }
   std::uint64_t missed() const noexcept override { return inner_->missed(); }
 
   void release(void* handle) noexcept override {

@@ -4,8 +4,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 
 #include "transport/dpdk/frame.h"
+#include "transport/transport.h"
 
 namespace edgewire::transport::dpdk {
 
@@ -17,6 +19,8 @@ struct Outgoing {
   std::span<const std::byte> payload;
   std::size_t lane = 0;  ///< what leaves on one lane may take one queue
 };
+
+inline constexpr std::size_t kMostQueues = std::tuple_size_v<decltype(Counters::queue_frames)>;
 
 /// What is known of a port when it is open.
 struct PortFacts {
@@ -46,13 +50,15 @@ class FramePort {
   virtual void release(void* handle) noexcept = 0;
   /// The number of frames taken, from the front.
   virtual std::size_t send(std::span<const Outgoing> frames) noexcept = 0;
+  /// Frames that have come in by a queue. Of any thread.
+  virtual std::uint64_t received_by(std::size_t queue) const noexcept = 0;
   /// Frames that the port itself has dropped for want of buffers.
   virtual std::uint64_t missed() const noexcept = 0;
 };
 
 /// What the plug-in is told.
 struct PortOptions {
-  std::string port;  ///< PCI address, or virtual device such as "net_af_packet0,iface=eth0"
+  std::string port;  ///< PCI address[,mtu=BYTES], or virtual device such as "net_af_packet0,iface=eth0"
   std::string args;  ///< more for the EAL, divided by blanks
   bool udp = false;  ///< frames are in IPv4 and UDP
   int lanes = 1;     ///< each gets a queue where the port has so many

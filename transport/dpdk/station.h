@@ -65,6 +65,7 @@ class Station {
   /// when something moved.
   bool progress() noexcept;
   const Strays& strays() const noexcept { return strays_; }
+  std::uint64_t received_by(std::size_t queue) const noexcept { return port_->received_by(queue); }
   std::uint64_t missed() const noexcept { return missed_.load(std::memory_order_relaxed); }
 
   // ---- by flows, from take() and step() --------------------------------------------------------------
