@@ -32,8 +32,9 @@ constexpr std::size_t kBufferMemory = std::size_t{24} << 20;  ///< of incoming f
 /// Of a frame whose payload lies elsewhere.
 constexpr std::uint32_t kHeadRoom = RTE_PKTMBUF_HEADROOM + kMostHeadBytes + kAckBytes;
 
-constexpr std::uint32_t kFrameOverhead = RTE_ETHER_HDR_LEN + 2 * RTE_VLAN_HLEN + RTE_ETHER_CRC_LEN;
-constexpr int kLinkTries = 90;  ///< of comes_up(): as long as DPDK waits itself
+constexpr std::uint32_t kFrameOverhead = 64;  ///< most that a card puts around what its MTU counts
+constexpr std::uint32_t kRoomUnit = 1024;     ///< of cards' receive buffers
+constexpr int kLinkTries = 90;                ///< of comes_up(): as long as DPDK waits itself
 
 /// The MTU of a network interface here; 0 when there is none.
 std::uint32_t mtu_of(const std::string& interface) {
@@ -74,7 +75,9 @@ class EalPort final : public FramePort {
                       port));
     const std::string frame_size = argument(port, "framesz");
     auto frame_bytes = static_cast<std::uint32_t>(frame_size.empty() ? 2048 : std::atoi(frame_size.c_str()));
-    if (is_pci(port)) frame_bytes = std::max(frame_bytes, card_mtu(port) + kFrameOverhead);
+    if (is_pci(port))
+      frame_bytes = std::max<std::uint32_t>(
+          frame_bytes, (card_mtu(port) + kFrameOverhead + kRoomUnit - 1) / kRoomUnit * kRoomUnit);
     const std::string interface =
         port.starts_with("net_af_") ? argument(port, "iface") : "";  // others make it
     if (!interface.empty() && mtu_of(interface) == 0)
