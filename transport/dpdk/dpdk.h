@@ -107,7 +107,8 @@ class Link final : public Flow {
 
 class Dpdk final : public Transport {
  public:
-  explicit Dpdk(const Settings& settings);
+  /// `station`: what it sends and receives by, for tests; null: that of the port which the settings name.
+  explicit Dpdk(const Settings& settings, std::shared_ptr<Station> station = nullptr);
   /// Sends what is queued and says goodbye, waiting a bounded time.
   ~Dpdk() override;
   Dpdk(const Dpdk&) = delete;

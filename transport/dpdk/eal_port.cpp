@@ -233,7 +233,8 @@ class EalPort final : public FramePort {
     if (many_segments_) wanted.txmode.offloads |= RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
     facts_.sends_in_place = many_segments_ && !is_card_;
     choose_checksums(info, options.udp, wanted);
-    queues_ = queues_for(info, options.lanes);
+    // Cards spread plain Ethernet by nothing that would keep the order of lanes.
+    queues_ = queues_for(info, is_card_ && !options.udp ? 1 : options.lanes);
     const bool hashed = choose_hash(info, queues_, options.udp, wanted);
     check(rte_eth_dev_configure(id_, queues_, queues_, &wanted), name, "take its configuration");
     std::uint16_t receives = std::max<std::uint16_t>(kDescriptors / queues_, kLeastDescriptors);

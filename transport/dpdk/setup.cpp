@@ -44,21 +44,22 @@ std::uint64_t key_from(const std::string& secret) {
 
 }  // namespace
 
-Dpdk::Dpdk(const Settings& settings)
+Dpdk::Dpdk(const Settings& settings, std::shared_ptr<Station> station)
     : settings_(settings),
+      station_(std::move(station)),
       key_(key_from(settings.secret)),
       links_(static_cast<std::size_t>(settings.size)),
       signals_(std::make_unique<std::atomic<std::uint64_t>[]>(static_cast<std::size_t>(settings.size) *
                                                               static_cast<std::size_t>(settings.kinds))),
       lanes_(settings.lanes, settings.size),
       own_ip_(ip_choice(settings.dpdk.udp, settings.dpdk.port)) {
-  if (settings.dpdk.port.empty())
+  if (station_ == nullptr && settings.dpdk.port.empty())
     throw UsageError(
         "--transport dpdk needs --dpdk-port: a PCI address as dpdk-devbind.py lists it, or a virtual device "
         "such as "
         "net_af_packet0,iface=eth0");
   if (own_ip_.used) kernel_socket_ = quiet_kernel(own_ip_.address);
-  station_ = Station::at(settings.dpdk, settings.lanes);
+  if (station_ == nullptr) station_ = Station::at(settings.dpdk, settings.lanes);
   if (station_->facts().mtu < kLeastMtu)
     throw Error(
         fmt::format("{} has an MTU of {} bytes, less than {}", label(), station_->facts().mtu, kLeastMtu));
