@@ -82,14 +82,15 @@ struct Counters {
   std::uint64_t handshake_messages = 0;   ///< sent to make connections (tcp)
   std::uint64_t refused_frames = 0;       ///< frames outside the sender's part of the region, or malformed
   // Of links that lose frames (dpdk); none of it is in what stands above.
-  std::uint64_t retransmitted_bytes = 0;         ///< payload that was sent again
-  std::uint64_t duplicate_frames = 0;            ///< came once more, and were dropped
-  std::uint64_t reordered_frames = 0;            ///< came before one that was sent earlier, and waited for it
-  std::uint64_t corrupt_frames = 0;              ///< cut short or changed on their way
-  std::uint64_t foreign_frames = 0;              ///< of another run, or protocol
-  std::uint64_t missed_frames = 0;               ///< lost at this process's port for want of buffers
-  std::array<std::uint64_t, 16> queue_frames{};  ///< came in by each queue of this process's port
-  bool sends_in_place = false;                   ///< payload leaves from where it lies, without a copy
+  std::uint64_t retransmitted_bytes = 0;  ///< payload that was sent again
+  std::uint64_t duplicate_frames = 0;     ///< came once more, and were dropped
+  std::uint64_t reordered_frames = 0;     ///< came before one that was sent earlier, and waited for it
+  std::uint64_t corrupt_frames = 0;       ///< cut short or changed on their way
+  std::uint64_t foreign_frames = 0;       ///< of another run, or protocol
+  std::uint64_t missed_frames = 0;        ///< lost at this process's port for want of buffers
+  /// Came in by each queue of this process's port.
+  std::array<std::uint64_t, 16> queue_frames{};
+  bool sends_in_place = false;  ///< payload leaves from where it lies, without a copy
 };
 
 /// One-sided communication with notification among `size` processes.

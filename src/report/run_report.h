@@ -51,8 +51,9 @@ struct RunReport {
   int processes = 1;
   int workers = 1;
   std::vector<Iteration> iterations;
-  std::vector<std::uint64_t> queue_frames;  ///< that came in by each queue of rank 0's port (dpdk)
-  double seconds_load = 0;                  ///< of the slowest process, as the next two
+  /// That came in by each queue of rank 0's port (dpdk).
+  std::vector<std::uint64_t> queue_frames;
+  double seconds_load = 0;  ///< of the slowest process, as the next two
   double seconds_plan = 0;
   double seconds_total = 0;
   std::uint64_t peak_rss_bytes = 0;    ///< of the largest process

@@ -106,8 +106,6 @@ def runs_in_machine(item):
 
 
 def pytest_collection_modifyitems(items):
-    if lab.INSIDE:
-        items[:] = [item for item in items if (mark := item.get_closest_marker("machine")) and list(mark.args) == lab.OPTIONS]
     for item in items:
         if runs_in_machine(item):
             item.fixturenames.clear()  # they are set up there
@@ -117,7 +115,7 @@ def pytest_collection_modifyitems(items):
 def pytest_pyfunc_call(pyfuncitem):
     if not runs_in_machine(pyfuncitem):
         return None
-    lab.tell(pyfuncitem.name, *pyfuncitem.get_closest_marker("machine").args)
+    lab.tell(pyfuncitem.name)
     return True
 
 

@@ -1,7 +1,7 @@
 """Virtual machines with a real RDMA stack.
 
 Tests marked `machine` run in one such machine, all in one boot: it runs pytest on them there, and here each of them
-only tells what came of it. What the mark is given are options of rdma-vm: such tests have a machine of their own.
+only tells what came of it.
 """
 
 import functools
@@ -15,7 +15,6 @@ import pytest
 
 RDMA_VM = pathlib.Path(__file__).resolve().parent.parent / "lab/rdma-vm"
 INSIDE = "EDGEWIRE_IN_MACHINE" in os.environ
-OPTIONS = os.environ.get("EDGEWIRE_IN_MACHINE", "").split()  # of this machine
 LIMIT_S = 1200  # machines share their cores with whatever else runs here
 
 
@@ -41,14 +40,14 @@ def run(script, *options, machines=1, share=None):
 
 
 @functools.cache
-def results(*options):
-    """What came of the tests in the machine with these options: {name: (outcome, text)}."""
+def results():
+    """What came of the tests in the machine: {name: (outcome, text)}."""
     program = os.path.abspath(os.environ["EDGEWIRE"])
     with tempfile.TemporaryDirectory() as share:
         # Its exit status is not needed: the results tell.
-        output = run(f"EDGEWIRE={program} EDGEWIRE_IN_MACHINE='{' '.join(options)}' PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest "
+        output = run(f"EDGEWIRE={program} EDGEWIRE_IN_MACHINE=yes PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -m pytest "
                      f"-q --tb=short -m machine --junitxml={share}/results.xml --basetemp=/run/tests "
-                     f"{pathlib.Path(__file__).parent}; true", *options, share=share)
+                     f"{pathlib.Path(__file__).parent}; true", share=share)
         try:
             cases = ET.parse(f"{share}/results.xml").iter("testcase")
         except (OSError, ET.ParseError):
@@ -61,9 +60,9 @@ def results(*options):
         return found
 
 
-def tell(name, *options):
-    """Ends the test as it ended in the machine with these options."""
-    found = results(*options)
+def tell(name):
+    """Ends the test as it ended in the machine."""
+    found = results()
     outcome, text = found.get(name) or found.get("") or ("failed", "it did not run in the machine")
     if outcome == "skipped":
         pytest.skip(text)

@@ -325,6 +325,7 @@ def test_wrong_ports_and_arguments_are_refused_in_one_line(network, graph):
     assert "'eth0' is neither a PCI address (0000:01:00.0) nor a virtual device" in refused("--dpdk-port", "eth0")
     assert "cannot open net_nonsense0" in refused("--dpdk-port", "net_nonsense0")
     assert "there is no PCI device 0000:7f:00.0 (dpdk-devbind.py --status" in refused("--dpdk-port", "0000:7f:00.0")
+    assert "'9k' of 0000:7f:00.0,mtu=9k is no number of bytes" in refused("--dpdk-port", "0000:7f:00.0,mtu=9k")
     assert "DPDK does not start: unrecognized option '--nonsense' (--dpdk-args '--nonsense')" in refused(
         "--dpdk-port", ports(2), "--dpdk-args=--nonsense")
     assert "--dpdk-udp takes ADDRESS[/PREFIX][@GATEWAY]" in refused("--dpdk-port", ports(2), "--dpdk-udp", "p0", status=2)

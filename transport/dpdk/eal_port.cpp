@@ -70,7 +70,7 @@ class EalPort final : public FramePort {
     const std::string port = with_defaults(options);
     if (!is_pci(port) && !port.starts_with("net_"))
       throw Trouble(
-          fmt::format("'{}' is neither a PCI address (0000:01:00.0[,mtu=9000]) nor a virtual device "
+          fmt::format("'{}' is neither a PCI address (0000:01:00.0) nor a virtual device "
                       "(net_af_packet0,iface=eth0)",
                       port));
     const std::string frame_size = argument(port, "framesz");
@@ -103,7 +103,7 @@ class EalPort final : public FramePort {
   const PortFacts& facts() const noexcept override { return facts_; }
 
   void remember(std::span<std::byte> memory) override {
-    // By its physical addresses memory could not be read in place: no longer than a page it is in one piece.
+    // To a card that uses physical addresses, memory is in one piece only within a page.
     if (!is_card_ || rte_eal_iova_mode() != RTE_IOVA_VA) return;
     const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     const bool registered = rte_extmem_register(memory.data(), memory.size(), nullptr, 0, page) == 0;
