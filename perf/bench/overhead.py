@@ -1,13 +1,14 @@
 #!/usr/bin/python3
 """What profiling costs: PageRank with and without it, and the instructions that it adds.
 
-Runs of their own differ by more than it costs. So perf/bench/profiling.cpp switches it on and off in one run, iteration by
-iteration, and each iteration with it is compared with its two neighbours without, by CPU time of the workers and by
-wall time. Reported is the median of these ratios with its 95 % confidence interval (bootstrap); of iterations in which counters
-are read and others apart, weighted by how many there are, since a median does not see what is rare. To that come, measured apart:
-the sampler's thread, and what the switch itself costs where it is off (two virtual calls for each that would tell).
-A first row burns 1 % on top, to see that this is seen. As root it runs with real-time priority (chrt -r 5), above other
-programs. Instructions are those of user space as valgrind counts them.
+Runs of their own differ by more than it costs. So perf/bench/profiling.cpp switches it on and off in one run, after every
+second iteration (odd and even ones use different memory), and each pair with it is compared with its two neighbours
+without, by CPU time of the workers and by wall time. Reported is the median of these ratios with its 95 % confidence
+interval (bootstrap); of pairs in which counters are read and others apart, weighted by how many there are, since a
+median does not see what is rare. To that come, measured apart: the sampler's thread, and what the switch costs
+where it is off (a virtual call for each that would tell). A first row burns about 1 % on top, to see that this is
+seen. As root it runs with real-time priority (chrt -r 5), above other programs. Instructions are those of user
+space as valgrind counts them.
 """
 
 import argparse
@@ -29,6 +30,7 @@ TOLD = ("enter", "waits_for", "stalled", "arrived", "end_iteration")  # what an 
 CALL_NS = 2  # of a virtual call that returns at once
 SAMPLES = 1000
 SETTINGS = ("1 1 shm", "1 2 shm", "2 1 shm", "2 1 tcp")
+BLOCK = 2  # iterations
 SMALLEST = 41  # blocks
 
 
@@ -69,14 +71,15 @@ def priority():
 def measure(program, graph, setting, seconds, burnt=0.0):
     """A row of the table; `burnt`: share of an iteration that is burnt where profiling is on."""
     def blocks(number, burnt_ns=0):
-        return json.loads(run([*priority(), program, graph, *setting.split(), "1", number, burnt_ns]))
+        return json.loads(run([*priority(), program, graph, *setting.split(), BLOCK, number, burnt_ns]))
 
     def iteration_s(report):
         wall = report["processes"][0]["wall"]
-        return statistics.median(after - before for before, after in zip(wall, wall[1:]))
+        return statistics.median(after - before for before, after in zip(wall, wall[1:])) / BLOCK
 
     each_s = iteration_s(blocks(SMALLEST))
-    report = blocks(max(SMALLEST, int(seconds / each_s) | 1), int(1e9 * each_s * burnt))
+    burnt_s = each_s * burnt
+    report = blocks(max(SMALLEST, int(seconds / each_s / BLOCK) | 1), int(1e9 * burnt_s))
     each_s = iteration_s(report)
     processes = report["processes"]
     sampler = max(process["sampler_cpu_seconds"] / process["run_seconds"] for process in processes)
@@ -89,7 +92,7 @@ def measure(program, graph, setting, seconds, burnt=0.0):
         if clock == "cpu":
             most = high + sampler + switch
     gathering = max(process["gather_seconds"] for process in processes)
-    return [setting + (f", {100 * burnt:.0f} % burnt" if burnt else ""), f"{1e3 * each_s:.3f}", str(len(ratios)), *cells,
+    return [setting + (f", {100 * burnt_s / each_s:.2f} % burnt" if burnt else ""), f"{1e3 * each_s:.3f}", str(len(ratios)), *cells,
             f"{100 * sampler:.3f}", f"{100 * switch:.3f}", more(most), f"{1e3 * gathering:.0f}"]
 
 

@@ -1,4 +1,4 @@
-// PageRank with profiling switched on and off, block of iterations by block, in one run: neighbours share the
+// PageRank with profiling switched on and off, block by block of iterations, in one run: neighbours share the
 // machine's mood, so that their ratio shows what profiling costs. Prints JSON for overhead.py.
 #include <fmt/core.h>
 #include <pthread.h>

@@ -52,7 +52,7 @@ def test_small_overhead():
     result = run(ROOT / "perf/bench/overhead.py", "--build", BUILD, "--smoke")
     assert result.returncode == 0, result.stderr
     if (BUILD / "perf/bench/profiling").exists():
-        assert all(setting in result.stdout for setting in ("1 1 shm, 1 % burnt", "2 1 shm", "2 1 tcp"))
+        assert all(setting in result.stdout for setting in ("1 1 shm, ", " % burnt", "2 1 shm", "2 1 tcp"))
     if shutil.which("valgrind"):  # who is not profiled tells nobody anything
         assert "not profiled" in result.stdout and ", 0 of them tell the profiler (0.000 %)" in result.stdout
 
