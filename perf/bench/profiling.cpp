@@ -164,8 +164,8 @@ void run(launch::WireUp& wire, const Arguments& arguments) {
   Figures mine;
   mine.run_s = seconds(CLOCK_MONOTONIC) - start_s;
   mine.sampler_s = 1e-9 * (cpu_ns(sampler) - start_ns);
-  mine.calls = static_cast<double>(switched.calls()) /
-               static_cast<double>(arguments.block * (arguments.blocks / 2)) / options.workers;
+  const std::uint64_t silent = arguments.block * (arguments.blocks / 2);  // iterations
+  mine.calls = static_cast<double>(switched.calls()) / static_cast<double>(silent) / options.workers;
   const double gather_from_s = seconds(CLOCK_MONOTONIC);
   const auto profile = profiler.gather();
   if (wire.rank() == 0) (void)(profile.to_json() + profile.to_text());
