@@ -33,7 +33,7 @@ std::unique_ptr<Transport> make(const Settings& settings) {
 std::string none() { return {}; }
 #ifndef EDGEWIRE_VERBS
 std::string trouble_with_verbs() {
-  return "this build has no verbs backend (apt-get install libibverbs-dev, then build anew)";
+  return "this build has no verbs backend (apt-get install libibverbs-dev librdmacm-dev, then build anew)";
 }
 constexpr std::unique_ptr<Transport> (*make_verbs)(const Settings&) = nullptr;
 #endif

@@ -192,15 +192,18 @@ Counters Verbs::counters() const noexcept {
   return total;
 }
 
-/// Full packets and one for the rest. RoCE v2 on Ethernet: preamble 8, Ethernet header 14, check sequence 4,
-/// gap 12, IPv4 20, UDP 8, base transport header 12, invariant check 4; InfiniBand: local route header 8,
-/// base transport header 12, checks 4 and 2. The first packet names the place, in 16 bytes more.
+/// Full packets and one for the rest. iWARP on Ethernet: preamble 8, Ethernet header 14, check sequence 4,
+/// gap 12, IPv4 20, TCP with timestamps 32, length 2 and check 4 (RFC 5044), headers 14 (RFC 5041, 5040).
+/// RoCE v2 on Ethernet: preamble 8, Ethernet header 14, check sequence 4, gap 12, IPv4 20, UDP 8, base
+/// transport header 12, invariant check 4; InfiniBand: local route header 8, base transport header 12, checks
+/// 4 and 2. The first packet names the place, in 16 bytes more.
 std::uint64_t Verbs::wire_bytes_of(std::uint64_t frame_bytes) const noexcept {
   if (frame_bytes == 0) return 0;
-  const std::uint64_t header_bytes = rails_.front().device.is_ethernet() ? 82 : 26;
+  const Device& device = rails_.front().device;
+  const std::uint64_t header_bytes = device.is_iwarp ? 110 : device.is_ethernet() ? 82 : 26;
   const std::uint64_t padded = (frame_bytes + 3) / 4 * 4;
   const std::uint64_t packets = (padded + mtu_bytes_ - 1) / mtu_bytes_;
-  return padded + packets * header_bytes + 16;
+  return padded + packets * header_bytes + (device.is_iwarp ? 0 : 16);
 }
 
 }  // namespace edgewire::transport::verbs

@@ -22,7 +22,8 @@ struct Device {
   int node = -1;  ///< NUMA node (operating-system number) of the device, -1: unknown
 
   bool can_page = false;  ///< on demand, for what reliable connections write, send and receive
-  std::string kind{};     ///< "InfiniBand", "RoCE v1", "RoCE v2"
+  std::string kind{};     ///< "InfiniBand", "RoCE v1", "RoCE v2", "iWARP"
+  bool is_iwarp = false;  ///< `gid` then is an IPv4 address of its interface
 
   bool is_ethernet() const noexcept { return attributes.link_layer == IBV_LINK_LAYER_ETHERNET; }
   bool has_ipv4() const noexcept;

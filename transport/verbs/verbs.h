@@ -24,6 +24,7 @@
 #include "transport/lane_counters.h"
 #include "transport/mapping.h"
 #include "transport/transport.h"
+#include "transport/verbs/cm.h"
 #include "transport/verbs/device.h"
 #include "transport/wakeup.h"
 
@@ -100,7 +101,8 @@ struct Rail {
   Owned<ibv_pd> domain;
   Owned<ibv_comp_channel> channel;
   Owned<ibv_cq> queue{nullptr, nullptr};
-  Registered arrivals{};  ///< of all links
+  Registered arrivals{};      ///< of all links
+  std::uint16_t cm_port = 0;  ///< where calls arrive (iWARP)
 
   // Of the holder of Verbs::reaping_.
   bool is_down = false;
@@ -206,6 +208,11 @@ class Verbs final : public Transport {
 
   // connect.cpp
   void bring_up(Link& link, const LinkAddress& address, const RailOffer& offer);
+  Call call_of(const Link& link, const LinkAddress& address, const RailOffer& offer) const;
+  /// Whether the other end sends first: of an iWARP connection, who called does (RFC 5044, 7.1.2).
+  bool greets_second(const Link& link) const noexcept {
+    return connector_ != nullptr && link.peer > settings_.rank;
+  }
   void greet();
 
   // datapath.cpp
@@ -249,7 +256,9 @@ class Verbs final : public Transport {
   std::atomic<const Piece*> first_piece_{nullptr};  ///< release by add_piece(), acquire by find()
   std::uint32_t mtu_bytes_ = 0;
   std::vector<std::uint32_t> psns_;           ///< by link
+  std::vector<Token> tokens_;                 ///< by link, that the peer is to show
   std::vector<std::unique_ptr<Link>> links_;  ///< by peer and lane; null for the own rank and peers left out
+  std::unique_ptr<Connector> connector_;      ///< iWARP; ends before the queue pairs that it connects
   std::unique_ptr<std::atomic<std::uint64_t>[]>
       signals_;  ///< by peer and kind; raise() pairs with signalled()
   LaneTable lanes_;
