@@ -17,6 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kGoodbyeLimit{1};
+constexpr std::chrono::milliseconds kFirstHelloPause{50};
 
 /// What the other processes must know of this one. Then come, for each rail, a RailOffer and, for each
 /// process, the key of its part; then, for each process and lane, a LinkAddress.
@@ -238,15 +239,30 @@ void Verbs::greet() {
     });
   };
   poll();
+  auto again = Clock::now() + kFirstHelloPause;
+  auto pause = kFirstHelloPause;
   for (auto first = missing(); first != links_.end(); first = missing()) {
-    if (Clock::now() > deadline)
-      throw Error(
-          fmt::format("rank {} has not answered over {} within {} s (do both ends' GID, MTU and VLAN fit? "
-                      "is UDP port 4791 open?)",
-                      (*first)->peer, device_of(**first).label(), settings_.peer_timeout_s));
+    const auto now = Clock::now();
+    if (now > deadline)
+      throw Error(fmt::format(
+          "rank {} has not answered over {} within {} s{}", (*first)->peer, device_of(**first).label(),
+          settings_.peer_timeout_s,
+          connector_ != nullptr ? "" : " (do both ends' GID, MTU and VLAN fit? is UDP port 4791 open?)"));
+    if (connector_ != nullptr && now > again) {
+      greet_again();
+      again = now + (pause *= 2);
+    }
     if (!wait(std::chrono::milliseconds(10))) throw Error(settings_.health->message());
   }
   connected_ = true;
+}
+
+/// SoftiWARP overlooks what comes right behind its answer to a call, until there is more.
+void Verbs::greet_again() noexcept {
+  for (const auto& link : links_)
+    if (link != nullptr && !greets_second(*link) && !link->greeted.load(std::memory_order_acquire) &&
+        link->messages.load() == 0 && link->hellos++ < kHellos)
+      post_message(*link, Message::Hello);
 }
 
 Verbs::~Verbs() {
@@ -259,13 +275,17 @@ Verbs::~Verbs() {
   for (const auto& link : links_) {
     if (link == nullptr) continue;
     post(*link);
-    if (!link->ended.load(std::memory_order_acquire)) post_message(*link, Message::Goodbye);
+    if (connector_ != nullptr || !link->ended.load(std::memory_order_acquire))
+      post_message(*link, Message::Goodbye);
   }
-  // iWARP: what has completed may still be on its way, and is lost when this end closes first.
+  // An iWARP connection ends with this process's end of it, and a peer without a goodbye would call that a
+  // failure. What has completed may still be on its way then, so that both wait for the other's.
   const auto pending = [this](const std::unique_ptr<Link>& link) {
-    return link != nullptr && !link->ended.load(std::memory_order_acquire) &&
-           (connector_ != nullptr || link->reaped.load(std::memory_order_acquire) != link->queued ||
-            link->messages.load() > 0);
+    if (link == nullptr) return false;
+    const bool has_ended = link->ended.load(std::memory_order_acquire);
+    if (connector_ != nullptr) return !has_ended || link->messages.load() > 0;
+    return !has_ended &&
+           (link->reaped.load(std::memory_order_acquire) != link->queued || link->messages.load() > 0);
   };
   const auto deadline = Clock::now() + kGoodbyeLimit;
   while (poll() && Clock::now() < deadline && std::any_of(links_.begin(), links_.end(), pending))

@@ -10,7 +10,7 @@
 //
 // Every immediate takes one of the receives that the peer has posted. There are kReceives: kCredits for
 // signals; 2 for credit messages, each of which gives kCredits / 2 back, so that no more than 2 can be under
-// way; and one each for hello and goodbye. So a receiver is never without a posted receive.
+// way; one for goodbye; and some for hello. So a receiver is never without a posted receive.
 #pragma once
 
 #include <array>
@@ -32,7 +32,8 @@ namespace edgewire::transport::verbs {
 
 inline constexpr std::uint32_t kCredits = 32;             ///< signals that a peer takes before it must answer
 inline constexpr std::uint32_t kReturned = kCredits / 2;  ///< credits that one message gives back
-inline constexpr std::uint32_t kReceives = kCredits + kCredits / kReturned + 2;
+inline constexpr std::uint32_t kHellos = 8;
+inline constexpr std::uint32_t kReceives = kCredits + kCredits / kReturned + 1 + kHellos;
 inline constexpr std::uint32_t kBatch = 32;     ///< requests behind one doorbell; only the last one completes
 inline constexpr std::uint32_t kMinDepth = 64;  ///< of a send queue, without messages of our own
 inline constexpr std::uint32_t kMaxDepth = 512;  ///< more would only delay the callers' notice of a slow peer
@@ -117,6 +118,7 @@ struct Link {
   std::size_t rail = 0;
   Owned<ibv_qp> qp{nullptr, nullptr};
   std::uint32_t depth = 0;
+  std::uint32_t hellos = 1;  ///< sent, where this end greets first
   std::uint32_t inline_bytes = 0;
   // Where things lie at the peer.
   std::uint64_t remote_region = 0;  ///< address
@@ -214,6 +216,7 @@ class Verbs final : public Transport {
     return connector_ != nullptr && link.peer > settings_.rank;
   }
   void greet();
+  void greet_again() noexcept;
 
   // datapath.cpp
   const Piece* find(const std::byte* source) const noexcept;
