@@ -1,6 +1,8 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "transport/verbs/verbs.h"
@@ -116,6 +118,11 @@ void Verbs::ring_doorbell(int lane) noexcept {
     if (!settings_.leaves_out(peer)) post(link(lane, peer));
 }
 
+/// A broken iWARP connection takes none, but its receives end, too, and tell of it in their turn.
+bool Verbs::takes(const Link& link, int error) const noexcept {
+  return error == 0 || (device_of(link).is_iwarp && (std::abs(error) == ENOTCONN || errno == ENOTCONN));
+}
+
 void Verbs::post(Link& link) noexcept {
   if (link.batched == 0) return;
   ibv_send_wr& last = link.batch[link.batched - 1];
@@ -126,7 +133,8 @@ void Verbs::post(Link& link) noexcept {
   ibv_send_wr* bad = nullptr;
   const int error = ibv_post_send(link.qp.get(), link.batch.data(), &bad);
   link.batched = 0;
-  if (error != 0) fail(-1, device_of(link).name + " does not take requests: " + std::strerror(error));
+  if (!takes(link, error))
+    fail(-1, device_of(link).name + " does not take requests: " + std::strerror(std::abs(error)));
 }
 
 /// One of our own: has its own places in the queue.
@@ -148,8 +156,8 @@ void Verbs::post_message(Link& link, Message message) noexcept {
     request.num_sge = 1;
   }
   ibv_send_wr* bad = nullptr;
-  if (const int error = ibv_post_send(link.qp.get(), &request, &bad); error != 0)
-    fail(-1, device_of(link).name + " does not take requests: " + std::strerror(error));
+  if (const int error = ibv_post_send(link.qp.get(), &request, &bad); !takes(link, error))
+    fail(-1, device_of(link).name + " does not take requests: " + std::strerror(std::abs(error)));
 }
 
 /// `place`: where a send goes, of Arrivals::messages.
@@ -189,6 +197,7 @@ Counters Verbs::counters() const noexcept {
   Counters total = lanes_.sum();
   total.wire_bytes = wire_bytes_of(total.frame_bytes);
   total.refused_frames = refused_frames_.load(std::memory_order_relaxed);
+  if (connector_ != nullptr) total.refused_connections = connector_->refused();
   return total;
 }
 

@@ -121,14 +121,15 @@ class Search {
     for (int i = 0; i < count; ++i) look_at(list[i]);
   }
 
-  /// Those that suit equally well.
+  /// Those that suit equally well, without iWARP cards where there are others: the two cannot be mixed.
   std::vector<Device> all() {
     if (best_.empty()) refuse();
-    // Of a mixture, what all others may have chosen, too.
     if (!std::ranges::all_of(best_, &Device::is_iwarp))
       std::erase_if(best_, [](const Device& device) { return device.is_iwarp; });
     return std::move(best_);
   }
+
+  const std::vector<Device>& mixture() const { return best_; }
 
   /// The one of them for this process.
   Device nearest() {
@@ -254,6 +255,17 @@ std::vector<Device> open_devices(const Settings& settings) {
       throw UsageError(fmt::format("--verbs-device names {} twice", label));
   }
   return opened;
+}
+
+std::string list_devices() {
+  const Settings settings;
+  const Wish any;
+  Search search(settings, any);
+  search.look_everywhere();
+  std::string text;
+  for (const Device& device : search.mixture())
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", device.label(), device.kind);
+  return text;
 }
 
 std::vector<Device> open_all_devices(const Settings& settings) {

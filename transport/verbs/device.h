@@ -38,6 +38,9 @@ struct Device {
 /// says why nothing fits, and the remedy.
 std::vector<Device> open_devices(const Settings& settings);
 
+/// All that could be used, in words.
+std::string list_devices();
+
 /// All devices that this host could use, with the first port of each that is active, in the order of the
 /// system; those with settings.address where it names one. Throws Error that says why there is none.
 std::vector<Device> open_all_devices(const Settings& settings);

@@ -215,6 +215,14 @@ std::unique_ptr<Transport> make_verbs(const Settings& settings) {
   }
 }
 
+std::string verbs_devices_here() {
+  try {
+    return verbs::list_devices();
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 std::string trouble_with_verbs() {
   try {
     const VerbsChoice any;

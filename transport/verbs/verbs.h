@@ -5,8 +5,9 @@
 // comes after all earlier writes of the connection are visible (InfiniBand Architecture
 // Specification 1.4, 9.5 and 10.7; RDMA-capable processors keep that order with relaxed PCIe ordering, too).
 //
-// iWARP has no immediates: there a signal is a send that carries kind and count, and takes the same receive.
-// It too is delivered after all earlier writes have been placed (RFC 5040, 5.5).
+// Connections of iWARP are made by the connection manager (cm.h); it has no immediates: there a signal is a
+// send that carries kind and count, and takes the same receive. It too is delivered after all earlier writes
+// have been placed (RFC 5040, 5.5).
 //
 // Every immediate takes one of the receives that the peer has posted. There are kReceives: kCredits for
 // signals; 2 for credit messages, each of which gives kCredits / 2 back, so that no more than 2 can be under
@@ -224,6 +225,7 @@ class Verbs final : public Transport {
                      std::uint32_t& key) const noexcept;
   ibv_send_wr& add(Link& link, const void* source, std::size_t bytes, std::uint32_t key) noexcept;
   bool has_room(const Link& link, std::size_t requests) const noexcept;
+  bool takes(const Link& link, int error) const noexcept;
   void post(Link& link) noexcept;
   void post_message(Link& link, Message message) noexcept;
   void post_receive(Link& link, std::size_t place) noexcept;
