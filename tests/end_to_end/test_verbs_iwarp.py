@@ -106,6 +106,7 @@ def test_two_machines_over_iwarp(edgewire, graph, tmp_path):
     lab.run(f"""
         cd {tmp_path}
         set -e
+        ulimit -l unlimited
         rdma link delete rxe0
         rdma link add siw0 type siw netdev eth0
         for strategy in slots cover; do

@@ -62,7 +62,7 @@ class Connector {
 
   std::unique_ptr<rdma_event_channel, void (*)(rdma_event_channel*)> channel_;
   std::vector<Owned<rdma_cm_id>> listeners_;
-  std::vector<Call> calls_;  ///< theirs ids point to them
+  std::vector<Call> calls_;  ///< their ids point to them
   int limit_ms_ = 0;
   std::uint64_t refused_ = 0;
   bool is_removed_ = false;

@@ -118,9 +118,12 @@ void Verbs::ring_doorbell(int lane) noexcept {
     if (!settings_.leaves_out(peer)) post(link(lane, peer));
 }
 
-/// A broken iWARP connection takes none, but its receives end, too, and tell of it in their turn.
-bool Verbs::takes(const Link& link, int error) const noexcept {
-  return error == 0 || (device_of(link).is_iwarp && (std::abs(error) == ENOTCONN || errno == ENOTCONN));
+/// A broken iWARP connection takes no requests, but its receives end, too, and tell of it in their turn.
+void Verbs::look_at_post(const Link& link, int error) noexcept {
+  if (error == 0) return;
+  const int cause = error == -1 ? errno : std::abs(error);
+  if (device_of(link).is_iwarp && cause == ENOTCONN) return;
+  fail(-1, device_of(link).name + " does not take requests: " + std::strerror(cause));
 }
 
 void Verbs::post(Link& link) noexcept {
@@ -133,8 +136,7 @@ void Verbs::post(Link& link) noexcept {
   ibv_send_wr* bad = nullptr;
   const int error = ibv_post_send(link.qp.get(), link.batch.data(), &bad);
   link.batched = 0;
-  if (!takes(link, error))
-    fail(-1, device_of(link).name + " does not take requests: " + std::strerror(std::abs(error)));
+  look_at_post(link, error);
 }
 
 /// One of our own: has its own places in the queue.
@@ -156,8 +158,7 @@ void Verbs::post_message(Link& link, Message message) noexcept {
     request.num_sge = 1;
   }
   ibv_send_wr* bad = nullptr;
-  if (const int error = ibv_post_send(link.qp.get(), &request, &bad); !takes(link, error))
-    fail(-1, device_of(link).name + " does not take requests: " + std::strerror(std::abs(error)));
+  look_at_post(link, ibv_post_send(link.qp.get(), &request, &bad));
 }
 
 /// `place`: where a send goes, of Arrivals::messages.

@@ -225,7 +225,7 @@ class Verbs final : public Transport {
                      std::uint32_t& key) const noexcept;
   ibv_send_wr& add(Link& link, const void* source, std::size_t bytes, std::uint32_t key) noexcept;
   bool has_room(const Link& link, std::size_t requests) const noexcept;
-  bool takes(const Link& link, int error) const noexcept;
+  void look_at_post(const Link& link, int error) noexcept;
   void post(Link& link) noexcept;
   void post_message(Link& link, Message message) noexcept;
   void post_receive(Link& link, std::size_t place) noexcept;
