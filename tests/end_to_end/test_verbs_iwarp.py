@@ -117,5 +117,5 @@ def test_two_machines_over_iwarp(edgewire, graph, tmp_path):
     for strategy in ("slots", "cover"):
         report = json.loads((tmp_path / f"{strategy}.0").read_text())
         check_report(report)
-        assert (report["transport"], report["transport_reason"]) == ("verbs", "all hosts are on 10.8.0.0/24 (iWARP)")
+        assert (report["transport"], report["transport_reason"]) == ("verbs", "all hosts are on iWARP:10.8.0.0/24")
         assert all("siw0 port 1 (iWARP" in place for place in report["placement"])
