@@ -17,6 +17,7 @@
 #include "launch/packing.h"
 #include "plan/bits.h"
 #include "plan/fetch_rows.h"
+#include "plan/owner_filter.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 
@@ -51,10 +52,16 @@ static_assert(kRowBlock == plan::ExchangePlan::kRowBlock);
 /// peer sends only their numbers.
 class MirrorReader final : public EdgeReader {
  public:
-  /// owned: a bit for each vertex.
-  MirrorReader(const graph::GraphFile& graph, const plan::ExchangePlan& plan, const plan::Bits& owned,
+  /// owned: a bit for each vertex, needed when `filter` is not wide; kept: see its pick().
+  MirrorReader(const graph::GraphFile& graph, const plan::ExchangePlan& plan, const plan::OwnerFilter& filter,
+               std::span<const std::uint8_t> kept, const plan::Bits& owned,
                std::vector<std::uint32_t> sources)
-      : graph_(graph), plan_(plan), owned_(owned), sources_(std::move(sources)) {
+      : graph_(graph),
+        plan_(plan),
+        filter_(filter),
+        kept_(kept),
+        owned_(owned),
+        sources_(std::move(sources)) {
     for (const auto v : sources_)
       rows_.push_back(rows_.back() + graph.offsets()[v + std::size_t{1}] - graph.offsets()[v]);
   }
@@ -67,15 +74,18 @@ class MirrorReader final : public EdgeReader {
     const auto offsets = graph_.offsets();
     const std::uint32_t* const targets = graph_.targets().data();
     plan::fetch_rows(graph_, std::span(sources_).subspan(last, std::min(kRowBlock, sources() - last)));
-    destinations.resize(edges(first, last));
+    destinations.resize(edges(first, last) + plan::OwnerFilter::kSlack);
     ends.clear();
     std::uint32_t* next = destinations.data();
     for (std::uint32_t i = first; i < last; ++i) {
       const std::uint32_t* const end = targets + offsets[sources_[i] + std::size_t{1}];
-      // No branch depends on who owns a target, which no processor can foresee.
-      for (const auto* t = targets + offsets[sources_[i]]; t != end; ++t) {
-        *next = *t;
-        next += owned_.test(*t) ? 1 : 0;
+      if (filter_.wide()) {
+        next = filter_.pick({targets + offsets[sources_[i]], end}, kept_, next);
+      } else {  // no branch depends on who owns a target, which no processor can foresee
+        for (const auto* t = targets + offsets[sources_[i]]; t != end; ++t) {
+          *next = *t;
+          next += owned_.test(*t) ? 1 : 0;
+        }
       }
       ends.push_back(static_cast<std::uint32_t>(next - destinations.data()));
     }
@@ -86,6 +96,8 @@ class MirrorReader final : public EdgeReader {
  private:
   const graph::GraphFile& graph_;
   const plan::ExchangePlan& plan_;
+  const plan::OwnerFilter& filter_;
+  std::span<const std::uint8_t> kept_;
   const plan::Bits& owned_;
   std::vector<std::uint32_t> sources_;  ///< global ids
   std::vector<std::uint64_t> rows_{0};  ///< [source]: edges of those before it
@@ -309,8 +321,12 @@ void DenseJob::spread_columns(const topology::Machine& machine) {
 void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan, const TileSizes& sizes) {
   mirror_tiles_.resize(static_cast<std::size_t>(wire_.size()));
   if (strategy_ != plan::Strategy::cover) return;
-  plan::Bits owned(graph_.vertices());
-  for (const auto v : own_->ids()) owned.set(v);
+  const plan::OwnerFilter filter(*ownership_);
+  std::vector<std::uint8_t> kept(static_cast<std::size_t>(wire_.size()));
+  kept[static_cast<std::size_t>(wire_.rank())] = 1;
+  plan::Bits owned(filter.wide() ? 0 : graph_.vertices());
+  if (!filter.wide())
+    for (const auto v : own_->ids()) owned.set(v);
   const auto bounds = std::span(column_bounds_).first(column_nodes_.size() + 1);
   for (const auto& stream : exchange_->incoming()) {
     if (!stream.mirrors || stream.targets.empty()) continue;
@@ -329,7 +345,7 @@ void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan, const TileSize
     for (std::uint64_t b = 0; b < blocks.size(); ++b)
       if (blocks[b]) graph_.verify_rows(b * kBlock, std::min((b + 1) * kBlock, graph_.vertices()));
     mirror_tiles_[peer] =
-        build_tiles(*pool_, MirrorReader(graph_, plan, owned, std::move(sources)), bounds,
+        build_tiles(*pool_, MirrorReader(graph_, plan, filter, kept, owned, std::move(sources)), bounds,
                     std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1), sizes);
   }
 }

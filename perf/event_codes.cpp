@@ -9,36 +9,44 @@ namespace edgewire::perf {
 
 namespace {
 
-constexpr std::uint64_t cache_misses(std::uint64_t which) {
-  return which | PERF_COUNT_HW_CACHE_OP_READ << 8U | PERF_COUNT_HW_CACHE_RESULT_MISS << 16U;
+constexpr std::uint64_t reads(std::uint64_t which, std::uint64_t result) {
+  return which | PERF_COUNT_HW_CACHE_OP_READ << 8U | result << 16U;
 }
+constexpr std::uint64_t kSeen = PERF_COUNT_HW_CACHE_RESULT_ACCESS, kMissed = PERF_COUNT_HW_CACHE_RESULT_MISS;
+
+/// Makers of processors that give generic events a meaning of their own.
+enum class Maker : std::uint8_t { any, amd, arm, other };
 
 struct Generic {
   Event event;
   std::uint32_t type;
   std::uint64_t config;
-  bool means_less_on_amd = false;  ///< an inner cache or TLB: no answer to what is asked
+  Maker maker = Maker::any;  ///< elsewhere it is an inner cache or TLB: no answer to what is asked
 };
 constexpr Generic kGeneric[] = {
     {Event::cycles, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES},
     {Event::instructions, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS},
     {Event::stalled_frontend, PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND},
     {Event::stalled_backend, PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND},
-    {Event::llc_references, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES, true},
-    {Event::llc_misses, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, true},
-    {Event::dtlb_misses, PERF_TYPE_HW_CACHE, cache_misses(PERF_COUNT_HW_CACHE_DTLB), true},
-    {Event::remote_reads, PERF_TYPE_HW_CACHE, cache_misses(PERF_COUNT_HW_CACHE_NODE)},
+    {Event::llc_references, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES, Maker::other},
+    {Event::llc_misses, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, Maker::other},
+    {Event::llc_references, PERF_TYPE_HW_CACHE, reads(PERF_COUNT_HW_CACHE_LL, kSeen), Maker::arm},
+    {Event::llc_misses, PERF_TYPE_HW_CACHE, reads(PERF_COUNT_HW_CACHE_LL, kMissed), Maker::arm},
+    {Event::dtlb_misses, PERF_TYPE_HW_CACHE, reads(PERF_COUNT_HW_CACHE_DTLB, kMissed), Maker::other},
+    {Event::remote_reads, PERF_TYPE_HW_CACHE, reads(PERF_COUNT_HW_CACHE_NODE, kMissed)},
     {Event::task_clock_ns, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK},
     {Event::page_faults, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS},
     {Event::context_switches, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES},
     {Event::migrations, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS},
 };
 
-bool is_amd() {
+Maker maker() {
 #if defined(__x86_64__) && defined(__GNUC__)
-  return __builtin_cpu_is("amd") != 0;
+  return __builtin_cpu_is("amd") != 0 ? Maker::amd : Maker::other;
+#elif defined(__aarch64__)
+  return Maker::arm;
 #else
-  return false;
+  return Maker::other;
 #endif
 }
 
@@ -81,6 +89,11 @@ constexpr Named kNamed[] = {
     {Event::remote_reads, "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:FAR_CACHE_NEAR_FAR:DRAM_IO_FAR"},
     {Event::remote_reads, "ANY_DATA_CACHE_FILLS_FROM_SYSTEM:EXT_CACHE_RMT:MEM_IO_RMT"},
     {Event::remote_reads, "DATA_CACHE_REFILLS_FROM_SYSTEM:LS_MABRESP_RMT_CACHE:LS_MABRESP_RMT_DRAM"},
+    // Neoverse.
+    {Event::llc_references, "LL_CACHE_RD"},
+    {Event::llc_misses, "LL_CACHE_MISS_RD"},
+    {Event::dtlb_misses, "DTLB_WALK"},
+    {Event::remote_reads, "REMOTE_ACCESS"},
 };
 
 void add_named(EventCodes& codes) {
@@ -106,7 +119,7 @@ EventCodes find_event_codes() {
   EventCodes codes;
   add_named(codes);
   for (const auto& one : kGeneric) {
-    if (!one.means_less_on_amd || !is_amd())
+    if (one.maker == Maker::any || one.maker == maker())
       codes[static_cast<std::size_t>(one.event)].push_back({one.type, one.config, 0});
   }
   return codes;

@@ -52,7 +52,7 @@ struct Profile {
   RunLoad load;
   Verdict verdict;
 
-  /// What the counters say of computing, or why there are none: a line.
+  /// What the counters say of computing and which of them are not there, or why none are: a line.
   std::string counters_line() const;
   /// A table and the verdict: lines, ending with a newline.
   std::string to_text() const;

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "perf/profile.h"
 
@@ -150,6 +151,12 @@ std::string Profile::counters_line() const {
   add(stalled_cycles_per_instruction(counts), 2, "of them stalled");
   add(instructions_per_llc_miss(counts), 0, "instructions a last-level miss");
   add(bytes, 1, "bytes from memory an edge");
+  const char* before = "; not counted on this machine: ";
+  for (std::size_t e = 0; e < kHardwareEvents; ++e) {
+    if (counts.has(static_cast<Event>(e))) continue;
+    line += std::exchange(before, ", ");
+    line += kEventNames[e];
+  }
   return line;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <utility>
 
 namespace edgewire::perf {
 
@@ -13,6 +14,7 @@ using engine::Phase;
 namespace {
 
 constexpr std::uint64_t kShareOfReading = 200;  // at most one part of so many
+constexpr std::uint64_t kInterrupted = 8;  // times the fastest reading: no reading takes so long by itself
 
 /// The latest values of a sequence.
 template <class T>
@@ -75,8 +77,8 @@ struct alignas(64) Timeline::Worker {
   Counts start, last;
   std::uint64_t counted_since_ns = 0;
   bool counted = false;           ///< `last` was read when this phase began
-  std::uint64_t reads = 0;        ///< in this iteration
-  std::uint64_t read_ns = ~0ULL;  ///< that one takes when nothing interrupts it
+  std::uint64_t read_ns = ~0ULL;  ///< the fastest reading
+  std::uint64_t reading_ns = 0;   ///< in this iteration
   Ring<Span> spans;
   Ring<Arrival> arrivals;
   std::vector<std::uint64_t> seen;  ///< [peer]: chunks
@@ -86,8 +88,9 @@ struct alignas(64) Timeline::Worker {
   Counts read() {
     const std::uint64_t start_ns = now_ns();
     const Counts counts = counters->read();
-    read_ns = std::min(read_ns, now_ns() - start_ns);
-    ++reads;
+    const std::uint64_t took_ns = now_ns() - start_ns;
+    read_ns = std::min(read_ns, took_ns);
+    reading_ns += std::min(took_ns, kInterrupted * read_ns);
     return counts;
   }
 };
@@ -194,13 +197,12 @@ void Timeline::end_iteration(std::uint64_t iteration) noexcept {
     times.own_wait_ns += own.own_wait_ns;
     own.iteration = {};
     own.own_wait_ns = 0;
-    reading_ns = std::max(reading_ns, own.reads * own.read_ns);
-    own.reads = 0;
+    reading_ns = std::max(reading_ns, std::exchange(own.reading_ns, 0));
   }
   iterations_[done_ % iterations_.size()] = times;
   done_ = iteration;
   began_ns_ = now;
-  if (counting_) {
+  if (reading_ns > 0) {
     const std::uint64_t spent_ns = std::max<std::uint64_t>(times.end_ns - times.begin_ns, 1);
     counted_every_ = 1 + kShareOfReading * reading_ns / spent_ns;
   }

@@ -33,8 +33,9 @@ std::unique_ptr<Transport> make(const Settings& settings) {
 std::string none() { return {}; }
 #ifndef EDGEWIRE_VERBS
 std::string trouble_with_verbs() {
-  return "this build has no verbs backend (apt-get install libibverbs-dev, then build anew)";
+  return "this build has no verbs backend (apt-get install libibverbs-dev librdmacm-dev, then build anew)";
 }
+std::string verbs_devices_here() { return {}; }
 constexpr std::unique_ptr<Transport> (*make_verbs)(const Settings&) = nullptr;
 #endif
 #ifndef EDGEWIRE_DPDK
@@ -48,7 +49,7 @@ constexpr std::unique_ptr<Transport> (*make_dpdk)(const Settings&) = nullptr;
 constexpr std::array kEntries{
     Entry{"shm", "shared memory among processes of one host", none, make_shm},
     Entry{"tcp", "TCP sockets, inside a host and between hosts", none, make<Tcp>},
-    Entry{"verbs", "RDMA writes with immediate (InfiniBand, RoCE)", trouble_with_verbs, make_verbs},
+    Entry{"verbs", "RDMA writes (InfiniBand, RoCE, iWARP)", trouble_with_verbs, make_verbs},
     Entry{"dpdk", "Ethernet frames straight from user space", trouble_with_dpdk, make_dpdk},
 };
 
@@ -73,6 +74,7 @@ std::vector<Backend> backends() {
     std::string trouble = entry.trouble();
     const bool usable = trouble.empty();
     std::string description(entry.description);
+    if (usable && entry.name == "verbs") description += fmt::format(" ({})", verbs_devices_here());
     if (usable && entry.name == "dpdk") description += fmt::format(" ({})", dpdk_ports_here());
     all.push_back({std::string(entry.name), std::move(description), usable, std::move(trouble)});
   }

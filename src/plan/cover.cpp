@@ -8,7 +8,7 @@ namespace edgewire::plan {
 namespace {
 
 constexpr std::uint32_t kNone = 0xFFFFFFFF;
-constexpr std::uint32_t kDead = 0xFFFFFFFF;
+constexpr std::size_t kAhead = 16;  // nearly everything here is read at random: it is asked for before
 /// Successful searches up to this long are forgotten at once: their vertices are cheap to see again, and the
 /// searches that would have met them need no round of breadth-first search.
 constexpr std::size_t kShortSearch = 256;
@@ -19,7 +19,9 @@ class Matcher {
       : edges_(edges),
         mates_(edges.sources.size(), kNone),
         next_free_(edges.sources.size()),
-        destinations_(edges.destinations) {}
+        destinations_(edges.destinations),
+        matched_(edges.destinations),
+        dead_(edges.destinations) {}
 
   void match_greedily();
   void augment(std::uint32_t max_rounds);
@@ -28,7 +30,7 @@ class Matcher {
  private:
   struct Destination {
     std::uint32_t mate = kNone;
-    std::uint32_t seen = 0;  ///< the search that saw it, or kDead
+    std::uint32_t seen = 0;  ///< the search that saw it
   };
   struct Step {
     std::uint32_t row;
@@ -47,6 +49,8 @@ class Matcher {
   std::vector<std::uint32_t>
       next_free_;  ///< edges of a row before this one end in matched destinations, for good
   std::vector<Destination> destinations_;
+  /// What is asked for at every edge stays in the L2 cache, a bit a destination.
+  std::vector<bool> matched_, dead_;
   std::vector<std::uint32_t> open_rows_;  ///< after augment: unmatched, not proven to stay so
   std::vector<Step> path_;
   std::vector<std::uint32_t> trail_;
@@ -72,13 +76,12 @@ bool Matcher::match_free_destination(std::uint32_t row) {
   const std::uint64_t first = edges_.offsets[row];
   const std::uint64_t end = edges_.offsets[row + 1];
   std::uint64_t edge = first + next_free_[row];
-  while (edge < end && destinations_[edges_.targets[edge]].mate != kNone) ++edge;
+  while (edge < end && matched_[edges_.targets[edge]]) ++edge;
   next_free_[row] = static_cast<std::uint32_t>(edge - first);
   return edge < end;
 }
 
 void Matcher::match_greedily() {
-  constexpr std::size_t kAhead = 16;  // everything here is read at random: it is asked for before
   const auto order = rows_by_degree();
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (i + 3 * kAhead < order.size()) __builtin_prefetch(&edges_.offsets[order[i + 3 * kAhead]]);
@@ -94,6 +97,7 @@ void Matcher::match_greedily() {
     const std::uint32_t destination = edges_.targets[edges_.offsets[row] + next_free_[row]];
     mates_[row] = destination;
     destinations_[destination].mate = row;
+    matched_[destination] = true;
   }
 }
 
@@ -116,16 +120,23 @@ Matcher::Outcome Matcher::search(std::uint32_t root) {
   while (!path_.empty()) {
     Step& step = path_.back();
     if (arrived && match_free_destination(step.row)) {
-      flip_path(edges_.targets[edges_.offsets[step.row] + next_free_[step.row]]);
+      const std::uint32_t free = edges_.targets[edges_.offsets[step.row] + next_free_[step.row]];
+      matched_[free] = true;
+      flip_path(free);
       if (trail_.size() <= kShortSearch) {
         for (const auto seen : trail_) destinations_[seen].seen = 0;
       }
       return Outcome::found;
     }
-    arrived = false;
     const std::uint64_t end = edges_.offsets[step.row + 1];
+    if (arrived) {
+      for (std::uint64_t edge = step.edge; edge < std::min(end, step.edge + kAhead); ++edge)
+        __builtin_prefetch(&destinations_[edges_.targets[edge]]);
+    }
+    arrived = false;
     while (step.edge < end && !arrived) {
       const std::uint32_t target = edges_.targets[step.edge++];
+      if (dead_[target]) continue;
       Destination& destination = destinations_[target];
       if (destination.seen <= before_round_) {
         destination.seen = me;
@@ -134,12 +145,12 @@ Matcher::Outcome Matcher::search(std::uint32_t root) {
         arrived = true;
         break;
       }
-      met_other = met_other || (destination.seen != me && destination.seen != kDead);
+      met_other = met_other || destination.seen != me;
     }
     if (!arrived) path_.pop_back();
   }
   if (met_other) return Outcome::open;
-  for (const auto seen : trail_) destinations_[seen].seen = kDead;
+  for (const auto seen : trail_) dead_[seen] = true;
   return Outcome::dead;
 }
 
@@ -156,8 +167,8 @@ void Matcher::augment(std::uint32_t max_rounds) {
       return outcome != Outcome::open;
     });
     if (!found) {  // what all these searches saw has no free destination
-      for (auto& destination : destinations_)
-        if (destination.seen > before_round_) destination.seen = kDead;
+      for (std::size_t d = 0; d < destinations_.size(); ++d)
+        if (destinations_[d].seen > before_round_) dead_[d] = true;
       open_rows_.clear();
     }
   }
@@ -170,13 +181,13 @@ PairCover Matcher::cover() const {
   for (std::uint32_t row = 0; row < rows(); ++row) {
     const std::uint32_t mate = mates_[row];
     if (mate != kNone) ++cover.matching;
-    if (mate == kNone ? open[row] != 0 : destinations_[mate].seen != kDead) {
+    if (mate == kNone ? open[row] != 0 : !dead_[mate]) {
       cover.mirrors.push_back(edges_.sources[row]);
       cover.mirrored_edges += edges_.offsets[row + 1] - edges_.offsets[row];
     }
   }
   for (std::uint32_t d = 0; d < destinations_.size(); ++d) {
-    if (destinations_[d].seen == kDead) cover.sums.push_back(d);
+    if (dead_[d]) cover.sums.push_back(d);
   }
   return cover;
 }

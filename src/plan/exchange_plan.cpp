@@ -89,6 +89,7 @@ ExchangePlan::ExchangePlan(const graph::GraphFile& graph, const Ownership& owner
                            const OwnVertices& own, Strategy strategy, int workers, const ForEach& for_each)
     : graph_(graph),
       ownership_(ownership),
+      filter_(ownership),
       own_(own),
       rank_(static_cast<std::uint32_t>(rank)),
       strategy_(strategy),
@@ -295,10 +296,10 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, std::vector<std
   for (std::uint32_t i = ahead; i < std::min(ahead + kRowBlock, own_.count()); ++i)
     __builtin_prefetch(&offsets[ids[i]], 0, 2);
   fetch_rows(graph_, ids.subspan(last, ahead - last));
-  destinations.resize(own_.edges(first, last));
+  destinations.resize(own_.edges(first, last) + OwnerFilter::kSlack);
   ends.clear();
   std::uint32_t* next = destinations.data();
-  std::array<std::uint8_t, kMaxProcesses> kept;  // by owner
+  std::array<std::uint8_t, kMaxProcesses> kept;
   for (std::uint32_t i = first; i < last; ++i) {
     const std::uint32_t* const begin = targets + offsets[ids[i]];
     const std::uint32_t* const end = targets + offsets[ids[i] + std::size_t{1}];
@@ -306,12 +307,7 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, std::vector<std
       next = std::copy(begin, end, next);
     } else {
       for (std::size_t p = 0; p < covers_.size(); ++p) kept[p] = mirrored(p, i) ? 0 : 1;
-      ownership_.visit([&](const auto& scheme) {
-        for (const auto* t = begin; t != end; ++t) {
-          *next = *t;
-          next += kept[scheme.place(*t).owner];
-        }
-      });
+      next = filter_.pick({begin, end}, std::span(kept).first(covers_.size()), next);
     }
     ends.push_back(static_cast<std::uint32_t>(next - destinations.data()));
   }

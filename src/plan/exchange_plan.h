@@ -8,6 +8,7 @@
 
 #include "graph/graph_file.h"
 #include "plan/own_vertices.h"
+#include "plan/owner_filter.h"
 #include "plan/ownership.h"
 #include "plan/pair_covers.h"
 #include "plan/volume.h"
@@ -111,6 +112,7 @@ class ExchangePlan {
 
   const graph::GraphFile& graph_;
   const Ownership& ownership_;
+  OwnerFilter filter_;
   const OwnVertices& own_;
   std::uint32_t rank_;
   Strategy strategy_;

@@ -37,10 +37,15 @@ class HashOwnership {
   }
   std::uint32_t vertex(std::uint32_t owner, std::uint32_t local) const noexcept;
   std::uint32_t count(std::uint32_t owner) const noexcept;
+  std::uint32_t processes() const noexcept { return processes_; }
+
+  /// What place() multiplies with.
+  std::uint64_t reciprocal() const noexcept { return reciprocal_; }
+  static constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
 
  private:
   std::uint32_t rotation(std::uint32_t block) const noexcept {
-    const std::uint64_t mixed = (block + 1) * 0x9E3779B97F4A7C15ULL;
+    const std::uint64_t mixed = (block + 1) * kMix;
     return static_cast<std::uint32_t>(((mixed >> 32) * processes_) >> 32);
   }
   std::uint64_t vertices_;
@@ -113,6 +118,8 @@ class Ownership {
   std::uint32_t count(std::uint32_t owner) const noexcept {
     return std::visit([=](const auto& scheme) { return scheme.count(owner); }, scheme_);
   }
+  /// Null for another scheme.
+  const HashOwnership* hashed() const noexcept { return std::get_if<HashOwnership>(&scheme_); }
   /// Calls work(scheme) with the HashOwnership, RangeOwnership or TableOwnership.
   template <class Work>
   decltype(auto) visit(Work&& work) const {

@@ -15,6 +15,7 @@ BUILD = pathlib.Path(os.path.abspath(os.environ["EDGEWIRE"])).parent
 sys.path[:0] = [str(ROOT / "perf/bench"), str(ROOT / "perf/peers")]
 
 import compare  # noqa: E402
+import overhead  # noqa: E402
 import runs  # noqa: E402
 
 
@@ -48,11 +49,25 @@ def test_small_runs(bench, tmp_path):
 
 
 def test_small_overhead():
-    result = run(ROOT / "perf/bench/overhead.py", "--build", BUILD, "--smoke", "--pairs", 1, "--iterations", 3)
+    result = run(ROOT / "perf/bench/overhead.py", "--build", BUILD, "--smoke")
     assert result.returncode == 0, result.stderr
-    assert "-p 2 -w 1 --transport tcp" in result.stdout
+    if (BUILD / "perf/bench/profiling").exists():
+        assert all(setting in result.stdout for setting in ("1 1 shm, ", " % burnt", "2 1 shm", "2 1 tcp"))
     if shutil.which("valgrind"):  # who is not profiled tells nobody anything
         assert "not profiled" in result.stdout and ", 0 of them tell the profiler (0.000 %)" in result.stdout
+
+
+def test_overhead_arithmetic():
+    # Iterations with and without profiling take turns; every second one that is told reads counters.
+    times = [10, 11, 10, 14, 12, 12.24, 12, 14, 10, 10.1, 10]
+    counted = [0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0]
+    borders = {name: [sum(values[:i]) for i in range(len(values) + 1)]
+               for name, values in (("cpu", times), ("counted", counted))}
+    ratios = overhead.ratios_of([borders, borders], "cpu")
+    assert ratios == [pytest.approx(pair) for pair in (
+        (1.1, True), (14 / 11, False), (1.02, True), (14 / 11, False), (1.01, True))]
+    assert overhead.medians(ratios) == pytest.approx((3 * 1.02 + 2 * 14 / 11) / 5)
+    assert overhead.interval([(1.5, False)] * 9) == (1.5, 1.5)
 
 
 def test_small_comparison(bench, tmp_path):

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <thread>
 
+#include "known_instructions.h"
+
 namespace edgewire::perf {
 namespace {
 
@@ -69,6 +71,35 @@ TEST_CASE("every moment of a worker belongs to one phase and one iteration") {
   // It slept: it had a core for a small part of the time.
   CHECK(worker.whole.count(Event::task_clock_ns) < static_cast<double>(worker.whole_ns));
   CHECK(worker.whole.count(Event::context_switches) >= 8);
+}
+
+TEST_CASE("what a worker executes is counted in its phase") {
+  constexpr std::uint64_t kCompute = 40'000'000, kApply = 10'000'000;
+  Timeline timeline({.workers = 1, .iterations = 3});
+  timeline.begin(0);
+  for (std::uint64_t t = 1; t <= 3; ++t) {
+    timeline.enter(0, Phase::compute, 0, -1);
+    run_instructions(kCompute);
+    timeline.enter(0, Phase::apply, 0, -1);
+    run_instructions(kApply);
+    timeline.enter(0, Phase::wait, 0, 0);
+    timeline.end_iteration(t);
+  }
+  timeline.finish(0);
+  const auto worker = timeline.worker(0);
+  if (worker.counter_error != 0) {
+    MESSAGE("skipped: ", explain_missing_counters(worker.counter_error));
+    return;
+  }
+  // An iteration that is not counted is in none of these sums.
+  const auto& compute = worker.counts[index(Phase::compute)];
+  const double counted = static_cast<double>(worker.counted_ns[index(Phase::compute)]) /
+                         static_cast<double>(worker.phases[index(Phase::compute)]);
+  CHECK(counted > 0.2);
+  CHECK(compute.count(Event::instructions) == doctest::Approx(3 * counted * kCompute).epsilon(0.05));
+  CHECK(worker.counts[index(Phase::apply)].count(Event::instructions) ==
+        doctest::Approx(compute.count(Event::instructions) * kApply / kCompute).epsilon(0.05));
+  CHECK(worker.whole.count(Event::instructions) == doctest::Approx(3.0 * (kCompute + kApply)).epsilon(0.05));
 }
 
 TEST_CASE("memory is bounded: the latest spans and iterations stay, sums are of all") {

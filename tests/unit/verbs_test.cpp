@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "transport/sealed.h"
 #include "transport/verbs/memory.h"
 #include "transport_fixture.h"
 
@@ -110,19 +111,29 @@ TEST_CASE("a write from memory that is not registered is refused here") {
   CHECK(job[0]->health.message() == "a write comes from memory that was not registered");
 }
 
-TEST_CASE("offers of another run are refused, and keys do not travel in the clear") {
-  if (!is_usable()) return;
+/// Two processes that are not connected, their offers, and secrets of one letter each.
+std::vector<std::unique_ptr<Endpoint>> exposed_pair(std::vector<std::string>& blobs,
+                                                    const std::string& device = "",
+                                                    const std::string& secrets = "aa") {
   std::vector<std::unique_ptr<Endpoint>> job;
-  std::vector<std::string> blobs;
   for (int rank = 0; rank < 2; ++rank) {
     auto made = std::make_unique<Endpoint>();
-    made->settings = {rank, 2, 1, 1, std::string(32, rank == 0 ? 'a' : 'b'), "", 2, &made->health};
+    const std::string secret(32, secrets[static_cast<std::size_t>(rank)]);
+    made->settings = {rank, 2, 1, 1, secret, "", 2, &made->health};
+    made->settings.verbs.device = device;
     made->transport = create("verbs", made->settings);
     const std::vector<Transport::Part> parts{{0, 64}, {64, 64}};
     made->transport->expose(128, parts);
     blobs.push_back(made->transport->blob());
     job.push_back(std::move(made));
   }
+  return job;
+}
+
+TEST_CASE("offers of another run are refused, and keys do not travel in the clear") {
+  if (!is_usable()) return;
+  std::vector<std::string> blobs;
+  const auto job = exposed_pair(blobs, "", "ab");
   CHECK(blobs[0].find("EWVERB") == blobs[0].npos);
   CHECK_THROWS_WITH_AS(job[0]->transport->connect(blobs),
                        "rank 1 cannot be connected over verbs: it has another secret", Error);
@@ -130,17 +141,8 @@ TEST_CASE("offers of another run are refused, and keys do not travel in the clea
 
 TEST_CASE("a peer that never comes is named within the timeout") {
   if (!is_usable()) return;
-  std::vector<std::unique_ptr<Endpoint>> job;
   std::vector<std::string> blobs;
-  for (int rank = 0; rank < 2; ++rank) {
-    auto made = std::make_unique<Endpoint>();
-    made->settings = {rank, 2, 1, 1, std::string(32, 'a'), "", 2, &made->health};
-    made->transport = create("verbs", made->settings);
-    const std::vector<Transport::Part> parts{{0, 64}, {64, 64}};
-    made->transport->expose(128, parts);
-    blobs.push_back(made->transport->blob());
-    job.push_back(std::move(made));
-  }
+  const auto job = exposed_pair(blobs);
   job[1]->transport.reset();
   const auto start = std::chrono::steady_clock::now();
   std::string said;
@@ -151,6 +153,36 @@ TEST_CASE("a peer that never comes is named within the timeout") {
   }
   CHECK(said.starts_with("rank 1 "));
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(4));
+}
+
+TEST_CASE("who calls or answers over iWARP without the token of the connection is refused") {
+  const char* device = std::getenv("EDGEWIRE_TEST_IWARP");
+  if (device == nullptr) return;
+  const std::string over = " cannot be connected over " + std::string(device) + " port 1: ";
+  for (const std::size_t forger : {1U, 0U}) {
+    std::vector<std::string> blobs;
+    const auto job = exposed_pair(blobs, device);
+    // At the end of an offer are two connections of 24 bytes: with rank 0 and with rank 1, the token last.
+    const std::string use = "edgewire verbs offer", secret = job[0]->settings.secret;
+    std::string offer = unseal(blobs[1 - forger], secret, use);
+    REQUIRE(offer.size() > 48);
+    offer[offer.size() - (forger == 1 ? 1 : 25)] ^= 1;
+    std::vector<std::string> forged = blobs;
+    forged[1 - forger] = seal(offer, secret, use);
+    std::string said[2];
+    parallel(2, [&](int rank) {
+      const auto r = static_cast<std::size_t>(rank);
+      try {
+        job[r]->transport->connect(r == forger ? forged : blobs);
+      } catch (const Error& error) {
+        said[r] = error.what();
+      }
+    });
+    CHECK(said[1] ==
+          "rank 0" + over + (forger == 1 ? "it refuses the call" : "who answered is not of this run"));
+    CHECK(said[0].starts_with(forger == 1 ? "rank 1" + over + "no answer within 2 s" : "rank 1 "));
+    CHECK(job[0]->transport->counters().refused_connections == (forger == 1 ? 1 : 0));
+  }
 }
 
 TEST_CASE("more signals than credits arrive, whoever polls") {

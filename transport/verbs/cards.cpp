@@ -47,7 +47,7 @@ std::string network_of(const Device& device) {
   if (network.empty())
     throw Error(
         fmt::format("{} has no IPv4 address here (--transport verbs takes it all the same)", device.label()));
-  return network;
+  return device.is_iwarp ? "iWARP:" + network : network;  // which does not reach RoCE
 }
 
 /// InfiniBand Architecture Specification 1.4, 14.2.5.6 (PortInfo): codes of speed and width.

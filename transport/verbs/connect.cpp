@@ -17,11 +17,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kGoodbyeLimit{1};
+constexpr std::chrono::milliseconds kFirstHelloPause{50};
 
 /// What the other processes must know of this one. Then come, for each rail, a RailOffer and, for each
 /// process, the key of its part; then, for each process and lane, a LinkAddress.
 struct Offer {
-  char magic[8] = {'E', 'W', 'V', 'E', 'R', 'B', '0', '2'};
+  char magic[8] = {'E', 'W', 'V', 'E', 'R', 'B', '0', '3'};
   std::int32_t rank = -1;
   std::int32_t size = 0;
   std::int32_t lanes = 0;
@@ -38,13 +39,15 @@ struct RailOffer {
   std::uint32_t ethernet = 0;
   std::uint32_t lid = 0;
   std::uint32_t arrivals_key = 0;
+  std::uint32_t cm_port = 0;  ///< iWARP
   std::uint8_t gid[16] = {};
 };
 struct LinkAddress {
   std::uint32_t number = 0;
   std::uint32_t psn = 0;
+  Token token{};  ///< iWARP
 };
-static_assert(sizeof(RailOffer) == 4 * 4 + 16 && sizeof(LinkAddress) == 8);
+static_assert(sizeof(RailOffer) == 5 * 4 + 16 && sizeof(LinkAddress) == 8 + sizeof(Token));
 
 namespace {
 
@@ -89,6 +92,7 @@ std::string Verbs::blob() const {
     rail.mtu = device.attributes.active_mtu;
     rail.ethernet = device.is_ethernet() ? 1 : 0;
     rail.lid = device.attributes.lid;
+    rail.cm_port = rails_[r].cm_port;
     rail.arrivals_key = rails_[r].arrivals.region->rkey;
     std::memcpy(rail.gid, device.gid.raw, sizeof rail.gid);
     append(text, rail);
@@ -96,7 +100,8 @@ std::string Verbs::blob() const {
       append(text, piece == nullptr ? std::uint32_t{0} : piece->registrations[r].region->rkey);
   }
   for (std::size_t i = 0; i < links_.size(); ++i)
-    append(text, links_[i] == nullptr ? LinkAddress{} : LinkAddress{links_[i]->qp->qp_num, psns_[i]});
+    append(text,
+           links_[i] == nullptr ? LinkAddress{} : LinkAddress{links_[i]->qp->qp_num, psns_[i], tokens_[i]});
   return seal(text, settings_.secret, kSealUse);
 }
 
@@ -134,10 +139,13 @@ void Verbs::connect(std::span<const std::string> blobs) {
       if ((rail.ethernet != 0) != device.is_ethernet())
         throw refuse(
             fmt::format("one has Ethernet, the other InfiniBand ({} here; --verbs-device)", device.label()));
+      if ((rail.cm_port != 0) != device.is_iwarp)
+        throw refuse(fmt::format("only one has iWARP ({} here; --verbs-device)", device.label()));
       mtu = std::min(mtu, rail.mtu);
     }
   }
   mtu_bytes_ = 128U << mtu;
+  std::vector<Call> calls;
   for (const auto& link : links_) {
     if (link == nullptr) continue;
     const std::string& text = offers[static_cast<std::size_t>(link->peer)];
@@ -150,8 +158,14 @@ void Verbs::connect(std::span<const std::string> blobs) {
                                           static_cast<std::size_t>(settings_.rank) * sizeof(std::uint32_t));
     link->remote_counts = offer.arrivals + mine * sizeof(Arrivals) + offsetof(Arrivals, counts);
     link->counts_key = rail.arrivals_key;
-    bring_up(*link, value_at<LinkAddress>(text, rails_end + mine * sizeof(LinkAddress)), rail);
+    const auto address = value_at<LinkAddress>(text, rails_end + mine * sizeof(LinkAddress));
+    if (connector_ == nullptr)
+      bring_up(*link, address, rail);
+    else
+      calls.push_back(call_of(*link, address, rail));
   }
+  if (connector_ != nullptr)
+    connector_->connect(std::move(calls), settings_.peer_timeout_s, *settings_.health);
   greet();
   if (!settings_.verbs.progress_thread) return;
   has_thread_ = true;
@@ -201,10 +215,23 @@ void Verbs::bring_up(Link& link, const LinkAddress& address, const RailOffer& of
          "sent to");
 }
 
+Call Verbs::call_of(const Link& link, const LinkAddress& address, const RailOffer& offer) const {
+  Call call;
+  call.peer = link.peer;
+  call.device = &device_of(link);
+  call.queue_pair = link.qp->qp_num;
+  call.expected = tokens_[link.index];
+  call.shown = address.token;
+  call.is_ours = !greets_second(link);
+  std::memcpy(call.address.raw, offer.gid, sizeof offer.gid);
+  call.port = static_cast<std::uint16_t>(offer.cm_port);
+  return call;
+}
+
 /// Exchanges one message with every peer on every lane: then both ends are up, and addresses and MTU fit.
 void Verbs::greet() {
   for (const auto& link : links_)
-    if (link != nullptr) post_message(*link, Message::Hello);
+    if (link != nullptr && !greets_second(*link)) post_message(*link, Message::Hello);
   const auto deadline = Clock::now() + std::chrono::duration<double>(settings_.peer_timeout_s);
   const auto missing = [&] {
     return std::find_if(links_.begin(), links_.end(), [](const auto& link) {
@@ -212,15 +239,30 @@ void Verbs::greet() {
     });
   };
   poll();
+  auto again = Clock::now() + kFirstHelloPause;
+  auto pause = kFirstHelloPause;
   for (auto first = missing(); first != links_.end(); first = missing()) {
-    if (Clock::now() > deadline)
-      throw Error(
-          fmt::format("rank {} has not answered over {} within {} s (do both ends' GID, MTU and VLAN fit? "
-                      "is UDP port 4791 open?)",
-                      (*first)->peer, device_of(**first).label(), settings_.peer_timeout_s));
+    const auto now = Clock::now();
+    if (now > deadline)
+      throw Error(fmt::format(
+          "rank {} has not answered over {} within {} s{}", (*first)->peer, device_of(**first).label(),
+          settings_.peer_timeout_s,
+          connector_ != nullptr ? "" : " (do both ends' GID, MTU and VLAN fit? is UDP port 4791 open?)"));
+    if (connector_ != nullptr && now > again) {
+      greet_again();
+      again = now + (pause *= 2);
+    }
     if (!wait(std::chrono::milliseconds(10))) throw Error(settings_.health->message());
   }
   connected_ = true;
+}
+
+/// SoftiWARP overlooks what comes right behind its answer to a call, until there is more.
+void Verbs::greet_again() noexcept {
+  for (const auto& link : links_)
+    if (link != nullptr && !greets_second(*link) && !link->greeted.load(std::memory_order_acquire) &&
+        link->messages.load() == 0 && link->hellos++ < kHellos)
+      post_message(*link, Message::Hello);
 }
 
 Verbs::~Verbs() {
@@ -233,10 +275,16 @@ Verbs::~Verbs() {
   for (const auto& link : links_) {
     if (link == nullptr) continue;
     post(*link);
-    if (!link->ended.load(std::memory_order_acquire)) post_message(*link, Message::Goodbye);
+    if (connector_ != nullptr || !link->ended.load(std::memory_order_acquire))
+      post_message(*link, Message::Goodbye);
   }
-  const auto pending = [](const std::unique_ptr<Link>& link) {
-    return link != nullptr && !link->ended.load(std::memory_order_acquire) &&
+  // An iWARP connection ends with this process's end of it, and a peer without a goodbye would call that a
+  // failure. What has completed may still be on its way then, so that both wait for the other's.
+  const auto pending = [this](const std::unique_ptr<Link>& link) {
+    if (link == nullptr) return false;
+    const bool has_ended = link->ended.load(std::memory_order_acquire);
+    if (connector_ != nullptr) return !has_ended || link->messages.load() > 0;
+    return !has_ended &&
            (link->reaped.load(std::memory_order_acquire) != link->queued || link->messages.load() > 0);
   };
   const auto deadline = Clock::now() + kGoodbyeLimit;

@@ -1,6 +1,8 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "transport/verbs/verbs.h"
@@ -116,6 +118,14 @@ void Verbs::ring_doorbell(int lane) noexcept {
     if (!settings_.leaves_out(peer)) post(link(lane, peer));
 }
 
+/// A broken iWARP connection takes no requests, but its receives end, too, and tell of it in their turn.
+void Verbs::look_at_post(const Link& link, int error) noexcept {
+  if (error == 0) return;
+  const int cause = error == -1 ? errno : std::abs(error);
+  if (device_of(link).is_iwarp && cause == ENOTCONN) return;
+  fail(-1, device_of(link).name + " does not take requests: " + std::strerror(cause));
+}
+
 void Verbs::post(Link& link) noexcept {
   if (link.batched == 0) return;
   ibv_send_wr& last = link.batch[link.batched - 1];
@@ -126,7 +136,7 @@ void Verbs::post(Link& link) noexcept {
   ibv_send_wr* bad = nullptr;
   const int error = ibv_post_send(link.qp.get(), link.batch.data(), &bad);
   link.batched = 0;
-  if (error != 0) fail(-1, device_of(link).name + " does not take requests: " + std::strerror(error));
+  look_at_post(link, error);
 }
 
 /// One of our own: has its own places in the queue.
@@ -148,8 +158,7 @@ void Verbs::post_message(Link& link, Message message) noexcept {
     request.num_sge = 1;
   }
   ibv_send_wr* bad = nullptr;
-  if (const int error = ibv_post_send(link.qp.get(), &request, &bad); error != 0)
-    fail(-1, device_of(link).name + " does not take requests: " + std::strerror(error));
+  look_at_post(link, ibv_post_send(link.qp.get(), &request, &bad));
 }
 
 /// `place`: where a send goes, of Arrivals::messages.
@@ -189,18 +198,22 @@ Counters Verbs::counters() const noexcept {
   Counters total = lanes_.sum();
   total.wire_bytes = wire_bytes_of(total.frame_bytes);
   total.refused_frames = refused_frames_.load(std::memory_order_relaxed);
+  if (connector_ != nullptr) total.refused_connections = connector_->refused();
   return total;
 }
 
-/// Full packets and one for the rest. RoCE v2 on Ethernet: preamble 8, Ethernet header 14, check sequence 4,
-/// gap 12, IPv4 20, UDP 8, base transport header 12, invariant check 4; InfiniBand: local route header 8,
-/// base transport header 12, checks 4 and 2. The first packet names the place, in 16 bytes more.
+/// Full packets and one for the rest. iWARP on Ethernet: preamble 8, Ethernet header 14, check sequence 4,
+/// gap 12, IPv4 20, TCP with timestamps 32, length 2 and check 4 (RFC 5044), headers 14 (RFC 5041, 5040).
+/// RoCE v2 on Ethernet: preamble 8, Ethernet header 14, check sequence 4, gap 12, IPv4 20, UDP 8, base
+/// transport header 12, invariant check 4; InfiniBand: local route header 8, base transport header 12, checks
+/// 4 and 2. The first packet names the place, in 16 bytes more.
 std::uint64_t Verbs::wire_bytes_of(std::uint64_t frame_bytes) const noexcept {
   if (frame_bytes == 0) return 0;
-  const std::uint64_t header_bytes = rails_.front().device.is_ethernet() ? 82 : 26;
+  const Device& device = rails_.front().device;
+  const std::uint64_t header_bytes = device.is_iwarp ? 110 : device.is_ethernet() ? 82 : 26;
   const std::uint64_t padded = (frame_bytes + 3) / 4 * 4;
   const std::uint64_t packets = (padded + mtu_bytes_ - 1) / mtu_bytes_;
-  return padded + packets * header_bytes + 16;
+  return padded + packets * header_bytes + (device.is_iwarp ? 0 : 16);
 }
 
 }  // namespace edgewire::transport::verbs

@@ -15,6 +15,7 @@
 #include "error.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
+#include "transport/verbs/cm.h"
 
 namespace edgewire::transport::verbs {
 namespace {
@@ -120,22 +121,26 @@ class Search {
     for (int i = 0; i < count; ++i) look_at(list[i]);
   }
 
-  /// Those that suit equally well.
+  /// Those that suit equally well, without iWARP cards where there are others: the two cannot be mixed.
   std::vector<Device> all() {
     if (best_.empty()) refuse();
+    if (!std::ranges::all_of(best_, &Device::is_iwarp))
+      std::erase_if(best_, [](const Device& device) { return device.is_iwarp; });
     return std::move(best_);
   }
 
+  const std::vector<Device>& mixture() const { return best_; }
+
   /// The one of them for this process.
   Device nearest() {
-    if (best_.empty()) refuse();
+    auto best = all();
     std::vector<int> nodes;
-    for (const Device& device : best_) nodes.push_back(device.node);
+    for (const Device& device : best) nodes.push_back(device.node);
     const auto processes =
         settings_.process_nodes.empty() ? std::vector{node_of_this_thread()} : settings_.process_nodes;
     const auto cards = topology::share_cards(nodes, processes);
     return std::move(
-        best_[static_cast<std::size_t>(cards[static_cast<std::size_t>(settings_.process_index)])]);
+        best[static_cast<std::size_t>(cards[static_cast<std::size_t>(settings_.process_index)])]);
   }
 
  private:
@@ -144,11 +149,6 @@ class Search {
     const std::string name = verbs.get_device_name(listed);
     known_ += (known_.empty() ? "" : ", ") + name;
     if (!wish_.name.empty() && name != wish_.name) return;
-    if (listed->transport_type == IBV_TRANSPORT_IWARP) {
-      trouble_ =
-          fmt::format("{} is an iWARP card, which takes librdmacm to connect; use --transport tcp", name);
-      return;
-    }
     Device device{{verbs.open_device(listed), verbs.close_device}, name};
     if (device.context == nullptr) {
       trouble_ = fmt::format("cannot open {}: {} (may this user write to /dev/infiniband/uverbs*?)", name,
@@ -158,10 +158,8 @@ class Search {
     if (verbs.query_device(device.context.get(), &device.limits) != 0) return;
     device.node = topology::node_of_card(name);
     device.can_page = can_page_on_demand(*device.context);
-    std::vector<ibv_gid_entry> gids(1024);
-    const auto found =
-        verbs.query_gid_table(device.context.get(), gids.data(), gids.size(), 0, sizeof gids[0]);
-    gids.resize(static_cast<std::size_t>(std::max<ssize_t>(found, 0)));
+    device.is_iwarp = listed->transport_type == IBV_TRANSPORT_IWARP;
+    const auto gids = addresses_of(device);
     for (std::uint8_t port = 1; port <= device.limits.phys_port_cnt; ++port) {
       if (wish_.port < 0 || wish_.port == port) look_at_port(device, port, gids);
       if (device.context == nullptr) return;  // taken
@@ -169,9 +167,26 @@ class Search {
   }
 
   [[noreturn]] void refuse() const {
+    if (!no_manager_.empty()) throw Error(no_manager_);
     if (!trouble_.empty()) throw Error(trouble_);
     if (known_.empty()) throw Error(why_none());
     throw Error(fmt::format("there is no RDMA device '{}' (known: {})", wish_.name, known_));
+  }
+
+  std::vector<ibv_gid_entry> addresses_of(const Device& device) {
+    if (device.is_iwarp) {
+      try {
+        return cm_addresses(device.name);
+      } catch (const Error& error) {
+        no_manager_ = fmt::format("{}: {}", device.name, error.what());
+        return {};
+      }
+    }
+    std::vector<ibv_gid_entry> gids(1024);
+    const auto found =
+        library().query_gid_table(device.context.get(), gids.data(), gids.size(), 0, sizeof gids[0]);
+    gids.resize(static_cast<std::size_t>(std::max<ssize_t>(found, 0)));
+    return gids;
   }
 
   void look_at_port(Device& device, std::uint8_t port, const std::vector<ibv_gid_entry>& gids) {
@@ -193,7 +208,7 @@ class Search {
       fit = here;
       device.gid_index = static_cast<std::uint8_t>(entry.gid_index);
       device.gid = entry.gid;
-      device.kind = kind_of(entry);
+      device.kind = device.is_iwarp ? "iWARP" : kind_of(entry);
     }
     if (fit == 0) {
       trouble_ = wish_.gid_index >= 0
@@ -213,6 +228,7 @@ class Search {
   bool have_address_ = false;  ///< those in best_
   std::vector<Device> best_;
   std::string trouble_;
+  std::string no_manager_;  ///< why an iWARP card cannot be connected
   std::string known_;
 };
 
@@ -239,6 +255,17 @@ std::vector<Device> open_devices(const Settings& settings) {
       throw UsageError(fmt::format("--verbs-device names {} twice", label));
   }
   return opened;
+}
+
+std::string list_devices() {
+  const Settings settings;
+  const Wish any;
+  Search search(settings, any);
+  search.look_everywhere();
+  std::string text;
+  for (const Device& device : search.mixture())
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", device.label(), device.kind);
+  return text;
 }
 
 std::vector<Device> open_all_devices(const Settings& settings) {

@@ -22,7 +22,8 @@ struct Device {
   int node = -1;  ///< NUMA node (operating-system number) of the device, -1: unknown
 
   bool can_page = false;  ///< on demand, for what reliable connections write, send and receive
-  std::string kind{};     ///< "InfiniBand", "RoCE v1", "RoCE v2"
+  std::string kind{};     ///< "InfiniBand", "RoCE v1", "RoCE v2", "iWARP"
+  bool is_iwarp = false;  ///< `gid` then is an IPv4 address of its interface
 
   bool is_ethernet() const noexcept { return attributes.link_layer == IBV_LINK_LAYER_ETHERNET; }
   bool has_ipv4() const noexcept;
@@ -36,6 +37,9 @@ struct Device {
 /// among settings.process_nodes. Of a port's addresses, RoCE v2 with IPv4 is preferred. Throws Error that
 /// says why nothing fits, and the remedy.
 std::vector<Device> open_devices(const Settings& settings);
+
+/// All that could be used, in words.
+std::string list_devices();
 
 /// All devices that this host could use, with the first port of each that is active, in the order of the
 /// system; those with settings.address where it names one. Throws Error that says why there is none.

@@ -70,6 +70,7 @@ void Verbs::take_error(const ibv_wc& completion) noexcept {
 /// What the devices say of themselves. Called by the holder of reaping_.
 void Verbs::look_at_events() noexcept {
   for (Rail& rail : rails_) look_at_events(rail);
+  if (connector_ != nullptr && connector_->is_removed()) fail(-1, "an iWARP device was removed");
 }
 
 void Verbs::look_at_events(Rail& rail) noexcept {

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <dlfcn.h>
 #include <infiniband/verbs.h>
 
 #include <memory>
+#include <string>
+
+#include "error.h"
 
 namespace edgewire::transport::verbs {
 
@@ -36,6 +40,14 @@ struct Library {
   decltype(&::ibv_event_type_str) event_type_str = nullptr;
   decltype(&::_ibv_query_gid_table) query_gid_table = nullptr;
 };
+
+/// A function of a loaded library. Throws Error.
+template <class Function>
+void find_function(void* handle, const char* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(handle, name));
+  if (function == nullptr)
+    throw Error(std::string(library) + " has no " + name + ": it is older than rdma-core 33");
+}
 
 /// Throws Error that says how to install it.
 const Library& library();

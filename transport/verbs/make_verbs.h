@@ -1,9 +1,8 @@
 // The verbs folder is the RDMA backend: writes go through a reliable connection of a network card straight
 // into the peer's registered memory. library.* finds libibverbs, device.* chooses the card, setup.cpp
-// registers memory and makes queue pairs, connect.cpp connects, datapath.cpp writes and signals, progress.cpp
-// takes completions, failures.cpp puts what went wrong into words,
-// cards.cpp tells other processes what there is. Only this header
-// is for others.
+// registers memory and makes queue pairs, connect.cpp connects, cm.* connects iWARP cards, datapath.cpp
+// writes and signals, progress.cpp takes completions, failures.cpp puts what went wrong into words, cards.cpp
+// tells other processes what there is. Only this header is for others.
 #pragma once
 
 #include <memory>
@@ -18,6 +17,9 @@ namespace edgewire::transport {
 
 /// Throws Error when no device can be used.
 std::unique_ptr<Transport> make_verbs(const Settings& settings);
+
+/// All RDMA devices with an active port and an address: "rxe0 port 1: RoCE v2, siw0 port 1: iWARP".
+std::string verbs_devices_here();
 
 /// Why no RDMA device can be used here, and the remedy; empty when one can. Tries to open one and to register
 /// memory with it.

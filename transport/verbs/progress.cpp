@@ -93,6 +93,8 @@ void Verbs::take_message(Link& link, std::uint32_t immediate, std::uint64_t coun
       link.credits.fetch_add(kReturned, std::memory_order_release);
       return;
     case Message::Hello:
+      if (greets_second(link) && !link.greeted.load(std::memory_order_relaxed))
+        post_message(link, Message::Hello);
       link.greeted.store(true, std::memory_order_release);
       return;
     case Message::Goodbye:
@@ -128,24 +130,27 @@ void Verbs::watch(std::uint32_t seen, std::chrono::microseconds timeout) noexcep
   for (const Rail& rail : rails_) ibv_req_notify_cq(rail.queue.get(), 0);
   reap(true);
   if (wakeup_.generation() != seen) return;
-  std::array<pollfd, 2 * kMaxRails> events{};
+  std::array<pollfd, 2 * kMaxRails + 1> events{};
   std::size_t count = 0;
   for (const Rail& rail : rails_) {
     events[count++] = {rail.channel->fd, POLLIN, 0};
     events[count++] = {rail.device.context->async_fd, POLLIN, 0};
   }
+  if (connector_ != nullptr) events[count++] = {connector_->event_fd(), POLLIN, 0};
   const timespec limit{timeout.count() / 1'000'000, timeout.count() % 1'000'000 * 1000};
   if (ppoll(events.data(), count, &limit, nullptr) <= 0) return;
+  bool told = connector_ != nullptr && events[count - 1].revents != 0;
   for (std::size_t r = 0; r < rails_.size(); ++r) {
     ibv_cq* queue = nullptr;
     void* context = nullptr;
     while (library().get_cq_event(rails_[r].channel.get(), &queue, &context) == 0)
       library().ack_cq_events(queue, 1);
-    if (events[2 * r + 1].revents == 0) continue;
-    hold();
-    look_at_events();
-    reaping_.clear(std::memory_order_release);
+    told = told || events[2 * r + 1].revents != 0;
   }
+  if (!told) return;
+  hold();
+  look_at_events();
+  reaping_.clear(std::memory_order_release);
 }
 
 /// The progress thread: polls on a core of its own, else sleeps until there is something to take.

@@ -34,9 +34,10 @@ std::vector<Rail> make_rails(const Settings& settings) {
     auto channel = make_channel(device);
     rails.push_back({std::move(device), std::move(domain), std::move(channel)});
     const Device& first = rails.front().device;
-    if (rails.back().device.is_ethernet() != first.is_ethernet())
-      throw Error(fmt::format("one of {} and {} has Ethernet, the other InfiniBand (--verbs-device)",
-                              first.label(), rails.back().device.label()));
+    const Device& last = rails.back().device;
+    if (last.is_ethernet() != first.is_ethernet() || last.is_iwarp != first.is_iwarp)
+      throw Error(fmt::format("{} is {}, {} is {}: they cannot be used together (--verbs-device)",
+                              first.label(), first.kind, last.label(), last.kind));
   }
   return rails;
 }
@@ -53,6 +54,10 @@ Verbs::Verbs(const Settings& settings)
   if (sodium_init() < 0) throw Error("libsodium does not start");
   if (links_.size() > Ticket::kLinks)
     throw Error(fmt::format("verbs: {} connections are too many", links_.size()));
+  if (rails_.front().device.is_iwarp) {
+    settings_.verbs.immediates = false;
+    connector_ = std::make_unique<Connector>();
+  }
   longest_message_ = rails_.front().device.attributes.max_msg_sz;
   for (const Rail& rail : rails_)
     longest_message_ = std::min<std::size_t>(longest_message_, rail.device.attributes.max_msg_sz);
@@ -146,6 +151,9 @@ void Verbs::make_links() {
     }
   }
   const std::uint32_t depth = make_queues();
+  for (Rail& rail : rails_)
+    if (connector_ != nullptr) rail.cm_port = connector_->listen(rail.device);
+  tokens_.resize(links_.size());
   psns_.resize(links_.size());
   for (const auto& link : links_) {
     if (link == nullptr) continue;
@@ -153,6 +161,7 @@ void Verbs::make_links() {
     make_queue_pair(*link);
     for (std::size_t i = 0; i < kReceives; ++i) post_receive(*link, i);
     psns_[link->index] = randombytes_uniform(1 << 24);
+    randombytes_buf(tokens_[link->index].data(), sizeof(Token));
   }
 }
 
@@ -173,7 +182,8 @@ void Verbs::make_queue_pair(Link& link) {
   attributes.port_num = rail.device.port;
   attributes.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
   if (library().modify_qp(link.qp.get(), &attributes,
-                          IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) != 0)
+                          IBV_QP_STATE | IBV_QP_ACCESS_FLAGS |
+                              (rail.device.is_iwarp ? 0 : IBV_QP_PKEY_INDEX | IBV_QP_PORT)) != 0)
     throw Error(fmt::format("{} does not prepare a queue pair: {}", rail.device.name, std::strerror(errno)));
 }
 
@@ -202,6 +212,14 @@ std::unique_ptr<Transport> make_verbs(const Settings& settings) {
     throw;
   } catch (const Error& error) {
     throw Error(fmt::format("transport verbs: {}", error.what()));
+  }
+}
+
+std::string verbs_devices_here() {
+  try {
+    return verbs::list_devices();
+  } catch (const Error& error) {
+    return error.what();
   }
 }
 

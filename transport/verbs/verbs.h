@@ -5,12 +5,13 @@
 // comes after all earlier writes of the connection are visible (InfiniBand Architecture
 // Specification 1.4, 9.5 and 10.7; RDMA-capable processors keep that order with relaxed PCIe ordering, too).
 //
-// iWARP has no immediates: there a signal is a send that carries kind and count, and takes the same receive.
-// It too is delivered after all earlier writes have been placed (RFC 5040, 5.5).
+// Connections of iWARP are made by the connection manager (cm.h); it has no immediates: there a signal is a
+// send that carries kind and count, and takes the same receive. It too is delivered after all earlier writes
+// have been placed (RFC 5040, 5.5).
 //
 // Every immediate takes one of the receives that the peer has posted. There are kReceives: kCredits for
 // signals; 2 for credit messages, each of which gives kCredits / 2 back, so that no more than 2 can be under
-// way; and one each for hello and goodbye. So a receiver is never without a posted receive.
+// way; one for goodbye; and some for hello. So a receiver is never without a posted receive.
 #pragma once
 
 #include <array>
@@ -24,6 +25,7 @@
 #include "transport/lane_counters.h"
 #include "transport/mapping.h"
 #include "transport/transport.h"
+#include "transport/verbs/cm.h"
 #include "transport/verbs/device.h"
 #include "transport/wakeup.h"
 
@@ -31,7 +33,8 @@ namespace edgewire::transport::verbs {
 
 inline constexpr std::uint32_t kCredits = 32;             ///< signals that a peer takes before it must answer
 inline constexpr std::uint32_t kReturned = kCredits / 2;  ///< credits that one message gives back
-inline constexpr std::uint32_t kReceives = kCredits + kCredits / kReturned + 2;
+inline constexpr std::uint32_t kHellos = 8;
+inline constexpr std::uint32_t kReceives = kCredits + kCredits / kReturned + 1 + kHellos;
 inline constexpr std::uint32_t kBatch = 32;     ///< requests behind one doorbell; only the last one completes
 inline constexpr std::uint32_t kMinDepth = 64;  ///< of a send queue, without messages of our own
 inline constexpr std::uint32_t kMaxDepth = 512;  ///< more would only delay the callers' notice of a slow peer
@@ -100,7 +103,8 @@ struct Rail {
   Owned<ibv_pd> domain;
   Owned<ibv_comp_channel> channel;
   Owned<ibv_cq> queue{nullptr, nullptr};
-  Registered arrivals{};  ///< of all links
+  Registered arrivals{};      ///< of all links
+  std::uint16_t cm_port = 0;  ///< where calls arrive (iWARP)
 
   // Of the holder of Verbs::reaping_.
   bool is_down = false;
@@ -115,6 +119,7 @@ struct Link {
   std::size_t rail = 0;
   Owned<ibv_qp> qp{nullptr, nullptr};
   std::uint32_t depth = 0;
+  std::uint32_t hellos = 1;  ///< sent, where this end greets first
   std::uint32_t inline_bytes = 0;
   // Where things lie at the peer.
   std::uint64_t remote_region = 0;  ///< address
@@ -206,7 +211,13 @@ class Verbs final : public Transport {
 
   // connect.cpp
   void bring_up(Link& link, const LinkAddress& address, const RailOffer& offer);
+  Call call_of(const Link& link, const LinkAddress& address, const RailOffer& offer) const;
+  /// Whether the other end sends first: of an iWARP connection, who called does (RFC 5044, 7.1.2).
+  bool greets_second(const Link& link) const noexcept {
+    return connector_ != nullptr && link.peer > settings_.rank;
+  }
   void greet();
+  void greet_again() noexcept;
 
   // datapath.cpp
   const Piece* find(const std::byte* source) const noexcept;
@@ -214,6 +225,7 @@ class Verbs final : public Transport {
                      std::uint32_t& key) const noexcept;
   ibv_send_wr& add(Link& link, const void* source, std::size_t bytes, std::uint32_t key) noexcept;
   bool has_room(const Link& link, std::size_t requests) const noexcept;
+  void look_at_post(const Link& link, int error) noexcept;
   void post(Link& link) noexcept;
   void post_message(Link& link, Message message) noexcept;
   void post_receive(Link& link, std::size_t place) noexcept;
@@ -249,7 +261,9 @@ class Verbs final : public Transport {
   std::atomic<const Piece*> first_piece_{nullptr};  ///< release by add_piece(), acquire by find()
   std::uint32_t mtu_bytes_ = 0;
   std::vector<std::uint32_t> psns_;           ///< by link
+  std::vector<Token> tokens_;                 ///< by link, that the peer is to show
   std::vector<std::unique_ptr<Link>> links_;  ///< by peer and lane; null for the own rank and peers left out
+  std::unique_ptr<Connector> connector_;      ///< iWARP; ends before the queue pairs that it connects
   std::unique_ptr<std::atomic<std::uint64_t>[]>
       signals_;  ///< by peer and kind; raise() pairs with signalled()
   LaneTable lanes_;

@@ -1,0 +1,74 @@
+#include "plan/owner_filter.h"
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <vector>
+
+using edgewire::plan::OwnerFilter;
+using edgewire::plan::Ownership;
+
+namespace {
+
+using Numbers = std::vector<std::uint32_t>;
+constexpr std::uint32_t kEnd = 0xEEEEEEEE;  // behind what may be written
+
+/// All three loops against place(), one vertex after the other.
+void check(const Ownership& ownership, const Numbers& vertices, bool wide) {
+  const auto processes = static_cast<std::size_t>(ownership.processes());
+  const OwnerFilter filter(ownership, wide);
+  std::vector<Numbers> locals(processes);
+  std::vector<std::uint8_t> kept(processes);
+  for (std::size_t p = 0; p < processes; p += 2) kept[p] = 1;
+  Numbers picked;
+  for (const auto v : vertices) {
+    const auto place = ownership.place(v);
+    locals[place.owner].push_back(place.local);
+    if (place.owner % 2 == 0) picked.push_back(v);
+  }
+
+  Numbers out(vertices.size() + OwnerFilter::kSlack + 1, kEnd);
+  auto* const end = filter.pick(vertices, kept, out.data());
+  CHECK(out.back() == kEnd);
+  CHECK(Numbers(out.data(), end) == picked);
+
+  std::vector<std::uint64_t> counts(processes, 7);
+  filter.count(vertices, counts);
+  std::vector<Numbers> dealt;
+  std::vector<std::uint32_t*> next;
+  for (std::size_t p = 0; p < processes; ++p) {
+    REQUIRE(counts[p] == locals[p].size() + 7);
+    dealt.emplace_back(locals[p].size() + 1, kEnd);
+  }
+  for (auto& list : dealt) next.push_back(list.data());
+  filter.deal(vertices, next);
+  for (std::size_t p = 0; p < processes; ++p) {
+    CHECK(next[p] == &dealt[p].back());
+    locals[p].push_back(kEnd);
+    CHECK(dealt[p] == locals[p]);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("vertices are picked, counted and dealt as one by one, however many") {
+  std::mt19937 random(1);
+  for (const int processes : {1, 2, 3, 4, 16, 17, 32, 33, 100}) {
+    for (const std::uint64_t vertices : {1000ULL, 0xFFFFFFFEULL}) {
+      const auto ownership = Ownership::hash(vertices, processes);
+      std::uniform_int_distribution<std::uint32_t> any(0, static_cast<std::uint32_t>(vertices - 1));
+      for (const std::size_t size : {0, 1, 15, 16, 17, 31, 33, 1000}) {
+        Numbers some(size);
+        for (auto& v : some) v = any(random);
+        for (const bool wide : {false, true}) check(ownership, some, wide);
+      }
+    }
+  }
+}
+
+TEST_CASE("ranges are not hashed") {
+  const std::vector<std::uint64_t> offsets{0, 3, 4, 9, 9, 12};
+  const auto ranges = Ownership::ranges(offsets, 3);
+  CHECK(!OwnerFilter(ranges).wide());
+  check(ranges, {4, 0, 1, 2, 3, 3, 4, 1}, true);
+}

@@ -1,0 +1,71 @@
+// Queue pairs of iWARP cards can only be connected by the kernel's connection manager, over TCP; librdmacm
+// speaks to it and is loaded when it is first needed.
+#pragma once
+
+#include <netinet/in.h>
+#include <rdma/rdma_cma.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "transport/health.h"
+#include "transport/verbs/device.h"
+
+namespace edgewire::transport::verbs {
+
+/// A random number that an end of a connection shows, so that the other knows that it is of this run, and
+/// which connection it is. Told in the sealed offers, then good for one connection.
+using Token = std::array<std::uint8_t, 16>;
+
+/// IPv4 addresses that lead to the device `name`, as entries of its address table, which iWARP cards lack.
+/// Throws Error with the remedy when there is no connection manager.
+std::vector<ibv_gid_entry> cm_addresses(const std::string& name);
+
+/// A queue pair to connect.
+struct Call {
+  int peer = -1;
+  const Device* device = nullptr;
+  std::uint32_t queue_pair = 0;
+  Token expected{};      ///< what the peer shows
+  Token shown{};         ///< what this end shows
+  bool is_ours = false;  ///< this end calls, the other one answers
+  ibv_gid address{};     ///< of the peer, when this end calls
+  std::uint16_t port = 0;
+  Owned<rdma_cm_id> id{nullptr, nullptr};
+  bool is_connected = false;
+};
+
+/// Makes connections and keeps them until it ends.
+class Connector {
+ public:
+  /// Throws Error.
+  Connector();
+
+  /// Waits for the peers' calls at the address of the device. Returns the TCP port.
+  std::uint16_t listen(const Device& device);
+  /// Connects all; calls that show none of the tokens are refused and counted. Throws Error that names the
+  /// peer, the device and the cause.
+  void connect(std::vector<Call> calls, double limit_s, const Health& health);
+  std::uint64_t refused() const noexcept { return refused_; }
+  /// Readable when is_removed() may have changed.
+  int event_fd() const noexcept { return channel_->fd; }
+  /// Whether a device has been removed. That a connection broke, its completions tell.
+  bool is_removed() noexcept;
+
+ private:
+  bool take_event();
+  void start(Call& call, double limit_s);
+  void go_on(Call& call, rdma_cm_event_type event, int status, const Token& token);
+  void answer(rdma_cm_id* id, const Token& token);
+
+  std::unique_ptr<rdma_event_channel, void (*)(rdma_event_channel*)> channel_;
+  std::vector<Owned<rdma_cm_id>> listeners_;
+  std::vector<Call> calls_;  ///< their ids point to them
+  int limit_ms_ = 0;
+  std::uint64_t refused_ = 0;
+  bool is_removed_ = false;
+};
+
+}  // namespace edgewire::transport::verbs
