@@ -8,6 +8,7 @@ import functools
 import os
 import pathlib
 import shlex
+import shutil
 import subprocess
 import tempfile
 import xml.etree.ElementTree as ET
@@ -45,6 +46,16 @@ def run(script, *options, machines=1, share=None):
     done = subprocess.run([RDMA_VM, *options, script], capture_output=True, text=True, timeout=LIMIT_S + 60)
     assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout
+
+
+def write_job(folder, *graphs):
+    """What a job of two machines needs: their list `hosts`, a `secret`, the graphs."""
+    (folder / "hosts").write_text("10.8.0.1\n10.8.0.2\n")
+    secret = folder / "secret"
+    secret.write_bytes(os.urandom(32))
+    secret.chmod(0o600)
+    for name, graph in graphs:
+        shutil.copy(graph, folder / name)
 
 
 @functools.cache

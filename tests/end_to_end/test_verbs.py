@@ -29,26 +29,52 @@ def graph(kronecker):
     return kronecker(12)
 
 
+@contextlib.contextmanager
+def iterating(edgewire, graph, folder, *transport):
+    """A job of two processes that iterates; it is killed at the end, and leaves no ranks."""
+    job = Running(edgewire, ["pagerank", graph, "--iterations", 1000000, "-w", 1, *transport,
+                             "--peer-timeout", 5, "-o", folder / "ranks.tsv"], 2)
+    try:
+        wait_for(lambda: min(map(cpu_seconds, job.pids)) > 3, "iterations")  # everything takes longer there
+        yield job
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(job.process.pid, signal.SIGKILL)
+        job.process.wait()
+    assert not (folder / "ranks.tsv").exists()
+
+
 @pytest.fixture
 def running(edgewire, graph, tmp_path):
-    """A job of two processes that iterates; it is killed when the test ends."""
-    job = Running(edgewire, ["pagerank", graph, "--iterations", 1000000, "-w", 1, "--transport", "verbs",
-                             "--peer-timeout", 5, "-o", tmp_path / "ranks.tsv"], 2)
-    wait_for(lambda: min(map(cpu_seconds, job.pids)) > 3, "iterations")  # everything takes longer there
-    yield job
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(job.process.pid, signal.SIGKILL)
-    job.process.wait()
-    assert not (tmp_path / "ranks.tsv").exists()
+    with iterating(edgewire, graph, tmp_path, "--transport", "verbs") as job:
+        yield job
+
+
+def run_suite(*filters, **environment):
+    """What the unit tests of the backends say; they pass."""
+    suite = pathlib.Path(os.environ["EDGEWIRE"]).parent / "tests/unit/transport_test"
+    done = subprocess.run([suite, *filters], capture_output=True, text=True, timeout=200,
+                          env={**os.environ, "EDGEWIRE_TEST_BACKEND": "verbs", **environment})
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def same_as_over_shm(edgewire, folder, graph, options, transport):
+    """The report of a job over this transport; ranks and bytes are those of shared memory."""
+    jobs = []
+    for name, over in (("other", transport), ("shm", ["--transport", "shm"])):
+        (folder / name).mkdir()
+        jobs.append(Job(edgewire, folder / name, graph, *options, *over))
+    assert jobs[0].report["transport"] == transport[1]
+    assert jobs[0].report["checksum"] == jobs[1].report["checksum"]
+    assert jobs[0].text == jobs[1].text
+    assert jobs[0].report["bound"]["payload_bytes"] == jobs[1].report["bound"]["payload_bytes"]
+    return jobs[0].report
 
 
 @pytest.mark.machine
 def test_the_suites_of_all_backends_hold():
-    suite = pathlib.Path(os.environ["EDGEWIRE"]).parent / "tests/unit/transport_test"
-    done = subprocess.run([suite], capture_output=True, text=True, timeout=200,
-                          env={**os.environ, "EDGEWIRE_TEST_BACKEND": "verbs"})
-    assert done.returncode == 0, done.stdout
-    skipped = [line for line in done.stdout.splitlines() if "skipped:" in line]
+    skipped = [line for line in run_suite().splitlines() if "skipped:" in line]
     assert all("no DPDK ports" in line for line in skipped), skipped
 
 
@@ -56,15 +82,7 @@ def test_the_suites_of_all_backends_hold():
 @pytest.mark.parametrize("processes, strategy", [*((2, strategy) for strategy in STRATEGIES), (4, "slots"), (4, "cover")])
 def test_ranks_are_those_of_shared_memory_and_bytes_those_of_the_plan(edgewire, graph, tmp_path, processes, strategy):
     options = ["-p", processes, "-w", 1, "--strategy", strategy, "--iterations", 5, "--peer-timeout", 30]
-    jobs = []
-    for transport in ("verbs", "shm"):
-        folder = tmp_path / transport
-        folder.mkdir()
-        jobs.append(Job(edgewire, folder, graph, *options, "--transport", transport))
-    assert jobs[0].report["transport"] == "verbs"
-    assert jobs[0].report["checksum"] == jobs[1].report["checksum"]
-    assert jobs[0].text == jobs[1].text
-    assert jobs[0].report["bound"]["payload_bytes"] == jobs[1].report["bound"]["payload_bytes"]
+    same_as_over_shm(edgewire, tmp_path, graph, options, ["--transport", "verbs"])
 
 
 @pytest.mark.machine
@@ -155,11 +173,7 @@ def test_a_device_that_is_deleted_ends_the_run_or_waits_for_it(edgewire, graph):
 def network(edgewire, graph, tmp_path_factory):
     """The folder with all that two machines on a network of their own, two CPU cores each, left behind."""
     folder = tmp_path_factory.mktemp("network")
-    (folder / "hosts").write_text("10.8.0.1\n10.8.0.2\n")
-    secret = folder / "secret"
-    secret.write_bytes(os.urandom(32))
-    secret.chmod(0o600)
-    shutil.copy(graph, folder / "g.ew")
+    lab.write_job(folder, ("g.ew", graph))
     lab.run(f"""
         cd {folder}
         run() {{

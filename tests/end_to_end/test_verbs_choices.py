@@ -1,16 +1,14 @@
 """What one may choose of the RDMA backend, and what is chosen between hosts; see test_verbs.py."""
 
 import json
-import os
 import pathlib
-import shutil
 import subprocess
 
 import pytest
 
 import lab
 from job import Job, check_report
-from test_verbs import packets_of
+from test_verbs import packets_of, run_suite
 
 pytestmark = pytest.mark.slow
 
@@ -57,10 +55,7 @@ def test_two_devices_share_the_traffic_of_two_workers(edgewire, wide, two_device
 
 @pytest.mark.machine
 def test_the_suite_of_the_backend_holds_over_two_devices(two_devices):
-    suite = pathlib.Path(os.environ["EDGEWIRE"]).parent / "tests/unit/transport_test"
-    done = subprocess.run([suite, "-tc=*rails*,*signals*,*writes*"], capture_output=True, text=True, timeout=200,
-                          env={**os.environ, "EDGEWIRE_TEST_BACKEND": "verbs", "EDGEWIRE_TEST_VERBS_RAILS": ",".join(two_devices)})
-    assert done.returncode == 0, done.stdout
+    run_suite("-tc=*rails*,*signals*,*writes*", EDGEWIRE_TEST_VERBS_RAILS=",".join(two_devices))
 
 
 @pytest.mark.machine
@@ -93,13 +88,8 @@ def network(edgewire, graph, wide, tmp_path_factory):
     """The folder with the reports and packets of two machines with two networks between them; they lose one device
     after the other."""
     folder = tmp_path_factory.mktemp("network")
-    (folder / "hosts").write_text("10.8.0.1\n10.8.0.2\n")
+    lab.write_job(folder, ("g.ew", graph), ("wide.ew", wide))
     (folder / "four").write_text("10.8.0.1:7001\n10.8.0.1:7002\n10.8.0.2:7001\n10.8.0.2:7002\n")
-    secret = folder / "secret"
-    secret.write_bytes(os.urandom(32))
-    secret.chmod(0o600)
-    shutil.copy(graph, folder / "g.ew")
-    shutil.copy(wide, folder / "wide.ew")
     lab.run(f"""
         cd {folder}
         run() {{

@@ -1,20 +1,17 @@
 """The RDMA backend on an iWARP stack: SoftiWARP, Linux' own, in the machines of tests/lab/rdma-vm."""
 
-import contextlib
 import json
 import os
-import pathlib
 import resource
-import shutil
 import signal
 import subprocess
 
 import pytest
 
 import lab
-from job import Job, check_report
-from test_failures import Running, check_survivors, cpu_seconds, wait_for
-from test_verbs import STRATEGIES
+from job import check_report
+from test_failures import check_survivors
+from test_verbs import STRATEGIES, iterating, run_suite, same_as_over_shm
 
 pytestmark = pytest.mark.slow
 OVER = ["--transport", "verbs", "--verbs-device", "siw0"]
@@ -42,15 +39,8 @@ def siw():
 @pytest.mark.parametrize("processes, strategy", [*((2, strategy) for strategy in STRATEGIES), (3, "edge"), (3, "cover")])
 def test_ranks_are_those_of_shared_memory_and_bytes_those_of_the_plan_over_iwarp(edgewire, graph, siw, tmp_path, processes, strategy):
     options = ["-p", processes, "-w", 1, "--strategy", strategy, "--iterations", 5, "--peer-timeout", 30]
-    jobs = []
-    for transport in (OVER, ["--transport", "shm"]):
-        folder = tmp_path / transport[1]
-        folder.mkdir()
-        jobs.append(Job(edgewire, folder, graph, *options, *transport))
-    iwarp, shm = jobs
-    assert all("siw0 port 1 (iWARP" in place and "signals sent" in place for place in iwarp.report["placement"])
-    assert iwarp.text == shm.text
-    assert iwarp.report["bound"]["payload_bytes"] == shm.report["bound"]["payload_bytes"]
+    report = same_as_over_shm(edgewire, tmp_path, graph, options, OVER)
+    assert all("siw0 port 1 (iWARP" in place and "signals sent" in place for place in report["placement"])
 
 
 @pytest.mark.machine
@@ -62,25 +52,16 @@ def test_an_iwarp_device_is_named_and_measured(edgewire, siw):
 
 @pytest.mark.machine
 def test_writes_signals_and_tokens_over_iwarp(siw):
-    suite = pathlib.Path(os.environ["EDGEWIRE"]).parent / "tests/unit/transport_test"
-    done = subprocess.run([suite, "-tc=*iWARP*,*signals*,*writes*", "-tce=*dpdk*,*card*"], capture_output=True, text=True, timeout=200,
-                          env={**os.environ, "EDGEWIRE_TEST_BACKEND": "verbs", "EDGEWIRE_TEST_VERBS_RAILS": "siw0", "EDGEWIRE_TEST_IWARP": "siw0"})
-    assert done.returncode == 0, done.stdout
+    run_suite("-tc=*iWARP*,*signals*,*writes*", "-tce=*dpdk*,*card*", EDGEWIRE_TEST_VERBS_RAILS="siw0", EDGEWIRE_TEST_IWARP="siw0")
 
 
 @pytest.mark.machine
 def test_a_killed_peer_is_named_over_iwarp(edgewire, graph, siw, tmp_path):
-    job = Running(edgewire, ["pagerank", graph, "--iterations", 1000000, "-w", 1, *OVER, "--peer-timeout", 5, "-o", tmp_path / "ranks.tsv"], 2)
-    try:
-        wait_for(lambda: min(map(cpu_seconds, job.pids)) > 2, "iterations")
+    with iterating(edgewire, graph, tmp_path, *OVER) as job:
         os.kill(job.pids[1], signal.SIGKILL)
         status, lines, seconds = job.end(timeout=20)
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(job.process.pid, signal.SIGKILL)
-    assert status == 1 and seconds < 5
-    check_survivors(lines, 1, 2)
-    assert not (tmp_path / "ranks.tsv").exists()
+        assert status == 1 and seconds < 5
+        check_survivors(lines, 1, 2)
 
 
 @pytest.mark.machine
@@ -98,11 +79,7 @@ def test_iwarp_without_its_library_is_refused_with_the_remedy(edgewire, graph, s
 def test_two_machines_over_iwarp(edgewire, graph, tmp_path):
     if reason := lab.missing() or lab.missing_iwarp():
         pytest.skip(reason)
-    (tmp_path / "hosts").write_text("10.8.0.1\n10.8.0.2\n")
-    secret = tmp_path / "secret"
-    secret.write_bytes(os.urandom(32))
-    secret.chmod(0o600)
-    shutil.copy(graph, tmp_path / "g.ew")
+    lab.write_job(tmp_path, ("g.ew", graph))
     lab.run(f"""
         cd {tmp_path}
         set -e
