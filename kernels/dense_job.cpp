@@ -48,20 +48,41 @@ class PlanReader final : public EdgeReader {
 };
 static_assert(kRowBlock == plan::ExchangePlan::kRowBlock);
 
+/// Picks the targets that a process owns.
+class OwnTargets {
+ public:
+  /// own: its vertices.
+  OwnTargets(const plan::Ownership& ownership, int rank, std::span<const std::uint32_t> own)
+      : filter_(ownership),
+        kept_(static_cast<std::size_t>(ownership.processes())),
+        owned_(filter_.wide() ? 0 : ownership.vertices()) {
+    kept_[static_cast<std::size_t>(rank)] = 1;
+    if (filter_.wide()) return;
+    for (const auto v : own) owned_.set(v);
+  }
+  /// As OwnerFilter::pick(), by a bit for each vertex where the filter is slower.
+  std::uint32_t* pick(std::span<const std::uint32_t> targets, std::uint32_t* out) const noexcept {
+    if (filter_.wide()) return filter_.pick(targets, kept_, out);
+    for (const auto t : targets) {  // no branch depends on who owns a target
+      *out = t;
+      out += owned_.test(t) ? 1 : 0;
+    }
+    return out;
+  }
+
+ private:
+  plan::OwnerFilter filter_;
+  std::vector<std::uint8_t> kept_;
+  plan::Bits owned_;
+};
+
 /// The edges from sources that a peer mirrors here to the own vertices. Rows come from the graph file: the
 /// peer sends only their numbers.
 class MirrorReader final : public EdgeReader {
  public:
-  /// owned: a bit for each vertex, needed when `filter` is not wide; kept: see its pick().
-  MirrorReader(const graph::GraphFile& graph, const plan::ExchangePlan& plan, const plan::OwnerFilter& filter,
-               std::span<const std::uint8_t> kept, const plan::Bits& owned,
+  MirrorReader(const graph::GraphFile& graph, const plan::ExchangePlan& plan, const OwnTargets& own,
                std::vector<std::uint32_t> sources)
-      : graph_(graph),
-        plan_(plan),
-        filter_(filter),
-        kept_(kept),
-        owned_(owned),
-        sources_(std::move(sources)) {
+      : graph_(graph), plan_(plan), own_(own), sources_(std::move(sources)) {
     for (const auto v : sources_)
       rows_.push_back(rows_.back() + graph.offsets()[v + std::size_t{1}] - graph.offsets()[v]);
   }
@@ -78,15 +99,8 @@ class MirrorReader final : public EdgeReader {
     ends.clear();
     std::uint32_t* next = destinations.data();
     for (std::uint32_t i = first; i < last; ++i) {
-      const std::uint32_t* const end = targets + offsets[sources_[i] + std::size_t{1}];
-      if (filter_.wide()) {
-        next = filter_.pick({targets + offsets[sources_[i]], end}, kept_, next);
-      } else {  // no branch depends on who owns a target, which no processor can foresee
-        for (const auto* t = targets + offsets[sources_[i]]; t != end; ++t) {
-          *next = *t;
-          next += owned_.test(*t) ? 1 : 0;
-        }
-      }
+      const std::uint32_t v = sources_[i];
+      next = own_.pick({targets + offsets[v], targets + offsets[v + std::size_t{1}]}, next);
       ends.push_back(static_cast<std::uint32_t>(next - destinations.data()));
     }
     destinations.resize(static_cast<std::size_t>(next - destinations.data()));
@@ -96,9 +110,7 @@ class MirrorReader final : public EdgeReader {
  private:
   const graph::GraphFile& graph_;
   const plan::ExchangePlan& plan_;
-  const plan::OwnerFilter& filter_;
-  std::span<const std::uint8_t> kept_;
-  const plan::Bits& owned_;
+  const OwnTargets& own_;
   std::vector<std::uint32_t> sources_;  ///< global ids
   std::vector<std::uint64_t> rows_{0};  ///< [source]: edges of those before it
 };
@@ -321,12 +333,7 @@ void DenseJob::spread_columns(const topology::Machine& machine) {
 void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan, const TileSizes& sizes) {
   mirror_tiles_.resize(static_cast<std::size_t>(wire_.size()));
   if (strategy_ != plan::Strategy::cover) return;
-  const plan::OwnerFilter filter(*ownership_);
-  std::vector<std::uint8_t> kept(static_cast<std::size_t>(wire_.size()));
-  kept[static_cast<std::size_t>(wire_.rank())] = 1;
-  plan::Bits owned(filter.wide() ? 0 : graph_.vertices());
-  if (!filter.wide())
-    for (const auto v : own_->ids()) owned.set(v);
+  const OwnTargets own(*ownership_, wire_.rank(), own_->ids());
   const auto bounds = std::span(column_bounds_).first(column_nodes_.size() + 1);
   for (const auto& stream : exchange_->incoming()) {
     if (!stream.mirrors || stream.targets.empty()) continue;
@@ -345,7 +352,7 @@ void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan, const TileSize
     for (std::uint64_t b = 0; b < blocks.size(); ++b)
       if (blocks[b]) graph_.verify_rows(b * kBlock, std::min((b + 1) * kBlock, graph_.vertices()));
     mirror_tiles_[peer] =
-        build_tiles(*pool_, MirrorReader(graph_, plan, filter, kept, owned, std::move(sources)), bounds,
+        build_tiles(*pool_, MirrorReader(graph_, plan, own, std::move(sources)), bounds,
                     std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1), sizes);
   }
 }
