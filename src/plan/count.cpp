@@ -99,7 +99,7 @@ struct Pair {
 
 /// Bytes for a pair and its cover; see minimum_cover().
 std::uint64_t pair_bytes(std::uint64_t edges, std::uint64_t sources, std::uint64_t destinations) {
-  return edges * sizeof(std::uint32_t) + std::min(edges, sources) * (12 + 44 + 4) + destinations * (12 + 4);
+  return edges * sizeof(std::uint32_t) + std::min(edges, sources) * (12 + 44 + 4) + destinations * (13 + 4);
 }
 
 /// Edges of process `from` to the processes [first, last).

@@ -60,7 +60,7 @@ struct PairCover {
 /// the cover: it stays a cover, and the gap is their number.
 ///
 /// Time: O(edges x rounds). Serial and deterministic. Memory beside the result: at most 20 bytes for each
-/// source, 12 for each destination.
+/// source, 12 and two bits for each destination.
 PairCover minimum_cover(const PairEdges& edges, const CoverOptions& options = {});
 
 }  // namespace edgewire::plan

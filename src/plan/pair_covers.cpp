@@ -42,7 +42,9 @@ void for_each_row(const graph::GraphFile& graph, const Ownership& ownership, std
   std::array<std::uint32_t, kAsked> vertices, next;
   const auto ask = [&](std::uint32_t from) {
     const std::uint32_t count = std::min(kAsked, last - from);
-    for (std::uint32_t i = 0; i < count; ++i) next[i] = ownership.vertex(rank, from + i);
+    ownership.visit([&](const auto& scheme) {
+      for (std::uint32_t i = 0; i < count; ++i) next[i] = scheme.vertex(rank, from + i);
+    });
     fetch_rows(graph, std::span(next).first(count));
   };
   const auto offsets = graph.offsets();
