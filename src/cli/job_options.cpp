@@ -91,8 +91,7 @@ void add_verbs_options(CLI::App& command, transport::VerbsChoice& verbs) {
 void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk) {
   command.add_option("--dpdk-port", dpdk.port,
                      "port of dpdk: PCI address[,mtu=BYTES], or virtual device as net_af_packet0,iface=eth0; "
-                     "several processes of a "
-                     "host take theirs from a list, divided by ;");
+                     "several processes of a host take theirs from a list, divided by ;");
   command.add_option(
       "--dpdk-udp", dpdk.udp,
       "frames in IPv4 and UDP, which pass routers and are spread over queues, from this address: "

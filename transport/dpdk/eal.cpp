@@ -124,12 +124,15 @@ int first_cpu() {
   return 0;
 }
 
+/// What stands before the arguments of a port.
+std::string address_of(const std::string& port) { return port.substr(0, port.find(',')); }
+
 }  // namespace
 
 std::string take_complaint() { return log().take(); }
 
 bool is_pci(const std::string& port) {
-  const std::string address = port.substr(0, port.find(','));
+  const std::string address = address_of(port);
   return address.find_first_not_of("0123456789abcdefABCDEF:.") == address.npos &&
          address.find(':') != address.npos && address.find('.') != address.npos;
 }
@@ -145,7 +148,7 @@ std::uint16_t card_mtu(const std::string& port) {
 }
 
 void check_card(const std::string& port) {
-  const std::string address = port.substr(0, port.find(','));
+  const std::string address = address_of(port);
   const std::string folder =
       fmt::format("/sys/bus/pci/devices/{}{}",
                   std::count(address.begin(), address.end(), ':') < 2 ? "0000:" : "", address);
