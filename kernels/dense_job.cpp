@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <numeric>
 
 #include "engine/link_probe.h"
 #include "error.h"
@@ -15,9 +16,7 @@
 #include "kernels/ownership_choice.h"
 #include "kernels/plan_cache.h"
 #include "launch/packing.h"
-#include "plan/bits.h"
-#include "plan/fetch_rows.h"
-#include "plan/owner_filter.h"
+#include "plan/balance.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 
@@ -48,71 +47,53 @@ class PlanReader final : public EdgeReader {
 };
 static_assert(kRowBlock == plan::ExchangePlan::kRowBlock);
 
-/// Picks the targets that a process owns.
-class OwnTargets {
+/// The edges that a peer moved here, see plan::MovedEdges.
+class MovedReader final : public EdgeReader {
  public:
-  /// own: its vertices.
-  OwnTargets(const plan::Ownership& ownership, int rank, std::span<const std::uint32_t> own)
-      : filter_(ownership),
-        kept_(static_cast<std::size_t>(ownership.processes())),
-        owned_(filter_.wide() ? 0 : ownership.vertices()) {
-    kept_[static_cast<std::size_t>(rank)] = 1;
-    if (filter_.wide()) return;
-    for (const auto v : own) owned_.set(v);
-  }
-  /// As OwnerFilter::pick(), by a bit for each vertex where the filter is slower.
-  std::uint32_t* pick(std::span<const std::uint32_t> targets, std::uint32_t* out) const noexcept {
-    if (filter_.wide()) return filter_.pick(targets, kept_, out);
-    for (const auto t : targets) {  // no branch depends on who owns a target
-      *out = t;
-      out += owned_.test(t) ? 1 : 0;
+  /// sources: that the peer mirrors here; own: vertices of this process. Throws Error where the edges are
+  /// none between these.
+  MovedReader(const plan::ExchangePlan& plan, const plan::Ownership& ownership, int rank, int peer,
+              plan::MovedEdges edges, std::uint32_t sources)
+      : plan_(plan), edges_(std::move(edges)), rows_(sources), before_(sources / kRowBlock + std::size_t{2}) {
+    const auto me = static_cast<std::uint32_t>(rank);
+    for (std::size_t at = 0; at < edges_.size();) {
+      const bool header = edges_.size() - at >= 2 && edges_[at] < sources && rows_[edges_[at]].empty();
+      const std::size_t count = header ? edges_[at + 1] : 0;
+      if (count == 0 || count > edges_.size() - at - 2) fail(peer);
+      const auto row = std::span(edges_).subspan(at + 2, count);
+      for (auto& vertex : row) {
+        if (vertex >= ownership.count(me)) fail(peer);
+        vertex = ownership.vertex(me, vertex);
+      }
+      rows_[edges_[at]] = row;
+      before_[edges_[at] / kRowBlock + 1] += count;
+      at += 2 + count;
     }
-    return out;
+    std::partial_sum(before_.begin(), before_.end(), before_.begin());
   }
-
- private:
-  plan::OwnerFilter filter_;
-  std::vector<std::uint8_t> kept_;
-  plan::Bits owned_;
-};
-
-/// The edges from sources that a peer mirrors here to the own vertices. Rows come from the graph file: the
-/// peer sends only their numbers.
-class MirrorReader final : public EdgeReader {
- public:
-  MirrorReader(const graph::GraphFile& graph, const plan::ExchangePlan& plan, const OwnTargets& own,
-               std::vector<std::uint32_t> sources)
-      : graph_(graph), plan_(plan), own_(own), sources_(std::move(sources)) {
-    for (const auto v : sources_)
-      rows_.push_back(rows_.back() + graph.offsets()[v + std::size_t{1}] - graph.offsets()[v]);
-  }
-  std::uint32_t sources() const override { return static_cast<std::uint32_t>(sources_.size()); }
+  std::uint32_t sources() const override { return static_cast<std::uint32_t>(rows_.size()); }
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
-    return rows_[last] - rows_[first];
+    return before_[(last + kRowBlock - 1) / kRowBlock] - before_[first / kRowBlock];
   }
   void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
             std::vector<std::uint32_t>& ends) const override {
-    const auto offsets = graph_.offsets();
-    const std::uint32_t* const targets = graph_.targets().data();
-    plan::fetch_rows(graph_, std::span(sources_).subspan(last, std::min(kRowBlock, sources() - last)));
-    destinations.resize(edges(first, last) + plan::OwnerFilter::kSlack);
+    destinations.clear();
     ends.clear();
-    std::uint32_t* next = destinations.data();
     for (std::uint32_t i = first; i < last; ++i) {
-      const std::uint32_t v = sources_[i];
-      next = own_.pick({targets + offsets[v], targets + offsets[v + std::size_t{1}]}, next);
-      ends.push_back(static_cast<std::uint32_t>(next - destinations.data()));
+      destinations.insert(destinations.end(), rows_[i].begin(), rows_[i].end());
+      ends.push_back(static_cast<std::uint32_t>(destinations.size()));
     }
-    destinations.resize(static_cast<std::size_t>(next - destinations.data()));
     plan_.number_own(destinations);
   }
 
  private:
-  const graph::GraphFile& graph_;
+  [[noreturn]] static void fail(int peer) {
+    throw Error(fmt::format("rank {} sent a faulty exchange plan: edges of mirrors", peer));
+  }
   const plan::ExchangePlan& plan_;
-  const OwnTargets& own_;
-  std::vector<std::uint32_t> sources_;  ///< global ids
-  std::vector<std::uint64_t> rows_{0};  ///< [source]: edges of those before it
+  plan::MovedEdges edges_;
+  std::vector<std::span<const std::uint32_t>> rows_;  ///< [source], global ids
+  std::vector<std::uint64_t> before_;                 ///< [source / kRowBlock]: edges of those before
 };
 
 }  // namespace
@@ -256,6 +237,7 @@ void DenseJob::build(const DenseOptions& options, const topology::Machine& machi
   const auto made = make_plan(options, for_each);
   plan::ExchangePlan& plan = *made;
   matching_ = plan.matching();
+  if (strategy_ == plan::Strategy::cover) balance(plan, for_each);
   exchange_ = std::make_unique<engine::Exchange>(wire_, *link_, *own_, plan, strategy_, options.encoding,
                                                  options.workers, for_each);
   const std::uint64_t share =
@@ -332,29 +314,46 @@ void DenseJob::spread_columns(const topology::Machine& machine) {
 
 void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan, const TileSizes& sizes) {
   mirror_tiles_.resize(static_cast<std::size_t>(wire_.size()));
-  if (strategy_ != plan::Strategy::cover) return;
-  const OwnTargets own(*ownership_, wire_.rank(), own_->ids());
   const auto bounds = std::span(column_bounds_).first(column_nodes_.size() + 1);
   for (const auto& stream : exchange_->incoming()) {
     if (!stream.mirrors || stream.targets.empty()) continue;
-    const auto peer = static_cast<std::uint32_t>(stream.peer);
-    std::vector<std::uint32_t> sources;
-    constexpr std::uint64_t kBlock = 4096;  // rows that are verified together
-    std::vector<bool> blocks(graph_.vertices() / kBlock + 1);
-    for (const auto local : stream.targets) {
-      if (local >= ownership_->count(peer)) {
-        throw Error(fmt::format("rank {} sent a faulty exchange plan: mirror {}", peer, local));
-      }
-      const std::uint32_t v = ownership_->vertex(peer, local);
-      blocks[v / kBlock] = true;
-      sources.push_back(v);
-    }
-    for (std::uint64_t b = 0; b < blocks.size(); ++b)
-      if (blocks[b]) graph_.verify_rows(b * kBlock, std::min((b + 1) * kBlock, graph_.vertices()));
-    mirror_tiles_[peer] =
-        build_tiles(*pool_, MirrorReader(graph_, plan, own, std::move(sources)), bounds,
+    const MovedReader reader(plan, *ownership_, wire_.rank(), stream.peer, exchange_->take_moved(stream.peer),
+                             static_cast<std::uint32_t>(stream.targets.size()));
+    mirror_tiles_[static_cast<std::size_t>(stream.peer)] =
+        build_tiles(*pool_, reader, bounds,
                     std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1), sizes);
   }
+}
+
+/// All processes agree which edges either of two of them computes, and hand over those that move.
+void DenseJob::balance(plan::ExchangePlan& plan, const plan::ForEach& for_each) {
+  const auto processes = static_cast<std::size_t>(wire_.size());
+  const auto& covers = plan.covers();
+  std::vector<std::uint64_t> row(2 * processes);  // of moved and free edges, and all that are in neither
+  for (std::size_t p = 0; p < processes; ++p) {
+    row[p] = covers[p].moved_edges;
+    row[processes + p] = covers[p].free_edges;
+  }
+  row.push_back(plan.edges());
+  plan::Traffic edges(wire_.size()), moved(wire_.size()), free(wire_.size());
+  const auto rows = wire_.allgather(launch::pack(row));
+  for (std::size_t from = 0; from < processes; ++from) {
+    row = launch::unpack<std::uint64_t>(rows[from], static_cast<int>(from), 2 * processes + 1);
+    edges.at(from, from) = row.back();
+    for (std::size_t to = 0; to < processes; ++to) {
+      moved.at(from, to) = row[to];
+      free.at(from, to) = row[processes + to];
+      if (from != to) {
+        edges.at(from, to) = row[to];
+        edges.at(from, from) -= row[to];
+      }
+    }
+  }
+  const auto balanced = plan::balance(edges, moved, free);
+  const auto me = static_cast<std::size_t>(wire_.rank());
+  std::vector<std::uint64_t> more;
+  for (std::size_t to = 0; to < processes; ++to) more.push_back(balanced.at(me, to) - moved.at(me, to));
+  plan.move_edges(more, for_each);
 }
 
 void DenseJob::count_traffic() {

@@ -117,6 +117,7 @@ class DenseJob {
   double link_rate(const DenseOptions& options);
   double compute_rate(const DenseOptions& options);
   std::unique_ptr<plan::ExchangePlan> make_plan(const DenseOptions& options, const plan::ForEach& for_each);
+  void balance(plan::ExchangePlan& plan, const plan::ForEach& for_each);
   void spread_columns(const topology::Machine& machine);
   void build_mirror_tiles(const plan::ExchangePlan& plan, const TileSizes& sizes);
   void count_traffic();

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <thread>
 
+#include "plan/balance.h"
 #include "plan/count.h"
 #include "plan/ownership.h"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plan/balance.h"
 #include "plan/edge_partition.h"
 #include "plan/ownership.h"
 #include "transport/handshake.h"
@@ -80,7 +81,7 @@ class Calculator {
     const auto cover = plan::count_cover(rows_, ownership, owned.edges, count_);
     note(cover.memory_bytes, owned.passes);
     const std::uint64_t values = plan::volume(cover.values, 1).values_sent_total;
-    add_rows(how, {Strategy::cover, &cover.values, plan::computed_edges(owned.edges, &cover.mirrored_edges),
+    add_rows(how, {Strategy::cover, &cover.values, plan::computed_edges(owned.edges, &cover.moved_edges),
                    CoverFigures{cover.matching, cover.gap(values), cover.core_seconds}});
   }
 

@@ -32,6 +32,7 @@ std::span<std::byte> bytes_of(std::vector<std::uint32_t>& values) {
 struct Exchange::Counts {
   std::uint32_t entries = 0;
   std::uint32_t slots = 0;
+  std::uint64_t words = 0;  ///< of what describes the stream, see description()
 };
 
 namespace {
@@ -43,19 +44,30 @@ std::size_t sum_slots(std::span<const Counts> lists) {
 }
 
 template <class Counts>
-std::size_t sum_entries(std::span<const Counts> lists) {
-  return std::accumulate(lists.begin(), lists.end(), std::size_t{0},
-                         [](std::size_t sum, const Counts& list) { return sum + list.entries; });
+std::size_t list_bytes(std::span<const Counts> lists) {
+  std::size_t words = 0;
+  for (const auto& list : lists) words += list.words;
+  return words * sizeof(std::uint32_t);
+}
+
+/// Of the answer to the lists.
+template <class Counts>
+std::size_t position_bytes(std::span<const Counts> lists) {
+  std::size_t entries = 0;
+  for (const auto& list : lists) entries += list.entries;
+  return entries * sizeof(std::uint32_t);
 }
 
 /// What a peer is told of a stream: the local numbers of its entries and, where they differ, their numbers of
-/// slots.
+/// slots; after mirrors, the edges that it computes.
 std::vector<std::uint32_t> description(const plan::ExchangePlan& plan, std::size_t s,
                                        const std::vector<std::uint32_t>& locals) {
   const plan::Stream& stream = plan.streams()[s];
   std::vector<std::uint32_t> list;
   if (stream.mirrors) {
     for (const auto i : plan.mirrors(stream.peer)) list.push_back(locals[i]);
+    const auto moved = plan.moved(stream.peer);
+    list.insert(list.end(), moved.begin(), moved.end());
     return list;
   }
   list = plan.entries(s);
@@ -87,9 +99,10 @@ Exchange::Exchange(launch::WireUp& wire, transport::Transport& link, const plan:
       lists_(static_cast<int>(plan.streams().size()) / wire.size()),
       writes_(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(wire.size())),
       stalled_ns_(writes_.size()) {
-  const auto in = tell_counts(plan.streams());
-  agree_on_regions(plan.streams(), in);
-  agree_on_order(plan, own, in, for_each);
+  const auto out = count_lists(plan);
+  const auto in = tell_counts(out);
+  agree_on_regions(out, in);
+  agree_on_order(plan, own, out, in, for_each);
   plan.finish(for_each);
   set_streams(plan);
 }
@@ -107,26 +120,30 @@ Exchange::Exchange(launch::WireUp& wire, transport::Transport& link, std::vector
       outgoing_(std::move(outgoing)),
       writes_(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(wire.size())),
       stalled_ns_(writes_.size()) {
-  std::vector<plan::Stream> streams(outgoing_.size());
-  for (std::size_t s = 0; s < streams.size(); ++s) {
-    streams[s].peer = static_cast<int>(s) / lists_;
-    streams[s].slots = outgoing_[s].slots;  // there is nothing to set up: no entries
-  }
-  const auto in = tell_counts(streams);
+  std::vector<Counts> out;
+  for (const auto& stream : outgoing_) out.push_back({.slots = stream.slots});  // there is nothing to set up
+  const auto in = tell_counts(out);
   for (std::size_t s = 0; s < in.size(); ++s) {
     if (static_cast<int>(s) / lists_ != rank() && in[s].slots != incoming_[s].targets.size())
       throw Error(fmt::format("rank {} has another exchange plan", s / lists_));
   }
-  agree_on_regions(streams, in);
+  agree_on_regions(out, in);
   place_streams();
 }
 
-std::vector<Exchange::Counts> Exchange::tell_counts(std::span<const plan::Stream> streams) {
-  std::vector<std::string> counts(size());
-  for (const auto& stream : streams) {
-    const Counts one{stream.entries, stream.slots};
-    counts[stream.peer] += pack(std::vector{one});
+std::vector<Exchange::Counts> Exchange::count_lists(const plan::ExchangePlan& plan) const {
+  std::vector<Counts> out;
+  for (std::size_t s = 0; s < plan.streams().size(); ++s) {
+    const plan::Stream& stream = plan.streams()[s];
+    const std::size_t more = stream.mirrors ? plan.moved(stream.peer).size() : plan.slots_of(s).size();
+    out.push_back({stream.entries, stream.slots, stream.entries + more});
   }
+  return out;
+}
+
+std::vector<Exchange::Counts> Exchange::tell_counts(const std::vector<Counts>& out) {
+  std::vector<std::string> counts(size());
+  for (std::size_t s = 0; s < out.size(); ++s) counts[s / lists_] += pack(std::vector{out[s]});
   const auto answers = wire_.alltoall(counts);
   std::vector<Counts> in;
   for (int p = 0; p < size(); ++p) {
@@ -136,22 +153,19 @@ std::vector<Exchange::Counts> Exchange::tell_counts(std::span<const plan::Stream
   return in;
 }
 
-void Exchange::agree_on_regions(std::span<const plan::Stream> streams, const std::vector<Counts>& in) {
-  const std::size_t list_values = strategy_ == Strategy::edge ? 2 : 1;
+void Exchange::agree_on_regions(const std::vector<Counts>& out, const std::vector<Counts>& in) {
   std::size_t region_bytes = 0, send_bytes = 0;
   std::vector<std::string> offsets(size());
   for (int p = 0; p < size(); ++p) {
     const auto from = std::span(in).subspan(p * lists_, lists_);
-    const auto to = streams.subspan(p * lists_, lists_);
+    const auto to = std::span(out).subspan(p * lists_, lists_);
     inbox_bytes_from_.push_back(round_up(sum_slots(from) * value_bytes()));
     inbox_bytes_to_.push_back(round_up(sum_slots(to) * value_bytes()));
-    const std::size_t setup_bytes =
-        (sum_entries(from) * list_values + sum_entries(to)) * sizeof(std::uint32_t);
+    const std::size_t setup_bytes = list_bytes(from) + position_bytes(to);
     parts_.push_back(
         {region_bytes, 2 * kScalarsBytes + round_up(std::max(2 * inbox_bytes_from_[p], setup_bytes))});
     region_bytes += parts_[p].bytes;
-    send_bytes +=
-        std::max(inbox_bytes_to_[p], round_up(sum_entries(to) * list_values * sizeof(std::uint32_t)));
+    send_bytes += std::max(inbox_bytes_to_[p], round_up(list_bytes(to)));
     const std::uint64_t offset = parts_[p].offset;
     offsets[p] = pack(std::vector{offset});
   }
@@ -169,16 +183,17 @@ void Exchange::agree_on_regions(std::span<const plan::Stream> streams, const std
 /// overwrites them with their positions and writes these back, behind the entries that it gets itself.
 /// (Mirrors keep their order: their entries come back as they are.)
 void Exchange::agree_on_order(plan::ExchangePlan& plan, const plan::OwnVertices& own,
-                              const std::vector<Counts>& in, const plan::ForEach& for_each) {
-  const std::size_t entry_bytes = (strategy_ == Strategy::edge ? 2 : 1) * sizeof(std::uint32_t);
+                              const std::vector<Counts>& out, const std::vector<Counts>& in,
+                              const plan::ForEach& for_each) {
   send_entries(plan, own);
   wait_for_setup(1);
   std::vector<std::size_t> starts(in.size());  // of each incoming list in the region
   for (std::size_t s = 0; s < in.size(); ++s) {
     starts[s] = s % lists_ == 0 ? parts_[s / lists_].offset + 2 * kScalarsBytes
-                                : starts[s - 1] + in[s - 1].entries * entry_bytes;
+                                : starts[s - 1] + list_bytes(std::span(in).subspan(s - 1, 1));
   }
   incoming_.resize(in.size());
+  moved_here_.resize(size());
   for_each(in.size(), [&](int, std::uint64_t s) {
     if (static_cast<int>(s) / lists_ != rank() && in[s].entries > 0) {
       order_stream(s, reinterpret_cast<std::uint32_t*>(region_.data() + starts[s]), in[s], own);
@@ -187,8 +202,8 @@ void Exchange::agree_on_order(plan::ExchangePlan& plan, const plan::OwnVertices&
   for (int p = 0; p < size(); ++p) {
     if (p == rank()) continue;
     // The peer's part for us begins with our own lists.
-    std::size_t remote = remote_parts_[p] + 2 * kScalarsBytes;
-    for (int l = 0; l < lists_; ++l) remote += plan.streams()[p * lists_ + l].entries * entry_bytes;
+    std::size_t remote =
+        remote_parts_[p] + 2 * kScalarsBytes + list_bytes(std::span(out).subspan(p * lists_, lists_));
     for (int l = 0; l < lists_; ++l) {
       const std::size_t bytes = in[p * lists_ + l].entries * sizeof(std::uint32_t);
       write_setup(p, remote, region_.subspan(starts[p * lists_ + l], bytes));
@@ -202,7 +217,7 @@ void Exchange::agree_on_order(plan::ExchangePlan& plan, const plan::OwnVertices&
   for (int p = 0; p < size(); ++p) {
     if (p == rank()) continue;
     const std::size_t last = p * lists_ + lists_ - 1;
-    std::size_t at = starts[last] + in[last].entries * entry_bytes;
+    std::size_t at = starts[last] + list_bytes(std::span(in).subspan(last, 1));
     for (int l = 0; l < lists_; ++l) {
       std::vector<std::uint32_t> positions(plan.streams()[p * lists_ + l].entries);
       if (!positions.empty()) std::memcpy(positions.data(), region_.data() + at, bytes_of(positions).size());
@@ -259,13 +274,17 @@ void Exchange::send_entries(const plan::ExchangePlan& plan, const plan::OwnVerti
   }
 }
 
-/// `list` holds the entries (and their numbers of slots), and then their positions.
+/// `list` holds the description, and then the entries' positions.
 void Exchange::order_stream(std::size_t s, std::uint32_t* list, const Counts& counts,
                             const plan::OwnVertices& own) {
   const int p = static_cast<int>(s) / lists_;
+  const std::size_t least = std::size_t{counts.entries} * (strategy_ == Strategy::edge ? 2 : 1);
+  if (mirrors(s) ? counts.words < least : counts.words != least)
+    throw Error(fmt::format("rank {} sent a faulty exchange plan", p));
   const std::span entries(list, counts.entries);
   if (mirrors(s)) {
     incoming_[s].targets.assign(entries.begin(), entries.end());
+    moved_here_[p].assign(list + counts.entries, list + counts.words);
     return;
   }
   const std::span slots_of(list + counts.entries, strategy_ == Strategy::edge ? counts.entries : 0);

@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "launch/wire_up.h"
@@ -94,6 +95,8 @@ class Exchange {
   std::size_t value_bytes() const noexcept { return plan::bytes_a_value(strategy_, encoding_); }
   const std::vector<IncomingStream>& incoming() const noexcept { return incoming_; }
   const std::vector<OutgoingStream>& outgoing() const noexcept { return outgoing_; }
+  /// The edges that `peer` moved here, see plan::MovedEdges; not checked yet. Can be taken once.
+  plan::MovedEdges take_moved(int peer) noexcept { return std::exchange(moved_here_[peer], {}); }
   /// Chunks of a lane in the order in which it sends them: those of mirrors first.
   const std::vector<OutgoingChunk>& lane_chunks(int lane) const noexcept { return lane_chunks_[lane]; }
   /// Chunks that `peer` sends on `lane` in each iteration, and that it gets.
@@ -153,10 +156,11 @@ class Exchange {
   bool mirrors(std::size_t stream) const noexcept {
     return strategy_ == plan::Strategy::cover && stream % static_cast<std::size_t>(lists_) == 1;
   }
-  std::vector<Counts> tell_counts(std::span<const plan::Stream> streams);
-  void agree_on_regions(std::span<const plan::Stream> streams, const std::vector<Counts>& in);
-  void agree_on_order(plan::ExchangePlan& plan, const plan::OwnVertices& own, const std::vector<Counts>& in,
-                      const plan::ForEach& for_each);
+  std::vector<Counts> count_lists(const plan::ExchangePlan& plan) const;
+  std::vector<Counts> tell_counts(const std::vector<Counts>& out);
+  void agree_on_regions(const std::vector<Counts>& out, const std::vector<Counts>& in);
+  void agree_on_order(plan::ExchangePlan& plan, const plan::OwnVertices& own, const std::vector<Counts>& out,
+                      const std::vector<Counts>& in, const plan::ForEach& for_each);
   void send_entries(const plan::ExchangePlan& plan, const plan::OwnVertices& own);
   void order_stream(std::size_t stream, std::uint32_t* list, const Counts& counts,
                     const plan::OwnVertices& own);
@@ -181,6 +185,7 @@ class Exchange {
   std::vector<std::size_t> inbox_bytes_from_, inbox_bytes_to_;
   std::vector<IncomingStream> incoming_;  ///< [peer * lists + list], as the next
   std::vector<OutgoingStream> outgoing_;
+  std::vector<plan::MovedEdges> moved_here_;  ///< [peer]
   std::vector<std::vector<OutgoingChunk>> lane_chunks_;
   std::vector<std::uint32_t> chunks_from_, chunks_to_;
   std::vector<std::uint64_t> writes_;

@@ -8,6 +8,7 @@
 
 #include "error.h"
 #include "graph/parallel.h"
+#include "plan/balance.h"
 #include "plan/bits.h"
 #include "plan/cover.h"
 
@@ -217,8 +218,8 @@ CoverTraffic count_cover(const Rows& rows, const Ownership& ownership, const Tra
   const int threads = std::min(options.threads, static_cast<int>(fitting));
   const auto groups =
       cut_into_groups(ownership, edges, options.memory_bytes / static_cast<std::uint64_t>(threads));
-  CoverTraffic result{.values = Traffic(ownership.processes()),
-                      .mirrored_edges = Traffic(ownership.processes())};
+  CoverTraffic result{.values = Traffic(ownership.processes()), .moved_edges = Traffic()};
+  Traffic moved(ownership.processes()), free(ownership.processes());
   std::atomic<std::uint64_t> matching{0};
   std::atomic<std::uint64_t> memory_bytes{0};
   std::atomic<std::uint64_t> nanoseconds{0};
@@ -235,7 +236,8 @@ CoverTraffic count_cover(const Rows& rows, const Ownership& ownership, const Tra
       const auto cover = minimum_cover({pair.sources, pair.offsets, pair.targets, ownership.count(to)});
       pair = {};
       result.values.at(group.from, to) = cover.values();
-      result.mirrored_edges.at(group.from, to) = cover.mirrored_edges;
+      moved.at(group.from, to) = cover.moved_edges;
+      free.at(group.from, to) = cover.free_edges;
       matching += cover.matching;
     }
     nanoseconds += static_cast<std::uint64_t>((thread_seconds() - start) * 1e9);
@@ -243,23 +245,11 @@ CoverTraffic count_cover(const Rows& rows, const Ownership& ownership, const Tra
     while (most < bytes && !memory_bytes.compare_exchange_weak(most, bytes)) {
     }
   });
+  result.moved_edges = balance(edges, std::move(moved), free);
   result.matching = matching;
   result.memory_bytes = memory_bytes * static_cast<std::uint64_t>(threads);
   result.core_seconds = static_cast<double>(nanoseconds) * 1e-9;
   return result;
-}
-
-std::vector<std::uint64_t> computed_edges(const Traffic& edges, const Traffic* mirrored_edges) {
-  const auto processes = static_cast<std::size_t>(edges.processes());
-  std::vector<std::uint64_t> computed(processes);
-  for (std::size_t from = 0; from < processes; ++from) {
-    for (std::size_t to = 0; to < processes; ++to) {
-      const std::uint64_t moved = mirrored_edges == nullptr ? 0 : mirrored_edges->at(from, to);
-      computed[from] += edges.at(from, to) - moved;
-      computed[to] += moved;
-    }
-  }
-  return computed;
 }
 
 }  // namespace edgewire::plan

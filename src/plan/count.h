@@ -43,7 +43,7 @@ OwnedTraffic count_owned(const Rows& rows, const Ownership& ownership, const Cou
 
 struct CoverTraffic {
   Traffic values;              ///< mirrors and sums; nothing on the diagonal
-  Traffic mirrored_edges;      ///< edges that move from the source's process to the destination's
+  Traffic moved_edges;         ///< edges that move from the source's process to the destination's
   std::uint64_t matching = 0;  ///< lower bound of all values
   std::uint64_t memory_bytes = 0;
   double core_seconds =
@@ -58,9 +58,5 @@ struct CoverTraffic {
 /// does not fit into `memory_bytes`.
 CoverTraffic count_cover(const Rows& rows, const Ownership& ownership, const Traffic& edges,
                          const CountOptions& options);
-
-/// Edges that each process computes: those that leave its vertices, less what it sends away as mirrors, plus
-/// what others send to it.
-std::vector<std::uint64_t> computed_edges(const Traffic& edges, const Traffic* mirrored_edges = nullptr);
 
 }  // namespace edgewire::plan

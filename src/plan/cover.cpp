@@ -183,7 +183,11 @@ PairCover Matcher::cover() const {
     if (mate != kNone) ++cover.matching;
     if (mate == kNone ? open[row] != 0 : !dead_[mate]) {
       cover.mirrors.push_back(edges_.sources[row]);
-      cover.mirrored_edges += edges_.offsets[row + 1] - edges_.offsets[row];
+      std::uint64_t free = 0;
+      for (std::uint64_t e = edges_.offsets[row]; e < edges_.offsets[row + 1]; ++e)
+        free += dead_[edges_.targets[e]] ? 1 : 0;
+      cover.free_edges += free;
+      cover.moved_edges += edges_.offsets[row + 1] - edges_.offsets[row] - free;
     }
   }
   for (std::uint32_t d = 0; d < destinations_.size(); ++d) {
@@ -203,7 +207,7 @@ PairCover one_sided_cover(const PairEdges& edges, std::uint64_t matching) {
   if (edges.sources.size() < cover.sums.size()) {
     cover.sums.clear();
     cover.mirrors.assign(edges.sources.begin(), edges.sources.end());
-    cover.mirrored_edges = edges.targets.size();
+    cover.moved_edges = edges.targets.size();
   }
   cover.matching = matching;
   return cover;

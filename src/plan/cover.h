@@ -37,7 +37,8 @@ struct PairCover {
   std::vector<std::uint32_t> sums;     ///< local numbers of destinations, ascending
   /// Edges without a common end that were found: no cover has fewer values.
   std::uint64_t matching = 0;
-  std::uint64_t mirrored_edges = 0;  ///< edges whose source is mirrored, which the receiver computes
+  std::uint64_t moved_edges = 0;  ///< only their source is in the cover: the receiver computes them
+  std::uint64_t free_edges = 0;   ///< covered twice: either process can compute them
 
   std::uint64_t values() const noexcept { return mirrors.size() + sums.size(); }
   /// How far the cover may be from the minimum, as a fraction of it; 0: it is the minimum.

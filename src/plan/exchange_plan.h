@@ -59,6 +59,13 @@ class ExchangePlan {
   const std::vector<std::uint32_t>& entries(std::size_t stream) const noexcept { return entries_[stream]; }
   /// [slot] of the mirrors for a peer: index of the own vertex, ascending. Empty unless strategy `cover`.
   std::span<const std::uint32_t> mirrors(int peer) const noexcept;
+  /// [peer]; none unless strategy `cover`.
+  const PairCovers& covers() const noexcept { return covers_; }
+  /// Strategy `cover`: what each peer computes for this process, and about free_edges[peer] of the free
+  /// edges. Before anything is read.
+  void move_edges(std::span<const std::uint64_t> free_edges, const ForEach& for_each);
+  /// Of a peer; none unless strategy `cover`.
+  std::span<const std::uint32_t> moved(int peer) const noexcept;
   /// Over all peers; see PairCover. 0 unless strategy `cover`.
   std::uint64_t matching() const noexcept;
   /// [entry]: number of slots; only for strategy `edge`.
@@ -75,10 +82,9 @@ class ExchangePlan {
     return own_.edges(first, last);
   }
   std::uint32_t destinations() const noexcept { return destinations_; }
-  /// Destinations (after address_by_column(): their addresses) of the edges of own vertices (of edges whose
-  /// source is not mirrored at their owner) [first, last), at most kRowBlock and starting at a multiple of
-  /// it, in order of their indexes; ends[i]: number of them up to and including vertex first+i. Overwrites
-  /// both.
+  /// Destinations (after address_by_column(): their addresses) of the edges of own vertices [first, last)
+  /// that this process computes, at most kRowBlock and starting at a multiple of it, in order of their
+  /// indexes; ends[i]: number of them up to and including vertex first+i. Overwrites both.
   static constexpr std::uint32_t kRowBlock = 64;
   void read(std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
             std::vector<std::uint32_t>& ends) const;
@@ -98,16 +104,16 @@ class ExchangePlan {
 
  private:
   void find_entries(const ForEach& for_each);
-  void mark_mirrored();
   void count_slots();
   void number_edges();
   void number(std::uint32_t first, std::span<std::uint32_t> targets,
               std::span<const std::uint32_t> ends) const;
+  void number_kept(std::vector<std::uint32_t>& targets, std::span<std::uint32_t> ends) const;
   template <class Number>
   void for_each_entry(std::size_t stream, const Number& number);
-  /// At owner `processes`: at any of them.
-  bool mirrored(std::size_t owner, std::uint32_t index) const noexcept {
-    return (mirrored_[owner * mirrored_words_ + index / 64] >> (index % 64) & 1) != 0;
+  /// Whether the free edges of this source move to the peer, too; peer `processes`: to any of them.
+  bool moved_whole(std::size_t peer, std::uint32_t index) const noexcept {
+    return (whole_[peer * whole_words_ + index / 64] >> (index % 64) & 1) != 0;
   }
 
   const graph::GraphFile& graph_;
@@ -117,10 +123,11 @@ class ExchangePlan {
   std::uint32_t rank_;
   Strategy strategy_;
   std::size_t workers_;
-  std::uint32_t lists_;                  ///< of sums, to each peer
-  std::vector<PairCover> covers_;        ///< [peer], strategy `cover`; their sums are in entries_
-  std::vector<std::uint64_t> mirrored_;  ///< a bit for each peer and own vertex, strategy `cover`
-  std::size_t mirrored_words_ = 0;
+  std::uint32_t lists_;  ///< of sums, to each peer
+  PairCovers covers_;
+  std::vector<MovedEdges> moved_;     ///< [peer], strategy `cover`
+  std::vector<std::uint64_t> whole_;  ///< a bit for each peer and own vertex, see moved_whole()
+  std::size_t whole_words_ = 0;
   std::vector<Stream> streams_;                       ///< [peer * streams_per_peer + list]
   std::vector<std::vector<std::uint32_t>> entries_;   ///< [stream]
   std::vector<std::vector<std::uint32_t>> slots_of_;  ///< [stream][entry], strategy `edge`

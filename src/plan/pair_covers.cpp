@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <utility>
 
 #include "plan/fetch_rows.h"
 #include "plan/owner_filter.h"
-#include "topology/memory.h"
 
 namespace edgewire::plan {
 
@@ -18,21 +18,6 @@ constexpr std::uint32_t kAsked = 64;       // rows that are asked for together
 /// What a group of rows adds to a bucket, or what those before it added.
 struct Share {
   std::uint64_t rows = 0, edges = 0;
-};
-
-/// The edges to one peer, by source.
-struct Bucket {
-  Bucket() = default;
-  explicit Bucket(Share all)
-      : sources(all.rows * sizeof(std::uint32_t), -1, kWhat),
-        offsets((all.rows + 1) * sizeof(std::uint64_t), -1, kWhat),
-        targets(all.edges * sizeof(std::uint32_t), -1, kWhat) {}
-  PairEdges edges(std::uint32_t destinations) const {
-    return {sources.as<std::uint32_t>(), offsets.as<std::uint64_t>(), targets.as<std::uint32_t>(),
-            destinations};
-  }
-  static constexpr const char* kWhat = "the edges to a peer";
-  topology::NodeMemory sources, offsets, targets;
 };
 
 /// row(local, targets) for own vertices with local numbers [first, last), in that order.
@@ -74,9 +59,9 @@ class Splitter {
         groups_((rows_ + std::size_t{kGroup} - 1) / kGroup),
         shares_(groups_ * processes_) {}
 
-  std::vector<Bucket> operator()(const ForEach& for_each) {
+  std::vector<PairRows> operator()(const ForEach& for_each) {
     for_each(groups_, [&](int, std::uint64_t g) { count(g); });
-    std::vector<Bucket> buckets(processes_);
+    std::vector<PairRows> buckets(processes_);
     for_each(processes_, [&](int, std::uint64_t p) {
       if (p == rank_) return;
       Share before;
@@ -84,7 +69,7 @@ class Splitter {
         const Share share = std::exchange(shares_[g * processes_ + p], before);
         before = {before.rows + share.rows, before.edges + share.edges};
       }
-      buckets[p] = Bucket(before);
+      buckets[p] = PairRows(before.rows, before.edges);
     });
     for_each(groups_, [&](int, std::uint64_t g) { fill(g, buckets); });
     return buckets;
@@ -106,7 +91,7 @@ class Splitter {
                  });
     for (std::size_t p = 0; p < processes_; ++p) shares_[group * processes_ + p] = {rows[p], edges[p]};
   }
-  void fill(std::uint64_t group, std::vector<Bucket>& buckets) const {
+  void fill(std::uint64_t group, std::vector<PairRows>& buckets) const {
     struct Ends {
       std::uint32_t *targets, *end, *source;
       std::uint64_t* offset;
@@ -146,22 +131,87 @@ class Splitter {
   std::vector<Share> shares_;  ///< [group * processes + peer]
 };
 
+/// A set of indexes that knows how many of it are below another one.
+class RankedSet {
+ public:
+  RankedSet(std::uint32_t size, std::span<const std::uint32_t> indexes)
+      : words_(size / 64 + std::size_t{1}), before_(words_.size()) {
+    for (const auto i : indexes) words_[i / 64] |= std::uint64_t{1} << (i % 64);
+    std::uint32_t sum = 0;
+    for (std::size_t w = 0; w < words_.size(); ++w) {
+      before_[w] = sum;
+      sum += static_cast<std::uint32_t>(std::popcount(words_[w]));
+    }
+  }
+  bool has(std::uint32_t index) const noexcept { return (words_[index / 64] >> (index % 64) & 1) != 0; }
+  std::uint32_t below(std::uint32_t index) const noexcept {
+    const std::uint64_t lower = words_[index / 64] & ((std::uint64_t{1} << (index % 64)) - 1);
+    return before_[index / 64] + static_cast<std::uint32_t>(std::popcount(lower));
+  }
+  std::vector<std::uint32_t> sorted() const {
+    std::vector<std::uint32_t> indexes;
+    for (std::uint32_t w = 0; w < words_.size(); ++w)
+      for (std::uint64_t word = words_[w]; word != 0; word &= word - 1)
+        indexes.push_back(w * 64 + static_cast<std::uint32_t>(std::countr_zero(word)));
+    return indexes;
+  }
+
+ private:
+  std::vector<std::uint64_t> words_;
+  std::vector<std::uint32_t> before_;  ///< [word]
+};
+
 }  // namespace
 
-std::vector<PairCover> cover_pairs(const graph::GraphFile& graph, const Ownership& ownership, int rank,
-                                   const OwnVertices& own, const ForEach& for_each) {
-  auto edges = Splitter(graph, ownership, rank)(for_each);
-  std::vector<PairCover> covers(edges.size());
-  for_each(edges.size(), [&](int, std::uint64_t p) {
-    covers[p] = minimum_cover(edges[p].edges(ownership.count(static_cast<std::uint32_t>(p))));
-    edges[p] = {};
-    std::vector<bool> mirrored(own.count());
-    for (const auto mirror : covers[p].mirrors) mirrored[own.indexes()[mirror]] = true;
-    covers[p].mirrors.clear();
-    for (std::uint32_t i = 0; i < own.count(); ++i)
-      if (mirrored[i]) covers[p].mirrors.push_back(i);
+PairRows::PairRows(std::uint64_t rows, std::uint64_t edges)
+    : sources(rows * sizeof(std::uint32_t), -1, "the edges to a peer"),
+      offsets((rows + 1) * sizeof(std::uint64_t), -1, "the edges to a peer"),
+      targets(edges * sizeof(std::uint32_t), -1, "the edges to a peer") {}
+
+PairCovers::PairCovers(const graph::GraphFile& graph, const Ownership& ownership, int rank,
+                       const OwnVertices& own, const ForEach& for_each)
+    : own_(&own), rows_(Splitter(graph, ownership, rank)(for_each)), covers_(rows_.size()) {
+  for (std::uint32_t p = 0; p < rows_.size(); ++p) counts_.push_back(ownership.count(p));
+  for_each(rows_.size(), [&](int, std::uint64_t p) {
+    covers_[p] = minimum_cover(rows_[p].edges(counts_[p]));
+    for (auto& mirror : covers_[p].mirrors) mirror = own.indexes()[mirror];
+    covers_[p].mirrors = RankedSet(own.count(), covers_[p].mirrors).sorted();
   });
-  return covers;
+}
+
+MovedEdges PairCovers::take_moved(std::size_t peer, std::uint64_t free_edges,
+                                  std::vector<std::uint32_t>& whole) {
+  const PairRows rows = std::exchange(rows_[peer], {});
+  const PairEdges edges = rows.edges(counts_[peer]);
+  const PairCover& cover = covers_[peer];
+  const RankedSet mirrors(own_->count(), cover.mirrors);
+  std::vector<bool> summed(edges.destinations);
+  for (const auto destination : cover.sums) summed[destination] = true;
+  MovedEdges moved(2 * cover.mirrors.size() + cover.moved_edges + free_edges + 1);
+  std::uint32_t* next = moved.data();
+  for (std::size_t row = 0; row < edges.sources.size(); ++row) {
+    const std::uint32_t index = own_->indexes()[edges.sources[row]];
+    if (!mirrors.has(index)) continue;
+    const auto targets =
+        edges.targets.subspan(edges.offsets[row], edges.offsets[row + 1] - edges.offsets[row]);
+    std::uint32_t* end = next + 2;
+    for (const auto target : targets) {  // no branch depends on the target
+      *end = target;
+      end += summed[target] ? 0 : 1;
+    }
+    const std::uint64_t free = targets.size() - static_cast<std::uint64_t>(end - next - 2);
+    if (free > 0 && free <= free_edges) {
+      end = std::copy(targets.begin(), targets.end(), next + 2);
+      free_edges -= free;
+      whole.push_back(index);
+    }
+    if (end == next + 2) continue;
+    next[0] = mirrors.below(index);
+    next[1] = static_cast<std::uint32_t>(end - next - 2);
+    next = end;
+  }
+  moved.resize(static_cast<std::size_t>(next - moved.data()));
+  return moved;
 }
 
 }  // namespace edgewire::plan

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "error.h"
+#include "plan/balance.h"
 #include "plan/edge_partition.h"
 
 using namespace edgewire::plan;
@@ -133,14 +134,14 @@ TEST_CASE("covers are never more than slots, equal their matching, and keep all 
       CHECK(cover.values.at(p, p) == 0);
       for (std::size_t q = 0; q < static_cast<std::size_t>(processes); ++q) {
         if (p != q) CHECK(cover.values.at(p, q) <= owned.process.at(p, q));
-        CHECK(cover.mirrored_edges.at(p, q) <= owned.edges.at(p, q));
+        CHECK(cover.moved_edges.at(p, q) <= owned.edges.at(p, q));
         total += cover.values.at(p, q);
       }
     }
     CHECK(total == cover.matching);
     CHECK(cover.gap(total) == 0);
     std::uint64_t computed = 0;
-    for (const auto edges : computed_edges(owned.edges, &cover.mirrored_edges)) computed += edges;
+    for (const auto edges : computed_edges(owned.edges, &cover.moved_edges)) computed += edges;
     CHECK(computed == graph.targets.size());
     // In groups of a few pairs at a time, and on one thread.
     const auto few =
