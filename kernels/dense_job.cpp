@@ -237,7 +237,7 @@ void DenseJob::build(const DenseOptions& options, const topology::Machine& machi
   const auto made = make_plan(options, for_each);
   plan::ExchangePlan& plan = *made;
   matching_ = plan.matching();
-  if (strategy_ == plan::Strategy::cover) balance(plan, for_each);
+  if (!plan.covers().empty()) balance(plan, for_each);
   exchange_ = std::make_unique<engine::Exchange>(wire_, *link_, *own_, plan, strategy_, options.encoding,
                                                  options.workers, for_each);
   const std::uint64_t share =

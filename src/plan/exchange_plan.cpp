@@ -98,7 +98,11 @@ ExchangePlan::ExchangePlan(const graph::GraphFile& graph, const Ownership& owner
       workers_(static_cast<std::size_t>(workers)),
       lists_(strategy == Strategy::worker ? static_cast<std::uint32_t>(workers) : 1),
       first_remote_(own.count()) {
-  if (strategy == Strategy::cover) covers_ = PairCovers(graph, ownership, rank, own, for_each);
+  if (strategy == Strategy::cover && ownership.processes() > 1) {
+    covers_ = PairCovers(graph, ownership, rank, own, for_each);
+    whole_words_ = (own.count() + std::size_t{63}) / 64;
+    whole_.resize((covers_.size() + 1) * whole_words_);
+  }
   for (int p = 0; p < ownership.processes(); ++p) {
     for (int list = 0; list < streams_per_peer(strategy, workers); ++list) {
       Stream stream;
@@ -166,8 +170,6 @@ void ExchangePlan::move_edges(std::span<const std::uint64_t> free_edges, const F
   moved_.resize(covers_.size());
   for_each(covers_.size(),
            [&](int, std::uint64_t p) { moved_[p] = covers_.take_moved(p, free_edges[p], whole[p]); });
-  whole_words_ = (own_.count() + std::size_t{63}) / 64;
-  whole_.resize((covers_.size() + 1) * whole_words_);
   for (std::uint32_t p = 0; p < covers_.size(); ++p) {
     for (const auto i : whole[p]) {
       const std::uint64_t bit = std::uint64_t{1} << (i % 64);

@@ -59,7 +59,7 @@ class ExchangePlan {
   const std::vector<std::uint32_t>& entries(std::size_t stream) const noexcept { return entries_[stream]; }
   /// [slot] of the mirrors for a peer: index of the own vertex, ascending. Empty unless strategy `cover`.
   std::span<const std::uint32_t> mirrors(int peer) const noexcept;
-  /// [peer]; none unless strategy `cover`.
+  /// [peer]; none unless strategy `cover`, or in a job of one process.
   const PairCovers& covers() const noexcept { return covers_; }
   /// Strategy `cover`: what each peer computes for this process, and about free_edges[peer] of the free
   /// edges. Before anything is read.

@@ -25,8 +25,8 @@ constexpr double kModulus = 97;
 /// New value = (sum over in-edges + sum over all vertices) modulo 97. Start: id modulo 5.
 class Integers final : public Step {
  public:
-  Integers(const GraphFile& graph, const plan::Ownership& ownership, const plan::OwnVertices& own,
-           const plan::ExchangePlan& plan, const Exchange& exchange, const std::vector<std::uint32_t>& bounds)
+  Integers(const plan::OwnVertices& own, const plan::ExchangePlan& plan, Exchange& exchange,
+           const std::vector<std::uint32_t>& bounds)
       : bounds_(bounds), edges_(bounds.size()), mirrored_(exchange.incoming().size()) {
     for (const auto v : own.ids()) values_.push_back(static_cast<float>(v % 5));
     next_ = values_;
@@ -43,15 +43,11 @@ class Integers final : public Step {
     }
     for (const auto& stream : exchange.incoming()) {
       if (!stream.mirrors) continue;
-      auto& edges = mirrored_[static_cast<std::size_t>(stream.peer)];
-      for (std::uint32_t slot = 0; slot < stream.targets.size(); ++slot) {
-        const auto v = ownership.vertex(static_cast<std::uint32_t>(stream.peer), stream.targets[slot]);
-        for (std::uint64_t e = graph.offsets()[v]; e < graph.offsets()[v + 1]; ++e) {
-          const auto place = ownership.place(graph.targets()[e]);
-          if (place.owner == static_cast<std::uint32_t>(exchange.rank()))
-            edges.push_back({own.indexes()[place.local], slot});
-        }
-      }
+      const auto moved = exchange.take_moved(stream.peer);
+      for (std::size_t at = 0; at < moved.size(); at += 2 + moved[at + 1])
+        for (std::uint32_t e = 0; e < moved[at + 1]; ++e)
+          mirrored_[static_cast<std::size_t>(stream.peer)].push_back(
+              {own.indexes()[moved[at + 2 + e]], moved[at]});
     }
   }
 
@@ -201,13 +197,16 @@ void run_process(const GraphFile& graph, const Run& run, launch::WireUp& wire, c
   const auto ownership = plan::Ownership::hash(graph.vertices(), run.processes);
   const plan::OwnVertices own(graph, ownership, wire.rank(), plan::Layout::degree, for_each);
   plan::ExchangePlan plan(graph, ownership, wire.rank(), own, run.strategy, run.workers, for_each);
+  // Some of the edges that either process can compute move, too.
+  const auto processes = static_cast<std::size_t>(run.processes);
+  if (!plan.covers().empty()) plan.move_edges(std::vector<std::uint64_t>(processes, 50), for_each);
   Exchange exchange(wire, *link, own, plan, run.strategy, run.encoding, run.workers, for_each);
   const auto bounds = plan.cut_columns(64, 200, for_each);
   const auto edges = [](std::size_t column) { return std::uint64_t{1} + column * 37 % 101; };
   exchange.deal_columns(bounds, edges);
   check_order(exchange, bounds, edges);
   for (const auto& stream : exchange.outgoing()) slots += stream.slots;
-  Integers step(graph, ownership, own, plan, exchange, bounds);
+  Integers step(own, plan, exchange, bounds);
   step.goal = run.goal;
   IterationOptions options;
   options.iterations = run.iterations;

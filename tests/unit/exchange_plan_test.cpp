@@ -188,6 +188,67 @@ TEST_CASE("addresses name the column and the place in it") {
   }
 }
 
+TEST_CASE("with covers every edge is computed once, by its sender or by the peer to which it moved") {
+  const TemporaryDirectory directory;
+  const auto graph = random_graph(directory, 500, 6000);
+  using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // by global ids
+  Edges all;
+  for (std::uint32_t v = 0; v < graph.vertices(); ++v)
+    for (std::uint64_t e = graph.offsets()[v]; e < graph.offsets()[v + 1]; ++e)
+      all.emplace_back(v, graph.targets()[e]);
+  std::sort(all.begin(), all.end());
+  for (const std::uint64_t share : {0, 2, 1}) {  // of the free edges: none, half, all
+    CAPTURE(share);
+    const auto ownership = Ownership::hash(graph.vertices(), 3);
+    Edges found;
+    std::uint64_t free = 0;
+    for (int p = 0; p < 3; ++p) {
+      const OwnVertices own(graph, ownership, p, Layout::degree, kOneWorker);
+      ExchangePlan plan(graph, ownership, p, own, Strategy::cover, 1, kOneWorker);
+      std::vector<std::uint64_t> free_edges;
+      for (std::size_t q = 0; q < 3; ++q)
+        free_edges.push_back(share == 0 ? 0 : plan.covers()[q].free_edges / share);
+      plan.move_edges(free_edges, kOneWorker);
+      plan.finish(kOneWorker);  // slots stay in the order of entries
+      for (int q = 0; q < 3; ++q) {
+        const auto moved = plan.moved(q);
+        std::uint64_t edges = 0;
+        for (std::size_t at = 0; at < moved.size(); at += 2 + moved[at + 1]) {
+          const std::uint32_t v = own.ids()[plan.mirrors(q)[moved[at]]];
+          edges += moved[at + 1];
+          for (const auto local : moved.subspan(at + 2, moved[at + 1]))
+            found.emplace_back(v, ownership.vertex(static_cast<std::uint32_t>(q), local));
+        }
+        const PairCover& cover = plan.covers()[static_cast<std::size_t>(q)];
+        free += cover.free_edges;
+        CHECK(edges >= cover.moved_edges);
+        CHECK(edges <= cover.moved_edges + free_edges[static_cast<std::size_t>(q)]);
+        if (share == 1) CHECK(edges == cover.moved_edges + cover.free_edges);
+      }
+      std::vector<std::uint32_t> destinations, ends;
+      for (std::uint32_t i = 0; i < own.count(); ++i) {
+        if (i % ExchangePlan::kRowBlock == 0)
+          plan.read(i, std::min(i + ExchangePlan::kRowBlock, own.count()), destinations, ends);
+        const std::size_t row = i % ExchangePlan::kRowBlock;
+        for (std::uint32_t e = row == 0 ? 0 : ends[row - 1]; e < ends[row]; ++e) {
+          std::uint32_t target = own.ids()[destinations[e] % own.count()];
+          for (std::size_t s = 0; s < plan.streams().size(); ++s) {
+            const Stream& stream = plan.streams()[s];
+            const std::uint32_t slot = destinations[e] - stream.first_destination;
+            if (destinations[e] >= own.count() && !stream.mirrors && slot < stream.slots &&
+                destinations[e] >= stream.first_destination)
+              target = ownership.vertex(static_cast<std::uint32_t>(stream.peer), plan.entries(s)[slot]);
+          }
+          found.emplace_back(own.ids()[i], target);
+        }
+      }
+    }
+    CHECK(free > 0);
+    std::sort(found.begin(), found.end());
+    CHECK(found == all);
+  }
+}
+
 TEST_CASE("own vertices are ordered as asked") {
   const TemporaryDirectory directory;
   const auto graph = random_graph(directory, 500, 4000);
