@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <numeric>
 
 #include "engine/link_probe.h"
 #include "error.h"
@@ -47,54 +46,34 @@ class PlanReader final : public EdgeReader {
 };
 static_assert(kRowBlock == plan::ExchangePlan::kRowBlock);
 
-/// The edges that a peer moved here, see plan::MovedEdges.
+/// The edges that a peer moved here.
 class MovedReader final : public EdgeReader {
  public:
-  /// sources: that the peer mirrors here; own: vertices of this process. Throws Error where the edges are
-  /// none between these.
-  MovedReader(const plan::ExchangePlan& plan, const plan::Ownership& ownership, int rank, int peer,
-              plan::MovedEdges edges, std::uint32_t sources)
-      : plan_(plan), edges_(std::move(edges)), rows_(sources), before_(sources / kRowBlock + std::size_t{2}) {
-    const auto me = static_cast<std::uint32_t>(rank);
-    for (std::size_t at = 0; at < edges_.size();) {
-      const bool header = edges_.size() - at >= 2 && edges_[at] < sources && rows_[edges_[at]].empty();
-      const std::size_t count = header ? edges_[at + 1] : 0;
-      if (count == 0 || count > edges_.size() - at - 2) fail(peer);
-      const auto row = std::span(edges_).subspan(at + 2, count);
-      for (auto& vertex : row) {
-        if (vertex >= ownership.count(me)) fail(peer);
-        vertex = ownership.vertex(me, vertex);
-      }
-      rows_[edges_[at]] = row;
-      before_[edges_[at] / kRowBlock + 1] += count;
-      at += 2 + count;
-    }
-    std::partial_sum(before_.begin(), before_.end(), before_.begin());
-  }
-  std::uint32_t sources() const override { return static_cast<std::uint32_t>(rows_.size()); }
+  MovedReader(const plan::ExchangePlan& plan, const plan::Ownership& ownership, int rank,
+              const plan::MovedRows& rows)
+      : plan_(plan), ownership_(ownership), rank_(static_cast<std::uint32_t>(rank)), rows_(rows) {}
+  std::uint32_t sources() const override { return rows_.sources(); }
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
-    return before_[(last + kRowBlock - 1) / kRowBlock] - before_[first / kRowBlock];
+    return rows_.edges(first, last);
   }
   void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
             std::vector<std::uint32_t>& ends) const override {
     destinations.clear();
     ends.clear();
     for (std::uint32_t i = first; i < last; ++i) {
-      destinations.insert(destinations.end(), rows_[i].begin(), rows_[i].end());
+      for (const auto local : rows_.row(i)) destinations.push_back(ownership_.vertex(rank_, local));
       ends.push_back(static_cast<std::uint32_t>(destinations.size()));
     }
     plan_.number_own(destinations);
   }
 
  private:
-  [[noreturn]] static void fail(int peer) {
-    throw Error(fmt::format("rank {} sent a faulty exchange plan: edges of mirrors", peer));
-  }
   const plan::ExchangePlan& plan_;
-  plan::MovedEdges edges_;
-  std::vector<std::span<const std::uint32_t>> rows_;  ///< [source], global ids
-  std::vector<std::uint64_t> before_;                 ///< [source / kRowBlock]: edges of those before
+  const plan::Ownership& ownership_;
+  std::uint32_t rank_;
+  const plan::MovedRows& rows_;
 };
+static_assert(kRowBlock == plan::MovedRows::kBlock);
 
 }  // namespace
 
@@ -317,8 +296,9 @@ void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan, const TileSize
   const auto bounds = std::span(column_bounds_).first(column_nodes_.size() + 1);
   for (const auto& stream : exchange_->incoming()) {
     if (!stream.mirrors || stream.targets.empty()) continue;
-    const MovedReader reader(plan, *ownership_, wire_.rank(), stream.peer, exchange_->take_moved(stream.peer),
-                             static_cast<std::uint32_t>(stream.targets.size()));
+    const plan::MovedRows rows(exchange_->take_moved(stream.peer), stream.peer,
+                               static_cast<std::uint32_t>(stream.targets.size()), own_->count());
+    const MovedReader reader(plan, *ownership_, wire_.rank(), rows);
     mirror_tiles_[static_cast<std::size_t>(stream.peer)] =
         build_tiles(*pool_, reader, bounds,
                     std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1), sizes);

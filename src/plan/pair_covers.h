@@ -8,6 +8,7 @@
 
 #include "graph/graph_file.h"
 #include "plan/cover.h"
+#include "plan/moved_rows.h"
 #include "plan/own_vertices.h"
 #include "plan/ownership.h"
 #include "topology/memory.h"
@@ -25,10 +26,6 @@ struct PairRows {
   }
   topology::NodeMemory sources, offsets, targets;
 };
-
-/// What a peer gets to compute: of each mirror that has such edges its number among the mirrors, how many
-/// they are, and the local numbers of their destinations.
-using MovedEdges = std::vector<std::uint32_t>;
 
 /// The covers of the edges from the own vertices to those of each peer.
 class PairCovers {

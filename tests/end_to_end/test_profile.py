@@ -65,6 +65,22 @@ def test_the_figures_add_up(edgewire, tmp_path, graph):
     assert sent == pytest.approx(sum(one["wire_bytes_sent"] for one in report["iterations"]), rel=0.02)
 
 
+def test_covers_share_the_computing(edgewire, tmp_path):
+    graph = tmp_path / "g.ew"
+    edgewire.ok("generate", "kronecker", "--scale", 13, "-o", graph)
+    how = ["-p", 4, "-w", 1, "--ownership", "hash"]
+    slots, cover = (
+        next(row for row in json.loads(edgewire.ok("bound", graph, *how, "--strategy", "slots,cover", "--json", "-"))["rows"]
+             if (row["strategy"], row["encoding"]) == (strategy, "f32"))
+        for strategy in ("slots", "cover"))
+    assert slots["edges_max"] > 1.05 * slots["edges_mean"]  # so there is something to balance
+    assert cover["edges_max"] < 1.02 * cover["edges_mean"]
+    report, _ = profile(edgewire, tmp_path, graph, *how, "--strategy", "cover", "--iterations", 3, "--verify")
+    computed = [process["edges_computed"] for process in report["profile"]["processes"]]
+    assert sum(computed) == report["edges"]
+    assert max(computed) == pytest.approx(cover["edges_max"], rel=0.01)
+
+
 def test_nothing_is_profiled_unasked_and_no_iterations_are_no_failure(edgewire, tmp_path, graph):
     path = tmp_path / "report.json"
     text = edgewire.ok("pagerank", graph, "--json", path)

@@ -213,12 +213,16 @@ TEST_CASE("with covers every edge is computed once, by its sender or by the peer
       for (int q = 0; q < 3; ++q) {
         const auto moved = plan.moved(q);
         std::uint64_t edges = 0;
-        for (std::size_t at = 0; at < moved.size(); at += 2 + moved[at + 1]) {
-          const std::uint32_t v = own.ids()[plan.mirrors(q)[moved[at]]];
-          edges += moved[at + 1];
-          for (const auto local : moved.subspan(at + 2, moved[at + 1]))
-            found.emplace_back(v, ownership.vertex(static_cast<std::uint32_t>(q), local));
+        const MovedRows rows({moved.begin(), moved.end()}, p,
+                             static_cast<std::uint32_t>(plan.mirrors(q).size()),
+                             ownership.count(static_cast<std::uint32_t>(q)));
+        for (std::uint32_t m = 0; m < rows.sources(); ++m) {
+          edges += rows.row(m).size();
+          for (const auto local : rows.row(m))
+            found.emplace_back(own.ids()[plan.mirrors(q)[m]],
+                               ownership.vertex(static_cast<std::uint32_t>(q), local));
         }
+        CHECK(rows.edges(0, rows.sources()) == edges);
         const PairCover& cover = plan.covers()[static_cast<std::size_t>(q)];
         free += cover.free_edges;
         CHECK(edges >= cover.moved_edges);
@@ -279,6 +283,10 @@ TEST_CASE("a peer's faulty plan is refused, naming the peer") {
   const OwnVertices own(graph, ownership, 0, Layout::degree, kOneWorker);
   for (const auto& entries : {std::vector<std::uint32_t>{50}, {1, 2, 1}, {0xFFFFFFFF}}) {
     CHECK(error_of([&] { order_arrivals(own, entries, {}, 1); }).find("rank 1 sent a faulty") == 0);
+  }
+  for (const MovedEdges& edges :
+       {MovedEdges{0, 1}, {5, 1, 0}, {0, 0, 0}, {0, 2, 9}, {0, 1, 10}, {0, 1, 1, 0, 1, 1}, {0, 1, 1, 4}}) {
+    CHECK(error_of([&] { MovedRows(edges, 1, 5, 10); }).find("rank 1 sent a faulty") == 0);
   }
   ExchangePlan plan(graph, ownership, 0, own, Strategy::slots, 1, kOneWorker);
   std::vector<std::uint32_t> positions(plan.streams()[1].entries);

@@ -1,0 +1,25 @@
+#include "plan/moved_rows.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "error.h"
+
+namespace edgewire::plan {
+
+MovedRows::MovedRows(MovedEdges edges, int peer, std::uint32_t mirrors, std::uint32_t destinations)
+    : edges_(std::move(edges)), rows_(mirrors), before_(mirrors / kBlock + std::size_t{2}) {
+  for (auto rest = std::span<const std::uint32_t>(edges_); !rest.empty();) {
+    if (rest.size() < 3 || rest[0] >= mirrors || !rows_[rest[0]].empty() || rest[1] == 0 ||
+        rest[1] > rest.size() - 2 || *std::ranges::max_element(rest.subspan(2, rest[1])) >= destinations)
+      throw Error(fmt::format("rank {} sent a faulty exchange plan: edges of mirrors", peer));
+    rows_[rest[0]] = rest.subspan(2, rest[1]);
+    before_[rest[0] / kBlock + 1] += rest[1];
+    rest = rest.subspan(2 + std::size_t{rest[1]});
+  }
+  std::partial_sum(before_.begin(), before_.end(), before_.begin());
+}
+
+}  // namespace edgewire::plan
