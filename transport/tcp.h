@@ -1,7 +1,11 @@
-// TCP: one connection per peer and lane. A write travels as a 16-byte header and its payload, sent straight
-// from the sender's memory and received straight into the region. A signal is a header alone, so it arrives
-// after all that was sent before it on the same connection. No thread of its own: whoever polls receives and
-// sends for all.
+// TCP: one connection per peer and lane. A write travels as a header and its payload, sent straight from the
+// sender's memory and received straight into the region. A signal is a header alone, so it arrives after all
+// that was sent before it on the same connection. No thread of its own: whoever polls receives and sends for
+// all.
+//
+// Everything travels in units of 64 bytes, and a payload byte has the place in its unit that its address has
+// in a cache line. The system then copies whole lines to whole lines; with other places copying from memory
+// took six times as long (Zen 4, Linux 6.18).
 //
 // tcp_connect.cpp makes the connections, tcp_send.cpp and tcp_receive.cpp move the bytes, tcp.cpp polls and
 // waits.
@@ -24,15 +28,23 @@ namespace edgewire::transport {
 
 enum class FrameType : std::uint8_t { Write = 1, Signal = 2, Goodbye = 3 };
 
+inline constexpr std::size_t kUnitBytes = 64;
+
 /// Precedes every payload on a connection, in the byte order of the hosts (all little endian).
 struct FrameHeader {
   std::uint64_t offset = 0;  ///< Write: in the receiver's region; Signal: the count
   std::uint32_t length = 0;  ///< bytes of payload that follow; only a Write has any
   std::uint16_t kind = 0;    ///< of a Signal
   FrameType type = FrameType::Goodbye;
-  std::uint8_t region = 0;  ///< there is one so far
+  std::uint8_t lead = 0;  ///< bytes between header and payload that mean nothing
+  std::array<std::byte, kUnitBytes - 16> spare{};
+
+  /// Behind the payload: bytes up to a whole unit.
+  std::size_t tail() const noexcept { return (kUnitBytes - (lead + length) % kUnitBytes) % kUnitBytes; }
+  /// On the connection, all together.
+  std::size_t bytes() const noexcept { return sizeof *this + lead + length + tail(); }
 };
-static_assert(sizeof(FrameHeader) == 16);
+static_assert(sizeof(FrameHeader) == kUnitBytes);
 
 /// Not more bytes are put in one frame; a larger write travels as several.
 constexpr std::size_t kMaxFrameBytes = std::size_t{1} << 30;
@@ -79,6 +91,8 @@ struct Arrivals {
   bool large = false;                 ///< the payload under way is large: stage little of what follows it
   std::byte* place = nullptr;         ///< where the next payload byte goes
   std::size_t payload_left = 0;
+  std::size_t skip = 0;   ///< bytes that mean nothing, before anything else
+  std::size_t tail = 0;   ///< such bytes behind the payload under way
   std::size_t begin = 0;  ///< of the bytes in `staging` that were not taken
   std::size_t end = 0;
   std::array<std::byte, kStagingBytes> staging;

@@ -12,7 +12,8 @@ namespace edgewire::transport {
 namespace {
 
 constexpr std::size_t kLargeBytes = 16384;  ///< from here on, payload should not pass through staging
-constexpr std::size_t kAheadBytes = 2 * sizeof(FrameHeader);  ///< read with the end of a large payload
+/// Read with the end of a large payload: its tail, a signal, and what precedes the next payload.
+constexpr std::size_t kAheadBytes = 4 * kUnitBytes;
 constexpr std::size_t kTurnBytes = std::size_t{1}
                                    << 22;  ///< from one connection before others get their turn
 constexpr std::chrono::milliseconds kExplainLimit{200};
@@ -45,12 +46,13 @@ bool Tcp::read(Link& link) noexcept {
     }
     std::memmove(in.staging.data(), in.staging.data() + in.begin, in.end - in.begin);
     in.end -= std::exchange(in.begin, 0);
+    const std::size_t direct = in.skip > 0 ? 0 : in.payload_left;
     const std::size_t ahead = in.payload_left > 0 && in.large ? kAheadBytes : in.staging.size() - in.end;
-    std::array<iovec, 2> pieces{iovec{in.place, in.payload_left}, iovec{in.staging.data() + in.end, ahead}};
+    std::array<iovec, 2> pieces{iovec{in.place, direct}, iovec{in.staging.data() + in.end, ahead}};
     msghdr message{};
-    message.msg_iov = pieces.data() + (in.payload_left > 0 ? 0 : 1);
-    message.msg_iovlen = in.payload_left > 0 ? 2 : 1;
-    const std::size_t wanted = in.payload_left + ahead;
+    message.msg_iov = pieces.data() + (direct > 0 ? 0 : 1);
+    message.msg_iovlen = direct > 0 ? 2 : 1;
+    const std::size_t wanted = direct + ahead;
     const ssize_t got = recvmsg(link.socket.get(), &message, MSG_DONTWAIT);
     if (got <= 0) {
       if (got < 0 && errno == EINTR) continue;
@@ -58,7 +60,7 @@ bool Tcp::read(Link& link) noexcept {
       break;
     }
     const auto bytes = static_cast<std::size_t>(got);
-    const std::size_t placed = std::min(bytes, in.payload_left);
+    const std::size_t placed = std::min(bytes, direct);
     in.place += placed;
     in.payload_left -= placed;
     in.end += bytes - placed;
@@ -76,15 +78,24 @@ bool Tcp::read(Link& link) noexcept {
 bool Tcp::take_staged(Link& link) noexcept {
   Arrivals& in = link.in;
   while (true) {
+    const std::size_t skipped = std::min(in.skip, in.end - in.begin);
+    in.begin += skipped;
+    in.skip -= skipped;
+    if (in.skip > 0) return true;
     if (in.payload_left > 0) {
       const std::size_t bytes = std::min(in.payload_left, in.end - in.begin);
       std::memcpy(in.place, in.staging.data() + in.begin, bytes);
       in.begin += bytes;
       in.place += bytes;
       in.payload_left -= bytes;
+      if (in.payload_left > 0) return true;
+    }
+    if (in.tail > 0) {
+      in.skip = std::exchange(in.tail, 0);
+      continue;
     }
     FrameHeader header;
-    if (in.payload_left > 0 || in.end - in.begin < sizeof header) return true;
+    if (in.end - in.begin < sizeof header) return true;
     std::memcpy(&header, in.staging.data() + in.begin, sizeof header);
     in.begin += sizeof header;
     if (!take_frame(link, header)) return false;
@@ -101,9 +112,14 @@ bool Tcp::take_frame(Link& link, const FrameHeader& header) noexcept {
           header.length > kMaxFrameBytes)
         return refuse_frame(link, fmt::format("{} bytes at offset {}, outside its part of the region",
                                               header.length, header.offset));
+      if (header.lead >= kUnitBytes)
+        return refuse_frame(link, fmt::format("{} bytes at offset {} behind a lead of {}", header.length,
+                                              header.offset, header.lead));
       in.place = region_.data() + header.offset;
       in.payload_left = header.length;
       in.large = header.length >= kLargeBytes;
+      in.skip = header.lead;
+      in.tail = header.tail();
       return true;
     }
     case FrameType::Signal:

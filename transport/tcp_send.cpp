@@ -19,9 +19,11 @@ constexpr std::size_t kBatchFrames = 64;  ///< sent by one call at most
 /// documentation says about 10 KB).
 constexpr std::size_t kZeroCopyBytes = 32768;
 
-/// The pieces of one call: header and payload of each frame.
+constexpr std::array<std::byte, kUnitBytes> kNothing{};
+
+/// The pieces of one call: header, lead, payload and tail of each frame.
 struct Pieces {
-  std::array<iovec, 2 * kBatchFrames> pieces;
+  std::array<iovec, 4 * kBatchFrames> pieces;
   std::size_t count = 0;
   std::size_t total_bytes = 0;
 
@@ -52,15 +54,18 @@ bool Tcp::write(int lane, int peer, std::size_t offset, std::span<const std::byt
     to.out.published.store(to.out.filled, std::memory_order_release);  // or nobody would ever make room
     return false;
   }
+  const auto lead = static_cast<std::uint8_t>(reinterpret_cast<std::uintptr_t>(source.data()) % kUnitBytes);
   std::span<const std::byte> rest = source;
+  std::size_t frame_bytes = 0;
   do {
     const auto part = rest.first(std::min(rest.size(), kMaxFrameBytes));
     rest = rest.subspan(part.size());
-    queue(to, {offset, static_cast<std::uint32_t>(part.size()), 0, FrameType::Write, 0}, part.data(),
-          rest.empty());
+    const FrameHeader header{offset, static_cast<std::uint32_t>(part.size()), 0, FrameType::Write, lead};
+    queue(to, header, part.data(), rest.empty());
     offset += part.size();
+    frame_bytes += header.bytes();
   } while (!rest.empty());
-  lanes_.at(lane, peer).add(1, source.size(), source.size() + frames * sizeof(FrameHeader));
+  lanes_.at(lane, peer).add(1, source.size(), frame_bytes);
   return true;
 }
 
@@ -124,7 +129,9 @@ bool Tcp::send_some(Link& link) noexcept {
   for (std::uint64_t i = first; i < last; ++i) {
     const SendQueue::Frame& frame = out.frames[i % SendQueue::kFrames];
     pieces.add(&frame.header, sizeof frame.header, skip);
+    pieces.add(kNothing.data(), frame.header.lead, skip);
     pieces.add(frame.payload, frame.header.length, skip);
+    pieces.add(kNothing.data(), frame.header.tail(), skip);
   }
   msghdr message{};
   message.msg_iov = pieces.pieces.data();
@@ -159,8 +166,8 @@ bool Tcp::send_some(Link& link) noexcept {
   std::uint64_t frames = first;
   for (; frames < last; ++frames) {
     const SendQueue::Frame& frame = out.frames[frames % SendQueue::kFrames];
-    if (done < sizeof frame.header + frame.header.length) break;
-    done -= sizeof frame.header + frame.header.length;
+    if (done < frame.header.bytes()) break;
+    done -= frame.header.bytes();
     out.sent_writes += frame.ends_write ? 1 : 0;
   }
   out.sent_bytes = done;

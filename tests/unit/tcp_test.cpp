@@ -151,11 +151,40 @@ TEST_CASE("frames outside the sender's part of the region and malformed ones are
         "rank 1 sent 51 bytes at offset 100, outside its part of the region");
   CHECK(after_frames({{~std::uint64_t{0}, 2, 0, FrameType::Write, 0}}, "pp", refused) ==
         "rank 1 sent 2 bytes at offset 18446744073709551615, outside its part of the region");
+  CHECK(after_frames({{100, 2, 0, FrameType::Write, 64}}, "pp", refused) ==
+        "rank 1 sent 2 bytes at offset 100 behind a lead of 64");
+  CHECK(refused == 1);
   CHECK(after_frames({{1, 0, 1, FrameType::Signal, 0}}, "", refused) == "rank 1 sent a signal of kind 1");
   CHECK(refused == 1);
   CHECK(after_frames({{1, 0, 0, static_cast<FrameType>(9), 0}}, "", refused) ==
         "rank 1 sent a frame of type 9");
   CHECK(refused == 1);
+}
+
+TEST_CASE("lead and tail of a frame go nowhere, wherever the bytes are cut") {
+  constexpr FrameHeader kWrite{101, 40, 0, FrameType::Write, 37}, kSignal{7, 0, 0, FrameType::Signal, 0};
+  CHECK(kWrite.bytes() == 64 + 128);
+  std::string bytes(kWrite.bytes() + kSignal.bytes(), 'x');
+  std::memcpy(bytes.data(), &kWrite, sizeof kWrite);
+  std::fill_n(bytes.begin() + 64 + 37, 40, 'p');
+  std::memcpy(bytes.data() + kWrite.bytes(), &kSignal, sizeof kSignal);
+  for (std::size_t cut = 0; cut <= bytes.size(); cut += 9) {
+    CAPTURE(cut);
+    const Host host;
+    FileDescriptor socket;
+    parallel(2, [&](int i) {
+      if (i == 0) host.connect();
+      if (i == 1) require(call_with(host.port, kSecret, kRankOne, socket).empty(), "handshake");
+    });
+    const auto& region = host.endpoint.region;
+    auto& transport = *host.endpoint.transport;
+    send_bytes(socket, bytes.data(), cut);
+    for (int polls = 0; polls < 3; ++polls) CHECK(transport.wait(1ms));
+    send_bytes(socket, bytes.data() + cut, bytes.size() - cut);
+    while (transport.signalled(1, 0) < 7) REQUIRE(transport.wait(10ms));
+    for (std::size_t i = 0; i < 200; ++i)
+      CHECK(region[i] == (i >= 101 && i < 141 ? std::byte{'p'} : std::byte{0}));
+  }
 }
 
 TEST_CASE("a connection that ends without goodbye fails the job and names the peer") {
