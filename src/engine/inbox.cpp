@@ -119,15 +119,24 @@ void Inbox::add(std::size_t block, std::uint64_t iteration, std::span<double> su
       float value;
     };
     const auto* pairs = reinterpret_cast<const Pair*>(inbox);
-    for (std::uint32_t s = source.first_slot; s < source.end_slot; ++s) {
-      const std::uint32_t index = pairs[s].id < indexes_.size() ? indexes_[pairs[s].id] : ~std::uint32_t{0};
+    // One look-up for all values of a vertex that follow each other, and their sum stays in a register.
+    constexpr std::uint32_t kAhead = 48;
+    for (std::uint32_t s = source.first_slot; s < source.end_slot;) {
+      const std::uint32_t id = pairs[s].id;
+      const std::uint32_t index = id < indexes_.size() ? indexes_[id] : ~std::uint32_t{0};
       if (index - begin >= sums.size()) {
-        exchange_.health().fail(stream.peer,
-                                fmt::format("rank {} sent a value for vertex {}, which is not in the plan",
-                                            stream.peer, pairs[s].id));
+        exchange_.health().fail(
+            stream.peer,
+            fmt::format("rank {} sent a value for vertex {}, which is not in the plan", stream.peer, id));
         return;
       }
-      sums[index - begin] += pairs[s].value;
+      double sum = sums[index - begin];
+      do {
+        const std::uint32_t ahead = pairs[std::min(s + kAhead, source.end_slot - 1)].id;
+        __builtin_prefetch(&indexes_[std::min<std::size_t>(ahead, indexes_.size() - 1)]);
+        sum += pairs[s++].value;
+      } while (s < source.end_slot && pairs[s].id == id);
+      sums[index - begin] = sum;
     }
   }
 }
