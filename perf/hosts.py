@@ -28,6 +28,9 @@ class Hosts:
                 run(["ip", "-n", name, "addr", "add", f"{address}/24", "dev", "eth0"])
                 run(["ip", "-n", name, "link", "set", "eth0", "up"])
                 run(["ip", "-n", name, "link", "set", "lo", "up"])
+                # As `edgewire --local-hosts` does, where the kernel has it.
+                subprocess.run(["ip", "-n", name, "route", "change", "10.78.0.0/24", "dev", "eth0", "proto", "kernel",
+                                "scope", "link", "src", address, "congctl", "cubic"], check=False)
         except BaseException:
             self.__exit__()
             raise

@@ -1,6 +1,7 @@
 #include "launch/local_hosts.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,10 +41,15 @@ TEST_CASE("local hosts come and go") {
   {
     const LocalHosts hosts(2, 1'000'000'000);
     CHECK(network_namespace() != home);
+    // Or the bridge would vanish with its namespace.
+    const transport::FileDescriptor middle(open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC));
     hosts.enter(1);
     const auto addresses = run_program({"ip", "-brief", "address", "show", "eth0"});
     CHECK(addresses.status == 0);
     CHECK(addresses.output.find(LocalHosts::address(1) + "/16") != std::string::npos);
+    const auto known = run_program({"cat", "/proc/sys/net/ipv4/tcp_available_congestion_control"});
+    if (known.output.find("cubic") != std::string::npos)
+      CHECK(run_program({"ip", "route"}).output.find("congctl cubic") != std::string::npos);
     CHECK(run_program({"tc", "qdisc", "show", "dev", "eth0"}).output.find("tbf") != std::string::npos);
   }
   CHECK(network_namespace() == home);
