@@ -178,7 +178,7 @@ def cut(edgewire, graph, tmp_path_factory):
         run --verbs-device siw1 --verify --iterations 5 --peer-timeout 30 --json well.$MACHINE || exit 1
         lose() {{ # NAME DEVICE COMMAND: a run, in which machine 1 does this
           run --verbs-device $2 --iterations 1000000 --peer-timeout 8 2>$1.said.$MACHINE & job=$!
-          until [ "$(ps -o cputimes= -C edgewire)" -gt 1 ]; do kill -0 $job || exit 1; sleep 0.2; done
+          until [ "$(ps -o cputimes= -C edgewire)" -gt 4 ]; do kill -0 $job || exit 1; sleep 0.2; done
           touch $1.iterates.$MACHINE
           if [ $MACHINE = 1 ]; then
             until [ -e $1.iterates.0 ]; do sleep 0.2; done

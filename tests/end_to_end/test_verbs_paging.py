@@ -34,7 +34,7 @@ def machine(edgewire, graph, tmp_path_factory):
           echo $status >$name.status
         }}
         run() {{ try $1 $limited {edgewire.program} pagerank /dev/shm/g.ew -p 2 -w 2 --iterations 5 --peer-timeout 30 --json - -o /dev/shm/$1 "${{@:2}}"
-          cp /dev/shm/$1 $1.tsv; }}
+          [ ! -e /dev/shm/$1 ] || cp /dev/shm/$1 $1.tsv; }}
         cp g.ew /dev/shm
         chmod 1777 /dev/shm
         chmod a+rw /dev/infiniband/uverbs0
@@ -43,7 +43,7 @@ def machine(edgewire, graph, tmp_path_factory):
         for strategy in slots cover edge; do run $strategy --transport verbs --verbs-memory on-demand --strategy $strategy; done
         run auto --transport verbs --strategy slots
         try netbench {edgewire.program} netbench --transport verbs --verbs-memory on-demand --sizes 8,64k --count 50 --json -
-        limited="setpriv --bounding-set -all --inh-caps -all --reuid 65534 --clear-groups prlimit --memlock=65536"
+        limited="setpriv --bounding-set -all --inh-caps -all --reuid 65534 --clear-groups prlimit --memlock=4096"
         run unlocked --transport verbs --strategy slots
         run pinned --transport verbs --verbs-memory pinned
         limited=
@@ -103,7 +103,7 @@ def refusal(machine, name):
 
 
 def test_who_insists_on_pinning_is_told_the_limit(machine):
-    assert all("`ulimit -l` allows 64 KiB" in line for line in refusal(machine, "pinned"))
+    assert all("`ulimit -l` allows 4 KiB" in line for line in refusal(machine, "pinned"))
 
 
 def test_a_device_that_misplaces_what_it_receives_is_refused(machine):
