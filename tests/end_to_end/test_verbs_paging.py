@@ -95,10 +95,11 @@ def test_auto_pins_where_it_may_and_pages_where_pinning_fails(machine):
 
 
 def refusal(machine, name):
-    """The causes that the job named; only they."""
+    """The causes that the processes named, a line each; the library itself may warn of so low a limit."""
     assert (machine / f"{name}.status").read_text() == "1\n"
-    lines = (machine / f"{name}.said").read_text().splitlines()
-    assert lines and all(line.startswith("edgewire: ") for line in lines), lines
+    said = (machine / f"{name}.said").read_text()
+    lines = [line for line in said.splitlines() if line.startswith("edgewire: ")]
+    assert 1 <= len(lines) <= 2, said
     return lines
 
 
