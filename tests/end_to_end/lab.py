@@ -37,6 +37,13 @@ def missing_iwarp():
     return got.stderr.strip() if got.returncode else ""
 
 
+@functools.cache
+def missing_later():
+    """Why there is no machine with the later kernel of `-o`; empty when there can be one."""
+    got = subprocess.run([RDMA_VM, "-k", "-o"], capture_output=True, text=True, timeout=1200)
+    return got.stderr.strip() if got.returncode else ""
+
+
 def run(script, *options, machines=1, share=None):
     """Runs a script (bash) in each machine. Returns what it printed, machine after machine; fails unless it succeeds
     everywhere."""

@@ -95,6 +95,50 @@ def test_a_peer_that_fails_is_named(bench, tmp_path):
     assert "no figures" in missing["silent", 1] and "No such file" in missing["absent", 1]
 
 
+def table_of(script, folder, *options):
+    """What a script's smallest run writes."""
+    table = folder / "table.json"
+    result = run(ROOT / "perf/bench" / script, "--build", BUILD, "--rounds", 1, *options, "--json", table)
+    assert result.returncode == 0, result.stderr
+    return json.loads(table.read_text()), result.stdout
+
+
+def need(*programs):
+    if os.geteuid() != 0:
+        pytest.skip("network namespaces need root")
+    for program in programs:
+        if not shutil.which(program):
+            pytest.skip(f"{program} is not installed")
+
+
+@pytest.mark.slow
+def test_small_links(tmp_path):
+    need("iperf3", "ip")
+    table, said = table_of("links.py", tmp_path, "--rates", "1G", "--sizes", "128k", "--seconds", 1)
+    assert [row["program"] for row in table["rows"]] == ["iperf3", "edgewire 128k"] and "of iperf3" in said
+    assert all(row[figure]["median"] > 0 for row in table["rows"] for figure in ("bits_per_second", "ratio", "cores_per_10_gbit"))
+
+
+@pytest.mark.slow
+def test_small_frames(tmp_path):
+    need("dpdk-testpmd", "ip", "chrt")
+    if "no dpdk backend" in run(BUILD / "edgewire", "transports").stdout:
+        pytest.skip("this build has no dpdk backend")
+    table, said = table_of("frames.py", tmp_path, "--sizes", "64k", "--seconds", 2)
+    assert "of testpmd" in said
+    assert all(one["testpmd"] > 0 and one["64k"]["bits"] > 0 for one in table["rounds"])
+
+
+@pytest.mark.slow
+@pytest.mark.machine
+def test_small_rdma(tmp_path):
+    if not shutil.which("ib_write_bw"):
+        pytest.skip("ib_write_bw is not installed")
+    table, said = table_of("rdma.py", tmp_path, "--devices", "rxe0", "--address", "10.8.0.1", "--sizes", 65536, "--seconds", 0.1)
+    assert "of ib_write_bw" in said
+    assert all(bits > 0 for one in table["sizes"]["65536"] for bits in one.values())
+
+
 def test_row_arithmetic():
     report = {"vertices": 10, "edges": 1000, "transport": "shm", "tile_bytes": 2500, "seconds_load": 1.0,
               "seconds_plan": 3.0, "peak_rss_bytes": 3000, "checksum": "00"}

@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -65,6 +67,61 @@ def test_a_killed_peer_is_named_over_iwarp(edgewire, graph, siw, tmp_path):
 
 
 @pytest.mark.machine
+def test_an_iwarp_device_that_is_deleted_ends_the_run(edgewire, graph, siw, tmp_path):
+    with iterating(edgewire, graph, tmp_path, *OVER) as job:
+        deleting = subprocess.Popen("rdma link delete siw0".split())
+        status, lines, seconds = job.end(timeout=60)
+    assert deleting.wait(timeout=30) == 0
+    subprocess.run("rdma link add siw0 type siw netdev eth1".split(), check=True)
+    assert status == 1 and seconds < 8, (lines, seconds)
+    assert lines and all("an iWARP device was removed" in line for line in lines), lines
+
+
+@pytest.mark.machine
+def test_an_iwarp_port_that_goes_down_ends_the_run(edgewire, graph, siw, tmp_path):
+    with iterating(edgewire, graph, tmp_path, *OVER) as job:
+        subprocess.run("ip link set eth1 down".split(), check=True)
+        try:
+            status, lines, seconds = job.end(timeout=60)
+        finally:
+            subprocess.run("ip link set eth1 up".split(), check=True)
+            time.sleep(1)
+    assert status == 1 and seconds < 8, (lines, seconds)
+    assert lines and all("siw0 port 1" in line for line in lines), lines
+
+
+@pytest.fixture
+def second_siw(siw):
+    """second_siw(address) gives a device on an interface of its own."""
+    def make(address):
+        for command in ("ip link add eth2 mtu 4200 type veth peer name eth3 mtu 4200", "ip link set eth3 up",
+                        f"ip addr add {address} dev eth2", "ip link set eth2 up", "rdma link add siw1 type siw netdev eth2"):
+            subprocess.run(command.split(), check=True)
+        return "siw1"
+
+    yield make
+    for command in ("rdma link delete siw1", "ip link delete eth2"):
+        subprocess.run(command.split(), check=True)
+
+
+@pytest.mark.machine
+def test_two_iwarp_devices_share_the_traffic(edgewire, graph, second_siw, tmp_path):
+    both = f"siw0,{second_siw('10.9.0.1/24')}"
+    options = ["-p", 2, "-w", 2, "--strategy", "slots", "--iterations", 5, "--peer-timeout", 30]
+    report = same_as_over_shm(edgewire, tmp_path, graph, options, ["--transport", "verbs", "--verbs-device", both])
+    assert all("siw0 port 1 and siw1 port 1 (iWARP" in place for place in report["placement"])
+    run_suite("-tc=*signals*,*writes*", "-tce=*dpdk*,*card*", EDGEWIRE_TEST_VERBS_RAILS=both, EDGEWIRE_TEST_IWARP="siw0")
+
+
+@pytest.mark.machine
+def test_iwarp_over_ipv6(edgewire, graph, second_siw, tmp_path):
+    device = second_siw("fd00:9::1/64 nodad")
+    options = ["-p", 2, "-w", 1, "--strategy", "slots", "--iterations", 5, "--peer-timeout", 30]
+    report = same_as_over_shm(edgewire, tmp_path, graph, options, ["--transport", "verbs", "--verbs-device", device])
+    assert all("siw1 port 1 (iWARP" in place for place in report["placement"])
+
+
+@pytest.mark.machine
 def test_iwarp_without_its_library_is_refused_with_the_remedy(edgewire, graph, siw):
     library = next(line.split()[-1] for line in subprocess.run(["ldconfig", "-p"], capture_output=True, text=True, check=True).stdout.splitlines()
                    if "librdmacm.so.1 " in line)
@@ -96,3 +153,60 @@ def test_two_machines_over_iwarp(edgewire, graph, tmp_path):
         check_report(report)
         assert (report["transport"], report["transport_reason"]) == ("verbs", "all hosts are on iWARP:10.8.0.0/24")
         assert all("siw0 port 1 (iWARP" in place for place in report["placement"])
+
+
+@pytest.fixture(scope="module")
+def cut(edgewire, graph, tmp_path_factory):
+    """The folder with what two machines said whose iWARP link, over IPv6 on an interface of its own, lost all packets; and
+    then, of another run, the cable between them."""
+    if reason := lab.missing() or lab.missing_iwarp():
+        pytest.skip(reason)
+    folder = tmp_path_factory.mktemp("cut")
+    lab.write_job(folder, ("g.ew", graph))
+    lab.run(f"""
+        cd {folder}
+        ulimit -l unlimited
+        rdma link delete rxe0
+        ip link add link eth0 name eth2 type macvlan mode bridge
+        ip addr add fd00:9::$((MACHINE + 1))/64 dev eth2 nodad
+        ip link set eth2 up
+        rdma link add siw0 type siw netdev eth0
+        rdma link add siw1 type siw netdev eth2
+        run() {{
+          {edgewire.program} pagerank g.ew --hosts hosts --rank $MACHINE --secret-file secret -w 1 --transport verbs "$@"
+        }}
+        run --verbs-device siw1 --verify --iterations 5 --peer-timeout 30 --json well.$MACHINE || exit 1
+        lose() {{ # NAME DEVICE COMMAND: a run, in which machine 1 does this
+          run --verbs-device $2 --iterations 1000000 --peer-timeout 8 2>$1.said.$MACHINE & job=$!
+          until [ "$(ps -o cputimes= -C edgewire)" -gt 4 ]; do kill -0 $job || exit 1; sleep 0.2; done
+          touch $1.iterates.$MACHINE
+          if [ $MACHINE = 1 ]; then
+            until [ -e $1.iterates.0 ]; do sleep 0.2; done
+            touch $1.cut
+            eval "$3"
+          fi
+          status=0
+          wait $job || status=$?
+          echo $status >$1.ended.$MACHINE
+        }}
+        lose packets siw1 'tc qdisc add dev eth2 clsact; for way in ingress egress; do tc filter add dev eth2 $way matchall action drop; done'
+        lose cable siw0 'ip link set eth0 down'
+        """, "-w", "-c", "2", machines=2, share=folder)
+    return folder
+
+
+def test_two_machines_over_iwarp_and_ipv6(cut):
+    report = json.loads((cut / "well.0").read_text())
+    check_report(report)
+    assert all("siw1 port 1 (iWARP" in place for place in report["placement"])
+
+
+@pytest.mark.parametrize("what", ["packets", "cable"])
+def test_a_cut_iwarp_link_is_named_on_both(cut, what):
+    start = (cut / f"{what}.cut").stat().st_mtime
+    for rank in (0, 1):
+        ended = cut / f"{what}.ended.{rank}"
+        lines = (cut / f"{what}.said.{rank}").read_text().splitlines()
+        assert ended.read_text() == "1\n"
+        assert len(lines) == 1 and re.search(r"rank \d .*(does not answer|silent|lost)|siw0 port 1 went down", lines[0]), lines
+        assert ended.stat().st_mtime - start < 8 + 4, lines  # to end, and all that on slow machines

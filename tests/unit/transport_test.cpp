@@ -19,17 +19,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-void fill(std::span<std::byte> bytes, std::uint64_t seed) {
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    bytes[i] = static_cast<std::byte>((seed * 31 + i * 7 + i / 251) & 0xFF);
-}
-
-bool is_filled(std::span<const std::byte> bytes, std::uint64_t seed) {
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    if (bytes[i] != static_cast<std::byte>((seed * 31 + i * 7 + i / 251) & 0xFF)) return false;
-  return true;
-}
-
 /// Cuts `bytes` into pieces of odd sizes, 1 byte at least, at odd offsets.
 std::vector<std::size_t> cut(std::size_t bytes, std::uint64_t seed) {
   std::minstd_rand chance(static_cast<unsigned>(seed + 1));

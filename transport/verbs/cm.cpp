@@ -96,12 +96,31 @@ bool leads_to(const rdma_cm_id& id, const std::string& device) {
 }
 
 /// Of an address in an entry that cm_addresses() made.
-sockaddr_in address_of(const ibv_gid& gid, std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  std::memcpy(&address.sin_addr, gid.raw + 12, sizeof address.sin_addr);
+sockaddr_in6 address_of(const ibv_gid& gid, std::uint16_t port) {
+  sockaddr_in6 address{};  // larger than that of IPv4, which has its port in the same place
+  address.sin6_port = htons(port);
+  if (is_ipv4(gid)) {
+    address.sin6_family = AF_INET;
+    std::memcpy(&reinterpret_cast<sockaddr_in&>(address).sin_addr, gid.raw + 12, sizeof(in_addr));
+  } else {
+    address.sin6_family = AF_INET6;
+    std::memcpy(&address.sin6_addr, gid.raw, sizeof gid.raw);
+  }
   return address;
+}
+
+/// As an entry has it (IPv4: RFC 4291, 2.5.5.2). False where it is none, or good only together with an
+/// interface.
+bool to_gid(const sockaddr* address, ibv_gid& gid) {
+  gid = {};
+  if (address != nullptr && address->sa_family == AF_INET) {
+    gid.raw[10] = gid.raw[11] = 0xFF;
+    std::memcpy(gid.raw + 12, &reinterpret_cast<const sockaddr_in*>(address)->sin_addr, sizeof(in_addr));
+    return true;
+  }
+  if (address == nullptr || address->sa_family != AF_INET6) return false;
+  std::memcpy(gid.raw, &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr, sizeof gid.raw);
+  return gid.raw[0] != 0xFE || (gid.raw[1] & 0xC0) != 0x80;  // link-local
 }
 
 Error error_of(const Call& call, const std::string& cause) {
@@ -144,10 +163,9 @@ std::vector<ibv_gid_entry> cm_addresses(const std::string& name) {
   const auto channel = make_channel();
   std::vector<ibv_gid_entry> found;
   for (const ifaddrs* one = first; one != nullptr; one = one->ifa_next) {
-    if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET) continue;
-    sockaddr_in address{};
-    std::memcpy(&address, one->ifa_addr, sizeof address);
-    address.sin_port = 0;
+    ibv_gid gid;
+    if (!to_gid(one->ifa_addr, gid)) continue;
+    sockaddr_in6 address = address_of(gid, 0);
     const auto id = make_id(*channel, nullptr);
     if (cm().bind_addr(id.get(), reinterpret_cast<sockaddr*>(&address)) != 0 || !leads_to(*id, name))
       continue;
@@ -155,8 +173,7 @@ std::vector<ibv_gid_entry> cm_addresses(const std::string& name) {
     entry.gid_index = static_cast<std::uint32_t>(found.size() - 1);
     entry.port_num = id->port_num;
     entry.gid_type = IBV_GID_TYPE_ROCE_V2;  // an address of IP, as there
-    entry.gid.raw[10] = entry.gid.raw[11] = 0xFF;
-    std::memcpy(entry.gid.raw + 12, &address.sin_addr, sizeof address.sin_addr);
+    entry.gid = gid;
   }
   return found;
 }
@@ -167,7 +184,7 @@ std::uint16_t Connector::listen(const Device& device) {
   // The manager's port may be one that TCP uses already.
   for (int i = 0; i < kPortTries; ++i) {
     auto id = make_id(*channel_, nullptr);
-    sockaddr_in address = address_of(device.gid, 0);
+    sockaddr_in6 address = address_of(device.gid, 0);
     if (cm().bind_addr(id.get(), reinterpret_cast<sockaddr*>(&address)) != 0) break;
     if (!leads_to(*id, device.name)) break;
     if (cm().listen(id.get(), kBacklog) == 0) {
@@ -183,8 +200,8 @@ std::uint16_t Connector::listen(const Device& device) {
 void Connector::start(Call& call, double limit_s) {
   limit_ms_ = static_cast<int>(limit_s * 1000);
   call.id = make_id(*channel_, &call);
-  sockaddr_in from = address_of(call.device->gid, 0);
-  sockaddr_in to = address_of(call.address, call.port);
+  sockaddr_in6 from = address_of(call.device->gid, 0);
+  sockaddr_in6 to = address_of(call.address, call.port);
   check(call, "its address",
         cm().resolve_addr(call.id.get(), reinterpret_cast<sockaddr*>(&from), reinterpret_cast<sockaddr*>(&to),
                           limit_ms_));

@@ -19,7 +19,7 @@ namespace edgewire::transport::verbs {
 /// which connection it is. Told in the sealed offers, then good for one connection.
 using Token = std::array<std::uint8_t, 16>;
 
-/// IPv4 addresses that lead to the device `name`, as entries of its address table, which iWARP cards lack.
+/// IP addresses that lead to the device `name`, as entries of its address table, which iWARP cards lack.
 /// Throws Error with the remedy when there is no connection manager.
 std::vector<ibv_gid_entry> cm_addresses(const std::string& name);
 

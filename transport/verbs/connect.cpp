@@ -22,7 +22,7 @@ constexpr std::chrono::milliseconds kFirstHelloPause{50};
 /// What the other processes must know of this one. Then come, for each rail, a RailOffer and, for each
 /// process, the key of its part; then, for each process and lane, a LinkAddress.
 struct Offer {
-  char magic[8] = {'E', 'W', 'V', 'E', 'R', 'B', '0', '3'};
+  char magic[8] = {'E', 'W', 'V', 'E', 'R', 'B', '0', '4'};
   std::int32_t rank = -1;
   std::int32_t size = 0;
   std::int32_t lanes = 0;

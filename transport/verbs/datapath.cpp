@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
@@ -150,13 +151,32 @@ void Verbs::post_message(Link& link, Message message) noexcept {
   if (settings_.verbs.immediates) {
     request.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
     request.imm_data = sent.immediate;
-    request.wr.rdma = {link.remote_counts, link.counts_key};
+    request.wr.rdma = {link.remote_counts + offsetof(Arrivals, greeting) - offsetof(Arrivals, counts),
+                       link.counts_key};
+    source = {reinterpret_cast<std::uintptr_t>(&kGreeting), sizeof kGreeting, 0};
   } else {
     request.opcode = IBV_WR_SEND;
+  }
+  if (message == Message::Hello || !settings_.verbs.immediates) {
     request.send_flags |= IBV_SEND_INLINE;
     request.sg_list = &source;
     request.num_sge = 1;
   }
+  ibv_send_wr* bad = nullptr;
+  look_at_post(link, ibv_post_send(link.qp.get(), &request, &bad));
+}
+
+/// Reads from the peer, whose card answers without its process.
+void Verbs::post_look(Link& link) noexcept {
+  ibv_sge sink{reinterpret_cast<std::uintptr_t>(&link.arrivals->seen), sizeof link.arrivals->seen,
+               rails_[link.rail].arrivals.region->lkey};
+  ibv_send_wr request{};
+  request.wr_id = Ticket::pack(Request::Look, link.index, 0, 0);
+  request.sg_list = &sink;
+  request.num_sge = 1;
+  request.opcode = IBV_WR_RDMA_READ;
+  request.send_flags = IBV_SEND_SIGNALED;
+  request.wr.rdma = {link.remote_counts, link.counts_key};
   ibv_send_wr* bad = nullptr;
   look_at_post(link, ibv_post_send(link.qp.get(), &request, &bad));
 }
@@ -177,8 +197,8 @@ void Verbs::post_receive(Link& link, std::size_t place) noexcept {
 }
 
 void Verbs::give_credits(Link& link) noexcept {
-  // Two places in the queue are kept for goodbye and hello.
-  while (link.owed >= kReturned && link.messages.load(std::memory_order_relaxed) < kMessages - 2 &&
+  // Three places in the queue are kept for goodbye, hello and look.
+  while (link.owed >= kReturned && link.messages.load(std::memory_order_relaxed) < kMessages - 3 &&
          !link.ended.load(std::memory_order_relaxed)) {
     link.owed -= kReturned;
     post_message(link, Message::Credit);
@@ -206,11 +226,12 @@ Counters Verbs::counters() const noexcept {
 /// gap 12, IPv4 20, TCP with timestamps 32, length 2 and check 4 (RFC 5044), headers 14 (RFC 5041, 5040).
 /// RoCE v2 on Ethernet: preamble 8, Ethernet header 14, check sequence 4, gap 12, IPv4 20, UDP 8, base
 /// transport header 12, invariant check 4; InfiniBand: local route header 8, base transport header 12, checks
-/// 4 and 2. The first packet names the place, in 16 bytes more.
+/// 4 and 2. IPv6 takes 20 bytes more. The first packet names the place, in 16 bytes more.
 std::uint64_t Verbs::wire_bytes_of(std::uint64_t frame_bytes) const noexcept {
   if (frame_bytes == 0) return 0;
   const Device& device = rails_.front().device;
-  const std::uint64_t header_bytes = device.is_iwarp ? 110 : device.is_ethernet() ? 82 : 26;
+  const std::uint64_t more = device.is_ethernet() && !device.has_ipv4() ? 20 : 0;
+  const std::uint64_t header_bytes = (device.is_iwarp ? 110 : device.is_ethernet() ? 82 : 26) + more;
   const std::uint64_t padded = (frame_bytes + 3) / 4 * 4;
   const std::uint64_t packets = (padded + mtu_bytes_ - 1) / mtu_bytes_;
   return padded + packets * header_bytes + (device.is_iwarp ? 0 : 16);

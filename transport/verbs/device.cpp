@@ -54,12 +54,6 @@ int node_of_this_thread() {
   return getcpu(&cpu, &node) == 0 ? static_cast<int>(node) : -1;
 }
 
-/// Of IPv4 written as an IPv6 address (RFC 4291, 2.5.5.2).
-bool is_ipv4(const ibv_gid& gid) {
-  constexpr std::uint8_t kPrefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
-  return std::memcmp(gid.raw, kPrefix, sizeof kPrefix) == 0;
-}
-
 bool is_address(const ibv_gid& gid, const std::string& address) {
   in6_addr parsed{};
   const std::string text = address.find(':') == std::string::npos ? "::ffff:" + address : address;
@@ -233,6 +227,11 @@ class Search {
 };
 
 }  // namespace
+
+bool is_ipv4(const ibv_gid& gid) {
+  constexpr std::uint8_t kPrefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
+  return std::memcmp(gid.raw, kPrefix, sizeof kPrefix) == 0;
+}
 
 bool Device::has_ipv4() const noexcept { return is_ipv4(gid); }
 bool Device::has_address(const std::string& address) const noexcept { return is_address(gid, address); }

@@ -23,7 +23,7 @@ struct Device {
 
   bool can_page = false;  ///< on demand, for what reliable connections write, send and receive
   std::string kind{};     ///< "InfiniBand", "RoCE v1", "RoCE v2", "iWARP"
-  bool is_iwarp = false;  ///< `gid` then is an IPv4 address of its interface
+  bool is_iwarp = false;  ///< `gid` then is an IP address of its interface
 
   bool is_ethernet() const noexcept { return attributes.link_layer == IBV_LINK_LAYER_ETHERNET; }
   bool has_ipv4() const noexcept;
@@ -31,6 +31,9 @@ struct Device {
   /// "mlx5_0 port 1", for messages.
   std::string label() const;
 };
+
+/// Of IPv4 written as an IPv6 address (RFC 4291, 2.5.5.2).
+bool is_ipv4(const ibv_gid& gid);
 
 /// Opens what settings.verbs.device names (NAME[:PORT[:GID_INDEX]], several divided by commas), else one
 /// device: that which has settings.address, else one near to the node of this process, cards being shared
@@ -54,9 +57,12 @@ struct Registered {
 /// Throws Error.
 Owned<ibv_pd> make_domain(const Device& device);
 
-/// Registers memory as `wanted` (VerbsChoice::memory), of which peers may write when `remote`. Throws Error
-/// that names the limit.
-Registered register_memory(const Device& device, ibv_pd& pd, void* data, std::size_t bytes, bool remote,
+/// Peers may write.
+inline constexpr unsigned kWritable = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+
+/// Registers memory as `wanted` (VerbsChoice::memory); `access`: what peers may do (enum ibv_access_flags).
+/// Throws Error that names the limit.
+Registered register_memory(const Device& device, ibv_pd& pd, void* data, std::size_t bytes, unsigned access,
                            const std::string& wanted);
 
 /// Registers memory for a moment. Throws as register_memory().

@@ -1,5 +1,7 @@
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "transport/verbs/verbs.h"
 
 namespace edgewire::transport::verbs {
@@ -57,6 +59,30 @@ void Verbs::report_lost() noexcept {
   const std::string label = device_of(*lost_).label();
   if (rails_[lost_->rail].is_down) return fail(-1, label + " went down");
   fail(lost_->peer, fmt::format("rank {} was lost over {}: {}", lost_->peer, label, lost_cause_));
+}
+
+/// The TCP of an iWARP card keeps trying for long where packets are lost, and says nothing of peers from whom
+/// nothing is awaited. A link on which nothing has completed for a while is read through. Called by the
+/// holder of reaping_, after it has taken all completions.
+void Verbs::look_at_silence() noexcept {
+  const auto now = Clock::now();
+  if (!connected_ || now < next_look_) return;
+  const auto step = std::chrono::duration_cast<Clock::duration>(
+      std::chrono::duration<double>(settings_.peer_timeout_s / 8));
+  const bool was_away = next_look_ != Clock::time_point{} && now > next_look_ + step;
+  next_look_ = now + step;
+  for (const auto& link : links_) {
+    if (link == nullptr || link->ended.load(std::memory_order_relaxed)) continue;
+    if (was_away || link->heard == Clock::time_point{}) link->heard = now;
+    if (link->looks) {
+      if (now - std::max(link->heard, link->looked) > 4 * step)
+        lose(*link, "it does not answer any more (is its port up? does the network pass packets?)");
+    } else if (now - link->heard > 2 * step) {
+      link->looks = true;
+      link->looked = now;
+      post_look(*link);
+    }
+  }
 }
 
 void Verbs::take_error(const ibv_wc& completion) noexcept {

@@ -22,14 +22,13 @@ Owned<ibv_pd> make_domain(const Device& device) {
   return made;
 }
 
-Registered register_memory(const Device& device, ibv_pd& pd, void* data, std::size_t bytes, bool remote,
+Registered register_memory(const Device& device, ibv_pd& pd, void* data, std::size_t bytes, unsigned access,
                            const std::string& wanted) {
   // Relaxed ordering lets a card place writes in any order on their way to memory. We look at nothing before
   // the completion of the signal behind it, and a card's completion queue is never ordered that way: a
   // completion still comes after all that it tells of. The library drops the flag where a card has no use for
   // it.
-  unsigned access = IBV_ACCESS_RELAXED_ORDERING;
-  if (remote) access |= IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+  access |= IBV_ACCESS_RELAXED_ORDERING;
   const auto ways = ways_to_register(wanted, device.can_page);
   if (ways.empty())
     throw Error(fmt::format("{} has no on-demand paging (--verbs-memory pinned)", device.name));
@@ -57,7 +56,7 @@ Registered register_memory(const Device& device, ibv_pd& pd, void* data, std::si
 void try_memory(const Device& device, const std::string& wanted) {
   const auto domain = make_domain(device);
   const Mapping trial(kTrialBytes, -1, "a trial");
-  register_memory(device, *domain, trial.data(), trial.bytes(), true, wanted);
+  register_memory(device, *domain, trial.data(), trial.bytes(), kWritable, wanted);
 }
 
 }  // namespace edgewire::transport::verbs

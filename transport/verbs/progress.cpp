@@ -1,5 +1,6 @@
 // Takes completions: those of what was sent, and the peers' signals. By whoever polls or waits, or a thread.
 #include <arpa/inet.h>
+#include <fmt/core.h>
 #include <poll.h>
 
 #include <algorithm>
@@ -33,6 +34,7 @@ void Verbs::reap(bool insist) noexcept {
     if (count < 0) fail(-1, rail.device.name + " gives no completions");
   }
   if (++looks_ % kLooksAnEvent == 0) look_at_events();
+  if (connector_ != nullptr) look_at_silence();
   report_lost();
   if (news) wakeup_.announce();
   reaping_.clear(std::memory_order_release);
@@ -42,6 +44,7 @@ void Verbs::take(const ibv_wc& completion) noexcept {
   if (completion.status != IBV_WC_SUCCESS) return take_error(completion);
   const Ticket ticket(completion.wr_id);
   Link& from = *links_[ticket.link];
+  if (connector_ != nullptr) from.heard = std::chrono::steady_clock::now();
   switch (ticket.request) {
     case Request::Lane:
       from.completed.store(Ticket::extend(from.completed.load(std::memory_order_relaxed), ticket.writes),
@@ -56,6 +59,9 @@ void Verbs::take(const ibv_wc& completion) noexcept {
     case Request::Receive:
       take_arrival(from, completion, ticket.queued);
       break;
+    case Request::Look:
+      from.looks = false;
+      break;
   }
 }
 
@@ -65,7 +71,14 @@ void Verbs::take_arrival(Link& link, const ibv_wc& completion, std::size_t place
     const std::uint64_t count =
         *static_cast<const volatile std::uint64_t*>(&link.arrivals->counts[link.received % kCredits]);
     post_receive(link, place);
-    return take_message(link, ntohl(completion.imm_data), count);
+    const std::uint32_t immediate = ntohl(completion.imm_data);
+    if (static_cast<Message>(immediate >> kKindBits) == Message::Hello &&
+        *static_cast<const volatile std::uint64_t*>(&link.arrivals->greeting) != kGreeting)
+      return fail(-1, fmt::format("{} puts what it receives in the wrong place{}", device_of(link).label(),
+                                  rails_[link.rail].arrivals.way == Registration::pinned
+                                      ? ""
+                                      : " of memory that it pages on demand (use --verbs-memory pinned)"));
+    return take_message(link, immediate, count);
   }
   const volatile SentMessage& sent = link.arrivals->messages[place];
   const std::uint32_t immediate = sent.immediate;

@@ -38,7 +38,7 @@ inline constexpr std::uint32_t kReceives = kCredits + kCredits / kReturned + 1 +
 inline constexpr std::uint32_t kBatch = 32;     ///< requests behind one doorbell; only the last one completes
 inline constexpr std::uint32_t kMinDepth = 64;  ///< of a send queue, without messages of our own
 inline constexpr std::uint32_t kMaxDepth = 512;  ///< more would only delay the callers' notice of a slow peer
-inline constexpr std::uint32_t kMessages = 6;    ///< of our own in a send queue: credits, hello, goodbye
+inline constexpr std::uint32_t kMessages = 7;  ///< of our own in a send queue: credits, hello, goodbye, look
 inline constexpr std::uint32_t kInlineBytes = 64;
 inline constexpr std::size_t kMaxRails = 16;
 static_assert(kCredits % kReturned == 0);
@@ -50,7 +50,7 @@ enum class Message : std::uint32_t { Signal = 0, Credit = 1, Hello = 2, Goodbye 
 inline constexpr int kKindBits = 30;
 
 /// What a completion is of; part of wr_id.
-enum class Request : std::uint64_t { Lane = 0, Message = 1, Receive = 2 };
+enum class Request : std::uint64_t { Lane = 0, Message = 1, Receive = 2, Look = 3 };
 
 /// wr_id: request 2 bits, link 20, queued requests 21, writes 21; the counts are those of the link when this
 /// request was the last, modulo 2^21, of which no more than kMaxDepth are under way.
@@ -88,10 +88,16 @@ struct SentMessage {
 };
 static_assert(sizeof(SentMessage) == 16);
 
+/// What a hello writes, so that the receiver sees whether writes arrive where they should: Soft-RoCE of Linux
+/// 6.15 to 7.3, for one, gets that wrong in memory that is paged on demand.
+inline constexpr std::uint64_t kGreeting = 0x6564'6765'7769'7265;
+
 /// Where a link's signals arrive. Zeroed memory is a valid one.
 struct Arrivals {
   std::array<std::uint64_t, kCredits> counts;   ///< signal n's is [n % kCredits]
   std::array<SentMessage, kReceives> messages;  ///< of posted receives, without immediates
+  std::uint64_t greeting;                       ///< with immediates
+  std::uint64_t seen;                           ///< read from the peer, see look_at_silence()
 };
 
 struct RailOffer;
@@ -148,6 +154,9 @@ struct Link {
   std::uint64_t received = 0;  ///< signals
   std::uint32_t owed = 0;      ///< credits to give back
   Arrivals* arrivals = nullptr;
+  std::chrono::steady_clock::time_point heard{};   ///< when something of it completed last (iWARP)
+  std::chrono::steady_clock::time_point looked{};  ///< when the read under way was posted
+  bool looks = false;                              ///< there is one
 };
 
 /// Registered memory that writes may come from. A list that only grows, so that it can be searched at any
@@ -228,6 +237,7 @@ class Verbs final : public Transport {
   void look_at_post(const Link& link, int error) noexcept;
   void post(Link& link) noexcept;
   void post_message(Link& link, Message message) noexcept;
+  void post_look(Link& link) noexcept;
   void post_receive(Link& link, std::size_t place) noexcept;
   void give_credits(Link& link) noexcept;
 
@@ -244,6 +254,7 @@ class Verbs final : public Transport {
   void fail(int peer, const std::string& message) noexcept;
   void lose(const Link& link, const std::string& cause) noexcept;
   void report_lost() noexcept;
+  void look_at_silence() noexcept;
   void look_at_events() noexcept;
   void look_at_events(Rail& rail) noexcept;
 
@@ -272,7 +283,8 @@ class Verbs final : public Transport {
   std::atomic_flag reaping_;             ///< one thread at a time takes completions; pairs with itself
   std::atomic_flag watching_;            ///< one thread sleeps on the completion channel, others on wakeup_
   std::uint32_t looks_ = 0;              ///< of the holder of reaping_
-  std::atomic<std::uint64_t> refused_frames_{0};  // single value, paired with nothing
+  std::chrono::steady_clock::time_point next_look_{};  ///< likewise, at who is silent
+  std::atomic<std::uint64_t> refused_frames_{0};       // single value, paired with nothing
   // The first link that failed without a cause of its own; all of the holder of reaping_ but has_lost_.
   const Link* lost_ = nullptr;
   std::string lost_cause_;
