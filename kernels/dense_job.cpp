@@ -80,27 +80,33 @@ class OwnTargets {
 /// peer sends only their numbers.
 class MirrorReader final : public EdgeReader {
  public:
+  /// `sources`: global ids.
   MirrorReader(const graph::GraphFile& graph, const plan::ExchangePlan& plan, const OwnTargets& own,
-               std::vector<std::uint32_t> sources)
-      : graph_(graph), plan_(plan), own_(own), sources_(std::move(sources)) {
-    for (const auto v : sources_)
-      rows_.push_back(rows_.back() + graph.offsets()[v + std::size_t{1}] - graph.offsets()[v]);
+               std::span<const std::uint32_t> sources)
+      : plan_(plan), own_(own) {
+    const auto offsets = graph.offsets();
+    const std::uint32_t* const targets = graph.targets().data();
+    rows_.reserve(sources.size());
+    edges_before_.reserve(sources.size() + 1);
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      if (i + 2 * kAhead < sources.size()) __builtin_prefetch(&offsets[sources[i + 2 * kAhead]]);
+      rows_.push_back(targets + offsets[sources[i]]);
+      edges_before_.push_back(edges_before_.back() + offsets[sources[i] + std::size_t{1}] -
+                              offsets[sources[i]]);
+    }
   }
-  std::uint32_t sources() const override { return static_cast<std::uint32_t>(sources_.size()); }
+  std::uint32_t sources() const override { return static_cast<std::uint32_t>(rows_.size()); }
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
-    return rows_[last] - rows_[first];
+    return edges_before_[last] - edges_before_[first];
   }
   void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
             std::vector<std::uint32_t>& ends) const override {
-    const auto offsets = graph_.offsets();
-    const std::uint32_t* const targets = graph_.targets().data();
-    plan::fetch_rows(graph_, std::span(sources_).subspan(last, std::min(kRowBlock, sources() - last)));
     destinations.resize(edges(first, last) + plan::OwnerFilter::kSlack);
     ends.clear();
     std::uint32_t* next = destinations.data();
     for (std::uint32_t i = first; i < last; ++i) {
-      const std::uint32_t v = sources_[i];
-      next = own_.pick({targets + offsets[v], targets + offsets[v + std::size_t{1}]}, next);
+      if (i + kAhead < sources()) plan::fetch_row(row(i + kAhead));
+      next = own_.pick(row(i), next);
       ends.push_back(static_cast<std::uint32_t>(next - destinations.data()));
     }
     destinations.resize(static_cast<std::size_t>(next - destinations.data()));
@@ -108,11 +114,16 @@ class MirrorReader final : public EdgeReader {
   }
 
  private:
-  const graph::GraphFile& graph_;
+  /// Rows lie anywhere in the file: they are asked for so many before they are read (measured on Zen 4).
+  static constexpr std::uint32_t kAhead = 8;
+  std::span<const std::uint32_t> row(std::uint32_t source) const {
+    return {rows_[source], edges_before_[source + 1] - edges_before_[source]};
+  }
+
   const plan::ExchangePlan& plan_;
   const OwnTargets& own_;
-  std::vector<std::uint32_t> sources_;  ///< global ids
-  std::vector<std::uint64_t> rows_{0};  ///< [source]: edges of those before it
+  std::vector<const std::uint32_t*> rows_;
+  std::vector<std::uint64_t> edges_before_{0};  ///< [source]
 };
 
 }  // namespace
@@ -352,7 +363,7 @@ void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan, const TileSize
     for (std::uint64_t b = 0; b < blocks.size(); ++b)
       if (blocks[b]) graph_.verify_rows(b * kBlock, std::min((b + 1) * kBlock, graph_.vertices()));
     mirror_tiles_[peer] =
-        build_tiles(*pool_, MirrorReader(graph_, plan, own, std::move(sources)), bounds,
+        build_tiles(*pool_, MirrorReader(graph_, plan, own, sources), bounds,
                     std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1), sizes);
   }
 }

@@ -1,6 +1,7 @@
 #include "plan/cover.h"
 
 #include <array>
+#include <bit>
 #include <numeric>
 
 namespace edgewire::plan {
@@ -8,10 +9,32 @@ namespace edgewire::plan {
 namespace {
 
 constexpr std::uint32_t kNone = 0xFFFFFFFF;
-constexpr std::size_t kAhead = 16;  // nearly everything here is read at random: it is asked for before
+constexpr std::size_t kAhead = 16;     // nearly everything here is read at random: it is asked for before
+constexpr std::size_t kSearches = 64;  // prepared together
 /// Successful searches up to this long are forgotten at once: their vertices are cheap to see again, and the
 /// searches that would have met them need no round of breadth-first search.
 constexpr std::size_t kShortSearch = 256;
+
+/// A bit a destination: what is asked for at every edge stays in the L2 cache.
+class Set {
+ public:
+  explicit Set(std::uint32_t size) : words_(size / 64 + 1) {}
+  bool operator[](std::uint32_t i) const noexcept { return (words_[i / 64] >> (i % 64) & 1) != 0; }
+  void add(std::uint32_t i) noexcept { words_[i / 64] |= std::uint64_t{1} << (i % 64); }
+  /// Its members, ascending.
+  std::vector<std::uint32_t> members() const {
+    std::vector<std::uint32_t> all;
+    for (std::size_t w = 0; w < words_.size(); ++w) {
+      for (std::uint64_t left = words_[w]; left != 0; left &= left - 1)
+        all.push_back(static_cast<std::uint32_t>(w * 64) +
+                      static_cast<std::uint32_t>(std::countr_zero(left)));
+    }
+    return all;
+  }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
 
 class Matcher {
  public:
@@ -41,7 +64,8 @@ class Matcher {
   std::uint32_t rows() const noexcept { return static_cast<std::uint32_t>(edges_.sources.size()); }
   std::vector<std::uint32_t> rows_by_degree() const;
   bool match_free_destination(std::uint32_t row);
-  Outcome search(std::uint32_t root);
+  Outcome search(const Step& root);
+  std::span<const Step> next_searches(std::span<const std::uint32_t> roots);
   void flip_path(std::uint32_t destination);
 
   PairEdges edges_;
@@ -49,9 +73,9 @@ class Matcher {
   std::vector<std::uint32_t>
       next_free_;  ///< edges of a row before this one end in matched destinations, for good
   std::vector<Destination> destinations_;
-  /// What is asked for at every edge stays in the L2 cache, a bit a destination.
-  std::vector<bool> matched_, dead_;
+  Set matched_, dead_;
   std::vector<std::uint32_t> open_rows_;  ///< after augment: unmatched, not proven to stay so
+  std::array<Step, kSearches> first_steps_;
   std::vector<Step> path_;
   std::vector<std::uint32_t> trail_;
   std::uint32_t searches_ = 0;
@@ -97,7 +121,7 @@ void Matcher::match_greedily() {
     const std::uint32_t destination = edges_.targets[edges_.offsets[row] + next_free_[row]];
     mates_[row] = destination;
     destinations_[destination].mate = row;
-    matched_[destination] = true;
+    matched_.add(destination);
   }
 }
 
@@ -111,17 +135,17 @@ void Matcher::flip_path(std::uint32_t destination) {
 }
 
 /// Depth-first search of all that no search of this round has seen.
-Matcher::Outcome Matcher::search(std::uint32_t root) {
+Matcher::Outcome Matcher::search(const Step& root) {
   const std::uint32_t me = ++searches_;
   bool met_other = false;
   trail_.clear();
-  path_.assign(1, {root, edges_.offsets[root]});
+  path_.assign(1, root);
   bool arrived = true;  // at a row not looked at before
   while (!path_.empty()) {
     Step& step = path_.back();
     if (arrived && match_free_destination(step.row)) {
       const std::uint32_t free = edges_.targets[edges_.offsets[step.row] + next_free_[step.row]];
-      matched_[free] = true;
+      matched_.add(free);
       flip_path(free);
       if (trail_.size() <= kShortSearch) {
         for (const auto seen : trail_) destinations_[seen].seen = 0;
@@ -150,8 +174,31 @@ Matcher::Outcome Matcher::search(std::uint32_t root) {
     if (!arrived) path_.pop_back();
   }
   if (met_other) return Outcome::open;
-  for (const auto seen : trail_) dead_[seen] = true;
+  for (const auto seen : trail_) dead_.add(seen);
   return Outcome::dead;
+}
+
+/// The first steps of the searches that have one to make. What they will read is asked for, side by side:
+/// most end after the second step.
+std::span<const Matcher::Step> Matcher::next_searches(std::span<const std::uint32_t> roots) {
+  std::size_t count = 0;
+  for (const std::uint32_t row : roots) {
+    std::uint64_t edge = edges_.offsets[row];
+    const std::uint64_t end = edges_.offsets[row + 1];
+    while (edge < end && dead_[edges_.targets[edge]]) ++edge;
+    if (edge == end) continue;
+    __builtin_prefetch(&destinations_[edges_.targets[edge]]);
+    first_steps_[count++] = {row, edge};
+  }
+  const auto steps = std::span(first_steps_).first(count);
+  const auto mate = [&](const Step& step) { return destinations_[edges_.targets[step.edge]].mate; };
+  for (const Step& step : steps) {
+    __builtin_prefetch(&edges_.offsets[mate(step)]);
+    __builtin_prefetch(&next_free_[mate(step)]);
+  }
+  for (const Step& step : steps)
+    __builtin_prefetch(&edges_.targets[edges_.offsets[mate(step)] + next_free_[mate(step)]]);
+  return steps;
 }
 
 void Matcher::augment(std::uint32_t max_rounds) {
@@ -161,14 +208,19 @@ void Matcher::augment(std::uint32_t max_rounds) {
   for (std::uint32_t round = 0; round < max_rounds && !open_rows_.empty(); ++round) {
     before_round_ = searches_;
     bool found = false;
-    std::erase_if(open_rows_, [&](std::uint32_t row) {
-      const Outcome outcome = search(row);
-      found = found || outcome == Outcome::found;
-      return outcome != Outcome::open;
-    });
+    std::size_t still_open = 0;
+    for (std::size_t i = 0; i < open_rows_.size(); i += kSearches) {
+      const std::size_t count = std::min(kSearches, open_rows_.size() - i);
+      for (const Step& first : next_searches(std::span(open_rows_).subspan(i, count))) {
+        const Outcome outcome = search(first);
+        found = found || outcome == Outcome::found;
+        if (outcome == Outcome::open) open_rows_[still_open++] = first.row;
+      }
+    }
+    open_rows_.resize(still_open);
     if (!found) {  // what all these searches saw has no free destination
-      for (std::size_t d = 0; d < destinations_.size(); ++d)
-        if (destinations_[d].seen > before_round_) dead_[d] = true;
+      for (std::uint32_t d = 0; d < edges_.destinations; ++d)
+        if (destinations_[d].seen > before_round_) dead_.add(d);
       open_rows_.clear();
     }
   }
@@ -176,19 +228,21 @@ void Matcher::augment(std::uint32_t max_rounds) {
 
 PairCover Matcher::cover() const {
   PairCover cover;
-  std::vector<char> open(rows());
+  std::vector<unsigned char> open(rows());
   for (const std::uint32_t row : open_rows_) open[row] = 1;
-  for (std::uint32_t row = 0; row < rows(); ++row) {
+  cover.mirrors.resize(rows() + std::size_t{1});
+  std::uint32_t* next = cover.mirrors.data();
+  for (std::uint32_t row = 0; row < rows(); ++row) {  // no branch: they would be anything but foreseen
     const std::uint32_t mate = mates_[row];
-    if (mate != kNone) ++cover.matching;
-    if (mate == kNone ? open[row] != 0 : !dead_[mate]) {
-      cover.mirrors.push_back(edges_.sources[row]);
-      cover.mirrored_edges += edges_.offsets[row + 1] - edges_.offsets[row];
-    }
+    const unsigned matched = mate != kNone ? 1 : 0;
+    const unsigned mirrored = (matched & ~unsigned{dead_[mate & -matched]}) | open[row];
+    *next = edges_.sources[row];
+    next += mirrored;
+    cover.matching += matched;
+    cover.mirrored_edges += mirrored * (edges_.offsets[row + 1] - edges_.offsets[row]);
   }
-  for (std::uint32_t d = 0; d < destinations_.size(); ++d) {
-    if (dead_[d]) cover.sums.push_back(d);
-  }
+  cover.mirrors.resize(static_cast<std::size_t>(next - cover.mirrors.data()));
+  cover.sums = dead_.members();
   return cover;
 }
 
