@@ -12,7 +12,7 @@ namespace edgewire::plan {
 
 /// [peer]: the cover of the edges from the own vertices to the peer's; empty for the own rank. Sources are
 /// named by their index in the own layout, destinations by their local number at the peer. Reads the own
-/// edges twice; needs 4 bytes for each edge that leaves the process, up to 12 for each source and peer, and
+/// edges once; needs 4 bytes for each edge that leaves the process, up to 16 for each source and peer, and
 /// what minimum_cover() needs, until it returns.
 std::vector<PairCover> cover_pairs(const graph::GraphFile& graph, const Ownership& ownership, int rank,
                                    const OwnVertices& own, const ForEach& for_each);
