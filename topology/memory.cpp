@@ -43,16 +43,23 @@ void* map_aligned(std::size_t bytes, std::size_t alignment) {
 
 NodeMemory::NodeMemory(std::size_t bytes, int node, const char* what) {
   if (bytes == 0) return;
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  data_ = map_aligned(bytes, bytes >= kHugePageBytes ? kHugePageBytes : page);
+  data_ = map_pages(bytes, node);
   if (data_ == nullptr) throw Error(fmt::format("cannot get {} bytes of memory for {}", bytes, what));
   bytes_ = bytes;
-  prepare_pages(data_, bytes_, node);
 }
 
 NodeMemory::~NodeMemory() {
-  if (data_ != nullptr) munmap(data_, bytes_);
+  if (data_ != nullptr) unmap_pages(data_, bytes_);
 }
+
+void* map_pages(std::size_t bytes, int node) noexcept {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* const data = map_aligned(bytes, bytes >= kHugePageBytes ? kHugePageBytes : page);
+  if (data != nullptr) prepare_pages(data, bytes, node);
+  return data;
+}
+
+void unmap_pages(void* data, std::size_t bytes) noexcept { munmap(data, bytes); }
 
 void prepare_pages(void* data, std::size_t bytes, int node) noexcept {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));

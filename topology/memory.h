@@ -34,6 +34,10 @@ class NodeMemory {
   std::size_t bytes_ = 0;
 };
 
+/// What NodeMemory owns, for who frees it himself. Null: there is no memory.
+void* map_pages(std::size_t bytes, int node) noexcept;
+void unmap_pages(void* data, std::size_t bytes) noexcept;
+
 /// Asks for huge pages for mapped memory, and for pages from `node` (os_index, -1: no preference). Best
 /// effort.
 void prepare_pages(void* data, std::size_t bytes, int node) noexcept;

@@ -19,15 +19,20 @@ struct PageAllocator {
   template <class U>
   PageAllocator(const PageAllocator<U>&) noexcept {}
 
+  /// Large ones are mapped: memory that was freed before would come in the pages that it has.
   T* allocate(std::size_t count) {
     const std::size_t bytes = count * sizeof(T);
-    const std::size_t alignment = bytes < kPageBytes ? 64 : kPageBytes;
-    void* data = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    void* data = bytes < kPageBytes ? std::aligned_alloc(64, (bytes + 63) / 64 * 64) : map_pages(bytes, -1);
     if (data == nullptr) throw std::bad_alloc();
-    if (bytes >= kPageBytes) prepare_pages(data, bytes, -1);
     return static_cast<T*>(data);
   }
-  void deallocate(T* data, std::size_t) noexcept { std::free(data); }
+  void deallocate(T* data, std::size_t count) noexcept {
+    const std::size_t bytes = count * sizeof(T);
+    if (bytes < kPageBytes)
+      std::free(data);
+    else
+      unmap_pages(data, bytes);
+  }
   bool operator==(const PageAllocator&) const noexcept { return true; }
 };
 

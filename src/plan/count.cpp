@@ -93,14 +93,13 @@ void count_range(const Rows& rows, const Scheme& scheme, std::uint64_t first, st
 
 /// The edges of one process towards one other, with storage.
 struct Pair {
-  std::vector<std::uint32_t> sources;
-  std::vector<std::uint64_t> offsets;
+  std::vector<PairRow> rows;
   std::vector<std::uint32_t> targets;
 };
 
 /// Bytes for a pair and its cover; see minimum_cover().
 std::uint64_t pair_bytes(std::uint64_t edges, std::uint64_t sources, std::uint64_t destinations) {
-  return edges * sizeof(std::uint32_t) + std::min(edges, sources) * (12 + 44 + 4) + destinations * (13 + 4);
+  return edges * sizeof(std::uint32_t) + std::min(edges, sources) * (16 + 48 + 4) + destinations * (13 + 4);
 }
 
 /// Edges of process `from` to the processes [first, last).
@@ -109,7 +108,7 @@ std::vector<Pair> gather(const Rows& rows, const Scheme& scheme, const Traffic& 
                          std::uint32_t first, std::uint32_t last) {
   std::vector<Pair> pairs(last - first);
   for (std::uint32_t to = first; to < last; ++to) {
-    if (to != from) pairs[to - first].targets.reserve(edges.at(from, to));
+    if (to != from) pairs[to - first].targets.reserve(edges.at(from, to));  // rows point there
   }
   const std::uint32_t sources = scheme.count(from);
   for (std::uint32_t local = 0; local < sources; ++local) {
@@ -118,14 +117,12 @@ std::vector<Pair> gather(const Rows& rows, const Scheme& scheme, const Traffic& 
       const auto place = scheme.place(rows.targets[e]);
       if (place.owner - first >= last - first || place.owner == from) continue;
       Pair& pair = pairs[place.owner - first];
-      if (pair.sources.empty() || pair.sources.back() != local) {
-        pair.sources.push_back(local);
-        pair.offsets.push_back(pair.targets.size());
-      }
+      if (pair.rows.empty() || pair.rows.back().source != local)
+        pair.rows.push_back({pair.targets.data() + pair.targets.size(), 0, local});
+      ++pair.rows.back().edges;
       pair.targets.push_back(place.local);
     }
   }
-  for (auto& pair : pairs) pair.offsets.push_back(pair.targets.size());
   return pairs;
 }
 
@@ -231,9 +228,9 @@ CoverTraffic count_cover(const Rows& rows, const Ownership& ownership, const Tra
     std::uint64_t bytes = 0;
     for (std::uint32_t to = group.first; to < group.last; ++to) {
       Pair& pair = pairs[to - group.first];
-      if (pair.sources.empty()) continue;
-      bytes += pair_bytes(pair.targets.size(), pair.sources.size(), ownership.count(to));
-      const auto cover = minimum_cover({pair.sources, pair.offsets, pair.targets, ownership.count(to)});
+      if (pair.rows.empty()) continue;
+      bytes += pair_bytes(pair.targets.size(), pair.rows.size(), ownership.count(to));
+      const auto cover = minimum_cover({{pair.rows}, ownership.count(group.from), ownership.count(to)});
       pair = {};
       result.values.at(group.from, to) = cover.values();
       moved.at(group.from, to) = cover.moved_edges;

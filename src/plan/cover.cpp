@@ -1,24 +1,48 @@
 #include "plan/cover.h"
 
 #include <array>
+#include <bit>
 #include <numeric>
+
+#include "topology/page_vector.h"
 
 namespace edgewire::plan {
 
 namespace {
 
 constexpr std::uint32_t kNone = 0xFFFFFFFF;
-constexpr std::size_t kAhead = 16;  // nearly everything here is read at random: it is asked for before
+constexpr std::size_t kAhead = 16;     // nearly everything here is read at random: it is asked for before
+constexpr std::size_t kSearches = 64;  // prepared together
 /// Successful searches up to this long are forgotten at once: their vertices are cheap to see again, and the
 /// searches that would have met them need no round of breadth-first search.
 constexpr std::size_t kShortSearch = 256;
 
+/// A bit a destination: what is asked for at every edge stays in the L2 cache.
+class Set {
+ public:
+  explicit Set(std::uint32_t size) : words_(size / 64 + 1) {}
+  bool operator[](std::uint32_t i) const noexcept { return (words_[i / 64] >> (i % 64) & 1) != 0; }
+  void add(std::uint32_t i) noexcept { words_[i / 64] |= std::uint64_t{1} << (i % 64); }
+  /// Its members, ascending.
+  std::vector<std::uint32_t> members() const {
+    std::vector<std::uint32_t> all;
+    for (std::size_t w = 0; w < words_.size(); ++w) {
+      for (std::uint64_t left = words_[w]; left != 0; left &= left - 1)
+        all.push_back(static_cast<std::uint32_t>(w * 64) +
+                      static_cast<std::uint32_t>(std::countr_zero(left)));
+    }
+    return all;
+  }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
 class Matcher {
  public:
   explicit Matcher(const PairEdges& edges)
-      : edges_(edges),
-        mates_(edges.sources.size(), kNone),
-        next_free_(edges.sources.size()),
+      : sources_(edges.sources),
+        rows_(rows_by_degree(edges)),
         destinations_(edges.destinations),
         matched_(edges.destinations),
         dead_(edges.destinations) {}
@@ -32,26 +56,27 @@ class Matcher {
     std::uint32_t mate = kNone;
     std::uint32_t seen = 0;  ///< the search that saw it
   };
+  struct Row : PairRow {
+    std::uint32_t mate = kNone;
+    std::uint32_t next_free = 0;  ///< edges before this one end in matched destinations, for good
+  };
   struct Step {
-    std::uint32_t row;
-    std::uint64_t edge;
+    std::uint32_t row, edge;
   };
   enum class Outcome { found, dead, open };
 
-  std::uint32_t rows() const noexcept { return static_cast<std::uint32_t>(edges_.sources.size()); }
-  std::vector<std::uint32_t> rows_by_degree() const;
-  bool match_free_destination(std::uint32_t row);
-  Outcome search(std::uint32_t root);
+  static topology::PageVector<Row> rows_by_degree(const PairEdges& edges);
+  bool match_free_destination(Row& row);
+  Outcome search(const Step& root);
+  std::span<const Step> next_searches(std::span<const std::uint32_t> roots);
   void flip_path(std::uint32_t destination);
 
-  PairEdges edges_;
-  std::vector<std::uint32_t> mates_;  ///< of rows
-  std::vector<std::uint32_t>
-      next_free_;  ///< edges of a row before this one end in matched destinations, for good
-  std::vector<Destination> destinations_;
-  /// What is asked for at every edge stays in the L2 cache, a bit a destination.
-  std::vector<bool> matched_, dead_;
+  std::uint32_t sources_;
+  topology::PageVector<Row> rows_;
+  topology::PageVector<Destination> destinations_;
+  Set matched_, dead_;
   std::vector<std::uint32_t> open_rows_;  ///< after augment: unmatched, not proven to stay so
+  std::array<Step, kSearches> first_steps_;
   std::vector<Step> path_;
   std::vector<std::uint32_t> trail_;
   std::uint32_t searches_ = 0;
@@ -59,45 +84,33 @@ class Matcher {
 };
 
 /// Counting sort by degree, all high degrees alike.
-std::vector<std::uint32_t> Matcher::rows_by_degree() const {
-  constexpr std::uint64_t kClasses = 32;
-  const auto degree_class = [this](std::uint32_t row) {
-    return std::min(edges_.offsets[row + 1] - edges_.offsets[row], kClasses - 1);
-  };
+topology::PageVector<Matcher::Row> Matcher::rows_by_degree(const PairEdges& edges) {
+  constexpr std::uint32_t kClasses = 32;
+  const auto degree_class = [](const PairRow& row) { return std::min(row.edges, kClasses - 1); };
   std::array<std::uint32_t, kClasses + 1> starts{};
-  for (std::uint32_t row = 0; row < rows(); ++row) ++starts[degree_class(row) + 1];
+  for (const auto& part : edges.parts)
+    for (const PairRow& row : part) ++starts[degree_class(row) + 1];
   std::partial_sum(starts.begin(), starts.end(), starts.begin());
-  std::vector<std::uint32_t> order(rows());
-  for (std::uint32_t row = 0; row < rows(); ++row) order[starts[degree_class(row)]++] = row;
-  return order;
+  topology::PageVector<Row> rows(starts.back());
+  for (const auto& part : edges.parts)
+    for (const PairRow& row : part) static_cast<PairRow&>(rows[starts[degree_class(row)]++]) = row;
+  return rows;
 }
 
-bool Matcher::match_free_destination(std::uint32_t row) {
-  const std::uint64_t first = edges_.offsets[row];
-  const std::uint64_t end = edges_.offsets[row + 1];
-  std::uint64_t edge = first + next_free_[row];
-  while (edge < end && matched_[edges_.targets[edge]]) ++edge;
-  next_free_[row] = static_cast<std::uint32_t>(edge - first);
-  return edge < end;
+bool Matcher::match_free_destination(Row& row) {
+  while (row.next_free < row.edges && matched_[row.targets[row.next_free]]) ++row.next_free;
+  return row.next_free < row.edges;
 }
 
 void Matcher::match_greedily() {
-  const auto order = rows_by_degree();
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    if (i + 3 * kAhead < order.size()) __builtin_prefetch(&edges_.offsets[order[i + 3 * kAhead]]);
-    if (i + 2 * kAhead < order.size())
-      __builtin_prefetch(&edges_.targets[edges_.offsets[order[i + 2 * kAhead]]]);
-    if (i + kAhead < order.size()) {
-      __builtin_prefetch(&destinations_[edges_.targets[edges_.offsets[order[i + kAhead]]]]);
-      __builtin_prefetch(&mates_[order[i + kAhead]]);
-      __builtin_prefetch(&next_free_[order[i + kAhead]]);
-    }
-    const std::uint32_t row = order[i];
+  for (std::uint32_t i = 0; i < rows_.size(); ++i) {
+    if (i + 2 * kAhead < rows_.size()) __builtin_prefetch(rows_[i + 2 * kAhead].targets);
+    if (i + kAhead < rows_.size()) __builtin_prefetch(&destinations_[rows_[i + kAhead].targets[0]]);
+    Row& row = rows_[i];
     if (!match_free_destination(row)) continue;
-    const std::uint32_t destination = edges_.targets[edges_.offsets[row] + next_free_[row]];
-    mates_[row] = destination;
-    destinations_[destination].mate = row;
-    matched_[destination] = true;
+    row.mate = row.targets[row.next_free];
+    destinations_[row.mate].mate = i;
+    matched_.add(row.mate);
   }
 }
 
@@ -105,43 +118,44 @@ void Matcher::match_greedily() {
 void Matcher::flip_path(std::uint32_t destination) {
   for (std::size_t i = path_.size(); i-- > 0;) {
     const std::uint32_t row = path_[i].row;
-    std::swap(mates_[row], destination);
-    destinations_[mates_[row]].mate = row;
+    std::swap(rows_[row].mate, destination);
+    destinations_[rows_[row].mate].mate = row;
   }
 }
 
 /// Depth-first search of all that no search of this round has seen.
-Matcher::Outcome Matcher::search(std::uint32_t root) {
+Matcher::Outcome Matcher::search(const Step& root) {
   const std::uint32_t me = ++searches_;
   bool met_other = false;
   trail_.clear();
-  path_.assign(1, {root, edges_.offsets[root]});
+  path_.assign(1, root);
   bool arrived = true;  // at a row not looked at before
   while (!path_.empty()) {
     Step& step = path_.back();
-    if (arrived && match_free_destination(step.row)) {
-      const std::uint32_t free = edges_.targets[edges_.offsets[step.row] + next_free_[step.row]];
-      matched_[free] = true;
+    Row& row = rows_[step.row];
+    if (arrived && match_free_destination(row)) {
+      const std::uint32_t free = row.targets[row.next_free];
+      matched_.add(free);
       flip_path(free);
       if (trail_.size() <= kShortSearch) {
         for (const auto seen : trail_) destinations_[seen].seen = 0;
       }
       return Outcome::found;
     }
-    const std::uint64_t end = edges_.offsets[step.row + 1];
     if (arrived) {
-      for (std::uint64_t edge = step.edge; edge < std::min(end, step.edge + kAhead); ++edge)
-        __builtin_prefetch(&destinations_[edges_.targets[edge]]);
+      for (const auto target :
+           row.span().subspan(step.edge, std::min(kAhead, std::size_t{row.edges} - step.edge)))
+        __builtin_prefetch(&destinations_[target]);
     }
     arrived = false;
-    while (step.edge < end && !arrived) {
-      const std::uint32_t target = edges_.targets[step.edge++];
+    while (step.edge < row.edges && !arrived) {
+      const std::uint32_t target = row.targets[step.edge++];
       if (dead_[target]) continue;
       Destination& destination = destinations_[target];
       if (destination.seen <= before_round_) {
         destination.seen = me;
         trail_.push_back(target);
-        path_.push_back({destination.mate, edges_.offsets[destination.mate]});
+        path_.push_back({destination.mate, 0});
         arrived = true;
         break;
       }
@@ -150,25 +164,51 @@ Matcher::Outcome Matcher::search(std::uint32_t root) {
     if (!arrived) path_.pop_back();
   }
   if (met_other) return Outcome::open;
-  for (const auto seen : trail_) dead_[seen] = true;
+  for (const auto seen : trail_) dead_.add(seen);
   return Outcome::dead;
 }
 
+/// The first steps of the searches that have one to make. What they will read is asked for, side by side:
+/// most end after the second step.
+std::span<const Matcher::Step> Matcher::next_searches(std::span<const std::uint32_t> roots) {
+  std::size_t count = 0;
+  for (const std::uint32_t root : roots) {
+    const Row& row = rows_[root];
+    std::uint32_t edge = 0;
+    while (edge < row.edges && dead_[row.targets[edge]]) ++edge;
+    if (edge == row.edges) continue;
+    __builtin_prefetch(&destinations_[row.targets[edge]]);
+    first_steps_[count++] = {root, edge};
+  }
+  const auto steps = std::span(first_steps_).first(count);
+  const auto mate = [&](const Step& step) -> const Row& {
+    return rows_[destinations_[rows_[step.row].targets[step.edge]].mate];
+  };
+  for (const Step& step : steps) __builtin_prefetch(&mate(step));
+  for (const Step& step : steps) __builtin_prefetch(mate(step).targets + mate(step).next_free);
+  return steps;
+}
+
 void Matcher::augment(std::uint32_t max_rounds) {
-  for (std::uint32_t row = 0; row < rows(); ++row) {
-    if (mates_[row] == kNone) open_rows_.push_back(row);
+  for (std::uint32_t row = 0; row < rows_.size(); ++row) {
+    if (rows_[row].mate == kNone) open_rows_.push_back(row);
   }
   for (std::uint32_t round = 0; round < max_rounds && !open_rows_.empty(); ++round) {
     before_round_ = searches_;
     bool found = false;
-    std::erase_if(open_rows_, [&](std::uint32_t row) {
-      const Outcome outcome = search(row);
-      found = found || outcome == Outcome::found;
-      return outcome != Outcome::open;
-    });
+    std::size_t still_open = 0;
+    for (std::size_t i = 0; i < open_rows_.size(); i += kSearches) {
+      const std::size_t count = std::min(kSearches, open_rows_.size() - i);
+      for (const Step& first : next_searches(std::span(open_rows_).subspan(i, count))) {
+        const Outcome outcome = search(first);
+        found = found || outcome == Outcome::found;
+        if (outcome == Outcome::open) open_rows_[still_open++] = first.row;
+      }
+    }
+    open_rows_.resize(still_open);
     if (!found) {  // what all these searches saw has no free destination
-      for (std::size_t d = 0; d < destinations_.size(); ++d)
-        if (destinations_[d].seen > before_round_) dead_[d] = true;
+      for (std::uint32_t d = 0; d < destinations_.size(); ++d)
+        if (destinations_[d].seen > before_round_) dead_.add(d);
       open_rows_.clear();
     }
   }
@@ -176,40 +216,45 @@ void Matcher::augment(std::uint32_t max_rounds) {
 
 PairCover Matcher::cover() const {
   PairCover cover;
-  std::vector<char> open(rows());
-  for (const std::uint32_t row : open_rows_) open[row] = 1;
-  for (std::uint32_t row = 0; row < rows(); ++row) {
-    const std::uint32_t mate = mates_[row];
-    if (mate != kNone) ++cover.matching;
-    if (mate == kNone ? open[row] != 0 : !dead_[mate]) {
-      cover.mirrors.push_back(edges_.sources[row]);
-      std::uint64_t free = 0;
-      for (std::uint64_t e = edges_.offsets[row]; e < edges_.offsets[row + 1]; ++e)
-        free += dead_[edges_.targets[e]] ? 1 : 0;
-      cover.free_edges += free;
-      cover.moved_edges += edges_.offsets[row + 1] - edges_.offsets[row] - free;
-    }
+  Set mirrors(sources_);
+  const auto mirror = [&](const Row& row) {
+    mirrors.add(row.source);
+    std::uint32_t free = 0;
+    for (const auto target : row.span()) free += dead_[target] ? 1 : 0;
+    cover.free_edges += free;
+    cover.moved_edges += row.edges - free;
+  };
+  for (const Row& row : rows_) {
+    if (row.mate == kNone) continue;
+    ++cover.matching;
+    if (!dead_[row.mate]) mirror(row);
   }
-  for (std::uint32_t d = 0; d < destinations_.size(); ++d) {
-    if (dead_[d]) cover.sums.push_back(d);
-  }
+  for (const auto row : open_rows_) mirror(rows_[row]);
+  cover.mirrors = mirrors.members();
+  cover.sums = dead_.members();
   return cover;
 }
 
 /// What covers all edges from one side alone.
 PairCover one_sided_cover(const PairEdges& edges, std::uint64_t matching) {
   PairCover cover;
-  std::vector<char> used(edges.destinations);
-  for (const auto target : edges.targets) used[target] = 1;
-  for (std::uint32_t d = 0; d < edges.destinations; ++d) {
-    if (used[d] != 0) cover.sums.push_back(d);
-  }
-  if (edges.sources.size() < cover.sums.size()) {
-    cover.sums.clear();
-    cover.mirrors.assign(edges.sources.begin(), edges.sources.end());
-    cover.moved_edges = edges.targets.size();
-  }
   cover.matching = matching;
+  Set used(edges.destinations);
+  std::uint64_t all_edges = 0;
+  for (const auto& part : edges.parts) {
+    for (const PairRow& row : part) {
+      cover.mirrors.push_back(row.source);
+      all_edges += row.edges;
+      for (const auto target : row.span()) used.add(target);
+    }
+  }
+  cover.sums = used.members();
+  if (cover.mirrors.size() < cover.sums.size()) {
+    cover.sums.clear();
+    cover.moved_edges = all_edges;
+  } else {
+    cover.mirrors.clear();
+  }
   return cover;
 }
 
@@ -218,7 +263,10 @@ PairCover one_sided_cover(const PairEdges& edges, std::uint64_t matching) {
 PairCover minimum_cover(const PairEdges& edges, const CoverOptions& options) {
   Matcher matcher(edges);
   matcher.match_greedily();
-  const std::uint64_t affordable = std::max<std::uint64_t>(4, (1 << 24) / (edges.targets.size() + 1));
+  std::uint64_t all_edges = 0;
+  for (const auto& part : edges.parts)
+    for (const PairRow& row : part) all_edges += row.edges;
+  const std::uint64_t affordable = std::max<std::uint64_t>(4, (1 << 24) / (all_edges + 1));
   matcher.augment(options.max_rounds == kAffordable ? static_cast<std::uint32_t>(affordable)
                                                     : options.max_rounds);
   PairCover cover = matcher.cover();

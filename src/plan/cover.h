@@ -9,15 +9,21 @@
 
 namespace edgewire::plan {
 
-/// The edges from the vertices of a process p to those of a process q, by source. Row i holds the edges of
-/// source `sources[i]` (its local number at p): `targets[offsets[i] .. offsets[i+1])`, local numbers at q,
-/// less than `destinations`. Rows are not empty; duplicate edges are harmless. Fewer than 2^32 - 1 of each
-/// side.
+/// The edges from one vertex of a process p to those of a process q: local numbers at q. Not empty; duplicate
+/// edges are harmless.
+struct PairRow {
+  const std::uint32_t* targets = nullptr;
+  std::uint32_t edges = 0;
+  std::uint32_t source = 0;  ///< local number at p
+
+  std::span<const std::uint32_t> span() const noexcept { return {targets, edges}; }
+};
+
+/// The edges from the vertices of a process p to those of a process q. Fewer than 2^32 - 1 of each side.
 struct PairEdges {
-  std::span<const std::uint32_t> sources;
-  std::span<const std::uint64_t> offsets;
-  std::span<const std::uint32_t> targets;
-  std::uint32_t destinations = 0;
+  std::vector<std::span<const PairRow>> parts;  ///< together the rows, by source
+  std::uint32_t sources = 0;                    ///< vertices of p, with or without a row
+  std::uint32_t destinations = 0;               ///< vertices of q
 };
 
 inline constexpr std::uint32_t kUntilMinimum = std::numeric_limits<std::uint32_t>::max();
@@ -60,8 +66,8 @@ struct PairCover {
 /// Koenig's alternating trees are what the failed searches saw. If rounds run out, the open sources go into
 /// the cover: it stays a cover, and the gap is their number.
 ///
-/// Time: O(edges x rounds). Serial and deterministic. Memory beside the result: at most 20 bytes for each
-/// source, 12 and two bits for each destination.
+/// Time: O(edges x rounds). Serial and deterministic. Memory beside the result: at most 48 bytes for each
+/// row, 12 for each destination, and two bits for each vertex.
 PairCover minimum_cover(const PairEdges& edges, const CoverOptions& options = {});
 
 }  // namespace edgewire::plan

@@ -166,10 +166,8 @@ void ExchangePlan::find_entries(const ForEach& for_each) {
 }
 
 void ExchangePlan::move_edges(std::span<const std::uint64_t> free_edges, const ForEach& for_each) {
-  std::vector<std::vector<std::uint32_t>> whole(covers_.size());
-  moved_.resize(covers_.size());
-  for_each(covers_.size(),
-           [&](int, std::uint64_t p) { moved_[p] = covers_.take_moved(p, free_edges[p], whole[p]); });
+  std::vector<std::vector<std::uint32_t>> whole;
+  moved_ = covers_.take_moved(free_edges, whole, for_each);
   for (std::uint32_t p = 0; p < covers_.size(); ++p) {
     for (const auto i : whole[p]) {
       const std::uint64_t bit = std::uint64_t{1} << (i % 64);

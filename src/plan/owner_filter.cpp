@@ -16,53 +16,58 @@ namespace {
 
 constexpr int kMostPicked = 32;  // processes: a bit of a lane for each
 constexpr int kMostDealt = 16;   // beyond, one vertex after the other is faster
+constexpr std::uint64_t kMostVertices = std::uint64_t{1} << 31;
 
 #if defined(__x86_64__)
 
 #define EDGEWIRE_WIDE __attribute__((target("avx512f")))
 
-/// HashOwnership::place() of 16 vertices. Products of 32 bits are 64 bits wide, so that odd and even vertices
-/// go through it by turns.
+/// HashOwnership::place() of 16 vertices, each less than kMostVertices.
 class Lanes {
  public:
   struct Places {
     __m512i owners, locals;
   };
   EDGEWIRE_WIDE explicit Lanes(const HashOwnership& hash)
-      : reciprocal_low_(_mm512_set1_epi64(static_cast<std::int64_t>(hash.reciprocal() & 0xFFFFFFFF))),
-        reciprocal_high_(_mm512_set1_epi64(static_cast<std::int64_t>(hash.reciprocal() >> 32))),
+      : power_of_two_(std::has_single_bit(hash.processes())),
+        bits_(_mm_cvtsi32_si128(std::bit_width(hash.processes() - 1))),
+        rest_(_mm_cvtsi32_si128(32 - std::bit_width(hash.processes() - 1))),
+        below_(_mm_sub_epi64(bits_, _mm_cvtsi32_si128(1))),
+        reciprocal_(_mm512_set1_epi64(reciprocal(hash.processes()))),
         mix_low_(_mm512_set1_epi64(HashOwnership::kMix & 0xFFFFFFFF)),
-        mix_high_(_mm512_set1_epi64(HashOwnership::kMix >> 32)),
+        mix_high_(_mm512_set1_epi32(static_cast<int>(HashOwnership::kMix >> 32))),
         processes_(_mm512_set1_epi32(static_cast<int>(hash.processes()))),
-        one_(_mm512_set1_epi64(1)) {}
+        one_(_mm512_set1_epi32(1)) {}
 
   EDGEWIRE_WIDE Places operator()(__m512i vertices) const {
-    __m512i even, odd;
-    const __m512i even_block = block(vertices, even);
-    const __m512i odd_block = block(_mm512_srli_epi64(vertices, 32), odd);
-    const __m512i at = merge(even, odd);
-    return {_mm512_min_epu32(at, _mm512_sub_epi32(at, processes_)), merge(even_block, odd_block)};
+    const __m512i block = power_of_two_ ? _mm512_srl_epi32(vertices, bits_)
+                                        : _mm512_srl_epi32(high(vertices, reciprocal_), below_);
+    const __m512i next = _mm512_add_epi32(block, one_);
+    const __m512i mixed = _mm512_add_epi32(high(next, mix_low_), _mm512_mullo_epi32(next, mix_high_));
+    const __m512i rotation = power_of_two_ ? _mm512_srl_epi32(mixed, rest_) : high(mixed, processes_);
+    const __m512i first =
+        power_of_two_ ? _mm512_sll_epi32(block, bits_) : _mm512_mullo_epi32(block, processes_);
+    const __m512i at = _mm512_add_epi32(_mm512_sub_epi32(vertices, first), rotation);
+    return {_mm512_min_epu32(at, _mm512_sub_epi32(at, processes_)), block};
   }
 
  private:
-  EDGEWIRE_WIDE static __m512i merge(__m512i even, __m512i odd) {
-    return _mm512_mask_mov_epi32(even, 0xAAAA, _mm512_slli_epi64(odd, 32));
+  /// ceil(2^(31 + bits) / processes), 2^(bits - 1) < processes <= 2^bits: exact for 31 bits.
+  static std::int64_t reciprocal(std::uint32_t processes) {
+    const std::uint64_t power = std::uint64_t{1} << (31 + std::bit_width(processes - 1));
+    return static_cast<std::int64_t>((power + processes - 1) / processes);
   }
-  /// The block of the vertices, and in the lower halves of `at` their place in its order, less than twice the
-  /// processes.
-  EDGEWIRE_WIDE __m512i block(__m512i vertices, __m512i& at) const {
-    const __m512i carry = _mm512_srli_epi64(_mm512_mul_epu32(reciprocal_low_, vertices), 32);
-    const __m512i block =
-        _mm512_srli_epi64(_mm512_add_epi64(_mm512_mul_epu32(reciprocal_high_, vertices), carry), 32);
-    const __m512i next = _mm512_add_epi64(block, one_);
-    const __m512i mixed = _mm512_add_epi64(_mm512_srli_epi64(_mm512_mul_epu32(mix_low_, next), 32),
-                                           _mm512_mul_epu32(mix_high_, next));
-    const __m512i rotation = _mm512_srli_epi64(_mm512_mul_epu32(mixed, processes_), 32);
-    at = _mm512_add_epi64(_mm512_sub_epi64(vertices, _mm512_mul_epu32(block, processes_)), rotation);
-    return block;
+  /// The upper halves of the products: those of 32 bits are 64 bits wide, so that odd and even lanes go
+  /// through it by turns.
+  EDGEWIRE_WIDE static __m512i high(__m512i a, __m512i b) {
+    const __m512i even = _mm512_srli_epi64(_mm512_mul_epu32(a, b), 32);
+    const __m512i odd = _mm512_mul_epu32(_mm512_srli_epi64(a, 32), b);
+    return _mm512_mask_mov_epi32(even, 0xAAAA, odd);
   }
 
-  __m512i reciprocal_low_, reciprocal_high_, mix_low_, mix_high_, processes_, one_;
+  bool power_of_two_;
+  __m128i bits_, rest_, below_;
+  __m512i reciprocal_, mix_low_, mix_high_, processes_, one_;
 };
 
 /// work(lanes that hold a vertex, vertices)
@@ -152,7 +157,8 @@ void deal_wide(const HashOwnership&, std::span<const std::uint32_t>, std::span<s
 }  // namespace
 
 OwnerFilter::OwnerFilter(const Ownership& ownership, bool wide) : ownership_(ownership) {
-  if (wide && has_lanes() && ownership.processes() > 1 && ownership.processes() <= kMostPicked)
+  if (wide && has_lanes() && ownership.processes() > 1 && ownership.processes() <= kMostPicked &&
+      ownership.vertices() <= kMostVertices)
     hash_ = ownership.hashed();
 }
 

@@ -10,37 +10,47 @@ using edgewire::plan::CoverOptions;
 using edgewire::plan::kUntilMinimum;
 using edgewire::plan::minimum_cover;
 using edgewire::plan::PairCover;
+using edgewire::plan::PairEdges;
+using edgewire::plan::PairRow;
 
 namespace {
 
-/// Edges by source; row i is source 10 * i, so that a row is never mistaken for its source.
+/// Edges by source; row i is source 10 * i, so that a row is never mistaken for its source. In parts of three
+/// rows.
 class Graph {
  public:
   explicit Graph(std::uint32_t destinations) : destinations_(destinations) {}
-  void add_row(const std::vector<std::uint32_t>& targets) {
-    sources_.push_back(static_cast<std::uint32_t>(sources_.size()) * 10);
-    targets_.insert(targets_.end(), targets.begin(), targets.end());
-    offsets_.push_back(targets_.size());
+  void add_row(const std::vector<std::uint32_t>& targets) { targets_.push_back(targets); }
+  std::vector<PairRow> rows() const {
+    std::vector<PairRow> rows;
+    for (const auto& row : targets_)
+      rows.push_back(
+          {row.data(), static_cast<std::uint32_t>(row.size()), static_cast<std::uint32_t>(rows.size()) * 10});
+    return rows;
   }
-  edgewire::plan::PairEdges edges() const { return {sources_, offsets_, targets_, destinations_}; }
+  PairCover cover(const CoverOptions& options) const {
+    const auto all = rows();
+    PairEdges edges{{}, static_cast<std::uint32_t>(all.size()) * 10, destinations_};
+    for (std::size_t first = 0; first < all.size(); first += 3)
+      edges.parts.push_back(std::span(all).subspan(first, std::min<std::size_t>(3, all.size() - first)));
+    return minimum_cover(edges, options);
+  }
 
  private:
-  std::vector<std::uint32_t> sources_, targets_;
-  std::vector<std::uint64_t> offsets_{0};
+  std::vector<std::vector<std::uint32_t>> targets_;
   std::uint32_t destinations_;
 };
 
 PairCover checked_cover(const Graph& graph, const CoverOptions& options = {.max_rounds = kUntilMinimum}) {
-  const auto edges = graph.edges();
-  auto cover = minimum_cover(edges, options);
+  auto cover = graph.cover(options);
   CHECK(std::is_sorted(cover.mirrors.begin(), cover.mirrors.end()));
   CHECK(std::is_sorted(cover.sums.begin(), cover.sums.end()));
   std::uint64_t uncovered = 0;
   std::uint64_t moved = 0, free = 0;
-  for (std::size_t row = 0; row < edges.sources.size(); ++row) {
-    const bool mirror = std::binary_search(cover.mirrors.begin(), cover.mirrors.end(), edges.sources[row]);
-    for (auto e = edges.offsets[row]; e < edges.offsets[row + 1]; ++e) {
-      const bool sum = std::binary_search(cover.sums.begin(), cover.sums.end(), edges.targets[e]);
+  for (const auto& row : graph.rows()) {
+    const bool mirror = std::binary_search(cover.mirrors.begin(), cover.mirrors.end(), row.source);
+    for (const auto target : row.span()) {
+      const bool sum = std::binary_search(cover.sums.begin(), cover.sums.end(), target);
       moved += mirror && !sum ? 1 : 0;
       free += mirror && sum ? 1 : 0;
       uncovered += mirror || sum ? 0 : 1;
@@ -55,13 +65,13 @@ PairCover checked_cover(const Graph& graph, const CoverOptions& options = {.max_
 
 /// The smallest cover by trying every set of mirrors.
 std::uint64_t smallest_by_force(const Graph& graph) {
-  const auto edges = graph.edges();
+  const auto rows = graph.rows();
   std::uint64_t best = ~0ULL;
-  for (std::uint32_t mirrors = 0; mirrors < 1U << edges.sources.size(); ++mirrors) {
+  for (std::uint32_t mirrors = 0; mirrors < 1U << rows.size(); ++mirrors) {
     std::uint64_t sums = 0;
-    for (std::size_t row = 0; row < edges.sources.size(); ++row) {
-      for (auto e = edges.offsets[row]; e < edges.offsets[row + 1]; ++e) {
-        if ((mirrors >> row & 1) == 0) sums |= 1ULL << edges.targets[e];
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      for (const auto target : rows[row].span()) {
+        if ((mirrors >> row & 1) == 0) sums |= 1ULL << target;
       }
     }
     best = std::min<std::uint64_t>(best, std::popcount(mirrors) + std::popcount(sums));
@@ -179,7 +189,7 @@ TEST_CASE("with few rounds it is still a cover, and the gap is honest") {
     for (int repeat = 0; repeat < 20; ++repeat) {
       const auto graph = random_graph(random, 3000, 3000, 4);
       const auto cover = checked_cover(graph, {.max_rounds = rounds});
-      const auto best = minimum_cover(graph.edges(), {.max_rounds = kUntilMinimum});
+      const auto best = graph.cover({.max_rounds = kUntilMinimum});
       CHECK(cover.matching <= best.matching);
       CHECK(cover.values() >= best.values());
       CHECK(cover.values() <= 3000);

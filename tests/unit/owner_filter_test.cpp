@@ -53,8 +53,8 @@ void check(const Ownership& ownership, const Numbers& vertices, bool wide) {
 
 TEST_CASE("vertices are picked, counted and dealt as one by one, however many") {
   std::mt19937 random(1);
-  for (const int processes : {1, 2, 3, 4, 16, 17, 32, 33, 100}) {
-    for (const std::uint64_t vertices : {1000ULL, 0xFFFFFFFEULL}) {
+  for (const int processes : {1, 2, 3, 4, 5, 7, 16, 17, 31, 32, 33, 100}) {
+    for (const std::uint64_t vertices : {1000ULL, 1ULL << 31, 0xFFFFFFFEULL}) {
       const auto ownership = Ownership::hash(vertices, processes);
       std::uniform_int_distribution<std::uint32_t> any(0, static_cast<std::uint32_t>(vertices - 1));
       for (const std::size_t size : {0, 1, 15, 16, 17, 31, 33, 1000}) {

@@ -1,0 +1,38 @@
+// The edges that leave a process, by the peer to which they go.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "graph/graph_file.h"
+#include "plan/cover.h"
+#include "plan/owner_filter.h"
+#include "plan/ownership.h"
+#include "topology/memory.h"
+
+namespace edgewire::plan {
+
+/// A copy of them: 4 bytes for each edge, 16 for each source and peer.
+class PairRows {
+ public:
+  /// own_edges: of the vertices of `rank`. Reads each row twice while it is in the cache. Throws Error.
+  PairRows(const graph::GraphFile& graph, const Ownership& ownership, int rank, std::uint64_t own_edges,
+           const ForEach& for_each);
+  /// Those that go to the peer; none to the own rank. Points into this.
+  PairEdges edges(std::uint32_t peer) const;
+
+ private:
+  void split(std::uint64_t group);
+
+  const graph::GraphFile& graph_;
+  const Ownership& ownership_;
+  OwnerFilter filter_;
+  std::uint32_t rank_, rows_;
+  std::size_t processes_, groups_;
+  topology::NodeMemory targets_;  ///< room for all own edges; what is not used is never touched
+  std::atomic<std::uint64_t> used_{0};
+  std::vector<std::vector<PairRow>> parts_;  ///< [group * processes + peer]
+};
+
+}  // namespace edgewire::plan
