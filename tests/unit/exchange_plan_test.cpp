@@ -281,7 +281,7 @@ TEST_CASE("the order by degree is the same whichever piece is sorted first") {
   constexpr std::uint32_t kVertices = 300'000;  // several pieces for each of two processes
   std::mt19937 random(1);
   std::vector<graph::Edge> list;
-  for (std::uint32_t v = 0; v < kVertices; v += 1 + random() % 3)
+  for (std::uint32_t v = 0; v < kVertices; v += 1 + static_cast<std::uint32_t>(random() % 3))
     for (auto edges = random() % 8; edges > 0; --edges)
       list.push_back({v, static_cast<std::uint32_t>(random() % kVertices), 0.0F});
   for (std::uint32_t hub = 0; hub < 9; ++hub)  // around the highest degree that is counted
