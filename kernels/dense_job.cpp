@@ -229,7 +229,10 @@ void DenseJob::build(const DenseOptions& options, const topology::Machine& machi
   plan.return_indexes(column_bounds_, *own_, for_each);
   exchange_->deal_columns(column_bounds_, [this](std::size_t column) { return tiles_.edges(column); });
   count_traffic();
-  graph_.release_rows(0, graph_.vertices());
+  const std::uint64_t rows = graph_.vertices() / (16 * static_cast<std::uint64_t>(options.workers)) + 1;
+  for_each((graph_.vertices() + rows - 1) / rows, [&](int, std::uint64_t piece) {
+    graph_.release_rows(piece * rows, std::min((piece + 1) * rows, graph_.vertices()));
+  });
   seconds_plan = seconds_since(start);
 }
 

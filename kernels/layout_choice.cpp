@@ -138,27 +138,42 @@ double sweep_seconds(const Subject& subject, const plan::OwnVertices& own, engin
 
 /// How likely two edges between own vertices lie in the same tile, in given and in degree order; by an edge
 /// of one row in each block.
-std::pair<double, double> density(const Subject& subject, const plan::OwnVertices& by_degree) {
+std::pair<double, double> density(const Subject& subject, const plan::OwnVertices& by_degree,
+                                  const plan::ForEach& for_each) {
+  constexpr std::uint32_t kStep = kBlock / 2 + 1;
+  constexpr std::uint64_t kPiece = 1 << 11;
+  struct Sample {
+    std::array<std::uint64_t, 2> tiles;
+    double weight = 0;
+  };
+  std::vector<Sample> samples(by_degree.count() / kStep + std::size_t{1});
+  const auto offsets = subject.graph.offsets();
+  for_each((samples.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
+    const auto end = std::min<std::uint64_t>(samples.size(), (piece + 1) * kPiece);
+    subject.ownership.visit([&](const auto& scheme) {
+      for (std::uint64_t i = piece * kPiece; i < end && i * kStep < by_degree.count(); ++i) {
+        const auto local = static_cast<std::uint32_t>(i * kStep);
+        const std::uint32_t v = scheme.vertex(subject.rank, local);
+        const std::uint64_t degree = offsets[v + std::size_t{1}] - offsets[v];
+        if (degree == 0) continue;
+        const plan::Place target = scheme.place(subject.graph.targets()[offsets[v] + local % degree]);
+        if (target.owner != subject.rank) continue;
+        const auto tile = [](std::uint64_t s, std::uint64_t d) {
+          return s / kStripWidth << 32 | d / kColumnWidth;
+        };
+        const auto indexes = by_degree.indexes();
+        samples[i] = {{tile(local, target.local), tile(indexes[local], indexes[target.local])},
+                      static_cast<double>(degree)};
+      }
+    });
+  });
   std::array<std::unordered_map<std::uint64_t, double>, 2> weights;
   double all = 0;
-  const auto offsets = subject.graph.offsets();
-  subject.ownership.visit([&](const auto& scheme) {
-    for (std::uint32_t local = 0; local < by_degree.count(); local += kBlock / 2 + 1) {
-      const std::uint32_t v = scheme.vertex(subject.rank, local);
-      const std::uint64_t degree = offsets[v + std::size_t{1}] - offsets[v];
-      if (degree == 0) continue;
-      const plan::Place target = scheme.place(subject.graph.targets()[offsets[v] + local % degree]);
-      if (target.owner != subject.rank) continue;
-      const auto tile = [](std::uint64_t s, std::uint64_t d) {
-        return s / kStripWidth << 32 | d / kColumnWidth;
-      };
-      const auto indexes = by_degree.indexes();
-      const auto weight = static_cast<double>(degree);
-      weights[0][tile(local, target.local)] += weight;
-      weights[1][tile(indexes[local], indexes[target.local])] += weight;
-      all += weight;
-    }
-  });
+  for (const Sample& sample : samples) {
+    if (sample.weight == 0) continue;
+    for (std::size_t i = 0; i < 2; ++i) weights[i][sample.tiles[i]] += sample.weight;
+    all += sample.weight;
+  }
   std::array<double, 2> sums{};
   for (std::size_t i = 0; i < 2; ++i)
     for (const auto& [tile, weight] : weights[i]) sums[i] += weight / all * (weight / all);
@@ -166,11 +181,12 @@ std::pair<double, double> density(const Subject& subject, const plan::OwnVertice
 }
 
 /// Whether the given order may be the better one.
-bool worth_measuring(const Subject& subject, const plan::OwnVertices& by_degree) {
+bool worth_measuring(const Subject& subject, const plan::OwnVertices& by_degree,
+                     const plan::ForEach& for_each) {
   if (by_degree.count() <= kStripWidth) return false;  // one strip: all of it lies in the cache
   const double tiles = static_cast<double>(by_degree.count()) / kStripWidth *
                        static_cast<double>(by_degree.count()) / kColumnWidth;
-  const auto [given, degree] = density(subject, by_degree);
+  const auto [given, degree] = density(subject, by_degree, for_each);
   return given > std::max(1.25 / tiles, degree / 2);
 }
 
@@ -187,7 +203,7 @@ LayoutChoice choose_layout(launch::WireUp& wire, const graph::GraphFile& graph,
   choice.own = order(plan::Layout::degree);
   std::vector<double> seconds(2);  // given, degree
   std::unique_ptr<plan::OwnVertices> given;
-  if (worth_measuring(subject, *choice.own)) {
+  if (worth_measuring(subject, *choice.own, for_each)) {
     given = order(plan::Layout::given);
     seconds = {sweep_seconds(subject, *given, pool, sizes), sweep_seconds(subject, *choice.own, pool, sizes)};
   }

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -74,25 +73,11 @@ struct TileCost {
   std::uint64_t lines() const { return std::min(sources / kValuesPerLine, edges); }
 };
 
-/// Copies 1 to kBundle - 1 words without a call or a loop: twice the largest power of two that they hold,
-/// from both ends. Returns the end of what it wrote.
-inline std::uint16_t* copy_few(const std::uint16_t* words, std::size_t count, std::uint16_t* out) {
-  const auto copy_ends = [&]<std::size_t Half>(std::integral_constant<std::size_t, Half>) {
-    std::array<std::uint16_t, Half> first, last;
-    std::memcpy(first.data(), words, sizeof first);
-    std::memcpy(last.data(), words + count - Half, sizeof last);
-    std::memcpy(out, first.data(), sizeof first);
-    std::memcpy(out + count - Half, last.data(), sizeof last);
-  };
-  if (count >= 8)
-    copy_ends(std::integral_constant<std::size_t, 8>{});
-  else if (count >= 4)
-    copy_ends(std::integral_constant<std::size_t, 4>{});
-  else if (count >= 2)
-    copy_ends(std::integral_constant<std::size_t, 2>{});
-  else
-    *out = *words;
-  return out + count;
+/// Copies kBundle words, inline.
+inline void copy_bundle(const std::uint16_t* words, std::uint16_t* out) {
+  std::array<std::uint16_t, kBundle> copied;
+  std::memcpy(copied.data(), words, sizeof copied);
+  std::memcpy(out, copied.data(), sizeof copied);
 }
 
 /// Turns pairs into bundles. One per worker.
@@ -100,7 +85,7 @@ class TileEncoder {
  public:
   /// Encodes the pairs of `runs`, ordered by source, all in `strip`, as one tile at `out`. Returns its end.
   std::uint16_t* encode(std::uint64_t strip, const PairRuns& runs, std::uint32_t width, std::uint16_t* out) {
-    others_.resize(runs.pairs());
+    others_.resize(runs.pairs() + kBundle);  // the last bundle is read as if it were whole
     const bool pull = pull_is_cheaper(runs, width);
     if (pull)
       group_by_destination(runs);
@@ -198,24 +183,35 @@ class TileEncoder {
       next += 2;
     }
     out[2] = static_cast<std::uint16_t>(sizes);
-    std::array<std::uint16_t*, kBundle + 1> places{};
+    struct Place {
+      std::uint16_t* next;
+      std::uint16_t* whole_end;  ///< before it, kBundle words fit into what is yet to be written
+    };
+    std::array<Place, kBundle + 1> places{};
     for (std::uint32_t size = 1; size <= kBundle; ++size) {
-      places[size] = next;
-      next += std::size_t{counts[size]} * (1 + size);
+      const std::size_t words = std::size_t{counts[size]} * (1 + size);
+      places[size] = {next, next + (words > kBundle ? words - kBundle : 0)};
+      next += words;
     }
     const std::uint16_t* others = others_.data();
     for (const Group& group : std::span(groups_).first(group_count_)) {
       const std::uint16_t* const end = others_.data() + group.end;
       for (; end - others >= kBundle; others += kBundle) {
-        *places[kBundle]++ = group.key;
-        places[kBundle] = std::copy_n(others, kBundle, places[kBundle]);
+        std::uint16_t*& place = places[kBundle].next;
+        *place = group.key;
+        copy_bundle(others, place + 1);
+        place += 1 + kBundle;
       }
       if (others != end) {
-        const auto size = end - others;
-        std::uint16_t*& place = places[static_cast<std::size_t>(size)];
-        *place = group.key;
-        place = copy_few(others, static_cast<std::size_t>(size), place + 1);
-        others += size;
+        const auto size = static_cast<std::size_t>(end - others);
+        Place& place = places[size];
+        *place.next = group.key;
+        if (place.next < place.whole_end)  // what is too much is overwritten by the next bundles
+          copy_bundle(others, place.next + 1);
+        else
+          std::copy_n(others, size, place.next + 1);
+        place.next += 1 + size;
+        others = end;
       }
     }
     return next;

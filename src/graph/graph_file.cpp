@@ -79,6 +79,23 @@ std::span<const T> in_block(std::span<const T> values, std::uint64_t block) {
   return values.subspan(first, std::min<std::uint64_t>(kBlockBytes / sizeof(T), values.size() - first));
 }
 
+inline std::uint32_t plain_largest(std::span<const std::uint32_t> values) {
+  std::uint32_t largest = 0;
+  for (const auto value : values) largest = std::max(largest, value);
+  return largest;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) std::uint32_t wide_largest(std::span<const std::uint32_t> values) {
+  return plain_largest(values);
+}
+std::uint32_t largest_of(std::span<const std::uint32_t> values) {
+  return __builtin_cpu_supports("avx2") != 0 ? wide_largest(values) : plain_largest(values);
+}
+#else
+std::uint32_t largest_of(std::span<const std::uint32_t> values) { return plain_largest(values); }
+#endif
+
 }  // namespace
 
 void GraphFile::Mapping::check_block(std::uint32_t section_index, std::uint64_t block) const {
@@ -107,8 +124,7 @@ void GraphFile::Mapping::check_block(std::uint32_t section_index, std::uint64_t 
     }
   } else if (section_index == kTargets) {
     const auto values = in_block(section<std::uint32_t>(kTargets), block);
-    std::uint32_t largest = 0;
-    for (const std::uint32_t target : values) largest = std::max(largest, target);
+    const std::uint32_t largest = largest_of(values);
     if (!values.empty() && largest >= header.vertices) {
       const auto at = std::max_element(values.begin(), values.end()) - values.begin();
       file.fail(start + static_cast<std::uint64_t>(at) * 4,

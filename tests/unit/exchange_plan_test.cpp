@@ -276,6 +276,44 @@ TEST_CASE("own vertices are ordered as asked") {
   CHECK(edges == graph.edges());
 }
 
+TEST_CASE("the order by degree is the same whichever piece is sorted first") {
+  const TemporaryDirectory directory;
+  constexpr std::uint32_t kVertices = 300'000;  // several pieces for each of two processes
+  std::mt19937 random(1);
+  std::vector<graph::Edge> list;
+  for (std::uint32_t v = 0; v < kVertices; v += 1 + static_cast<std::uint32_t>(random() % 3))
+    for (auto edges = random() % 8; edges > 0; --edges)
+      list.push_back({v, static_cast<std::uint32_t>(random() % kVertices), 0.0F});
+  for (std::uint32_t hub = 0; hub < 9; ++hub)  // around the highest degree that is counted
+    for (std::uint32_t i = 0; i < 4090 + hub * 5 % 9; ++i) list.push_back({hub * 33'000 + 7, i, 0.0F});
+  graph::build(directory / "g.ew", kVertices, list, {});
+  const auto graph = GraphFile::open(directory / "g.ew");
+  const ForEach backwards = [](std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
+    while (count > 0) work(0, --count);
+  };
+  const auto degree = [&](std::uint32_t v) { return graph.offsets()[v + 1] - graph.offsets()[v]; };
+  for (const int processes : {1, 2}) {
+    const auto ownership = Ownership::hash(graph.vertices(), processes);
+    for (const auto layout : {Layout::given, Layout::degree}) {
+      const OwnVertices own(graph, ownership, processes - 1, layout, backwards);
+      std::vector<std::uint32_t> expected(own.count());
+      for (std::uint32_t i = 0; i < own.count(); ++i)
+        expected[i] = ownership.vertex(static_cast<std::uint32_t>(processes - 1), i);
+      if (layout == Layout::degree)
+        std::stable_sort(expected.begin(), expected.end(),
+                         [&](std::uint32_t a, std::uint32_t b) { return degree(a) > degree(b); });
+      REQUIRE(std::equal(expected.begin(), expected.end(), own.ids().begin(), own.ids().end()));
+      std::uint64_t edges = 0;
+      for (std::uint32_t i = 0; i < own.count(); ++i) {
+        REQUIRE(own.indexes()[ownership.place(expected[i]).local] == i);
+        edges += degree(expected[i]);
+        if (i + 1 == own.count() || (i + 1) % OwnVertices::kBlock == 0) REQUIRE(own.edges(0, i + 1) == edges);
+      }
+      CHECK(own.edges() == edges);
+    }
+  }
+}
+
 TEST_CASE("a peer's faulty plan is refused, naming the peer") {
   const TemporaryDirectory directory;
   const auto graph = random_graph(directory, 100, 300);
