@@ -49,9 +49,9 @@ static_assert(kRowBlock == plan::ExchangePlan::kRowBlock);
 /// The edges that a peer moved here.
 class MovedReader final : public EdgeReader {
  public:
-  MovedReader(const plan::ExchangePlan& plan, const plan::Ownership& ownership, int rank,
-              const plan::MovedRows& rows)
-      : plan_(plan), ownership_(ownership), rank_(static_cast<std::uint32_t>(rank)), rows_(rows) {}
+  /// addresses: of the own vertices, by local number.
+  MovedReader(const plan::MovedRows& rows, std::span<const std::uint32_t> addresses)
+      : rows_(rows), addresses_(addresses) {}
   std::uint32_t sources() const override { return rows_.sources(); }
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
     return rows_.edges(first, last);
@@ -61,17 +61,14 @@ class MovedReader final : public EdgeReader {
     destinations.clear();
     ends.clear();
     for (std::uint32_t i = first; i < last; ++i) {
-      for (const auto local : rows_.row(i)) destinations.push_back(ownership_.vertex(rank_, local));
+      for (const auto local : rows_.row(i)) destinations.push_back(addresses_[local]);
       ends.push_back(static_cast<std::uint32_t>(destinations.size()));
     }
-    plan_.number_own(destinations);
   }
 
  private:
-  const plan::ExchangePlan& plan_;
-  const plan::Ownership& ownership_;
-  std::uint32_t rank_;
   const plan::MovedRows& rows_;
+  std::span<const std::uint32_t> addresses_;
 };
 static_assert(kRowBlock == plan::MovedRows::kBlock);
 
@@ -296,14 +293,15 @@ void DenseJob::spread_columns(const topology::Machine& machine) {
 
 void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan, const TileSizes& sizes) {
   mirror_tiles_.resize(static_cast<std::size_t>(wire_.size()));
+  if (plan.covers().empty()) return;
   const auto bounds = std::span(column_bounds_).first(column_nodes_.size() + 1);
+  const auto addresses = plan.own_addresses();
   for (const auto& stream : exchange_->incoming()) {
     if (!stream.mirrors || stream.targets.empty()) continue;
     const plan::MovedRows rows(exchange_->take_moved(stream.peer), stream.peer,
                                static_cast<std::uint32_t>(stream.targets.size()), own_->count());
-    const MovedReader reader(plan, *ownership_, wire_.rank(), rows);
     mirror_tiles_[static_cast<std::size_t>(stream.peer)] =
-        build_tiles(*pool_, reader, bounds,
+        build_tiles(*pool_, MovedReader(rows, addresses), bounds,
                     std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1), sizes);
   }
 }

@@ -99,7 +99,7 @@ ExchangePlan::ExchangePlan(const graph::GraphFile& graph, const Ownership& owner
       lists_(strategy == Strategy::worker ? static_cast<std::uint32_t>(workers) : 1),
       first_remote_(own.count()) {
   if (strategy == Strategy::cover && ownership.processes() > 1) {
-    covers_ = PairCovers(graph, ownership, rank, own, for_each);
+    covers_ = PairCovers(graph, ownership, rank, own, workers, for_each);
     whole_words_ = (own.count() + std::size_t{63}) / 64;
     whole_.resize((covers_.size() + 1) * whole_words_);
   }
@@ -344,6 +344,15 @@ void ExchangePlan::number_kept(std::vector<std::uint32_t>& targets, std::span<st
     end = static_cast<std::uint32_t>(next - targets.data());
   }
   targets.resize(static_cast<std::size_t>(next - targets.data()));
+}
+
+topology::PageVector<std::uint32_t> ExchangePlan::own_addresses() const {
+  topology::PageVector<std::uint32_t> addresses(own_.count());
+  ownership_.visit([&](const auto& scheme) {
+    for (std::uint32_t local = 0; local < own_.count(); ++local)
+      addresses[local] = destination_of_[0][scheme.vertex(rank_, local)];
+  });
+  return addresses;
 }
 
 void ExchangePlan::number_own(std::span<std::uint32_t> vertices) const {

@@ -99,8 +99,9 @@ class ExchangePlan {
   void address_by_column(std::span<const std::uint32_t> bounds, OwnVertices& own, const ForEach& for_each);
   /// Gives back what address_by_column() borrowed. Nothing can be read any more.
   void return_indexes(std::span<const std::uint32_t> bounds, OwnVertices& own, const ForEach& for_each);
-  /// Turns own vertices (global ids) into their destinations or addresses. Not for strategy `worker`.
-  void number_own(std::span<std::uint32_t> vertices) const;
+  /// [local number]: destination or address of the own vertex. Not for strategy `worker`, nor in a job of one
+  /// process.
+  topology::PageVector<std::uint32_t> own_addresses() const;
 
  private:
   void find_entries(const ForEach& for_each);
@@ -108,6 +109,7 @@ class ExchangePlan {
   void number_edges();
   void number(std::uint32_t first, std::span<std::uint32_t> targets,
               std::span<const std::uint32_t> ends) const;
+  void number_own(std::span<std::uint32_t> vertices) const;
   void number_kept(std::vector<std::uint32_t>& targets, std::span<std::uint32_t> ends) const;
   template <class Number>
   void for_each_entry(std::size_t stream, const Number& number);

@@ -72,9 +72,9 @@ MovedEdges pack_moved(const PairEdges& edges, const PairCover& cover, const OwnV
 }  // namespace
 
 PairCovers::PairCovers(const graph::GraphFile& graph, const Ownership& ownership, int rank,
-                       const OwnVertices& own, const ForEach& for_each)
+                       const OwnVertices& own, int workers, const ForEach& for_each)
     : own_(&own),
-      rows_(std::make_unique<PairRows>(graph, ownership, rank, own.edges(), for_each)),
+      rows_(std::make_unique<PairRows>(graph, ownership, rank, own.edges(), workers, for_each)),
       covers_(static_cast<std::size_t>(ownership.processes())) {
   for_each(covers_.size(), [&](int, std::uint64_t p) {
     covers_[p] = minimum_cover(rows_->edges(static_cast<std::uint32_t>(p)));

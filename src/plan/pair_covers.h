@@ -24,7 +24,7 @@ class PairCovers {
   /// Keeps a copy of the edges that leave the process, see PairRows, until take_moved(); needs what
   /// minimum_cover() needs, until it returns.
   PairCovers(const graph::GraphFile& graph, const Ownership& ownership, int rank, const OwnVertices& own,
-             const ForEach& for_each);
+             int workers, const ForEach& for_each);
 
   std::size_t size() const noexcept { return covers_.size(); }
   bool empty() const noexcept { return covers_.empty(); }

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
-#include <utility>
 
 #include "plan/fetch_rows.h"
 
@@ -12,7 +10,8 @@ namespace edgewire::plan {
 namespace {
 
 constexpr std::uint32_t kGroup = 1 << 12;  // rows that a worker takes at a time: they stay in its L2 cache
-constexpr std::uint32_t kAsked = 64;       // rows that are asked for together
+constexpr std::uint64_t kLeastChunk = 1 << 10, kMostChunk = 1 << 18;  // edges
+constexpr std::uint32_t kAsked = 64;                                  // rows that are asked for together
 
 /// row(local, targets) for own vertices with local numbers [first, last), in that order.
 template <class Row>
@@ -42,7 +41,7 @@ void for_each_row(const graph::GraphFile& graph, const Ownership& ownership, std
 }  // namespace
 
 PairRows::PairRows(const graph::GraphFile& graph, const Ownership& ownership, int rank,
-                   std::uint64_t own_edges, const ForEach& for_each)
+                   std::uint64_t own_edges, int workers, const ForEach& for_each)
     : graph_(graph),
       ownership_(ownership),
       filter_(ownership),
@@ -50,9 +49,16 @@ PairRows::PairRows(const graph::GraphFile& graph, const Ownership& ownership, in
       rows_(ownership.count(rank_)),
       processes_(static_cast<std::size_t>(ownership.processes())),
       groups_((rows_ + std::size_t{kGroup} - 1) / kGroup),
-      targets_(own_edges * sizeof(std::uint32_t), -1, "the edges to the peers"),
+      workers_(static_cast<std::size_t>(workers)),
+      chunk_(
+          std::clamp<std::uint64_t>(own_edges / (8 * workers_.size() * processes_), kLeastChunk, kMostChunk)),
+      targets_((own_edges + own_edges / 7 + workers_.size() * processes_ * chunk_) * sizeof(std::uint32_t),
+               -1, "the edges to the peers"),
       parts_(groups_ * processes_) {
-  for_each(groups_, [&](int, std::uint64_t group) { split(group); });
+  for (Worker& worker : workers_) worker.chunks.resize(processes_);
+  for_each(groups_, [&](int worker, std::uint64_t group) {
+    split(workers_[static_cast<std::size_t>(worker)], group);
+  });
 }
 
 PairEdges PairRows::edges(std::uint32_t peer) const {
@@ -61,35 +67,43 @@ PairEdges PairRows::edges(std::uint32_t peer) const {
   return edges;
 }
 
-void PairRows::split(std::uint64_t group) {
+std::uint32_t* PairRows::take(std::uint64_t edges) noexcept {
+  // Relaxed: workers only need places of their own.
+  return targets_.as<std::uint32_t>().data() + used_.fetch_add(edges, std::memory_order_relaxed);
+}
+
+/// A chunk of each worker and peer gets its rows until one might not fit: no row is longer than an eighth of
+/// it, so that an eighth is wasted at most. Longer rows are counted first.
+void PairRows::split(Worker& worker, std::uint64_t group) {
   const auto first = static_cast<std::uint32_t>(group * kGroup);
   const std::uint32_t last = std::min(rows_, first + kGroup);
-  std::vector<std::uint64_t> edges(processes_);
-  for_each_row(graph_, ownership_, rank_, first, last,
-               [&](std::uint32_t, std::span<const std::uint32_t> row) { filter_.count(row, edges); });
-  std::vector<std::uint32_t> inside(std::exchange(edges[rank_], 0));  // of no use
-  // Relaxed: workers only need places of their own.
-  std::uint32_t* place = targets_.as<std::uint32_t>().data() +
-                         used_.fetch_add(std::accumulate(edges.begin(), edges.end(), std::uint64_t{0}),
-                                         std::memory_order_relaxed);
-  std::vector<std::uint32_t*> next(processes_);
-  for (std::size_t p = 0; p < processes_; ++p) {
-    next[p] = place;
-    place += edges[p];
-    parts_[group * processes_ + p].reserve(std::min<std::uint64_t>(edges[p], last - first));
-  }
-  next[rank_] = inside.data();
-  auto ends = next;
-  for_each_row(graph_, ownership_, rank_, first, last,
-               [&](std::uint32_t local, std::span<const std::uint32_t> row) {
-                 filter_.deal(row, next);
-                 for (std::size_t p = 0; p < processes_; ++p) {
-                   if (next[p] == ends[p] || p == rank_) continue;
-                   const auto count = static_cast<std::uint32_t>(next[p] - ends[p]);
-                   parts_[group * processes_ + p].push_back({ends[p], count, local});
-                   ends[p] = next[p];
-                 }
-               });
+  std::vector<std::uint32_t*> begins(processes_), next(processes_);
+  std::vector<std::uint64_t> counts(processes_);
+  for_each_row(
+      graph_, ownership_, rank_, first, last, [&](std::uint32_t local, std::span<const std::uint32_t> row) {
+        const bool is_long = row.size() > chunk_ / 8;
+        if (is_long) {
+          std::fill(counts.begin(), counts.end(), 0);
+          filter_.count(row, counts);
+        }
+        if (worker.inside.size() < row.size()) worker.inside.resize(row.size());
+        for (std::size_t p = 0; p < processes_; ++p) {
+          Chunk& chunk = worker.chunks[p];
+          if (!is_long && static_cast<std::uint64_t>(chunk.end - chunk.next) < row.size() && p != rank_) {
+            chunk.next = take(chunk_);
+            chunk.end = chunk.next + chunk_;
+          }
+          begins[p] = p == rank_ ? worker.inside.data() : is_long ? take(counts[p]) : chunk.next;
+        }
+        next = begins;
+        filter_.deal(row, next);
+        for (std::size_t p = 0; p < processes_; ++p) {
+          if (next[p] == begins[p] || p == rank_) continue;
+          parts_[group * processes_ + p].push_back(
+              {begins[p], static_cast<std::uint32_t>(next[p] - begins[p]), local});
+          if (!is_long) worker.chunks[p].next = next[p];
+        }
+      });
 }
 
 }  // namespace edgewire::plan

@@ -13,24 +13,34 @@
 
 namespace edgewire::plan {
 
-/// A copy of them: 4 bytes for each edge, 16 for each source and peer.
+/// A copy of them: up to 6 bytes for each edge, 16 for each source and peer.
 class PairRows {
  public:
-  /// own_edges: of the vertices of `rank`. Reads each row twice while it is in the cache. Throws Error.
+  /// own_edges: of the vertices of `rank`; `workers` of for_each. Throws Error.
   PairRows(const graph::GraphFile& graph, const Ownership& ownership, int rank, std::uint64_t own_edges,
-           const ForEach& for_each);
+           int workers, const ForEach& for_each);
   /// Those that go to the peer; none to the own rank. Points into this.
   PairEdges edges(std::uint32_t peer) const;
 
  private:
-  void split(std::uint64_t group);
+  struct Chunk {
+    std::uint32_t *next = nullptr, *end = nullptr;
+  };
+  struct Worker {
+    std::vector<Chunk> chunks;          ///< [peer]: where its next row goes
+    std::vector<std::uint32_t> inside;  ///< edges between own vertices, of no use
+  };
+  std::uint32_t* take(std::uint64_t edges) noexcept;
+  void split(Worker& worker, std::uint64_t group);
 
   const graph::GraphFile& graph_;
   const Ownership& ownership_;
   OwnerFilter filter_;
   std::uint32_t rank_, rows_;
   std::size_t processes_, groups_;
-  topology::NodeMemory targets_;  ///< room for all own edges; what is not used is never touched
+  std::vector<Worker> workers_;
+  std::uint64_t chunk_;           ///< edges
+  topology::NodeMemory targets_;  ///< room for all chunks; what is not used is never touched
   std::atomic<std::uint64_t> used_{0};
   std::vector<std::vector<PairRow>> parts_;  ///< [group * processes + peer]
 };
