@@ -58,11 +58,19 @@ class MovedReader final : public EdgeReader {
   }
   void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
             std::vector<std::uint32_t>& ends) const override {
+    for (std::uint32_t i = last; i < std::min(last + kRowBlock, sources()); ++i)
+      __builtin_prefetch(rows_.row(i).data());
     destinations.clear();
     ends.clear();
     for (std::uint32_t i = first; i < last; ++i) {
-      for (const auto local : rows_.row(i)) destinations.push_back(addresses_[local]);
+      const auto row = rows_.row(i);
+      destinations.insert(destinations.end(), row.begin(), row.end());
       ends.push_back(static_cast<std::uint32_t>(destinations.size()));
+    }
+    constexpr std::size_t kAhead = 32;
+    for (std::size_t e = 0; e < destinations.size(); ++e) {
+      if (e + kAhead < destinations.size()) __builtin_prefetch(&addresses_[destinations[e + kAhead]]);
+      destinations[e] = addresses_[destinations[e]];
     }
   }
 

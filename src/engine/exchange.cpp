@@ -58,22 +58,17 @@ std::size_t position_bytes(std::span<const Counts> lists) {
   return entries * sizeof(std::uint32_t);
 }
 
-/// What a peer is told of a stream: the local numbers of its entries and, where they differ, their numbers of
-/// slots; after mirrors, the edges that it computes.
-std::vector<std::uint32_t> description(const plan::ExchangePlan& plan, std::size_t s,
-                                       const std::vector<std::uint32_t>& locals) {
+/// Writes what a peer is told of a stream: the local numbers of its entries and, where they differ, their
+/// numbers of slots; after mirrors, the edges that it computes. Returns the end.
+std::uint32_t* describe(const plan::ExchangePlan& plan, std::size_t s,
+                        const std::vector<std::uint32_t>& locals, std::uint32_t* out) {
   const plan::Stream& stream = plan.streams()[s];
-  std::vector<std::uint32_t> list;
   if (stream.mirrors) {
-    for (const auto i : plan.mirrors(stream.peer)) list.push_back(locals[i]);
-    const auto moved = plan.moved(stream.peer);
-    list.insert(list.end(), moved.begin(), moved.end());
-    return list;
+    for (const auto i : plan.mirrors(stream.peer)) *out++ = locals[i];
+    return std::ranges::copy(plan.moved(stream.peer), out).out;
   }
-  list = plan.entries(s);
-  const auto slots_of = plan.slots_of(s);
-  list.insert(list.end(), slots_of.begin(), slots_of.end());
-  return list;
+  out = std::ranges::copy(plan.entries(s), out).out;
+  return std::ranges::copy(plan.slots_of(s), out).out;
 }
 
 }  // namespace
@@ -260,13 +255,10 @@ void Exchange::send_entries(const plan::ExchangePlan& plan, const plan::OwnVerti
   std::size_t send_at = 0;
   for (int p = 0; p < size(); ++p) {
     if (p == rank()) continue;
-    std::vector<std::uint32_t> list;
-    for (int l = 0; l < lists_; ++l) {
-      const auto more = description(plan, p * lists_ + l, locals);
-      list.insert(list.end(), more.begin(), more.end());
-    }
-    const auto source = send_.subspan(send_at, list.size() * sizeof(std::uint32_t));
-    if (!list.empty()) std::memcpy(source.data(), list.data(), source.size());
+    auto* const list = reinterpret_cast<std::uint32_t*>(send_.data() + send_at);
+    std::uint32_t* end = list;
+    for (int l = 0; l < lists_; ++l) end = describe(plan, p * lists_ + l, locals, end);
+    const auto source = std::as_bytes(std::span(list, end));
     send_at += std::max(inbox_bytes_to_[p], round_up(source.size()));
     write_setup(p, remote_parts_[p] + 2 * kScalarsBytes, source);
     if (!signal(0, p, kSetupKind, 1)) throw Error(health().message());

@@ -5,11 +5,13 @@
 #include <span>
 #include <vector>
 
+#include "topology/page_vector.h"
+
 namespace edgewire::plan {
 
 /// What a peer gets to compute: of each mirror that has such edges its number among the mirrors, how many
 /// they are, and the local numbers of their destinations.
-using MovedEdges = std::vector<std::uint32_t>;
+using MovedEdges = topology::PageVector<std::uint32_t>;
 
 /// The receiver's view: the edges by mirror.
 class MovedRows {

@@ -79,6 +79,8 @@ void PairRows::split(Worker& worker, std::uint64_t group) {
   const std::uint32_t last = std::min(rows_, first + kGroup);
   std::vector<std::uint32_t*> begins(processes_), next(processes_);
   std::vector<std::uint64_t> counts(processes_);
+  for (std::size_t p = 0; p < processes_; ++p)
+    if (p != rank_) parts_[group * processes_ + p].reserve(last - first);
   for_each_row(
       graph_, ownership_, rank_, first, last, [&](std::uint32_t local, std::span<const std::uint32_t> row) {
         const bool is_long = row.size() > chunk_ / 8;
