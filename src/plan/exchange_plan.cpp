@@ -11,7 +11,6 @@
 #include "plan/bits.h"
 #include "plan/column_addresses.h"
 #include "plan/fetch_rows.h"
-#include "plan/remote_edges.h"
 
 namespace edgewire::plan {
 
@@ -193,28 +192,6 @@ std::uint64_t ExchangePlan::matching() const noexcept {
   return sum;
 }
 
-/// Strategy `edge`: every edge has a slot.
-void ExchangePlan::count_slots() {
-  std::vector<std::uint64_t> slots(streams_.size());
-  for (const auto& entries : entries_) slots_of_.emplace_back(entries.size());
-  visit_remote_edges(graph_, ownership_, rank_, 0, own_.count(), [&](std::uint32_t, Place place) {
-    ++slots_of_[place.owner][destination_of_[0][ownership_.vertex(place.owner, place.local)]];
-    ++slots[place.owner];
-  });
-  for (std::size_t s = 0; s < streams_.size(); ++s) {
-    if (slots[s] > std::numeric_limits<std::uint32_t>::max()) {
-      throw Error(
-          fmt::format("strategy edge: {} values for rank {}, more than 2^32", slots[s], streams_[s].peer));
-    }
-    streams_[s].slots = static_cast<std::uint32_t>(slots[s]);
-  }
-}
-
-std::span<const std::uint32_t> ExchangePlan::slots_of(std::size_t stream) const noexcept {
-  if (slots_of_.empty()) return {};
-  return slots_of_[stream];
-}
-
 /// numbers(entry) is where the destination of an entry of a stream of sums is kept.
 template <class Number>
 void ExchangePlan::for_each_entry(std::size_t stream, const Number& number) {
@@ -266,21 +243,6 @@ void ExchangePlan::finish(const ForEach& for_each) {
         s, [&](std::uint32_t, std::uint32_t& number) { number = stream.first_destination + first[number]; });
   });
   if (strategy_ == Strategy::edge) number_edges();
-}
-
-/// Strategy `edge`: the edges of a destination take its slots one after the other, in row order. One thread,
-/// so that the numbering is the same in every run.
-void ExchangePlan::number_edges() {
-  if (destination_of_.empty()) return;
-  auto next = destination_of_[0];
-  const auto offsets = graph_.offsets();
-  const auto targets = graph_.targets();
-  for (std::uint32_t i = 0; i < own_.count(); ++i) {
-    if (i % kRowBlock == 0) edge_starts_.push_back(edge_destinations_.size());
-    const std::uint32_t v = own_.ids()[i];
-    for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e)
-      if (next[targets[e]] >= own_.count()) edge_destinations_.push_back(next[targets[e]]++);
-  }
 }
 
 std::vector<std::uint32_t> ExchangePlan::slot_ids(std::size_t stream) const {

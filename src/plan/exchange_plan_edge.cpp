@@ -1,0 +1,48 @@
+// Strategy `edge` of the exchange plan: every edge that leaves the process has a slot.
+#include <fmt/core.h>
+
+#include <limits>
+
+#include "error.h"
+#include "plan/exchange_plan.h"
+#include "plan/remote_edges.h"
+
+namespace edgewire::plan {
+
+void ExchangePlan::count_slots() {
+  std::vector<std::uint64_t> slots(streams_.size());
+  for (const auto& entries : entries_) slots_of_.emplace_back(entries.size());
+  visit_remote_edges(graph_, ownership_, rank_, 0, own_.count(), [&](std::uint32_t, Place place) {
+    ++slots_of_[place.owner][destination_of_[0][ownership_.vertex(place.owner, place.local)]];
+    ++slots[place.owner];
+  });
+  for (std::size_t s = 0; s < streams_.size(); ++s) {
+    if (slots[s] > std::numeric_limits<std::uint32_t>::max()) {
+      throw Error(
+          fmt::format("strategy edge: {} values for rank {}, more than 2^32", slots[s], streams_[s].peer));
+    }
+    streams_[s].slots = static_cast<std::uint32_t>(slots[s]);
+  }
+}
+
+std::span<const std::uint32_t> ExchangePlan::slots_of(std::size_t stream) const noexcept {
+  if (slots_of_.empty()) return {};
+  return slots_of_[stream];
+}
+
+/// The edges of a destination take its slots one after the other, in row order. One thread,
+/// so that the numbering is the same in every run.
+void ExchangePlan::number_edges() {
+  if (destination_of_.empty()) return;
+  auto next = destination_of_[0];
+  const auto offsets = graph_.offsets();
+  const auto targets = graph_.targets();
+  for (std::uint32_t i = 0; i < own_.count(); ++i) {
+    if (i % kRowBlock == 0) edge_starts_.push_back(edge_destinations_.size());
+    const std::uint32_t v = own_.ids()[i];
+    for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e)
+      if (next[targets[e]] >= own_.count()) edge_destinations_.push_back(next[targets[e]]++);
+  }
+}
+
+}  // namespace edgewire::plan
