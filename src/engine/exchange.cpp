@@ -32,7 +32,7 @@ std::span<std::byte> bytes_of(std::vector<std::uint32_t>& values) {
 struct Exchange::Counts {
   std::uint32_t entries = 0;
   std::uint32_t slots = 0;
-  std::uint64_t words = 0;  ///< of what describes the stream, see description()
+  std::uint64_t words = 0;  ///< of what describes the stream, see describe()
 };
 
 namespace {

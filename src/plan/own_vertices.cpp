@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -34,6 +35,61 @@ struct Degrees {
   }
 };
 
+/// A stable counting sort of vertices by descending degree, piece by piece; the few vertices above the last
+/// degree that is counted are sorted by comparison.
+class DegreeSort {
+ public:
+  DegreeSort(const Pieces& pieces, const Degrees& degree)
+      : pieces_(pieces), degree_(degree), places_(pieces.count()), ends_(kBuckets) {}
+  /// First, for each piece; ids: of all vertices.
+  void count(std::uint64_t piece, std::span<const std::uint32_t> ids) {
+    auto& counts = places_[piece];
+    counts.resize(kBuckets);
+    for (auto i = pieces_.first(piece); i < pieces_.first(piece + 1); ++i) ++counts[degree_.bucket(ids[i])];
+  }
+  /// Then once.
+  void sum() {
+    std::uint32_t next = 0;
+    for (std::uint32_t bucket = 0; bucket < kBuckets; ++bucket) {
+      for (auto& places : places_) next += std::exchange(places[bucket], next);
+      ends_[bucket] = next;
+    }
+  }
+  /// Then for each piece: puts its vertices where they belong, and the places of them in their stead.
+  void place(std::uint64_t piece, std::span<std::uint32_t> ids, std::span<std::uint32_t> sorted) {
+    for (auto i = pieces_.first(piece); i < pieces_.first(piece + 1); ++i) {
+      const std::uint32_t v = ids[i];
+      ids[i] = places_[piece][degree_.bucket(v)]++;
+      sorted[ids[i]] = v;
+    }
+  }
+  /// Last: the vertices that are in order now but for what they are among themselves.
+  std::span<std::uint32_t> sort_hubs(std::span<std::uint32_t> sorted) const {
+    const auto hubs = sorted.first(ends_[0]);
+    std::ranges::stable_sort(hubs, std::greater(), degree_);
+    return hubs;
+  }
+  /// work(first, end, degree) for stretches of sorted vertices behind the hubs, within blocks.
+  template <class Work>
+  void for_each_stretch(std::uint32_t block, const Work& work) const {
+    for (std::uint32_t bucket = 1; bucket < kBuckets; ++bucket) {
+      for (std::uint32_t first = ends_[bucket - 1]; first < ends_[bucket];) {
+        const auto end = static_cast<std::uint32_t>(
+            std::min<std::uint64_t>(ends_[bucket], (first / block + std::uint64_t{1}) * block));
+        work(first, end, kBuckets - 1 - bucket);
+        first = end;
+      }
+    }
+  }
+
+ private:
+  Pieces pieces_;
+  Degrees degree_;
+  std::vector<std::vector<std::uint32_t>>
+      places_;                       ///< [piece][bucket]: vertices, then where the next one goes
+  std::vector<std::uint32_t> ends_;  ///< [bucket]
+};
+
 }  // namespace
 
 OwnVertices::OwnVertices(const graph::GraphFile& graph, const Ownership& ownership, int rank, Layout layout,
@@ -44,7 +100,7 @@ OwnVertices::OwnVertices(const graph::GraphFile& graph, const Ownership& ownersh
   indexes_.resize(pieces.vertices);
   edges_before_.resize((pieces.vertices + std::size_t{kBlock} - 1) / kBlock + 1);
   const Degrees degree{graph.offsets()};
-  std::vector<std::vector<std::uint32_t>> buckets(layout == Layout::degree ? pieces.count() : 0);
+  DegreeSort sort(pieces, degree);
   for_each(pieces.count(), [&](int, std::uint64_t piece) {
     const std::uint32_t first = pieces.first(piece), last = pieces.first(piece + 1);
     ownership.visit([&](const auto& scheme) {
@@ -57,47 +113,24 @@ OwnVertices::OwnVertices(const graph::GraphFile& graph, const Ownership& ownersh
       graph.verify_rows(ids_[local], std::uint64_t{ids_[end - 1]} + 1);
       local = end;
     }
-    if (layout == Layout::degree) {
-      buckets[piece].resize(kBuckets);
-      for (std::uint32_t local = first; local < last; ++local) ++buckets[piece][degree.bucket(ids_[local])];
-      return;
-    }
+    if (layout == Layout::degree) return sort.count(piece, ids_);
     for (std::uint32_t local = first; local < last; ++local) {
       indexes_[local] = local;
       edges_before_[local / kBlock + 1] += degree(ids_[local]);
     }
   });
   if (layout == Layout::degree) {
-    // A stable counting sort; the few vertices of the first bucket are then sorted by comparison.
-    std::uint32_t next = 0;
-    std::vector<std::uint32_t> ends(kBuckets);
-    for (std::uint32_t bucket = 0; bucket < kBuckets; ++bucket) {
-      for (auto& counts : buckets) next += std::exchange(counts[bucket], next);
-      ends[bucket] = next;
-    }
+    sort.sum();
     std::swap(ids_, indexes_);
-    for_each(pieces.count(), [&](int, std::uint64_t piece) {
-      for (std::uint32_t local = pieces.first(piece); local < pieces.first(piece + 1); ++local) {
-        const std::uint32_t v = indexes_[local];
-        indexes_[local] = buckets[piece][degree.bucket(v)]++;
-        ids_[indexes_[local]] = v;
-      }
-    });
-    const auto hubs = std::span(ids_).first(ends[0]);
-    std::stable_sort(hubs.begin(), hubs.end(),
-                     [&](std::uint32_t a, std::uint32_t b) { return degree(a) > degree(b); });
+    for_each(pieces.count(), [&](int, std::uint64_t piece) { sort.place(piece, indexes_, ids_); });
+    const auto hubs = sort.sort_hubs(ids_);
     for (std::uint32_t i = 0; i < hubs.size(); ++i) {
       indexes_[ownership.place(hubs[i]).local] = i;
       edges_before_[i / kBlock + 1] += degree(hubs[i]);
     }
-    for (std::uint32_t bucket = 1; bucket < kBuckets; ++bucket) {
-      for (std::uint32_t i = ends[bucket - 1]; i < ends[bucket];) {
-        const auto end = static_cast<std::uint32_t>(
-            std::min<std::uint64_t>(ends[bucket], (i / kBlock + std::uint64_t{1}) * kBlock));
-        edges_before_[i / kBlock + 1] += std::uint64_t{end - i} * (kBuckets - 1 - bucket);
-        i = end;
-      }
-    }
+    sort.for_each_stretch(kBlock, [&](std::uint32_t first, std::uint32_t end, std::uint64_t edges) {
+      edges_before_[first / kBlock + 1] += (end - first) * edges;
+    });
   }
   std::partial_sum(edges_before_.begin(), edges_before_.end(), edges_before_.begin());
 }
