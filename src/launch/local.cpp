@@ -126,8 +126,10 @@ class Family {
       kill(c.pid, number);
     }
   }
-  /// The first failure decides the status; the others then have a bounded time to notice and end.
+  /// The first failure decides the status; the others then have a bounded time to notice and end. But who
+  /// refuses its arguments (2) may tell another that ends before it.
   void fail(int status) {
+    if (status_ == 1 && status == 2) status_ = 2;
     if (status_ != 0) return;
     status_ = status;
     deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(grace_);

@@ -102,6 +102,16 @@ TEST_CASE("a failure of one process ends all, and its cause is said once") {
   CHECK(contains(text, ": disk full\n"));
 }
 
+TEST_CASE("refused arguments give status 2, also when another process hears of it and ends first") {
+  StderrCapture capture;
+  const int status = run(local(2), [](WireUp& wire) {
+    if (wire.rank() == 1) throw Error("rank 0 gave up");
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    throw UsageError("no such port");
+  });
+  CHECK(status == 2);
+}
+
 TEST_CASE("a cut between two others than rank 0 is named from both sides") {
   StderrCapture capture;
   const int status = run(local(3), [](WireUp& wire) {
