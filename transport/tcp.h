@@ -5,7 +5,7 @@
 //
 // Everything travels in units of 64 bytes, and a payload byte has the place in its unit that its address has
 // in a cache line. The system then copies whole lines to whole lines; with other places copying from memory
-// took six times as long (Zen 4, Linux 6.18).
+// took several times as long (Zen 4, Linux 6.18).
 //
 // tcp_connect.cpp makes the connections, tcp_send.cpp and tcp_receive.cpp move the bytes, tcp.cpp polls and
 // waits.

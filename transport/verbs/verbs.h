@@ -89,7 +89,7 @@ struct SentMessage {
 static_assert(sizeof(SentMessage) == 16);
 
 /// What a hello writes, so that the receiver sees whether writes arrive where they should: Soft-RoCE of Linux
-/// 6.15 to 7.3, for one, gets that wrong in memory that is paged on demand.
+/// 7.3, for one, gets that wrong in memory that is paged on demand.
 inline constexpr std::uint64_t kGreeting = 0x6564'6765'7769'7265;
 
 /// Where a link's signals arrive. Zeroed memory is a valid one.
