@@ -16,6 +16,7 @@
 #include "kernels/plan_cache.h"
 #include "launch/packing.h"
 #include "plan/balance.h"
+#include "plan/look_up.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 
@@ -67,11 +68,7 @@ class MovedReader final : public EdgeReader {
       destinations.insert(destinations.end(), row.begin(), row.end());
       ends.push_back(static_cast<std::uint32_t>(destinations.size()));
     }
-    constexpr std::size_t kAhead = 32;
-    for (std::size_t e = 0; e < destinations.size(); ++e) {
-      if (e + kAhead < destinations.size()) __builtin_prefetch(&addresses_[destinations[e + kAhead]]);
-      destinations[e] = addresses_[destinations[e]];
-    }
+    plan::look_up(addresses_, destinations);
   }
 
  private:

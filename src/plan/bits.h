@@ -1,13 +1,15 @@
-// A set of small numbers that several threads fill.
+// Sets of small numbers.
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
 namespace edgewire::plan {
 
-/// Reading words is for the time when no thread sets bits any more.
+/// A bit a number, so that what is asked for often stays in the caches. Several threads may set() bits at
+/// once; all else is for the time when none does.
 class Bits {
  public:
   explicit Bits(std::uint64_t size) : words_((size + 63) / 64) {}
@@ -19,8 +21,19 @@ class Bits {
     if ((word.load(std::memory_order_relaxed) & mask) != 0) return false;
     return (word.fetch_or(mask, std::memory_order_relaxed) & mask) == 0;
   }
+  /// As set(), for one thread alone.
+  void add(std::uint64_t bit) noexcept { words_[bit >> 6] |= std::uint64_t{1} << (bit & 63); }
   bool test(std::uint64_t bit) const noexcept { return (words_[bit >> 6] >> (bit & 63) & 1) != 0; }
   std::uint64_t word(std::uint64_t index) const noexcept { return words_[index]; }
+  std::uint64_t words() const noexcept { return words_.size(); }
+  /// All that are set, ascending; less than 2^32.
+  std::vector<std::uint32_t> members() const {
+    std::vector<std::uint32_t> all;
+    for (std::size_t w = 0; w < words_.size(); ++w)
+      for (std::uint64_t left = words_[w]; left != 0; left &= left - 1)
+        all.push_back(static_cast<std::uint32_t>(w * 64 + static_cast<unsigned>(std::countr_zero(left))));
+    return all;
+  }
   std::uint64_t bytes() const noexcept { return words_.size() * sizeof(std::uint64_t); }
 
  private:

@@ -1,9 +1,9 @@
 #include "plan/cover.h"
 
 #include <array>
-#include <bit>
 #include <numeric>
 
+#include "plan/bits.h"
 #include "topology/page_vector.h"
 
 namespace edgewire::plan {
@@ -16,27 +16,6 @@ constexpr std::size_t kSearches = 64;  // prepared together
 /// Successful searches up to this long are forgotten at once: their vertices are cheap to see again, and the
 /// searches that would have met them need no round of breadth-first search.
 constexpr std::size_t kShortSearch = 256;
-
-/// A bit a destination: what is asked for at every edge stays in the L2 cache.
-class Set {
- public:
-  explicit Set(std::uint32_t size) : words_(size / 64 + 1) {}
-  bool operator[](std::uint32_t i) const noexcept { return (words_[i / 64] >> (i % 64) & 1) != 0; }
-  void add(std::uint32_t i) noexcept { words_[i / 64] |= std::uint64_t{1} << (i % 64); }
-  /// Its members, ascending.
-  std::vector<std::uint32_t> members() const {
-    std::vector<std::uint32_t> all;
-    for (std::size_t w = 0; w < words_.size(); ++w) {
-      for (std::uint64_t left = words_[w]; left != 0; left &= left - 1)
-        all.push_back(static_cast<std::uint32_t>(w * 64) +
-                      static_cast<std::uint32_t>(std::countr_zero(left)));
-    }
-    return all;
-  }
-
- private:
-  std::vector<std::uint64_t> words_;
-};
 
 class Matcher {
  public:
@@ -74,7 +53,7 @@ class Matcher {
   std::uint32_t sources_;
   topology::PageVector<Row> rows_;
   topology::PageVector<Destination> destinations_;
-  Set matched_, dead_;
+  Bits matched_, dead_;                   ///< asked for at every edge
   std::vector<std::uint32_t> open_rows_;  ///< after augment: unmatched, not proven to stay so
   std::array<Step, kSearches> first_steps_;
   std::vector<Step> path_;
@@ -98,7 +77,7 @@ topology::PageVector<Matcher::Row> Matcher::rows_by_degree(const PairEdges& edge
 }
 
 bool Matcher::match_free_destination(Row& row) {
-  while (row.next_free < row.edges && matched_[row.targets[row.next_free]]) ++row.next_free;
+  while (row.next_free < row.edges && matched_.test(row.targets[row.next_free])) ++row.next_free;
   return row.next_free < row.edges;
 }
 
@@ -150,7 +129,7 @@ Matcher::Outcome Matcher::search(const Step& root) {
     arrived = false;
     while (step.edge < row.edges && !arrived) {
       const std::uint32_t target = row.targets[step.edge++];
-      if (dead_[target]) continue;
+      if (dead_.test(target)) continue;
       Destination& destination = destinations_[target];
       if (destination.seen <= before_round_) {
         destination.seen = me;
@@ -175,7 +154,7 @@ std::span<const Matcher::Step> Matcher::next_searches(std::span<const std::uint3
   for (const std::uint32_t root : roots) {
     const Row& row = rows_[root];
     std::uint32_t edge = 0;
-    while (edge < row.edges && dead_[row.targets[edge]]) ++edge;
+    while (edge < row.edges && dead_.test(row.targets[edge])) ++edge;
     if (edge == row.edges) continue;
     __builtin_prefetch(&destinations_[row.targets[edge]]);
     first_steps_[count++] = {root, edge};
@@ -216,18 +195,18 @@ void Matcher::augment(std::uint32_t max_rounds) {
 
 PairCover Matcher::cover() const {
   PairCover cover;
-  Set mirrors(sources_);
+  Bits mirrors(sources_);
   const auto mirror = [&](const Row& row) {
     mirrors.add(row.source);
     std::uint32_t free = 0;
-    for (const auto target : row.span()) free += dead_[target] ? 1 : 0;
+    for (const auto target : row.span()) free += dead_.test(target) ? 1 : 0;
     cover.free_edges += free;
     cover.moved_edges += row.edges - free;
   };
   for (const Row& row : rows_) {
     if (row.mate == kNone) continue;
     ++cover.matching;
-    if (!dead_[row.mate]) mirror(row);
+    if (!dead_.test(row.mate)) mirror(row);
   }
   for (const auto row : open_rows_) mirror(rows_[row]);
   cover.mirrors = mirrors.members();
@@ -239,7 +218,7 @@ PairCover Matcher::cover() const {
 PairCover one_sided_cover(const PairEdges& edges, std::uint64_t matching) {
   PairCover cover;
   cover.matching = matching;
-  Set used(edges.destinations);
+  Bits used(edges.destinations);
   std::uint64_t all_edges = 0;
   for (const auto& part : edges.parts) {
     for (const PairRow& row : part) {

@@ -11,6 +11,7 @@
 #include "plan/bits.h"
 #include "plan/column_addresses.h"
 #include "plan/fetch_rows.h"
+#include "plan/look_up.h"
 
 namespace edgewire::plan {
 
@@ -34,22 +35,6 @@ void for_each_block(const ForEach& for_each, std::uint32_t sources, std::uint32_
       work(worker, b, first, std::min(sources, first + ExchangePlan::kRowBlock));
     }
   });
-}
-
-/// Tables are larger than the caches: entries are asked for early, into the L2 cache: half the time of the L1
-/// cache as goal (measured on Zen 4).
-constexpr std::size_t kAhead = 256;
-
-/// Replaces each number by its table entry.
-void look_up(std::span<const std::uint32_t> table, std::span<std::uint32_t> numbers) {
-  const std::size_t ahead = std::min(numbers.size(), kAhead);
-  const auto ask = [&](std::uint32_t number) { __builtin_prefetch(&table[number], 0, 2); };
-  for (const auto number : numbers.first(ahead)) ask(number);
-  for (std::size_t i = 0; i < numbers.size() - ahead; ++i) {
-    ask(numbers[i + ahead]);
-    numbers[i] = table[numbers[i]];
-  }
-  for (auto& number : numbers.last(ahead)) number = table[number];
 }
 
 /// Calls change_one() for each number.
@@ -99,8 +84,7 @@ ExchangePlan::ExchangePlan(const graph::GraphFile& graph, const Ownership& owner
       first_remote_(own.count()) {
   if (strategy == Strategy::cover && ownership.processes() > 1) {
     covers_ = PairCovers(graph, ownership, rank, own, workers, for_each);
-    whole_words_ = (own.count() + std::size_t{63}) / 64;
-    whole_.resize((covers_.size() + 1) * whole_words_);
+    whole_.assign(covers_.size() + 1, Bits(own.count()));
   }
   for (int p = 0; p < ownership.processes(); ++p) {
     for (int list = 0; list < streams_per_peer(strategy, workers); ++list) {
@@ -169,9 +153,8 @@ void ExchangePlan::move_edges(std::span<const std::uint64_t> free_edges, const F
   moved_ = covers_.take_moved(free_edges, whole, for_each);
   for (std::uint32_t p = 0; p < covers_.size(); ++p) {
     for (const auto i : whole[p]) {
-      const std::uint64_t bit = std::uint64_t{1} << (i % 64);
-      whole_[p * whole_words_ + i / 64] |= bit;
-      whole_[covers_.size() * whole_words_ + i / 64] |= bit;
+      whole_[p].add(i);
+      whole_.back().add(i);
     }
   }
 }
@@ -274,33 +257,27 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, std::vector<std
   for (std::uint32_t i = first; i < last; ++i) {
     const std::uint32_t* const begin = targets + offsets[ids[i]];
     const std::uint32_t* const end = targets + offsets[ids[i] + std::size_t{1}];
-    if (covers_.empty() || !moved_whole(covers_.size(), i)) {
+    if (covers_.empty() || !whole_.back().test(i)) {
       next = std::copy(begin, end, next);
     } else {
-      for (std::size_t p = 0; p < covers_.size(); ++p) kept[p] = moved_whole(p, i) ? 0 : 1;
+      for (std::size_t p = 0; p < covers_.size(); ++p) kept[p] = whole_[p].test(i) ? 0 : 1;
       next = filter_.pick({begin, end}, std::span(kept).first(covers_.size()), next);
     }
     ends.push_back(static_cast<std::uint32_t>(next - destinations.data()));
   }
   destinations.resize(static_cast<std::size_t>(next - destinations.data()));
-  if (covers_.empty())
-    number(first, destinations, ends);
-  else
-    number_kept(destinations, ends);
+  number(first, destinations, ends);
+  if (!covers_.empty()) drop_moved(destinations, ends);
 }
 
-/// As number() with strategy `cover`, for all but the targets that have no destination here: their sums are
-/// not sent, so the peer has the source as mirror.
-void ExchangePlan::number_kept(std::vector<std::uint32_t>& targets, std::span<std::uint32_t> ends) const {
-  const auto& table = destination_of_[0];
-  const auto ask = [&](std::uint32_t target) { __builtin_prefetch(&table[target], 0, 2); };
-  for (const auto target : std::span(targets).first(std::min(targets.size(), kAhead))) ask(target);
+/// Strategy `cover`: removes the targets that have no destination here: their sums are not sent, so the peer
+/// has the source as mirror.
+void ExchangePlan::drop_moved(std::vector<std::uint32_t>& targets, std::span<std::uint32_t> ends) {
   std::uint32_t* next = targets.data();
   std::size_t i = 0;
   for (auto& end : ends) {
-    for (; i < end; ++i) {
-      if (i + kAhead < targets.size()) ask(targets[i + kAhead]);
-      *next = table[targets[i]];
+    for (; i < end; ++i) {  // no branch depends on the target
+      *next = targets[i];
       next += *next == kNone ? 0 : 1;
     }
     end = static_cast<std::uint32_t>(next - targets.data());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/graph_file.h"
+#include "plan/bits.h"
 #include "plan/own_vertices.h"
 #include "plan/owner_filter.h"
 #include "plan/ownership.h"
@@ -110,14 +111,9 @@ class ExchangePlan {
   void number(std::uint32_t first, std::span<std::uint32_t> targets,
               std::span<const std::uint32_t> ends) const;
   void number_own(std::span<std::uint32_t> vertices) const;
-  void number_kept(std::vector<std::uint32_t>& targets, std::span<std::uint32_t> ends) const;
+  static void drop_moved(std::vector<std::uint32_t>& targets, std::span<std::uint32_t> ends);
   template <class Number>
   void for_each_entry(std::size_t stream, const Number& number);
-  /// Whether the free edges of this source move to the peer, too; peer `processes`: to any of them.
-  bool moved_whole(std::size_t peer, std::uint32_t index) const noexcept {
-    return (whole_[peer * whole_words_ + index / 64] >> (index % 64) & 1) != 0;
-  }
-
   const graph::GraphFile& graph_;
   const Ownership& ownership_;
   OwnerFilter filter_;
@@ -127,9 +123,9 @@ class ExchangePlan {
   std::size_t workers_;
   std::uint32_t lists_;  ///< of sums, to each peer
   PairCovers covers_;
-  std::vector<MovedEdges> moved_;     ///< [peer], strategy `cover`
-  std::vector<std::uint64_t> whole_;  ///< a bit for each peer and own vertex, see moved_whole()
-  std::size_t whole_words_ = 0;
+  std::vector<MovedEdges> moved_;  ///< [peer], strategy `cover`
+  /// [peer]: indexes of sources whose free edges move there, too; behind the last peer: to any of them.
+  std::vector<Bits> whole_;
   std::vector<Stream> streams_;                       ///< [peer * streams_per_peer + list]
   std::vector<std::vector<std::uint32_t>> entries_;   ///< [stream]
   std::vector<std::vector<std::uint32_t>> slots_of_;  ///< [stream][entry], strategy `edge`

@@ -3,45 +3,44 @@
 #include <algorithm>
 #include <bit>
 
+#include "plan/bits.h"
+
 namespace edgewire::plan {
 
 namespace {
+
+Bits to_bits(std::uint32_t size, std::span<const std::uint32_t> indexes) {
+  Bits bits(size);
+  for (const auto i : indexes) bits.add(i);
+  return bits;
+}
 
 /// A set of indexes that knows how many of it are below another one.
 class RankedSet {
  public:
   RankedSet(std::uint32_t size, std::span<const std::uint32_t> indexes)
-      : words_(size / 64 + std::size_t{1}), before_(words_.size()) {
-    for (const auto i : indexes) words_[i / 64] |= std::uint64_t{1} << (i % 64);
+      : bits_(to_bits(size, indexes)), before_(bits_.words()) {
     std::uint32_t sum = 0;
-    for (std::size_t w = 0; w < words_.size(); ++w) {
+    for (std::size_t w = 0; w < before_.size(); ++w) {
       before_[w] = sum;
-      sum += static_cast<std::uint32_t>(std::popcount(words_[w]));
+      sum += static_cast<std::uint32_t>(std::popcount(bits_.word(w)));
     }
   }
-  bool has(std::uint32_t index) const noexcept { return (words_[index / 64] >> (index % 64) & 1) != 0; }
+  bool has(std::uint32_t index) const noexcept { return bits_.test(index); }
   std::uint32_t below(std::uint32_t index) const noexcept {
-    const std::uint64_t lower = words_[index / 64] & ((std::uint64_t{1} << (index % 64)) - 1);
+    const std::uint64_t lower = bits_.word(index / 64) & ((std::uint64_t{1} << (index % 64)) - 1);
     return before_[index / 64] + static_cast<std::uint32_t>(std::popcount(lower));
-  }
-  std::vector<std::uint32_t> sorted() const {
-    std::vector<std::uint32_t> indexes;
-    for (std::uint32_t w = 0; w < words_.size(); ++w)
-      for (std::uint64_t word = words_[w]; word != 0; word &= word - 1)
-        indexes.push_back(w * 64 + static_cast<std::uint32_t>(std::countr_zero(word)));
-    return indexes;
   }
 
  private:
-  std::vector<std::uint64_t> words_;
+  Bits bits_;
   std::vector<std::uint32_t> before_;  ///< [word]
 };
 
 MovedEdges pack_moved(const PairEdges& edges, const PairCover& cover, const OwnVertices& own,
                       std::uint64_t free_edges, std::vector<std::uint32_t>& whole) {
   const RankedSet mirrors(own.count(), cover.mirrors);
-  std::vector<bool> summed(edges.destinations);
-  for (const auto destination : cover.sums) summed[destination] = true;
+  const Bits summed = to_bits(edges.destinations, cover.sums);
   MovedEdges moved(2 * cover.mirrors.size() + cover.moved_edges + free_edges + 1);
   std::uint32_t* next = moved.data();
   for (const auto& part : edges.parts) {
@@ -51,7 +50,7 @@ MovedEdges pack_moved(const PairEdges& edges, const PairCover& cover, const OwnV
       std::uint32_t* end = next + 2;
       for (const auto target : row.span()) {  // no branch depends on the target
         *end = target;
-        end += summed[target] ? 0 : 1;
+        end += summed.test(target) ? 0 : 1;
       }
       const std::uint64_t free = row.edges - static_cast<std::uint64_t>(end - next - 2);
       if (free > 0 && free <= free_edges) {
@@ -79,7 +78,7 @@ PairCovers::PairCovers(const graph::GraphFile& graph, const Ownership& ownership
   for_each(covers_.size(), [&](int, std::uint64_t p) {
     covers_[p] = minimum_cover(rows_->edges(static_cast<std::uint32_t>(p)));
     for (auto& mirror : covers_[p].mirrors) mirror = own.indexes()[mirror];
-    covers_[p].mirrors = RankedSet(own.count(), covers_[p].mirrors).sorted();
+    covers_[p].mirrors = to_bits(own.count(), covers_[p].mirrors).members();
   });
 }
 
