@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "topology/memory.h"
@@ -32,6 +33,15 @@ struct PageAllocator {
       std::free(data);
     else
       unmap_pages(data, bytes);
+  }
+  /// Elements that are given no value have none: arrays are made larger than what is written to them.
+  template <class U>
+  void construct(U* element) noexcept {
+    ::new (static_cast<void*>(element)) U;
+  }
+  template <class U, class... Values>
+  void construct(U* element, Values&&... values) {
+    ::new (static_cast<void*>(element)) U(std::forward<Values>(values)...);
   }
   bool operator==(const PageAllocator&) const noexcept { return true; }
 };

@@ -1,9 +1,11 @@
 // Sets of small numbers.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace edgewire::plan {
@@ -13,6 +15,9 @@ namespace edgewire::plan {
 class Bits {
  public:
   explicit Bits(std::uint64_t size) : words_((size + 63) / 64) {}
+  Bits(std::uint64_t size, std::span<const std::uint32_t> members) : Bits(size) {
+    for (const auto member : members) add(member);
+  }
   /// Whether this call was the one that set the bit.
   bool set(std::uint64_t bit) noexcept {
     const std::atomic_ref word(words_[bit >> 6]);
@@ -34,6 +39,11 @@ class Bits {
         all.push_back(static_cast<std::uint32_t>(w * 64 + static_cast<unsigned>(std::countr_zero(left))));
     return all;
   }
+  /// Numbers that copy_others() may write, with any value, behind those that were asked for.
+  static constexpr std::size_t kSlack = 16;
+  /// Copies the numbers that are not set, in their order, and returns the end of the copies. `out` has room
+  /// for all numbers and kSlack more.
+  std::uint32_t* copy_others(std::span<const std::uint32_t> numbers, std::uint32_t* out) const noexcept;
   std::uint64_t bytes() const noexcept { return words_.size() * sizeof(std::uint64_t); }
 
  private:

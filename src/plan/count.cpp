@@ -99,7 +99,7 @@ struct Pair {
 
 /// Bytes for a pair and its cover; see minimum_cover().
 std::uint64_t pair_bytes(std::uint64_t edges, std::uint64_t sources, std::uint64_t destinations) {
-  return edges * sizeof(std::uint32_t) + std::min(edges, sources) * (16 + 48 + 4) + destinations * (13 + 4);
+  return edges * sizeof(std::uint32_t) + std::min(edges, sources) * (16 + 32 + 4) + destinations * (9 + 4);
 }
 
 /// Edges of process `from` to the processes [first, last).
@@ -230,7 +230,9 @@ CoverTraffic count_cover(const Rows& rows, const Ownership& ownership, const Tra
       Pair& pair = pairs[to - group.first];
       if (pair.rows.empty()) continue;
       bytes += pair_bytes(pair.targets.size(), pair.rows.size(), ownership.count(to));
-      const auto cover = minimum_cover({{pair.rows}, ownership.count(group.from), ownership.count(to)});
+      const PairEdges between{{pair.rows}, ownership.count(group.from), ownership.count(to)};
+      auto cover = minimum_cover(between);
+      count_moved(between, cover);
       pair = {};
       result.values.at(group.from, to) = cover.values();
       moved.at(group.from, to) = cover.moved_edges;

@@ -1,9 +1,9 @@
 #include "plan/cover.h"
 
 #include <array>
-#include <numeric>
 
 #include "plan/bits.h"
+#include "topology/memory.h"
 #include "topology/page_vector.h"
 
 namespace edgewire::plan {
@@ -11,29 +11,27 @@ namespace edgewire::plan {
 namespace {
 
 constexpr std::uint32_t kNone = 0xFFFFFFFF;
-constexpr std::size_t kAhead = 16;     // nearly everything here is read at random: it is asked for before
-constexpr std::size_t kSearches = 64;  // prepared together
+constexpr std::size_t kAhead = 16;      // nearly everything here is read at random: it is asked for before
+constexpr std::size_t kFewLeaves = 16;  // one row in so many: another pass costs more than it saves
+constexpr std::size_t kSearches = 64;   // prepared together
 /// Successful searches up to this long are forgotten at once: their vertices are cheap to see again, and the
 /// searches that would have met them need no round of breadth-first search.
 constexpr std::size_t kShortSearch = 256;
 
 class Matcher {
  public:
-  explicit Matcher(const PairEdges& edges)
-      : sources_(edges.sources),
-        rows_(rows_by_degree(edges)),
-        destinations_(edges.destinations),
-        matched_(edges.destinations),
-        dead_(edges.destinations) {}
+  explicit Matcher(const PairEdges& edges);
 
+  void match_leaves();
   void match_greedily();
   void augment(std::uint32_t max_rounds);
   PairCover cover() const;
+  std::uint64_t edges() const noexcept { return all_edges_; }
 
  private:
   struct Destination {
-    std::uint32_t mate = kNone;
-    std::uint32_t seen = 0;  ///< the search that saw it
+    std::uint32_t mate;
+    std::uint32_t seen;  ///< the search that saw it
   };
   struct Row : PairRow {
     std::uint32_t mate = kNone;
@@ -44,15 +42,18 @@ class Matcher {
   };
   enum class Outcome { found, dead, open };
 
-  static topology::PageVector<Row> rows_by_degree(const PairEdges& edges);
+  bool keeps(Row& row);
   bool match_free_destination(Row& row);
   Outcome search(const Step& root);
   std::span<const Step> next_searches(std::span<const std::uint32_t> roots);
   void flip_path(std::uint32_t destination);
 
   std::uint32_t sources_;
-  topology::PageVector<Row> rows_;
-  topology::PageVector<Destination> destinations_;
+  std::uint64_t all_edges_ = 0;
+  std::uint64_t leaves_ = 0;        ///< rows that were matched as leaves, and are not kept
+  topology::PageVector<Row> rows_;  ///< by source, where edges are left that leaves do not cover
+  topology::NodeMemory destination_memory_;
+  std::span<Destination> destinations_;   ///< of the matched ones without leaves
   Bits matched_, dead_;                   ///< asked for at every edge
   std::vector<std::uint32_t> open_rows_;  ///< after augment: unmatched, not proven to stay so
   std::array<Step, kSearches> first_steps_;
@@ -62,18 +63,44 @@ class Matcher {
   std::uint32_t before_round_ = 0;  ///< the last search of the rounds before this one
 };
 
-/// Counting sort by degree, all high degrees alike.
-topology::PageVector<Matcher::Row> Matcher::rows_by_degree(const PairEdges& edges) {
-  constexpr std::uint32_t kClasses = 32;
-  const auto degree_class = [](const PairRow& row) { return std::min(row.edges, kClasses - 1); };
-  std::array<std::uint32_t, kClasses + 1> starts{};
-  for (const auto& part : edges.parts)
-    for (const PairRow& row : part) ++starts[degree_class(row) + 1];
-  std::partial_sum(starts.begin(), starts.end(), starts.begin());
-  topology::PageVector<Row> rows(starts.back());
-  for (const auto& part : edges.parts)
-    for (const PairRow& row : part) static_cast<PairRow&>(rows[starts[degree_class(row)]++]) = row;
-  return rows;
+Matcher::Matcher(const PairEdges& edges)
+    : sources_(edges.sources),
+      destination_memory_(edges.destinations * sizeof(Destination), -1, "a cover"),
+      destinations_(destination_memory_.as<Destination>()),
+      matched_(edges.destinations),
+      dead_(edges.destinations) {
+  std::size_t rows = 0;
+  for (const auto& part : edges.parts) rows += part.size();
+  rows_.reserve(rows);
+  for (const auto& part : edges.parts) {
+    for (const PairRow& one : part) {
+      all_edges_ += one.edges;
+      Row row{one};
+      if (keeps(row)) rows_.push_back(row);
+    }
+  }
+}
+
+/// Whether the row has two destinations that are not dead. With one it is a leaf: the two are matched, and
+/// the destination covers all its edges.
+bool Matcher::keeps(Row& row) {
+  while (row.next_free < row.edges && dead_.test(row.targets[row.next_free])) ++row.next_free;
+  if (row.next_free == row.edges) return false;
+  const std::uint32_t first = row.targets[row.next_free];
+  for (std::uint32_t edge = row.next_free + 1; edge < row.edges; ++edge)
+    if (row.targets[edge] != first && !dead_.test(row.targets[edge])) return true;
+  ++leaves_;
+  matched_.add(first);
+  dead_.add(first);
+  return false;
+}
+
+/// Rows that become leaves because the destinations of others have died, until they become few.
+void Matcher::match_leaves() {
+  for (std::size_t before = 2 * rows_.size(); before - rows_.size() > before / kFewLeaves;) {
+    before = rows_.size();
+    std::erase_if(rows_, [&](Row& row) { return !keeps(row); });
+  }
 }
 
 bool Matcher::match_free_destination(Row& row) {
@@ -83,8 +110,6 @@ bool Matcher::match_free_destination(Row& row) {
 
 void Matcher::match_greedily() {
   for (std::uint32_t i = 0; i < rows_.size(); ++i) {
-    if (i + 2 * kAhead < rows_.size()) __builtin_prefetch(rows_[i + 2 * kAhead].targets);
-    if (i + kAhead < rows_.size()) __builtin_prefetch(&destinations_[rows_[i + kAhead].targets[0]]);
     Row& row = rows_[i];
     if (!match_free_destination(row)) continue;
     row.mate = row.targets[row.next_free];
@@ -195,20 +220,14 @@ void Matcher::augment(std::uint32_t max_rounds) {
 
 PairCover Matcher::cover() const {
   PairCover cover;
+  cover.matching = leaves_;
   Bits mirrors(sources_);
-  const auto mirror = [&](const Row& row) {
-    mirrors.add(row.source);
-    std::uint32_t free = 0;
-    for (const auto target : row.span()) free += dead_.test(target) ? 1 : 0;
-    cover.free_edges += free;
-    cover.moved_edges += row.edges - free;
-  };
   for (const Row& row : rows_) {
     if (row.mate == kNone) continue;
     ++cover.matching;
-    if (!dead_.test(row.mate)) mirror(row);
+    if (!dead_.test(row.mate)) mirrors.add(row.source);
   }
-  for (const auto row : open_rows_) mirror(rows_[row]);
+  for (const auto row : open_rows_) mirrors.add(rows_[row].source);
   cover.mirrors = mirrors.members();
   cover.sums = dead_.members();
   return cover;
@@ -219,18 +238,15 @@ PairCover one_sided_cover(const PairEdges& edges, std::uint64_t matching) {
   PairCover cover;
   cover.matching = matching;
   Bits used(edges.destinations);
-  std::uint64_t all_edges = 0;
   for (const auto& part : edges.parts) {
     for (const PairRow& row : part) {
       cover.mirrors.push_back(row.source);
-      all_edges += row.edges;
       for (const auto target : row.span()) used.add(target);
     }
   }
   cover.sums = used.members();
   if (cover.mirrors.size() < cover.sums.size()) {
     cover.sums.clear();
-    cover.moved_edges = all_edges;
   } else {
     cover.mirrors.clear();
   }
@@ -241,17 +257,30 @@ PairCover one_sided_cover(const PairEdges& edges, std::uint64_t matching) {
 
 PairCover minimum_cover(const PairEdges& edges, const CoverOptions& options) {
   Matcher matcher(edges);
+  matcher.match_leaves();
   matcher.match_greedily();
-  std::uint64_t all_edges = 0;
-  for (const auto& part : edges.parts)
-    for (const PairRow& row : part) all_edges += row.edges;
-  const std::uint64_t affordable = std::max<std::uint64_t>(4, (1 << 24) / (all_edges + 1));
+  const std::uint64_t affordable = std::max<std::uint64_t>(4, (1 << 24) / (matcher.edges() + 1));
   matcher.augment(options.max_rounds == kAffordable ? static_cast<std::uint32_t>(affordable)
                                                     : options.max_rounds);
   PairCover cover = matcher.cover();
   if (cover.values() == cover.matching) return cover;
   PairCover simple = one_sided_cover(edges, cover.matching);
   return simple.values() < cover.values() ? simple : cover;
+}
+
+void count_moved(const PairEdges& edges, PairCover& cover) {
+  const Bits mirrors(edges.sources, cover.mirrors);
+  const Bits sums(edges.destinations, cover.sums);
+  cover.moved_edges = cover.free_edges = 0;
+  for (const auto& part : edges.parts) {
+    for (const PairRow& row : part) {
+      if (!mirrors.test(row.source)) continue;
+      std::uint64_t free = 0;
+      for (const auto target : row.span()) free += sums.test(target) ? 1 : 0;
+      cover.free_edges += free;
+      cover.moved_edges += row.edges - free;
+    }
+  }
 }
 
 }  // namespace edgewire::plan

@@ -9,17 +9,11 @@ namespace edgewire::plan {
 
 namespace {
 
-Bits to_bits(std::uint32_t size, std::span<const std::uint32_t> indexes) {
-  Bits bits(size);
-  for (const auto i : indexes) bits.add(i);
-  return bits;
-}
-
 /// A set of indexes that knows how many of it are below another one.
 class RankedSet {
  public:
   RankedSet(std::uint32_t size, std::span<const std::uint32_t> indexes)
-      : bits_(to_bits(size, indexes)), before_(bits_.words()) {
+      : bits_(size, indexes), before_(bits_.words()) {
     std::uint32_t sum = 0;
     for (std::size_t w = 0; w < before_.size(); ++w) {
       before_[w] = sum;
@@ -37,22 +31,28 @@ class RankedSet {
   std::vector<std::uint32_t> before_;  ///< [word]
 };
 
-MovedEdges pack_moved(const PairEdges& edges, const PairCover& cover, const OwnVertices& own,
-                      std::uint64_t free_edges, std::vector<std::uint32_t>& whole) {
+/// The edges that move: those that must, and of the free ones all of each of the first sources, as long as
+/// they are no more than `free_edges`. The indexes of the sources whose edges all move are added to `whole`;
+/// counts both kinds in the cover.
+MovedEdges pack_moved(const PairEdges& edges, const OwnVertices& own, std::uint64_t free_edges,
+                      PairCover& cover, std::vector<std::uint32_t>& whole) {
   const RankedSet mirrors(own.count(), cover.mirrors);
-  const Bits summed = to_bits(edges.destinations, cover.sums);
-  MovedEdges moved(2 * cover.mirrors.size() + cover.moved_edges + free_edges + 1);
+  const Bits summed(edges.destinations, cover.sums);
+  std::size_t most = 0;
+  for (const auto& part : edges.parts)
+    for (const PairRow& row : part) most += row.edges;
+  MovedEdges moved(most + 2 * cover.mirrors.size() + Bits::kSlack);
   std::uint32_t* next = moved.data();
+  cover.moved_edges = cover.free_edges = 0;
   for (const auto& part : edges.parts) {
     for (const PairRow& row : part) {
       const std::uint32_t index = own.indexes()[row.source];
       if (!mirrors.has(index)) continue;
-      std::uint32_t* end = next + 2;
-      for (const auto target : row.span()) {  // no branch depends on the target
-        *end = target;
-        end += summed.test(target) ? 0 : 1;
-      }
-      const std::uint64_t free = row.edges - static_cast<std::uint64_t>(end - next - 2);
+      std::uint32_t* end = summed.copy_others(row.span(), next + 2);
+      const auto must = static_cast<std::uint64_t>(end - next - 2);
+      const std::uint64_t free = row.edges - must;
+      cover.moved_edges += must;
+      cover.free_edges += free;
       if (free > 0 && free <= free_edges) {
         end = std::ranges::copy(row.span(), next + 2).out;
         free_edges -= free;
@@ -75,24 +75,28 @@ PairCovers::PairCovers(const graph::GraphFile& graph, const Ownership& ownership
     : own_(&own),
       rows_(std::make_unique<PairRows>(graph, ownership, rank, own.edges(), workers, for_each)),
       covers_(static_cast<std::size_t>(ownership.processes())) {
+  moved_.resize(covers_.size());
   for_each(covers_.size(), [&](int, std::uint64_t p) {
-    covers_[p] = minimum_cover(rows_->edges(static_cast<std::uint32_t>(p)));
+    const PairEdges edges = rows_->edges(static_cast<std::uint32_t>(p));
+    covers_[p] = minimum_cover(edges);
     for (auto& mirror : covers_[p].mirrors) mirror = own.indexes()[mirror];
-    covers_[p].mirrors = to_bits(own.count(), covers_[p].mirrors).members();
+    covers_[p].mirrors = Bits(own.count(), covers_[p].mirrors).members();
+    std::vector<std::uint32_t> none;
+    moved_[p] = pack_moved(edges, own, 0, covers_[p], none);
   });
 }
 
 std::vector<MovedEdges> PairCovers::take_moved(std::span<const std::uint64_t> free_edges,
                                                std::vector<std::vector<std::uint32_t>>& whole,
                                                const ForEach& for_each) {
-  std::vector<MovedEdges> moved(covers_.size());
   whole.resize(covers_.size());
   for_each(covers_.size(), [&](int, std::uint64_t p) {
-    moved[p] =
-        pack_moved(rows_->edges(static_cast<std::uint32_t>(p)), covers_[p], *own_, free_edges[p], whole[p]);
+    if (free_edges[p] == 0) return;
+    moved_[p] =
+        pack_moved(rows_->edges(static_cast<std::uint32_t>(p)), *own_, free_edges[p], covers_[p], whole[p]);
   });
   rows_.reset();
-  return moved;
+  return std::move(moved_);
 }
 
 }  // namespace edgewire::plan

@@ -21,8 +21,8 @@ class PairCovers {
  public:
   /// None: for other strategies.
   PairCovers() = default;
-  /// Keeps a copy of the edges that leave the process, see PairRows, until take_moved(); needs what
-  /// minimum_cover() needs, until it returns.
+  /// Keeps a copy of the edges that leave the process, see PairRows, and of those that must move, until
+  /// take_moved(); needs what minimum_cover() needs, until it returns.
   PairCovers(const graph::GraphFile& graph, const Ownership& ownership, int rank, const OwnVertices& own,
              int workers, const ForEach& for_each);
 
@@ -41,6 +41,7 @@ class PairCovers {
   const OwnVertices* own_ = nullptr;
   std::unique_ptr<PairRows> rows_;
   std::vector<PairCover> covers_;  ///< [peer]
+  std::vector<MovedEdges> moved_;  ///< [peer]: those that must
 };
 
 }  // namespace edgewire::plan

@@ -33,7 +33,9 @@ class Graph {
     PairEdges edges{{}, static_cast<std::uint32_t>(all.size()) * 10, destinations_};
     for (std::size_t first = 0; first < all.size(); first += 3)
       edges.parts.push_back(std::span(all).subspan(first, std::min<std::size_t>(3, all.size() - first)));
-    return minimum_cover(edges, options);
+    auto cover = minimum_cover(edges, options);
+    count_moved(edges, cover);
+    return cover;
   }
 
  private:
