@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint32_t kNone = 0xFFFFFFFF;
 constexpr std::size_t kAhead = 16;      // nearly everything here is read at random: it is asked for before
 constexpr std::size_t kFewLeaves = 16;  // one row in so many: another pass costs more than it saves
+constexpr std::uint32_t kAtOnce = 16;   // edges of a row that are looked at together
 constexpr std::size_t kSearches = 64;   // prepared together
 /// Successful searches up to this long are forgotten at once: their vertices are cheap to see again, and the
 /// searches that would have met them need no round of breadth-first search.
@@ -35,7 +36,8 @@ class Matcher {
   };
   struct Row : PairRow {
     std::uint32_t mate = kNone;
-    std::uint32_t next_free = 0;  ///< edges before this one end in matched destinations, for good
+    std::uint32_t next_free = 0;         ///< edges before this one end in matched destinations, for good
+    std::array<std::uint32_t, 2> alive;  ///< two of the destinations that were not dead in keeps()
   };
   struct Step {
     std::uint32_t row, edge;
@@ -73,9 +75,10 @@ Matcher::Matcher(const PairEdges& edges)
   for (const auto& part : edges.parts) rows += part.size();
   rows_.reserve(rows);
   for (const auto& part : edges.parts) {
-    for (const PairRow& one : part) {
-      all_edges_ += one.edges;
-      Row row{one};
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (i + kAhead < part.size()) __builtin_prefetch(part[i + kAhead].targets);
+      Row row{part[i]};
+      all_edges_ += row.edges;
       if (keeps(row)) rows_.push_back(row);
     }
   }
@@ -84,14 +87,25 @@ Matcher::Matcher(const PairEdges& edges)
 /// Whether the row has two destinations that are not dead. With one it is a leaf: the two are matched, and
 /// the destination covers all its edges.
 bool Matcher::keeps(Row& row) {
-  while (row.next_free < row.edges && dead_.test(row.targets[row.next_free])) ++row.next_free;
-  if (row.next_free == row.edges) return false;
-  const std::uint32_t first = row.targets[row.next_free];
-  for (std::uint32_t edge = row.next_free + 1; edge < row.edges; ++edge)
-    if (row.targets[edge] != first && !dead_.test(row.targets[edge])) return true;
+  std::array<std::uint32_t, kAtOnce + Bits::kSlack> alive;
+  row.alive = {kNone, kNone};
+  for (std::uint32_t edge = row.next_free; edge < row.edges; edge += kAtOnce) {
+    const auto some = row.span().subspan(edge, std::min(kAtOnce, row.edges - edge));
+    const auto* const end = dead_.copy_others(some, alive.data());
+    for (const auto* target = alive.data(); target != end; ++target) {
+      if (row.alive[0] == kNone) {
+        row.alive[0] = *target;
+        row.next_free = edge;
+      } else if (*target != row.alive[0]) {
+        row.alive[1] = *target;
+        return true;
+      }
+    }
+  }
+  if (row.alive[0] == kNone) return false;
   ++leaves_;
-  matched_.add(first);
-  dead_.add(first);
+  matched_.add(row.alive[0]);
+  dead_.add(row.alive[0]);
   return false;
 }
 
@@ -99,7 +113,9 @@ bool Matcher::keeps(Row& row) {
 void Matcher::match_leaves() {
   for (std::size_t before = 2 * rows_.size(); before - rows_.size() > before / kFewLeaves;) {
     before = rows_.size();
-    std::erase_if(rows_, [&](Row& row) { return !keeps(row); });
+    std::erase_if(rows_, [&](Row& row) {
+      return (dead_.test(row.alive[0]) || dead_.test(row.alive[1])) && !keeps(row);
+    });
   }
 }
 

@@ -33,7 +33,7 @@ class Lanes {
         bits_(_mm_cvtsi32_si128(std::bit_width(hash.processes() - 1))),
         rest_(_mm_cvtsi32_si128(32 - std::bit_width(hash.processes() - 1))),
         below_(_mm_sub_epi64(bits_, _mm_cvtsi32_si128(1))),
-        reciprocal_(_mm512_set1_epi64(reciprocal(hash.processes()))),
+        reciprocal_(_mm512_set1_epi64(reciprocal(hash))),
         mix_low_(_mm512_set1_epi64(HashOwnership::kMix & 0xFFFFFFFF)),
         mix_high_(_mm512_set1_epi32(static_cast<int>(HashOwnership::kMix >> 32))),
         processes_(_mm512_set1_epi32(static_cast<int>(hash.processes()))),
@@ -53,9 +53,9 @@ class Lanes {
 
  private:
   /// ceil(2^(31 + bits) / processes), 2^(bits - 1) < processes <= 2^bits: exact for 31 bits.
-  static std::int64_t reciprocal(std::uint32_t processes) {
-    const std::uint64_t power = std::uint64_t{1} << (31 + std::bit_width(processes - 1));
-    return static_cast<std::int64_t>((power + processes - 1) / processes);
+  static std::int64_t reciprocal(const HashOwnership& hash) {
+    const int rest = 33 - std::bit_width(hash.processes() - 1);
+    return static_cast<std::int64_t>((hash.reciprocal() + (std::uint64_t{1} << rest) - 1) >> rest);
   }
   /// The upper halves of the products: those of 32 bits are 64 bits wide, so that odd and even lanes go
   /// through it by turns.

@@ -9,7 +9,7 @@ namespace edgewire::plan {
 
 namespace {
 
-constexpr std::uint32_t kGroup = 1 << 12;  // rows that a worker takes at a time: they stay in its L2 cache
+constexpr std::uint32_t kGroupRows = 1 << 16;  // of all peers: a worker's group stays in its L2 cache
 constexpr std::uint64_t kLeastChunk = 1 << 10, kMostChunk = 1 << 18;  // edges
 constexpr std::uint32_t kAsked = 64;                                  // rows that are asked for together
 
@@ -48,14 +48,19 @@ PairRows::PairRows(const graph::GraphFile& graph, const Ownership& ownership, in
       rank_(static_cast<std::uint32_t>(rank)),
       rows_(ownership.count(rank_)),
       processes_(static_cast<std::size_t>(ownership.processes())),
-      groups_((rows_ + std::size_t{kGroup} - 1) / kGroup),
+      group_(std::max(kAsked, kGroupRows / static_cast<std::uint32_t>(processes_))),
+      groups_((rows_ + std::size_t{group_} - 1) / group_),
       workers_(static_cast<std::size_t>(workers)),
       chunk_(
           std::clamp<std::uint64_t>(own_edges / (8 * workers_.size() * processes_), kLeastChunk, kMostChunk)),
       targets_((own_edges + own_edges / 7 + workers_.size() * processes_ * chunk_) * sizeof(std::uint32_t),
                -1, "the edges to the peers"),
       parts_(groups_ * processes_) {
-  for (Worker& worker : workers_) worker.chunks.resize(processes_);
+  for (Worker& worker : workers_) {
+    worker.next.resize(processes_);
+    worker.end.resize(processes_);
+    worker.rows.resize(processes_ * group_);
+  }
   for_each(groups_, [&](int worker, std::uint64_t group) {
     split(workers_[static_cast<std::size_t>(worker)], group);
   });
@@ -75,12 +80,11 @@ std::uint32_t* PairRows::take(std::uint64_t edges) noexcept {
 /// A chunk of each worker and peer gets its rows until one might not fit: no row is longer than an eighth of
 /// it, so that an eighth is wasted at most. Longer rows are counted first.
 void PairRows::split(Worker& worker, std::uint64_t group) {
-  const auto first = static_cast<std::uint32_t>(group * kGroup);
-  const std::uint32_t last = std::min(rows_, first + kGroup);
-  std::vector<std::uint32_t*> begins(processes_), next(processes_);
+  const auto first = static_cast<std::uint32_t>(group * group_);
+  const std::uint32_t last = std::min(rows_, first + group_);
+  std::vector<std::uint32_t*> begins(processes_), apart(processes_);
   std::vector<std::uint64_t> counts(processes_);
-  for (std::size_t p = 0; p < processes_; ++p)
-    if (p != rank_) parts_[group * processes_ + p].reserve(last - first);
+  std::vector<std::uint32_t> used(processes_);
   for_each_row(
       graph_, ownership_, rank_, first, last, [&](std::uint32_t local, std::span<const std::uint32_t> row) {
         const bool is_long = row.size() > chunk_ / 8;
@@ -89,23 +93,31 @@ void PairRows::split(Worker& worker, std::uint64_t group) {
           filter_.count(row, counts);
         }
         if (worker.inside.size() < row.size()) worker.inside.resize(row.size());
+        worker.next[rank_] = worker.inside.data();
+        worker.end[rank_] = worker.inside.data() + worker.inside.size();
         for (std::size_t p = 0; p < processes_; ++p) {
-          Chunk& chunk = worker.chunks[p];
-          if (!is_long && static_cast<std::uint64_t>(chunk.end - chunk.next) < row.size() && p != rank_) {
-            chunk.next = take(chunk_);
-            chunk.end = chunk.next + chunk_;
+          if (is_long && p != rank_) {
+            apart[p] = take(counts[p]);
+          } else if (static_cast<std::uint64_t>(worker.end[p] - worker.next[p]) < row.size()) {
+            worker.next[p] = take(chunk_);
+            worker.end[p] = worker.next[p] + chunk_;
           }
-          begins[p] = p == rank_ ? worker.inside.data() : is_long ? take(counts[p]) : chunk.next;
         }
-        next = begins;
+        auto& next = is_long ? apart : worker.next;
+        if (is_long) apart[rank_] = worker.inside.data();
+        std::ranges::copy(next, begins.begin());
         filter_.deal(row, next);
-        for (std::size_t p = 0; p < processes_; ++p) {
-          if (next[p] == begins[p] || p == rank_) continue;
-          parts_[group * processes_ + p].push_back(
-              {begins[p], static_cast<std::uint32_t>(next[p] - begins[p]), local});
-          if (!is_long) worker.chunks[p].next = next[p];
+        next[rank_] = begins[rank_];
+        for (std::size_t p = 0; p < processes_; ++p) {  // no branch depends on whether there is an edge
+          const auto edges = static_cast<std::uint32_t>(next[p] - begins[p]);
+          worker.rows[p * group_ + used[p]] = {begins[p], edges, local};
+          used[p] += edges > 0 ? 1 : 0;
         }
       });
+  for (std::size_t p = 0; p < processes_; ++p) {
+    const auto rows = std::span(worker.rows).subspan(p * group_, used[p]);
+    parts_[group * processes_ + p].assign(rows.begin(), rows.end());
+  }
 }
 
 }  // namespace edgewire::plan

@@ -23,12 +23,10 @@ class PairRows {
   PairEdges edges(std::uint32_t peer) const;
 
  private:
-  struct Chunk {
-    std::uint32_t *next = nullptr, *end = nullptr;
-  };
   struct Worker {
-    std::vector<Chunk> chunks;          ///< [peer]: where its next row goes
-    std::vector<std::uint32_t> inside;  ///< edges between own vertices, of no use
+    std::vector<std::uint32_t*> next, end;  ///< [peer]: the rest of its chunk
+    std::vector<std::uint32_t> inside;      ///< edges between own vertices, of no use
+    std::vector<PairRow> rows;              ///< [peer * group_ + number]: of the group under way
   };
   std::uint32_t* take(std::uint64_t edges) noexcept;
   void split(Worker& worker, std::uint64_t group);
@@ -37,7 +35,9 @@ class PairRows {
   const Ownership& ownership_;
   OwnerFilter filter_;
   std::uint32_t rank_, rows_;
-  std::size_t processes_, groups_;
+  std::size_t processes_;
+  std::uint32_t group_;  ///< rows that a worker takes at a time
+  std::size_t groups_;
   std::vector<Worker> workers_;
   std::uint64_t chunk_;           ///< edges
   topology::NodeMemory targets_;  ///< room for all chunks; what is not used is never touched
