@@ -250,7 +250,7 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, std::vector<std
   for (std::uint32_t i = ahead; i < std::min(ahead + kRowBlock, own_.count()); ++i)
     __builtin_prefetch(&offsets[ids[i]], 0, 2);
   fetch_rows(graph_, ids.subspan(last, ahead - last));
-  destinations.resize(own_.edges(first, last) + OwnerFilter::kSlack);
+  destinations.resize(own_.edges(first, last) + std::max(OwnerFilter::kSlack, kLookUpAhead));
   ends.clear();
   std::uint32_t* next = destinations.data();
   std::array<std::uint8_t, kMaxProcesses> kept;
@@ -265,24 +265,12 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, std::vector<std
     }
     ends.push_back(static_cast<std::uint32_t>(next - destinations.data()));
   }
-  destinations.resize(static_cast<std::size_t>(next - destinations.data()));
-  number(first, destinations, ends);
-  if (!covers_.empty()) drop_moved(destinations, ends);
-}
-
-/// Strategy `cover`: removes the targets that have no destination here: their sums are not sent, so the peer
-/// has the source as mirror.
-void ExchangePlan::drop_moved(std::vector<std::uint32_t>& targets, std::span<std::uint32_t> ends) {
-  std::uint32_t* next = targets.data();
-  std::size_t i = 0;
-  for (auto& end : ends) {
-    for (; i < end; ++i) {  // no branch depends on the target
-      *next = targets[i];
-      next += *next == kNone ? 0 : 1;
-    }
-    end = static_cast<std::uint32_t>(next - targets.data());
+  if (covers_.empty()) {
+    number(first, std::span(destinations.data(), next), ends);
+  } else {  // an edge without a destination here: its sum is not sent, so the peer has the source as mirror
+    look_up_but(kNone, destination_of_[0], destinations.data(), ends);
   }
-  targets.resize(static_cast<std::size_t>(next - targets.data()));
+  destinations.resize(ends.empty() ? 0 : ends.back());
 }
 
 topology::PageVector<std::uint32_t> ExchangePlan::own_addresses() const {

@@ -111,7 +111,6 @@ class ExchangePlan {
   void number(std::uint32_t first, std::span<std::uint32_t> targets,
               std::span<const std::uint32_t> ends) const;
   void number_own(std::span<std::uint32_t> vertices) const;
-  static void drop_moved(std::vector<std::uint32_t>& targets, std::span<std::uint32_t> ends);
   template <class Number>
   void for_each_entry(std::size_t stream, const Number& number);
   const graph::GraphFile& graph_;

@@ -7,18 +7,36 @@
 
 namespace edgewire::plan {
 
+inline constexpr std::size_t kLookUpAhead = 256;
+
 /// Replaces each number by its table entry. Entries are asked for early, into the L2 cache: half the time of
 /// the L1 cache as goal (measured on Zen 4).
 inline void look_up(std::span<const std::uint32_t> table, std::span<std::uint32_t> numbers) {
-  constexpr std::size_t kAhead = 256;
-  const std::size_t ahead = std::min(numbers.size(), kAhead);
+  const std::size_t ahead = std::min(numbers.size(), kLookUpAhead);
   const auto ask = [&](std::uint32_t number) { __builtin_prefetch(&table[number], 0, 2); };
   for (const auto number : numbers.first(ahead)) ask(number);
   for (std::size_t i = 0; i < numbers.size() - ahead; ++i) {
-    ask(numbers[i + ahead]);
+    ask(numbers[i + kLookUpAhead]);
     numbers[i] = table[numbers[i]];
   }
   for (auto& number : numbers.last(ahead)) number = table[number];
+}
+
+/// As look_up(), and removes the numbers whose entry is `none` from the rows that end at `ends`, which become
+/// the new ends. Behind the numbers kLookUpAhead more can be read, with any value.
+inline void look_up_but(std::uint32_t none, std::span<const std::uint32_t> table, std::uint32_t* numbers,
+                        std::span<std::uint32_t> ends) {
+  std::uint32_t* next = numbers;
+  const std::uint32_t* number = numbers;
+  for (const auto n : std::span(numbers, kLookUpAhead)) __builtin_prefetch(&table[n], 0, 2);
+  for (auto& end : ends) {
+    for (const auto* const last = numbers + end; number < last; ++number) {
+      __builtin_prefetch(&table[number[kLookUpAhead]], 0, 2);
+      *next = table[*number];
+      next += *next == none ? 0 : 1;  // no branch depends on it
+    }
+    end = static_cast<std::uint32_t>(next - numbers);
+  }
 }
 
 }  // namespace edgewire::plan
