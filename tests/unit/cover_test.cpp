@@ -146,14 +146,57 @@ TEST_CASE("two hubs are cheaper than their leaves on either side") {
 }
 
 TEST_CASE("a greedy start that must be undone along one long path") {
-  // Row i has the edges i and i + 1, the last row only the edge 0: everything before it moves on by one.
+  // Row i has the edges i and i + 1, the last row the edges 0 and 1: everything before it moves on by one.
   const std::uint32_t rows = 20000;
   Graph graph(rows + 1);
   for (std::uint32_t row = 0; row < rows; ++row) graph.add_row({row, row + 1});
-  graph.add_row({0, 0, 0});
+  graph.add_row({0, 1, 0});
   const auto cover = checked_cover(graph);
   CHECK(cover.matching == rows + 1);
   CHECK(cover.values() == rows + 1);
+}
+
+TEST_CASE("rows become leaves one after the other") {
+  const std::uint32_t rows = 2000;
+  for (const bool backwards : {false, true}) {
+    Graph graph(rows);
+    if (!backwards) graph.add_row({0, 0, 0});
+    for (std::uint32_t i = 1; i < rows; ++i) {
+      const std::uint32_t row = backwards ? rows - i : i;
+      graph.add_row({row - 1, row});
+    }
+    if (backwards) graph.add_row({0});
+    const auto cover = checked_cover(graph);
+    CHECK(cover.matching == rows);
+    CHECK(cover.values() == rows);
+    if (!backwards) CHECK(cover.sums.size() == rows);
+  }
+}
+
+TEST_CASE("a leaf's last edge among many to destinations that others cover") {
+  for (const std::uint32_t place : {0U, 15U, 16U, 17U, 31U, 39U, 40U}) {
+    Graph graph(60);
+    std::vector<std::uint32_t> all;
+    for (std::uint32_t d = 0; d < 40; ++d) {
+      graph.add_row({d});
+      all.push_back(d);
+    }
+    graph.add_row(all);  // nothing is left of it
+    all.insert(all.begin() + place, 50);
+    graph.add_row(all);
+    all.push_back(50);
+    graph.add_row(all);  // the same one again
+    const auto leaves = checked_cover(graph);
+    CHECK(leaves.mirrors.empty());
+    CHECK(leaves.sums.size() == 41);
+    all.insert(all.begin() + place, 51);
+    all.push_back(50);  // the first and the last alike, another between them
+    graph.add_row(all);
+    graph.add_row({51, 52});
+    const auto cover = checked_cover(graph);
+    CHECK(cover.values() == 43);
+    CHECK(cover.matching == 43);
+  }
 }
 
 TEST_CASE("random graphs: as small as the smallest by force") {
