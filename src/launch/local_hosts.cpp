@@ -2,7 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
 #include <sched.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -66,15 +69,44 @@ void use_cubic(const std::string& address) {
                "src", address, "congctl", "cubic"});
 }
 
+/// The kernel counts frames without preamble, checksum and gap: 1514 of the 1538 bytes of a full one.
+std::uint64_t counted(std::uint64_t bits_per_s) { return bits_per_s * 1514 / 1538; }
+
+std::uint64_t burst_bytes(std::uint64_t bits_per_s) {
+  return std::max(counted(bits_per_s) / 8 * 16 / 10000, kLeastBurstBytes);
+}
+
+/// Tells the system; Debian 12's `ip` cannot. A kernel before Linux 6.3 refuses and keeps its own size.
+void set_largest_packet(const std::string& device, std::uint32_t bytes) {
+  if (bytes == 0) return;
+  constexpr std::uint16_t kGsoIpv4MaxSize = 63;  // IFLA_GSO_IPV4_MAX_SIZE of a newer linux/if_link.h
+  struct {
+    nlmsghdr header{};
+    ifinfomsg link{};
+    rtattr attribute{};
+    std::uint32_t bytes = 0;
+  } request;
+  request.header = {sizeof request, RTM_NEWLINK, NLM_F_REQUEST, 0, 0};
+  request.link.ifi_index = static_cast<int>(if_nametoindex(device.c_str()));
+  request.attribute = {RTA_LENGTH(sizeof bytes), kGsoIpv4MaxSize};
+  request.bytes = bytes;
+  const FileDescriptor netlink(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+  [[maybe_unused]] const ssize_t ignored = send(netlink.get(), &request, sizeof request, 0);
+}
+
 }  // namespace
+
+std::uint32_t largest_packet(std::uint64_t bits_per_s) {
+  constexpr std::uint64_t kUsualBytes = 65536, kMostBytes = 500'000;
+  // A sixteenth is more than the frames' headers, which count in the burst.
+  const std::uint64_t bytes = std::min({burst_bytes(bits_per_s) / 16 * 15, bits_per_s / 8 / 500, kMostBytes});
+  return bytes > kUsualBytes ? static_cast<std::uint32_t>(bytes) : 0;
+}
 
 std::string shaping(const std::string& device, std::uint64_t bits_per_s) {
   if (bits_per_s == 0) return {};
-  // The kernel counts frames without preamble, checksum and gap: 1514 of the 1538 bytes of a full one.
-  bits_per_s = bits_per_s * 1514 / 1538;
-  const std::uint64_t burst_bytes = std::max(bits_per_s / 8 * 16 / 10000, kLeastBurstBytes);
-  return fmt::format("qdisc add dev {} root tbf rate {}bit burst {} latency 50ms\n", device, bits_per_s,
-                     burst_bytes);
+  return fmt::format("qdisc add dev {} root tbf rate {}bit burst {} latency 50ms\n", device,
+                     counted(bits_per_s), burst_bytes(bits_per_s));
 }
 
 LocalHosts::LocalHosts(int hosts, std::uint64_t link_bits_per_s) {
@@ -100,11 +132,14 @@ LocalHosts::LocalHosts(int hosts, std::uint64_t link_bits_per_s) {
     const FileDescriptor middle = namespace_here();
     configure("ip", links);
     configure("tc", shapes);
+    const std::uint32_t largest = largest_packet(link_bits_per_s);
+    for (int i = 0; i < hosts; ++i) set_largest_packet(fmt::format("port{}", i), largest);
     for (int i = 0; i < hosts; ++i) {
       enter(i);
       configure("ip", fmt::format("addr add {}/16 dev eth0\nlink set lo up\nlink set eth0 up\n", address(i)));
       use_cubic(address(i));
       configure("tc", shaping("eth0", link_bits_per_s));
+      set_largest_packet("eth0", largest);
     }
     enter_namespace(middle);
   } catch (...) {

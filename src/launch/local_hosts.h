@@ -37,4 +37,8 @@ class LocalHosts {
 /// first passes a burst unshaped: 256 kB, or what passes in 1.6 ms. With less TCP does not reach the rate.
 std::string shaping(const std::string& device, std::uint64_t bits_per_s);
 
+/// Bytes that TCP hands to a shaped link at once: at most what a burst or 2 ms pass. 0: what is usual, 64 kB.
+/// tbf wakes a core for each such packet that has to wait.
+std::uint32_t largest_packet(std::uint64_t bits_per_s);
+
 }  // namespace edgewire::launch

@@ -2,8 +2,13 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <array>
 
 #include "error.h"
 #include "launch/launch.h"
@@ -18,11 +23,43 @@ ino_t network_namespace() {
   return status.st_ino;
 }
 
+/// What the kernel says: IFLA_GSO_IPV4_MAX_SIZE; 0 where it has none.
+std::uint32_t largest_packet_of(const char* device) {
+  struct {
+    nlmsghdr header{};
+    ifinfomsg link{};
+  } request;
+  request.header = {sizeof request, RTM_GETLINK, NLM_F_REQUEST, 0, 0};
+  request.link.ifi_index = static_cast<int>(if_nametoindex(device));
+  const transport::FileDescriptor netlink(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+  REQUIRE(send(netlink.get(), &request, sizeof request, 0) == sizeof request);
+  alignas(nlmsghdr) std::array<char, 65536> answer;
+  const ssize_t bytes = recv(netlink.get(), answer.data(), answer.size(), 0);
+  REQUIRE(bytes > 0);
+  const auto* header = reinterpret_cast<const nlmsghdr*>(answer.data());
+  REQUIRE(header->nlmsg_type == RTM_NEWLINK);
+  auto left = static_cast<int>(IFLA_PAYLOAD(header));
+  auto* attribute = IFLA_RTA(static_cast<const ifinfomsg*>(NLMSG_DATA(header)));
+  for (; RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left)) {
+    if (attribute->rta_type == 63) return *static_cast<const std::uint32_t*>(RTA_DATA(attribute));
+  }
+  return 0;
+}
+
 TEST_CASE("a link passes what the wire passes of full frames") {
   CHECK(shaping("eth0", 0) == "");
   CHECK(shaping("eth0", 1'000'000'000) ==
         "qdisc add dev eth0 root tbf rate 984395318bit burst 262144 latency 50ms\n");
   CHECK(shaping("port3", 10'000'000'000).find("dev port3 root tbf rate 98439") != std::string::npos);
+}
+
+TEST_CASE("what TCP hands to a link at once passes in one burst, and in 2 ms") {
+  CHECK(largest_packet(0) == 0);
+  CHECK(largest_packet(100'000'000) == 0);
+  CHECK(largest_packet(500'000'000) == 125'000);
+  CHECK(largest_packet(1'000'000'000) == 245'760);
+  CHECK(245'760 * 1514 / 1448 < 262'144);
+  CHECK(largest_packet(100'000'000'000) == 500'000);
 }
 
 TEST_CASE("numbers of local hosts that make no sense are refused") {
@@ -51,6 +88,8 @@ TEST_CASE("local hosts come and go") {
     if (known.output.find("cubic") != std::string::npos)
       CHECK(run_program({"ip", "route"}).output.find("congctl cubic") != std::string::npos);
     CHECK(run_program({"tc", "qdisc", "show", "dev", "eth0"}).output.find("tbf") != std::string::npos);
+    const std::uint32_t largest = largest_packet_of("eth0");
+    CHECK((largest == 0 || largest == largest_packet(1'000'000'000)));
   }
   CHECK(network_namespace() == home);
 }
