@@ -230,7 +230,12 @@ ProcessFacts Profiler::facts() const {
     edges += job_.mirror_tiles(p).edges();
     tiles += job_.mirror_tiles(p).bytes();
     const auto from = static_cast<std::size_t>(wire_.rank()), to = static_cast<std::size_t>(p);
-    if (from != to) values += job_.traffic().at(from, to) + job_.traffic().at(to, from);
+    if (from == to) continue;
+    values += job_.traffic().at(from, to) + job_.traffic().at(to, from);
+    if (job_.strategy() != plan::Strategy::edge) continue;
+    // What it sends are edges that no tile holds, from a list of their sources.
+    edges += job_.traffic().at(from, to);
+    tiles += sizeof(std::uint32_t) * job_.traffic().at(from, to);
   }
   constexpr std::uint64_t kBytesAVertex = 24;  // rank read and written, degree, value read, next one written
   facts.edges = static_cast<double>(edges);

@@ -295,8 +295,8 @@ void Exchange::set_streams(const plan::ExchangePlan& plan) {
     out.slots = stream.slots;
     out.first_destination = stream.first_destination;
     if (ids_travel()) out.ids = plan.slot_ids(s);
-    if (stream.mirrors)
-      out.indexes.assign(plan.mirrors(stream.peer).begin(), plan.mirrors(stream.peer).end());
+    const auto sources = stream.mirrors ? plan.mirrors(stream.peer) : plan.slot_sources(s);
+    out.indexes.assign(sources.begin(), sources.end());
   }
   place_streams();
 }

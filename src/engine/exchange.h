@@ -49,10 +49,11 @@ struct OutgoingStream {
   bool mirrors = false;
   std::uint32_t slots = 0;
   std::uint32_t first_destination = 0;
-  std::size_t remote_offset = 0;       ///< of slot 0 of even iterations in the peer's region
-  std::size_t send_offset = 0;         ///< of slot 0 in the send memory
-  std::vector<std::uint32_t> indexes;  ///< [slot] of mirrors: index of the own vertex, ascending
-  std::vector<std::uint32_t> ids;      ///< [slot]: local number at the peer; only where ids travel
+  std::size_t remote_offset = 0;  ///< of slot 0 of even iterations in the peer's region
+  std::size_t send_offset = 0;    ///< of slot 0 in the send memory
+  /// [slot]: index of the own vertex whose value travels: of mirrors (ascending) and with strategy `edge`.
+  std::vector<std::uint32_t> indexes;
+  std::vector<std::uint32_t> ids;  ///< [slot]: local number at the peer; only where ids travel
 };
 
 /// What fills a chunk: the sums of a remote tile column, or mirrors.

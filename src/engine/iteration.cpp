@@ -95,17 +95,18 @@ class Loop {
 
   void send_columns(int worker, std::uint64_t t, std::span<double> scratch) {
     for (const auto& chunk : exchange_.lane_chunks(worker)) {
-      const int peer = exchange_.outgoing()[chunk.stream].peer;
+      const OutgoingStream& stream = exchange_.outgoing()[chunk.stream];
+      const int peer = stream.peer;
       const std::uint64_t stalled_ns = exchange_.stalled_ns(worker, peer);
-      if (exchange_.outgoing()[chunk.stream].mirrors) {
+      if (!stream.indexes.empty()) {
         tell(worker, Phase::send, chunk.chunk.ordinal, peer);
-        if (!outbox_.publish_mirrors(chunk, step_.values(), t)) return;
+        if (!outbox_.publish_values(chunk, step_.values(), t)) return;
       } else {
         const auto sums = compute(worker, chunk.column, scratch);
         tell(worker, Phase::send, chunk.chunk.ordinal, peer);
         if (!outbox_.publish(chunk, sums, t)) return;
-        poll(worker);
       }
+      if (!stream.mirrors) poll(worker);
       if (observer_) observer_->stalled(worker, peer, exchange_.stalled_ns(worker, peer) - stalled_ns);
     }
   }

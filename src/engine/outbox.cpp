@@ -1,8 +1,19 @@
 #include "engine/outbox.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace edgewire::engine {
+
+namespace {
+
+/// Lists that are read once, front to back, are asked for so many entries ahead: the processor by itself asks
+/// for less.
+constexpr std::size_t kAhead = 512;
+/// Source values, which are read in any order, so many slots ahead.
+constexpr std::size_t kValuesAhead = 128;
+
+}  // namespace
 
 Outbox::Outbox(Exchange& exchange, const Codec& codec) : exchange_(exchange), codec_(codec) {
   for (int lane = 0; lane < exchange.lanes(); ++lane) sent_.emplace_back(exchange.lane_chunks(lane).size());
@@ -10,19 +21,19 @@ Outbox::Outbox(Exchange& exchange, const Codec& codec) : exchange_(exchange), co
   for (const auto& stream : exchange.outgoing()) residuals_.emplace_back(stream.slots);
 }
 
-void Outbox::fill(std::size_t stream, std::uint32_t first_slot, std::span<const double> sums,
-                  std::byte* slots) noexcept {
+/// value(i) is what goes into slot i of the chunk. `again`: the slots hold what was filled in last time.
+template <class Value>
+void Outbox::fill(const OutgoingChunk& chunk, std::size_t values, std::byte* slots, bool again,
+                  const Value& value) noexcept {
   if (!residuals_.empty()) {
     auto* codes = reinterpret_cast<std::uint16_t*>(slots);
-    float* residuals = residuals_[stream].data() + first_slot;
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-      codes[i] = codec_.encode(static_cast<float>(sums[i]), residuals[i]);
-    }
+    float* residuals = residuals_[chunk.stream].data() + chunk.first_slot;
+    for (std::size_t i = 0; i < values; ++i) codes[i] = codec_.encode(value(i), residuals[i]);
     return;
   }
   if (!exchange_.ids_travel()) {
-    auto* values = reinterpret_cast<float*>(slots);
-    for (std::size_t i = 0; i < sums.size(); ++i) values[i] = static_cast<float>(sums[i]);
+    auto* floats = reinterpret_cast<float*>(slots);
+    for (std::size_t i = 0; i < values; ++i) floats[i] = value(i);
     return;
   }
   struct Pair {
@@ -30,11 +41,18 @@ void Outbox::fill(std::size_t stream, std::uint32_t first_slot, std::span<const 
     float value;
   };
   auto* pairs = reinterpret_cast<Pair*>(slots);
-  const std::uint32_t* ids = exchange_.outgoing()[stream].ids.data() + first_slot;
-  for (std::size_t i = 0; i < sums.size(); ++i) pairs[i] = {ids[i], static_cast<float>(sums[i])};
+  const std::uint32_t* ids = exchange_.outgoing()[chunk.stream].ids.data() + chunk.first_slot;
+  if (again) {
+    for (std::size_t i = 0; i < values; ++i) pairs[i].value = value(i);
+    return;
+  }
+  for (std::size_t i = 0; i < values; ++i) {
+    __builtin_prefetch(ids + std::min(i + kAhead, values));
+    pairs[i] = {ids[i], value(i)};
+  }
 }
 
-/// fill(address) writes the values of the chunk where they go.
+/// fill(address, again) writes the values of the chunk where they go.
 template <class Fill>
 bool Outbox::send(const OutgoingChunk& chunk, std::size_t values, std::uint64_t iteration,
                   const Fill& fill) noexcept {
@@ -46,13 +64,13 @@ bool Outbox::send(const OutgoingChunk& chunk, std::size_t values, std::uint64_t 
   const std::size_t remote = stream.remote_offset + exchange_.parity_shift_to(peer, iteration) + at;
   auto& link = exchange_.link();
   if (std::byte* slots = link.remote_ptr(peer, remote); slots != nullptr) {
-    fill(slots);
+    fill(slots, false);
     link.stored(lane, peer, bytes);
   } else {
     const auto number = static_cast<std::size_t>(&chunk - exchange_.lane_chunks(lane).data());
     if (!exchange_.wait_completed(lane, peer, sent_[lane][number])) return false;
     const auto source = exchange_.send_memory().subspan(stream.send_offset + at, bytes);
-    fill(source.data());
+    fill(source.data(), sent_[lane][number] != 0);
     if (!exchange_.write(lane, peer, remote, source)) return false;
     sent_[lane][number] = exchange_.writes(lane, peer);
   }
@@ -62,23 +80,21 @@ bool Outbox::send(const OutgoingChunk& chunk, std::size_t values, std::uint64_t 
 
 bool Outbox::publish(const OutgoingChunk& chunk, std::span<const double> sums,
                      std::uint64_t iteration) noexcept {
-  return send(chunk, sums.size(), iteration,
-              [&](std::byte* slots) { fill(chunk.stream, chunk.first_slot, sums, slots); });
+  return send(chunk, sums.size(), iteration, [&](std::byte* slots, bool again) {
+    fill(chunk, sums.size(), slots, again, [sums](std::size_t i) { return static_cast<float>(sums[i]); });
+  });
 }
 
-bool Outbox::publish_mirrors(const OutgoingChunk& chunk, std::span<const float> values,
-                             std::uint64_t iteration) noexcept {
+bool Outbox::publish_values(const OutgoingChunk& chunk, std::span<const float> values,
+                            std::uint64_t iteration) noexcept {
   const std::uint32_t* indexes = exchange_.outgoing()[chunk.stream].indexes.data() + chunk.first_slot;
-  const std::uint32_t count = chunk.chunk.end_slot - chunk.first_slot;
-  return send(chunk, count, iteration, [&](std::byte* slots) {
-    if (!residuals_.empty()) {
-      auto* codes = reinterpret_cast<std::uint16_t*>(slots);
-      float* residuals = residuals_[chunk.stream].data() + chunk.first_slot;
-      for (std::uint32_t i = 0; i < count; ++i) codes[i] = codec_.encode(values[indexes[i]], residuals[i]);
-      return;
-    }
-    auto* mirrors = reinterpret_cast<float*>(slots);
-    for (std::uint32_t i = 0; i < count; ++i) mirrors[i] = values[indexes[i]];
+  const std::size_t count = chunk.chunk.end_slot - chunk.first_slot;
+  return send(chunk, count, iteration, [&](std::byte* slots, bool again) {
+    fill(chunk, count, slots, again, [values, indexes, count](std::size_t i) {
+      __builtin_prefetch(indexes + std::min(i + kAhead, count));
+      __builtin_prefetch(&values[indexes[std::min(i + kValuesAhead, count - 1)]]);
+      return values[indexes[i]];
+    });
   });
 }
 

@@ -17,9 +17,10 @@ class Outbox {
   /// iteration (from 1) and signals them. Called by the chunk's lane only, in the order of lane_chunks().
   /// False once the job has failed.
   bool publish(const OutgoingChunk& chunk, std::span<const double> sums, std::uint64_t iteration) noexcept;
-  /// Puts mirrors into the peer's inbox: `values` are by index of the own vertices. Else as publish().
-  bool publish_mirrors(const OutgoingChunk& chunk, std::span<const float> values,
-                       std::uint64_t iteration) noexcept;
+  /// Puts source values into the peer's inbox, of a stream with indexes: `values` are by index of the own
+  /// vertices. Else as publish().
+  bool publish_values(const OutgoingChunk& chunk, std::span<const float> values,
+                      std::uint64_t iteration) noexcept;
   /// Sends this process's scalars after `iteration` to all peers. Called by one worker while the others rest.
   bool publish_scalars(const Scalars& scalars, std::uint64_t iteration) noexcept;
 
@@ -27,8 +28,9 @@ class Outbox {
   template <class Fill>
   bool send(const OutgoingChunk& chunk, std::size_t values, std::uint64_t iteration,
             const Fill& fill) noexcept;
-  void fill(std::size_t stream, std::uint32_t first_slot, std::span<const double> sums,
-            std::byte* slots) noexcept;
+  template <class Value>
+  void fill(const OutgoingChunk& chunk, std::size_t values, std::byte* slots, bool again,
+            const Value& value) noexcept;
 
   Exchange& exchange_;
   Codec codec_;

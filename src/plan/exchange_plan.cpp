@@ -225,7 +225,7 @@ void ExchangePlan::finish(const ForEach& for_each) {
     for_each_entry(
         s, [&](std::uint32_t, std::uint32_t& number) { number = stream.first_destination + first[number]; });
   });
-  if (strategy_ == Strategy::edge) number_edges();
+  if (strategy_ == Strategy::edge) find_slot_sources();
 }
 
 std::vector<std::uint32_t> ExchangePlan::slot_ids(std::size_t stream) const {
@@ -265,10 +265,12 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, std::vector<std
     }
     ends.push_back(static_cast<std::uint32_t>(next - destinations.data()));
   }
-  if (covers_.empty()) {
+  if (!covers_.empty()) {  // an edge without a destination here: its sum is not sent, the peer has a mirror
+    look_up_below(kNone, destination_of_[0], destinations.data(), ends);
+  } else if (!slot_sources_.empty()) {
+    look_up_below(first_remote_, destination_of_[0], destinations.data(), ends);
+  } else {
     number(first, std::span(destinations.data(), next), ends);
-  } else {  // an edge without a destination here: its sum is not sent, so the peer has the source as mirror
-    look_up_but(kNone, destination_of_[0], destinations.data(), ends);
   }
   destinations.resize(ends.empty() ? 0 : ends.back());
 }
@@ -299,10 +301,6 @@ void ExchangePlan::number(std::uint32_t first, std::span<std::uint32_t> targets,
       begin = ends[i];
     }
   }
-  if (edge_starts_.empty()) return;
-  const std::uint32_t* edge_destination = edge_destinations_.data() + edge_starts_[first / kRowBlock];
-  for (auto& target : targets)
-    if (target >= first_remote_) target = *edge_destination++;
 }
 
 std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
@@ -346,7 +344,6 @@ void ExchangePlan::address_by_column(std::span<const std::uint32_t> bounds, OwnV
     if (number != kNone) number = address(number);
   };
   for (auto& numbers : destination_of_) change(numbers, for_each, convert);
-  change(edge_destinations_, for_each, convert);
   const auto own_columns = std::upper_bound(bounds.begin(), bounds.end(), own_.count()) - bounds.begin() - 1;
   first_remote_ = static_cast<std::uint32_t>(own_columns) << kOffsetBits;
 }

@@ -76,6 +76,8 @@ class ExchangePlan {
 
   /// [slot]: local number at the peer, what travels as id.
   std::vector<std::uint32_t> slot_ids(std::size_t stream) const;
+  /// [slot]: index of the own vertex whose value travels there; only for strategy `edge`.
+  std::span<const std::uint32_t> slot_sources(std::size_t stream) const noexcept;
   std::uint32_t sources() const noexcept { return own_.count(); }
   std::uint64_t edges() const noexcept { return own_.edges(); }
   /// Edges of own vertices with indexes [first, last), as OwnVertices; with `cover` more than read() gives.
@@ -84,8 +86,9 @@ class ExchangePlan {
   }
   std::uint32_t destinations() const noexcept { return destinations_; }
   /// Destinations (after address_by_column(): their addresses) of the edges of own vertices [first, last)
-  /// that this process computes, at most kRowBlock and starting at a multiple of it, in order of their
-  /// indexes; ends[i]: number of them up to and including vertex first+i. Overwrites both.
+  /// that this process computes (`edge`: only those to own vertices, see slot_sources()), at most kRowBlock
+  /// and starting at a multiple of it, in order of their indexes; ends[i]: number of them up to and including
+  /// vertex first+i. Overwrites both.
   static constexpr std::uint32_t kRowBlock = 64;
   void read(std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
             std::vector<std::uint32_t>& ends) const;
@@ -107,7 +110,7 @@ class ExchangePlan {
  private:
   void find_entries(const ForEach& for_each);
   void count_slots();
-  void number_edges();
+  void find_slot_sources();
   void number(std::uint32_t first, std::span<std::uint32_t> targets,
               std::span<const std::uint32_t> ends) const;
   void number_own(std::span<std::uint32_t> vertices) const;
@@ -132,9 +135,8 @@ class ExchangePlan {
   /// ones, the entry and then its position. Empty in a job of one process before address_by_column(): there,
   /// the index.
   std::vector<topology::PageVector<std::uint32_t>> destination_of_;
-  std::vector<std::uint32_t> edge_destinations_;  ///< strategy `edge`: [own remote edge]
-  std::vector<std::uint64_t> edge_starts_;        ///< [row block]: in edge_destinations_
-  std::uint32_t first_remote_;                    ///< destination or address
+  std::vector<std::uint32_t> slot_sources_;  ///< strategy `edge`: [slot of all streams]
+  std::uint32_t first_remote_;               ///< destination or address
   std::uint32_t destinations_ = 0;
 };
 

@@ -32,17 +32,23 @@ std::span<const std::uint32_t> ExchangePlan::slots_of(std::size_t stream) const 
 
 /// The edges of a destination take its slots one after the other, in row order. One thread,
 /// so that the numbering is the same in every run.
-void ExchangePlan::number_edges() {
+void ExchangePlan::find_slot_sources() {
   if (destination_of_.empty()) return;
+  slot_sources_.resize(destinations_ - own_.count());
   auto next = destination_of_[0];
   const auto offsets = graph_.offsets();
   const auto targets = graph_.targets();
   for (std::uint32_t i = 0; i < own_.count(); ++i) {
-    if (i % kRowBlock == 0) edge_starts_.push_back(edge_destinations_.size());
     const std::uint32_t v = own_.ids()[i];
     for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e)
-      if (next[targets[e]] >= own_.count()) edge_destinations_.push_back(next[targets[e]]++);
+      if (next[targets[e]] >= own_.count()) slot_sources_[next[targets[e]]++ - own_.count()] = i;
   }
+}
+
+std::span<const std::uint32_t> ExchangePlan::slot_sources(std::size_t stream) const noexcept {
+  if (slot_sources_.empty()) return {};
+  const Stream& s = streams_[stream];
+  return std::span(slot_sources_).subspan(s.first_destination - own_.count(), s.slots);
 }
 
 }  // namespace edgewire::plan

@@ -22,10 +22,10 @@ inline void look_up(std::span<const std::uint32_t> table, std::span<std::uint32_
   for (auto& number : numbers.last(ahead)) number = table[number];
 }
 
-/// As look_up(), and removes the numbers whose entry is `none` from the rows that end at `ends`, which become
-/// the new ends. Behind the numbers kLookUpAhead more can be read, with any value.
-inline void look_up_but(std::uint32_t none, std::span<const std::uint32_t> table, std::uint32_t* numbers,
-                        std::span<std::uint32_t> ends) {
+/// As look_up(), and removes the numbers whose entry is not below `limit` from the rows that end at `ends`,
+/// which become the new ends. Behind the numbers kLookUpAhead more can be read, with any value.
+inline void look_up_below(std::uint32_t limit, std::span<const std::uint32_t> table, std::uint32_t* numbers,
+                          std::span<std::uint32_t> ends) {
   std::uint32_t* next = numbers;
   const std::uint32_t* number = numbers;
   for (const auto n : std::span(numbers, kLookUpAhead)) __builtin_prefetch(&table[n], 0, 2);
@@ -33,7 +33,7 @@ inline void look_up_but(std::uint32_t none, std::span<const std::uint32_t> table
     for (const auto* const last = numbers + end; number < last; ++number) {
       __builtin_prefetch(&table[number[kLookUpAhead]], 0, 2);
       *next = table[*number];
-      next += *next == none ? 0 : 1;  // no branch depends on it
+      next += *next < limit ? 1 : 0;  // no branch depends on it
     }
     end = static_cast<std::uint32_t>(next - numbers);
   }
