@@ -171,7 +171,10 @@ void Exchange::agree_on_regions(const std::vector<Counts>& out, const std::vecto
     remote_parts_.push_back(unpack<std::uint64_t>(answers[p], p, 1)[0]);
   }
   link_.connect(blobs);
-  send_ = link_.send_memory(send_bytes + 2 * kScalarsBytes);
+  send_bytes += 2 * kScalarsBytes;
+  const auto memory = link_.send_memory(send_bytes + static_cast<std::size_t>(lanes_) * kNearBytes);
+  send_ = memory.first(send_bytes);
+  near_ = memory.subspan(send_bytes);
 }
 
 /// The entries of each stream go into the part of the region that will be the inboxes; the receiver

@@ -129,6 +129,10 @@ class Exchange {
   /// The image of all outgoing streams (see send_offset), followed by one cell of kScalarsBytes for each
   /// parity.
   std::span<std::byte> send_memory() const noexcept { return send_; }
+  /// Send memory of a lane's own that stays in its core's cache. Chunks can leave from it one at a time.
+  std::span<std::byte> near_memory(int lane) const noexcept {
+    return near_.subspan(static_cast<std::size_t>(lane) * kNearBytes, kNearBytes);
+  }
 
   /// Returns when all processes have called it. What was queued leaves meanwhile, which the control plane
   /// alone would not see to: a peer may wait for it before it comes here.
@@ -149,6 +153,7 @@ class Exchange {
   std::uint64_t setup_messages() const noexcept { return setup_messages_; }
 
   static constexpr std::size_t kScalarsBytes = 64;
+  static constexpr std::size_t kNearBytes = std::size_t{1} << 19;
 
  private:
   struct Counts;
@@ -180,7 +185,7 @@ class Exchange {
   int lanes_;
   int lists_;  ///< streams to each peer
   std::span<std::byte> region_;
-  std::span<std::byte> send_;
+  std::span<std::byte> send_, near_;
   std::vector<transport::Transport::Part> parts_;  ///< [peer], in the own region
   std::vector<std::size_t> remote_parts_;          ///< [peer]: offset of our part in its region
   std::vector<std::size_t> inbox_bytes_from_, inbox_bytes_to_;

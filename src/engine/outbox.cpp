@@ -15,7 +15,8 @@ constexpr std::size_t kValuesAhead = 128;
 
 }  // namespace
 
-Outbox::Outbox(Exchange& exchange, const Codec& codec) : exchange_(exchange), codec_(codec) {
+Outbox::Outbox(Exchange& exchange, const Codec& codec)
+    : exchange_(exchange), codec_(codec), near_(static_cast<std::size_t>(exchange.lanes())) {
   for (int lane = 0; lane < exchange.lanes(); ++lane) sent_.emplace_back(exchange.lane_chunks(lane).size());
   if (exchange.encoding() == plan::Encoding::f32) return;
   for (const auto& stream : exchange.outgoing()) residuals_.emplace_back(stream.slots);
@@ -52,6 +53,16 @@ void Outbox::fill(const OutgoingChunk& chunk, std::size_t values, std::byte* slo
   }
 }
 
+/// Near memory for a chunk, with the place in a cache line that it has at the peer (`at`). None when the
+/// chunk is too large, or while the link still needs what left from there.
+std::span<std::byte> Outbox::near_memory(int lane, std::size_t at, std::size_t bytes) const noexcept {
+  const auto memory = exchange_.near_memory(lane);
+  const Near& near = near_[static_cast<std::size_t>(lane)];
+  if (at % 64 + bytes > memory.size()) return {};
+  if (near.peer >= 0 && exchange_.link().completed(lane, near.peer) < near.sent) return {};
+  return memory.subspan(at % 64, bytes);
+}
+
 /// fill(address, again) writes the values of the chunk where they go.
 template <class Fill>
 bool Outbox::send(const OutgoingChunk& chunk, std::size_t values, std::uint64_t iteration,
@@ -68,11 +79,20 @@ bool Outbox::send(const OutgoingChunk& chunk, std::size_t values, std::uint64_t 
     link.stored(lane, peer, bytes);
   } else {
     const auto number = static_cast<std::size_t>(&chunk - exchange_.lane_chunks(lane).data());
-    if (!exchange_.wait_completed(lane, peer, sent_[lane][number])) return false;
-    const auto source = exchange_.send_memory().subspan(stream.send_offset + at, bytes);
-    fill(source.data(), sent_[lane][number] != 0);
+    auto source = near_memory(lane, remote, bytes);
+    const bool near = !source.empty();
+    if (!near) {
+      if (!exchange_.wait_completed(lane, peer, sent_[lane][number])) return false;
+      source = exchange_.send_memory().subspan(stream.send_offset + at, bytes);
+    }
+    fill(source.data(), !near && sent_[lane][number] != 0);
     if (!exchange_.write(lane, peer, remote, source)) return false;
-    sent_[lane][number] = exchange_.writes(lane, peer);
+    const std::uint64_t sent = exchange_.writes(lane, peer);
+    if (near) {
+      near_[static_cast<std::size_t>(lane)] = {peer, sent};
+    } else {
+      sent_[lane][number] = sent;
+    }
   }
   const std::uint64_t before = (iteration - 1) * exchange_.chunks_to(peer, chunk.chunk.lane);
   return exchange_.signal(lane, peer, kFirstLaneKind + lane, before + chunk.chunk.ordinal + 1);

@@ -31,6 +31,7 @@ class Outbox {
   template <class Value>
   void fill(const OutgoingChunk& chunk, std::size_t values, std::byte* slots, bool again,
             const Value& value) noexcept;
+  std::span<std::byte> near_memory(int lane, std::size_t at, std::size_t bytes) const noexcept;
 
   Exchange& exchange_;
   Codec codec_;
@@ -38,6 +39,12 @@ class Outbox {
   /// [lane][number in lane_chunks]: writes to the peer once the chunk was sent; its send memory is free when
   /// as many have completed.
   std::vector<std::vector<std::uint64_t>> sent_;
+  /// Writes to a peer once what last left from the lane's near memory was sent.
+  struct alignas(64) Near {
+    int peer = -1;
+    std::uint64_t sent = 0;
+  };
+  std::vector<Near> near_;  ///< [lane]
 };
 
 }  // namespace edgewire::engine
