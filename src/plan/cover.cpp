@@ -77,7 +77,7 @@ Matcher::Matcher(const PairEdges& edges)
   for (const auto& part : edges.parts) {
     for (std::size_t i = 0; i < part.size(); ++i) {
       if (i + kAhead < part.size()) __builtin_prefetch(part[i + kAhead].targets);
-      Row row{part[i]};
+      Row row{part[i], kNone, 0, {}};
       all_edges_ += row.edges;
       if (keeps(row)) rows_.push_back(row);
     }
