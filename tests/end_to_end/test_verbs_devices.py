@@ -89,7 +89,9 @@ def pages(pid):
 def test_workers_and_memory_are_on_the_node_of_their_process(edgewire, graph):  # noqa: F811
     job = Running(edgewire, ["pagerank", graph, "--iterations", 1000000, "-w", 2, "--transport", "verbs"], 2)
     try:
-        wait_for(lambda: min(map(cpu_seconds, job.pids)) > 3, "iterations")
+        wait_for(lambda: all(pages(pid)[1] for pid in job.pids), "memory that asks for a node")  # then it is planned, nearly
+        planned = max(map(cpu_seconds, job.pids))
+        wait_for(lambda: min(map(cpu_seconds, job.pids)) > planned + 3, "iterations")
         for node, pid in enumerate(job.pids):
             pinned = [task for task in os.listdir(f"/proc/{pid}/task") if len(os.sched_getaffinity(int(task))) == 1]
             assert set().union(*(os.sched_getaffinity(int(task)) for task in pinned)) == CPUS[node]
