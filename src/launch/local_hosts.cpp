@@ -76,7 +76,7 @@ std::uint64_t burst_bytes(std::uint64_t bits_per_s) {
   return std::max(counted(bits_per_s) / 8 * 16 / 10000, kLeastBurstBytes);
 }
 
-/// Tells the system; Debian 12's `ip` cannot. A kernel before Linux 6.3 refuses and keeps its own size.
+/// Tells the system; Debian 12's `ip` cannot. A kernel before Linux 6.3 has no such size.
 void set_largest_packet(const std::string& device, std::uint32_t bytes) {
   if (bytes == 0) return;
   constexpr std::uint16_t kGsoIpv4MaxSize = 63;  // IFLA_GSO_IPV4_MAX_SIZE of a newer linux/if_link.h

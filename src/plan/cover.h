@@ -43,7 +43,7 @@ struct PairCover {
   std::vector<std::uint32_t> sums;     ///< local numbers of destinations, ascending
   /// Edges without a common end that were found: no cover has fewer values.
   std::uint64_t matching = 0;
-  // Found by count_moved():
+  // Found by count_moved() or PairCovers:
   std::uint64_t moved_edges = 0;  ///< only their source is in the cover: the receiver computes them
   std::uint64_t free_edges = 0;   ///< covered twice: either process can compute them
 

@@ -1,14 +1,8 @@
 #include "plan/owner_filter.h"
 
-#if defined(__x86_64__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // undefined lanes (GCC bug 105593)
-#include <immintrin.h>
-#pragma GCC diagnostic pop
-#endif
-
-#include <algorithm>
 #include <bit>
+
+#include "plan/wide.h"
 
 namespace edgewire::plan {
 
@@ -19,8 +13,6 @@ constexpr int kMostDealt = 16;   // beyond, one vertex after the other is faster
 constexpr std::uint64_t kMostVertices = std::uint64_t{1} << 31;
 
 #if defined(__x86_64__)
-
-#define EDGEWIRE_WIDE __attribute__((target("avx512f")))
 
 /// HashOwnership::place() of 16 vertices, each less than kMostVertices.
 class Lanes {
@@ -69,16 +61,6 @@ class Lanes {
   __m128i bits_, rest_, below_;
   __m512i reciprocal_, mix_low_, mix_high_, processes_, one_;
 };
-
-/// work(lanes that hold a vertex, vertices)
-template <class Work>
-EDGEWIRE_WIDE inline void for_each_lanes(std::span<const std::uint32_t> vertices, Work& work) {
-  for (std::size_t i = 0; i < vertices.size(); i += 16) {
-    const auto lanes =
-        static_cast<__mmask16>(0xFFFF >> (16 - std::min<std::size_t>(16, vertices.size() - i)));
-    work(lanes, _mm512_maskz_loadu_epi32(lanes, vertices.data() + i));
-  }
-}
 
 struct Pick {
   Lanes places;
@@ -140,11 +122,8 @@ EDGEWIRE_WIDE void deal_wide(const HashOwnership& hash, std::span<const std::uin
   for_each_lanes(vertices, deal);
 }
 
-bool has_lanes() { return __builtin_cpu_supports("avx512f") != 0; }
-
 #else
 
-bool has_lanes() { return false; }
 std::uint32_t* pick_wide(const HashOwnership&, std::span<const std::uint32_t>, std::span<const std::uint8_t>,
                          std::uint32_t* out) {
   return out;
