@@ -56,6 +56,12 @@ struct OutgoingStream {
   std::vector<std::uint32_t> ids;  ///< [slot]: local number at the peer; only where ids travel
 };
 
+/// What travels where ids do: the vertex's local number at the receiver.
+struct IdValue {
+  std::uint32_t id;
+  float value;
+};
+
 /// What fills a chunk: the sums of a remote tile column, or mirrors.
 struct OutgoingChunk {
   std::size_t column = 0;  ///< of sums

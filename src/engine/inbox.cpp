@@ -115,14 +115,14 @@ void Inbox::add(std::size_t block, std::uint64_t iteration, std::span<double> su
         sums[targets[s] - begin] += values[s];
       continue;
     }
-    const auto* pairs = reinterpret_cast<const Pair*>(inbox);
+    const auto* pairs = reinterpret_cast<const IdValue*>(inbox);
     if (!add_pairs({pairs + source.first_slot, pairs + source.end_slot}, stream.peer, begin, sums)) return;
   }
 }
 
 /// Values of a vertex follow each other (plan::order_arrivals): four of them at a time have one look-up, and
 /// sums of their own that do not wait for each other.
-bool Inbox::add_pairs(std::span<const Pair> pairs, int peer, std::uint32_t begin,
+bool Inbox::add_pairs(std::span<const IdValue> pairs, int peer, std::uint32_t begin,
                       std::span<double> sums) const noexcept {
   constexpr std::size_t kAhead = 256;  // 2 KiB: the processor by itself asks for less
   constexpr std::size_t kLookUpAhead = 48;

@@ -51,12 +51,8 @@ class Inbox {
     /// pairs with the acquire of those who wait.
     std::atomic<std::uint64_t> state{0};
   };
-  struct Pair {  ///< a value where ids travel
-    std::uint32_t id;
-    float value;
-  };
   /// As add(), of pairs from `peer`; `begin` is the index of sums[0]. False when one is false.
-  bool add_pairs(std::span<const Pair> pairs, int peer, std::uint32_t begin,
+  bool add_pairs(std::span<const IdValue> pairs, int peer, std::uint32_t begin,
                  std::span<double> sums) const noexcept;
   bool arrived(const Needed& needed, std::uint64_t iteration) const noexcept;
 

@@ -37,11 +37,7 @@ void Outbox::fill(const OutgoingChunk& chunk, std::size_t values, std::byte* slo
     for (std::size_t i = 0; i < values; ++i) floats[i] = value(i);
     return;
   }
-  struct Pair {
-    std::uint32_t id;
-    float value;
-  };
-  auto* pairs = reinterpret_cast<Pair*>(slots);
+  auto* pairs = reinterpret_cast<IdValue*>(slots);
   const std::uint32_t* ids = exchange_.outgoing()[chunk.stream].ids.data() + chunk.first_slot;
   if (again) {
     for (std::size_t i = 0; i < values; ++i) pairs[i].value = value(i);
