@@ -10,7 +10,7 @@ import pytest
 import graphs
 import job as jobs
 import reference
-from test_failures import children, wait_for
+from processes import children, wait_for
 
 OPTIONS = ["-w", 1, "--deterministic"]
 

@@ -15,8 +15,8 @@ import pytest
 
 import viewer
 from job import check_schema
+from processes import PATIENCE_S, children
 
-PATIENCE_S = 60
 needs_hosts = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("tc"),
                                  reason="local hosts need root and iproute2")
 as_user = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
@@ -34,15 +34,6 @@ def network_namespaces():
 def namespace_of(pid):
     with contextlib.suppress(OSError):
         return os.readlink(f"/proc/{pid}/ns/net")
-
-
-def children(parent):
-    found = []
-    for folder in pathlib.Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if int((folder / "stat").read_text().rpartition(") ")[2].split()[1]) == parent:
-                found.append(int(folder.name))
-    return sorted(found)
 
 
 def named_things():

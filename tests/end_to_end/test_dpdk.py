@@ -15,7 +15,8 @@ import pytest
 
 from conftest import Edgewire
 from job import Job
-from test_failures import Running, check_survivors, cpu_seconds, wait_for
+from processes import cpu_seconds, wait_for
+from test_failures import Running, check_survivors
 
 FAULTS = "seed=5,drop=0.01,duplicate=0.01,reorder=0.05,corrupt=0.005,truncate=0.005"
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import pathlib
 import re
 import signal
 import socket
@@ -12,40 +11,7 @@ import pytest
 
 import graphs
 import reference
-
-PATIENCE_S = 60
-TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
-
-
-def wait_for(condition, what, patience_s=PATIENCE_S):
-    """The first true value that `condition` gives."""
-    deadline = time.monotonic() + patience_s
-    while not (value := condition()):
-        assert time.monotonic() < deadline, f"waited in vain for {what}"
-        time.sleep(0.002)
-    return value
-
-
-def status_fields(pid):
-    """The fields of /proc/PID/stat from the state on; none when there is no such process."""
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
-    except OSError:
-        return []
-
-
-def children(parent):
-    found = []
-    for folder in pathlib.Path("/proc").glob("[0-9]*"):
-        fields = status_fields(folder.name)
-        if fields and int(fields[1]) == parent and fields[0] != "Z":
-            found.append(int(folder.name))
-    return sorted(found)
-
-
-def cpu_seconds(pid):
-    fields = status_fields(pid)
-    return (int(fields[11]) + int(fields[12])) / TICKS_A_SECOND if fields else 0
+from processes import PATIENCE_S, children, cpu_seconds, status_fields, wait_for
 
 
 def threads_are_stopped(pid):

@@ -17,7 +17,7 @@ import graphs
 import job as jobs
 import reference
 from conftest import MARK, heed_signals, started_processes
-from test_failures import cpu_seconds, status_fields, wait_for
+from processes import cpu_seconds, status_fields, wait_for
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LAB = ROOT / "tests/lab"

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from test_failures import children, cpu_seconds, wait_for
+from processes import children, cpu_seconds, wait_for
 
 NUMBER = (int, float)
 COMMON = {"test": str, "message_bytes": int, "messages": int, "seconds": NUMBER, "payload_bytes": int, "frame_bytes": int,

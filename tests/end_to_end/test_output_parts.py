@@ -9,7 +9,7 @@ import pytest
 import graphs
 import job as jobs
 import reference
-from test_failures import children, wait_for
+from processes import children, wait_for
 
 
 @pytest.fixture

@@ -17,7 +17,8 @@ import pytest
 
 import lab
 from job import Job, check_report
-from test_failures import Running, check_survivors, cpu_seconds, wait_for
+from processes import cpu_seconds, wait_for
+from test_failures import Running, check_survivors
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,8 @@ import subprocess
 
 import pytest
 
-from test_failures import Running, cpu_seconds, wait_for
+from processes import cpu_seconds, wait_for
+from test_failures import Running
 from test_verbs import graph  # noqa: F401, a fixture
 
 pytestmark = [pytest.mark.slow, pytest.mark.machine]

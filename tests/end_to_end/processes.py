@@ -1,0 +1,40 @@
+"""The processes of a job, as a user sees them in /proc."""
+
+import contextlib
+import os
+import pathlib
+import time
+
+PATIENCE_S = 60
+TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
+
+
+def wait_for(condition, what, patience_s=PATIENCE_S):
+    """The first true value that `condition` gives."""
+    deadline = time.monotonic() + patience_s
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"waited in vain for {what}"
+        time.sleep(0.002)
+    return value
+
+
+def status_fields(pid):
+    """The fields of /proc/PID/stat from the state on; none when there is no such process."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
+    except OSError:
+        return []
+
+
+def children(parent):
+    """Those that live, in the order in which they were started: numbers of processes begin anew at some time."""
+    found = []
+    for listed in pathlib.Path(f"/proc/{parent}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            found += map(int, listed.read_text().split())
+    return [pid for pid in found if status_fields(pid)[:1] not in ([], ["Z"])]
+
+
+def cpu_seconds(pid):
+    fields = status_fields(pid)
+    return (int(fields[11]) + int(fields[12])) / TICKS_A_SECOND if fields else 0
