@@ -74,6 +74,7 @@ class Faulty final : public Transport {
   std::uint64_t completed(int lane, int peer) const noexcept override {
     return inner_->completed(lane, peer);
   }
+  bool takes_more(int lane, int peer) const noexcept override { return inner_->takes_more(lane, peer); }
   std::uint64_t signalled(int peer, int kind) const noexcept override {
     return inner_->signalled(peer, kind);
   }

@@ -88,6 +88,7 @@ class Mixed final : public Transport {
   std::uint64_t completed(int lane, int peer) const noexcept override {
     return of(peer).completed(lane, peer);
   }
+  bool takes_more(int lane, int peer) const noexcept override { return of(peer).takes_more(lane, peer); }
   std::uint64_t signalled(int peer, int kind) const noexcept override {
     return of(peer).signalled(peer, kind);
   }

@@ -130,6 +130,7 @@ class Tcp final : public Transport {
   bool poll() noexcept override;
   bool wait(std::chrono::microseconds timeout) noexcept override;
   std::uint64_t completed(int lane, int peer) const noexcept override;
+  bool takes_more(int lane, int peer) const noexcept override { return !link(lane, peer).out.blocked.load(); }
   std::uint64_t signalled(int peer, int kind) const noexcept override;
   std::uint32_t arrivals() const noexcept override { return wakeup_.generation(); }
   Counters counters() const noexcept override;

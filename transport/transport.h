@@ -143,6 +143,9 @@ class Transport {
   virtual bool wait(std::chrono::microseconds timeout) noexcept = 0;
   /// Number of writes of this lane to this peer whose source bytes may be reused.
   virtual std::uint64_t completed(int lane, int peer) const noexcept = 0;
+  /// False while what this lane has queued for this peer waits for room in the link (tcp: in the socket), so
+  /// that more would only wait, too. Changed by poll(). Other links begin with all that is queued.
+  virtual bool takes_more(int, int) const noexcept { return true; }
   /// Latest count of `kind` from `peer`. Acquire: all writes before that signal are visible to the caller.
   virtual std::uint64_t signalled(int peer, int kind) const noexcept = 0;
   /// Changes whenever something has arrived, for those who wait on two transports; 0 where nobody does.

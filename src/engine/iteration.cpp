@@ -52,16 +52,25 @@ class Loop {
  private:
   bool failed() const { return exchange_.health().failed(); }
 
+  /// What a worker is at.
+  struct Turn {
+    int worker;
+    std::span<double> scratch;
+    std::uint64_t iteration = 0;
+    std::vector<std::size_t> kept{};  ///< own columns that lack what others send
+  };
+
   void work(int worker) {
     // Made by the worker, so that it is near; huge pages, since sums are touched at random.
     const topology::NodeMemory memory(std::max(width_ * sizeof(double), kScratchBytes), -1, "sums");
-    const auto scratch = memory.as<double>();
-    std::vector<std::size_t> kept;
+    Turn turn{worker, memory.as<double>()};
     if (observer_) observer_->begin(worker);
     for (std::uint64_t t = 1; t <= static_cast<std::uint64_t>(options_.iterations) && !stop_; ++t) {
-      send_columns(worker, t, scratch);
-      own_columns(worker, t, scratch, kept);
-      kept_columns(worker, t, scratch, kept);
+      turn.iteration = t;
+      turn.kept.clear();
+      send_columns(turn);
+      while (own_column(turn)) continue;
+      while (!turn.kept.empty() && wait_for_kept(turn)) finish_kept(turn);
       tell(worker, Phase::wait, 0, exchange_.rank());
       pool_.barrier([this, worker, t] { end(worker, t); });
     }
@@ -86,74 +95,89 @@ class Loop {
     }
   }
 
-  std::span<double> compute(int worker, std::size_t column, std::span<double> scratch) {
-    const auto sums = scratch.first(bounds_[column + 1] - bounds_[column]);
-    tell(worker, Phase::compute, column);
-    step_.compute(worker, column, sums);
+  std::span<double> compute(const Turn& turn, std::size_t column) {
+    const auto sums = turn.scratch.first(bounds_[column + 1] - bounds_[column]);
+    tell(turn.worker, Phase::compute, column);
+    step_.compute(turn.worker, column, sums);
     return sums;
   }
 
-  void send_columns(int worker, std::uint64_t t, std::span<double> scratch) {
+  void send_columns(Turn& turn) {
+    const int worker = turn.worker;
     for (const auto& chunk : exchange_.lane_chunks(worker)) {
       const OutgoingStream& stream = exchange_.outgoing()[chunk.stream];
       const int peer = stream.peer;
       const std::uint64_t stalled_ns = exchange_.stalled_ns(worker, peer);
       if (!stream.indexes.empty()) {
+        if (!stream.mirrors) work_until_room(turn, peer);
         tell(worker, Phase::send, chunk.chunk.ordinal, peer);
-        if (!outbox_.publish_values(chunk, step_.values(), t)) return;
+        if (!outbox_.publish_values(chunk, step_.values(), turn.iteration)) return;
       } else {
-        const auto sums = compute(worker, chunk.column, scratch);
+        const auto sums = compute(turn, chunk.column);
         tell(worker, Phase::send, chunk.chunk.ordinal, peer);
-        if (!outbox_.publish(chunk, sums, t)) return;
+        if (!outbox_.publish(chunk, sums, turn.iteration)) return;
       }
       if (!stream.mirrors) poll(worker);
       if (observer_) observer_->stalled(worker, peer, exchange_.stalled_ns(worker, peer) - stalled_ns);
     }
   }
 
-  void own_columns(int worker, std::uint64_t t, std::span<double> scratch, std::vector<std::size_t>& kept) {
-    const int node = pool_.placement().workers[static_cast<std::size_t>(worker)].node;
-    kept.clear();
-    while (!failed()) {
-      const auto taken = columns_.take(node);
-      if (!taken) return;
-      const std::size_t column = *taken;
-      const auto sums = compute(worker, column, scratch);
-      if (exchange_.size() > 1) tell(worker, Phase::send);
-      poll(worker);
-      if (exchange_.size() > 1) {
-        // As keep() and take() would: whether a column is kept depends on timing, the result must not.
-        for (double& sum : sums) sum = static_cast<float>(sum);
-      }
-      if (Scalars totals; ready(column, t, totals)) {
-        finish(worker, column, t, sums, totals);
-      } else {
-        tell(worker, Phase::apply, column);
-        step_.keep(bounds_[column], sums);
-        kept.push_back(column);
-      }
+  /// Values that were filled in while the link has no room would leave from memory that is no longer in the
+  /// cache: other work goes first.
+  void work_until_room(Turn& turn, int peer) {
+    const auto room = [&] { return exchange_.link().takes_more(turn.worker, peer); };
+    while (!room() && poll(turn.worker) && !room()) {
+      if (own_column(turn) || finish_kept(turn)) continue;
+      wait_until(
+          turn.worker, [&] { return room() || ready_kept(turn) != turn.kept.end(); },
+          [peer] { return peer; });
     }
   }
 
-  /// Finishes columns as what they need comes in, in any order.
-  void kept_columns(int worker, std::uint64_t t, std::span<double> scratch, std::vector<std::size_t>& kept) {
-    std::size_t column = 0;
-    Scalars totals;
-    const auto take_one = [&] {
-      const auto one =
-          std::find_if(kept.begin(), kept.end(), [&](std::size_t c) { return ready(c, t, totals); });
-      if (one == kept.end()) return false;
-      column = *one;
-      kept.erase(one);
-      return true;
-    };
-    const auto awaited = [&] { return inbox_.awaited(kept.front(), t); };
-    while (!kept.empty() && wait_until(worker, take_one, awaited)) {
-      const auto sums = scratch.first(bounds_[column + 1] - bounds_[column]);
-      tell(worker, Phase::apply, column);
-      step_.take(bounds_[column], sums);
-      finish(worker, column, t, sums, totals);
+  /// Computes an own column, and finishes it if all that it needs is here. False when there is none left.
+  bool own_column(Turn& turn) {
+    if (failed()) return false;
+    const auto taken = columns_.take(pool_.placement().workers[static_cast<std::size_t>(turn.worker)].node);
+    if (!taken) return false;
+    const std::size_t column = *taken;
+    const auto sums = compute(turn, column);
+    if (exchange_.size() > 1) tell(turn.worker, Phase::send);
+    poll(turn.worker);
+    if (exchange_.size() > 1) {
+      // As keep() and take() would: whether a column is kept depends on timing, the result must not.
+      for (double& sum : sums) sum = static_cast<float>(sum);
     }
+    if (ready(column, turn.iteration)) {
+      finish(turn, column, sums);
+    } else {
+      tell(turn.worker, Phase::apply, column);
+      step_.keep(bounds_[column], sums);
+      turn.kept.push_back(column);
+    }
+    return true;
+  }
+
+  std::vector<std::size_t>::iterator ready_kept(Turn& turn) const {
+    return std::ranges::find_if(turn.kept, [&](std::size_t c) { return ready(c, turn.iteration); });
+  }
+
+  bool wait_for_kept(Turn& turn) {
+    return wait_until(
+        turn.worker, [&] { return ready_kept(turn) != turn.kept.end(); },
+        [&] { return inbox_.awaited(turn.kept.front(), turn.iteration); });
+  }
+
+  /// Finishes a column that was kept, in the order in which what they need comes in. False when none can be.
+  bool finish_kept(Turn& turn) {
+    const auto one = ready_kept(turn);
+    if (one == turn.kept.end()) return false;
+    const std::size_t column = *one;
+    turn.kept.erase(one);
+    const auto sums = turn.scratch.first(bounds_[column + 1] - bounds_[column]);
+    tell(turn.worker, Phase::apply, column);
+    step_.take(bounds_[column], sums);
+    finish(turn, column, sums);
+    return true;
   }
 
   /// Makes progress until done() holds; false once the job has failed. awaited(): the peer that is lacking.
@@ -170,19 +194,21 @@ class Loop {
     return true;
   }
 
-  bool ready(std::size_t column, std::uint64_t t, Scalars& totals) const {
-    return inbox_.scalars(t - 1, mine_, totals) && inbox_.ready(column, t);
+  bool ready(std::size_t column, std::uint64_t t) const {
+    return inbox_.awaited_scalars(t - 1) < 0 && inbox_.ready(column, t);
   }
 
-  void finish(int worker, std::size_t column, std::uint64_t t, std::span<double> sums,
-              const Scalars& totals) {
-    tell(worker, Phase::apply, column);
+  void finish(const Turn& turn, std::size_t column, std::span<double> sums) {
+    tell(turn.worker, Phase::apply, column);
+    const std::uint64_t t = turn.iteration;
     for (int p = 0; p < exchange_.size(); ++p) {
       if (const float* mirrors = inbox_.mirrors(p, t); mirrors != nullptr) {
         step_.add_mirrors(p, mirrors, column, sums);
       }
     }
     inbox_.add(column, t, sums);
+    Scalars totals;
+    inbox_.scalars(t - 1, mine_, totals);
     scalars_[column] = step_.finish(bounds_[column], sums, totals);
   }
 

@@ -146,6 +146,34 @@ std::vector<std::unique_ptr<launch::WireUp>> wire_ups(int size) {
   return wires;
 }
 
+/// Of a worker whose peer reads nothing until this one has computed a column; notes what went before that.
+class Order final : public Observer {
+ public:
+  Order(bool reads, std::atomic<bool>& computed) : reads_(reads), computed_(computed) {}
+  void begin(int) noexcept override {}
+  void finish(int) noexcept override {}
+  void enter(int, Phase phase, std::size_t, int) noexcept override {
+    if (!reads_) {
+      computed_.wait(false);
+    } else if (phase == Phase::compute) {
+      computed_ = true;
+      computed_.notify_all();
+    } else if (phase == Phase::send && !computed_) {
+      ++sends_before;
+    }
+  }
+  void waits_for(int, int) noexcept override {}
+  void stalled(int, int, std::uint64_t) noexcept override {}
+  void arrived(int, int, std::uint64_t) noexcept override {}
+  void end_iteration(std::uint64_t) noexcept override {}
+
+  std::size_t sends_before = 0;
+
+ private:
+  bool reads_;
+  std::atomic<bool>& computed_;
+};
+
 struct Run {
   transport::Subject subject;
   Strategy strategy = Strategy::slots;
@@ -154,6 +182,7 @@ struct Run {
   int iterations = 6;
   double goal = -1;
   plan::Encoding encoding = plan::Encoding::f32;
+  std::vector<Order>* orders = nullptr;  ///< [process]
 };
 
 struct Outcome {
@@ -212,6 +241,7 @@ void run_process(const GraphFile& graph, const Run& run, launch::WireUp& wire, c
   options.iterations = run.iterations;
   options.has_goal = run.goal >= 0;
   options.start = {step.start(), 0};
+  if (run.orders != nullptr) options.observer = &(*run.orders)[static_cast<std::size_t>(wire.rank())];
   outcome.records[static_cast<std::size_t>(wire.rank())] =
       iterate(pool, exchange, bounds, own.indexes(), step, options);
   for (std::uint32_t i = 0; i < own.count(); ++i) outcome.values[own.ids()[i]] = step.values()[i];
@@ -265,6 +295,17 @@ TEST_CASE("every strategy over every backend gives the sequential result and sen
       CHECK(sent == 6 * outcome.slots * plan::bytes_a_value(strategy, plan::Encoding::f32));
     }
   }
+}
+
+TEST_CASE("while the link has no room for the values of edges, own columns are computed") {
+  const graph::TemporaryDirectory directory;
+  const auto graph = random_graph(directory, 20000, 4'000'000);  // 8 MB from each process to the other
+  std::atomic<bool> computed = false;
+  std::vector<Order> orders{{true, computed}, {false, computed}};
+  const auto outcome = execute(graph, {{"tcp"}, Strategy::edge, 2, 1, 2, -1, plan::Encoding::f32, &orders});
+  CHECK(outcome.values == sequentially(graph, 2).back());
+  CHECK(orders[0].sends_before > 0);
+  CHECK(orders[0].sends_before < outcome.slots / 2 / 64);  // fewer than there are chunks, of 64 slots at most
 }
 
 TEST_CASE("values that 16 bits hold exactly arrive exactly, in half the bytes") {
