@@ -172,11 +172,8 @@ double DenseJob::measure_link_rate(const DenseOptions& options) {
 double DenseJob::compute_rate(const DenseOptions& options) {
   if (options.assumed_compute_rate > 0) return options.assumed_compute_rate;
   if (worker_edges_per_s_ == 0) {
-    const auto all = wire_.allgather(launch::pack(std::vector{measure_compute_rate(*pool_)}));
-    for (std::size_t p = 0; p < all.size(); ++p) {
-      const double rate = launch::unpack<double>(all[p], p, 1)[0];
-      worker_edges_per_s_ = p == 0 ? rate : std::min(worker_edges_per_s_, rate);
-    }
+    const auto all = launch::allgather(wire_, std::vector{measure_compute_rate(*pool_)});
+    worker_edges_per_s_ = std::ranges::min(all)[0];
   }
   return worker_edges_per_s_;
 }
@@ -267,9 +264,7 @@ std::unique_ptr<plan::ExchangePlan> DenseJob::make_plan(const DenseOptions& opti
       values * static_cast<double>(plan::value_bytes(options.encoding)) / rate,
       static_cast<double>(own_->edges()) / (compute_rate(options) * options.workers)};
   std::vector<double> most(2);  // seconds sending and computing, of the most loaded process
-  const auto others = wire_.allgather(launch::pack(mine));
-  for (std::size_t p = 0; p < others.size(); ++p) {
-    const auto one = launch::unpack<double>(others[p], p, 2);
+  for (const auto& one : launch::allgather(wire_, mine)) {
     for (std::size_t i = 0; i < 2; ++i) most[i] = std::max(most[i], one[i]);
   }
   const bool wire_limits = most[0] > most[1];
@@ -315,16 +310,16 @@ void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan, const TileSize
 void DenseJob::balance(plan::ExchangePlan& plan, const plan::ForEach& for_each) {
   const auto processes = static_cast<std::size_t>(wire_.size());
   const auto& covers = plan.covers();
-  std::vector<std::uint64_t> row(2 * processes);  // of moved and free edges, and all that are in neither
+  std::vector<std::uint64_t> mine(2 * processes);  // of moved and free edges, and all that are in neither
   for (std::size_t p = 0; p < processes; ++p) {
-    row[p] = covers[p].moved_edges;
-    row[processes + p] = covers[p].free_edges;
+    mine[p] = covers[p].moved_edges;
+    mine[processes + p] = covers[p].free_edges;
   }
-  row.push_back(plan.edges());
+  mine.push_back(plan.edges());
   plan::Traffic edges(wire_.size()), moved(wire_.size()), free(wire_.size());
-  const auto rows = wire_.allgather(launch::pack(row));
+  const auto rows = launch::allgather(wire_, mine);
   for (std::size_t from = 0; from < processes; ++from) {
-    row = launch::unpack<std::uint64_t>(rows[from], static_cast<int>(from), 2 * processes + 1);
+    const auto& row = rows[from];
     edges.at(from, from) = row.back();
     for (std::size_t to = 0; to < processes; ++to) {
       moved.at(from, to) = row[to];
@@ -346,10 +341,9 @@ void DenseJob::count_traffic() {
   traffic_ = plan::Traffic(wire_.size());
   std::vector<std::uint64_t> to(static_cast<std::size_t>(wire_.size()));
   for (const auto& stream : exchange_->outgoing()) to[static_cast<std::size_t>(stream.peer)] += stream.slots;
-  const auto rows = wire_.allgather(launch::pack(to));
+  const auto rows = launch::allgather(wire_, to);
   for (std::size_t p = 0; p < rows.size(); ++p) {
-    to = launch::unpack<std::uint64_t>(rows[p], p, to.size());
-    for (std::size_t q = 0; q < to.size(); ++q) traffic_.at(p, q) = to[q];
+    for (std::size_t q = 0; q < to.size(); ++q) traffic_.at(p, q) = rows[p][q];
   }
 }
 

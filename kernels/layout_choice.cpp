@@ -207,10 +207,9 @@ LayoutChoice choose_layout(launch::WireUp& wire, const graph::GraphFile& graph,
     given = order(plan::Layout::given);
     seconds = {sweep_seconds(subject, *given, pool, sizes), sweep_seconds(subject, *choice.own, pool, sizes)};
   }
-  const auto all = wire.allgather(launch::pack(seconds));
+  const auto all = launch::allgather(wire, seconds);
   seconds = {0, 0};
-  for (std::size_t p = 0; p < all.size(); ++p) {
-    const auto one = launch::unpack<double>(all[p], p, 2);
+  for (const auto& one : all) {
     for (std::size_t i = 0; i < 2; ++i) seconds[i] += one[i];
   }
   if (seconds[1] == 0) {

@@ -148,9 +148,8 @@ std::vector<Share> Bench::gather(const Share& mine) {
   const std::jthread progress([&](const std::stop_token& stop) {
     while (!stop.stop_requested() && link_->wait(std::chrono::milliseconds(1))) continue;
   });
-  const auto all = wire_.allgather(launch::pack(std::vector{mine}));
   std::vector<Share> shares;
-  for (std::size_t p = 0; p < all.size(); ++p) shares.push_back(launch::unpack<Share>(all[p], p, 1)[0]);
+  for (const auto& one : launch::allgather(wire_, std::vector{mine})) shares.push_back(one[0]);
   return shares;
 }
 

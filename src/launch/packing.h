@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "error.h"
+#include "launch/wire_up.h"
 
 namespace edgewire::launch {
 
@@ -38,6 +39,15 @@ std::vector<T> unpack(const std::string& message, std::size_t sender, std::size_
     throw Error(fmt::format("rank {} sent {} bytes instead of {} values", sender, message.size(), count));
   }
   return unpack<T>(message, sender);
+}
+
+/// The values of all processes, [p]: each gives as many. Collective; throws Error naming one that does not.
+template <class T>
+std::vector<std::vector<T>> allgather(WireUp& wire, const std::vector<T>& mine) {
+  const auto messages = wire.allgather(pack(mine));
+  std::vector<std::vector<T>> all;
+  for (std::size_t p = 0; p < messages.size(); ++p) all.push_back(unpack<T>(messages[p], p, mine.size()));
+  return all;
 }
 
 }  // namespace edgewire::launch
