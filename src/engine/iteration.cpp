@@ -70,7 +70,7 @@ class Loop {
       turn.kept.clear();
       send_columns(turn);
       while (own_column(turn)) continue;
-      while (!turn.kept.empty() && wait_for_kept(turn)) finish_kept(turn);
+      finish_all_kept(turn);
       tell(worker, Phase::wait, 0, exchange_.rank());
       pool_.barrier([this, worker, t] { end(worker, t); });
     }
@@ -127,10 +127,9 @@ class Loop {
   void work_until_room(Turn& turn, int peer) {
     const auto room = [&] { return exchange_.link().takes_more(turn.worker, peer); };
     while (!room() && poll(turn.worker) && !room()) {
-      if (own_column(turn) || finish_kept(turn)) continue;
-      wait_until(
-          turn.worker, [&] { return room() || ready_kept(turn) != turn.kept.end(); },
-          [peer] { return peer; });
+      if (own_column(turn)) continue;
+      const auto room_or_work = [&] { return room() || finish_kept(turn); };
+      wait_until(turn.worker, room_or_work, [peer] { return peer; });
     }
   }
 
@@ -157,19 +156,9 @@ class Loop {
     return true;
   }
 
-  std::vector<std::size_t>::iterator ready_kept(Turn& turn) const {
-    return std::ranges::find_if(turn.kept, [&](std::size_t c) { return ready(c, turn.iteration); });
-  }
-
-  bool wait_for_kept(Turn& turn) {
-    return wait_until(
-        turn.worker, [&] { return ready_kept(turn) != turn.kept.end(); },
-        [&] { return inbox_.awaited(turn.kept.front(), turn.iteration); });
-  }
-
   /// Finishes a column that was kept, in the order in which what they need comes in. False when none can be.
   bool finish_kept(Turn& turn) {
-    const auto one = ready_kept(turn);
+    const auto one = std::ranges::find_if(turn.kept, [&](std::size_t c) { return ready(c, turn.iteration); });
     if (one == turn.kept.end()) return false;
     const std::size_t column = *one;
     turn.kept.erase(one);
@@ -178,6 +167,12 @@ class Loop {
     step_.take(bounds_[column], sums);
     finish(turn, column, sums);
     return true;
+  }
+
+  void finish_all_kept(Turn& turn) {
+    const auto finish_one = [&] { return finish_kept(turn); };
+    const auto awaited = [&] { return inbox_.awaited(turn.kept.front(), turn.iteration); };
+    while (!turn.kept.empty() && wait_until(turn.worker, finish_one, awaited)) continue;
   }
 
   /// Makes progress until done() holds; false once the job has failed. awaited(): the peer that is lacking.
