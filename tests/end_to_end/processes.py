@@ -26,13 +26,18 @@ def status_fields(pid):
         return []
 
 
+def is_gone(pid):
+    """Somewhat later than it loses its environment: what ends is not yet a zombie then."""
+    return status_fields(pid)[:1] in ([], ["Z"])
+
+
 def children(parent):
     """Those that live, in the order in which they were started: numbers of processes begin anew at some time."""
     found = []
     for listed in pathlib.Path(f"/proc/{parent}/task").glob("*/children"):
         with contextlib.suppress(OSError):
             found += map(int, listed.read_text().split())
-    return [pid for pid in found if status_fields(pid)[:1] not in ([], ["Z"])]
+    return [pid for pid in found if not is_gone(pid)]
 
 
 def cpu_seconds(pid):

@@ -8,14 +8,13 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 import xml.etree.ElementTree as ET
 
 import pytest
 
 import viewer
 from job import check_schema
-from processes import PATIENCE_S, children
+from processes import children, wait_for
 
 needs_hosts = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("tc"),
                                  reason="local hosts need root and iproute2")
@@ -89,15 +88,12 @@ class Endless:
     def __init__(self, edgewire, graph):
         self.process = edgewire.start("pagerank", graph, "-p", 2, "-w", 1, "--local-hosts", "--rate", "1G", "--iterations",
                                       1000000)
-        deadline = time.monotonic() + PATIENCE_S
-        home = namespace_of(os.getpid())
-        while True:
-            self.pids = children(self.process.pid)
-            self.namespaces = {namespace_of(pid) for pid in [self.process.pid, *self.pids]}
-            if len(self.pids) == 2 and len(self.namespaces) == 3 and not {home, None} & self.namespaces:
-                return
-            assert time.monotonic() < deadline, "the hosts do not come"
-            time.sleep(0.01)
+        wait_for(self.has_hosts, "the hosts")
+
+    def has_hosts(self):
+        self.pids = children(self.process.pid)
+        self.namespaces = {namespace_of(pid) for pid in [self.process.pid, *self.pids]}
+        return len(self.pids) == 2 and len(self.namespaces) == 3 and not {namespace_of(os.getpid()), None} & self.namespaces
 
     def check_gone(self, status):
         _, stderr = self.process.communicate(timeout=30)
@@ -252,11 +248,8 @@ def test_a_failing_run_ends_the_comparison(edgewire, graph, tmp_path, nothing_re
 def test_an_interrupted_comparison_leaves_nothing(edgewire, graph, tmp_path, nothing_remains):
     before = network_namespaces()
     process = edgewire.start("compare", graph, "-p", 2, "--iterations", 100000, "-o", tmp_path / "r.html")
-    deadline = time.monotonic() + PATIENCE_S
-    while not any(namespace_of(grandchild) not in before | {None} for child in children(process.pid)
-                  for grandchild in children(child)):
-        assert time.monotonic() < deadline, "the hosts do not come"
-        time.sleep(0.01)
+    wait_for(lambda: any(namespace_of(grandchild) not in before | {None} for child in children(process.pid)
+                         for grandchild in children(child)), "the hosts")
     os.kill(process.pid, signal.SIGTERM)
     process.communicate(timeout=30)
     assert process.returncode == -signal.SIGTERM

@@ -17,7 +17,7 @@ import graphs
 import job as jobs
 import reference
 from conftest import MARK, heed_signals, started_processes
-from processes import cpu_seconds, status_fields, wait_for
+from processes import cpu_seconds, is_gone, status_fields, wait_for
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LAB = ROOT / "tests/lab"
@@ -157,11 +157,6 @@ def check_result(folder, processes, transport):
     expected, _ = reference.pagerank(graphs.make(GRAPH))
     assert ids.tolist() == graphs.make(GRAPH).ids().tolist()
     np.testing.assert_allclose(ranks, expected, rtol=1e-6)
-
-
-def is_gone(pid):
-    """Somewhat later than it leaves started_processes(): what ends has no environment any more, but is not yet a zombie."""
-    return status_fields(pid)[:1] in ([], ["Z"])
 
 
 def ancestor(pid, name):
