@@ -2,6 +2,8 @@
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
 #include <utility>
 
 #include "perf/profile.h"
@@ -70,6 +72,30 @@ Json to_json(const WorkerTimes& worker) {
   return json;
 }
 
+/// Mean of the samples.
+double stolen_cores(const ProcessProfile& process) {
+  for (const auto& series : process.samples.series) {
+    if (series.name != kStolen || series.values.empty()) continue;
+    return std::accumulate(series.values.begin(), series.values.end(), 0.0) /
+           static_cast<double>(series.values.size());
+  }
+  return 0;
+}
+
+/// A line for each machine whose hypervisor took much of it away.
+std::string stolen_lines(const std::vector<ProcessProfile>& processes) {
+  constexpr double kMuch = 0.01;  // of a core for each worker
+  std::string lines;
+  std::set<std::uint64_t> hosts;
+  for (std::size_t p = 0; p < processes.size(); ++p) {
+    const auto& facts = processes[p].facts;
+    const double cores = stolen_cores(processes[p]);
+    if (!hosts.insert(facts.host).second || cores < kMuch * facts.workers) continue;
+    lines += fmt::format("rank {}: the hypervisor took {:.2f} cores from its machine (steal)\n", p, cores);
+  }
+  return lines;
+}
+
 Json to_json(const ProcessProfile& process, const ProcessLoad& load, std::uint64_t iterations) {
   Json json{{"workers", process.facts.workers},
             {"cores", process.facts.cores},
@@ -79,6 +105,7 @@ Json to_json(const ProcessProfile& process, const ProcessLoad& load, std::uint64
             {"waited_for_peers_seconds", load.waited_s},
             {"waited_for_core_seconds", load.core_wait_s},
             {"cpu_share", load.cpu_share},
+            {"stolen_cores", stolen_cores(process)},
             {"memory_bytes", process.facts.memory_bytes},
             {"in_cache", load.memory_bytes == 0},
             {"wire_bytes_to", process.wire_bytes_to}};
@@ -179,7 +206,7 @@ std::string Profile::to_text() const {
     text += "\n";
   }
   text += "(of an iteration and worker; slowest: the work of the worker with most)\n";
-  return text + counters_line() + "\n" + verdict.to_text();
+  return text + stolen_lines(processes) + counters_line() + "\n" + verdict.to_text();
 }
 
 }  // namespace edgewire::perf

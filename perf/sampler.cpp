@@ -83,10 +83,11 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
+constexpr std::size_t kIdle = 3, kWaiting = 4, kSteal = 7;  // of /proc/stat
+
 double busy_seconds(SystemFile& stat) {
-  constexpr std::size_t kFields = 8, kIdle = 3, kWaiting = 4;
   double busy = 0;
-  for (std::size_t i = 0; i < kFields; ++i) busy += i == kIdle || i == kWaiting ? 0 : stat.number("cpu", i);
+  for (std::size_t i = 0; i < kSteal; ++i) busy += i == kIdle || i == kWaiting ? 0 : stat.number("cpu", i);
   return busy / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
@@ -151,6 +152,8 @@ std::vector<Gauge> system_gauges(const std::string& root) {
   const auto page_bytes = static_cast<double>(sysconf(_SC_PAGESIZE));
   Gauges gauges{
       {"system", "cores", 1, true, [stat] { return busy_seconds(*stat); }},
+      {kStolen, "cores", 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK)), true,
+       [stat] { return stat->number("cpu", kSteal); }},
       {"resident memory", "MB", kMegabytes * page_bytes, false, [statm] { return statm->number("", 1); }},
   };
   add_interfaces(root, gauges);

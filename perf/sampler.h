@@ -33,8 +33,11 @@ struct Gauge {
   std::function<double()> read;  ///< from the sampler's thread; below 0: nothing to read
 };
 
-/// CPU of the system, memory of this process, each network interface (of this network namespace), RDMA port
-/// counters, disks. `root` stands before /proc and /sys.
+/// Of system_gauges(): cores of the machine that its hypervisor gave to others ("steal" in proc(5)).
+inline constexpr const char* kStolen = "stolen";
+
+/// CPU of the system, kStolen, memory of this process, each network interface (of this network namespace),
+/// RDMA port counters, disks. `root` stands before /proc and /sys.
 std::vector<Gauge> system_gauges(const std::string& root = "");
 
 /// CPU of a thread of this process; `thread()`: its id, 0 when it has not started.

@@ -144,7 +144,7 @@ def test_profile_command_writes_page_and_trace(edgewire, tmp_path, graph):
     ended = {event["id"]: event["ts"] for event in kinds["e"]}
     assert begun.keys() == ended.keys() and all(begun[id_] <= ended[id_] for id_ in begun)
     gauges = {event["name"] for event in kinds["C"] if event["pid"] == 0}
-    assert gauges >= {"worker 0", "system", "resident memory", "lo sent", "ready", "arrived", "in flight", "to rank 1",
+    assert gauges >= {"worker 0", "system", "stolen", "resident memory", "lo sent", "ready", "arrived", "in flight", "to rank 1",
                       "for rank 1", "for own workers"}
     for name in ("worker 0", "to rank 1", "ready", "arrived"):
         assert any(value > 0 for event in kinds["C"] if event["name"] == name for value in event["args"].values()), name

@@ -55,6 +55,26 @@ TEST_CASE("derived figures come from counts, scaled, of computing") {
             "6.4 bytes from memory an edge; not counted on this machine: ") != std::string::npos);
 }
 
+TEST_CASE("cores that a hypervisor took away are told once for each machine") {
+  auto profile = counted();
+  CHECK(profile.to_text().find("hypervisor") == std::string::npos);
+  auto& first = profile.processes[0];
+  first.waited_ns = first.wire_bytes_to = {0, 0, 0};
+  first.samples.series = {{"system", "cores", {2, 2}}, {kStolen, "cores", {0.5F, 0}}};
+  profile.processes = {first, first, first};
+  profile.processes[2].facts.host = 1;
+  profile.processes[2].samples.series[1].values = {0.02F, 0.01F};  // little for two workers
+  profile.load = load_of(profile);
+  const auto text = profile.to_text();
+  INFO(text);
+  CHECK(text.find("rank 0: the hypervisor took 0.25 cores") != std::string::npos);
+  CHECK(text.find("rank 1: the hypervisor") == std::string::npos);
+  CHECK(text.find("rank 2: the hypervisor") == std::string::npos);
+  const auto json = nlohmann::json::parse(profile.to_json());
+  CHECK(json["processes"][0]["stolen_cores"] == 0.25);
+  CHECK(json["processes"][2]["stolen_cores"].get<double>() == doctest::Approx(0.015));
+}
+
 TEST_CASE("how long the others waited for a process is the least wait among them, iteration by iteration") {
   Profile profile;
   profile.iterations = 3;

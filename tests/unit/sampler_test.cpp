@@ -44,7 +44,8 @@ std::map<std::string, double> read(const std::vector<Gauge>& gauges) {
 
 void fill(const System& system, int times) {
   const auto count = [times](long long one) { return std::to_string(one * times); };
-  system.write("proc/stat", "cpu  " + count(100) + " 0 " + count(50) + " 999 888 0 0 0 0 0\ncpu0 1 2 3\n");
+  system.write("proc/stat",
+               "cpu  " + count(100) + " 0 " + count(50) + " 999 888 0 0 " + count(7) + " 0 0\ncpu0 1 2 3\n");
   system.write("proc/self/statm", "1000 " + count(250) + " 3 4 5 6 7\n");
   system.write("proc/self/net/dev",
                "Inter-|   Receive                                                |  Transmit\n"
@@ -69,6 +70,7 @@ TEST_CASE("cores, memory, interfaces, RDMA ports and disks are read from where t
   auto values = read(gauges);
   const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
   CHECK(values["system, cores"] == doctest::Approx(150 / ticks));
+  CHECK(values["stolen, cores"] == doctest::Approx(7 / ticks));
   CHECK(values["resident memory, MB"] ==
         doctest::Approx(250e-6 * static_cast<double>(sysconf(_SC_PAGESIZE))));
   CHECK(values["eth0 received, Gbit/s"] == doctest::Approx(1));
@@ -82,7 +84,7 @@ TEST_CASE("cores, memory, interfaces, RDMA ports and disks are read from where t
   CHECK(values["nvme0n1 read, MB/s"] == doctest::Approx(1.024));
   CHECK(values["nvme0n1 written, MB/s"] == doctest::Approx(2.048));
   CHECK(values.count("loop0 read, MB/s") == 0);
-  CHECK(gauges.size() == 14);
+  CHECK(gauges.size() == 15);
 
   fill(system, 3);  // all have moved on
   values = read(gauges);
