@@ -85,10 +85,10 @@ std::vector<std::string> names_in(const std::string& folder) {
 
 constexpr std::size_t kIdle = 3, kWaiting = 4, kSteal = 7;  // of /proc/stat
 
-double busy_seconds(SystemFile& stat) {
+double busy_ticks(SystemFile& stat) {
   double busy = 0;
   for (std::size_t i = 0; i < kSteal; ++i) busy += i == kIdle || i == kWaiting ? 0 : stat.number("cpu", i);
-  return busy / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return busy;
 }
 
 using Gauges = std::vector<Gauge>;
@@ -150,10 +150,10 @@ std::vector<Gauge> system_gauges(const std::string& root) {
   const auto stat = std::make_shared<SystemFile>(root + "/proc/stat");
   const auto statm = std::make_shared<SystemFile>(root + "/proc/self/statm");
   const auto page_bytes = static_cast<double>(sysconf(_SC_PAGESIZE));
+  const double tick_s = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
   Gauges gauges{
-      {"system", "cores", 1, true, [stat] { return busy_seconds(*stat); }},
-      {kStolen, "cores", 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK)), true,
-       [stat] { return stat->number("cpu", kSteal); }},
+      {"system", "cores", tick_s, true, [stat] { return busy_ticks(*stat); }},
+      {kStolen, "cores", tick_s, true, [stat] { return stat->number("cpu", kSteal); }},
       {"resident memory", "MB", kMegabytes * page_bytes, false, [statm] { return statm->number("", 1); }},
   };
   add_interfaces(root, gauges);
