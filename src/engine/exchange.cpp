@@ -6,8 +6,8 @@
 #include <chrono>
 #include <cstring>
 #include <numeric>
-#include <thread>
 
+#include "engine/meet.h"
 #include "error.h"
 #include "launch/packing.h"
 
@@ -211,7 +211,7 @@ void Exchange::agree_on_order(plan::ExchangePlan& plan, const plan::OwnVertices&
     ++setup_messages_;
   }
   wait_for_setup(2);
-  meet();
+  meet(wire_, link_);
   for (int p = 0; p < size(); ++p) {
     if (p == rank()) continue;
     const std::size_t last = p * lists_ + lists_ - 1;
@@ -328,14 +328,6 @@ void Exchange::place_streams() {
     }
     send_at = send_start + round_up(send_at - send_start);
   }
-}
-
-void Exchange::meet() {
-  constexpr std::chrono::microseconds kTurn(50);  // the last one is waited for
-  const std::jthread poller([&](const std::stop_token& stop) {
-    while (!stop.stop_requested() && link_.wait(kTurn)) continue;
-  });
-  wire_.allgather("");
 }
 
 void Exchange::wait_until(const std::function<bool()>& done) {

@@ -140,9 +140,6 @@ class Exchange {
     return near_.subspan(static_cast<std::size_t>(lane) * kNearBytes, kNearBytes);
   }
 
-  /// Returns when all processes have called it. What was queued leaves meanwhile, which the control plane
-  /// alone would not see to: a peer may wait for it before it comes here.
-  void meet();
   /// Polls until done() holds; throws Error when the job fails first.
   void wait_until(const std::function<bool()>& done);
   /// Queues a write, polling while the queue is full. False once the job has failed.

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "engine/column_queue.h"
+#include "engine/meet.h"
 #include "error.h"
 #include "topology/memory.h"
 
@@ -303,7 +304,7 @@ class Loop {
       }
       return inbox_.scalars(done, mine_, totals);
     });
-    exchange_.meet();
+    meet(exchange_.wire(), exchange_.link());
   }
 
   WorkerPool& pool_;

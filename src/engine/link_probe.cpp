@@ -4,6 +4,7 @@
 #include <chrono>
 #include <vector>
 
+#include "engine/meet.h"
 #include "error.h"
 #include "launch/packing.h"
 
@@ -20,9 +21,10 @@ constexpr std::uint64_t kUntimed = 8;
 void stream(transport::Transport& link, transport::Health& health, int next, int previous,
             std::span<const std::byte> piece, std::uint64_t first, std::uint64_t last) {
   std::uint64_t sent = first;
-  while (sent < last || link.signalled(previous, 0) < last || link.completed(0, next) < last) {
+  bool told = false;
+  while (!told || link.signalled(previous, 0) < last || link.completed(0, next) < last) {
     if (sent < last && link.write(0, next, 0, piece)) ++sent;
-    if (sent == last) link.signal(0, next, 0, last);
+    if (sent == last && !told) told = link.signal(0, next, 0, last);
     link.ring_doorbell(0);
     if (!link.poll() || health.failed()) throw Error(health.message());
   }
@@ -32,25 +34,32 @@ void stream(transport::Transport& link, transport::Health& health, int next, int
 
 double measure_link(launch::WireUp& wire, const std::string& transport, transport::Settings settings,
                     std::uint64_t& handshake_messages) {
-  using Clock = std::chrono::steady_clock;
   settings.lanes = 1;
   settings.kinds = 1;
   const auto link = transport::create(transport, settings);
+  const double bytes_per_s = measure_link(wire, *link);
+  handshake_messages += link->counters().handshake_messages;
+  return bytes_per_s;
+}
+
+double measure_link(launch::WireUp& wire, transport::Transport& link) {
+  using Clock = std::chrono::steady_clock;
   const int next = (wire.rank() + 1) % wire.size();
   const int previous = (wire.rank() + wire.size() - 1) % wire.size();
   std::vector<transport::Transport::Part> parts(static_cast<std::size_t>(wire.size()));
   parts[static_cast<std::size_t>(previous)] = {0, kPieceBytes};
-  link->expose(kPieceBytes, parts);
-  link->connect(wire.allgather(link->blob()));
-  handshake_messages += link->counters().handshake_messages;
-  const auto piece = link->send_memory(kPieceBytes);
-  stream(*link, wire.health(), next, previous, piece, 0, kUntimed);
-  wire.allgather("");
+  link.expose(kPieceBytes, parts);
+  link.connect(wire.allgather(link.blob()));
+  const auto piece = link.send_memory(kPieceBytes);
+  stream(link, wire.health(), next, previous, piece, 0, kUntimed);
+  // Without waiting for all: what follows is sent after the last process has come here, and must arrive.
   const auto start = Clock::now();
-  stream(*link, wire.health(), next, previous, piece, kUntimed, kPieces);
+  stream(link, wire.health(), next, previous, piece, kUntimed, kPieces);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  const auto all = meet(wire, link, launch::pack(std::vector{seconds}));
   double slowest = 0;
-  for (const auto& one : launch::allgather(wire, std::vector{seconds})) slowest = std::max(slowest, one[0]);
+  for (std::size_t p = 0; p < all.size(); ++p)
+    slowest = std::max(slowest, launch::unpack<double>(all[p], p, 1)[0]);
   return static_cast<double>((kPieces - kUntimed) * kPieceBytes) / slowest;
 }
 

@@ -16,4 +16,7 @@ namespace edgewire::engine {
 double measure_link(launch::WireUp& wire, const std::string& transport, transport::Settings settings,
                     std::uint64_t& handshake_messages);
 
+/// The same over `link`, which is of one lane and one kind, and new: this exposes memory and connects it.
+double measure_link(launch::WireUp& wire, transport::Transport& link);
+
 }  // namespace edgewire::engine

@@ -3,22 +3,19 @@
 #include "engine/iteration.h"
 
 #include <doctest/doctest.h>
-#include <fcntl.h>
-#include <sys/socket.h>
 
 #include <cmath>
 #include <random>
 
 #include "graph_test.h"
-#include "launch/star.h"
 #include "transport_fixture.h"
+#include "wire_ups.h"
 
 namespace edgewire::engine {
 namespace {
 
 using graph::GraphFile;
 using plan::Strategy;
-using transport::FileDescriptor;
 
 constexpr double kModulus = 97;
 
@@ -124,26 +121,6 @@ double total_of(const std::vector<float>& values) {
   double sum = 0;
   for (const float value : values) sum += value;
   return sum;
-}
-
-std::vector<std::unique_ptr<launch::WireUp>> wire_ups(int size) {
-  std::vector<std::vector<FileDescriptor>> streams(static_cast<std::size_t>(size));
-  streams[0].emplace_back();
-  for (std::size_t p = 1; p < streams.size(); ++p) {
-    int ends[2];
-    REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);
-    streams[0].emplace_back(ends[0]);
-    streams[p].emplace_back(ends[1]);
-  }
-  std::vector<std::unique_ptr<launch::WireUp>> wires;
-  for (int p = 0; p < size; ++p) {
-    launch::Member member;
-    member.rank = member.local_rank = p;
-    member.size = member.local_size = size;
-    member.secret = std::string(32, 's');
-    wires.push_back(launch::star(std::move(member), std::move(streams[static_cast<std::size_t>(p)])));
-  }
-  return wires;
 }
 
 /// Of a worker whose peer reads nothing until this one has computed a column; notes what went before that.
@@ -253,7 +230,7 @@ Outcome execute(const GraphFile& graph, const Run& run, const std::string& anoth
   outcome.values.resize(graph.vertices());
   outcome.records.resize(static_cast<std::size_t>(run.processes));
   std::atomic<std::uint64_t> slots{0};
-  const auto wires = wire_ups(run.processes);
+  const auto wires = launch::wire_ups(run.processes);
   transport::parallel(run.processes, [&](int p) {
     auto& wire = *wires[static_cast<std::size_t>(p)];
     run_process(graph, run, wire, p == 1 ? another_job : "the same", outcome, slots);

@@ -1,0 +1,46 @@
+// The measurement of a job's link among processes that are threads, over every usable backend.
+#include "engine/link_probe.h"
+
+#include <doctest/doctest.h>
+
+#include <condition_variable>
+
+#include "launch/packing.h"
+#include "transport_fixture.h"
+#include "wire_ups.h"
+
+namespace edgewire::engine {
+namespace {
+
+TEST_CASE("all processes end the measurement of their link, however slowly signals travel") {
+  for (const auto& subject : transport::subjects())
+    for (const int size : {2, 3}) {
+      CAPTURE(subject.label());
+      CAPTURE(size);
+      const auto wires = launch::wire_ups(size);
+      // Who waits for ever fails.
+      const std::jthread watch([&](const std::stop_token& stop) {
+        std::mutex mutex;
+        std::unique_lock lock(mutex);
+        std::condition_variable_any ended;
+        if (!ended.wait_for(lock, stop, std::chrono::seconds(60), [&] { return stop.stop_requested(); }))
+          for (const auto& wire : wires) wire->health().fail(-1, "waited too long");
+      });
+      transport::parallel(size, [&](int p) {
+        launch::WireUp& wire = *wires[static_cast<std::size_t>(p)];
+        for (int i = 0; i < 5; ++i) {
+          transport::Settings settings{p, size, 1, 1, wire.secret(), "", 10, &wire.health()};
+          for (int q = 0; q < size; ++q) settings.nodes.push_back((q + 1) / 2);
+          settings.dpdk = transport::dpdk_choice(p);
+          const double bytes_per_s = measure_link(wire, *subject.make(settings));
+          transport::require(bytes_per_s > 1e4 && bytes_per_s < 1e12, "a rate that no link has");
+          for (const auto& all : launch::allgather(wire, std::vector{bytes_per_s}))
+            transport::require(all[0] == bytes_per_s, "processes measured different rates");
+        }
+        wire.finish();
+      });
+    }
+}
+
+}  // namespace
+}  // namespace edgewire::engine
