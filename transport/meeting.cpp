@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 #include <poll.h>
 
+#include <algorithm>
+
 #include "error.h"
 #include "transport/sockets.h"
 
@@ -35,6 +37,7 @@ std::string Meeting::trouble(int rank) const {
 }
 
 std::vector<Meeting::Connection> Meeting::step(std::chrono::milliseconds timeout) {
+  const auto start = Clock::now();
   std::vector<pollfd> events;
   if (listener_ && callers_.size() < kMaxCallers) events.push_back({listener_.get(), POLLIN, 0});
   const auto add = [&](const Handshake& h) {
@@ -43,7 +46,8 @@ std::vector<Meeting::Connection> Meeting::step(std::chrono::milliseconds timeout
   for (const Caller& caller : callers_) add(caller.handshake);
   for (Call& call : calls_) {
     if (call.done) continue;
-    if (call.attempt.empty()) timeout = std::min(timeout, std::chrono::milliseconds(kRetryAfter));
+    if (call.attempt.empty())
+      timeout = std::clamp(std::chrono::ceil<std::chrono::milliseconds>(call.next - start), 0ms, timeout);
     for (const Handshake& h : call.attempt) add(h);
   }
   poll(events.data(), events.size(), static_cast<int>(timeout.count()));
