@@ -9,6 +9,7 @@
 #include <memory>
 #include <thread>
 
+#include "engine/meet.h"
 #include "error.h"
 #include "launch/packing.h"
 #include "transport/transport.h"
@@ -145,9 +146,7 @@ Bench::Bench(launch::WireUp& wire, const NetbenchOptions& options)
 
 /// Both processes' shares. While they wait for each other here, one may still need the other's transport.
 std::vector<Share> Bench::gather(const Share& mine) {
-  const std::jthread progress([&](const std::stop_token& stop) {
-    while (!stop.stop_requested() && link_->wait(std::chrono::milliseconds(1))) continue;
-  });
+  const engine::LinkProgress progress(*link_);
   std::vector<Share> shares;
   for (const auto& one : launch::allgather(wire_, std::vector{mine})) shares.push_back(one[0]);
   return shares;

@@ -56,10 +56,9 @@ double measure_link(launch::WireUp& wire, transport::Transport& link) {
   const auto start = Clock::now();
   stream(link, wire.health(), next, previous, piece, kUntimed, kPieces);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  const auto all = meet(wire, link, launch::pack(std::vector{seconds}));
+  const LinkProgress progress(link);
   double slowest = 0;
-  for (std::size_t p = 0; p < all.size(); ++p)
-    slowest = std::max(slowest, launch::unpack<double>(all[p], p, 1)[0]);
+  for (const auto& one : launch::allgather(wire, std::vector{seconds})) slowest = std::max(slowest, one[0]);
   return static_cast<double>((kPieces - kUntimed) * kPieceBytes) / slowest;
 }
 

@@ -1,17 +1,25 @@
-// Where all processes of a job wait for each other while their link works on.
+// Where processes of a job wait for each other on the control plane while their link works on.
 #pragma once
 
-#include <string>
-#include <vector>
+#include <thread>
 
 #include "launch/wire_up.h"
 #include "transport/transport.h"
 
 namespace edgewire::engine {
 
-/// Returns when all processes have called it: [p] is what process p gave. Throws Error when the job fails
-/// first. What `link` has queued leaves meanwhile, which the control plane alone would not see to: a peer may
-/// wait for it before it comes here.
-std::vector<std::string> meet(launch::WireUp& wire, transport::Transport& link, const std::string& mine = {});
+/// While it lives, what `link` has queued leaves, and what arrives is taken: the control plane alone would
+/// not see to that, and a peer may need it before it can go on. `link` outlives it.
+class LinkProgress {
+ public:
+  explicit LinkProgress(transport::Transport& link);
+
+ private:
+  std::jthread thread_;
+};
+
+/// Returns when all processes have called it, with LinkProgress meanwhile; throws Error when the job fails
+/// first.
+void meet(launch::WireUp& wire, transport::Transport& link);
 
 }  // namespace edgewire::engine
