@@ -16,11 +16,11 @@ using namespace edgewire;
 namespace {
 
 /// In every process: prints the best of the vertices that it owns.
-void run(launch::WireUp& wire, const char* path) {
+void run(launch::Bootstrap& bootstrap, const char* path) {
   const auto graph = graph::GraphFile::open(path);
   kernels::DenseOptions options;
   options.strategy = plan::Strategy::cover;
-  kernels::DenseJob job(wire, graph, options);
+  kernels::DenseJob job(bootstrap, graph, options);
   kernels::PageRank pagerank(job, {});
   pagerank.run();
 
@@ -31,8 +31,8 @@ void run(launch::WireUp& wire, const char* path) {
   std::partial_sort(best.begin(), end, best.end(),
                     [&](std::size_t a, std::size_t b) { return ranks[a] > ranks[b]; });
   for (auto i = best.begin(); i != end; ++i) {
-    std::printf("process %d: vertex %llu, rank %.6f\n", wire.rank(),
-                static_cast<unsigned long long>(graph.original_id(job.own().ids()[*i])),
+    std::printf("process %d: vertex %llu, rank %.6f\n", bootstrap.rank(),
+                static_cast<unsigned long long>(graph.original_id(job.owned().ids()[*i])),
                 static_cast<double>(ranks[*i]));
   }
 }
@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
   try {
     launch::LaunchOptions options;
     options.processes = 2;
-    return launch::run(options, [&](launch::WireUp& wire) { run(wire, argv[1]); });
+    return launch::run(options, [&](launch::Bootstrap& bootstrap) { run(bootstrap, argv[1]); });
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
     return 1;

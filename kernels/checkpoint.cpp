@@ -73,24 +73,28 @@ CheckpointPart read_part(const std::string& path, const Magic& magic, const Mani
 
 }  // namespace
 
-Checkpoint::Checkpoint(launch::WireUp& wire, DenseJob& job, std::string folder, std::string what,
+Checkpoint::Checkpoint(launch::Bootstrap& bootstrap, DenseJob& job, std::string folder, std::string what,
                        const std::string& resumed)
-    : wire_(wire), job_(job), folder_(std::move(folder)), what_(std::move(what)), file_(job.own().count()) {
+    : bootstrap_(bootstrap),
+      job_(job),
+      folder_(std::move(folder)),
+      what_(std::move(what)),
+      file_(job.owned().count()) {
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (error) throw Error(fmt::format("{}: cannot make the folder: {}", folder_, error.message()));
-  if (wire.rank() == 0 && std::filesystem::exists(manifest_path(folder_)) &&
+  if (bootstrap.rank() == 0 && std::filesystem::exists(manifest_path(folder_)) &&
       !(std::filesystem::exists(resumed) && std::filesystem::equivalent(resumed, folder_)))
     throw Error(fmt::format("{}: there is a checkpoint already (--resume continues it)", folder_));
   std::random_device random;
-  run_ = std::stoull(wire.allgather(std::to_string(std::uint64_t{random()} << 32 | random()))[0]);
+  run_ = std::stoull(bootstrap.allgather(std::to_string(std::uint64_t{random()} << 32 | random()))[0]);
 }
 
 CheckpointHeader Checkpoint::header(const Magic& magic) const {
   return {.magic = magic,
           .run = run_,
-          .rank = static_cast<std::uint32_t>(wire_.rank()),
-          .processes = static_cast<std::uint32_t>(wire_.size())};
+          .rank = static_cast<std::uint32_t>(bootstrap_.rank()),
+          .processes = static_cast<std::uint32_t>(bootstrap_.size())};
 }
 
 void Checkpoint::start(std::uint64_t iteration, std::span<const float> values,
@@ -108,10 +112,10 @@ void Checkpoint::start(std::uint64_t iteration, std::span<const float> values,
 /// In a thread of its own; nobody else touches file_ and iterations_ until kept() has seen its end.
 void Checkpoint::write() {
   job_.pool().unpin_this_thread();
-  const auto rank = static_cast<std::uint32_t>(wire_.rank());
+  const auto rank = static_cast<std::uint32_t>(bootstrap_.rank());
   if (iterations_.size() == 1) {
-    CheckpointFile ids(job_.own().count());
-    ids.fill(header(kIds), std::as_bytes(job_.own().ids()));
+    CheckpointFile ids(job_.owned().count());
+    ids.fill(header(kIds), std::as_bytes(job_.owned().ids()));
     ids.write(ids_path(folder_, run_, rank), "");
   }
   // Rank 0 has named the one before the last, or is about to: the manifest names that one or a later one.
@@ -132,12 +136,12 @@ std::uint64_t Checkpoint::kept(bool wait) {
 void Checkpoint::finish() {
   if (started_ == 0) return;
   kept(true);
-  wire_.allgather("");
-  if (wire_.rank() == 0 && committed_ < started_) commit();
+  bootstrap_.allgather("");
+  if (bootstrap_.rank() == 0 && committed_ < started_) commit();
 }
 
 void Checkpoint::commit() {
-  const Manifest manifest{what_, run_, last_, static_cast<std::uint32_t>(wire_.size())};
+  const Manifest manifest{what_, run_, last_, static_cast<std::uint32_t>(bootstrap_.size())};
   const std::string text = manifest.text();
   graph::OutputFile file(manifest_path(folder_));
   file.write(text.data(), text.size(), 0);
@@ -145,18 +149,18 @@ void Checkpoint::commit() {
   committed_ = started_;
 }
 
-ResumedState resume(launch::WireUp& wire, const std::string& folder, const std::string& what,
+ResumedState resume(launch::Bootstrap& bootstrap, const std::string& folder, const std::string& what,
                     const DenseJob& job) {
   const Manifest manifest = read_manifest(folder);
-  for (const std::string& other : wire.allgather(manifest.text()))
+  for (const std::string& other : bootstrap.allgather(manifest.text()))
     if (other != manifest.text())
       throw Error(fmt::format("{}: the processes see different checkpoints", folder));
   if (manifest.what != what)
     throw Error(fmt::format("{}: a checkpoint of something else: {}; now: {}", folder, manifest.what, what));
   ResumedState state;
   state.iteration = manifest.iteration;
-  const auto rank = static_cast<std::uint32_t>(wire.rank());
-  const auto& own = job.own();
+  const auto rank = static_cast<std::uint32_t>(bootstrap.rank());
+  const auto& owned = job.owned();
   const std::uint64_t vertices = job.graph().vertices();
   const auto ids_of = [&](std::uint32_t of) {
     return read_part(ids_path(folder, manifest.run, of), kIds, manifest, of, vertices).items;
@@ -168,7 +172,7 @@ ResumedState resume(launch::WireUp& wire, const std::string& folder, const std::
     return part;
   };
   if (rank < manifest.processes) {
-    if (const auto ids = ids_of(rank); std::ranges::equal(ids, own.ids())) {
+    if (const auto ids = ids_of(rank); std::ranges::equal(ids, owned.ids())) {
       auto part = values_of(rank, ids.size());
       std::ranges::transform(part.items, std::back_inserter(state.values), as_value);
       state.scalars = part.header.scalars;
@@ -176,8 +180,8 @@ ResumedState resume(launch::WireUp& wire, const std::string& folder, const std::
       return state;
     }
   }
-  state.values.resize(own.count());
-  std::vector<bool> found(own.count());
+  state.values.resize(owned.count());
+  std::vector<bool> found(owned.count());
   for (std::uint32_t other = 0; other < manifest.processes; ++other) {
     const auto ids = ids_of(other);
     const auto values = values_of(other, ids.size()).items;
@@ -186,7 +190,7 @@ ResumedState resume(launch::WireUp& wire, const std::string& folder, const std::
         throw Error(fmt::format("{}: not a part of a checkpoint", ids_path(folder, manifest.run, other)));
       const plan::Place place = job.ownership().place(ids[i]);
       if (place.owner != rank) continue;
-      const std::uint32_t index = own.indexes()[place.local];
+      const std::uint32_t index = owned.indexes()[place.local];
       state.values[index] = as_value(values[i]);
       found[index] = true;
     }

@@ -14,7 +14,7 @@
 #include "engine/exchange.h"
 #include "kernels/checkpoint_file.h"
 #include "kernels/dense_job.h"
-#include "launch/wire_up.h"
+#include "launch/bootstrap.h"
 
 namespace edgewire::kernels {
 
@@ -31,7 +31,7 @@ struct ResumedState {
 class Checkpoint {
  public:
   /// Collective. Makes the folder. Throws Error when it holds a checkpoint and `resumed` is another folder.
-  Checkpoint(launch::WireUp& wire, DenseJob& job, std::string folder, std::string what,
+  Checkpoint(launch::Bootstrap& bootstrap, DenseJob& job, std::string folder, std::string what,
              const std::string& resumed);
 
   /// Starts to write this process's values, by index, of which it takes a copy. After kept(true).
@@ -48,7 +48,7 @@ class Checkpoint {
   CheckpointHeader header(const Magic& magic) const;
   void write();
 
-  launch::WireUp& wire_;
+  launch::Bootstrap& bootstrap_;
   DenseJob& job_;
   std::string folder_;
   std::string what_;
@@ -62,7 +62,7 @@ class Checkpoint {
 
 /// Reads the checkpoint of `folder`, written by any number of processes. Collective. Throws Error that names
 /// the file when something is missing, torn, of another run or of another graph or kernel.
-ResumedState resume(launch::WireUp& wire, const std::string& folder, const std::string& what,
+ResumedState resume(launch::Bootstrap& bootstrap, const std::string& folder, const std::string& what,
                     const DenseJob& job);
 
 }  // namespace edgewire::kernels

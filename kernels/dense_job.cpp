@@ -79,12 +79,12 @@ static_assert(kRowBlock == plan::MovedRows::kBlock);
 
 }  // namespace
 
-DenseJob::DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const DenseOptions& options,
+DenseJob::DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const DenseOptions& options,
                    const topology::Machine& machine)
-    : wire_(wire),
+    : bootstrap_(bootstrap),
       graph_(graph),
       pool_(std::make_unique<engine::WorkerPool>(
-          topology::place(machine, wire.local_rank(), wire.local_size(), options.workers))) {
+          topology::place(machine, bootstrap.local_rank(), bootstrap.local_size(), options.workers))) {
   share_cards(machine);
   link_ = transport::create(options.transport, settings(options));
   agree(options);
@@ -102,41 +102,42 @@ DenseJob::DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const De
 /// core for polling where enough are spare.
 void DenseJob::share_cards(const topology::Machine& machine) {
   const int node = topology::first_node(pool_->placement(), machine);
-  address_ = wire_.address();
-  const auto& hosts = wire_.nodes();
-  const auto nodes = wire_.allgather(std::to_string(node));
+  address_ = bootstrap_.address();
+  const auto& hosts = bootstrap_.nodes();
+  const auto nodes = bootstrap_.allgather(std::to_string(node));
   for (std::size_t p = 0; p < nodes.size(); ++p) {
-    if (!hosts.empty() && hosts[p] != hosts[static_cast<std::size_t>(wire_.rank())]) continue;
-    if (static_cast<int>(p) == wire_.rank()) process_index_ = static_cast<int>(process_nodes_.size());
+    if (!hosts.empty() && hosts[p] != hosts[static_cast<std::size_t>(bootstrap_.rank())]) continue;
+    if (static_cast<int>(p) == bootstrap_.rank()) process_index_ = static_cast<int>(process_nodes_.size());
     process_nodes_.push_back(std::stoi(nodes[p]));
   }
   std::vector<int> card_nodes;
-  for (const auto& one : wire_.wanted_interfaces()) card_nodes.push_back(topology::node_of_card(one.name));
+  for (const auto& one : bootstrap_.wanted_interfaces())
+    card_nodes.push_back(topology::node_of_card(one.name));
   const int card =
       topology::share_cards(card_nodes, process_nodes_)[static_cast<std::size_t>(process_index_)];
-  if (card >= 0) address_ = wire_.wanted_interfaces()[static_cast<std::size_t>(card)].address;
+  if (card >= 0) address_ = bootstrap_.wanted_interfaces()[static_cast<std::size_t>(card)].address;
   char name[256] = "?";
   gethostname(name, sizeof name - 1);
-  const auto spare = topology::spare_cpus(machine, wire_.local_size(), pool_->workers());
-  if (spare.size() >= static_cast<std::size_t>(wire_.local_size()))
-    poll_cpu_ = spare[static_cast<std::size_t>(wire_.local_rank())];
+  const auto spare = topology::spare_cpus(machine, bootstrap_.local_size(), pool_->workers());
+  if (spare.size() >= static_cast<std::size_t>(bootstrap_.local_size()))
+    poll_cpu_ = spare[static_cast<std::size_t>(bootstrap_.local_rank())];
   place_ = fmt::format("{}: {}", name, topology::describe(pool_->placement(), machine));
   if (!hosts.empty()) place_ += "; network " + address_;
 }
 
 transport::Settings DenseJob::settings(const DenseOptions& options) {
   transport::Settings settings;
-  settings.rank = wire_.rank();
-  settings.size = wire_.size();
+  settings.rank = bootstrap_.rank();
+  settings.size = bootstrap_.size();
   settings.lanes = options.workers;
   settings.kinds = engine::kFirstLaneKind + options.workers;
-  settings.secret = wire_.secret();
+  settings.secret = bootstrap_.secret();
   settings.address = address_;
   settings.process_nodes = process_nodes_;
   settings.process_index = process_index_;
   settings.peer_timeout_s = options.peer_timeout_s;
-  settings.health = &wire_.health();
-  settings.nodes = wire_.nodes();
+  settings.health = &bootstrap_.health();
+  settings.nodes = bootstrap_.nodes();
   settings.verbs = options.verbs;
   settings.verbs.poll_cpu = poll_cpu_;
   settings.dpdk = options.dpdk;
@@ -148,7 +149,7 @@ void DenseJob::agree(const DenseOptions& options) {
   const std::string strategy =
       options.choose_strategy ? "auto" : std::string(plan::to_name(options.strategy));
   engine::check_agreement(
-      wire_,
+      bootstrap_,
       fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, layout {}, {} workers; "
                   "{} edges/s, "
                   "link rate {}{}",
@@ -166,13 +167,13 @@ double DenseJob::link_rate(const DenseOptions& options) {
 }
 
 double DenseJob::measure_link_rate(const DenseOptions& options) {
-  return engine::measure_link(wire_, options.transport, settings(options), handshake_messages_);
+  return engine::measure_link(bootstrap_, options.transport, settings(options), handshake_messages_);
 }
 
 double DenseJob::compute_rate(const DenseOptions& options) {
   if (options.assumed_compute_rate > 0) return options.assumed_compute_rate;
   if (worker_edges_per_s_ == 0) {
-    const auto all = launch::allgather(wire_, std::vector{measure_compute_rate(*pool_)});
+    const auto all = launch::allgather(bootstrap_, std::vector{measure_compute_rate(*pool_)});
     worker_edges_per_s_ = std::ranges::min(all)[0];
   }
   return worker_edges_per_s_;
@@ -184,15 +185,15 @@ void DenseJob::choose_ownership(const DenseOptions& options) {
     std::vector<std::string> candidates{"hash", "ranges"};
     if (options.ownership != "auto") candidates.push_back(options.ownership.substr(5));
     ownership_name_ = "hash";
-    if (wire_.size() > 1) {
+    if (bootstrap_.size() > 1) {
       auto choice = kernels::choose_ownership(
-          wire_, graph_, candidates,
+          bootstrap_, graph_, candidates,
           {link_rate(options), compute_rate(options) * options.workers, plan::value_bytes(options.encoding)});
       ownership_name_ = choice.ownership;
       ownership_table_ = std::move(choice.table);
     }
   }
-  ownership_ = plan::Ownership::create(ownership_name_, graph_.offsets(), wire_.size());
+  ownership_ = plan::Ownership::create(ownership_name_, graph_.offsets(), bootstrap_.size());
 }
 
 void DenseJob::build(const DenseOptions& options, const topology::Machine& machine) {
@@ -216,16 +217,16 @@ void DenseJob::build(const DenseOptions& options, const topology::Machine& machi
   plan::ExchangePlan& plan = *made;
   matching_ = plan.matching();
   if (!plan.covers().empty()) balance(plan, for_each);
-  exchange_ = std::make_unique<engine::Exchange>(wire_, *link_, *own_, plan, strategy_, options.encoding,
-                                                 options.workers, for_each);
+  exchange_ = std::make_unique<engine::Exchange>(bootstrap_, *link_, *owned_, plan, strategy_,
+                                                 options.encoding, options.workers, for_each);
   const std::uint64_t share =
       plan.edges() / (kColumnsPerWorker * static_cast<std::uint64_t>(options.workers));
   column_bounds_ = plan.cut_columns(sizes.column_width, std::max<std::uint64_t>(share, 1 << 16), for_each);
-  plan.address_by_column(column_bounds_, *own_, for_each);
+  plan.address_by_column(column_bounds_, *owned_, for_each);
   spread_columns(machine);
   tiles_ = build_tiles(*pool_, PlanReader(plan), column_bounds_, memory_nodes_, sizes);
   build_mirror_tiles(plan, sizes);
-  plan.return_indexes(column_bounds_, *own_, for_each);
+  plan.return_indexes(column_bounds_, *owned_, for_each);
   exchange_->deal_columns(column_bounds_, [this](std::size_t column) { return tiles_.edges(column); });
   count_traffic();
   const std::uint64_t rows = graph_.vertices() / (16 * static_cast<std::uint64_t>(options.workers)) + 1;
@@ -239,11 +240,11 @@ void DenseJob::order_vertices(const DenseOptions& options, const TileSizes& size
                               const plan::ForEach& for_each) {
   layout_ = options.layout;
   if (!options.choose_layout) {
-    own_ = std::make_unique<plan::OwnVertices>(graph_, *ownership_, wire_.rank(), layout_, for_each);
+    owned_ = std::make_unique<plan::OwnedVertices>(graph_, *ownership_, bootstrap_.rank(), layout_, for_each);
     return;
   }
-  auto choice = choose_layout(wire_, graph_, *ownership_, *pool_, sizes, for_each);
-  own_ = std::move(choice.own);
+  auto choice = choose_layout(bootstrap_, graph_, *ownership_, *pool_, sizes, for_each);
+  owned_ = std::move(choice.owned);
   layout_ = choice.layout;
   layout_reason_ = std::move(choice.reason);
 }
@@ -252,19 +253,19 @@ std::unique_ptr<plan::ExchangePlan> DenseJob::make_plan(const DenseOptions& opti
                                                         const plan::ForEach& for_each) {
   const auto with = [&](plan::Strategy strategy) {
     strategy_ = strategy;
-    return std::make_unique<plan::ExchangePlan>(graph_, *ownership_, wire_.rank(), *own_, strategy,
+    return std::make_unique<plan::ExchangePlan>(graph_, *ownership_, bootstrap_.rank(), *owned_, strategy,
                                                 options.workers, for_each);
   };
   auto plan = with(options.strategy);
-  if (!options.choose_strategy || wire_.size() == 1) return plan;
+  if (!options.choose_strategy || bootstrap_.size() == 1) return plan;
   const double rate = link_rate(options);
   double values = 0;
   for (const auto& stream : plan->streams()) values += stream.slots;
   const std::vector<double> mine{
       values * static_cast<double>(plan::value_bytes(options.encoding)) / rate,
-      static_cast<double>(own_->edges()) / (compute_rate(options) * options.workers)};
+      static_cast<double>(owned_->edges()) / (compute_rate(options) * options.workers)};
   std::vector<double> most(2);  // seconds sending and computing, of the most loaded process
-  for (const auto& one : launch::allgather(wire_, mine)) {
+  for (const auto& one : launch::allgather(bootstrap_, mine)) {
     for (std::size_t i = 0; i < 2; ++i) most[i] = std::max(most[i], one[i]);
   }
   const bool wire_limits = most[0] > most[1];
@@ -281,7 +282,7 @@ std::unique_ptr<plan::ExchangePlan> DenseJob::make_plan(const DenseOptions& opti
 /// Local columns go to the nodes of the workers in turn.
 void DenseJob::spread_columns(const topology::Machine& machine) {
   const auto& workers = pool_->placement().workers;
-  const auto end = std::upper_bound(column_bounds_.begin(), column_bounds_.end(), own_->count());
+  const auto end = std::upper_bound(column_bounds_.begin(), column_bounds_.end(), owned_->count());
   const auto local = static_cast<std::size_t>(end - column_bounds_.begin()) - 1;
   for (std::size_t c = 0; c < local; ++c) column_nodes_.push_back(workers[c % workers.size()].node);
   if (machine.nodes.size() == 1) return;
@@ -292,14 +293,14 @@ void DenseJob::spread_columns(const topology::Machine& machine) {
 }
 
 void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan, const TileSizes& sizes) {
-  mirror_tiles_.resize(static_cast<std::size_t>(wire_.size()));
+  mirror_tiles_.resize(static_cast<std::size_t>(bootstrap_.size()));
   if (plan.covers().empty()) return;
   const auto bounds = std::span(column_bounds_).first(column_nodes_.size() + 1);
-  const auto addresses = plan.own_addresses();
+  const auto addresses = plan.owned_addresses();
   for (const auto& stream : exchange_->incoming()) {
     if (!stream.mirrors || stream.targets.empty()) continue;
     const plan::MovedRows rows(exchange_->take_moved(stream.peer), stream.peer,
-                               static_cast<std::uint32_t>(stream.targets.size()), own_->count());
+                               static_cast<std::uint32_t>(stream.targets.size()), owned_->count());
     mirror_tiles_[static_cast<std::size_t>(stream.peer)] =
         build_tiles(*pool_, MovedReader(rows, addresses), bounds,
                     std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1), sizes);
@@ -308,7 +309,7 @@ void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan, const TileSize
 
 /// All processes agree which edges either of two of them computes, and hand over those that move.
 void DenseJob::balance(plan::ExchangePlan& plan, const plan::ForEach& for_each) {
-  const auto processes = static_cast<std::size_t>(wire_.size());
+  const auto processes = static_cast<std::size_t>(bootstrap_.size());
   const auto& covers = plan.covers();
   std::vector<std::uint64_t> mine(2 * processes);  // of moved and free edges, and all that are in neither
   for (std::size_t p = 0; p < processes; ++p) {
@@ -316,8 +317,8 @@ void DenseJob::balance(plan::ExchangePlan& plan, const plan::ForEach& for_each) 
     mine[processes + p] = covers[p].free_edges;
   }
   mine.push_back(plan.edges());
-  plan::Traffic edges(wire_.size()), moved(wire_.size()), free(wire_.size());
-  const auto rows = launch::allgather(wire_, mine);
+  plan::Traffic edges(bootstrap_.size()), moved(bootstrap_.size()), free(bootstrap_.size());
+  const auto rows = launch::allgather(bootstrap_, mine);
   for (std::size_t from = 0; from < processes; ++from) {
     const auto& row = rows[from];
     edges.at(from, from) = row.back();
@@ -331,17 +332,17 @@ void DenseJob::balance(plan::ExchangePlan& plan, const plan::ForEach& for_each) 
     }
   }
   const auto balanced = plan::balance(edges, moved, free);
-  const auto me = static_cast<std::size_t>(wire_.rank());
+  const auto me = static_cast<std::size_t>(bootstrap_.rank());
   std::vector<std::uint64_t> more;
   for (std::size_t to = 0; to < processes; ++to) more.push_back(balanced.at(me, to) - moved.at(me, to));
   plan.move_edges(more, for_each);
 }
 
 void DenseJob::count_traffic() {
-  traffic_ = plan::Traffic(wire_.size());
-  std::vector<std::uint64_t> to(static_cast<std::size_t>(wire_.size()));
+  traffic_ = plan::Traffic(bootstrap_.size());
+  std::vector<std::uint64_t> to(static_cast<std::size_t>(bootstrap_.size()));
   for (const auto& stream : exchange_->outgoing()) to[static_cast<std::size_t>(stream.peer)] += stream.slots;
-  const auto rows = launch::allgather(wire_, to);
+  const auto rows = launch::allgather(bootstrap_, to);
   for (std::size_t p = 0; p < rows.size(); ++p) {
     for (std::size_t q = 0; q < to.size(); ++q) traffic_.at(p, q) = rows[p][q];
   }
@@ -349,9 +350,9 @@ void DenseJob::count_traffic() {
 
 std::vector<engine::IterationRecord> DenseJob::iterate(engine::Step& step, engine::IterationOptions options) {
   options.column_nodes = column_nodes_;
-  setup_messages_ = wire_.messages_sent() + link_->counters().handshake_messages + handshake_messages_ +
+  setup_messages_ = bootstrap_.messages_sent() + link_->counters().handshake_messages + handshake_messages_ +
                     exchange_->setup_messages();
-  return engine::iterate(*pool_, *exchange_, column_bounds_, own_->indexes(), step, options);
+  return engine::iterate(*pool_, *exchange_, column_bounds_, owned_->indexes(), step, options);
 }
 
 }  // namespace edgewire::kernels

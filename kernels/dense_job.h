@@ -11,8 +11,8 @@
 #include "engine/worker_pool.h"
 #include "graph/graph_file.h"
 #include "kernels/tile.h"
-#include "launch/wire_up.h"
-#include "plan/own_vertices.h"
+#include "launch/bootstrap.h"
+#include "plan/owned_vertices.h"
 #include "plan/ownership.h"
 #include "plan/volume.h"
 #include "topology/machine.h"
@@ -59,7 +59,7 @@ std::string_view to_name(PlanSource source) noexcept;
 /// One process's part of a job with a dense kernel. Collective; throws Error. `graph` and `wire` outlive it.
 class DenseJob {
  public:
-  DenseJob(launch::WireUp& wire, const graph::GraphFile& graph, const DenseOptions& options,
+  DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const DenseOptions& options,
            const topology::Machine& machine = topology::discover());
 
   const graph::GraphFile& graph() const noexcept { return graph_; }
@@ -67,7 +67,7 @@ class DenseJob {
   const std::string& ownership_name() const noexcept { return ownership_name_; }
   /// At rank 0: lines that say why it was chosen; empty when it was given.
   const std::string& ownership_table() const noexcept { return ownership_table_; }
-  const plan::OwnVertices& own() const noexcept { return *own_; }
+  const plan::OwnedVertices& owned() const noexcept { return *owned_; }
   const Tiles& tiles() const noexcept { return tiles_; }
   /// The edges of the sources that `peer` mirrors here, by local column; no columns when there are none.
   const Tiles& mirror_tiles(int peer) const noexcept { return mirror_tiles_[static_cast<std::size_t>(peer)]; }
@@ -122,7 +122,7 @@ class DenseJob {
   void build_mirror_tiles(const plan::ExchangePlan& plan, const TileSizes& sizes);
   void count_traffic();
   friend class PlanCache;
-  launch::WireUp& wire_;
+  launch::Bootstrap& bootstrap_;
   const graph::GraphFile& graph_;
   std::unique_ptr<engine::WorkerPool> pool_;
   std::string place_;
@@ -133,7 +133,7 @@ class DenseJob {
   std::unique_ptr<transport::Transport> link_;
   std::optional<plan::Ownership> ownership_;
   std::string ownership_name_, ownership_table_;
-  std::unique_ptr<plan::OwnVertices> own_;
+  std::unique_ptr<plan::OwnedVertices> owned_;
   std::unique_ptr<engine::Exchange> exchange_;
   std::vector<std::uint32_t> column_bounds_;
   std::vector<int> memory_nodes_;              ///< [column]: os_index; empty on machines with one node

@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "kernels/dense_job.h"
-#include "launch/wire_up.h"
+#include "launch/bootstrap.h"
 
 namespace edgewire::kernels {
 
 /// All vertices' values by global id at rank 0, elsewhere empty; `values` are by index of the own vertices.
 /// Collective.
-std::vector<float> gather_values(launch::WireUp& wire, const DenseJob& job, std::span<const float> values);
+std::vector<float> gather_values(launch::Bootstrap& bootstrap, const DenseJob& job,
+                                 std::span<const float> values);
 
 /// Order-independent hash of the values of the own vertices; the sum over processes is the checksum of a
 /// result.

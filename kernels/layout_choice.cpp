@@ -19,7 +19,7 @@ namespace edgewire::kernels {
 namespace {
 
 constexpr std::uint32_t kBlock = kRowBlock;
-static_assert(kBlock == plan::OwnVertices::kBlock);
+static_assert(kBlock == plan::OwnedVertices::kBlock);
 
 struct Subject {
   const graph::GraphFile& graph;
@@ -28,15 +28,15 @@ struct Subject {
 };
 
 /// Sample runs of row blocks: [block].
-std::vector<bool> sample_blocks(const plan::OwnVertices& own) {
+std::vector<bool> sample_blocks(const plan::OwnedVertices& owned) {
   constexpr std::uint64_t kRuns = 4;
-  const std::uint64_t wanted = std::max<std::uint64_t>(own.edges() / 8, 1 << 21);
-  std::vector<bool> sampled((own.count() + kBlock - 1) / kBlock);
+  const std::uint64_t wanted = std::max<std::uint64_t>(owned.edges() / 8, 1 << 21);
+  std::vector<bool> sampled((owned.count() + kBlock - 1) / kBlock);
   std::uint64_t before = 0, taken = 0;  // of the run
   std::uint64_t run = 0;
   for (std::uint32_t b = 0; b < sampled.size(); ++b) {
-    const std::uint64_t edges = own.edges(b * kBlock, std::min((b + 1) * kBlock, own.count()));
-    while (run + 1 < kRuns && before >= own.edges() / kRuns * (run + 1)) ++run, taken = 0;
+    const std::uint64_t edges = owned.edges(b * kBlock, std::min((b + 1) * kBlock, owned.count()));
+    while (run + 1 < kRuns && before >= owned.edges() / kRuns * (run + 1)) ++run, taken = 0;
     if (taken < wanted / kRuns) {
       sampled[b] = true;
       taken += edges;
@@ -49,29 +49,29 @@ std::vector<bool> sample_blocks(const plan::OwnVertices& own) {
 /// The edges between own vertices whose sources lie in sampled blocks.
 class SampleReader final : public EdgeReader {
  public:
-  SampleReader(const Subject& subject, const plan::OwnVertices& own)
-      : subject_(subject), own_(own), sampled_(sample_blocks(own)) {}
+  SampleReader(const Subject& subject, const plan::OwnedVertices& owned)
+      : subject_(subject), owned_(owned), sampled_(sample_blocks(owned)) {}
 
   /// Cuts the destinations into columns as a plan would, by every eighth block. To be called first.
   const std::vector<std::uint32_t>& cut_columns(std::uint32_t width, int workers) {
-    std::vector<std::uint64_t> counts(own_.count() / plan::kColumnGranule + 1);
+    std::vector<std::uint64_t> counts(owned_.count() / plan::kColumnGranule + 1);
     std::vector<std::uint32_t> ends;
     std::uint64_t all = 0;
     for (std::uint32_t b = 0; b < sampled_.size(); b += 8) {
-      visit(b * kBlock, std::min((b + 1) * kBlock, own_.count()), ends,
+      visit(b * kBlock, std::min((b + 1) * kBlock, owned_.count()), ends,
             [&](std::uint32_t destination) { ++counts[destination / plan::kColumnGranule], ++all; });
     }
     const std::uint64_t most = all / (kColumnsPerWorker * static_cast<std::uint64_t>(workers));
-    plan::cut_columns(bounds_, 0, own_.count(), width, most, counts);
+    plan::cut_columns(bounds_, 0, owned_.count(), width, most, counts);
     address_.emplace(bounds_);
     return bounds_;
   }
 
-  std::uint32_t sources() const override { return own_.count(); }
+  std::uint32_t sources() const override { return owned_.count(); }
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
     std::uint64_t sum = 0;
     for (std::uint32_t b = first; b < last; b += kBlock)
-      if (sampled_[b / kBlock]) sum += own_.edges(b, std::min(b + kBlock, last));
+      if (sampled_[b / kBlock]) sum += owned_.edges(b, std::min(b + kBlock, last));
     return sum;
   }
   void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
@@ -93,11 +93,11 @@ class SampleReader final : public EdgeReader {
     std::uint32_t edges = 0;
     subject_.ownership.visit([&](const auto& scheme) {
       for (std::uint32_t i = first; i < last; ++i) {
-        const std::uint32_t v = own_.ids()[i];
+        const std::uint32_t v = owned_.ids()[i];
         for (std::uint64_t e = offsets[v]; e < offsets[v + std::size_t{1}]; ++e) {
           const plan::Place place = scheme.place(targets[e]);
           if (place.owner != subject_.rank) continue;
-          edge(own_.indexes()[place.local]);
+          edge(owned_.indexes()[place.local]);
           ++edges;
         }
         ends[i - first] = edges;
@@ -106,21 +106,21 @@ class SampleReader final : public EdgeReader {
   }
 
   const Subject& subject_;
-  const plan::OwnVertices& own_;
+  const plan::OwnedVertices& owned_;
   std::vector<bool> sampled_;
   std::vector<std::uint32_t> bounds_{0};
   std::optional<plan::ColumnAddresses> address_;
 };
 
 /// Seconds that a sweep over all own edges would take, by the sample.
-double sweep_seconds(const Subject& subject, const plan::OwnVertices& own, engine::WorkerPool& pool,
+double sweep_seconds(const Subject& subject, const plan::OwnedVertices& owned, engine::WorkerPool& pool,
                      const TileSizes& sizes) {
   using Clock = std::chrono::steady_clock;
   constexpr int kSweeps = 3;
-  SampleReader reader(subject, own);
+  SampleReader reader(subject, owned);
   const auto& bounds = reader.cut_columns(sizes.column_width, pool.workers());
   const Tiles tiles = build_tiles(pool, reader, bounds, {}, sizes);
-  const topology::PageVector<float> x(own.count(), 1.0F);
+  const topology::PageVector<float> x(owned.count(), 1.0F);
   std::vector<std::vector<double>> sums(static_cast<std::size_t>(pool.workers()));
   for (auto& one : sums) one.resize(kColumnWidth);
   double best = 0;
@@ -133,12 +133,12 @@ double sweep_seconds(const Subject& subject, const plan::OwnVertices& own, engin
     if (sweep <= 1 || seconds < best) best = seconds;  // the first sweep only warms up
   }
   return tiles.edges() == 0 ? 0
-                            : best / static_cast<double>(tiles.edges()) * static_cast<double>(own.edges());
+                            : best / static_cast<double>(tiles.edges()) * static_cast<double>(owned.edges());
 }
 
 /// How likely two edges between own vertices lie in the same tile, in given and in degree order; by an edge
 /// of one row in each block.
-std::pair<double, double> density(const Subject& subject, const plan::OwnVertices& by_degree,
+std::pair<double, double> density(const Subject& subject, const plan::OwnedVertices& by_degree,
                                   const plan::ForEach& for_each) {
   constexpr std::uint32_t kStep = kBlock / 2 + 1;
   constexpr std::uint64_t kPiece = 1 << 11;
@@ -181,7 +181,7 @@ std::pair<double, double> density(const Subject& subject, const plan::OwnVertice
 }
 
 /// Whether the given order may be the better one.
-bool worth_measuring(const Subject& subject, const plan::OwnVertices& by_degree,
+bool worth_measuring(const Subject& subject, const plan::OwnedVertices& by_degree,
                      const plan::ForEach& for_each) {
   if (by_degree.count() <= kStripWidth) return false;  // one strip: all of it lies in the cache
   const double tiles = static_cast<double>(by_degree.count()) / kStripWidth *
@@ -192,22 +192,23 @@ bool worth_measuring(const Subject& subject, const plan::OwnVertices& by_degree,
 
 }  // namespace
 
-LayoutChoice choose_layout(launch::WireUp& wire, const graph::GraphFile& graph,
+LayoutChoice choose_layout(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                            const plan::Ownership& ownership, engine::WorkerPool& pool, const TileSizes& sizes,
                            const plan::ForEach& for_each) {
-  const Subject subject{graph, ownership, static_cast<std::uint32_t>(wire.rank())};
+  const Subject subject{graph, ownership, static_cast<std::uint32_t>(bootstrap.rank())};
   const auto order = [&](plan::Layout layout) {
-    return std::make_unique<plan::OwnVertices>(graph, ownership, wire.rank(), layout, for_each);
+    return std::make_unique<plan::OwnedVertices>(graph, ownership, bootstrap.rank(), layout, for_each);
   };
   LayoutChoice choice;
-  choice.own = order(plan::Layout::degree);
+  choice.owned = order(plan::Layout::degree);
   std::vector<double> seconds(2);  // given, degree
-  std::unique_ptr<plan::OwnVertices> given;
-  if (worth_measuring(subject, *choice.own, for_each)) {
+  std::unique_ptr<plan::OwnedVertices> given;
+  if (worth_measuring(subject, *choice.owned, for_each)) {
     given = order(plan::Layout::given);
-    seconds = {sweep_seconds(subject, *given, pool, sizes), sweep_seconds(subject, *choice.own, pool, sizes)};
+    seconds = {sweep_seconds(subject, *given, pool, sizes),
+               sweep_seconds(subject, *choice.owned, pool, sizes)};
   }
-  const auto all = launch::allgather(wire, seconds);
+  const auto all = launch::allgather(bootstrap, seconds);
   seconds = {0, 0};
   for (const auto& one : all) {
     for (std::size_t i = 0; i < 2; ++i) seconds[i] += one[i];
@@ -218,7 +219,7 @@ LayoutChoice choose_layout(launch::WireUp& wire, const graph::GraphFile& graph,
   }
   if (seconds[0] < 0.95 * seconds[1]) {
     choice.layout = plan::Layout::given;
-    choice.own = given != nullptr ? std::move(given) : order(plan::Layout::given);
+    choice.owned = given != nullptr ? std::move(given) : order(plan::Layout::given);
   }
   choice.reason = fmt::format("{}: by a sample, a sweep takes {:.4g} ms in given order, {:.4g} ms by degree",
                               choice.layout == plan::Layout::given ? "given" : "degree", 1e3 * seconds[0],

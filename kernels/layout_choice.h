@@ -7,14 +7,14 @@
 #include "engine/worker_pool.h"
 #include "graph/graph_file.h"
 #include "kernels/tile.h"
-#include "launch/wire_up.h"
-#include "plan/own_vertices.h"
+#include "launch/bootstrap.h"
+#include "plan/owned_vertices.h"
 #include "plan/ownership.h"
 
 namespace edgewire::kernels {
 
 struct LayoutChoice {
-  std::unique_ptr<plan::OwnVertices> own;
+  std::unique_ptr<plan::OwnedVertices> owned;
   plan::Layout layout = plan::Layout::degree;  ///< the same in all processes
   std::string reason;                          ///< one line
 };
@@ -23,7 +23,7 @@ struct LayoutChoice {
 /// order keeps neighbours together (its edges meet in fewer tiles than by chance) builds the tiles of an
 /// eighth of the edges between its own vertices in both orders, in four runs of neighbouring sources, so that
 /// they are as dense as all tiles will be, and sweeps them. Collective; throws Error.
-LayoutChoice choose_layout(launch::WireUp& wire, const graph::GraphFile& graph,
+LayoutChoice choose_layout(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                            const plan::Ownership& ownership, engine::WorkerPool& pool, const TileSizes& sizes,
                            const plan::ForEach& for_each);
 

@@ -42,13 +42,13 @@ Candidate judge(const graph::GraphFile& graph, const std::string& name, int proc
 
 }  // namespace
 
-OwnershipChoice choose_ownership(launch::WireUp& wire, const graph::GraphFile& graph,
+OwnershipChoice choose_ownership(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                                  const std::vector<std::string>& candidates, const OwnershipCosts& costs) {
   OwnershipChoice choice;
-  if (wire.rank() == 0) {
+  if (bootstrap.rank() == 0) {
     graph.verify_rows(0, graph.vertices());
     std::vector<Candidate> judged;
-    for (const auto& name : candidates) judged.push_back(judge(graph, name, wire.size(), costs));
+    for (const auto& name : candidates) judged.push_back(judge(graph, name, bootstrap.size(), costs));
     const auto best =
         std::min_element(judged.begin(), judged.end(),
                          [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; }) -
@@ -60,7 +60,7 @@ OwnershipChoice choose_ownership(launch::WireUp& wire, const graph::GraphFile& g
     }
     graph.release_rows(0, graph.vertices());
   }
-  choice.ownership = wire.allgather(choice.ownership)[0];
+  choice.ownership = bootstrap.allgather(choice.ownership)[0];
   return choice;
 }
 

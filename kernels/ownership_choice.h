@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "graph/graph_file.h"
-#include "launch/wire_up.h"
+#include "launch/bootstrap.h"
 #include "plan/volume.h"
 
 namespace edgewire::kernels {
@@ -24,7 +24,7 @@ struct OwnershipChoice {
 /// Rank 0 counts distinct destinations (strategy `slots`) and edges of each process exactly, in one pass over
 /// the graph for each candidate; the best one has the shortest time of sending or computing, whichever is
 /// longer, of its most loaded process. Collective; throws Error.
-OwnershipChoice choose_ownership(launch::WireUp& wire, const graph::GraphFile& graph,
+OwnershipChoice choose_ownership(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                                  const std::vector<std::string>& candidates, const OwnershipCosts& costs);
 
 }  // namespace edgewire::kernels

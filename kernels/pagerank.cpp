@@ -24,13 +24,13 @@ double rounding_bound(const PageRankOptions& options, plan::Encoding encoding) {
 PageRank::PageRank(DenseJob& job, const PageRankOptions& options)
     : job_(job),
       options_(options),
-      count_(job.own().count()),
+      count_(job.owned().count()),
       ranks_(float_bytes(count_), -1, "ranks"),
       inverse_degrees_(float_bytes(count_), -1, "degrees"),
       values_(float_bytes(count_), -1, "source values"),
       next_(float_bytes(count_), -1, "source values") {
   const auto offsets = job.graph().offsets();
-  const auto ids = job.own().ids();
+  const auto ids = job.owned().ids();
   const double start = options.form_2015 ? 0 : 1.0 / static_cast<double>(job.graph().vertices());
   const auto ranks = ranks_.as<float>();
   const auto inverse_degrees = inverse_degrees_.as<float>();

@@ -34,8 +34,8 @@ std::uint64_t content_checksum(const std::string& path) {
 }
 
 /// All that the plan depends on, a line each.
-std::string to_key(const launch::WireUp& wire, const graph::GraphFile& graph, const std::string& transport,
-                   const DenseOptions& options, const TileSizes& sizes) {
+std::string to_key(const launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                   const std::string& transport, const DenseOptions& options, const TileSizes& sizes) {
   std::string key;
   const auto line = [&key](const char* name, const auto& value) {
     key += fmt::format("{} {}\n", name, value);
@@ -46,8 +46,8 @@ std::string to_key(const launch::WireUp& wire, const graph::GraphFile& graph, co
   line("graph", fmt::format("{:016x}", graph.checksum()));
   line("vertices", graph.vertices());
   line("edges", graph.edges());
-  line("processes", wire.size());
-  line("rank", wire.rank());
+  line("processes", bootstrap.size());
+  line("rank", bootstrap.rank());
   line("workers", options.workers);
   line("ownership", options.ownership);
   if (const auto path = partition_file(options.ownership); !path.empty())
@@ -113,8 +113,8 @@ void tiles_section(PlanFileReader& file, Tiles& tiles, std::span<const std::uint
   tiles = Tiles(bounds, sizes, words, std::move(memory));
 }
 
-bool can_be_columns(std::span<const std::uint32_t> bounds, std::uint32_t own) {
-  if (bounds.empty() || bounds[0] != 0 || !std::ranges::binary_search(bounds, own)) return false;
+bool can_be_columns(std::span<const std::uint32_t> bounds, std::uint32_t owned) {
+  if (bounds.empty() || bounds[0] != 0 || !std::ranges::binary_search(bounds, owned)) return false;
   for (std::size_t c = 0; c + 1 < bounds.size(); ++c)
     if (bounds[c] >= bounds[c + 1] || bounds[c + 1] - bounds[c] > kColumnWidth) return false;
   return true;
@@ -135,8 +135,8 @@ PlanCache::PlanCache(DenseJob& job, const DenseOptions& options, const topology:
       }),
       path_(std::filesystem::path(options.plan_cache) /
             fmt::format("{}.plan-{}-of-{}", std::filesystem::path(job.graph_.path()).filename().string(),
-                        job.wire_.rank(), job.wire_.size())),
-      key_(to_key(job.wire_, job.graph_, std::string(job.link_->name()), options,
+                        job.bootstrap_.rank(), job.bootstrap_.size())),
+      key_(to_key(job.bootstrap_, job.graph_, std::string(job.link_->name()), options,
                   TileSizes::for_caches(machine.l1_bytes, machine.l2_bytes))) {}
 
 /// All that is kept, in order, for writing and reading alike.
@@ -150,7 +150,7 @@ void PlanCache::sections(File& file, Incoming& incoming, Outgoing& outgoing,
   file.value(job_.layout_);
   file(job_.layout_reason_);
   file.value(job_.matching_);
-  job_.own_->arrays(file);
+  job_.owned_->arrays(file);
   file(job_.column_bounds_);
   columns_known();
   const auto local = std::span(job_.column_bounds_).first(job_.column_nodes_.size() + 1);
@@ -169,12 +169,12 @@ void PlanCache::sections(File& file, Incoming& incoming, Outgoing& outgoing,
 std::uint64_t PlanCache::read() {
   job_.plan_file_ = std::make_shared<PlanFileReader>(path_, key_, for_each_);
   PlanFileReader& file = *job_.plan_file_;
-  job_.own_ = std::make_unique<plan::OwnVertices>();
+  job_.owned_ = std::make_unique<plan::OwnedVertices>();
   sections(file, incoming_, outgoing_, [&] {
-    const int rank = job_.wire_.rank(), size = job_.wire_.size();
+    const int rank = job_.bootstrap_.rank(), size = job_.bootstrap_.size();
     job_.ownership_ = plan::Ownership::create(job_.ownership_name_, job_.graph_.offsets(), size);
-    if (!job_.own_->fit(*job_.ownership_, rank, for_each_)) file.fail("other vertices");
-    if (!can_be_columns(job_.column_bounds_, job_.own_->count())) file.fail("faulty columns");
+    if (!job_.owned_->fit(*job_.ownership_, rank, for_each_)) file.fail("other vertices");
+    if (!can_be_columns(job_.column_bounds_, job_.owned_->count())) file.fail("faulty columns");
     job_.spread_columns(machine_);
     job_.mirror_tiles_.resize(static_cast<std::size_t>(size));
     const int streams = size * plan::streams_per_peer(job_.strategy_, options_.workers);
@@ -192,7 +192,7 @@ void PlanCache::drop() {
   job_.strategy_reason_.clear();
   job_.layout_reason_.clear();
   job_.matching_ = 0;
-  job_.own_.reset();
+  job_.owned_.reset();
   job_.column_bounds_.clear();
   job_.column_nodes_.clear();
   job_.memory_nodes_.clear();
@@ -213,7 +213,7 @@ bool PlanCache::take() {
       mine += fmt::format("plan cache not used: {}", error.what());
     }
   }
-  const auto all = job_.wire_.allgather(mine);
+  const auto all = job_.bootstrap_.allgather(mine);
   const auto without = std::ranges::find_if(all, [](const auto& one) { return !one.starts_with('+'); });
   if (without != all.end())
     job_.plan_cache_note_ = without->substr(1);
@@ -232,9 +232,9 @@ bool PlanCache::take() {
   });
   job_.seconds_load = seconds_since(start);
   start = Clock::now();
-  job_.exchange_ =
-      std::make_unique<engine::Exchange>(job_.wire_, *job_.link_, std::move(incoming_), std::move(outgoing_),
-                                         job_.strategy_, options_.encoding, options_.workers);
+  job_.exchange_ = std::make_unique<engine::Exchange>(job_.bootstrap_, *job_.link_, std::move(incoming_),
+                                                      std::move(outgoing_), job_.strategy_, options_.encoding,
+                                                      options_.workers);
   job_.exchange_->deal_columns(job_.column_bounds_,
                                [this](std::size_t column) { return job_.tiles_.edges(column); });
   job_.count_traffic();
@@ -246,7 +246,7 @@ void PlanCache::keep() {
   const auto start = Clock::now();
   std::random_device random;
   const auto generation =
-      std::stoull(job_.wire_.allgather(std::to_string(std::uint64_t{random()} << 32 | random()))[0]);
+      std::stoull(job_.bootstrap_.allgather(std::to_string(std::uint64_t{random()} << 32 | random()))[0]);
   std::string fault;
   std::error_code ignored;  // writing says it better
   std::filesystem::create_directories(options_.plan_cache, ignored);
@@ -257,7 +257,7 @@ void PlanCache::keep() {
   } catch (const Error& error) {
     fault = fmt::format("plan cache not written: {}", error.what());
   }
-  const auto all = job_.wire_.allgather(fault);
+  const auto all = job_.bootstrap_.allgather(fault);
   const auto failed = std::ranges::find_if(all, [](const auto& one) { return !one.empty(); });
   if (failed == all.end())
     job_.plan_source_ = PlanSource::written;

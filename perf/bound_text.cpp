@@ -115,7 +115,7 @@ class Text {
     print("{:>+7.1f}%\n", excess * 100);
   }
 
-  /// They grow with the number of peers: what the wire-up of a large job costs.
+  /// They grow with the number of peers: what the bootstrap of a large job costs.
   void add_setup(const BoundRow& row) {
     if (row.processes == 1) return;
     const auto peers = static_cast<std::uint64_t>(row.processes - 1);

@@ -75,7 +75,7 @@ void set_bound(report::RunReport& report, const kernels::DenseJob& job, plan::St
 
 }  // namespace
 
-report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& job,
+report::RunReport gather_report(launch::Bootstrap& bootstrap, const kernels::DenseJob& job,
                                 const kernels::DenseOptions& options, const std::string& kernel,
                                 const ProcessFigures& figures) {
   report::RunReport report;
@@ -92,13 +92,13 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
   report.layout_reason = job.layout_reason();
   report.vertices = job.graph().vertices();
   report.edges = job.graph().edges();
-  report.processes = wire.size();
+  report.processes = bootstrap.size();
   report.workers = options.workers;
   report.iterations.resize(figures.iterations.size());
-  set_bound(report, job, job.strategy(), options.encoding, wire.nodes());
+  set_bound(report, job, job.strategy(), options.encoding, bootstrap.nodes());
   report.wire = plan::to_name(options.encoding);
 
-  const auto records = wire.gather(launch::pack(figures.iterations));
+  const auto records = bootstrap.gather(launch::pack(figures.iterations));
   const auto sent = job.link().counters();
   report.queue_frames.assign(sent.queue_frames.begin(), sent.queue_frames.end());
   while (!report.queue_frames.empty() && report.queue_frames.back() == 0) report.queue_frames.pop_back();
@@ -115,8 +115,8 @@ report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& j
                                    {sent.retransmitted_bytes, sent.duplicate_frames, sent.reordered_frames,
                                     sent.corrupt_frames, sent.foreign_frames, sent.missed_frames},
                                    sent.sends_in_place}};
-  for (auto& place : wire.gather(job.place())) report.placement.push_back(std::move(place));
-  const auto summaries = wire.gather(launch::pack(mine));
+  for (auto& place : bootstrap.gather(job.place())) report.placement.push_back(std::move(place));
+  const auto summaries = bootstrap.gather(launch::pack(mine));
   for (std::size_t p = 0; p < summaries.size(); ++p) {
     const auto iterations = launch::unpack<engine::IterationRecord>(records[p], p, report.iterations.size());
     for (std::size_t i = 0; i < iterations.size(); ++i) {

@@ -7,7 +7,7 @@
 
 #include "engine/iteration.h"
 #include "kernels/dense_job.h"
-#include "launch/wire_up.h"
+#include "launch/bootstrap.h"
 #include "report/run_report.h"
 
 namespace edgewire::perf {
@@ -21,7 +21,7 @@ struct ProcessFigures {
 
 /// Gathers the figures of all processes at rank 0 (elsewhere the result holds this process's only).
 /// Collective.
-report::RunReport gather_report(launch::WireUp& wire, const kernels::DenseJob& job,
+report::RunReport gather_report(launch::Bootstrap& bootstrap, const kernels::DenseJob& job,
                                 const kernels::DenseOptions& options, const std::string& kernel,
                                 const ProcessFigures& figures);
 

@@ -9,7 +9,7 @@
 #include <memory>
 #include <thread>
 
-#include "engine/meet.h"
+#include "engine/barrier.h"
 #include "error.h"
 #include "launch/packing.h"
 #include "transport/transport.h"
@@ -69,7 +69,7 @@ struct Share {
 
 class Bench {
  public:
-  Bench(launch::WireUp& wire, const NetbenchOptions& options);
+  Bench(launch::Bootstrap& bootstrap, const NetbenchOptions& options);
   NetbenchRow measure(NetbenchTest test, std::size_t bytes);
 
  private:
@@ -98,11 +98,12 @@ class Bench {
   }
   /// Makes progress; sleeps when there was nothing to do.
   void step(bool was_idle) {
-    if (!(was_idle && !options_.busy_poll ? link_->wait(kWait) : link_->poll()) || wire_.health().failed())
-      throw Error(wire_.health().message());
+    if (!(was_idle && !options_.busy_poll ? link_->wait(kWait) : link_->poll()) ||
+        bootstrap_.health().failed())
+      throw Error(bootstrap_.health().message());
   }
 
-  launch::WireUp& wire_;
+  launch::Bootstrap& bootstrap_;
   const NetbenchOptions& options_;
   int peer_;
   std::size_t lane_bytes_;
@@ -114,33 +115,33 @@ class Bench {
   std::vector<double> samples_;  ///< round trips of the last measurement, at rank 0
 };
 
-Bench::Bench(launch::WireUp& wire, const NetbenchOptions& options)
-    : wire_(wire),
+Bench::Bench(launch::Bootstrap& bootstrap, const NetbenchOptions& options)
+    : bootstrap_(bootstrap),
       options_(options),
-      peer_(1 - wire.rank()),
+      peer_(1 - bootstrap.rank()),
       lane_bytes_(*std::max_element(options.sizes.begin(), options.sizes.end())),
       lanes_(static_cast<std::size_t>(options.lanes)) {
   transport::Settings settings;
-  settings.rank = wire.rank();
-  settings.size = wire.size();
+  settings.rank = bootstrap.rank();
+  settings.size = bootstrap.size();
   settings.lanes = options.lanes;
   settings.kinds = options.lanes * kKinds;
-  settings.secret = wire.secret();
-  settings.address = wire.address();
+  settings.secret = bootstrap.secret();
+  settings.address = bootstrap.address();
   settings.peer_timeout_s = options.peer_timeout_s;
-  settings.health = &wire.health();
+  settings.health = &bootstrap.health();
   settings.verbs = options.verbs;
-  if (wire.local_size() > 1) {  // anywhere on this host
-    settings.process_nodes.assign(static_cast<std::size_t>(wire.local_size()), -1);
-    settings.process_index = wire.local_rank();
+  if (bootstrap.local_size() > 1) {  // anywhere on this host
+    settings.process_nodes.assign(static_cast<std::size_t>(bootstrap.local_size()), -1);
+    settings.process_index = bootstrap.local_rank();
   }
-  settings.dpdk = options.dpdk.of(wire.local_rank());
+  settings.dpdk = options.dpdk.of(bootstrap.local_rank());
   link_ = transport::create(options.transport, settings);
   const std::size_t bytes = lane_bytes_ * lanes_.size();
   std::vector<transport::Transport::Part> parts(2);
   parts[static_cast<std::size_t>(peer_)] = {0, bytes};
   region_ = link_->expose(bytes, parts);
-  link_->connect(wire.allgather(link_->blob()));
+  link_->connect(bootstrap.allgather(link_->blob()));
   source_ = link_->send_memory(bytes);
 }
 
@@ -148,7 +149,7 @@ Bench::Bench(launch::WireUp& wire, const NetbenchOptions& options)
 std::vector<Share> Bench::gather(const Share& mine) {
   const engine::LinkProgress progress(*link_);
   std::vector<Share> shares;
-  for (const auto& one : launch::allgather(wire_, std::vector{mine})) shares.push_back(one[0]);
+  for (const auto& one : launch::allgather(bootstrap_, std::vector{mine})) shares.push_back(one[0]);
   return shares;
 }
 
@@ -188,8 +189,8 @@ bool Bench::send_batch(int lane, std::size_t bytes, std::uint64_t most, bool eac
 /// One lane's part of a measurement: sends until the limit, says so, and waits for the answer; and answers
 /// the other side. Bidirectional, each does both.
 void Bench::stream(int lane, std::size_t bytes, const Limit& limit, bool each_told) {
-  const bool sends = wire_.rank() == 0 || options_.bidirectional;
-  const bool receives = wire_.rank() == 1 || options_.bidirectional;
+  const bool sends = bootstrap_.rank() == 0 || options_.bidirectional;
+  const bool receives = bootstrap_.rank() == 1 || options_.bidirectional;
   Lane& mine = lane_of(lane);
   const std::uint64_t first = mine.written;
   const auto start = Clock::now();
@@ -226,7 +227,7 @@ void Bench::ping_pong(std::size_t bytes, const Limit& limit) {
   };
   const auto start = Clock::now();
   samples_.clear();
-  if (wire_.rank() == 0) {
+  if (bootstrap_.rank() == 0) {
     while (!limit.reached(start, samples_.size())) {
       const auto begin = Clock::now();
       send();
@@ -254,7 +255,7 @@ std::byte Bench::mark() const { return static_cast<std::byte>(measurements_ % 25
 Share Bench::run(NetbenchTest test, std::size_t bytes, const Limit& limit) {
   const bool is_latency = test == NetbenchTest::latency;
   const int lanes = is_latency ? 1 : options_.lanes;
-  const bool receives = is_latency || options_.bidirectional || wire_.rank() == 1;
+  const bool receives = is_latency || options_.bidirectional || bootstrap_.rank() == 1;
   ++measurements_;
   for (int lane = 0; lane < lanes; ++lane) std::ranges::fill(source_.subspan(place(lane), bytes), mark());
   const auto before = link_->counters();
@@ -323,21 +324,22 @@ void NetbenchOptions::check() const {
   if (count == 0 && !(seconds > 0)) refuse("--seconds: must be more than 0");
 }
 
-void check_two_processes(const launch::WireUp& wire) {
-  if (wire.size() != 2)
-    throw UsageError(fmt::format("--processes: netbench measures between 2 processes, not {}", wire.size()));
+void check_two_processes(const launch::Bootstrap& bootstrap) {
+  if (bootstrap.size() != 2)
+    throw UsageError(
+        fmt::format("--processes: netbench measures between 2 processes, not {}", bootstrap.size()));
 }
 
-std::vector<NetbenchRow> netbench(launch::WireUp& wire, const NetbenchOptions& options,
+std::vector<NetbenchRow> netbench(launch::Bootstrap& bootstrap, const NetbenchOptions& options,
                                   const std::function<void(const NetbenchRow&)>& on_row) {
   options.check();
-  check_two_processes(wire);
-  Bench bench(wire, options);
+  check_two_processes(bootstrap);
+  Bench bench(bootstrap, options);
   std::vector<NetbenchRow> rows;
   for (const NetbenchTest test : options.tests) {
     for (const std::size_t bytes : options.sizes) {
       const auto row = bench.measure(test, bytes);
-      if (wire.rank() != 0) continue;
+      if (bootstrap.rank() != 0) continue;
       rows.push_back(row);
       if (on_row) on_row(row);
     }

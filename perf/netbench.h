@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "launch/wire_up.h"
+#include "launch/bootstrap.h"
 #include "transport/transport.h"
 
 namespace edgewire::perf {
@@ -64,13 +64,13 @@ struct NetbenchRow {
 
 /// Throws UsageError where there are not two processes. To be called before anything else is done with
 /// `wire`, so that all processes end in the same way.
-void check_two_processes(const launch::WireUp& wire);
+void check_two_processes(const launch::Bootstrap& bootstrap);
 
 /// Measures every test with every size between the two processes of the job: rank 0 sends, rank 1 receives.
 /// All messages of a lane go from the same memory to the same place, as with perftest. Rank 0 gets the rows,
 /// and `on_row` hears of each when it is measured; elsewhere there are none. Collective. Throws UsageError
 /// where there are not two processes, Error when the job fails or when bytes arrive changed.
-std::vector<NetbenchRow> netbench(launch::WireUp& wire, const NetbenchOptions& options,
+std::vector<NetbenchRow> netbench(launch::Bootstrap& bootstrap, const NetbenchOptions& options,
                                   const std::function<void(const NetbenchRow&)>& on_row);
 
 /// What stands above the rows of a test: what is measured, and the columns.

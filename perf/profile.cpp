@@ -98,23 +98,23 @@ void set_awaited(const Profile& profile, RunLoad& load) {
 }
 
 template <class T>
-std::vector<std::vector<T>> gather(launch::WireUp& wire, const std::vector<T>& mine) {
-  const auto messages = wire.gather(pack(mine));
+std::vector<std::vector<T>> gather(launch::Bootstrap& bootstrap, const std::vector<T>& mine) {
+  const auto messages = bootstrap.gather(pack(mine));
   std::vector<std::vector<T>> all;
   for (std::size_t p = 0; p < messages.size(); ++p) all.push_back(unpack<T>(messages[p], p));
   return all;
 }
 
-std::vector<Samples> gather_samples(launch::WireUp& wire, const Samples& mine) {
+std::vector<Samples> gather_samples(launch::Bootstrap& bootstrap, const Samples& mine) {
   std::string names;
   std::vector<float> values;
   for (const auto& series : mine.series) {
     names += series.name + "\t" + series.unit + "\n";
     values.insert(values.end(), series.values.begin(), series.values.end());
   }
-  const auto all_names = wire.gather(names);
-  const auto all_times = gather(wire, mine.at_ns);
-  const auto all_values = gather(wire, values);
+  const auto all_names = bootstrap.gather(names);
+  const auto all_times = gather(bootstrap, mine.at_ns);
+  const auto all_values = gather(bootstrap, values);
   std::vector<Samples> all(all_times.size());
   for (std::size_t p = 0; p < all.size(); ++p) {
     all[p].at_ns = all_times[p];
@@ -155,16 +155,16 @@ double measure_memory_rate(engine::WorkerPool& pool) {
   return static_cast<double>(bytes) * kSweeps * pool.workers() / *std::max_element(took.begin(), took.end());
 }
 
-Profiler::Profiler(launch::WireUp& wire, kernels::DenseJob& job, const kernels::DenseOptions& options,
+Profiler::Profiler(launch::Bootstrap& bootstrap, kernels::DenseJob& job, const kernels::DenseOptions& options,
                    const ProfileOptions& profile)
-    : wire_(wire),
+    : bootstrap_(bootstrap),
       job_(job),
-      timeline_({.rank = wire.rank(),
-                 .processes = wire.size(),
+      timeline_({.rank = bootstrap.rank(),
+                 .processes = bootstrap.size(),
                  .workers = options.workers,
                  .iterations = profile.iterations}) {
   const auto& link = job.link();
-  if (wire.size() > 1 && link.name() != "shm") {
+  if (bootstrap.size() > 1 && link.name() != "shm") {
     constexpr std::uint64_t kPiece = 1 << 18;
     constexpr int kTries = 3;  // other programs can only make it slower
     for (int i = 0; i < kTries; ++i) {
@@ -174,9 +174,9 @@ Profiler::Profiler(launch::WireUp& wire, kernels::DenseJob& job, const kernels::
                                          static_cast<double>(kPiece));
     }
   }
-  wire.allgather("");  // the processes of a host share its memory: all measure at once
+  bootstrap.allgather("");  // the processes of a host share its memory: all measure at once
   memory_bytes_per_s_ = measure_memory_rate(job.pool());
-  for (int p = 0; p < wire.size(); ++p) frames_to_.push_back(link.frame_bytes_to(p));
+  for (int p = 0; p < bootstrap.size(); ++p) frames_to_.push_back(link.frame_bytes_to(p));
   sampler_.emplace(profile.sample_interval, gauges());
 }
 
@@ -185,7 +185,7 @@ std::vector<Gauge> Profiler::gauges() const {
   for (int w = 0; w < job_.pool().workers(); ++w)
     all.push_back(thread_gauge(fmt::format("worker {}", w), [this, w] { return timeline_.thread(w); }));
   for (auto& gauge : system_gauges()) all.push_back(std::move(gauge));
-  if (wire_.size() == 1) return all;
+  if (bootstrap_.size() == 1) return all;
   const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
   const auto add = [&](std::string name, const char* unit, double scale, bool rate,
                        std::function<double()> read) {
@@ -195,12 +195,12 @@ std::vector<Gauge> Profiler::gauges() const {
   add("arrived", "chunks/s", 1, true, [=, this] { return number(timeline_.chunks().arrived); });
   add("in flight", "chunks", 1, false, [this] { return writes_in_flight(); });
   const auto& link = job_.link();
-  for (int p = 0; p < wire_.size(); ++p) {
-    if (p != wire_.rank())
+  for (int p = 0; p < bootstrap_.size(); ++p) {
+    if (p != bootstrap_.rank())
       add(fmt::format("to rank {}", p), "Gbit/s", 8e-9, true,
           [=, &link] { return number(link.frame_bytes_to(p)); });
-    add(p == wire_.rank() ? "for own workers" : fmt::format("for rank {}", p), "workers waiting", 1e-9, true,
-        [=, this] { return number(timeline_.waited_ns(p)); });
+    add(p == bootstrap_.rank() ? "for own workers" : fmt::format("for rank {}", p), "workers waiting", 1e-9,
+        true, [=, this] { return number(timeline_.waited_ns(p)); });
   }
   return all;
 }
@@ -209,8 +209,8 @@ std::vector<Gauge> Profiler::gauges() const {
 double Profiler::writes_in_flight() const {
   const auto& link = job_.link();
   std::uint64_t completed = 0;
-  for (int p = 0; p < wire_.size(); ++p) {
-    for (int lane = 0; p != wire_.rank() && lane < job_.pool().workers(); ++lane)
+  for (int p = 0; p < bootstrap_.size(); ++p) {
+    for (int lane = 0; p != bootstrap_.rank() && lane < job_.pool().workers(); ++lane)
       completed += link.completed(lane, p);
   }
   const std::uint64_t taken = link.counters().writes;  // later, so that it is not less
@@ -223,13 +223,13 @@ ProcessFacts Profiler::facts() const {
   facts.host = host_id();
   facts.workers = job_.pool().workers();
   facts.cores = job_.pool().placement().oversubscribed
-                    ? std::max(1, static_cast<int>(machine.cores.size()) / wire_.local_size())
+                    ? std::max(1, static_cast<int>(machine.cores.size()) / bootstrap_.local_size())
                     : facts.workers;
   std::uint64_t edges = job_.tiles().edges(), tiles = job_.tiles().bytes(), values = 0;
-  for (int p = 0; p < wire_.size(); ++p) {
+  for (int p = 0; p < bootstrap_.size(); ++p) {
     edges += job_.mirror_tiles(p).edges();
     tiles += job_.mirror_tiles(p).bytes();
-    const auto from = static_cast<std::size_t>(wire_.rank()), to = static_cast<std::size_t>(p);
+    const auto from = static_cast<std::size_t>(bootstrap_.rank()), to = static_cast<std::size_t>(p);
     if (from == to) continue;
     values += job_.traffic().at(from, to) + job_.traffic().at(to, from);
     if (job_.strategy() != plan::Strategy::edge) continue;
@@ -239,28 +239,28 @@ ProcessFacts Profiler::facts() const {
   }
   constexpr std::uint64_t kBytesAVertex = 24;  // rank read and written, degree, value read, next one written
   facts.edges = static_cast<double>(edges);
-  facts.memory_bytes = tiles + kBytesAVertex * job_.own().count() + 8 * values;
-  facts.working_set_bytes = tiles + 16 * std::uint64_t{job_.own().count()} + 8 * values;
+  facts.memory_bytes = tiles + kBytesAVertex * job_.owned().count() + 8 * values;
+  facts.working_set_bytes = tiles + 16 * std::uint64_t{job_.owned().count()} + 8 * values;
   facts.cache_bytes = machine.l3_bytes > 0 ? machine.l3_bytes : machine.l2_bytes;
   facts.memory_bytes_per_s = memory_bytes_per_s_;
   return facts;
 }
 
 Profile Profiler::gather() {
-  const auto samples = gather_samples(wire_, sampler_->stop());
+  const auto samples = gather_samples(bootstrap_, sampler_->stop());
   const int workers = job_.pool().workers();
   std::vector<std::uint64_t> wire_bytes_to;
-  for (int p = 0; p < wire_.size(); ++p) {
+  for (int p = 0; p < bootstrap_.size(); ++p) {
     const auto before = frames_to_[static_cast<std::size_t>(p)];
     wire_bytes_to.push_back(job_.link().wire_bytes_of(job_.link().frame_bytes_to(p) - before));
   }
   std::vector<WorkerTimes> times;
   for (int w = 0; w < workers; ++w) times.push_back(timeline_.worker(w));
-  const auto all_facts = perf::gather(wire_, std::vector{facts()});
-  auto all_iterations = perf::gather(wire_, timeline_.iterations());
-  auto all_workers = perf::gather(wire_, times);
-  auto all_waits = perf::gather(wire_, timeline_.waited_ns());
-  auto all_bytes = perf::gather(wire_, wire_bytes_to);
+  const auto all_facts = perf::gather(bootstrap_, std::vector{facts()});
+  auto all_iterations = perf::gather(bootstrap_, timeline_.iterations());
+  auto all_workers = perf::gather(bootstrap_, times);
+  auto all_waits = perf::gather(bootstrap_, timeline_.waited_ns());
+  auto all_bytes = perf::gather(bootstrap_, wire_bytes_to);
   Profile profile;
   profile.transport = job_.link().name();
   profile.iterations = timeline_.iterations_done();
@@ -276,8 +276,8 @@ Profile Profiler::gather() {
     profile.processes.push_back(std::move(one));
   }
   for (int w = 0; w < workers; ++w) {
-    auto spans = perf::gather(wire_, timeline_.spans(w));
-    auto arrivals = perf::gather(wire_, timeline_.arrivals(w));
+    auto spans = perf::gather(bootstrap_, timeline_.spans(w));
+    auto arrivals = perf::gather(bootstrap_, timeline_.arrivals(w));
     for (std::size_t p = 0; p < spans.size(); ++p) {
       profile.processes[p].spans.push_back(std::move(spans[p]));
       profile.processes[p].arrivals.push_back(std::move(arrivals[p]));

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/dense_job.h"
-#include "launch/wire_up.h"
+#include "launch/bootstrap.h"
 #include "perf/sampler.h"
 #include "perf/timeline.h"
 #include "perf/verdict.h"
@@ -66,7 +66,7 @@ struct Profile {
 /// memory first, which takes some tenths of a second. Collective; throws Error.
 class Profiler {
  public:
-  Profiler(launch::WireUp& wire, kernels::DenseJob& job, const kernels::DenseOptions& options,
+  Profiler(launch::Bootstrap& bootstrap, kernels::DenseJob& job, const kernels::DenseOptions& options,
            const ProfileOptions& profile);
   engine::Observer* observer() noexcept { return &timeline_; }
   /// After the last iteration. At rank 0 the whole profile, elsewhere nothing. Collective.
@@ -77,7 +77,7 @@ class Profiler {
   std::vector<Gauge> gauges() const;
   double writes_in_flight() const;
 
-  launch::WireUp& wire_;
+  launch::Bootstrap& bootstrap_;
   kernels::DenseJob& job_;
   Timeline timeline_;
   std::optional<Sampler> sampler_;

@@ -32,7 +32,7 @@ VENDORS = {
     r"numa(if)?\.h": r"topology/",
     r"infiniband/|rdma/": r"transport/verbs",
     r"rte_": r"transport/dpdk",
-    r"pmix": r"src/launch/pmix_meeting",
+    r"pmix": r"src/launch/pmix_rendezvous",
     r"perfmon/": r"perf/event_codes",
 }
 

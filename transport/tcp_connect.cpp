@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "error.h"
-#include "transport/meeting.h"
+#include "transport/connector.h"
 #include "transport/parts.h"
 #include "transport/sockets.h"
 #include "transport/tcp.h"
@@ -82,12 +82,12 @@ std::string Tcp::blob() const { return fmt::format("{} {}", settings_.address, p
 void Tcp::connect(std::span<const std::string> blobs) {
   if (blobs.size() != static_cast<std::size_t>(settings_.size))
     throw Error("connect needs one blob of each process");
-  Meeting meeting(listener_, settings_.secret, Purpose::Data, settings_.rank);
-  meeting.welcome = [&](const Introduction& who) {
+  Connector connector(listener_, settings_.secret, Purpose::Data, settings_.rank);
+  connector.welcome = [&](const Introduction& who) {
     return who.from > settings_.rank && who.from < settings_.size && !settings_.leaves_out(who.from) &&
            who.lane >= 0 && who.lane < settings_.lanes && links_[index(who.lane, who.from)] == nullptr;
   };
-  meeting.on_refused = [&](const std::string&, const std::string&) {
+  connector.on_refused = [&](const std::string&, const std::string&) {
     refused_connections_.fetch_add(1, std::memory_order_relaxed);
   };
   int missing = 0;
@@ -100,11 +100,11 @@ void Tcp::connect(std::span<const std::string> blobs) {
     int port = 0;
     if (!(words >> address >> port)) throw Error(fmt::format("rank {} did not offer TCP", peer));
     for (int lane = 0; lane < settings_.lanes; ++lane)
-      meeting.call(address, port, {Purpose::Data, settings_.rank, peer, lane});
+      connector.call(address, port, {Purpose::Data, settings_.rank, peer, lane});
   }
   const auto deadline = Clock::now() + std::chrono::duration<double>(settings_.peer_timeout_s);
   while (missing > 0) {
-    for (Meeting::Connection& made : meeting.step(std::chrono::milliseconds(100))) {
+    for (Connector::Connection& made : connector.step(std::chrono::milliseconds(100))) {
       const Introduction& who = made.introduction;
       add_link(who.lane, who.from == settings_.rank ? who.to : who.from, std::move(made.socket));
       --missing;
@@ -115,8 +115,8 @@ void Tcp::connect(std::span<const std::string> blobs) {
       for (int lane = 0; lane < settings_.lanes; ++lane)
         if (!settings_.leaves_out(peer) && links_[index(lane, peer)] == nullptr)
           throw Error(fmt::format("rank {} cannot be connected over TCP within {} s{}{}", peer,
-                                  settings_.peer_timeout_s, meeting.trouble(peer).empty() ? "" : ": ",
-                                  meeting.trouble(peer)));
+                                  settings_.peer_timeout_s, connector.trouble(peer).empty() ? "" : ": ",
+                                  connector.trouble(peer)));
   }
   for (std::size_t i = 0; i < links_.size(); ++i)
     if (links_[i] != nullptr)

@@ -155,7 +155,7 @@ void Tcp::end(Link& link, int error) noexcept {
 }
 
 /// Says which peer was lost, a moment after it happened: when that peer only followed another one that
-/// failed, the wire-up tells in the meantime who was the first.
+/// failed, the bootstrap tells in the meantime who was the first.
 void Tcp::report_lost() noexcept {
   const Link* link = lost_.load(std::memory_order_acquire);
   if (link == nullptr || std::chrono::steady_clock::now() - lost_at_ < kExplainLimit) return;

@@ -143,16 +143,16 @@ struct Figures {
   double calls = 0;
 };
 
-void run(launch::WireUp& wire, const Arguments& arguments) {
+void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   const auto graph = graph::GraphFile::open(arguments.graph);
   kernels::DenseOptions options;
   options.workers = arguments.workers;
   options.transport = arguments.transport;
-  kernels::DenseJob job(wire, graph, options);
+  kernels::DenseJob job(bootstrap, graph, options);
   const auto iterations = static_cast<int>(arguments.block * arguments.blocks);
   kernels::PageRank pagerank(job, {.iterations = iterations});
   const auto before = threads();
-  perf::Profiler profiler(wire, job, options, {.iterations = iterations});
+  perf::Profiler profiler(bootstrap, job, options, {.iterations = iterations});
   std::string sampler;
   for (const auto& id : threads()) {
     if (!before.contains(id)) sampler = id;  // the one thread that it makes
@@ -168,12 +168,12 @@ void run(launch::WireUp& wire, const Arguments& arguments) {
   mine.calls = static_cast<double>(switched.calls()) / static_cast<double>(silent) / options.workers;
   const double gather_from_s = seconds(CLOCK_MONOTONIC);
   const auto profile = profiler.gather();
-  if (wire.rank() == 0) (void)(profile.to_json() + profile.to_text());
+  if (bootstrap.rank() == 0) (void)(profile.to_json() + profile.to_text());
   mine.gather_s = seconds(CLOCK_MONOTONIC) - gather_from_s;
 
-  const auto all_borders = wire.gather(launch::pack(switched.borders()));
-  const auto all_figures = wire.gather(launch::pack(std::vector{mine}));
-  if (wire.rank() != 0) return;
+  const auto all_borders = bootstrap.gather(launch::pack(switched.borders()));
+  const auto all_figures = bootstrap.gather(launch::pack(std::vector{mine}));
+  if (bootstrap.rank() != 0) return;
   nlohmann::ordered_json json{{"edges", graph.edges()}, {"iterations_of_block", arguments.block}};
   for (std::size_t p = 0; p < all_borders.size(); ++p) {
     const auto figures = launch::unpack<Figures>(all_figures[p], p, 1)[0];
@@ -213,7 +213,7 @@ int main(int argc, char** argv) {
   try {
     launch::LaunchOptions job;
     job.processes = arguments.processes;
-    return launch::run(job, [&](launch::WireUp& wire) { run(wire, arguments); });
+    return launch::run(job, [&](launch::Bootstrap& bootstrap) { run(bootstrap, arguments); });
   } catch (const std::exception& error) {
     fmt::print(stderr, "profiling: {}\n", error.what());
     return 1;

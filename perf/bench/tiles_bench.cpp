@@ -186,8 +186,8 @@ void sweep(benchmark::State& state, const std::string& name) {
     const auto start = std::chrono::steady_clock::now();
     pool.for_each(tiles.columns(), [&](int worker, std::uint64_t column) {
       double* const own = sums.as<double>().data() + static_cast<std::size_t>(worker) * kernels::kColumnWidth;
-      kernels::compute_column(tiles, column, x.data(), own);
-      std::copy_n(own, tiles.column_width(column), results.as<float>().data() + tiles.column_begin(column));
+      kernels::compute_column(tiles, column, x.data(), owned);
+      std::copy_n(owned, tiles.column_width(column), results.as<float>().data() + tiles.column_begin(column));
     });
     least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }

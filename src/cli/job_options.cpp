@@ -107,30 +107,30 @@ void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk) {
 
 namespace {
 
-bool on_one_host(const launch::WireUp& wire) {
-  const auto& nodes = wire.nodes();
+bool on_one_host(const launch::Bootstrap& bootstrap) {
+  const auto& nodes = bootstrap.nodes();
   return std::ranges::all_of(nodes, [&](int node) { return node == nodes[0]; });
 }
 
 }  // namespace
 
 std::string card_offer(const std::string& transport, const transport::VerbsChoice& verbs, bool local_hosts,
-                       const launch::WireUp& wire, int node) {
+                       const launch::Bootstrap& bootstrap, int node) {
   // The cards of this machine are not behind the links of its local hosts.
-  if (on_one_host(wire) || local_hosts) return {};
+  if (on_one_host(bootstrap) || local_hosts) return {};
   if (transport != "auto" && (transport != "verbs" || !verbs.device.empty())) return {};
   std::vector<std::string> addresses;
-  for (const auto& one : wire.wanted_interfaces()) addresses.push_back(one.address);
+  for (const auto& one : bootstrap.wanted_interfaces()) addresses.push_back(one.address);
   return transport::offer_cards(verbs, addresses, node).pack();
 }
 
 transport::Choice choose_transport(const std::string& transport, const transport::VerbsChoice& verbs,
-                                   const launch::WireUp& wire, std::span<const std::string> offers) {
-  const bool one_host = on_one_host(wire);
+                                   const launch::Bootstrap& bootstrap, std::span<const std::string> offers) {
+  const bool one_host = on_one_host(bootstrap);
   if (transport == "shm" && !one_host)
     throw UsageError("--transport shm: the processes are on several hosts");
   if (one_host) return {transport == "auto" ? "shm" : transport, verbs.device};
-  const auto& nodes = wire.nodes();
+  const auto& nodes = bootstrap.nodes();
   const bool one_each = std::set(nodes.begin(), nodes.end()).size() == nodes.size();
   transport::Choice plain{transport != "auto" ? transport : one_each ? "tcp" : "shm+tcp", verbs.device};
   std::vector<transport::CardOffer> cards;
@@ -138,7 +138,7 @@ transport::Choice choose_transport(const std::string& transport, const transport
     if (offer.empty()) return plain;  // there is nothing to choose, or not for all
     cards.push_back(transport::CardOffer::unpack(offer));
   }
-  auto choice = transport::choose_network(cards, nodes, wire.rank());
+  auto choice = transport::choose_network(cards, nodes, bootstrap.rank());
   if (transport == "auto") return choice;
   return {transport, choice.verbs_device};  // empty: verbs itself says what is wrong
 }
@@ -199,23 +199,24 @@ void JobOptions::add_to(CLI::App& command) {
                    "check the result against a sequential reference; exit 1 when it differs");
 }
 
-kernels::DenseOptions JobOptions::dense(launch::WireUp& wire) const {
+kernels::DenseOptions JobOptions::dense(launch::Bootstrap& bootstrap) const {
   kernels::DenseOptions options;
   const auto machine = topology::discover();
   const auto cores = static_cast<int>(machine.cores.size());
-  options.workers = workers > 0 ? workers : std::max(1, cores / wire.local_size());
+  options.workers = workers > 0 ? workers : std::max(1, cores / bootstrap.local_size());
   std::vector<std::string> offers;
-  if (!wire.nodes().empty()) {
-    const auto placement = topology::place(machine, wire.local_rank(), wire.local_size(), options.workers);
+  if (!bootstrap.nodes().empty()) {
+    const auto placement =
+        topology::place(machine, bootstrap.local_rank(), bootstrap.local_size(), options.workers);
     const std::string offer =
-        card_offer(transport, verbs, launch.local_hosts, wire, topology::first_node(placement, machine));
-    for (const std::string& others : wire.allgather(fmt::format("{}\n{}", options.workers, offer))) {
+        card_offer(transport, verbs, launch.local_hosts, bootstrap, topology::first_node(placement, machine));
+    for (const std::string& others : bootstrap.allgather(fmt::format("{}\n{}", options.workers, offer))) {
       // Hosts may have different numbers of cores.
       if (workers == 0) options.workers = std::min(options.workers, std::stoi(others));
       offers.push_back(others.substr(others.find('\n') + 1));
     }
   }
-  const auto choice = choose_transport(transport, verbs, wire, offers);
+  const auto choice = choose_transport(transport, verbs, bootstrap, offers);
   options.transport = choice.transport;
   options.transport_reason = choice.reason;
   options.strategy = strategy == "auto" ? plan::Strategy::slots : plan::strategy_from(strategy);
@@ -241,10 +242,10 @@ kernels::DenseOptions JobOptions::dense(launch::WireUp& wire) const {
   options.peer_timeout_s = launch.peer_timeout_s;
   options.verbs = verbs;
   options.verbs.device = choice.verbs_device;
-  options.dpdk = dpdk.of(wire.local_rank());
-  if (wire.rank() == 0 && options.workers * wire.local_size() > cores) {
+  options.dpdk = dpdk.of(bootstrap.local_rank());
+  if (bootstrap.rank() == 0 && options.workers * bootstrap.local_size() > cores) {
     fmt::print(stderr, "edgewire: warning: {} workers on {} core{}: they wait for each other\n",
-               options.workers * wire.local_size(), cores, cores == 1 ? "" : "s");
+               options.workers * bootstrap.local_size(), cores, cores == 1 ? "" : "s");
   }
   return options;
 }

@@ -23,11 +23,11 @@ void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk);
 /// What a process tells the others in the job's first message, where its transport depends on the cards of
 /// all hosts; else empty. `node` is its NUMA node (operating-system number).
 std::string card_offer(const std::string& transport, const transport::VerbsChoice& verbs, bool local_hosts,
-                       const launch::WireUp& wire, int node);
+                       const launch::Bootstrap& bootstrap, int node);
 /// "auto" resolved for the hosts of this job, and the cards of verbs where none are named. `offers`: what
 /// card_offer() gave, by rank. Throws UsageError when the transport does not reach all.
 transport::Choice choose_transport(const std::string& transport, const transport::VerbsChoice& verbs,
-                                   const launch::WireUp& wire, std::span<const std::string> offers);
+                                   const launch::Bootstrap& bootstrap, std::span<const std::string> offers);
 
 inline constexpr const char* kBesideGraph = "next to the graph";
 
@@ -57,7 +57,7 @@ struct JobOptions {
   void add_to(CLI::App& command);
   /// The same for one process, "auto" resolved. Warns on stderr (rank 0) where workers share cores. Throws
   /// UsageError.
-  kernels::DenseOptions dense(launch::WireUp& wire) const;
+  kernels::DenseOptions dense(launch::Bootstrap& bootstrap) const;
 };
 
 }  // namespace edgewire::cli

@@ -34,15 +34,15 @@ void understand(Arguments& arguments) {
   bench.check();
 }
 
-void run(launch::WireUp& wire, const Arguments& arguments) {
-  perf::check_two_processes(wire);
+void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
+  perf::check_two_processes(bootstrap);
   auto options = arguments.bench;
-  const auto offers =
-      wire.allgather(card_offer(options.transport, options.verbs, arguments.launch.local_hosts, wire, -1));
-  const auto choice = choose_transport(options.transport, options.verbs, wire, offers);
+  const auto offers = bootstrap.allgather(
+      card_offer(options.transport, options.verbs, arguments.launch.local_hosts, bootstrap, -1));
+  const auto choice = choose_transport(options.transport, options.verbs, bootstrap, offers);
   options.transport = choice.transport;
   options.verbs.device = choice.verbs_device;
-  if (wire.rank() == 0) check_writable(arguments.json_path);
+  if (bootstrap.rank() == 0) check_writable(arguments.json_path);
   std::string section;
   const auto show = [&](const perf::NetbenchRow& row) {
     if (arguments.json_path == "-") return;
@@ -54,8 +54,8 @@ void run(launch::WireUp& wire, const Arguments& arguments) {
     fmt::print("{}\n", perf::to_text(row));
     std::fflush(stdout);
   };
-  const auto rows = perf::netbench(wire, options, show);
-  if (wire.rank() == 0 && !arguments.json_path.empty())
+  const auto rows = perf::netbench(bootstrap, options, show);
+  if (bootstrap.rank() == 0 && !arguments.json_path.empty())
     write_whole(arguments.json_path, perf::to_json(rows, options));
 }
 
@@ -95,7 +95,8 @@ void add_netbench(CLI::App& app) {
   command->add_option("--json", arguments->json_path, "write the rows as JSON, - for stdout");
   command->callback([arguments] {
     understand(*arguments);
-    const int status = launch::run(arguments->launch, [&](launch::WireUp& wire) { run(wire, *arguments); });
+    const int status =
+        launch::run(arguments->launch, [&](launch::Bootstrap& bootstrap) { run(bootstrap, *arguments); });
     if (status != 0) throw CLI::RuntimeError(status);
   });
 }

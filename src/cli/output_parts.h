@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "launch/wire_up.h"
+#include "launch/bootstrap.h"
 
 namespace edgewire::cli {
 
@@ -11,6 +11,6 @@ std::string part_path(const std::string& path, int rank, int size);
 
 /// Writes this process's part, so that a job leaves all its parts or none: names appear when the content of
 /// all is written, after older parts of the same names have gone. Collective; throws Error with the path.
-void write_part(launch::WireUp& wire, const std::string& path, const std::string& text);
+void write_part(launch::Bootstrap& bootstrap, const std::string& path, const std::string& text);
 
 }  // namespace edgewire::cli

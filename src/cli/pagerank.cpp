@@ -77,10 +77,10 @@ std::string to_lines(const graph::GraphFile& graph, std::span<const float> ranks
 }
 
 /// Of the own vertices, `ranks` by index.
-std::string own_lines(const kernels::DenseJob& job, std::span<const float> ranks) {
+std::string owned_lines(const kernels::DenseJob& job, std::span<const float> ranks) {
   fmt::memory_buffer text;
-  for (const std::uint32_t index : job.own().indexes())
-    add_line(text, job.graph(), job.own().ids()[index], ranks[index]);
+  for (const std::uint32_t index : job.owned().indexes())
+    add_line(text, job.graph(), job.owned().ids()[index], ranks[index]);
   return fmt::to_string(text);
 }
 
@@ -106,37 +106,38 @@ void conclude(const graph::GraphFile& graph, const Settings& settings, int taken
 }
 
 /// One process of the job.
-void run(launch::WireUp& wire, const Settings& settings) {
+void run(launch::Bootstrap& bootstrap, const Settings& settings) {
   const auto start = std::chrono::steady_clock::now();
   const JobOptions& job_options = settings.job;
-  auto options = job_options.dense(wire);
+  auto options = job_options.dense(bootstrap);
   options.kernel = settings.describe() + (job_options.profiled() ? ", profiled" : "") +
                    (job_options.output_parts ? ", output in parts" : "");
   const bool parts = job_options.output_parts && !job_options.output_path.empty();
-  if (parts) check_writable(part_path(job_options.output_path, wire.rank(), wire.size()));
-  if (wire.rank() == 0) {
+  if (parts) check_writable(part_path(job_options.output_path, bootstrap.rank(), bootstrap.size()));
+  if (bootstrap.rank() == 0) {
     if (!parts) check_writable(job_options.output_path);
     check_writable(job_options.json_path);
     check_writable(job_options.profile_path);
     check_writable(job_options.trace_path);
   }
   const auto graph = graph::GraphFile::open(job_options.graph_path);
-  options.progress = stages_on_terminal("", wire.rank() == 0);
-  kernels::DenseJob job(wire, graph, options);
-  if (wire.rank() == 0 && !job.plan_cache_note().empty())
+  options.progress = stages_on_terminal("", bootstrap.rank() == 0);
+  kernels::DenseJob job(bootstrap, graph, options);
+  if (bootstrap.rank() == 0 && !job.plan_cache_note().empty())
     fmt::print(stderr, "edgewire: warning: {}\n", job.plan_cache_note());
   kernels::PageRank pagerank(job, settings.pagerank);
   std::unique_ptr<kernels::Checkpoint> checkpoint;
   const std::string what = settings.state(graph, options);
-  if (!settings.resume.empty()) pagerank.take_up(kernels::resume(wire, settings.resume, what, job));
+  if (!settings.resume.empty()) pagerank.take_up(kernels::resume(bootstrap, settings.resume, what, job));
   if (!settings.checkpoint.empty()) {
-    checkpoint = std::make_unique<kernels::Checkpoint>(wire, job, settings.checkpoint, what, settings.resume);
+    checkpoint =
+        std::make_unique<kernels::Checkpoint>(bootstrap, job, settings.checkpoint, what, settings.resume);
     pagerank.keep(*checkpoint, settings.every);
   }
   std::optional<perf::Profiler> profiler;
   if (job_options.profiled()) {
     const std::chrono::duration<double> interval(job_options.sample_interval_s);
-    profiler.emplace(wire, job, options,
+    profiler.emplace(bootstrap, job, options,
                      perf::ProfileOptions{settings.pagerank.iterations,
                                           std::chrono::duration_cast<std::chrono::milliseconds>(interval)});
   }
@@ -148,11 +149,12 @@ void run(launch::WireUp& wire, const Settings& settings) {
   options.progress = {};  // takes the bar away
   figures.seconds_total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   figures.checksum = kernels::checksum(job, pagerank.ranks());
-  auto report = perf::gather_report(wire, job, options, "pagerank", figures);
-  if (wire.size() > 1) report.wire_error_bound = kernels::rounding_bound(settings.pagerank, options.encoding);
+  auto report = perf::gather_report(bootstrap, job, options, "pagerank", figures);
+  if (bootstrap.size() > 1)
+    report.wire_error_bound = kernels::rounding_bound(settings.pagerank, options.encoding);
   if (profiler) {
     const auto profile = profiler->gather();
-    if (wire.rank() == 0) {
+    if (bootstrap.rank() == 0) {
       report.profile_json = profile.to_json();
       report.profile_text = profile.to_text();
       if (!job_options.profile_path.empty()) {
@@ -168,11 +170,11 @@ void run(launch::WireUp& wire, const Settings& settings) {
   }
   std::vector<float> ranks;
   const bool wanted = job_options.verify || !(job_options.output_path.empty() || parts);
-  if (!wire.allgather(wanted ? "wanted" : "")[0].empty())
-    ranks = kernels::gather_values(wire, job, pagerank.ranks());
-  if (wire.rank() == 0) conclude(graph, settings, pagerank.taken_up(), ranks, report);
-  if (parts) write_part(wire, job_options.output_path, own_lines(job, pagerank.ranks()));
-  if (wire.rank() == 0 && job_options.output_path != "-" && job_options.json_path != "-")
+  if (!bootstrap.allgather(wanted ? "wanted" : "")[0].empty())
+    ranks = kernels::gather_values(bootstrap, job, pagerank.ranks());
+  if (bootstrap.rank() == 0) conclude(graph, settings, pagerank.taken_up(), ranks, report);
+  if (parts) write_part(bootstrap, job_options.output_path, owned_lines(job, pagerank.ranks()));
+  if (bootstrap.rank() == 0 && job_options.output_path != "-" && job_options.json_path != "-")
     write_whole("-", report.to_text());
 }
 }  // namespace
@@ -208,7 +210,8 @@ void add_pagerank(CLI::App& app) {
     if (settings->job.output_path == "-" && settings->job.json_path == "-")
       throw UsageError("-o - and --json -: only one of them can have stdout");
     graph::GraphFile::open(settings->job.graph_path);  // one message instead of one from each process
-    const int status = launch::run(settings->job.launch, [&](launch::WireUp& wire) { run(wire, *settings); });
+    const int status =
+        launch::run(settings->job.launch, [&](launch::Bootstrap& bootstrap) { run(bootstrap, *settings); });
     if (status != 0) throw CLI::RuntimeError(status);
   });
 }

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "engine/meet.h"
+#include "engine/barrier.h"
 #include "error.h"
 #include "launch/packing.h"
 
@@ -73,8 +73,8 @@ std::uint32_t* describe(const plan::ExchangePlan& plan, std::size_t s,
 
 }  // namespace
 
-void check_agreement(launch::WireUp& wire, const std::string& job) {
-  const auto jobs = wire.allgather(job);
+void check_agreement(launch::Bootstrap& bootstrap, const std::string& job) {
+  const auto jobs = bootstrap.allgather(job);
   for (std::size_t p = 0; p < jobs.size(); ++p) {
     if (jobs[p] != job) {
       throw Error(fmt::format("rank {} runs with another graph or other options: {} against {} here", p,
@@ -83,37 +83,37 @@ void check_agreement(launch::WireUp& wire, const std::string& job) {
   }
 }
 
-Exchange::Exchange(launch::WireUp& wire, transport::Transport& link, const plan::OwnVertices& own,
+Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, const plan::OwnedVertices& owned,
                    plan::ExchangePlan& plan, Strategy strategy, plan::Encoding encoding, int lanes,
                    const plan::ForEach& for_each)
-    : wire_(wire),
+    : bootstrap_(bootstrap),
       link_(link),
       strategy_(strategy),
       encoding_(encoding),
       lanes_(lanes),
-      lists_(static_cast<int>(plan.streams().size()) / wire.size()),
-      writes_(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(wire.size())),
+      lists_(static_cast<int>(plan.streams().size()) / bootstrap.size()),
+      writes_(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(bootstrap.size())),
       stalled_ns_(writes_.size()) {
   const auto out = count_lists(plan);
   const auto in = tell_counts(out);
   agree_on_regions(out, in);
-  agree_on_order(plan, own, out, in, for_each);
+  agree_on_order(plan, owned, out, in, for_each);
   plan.finish(for_each);
   set_streams(plan);
 }
 
-Exchange::Exchange(launch::WireUp& wire, transport::Transport& link, std::vector<IncomingStream> incoming,
-                   std::vector<OutgoingStream> outgoing, Strategy strategy, plan::Encoding encoding,
-                   int lanes)
-    : wire_(wire),
+Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link,
+                   std::vector<IncomingStream> incoming, std::vector<OutgoingStream> outgoing,
+                   Strategy strategy, plan::Encoding encoding, int lanes)
+    : bootstrap_(bootstrap),
       link_(link),
       strategy_(strategy),
       encoding_(encoding),
       lanes_(lanes),
-      lists_(static_cast<int>(outgoing.size()) / wire.size()),
+      lists_(static_cast<int>(outgoing.size()) / bootstrap.size()),
       incoming_(std::move(incoming)),
       outgoing_(std::move(outgoing)),
-      writes_(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(wire.size())),
+      writes_(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(bootstrap.size())),
       stalled_ns_(writes_.size()) {
   std::vector<Counts> out;
   for (const auto& stream : outgoing_) out.push_back({.slots = stream.slots});  // there is nothing to set up
@@ -139,7 +139,7 @@ std::vector<Exchange::Counts> Exchange::count_lists(const plan::ExchangePlan& pl
 std::vector<Exchange::Counts> Exchange::tell_counts(const std::vector<Counts>& out) {
   std::vector<std::string> counts(size());
   for (std::size_t s = 0; s < out.size(); ++s) counts[s / lists_] += pack(std::vector{out[s]});
-  const auto answers = wire_.alltoall(counts);
+  const auto answers = bootstrap_.alltoall(counts);
   std::vector<Counts> in;
   for (int p = 0; p < size(); ++p) {
     const auto lists = unpack<Counts>(answers[p], p, lists_);
@@ -165,8 +165,8 @@ void Exchange::agree_on_regions(const std::vector<Counts>& out, const std::vecto
     offsets[p] = pack(std::vector{offset});
   }
   region_ = link_.expose(region_bytes, parts_);
-  const auto blobs = wire_.allgather(link_.blob());
-  const auto answers = wire_.alltoall(offsets);
+  const auto blobs = bootstrap_.allgather(link_.blob());
+  const auto answers = bootstrap_.alltoall(offsets);
   for (int p = 0; p < size(); ++p) {
     remote_parts_.push_back(unpack<std::uint64_t>(answers[p], p, 1)[0]);
   }
@@ -180,10 +180,10 @@ void Exchange::agree_on_regions(const std::vector<Counts>& out, const std::vecto
 /// The entries of each stream go into the part of the region that will be the inboxes; the receiver
 /// overwrites them with their positions and writes these back, behind the entries that it gets itself.
 /// (Mirrors keep their order: their entries come back as they are.)
-void Exchange::agree_on_order(plan::ExchangePlan& plan, const plan::OwnVertices& own,
+void Exchange::agree_on_order(plan::ExchangePlan& plan, const plan::OwnedVertices& owned,
                               const std::vector<Counts>& out, const std::vector<Counts>& in,
                               const plan::ForEach& for_each) {
-  send_entries(plan, own);
+  send_entries(plan, owned);
   wait_for_setup(1);
   std::vector<std::size_t> starts(in.size());  // of each incoming list in the region
   for (std::size_t s = 0; s < in.size(); ++s) {
@@ -194,7 +194,7 @@ void Exchange::agree_on_order(plan::ExchangePlan& plan, const plan::OwnVertices&
   moved_here_.resize(size());
   for_each(in.size(), [&](int, std::uint64_t s) {
     if (static_cast<int>(s) / lists_ != rank() && in[s].entries > 0) {
-      order_stream(s, reinterpret_cast<std::uint32_t*>(region_.data() + starts[s]), in[s], own);
+      order_stream(s, reinterpret_cast<std::uint32_t*>(region_.data() + starts[s]), in[s], owned);
     }
   });
   for (int p = 0; p < size(); ++p) {
@@ -211,7 +211,7 @@ void Exchange::agree_on_order(plan::ExchangePlan& plan, const plan::OwnVertices&
     ++setup_messages_;
   }
   wait_for_setup(2);
-  meet(wire_, link_);
+  barrier(bootstrap_, link_);
   for (int p = 0; p < size(); ++p) {
     if (p == rank()) continue;
     const std::size_t last = p * lists_ + lists_ - 1;
@@ -249,11 +249,11 @@ void Exchange::wait_for_setup(std::uint64_t count) {
   });
 }
 
-void Exchange::send_entries(const plan::ExchangePlan& plan, const plan::OwnVertices& own) {
+void Exchange::send_entries(const plan::ExchangePlan& plan, const plan::OwnedVertices& owned) {
   std::vector<std::uint32_t> locals;  // [index]
   if (strategy_ == Strategy::cover) {
-    locals.resize(own.count());
-    for (std::uint32_t local = 0; local < own.count(); ++local) locals[own.indexes()[local]] = local;
+    locals.resize(owned.count());
+    for (std::uint32_t local = 0; local < owned.count(); ++local) locals[owned.indexes()[local]] = local;
   }
   std::size_t send_at = 0;
   for (int p = 0; p < size(); ++p) {
@@ -271,7 +271,7 @@ void Exchange::send_entries(const plan::ExchangePlan& plan, const plan::OwnVerti
 
 /// `list` holds the description, and then the entries' positions.
 void Exchange::order_stream(std::size_t s, std::uint32_t* list, const Counts& counts,
-                            const plan::OwnVertices& own) {
+                            const plan::OwnedVertices& owned) {
   const int p = static_cast<int>(s) / lists_;
   const std::size_t least = std::size_t{counts.entries} * (strategy_ == Strategy::edge ? 2 : 1);
   if (mirrors(s) ? counts.words < least : counts.words != least)
@@ -286,7 +286,7 @@ void Exchange::order_stream(std::size_t s, std::uint32_t* list, const Counts& co
   const std::size_t slots =
       slots_of.empty() ? counts.entries : std::accumulate(slots_of.begin(), slots_of.end(), std::size_t{0});
   if (slots != counts.slots) throw Error(fmt::format("rank {} sent a faulty exchange plan", p));
-  auto arrivals = plan::order_arrivals(own, entries, slots_of, p);
+  auto arrivals = plan::order_arrivals(owned, entries, slots_of, p);
   incoming_[s].targets = std::move(arrivals.targets);
   std::copy(arrivals.positions.begin(), arrivals.positions.end(), list);
 }

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "launch/wire_up.h"
+#include "launch/bootstrap.h"
 #include "plan/exchange_plan.h"
 #include "transport/transport.h"
 
@@ -72,7 +72,7 @@ struct OutgoingChunk {
 
 /// `job` tells the graph and the options, which must be the same in all processes: otherwise an Error says
 /// what differs. Collective; the first step of a job, because with other options the next ones differ.
-void check_agreement(launch::WireUp& wire, const std::string& job);
+void check_agreement(launch::Bootstrap& bootstrap, const std::string& job);
 
 /// The agreement of one process with all its peers. Collective; throws Error naming the peer at fault.
 /// A peer's part of the own region holds, at 64-byte steps: the scalars of even and odd iterations, then the
@@ -80,12 +80,12 @@ void check_agreement(launch::WireUp& wire, const std::string& job);
 /// streams.
 class Exchange {
  public:
-  Exchange(launch::WireUp& wire, transport::Transport& link, const plan::OwnVertices& own,
+  Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, const plan::OwnedVertices& owned,
            plan::ExchangePlan& plan, plan::Strategy strategy, plan::Encoding encoding, int lanes,
            const plan::ForEach& for_each);
   /// With the streams of an earlier exchange with the same processes, strategy, encoding and lanes (their
   /// places and chunks are set anew). Collective; throws Error when the processes' streams do not match.
-  Exchange(launch::WireUp& wire, transport::Transport& link, std::vector<IncomingStream> incoming,
+  Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, std::vector<IncomingStream> incoming,
            std::vector<OutgoingStream> outgoing, plan::Strategy strategy, plan::Encoding encoding, int lanes);
   /// Second step, when the tiles are known: deals the remote columns to the lanes, evenly by edges. Of each
   /// peer those with the fewest edges a value go first, so that the link is soon busy and ends with little to
@@ -94,8 +94,8 @@ class Exchange {
   void deal_columns(std::span<const std::uint32_t> column_bounds,
                     const std::function<std::uint64_t(std::size_t column)>& edges);
 
-  int rank() const noexcept { return wire_.rank(); }
-  int size() const noexcept { return wire_.size(); }
+  int rank() const noexcept { return bootstrap_.rank(); }
+  int size() const noexcept { return bootstrap_.size(); }
   int lanes() const noexcept { return lanes_; }
   bool ids_travel() const noexcept { return plan::sends_ids(strategy_); }
   plan::Encoding encoding() const noexcept { return encoding_; }
@@ -129,8 +129,8 @@ class Exchange {
   }
 
   transport::Transport& link() const noexcept { return link_; }
-  transport::Health& health() const noexcept { return wire_.health(); }
-  launch::WireUp& wire() const noexcept { return wire_; }
+  transport::Health& health() const noexcept { return bootstrap_.health(); }
+  launch::Bootstrap& bootstrap() const noexcept { return bootstrap_; }
   std::span<const std::byte> region() const noexcept { return region_; }
   /// The image of all outgoing streams (see send_offset), followed by one cell of kScalarsBytes for each
   /// parity.
@@ -168,11 +168,12 @@ class Exchange {
   std::vector<Counts> count_lists(const plan::ExchangePlan& plan) const;
   std::vector<Counts> tell_counts(const std::vector<Counts>& out);
   void agree_on_regions(const std::vector<Counts>& out, const std::vector<Counts>& in);
-  void agree_on_order(plan::ExchangePlan& plan, const plan::OwnVertices& own, const std::vector<Counts>& out,
-                      const std::vector<Counts>& in, const plan::ForEach& for_each);
-  void send_entries(const plan::ExchangePlan& plan, const plan::OwnVertices& own);
+  void agree_on_order(plan::ExchangePlan& plan, const plan::OwnedVertices& owned,
+                      const std::vector<Counts>& out, const std::vector<Counts>& in,
+                      const plan::ForEach& for_each);
+  void send_entries(const plan::ExchangePlan& plan, const plan::OwnedVertices& owned);
   void order_stream(std::size_t stream, std::uint32_t* list, const Counts& counts,
-                    const plan::OwnVertices& own);
+                    const plan::OwnedVertices& owned);
   void write_setup(int peer, std::size_t offset, std::span<const std::byte> source);
   void wait_for_setup(std::uint64_t count);
   void set_streams(const plan::ExchangePlan& plan);
@@ -181,7 +182,7 @@ class Exchange {
   void tell_chunks();
 
   std::uint64_t setup_messages_ = 0;
-  launch::WireUp& wire_;
+  launch::Bootstrap& bootstrap_;
   transport::Transport& link_;
   plan::Strategy strategy_;
   plan::Encoding encoding_;

@@ -89,7 +89,7 @@ void Exchange::tell_chunks() {
     const auto s = static_cast<std::size_t>(&chunks - by_stream.data());
     messages[s / lists_] += launch::pack(chunks);
   }
-  const auto answers = wire_.alltoall(messages);
+  const auto answers = bootstrap_.alltoall(messages);
   chunks_from_.resize(writes_.size());
   for (int p = 0; p < size(); ++p) {
     if (p == rank()) continue;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "engine/barrier.h"
 #include "engine/column_queue.h"
-#include "engine/meet.h"
 #include "error.h"
 #include "topology/memory.h"
 
@@ -40,7 +40,7 @@ class Loop {
 
   std::vector<IterationRecord> run() {
     if (!outbox_.publish_scalars(mine_, 0)) throw Error(exchange_.health().message());
-    exchange_.wire().allgather("");  // all are ready, so that the first iteration measures itself only
+    exchange_.bootstrap().allgather("");  // all are ready, so that the first iteration measures itself only
     began_ = Clock::now();
     sent_ = exchange_.link().counters();
     for (int p = 0; p < exchange_.size(); ++p) frames_to_.push_back(exchange_.link().frame_bytes_to(p));
@@ -70,7 +70,7 @@ class Loop {
       turn.iteration = t;
       turn.kept.clear();
       send_columns(turn);
-      while (own_column(turn)) continue;
+      while (owned_column(turn)) continue;
       finish_all_kept(turn);
       tell(worker, Phase::wait, 0, exchange_.rank());
       pool_.barrier([this, worker, t] { end(worker, t); });
@@ -128,14 +128,14 @@ class Loop {
   void work_until_room(Turn& turn, int peer) {
     const auto room = [&] { return exchange_.link().takes_more(turn.worker, peer); };
     while (!room() && poll(turn.worker) && !room()) {
-      if (own_column(turn)) continue;
+      if (owned_column(turn)) continue;
       const auto room_or_work = [&] { return room() || finish_kept(turn); };
       wait_until(turn.worker, room_or_work, [peer] { return peer; });
     }
   }
 
   /// Computes an own column, and finishes it if all that it needs is here. False when there is none left.
-  bool own_column(Turn& turn) {
+  bool owned_column(Turn& turn) {
     if (failed()) return false;
     const auto taken = columns_.take(pool_.placement().workers[static_cast<std::size_t>(turn.worker)].node);
     if (!taken) return false;
@@ -304,7 +304,7 @@ class Loop {
       }
       return inbox_.scalars(done, mine_, totals);
     });
-    meet(exchange_.wire(), exchange_.link());
+    barrier(exchange_.bootstrap(), exchange_.link());
   }
 
   WorkerPool& pool_;

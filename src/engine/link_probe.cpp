@@ -4,7 +4,7 @@
 #include <chrono>
 #include <vector>
 
-#include "engine/meet.h"
+#include "engine/barrier.h"
 #include "error.h"
 #include "launch/packing.h"
 
@@ -32,33 +32,34 @@ void stream(transport::Transport& link, transport::Health& health, int next, int
 
 }  // namespace
 
-double measure_link(launch::WireUp& wire, const std::string& transport, transport::Settings settings,
+double measure_link(launch::Bootstrap& bootstrap, const std::string& transport, transport::Settings settings,
                     std::uint64_t& handshake_messages) {
   settings.lanes = 1;
   settings.kinds = 1;
   const auto link = transport::create(transport, settings);
-  const double bytes_per_s = measure_link(wire, *link);
+  const double bytes_per_s = measure_link(bootstrap, *link);
   handshake_messages += link->counters().handshake_messages;
   return bytes_per_s;
 }
 
-double measure_link(launch::WireUp& wire, transport::Transport& link) {
+double measure_link(launch::Bootstrap& bootstrap, transport::Transport& link) {
   using Clock = std::chrono::steady_clock;
-  const int next = (wire.rank() + 1) % wire.size();
-  const int previous = (wire.rank() + wire.size() - 1) % wire.size();
-  std::vector<transport::Transport::Part> parts(static_cast<std::size_t>(wire.size()));
+  const int next = (bootstrap.rank() + 1) % bootstrap.size();
+  const int previous = (bootstrap.rank() + bootstrap.size() - 1) % bootstrap.size();
+  std::vector<transport::Transport::Part> parts(static_cast<std::size_t>(bootstrap.size()));
   parts[static_cast<std::size_t>(previous)] = {0, kPieceBytes};
   link.expose(kPieceBytes, parts);
-  link.connect(wire.allgather(link.blob()));
+  link.connect(bootstrap.allgather(link.blob()));
   const auto piece = link.send_memory(kPieceBytes);
-  stream(link, wire.health(), next, previous, piece, 0, kUntimed);
+  stream(link, bootstrap.health(), next, previous, piece, 0, kUntimed);
   // Without waiting for all: what follows is sent after the last process has come here, and must arrive.
   const auto start = Clock::now();
-  stream(link, wire.health(), next, previous, piece, kUntimed, kPieces);
+  stream(link, bootstrap.health(), next, previous, piece, kUntimed, kPieces);
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
   const LinkProgress progress(link);
   double slowest = 0;
-  for (const auto& one : launch::allgather(wire, std::vector{seconds})) slowest = std::max(slowest, one[0]);
+  for (const auto& one : launch::allgather(bootstrap, std::vector{seconds}))
+    slowest = std::max(slowest, one[0]);
   return static_cast<double>((kPieces - kUntimed) * kPieceBytes) / slowest;
 }
 

@@ -1,9 +1,9 @@
-#include "launch/wire_up.h"
+#include "launch/bootstrap.h"
 
 namespace edgewire::launch {
 namespace {
 
-class Alone final : public WireUp {
+class Alone final : public Bootstrap {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
@@ -33,6 +33,6 @@ class Alone final : public WireUp {
 
 }  // namespace
 
-std::unique_ptr<WireUp> alone() { return std::make_unique<Alone>(); }
+std::unique_ptr<Bootstrap> alone() { return std::make_unique<Alone>(); }
 
 }  // namespace edgewire::launch

@@ -29,10 +29,10 @@ std::vector<std::string> unpack(std::string_view bytes, int count) {
   std::vector<std::string> items;
   for (int i = 0; i < count; ++i) {
     std::uint64_t length = 0;
-    if (bytes.size() < sizeof length) throw Error("a message of the wire-up is cut short");
+    if (bytes.size() < sizeof length) throw Error("a message of the bootstrap is cut short");
     std::memcpy(&length, bytes.data(), sizeof length);
     bytes.remove_prefix(sizeof length);
-    if (bytes.size() < length) throw Error("a message of the wire-up is cut short");
+    if (bytes.size() < length) throw Error("a message of the bootstrap is cut short");
     items.emplace_back(bytes.substr(0, length));
     bytes.remove_prefix(length);
   }

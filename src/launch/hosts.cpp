@@ -15,9 +15,9 @@
 #include <sstream>
 
 #include "error.h"
-#include "launch/assembly.h"
 #include "launch/interfaces.h"
-#include "launch/star.h"
+#include "launch/rendezvous.h"
+#include "launch/socket_bootstrap.h"
 #include "transport/sockets.h"
 
 namespace edgewire::launch {
@@ -108,7 +108,7 @@ std::string load_secret(const std::string& path) {
   return secret;
 }
 
-std::unique_ptr<WireUp> join_hosts(const LaunchOptions& options) {
+std::unique_ptr<Bootstrap> join_hosts(const LaunchOptions& options) {
   const std::vector<Host> hosts = read_hosts(options.hosts_file, options.port);
   const auto size = static_cast<int>(hosts.size());
   if (options.rank < 0) throw UsageError("a host list needs --rank or EDGEWIRE_RANK");
@@ -118,7 +118,7 @@ std::unique_ptr<WireUp> join_hosts(const LaunchOptions& options) {
   if (options.processes > 1 && options.processes != size)
     throw UsageError(fmt::format("--processes {} contradicts {}, which lists {} hosts", options.processes,
                                  options.hosts_file, size));
-  Assembly job{options.rank, load_secret(options.secret_file), options.start_timeout_s, {}};
+  Rendezvous job{options.rank, load_secret(options.secret_file), options.start_timeout_s, {}};
   for (const Host& host : hosts) job.hosts.push_back(host.address);
 
   Member self;
@@ -147,8 +147,9 @@ std::unique_ptr<WireUp> join_hosts(const LaunchOptions& options) {
     self.address = self.wanted_interfaces.front().address;
   }
   if (job.rank == 0)
-    return star(std::move(self), receive_others(job, transport::listen_on(hosts[0].address, hosts[0].port)));
-  return star(std::move(self), come_to_hub(job, {hosts[0].address}, hosts[0].port));
+    return connect_bootstrap(std::move(self),
+                             receive_others(job, transport::listen_on(hosts[0].address, hosts[0].port)));
+  return connect_bootstrap(std::move(self), come_to_hub(job, {hosts[0].address}, hosts[0].port));
 }
 
 }  // namespace edgewire::launch

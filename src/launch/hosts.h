@@ -25,6 +25,6 @@ std::string load_secret(const std::string& path);
 
 /// Joins the job of the host list: rank 0 listens and waits for all others, these connect to it. Both sides
 /// prove that they know the secret. Throws Error when not all have come within the start timeout.
-std::unique_ptr<WireUp> join_hosts(const LaunchOptions& options);
+std::unique_ptr<Bootstrap> join_hosts(const LaunchOptions& options);
 
 }  // namespace edgewire::launch

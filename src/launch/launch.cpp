@@ -39,7 +39,7 @@ LaunchOptions with_environment(LaunchOptions options) {
 
 }  // namespace
 
-int run(const LaunchOptions& given, const std::function<void(WireUp&)>& body) {
+int run(const LaunchOptions& given, const std::function<void(Bootstrap&)>& body) {
   const LaunchOptions options = with_environment(given);
   if (options.processes < 1 || options.processes > kMaxProcesses)
     throw UsageError(
@@ -52,14 +52,14 @@ int run(const LaunchOptions& given, const std::function<void(WireUp&)>& body) {
   if (options.link_bits_per_s > 0 && !options.local_hosts)
     throw UsageError("--rate shapes the links of --local-hosts, which is not given");
   if (!options.hosts_file.empty()) {
-    const auto wire = join_hosts(options);
-    return run_body(*wire, body);
+    const auto bootstrap = join_hosts(options);
+    return run_body(*bootstrap, body);
   }
   if (options.launcher != "none" && !options.local_hosts)
     if (const auto launcher = find_launcher()) return run_launched(options, *launcher, body);
   if (options.processes > 1 || options.local_hosts) return run_local(options, body);
-  const auto wire = alone();
-  return run_body(*wire, body);
+  const auto bootstrap = alone();
+  return run_body(*bootstrap, body);
 }
 
 }  // namespace edgewire::launch

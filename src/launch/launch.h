@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "launch/wire_up.h"
+#include "launch/bootstrap.h"
 
 namespace edgewire::launch {
 
@@ -34,8 +34,8 @@ constexpr int kMaxProcesses = 1024;
 /// and watches over them; one process alone runs inline. With a host list this process is the one of `rank`;
 /// one of several that a launcher started learns its rank from it (see launcher.h).
 /// When `body` throws, the others are told, one line goes to stderr and the status is 1 (2 for a UsageError).
-/// `finish()` of the wire-up is called here after `body`. Throws Error or UsageError when the job cannot
+/// `finish()` of the bootstrap is called here after `body`. Throws Error or UsageError when the job cannot
 /// start.
-int run(const LaunchOptions& options, const std::function<void(WireUp&)>& body);
+int run(const LaunchOptions& options, const std::function<void(Bootstrap&)>& body);
 
 }  // namespace edgewire::launch

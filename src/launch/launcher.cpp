@@ -14,13 +14,13 @@
 #include <sstream>
 
 #include "error.h"
-#include "launch/assembly.h"
 #include "launch/frames.h"
 #include "launch/interfaces.h"
 #include "launch/launcher_watch.h"
 #include "launch/local.h"
-#include "launch/pmix_meeting.h"
-#include "launch/star.h"
+#include "launch/pmix_rendezvous.h"
+#include "launch/rendezvous.h"
+#include "launch/socket_bootstrap.h"
 #include "transport/sockets.h"
 
 namespace edgewire::launch {
@@ -109,7 +109,7 @@ void set_neighbours(Member& self, const std::vector<Card>& cards) {
 
 std::vector<FileDescriptor> assemble(const LaunchOptions& options, const Member& self, const Card& hub,
                                      const FileDescriptor& listener) {
-  const Assembly job{self.rank, self.secret, options.start_timeout_s, self.hosts};
+  const Rendezvous job{self.rank, self.secret, options.start_timeout_s, self.hosts};
   if (self.rank == 0) return receive_others(job, listener);
   std::vector<std::string> addresses = words_of(hub.addresses);
   const bool beside_hub = self.nodes[static_cast<std::size_t>(self.rank)] == self.nodes[0];
@@ -136,12 +136,12 @@ std::string own_address(const Member& self, const std::vector<FileDescriptor>& s
                           cause, launcher.remedy));
 }
 
-std::unique_ptr<WireUp> join(const LaunchOptions& options, const Launcher& launcher) {
+std::unique_ptr<Bootstrap> join(const LaunchOptions& options, const Launcher& launcher) {
   // Shared with a thread that may be left behind.
   const auto listener = std::make_shared<FileDescriptor>();
   PmixJob met;
   try {
-    met = meet_over_pmix(options.start_timeout_s, [options, listener](const PmixPlace& place) {
+    met = rendezvous_over_pmix(options.start_timeout_s, [options, listener](const PmixPlace& place) {
       return make_card(options, place, *listener).pack();
     });
   } catch (const PmixError& error) {
@@ -160,7 +160,7 @@ std::unique_ptr<WireUp> join(const LaunchOptions& options, const Launcher& launc
   auto streams = assemble(options, self, cards[0], *listener);
   if (!options.interface.empty()) self.wanted_interfaces = interfaces(options.interface);
   self.address = own_address(self, streams);
-  return star(std::move(self), std::move(streams));
+  return connect_bootstrap(std::move(self), std::move(streams));
 }
 
 }  // namespace
@@ -186,15 +186,15 @@ std::optional<Launcher> find_launcher() {
 }
 
 int run_launched(const LaunchOptions& options, const Launcher& launcher,
-                 const std::function<void(WireUp&)>& body) {
+                 const std::function<void(Bootstrap&)>& body) {
   if (!launcher.pmix) refuse(launcher, "PMIx is not offered");
   if (options.processes > 1 && launcher.size > 1)
     throw UsageError(
         fmt::format("--processes {} beside {}, which started {} processes: leave it out, or start one",
                     options.processes, launcher.name, launcher.size));
   auto watch = std::make_unique<LauncherWatch>();
-  const auto wire = join(options, launcher);
-  if (wire == nullptr) {
+  const auto bootstrap = join(options, launcher);
+  if (bootstrap == nullptr) {
     watch.reset();
     LaunchOptions local = options;
     local.launcher = "none";
@@ -203,10 +203,10 @@ int run_launched(const LaunchOptions& options, const Launcher& launcher,
   if (options.processes > 1)
     throw UsageError(fmt::format(
         "--processes {} beside a launcher, which started {} processes: leave it out, or start one",
-        options.processes, wire->size()));
-  watch->guard(*wire);
-  const int status = run_body(*wire, body);
-  watch.reset();  // before the wire-up
+        options.processes, bootstrap->size()));
+  watch->guard(*bootstrap);
+  const int status = run_body(*bootstrap, body);
+  watch.reset();  // before the bootstrap
   return status;
 }
 

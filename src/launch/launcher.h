@@ -23,6 +23,6 @@ std::optional<Launcher> find_launcher();
 /// As run(), in a process that `launcher` started: rank, size and the way to rank 0 come from it by PMIx.
 /// Throws Error when the processes cannot find each other, and UsageError for `processes` beside a launcher.
 int run_launched(const LaunchOptions& options, const Launcher& launcher,
-                 const std::function<void(WireUp&)>& body);
+                 const std::function<void(Bootstrap&)>& body);
 
 }  // namespace edgewire::launch

@@ -102,12 +102,12 @@ bool LauncherWatch::stops_within(int milliseconds) const {
 }
 
 void LauncherWatch::end(const char* cause) {
-  if (WireUp* wire = wire_.load(std::memory_order_acquire)) {  // pairs with store in guard()
-    for (int waited = 0; waited < kHearMs && !wire->health().failed(); waited += kStepMs)
+  if (Bootstrap* bootstrap = bootstrap_.load(std::memory_order_acquire)) {  // pairs with store in guard()
+    for (int waited = 0; waited < kHearMs && !bootstrap->health().failed(); waited += kStepMs)
       if (stops_within(kStepMs)) return;
-    wire->abort(cause);
+    bootstrap->abort(cause);
     if (stops_within(kSayMs)) return;
-    std::fprintf(stderr, "edgewire: rank %d: %s\n", wire->rank(), wire->health().message().c_str());
+    std::fprintf(stderr, "edgewire: rank %d: %s\n", bootstrap->rank(), bootstrap->health().message().c_str());
   } else {
     std::fprintf(stderr, "edgewire: %s before the job had started\n", cause);
   }

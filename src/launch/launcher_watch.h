@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "launch/wire_up.h"
+#include "launch/bootstrap.h"
 
 namespace edgewire::launch {
 
@@ -22,8 +22,10 @@ class LauncherWatch {
   LauncherWatch(const LauncherWatch&) = delete;
   LauncherWatch& operator=(const LauncherWatch&) = delete;
 
-  /// From now on the job fails first, so that the others hear of it; `wire` outlives the watch.
-  void guard(WireUp& wire) { wire_.store(&wire, std::memory_order_release); }  // pairs with load in end()
+  /// From now on the job fails first, so that the others hear of it; `bootstrap` outlives the watch.
+  void guard(Bootstrap& bootstrap) {
+    bootstrap_.store(&bootstrap, std::memory_order_release);
+  }  // pairs with load in end()
 
  private:
   void watch();
@@ -32,7 +34,7 @@ class LauncherWatch {
   bool stops_within(int milliseconds) const;
 
   std::atomic<bool> stopping_{false};  ///< set by the destructor, read by the thread; single value
-  std::atomic<WireUp*> wire_{nullptr};
+  std::atomic<Bootstrap*> bootstrap_{nullptr};
   std::vector<pid_t> ancestors_;  ///< the parent first, the launcher's process last
   sigset_t before_{};
   std::thread thread_;

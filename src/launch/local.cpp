@@ -21,7 +21,7 @@
 
 #include "error.h"
 #include "launch/local_hosts.h"
-#include "launch/star.h"
+#include "launch/socket_bootstrap.h"
 
 namespace edgewire::launch {
 namespace {
@@ -47,9 +47,10 @@ bool say_once(std::string_view line) {
   return true;
 }
 
-void report(const WireUp& wire, const std::string& line) {
-  const std::string text = wire.size() == 1 ? fmt::format("edgewire: {}\n", line)
-                                            : fmt::format("edgewire: rank {}: {}\n", wire.rank(), line);
+void report(const Bootstrap& bootstrap, const std::string& line) {
+  const std::string text = bootstrap.size() == 1
+                               ? fmt::format("edgewire: {}\n", line)
+                               : fmt::format("edgewire: rank {}: {}\n", bootstrap.rank(), line);
   std::fflush(stdout);
   std::fputs(text.c_str(), stderr);  // one call, so that lines of several processes do not mix
 }
@@ -182,7 +183,7 @@ Streams make_streams(int processes) {
 }
 
 int run_child(const LaunchOptions& options, int rank, const LocalHosts* hosts, const std::string& secret,
-              Streams streams, const std::function<void(WireUp&)>& body) {
+              Streams streams, const std::function<void(Bootstrap&)>& body) {
   Member self;
   self.rank = self.local_rank = rank;
   self.size = self.local_size = options.processes;
@@ -203,8 +204,8 @@ int run_child(const LaunchOptions& options, int rank, const LocalHosts* hosts, c
   streams = {};  // ends of others held open would hide that those have died
   try {
     if (hosts != nullptr) hosts->enter(rank);
-    const auto wire = star(std::move(self), std::move(mine));
-    return run_body(*wire, body);
+    const auto bootstrap = connect_bootstrap(std::move(self), std::move(mine));
+    return run_body(*bootstrap, body);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "edgewire: rank %d: %s\n", rank, error.what());
     return 1;
@@ -213,12 +214,12 @@ int run_child(const LaunchOptions& options, int rank, const LocalHosts* hosts, c
 
 }  // namespace
 
-int run_body(WireUp& wire, const std::function<void(WireUp&)>& body) {
+int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body) {
   int status = 1;
   std::string line = "unknown failure";
   try {
-    body(wire);
-    wire.finish();
+    body(bootstrap);
+    bootstrap.finish();
     return 0;
   } catch (const UsageError& error) {
     line = error.what();
@@ -228,20 +229,20 @@ int run_body(WireUp& wire, const std::function<void(WireUp&)>& body) {
   } catch (...) {
     // said below
   }
-  transport::Health& health = wire.health();
+  transport::Health& health = bootstrap.health();
   const bool peers_fault = health.failed() && health.peer() >= 0;
-  wire.abort(line);
+  bootstrap.abort(line);
   const std::string heard = peers_fault ? health.message() : line;
   // A cause is said once, by whoever comes first; a peer that was lost gave none, and everybody tells of it.
   constexpr std::string_view kFailed = " failed: ";
   const std::size_t at = heard.find(kFailed);
   std::string_view cause = line;
   if (peers_fault) cause = at == heard.npos ? "" : std::string_view(heard).substr(at + kFailed.size());
-  if (cause.empty() || say_once(cause)) report(wire, cause == line ? line : heard);
+  if (cause.empty() || say_once(cause)) report(bootstrap, cause == line ? line : heard);
   return status;
 }
 
-int run_local(const LaunchOptions& options, const std::function<void(WireUp&)>& body) {
+int run_local(const LaunchOptions& options, const std::function<void(Bootstrap&)>& body) {
   if (sodium_init() < 0) throw Error("libsodium does not start");
   std::string secret(32, '\0');
   randombytes_buf(secret.data(), secret.size());

@@ -6,11 +6,11 @@
 
 namespace edgewire::launch {
 
-/// Runs `body` on this wire-up and returns the exit status; tells others and stderr of a failure. Never
+/// Runs `body` on this bootstrap and returns the exit status; tells others and stderr of a failure. Never
 /// throws.
-int run_body(WireUp& wire, const std::function<void(WireUp&)>& body);
+int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body);
 
 /// Forks all processes of a local job and watches over them; returns the first non-zero exit status.
-int run_local(const LaunchOptions& options, const std::function<void(WireUp&)>& body);
+int run_local(const LaunchOptions& options, const std::function<void(Bootstrap&)>& body);
 
 }  // namespace edgewire::launch

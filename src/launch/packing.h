@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "error.h"
-#include "launch/wire_up.h"
+#include "launch/bootstrap.h"
 
 namespace edgewire::launch {
 
@@ -43,8 +43,8 @@ std::vector<T> unpack(const std::string& message, std::size_t sender, std::size_
 
 /// The values of all processes, [p]: each gives as many. Collective; throws Error naming one that does not.
 template <class T>
-std::vector<std::vector<T>> allgather(WireUp& wire, const std::vector<T>& mine) {
-  const auto messages = wire.allgather(pack(mine));
+std::vector<std::vector<T>> allgather(Bootstrap& bootstrap, const std::vector<T>& mine) {
+  const auto messages = bootstrap.allgather(pack(mine));
   std::vector<std::vector<T>> all;
   for (std::size_t p = 0; p < messages.size(); ++p) all.push_back(unpack<T>(messages[p], p, mine.size()));
   return all;

@@ -49,21 +49,21 @@ void change(std::span<std::uint32_t> numbers, const ForEach& for_each, const Cha
 
 }  // namespace
 
-Arrivals order_arrivals(const OwnVertices& own, std::span<const std::uint32_t> entries,
+Arrivals order_arrivals(const OwnedVertices& owned, std::span<const std::uint32_t> entries,
                         std::span<const std::uint32_t> slots_of, int peer) {
-  std::vector<std::uint32_t> entry_at(own.count(), kNone);
+  std::vector<std::uint32_t> entry_at(owned.count(), kNone);
   for (std::uint32_t e = 0; e < entries.size(); ++e) {
-    if (entries[e] >= own.count() || entry_at[own.indexes()[entries[e]]] != kNone) {
-      throw Error(
-          fmt::format("rank {} sent a faulty exchange plan: vertex {} of {}", peer, entries[e], own.count()));
+    if (entries[e] >= owned.count() || entry_at[owned.indexes()[entries[e]]] != kNone) {
+      throw Error(fmt::format("rank {} sent a faulty exchange plan: vertex {} of {}", peer, entries[e],
+                              owned.count()));
     }
-    entry_at[own.indexes()[entries[e]]] = e;
+    entry_at[owned.indexes()[entries[e]]] = e;
   }
   Arrivals arrivals;
   arrivals.positions.resize(entries.size());
   arrivals.targets.reserve(entries.size());
   std::uint32_t position = 0;
-  for (std::uint32_t i = 0; i < own.count(); ++i) {
+  for (std::uint32_t i = 0; i < owned.count(); ++i) {
     if (entry_at[i] == kNone) continue;
     arrivals.positions[entry_at[i]] = position++;
     arrivals.targets.insert(arrivals.targets.end(), slots_of.empty() ? 1 : slots_of[entry_at[i]], i);
@@ -72,19 +72,20 @@ Arrivals order_arrivals(const OwnVertices& own, std::span<const std::uint32_t> e
 }
 
 ExchangePlan::ExchangePlan(const graph::GraphFile& graph, const Ownership& ownership, int rank,
-                           const OwnVertices& own, Strategy strategy, int workers, const ForEach& for_each)
+                           const OwnedVertices& owned, Strategy strategy, int workers,
+                           const ForEach& for_each)
     : graph_(graph),
       ownership_(ownership),
       filter_(ownership),
-      own_(own),
+      owned_(owned),
       rank_(static_cast<std::uint32_t>(rank)),
       strategy_(strategy),
       workers_(static_cast<std::size_t>(workers)),
       lists_(strategy == Strategy::worker ? static_cast<std::uint32_t>(workers) : 1),
-      first_remote_(own.count()) {
+      first_remote_(owned.count()) {
   if (strategy == Strategy::cover && ownership.processes() > 1) {
-    covers_ = PairCovers(graph, ownership, rank, own, workers, for_each);
-    whole_.assign(covers_.size() + 1, Bits(own.count()));
+    covers_ = PairCovers(graph, ownership, rank, owned, workers, for_each);
+    whole_.assign(covers_.size() + 1, Bits(owned.count()));
   }
   for (int p = 0; p < ownership.processes(); ++p) {
     for (int list = 0; list < streams_per_peer(strategy, workers); ++list) {
@@ -110,7 +111,7 @@ void ExchangePlan::find_entries(const ForEach& for_each) {
     reached.assign(lists_, Bits(vertices));
     const auto offsets = graph_.offsets();
     const auto targets = graph_.targets();
-    for_each_block(for_each, own_.count(), 1,
+    for_each_block(for_each, owned_.count(), 1,
                    [&](int, std::uint64_t, std::uint32_t first, std::uint32_t last) {
                      ownership_.visit([&](const auto& scheme) {
                        for (std::uint32_t local = first; local < last; ++local) {
@@ -132,8 +133,8 @@ void ExchangePlan::find_entries(const ForEach& for_each) {
     auto& entries = entries_[s];
     ownership_.visit([&](const auto& scheme) {
       if (peer == rank_) {
-        for (std::uint32_t local = 0; local < own_.count(); ++local)
-          numbers[scheme.vertex(peer, local)] = own_.indexes()[local];
+        for (std::uint32_t local = 0; local < owned_.count(); ++local)
+          numbers[scheme.vertex(peer, local)] = owned_.indexes()[local];
         return;
       }
       if (covers_.empty()) {
@@ -201,7 +202,7 @@ void ExchangePlan::place(std::size_t stream, std::span<const std::uint32_t> posi
 }
 
 void ExchangePlan::finish(const ForEach& for_each) {
-  std::uint64_t next = own_.count();
+  std::uint64_t next = owned_.count();
   for (auto& stream : streams_) {
     if (stream.mirrors) continue;
     stream.first_destination = static_cast<std::uint32_t>(next);
@@ -244,13 +245,13 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, std::vector<std
                         std::vector<std::uint32_t>& ends) const {
   const auto offsets = graph_.offsets();
   const std::uint32_t* const targets = graph_.targets().data();
-  const auto ids = own_.ids();
+  const auto ids = owned_.ids();
   // In degree order the rows of a block lie anywhere in the file.
-  const std::uint32_t ahead = std::min(last + kRowBlock, own_.count());
-  for (std::uint32_t i = ahead; i < std::min(ahead + kRowBlock, own_.count()); ++i)
+  const std::uint32_t ahead = std::min(last + kRowBlock, owned_.count());
+  for (std::uint32_t i = ahead; i < std::min(ahead + kRowBlock, owned_.count()); ++i)
     __builtin_prefetch(&offsets[ids[i]], 0, 2);
   fetch_rows(graph_, ids.subspan(last, ahead - last));
-  destinations.resize(own_.edges(first, last) + std::max(OwnerFilter::kSlack, kLookUpAhead));
+  destinations.resize(owned_.edges(first, last) + std::max(OwnerFilter::kSlack, kLookUpAhead));
   ends.clear();
   std::uint32_t* next = destinations.data();
   std::array<std::uint8_t, kMaxProcesses> kept;
@@ -275,28 +276,28 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, std::vector<std
   destinations.resize(ends.empty() ? 0 : ends.back());
 }
 
-topology::PageVector<std::uint32_t> ExchangePlan::own_addresses() const {
-  topology::PageVector<std::uint32_t> addresses(own_.count());
+topology::PageVector<std::uint32_t> ExchangePlan::owned_addresses() const {
+  topology::PageVector<std::uint32_t> addresses(owned_.count());
   ownership_.visit([&](const auto& scheme) {
-    for (std::uint32_t local = 0; local < own_.count(); ++local)
+    for (std::uint32_t local = 0; local < owned_.count(); ++local)
       addresses[local] = destination_of_[0][scheme.vertex(rank_, local)];
   });
   return addresses;
 }
 
-void ExchangePlan::number_own(std::span<std::uint32_t> vertices) const {
-  look_up(destination_of_.empty() ? own_.indexes() : destination_of_[0], vertices);
+void ExchangePlan::number_owned(std::span<std::uint32_t> vertices) const {
+  look_up(destination_of_.empty() ? owned_.indexes() : destination_of_[0], vertices);
 }
 
 /// Turns the targets of the rows from `first` on into their destinations.
 void ExchangePlan::number(std::uint32_t first, std::span<std::uint32_t> targets,
                           std::span<const std::uint32_t> ends) const {
   if (destination_of_.size() <= 1) {
-    number_own(targets);  // in a job of one process a vertex has its local number as id
+    number_owned(targets);  // in a job of one process a vertex has its local number as id
   } else {
     std::uint32_t begin = 0;
     for (std::size_t i = 0; i < ends.size(); ++i) {
-      const auto list = ownership_.place(own_.ids()[first + i]).local % lists_;
+      const auto list = ownership_.place(owned_.ids()[first + i]).local % lists_;
       look_up(destination_of_[list], targets.subspan(begin, ends[i] - begin));
       begin = ends[i];
     }
@@ -306,12 +307,12 @@ void ExchangePlan::number(std::uint32_t first, std::span<std::uint32_t> targets,
 std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
                                                      const ForEach& for_each) const {
   constexpr std::uint32_t kStep = 16;
-  const std::uint32_t step = row_blocks(own_.count()) < 1024 ? 1 : kStep;
+  const std::uint32_t step = row_blocks(owned_.count()) < 1024 ? 1 : kStep;
   struct Sample {
     std::vector<std::uint32_t> destinations, ends, counts;
   };
   std::vector<Sample> samples(workers_);
-  for_each_block(for_each, own_.count(), step,
+  for_each_block(for_each, owned_.count(), step,
                  [&](int worker, std::uint64_t, std::uint32_t first, std::uint32_t last) {
                    Sample& sample = samples[static_cast<std::size_t>(worker)];
                    sample.counts.resize(destinations_ / kColumnGranule + 1);
@@ -323,7 +324,7 @@ std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::u
     for (std::size_t g = 0; g < sample.counts.size(); ++g)
       counts[g] += std::uint64_t{sample.counts[g]} * step;
   std::vector<std::uint32_t> bounds{0};
-  plan::cut_columns(bounds, 0, own_.count(), width, edges_per_column, counts);
+  plan::cut_columns(bounds, 0, owned_.count(), width, edges_per_column, counts);
   for (const auto& stream : streams_) {
     if (stream.mirrors) continue;
     plan::cut_columns(bounds, stream.first_destination, stream.first_destination + stream.slots, width,
@@ -332,29 +333,30 @@ std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::u
   return bounds;
 }
 
-void ExchangePlan::address_by_column(std::span<const std::uint32_t> bounds, OwnVertices& own,
+void ExchangePlan::address_by_column(std::span<const std::uint32_t> bounds, OwnedVertices& owned,
                                      const ForEach& for_each) {
   if (bounds.size() - 1 > std::size_t{1} << kOffsetBits) {
     throw Error(
         fmt::format("{} columns in one process, more than 2^16: use more processes", bounds.size() - 1));
   }
   const ColumnAddresses address(bounds);
-  if (destination_of_.empty()) destination_of_.push_back(own.take_indexes());
+  if (destination_of_.empty()) destination_of_.push_back(owned.take_indexes());
   const auto convert = [&](std::uint32_t& number) {
     if (number != kNone) number = address(number);
   };
   for (auto& numbers : destination_of_) change(numbers, for_each, convert);
-  const auto own_columns = std::upper_bound(bounds.begin(), bounds.end(), own_.count()) - bounds.begin() - 1;
-  first_remote_ = static_cast<std::uint32_t>(own_columns) << kOffsetBits;
+  const auto owned_columns =
+      std::upper_bound(bounds.begin(), bounds.end(), owned_.count()) - bounds.begin() - 1;
+  first_remote_ = static_cast<std::uint32_t>(owned_columns) << kOffsetBits;
 }
 
-void ExchangePlan::return_indexes(std::span<const std::uint32_t> bounds, OwnVertices& own,
+void ExchangePlan::return_indexes(std::span<const std::uint32_t> bounds, OwnedVertices& owned,
                                   const ForEach& for_each) {
   if (ownership_.processes() > 1) return;
   change(destination_of_[0], for_each, [&](std::uint32_t& number) {
     number = bounds[number >> kOffsetBits] + (number & ((1U << kOffsetBits) - 1));
   });
-  own.give_indexes(std::move(destination_of_[0]));
+  owned.give_indexes(std::move(destination_of_[0]));
 }
 
 }  // namespace edgewire::plan

@@ -8,7 +8,7 @@
 
 #include "graph/graph_file.h"
 #include "plan/bits.h"
-#include "plan/own_vertices.h"
+#include "plan/owned_vertices.h"
 #include "plan/owner_filter.h"
 #include "plan/ownership.h"
 #include "plan/pair_covers.h"
@@ -41,7 +41,7 @@ struct Arrivals {
 
 /// The receiver's side: `entries[e]` is the local number of entry e, `slots_of[e]` its number of slots
 /// (empty: one each). Throws Error naming the peer when a local number is out of range or comes twice.
-Arrivals order_arrivals(const OwnVertices& own, std::span<const std::uint32_t> entries,
+Arrivals order_arrivals(const OwnedVertices& owned, std::span<const std::uint32_t> entries,
                         std::span<const std::uint32_t> slots_of, int peer);
 
 /// The sender's side. The destinations of a process are numbered [own vertices by index][slots of stream
@@ -52,8 +52,8 @@ class ExchangePlan {
  public:
   /// Reads all own edges, twice for strategy `edge`. Takes 4 bytes for each vertex of the graph (and worker,
   /// for strategy `worker`) in a job of several processes. Throws Error.
-  ExchangePlan(const graph::GraphFile& graph, const Ownership& ownership, int rank, const OwnVertices& own,
-               Strategy strategy, int workers, const ForEach& for_each);
+  ExchangePlan(const graph::GraphFile& graph, const Ownership& ownership, int rank,
+               const OwnedVertices& owned, Strategy strategy, int workers, const ForEach& for_each);
 
   std::span<const Stream> streams() const noexcept { return streams_; }
   /// [entry] of sums: local number at the peer, ascending.
@@ -78,11 +78,11 @@ class ExchangePlan {
   std::vector<std::uint32_t> slot_ids(std::size_t stream) const;
   /// [slot]: index of the own vertex whose value travels there; only for strategy `edge`.
   std::span<const std::uint32_t> slot_sources(std::size_t stream) const noexcept;
-  std::uint32_t sources() const noexcept { return own_.count(); }
-  std::uint64_t edges() const noexcept { return own_.edges(); }
-  /// Edges of own vertices with indexes [first, last), as OwnVertices; with `cover` more than read() gives.
+  std::uint32_t sources() const noexcept { return owned_.count(); }
+  std::uint64_t edges() const noexcept { return owned_.edges(); }
+  /// Edges of own vertices with indexes [first, last), as OwnedVertices; with `cover` more than read() gives.
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
-    return own_.edges(first, last);
+    return owned_.edges(first, last);
   }
   std::uint32_t destinations() const noexcept { return destinations_; }
   /// Destinations (after address_by_column(): their addresses) of the edges of own vertices [first, last)
@@ -100,12 +100,13 @@ class ExchangePlan {
   /// From now on read() gives addresses, see ColumnAddresses; `bounds` as cut_columns() gave them. In a job
   /// of one process borrows the indexes of `own`, the vertices of this plan. Throws Error when there are too
   /// many columns.
-  void address_by_column(std::span<const std::uint32_t> bounds, OwnVertices& own, const ForEach& for_each);
+  void address_by_column(std::span<const std::uint32_t> bounds, OwnedVertices& owned,
+                         const ForEach& for_each);
   /// Gives back what address_by_column() borrowed. Nothing can be read any more.
-  void return_indexes(std::span<const std::uint32_t> bounds, OwnVertices& own, const ForEach& for_each);
+  void return_indexes(std::span<const std::uint32_t> bounds, OwnedVertices& owned, const ForEach& for_each);
   /// [local number]: destination or address of the own vertex. Not for strategy `worker`, nor in a job of one
   /// process.
-  topology::PageVector<std::uint32_t> own_addresses() const;
+  topology::PageVector<std::uint32_t> owned_addresses() const;
 
  private:
   void find_entries(const ForEach& for_each);
@@ -113,13 +114,13 @@ class ExchangePlan {
   void find_slot_sources();
   void number(std::uint32_t first, std::span<std::uint32_t> targets,
               std::span<const std::uint32_t> ends) const;
-  void number_own(std::span<std::uint32_t> vertices) const;
+  void number_owned(std::span<std::uint32_t> vertices) const;
   template <class Number>
   void for_each_entry(std::size_t stream, const Number& number);
   const graph::GraphFile& graph_;
   const Ownership& ownership_;
   OwnerFilter filter_;
-  const OwnVertices& own_;
+  const OwnedVertices& owned_;
   std::uint32_t rank_;
   Strategy strategy_;
   std::size_t workers_;

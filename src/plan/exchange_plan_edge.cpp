@@ -12,7 +12,7 @@ namespace edgewire::plan {
 void ExchangePlan::count_slots() {
   std::vector<std::uint64_t> slots(streams_.size());
   for (const auto& entries : entries_) slots_of_.emplace_back(entries.size());
-  visit_remote_edges(graph_, ownership_, rank_, 0, own_.count(), [&](std::uint32_t, Place place) {
+  visit_remote_edges(graph_, ownership_, rank_, 0, owned_.count(), [&](std::uint32_t, Place place) {
     ++slots_of_[place.owner][destination_of_[0][ownership_.vertex(place.owner, place.local)]];
     ++slots[place.owner];
   });
@@ -34,21 +34,21 @@ std::span<const std::uint32_t> ExchangePlan::slots_of(std::size_t stream) const 
 /// so that the numbering is the same in every run.
 void ExchangePlan::find_slot_sources() {
   if (destination_of_.empty()) return;
-  slot_sources_.resize(destinations_ - own_.count());
+  slot_sources_.resize(destinations_ - owned_.count());
   auto next = destination_of_[0];
   const auto offsets = graph_.offsets();
   const auto targets = graph_.targets();
-  for (std::uint32_t i = 0; i < own_.count(); ++i) {
-    const std::uint32_t v = own_.ids()[i];
+  for (std::uint32_t i = 0; i < owned_.count(); ++i) {
+    const std::uint32_t v = owned_.ids()[i];
     for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e)
-      if (next[targets[e]] >= own_.count()) slot_sources_[next[targets[e]]++ - own_.count()] = i;
+      if (next[targets[e]] >= owned_.count()) slot_sources_[next[targets[e]]++ - owned_.count()] = i;
   }
 }
 
 std::span<const std::uint32_t> ExchangePlan::slot_sources(std::size_t stream) const noexcept {
   if (slot_sources_.empty()) return {};
   const Stream& s = streams_[stream];
-  return std::span(slot_sources_).subspan(s.first_destination - own_.count(), s.slots);
+  return std::span(slot_sources_).subspan(s.first_destination - owned_.count(), s.slots);
 }
 
 }  // namespace edgewire::plan

@@ -34,9 +34,9 @@ class RankedSet {
 /// The edges that move: those that must, and of the free ones all of each of the first sources, as long as
 /// they are no more than `free_edges`. The indexes of the sources whose edges all move are added to `whole`;
 /// counts both kinds in the cover.
-MovedEdges pack_moved(const PairEdges& edges, const OwnVertices& own, std::uint64_t free_edges,
+MovedEdges pack_moved(const PairEdges& edges, const OwnedVertices& owned, std::uint64_t free_edges,
                       PairCover& cover, std::vector<std::uint32_t>& whole) {
-  const RankedSet mirrors(own.count(), cover.mirrors);
+  const RankedSet mirrors(owned.count(), cover.mirrors);
   const Bits summed(edges.destinations, cover.sums);
   std::size_t most = 0;
   for (const auto& part : edges.parts)
@@ -46,7 +46,7 @@ MovedEdges pack_moved(const PairEdges& edges, const OwnVertices& own, std::uint6
   cover.moved_edges = cover.free_edges = 0;
   for (const auto& part : edges.parts) {
     for (const PairRow& row : part) {
-      const std::uint32_t index = own.indexes()[row.source];
+      const std::uint32_t index = owned.indexes()[row.source];
       if (!mirrors.has(index)) continue;
       std::uint32_t* end = summed.copy_others(row.span(), next + 2);
       const auto must = static_cast<std::uint64_t>(end - next - 2);
@@ -71,18 +71,18 @@ MovedEdges pack_moved(const PairEdges& edges, const OwnVertices& own, std::uint6
 }  // namespace
 
 PairCovers::PairCovers(const graph::GraphFile& graph, const Ownership& ownership, int rank,
-                       const OwnVertices& own, int workers, const ForEach& for_each)
-    : own_(&own),
-      rows_(std::make_unique<PairRows>(graph, ownership, rank, own.edges(), workers, for_each)),
+                       const OwnedVertices& owned, int workers, const ForEach& for_each)
+    : owned_(&owned),
+      rows_(std::make_unique<PairRows>(graph, ownership, rank, owned.edges(), workers, for_each)),
       covers_(static_cast<std::size_t>(ownership.processes())) {
   moved_.resize(covers_.size());
   for_each(covers_.size(), [&](int, std::uint64_t p) {
     const PairEdges edges = rows_->edges(static_cast<std::uint32_t>(p));
     covers_[p] = minimum_cover(edges);
-    for (auto& mirror : covers_[p].mirrors) mirror = own.indexes()[mirror];
-    covers_[p].mirrors = Bits(own.count(), covers_[p].mirrors).members();
+    for (auto& mirror : covers_[p].mirrors) mirror = owned.indexes()[mirror];
+    covers_[p].mirrors = Bits(owned.count(), covers_[p].mirrors).members();
     std::vector<std::uint32_t> none;
-    moved_[p] = pack_moved(edges, own, 0, covers_[p], none);
+    moved_[p] = pack_moved(edges, owned, 0, covers_[p], none);
   });
 }
 
@@ -93,7 +93,7 @@ std::vector<MovedEdges> PairCovers::take_moved(std::span<const std::uint64_t> fr
   for_each(covers_.size(), [&](int, std::uint64_t p) {
     if (free_edges[p] == 0) return;
     moved_[p] =
-        pack_moved(rows_->edges(static_cast<std::uint32_t>(p)), *own_, free_edges[p], covers_[p], whole[p]);
+        pack_moved(rows_->edges(static_cast<std::uint32_t>(p)), *owned_, free_edges[p], covers_[p], whole[p]);
   });
   rows_.reset();
   return std::move(moved_);

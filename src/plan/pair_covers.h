@@ -10,7 +10,7 @@
 #include "graph/graph_file.h"
 #include "plan/cover.h"
 #include "plan/moved_rows.h"
-#include "plan/own_vertices.h"
+#include "plan/owned_vertices.h"
 #include "plan/ownership.h"
 #include "plan/pair_rows.h"
 
@@ -23,7 +23,7 @@ class PairCovers {
   PairCovers() = default;
   /// Keeps a copy of the edges that leave the process, see PairRows, and of those that must move, until
   /// take_moved(); needs what minimum_cover() needs, until it returns.
-  PairCovers(const graph::GraphFile& graph, const Ownership& ownership, int rank, const OwnVertices& own,
+  PairCovers(const graph::GraphFile& graph, const Ownership& ownership, int rank, const OwnedVertices& owned,
              int workers, const ForEach& for_each);
 
   std::size_t size() const noexcept { return covers_.size(); }
@@ -38,7 +38,7 @@ class PairCovers {
                                      std::vector<std::vector<std::uint32_t>>& whole, const ForEach& for_each);
 
  private:
-  const OwnVertices* own_ = nullptr;
+  const OwnedVertices* owned_ = nullptr;
   std::unique_ptr<PairRows> rows_;
   std::vector<PairCover> covers_;  ///< [peer]
   std::vector<MovedEdges> moved_;  ///< [peer]: those that must

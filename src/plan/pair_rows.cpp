@@ -41,7 +41,7 @@ void for_each_row(const graph::GraphFile& graph, const Ownership& ownership, std
 }  // namespace
 
 PairRows::PairRows(const graph::GraphFile& graph, const Ownership& ownership, int rank,
-                   std::uint64_t own_edges, int workers, const ForEach& for_each)
+                   std::uint64_t owned_edges, int workers, const ForEach& for_each)
     : graph_(graph),
       ownership_(ownership),
       filter_(ownership),
@@ -51,10 +51,11 @@ PairRows::PairRows(const graph::GraphFile& graph, const Ownership& ownership, in
       group_(std::max(kAsked, kGroupRows / static_cast<std::uint32_t>(processes_))),
       groups_((rows_ + std::size_t{group_} - 1) / group_),
       workers_(static_cast<std::size_t>(workers)),
-      chunk_(
-          std::clamp<std::uint64_t>(own_edges / (8 * workers_.size() * processes_), kLeastChunk, kMostChunk)),
-      targets_((own_edges + own_edges / 7 + workers_.size() * processes_ * chunk_) * sizeof(std::uint32_t),
-               -1, "the edges to the peers"),
+      chunk_(std::clamp<std::uint64_t>(owned_edges / (8 * workers_.size() * processes_), kLeastChunk,
+                                       kMostChunk)),
+      targets_(
+          (owned_edges + owned_edges / 7 + workers_.size() * processes_ * chunk_) * sizeof(std::uint32_t), -1,
+          "the edges to the peers"),
       parts_(groups_ * processes_) {
   for (Worker& worker : workers_) {
     worker.next.resize(processes_);

@@ -16,8 +16,8 @@ namespace edgewire::plan {
 /// A copy of them: up to 6 bytes for each edge, 16 for each source and peer.
 class PairRows {
  public:
-  /// own_edges: of the vertices of `rank`; `workers` of for_each. Throws Error.
-  PairRows(const graph::GraphFile& graph, const Ownership& ownership, int rank, std::uint64_t own_edges,
+  /// owned_edges: of the vertices of `rank`; `workers` of for_each. Throws Error.
+  PairRows(const graph::GraphFile& graph, const Ownership& ownership, int rank, std::uint64_t owned_edges,
            int workers, const ForEach& for_each);
   /// Those that go to the peer; none to the own rank. Points into this.
   PairEdges edges(std::uint32_t peer) const;

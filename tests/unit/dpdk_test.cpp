@@ -42,8 +42,8 @@ TEST_CASE("a write outside the part of its sender is refused by the receiver") {
   CHECK(job[1]->health.message().starts_with("rank 0 sent "));
   CHECK(job[1]->health.message().ends_with("outside its part"));
   CHECK(job[1]->transport->counters().refused_frames >= 1);
-  const auto own = job[1]->part_of(1);
-  CHECK(std::all_of(own.begin(), own.end(), [](std::byte byte) { return byte == std::byte{0}; }));
+  const auto owned = job[1]->part_of(1);
+  CHECK(std::all_of(owned.begin(), owned.end(), [](std::byte byte) { return byte == std::byte{0}; }));
 }
 
 TEST_CASE("of writes to the same place the last one stays, whatever the link does") {

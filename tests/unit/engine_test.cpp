@@ -7,9 +7,9 @@
 #include <cmath>
 #include <random>
 
+#include "bootstraps.h"
 #include "graph_test.h"
 #include "transport_fixture.h"
-#include "wire_ups.h"
 
 namespace edgewire::engine {
 namespace {
@@ -22,14 +22,14 @@ constexpr double kModulus = 97;
 /// New value = (sum over in-edges + sum over all vertices) modulo 97. Start: id modulo 5.
 class Integers final : public Step {
  public:
-  Integers(const plan::OwnVertices& own, const plan::ExchangePlan& plan, Exchange& exchange,
+  Integers(const plan::OwnedVertices& owned, const plan::ExchangePlan& plan, Exchange& exchange,
            const std::vector<std::uint32_t>& bounds)
       : bounds_(bounds), edges_(bounds.size()), mirrored_(exchange.incoming().size()) {
-    for (const auto v : own.ids()) values_.push_back(static_cast<float>(v % 5));
+    for (const auto v : owned.ids()) values_.push_back(static_cast<float>(v % 5));
     next_ = values_;
     std::vector<std::uint32_t> destinations, ends;
-    for (std::uint32_t first = 0; first < own.count(); first += plan::ExchangePlan::kRowBlock) {
-      const std::uint32_t last = std::min(own.count(), first + plan::ExchangePlan::kRowBlock);
+    for (std::uint32_t first = 0; first < owned.count(); first += plan::ExchangePlan::kRowBlock) {
+      const std::uint32_t last = std::min(owned.count(), first + plan::ExchangePlan::kRowBlock);
       destinations.clear();
       ends.clear();
       plan.read(first, last, destinations, ends);
@@ -44,7 +44,7 @@ class Integers final : public Step {
       for (std::size_t at = 0; at < moved.size(); at += 2 + moved[at + 1])
         for (std::uint32_t e = 0; e < moved[at + 1]; ++e)
           mirrored_[static_cast<std::size_t>(stream.peer)].push_back(
-              {own.indexes()[moved[at + 2 + e]], moved[at]});
+              {owned.indexes()[moved[at + 2 + e]], moved[at]});
     }
   }
 
@@ -188,41 +188,48 @@ void check_order(const Exchange& exchange, std::span<const std::uint32_t> bounds
   }
 }
 
-void run_process(const GraphFile& graph, const Run& run, launch::WireUp& wire, const std::string& job,
+void run_process(const GraphFile& graph, const Run& run, launch::Bootstrap& bootstrap, const std::string& job,
                  Outcome& outcome, std::atomic<std::uint64_t>& slots) {
   WorkerPool pool({std::vector<topology::WorkerPlace>(static_cast<std::size_t>(run.workers)), true});
   const plan::ForEach for_each = [&](std::uint64_t count,
                                      const std::function<void(int, std::uint64_t)>& work) {
     pool.for_each(count, work);
   };
-  check_agreement(wire, job);
-  transport::Settings settings{wire.rank(),   wire.size(), run.workers, kFirstLaneKind + run.workers,
-                               wire.secret(), "",          10,          &wire.health()};
-  for (int p = 0; p < wire.size(); ++p) settings.nodes.push_back((p + 1) / 2);  // of shm+tcp: 0 | 1 2 | 3
+  check_agreement(bootstrap, job);
+  transport::Settings settings{bootstrap.rank(),
+                               bootstrap.size(),
+                               run.workers,
+                               kFirstLaneKind + run.workers,
+                               bootstrap.secret(),
+                               "",
+                               10,
+                               &bootstrap.health()};
+  for (int p = 0; p < bootstrap.size(); ++p)
+    settings.nodes.push_back((p + 1) / 2);  // of shm+tcp: 0 | 1 2 | 3
   const auto link = run.subject.make(settings);
   const auto ownership = plan::Ownership::hash(graph.vertices(), run.processes);
-  const plan::OwnVertices own(graph, ownership, wire.rank(), plan::Layout::degree, for_each);
-  plan::ExchangePlan plan(graph, ownership, wire.rank(), own, run.strategy, run.workers, for_each);
+  const plan::OwnedVertices owned(graph, ownership, bootstrap.rank(), plan::Layout::degree, for_each);
+  plan::ExchangePlan plan(graph, ownership, bootstrap.rank(), owned, run.strategy, run.workers, for_each);
   // Some of the edges that either process can compute move, too.
   const auto processes = static_cast<std::size_t>(run.processes);
   if (!plan.covers().empty()) plan.move_edges(std::vector<std::uint64_t>(processes, 50), for_each);
-  Exchange exchange(wire, *link, own, plan, run.strategy, run.encoding, run.workers, for_each);
+  Exchange exchange(bootstrap, *link, owned, plan, run.strategy, run.encoding, run.workers, for_each);
   const auto bounds = plan.cut_columns(64, 200, for_each);
   const auto edges = [](std::size_t column) { return std::uint64_t{1} + column * 37 % 101; };
   exchange.deal_columns(bounds, edges);
   check_order(exchange, bounds, edges);
   for (const auto& stream : exchange.outgoing()) slots += stream.slots;
-  Integers step(own, plan, exchange, bounds);
+  Integers step(owned, plan, exchange, bounds);
   step.goal = run.goal;
   IterationOptions options;
   options.iterations = run.iterations;
   options.has_goal = run.goal >= 0;
   options.start = {step.start(), 0};
-  if (run.orders != nullptr) options.observer = &(*run.orders)[static_cast<std::size_t>(wire.rank())];
-  outcome.records[static_cast<std::size_t>(wire.rank())] =
-      iterate(pool, exchange, bounds, own.indexes(), step, options);
-  for (std::uint32_t i = 0; i < own.count(); ++i) outcome.values[own.ids()[i]] = step.values()[i];
-  wire.finish();
+  if (run.orders != nullptr) options.observer = &(*run.orders)[static_cast<std::size_t>(bootstrap.rank())];
+  outcome.records[static_cast<std::size_t>(bootstrap.rank())] =
+      iterate(pool, exchange, bounds, owned.indexes(), step, options);
+  for (std::uint32_t i = 0; i < owned.count(); ++i) outcome.values[owned.ids()[i]] = step.values()[i];
+  bootstrap.finish();
 }
 
 Outcome execute(const GraphFile& graph, const Run& run, const std::string& another_job = "the same") {
@@ -230,10 +237,10 @@ Outcome execute(const GraphFile& graph, const Run& run, const std::string& anoth
   outcome.values.resize(graph.vertices());
   outcome.records.resize(static_cast<std::size_t>(run.processes));
   std::atomic<std::uint64_t> slots{0};
-  const auto wires = launch::wire_ups(run.processes);
+  const auto bootstraps = launch::bootstraps(run.processes);
   transport::parallel(run.processes, [&](int p) {
-    auto& wire = *wires[static_cast<std::size_t>(p)];
-    run_process(graph, run, wire, p == 1 ? another_job : "the same", outcome, slots);
+    auto& bootstrap = *bootstraps[static_cast<std::size_t>(p)];
+    run_process(graph, run, bootstrap, p == 1 ? another_job : "the same", outcome, slots);
   });
   outcome.slots = slots;
   return outcome;

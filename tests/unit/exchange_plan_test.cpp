@@ -33,7 +33,7 @@ GraphFile random_graph(const TemporaryDirectory& directory, std::uint32_t vertic
 
 /// What both sides of one ordered pair of processes know in the end.
 struct Side {
-  std::unique_ptr<OwnVertices> own;
+  std::unique_ptr<OwnedVertices> owned;
   std::unique_ptr<ExchangePlan> plan;
   std::vector<Arrivals> arrivals;  ///< [stream at the sender], made by its receiver
 };
@@ -43,13 +43,14 @@ std::vector<Side> make_plans(const GraphFile& graph, const Ownership& ownership,
   std::vector<Side> sides(static_cast<std::size_t>(ownership.processes()));
   for (int p = 0; p < ownership.processes(); ++p) {
     Side& side = sides[static_cast<std::size_t>(p)];
-    side.own = std::make_unique<OwnVertices>(graph, ownership, p, layout, kOneWorker);
-    side.plan = std::make_unique<ExchangePlan>(graph, ownership, p, *side.own, strategy, workers, kOneWorker);
+    side.owned = std::make_unique<OwnedVertices>(graph, ownership, p, layout, kOneWorker);
+    side.plan =
+        std::make_unique<ExchangePlan>(graph, ownership, p, *side.owned, strategy, workers, kOneWorker);
   }
   for (Side& side : sides) {
     for (std::size_t s = 0; s < side.plan->streams().size(); ++s) {
       const Stream& stream = side.plan->streams()[s];
-      side.arrivals.push_back(order_arrivals(*sides[static_cast<std::size_t>(stream.peer)].own,
+      side.arrivals.push_back(order_arrivals(*sides[static_cast<std::size_t>(stream.peer)].owned,
                                              side.plan->entries(s), side.plan->slots_of(s), stream.peer));
       side.plan->place(s, side.arrivals.back().positions);
     }
@@ -65,7 +66,7 @@ void check_slots(const GraphFile& graph, const Ownership& ownership, const std::
   const Side& side = sides[static_cast<std::size_t>(rank)];
   using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
   Edges edges, found;
-  for (const auto v : side.own->ids())
+  for (const auto v : side.owned->ids())
     for (std::uint64_t e = graph.offsets()[v]; e < graph.offsets()[v + 1]; ++e)
       if (ownership.place(graph.targets()[e]).owner != static_cast<std::uint32_t>(rank))
         edges.emplace_back(v, graph.targets()[e]);
@@ -76,8 +77,8 @@ void check_slots(const GraphFile& graph, const Ownership& ownership, const std::
     const auto ids = side.plan->slot_ids(s);
     REQUIRE(sources.size() == stream.slots);
     for (std::uint32_t slot = 0; slot < stream.slots; ++slot) {
-      REQUIRE(side.arrivals[s].targets.at(slot) == sides[peer].own->indexes()[ids.at(slot)]);
-      found.emplace_back(side.own->ids()[sources[slot]], ownership.vertex(peer, ids[slot]));
+      REQUIRE(side.arrivals[s].targets.at(slot) == sides[peer].owned->indexes()[ids.at(slot)]);
+      found.emplace_back(side.owned->ids()[sources[slot]], ownership.vertex(peer, ids[slot]));
     }
   }
   std::sort(edges.begin(), edges.end());
@@ -99,14 +100,14 @@ void check_edges(const GraphFile& graph, const Ownership& ownership, const std::
     REQUIRE(ends.size() == last - first);
     std::size_t next = 0;
     for (std::uint32_t i = first; i < last; ++i) {
-      const std::uint32_t v = side.own->ids()[i];
+      const std::uint32_t v = side.owned->ids()[i];
       for (std::uint64_t e = graph.offsets()[v]; e < graph.offsets()[v + 1]; ++e) {
         const Place place = ownership.place(graph.targets()[e]);
         if (strategy == Strategy::edge && place.owner != static_cast<std::uint32_t>(rank)) continue;
         REQUIRE(next < ends[i - first]);
         const std::uint32_t destination = destinations[next++];
         REQUIRE(destination < plan.destinations());
-        const auto index = sides[place.owner].own->indexes()[place.local];
+        const auto index = sides[place.owner].owned->indexes()[place.local];
         if (place.owner == static_cast<std::uint32_t>(rank)) {
           REQUIRE(destination == index);
           continue;
@@ -204,9 +205,9 @@ TEST_CASE("addresses name the column and the place in it") {
         plan.read(i, std::min(i + ExchangePlan::kRowBlock, plan.sources()), destinations, ends);
         blocks.push_back(destinations);
       }
-      OwnVertices& own = *sides[0].own;
-      const std::vector<std::uint32_t> indexes(own.indexes().begin(), own.indexes().end());
-      plan.address_by_column(bounds, own, kOneWorker);
+      OwnedVertices& owned = *sides[0].owned;
+      const std::vector<std::uint32_t> indexes(owned.indexes().begin(), owned.indexes().end());
+      plan.address_by_column(bounds, owned, kOneWorker);
       for (std::uint32_t i = 0; i < plan.sources(); i += ExchangePlan::kRowBlock) {
         plan.read(i, std::min(i + ExchangePlan::kRowBlock, plan.sources()), addresses, same_ends);
         for (auto& address : addresses) {
@@ -215,8 +216,8 @@ TEST_CASE("addresses name the column and the place in it") {
         }
         REQUIRE(addresses == blocks[i / ExchangePlan::kRowBlock]);
       }
-      plan.return_indexes(bounds, own, kOneWorker);
-      CHECK(std::equal(indexes.begin(), indexes.end(), own.indexes().begin(), own.indexes().end()));
+      plan.return_indexes(bounds, owned, kOneWorker);
+      CHECK(std::equal(indexes.begin(), indexes.end(), owned.indexes().begin(), owned.indexes().end()));
     }
   }
 }
@@ -236,8 +237,8 @@ TEST_CASE("with covers every edge is computed once, by its sender or by the peer
     Edges found;
     std::uint64_t free = 0;
     for (int p = 0; p < 3; ++p) {
-      const OwnVertices own(graph, ownership, p, Layout::degree, kOneWorker);
-      ExchangePlan plan(graph, ownership, p, own, Strategy::cover, 1, kOneWorker);
+      const OwnedVertices owned(graph, ownership, p, Layout::degree, kOneWorker);
+      ExchangePlan plan(graph, ownership, p, owned, Strategy::cover, 1, kOneWorker);
       std::vector<std::uint64_t> free_edges;
       for (std::size_t q = 0; q < 3; ++q)
         free_edges.push_back(share == 0 ? 0 : plan.covers()[q].free_edges / share);
@@ -252,7 +253,7 @@ TEST_CASE("with covers every edge is computed once, by its sender or by the peer
         for (std::uint32_t m = 0; m < rows.sources(); ++m) {
           edges += rows.row(m).size();
           for (const auto local : rows.row(m))
-            found.emplace_back(own.ids()[plan.mirrors(q)[m]],
+            found.emplace_back(owned.ids()[plan.mirrors(q)[m]],
                                ownership.vertex(static_cast<std::uint32_t>(q), local));
         }
         CHECK(rows.edges(0, rows.sources()) == edges);
@@ -263,20 +264,20 @@ TEST_CASE("with covers every edge is computed once, by its sender or by the peer
         if (share == 1) CHECK(edges == cover.moved_edges + cover.free_edges);
       }
       std::vector<std::uint32_t> destinations, ends;
-      for (std::uint32_t i = 0; i < own.count(); ++i) {
+      for (std::uint32_t i = 0; i < owned.count(); ++i) {
         if (i % ExchangePlan::kRowBlock == 0)
-          plan.read(i, std::min(i + ExchangePlan::kRowBlock, own.count()), destinations, ends);
+          plan.read(i, std::min(i + ExchangePlan::kRowBlock, owned.count()), destinations, ends);
         const std::size_t row = i % ExchangePlan::kRowBlock;
         for (std::uint32_t e = row == 0 ? 0 : ends[row - 1]; e < ends[row]; ++e) {
-          std::uint32_t target = own.ids()[destinations[e] % own.count()];
+          std::uint32_t target = owned.ids()[destinations[e] % owned.count()];
           for (std::size_t s = 0; s < plan.streams().size(); ++s) {
             const Stream& stream = plan.streams()[s];
             const std::uint32_t slot = destinations[e] - stream.first_destination;
-            if (destinations[e] >= own.count() && !stream.mirrors && slot < stream.slots &&
+            if (destinations[e] >= owned.count() && !stream.mirrors && slot < stream.slots &&
                 destinations[e] >= stream.first_destination)
               target = ownership.vertex(static_cast<std::uint32_t>(stream.peer), plan.entries(s)[slot]);
           }
-          found.emplace_back(own.ids()[i], target);
+          found.emplace_back(owned.ids()[i], target);
         }
       }
     }
@@ -293,16 +294,16 @@ TEST_CASE("own vertices are ordered as asked") {
   const auto degree = [&](std::uint32_t v) { return graph.offsets()[v + 1] - graph.offsets()[v]; };
   std::uint64_t edges = 0;
   for (int p = 0; p < 3; ++p) {
-    const OwnVertices given(graph, ownership, p, Layout::given, kOneWorker);
-    const OwnVertices sorted(graph, ownership, p, Layout::degree, kOneWorker);
+    const OwnedVertices given(graph, ownership, p, Layout::given, kOneWorker);
+    const OwnedVertices sorted(graph, ownership, p, Layout::degree, kOneWorker);
     CHECK(std::is_sorted(given.ids().begin(), given.ids().end()));
     CHECK(std::is_sorted(sorted.ids().begin(), sorted.ids().end(), [&](std::uint32_t a, std::uint32_t b) {
       return degree(a) != degree(b) ? degree(a) > degree(b) : a < b;
     }));
     CHECK(given.edges() == sorted.edges());
-    for (const auto* own : {&given, &sorted}) {
-      for (std::uint32_t i = 0; i < own->count(); ++i)
-        REQUIRE(own->indexes()[ownership.place(own->ids()[i]).local] == i);
+    for (const auto* owned : {&given, &sorted}) {
+      for (std::uint32_t i = 0; i < owned->count(); ++i)
+        REQUIRE(owned->indexes()[ownership.place(owned->ids()[i]).local] == i);
     }
     edges += given.edges();
   }
@@ -328,21 +329,22 @@ TEST_CASE("the order by degree is the same whichever piece is sorted first") {
   for (const int processes : {1, 2}) {
     const auto ownership = Ownership::hash(graph.vertices(), processes);
     for (const auto layout : {Layout::given, Layout::degree}) {
-      const OwnVertices own(graph, ownership, processes - 1, layout, backwards);
-      std::vector<std::uint32_t> expected(own.count());
-      for (std::uint32_t i = 0; i < own.count(); ++i)
+      const OwnedVertices owned(graph, ownership, processes - 1, layout, backwards);
+      std::vector<std::uint32_t> expected(owned.count());
+      for (std::uint32_t i = 0; i < owned.count(); ++i)
         expected[i] = ownership.vertex(static_cast<std::uint32_t>(processes - 1), i);
       if (layout == Layout::degree)
         std::stable_sort(expected.begin(), expected.end(),
                          [&](std::uint32_t a, std::uint32_t b) { return degree(a) > degree(b); });
-      REQUIRE(std::equal(expected.begin(), expected.end(), own.ids().begin(), own.ids().end()));
+      REQUIRE(std::equal(expected.begin(), expected.end(), owned.ids().begin(), owned.ids().end()));
       std::uint64_t edges = 0;
-      for (std::uint32_t i = 0; i < own.count(); ++i) {
-        REQUIRE(own.indexes()[ownership.place(expected[i]).local] == i);
+      for (std::uint32_t i = 0; i < owned.count(); ++i) {
+        REQUIRE(owned.indexes()[ownership.place(expected[i]).local] == i);
         edges += degree(expected[i]);
-        if (i + 1 == own.count() || (i + 1) % OwnVertices::kBlock == 0) REQUIRE(own.edges(0, i + 1) == edges);
+        if (i + 1 == owned.count() || (i + 1) % OwnedVertices::kBlock == 0)
+          REQUIRE(owned.edges(0, i + 1) == edges);
       }
-      CHECK(own.edges() == edges);
+      CHECK(owned.edges() == edges);
     }
   }
 }
@@ -351,15 +353,15 @@ TEST_CASE("a peer's faulty plan is refused, naming the peer") {
   const TemporaryDirectory directory;
   const auto graph = random_graph(directory, 100, 300);
   const auto ownership = Ownership::hash(graph.vertices(), 2);
-  const OwnVertices own(graph, ownership, 0, Layout::degree, kOneWorker);
+  const OwnedVertices owned(graph, ownership, 0, Layout::degree, kOneWorker);
   for (const auto& entries : {std::vector<std::uint32_t>{50}, {1, 2, 1}, {0xFFFFFFFF}}) {
-    CHECK(error_of([&] { order_arrivals(own, entries, {}, 1); }).find("rank 1 sent a faulty") == 0);
+    CHECK(error_of([&] { order_arrivals(owned, entries, {}, 1); }).find("rank 1 sent a faulty") == 0);
   }
   for (const MovedEdges& edges :
        {MovedEdges{0, 1}, {5, 1, 0}, {0, 0, 0}, {0, 2, 9}, {0, 1, 10}, {0, 1, 1, 0, 1, 1}, {0, 1, 1, 4}}) {
     CHECK(error_of([&] { MovedRows(edges, 1, 5, 10); }).find("rank 1 sent a faulty") == 0);
   }
-  ExchangePlan plan(graph, ownership, 0, own, Strategy::slots, 1, kOneWorker);
+  ExchangePlan plan(graph, ownership, 0, owned, Strategy::slots, 1, kOneWorker);
   std::vector<std::uint32_t> positions(plan.streams()[1].entries);
   REQUIRE(positions.size() > 1);
   CHECK(error_of([&] { plan.place(1, positions); }).find("rank 1 sent a faulty") == 0);

@@ -129,9 +129,9 @@ TEST_CASE("the processes of a host list find each other") {
     threads.emplace_back([&, p] {
       // The last ones come before rank 0 listens.
       if (p == 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));
-      statuses[p] = run(options[p], [&](WireUp& wire) {
-        const auto all = wire.allgather(
-            fmt::format("{} of {} at {}", wire.local_rank(), wire.local_size(), wire.address()));
+      statuses[p] = run(options[p], [&](Bootstrap& bootstrap) {
+        const auto all = bootstrap.allgather(fmt::format("{} of {} at {}", bootstrap.local_rank(),
+                                                         bootstrap.local_size(), bootstrap.address()));
         for (int q = 0; q < 4; ++q)
           if (all.at(static_cast<std::size_t>(q)) != fmt::format("{} of 4 at 127.0.0.1", q))
             throw Error("wrong");
@@ -153,12 +153,12 @@ TEST_CASE("a wrong secret is told on both sides and the job goes on") {
                                "\n127.0.0.8\n"));
   StderrCapture capture;
   int status = -1;
-  std::thread hub([&] { status = run(options[0], [](WireUp& wire) { wire.allgather(""); }); });
-  const std::string message = message_of([&] { run(stranger, [](WireUp&) {}); });
+  std::thread hub([&] { status = run(options[0], [](Bootstrap& bootstrap) { bootstrap.allgather(""); }); });
+  const std::string message = message_of([&] { run(stranger, [](Bootstrap&) {}); });
   CHECK(message.starts_with("rank 0 at 127.0.0.1 port"));
   CHECK(message.ends_with(": wrong secret"));
-  CHECK(message_of([&] { run(other_list, [](WireUp&) {}); }).ends_with(": refused by the other side"));
-  CHECK(run(options[1], [](WireUp& wire) { wire.allgather(""); }) == 0);
+  CHECK(message_of([&] { run(other_list, [](Bootstrap&) {}); }).ends_with(": refused by the other side"));
+  CHECK(run(options[1], [](Bootstrap& bootstrap) { bootstrap.allgather(""); }) == 0);
   hub.join();
   CHECK(status == 0);
   const std::string text = capture.text();
@@ -171,9 +171,9 @@ TEST_CASE("a process that does not come is named") {
   const Files files;
   auto options = ranks(files, 2);
   for (LaunchOptions& each : options) each.start_timeout_s = 0.3;
-  CHECK(message_of([&] { run(options[0], [](WireUp&) {}); }) ==
+  CHECK(message_of([&] { run(options[0], [](Bootstrap&) {}); }) ==
         "rank 1 (127.0.0.1) has not come within 0.3 s");
-  const std::string message = message_of([&] { run(options[1], [](WireUp&) {}); });
+  const std::string message = message_of([&] { run(options[1], [](Bootstrap&) {}); });
   CHECK(message.starts_with("rank 0 (127.0.0.1 port "));
   CHECK(message.ends_with(") cannot be reached within 0.3 s: Connection refused"));
 }
@@ -183,23 +183,23 @@ TEST_CASE("a port in use and options that contradict the list are told") {
   const auto options = ranks(files, 2);
   const int port = read_hosts(options[0].hosts_file, 1)[0].port;
   const auto taken = transport::listen_on("127.0.0.1", port);
-  CHECK(message_of([&] { run(options[0], [](WireUp&) {}); }) ==
+  CHECK(message_of([&] { run(options[0], [](Bootstrap&) {}); }) ==
         fmt::format("cannot listen on 127.0.0.1 port {}: Address already in use", port));
   LaunchOptions wrong = options[0];
   wrong.rank = 2;
-  CHECK_THROWS_AS(run(wrong, [](WireUp&) {}), UsageError);
+  CHECK_THROWS_AS(run(wrong, [](Bootstrap&) {}), UsageError);
   wrong.rank = -1;
-  CHECK_THROWS_AS(run(wrong, [](WireUp&) {}), UsageError);
+  CHECK_THROWS_AS(run(wrong, [](Bootstrap&) {}), UsageError);
   wrong.rank = 0;
   wrong.processes = 3;
-  CHECK_THROWS_AS(run(wrong, [](WireUp&) {}), UsageError);
+  CHECK_THROWS_AS(run(wrong, [](Bootstrap&) {}), UsageError);
 }
 
 TEST_CASE("an address that other hosts cannot reach is told") {
   const Files files;
   LaunchOptions options = ranks(files, 2)[0];
   options.hosts_file = files.write("mixed", "localhost\n192.0.2.7\n");
-  CHECK(message_of([&] { run(options, [](WireUp&) {}); }) ==
+  CHECK(message_of([&] { run(options, [](Bootstrap&) {}); }) ==
         options.hosts_file + ": localhost is a loopback address on its own host, others cannot reach it");
 }
 
@@ -210,10 +210,12 @@ TEST_CASE("options come from the environment where they are not given") {
   setenv("EDGEWIRE_SECRET_FILE", options[0].secret_file.c_str(), 1);
   setenv("EDGEWIRE_RANK", "0", 1);
   bool ran = false;
-  CHECK(run({}, [&](WireUp& wire) { ran = wire.size() == 1 && wire.allgather("x").size() == 1; }) == 0);
+  CHECK(run({}, [&](Bootstrap& bootstrap) {
+          ran = bootstrap.size() == 1 && bootstrap.allgather("x").size() == 1;
+        }) == 0);
   CHECK(ran);
   setenv("EDGEWIRE_RANK", "zero", 1);
-  CHECK(message_of([&] { run({}, [](WireUp&) {}); }) == "EDGEWIRE_RANK: not a number: 'zero'");
+  CHECK(message_of([&] { run({}, [](Bootstrap&) {}); }) == "EDGEWIRE_RANK: not a number: 'zero'");
   for (const char* name : {"EDGEWIRE_HOSTS", "EDGEWIRE_SECRET_FILE", "EDGEWIRE_RANK"}) unsetenv(name);
 }
 

@@ -17,7 +17,7 @@
 
 #include "error.h"
 #include "launch/local.h"
-#include "launch/star.h"
+#include "launch/socket_bootstrap.h"
 #include "stderr_capture.h"
 
 namespace edgewire::launch {
@@ -48,39 +48,39 @@ void expect(bool condition, const char* what) {
 TEST_CASE("collective steps of forked processes give everyone the right messages") {
   for (const int size : {1, 2, 5}) {
     CAPTURE(size);
-    const int status = run(local(size), [&](WireUp& wire) {
-      EXPECT(wire.size() == size);
-      EXPECT(wire.local_rank() == wire.rank() && wire.local_size() == size);
-      EXPECT(wire.secret().size() == 32);
+    const int status = run(local(size), [&](Bootstrap& bootstrap) {
+      EXPECT(bootstrap.size() == size);
+      EXPECT(bootstrap.local_rank() == bootstrap.rank() && bootstrap.local_size() == size);
+      EXPECT(bootstrap.secret().size() == 32);
       for (int round = 0; round < 20; ++round) {
-        const std::string mine = fmt::format("{} in round {}", wire.rank(), round);
-        const auto all = wire.allgather(mine);
+        const std::string mine = fmt::format("{} in round {}", bootstrap.rank(), round);
+        const auto all = bootstrap.allgather(mine);
         for (int p = 0; p < size; ++p)
           EXPECT(all.at(static_cast<std::size_t>(p)) == fmt::format("{} in round {}", p, round));
 
         std::vector<std::string> to;
         for (int p = 0; p < size; ++p)
           to.push_back(std::string(static_cast<std::size_t>(p * 1000), 'a') + mine);
-        const auto from = wire.alltoall(to);
+        const auto from = bootstrap.alltoall(to);
         for (int p = 0; p < size; ++p)
           EXPECT(from.at(static_cast<std::size_t>(p)) ==
-                 std::string(static_cast<std::size_t>(wire.rank() * 1000), 'a') +
+                 std::string(static_cast<std::size_t>(bootstrap.rank() * 1000), 'a') +
                      fmt::format("{} in round {}", p, round));
 
-        const auto gathered = wire.gather(mine);
-        EXPECT(gathered.size() == (wire.rank() == 0 ? static_cast<std::size_t>(size) : 0U));
+        const auto gathered = bootstrap.gather(mine);
+        EXPECT(gathered.size() == (bootstrap.rank() == 0 ? static_cast<std::size_t>(size) : 0U));
       }
-      const auto secrets = wire.allgather(wire.secret());
-      for (const auto& secret : secrets) EXPECT(secret == wire.secret());
+      const auto secrets = bootstrap.allgather(bootstrap.secret());
+      for (const auto& secret : secrets) EXPECT(secret == bootstrap.secret());
     });
     CHECK(status == 0);
   }
 }
 
 TEST_CASE("a message of many megabytes arrives whole") {
-  const int status = run(local(3), [](WireUp& wire) {
-    std::string mine(20'000'003, static_cast<char>('a' + wire.rank()));
-    const auto all = wire.allgather(mine);
+  const int status = run(local(3), [](Bootstrap& bootstrap) {
+    std::string mine(20'000'003, static_cast<char>('a' + bootstrap.rank()));
+    const auto all = bootstrap.allgather(mine);
     for (std::size_t p = 0; p < 3; ++p)
       EXPECT(all.at(p) == std::string(20'000'003, static_cast<char>('a' + p)));
   });
@@ -89,10 +89,10 @@ TEST_CASE("a message of many megabytes arrives whole") {
 
 TEST_CASE("a failure of one process ends all, and its cause is said once") {
   StderrCapture capture;
-  const int status = run(local(3), [](WireUp& wire) {
-    wire.allgather("");
-    if (wire.rank() == 1) throw Error("disk full");
-    wire.allgather("");
+  const int status = run(local(3), [](Bootstrap& bootstrap) {
+    bootstrap.allgather("");
+    if (bootstrap.rank() == 1) throw Error("disk full");
+    bootstrap.allgather("");
   });
   const std::string text = capture.text();
   CAPTURE(text);
@@ -104,8 +104,8 @@ TEST_CASE("a failure of one process ends all, and its cause is said once") {
 
 TEST_CASE("refused arguments give status 2, also when another process hears of it and ends first") {
   StderrCapture capture;
-  const int status = run(local(2), [](WireUp& wire) {
-    if (wire.rank() == 1) throw Error("rank 0 gave up");
+  const int status = run(local(2), [](Bootstrap& bootstrap) {
+    if (bootstrap.rank() == 1) throw Error("rank 0 gave up");
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     throw UsageError("no such port");
   });
@@ -114,10 +114,10 @@ TEST_CASE("refused arguments give status 2, also when another process hears of i
 
 TEST_CASE("a cut between two others than rank 0 is named from both sides") {
   StderrCapture capture;
-  const int status = run(local(3), [](WireUp& wire) {
-    wire.allgather("");
-    if (wire.rank() == 2) wire.health().fail(1, "rank 1 was lost: no route");
-    wire.allgather("");
+  const int status = run(local(3), [](Bootstrap& bootstrap) {
+    bootstrap.allgather("");
+    if (bootstrap.rank() == 2) bootstrap.health().fail(1, "rank 1 was lost: no route");
+    bootstrap.allgather("");
   });
   const std::string text = capture.text();
   CAPTURE(text);
@@ -129,10 +129,10 @@ TEST_CASE("a cut between two others than rank 0 is named from both sides") {
 
 TEST_CASE("a usage error exits with 2, a single process is not numbered") {
   StderrCapture capture;
-  CHECK(run(local(1), [](WireUp&) { throw UsageError("bad option"); }) == 2);
+  CHECK(run(local(1), [](Bootstrap&) { throw UsageError("bad option"); }) == 2);
   CHECK(capture.text() == "edgewire: bad option\n");
-  CHECK_THROWS_AS(run(local(0), [](WireUp&) {}), UsageError);
-  CHECK_THROWS_AS(run(local(1, 0), [](WireUp&) {}), UsageError);
+  CHECK_THROWS_AS(run(local(0), [](Bootstrap&) {}), UsageError);
+  CHECK_THROWS_AS(run(local(1, 0), [](Bootstrap&) {}), UsageError);
 }
 
 TEST_CASE("a killed process is noticed at once and named by all others") {
@@ -140,10 +140,10 @@ TEST_CASE("a killed process is noticed at once and named by all others") {
     CAPTURE(victim);
     StderrCapture capture;
     const auto start = Clock::now();
-    const int status = run(local(3), [&](WireUp& wire) {
-      wire.allgather("");
-      if (wire.rank() == victim) raise(SIGKILL);
-      wire.allgather("");
+    const int status = run(local(3), [&](Bootstrap& bootstrap) {
+      bootstrap.allgather("");
+      if (bootstrap.rank() == victim) raise(SIGKILL);
+      bootstrap.allgather("");
     });
     const std::string text = capture.text();
     CAPTURE(text);
@@ -159,10 +159,10 @@ TEST_CASE("a stopped process is noticed within the timeout and not left behind")
     CAPTURE(victim);
     StderrCapture capture;
     const auto start = Clock::now();
-    const int status = run(local(3, 1.0), [&](WireUp& wire) {
-      wire.allgather("");
-      if (wire.rank() == victim) raise(SIGSTOP);
-      wire.allgather("");
+    const int status = run(local(3, 1.0), [&](Bootstrap& bootstrap) {
+      bootstrap.allgather("");
+      if (bootstrap.rank() == victim) raise(SIGSTOP);
+      bootstrap.allgather("");
     });
     const std::string text = capture.text();
     CAPTURE(text);
@@ -176,16 +176,16 @@ TEST_CASE("a stopped process is noticed within the timeout and not left behind")
 }
 
 TEST_CASE("processes that compute for longer than the timeout are not lost") {
-  const int status = run(local(2, 0.3), [](WireUp& wire) {
-    if (wire.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(900));
-    wire.allgather("");
+  const int status = run(local(2, 0.3), [](Bootstrap& bootstrap) {
+    if (bootstrap.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(900));
+    bootstrap.allgather("");
   });
   CHECK(status == 0);
 }
 
 TEST_CASE("the same fault in all processes is said once as an own one") {
   StderrCapture capture;
-  CHECK(run(local(4), [](WireUp&) { throw Error("g.ew: no such file"); }) == 1);
+  CHECK(run(local(4), [](Bootstrap&) { throw Error("g.ew: no such file"); }) == 1);
   const std::string text = capture.text();
   CAPTURE(text);
   const std::string line = "edgewire: rank";
@@ -205,8 +205,8 @@ TEST_CASE("a process that fails as another one did says so where no one else can
     self.secret = std::string(32, 's');
     std::vector<transport::FileDescriptor> streams(rank == 0 ? 2 : 1);
     streams.back() = transport::FileDescriptor(ends[rank]);
-    const auto wire = star(std::move(self), std::move(streams));
-    return run_body(*wire, [&](WireUp& body_wire) {
+    const auto bootstrap = connect_bootstrap(std::move(self), std::move(streams));
+    return run_body(*bootstrap, [&](Bootstrap& body_wire) {
       while (rank == 0 && !body_wire.health().failed()) std::this_thread::yield();
       throw Error("g.ew: no such file");
     });

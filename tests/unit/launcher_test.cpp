@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "error.h"
-#include "launch/assembly.h"
 #include "launch/interfaces.h"
+#include "launch/rendezvous.h"
 #include "transport/sockets.h"
 
 namespace edgewire::launch {
@@ -66,8 +66,8 @@ TEST_CASE("networks") {
 }
 
 TEST_CASE("addresses of common networks come first, one's own last") {
-  const std::vector<Interface> own{{"docker0", "172.17.0.1", 16}, {"eth0", "10.0.0.2", 24}};
-  CHECK(by_nearness({"172.17.0.1", "192.168.1.1", "10.0.0.1"}, own) ==
+  const std::vector<Interface> owned{{"docker0", "172.17.0.1", 16}, {"eth0", "10.0.0.2", 24}};
+  CHECK(by_nearness({"172.17.0.1", "192.168.1.1", "10.0.0.1"}, owned) ==
         std::vector<std::string>{"10.0.0.1", "192.168.1.1", "172.17.0.1"});
 }
 
@@ -83,10 +83,10 @@ TEST_CASE("rank 0 is found at the address that answers") {
   const std::string secret(32, 's');
   // Nobody listens on the first; on the second somebody who knows another secret.
   const auto stranger = transport::listen_on("127.0.0.2", port);
-  Assembly hub{0, secret, 10, {"a", "b"}};
-  Assembly leaf{1, secret, 10, {"a", "b"}};
+  Rendezvous hub{0, secret, 10, {"a", "b"}};
+  Rendezvous leaf{1, secret, 10, {"a", "b"}};
   std::thread other([&] {
-    Assembly job{0, std::string(32, 'x'), 1, {"a", "b"}};
+    Rendezvous job{0, std::string(32, 'x'), 1, {"a", "b"}};
     CHECK_THROWS_WITH_AS(receive_others(job, stranger), "rank 1 (b) has not come within 1 s", Error);
   });
   std::thread rank0([&] { CHECK(receive_others(hub, listener)[1]); });

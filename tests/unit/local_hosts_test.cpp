@@ -66,7 +66,7 @@ TEST_CASE("numbers of local hosts that make no sense are refused") {
   for (const int hosts : {-1, 0, 1, kMaxLocalHosts + 1}) CHECK_THROWS_AS(LocalHosts(hosts, 0), UsageError);
   LaunchOptions options;
   options.link_bits_per_s = 1'000'000'000;
-  CHECK_THROWS_AS(run(options, [](WireUp&) {}), UsageError);
+  CHECK_THROWS_AS(run(options, [](Bootstrap&) {}), UsageError);
 }
 
 TEST_CASE("local hosts come and go") {

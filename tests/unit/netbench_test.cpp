@@ -32,11 +32,11 @@ int run(const NetbenchOptions& options, const std::function<void(const std::vect
         int processes = 2) {
   launch::LaunchOptions job;
   job.processes = processes;
-  return launch::run(job, [&](launch::WireUp& wire) {
+  return launch::run(job, [&](launch::Bootstrap& bootstrap) {
     std::size_t heard = 0;
-    const auto rows = netbench(wire, options, [&](const NetbenchRow&) { ++heard; });
+    const auto rows = netbench(bootstrap, options, [&](const NetbenchRow&) { ++heard; });
     EXPECT(heard == rows.size());
-    if (wire.rank() == 0)
+    if (bootstrap.rank() == 0)
       check(rows);
     else
       EXPECT(rows.empty());

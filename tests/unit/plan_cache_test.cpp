@@ -11,7 +11,7 @@
 #include "graph_test.h"
 #include "kernels/pagerank.h"
 #include "kernels/plan_file.h"
-#include "launch/wire_up.h"
+#include "launch/bootstrap.h"
 
 namespace edgewire::kernels {
 namespace {
@@ -214,9 +214,9 @@ struct Jobs {
   }
   /// The ranks, bit by bit.
   std::vector<std::uint32_t> run() {
-    const auto wire = launch::alone();
+    const auto bootstrap = launch::alone();
     const auto graph = graph::GraphFile::open(path);
-    DenseJob job(*wire, graph, options, machine);
+    DenseJob job(*bootstrap, graph, options, machine);
     source = job.plan_source();
     note = job.plan_cache_note();
     PageRank pagerank(job, {});

@@ -131,7 +131,7 @@ struct Endpoint {
   std::span<std::byte> region;
   std::size_t part_bytes = 0;
 
-  std::size_t own_part() const { return static_cast<std::size_t>(settings.rank) * part_bytes; }
+  std::size_t owned_part() const { return static_cast<std::size_t>(settings.rank) * part_bytes; }
   std::span<std::byte> part_of(int peer) const {
     return region.subspan(static_cast<std::size_t>(peer) * part_bytes, part_bytes);
   }

@@ -20,41 +20,41 @@ int run_rounds(const std::string& backend, int processes, double peer_timeout_s,
   launch::LaunchOptions options;
   options.processes = processes;
   options.peer_timeout_s = peer_timeout_s;
-  return launch::run(options, [&](launch::WireUp& wire) {
-    Settings settings{wire.rank(),    wire.size(),   1, 1, wire.secret(), wire.address(),
-                      peer_timeout_s, &wire.health()};
-    settings.dpdk = dpdk_choice(wire.rank());
+  return launch::run(options, [&](launch::Bootstrap& bootstrap) {
+    Settings settings{bootstrap.rank(), bootstrap.size(),   1, 1, bootstrap.secret(), bootstrap.address(),
+                      peer_timeout_s,   &bootstrap.health()};
+    settings.dpdk = dpdk_choice(bootstrap.rank());
     const auto transport = create(backend, settings);
     std::vector<Transport::Part> parts;
-    for (int p = 0; p < wire.size(); ++p)
+    for (int p = 0; p < bootstrap.size(); ++p)
       parts.push_back({static_cast<std::size_t>(p) * 2 * kBytes, 2 * kBytes});
     const auto region = transport->expose(parts.size() * 2 * kBytes, parts);
-    transport->connect(wire.allgather(transport->blob()));
+    transport->connect(bootstrap.allgather(transport->blob()));
     const auto source = transport->send_memory(2 * kBytes);
     const auto progress = [&] {
-      if (!transport->wait(std::chrono::milliseconds(20))) throw Error(wire.health().message());
+      if (!transport->wait(std::chrono::milliseconds(20))) throw Error(bootstrap.health().message());
     };
     for (std::uint64_t round = 1; round <= rounds; ++round) {
-      before_round(wire.rank(), round);
+      before_round(bootstrap.rank(), round);
       const std::size_t at = round % 2 * kBytes;
       const auto mine = source.subspan(at, kBytes);
-      std::memset(mine.data(), static_cast<int>(round) + wire.rank(), mine.size());
-      for (int p = 0; p < wire.size(); ++p) {
-        if (p == wire.rank()) continue;
-        while (!transport->write(0, p, parts[static_cast<std::size_t>(wire.rank())].offset + at, mine))
+      std::memset(mine.data(), static_cast<int>(round) + bootstrap.rank(), mine.size());
+      for (int p = 0; p < bootstrap.size(); ++p) {
+        if (p == bootstrap.rank()) continue;
+        while (!transport->write(0, p, parts[static_cast<std::size_t>(bootstrap.rank())].offset + at, mine))
           progress();
         while (!transport->signal(0, p, 0, round)) progress();
       }
       transport->ring_doorbell(0);
-      for (int p = 0; p < wire.size(); ++p) {
-        if (p == wire.rank()) continue;
+      for (int p = 0; p < bootstrap.size(); ++p) {
+        if (p == bootstrap.rank()) continue;
         while (transport->signalled(p, 0) < round || transport->completed(0, p) < round) progress();
         const auto theirs = region.subspan(parts[static_cast<std::size_t>(p)].offset + at, kBytes);
         for (const std::byte byte : theirs)
           require(byte == static_cast<std::byte>(static_cast<int>(round) + p), "wrong byte");
       }
     }
-    wire.finish();
+    bootstrap.finish();
   });
 }
 

@@ -51,7 +51,7 @@ void exchange(Endpoint& me, int lane, std::size_t lane_offset, std::size_t bytes
       if (p == me.settings.rank) continue;
       std::size_t at = 0;
       for (const std::size_t piece : cut(bytes, round)) {
-        me.write(lane, p, me.own_part() + lane_offset + parity * bytes + at, mine.subspan(at, piece));
+        me.write(lane, p, me.owned_part() + lane_offset + parity * bytes + at, mine.subspan(at, piece));
         at += piece;
         ++written[static_cast<std::size_t>(p)];
       }

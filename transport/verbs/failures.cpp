@@ -52,7 +52,7 @@ void Verbs::lose(const Link& link, const std::string& cause) noexcept {
 }
 
 /// Says which peer was lost, a moment after it happened: when that peer only followed another one that
-/// failed, the wire-up tells in the meantime who was the first.
+/// failed, the bootstrap tells in the meantime who was the first.
 void Verbs::report_lost() noexcept {
   if (lost_ == nullptr || Clock::now() - lost_at_ < kExplainLimit) return;
   look_at_events();

@@ -3,7 +3,7 @@
 
 #include <thread>
 
-#include "launch/wire_up.h"
+#include "launch/bootstrap.h"
 #include "transport/transport.h"
 
 namespace edgewire::engine {
@@ -20,6 +20,6 @@ class LinkProgress {
 
 /// Returns when all processes have called it, with LinkProgress meanwhile; throws Error when the job fails
 /// first.
-void meet(launch::WireUp& wire, transport::Transport& link);
+void barrier(launch::Bootstrap& bootstrap, transport::Transport& link);
 
 }  // namespace edgewire::engine

@@ -1,4 +1,4 @@
-#include "launch/assembly.h"
+#include "launch/rendezvous.h"
 
 #include <fmt/core.h>
 #include <poll.h>
@@ -10,37 +10,37 @@
 #include <thread>
 
 #include "error.h"
-#include "transport/meeting.h"
+#include "transport/connector.h"
 
 namespace edgewire::launch {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using transport::Connector;
 using transport::FileDescriptor;
 using transport::Introduction;
-using transport::Meeting;
 using transport::Purpose;
 
 constexpr char kGo = 'G';
 constexpr std::chrono::seconds kTryEach{5};  ///< of several addresses
 
-Clock::time_point deadline_of(const Assembly& job) {
+Clock::time_point deadline_of(const Rendezvous& job) {
   return Clock::now() +
          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(job.start_timeout_s));
 }
 
 /// The connection to rank 0 at one address; none when `until` has come, or, unless this is the `only`
 /// address, when another party answers there. `trouble` says why.
-FileDescriptor call_hub(const Assembly& job, const std::string& address, int port, Clock::time_point until,
+FileDescriptor call_hub(const Rendezvous& job, const std::string& address, int port, Clock::time_point until,
                         bool only, std::string& trouble) {
   const FileDescriptor no_listener;
-  Meeting meeting(no_listener, job.secret, Purpose::Launch, job.rank);
-  meeting.call(address, port, {Purpose::Launch, job.rank, 0, job.size()});
+  Connector connector(no_listener, job.secret, Purpose::Launch, job.rank);
+  connector.call(address, port, {Purpose::Launch, job.rank, 0, job.size()});
   try {
     while (Clock::now() < until)
-      for (Meeting::Connection& made : meeting.step(std::chrono::milliseconds(100)))
+      for (Connector::Connection& made : connector.step(std::chrono::milliseconds(100)))
         return std::move(made.socket);
-    trouble = meeting.trouble(0);
+    trouble = connector.trouble(0);
   } catch (const Error& error) {
     if (only) throw;
     trouble = error.what();
@@ -51,22 +51,22 @@ FileDescriptor call_hub(const Assembly& job, const std::string& address, int por
 
 }  // namespace
 
-std::vector<FileDescriptor> receive_others(const Assembly& job, const FileDescriptor& listener) {
+std::vector<FileDescriptor> receive_others(const Rendezvous& job, const FileDescriptor& listener) {
   const auto deadline = deadline_of(job);
   std::vector<FileDescriptor> streams(job.hosts.size());
-  Meeting meeting(listener, job.secret, Purpose::Launch, 0);
-  meeting.welcome = [&](const Introduction& who) {
+  Connector connector(listener, job.secret, Purpose::Launch, 0);
+  connector.welcome = [&](const Introduction& who) {
     return who.from > 0 && who.from < job.size() && who.lane == job.size() &&
            !streams[static_cast<std::size_t>(who.from)];
   };
-  meeting.on_refused = [](const std::string& from, const std::string& reason) {
+  connector.on_refused = [](const std::string& from, const std::string& reason) {
     std::fprintf(stderr, "edgewire: rank 0: turned away %s: %s\n", from.c_str(), reason.c_str());
   };
   const auto missing = [&] {
     return std::find_if(streams.begin() + 1, streams.end(), [](auto& s) { return !s; });
   };
   while (missing() != streams.end()) {
-    for (Meeting::Connection& made : meeting.step(std::chrono::milliseconds(100)))
+    for (Connector::Connection& made : connector.step(std::chrono::milliseconds(100)))
       streams[static_cast<std::size_t>(made.introduction.from)] = std::move(made.socket);
     if (Clock::now() < deadline || missing() == streams.end()) continue;
     const auto rank = missing() - streams.begin();
@@ -79,7 +79,7 @@ std::vector<FileDescriptor> receive_others(const Assembly& job, const FileDescri
   return streams;
 }
 
-std::vector<FileDescriptor> come_to_hub(const Assembly& job, const std::vector<std::string>& addresses,
+std::vector<FileDescriptor> come_to_hub(const Rendezvous& job, const std::vector<std::string>& addresses,
                                         int port) {
   const auto deadline = deadline_of(job);
   std::string hub;

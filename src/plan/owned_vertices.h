@@ -19,13 +19,13 @@ enum class Layout {
 
 /// Own vertices are known by three numbers: the global id; the local number (see Place); and the index, their
 /// position in the layout, by which all arrays of values are addressed. 8 bytes a vertex.
-class OwnVertices {
+class OwnedVertices {
  public:
   /// Also verifies the rows that it will use. Throws Error with path and offset.
-  OwnVertices(const graph::GraphFile& graph, const Ownership& ownership, int rank, Layout layout,
-              const ForEach& for_each);
+  OwnedVertices(const graph::GraphFile& graph, const Ownership& ownership, int rank, Layout layout,
+                const ForEach& for_each);
   /// None yet: to be read by way of arrays().
-  OwnVertices() = default;
+  OwnedVertices() = default;
   /// Calls array(values) with each array that this consists of, to keep it or to read what was kept.
   template <class Array>
   void arrays(Array& array) {

@@ -12,16 +12,16 @@ namespace edgewire::transport {
 
 /// Makes many authenticated connections at once, called and accepted, so that no slow or foreign party holds
 /// up the others. Used at the start of a job (launch) and between its processes (tcp).
-class Meeting {
+class Connector {
  public:
   struct Connection {
     Introduction introduction;
     FileDescriptor socket;
   };
 
-  /// `listener` outlives the meeting. `welcome` says whether an authenticated caller may come in: null means
-  /// yes.
-  Meeting(const FileDescriptor& listener, const std::string& secret, Purpose purpose, int rank);
+  /// `listener` outlives the connector. `welcome` says whether an authenticated caller may come in: null
+  /// means yes.
+  Connector(const FileDescriptor& listener, const std::string& secret, Purpose purpose, int rank);
 
   std::function<bool(const Introduction&)> welcome;
   /// Hears of every connection that was turned away: who and why.

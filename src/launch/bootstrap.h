@@ -1,5 +1,5 @@
 // The launch folder starts the processes of a job and lets them find each other: local forks, host lists,
-// launchers that speak PMIx. The result is a WireUp, the control plane among all processes.
+// launchers that speak PMIx. The result is a Bootstrap, the control plane among all processes.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace edgewire::launch {
 /// Control plane of one process of a job. All calls are collective and block; they throw Error when the job
 /// has failed. Messages may have any size. While it lives, a thread of its own exchanges heartbeats, so that
 /// a dead, stopped or cut-off peer fails `health()` within the peer timeout in every other process.
-class WireUp {
+class Bootstrap {
  public:
-  virtual ~WireUp() = default;
+  virtual ~Bootstrap() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
   /// Result[p] is what process p gave.
@@ -32,7 +32,7 @@ class WireUp {
   virtual void abort(const std::string& message) noexcept = 0;
   /// Collective end of the job: after it, a peer that goes away is no failure.
   virtual void finish() = 0;
-  /// This process's failure state; lives as long as the WireUp.
+  /// This process's failure state; lives as long as the Bootstrap.
   virtual transport::Health& health() = 0;
   /// 32 bytes, the same in every process of this run and unknown outside it.
   virtual const std::string& secret() const = 0;
@@ -51,6 +51,6 @@ class WireUp {
 };
 
 /// A job of one process: nothing to wire up.
-std::unique_ptr<WireUp> alone();
+std::unique_ptr<Bootstrap> alone();
 
 }  // namespace edgewire::launch

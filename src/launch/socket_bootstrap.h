@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "launch/wire_up.h"
+#include "launch/bootstrap.h"
 #include "transport/file_descriptor.h"
 
 namespace edgewire::launch {
@@ -18,15 +18,15 @@ struct Member {
   int local_rank = 0;
   int local_size = 1;
   std::string address = "127.0.0.1";
-  std::vector<Interface> wanted_interfaces;  ///< see WireUp::wanted_interfaces()
+  std::vector<Interface> wanted_interfaces;  ///< see Bootstrap::wanted_interfaces()
   std::vector<std::string> hosts;            ///< of every rank, for messages; empty when all are on this host
   bool proven = false;                       ///< the streams began with a handshake
-  std::vector<int> nodes;  ///< of every rank, see WireUp::nodes(); empty when all are on this host
+  std::vector<int> nodes;  ///< of every rank, see Bootstrap::nodes(); empty when all are on this host
 };
 
-/// The wire-up over a star of connected stream sockets: at rank 0 one per other rank (`streams[p]`, [0]
+/// The bootstrap over a star of connected stream sockets: at rank 0 one per other rank (`streams[p]`, [0]
 /// unused), elsewhere only `streams[0]`, to rank 0. All messages pass through rank 0. Starts the thread that
 /// watches the peers.
-std::unique_ptr<WireUp> star(Member member, std::vector<transport::FileDescriptor> streams);
+std::unique_ptr<Bootstrap> connect_bootstrap(Member member, std::vector<transport::FileDescriptor> streams);
 
 }  // namespace edgewire::launch

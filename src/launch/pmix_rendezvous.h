@@ -30,6 +30,6 @@ struct PmixJob {
 /// `message(place)` and leaves again; libpmix.so.2 is loaded for it. Collective. Throws PmixError,
 /// also when it takes longer than `timeout_s`: a thread then still hangs in the library, so the process
 /// should end; and what `message` throws.
-PmixJob meet_over_pmix(double timeout_s, std::function<std::string(const PmixPlace&)> message);
+PmixJob rendezvous_over_pmix(double timeout_s, std::function<std::string(const PmixPlace&)> message);
 
 }  // namespace edgewire::launch

@@ -1,4 +1,4 @@
-#include "engine/meet.h"
+#include "engine/barrier.h"
 
 #include <chrono>
 
@@ -10,9 +10,9 @@ LinkProgress::LinkProgress(transport::Transport& link)
         while (!stop.stop_requested() && link.wait(kTurn)) continue;
       }) {}
 
-void meet(launch::WireUp& wire, transport::Transport& link) {
+void barrier(launch::Bootstrap& bootstrap, transport::Transport& link) {
   const LinkProgress progress(link);
-  wire.allgather("");
+  bootstrap.allgather("");
 }
 
 }  // namespace edgewire::engine

@@ -1,4 +1,4 @@
-#include "launch/star.h"
+#include "launch/socket_bootstrap.h"
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -29,7 +29,7 @@ using std::chrono::milliseconds;
 using transport::FileDescriptor;
 
 constexpr std::size_t kReadBytes = std::size_t{1} << 18;
-constexpr milliseconds kLinger{1000};  ///< for the last messages when the wire-up ends
+constexpr milliseconds kLinger{1000};  ///< for the last messages when the bootstrap ends
 
 struct Arrival {
   FrameHeader header;
@@ -47,10 +47,10 @@ struct Peer {
   Clock::time_point heard;
 };
 
-class Star final : public WireUp {
+class SocketBootstrap final : public Bootstrap {
  public:
-  Star(Member member, std::vector<FileDescriptor> streams);
-  ~Star() override;
+  SocketBootstrap(Member member, std::vector<FileDescriptor> streams);
+  ~SocketBootstrap() override;
 
   int rank() const override { return self_.rank; }
   int size() const override { return self_.size; }
@@ -109,7 +109,7 @@ class Star final : public WireUp {
   std::thread watcher_;
 };
 
-Star::Star(Member member, std::vector<FileDescriptor> streams)
+SocketBootstrap::SocketBootstrap(Member member, std::vector<FileDescriptor> streams)
     : self_(std::move(member)),
       reporter_(self_.rank),
       timeout_(self_.peer_timeout_s),
@@ -129,7 +129,7 @@ Star::Star(Member member, std::vector<FileDescriptor> streams)
   watcher_ = std::thread([this] { watch(); });
 }
 
-Star::~Star() {
+SocketBootstrap::~SocketBootstrap() {
   {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;
@@ -138,21 +138,21 @@ Star::~Star() {
   watcher_.join();
 }
 
-std::string Star::name_of(int rank) const {
+std::string SocketBootstrap::name_of(int rank) const {
   const auto index = static_cast<std::size_t>(rank);
   return index < self_.hosts.size() ? fmt::format("rank {} ({})", rank, self_.hosts[index])
                                     : fmt::format("rank {}", rank);
 }
 
-Peer& Star::peer(int rank) {
+Peer& SocketBootstrap::peer(int rank) {
   return *std::find_if(peers_.begin(), peers_.end(), [&](const Peer& p) { return p.rank == rank; });
 }
 
-void Star::wake() noexcept {
+void SocketBootstrap::wake() noexcept {
   eventfd_write(wake_.get(), 1);  // a full counter wakes the thread just as well
 }
 
-void Star::send(int to, Kind kind, std::string_view payload) {
+void SocketBootstrap::send(int to, Kind kind, std::string_view payload) {
   if (payload.size() > kMaxMessageBytes)
     throw Error(fmt::format("a message of {} bytes is too large", payload.size()));
   Message message = frame(kind, step_, payload);
@@ -165,7 +165,7 @@ void Star::send(int to, Kind kind, std::string_view payload) {
   wake();
 }
 
-std::string Star::receive(int from, Kind kind) {
+std::string SocketBootstrap::receive(int from, Kind kind) {
   std::unique_lock lock(mutex_);
   Peer& source = peer(from);
   // The timeout is for failures that the transport notices: nobody notifies then.
@@ -179,7 +179,7 @@ std::string Star::receive(int from, Kind kind) {
 }
 
 /// At rank 0 what every process gave; elsewhere empty.
-std::vector<std::string> Star::collect(const std::string& mine) {
+std::vector<std::string> SocketBootstrap::collect(const std::string& mine) {
   if (health_.failed()) throw Error(health_.message());
   ++step_;
   if (self_.rank != 0) {
@@ -191,16 +191,16 @@ std::vector<std::string> Star::collect(const std::string& mine) {
   return all;
 }
 
-std::vector<std::string> Star::gather(const std::string& mine) { return collect(mine); }
+std::vector<std::string> SocketBootstrap::gather(const std::string& mine) { return collect(mine); }
 
-std::vector<std::string> Star::allgather(const std::string& mine) {
+std::vector<std::string> SocketBootstrap::allgather(const std::string& mine) {
   std::vector<std::string> all = collect(mine);
   if (self_.rank != 0) return unpack(receive(0, Kind::Data), self_.size);
   send(-1, Kind::Data, pack(all));
   return all;
 }
 
-std::vector<std::string> Star::alltoall(std::span<const std::string> to) {
+std::vector<std::string> SocketBootstrap::alltoall(std::span<const std::string> to) {
   if (to.size() != static_cast<std::size_t>(self_.size))
     throw Error("alltoall needs one message for each process");
   std::vector<std::string> rows = collect(pack(to));
@@ -214,12 +214,12 @@ std::vector<std::string> Star::alltoall(std::span<const std::string> to) {
   return std::move(columns[0]);
 }
 
-void Star::abort(const std::string& message) noexcept {
+void SocketBootstrap::abort(const std::string& message) noexcept {
   health_.fail(-1, message);
   wake();
 }
 
-void Star::finish() {
+void SocketBootstrap::finish() {
   {
     const std::scoped_lock lock(mutex_);
     if (finished_) return;
@@ -239,7 +239,7 @@ void Star::finish() {
   send(-1, Kind::Finish);
 }
 
-void Star::watch() {
+void SocketBootstrap::watch() {
   std::unique_lock lock(mutex_);
   Clock::time_point linger_until = Clock::time_point::max();
   while (true) {
@@ -258,7 +258,7 @@ void Star::watch() {
 }
 
 /// Waits a moment for arrivals and for room, with the lock released, and reads what came.
-void Star::wait_for_events(std::unique_lock<std::mutex>& lock) {
+void SocketBootstrap::wait_for_events(std::unique_lock<std::mutex>& lock) {
   std::vector<pollfd> events{{wake_.get(), POLLIN, 0}};
   for (const Peer& p : peers_)
     events.push_back({p.stream.get(), static_cast<short>(POLLIN | (p.outgoing.empty() ? 0 : POLLOUT)), 0});
@@ -274,7 +274,7 @@ void Star::wait_for_events(std::unique_lock<std::mutex>& lock) {
 }
 
 /// When this process itself was stopped, or the machine slept, the silence was ours.
-void Star::notice_own_pause() {
+void SocketBootstrap::notice_own_pause() {
   const auto now = Clock::now();
   if (now - last_round_ > timeout_ / 2) {
     pause_ = now - last_round_;
@@ -284,7 +284,7 @@ void Star::notice_own_pause() {
   last_round_ = now;
 }
 
-void Star::read(Peer& peer) {
+void SocketBootstrap::read(Peer& peer) {
   // One piece a round, so that a peer with much to say does not keep the others from being heard.
   const std::size_t before = peer.partial.size();
   peer.partial.resize(before + kReadBytes);
@@ -300,7 +300,7 @@ void Star::read(Peer& peer) {
   }
 }
 
-void Star::take_frames(Peer& peer) {
+void SocketBootstrap::take_frames(Peer& peer) {
   std::size_t offset = 0;
   FrameHeader header;
   while (peer.stream && peer.partial.size() - offset >= sizeof header) {
@@ -316,7 +316,7 @@ void Star::take_frames(Peer& peer) {
   peer.partial.erase(0, offset);
 }
 
-void Star::take(Peer& peer, const FrameHeader& header, std::string payload) {
+void SocketBootstrap::take(Peer& peer, const FrameHeader& header, std::string payload) {
   switch (header.kind) {
     case Kind::Heartbeat:
       break;
@@ -340,7 +340,7 @@ void Star::take(Peer& peer, const FrameHeader& header, std::string payload) {
   }
 }
 
-void Star::flush(Peer& peer) {
+void SocketBootstrap::flush(Peer& peer) {
   if (!peer.stream) peer.outgoing.clear();
   while (!peer.outgoing.empty()) {
     const std::string& bytes = *peer.outgoing.front();
@@ -356,7 +356,7 @@ void Star::flush(Peer& peer) {
 
 /// Says that this process lives, and finds peers that do not say so. A little before the timeout, so that all
 /// others have heard of it when the timeout ends.
-void Star::keep_alive(Clock::time_point now) {
+void SocketBootstrap::keep_alive(Clock::time_point now) {
   if (now - last_beat_ >= std::min(timeout_ / 4, duration<double>(0.25))) {
     last_beat_ = now;
     const Message beat = frame(Kind::Heartbeat, 0);
@@ -371,7 +371,7 @@ void Star::keep_alive(Clock::time_point now) {
 }
 
 /// Rank 0 tells all others, the others tell rank 0.
-void Star::tell_failure() {
+void SocketBootstrap::tell_failure() {
   if (std::exchange(told_, true)) return;
   const int culprit = health_.peer() < 0 ? self_.rank : health_.peer();
   const std::string text = health_.peer() < 0
@@ -381,7 +381,7 @@ void Star::tell_failure() {
   for (Peer& p : peers_) p.outgoing.push_back(message);
 }
 
-void Star::lose(Peer& peer, const std::string& cause) {
+void SocketBootstrap::lose(Peer& peer, const std::string& cause) {
   peer.stream.close();
   peer.outgoing.clear();
   if (finished_) return;
@@ -393,8 +393,8 @@ void Star::lose(Peer& peer, const std::string& cause) {
 
 }  // namespace
 
-std::unique_ptr<WireUp> star(Member member, std::vector<FileDescriptor> streams) {
-  return std::make_unique<Star>(std::move(member), std::move(streams));
+std::unique_ptr<Bootstrap> connect_bootstrap(Member member, std::vector<FileDescriptor> streams) {
+  return std::make_unique<SocketBootstrap>(std::move(member), std::move(streams));
 }
 
 }  // namespace edgewire::launch

@@ -1,4 +1,4 @@
-#include "plan/own_vertices.h"
+#include "plan/owned_vertices.h"
 
 #include <algorithm>
 #include <atomic>
@@ -92,8 +92,8 @@ class DegreeSort {
 
 }  // namespace
 
-OwnVertices::OwnVertices(const graph::GraphFile& graph, const Ownership& ownership, int rank, Layout layout,
-                         const ForEach& for_each) {
+OwnedVertices::OwnedVertices(const graph::GraphFile& graph, const Ownership& ownership, int rank,
+                             Layout layout, const ForEach& for_each) {
   const auto me = static_cast<std::uint32_t>(rank);
   const Pieces pieces{ownership.count(me)};
   ids_.resize(pieces.vertices);
@@ -135,7 +135,7 @@ OwnVertices::OwnVertices(const graph::GraphFile& graph, const Ownership& ownersh
   std::partial_sum(edges_before_.begin(), edges_before_.end(), edges_before_.begin());
 }
 
-bool OwnVertices::fit(const Ownership& ownership, int rank, const ForEach& for_each) const {
+bool OwnedVertices::fit(const Ownership& ownership, int rank, const ForEach& for_each) const {
   const auto me = static_cast<std::uint32_t>(rank);
   if (count() != ownership.count(me) || indexes_.size() != count() ||
       edges_before_.size() != (count() + std::size_t{kBlock} - 1) / kBlock + 1)

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "launch/star.h"
+#include "launch/socket_bootstrap.h"
 
 namespace edgewire::launch {
 
-inline std::vector<std::unique_ptr<WireUp>> wire_ups(int size) {
+inline std::vector<std::unique_ptr<Bootstrap>> bootstraps(int size) {
   std::vector<std::vector<transport::FileDescriptor>> streams(static_cast<std::size_t>(size));
   streams[0].emplace_back();
   for (std::size_t p = 1; p < streams.size(); ++p) {
@@ -22,15 +22,16 @@ inline std::vector<std::unique_ptr<WireUp>> wire_ups(int size) {
     streams[0].emplace_back(ends[0]);
     streams[p].emplace_back(ends[1]);
   }
-  std::vector<std::unique_ptr<WireUp>> wires;
+  std::vector<std::unique_ptr<Bootstrap>> bootstraps;
   for (int p = 0; p < size; ++p) {
     Member member;
     member.rank = member.local_rank = p;
     member.size = member.local_size = size;
     member.secret = std::string(32, 's');
-    wires.push_back(star(std::move(member), std::move(streams[static_cast<std::size_t>(p)])));
+    bootstraps.push_back(
+        connect_bootstrap(std::move(member), std::move(streams[static_cast<std::size_t>(p)])));
   }
-  return wires;
+  return bootstraps;
 }
 
 }  // namespace edgewire::launch

@@ -1,4 +1,4 @@
-#include "launch/pmix_meeting.h"
+#include "launch/pmix_rendezvous.h"
 
 #ifdef EDGEWIRE_WITH_PMIX
 
@@ -124,7 +124,7 @@ class Session {
 
 }  // namespace
 
-PmixJob meet_over_pmix(double timeout_s, std::function<std::string(const PmixPlace&)> message) {
+PmixJob rendezvous_over_pmix(double timeout_s, std::function<std::string(const PmixPlace&)> message) {
   // In a thread that can be left behind: the library has no time limits of its own.
   std::promise<PmixJob> promise;
   std::future<PmixJob> met = promise.get_future();
@@ -155,7 +155,7 @@ PmixJob meet_over_pmix(double timeout_s, std::function<std::string(const PmixPla
 
 namespace edgewire::launch {
 
-PmixJob meet_over_pmix(double, std::function<std::string(const PmixPlace&)>) {
+PmixJob rendezvous_over_pmix(double, std::function<std::string(const PmixPlace&)>) {
   throw PmixError("this build has no PMIx (apt-get install libpmix-dev, then build again)");
 }
 

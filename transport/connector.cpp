@@ -1,4 +1,4 @@
-#include "transport/meeting.h"
+#include "transport/connector.h"
 
 #include <fmt/core.h>
 #include <poll.h>
@@ -19,10 +19,10 @@ constexpr std::size_t kMaxCallers = 256;  ///< unproven at a time; more wait in 
 
 }  // namespace
 
-Meeting::Meeting(const FileDescriptor& listener, const std::string& secret, Purpose purpose, int rank)
+Connector::Connector(const FileDescriptor& listener, const std::string& secret, Purpose purpose, int rank)
     : listener_(listener), secret_(secret), purpose_(purpose), rank_(rank) {}
 
-void Meeting::call(const std::string& address, int port, const Introduction& introduction) {
+void Connector::call(const std::string& address, int port, const Introduction& introduction) {
   Call added;
   added.address = address;
   added.port = port;
@@ -30,13 +30,13 @@ void Meeting::call(const std::string& address, int port, const Introduction& int
   calls_.push_back(std::move(added));
 }
 
-std::string Meeting::trouble(int rank) const {
+std::string Connector::trouble(int rank) const {
   for (const Call& call : calls_)
     if (call.introduction.to == rank && !call.done) return call.trouble;
   return "";
 }
 
-std::vector<Meeting::Connection> Meeting::step(std::chrono::milliseconds timeout) {
+std::vector<Connector::Connection> Connector::step(std::chrono::milliseconds timeout) {
   const auto start = Clock::now();
   std::vector<pollfd> events;
   if (listener_ && callers_.size() < kMaxCallers) events.push_back({listener_.get(), POLLIN, 0});
@@ -61,7 +61,7 @@ std::vector<Meeting::Connection> Meeting::step(std::chrono::milliseconds timeout
   return made;
 }
 
-void Meeting::accept_callers(Clock::time_point now) {
+void Connector::accept_callers(Clock::time_point now) {
   while (listener_ && callers_.size() < kMaxCallers) {
     std::string from;
     FileDescriptor socket = accept_from(listener_, from);
@@ -72,7 +72,7 @@ void Meeting::accept_callers(Clock::time_point now) {
 }
 
 /// True when this caller is through, in or out.
-bool Meeting::drive(Caller& caller, Clock::time_point now, std::vector<Connection>& made) {
+bool Connector::drive(Caller& caller, Clock::time_point now, std::vector<Connection>& made) {
   Handshake& handshake = caller.handshake;
   std::string reason = "said nothing";
   switch (handshake.step()) {
@@ -94,7 +94,7 @@ bool Meeting::drive(Caller& caller, Clock::time_point now, std::vector<Connectio
   return true;
 }
 
-void Meeting::drive(Call& call, Clock::time_point now, std::vector<Connection>& made) {
+void Connector::drive(Call& call, Clock::time_point now, std::vector<Connection>& made) {
   if (call.attempt.empty()) {
     if (now < call.next) return;
     call.attempt.push_back(
