@@ -13,6 +13,7 @@
 #include "cli/output_parts.h"
 #include "cli/stages.h"
 #include "error.h"
+#include "graph/vertex_names.h"
 #include "kernels/gather.h"
 #include "kernels/reference.h"
 #include "perf/job_report.h"
@@ -66,21 +67,24 @@ report::RunReport::Verification verify(const graph::GraphFile& graph, kernels::P
   return result;
 }
 
-void add_line(fmt::memory_buffer& text, const graph::GraphFile& graph, std::uint32_t vertex, float rank) {
-  fmt::format_to(std::back_inserter(text), "{}\t{:.9g}\n", graph.original_id(vertex), rank);
+void add_line(fmt::memory_buffer& text, const graph::VertexNames& names, std::uint32_t vertex, float rank) {
+  names.append(text, vertex);
+  fmt::format_to(std::back_inserter(text), "\t{:.9g}\n", rank);
 }
 
 std::string to_lines(const graph::GraphFile& graph, std::span<const float> ranks) {
+  const graph::VertexNames names(graph);
   fmt::memory_buffer text;
-  for (std::uint32_t v = 0; v < ranks.size(); ++v) add_line(text, graph, v, ranks[v]);
+  for (std::uint32_t v = 0; v < ranks.size(); ++v) add_line(text, names, v, ranks[v]);
   return fmt::to_string(text);
 }
 
 /// Of the own vertices, `ranks` by index.
 std::string owned_lines(const kernels::DenseJob& job, std::span<const float> ranks) {
+  const graph::VertexNames names(job.graph());
   fmt::memory_buffer text;
   for (const std::uint32_t index : job.owned().indexes())
-    add_line(text, job.graph(), job.owned().ids()[index], ranks[index]);
+    add_line(text, names, job.owned().ids()[index], ranks[index]);
   return fmt::to_string(text);
 }
 
@@ -209,7 +213,9 @@ void add_pagerank(CLI::App& app) {
       throw UsageError("--output-parts needs -o with the name that the parts begin with");
     if (settings->job.output_path == "-" && settings->job.json_path == "-")
       throw UsageError("-o - and --json -: only one of them can have stdout");
-    graph::GraphFile::open(settings->job.graph_path);  // one message instead of one from each process
+    // One message instead of one from each process.
+    const auto graph = graph::GraphFile::open(settings->job.graph_path);
+    if (!settings->job.output_path.empty()) const graph::VertexNames names(graph);
     const int status =
         launch::run(settings->job.launch, [&](launch::Bootstrap& bootstrap) { run(bootstrap, *settings); });
     if (status != 0) throw CLI::RuntimeError(status);

@@ -206,7 +206,7 @@ BuildSummary Builder::write(OutputFile& output, std::span<const std::uint64_t> o
   header.checksum = header_checksum(header);
   output.write(&header, sizeof header, 0);
   output.commit();
-  return {vertices_, header.edges, added - header.edges, file_bytes(header)};
+  return {vertices_, header.edges, added - header.edges, file_bytes(header), header.checksum};
 }
 
 }  // namespace edgewire::graph

@@ -25,6 +25,7 @@ struct BuildSummary {
   std::uint64_t edges = 0;
   std::uint64_t dropped = 0;  ///< edges that `simple` took away
   std::uint64_t bytes = 0;
+  std::uint64_t checksum = 0;  ///< see GraphFile
 };
 
 /// Collects edges in buckets by the high bits of their source, sorts the buckets in parallel and writes the

@@ -178,6 +178,7 @@ bool GraphFile::weighted() const { return (mapping_->header.flags & kWeighted) !
 bool GraphFile::simple() const { return (mapping_->header.flags & kSimple) != 0; }
 bool GraphFile::symmetric() const { return (mapping_->header.flags & kSymmetric) != 0; }
 std::uint64_t GraphFile::checksum() const { return mapping_->header.checksum; }
+bool GraphFile::labelled() const { return (mapping_->header.flags & kLabels) != 0; }
 bool GraphFile::has_original_ids() const { return (mapping_->header.flags & kOriginalIds) != 0; }
 
 std::span<const std::uint64_t> GraphFile::offsets() const {

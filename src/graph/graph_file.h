@@ -29,6 +29,7 @@ class GraphFile {
   bool simple() const;     ///< no duplicate edges and no self loops, by construction
   bool symmetric() const;  ///< every edge is stored both ways, by construction
   bool has_original_ids() const;
+  bool labelled() const;  ///< a table beside the file names the vertices: see vertex_names.h
   /// Of the whole file: equal for equal graphs. Known from the header, nothing is read.
   std::uint64_t checksum() const;
 

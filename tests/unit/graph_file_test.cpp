@@ -157,7 +157,7 @@ TEST_CASE("contents that cannot be used are refused although their checksums are
   CHECK(contains(message_with(weights, std::numeric_limits<float>::infinity()), "not finite"));
   CHECK(contains(message_with(offsetof(Header, vertices), ~std::uint64_t{0}), "out of range"));
   CHECK(contains(message_with(offsetof(Header, edges), std::uint64_t{1} << 62), "out of range"));
-  CHECK(contains(message_with(offsetof(Header, flags), std::uint32_t{16}), "out of range"));
+  CHECK(contains(message_with(offsetof(Header, flags), std::uint32_t{32}), "out of range"));
   CHECK(contains(message_with(offsetof(Header, sections), std::uint64_t{8192}), "not where they should be"));
 }
 

@@ -1,0 +1,131 @@
+#include "graph/vertex_names.h"
+
+#include <fmt/core.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include <unistd.h>
+
+#include "error.h"
+
+namespace edgewire::graph {
+
+namespace {
+
+constexpr std::uint32_t kNamesPerStart = 16;
+constexpr std::size_t kWriteBytes = 1 << 20;
+
+std::string header_line(std::uint64_t count, std::uint64_t graph, std::uint64_t names) {
+  return fmt::format("edgewire-labels 1 {} {:016x} {:016x}\n", count, graph, names);
+}
+
+std::string_view line_at(std::string_view text, std::uint64_t at) {
+  return text.substr(at, text.find('\n', at) - at);
+}
+
+std::string_view text_of(const MappedFile& file) {
+  return {reinterpret_cast<const char*>(file.data()), file.bytes()};
+}
+
+}  // namespace
+
+std::string labels_path(const std::string& graph_path) { return graph_path + ".labels"; }
+
+VertexNames::VertexNames(const GraphFile& graph) : graph_(graph) {
+  if (!graph.labelled()) return;
+  const std::string path = labels_path(graph.path());
+  if (access(path.c_str(), F_OK) != 0 && errno == ENOENT) {
+    throw Error(fmt::format("{}: the file is missing; it holds the names of the vertices of {}; copy it, too",
+                            path, graph.path()));
+  }
+  table_ = std::make_unique<MappedFile>(path);
+  check_table();
+}
+
+void VertexNames::check_table() {
+  const std::string_view text = text_of(*table_);
+  const std::string_view first = line_at(text, 0);
+  if (!first.starts_with("edgewire-labels 1 ") || first.size() == text.size()) {
+    table_->fail(0, "this is no table of vertex names, or it is cut short");
+  }
+  // The header must be what it would be for this graph and these names.
+  const std::string_view body = text.substr(first.size() + 1);
+  const std::uint64_t checksum = XXH3_64bits(body.data(), body.size());
+  const std::string expected = header_line(graph_.vertices(), graph_.checksum(), checksum);
+  if (first != std::string_view(expected).substr(0, expected.size() - 1)) {
+    const std::size_t names_field = expected.size() - 1 - 17;
+    table_->fail(0,
+                 first.substr(0, names_field) == std::string_view(expected).substr(0, names_field)
+                     ? "the table of names is damaged (its checksum differs)"
+                     : fmt::format("the table holds the names of another graph, not of {}", graph_.path()));
+  }
+  starts_.reserve(graph_.vertices() / kNamesPerStart + 1);
+  std::uint64_t names = 0;
+  for (std::size_t at = first.size() + 1; at < text.size(); ++names) {
+    if (names % kNamesPerStart == 0) starts_.push_back(at);
+    const std::size_t end = text.find('\n', at);
+    if (end == at || end == text.npos)
+      table_->fail(at, fmt::format("line {}: a name is empty or cut short", names + 2));
+    at = end + 1;
+  }
+  if (names != graph_.vertices()) {
+    table_->fail(text.size(),
+                 fmt::format("the table has {} names for {} vertices", names, graph_.vertices()));
+  }
+}
+
+std::string_view VertexNames::label(std::uint32_t vertex) const {
+  const std::string_view text = text_of(*table_);
+  std::uint64_t at = starts_[vertex / kNamesPerStart];
+  for (std::uint32_t skip = vertex % kNamesPerStart; skip > 0; --skip) at = text.find('\n', at) + 1;
+  return line_at(text, at);
+}
+
+void VertexNames::append(fmt::memory_buffer& text, std::uint32_t vertex) const {
+  if (labelled()) {
+    const std::string_view name = label(vertex);
+    text.append(name.data(), name.data() + name.size());
+  } else {
+    const fmt::format_int digits(graph_.original_id(vertex));
+    text.append(digits.data(), digits.data() + digits.size());
+  }
+}
+
+std::string VertexNames::operator()(std::uint32_t vertex) const {
+  return labelled() ? std::string(label(vertex)) : fmt::to_string(graph_.original_id(vertex));
+}
+
+LabelsWriter::LabelsWriter(const std::string& graph_path) : file_(labels_path(graph_path)) {}
+
+void LabelsWriter::write(std::span<const std::string_view> names) {
+  count_ = names.size();
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
+  if (!state) throw std::bad_alloc();
+  XXH3_64bits_reset(state.get());
+  std::uint64_t offset = header_line(count_, 0, 0).size();
+  std::string block;
+  const auto put = [&] {
+    XXH3_64bits_update(state.get(), block.data(), block.size());
+    file_.write(block.data(), block.size(), offset);
+    offset += block.size();
+    block.clear();
+  };
+  for (const std::string_view name : names) {
+    block.append(name).push_back('\n');
+    if (block.size() >= kWriteBytes) put();
+  }
+  put();
+  names_checksum_ = XXH3_64bits_digest(state.get());
+}
+
+void LabelsWriter::commit(std::uint64_t graph_checksum) {
+  const std::string line = header_line(count_, graph_checksum, names_checksum_);
+  file_.write(line.data(), line.size(), 0);
+  file_.commit();
+}
+
+}  // namespace edgewire::graph

@@ -1,0 +1,68 @@
+// What results call the vertices: their names in the table beside the graph, or their ids.
+//
+// The table of g.ew is g.ew.labels, a text file: the line
+//   edgewire-labels 1 VERTICES GRAPH NAMES
+// and then one name a line, in the order of the vertices. VERTICES is the number of names, GRAPH the checksum
+// in the header of g.ew, and NAMES the XXH3-64 of all bytes after the first line (both 16 hexadecimal
+// digits). A name is a sequence of one byte or more without control characters. A graph that needs such a
+// table says so in its header; tables beside other graphs are ignored.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph_file.h"
+#include "graph/mapped_file.h"
+#include "graph/output_file.h"
+
+namespace edgewire::graph {
+
+/// The path of the table beside a graph.
+std::string labels_path(const std::string& graph_path);
+
+/// Names for output. All const members are thread safe.
+class VertexNames {
+ public:
+  /// Maps and checks the table where the graph needs one. Throws Error with the table's path (and line) when
+  /// it is missing, damaged or that of another graph. The graph must outlive this.
+  explicit VertexNames(const GraphFile& graph);
+
+  /// Whether names come from a table. Otherwise they are the ids that the converted file had.
+  bool labelled() const noexcept { return table_ != nullptr; }
+  /// The name of a vertex from the table. Only when labelled().
+  std::string_view label(std::uint32_t vertex) const;
+  /// Appends the name of a vertex, label or id, to `text`.
+  void append(fmt::memory_buffer& text, std::uint32_t vertex) const;
+  /// The same as a string.
+  std::string operator()(std::uint32_t vertex) const;
+
+ private:
+  void check_table();
+
+  const GraphFile& graph_;
+  std::unique_ptr<MappedFile> table_;
+  std::vector<std::uint64_t> starts_;  ///< byte of every 16th name
+};
+
+/// Writes the table of a graph that is being written. It appears by commit() alone.
+class LabelsWriter {
+ public:
+  explicit LabelsWriter(const std::string& graph_path);
+  /// Writes all names, in the order of the vertices. Called once.
+  void write(std::span<const std::string_view> names);
+  /// Names the graph that the table belongs to and gives the file its name. Called once, after write().
+  void commit(std::uint64_t graph_checksum);
+
+ private:
+  OutputFile file_;
+  std::uint64_t count_ = 0;
+  std::uint64_t names_checksum_ = 0;
+};
+
+}  // namespace edgewire::graph

@@ -1,0 +1,107 @@
+#include "graph/vertex_names.h"
+
+#include <cstring>
+
+#include "graph/format.h"
+#include "graph_test.h"
+
+namespace edgewire::graph {
+
+namespace {
+
+/// A graph without edges that needs a table of names; the checksum for the table.
+std::uint64_t build_labelled(const std::string& path, std::uint64_t vertices) {
+  OutputFile output(path);
+  Builder builder(vertices, 0, {});
+  return builder.write(output, {}, kLabels, {}).checksum;
+}
+
+void write_names(const std::string& graph, const std::vector<std::string>& names, std::uint64_t checksum) {
+  LabelsWriter writer(graph);
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  writer.write(views);
+  writer.commit(checksum);
+}
+
+std::string appended(const VertexNames& names, std::uint32_t vertex) {
+  fmt::memory_buffer text;
+  names.append(text, vertex);
+  return fmt::to_string(text);
+}
+
+}  // namespace
+
+TEST_CASE("names of vertices come back from the table beside the graph") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "g.ew";
+  std::vector<std::string> names;
+  for (int i = 0; i < 100; ++i)
+    names.push_back(std::string(static_cast<std::size_t>(i % 7 + 1), 'a') + std::to_string(i));
+  names[16] = "a b, \"c\" \xC3\xA9";
+  write_names(path, names, build_labelled(path, names.size()));
+  const GraphFile graph = GraphFile::open(path);
+  const VertexNames of(graph);
+  CHECK(of.labelled());
+  for (std::uint32_t v = 0; v < names.size(); ++v) {
+    REQUIRE(of.label(v) == names[v]);
+    REQUIRE(of(v) == names[v]);
+    REQUIRE(appended(of, v) == names[v]);
+  }
+}
+
+TEST_CASE("a graph without vertices has an empty table") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "g.ew";
+  write_names(path, {}, build_labelled(path, 0));
+  CHECK(VertexNames(GraphFile::open(path)).labelled());
+}
+
+TEST_CASE("without a table names are ids, whatever lies beside the graph") {
+  const TemporaryDirectory directory;
+  build(directory / "g.ew", 3, {{0, 1, 0}}, {}, {7, 1'000'000'000'000, 1'000'000'000'001});
+  write_file(directory / "g.ew.labels", "of an older graph");
+  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  const VertexNames of(graph);
+  CHECK(!of.labelled());
+  CHECK(of(0) == "7");
+  CHECK(appended(of, 1) == "1000000000000");
+}
+
+TEST_CASE("a table that is missing, damaged or another graph's is refused") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "g.ew";
+  const std::string table = labels_path(path);
+  const std::uint64_t checksum = build_labelled(path, 3);
+  const GraphFile graph = GraphFile::open(path);
+  const auto message = [&] { return error_of([&] { const VertexNames names(graph); }); };
+  CHECK(contains(message(), table + ": the file is missing"));
+  write_names(path, {"x", "yy", "z"}, checksum + 1);
+  CHECK(contains(message(), "another graph"));
+  write_names(path, {"x", "yy"}, checksum);
+  CHECK(contains(message(), "another graph"));
+  write_names(path, {"x", "", "z"}, checksum);
+  CHECK(contains(message(), "line 3: a name is empty"));
+  write_names(path, {"x", "y", "z\nzz"}, checksum);
+  CHECK(contains(message(), "4 names for 3 vertices"));
+  write_names(path, {"x", "yy", "z"}, checksum);
+  const std::string whole = read_file(table);
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    std::string bytes = whole;
+    bytes[at] = static_cast<char>(bytes[at] ^ 1);
+    write_file(table, bytes);
+    REQUIRE(contains(message(), table));
+    write_file(table, whole.substr(0, at));
+    REQUIRE(contains(message(), table));
+  }
+  write_file(table, whole);
+  CHECK(VertexNames(graph)(2) == "z");
+}
+
+TEST_CASE("a table that is not committed leaves nothing") {
+  const TemporaryDirectory directory;
+  const std::vector<std::string_view> names = {"x"};
+  LabelsWriter(directory / "g.ew").write(names);
+  CHECK(directory.files() == 0);
+}
+
+}  // namespace edgewire::graph
