@@ -98,7 +98,7 @@ BuildSummary read(Format format, const std::string& path, const std::string& ver
 
 Format format_of_name(const std::string& path) {
   std::string_view name = path;
-  for (const std::string_view compressed : {".gz", ".zst"}) {
+  for (const std::string_view compressed : {".gz", ".zst", ".xz", ".bz2"}) {
     if (name.ends_with(compressed)) name.remove_suffix(compressed.size());
   }
   for (const NamedFormat& known : kNames) {

@@ -3,9 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <initializer_list>
 #include <limits>
+#include <new>
 
 #include "error.h"
 
@@ -15,63 +16,124 @@
 #ifdef EDGEWIRE_ZSTD
 #include <zstd.h>
 #endif
+#ifdef EDGEWIRE_LZMA
+#include <lzma.h>
+#endif
+#ifdef EDGEWIRE_BZIP2
+#include <bzlib.h>
+#endif
 
 namespace edgewire::graph {
 
 namespace {
 
-#ifdef EDGEWIRE_ZLIB
-/// One or more gzip members, one after the other (RFC 1952).
-class GzipReader final : public Decompressor {
+/// Not compressed.
+class PlainReader final : public ByteStream {
  public:
-  explicit GzipReader(const MappedFile& file) : file_(file) {
+  explicit PlainReader(RawBytes& raw) : raw_(raw) {}
+
+  std::size_t read(char* to, std::size_t room) override {
+    std::size_t made = 0;
+    while (made < room) {
+      const auto in = raw_.peek();
+      if (in.empty()) break;
+      const std::size_t count = std::min(in.size(), room - made);
+      std::memcpy(to + made, in.data(), count);
+      raw_.use(count);
+      made += count;
+    }
+    return made;
+  }
+
+ private:
+  RawBytes& raw_;
+};
+
+/// Compressed data: one member (gzip), frame (Zstandard) or stream (xz, bzip2) after the other, up to the end
+/// of the file.
+class Decoder : public ByteStream {
+ public:
+  Decoder(RawBytes& raw, const char* format) : raw_(raw), format_(format) {}
+
+  std::size_t read(char* to, std::size_t room) final {
+    std::size_t made = 0;
+    while (made < room && !ended_) {
+      const auto in = raw_.peek();
+      const Step step = decode(in, to + made, room - made);
+      raw_.use(step.used);
+      made += step.made;
+      if (step.member_ended) {
+        ended_ = raw_.peek().empty();
+        if (!ended_) restart();
+      } else if (in.empty() && step.made == 0) {
+        raw_.fail(raw_.used(), fmt::format("the {} data is cut short", format_));
+      }
+    }
+    return made;
+  }
+
+ protected:
+  struct Step {
+    std::size_t used = 0;
+    std::size_t made = 0;
+    bool member_ended = false;
+  };
+  /// Goes on with `in`, which is empty at the end of the file, and writes up to `room` bytes.
+  virtual Step decode(std::span<const std::uint8_t> in, char* to, std::size_t room) = 0;
+  /// Makes ready for the next member.
+  virtual void restart() = 0;
+
+  [[noreturn, maybe_unused]] void damaged(std::size_t used, const char* why) const {
+    raw_.fail(raw_.used() + used, fmt::format("the {} data is damaged ({})", format_, why));
+  }
+
+ private:
+  RawBytes& raw_;
+  const char* format_;
+  bool ended_ = false;
+};
+
+[[maybe_unused]] unsigned limited(std::size_t bytes) {
+  return static_cast<unsigned>(std::min<std::size_t>(bytes, std::numeric_limits<unsigned>::max()));
+}
+
+#ifdef EDGEWIRE_ZLIB
+/// RFC 1952
+class GzipReader final : public Decoder {
+ public:
+  explicit GzipReader(RawBytes& raw) : Decoder(raw, "gzip") {
     constexpr int kGzipOnly = 16;
     if (inflateInit2(&stream_, MAX_WBITS + kGzipOnly) != Z_OK) throw std::bad_alloc();
   }
   ~GzipReader() override { inflateEnd(&stream_); }
 
-  std::size_t read(char* to, std::size_t room) override {
-    std::size_t made = 0;
-    while (made < room && !ended_) {
-      const std::size_t left = file_.bytes() - used_;
-      constexpr std::size_t kMost = std::numeric_limits<uInt>::max();
-      stream_.next_in = const_cast<Bytef*>(file_.data() + used_);
-      stream_.avail_in = static_cast<uInt>(std::min(left, kMost));
-      stream_.next_out = reinterpret_cast<Bytef*>(to + made);
-      stream_.avail_out = static_cast<uInt>(std::min(room - made, kMost));
-      const int result = inflate(&stream_, Z_NO_FLUSH);
-      used_ = static_cast<std::size_t>(stream_.next_in - file_.data());
-      made = static_cast<std::size_t>(reinterpret_cast<char*>(stream_.next_out) - to);
-      if (result == Z_STREAM_END) {
-        ended_ = used_ == file_.bytes();
-        if (!ended_) inflateReset(&stream_);
-      } else if (result == Z_BUF_ERROR ||
-                 (result == Z_OK && used_ == file_.bytes() && stream_.avail_out > 0)) {
-        file_.fail(used_, "the gzip data is cut short");
-      } else if (result == Z_MEM_ERROR) {
-        throw std::bad_alloc();
-      } else if (result != Z_OK) {
-        file_.fail(used_, fmt::format("the gzip data is damaged ({})",
-                                      stream_.msg == nullptr ? "unknown kind" : stream_.msg));
-      }
-    }
-    return made;
-  }
-  std::uint64_t consumed() const noexcept override { return used_; }
-
  private:
-  const MappedFile& file_;
+  Step decode(std::span<const std::uint8_t> in, char* to, std::size_t room) override {
+    stream_.next_in = const_cast<Bytef*>(in.data());
+    stream_.avail_in = limited(in.size());
+    stream_.next_out = reinterpret_cast<Bytef*>(to);
+    stream_.avail_out = limited(room);
+    const int result = inflate(&stream_, Z_NO_FLUSH);
+    const Step step = {in.empty() ? 0 : static_cast<std::size_t>(stream_.next_in - in.data()),
+                       static_cast<std::size_t>(reinterpret_cast<char*>(stream_.next_out) - to),
+                       result == Z_STREAM_END};
+    if (result == Z_MEM_ERROR) throw std::bad_alloc();
+    if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
+      damaged(step.used, stream_.msg == nullptr ? "unknown kind" : stream_.msg);
+    }
+    return step;
+  }
+  void restart() override { inflateReset(&stream_); }
+
   z_stream stream_{};
-  std::size_t used_ = 0;
-  bool ended_ = false;
 };
 #endif
 
 #ifdef EDGEWIRE_ZSTD
-/// One or more Zstandard frames, one after the other (RFC 8878).
-class ZstdReader final : public Decompressor {
+/// RFC 8878
+class ZstdReader final : public Decoder {
  public:
-  explicit ZstdReader(const MappedFile& file) : file_(file), stream_(ZSTD_createDStream()) {
+  explicit ZstdReader(RawBytes& raw) : Decoder(raw, "Zstandard"), stream_(ZSTD_createDStream()) {
     if (stream_ == nullptr) throw std::bad_alloc();
     // Also what `zstd --long` writes; the window is the memory that the file makes us take.
     constexpr int kWindowBits = 30;
@@ -79,58 +141,139 @@ class ZstdReader final : public Decompressor {
   }
   ~ZstdReader() override { ZSTD_freeDStream(stream_); }
 
-  std::size_t read(char* to, std::size_t room) override {
-    ZSTD_outBuffer out = {to, room, 0};
-    ZSTD_inBuffer in = {file_.data(), file_.bytes(), used_};
-    while (out.pos < room && (in.pos < in.size || pending_)) {
-      const std::size_t before = in.pos + out.pos;
-      const std::size_t result = ZSTD_decompressStream(stream_, &out, &in);
-      used_ = in.pos;
-      if (ZSTD_isError(result) != 0) {
-        file_.fail(used_, fmt::format("the Zstandard data is damaged ({})", ZSTD_getErrorName(result)));
-      }
-      pending_ = result != 0;
-      if (pending_ && in.pos + out.pos == before) file_.fail(used_, "the Zstandard data is cut short");
-    }
-    return out.pos;
-  }
-  std::uint64_t consumed() const noexcept override { return used_; }
-
  private:
-  const MappedFile& file_;
+  Step decode(std::span<const std::uint8_t> from, char* to, std::size_t room) override {
+    ZSTD_outBuffer out = {to, room, 0};
+    ZSTD_inBuffer in = {from.data(), from.size(), 0};
+    const std::size_t result = ZSTD_decompressStream(stream_, &out, &in);
+    if (ZSTD_isError(result) != 0) damaged(in.pos, ZSTD_getErrorName(result));
+    return {in.pos, out.pos, result == 0};
+  }
+  void restart() override {}
+
   ZSTD_DStream* stream_;
-  std::size_t used_ = 0;
-  bool pending_ = false;  // within a frame
 };
 #endif
 
-bool begins_with(const MappedFile& file, std::initializer_list<std::uint8_t> magic) {
-  return file.bytes() >= magic.size() && std::equal(magic.begin(), magic.end(), file.data());
+#ifdef EDGEWIRE_LZMA
+/// The .xz file format 1.1.0. Its decoder takes several streams, and the padding between them, by itself.
+class XzReader final : public Decoder {
+ public:
+  explicit XzReader(RawBytes& raw) : Decoder(raw, "xz") {
+    constexpr std::uint64_t kMemory = std::uint64_t{2} << 30;  // the most that a file can make us take
+    if (lzma_stream_decoder(&stream_, kMemory, LZMA_CONCATENATED) != LZMA_OK) throw std::bad_alloc();
+  }
+  ~XzReader() override { lzma_end(&stream_); }
+
+ private:
+  Step decode(std::span<const std::uint8_t> in, char* to, std::size_t room) override {
+    stream_.next_in = in.data();
+    stream_.avail_in = in.size();
+    stream_.next_out = reinterpret_cast<std::uint8_t*>(to);
+    stream_.avail_out = room;
+    const lzma_ret result = lzma_code(&stream_, in.empty() ? LZMA_FINISH : LZMA_RUN);
+    const Step step = {in.size() - stream_.avail_in, room - stream_.avail_out, result == LZMA_STREAM_END};
+    if (result == LZMA_MEM_ERROR) throw std::bad_alloc();
+    if (result == LZMA_MEMLIMIT_ERROR) damaged(step.used, "it needs more than 2 GB of memory");
+    if (result != LZMA_OK && result != LZMA_STREAM_END && result != LZMA_BUF_ERROR) {
+      damaged(step.used, result == LZMA_OPTIONS_ERROR ? "unknown options" : "incorrect data check");
+    }
+    return step;
+  }
+  void restart() override {}
+
+  lzma_stream stream_ = LZMA_STREAM_INIT;
+};
+#endif
+
+#ifdef EDGEWIRE_BZIP2
+class Bzip2Reader final : public Decoder {
+ public:
+  explicit Bzip2Reader(RawBytes& raw) : Decoder(raw, "bzip2") { start(); }
+  ~Bzip2Reader() override { BZ2_bzDecompressEnd(&stream_); }
+
+ private:
+  void start() {
+    stream_ = {};
+    if (BZ2_bzDecompressInit(&stream_, 0, 0) != BZ_OK) throw std::bad_alloc();
+  }
+  Step decode(std::span<const std::uint8_t> in, char* to, std::size_t room) override {
+    const unsigned have = limited(in.size());
+    const unsigned free = limited(room);
+    stream_.next_in = reinterpret_cast<char*>(const_cast<std::uint8_t*>(in.data()));
+    stream_.avail_in = have;
+    stream_.next_out = to;
+    stream_.avail_out = free;
+    const int result = BZ2_bzDecompress(&stream_);
+    const Step step = {have - stream_.avail_in, free - stream_.avail_out, result == BZ_STREAM_END};
+    if (result == BZ_MEM_ERROR) throw std::bad_alloc();
+    if (result != BZ_OK && result != BZ_STREAM_END) damaged(step.used, "incorrect data check");
+    return step;
+  }
+  void restart() override {
+    BZ2_bzDecompressEnd(&stream_);
+    start();
+  }
+
+  bz_stream stream_{};
+};
+#endif
+
+enum class Packing { none, gzip, zstandard, xz, bzip2 };
+
+Packing packing_of(RawBytes& raw) {
+  const auto first = raw.peek(6);
+  const auto begins_with = [&](std::initializer_list<std::uint8_t> magic) {
+    return first.size() >= magic.size() && std::equal(magic.begin(), magic.end(), first.begin());
+  };
+  if (begins_with({0x1F, 0x8B})) return Packing::gzip;
+  if (begins_with({0x28, 0xB5, 0x2F, 0xFD})) return Packing::zstandard;
+  if (begins_with({0xFD, '7', 'z', 'X', 'Z', 0})) return Packing::xz;
+  if (begins_with({'B', 'Z', 'h'}) && first.size() > 3 && first[3] >= '1' && first[3] <= '9') {
+    return Packing::bzip2;
+  }
+  return Packing::none;
 }
 
-[[noreturn, maybe_unused]] void refuse(const MappedFile& file, const char* format, const char* library) {
-  throw Error(fmt::format("{}: cannot read {} files: this program was built without {}", file.path(), format,
+[[noreturn, maybe_unused]] void refuse(const RawBytes& raw, const char* format, const char* library) {
+  throw Error(fmt::format("{}: cannot read {} files: this program was built without {}", raw.name(), format,
                           library));
 }
 
 }  // namespace
 
-std::unique_ptr<Decompressor> decompressor_for(const MappedFile& file) {
-  if (begins_with(file, {0x1F, 0x8B})) {
+bool is_compressed(RawBytes& raw) { return packing_of(raw) != Packing::none; }
+
+std::unique_ptr<ByteStream> plain_bytes(RawBytes& raw) {
+  switch (packing_of(raw)) {
+    case Packing::none:
+      break;
+    case Packing::gzip:
 #ifdef EDGEWIRE_ZLIB
-    return std::make_unique<GzipReader>(file);
+      return std::make_unique<GzipReader>(raw);
 #else
-    refuse(file, "gzip", "zlib");
+      refuse(raw, "gzip", "zlib");
 #endif
-  }
-  if (begins_with(file, {0x28, 0xB5, 0x2F, 0xFD})) {
+    case Packing::zstandard:
 #ifdef EDGEWIRE_ZSTD
-    return std::make_unique<ZstdReader>(file);
+      return std::make_unique<ZstdReader>(raw);
 #else
-    refuse(file, "Zstandard", "libzstd");
+      refuse(raw, "Zstandard", "libzstd");
+#endif
+    case Packing::xz:
+#ifdef EDGEWIRE_LZMA
+      return std::make_unique<XzReader>(raw);
+#else
+      refuse(raw, "xz", "liblzma");
+#endif
+    case Packing::bzip2:
+#ifdef EDGEWIRE_BZIP2
+      return std::make_unique<Bzip2Reader>(raw);
+#else
+      refuse(raw, "bzip2", "libbz2");
 #endif
   }
-  return nullptr;
+  return std::make_unique<PlainReader>(raw);
 }
 
 }  // namespace edgewire::graph

@@ -1,31 +1,32 @@
-// Reading .gz and .zst.
+// Reading .gz, .zst, .xz and .bz2.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 
-#include "graph/mapped_file.h"
+#include "graph/raw_bytes.h"
 
 namespace edgewire::graph {
 
-/// The plain bytes of a compressed file, front to back. Not thread safe. Refers to the file, which must
-/// outlive it.
-class Decompressor {
+/// Plain bytes, front to back. Not thread safe.
+class ByteStream {
  public:
-  Decompressor() = default;
-  virtual ~Decompressor() = default;
-  Decompressor(const Decompressor&) = delete;
-  Decompressor& operator=(const Decompressor&) = delete;
+  ByteStream() = default;
+  virtual ~ByteStream() = default;
+  ByteStream(const ByteStream&) = delete;
+  ByteStream& operator=(const ByteStream&) = delete;
 
   /// Fills `to` with up to `room` bytes; fewer only at the end, 0 after it. Throws Error with path and byte
   /// offset (in the compressed file) when the data is damaged or cut short.
   virtual std::size_t read(char* to, std::size_t room) = 0;
-  /// Bytes of the compressed file that have been used.
-  virtual std::uint64_t consumed() const noexcept = 0;
 };
 
-/// Null for a file that begins with neither format's magic number, whatever its name. Throws Error for a
-/// compressed file that this build cannot read.
-std::unique_ptr<Decompressor> decompressor_for(const MappedFile& file);
+/// The plain bytes of `raw`, which must outlive the stream: unpacked where it begins with the magic number of
+/// a format above, whatever its name, else as they are. Throws Error for a compressed file that this build
+/// cannot read.
+std::unique_ptr<ByteStream> plain_bytes(RawBytes& raw);
+
+/// True when `raw` begins with one of these magic numbers.
+bool is_compressed(RawBytes& raw);
 
 }  // namespace edgewire::graph

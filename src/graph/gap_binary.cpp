@@ -44,7 +44,7 @@ GapHeader read_header(Input& input, bool weighted) {
   if (header.edges > kMaxEdges / 2) input.fail(1, fmt::format("{} edges are out of range", header.edges));
   if (header.vertices > kMaxVertices)
     input.fail(9, fmt::format("{} vertices are out of range", header.vertices));
-  if (!input.compressed() && input.file_bytes() != header.file_end()) {
+  if (!input.streamed() && input.file_bytes() != header.file_end()) {
     input.fail(std::min(input.file_bytes(), header.file_end()),
                fmt::format("the file has {} bytes but {} edges and {} vertices need {}", input.file_bytes(),
                            header.edges, header.vertices, header.file_end()));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "error.h"
+#include "graph/tar.h"
 
 namespace edgewire::graph {
 
@@ -19,20 +20,47 @@ constexpr std::uint64_t kLongestLine = std::uint64_t{64} << 20;
 
 }  // namespace
 
-Input::Input(const std::string& path) : file_(path), decompressor_(decompressor_for(file_)) {}
+Input::Input(const std::string& path) : raw_(path) {
+  path_ = raw_.name();
+  if (raw_.is_file() && !is_compressed(raw_)) {
+    const auto bytes = raw_.mapped();
+    if (!is_tar({reinterpret_cast<const char*>(bytes.data()), bytes.size()})) return;
+  }
+  stream_ = plain_bytes(raw_);
+  carry_.resize(kTarBlock);
+  carry_.resize(stream_->read(carry_.data(), carry_.size()));
+  const std::string_view first(carry_.data(), carry_.size());
+  if (!is_tar(first)) return;
+  auto graph = std::make_unique<TarReader>(std::move(stream_), path_, first);
+  path_ += ": " + graph->member();
+  carry_.clear();
+  stream_ = std::move(graph);
+}
+
+std::string_view Input::peek() {
+  constexpr std::uint64_t kBytes = std::uint64_t{128} << 10;
+  Piece piece;
+  fill(piece, kBytes);
+  return piece.text;
+}
+
+void Input::skip(std::uint64_t count) {
+  if (streamed()) carry_.erase(carry_.begin(), carry_.begin() + static_cast<std::ptrdiff_t>(count));
+  offset_ += count;
+}
 
 /// Makes piece.text the next `wanted` bytes of the plain file, fewer at its end, without moving on.
 std::uint64_t Input::fill(Piece& piece, std::uint64_t wanted) {
   piece.offset = offset_;
-  if (!compressed()) {
-    const std::uint64_t count = std::min(wanted, file_.bytes() - offset_);
-    piece.text = {reinterpret_cast<const char*>(file_.data()) + offset_, count};
+  if (!streamed()) {
+    const std::uint64_t count = std::min(wanted, raw_.mapped().size() - offset_);
+    piece.text = {reinterpret_cast<const char*>(raw_.mapped().data()) + offset_, count};
     return count;
   }
   if (carry_.size() < wanted) {
     const std::size_t kept = carry_.size();
     carry_.resize(wanted);
-    carry_.resize(kept + decompressor_->read(carry_.data() + kept, wanted - kept));
+    carry_.resize(kept + stream_->read(carry_.data() + kept, wanted - kept));
   }
   const std::uint64_t count = std::min<std::uint64_t>(wanted, carry_.size());
   piece.text = {carry_.data(), count};
@@ -41,7 +69,7 @@ std::uint64_t Input::fill(Piece& piece, std::uint64_t wanted) {
 
 /// Moves on by the first `count` bytes of piece.text, which the piece owns from now on.
 void Input::take(Piece& piece, std::uint64_t count) {
-  if (compressed()) {
+  if (streamed()) {
     const auto cut = carry_.begin() + static_cast<std::ptrdiff_t>(count);
     std::vector<char> rest(cut, carry_.end());
     piece.storage = std::exchange(carry_, std::move(rest));
@@ -49,7 +77,7 @@ void Input::take(Piece& piece, std::uint64_t count) {
   }
   piece.text = piece.text.substr(0, count);
   offset_ += count;
-  piece.file_bytes_used = compressed() ? decompressor_->consumed() : offset_;
+  piece.file_bytes_used = streamed() ? raw_.used() : offset_;
 }
 
 bool Input::next_lines(Piece& piece) {
@@ -118,6 +146,10 @@ void Input::each_piece(int workers, const Progress& progress, const std::functio
     }
   });
   if (failure) std::rethrow_exception(failure);
+}
+
+void Input::fail(std::uint64_t offset, std::string_view what) const {
+  throw Error(fmt::format("{}: byte {}: {}", path(), offset, what));
 }
 
 void Input::fail_line(const Piece& piece, const char* at, std::string_view what) const {

@@ -1,4 +1,5 @@
-// The bytes of a file that is converted, plain or compressed, handed out in pieces to several workers.
+// The bytes of a file that is converted, plain, compressed or in an archive, handed out in pieces to several
+// workers.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,8 @@
 #include <vector>
 
 #include "graph/decompress.h"
-#include "graph/mapped_file.h"
 #include "graph/parallel.h"
+#include "graph/raw_bytes.h"
 
 namespace edgewire::graph {
 
@@ -22,19 +23,27 @@ struct Piece {
   std::uint64_t line = 1;    ///< of its first byte; only kept by next_lines
   std::uint64_t file_bytes_used =
       0;                      ///< bytes of the file itself, compressed or not, up to the end of the piece
-  std::vector<char> storage;  ///< of text, when the file is compressed
+  std::vector<char> storage;  ///< of text, when the input is streamed
 };
 
-/// A file read front to back. Whichever worker asks for the next piece of a compressed file decompresses it,
-/// while the others parse theirs; so memory stays bounded by a piece for each worker. Offsets are those of
-/// the plain file.
+/// A file, or standard input, read front to back. Whichever worker asks for the next piece of a compressed
+/// file decompresses it, while the others parse theirs; so memory stays bounded by a piece for each worker.
+/// Offsets are those of the plain file.
 class Input {
  public:
+  /// `path` may be "-", standard input. Of a tar archive the graph in it is read (tar.h).
   explicit Input(const std::string& path);
 
-  const std::string& path() const noexcept { return file_.path(); }
-  bool compressed() const noexcept { return decompressor_ != nullptr; }
-  std::uint64_t file_bytes() const noexcept { return file_.bytes(); }
+  /// What messages call it.
+  const std::string& path() const noexcept { return path_; }
+  /// Compressed, in an archive or from standard input: the plain file's size shows only at its end.
+  bool streamed() const noexcept { return stream_ != nullptr; }
+  std::uint64_t file_bytes() const noexcept { return raw_.mapped().size(); }
+
+  /// What comes next, up to some 100 kB, without moving on. Valid until something is read.
+  std::string_view peek();
+  /// Moves on; `count` is at most what peek() gave.
+  void skip(std::uint64_t count);
 
   /// The next piece, cut after a line end. False at the end. Thread safe.
   bool next_lines(Piece& piece);
@@ -53,7 +62,7 @@ class Input {
                   const std::function<void(int worker, const Piece& piece)>& work);
 
   /// Throws Error: "PATH: byte OFFSET: WHAT".
-  [[noreturn]] void fail(std::uint64_t offset, std::string_view what) const { file_.fail(offset, what); }
+  [[noreturn]] void fail(std::uint64_t offset, std::string_view what) const;
   /// Throws Error: "PATH: line LINE, byte OFFSET: WHAT". `at` points into piece.text.
   [[noreturn]] void fail_line(const Piece& piece, const char* at, std::string_view what) const;
 
@@ -61,12 +70,13 @@ class Input {
   std::uint64_t fill(Piece& piece, std::uint64_t wanted);
   void take(Piece& piece, std::uint64_t count);
 
-  MappedFile file_;
-  std::unique_ptr<Decompressor> decompressor_;
+  std::string path_;
+  RawBytes raw_;
+  std::unique_ptr<ByteStream> stream_;  // none when the mapped file is read as it is
   std::mutex mutex_;
   std::uint64_t offset_ = 0;
   std::uint64_t line_ = 1;
-  std::vector<char> carry_;  // decompressed, not yet handed out
+  std::vector<char> carry_;  // streamed, not yet handed out
 };
 
 }  // namespace edgewire::graph

@@ -102,7 +102,7 @@ void read_size(const Input& input, const Piece& piece, std::string_view line, Ma
     input.fail_line(piece, line.data(), "more rows or entries than are supported");
   }
   constexpr std::uint64_t kShortestEntry = 4;  // "1 1\n"
-  if (!input.compressed() && numbers[2] > input.file_bytes() / kShortestEntry + 1) {
+  if (!input.streamed() && numbers[2] > input.file_bytes() / kShortestEntry + 1) {
     input.fail_line(piece, line.data(), fmt::format("the file is too short for {} entries", numbers[2]));
   }
   header.vertices = numbers[0];

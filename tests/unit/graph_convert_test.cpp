@@ -40,6 +40,14 @@ TEST_CASE("every format tells the same graph, plain and compressed") {
     forms.emplace_back(name + ".zst", zstandard(bytes));
     forms.emplace_back(name + ".zst", zstandard(bytes.substr(0, 9)) + zstandard(bytes.substr(9)));
 #endif
+#ifdef EDGEWIRE_LZMA
+    forms.emplace_back(name + ".xz", xz(bytes));
+    forms.emplace_back(name + ".xz", xz(bytes.substr(0, 7)) + xz(bytes.substr(7)));
+#endif
+#ifdef EDGEWIRE_BZIP2
+    forms.emplace_back(name + ".bz2", bzip2(bytes));
+    forms.emplace_back(name + ".bz2", bzip2(bytes.substr(0, 8)) + bzip2(bytes.substr(8)));
+#endif
     for (const auto& [form, content] : forms) {
       const GraphFile graph = converter(form, content);
       CHECK(graph.vertices() == kVertices);
@@ -85,6 +93,23 @@ TEST_CASE("vertices that no edge names") {
           convert(converter.directory() / "g.e", converter.directory() / "o.ew", {.vertices = path});
         }) == path + ": line 2, byte 2: expected a vertex id (a whole number)");
   CHECK(contains(error_of([&] { converter("g.el", "1 2\n", {.vertices = path}); }), "--vertices"));
+}
+
+TEST_CASE("the graph of an archive") {
+  const Converter converter;
+  const std::string archive = tar({{"g/", ""},
+                                   {"g/README", std::string(1000, 'x')},
+                                   {"g/g_b.mtx", "not this one"},
+                                   {"g/g.mtx", matrix_market(true)},
+                                   {"g/more.txt", "ignored"}});
+  for (const std::string& form : {archive, gzipped(archive), xz(archive), bzip2(archive)}) {
+    if (form.empty()) continue;
+    const GraphFile graph = converter("g.tar.gz", form, {.format = Format::matrix_market});
+    CHECK(edges_of(graph) == kEdges);
+  }
+  const std::string konect =
+      tar({{"deep/g/meta.g", "?"}, {"./deep/g/out.g", "% asym\n" + edge_lines(true, 0)}});
+  CHECK(edges_of(converter("g.tar", konect, {.format = Format::snap})) == kEdges);
 }
 
 TEST_CASE("large files are the same from any number of workers, however their ids are spread") {

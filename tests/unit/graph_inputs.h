@@ -14,6 +14,12 @@
 #ifdef EDGEWIRE_ZSTD
 #include <zstd.h>
 #endif
+#ifdef EDGEWIRE_LZMA
+#include <lzma.h>
+#endif
+#ifdef EDGEWIRE_BZIP2
+#include <bzlib.h>
+#endif
 
 #include "graph/convert.h"
 #include "graph_test.h"
@@ -46,6 +52,57 @@ inline std::string zstandard([[maybe_unused]] const std::string& plain) {
 #else
   return {};
 #endif
+}
+
+inline std::string xz([[maybe_unused]] const std::string& plain) {
+#ifdef EDGEWIRE_LZMA
+  std::string packed(lzma_stream_buffer_bound(plain.size()), '\0');
+  std::size_t bytes = 0;
+  REQUIRE(lzma_easy_buffer_encode(
+              3, LZMA_CHECK_CRC32, nullptr, reinterpret_cast<const std::uint8_t*>(plain.data()), plain.size(),
+              reinterpret_cast<std::uint8_t*>(packed.data()), &bytes, packed.size()) == LZMA_OK);
+  packed.resize(bytes);
+  return packed;
+#else
+  return {};
+#endif
+}
+
+inline std::string bzip2([[maybe_unused]] const std::string& plain) {
+#ifdef EDGEWIRE_BZIP2
+  auto bytes = static_cast<unsigned>(plain.size() * 2 + 600);
+  std::string packed(bytes, '\0');
+  REQUIRE(BZ2_bzBuffToBuffCompress(packed.data(), &bytes, const_cast<char*>(plain.data()),
+                                   static_cast<unsigned>(plain.size()), 1, 0, 0) == BZ_OK);
+  packed.resize(bytes);
+  return packed;
+#else
+  return {};
+#endif
+}
+
+/// A tar archive (ustar) of files, each a path and its content.
+inline std::string tar(const std::vector<std::pair<std::string, std::string>>& files) {
+  std::string archive;
+  for (const auto& [path, content] : files) {
+    std::string header = path;
+    header.resize(100);
+    header += fmt::format("{:07o}", 0644) + '\0' + fmt::format("{:07o}", 0) + '\0' +
+              fmt::format("{:07o}", 0) + '\0';
+    header += fmt::format("{:011o}", content.size()) + '\0' + fmt::format("{:011o}", 0) + '\0';
+    header += std::string(8, ' ') + (path.ends_with('/') ? '5' : '0');
+    header.resize(257);
+    header += std::string(
+        "ustar\0"
+        "00",
+        8);
+    header.resize(512);
+    unsigned sum = 0;
+    for (const char byte : header) sum += static_cast<unsigned char>(byte);
+    header.replace(148, 8, fmt::format("{:06o}", sum) + std::string("\0 ", 2));
+    archive += header + content + std::string((512 - content.size() % 512) % 512, '\0');
+  }
+  return archive + std::string(1024, '\0');
 }
 
 template <class T>

@@ -127,18 +127,42 @@ TEST_CASE("binary files of wrong size or content are refused, also when compress
 TEST_CASE("damaged compressed files are refused") {
   const Converter converter;
   const std::string plain = edge_lines(true, 0);
-  for (const std::string& whole : {gzipped(plain), zstandard(plain)}) {
+  for (const std::string& whole : {gzipped(plain), zstandard(plain), xz(plain), bzip2(plain)}) {
     if (whole.empty()) continue;
-    for (std::size_t length = 4; length < whole.size(); ++length) {
+    for (std::size_t length = 6; length < whole.size(); ++length) {
       CHECK(contains(converter.error("g.txt", whole.substr(0, length)), "cut short"));
     }
-    CHECK(contains(converter.error("g.txt", whole + "garbage"), "damaged"));
+    CHECK(contains(converter.error("g.txt", whole + "garbage, and more"), "damaged"));
   }
 #ifdef EDGEWIRE_ZLIB
   std::string damaged = gzipped(plain);
   damaged[damaged.size() - 8] ^= 1;  // its CRC
   CHECK(contains(converter.error("g.txt", damaged), "damaged (incorrect data check)"));
 #endif
+}
+
+TEST_CASE("archives without one graph, damaged or cut short are refused") {
+  const Converter converter;
+  const auto error = [&](const std::string& archive) {
+    return converter.error("g.tar", archive, {.format = Format::matrix_market});
+  };
+  CHECK(contains(error(tar({{"a.mtx", ""}, {"g/b.mtx", ""}})),
+                 "holds no NAME/NAME.mtx or NAME/out.NAME, but a.mtx, g/b.mtx; unpack it"));
+  CHECK(contains(error(tar({{"g/", ""}})), "but no file"));
+  const std::string whole = tar({{"g/README", "x"}, {"g/g.mtx", matrix_market(true)}});
+  CHECK(contains(error(whole.substr(0, 512 + 100)), "cut short"));
+  CHECK(contains(error(whole.substr(0, 2 * 512 + 100)), "but g/README"));
+  CHECK(contains(error(whole.substr(0, 3 * 512 + 50)), "ends within g/g.mtx"));
+  std::string damaged = whole;
+  damaged[1024 + 2] = 'G';
+  CHECK(contains(error(damaged), "its tar header is damaged"));
+#ifdef EDGEWIRE_ZLIB
+  std::string packed = gzipped(whole);
+  packed[packed.size() - 8] ^= 1;
+  CHECK(contains(error(packed), "damaged (incorrect data check)"));
+#endif
+  CHECK(
+      contains(error(tar({{"g/g.mtx", "1 2\n"}})), "g/g.mtx: byte 0: the first line does not begin with"));
 }
 
 TEST_CASE("unusual files and names are refused with one line") {
