@@ -1,8 +1,9 @@
-// The values of a run in files, from which another run continues. A folder holds one checkpoint: a file of
-// each process, `values.ITERATION.RANK`, one with the ids of its vertices, `ids.RUN.RANK`, and `manifest`,
-// which rank 0 puts in place when all of them are whole. Files are written from a copy while the iterations
-// go on. The last three checkpoints stay, so that a manifest never names what is not there; the one before
-// them becomes the next. Against torn files, after a machine has crashed, each has a checksum.
+// Writes the values of a run to files, so that another run can continue from them. Each process writes
+// `values.ITERATION.RANK`, and once `ids.RUN.RANK` with the ids of its vertices. When the files of all
+// processes are complete, rank 0 writes `manifest`, which names the checkpoint. Files are written from a copy
+// while the iterations go on. The last three checkpoints stay in the folder, so the manifest always names
+// files that exist; the next checkpoint reuses the files of the one before them. Each file has a checksum,
+// because a crash of the machine may leave it incomplete.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +19,16 @@
 
 namespace edgewire::kernels {
 
-/// What one process takes up again.
+/// The state from which one process continues.
 struct ResumedState {
   std::uint64_t iteration = 0;  ///< that many are done
-  std::vector<float> values;    ///< by index of the own vertices
-  engine::Scalars scalars{};    ///< the own part, as it was
-  bool has_scalars = false;     ///< false: this process owned other vertices, the kernel must sum up anew
+  std::vector<float> values;    ///< by index of the owned vertices
+  engine::Scalars scalars{};    ///< this process's part, as it was
+  bool has_scalars = false;     ///< false: this process owned other vertices, so the kernel must sum again
 };
 
 /// Writes checkpoints of one run, in the background. `what` says in one line what is computed of which graph,
-/// with all that the values depend on. `wire` and `job` outlive it. All members throw Error.
+/// with all that the values depend on. `bootstrap` and `job` outlive it. All members throw Error.
 class Checkpoint {
  public:
   /// Collective. Makes the folder. Throws Error when it holds a checkpoint and `resumed` is another folder.

@@ -1,4 +1,4 @@
-// Files of a checkpoint: a header, then what one process keeps, hashed, in whole blocks.
+// The format of a checkpoint's files: a header, then the values of one process, in whole blocks.
 #pragma once
 
 #include <array>
@@ -31,8 +31,9 @@ struct CheckpointHeader {
 };
 static_assert(sizeof(CheckpointHeader) == 64 && sizeof(std::uint32_t) == sizeof(float));
 
-/// A file's content in memory, made once and filled again and again: fresh pages cost more than what is done
-/// with them. Written past the page cache where the file system allows, for the same reason.
+/// The content of a file in memory. It is allocated once and filled for each checkpoint, because new pages
+/// cost more than copying into old ones. For the same reason it is written past the page cache where the file
+/// system allows that.
 class CheckpointFile {
  public:
   /// Room for `items`. Throws Error.

@@ -50,7 +50,7 @@ static_assert(kRowBlock == plan::ExchangePlan::kRowBlock);
 /// The edges that a peer moved here.
 class MovedReader final : public EdgeReader {
  public:
-  /// addresses: of the own vertices, by local number.
+  /// addresses: of the owned vertices, by local number.
   MovedReader(const plan::MovedRows& rows, std::span<const std::uint32_t> addresses)
       : rows_(rows), addresses_(addresses) {}
   std::uint32_t sources() const override { return rows_.sources(); }

@@ -34,29 +34,30 @@ struct DenseOptions {
   /// Bytes per second that choices go by instead of a measurement; 0: measure.
   double assumed_link_rate = 0;
   plan::Encoding encoding = plan::Encoding::f32;  ///< 16-bit ones with strategies slots and cover only
-  /// hash, ranges or the path of a partition file; "auto": hash or ranges, "auto,FILE": or the file,
-  /// whichever takes least time on the link and the cores.
+  /// hash, ranges or the path of a partition file. "auto" takes hash or ranges, "auto,FILE" also the file:
+  /// the one that takes the least time on the link and the cores.
   std::string ownership = "hash";
   plan::Layout layout = plan::Layout::degree;
   bool choose_layout = false;  ///< measure which one is faster
   double peer_timeout_s = 10;
-  /// Folder in which to keep what loading and planning made, for the next run with the same graph and
-  /// options, or to find it; empty: none. What was chosen or measured is then kept as well.
+  /// Folder for the plan cache; empty: no cache. The cache stores what loading and planning made, and what
+  /// was chosen or measured, for the next run with the same graph and options.
   std::string plan_cache;
   std::uint64_t link_bits_per_s = 0;  ///< line rate of shaped links, 0: as they are; for the plan cache only
   transport::VerbsChoice verbs{};
   transport::DpdkChoice dpdk{};
-  /// Called with a step's name, what is done of it, and the whole; by any worker.
+  /// Called by any worker, with the name of a step, how much of it is done, and how much there is in all.
   std::function<void(std::string_view step, std::uint64_t done, std::uint64_t total)> progress;
   std::string kernel;  ///< what is computed, in words: must be the same in all processes
 };
 
-/// none: no cache was asked for, or it cannot be written. written: the next run will use it. used: nothing
-/// was planned, the graph's targets were not read.
+/// none: no cache was wanted, or it cannot be written. written: the next run will use it. used: the plan came
+/// from the cache, and the graph's targets were not read.
 enum class PlanSource { none, written, used };
 std::string_view to_name(PlanSource source) noexcept;
 
-/// One process's part of a job with a dense kernel. Collective; throws Error. `graph` and `wire` outlive it.
+/// One process's part of a job with a dense kernel. Collective; throws Error. `graph` and `bootstrap` outlive
+/// it.
 class DenseJob {
  public:
   DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const DenseOptions& options,
@@ -88,7 +89,7 @@ class DenseJob {
   plan::Layout layout() const noexcept { return layout_; }
   /// Why it was chosen; empty when it was given.
   const std::string& layout_reason() const noexcept { return layout_reason_; }
-  /// Of the own covers: no plan sends fewer values (strategy `cover`).
+  /// Of this process's covers: no plan sends fewer values (strategy `cover`).
   std::uint64_t matching() const noexcept { return matching_; }
 
   /// Where the plan of all processes came from and went.
@@ -104,7 +105,7 @@ class DenseJob {
   /// Sent by this process before iterate(): handshakes, collective calls, lists of the plan.
   std::uint64_t setup_messages() const noexcept { return setup_messages_; }
 
-  double seconds_load = 0;  ///< verifying and ordering the own vertices, or reading them and the tiles
+  double seconds_load = 0;  ///< verifying and ordering the owned vertices, or reading them and the tiles
   double seconds_plan = 0;  ///< from there to the first iteration
 
  private:

@@ -10,12 +10,12 @@
 
 namespace edgewire::kernels {
 
-/// All vertices' values by global id at rank 0, elsewhere empty; `values` are by index of the own vertices.
+/// All vertices' values by global id at rank 0, elsewhere empty; `values` are by index of the owned vertices.
 /// Collective.
 std::vector<float> gather_values(launch::Bootstrap& bootstrap, const DenseJob& job,
                                  std::span<const float> values);
 
-/// Order-independent hash of the values of the own vertices; the sum over processes is the checksum of a
+/// Order-independent hash of the values of the owned vertices; the sum over processes is the checksum of a
 /// result.
 std::uint64_t checksum(const DenseJob& job, std::span<const float> values);
 

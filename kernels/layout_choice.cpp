@@ -46,7 +46,7 @@ std::vector<bool> sample_blocks(const plan::OwnedVertices& owned) {
   return sampled;
 }
 
-/// The edges between own vertices whose sources lie in sampled blocks.
+/// The edges between owned vertices whose sources lie in sampled blocks.
 class SampleReader final : public EdgeReader {
  public:
   SampleReader(const Subject& subject, const plan::OwnedVertices& owned)
@@ -112,7 +112,7 @@ class SampleReader final : public EdgeReader {
   std::optional<plan::ColumnAddresses> address_;
 };
 
-/// Seconds that a sweep over all own edges would take, by the sample.
+/// Seconds that a sweep over all edges of owned vertices would take, by the sample.
 double sweep_seconds(const Subject& subject, const plan::OwnedVertices& owned, engine::WorkerPool& pool,
                      const TileSizes& sizes) {
   using Clock = std::chrono::steady_clock;
@@ -136,7 +136,7 @@ double sweep_seconds(const Subject& subject, const plan::OwnedVertices& owned, e
                             : best / static_cast<double>(tiles.edges()) * static_cast<double>(owned.edges());
 }
 
-/// How likely two edges between own vertices lie in the same tile, in given and in degree order; by an edge
+/// How likely two edges between owned vertices lie in the same tile, in given and in degree order; by an edge
 /// of one row in each block.
 std::pair<double, double> density(const Subject& subject, const plan::OwnedVertices& by_degree,
                                   const plan::ForEach& for_each) {

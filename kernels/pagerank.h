@@ -40,7 +40,7 @@ class PageRank final : public engine::Step {
   /// The iterations that are left. `progress` is told of all that are done.
   std::vector<engine::IterationRecord> run(const std::function<void(int done)>& progress = {},
                                            engine::Observer* observer = nullptr);
-  /// By index of the own vertices.
+  /// By index of the owned vertices.
   std::span<const float> ranks() const noexcept { return ranks_.as<const float>().first(count_); }
 
   void compute(int worker, std::size_t column, std::span<double> sums) override;

@@ -1,6 +1,7 @@
-// Builds tiles in one pass over the edges, band by band, a band being sources of one strip: the workers deal
-// the edges of the band to the columns, as pairs of 16-bit offsets; then they turn the pairs of each column
-// into tiles. So pairs of one band at most are in memory, and its memory serves the next one.
+// Builds tiles in one pass over the edges. The sources are cut into bands; all sources of a band belong to
+// one strip. For each band the workers first distribute its edges over the columns, as pairs of 16-bit
+// offsets. Then they turn the pairs of each column into tiles. Only the pairs of one band are in memory at a
+// time, and the next band reuses that memory.
 #include <algorithm>
 #include <bit>
 #include <deque>
@@ -15,18 +16,19 @@ namespace edgewire::kernels {
 
 namespace {
 
-/// A tile of few sources, whose values fit in the L1 cache, grows to this size. This and the next two are
-/// measured (Zen 4).
+/// Edges of a tile at most. A tile grows to this size when it has few sources, so that their values fit in
+/// the L1 cache. This constant and the next two were chosen by measurement (Zen 4).
 constexpr std::uint32_t kTileEdges = 1 << 20;
-/// A tile of more sources grows until it has so many edges for a destination: beyond, fewer sources are
-/// better than larger bundles.
+/// A tile with more sources stops to grow at so many edges for each destination. Beyond that, fewer sources
+/// gain more than larger bundles.
 constexpr std::uint32_t kEdgesPerDestination = 16;
 constexpr std::uint32_t kLeastTileEdges = 1 << 12;
 constexpr std::uint32_t kPieceWidth = 1024;
-constexpr std::uint64_t kLeastWidth = 4096;  ///< of a column or strip, however small the cache
+constexpr std::uint64_t kLeastWidth = 4096;  ///< of a column or strip, even if the cache is small
 constexpr std::uint64_t kPieceEdges = 1 << 17;
 static_assert(kLeastWidth % kPieceWidth == 0 && kPieceWidth % kRowBlock == 0);
-/// A band has at most a twentieth of the edges, so that its pairs take a fifth of a byte an edge.
+/// A band has at most this part of all edges. Its pairs of 4 bytes then take 0.2 bytes for each edge of the
+/// graph.
 constexpr std::uint64_t kBandShare = 20;
 constexpr std::uint64_t kLeastBandEdges = 3 << 20;
 
@@ -71,7 +73,7 @@ class TileBuilder {
   }
 
  private:
-  /// Consecutive sources of one strip, dealt by one worker.
+  /// Consecutive sources of one strip. One worker distributes their edges over the columns.
   struct Piece {
     std::uint32_t first, end;
     std::uint64_t most_edges;
@@ -85,7 +87,7 @@ class TileBuilder {
     TileEncoder encoder;
     TileMemory words;
   };
-  /// Where the pairs of a piece and column are among those that its worker dealt.
+  /// The pairs of one piece in one column: their place among the pairs of the worker that distributed them.
   struct Range {
     std::uint64_t begin;
     std::uint32_t count;
@@ -94,7 +96,7 @@ class TileBuilder {
   Worker& worker(int w) { return workers_[static_cast<std::size_t>(w)]; }
 
   void cut_pieces() {
-    // The ranges of all pieces and columns are at most an eighth of the edges, if they can.
+    // Pieces are so wide that there are at most edges / 8 ranges, unless a whole strip is still too narrow.
     const std::uint64_t cells = std::max<std::uint64_t>(edges_ / 8, 1 << 18);
     std::uint32_t width = kPieceWidth;
     while (width < sizes_.strip_width && divide_up(reader_.sources(), width) * columns_ > cells) width *= 2;
@@ -116,7 +118,7 @@ class TileBuilder {
     pool_.for_each(columns_, [&](int w, std::uint64_t column) { encode(worker(w), band, column); });
     for (Worker& one : workers_) {
       one.dealt.clear();
-      one.encoder.trim();  // the next band, of lower degrees, may need far less
+      one.encoder.trim();  // the next band has lower degrees and may need much less memory
     }
   }
 
@@ -137,10 +139,11 @@ class TileBuilder {
     }
     for (std::uint64_t c = 0; c < columns_; ++c)
       ranges[c].count = static_cast<std::uint32_t>(worker.dealt.count(c) - ranges[c].begin);
-    if (worker.destinations.capacity() > kPieceEdges) worker.destinations = {};  // hubs are gone for good
+    if (worker.destinations.capacity() > kPieceEdges)
+      worker.destinations = {};  // high-degree sources are already done
   }
 
-  /// Cuts the pairs of a band and column into tiles.
+  /// Cuts the pairs of one band in one column into tiles.
   void encode(Worker& worker, std::span<const Piece> band, std::uint64_t c) {
     std::uint64_t edges = 0;
     std::size_t first = 0;
@@ -157,7 +160,7 @@ class TileBuilder {
     encode_tile(worker, band, c, first, band.size());
   }
 
-  /// As several tiles, when they are too many for one.
+  /// Writes the pairs of pieces [first, last) in column c as one tile, or as several if they are too many.
   void encode_tile(Worker& worker, std::span<const Piece> band, std::uint64_t c, std::size_t first,
                    std::size_t last) {
     std::uint64_t edges = 0;
@@ -206,7 +209,7 @@ class TileBuilder {
   std::uint64_t columns_, edges_;
   std::deque<Worker> workers_;
   std::vector<Piece> pieces_;
-  std::vector<Range> ranges_;  ///< by piece of the band and column
+  std::vector<Range> ranges_;  ///< [piece of the band * columns + column]
   Tiles tiles_;
 };
 

@@ -1,4 +1,4 @@
-// Turns the edges of a tile into bundles, in the direction that a sweep takes less time for.
+// Turns the edges of a tile into bundles, in the direction (pull or push) that is faster to sweep.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +16,14 @@ namespace edgewire::kernels {
 
 inline constexpr std::uint64_t kValuesPerLine = 16;  ///< source values in a cache line
 
-/// An edge on its way: its source in the strip and its destination in the column.
+/// An edge that is not yet in a tile: its source in the strip and its destination in the column.
 struct Pair {
   std::uint16_t source;
   std::uint16_t destination;
 };
 static_assert(sizeof(Pair) == 4);
 
-/// Pairs that lie in several places, in order.
+/// A sequence of pairs in several pieces of memory.
 class PairRuns {
  public:
   void add(std::span<const Pair> run) {
@@ -48,9 +48,9 @@ class PairRuns {
   std::uint64_t pairs_ = 0;
 };
 
-/// About how long a sweep of a tile takes, in picoseconds. A tile that pulls reads source values at random,
-/// from the cache that holds its sources, and fetches them there first, out of order; one that pushes adds to
-/// sums at random.
+/// Estimates how long a sweep of a tile takes, in picoseconds. A tile that pulls reads source values in
+/// random order. It first has to bring them into the cache, also in random order. A tile that pushes adds to
+/// accumulators in random order.
 struct TileCost {
   std::uint64_t edges, sources, destinations;
 
@@ -95,7 +95,7 @@ class TileEncoder {
     return write_bundles(strip, direction, out);
   }
 
-  /// Gives back what a tile of many edges took.
+  /// Releases the memory that a tile with many edges needed.
   void trim() {
     if (others_.capacity() > kFewEdges) others_ = {};
   }
@@ -107,7 +107,7 @@ class TileEncoder {
     std::uint32_t end;  ///< of its others
   };
 
-  /// Leaves in places_ where the sources of each destination go if the tile pulls.
+  /// If it returns true, places_ says where the sources of each destination go.
   bool pull_is_cheaper(const PairRuns& runs, std::uint32_t width) {
     if (runs.pairs() < width)
       return false;  // few bundles of more than one edge either way; this is faster to build
@@ -129,7 +129,7 @@ class TileEncoder {
     return bundles;
   }
 
-  /// Counts the bundles of a tile that pushes, about.
+  /// Estimates the number of bundles of a tile that pushes.
   static std::uint64_t count_sources(const PairRuns& runs) {
     std::uint64_t sources = 1;
     std::uint16_t before = runs.first_source();

@@ -1,5 +1,4 @@
-// What the tiles of a column look like in memory: 16-bit words, tile after tile, in the order of their
-// sources.
+// The layout of the tiles of a column in memory: 16-bit words, one tile after the other, ordered by source.
 #pragma once
 
 #include <bit>
@@ -10,17 +9,20 @@
 
 namespace edgewire::kernels {
 
-/// A tile is: the number of its strip, its direction, the set of its bundle sizes (bit n-1: there are bundles
-/// of n others), then for each size, the smallest first, the number of bundles (two words, low first), then
-/// the bundles in the same order: the key, then its others. Sources count from the start of the strip,
-/// destinations from the start of the column.
+/// A tile consists of
+/// - the number of its strip, its direction, and the set of its bundle sizes (bit n - 1 is set if there are
+///   bundles of n others), one word each;
+/// - for each of these sizes, smallest first, the number of bundles (two words, low word first);
+/// - the bundles in the same order: the key, then its others.
+/// Sources count from the start of the strip, destinations from the start of the column.
 enum class Direction : std::uint16_t { pull = 0, push = 1 };
 
 inline constexpr std::uint32_t kTileHeaderWords = 3;
-/// A bundle of n takes n - 1 words less than n pairs and a size takes two words, so a tile is never more than
-/// this longer than its pairs would be: the header, size 1, and one bundle of size 2.
+/// A tile takes at most so many words more than its pairs would take. A bundle of n others takes n - 1 words
+/// less than n pairs, and each size takes two words for its count. The worst tile has bundles of size 1 and
+/// one bundle of size 2.
 inline constexpr std::uint32_t kTileSlackWords = kTileHeaderWords + 3;
-static_assert(kBundle == 16, "the set of sizes is a word");
+static_assert(kBundle == 16, "the set of sizes must fit in a word");
 
 inline std::uint32_t read_count(const std::uint16_t* words) noexcept {
   return static_cast<std::uint32_t>(words[0]) | static_cast<std::uint32_t>(words[1]) << 16;

@@ -1,4 +1,4 @@
-// The memory that a worker builds tiles with and in.
+// Memory of a worker while it builds tiles: for the edges that it distributes, and for the finished tiles.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,14 @@
 
 namespace edgewire::kernels {
 
-/// Pairs that one worker dealt to the columns, for each column in the order in which they came.
+/// The pairs that one worker has distributed over the columns. Each column keeps the order of add().
 class DealtPairs {
  public:
   explicit DealtPairs(std::uint64_t columns) : next_(columns), chunks_(columns) {}
 
   /// The edges from `source` of the strip to `addresses` (see plan::ColumnAddresses).
   void add(std::uint16_t source, std::span<const std::uint32_t> addresses) {
-    Pair** const places = next_.data();  // does not move, which the compiler cannot know
+    Pair** const places = next_.data();  // the vector does not change here; the compiler cannot know that
     for (const auto address : addresses) {
       const std::uint32_t column = address >> plan::kOffsetBits;
       Pair* next = places[column];
@@ -38,7 +38,7 @@ class DealtPairs {
     if (chunks.empty()) return 0;
     return (chunks.size() - 1) * kChunkPairs + static_cast<std::uint64_t>(next_[column] - chunks.back());
   }
-  /// run(pairs) for each stretch of `count` pairs of a column from `begin` on.
+  /// Calls run(pairs) for each contiguous part of the pairs [begin, begin + count) of a column.
   template <class Run>
   void visit(std::uint64_t column, std::uint64_t begin, std::uint64_t count, const Run& run) const {
     for (const std::uint64_t end = begin + count; begin < end;) {
@@ -47,7 +47,7 @@ class DealtPairs {
       begin += more;
     }
   }
-  /// Keeps as much memory as was in use.
+  /// Removes all pairs. Keeps as much memory as they used.
   void clear() {
     std::fill(next_.begin(), next_.end(), nullptr);
     for (auto& chunks : chunks_) chunks.clear();
@@ -74,15 +74,15 @@ class DealtPairs {
   std::uint64_t chunks_used_ = 0;
 };
 
-/// Where one worker writes its tiles, one after the other: blocks, of which only the pages that were written
-/// are real.
+/// Where one worker writes its tiles, one after the other. Blocks are large, but a page takes memory only
+/// after it was written to.
 class TileMemory {
  public:
-  /// `edges`: about as many as it will get.
+  /// `edges`: about how many edges the tiles will hold.
   explicit TileMemory(std::uint64_t edges)
       : block_words_(std::clamp<std::uint64_t>(edges * 2, 1 << 11, 1 << 24)) {}
 
-  /// Room for `words` on `node`. What is written there stays if keep_to() says so.
+  /// Returns room for `words` on `node`. The next call may return the same room, unless keep_to() was called.
   std::uint16_t* reserve(std::uint64_t words, int node) {
     const auto last = std::find_if(blocks_.rbegin(), blocks_.rend(),
                                    [&](const Block& block) { return block.node == node; });
@@ -100,7 +100,7 @@ class TileMemory {
     }
     return blocks_[open_].next;
   }
-  /// Keeps what was written from the last reserve() up to here.
+  /// Keeps what was written between the start of the last reserve() and `end`.
   void keep_to(std::uint16_t* end) { blocks_[open_].next = end; }
 
   void move_to(std::vector<topology::NodeMemory>& memory) {

@@ -38,7 +38,7 @@ struct IterationTimes {
   std::uint64_t end_ns = 0;
   PhaseTimes phases{};                ///< summed over workers
   std::uint64_t slowest_work_ns = 0;  ///< compute, send and apply of the worker with most of it
-  std::uint64_t own_wait_ns = 0;      ///< the part of wait that was for own workers, summed over them
+  std::uint64_t own_wait_ns = 0;  ///< the part of wait that was for workers of this process, summed over them
 };
 
 /// What is known of one worker when the run is over.
@@ -84,7 +84,7 @@ class Timeline final : public engine::Observer {
   std::vector<Arrival> arrivals(int worker) const;
   WorkerTimes worker(int worker) const;
   std::uint64_t iterations_done() const noexcept { return done_; }
-  /// [peer]: nanoseconds that workers waited for it, summed; [own rank]: for own workers.
+  /// [peer]: nanoseconds that workers waited for it, summed; [this rank]: for workers of this process.
   std::vector<std::uint64_t> waited_ns() const;
 
   // At any time, from any thread:
@@ -96,7 +96,8 @@ class Timeline final : public engine::Observer {
     std::uint64_t ready = 0, arrived = 0;
   };
   Chunks chunks() const noexcept;
-  /// Nanoseconds that workers have waited for the peer (own rank: for own workers) in phases that are over.
+  /// Nanoseconds that workers have waited for the peer (this rank: for workers of this process) in phases
+  /// that are over.
   std::uint64_t waited_ns(int peer) const noexcept;
 
  private:

@@ -181,7 +181,7 @@ class Tcp final : public Transport {
   FileDescriptor listener_;
   FileDescriptor epoll_;
   FileDescriptor wake_;                       ///< eventfd that ends the watching thread's sleep
-  std::vector<std::unique_ptr<Link>> links_;  ///< by peer and lane; null for the own rank and peers left out
+  std::vector<std::unique_ptr<Link>> links_;  ///< by peer and lane; null for this rank and peers left out
   std::unique_ptr<std::atomic<std::uint64_t>[]>
       signals_;  ///< by peer and kind; raise() pairs with signalled()
   LaneTable lanes_;

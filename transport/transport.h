@@ -107,7 +107,7 @@ class Transport {
 
   // ---- control plane -------------------------------------------------------------------------------
   /// Makes this process's region: zeroed, page aligned, owned by the transport, `bytes` > 0.
-  /// `parts[p]` is where peer p may write: {offset, bytes} inside the region (own rank: ignored).
+  /// `parts[p]` is where peer p may write: {offset, bytes} inside the region (this rank: ignored).
   /// Once per transport.
   struct Part {
     std::size_t offset = 0;
@@ -127,7 +127,7 @@ class Transport {
   virtual std::byte* remote_ptr(int peer, std::size_t offset) const noexcept = 0;
   /// Tells the counters of `lane` that `bytes` were stored through the peer's remote_ptr.
   virtual void stored(int lane, int peer, std::size_t bytes) noexcept = 0;
-  /// Queues a copy of `source` (from send_memory or the own region; unchanged until completed) to byte
+  /// Queues a copy of `source` (from send_memory or this process's region; unchanged until completed) to byte
   /// `offset` of the peer's region. False when the queue is full: poll and try again.
   virtual bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept = 0;
   /// Raises the peer's counter `kind` to `count` (absolute, never falls), after every earlier write and store

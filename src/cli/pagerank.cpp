@@ -79,7 +79,7 @@ std::string to_lines(const graph::GraphFile& graph, std::span<const float> ranks
   return fmt::to_string(text);
 }
 
-/// Of the own vertices, `ranks` by index.
+/// Of the owned vertices, `ranks` by index.
 std::string owned_lines(const kernels::DenseJob& job, std::span<const float> ranks) {
   const graph::VertexNames names(job.graph());
   fmt::memory_buffer text;

@@ -1,4 +1,4 @@
-// Where processes of a job wait for each other on the control plane while their link works on.
+// Processes of a job wait for each other on the control plane while their link makes progress.
 #pragma once
 
 #include <thread>
@@ -8,8 +8,9 @@
 
 namespace edgewire::engine {
 
-/// While it lives, what `link` has queued leaves, and what arrives is taken: the control plane alone would
-/// not see to that, and a peer may need it before it can go on. `link` outlives it.
+/// Polls `link` as long as this object lives, so that queued writes leave and arrivals are taken. Waiting on
+/// the control plane alone would not do that, and a peer may need the data before it can go on. `link`
+/// outlives it.
 class LinkProgress {
  public:
   explicit LinkProgress(transport::Transport& link);
@@ -18,8 +19,8 @@ class LinkProgress {
   std::jthread thread_;
 };
 
-/// Returns when all processes have called it, with LinkProgress meanwhile; throws Error when the job fails
-/// first.
+/// Returns when all processes have called it. Uses LinkProgress meanwhile. Throws Error when the job fails
+/// before.
 void barrier(launch::Bootstrap& bootstrap, transport::Transport& link);
 
 }  // namespace edgewire::engine

@@ -9,10 +9,10 @@
 
 namespace edgewire::engine {
 
-/// Rounds values that are not negative to 16 bits: bf16 (8 bits of exponent, 7 of mantissa), f16 (5 and 10;
-/// IEEE 754 binary16), or u16 (6 and 10, no sign: four times f16's range). Values are scaled so that
-/// `largest` is just within the range; what is larger becomes the largest. All loops are branchless, so that
-/// they vectorize.
+/// Rounds non-negative values to 16 bits: bf16 (8 bits of exponent, 7 of mantissa), f16 (5 and 10; IEEE 754
+/// binary16), or u16 (6 and 10, no sign: it has one bit of exponent more than f16). Values are scaled so that
+/// `largest` is just within the range; larger values become the largest one. No branches, so that loops over
+/// these functions vectorize.
 class Codec {
  public:
   Codec() = default;
@@ -22,7 +22,7 @@ class Codec {
     drop_ = wide ? 16 : 13;
     const int exponent_bits = wide ? 8 : encoding == plan::Encoding::f16 ? 5 : 6;
     if (wide) return;
-    // The float whose exponent field is the largest of the format is worth `largest` or a little more.
+    // Scale so that a value with the format's largest exponent is `largest` or a little more.
     limit_ = (((1U << exponent_bits) - 1) << 10 | 0x3FF) - (encoding == plan::Encoding::f16 ? 0x400U : 0U);
     const auto top = static_cast<int>(limit_ >> 10);
     int power = 0;
@@ -37,11 +37,12 @@ class Codec {
     return static_cast<std::uint16_t>(std::min((bits + half) >> drop_, limit_));
   }
   float decode(std::uint16_t code) const noexcept {
-    // The scale alone may exceed a float.
+    // Multiply in double: the scale alone may be too large for a float.
     return static_cast<float>(std::bit_cast<float>(static_cast<std::uint32_t>(code) << drop_) * scale_up_);
   }
-  /// Encodes `value` with what earlier values of this slot lost, and keeps what this one loses (Seide and
-  /// others: 1-Bit Stochastic Gradient Descent, 2014). Sums over iterations are then right to one rounding.
+  /// Error feedback: adds to `value` what the slot's earlier values lost in rounding, encodes it, and stores
+  /// in `residual` what is lost now (Seide and others: 1-Bit Stochastic Gradient Descent, 2014). The sum of
+  /// the values of many iterations is then wrong by one rounding at most.
   std::uint16_t encode(float value, float& residual) const noexcept {
     const float wanted = value + residual;
     const std::uint16_t code = encode(wanted);

@@ -1,5 +1,4 @@
-// Hands out the local tile columns of an iteration to whichever worker is free, first those whose memory is
-// near.
+// Gives the local tile columns of an iteration to free workers: first the columns whose memory is near.
 #pragma once
 
 #include <atomic>
@@ -20,8 +19,8 @@ class ColumnQueue {
       queues_[node].columns.push_back(c);
     }
   }
-  /// A column of `node`, or of the next node that still has some; none when all are taken. Any worker, at any
-  /// time.
+  /// A column of `node`, or of the next node that still has one; nothing when all are taken. Any worker may
+  /// call it at any time.
   std::optional<std::size_t> take(int node) noexcept {
     for (std::size_t turn = 0; turn < queues_.size(); ++turn) {
       Queue& queue = queues_[(static_cast<std::size_t>(node) + turn) % queues_.size()];
@@ -30,8 +29,8 @@ class ColumnQueue {
     }
     return std::nullopt;
   }
-  /// All columns again. One worker, while the others rest behind a barrier (which orders it with their
-  /// calls).
+  /// Makes all columns available again. One worker calls it, while the others wait at a barrier; the barrier
+  /// orders it with their calls.
   void refill() noexcept {
     for (auto& queue : queues_) queue.taken.store(0, std::memory_order_relaxed);
   }

@@ -1,5 +1,5 @@
-// Sets up what two processes must agree on before they can exchange values without ids: registered regions,
-// the order of the slots, and the chunks in which slots are filled.
+// Before two processes can exchange values without ids, they must agree on three things: the registered
+// regions, the order of the slots, and the chunks in which the slots are filled. This file sets them up.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@
 
 namespace edgewire::engine {
 
-/// Signal kinds of a run: one for setup, one for the scalars of an iteration, one for states that are kept,
-/// one for each lane's chunks.
+/// Signal kinds of a run: one for setup, one for the scalars of an iteration, one for written checkpoints,
+/// and one for the chunks of each lane.
 inline constexpr int kSetupKind = 0;
 inline constexpr int kScalarsKind = 1;
 inline constexpr int kKeptKind = 2;
 inline constexpr int kFirstLaneKind = 3;
 
-/// Sums over all vertices that a kernel needs in the next iteration; what they mean is the kernel's matter.
+/// Sums over all vertices that a kernel needs in the next iteration. The kernel defines what they mean.
 using Scalars = std::array<double, 2>;
 
-/// Some of the slots of a stream: those of one tile column. Filled by one lane, announced by one signal.
+/// Consecutive slots of a stream: those of one tile column. One lane fills them; one signal announces them.
 struct Chunk {
   std::uint32_t end_slot = 0;  ///< it begins where the stream's previous chunk ends
   std::uint32_t lane = 0;
@@ -37,10 +37,11 @@ struct Chunk {
 struct IncomingStream {
   int peer = 0;
   bool mirrors = false;
-  /// [slot]: of sums, index of the own vertex, ascending; of mirrors, local number of the source at the peer.
+  /// [slot]: for partial sums the index of the owned vertex, ascending; for mirrors the local number of the
+  /// source at the peer.
   std::vector<std::uint32_t> targets;
   std::vector<Chunk> chunks;
-  std::size_t offset = 0;  ///< of slot 0 of even iterations in the own region
+  std::size_t offset = 0;  ///< of slot 0 of even iterations in this process's region
 };
 
 /// A stream that this process sends.
@@ -51,46 +52,48 @@ struct OutgoingStream {
   std::uint32_t first_destination = 0;
   std::size_t remote_offset = 0;  ///< of slot 0 of even iterations in the peer's region
   std::size_t send_offset = 0;    ///< of slot 0 in the send memory
-  /// [slot]: index of the own vertex whose value travels: of mirrors (ascending) and with strategy `edge`.
+  /// [slot]: index of the owned vertex whose value is sent. For mirrors (ascending) and with strategy `edge`.
   std::vector<std::uint32_t> indexes;
-  std::vector<std::uint32_t> ids;  ///< [slot]: local number at the peer; only where ids travel
+  std::vector<std::uint32_t> ids;  ///< [slot]: local number at the peer; only if ids are sent
 };
 
-/// What travels where ids do: the vertex's local number at the receiver.
+/// What is sent where ids are sent: `id` is the vertex's local number at the receiver.
 struct IdValue {
   std::uint32_t id;
   float value;
 };
 
-/// What fills a chunk: the sums of a remote tile column, or mirrors.
+/// What fills a chunk: the partial sums of a remote tile column, or mirrors.
 struct OutgoingChunk {
-  std::size_t column = 0;  ///< of sums
+  std::size_t column = 0;  ///< only for partial sums
   std::size_t stream = 0;
   std::uint32_t first_slot = 0;
   Chunk chunk;
 };
 
-/// `job` tells the graph and the options, which must be the same in all processes: otherwise an Error says
-/// what differs. Collective; the first step of a job, because with other options the next ones differ.
+/// Throws an Error that names the difference if `job`, the graph and the options in words, is not the same in
+/// all processes. Collective. It must be the first step of a job, since the later steps depend on the
+/// options.
 void check_agreement(launch::Bootstrap& bootstrap, const std::string& job);
 
-/// The agreement of one process with all its peers. Collective; throws Error naming the peer at fault.
-/// A peer's part of the own region holds, at 64-byte steps: the scalars of even and odd iterations, then the
-/// inboxes of even and odd iterations, each with one slot of value_bytes for every value of the peer's
-/// streams.
+/// What one process has agreed on with all its peers. Collective. An Error names the peer at fault.
+/// Each peer has a part of this process's region. It holds the scalars of even and of odd iterations, then
+/// the inboxes of even and of odd iterations; each begins at a multiple of 64 bytes. An inbox has one slot of
+/// value_bytes() for every value of the peer's streams.
 class Exchange {
  public:
   Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, const plan::OwnedVertices& owned,
            plan::ExchangePlan& plan, plan::Strategy strategy, plan::Encoding encoding, int lanes,
            const plan::ForEach& for_each);
-  /// With the streams of an earlier exchange with the same processes, strategy, encoding and lanes (their
-  /// places and chunks are set anew). Collective; throws Error when the processes' streams do not match.
+  /// Uses the streams of an earlier exchange with the same processes, strategy, encoding and lanes. Sets
+  /// their places and chunks anew. Collective. Throws Error when the streams of the processes do not match.
   Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, std::vector<IncomingStream> incoming,
            std::vector<OutgoingStream> outgoing, plan::Strategy strategy, plan::Encoding encoding, int lanes);
-  /// Second step, when the tiles are known: deals the remote columns to the lanes, evenly by edges. Of each
-  /// peer those with the fewest edges a value go first, so that the link is soon busy and ends with little to
-  /// send (Johnson's rule for two machines in a row, Naval Research Logistics Quarterly 1, 1954); all peers
-  /// are served side by side. `column_bounds` as cut_columns(); edges(column) of each.
+  /// Second step, when the tiles are known: gives each lane its share of the remote columns, evenly by edges.
+  /// For each peer, columns with the fewest edges for each value come first: the link is then busy early, and
+  /// little is left to send at the end (Johnson's rule for two machines in a row, Naval Research Logistics
+  /// Quarterly 1, 1954). The peers take turns. `column_bounds` as cut_columns() returns; edges(column):
+  /// number of edges of a column.
   void deal_columns(std::span<const std::uint32_t> column_bounds,
                     const std::function<std::uint64_t(std::size_t column)>& edges);
 
@@ -102,11 +105,11 @@ class Exchange {
   std::size_t value_bytes() const noexcept { return plan::bytes_a_value(strategy_, encoding_); }
   const std::vector<IncomingStream>& incoming() const noexcept { return incoming_; }
   const std::vector<OutgoingStream>& outgoing() const noexcept { return outgoing_; }
-  /// The edges that `peer` moved here, see plan::MovedEdges; not checked yet. Can be taken once.
+  /// The edges that `peer` moved here, see plan::MovedEdges. They are not checked yet. May be called once.
   plan::MovedEdges take_moved(int peer) noexcept { return std::exchange(moved_here_[peer], {}); }
-  /// Chunks of a lane in the order in which it sends them: those of mirrors first.
+  /// The chunks of a lane, in the order in which it sends them: mirrors first.
   const std::vector<OutgoingChunk>& lane_chunks(int lane) const noexcept { return lane_chunks_[lane]; }
-  /// Chunks that `peer` sends on `lane` in each iteration, and that it gets.
+  /// Chunks that come from `peer`, and that go to it, on `lane` in each iteration.
   std::uint32_t chunks_from(int peer, std::uint32_t lane) const noexcept {
     return chunks_from_[peer * lanes_ + lane];
   }
@@ -114,7 +117,7 @@ class Exchange {
     return chunks_to_[peer * lanes_ + lane];
   }
 
-  /// Where the inbox of an iteration lies, relative to that of even ones.
+  /// Distance in bytes from the inbox of even iterations to the inbox of this iteration.
   std::size_t parity_shift_from(int peer, std::uint64_t iteration) const noexcept {
     return iteration % 2 == 0 ? 0 : inbox_bytes_from_[peer];
   }
@@ -132,27 +135,28 @@ class Exchange {
   transport::Health& health() const noexcept { return bootstrap_.health(); }
   launch::Bootstrap& bootstrap() const noexcept { return bootstrap_; }
   std::span<const std::byte> region() const noexcept { return region_; }
-  /// The image of all outgoing streams (see send_offset), followed by one cell of kScalarsBytes for each
-  /// parity.
+  /// All outgoing streams (see send_offset), then two cells of kScalarsBytes: for even and for odd
+  /// iterations.
   std::span<std::byte> send_memory() const noexcept { return send_; }
-  /// Send memory of a lane's own that stays in its core's cache. Chunks can leave from it one at a time.
+  /// A small piece of send memory for one lane, which stays in the cache of its core. A lane can send one
+  /// chunk at a time from it.
   std::span<std::byte> near_memory(int lane) const noexcept {
     return near_.subspan(static_cast<std::size_t>(lane) * kNearBytes, kNearBytes);
   }
 
-  /// Polls until done() holds; throws Error when the job fails first.
+  /// Polls until done() returns true. Throws Error when the job fails before.
   void wait_until(const std::function<bool()>& done);
-  /// Queues a write, polling while the queue is full. False once the job has failed.
+  /// Queues a write. Polls while the queue is full. Returns false once the job has failed.
   bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept;
   bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept;
   /// Writes so far on this lane to this peer.
   std::uint64_t writes(int lane, int peer) const noexcept { return writes_[lane * size() + peer]; }
-  /// Returns once `done` writes to the peer have completed; false once the job has failed.
+  /// Waits until `done` writes to the peer have completed. Returns false once the job has failed.
   bool wait_completed(int lane, int peer, std::uint64_t done) noexcept;
-  /// Time that this lane has spent with a full queue to this peer, or waiting for its completions.
+  /// Time that this lane has waited for room in the queue to this peer, or for completions of its writes.
   std::uint64_t stalled_ns(int lane, int peer) const noexcept { return stalled_ns_[lane * size() + peer]; }
 
-  /// Lists that were sent to agree on the order of values, each with its signal.
+  /// Messages of the setup: lists that were sent to agree on the order of values, and their signals.
   std::uint64_t setup_messages() const noexcept { return setup_messages_; }
 
   static constexpr std::size_t kScalarsBytes = 64;
@@ -190,7 +194,7 @@ class Exchange {
   int lists_;  ///< streams to each peer
   std::span<std::byte> region_;
   std::span<std::byte> send_, near_;
-  std::vector<transport::Transport::Part> parts_;  ///< [peer], in the own region
+  std::vector<transport::Transport::Part> parts_;  ///< [peer], in this process's region
   std::vector<std::size_t> remote_parts_;          ///< [peer]: offset of our part in its region
   std::vector<std::size_t> inbox_bytes_from_, inbox_bytes_to_;
   std::vector<IncomingStream> incoming_;  ///< [peer * lists + list], as the next

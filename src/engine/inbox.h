@@ -1,4 +1,4 @@
-// The receiving side of an iteration: what peers have written is added to the sums of the own vertices.
+// The receiving side of an iteration: adds what peers have written to the accumulators of the owned vertices.
 #pragma once
 
 #include <atomic>
@@ -13,25 +13,26 @@ namespace edgewire::engine {
 
 class Inbox {
  public:
-  /// `blocks[b]`..`blocks[b + 1]`: indexes of the own vertices that are finished together (the local tile
-  /// columns). `indexes`: [local number] index, for ids that travel.
+  /// Block b: the owned vertices with indexes [blocks[b], blocks[b + 1]), which are finished together. Blocks
+  /// are the local tile columns. `indexes`: [local number] index, needed if ids are sent.
   Inbox(Exchange& exchange, std::span<const std::uint32_t> blocks, std::span<const std::uint32_t> indexes,
         const Codec& codec);
 
-  /// Whether everything that peers send for the block in this iteration (from 1) has arrived.
+  /// Whether everything that peers send for the block in this iteration has arrived. Iterations count from 1.
   bool ready(std::size_t block, std::uint64_t iteration) const noexcept;
-  /// The peer whose chunks or scalars the block still lacks in this iteration; -1: none.
+  /// A peer whose chunks or scalars for the block have not arrived in this iteration; -1: none.
   int awaited(std::size_t block, std::uint64_t iteration) const noexcept;
-  /// The peer whose scalars after `iteration` have not come; -1: none.
+  /// A peer whose scalars after `iteration` have not arrived; -1: none.
   int awaited_scalars(std::uint64_t iteration) const noexcept;
-  /// Adds it to sums[index - blocks[block]], peer after peer, so that the result does not depend on the order
-  /// of arrival. A false id fails the job, naming the peer.
+  /// Adds the partial sums that peers have sent for the block; `sums` has its accumulators. Takes one peer
+  /// after the other, so the result does not depend on the order of arrival. A wrong id fails the job; the
+  /// message names the peer.
   void add(std::size_t block, std::uint64_t iteration, std::span<double> sums) const noexcept;
-  /// The mirrors that `peer` has sent in this iteration; only to be asked for when ready(). Null when it
-  /// sends none. Where values travel in 16 bits the first worker that asks decodes them.
+  /// The mirrors that `peer` has sent in this iteration; null when it sends none. Call it only after ready().
+  /// Where values travel in 16 bits, the first worker that calls it decodes them.
   const float* mirrors(int peer, std::uint64_t iteration) noexcept;
-  /// Whether the scalars of all peers after `iteration` have arrived; if so adds them up in the order of
-  /// ranks.
+  /// Whether the scalars of all peers after `iteration` have arrived. If so, sets `total` to their sum, added
+  /// in the order of ranks.
   bool scalars(std::uint64_t iteration, const Scalars& mine, Scalars& total) const noexcept;
 
  private:
@@ -47,11 +48,11 @@ class Inbox {
   };
   struct Decoded {
     std::vector<float> values;
-    /// Twice the last decoded iteration, less one while that is being decoded. Its release by the decoder
-    /// pairs with the acquire of those who wait.
+    /// 2 i: iteration i is decoded; 2 i - 1: a worker is decoding it. The decoder's release pairs with the
+    /// acquire of the workers that wait.
     std::atomic<std::uint64_t> state{0};
   };
-  /// As add(), of pairs from `peer`; `begin` is the index of sums[0]. False when one is false.
+  /// As add(), for pairs of id and value; `begin` is the index of sums[0]. Returns false when an id is wrong.
   bool add_pairs(std::span<const IdValue> pairs, int peer, std::uint32_t begin,
                  std::span<double> sums) const noexcept;
   bool arrived(const Needed& needed, std::uint64_t iteration) const noexcept;

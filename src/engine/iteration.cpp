@@ -58,7 +58,7 @@ class Loop {
     int worker;
     std::span<double> scratch;
     std::uint64_t iteration = 0;
-    std::vector<std::size_t> kept{};  ///< own columns that lack what others send
+    std::vector<std::size_t> kept{};  ///< local columns that lack what others send
   };
 
   void work(int worker) {
@@ -134,7 +134,7 @@ class Loop {
     }
   }
 
-  /// Computes an own column, and finishes it if all that it needs is here. False when there is none left.
+  /// Computes a local column, and finishes it if all that it needs is here. False when there is none left.
   bool owned_column(Turn& turn) {
     if (failed()) return false;
     const auto taken = columns_.take(pool_.placement().workers[static_cast<std::size_t>(turn.worker)].node);

@@ -1,4 +1,4 @@
-// The loop of a dense kernel: compute, write, signal, wait, apply, without a barrier between processes.
+// The loop of a dense kernel: compute, write, signal, wait, apply. It needs no barrier between processes.
 #pragma once
 
 #include <cstdint>
@@ -14,33 +14,40 @@
 
 namespace edgewire::engine {
 
-/// What a dense kernel does in an iteration. Called by several workers at once for different columns; must
-/// not throw.
+/// What a dense kernel does in an iteration. Several workers call it at the same time, for different columns.
+/// No function may throw.
+///
+/// `sums` are the accumulators of a column: sums[i] belongs to destination i of the column. In a remote
+/// column they become the partial sums that a peer gets.
 class Step {
  public:
   virtual ~Step() = default;
-  /// sums[i]: what the own edges give to destination i of the column.
+  /// Sets sums[i] to what the edges of the owned vertices contribute to destination i of the column.
   virtual void compute(int worker, std::size_t column, std::span<double> sums) = 0;
-  /// Source values by index of the own vertices, what mirrors are copies of.
+  /// The source value of each owned vertex, by index. Mirrors are copies of these values.
   virtual std::span<const float> values() const = 0;
-  /// No sum and no source value is ever larger (or negative, where values travel in 16 bits).
+  /// An upper bound of all sums and source values. Where values travel in 16 bits, none may be negative.
   virtual double largest_value() const = 0;
-  /// Adds to sums of a local column what the edges of the sources give that `peer` mirrors here.
+  /// Adds to the accumulators of a local column what the mirrors of `peer` contribute. `mirrors`: the source
+  /// values that the peer has sent in this iteration.
   virtual void add_mirrors(int peer, const float* mirrors, std::size_t column, std::span<double> sums) = 0;
-  /// Makes new values of own vertices first.. from their complete sums. `totals`: the scalars after the last
-  /// iteration over all processes. Returns these vertices' part of the next ones.
+  /// Computes the new values of the owned vertices from index `first` on. `sums` are complete. `totals`: the
+  /// scalars of the last iteration, summed over all processes. Returns what these vertices contribute to the
+  /// scalars of this iteration.
   virtual Scalars finish(std::uint32_t first, std::span<const double> sums, const Scalars& totals) = 0;
-  /// Keeps incomplete sums (floats already, so nothing is rounded) and gives them back; until finish() for
-  /// the same vertices.
+  /// keep() stores accumulators that are not yet complete; take() returns them. The sums were rounded to
+  /// float before, so nothing is lost. The memory may be reused once finish() was called for the same
+  /// vertices.
   virtual void keep(std::uint32_t first, std::span<const double> sums) = 0;
   virtual void take(std::uint32_t first, std::span<double> sums) = 0;
-  /// All own vertices are finished: new values become old ones. Called by one worker while the others rest.
+  /// Makes the new values the current ones, when all owned vertices are finished. One worker calls it; the
+  /// others wait.
   virtual void advance() = 0;
-  /// Whether the run ends after these totals; only asked when `has_goal`.
+  /// Whether the run ends after these totals. Called only if `has_goal` is set.
   virtual bool reached(const Scalars& totals) const = 0;
 };
 
-/// How long an iteration took here, and what this process sent in it.
+/// How long an iteration took in this process, and what the process sent in it.
 struct IterationRecord {
   double seconds = 0;
   std::uint64_t payload_bytes = 0;  ///< values of vertices only
@@ -49,25 +56,31 @@ struct IterationRecord {
 
 struct IterationOptions {
   int iterations = 20;
-  bool has_goal =
-      false;  ///< ask Step::reached() after each iteration; all processes then wait for each other's scalars
-  Scalars start{};  ///< own part of the scalars before the first iteration
+  /// Call Step::reached() after each iteration. All processes then wait for each other's scalars.
+  bool has_goal = false;
+  Scalars start{};  ///< this process's part of the scalars before the first iteration
   std::function<void(int done)> progress;
   Observer* observer = nullptr;  ///< null: nobody is told, and no clock is read
-  /// After these iterations keep(done, own scalars) is called by one worker while the others rest. May throw
-  /// Error, as the next two; then the job fails. It begins to keep a state, while iterations go on.
+
+  // Checkpoints. A state is what a checkpoint stores of one process. It is written while iterations go on.
+  // These functions may throw Error; the job then fails.
+  /// Whether a state is to be written after `done` iterations.
   std::function<bool(int done)> keeps;
+  /// Starts to write a state. `mine`: this process's scalars. One worker calls it; the others wait.
   std::function<void(int done, const Scalars& mine)> keep;
-  /// After each iteration: how many states are whole in this process; `wait`, before the next keep(): when
-  /// all that it began are. Then at rank 0, once that holds in all processes, all_kept().
+  /// Called after each iteration. Returns how many states of this process are completely written. With
+  /// `wait`, which is set before the next keep(), it first waits for the state that is being written.
   std::function<std::uint64_t(bool wait)> kept;
+  /// Called at rank 0 when all processes have written the state.
   std::function<void()> all_kept;
-  std::vector<int>
-      column_nodes;  ///< [local column]: the node (of Placement) that holds its tiles; empty: the first
+
+  /// [local column]: the node (of Placement) that holds its tiles. Empty: the first node holds all.
+  std::vector<int> column_nodes;
 };
 
-/// Runs the iterations on all workers of the pool. `column_bounds` are those of Exchange::deal_columns; the
-/// columns below `own` vertices are local. Collective. Throws Error when the job fails.
+/// Runs the iterations on all workers of the pool. `column_bounds`: as given to Exchange::deal_columns(); the
+/// columns of owned vertices come first and are the local ones. `indexes`: [local number] index of an owned
+/// vertex. Collective. Throws Error when the job fails.
 std::vector<IterationRecord> iterate(WorkerPool& pool, Exchange& exchange,
                                      std::span<const std::uint32_t> column_bounds,
                                      std::span<const std::uint32_t> indexes, Step& step,

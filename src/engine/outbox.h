@@ -1,4 +1,4 @@
-// The sending side of an iteration: finished sums go into the peers' slots.
+// The sending side of an iteration: puts partial sums and mirrors into the slots of the peers.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,14 @@ class Outbox {
  public:
   Outbox(Exchange& exchange, const Codec& codec);
 
-  /// Puts the sums of a chunk's column (one for each slot, rounded to float) into the peer's inbox of this
-  /// iteration (from 1) and signals them. Called by the chunk's lane only, in the order of lane_chunks().
-  /// False once the job has failed.
+  /// Writes the partial sums of a chunk's column into the peer's inbox of this iteration, and signals them.
+  /// There is one for each slot; it is rounded to float. Iterations count from 1. Only the chunk's lane may
+  /// call it, in the order of lane_chunks(). Returns false once the job has failed.
   bool publish(const OutgoingChunk& chunk, std::span<const double> sums, std::uint64_t iteration) noexcept;
-  /// Puts source values into the peer's inbox, of a stream with indexes: `values` are by index of the own
-  /// vertices. Else as publish().
+  /// As publish(), for source values, in a stream with indexes. `values`: by index of the owned vertices.
   bool publish_values(const OutgoingChunk& chunk, std::span<const float> values,
                       std::uint64_t iteration) noexcept;
-  /// Sends this process's scalars after `iteration` to all peers. Called by one worker while the others rest.
+  /// Sends this process's scalars after `iteration` to all peers. One worker calls it; the others wait.
   bool publish_scalars(const Scalars& scalars, std::uint64_t iteration) noexcept;
 
  private:

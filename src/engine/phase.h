@@ -1,4 +1,4 @@
-// What a worker is busy with, told to whoever wants to know while it happens (perf/timeline.h).
+// The phases of a worker, and the interface of an observer that is told of them (perf/timeline.h).
 #pragma once
 
 #include <cstddef>
@@ -6,29 +6,30 @@
 
 namespace edgewire::engine {
 
-/// compute: own edges into sums. send: values into slots, and driving the link. wait: for a peer, or for the
-/// own workers. apply: what has arrived into new values.
+/// compute: edges into accumulators. send: values into slots, and progress of the link. wait: for a peer, or
+/// for other workers of this process. apply: what has arrived into new values.
 enum class Phase : std::uint8_t { compute, send, wait, apply };
 inline constexpr std::size_t kPhases = 4;
 inline constexpr const char* kPhaseNames[kPhases] = {"compute", "send", "wait", "apply"};
 
-/// Called at each change, a few times a tile column, by the worker that it is about; must not throw.
+/// Each function is called by the worker that it is about, a few times for each tile column. None may throw.
 class Observer {
  public:
   virtual ~Observer() = default;
   /// Before the first iteration and after the last one, on the worker's thread.
   virtual void begin(int worker) noexcept = 0;
   virtual void finish(int worker) noexcept = 0;
-  /// The worker's phase changes. `item`: the column; of send, the chunk's ordinal among those of the worker's
-  /// lane to `peer`. `peer`: who is sent to or waited for; this process itself: its own workers; -1: nobody.
+  /// The worker enters a phase. `item`: the column; in phase send, the ordinal of the chunk among those of
+  /// the worker's lane to `peer`. `peer`: the process that is sent to or waited for. In phase wait this
+  /// process itself stands for its other workers; -1: nobody.
   virtual void enter(int worker, Phase phase, std::size_t item, int peer) noexcept = 0;
-  /// Inside wait: the wait would now end if this peer's values came.
+  /// In phase wait: values of this peer are what is still missing.
   virtual void waits_for(int worker, int peer) noexcept = 0;
-  /// Inside send: that much of the phase so far went by because nothing more could be queued to `peer`.
+  /// In phase send: for so long, in this phase so far, the queue to `peer` was full.
   virtual void stalled(int worker, int peer, std::uint64_t stalled_ns) noexcept = 0;
-  /// So many chunks of the peer's lane `worker` have been seen to arrive since the first iteration.
+  /// `chunks` have arrived on lane `worker` of the peer since the first iteration.
   virtual void arrived(int worker, int peer, std::uint64_t chunks) noexcept = 0;
-  /// All workers are through with this iteration (from 1). One worker, while the others rest.
+  /// All workers have finished this iteration (counted from 1). One worker calls it; the others wait.
   virtual void end_iteration(std::uint64_t iteration) noexcept = 0;
 };
 

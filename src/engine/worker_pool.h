@@ -11,8 +11,8 @@
 
 namespace edgewire::engine {
 
-/// One pinned thread per worker (the caller's thread is worker 0). Where workers are oversubscribed they wait
-/// by blocking, else by spinning for a moment first.
+/// One pinned thread for each worker; the caller's thread is worker 0. A worker that waits spins for a moment
+/// and then blocks. Where there are more workers than cores, it blocks at once.
 class WorkerPool {
  public:
   explicit WorkerPool(topology::Placement placement);
@@ -22,17 +22,17 @@ class WorkerPool {
 
   int workers() const noexcept;
   const topology::Placement& placement() const noexcept;
-  /// Runs `work(w)` on every worker w and returns when all have returned. Rethrows the first exception (of
-  /// the lowest worker). Not reentrant.
+  /// Runs `work(w)` on every worker w and returns when all have returned. If workers have thrown, rethrows
+  /// the exception of the lowest one. Not reentrant.
   void run(const std::function<void(int)>& work);
-  /// As run, but hands out indices 0..count-1 one after the other to whichever worker is free.
+  /// As run(), but gives the indexes 0..count-1, one after the other, to free workers.
   void for_each(std::uint64_t count, const std::function<void(int worker, std::uint64_t index)>& work);
 
-  /// Inside run(): returns when all workers have called it. `last` runs on the last one to arrive, before the
-  /// others go on.
+  /// Inside run(): returns when all workers have called it. The last worker that arrives runs `last` before
+  /// the others go on.
   void barrier(const std::function<void()>& last = {});
 
-  /// For a helping thread that a worker made: lets it run wherever the pool's maker could before.
+  /// For a helper thread that a worker started: lets it run on all cores that the maker of the pool had.
   void unpin_this_thread() const noexcept;
 
  private:

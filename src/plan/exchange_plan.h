@@ -35,7 +35,7 @@ constexpr int streams_per_peer(Strategy strategy, int workers) noexcept {
 
 /// How the receiver orders the entries of a stream: by index in its own layout.
 struct Arrivals {
-  std::vector<std::uint32_t> targets;    ///< [slot]: index of the own vertex; ascending
+  std::vector<std::uint32_t> targets;    ///< [slot]: index of the owned vertex; ascending
   std::vector<std::uint32_t> positions;  ///< [entry]: its position among the stream's entries, for the sender
 };
 
@@ -44,21 +44,21 @@ struct Arrivals {
 Arrivals order_arrivals(const OwnedVertices& owned, std::span<const std::uint32_t> entries,
                         std::span<const std::uint32_t> slots_of, int peer);
 
-/// The sender's side. The destinations of a process are numbered [own vertices by index][slots of stream
+/// The sender's side. The destinations of a process are numbered [owned vertices by index][slots of stream
 /// 0][of stream 1]... Made in two steps, because the receiver chooses the order of the slots: construct,
 /// exchange entries for positions (order_arrivals), then place() and finish(). After that all calls are const
 /// and thread safe.
 class ExchangePlan {
  public:
-  /// Reads all own edges, twice for strategy `edge`. Takes 4 bytes for each vertex of the graph (and worker,
-  /// for strategy `worker`) in a job of several processes. Throws Error.
+  /// Reads all edges of owned vertices, twice for strategy `edge`. Takes 4 bytes for each vertex of the graph
+  /// (and worker, for strategy `worker`) in a job of several processes. Throws Error.
   ExchangePlan(const graph::GraphFile& graph, const Ownership& ownership, int rank,
                const OwnedVertices& owned, Strategy strategy, int workers, const ForEach& for_each);
 
   std::span<const Stream> streams() const noexcept { return streams_; }
   /// [entry] of sums: local number at the peer, ascending.
   const std::vector<std::uint32_t>& entries(std::size_t stream) const noexcept { return entries_[stream]; }
-  /// [slot] of the mirrors for a peer: index of the own vertex, ascending. Empty unless strategy `cover`.
+  /// [slot] of the mirrors for a peer: index of the owned vertex, ascending. Empty unless strategy `cover`.
   std::span<const std::uint32_t> mirrors(int peer) const noexcept;
   /// [peer]; none unless strategy `cover`, or in a job of one process.
   const PairCovers& covers() const noexcept { return covers_; }
@@ -76,17 +76,18 @@ class ExchangePlan {
 
   /// [slot]: local number at the peer, what travels as id.
   std::vector<std::uint32_t> slot_ids(std::size_t stream) const;
-  /// [slot]: index of the own vertex whose value travels there; only for strategy `edge`.
+  /// [slot]: index of the owned vertex whose value travels there; only for strategy `edge`.
   std::span<const std::uint32_t> slot_sources(std::size_t stream) const noexcept;
   std::uint32_t sources() const noexcept { return owned_.count(); }
   std::uint64_t edges() const noexcept { return owned_.edges(); }
-  /// Edges of own vertices with indexes [first, last), as OwnedVertices; with `cover` more than read() gives.
+  /// Edges of owned vertices with indexes [first, last), as OwnedVertices; with `cover` more than read()
+  /// gives.
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
     return owned_.edges(first, last);
   }
   std::uint32_t destinations() const noexcept { return destinations_; }
-  /// Destinations (after address_by_column(): their addresses) of the edges of own vertices [first, last)
-  /// that this process computes (`edge`: only those to own vertices, see slot_sources()), at most kRowBlock
+  /// Destinations (after address_by_column(): their addresses) of the edges of owned vertices [first, last)
+  /// that this process computes (`edge`: only those to owned vertices, see slot_sources()), at most kRowBlock
   /// and starting at a multiple of it, in order of their indexes; ends[i]: number of them up to and including
   /// vertex first+i. Overwrites both.
   static constexpr std::uint32_t kRowBlock = 64;
@@ -104,8 +105,8 @@ class ExchangePlan {
                          const ForEach& for_each);
   /// Gives back what address_by_column() borrowed. Nothing can be read any more.
   void return_indexes(std::span<const std::uint32_t> bounds, OwnedVertices& owned, const ForEach& for_each);
-  /// [local number]: destination or address of the own vertex. Not for strategy `worker`, nor in a job of one
-  /// process.
+  /// [local number]: destination or address of the owned vertex. Not for strategy `worker`, nor in a job of
+  /// one process.
   topology::PageVector<std::uint32_t> owned_addresses() const;
 
  private:

@@ -17,8 +17,8 @@ using MovedEdges = topology::PageVector<std::uint32_t>;
 class MovedRows {
  public:
   static constexpr std::uint32_t kBlock = 64;
-  /// From `peer`, which has so many mirrors here; `destinations`: own vertices. Throws Error naming the peer
-  /// where the edges are faulty.
+  /// From `peer`, which has so many mirrors here; `destinations`: owned vertices. Throws Error naming the
+  /// peer where the edges are faulty.
   MovedRows(MovedEdges edges, int peer, std::uint32_t mirrors, std::uint32_t destinations);
   std::uint32_t sources() const noexcept { return static_cast<std::uint32_t>(rows_.size()); }
   /// Of the mirrors [first, last); first is a multiple of kBlock, last too or sources().

@@ -16,7 +16,7 @@
 
 namespace edgewire::plan {
 
-/// The covers of the edges from the own vertices to those of each peer.
+/// The covers of the edges from the owned vertices to those of each peer.
 class PairCovers {
  public:
   /// None: for other strategies.
@@ -28,8 +28,8 @@ class PairCovers {
 
   std::size_t size() const noexcept { return covers_.size(); }
   bool empty() const noexcept { return covers_.empty(); }
-  /// Of the peer; empty for the own rank. Sources are named by their index in the own layout, destinations by
-  /// their local number at the peer.
+  /// Of the peer; empty for this rank. Sources are named by their index in this process's layout,
+  /// destinations by their local number at the peer.
   const PairCover& operator[](std::size_t peer) const noexcept { return covers_[peer]; }
   /// [peer]: the edges that it computes: those that must move, and of free_edges[peer] free ones or a little
   /// less, all of each of some sources. The indexes of these sources are added to whole[peer]. Can be asked

@@ -13,7 +13,7 @@ constexpr std::uint32_t kGroupRows = 1 << 16;  // of all peers: a worker's group
 constexpr std::uint64_t kLeastChunk = 1 << 10, kMostChunk = 1 << 18;  // edges
 constexpr std::uint32_t kAsked = 64;                                  // rows that are asked for together
 
-/// row(local, targets) for own vertices with local numbers [first, last), in that order.
+/// row(local, targets) for owned vertices with local numbers [first, last), in that order.
 template <class Row>
 void for_each_row(const graph::GraphFile& graph, const Ownership& ownership, std::uint32_t rank,
                   std::uint32_t first, std::uint32_t last, const Row& row) {

@@ -19,13 +19,13 @@ class PairRows {
   /// owned_edges: of the vertices of `rank`; `workers` of for_each. Throws Error.
   PairRows(const graph::GraphFile& graph, const Ownership& ownership, int rank, std::uint64_t owned_edges,
            int workers, const ForEach& for_each);
-  /// Those that go to the peer; none to the own rank. Points into this.
+  /// Those that go to the peer; none to this rank. Points into this.
   PairEdges edges(std::uint32_t peer) const;
 
  private:
   struct Worker {
     std::vector<std::uint32_t*> next, end;  ///< [peer]: the rest of its chunk
-    std::vector<std::uint32_t> inside;      ///< edges between own vertices, of no use
+    std::vector<std::uint32_t> inside;      ///< edges between owned vertices, of no use
     std::vector<PairRow> rows;              ///< [peer * group_ + number]: of the group under way
   };
   std::uint32_t* take(std::uint64_t edges) noexcept;

@@ -35,7 +35,7 @@ TEST_CASE("every column is taken once, whatever the workers") {
   CHECK(taken == std::vector<int>(nodes.size(), 1));
 }
 
-TEST_CASE("a process without own columns") {
+TEST_CASE("a process without local columns") {
   ColumnQueue queue({});
   CHECK(!queue.take(0));
   queue.refill();

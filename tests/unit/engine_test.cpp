@@ -281,7 +281,7 @@ TEST_CASE("every strategy over every backend gives the sequential result and sen
   }
 }
 
-TEST_CASE("while the link has no room for the values of edges, own columns are computed") {
+TEST_CASE("while the link has no room for the values of edges, local columns are computed") {
   const graph::TemporaryDirectory directory;
   const auto graph = random_graph(directory, 20000, 4'000'000);  // 8 MB from each process to the other
   std::atomic<bool> computed = false;

@@ -287,7 +287,7 @@ TEST_CASE("with covers every edge is computed once, by its sender or by the peer
   }
 }
 
-TEST_CASE("own vertices are ordered as asked") {
+TEST_CASE("owned vertices are ordered as asked") {
   const TemporaryDirectory directory;
   const auto graph = random_graph(directory, 500, 4000);
   const auto ownership = Ownership::hash(graph.vertices(), 3);

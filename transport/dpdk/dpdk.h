@@ -72,7 +72,7 @@ class Link final : public Flow {
   bool has_work() noexcept;
 
   const int peer;
-  std::uint32_t number = 0;  ///< of this flow at the own station
+  std::uint32_t number = 0;  ///< of this flow at this station
   // Of the peer; set before `active`.
   Envelope envelope;
   std::uint32_t remote_number = 0;
@@ -158,7 +158,7 @@ class Dpdk final : public Transport {
   std::mutex remembered_mutex_;
   std::vector<std::span<std::byte>> remembered_;  ///< by the station
   std::uint32_t payload_bytes_ = 0;               ///< of a full frame
-  std::vector<std::unique_ptr<Link>> links_;      ///< by peer; null for the own rank and peers left out
+  std::vector<std::unique_ptr<Link>> links_;      ///< by peer; null for this rank and peers left out
   std::unique_ptr<std::atomic<std::uint64_t>[]>
       signals_;  ///< by peer and kind; raise() pairs with signalled()
   LaneTable lanes_;

@@ -11,7 +11,7 @@ namespace edgewire::transport::dpdk {
 struct IpChoice {
   bool used = false;
   IpAddress address{};
-  int prefix = 32;           ///< bits that all addresses of the own network share
+  int prefix = 32;           ///< bits that all addresses of this process's network share
   bool has_gateway = false;  ///< else all peers are on one Ethernet
   MacAddress gateway{};
 

@@ -273,7 +273,7 @@ class Verbs final : public Transport {
   std::uint32_t mtu_bytes_ = 0;
   std::vector<std::uint32_t> psns_;           ///< by link
   std::vector<Token> tokens_;                 ///< by link, that the peer is to show
-  std::vector<std::unique_ptr<Link>> links_;  ///< by peer and lane; null for the own rank and peers left out
+  std::vector<std::unique_ptr<Link>> links_;  ///< by peer and lane; null for this rank and peers left out
   std::unique_ptr<Connector> connector_;      ///< iWARP; ends before the queue pairs that it connects
   std::unique_ptr<std::atomic<std::uint64_t>[]>
       signals_;  ///< by peer and kind; raise() pairs with signalled()
