@@ -1,31 +1,117 @@
+#include <fmt/core.h>
+#include <unistd.h>
+
 #include <chrono>
+#include <cstdio>
+#include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "cli/commands.h"
+#include "cli/common.h"
 #include "cli/graph_files.h"
 #include "error.h"
 #include "graph/convert.h"
+#include "graph/export.h"
 
 namespace edgewire::cli {
 
+namespace {
+
+using graph::Format;
+
+struct Settings {
+  std::string input;
+  GraphOutput output;
+  std::string format = "auto";
+  std::string to = "auto";
+  bool no_weights = false;
+  std::string vertices;
+
+  graph::ConvertOptions reading(Format input_format) const {
+    return {input_format, !no_weights, output.simple, output.undirected, output.workers, vertices};
+  }
+};
+
+/// The input as a graph file that nobody else sees and that is gone with the result.
+graph::GraphFile read_aside(const Settings& settings, Format input_format) {
+  const std::string& output = settings.output.path;
+  const std::string base =
+      output == "-" ? (std::filesystem::temp_directory_path() / "edgewire").string() : output;
+  const std::string aside = fmt::format("{}.tmp.{}.ew", base, getpid());
+  graph::convert(settings.input, aside, settings.reading(input_format), graph_progress());
+  auto graph = graph::GraphFile::open(aside);
+  unlink(aside.c_str());
+  return graph;
+}
+
+void write_other(const Settings& settings, Format input_format, Format format,
+                 std::chrono::steady_clock::time_point start) {
+  const std::string& output = settings.output.path;
+  std::error_code ignored;
+  if (std::filesystem::equivalent(settings.input, output, ignored))
+    throw Error(fmt::format("{}: input and output are the same file", output));
+  if (output != "-") check_writable(output);
+  const bool as_it_is = input_format == Format::ew && !settings.output.simple &&
+                        !settings.output.undirected && settings.vertices.empty();
+  const auto graph = as_it_is ? graph::GraphFile::open(settings.input) : read_aside(settings, input_format);
+  const auto written = graph::export_graph(
+      graph, output, {format, !settings.no_weights, settings.output.workers}, graph_progress());
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  fmt::print(output == "-" ? stderr : stdout,
+             "{}: {} vertices, {} edges, {:.1f} MB, {:.2f} s; vertices are numbered from {} in the order of "
+             "the graph\n",
+             output == "-" ? "stdout" : output, graph.vertices(), written.edges,
+             static_cast<double>(written.bytes) / 1e6, seconds.count(), written.first_id);
+  if (graph.weighted() && !settings.no_weights && !graph::has_weights(format))
+    fmt::print(stderr, "edgewire: warning: {}: weights are left out; .wel, .mtx and .wsg hold them\n",
+               output);
+  if (written.lost_vertices > 0) {
+    fmt::print(
+        stderr,
+        "edgewire: warning: {}: the last {} vertices have no edges, and edge lists cannot hold them; .mtx "
+        "and .sg can\n",
+        output, written.lost_vertices);
+  }
+}
+
+Format output_format(const Settings& settings, const std::map<std::string, Format>& formats) {
+  const bool stdout_wanted = settings.output.path == "-";
+  if (settings.to == "auto" && stdout_wanted)
+    throw UsageError("-o -: say which format goes to stdout: --to el, wel, mtx or graph");
+  const Format format =
+      settings.to == "auto" ? graph::format_of_output(settings.output.path) : formats.at(settings.to);
+  if (stdout_wanted && !graph::is_text(format))
+    throw UsageError(
+        fmt::format("-o -: {} needs a file; stdout takes --to el, wel, mtx or graph", settings.to));
+  return format;
+}
+
+}  // namespace
+
 void add_convert(CLI::App& app) {
-  using graph::Format;
   static const std::map<std::string, Format> kFormats = {
       {"auto", Format::automatic}, {"snap", Format::snap}, {"mtx", Format::matrix_market},
       {"el", Format::el},          {"wel", Format::wel},   {"sg", Format::sg},
       {"wsg", Format::wsg},        {"ew", Format::ew},     {"u32pairs", Format::u32_pairs}};
-  struct Settings {
-    std::string input;
-    GraphOutput output;
-    std::string format = "auto";
-    bool no_weights = false;
-    std::string vertices;
-  };
+  static const std::map<std::string, Format> kWritten = {
+      {"auto", Format::automatic},    {"ew", Format::ew}, {"el", Format::el},   {"wel", Format::wel},
+      {"mtx", Format::matrix_market}, {"sg", Format::sg}, {"wsg", Format::wsg}, {"graph", Format::metis}};
   auto settings = std::make_shared<Settings>();
-  CLI::App* command = app.add_subcommand("convert", "turn a graph in another format into a graph file (.ew)");
+  CLI::App* command = app.add_subcommand(
+      "convert", "turn a graph in another format into a graph file (.ew), or the other way round");
   command->add_option("input", settings->input, "the file to read, plain, .gz or .zst")->required();
   settings->output.add_to(*command);
+  command->get_option("--output")
+      ->description(
+          "the file to write; its ending says the format: .ew, .el, .wel, .mtx, .sg, .wsg or .graph (METIS); "
+          "- is stdout");
+  command
+      ->add_option("--to", settings->to,
+                   "the format to write, whatever the name: ew, el, wel, mtx, sg, wsg, graph")
+      ->check(CLI::IsMember(kWritten))
+      ->capture_default_str();
   command
       ->add_option(
           "--format", settings->format,
@@ -40,11 +126,17 @@ void add_convert(CLI::App& app) {
   command->callback([settings] {
     if (settings->input == "-") throw UsageError("convert: standard input cannot be read; give a file");
     const auto start = std::chrono::steady_clock::now();
-    const graph::ConvertOptions options = {kFormats.at(settings->format), !settings->no_weights,
-                                           settings->output.simple,       settings->output.undirected,
-                                           settings->output.workers,      settings->vertices};
-    print_summary(settings->output.path,
-                  graph::convert(settings->input, settings->output.path, options, graph_progress()), start);
+    const Format format = output_format(*settings, kWritten);
+    const Format given = kFormats.at(settings->format);
+    const Format input_format = given == Format::automatic ? graph::format_of_name(settings->input) : given;
+    if (format == Format::ew) {
+      print_summary(settings->output.path,
+                    graph::convert(settings->input, settings->output.path, settings->reading(input_format),
+                                   graph_progress()),
+                    start);
+    } else {
+      write_other(*settings, input_format, format, start);
+    }
   });
 }
 

@@ -8,7 +8,7 @@
 
 namespace edgewire::graph {
 
-enum class Format { automatic, snap, matrix_market, el, wel, sg, wsg, u32_pairs, ew };
+enum class Format { automatic, snap, matrix_market, el, wel, sg, wsg, u32_pairs, ew, metis };
 
 struct ConvertOptions {
   Format format = Format::automatic;

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <system_error>
 
 namespace edgewire::graph {
@@ -71,8 +70,7 @@ class Reader {
     const auto [after, error] = std::from_chars(*at_ == '+' ? at_ + 1 : at_, end_, value);
     at_ = after;
     if (error == std::errc::invalid_argument || !at_field_end()) fail(begin, "expected a weight (a number)");
-    if (error != std::errc() || !std::isfinite(value) ||
-        std::fabs(value) > std::numeric_limits<float>::max()) {
+    if (error != std::errc() || !std::isfinite(static_cast<float>(value))) {
       fail(begin, "the weight is not a finite 32-bit number");
     }
     return static_cast<float>(value);

@@ -1,0 +1,70 @@
+#include "graph/export.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <new>
+
+#include "error.h"
+#include "graph/writers.h"
+
+namespace edgewire::graph {
+
+bool is_text(Format format) {
+  return format == Format::el || format == Format::wel || format == Format::matrix_market ||
+         format == Format::metis;
+}
+
+bool has_weights(Format format) { return format != Format::el && format != Format::sg; }
+
+Format format_of_output(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  if (ending.empty() || ending == ".ew") return Format::ew;
+  if (ending == ".el") return Format::el;
+  if (ending == ".wel") return Format::wel;
+  if (ending == ".mtx") return Format::matrix_market;
+  if (ending == ".sg") return Format::sg;
+  if (ending == ".wsg") return Format::wsg;
+  if (ending == ".graph" || ending == ".metis") return Format::metis;
+  if (ending == ".gz" || ending == ".zst" || ending == ".xz" || ending == ".bz2") {
+    throw UsageError(fmt::format(
+        "{}: output is not compressed; write to a name without {} and compress that file", path, ending));
+  }
+  throw UsageError(
+      fmt::format("{}: {} is not written; use a name that ends in .ew, .el, .wel, .mtx, .sg, .wsg or .graph, "
+                  "or --to FORMAT",
+                  path, ending));
+}
+
+WriteSummary export_graph(const GraphFile& graph, const std::string& output, const ExportOptions& options,
+                          const Progress& progress) {
+  std::error_code ignored;
+  if (output != "-" && std::filesystem::equivalent(graph.path(), output, ignored))
+    throw Error(fmt::format("{}: input and output are the same file", output));
+  const bool needs_weights = options.format == Format::wel || options.format == Format::wsg;
+  if (needs_weights && !(options.weights && graph.weighted())) {
+    throw Error(fmt::format("{}: .wel and .wsg hold weights, but {}; write .el or .sg", output,
+                            graph.weighted() ? "--no-weights drops them" : "the graph has none"));
+  }
+  const Export task = {graph, output, options.weights, workers_or_default(options.workers), progress};
+  try {
+    switch (options.format) {
+      case Format::el:
+      case Format::wel:
+        return write_gap_text(task, needs_weights);
+      case Format::matrix_market:
+        return write_matrix_market(task);
+      case Format::metis:
+        return write_metis(task);
+      case Format::sg:
+      case Format::wsg:
+        return write_gap_binary(task, needs_weights);
+      default:
+        throw Error(fmt::format("{}: this format is not written", output));
+    }
+  } catch (const std::bad_alloc&) {
+    throw Error(fmt::format("{}: not enough memory to write it", output));
+  }
+}
+
+}  // namespace edgewire::graph

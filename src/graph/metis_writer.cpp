@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cmath>
+
+#include "error.h"
+#include "graph/random.h"
+#include "graph/text_output.h"
+#include "graph/writers.h"
+
+namespace edgewire::graph {
+
+namespace {
+
+constexpr float kMostWeight = 2147483648.0F;  // exclusive: METIS counts with 32 bits unless built otherwise
+
+/// Whether METIS can take the graph as it is; throws Error if not.
+void check_undirected(const Export& task, const RowBlocks& blocks, bool weighted) {
+  const GraphFile& graph = task.graph;
+  std::atomic<std::uint64_t> asymmetry{0};  // these are read after the workers have ended
+  std::atomic<std::uint64_t> surplus{0};
+  parallel_for(
+      task.workers, blocks.count(),
+      [&](int, std::uint64_t block) {
+        std::uint64_t difference = 0;
+        std::uint64_t loops_and_duplicates = 0;
+        blocks.visit(
+            block,
+            [&](std::uint32_t row, std::uint64_t index) {
+              const std::uint32_t target = graph.targets()[index];
+              const float weight = weighted ? graph.weights()[index] : 0.0F;
+              difference += edge_hash(row, target, weight) - edge_hash(target, row, weight);
+              const bool duplicate = index > graph.offsets()[row] && target == graph.targets()[index - 1];
+              if (target == row || duplicate) ++loops_and_duplicates;
+              if (weighted && !(weight >= 1 && weight < kMostWeight && weight == std::trunc(weight))) {
+                throw Error(
+                    fmt::format("{}: METIS takes weights that are whole numbers from 1 to 2147483647, but "
+                                "the edge from vertex {} to {} weighs {}; --no-weights leaves weights out",
+                                task.output, row + 1, target + std::uint64_t{1}, weight));
+              }
+            },
+            [](std::uint32_t) {});
+        asymmetry.fetch_add(difference, std::memory_order_relaxed);
+        surplus.fetch_add(loops_and_duplicates, std::memory_order_relaxed);
+      },
+      "checking", task.progress);
+  const char* wrong = nullptr;
+  if (surplus.load(std::memory_order_relaxed) != 0) wrong = "has self loops or duplicate edges";
+  if (asymmetry.load(std::memory_order_relaxed) != 0) wrong = "is directed";
+  if (wrong == nullptr) return;
+  throw Error(
+      fmt::format("{}: METIS takes undirected graphs without self loops and duplicate edges, but this graph "
+                  "{}; convert it with --undirected --simple",
+                  task.output, wrong));
+}
+
+}  // namespace
+
+WriteSummary write_metis(const Export& task) {
+  const GraphFile& graph = task.graph;
+  const bool weighted = task.weights && graph.weighted();
+  const RowBlocks blocks(graph);
+  TextOutput output(task.output);
+  check_undirected(task, blocks, weighted);
+  output.append(fmt::format("{} {}{}\n", graph.vertices(), graph.edges() / 2, weighted ? " 001" : ""));
+  append_blocks(
+      output, task.workers, blocks.count(),
+      [&](std::uint64_t block, std::string& text) {
+        blocks.visit(
+            block,
+            [&](std::uint32_t row, std::uint64_t index) {
+              if (index > graph.offsets()[row]) text += ' ';
+              const fmt::format_int target(graph.targets()[index] + std::uint64_t{1});
+              text.append(target.data(), target.size());
+              if (!weighted) return;
+              const fmt::format_int weight(static_cast<std::uint32_t>(graph.weights()[index]));
+              text.append(1, ' ').append(weight.data(), weight.size());
+            },
+            [&](std::uint32_t) { text += '\n'; });
+      },
+      task.progress);
+  output.commit();
+  return {graph.edges(), output.bytes(), 1, 0};
+}
+
+}  // namespace edgewire::graph

@@ -1,0 +1,215 @@
+#include "graph/export.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "graph_test.h"
+
+namespace edgewire::graph {
+
+namespace {
+
+/// What a graph becomes in another format.
+std::string written(const GraphFile& graph, Format format, bool weights = true, int workers = 2) {
+  const TemporaryDirectory directory;
+  export_graph(graph, directory / "out", {format, weights, workers});
+  return read_file(directory / "out");
+}
+
+/// Longer than several blocks: a row of 150,000 edges, then rows without edges, then short ones.
+std::vector<Edge> long_edges() {
+  std::vector<Edge> edges;
+  for (std::uint32_t i = 0; i < 150'000; ++i) edges.emplace_back(3, i, i % 10 + 1);
+  for (std::uint32_t i = 100'000; i < 170'000; ++i) edges.emplace_back(i, (i * 7) % 1000, 0.25F);
+  return edges;
+}
+
+}  // namespace
+
+TEST_CASE("edge lists and Matrix Market hold all edges in order, whatever the number of workers") {
+  const TemporaryDirectory directory;
+  build(directory / "g.ew", 200'000, long_edges(), {.weighted = true});
+  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  std::string el;
+  std::string wel;
+  std::string mtx = "%%MatrixMarket matrix coordinate real general\n200000 200000 220000\n";
+  for (const auto& [source, target, weight] : edges_of(graph)) {
+    el += fmt::format("{} {}\n", source, target);
+    wel += fmt::format("{} {} {}\n", source, target, weight);
+    mtx += fmt::format("{} {} {}\n", source + 1, target + 1, weight);
+  }
+  for (const int workers : {1, 2, 7}) {
+    CHECK(written(graph, Format::el, true, workers) == el);
+    CHECK(written(graph, Format::wel, true, workers) == wel);
+    CHECK(written(graph, Format::matrix_market, true, workers) == mtx);
+  }
+}
+
+TEST_CASE("METIS rows hold the neighbours of each vertex, also over many blocks") {
+  const TemporaryDirectory directory;
+  std::vector<Edge> edges = long_edges();
+  for (auto& [source, target, weight] : edges) weight = 7;
+  build(directory / "g.ew", 200'000, edges, {.weighted = true, .simple = true, .undirected = true});
+  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  std::vector<std::set<std::uint32_t>> neighbours(200'000);
+  for (const auto& [source, target, weight] : edges) {
+    if (source == target) continue;
+    neighbours[source].insert(target + 1);
+    neighbours[target].insert(source + 1);
+  }
+  std::size_t ends = 0;
+  std::string plain;
+  std::string weighted;
+  for (const auto& row : neighbours) {
+    ends += row.size();
+    const char* separator = "";
+    for (const std::uint32_t neighbour : row) {
+      plain += fmt::format("{}{}", separator, neighbour);
+      weighted += fmt::format("{}{} 7", separator, neighbour);
+      separator = " ";
+    }
+    plain += '\n';
+    weighted += '\n';
+  }
+  CHECK(written(graph, Format::metis, false) == fmt::format("200000 {}\n", ends / 2) + plain);
+  CHECK(written(graph, Format::metis) == fmt::format("200000 {} 001\n", ends / 2) + weighted);
+}
+
+TEST_CASE("METIS refuses what it cannot hold, by content and not by flags") {
+  const TemporaryDirectory directory;
+  const std::string out = directory / "out";
+  const auto message = [&](const std::vector<Edge>& edges, const BuildOptions& options = {}) {
+    build(directory / "g.ew", 4, edges, options);
+    const GraphFile graph = GraphFile::open(directory / "g.ew");
+    std::string text = error_of([&] { export_graph(graph, out, {Format::metis}); });
+    CHECK(directory.files() == 1);
+    return text;
+  };
+  CHECK(contains(message({{0, 1, 0}}), "is directed; convert it with --undirected --simple"));
+  CHECK(contains(message({{0, 1, 0}, {1, 0, 0}, {2, 2, 0}}), "self loops or duplicate edges"));
+  CHECK(contains(message({{0, 1, 0}, {1, 0, 0}, {0, 1, 0}, {1, 0, 0}}), "self loops or duplicate edges"));
+  const BuildOptions weighted = {.weighted = true};
+  CHECK(contains(message({{0, 1, 1}, {1, 0, 2}}, weighted), "is directed"));
+  for (const float weight : {0.0F, -1.0F, 1.5F, 2147483648.0F}) {
+    CHECK(contains(message({{1, 2, weight}, {2, 1, weight}}, weighted),
+                   fmt::format("from vertex 2 to 3 weighs {}; --no-weights", weight)));
+  }
+  // Both ways without a flag that says so.
+  build(directory / "g.ew", 4, {{0, 1, 2147483520.0F}, {1, 0, 2147483520.0F}}, weighted);
+  CHECK(written(GraphFile::open(directory / "g.ew"), Format::metis) ==
+        "4 1 001\n2 2147483520\n1 2147483520\n\n\n");
+}
+
+TEST_CASE("GAP's binary formats come back equal, with the edges of both directions") {
+  const TemporaryDirectory directory;
+  std::vector<Edge> edges = long_edges();
+  for (auto& [source, target, weight] : edges) weight = static_cast<float>(target % 5) - 2;
+  build(directory / "g.ew", 200'000, edges, {.weighted = true});
+  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  std::vector<Edge> turned = edges_of(graph);
+  for (auto& [source, target, weight] : turned) std::swap(source, target);
+  std::sort(turned.begin(), turned.end());
+  build(directory / "turned.ew", 200'000, turned, {.weighted = true});
+  const GraphFile in_edges = GraphFile::open(directory / "turned.ew");
+  for (const bool weighted : {false, true}) {
+    std::string expected(1, '\1');
+    const auto put = [&](auto value) {
+      expected.append(reinterpret_cast<const char*>(&value), sizeof value);
+    };
+    put(graph.edges());
+    put(graph.vertices());
+    for (const GraphFile* direction : {&graph, &in_edges}) {
+      for (const std::uint64_t offset : direction->offsets()) put(offset);
+      for (const auto& [source, target, weight] : edges_of(*direction)) {
+        put(target);
+        if (weighted) put(static_cast<std::int32_t>(weight));
+      }
+    }
+    CHECK(written(graph, weighted ? Format::wsg : Format::sg) == expected);
+  }
+}
+
+TEST_CASE("a symmetric graph is undirected in GAP's binary format") {
+  const TemporaryDirectory directory;
+  build(directory / "g.ew", 3, {{0, 1, 0}, {2, 2, 0}}, {.undirected = true});
+  const std::string bytes = written(GraphFile::open(directory / "g.ew"), Format::sg);
+  CHECK(bytes.size() == 17 + 4 * 8 + 3 * 4);
+  CHECK(bytes[0] == '\0');
+}
+
+TEST_CASE("weights that a format cannot hold are refused") {
+  const TemporaryDirectory directory;
+  for (const float weight : {0.5F, 2147483648.0F, -3e9F}) {
+    build(directory / "g.ew", 2, {{0, 1, weight}}, {.weighted = true});
+    const GraphFile graph = GraphFile::open(directory / "g.ew");
+    CHECK(contains(error_of([&] { written(graph, Format::wsg); }), fmt::format("weighs {}", weight)));
+    CHECK(contains(error_of([&] { written(graph, Format::wel, false); }), "--no-weights drops them"));
+  }
+  build(directory / "g.ew", 2, {{0, 1, 0}}, {});
+  CHECK(contains(error_of([&] { written(GraphFile::open(directory / "g.ew"), Format::wel); }),
+                 "the graph has none"));
+}
+
+TEST_CASE("weights are written so that they come back to the bit") {
+  const TemporaryDirectory directory;
+  const std::vector<Edge> edges = {{0, 0, 0.1F},
+                                   {0, 1, 1e-20F},
+                                   {1, 0, std::numeric_limits<float>::max()},
+                                   {1, 1, -std::numeric_limits<float>::denorm_min()},
+                                   {1, 2, 16777217.0F}};
+  build(directory / "g.ew", 3, edges, {.weighted = true});
+  export_graph(GraphFile::open(directory / "g.ew"), directory / "g.wel", {Format::wel});
+  convert(directory / "g.wel", directory / "back.ew", {});
+  CHECK(edges_of(GraphFile::open(directory / "back.ew")) == edges);
+}
+
+TEST_CASE("graphs without edges and vertices") {
+  const TemporaryDirectory directory;
+  build(directory / "none.ew", 0, {}, {});
+  build(directory / "one.ew", 1, {}, {});
+  const GraphFile none = GraphFile::open(directory / "none.ew");
+  const GraphFile one = GraphFile::open(directory / "one.ew");
+  CHECK(written(none, Format::el).empty());
+  CHECK(written(one, Format::el).empty());
+  CHECK(written(none, Format::metis) == "0 0\n");
+  CHECK(written(one, Format::metis) == "1 0\n\n");
+  CHECK(written(none, Format::matrix_market) == "%%MatrixMarket matrix coordinate pattern general\n0 0 0\n");
+  CHECK(written(one, Format::matrix_market) == "%%MatrixMarket matrix coordinate pattern general\n1 1 0\n");
+  CHECK(written(none, Format::sg).size() == 17 + 2 * 8);
+  CHECK(written(one, Format::sg).size() == 17 + 2 * 16);
+}
+
+TEST_CASE("edge lists say how many vertices they lose") {
+  const TemporaryDirectory directory;
+  build(directory / "g.ew", 10, {{1, 6, 0}, {5, 0, 0}}, {});
+  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  CHECK(export_graph(graph, directory / "g.el", {Format::el}).lost_vertices == 3);
+  CHECK(export_graph(graph, directory / "g.mtx", {Format::matrix_market}).lost_vertices == 0);
+}
+
+TEST_CASE("a damaged graph is not written") {
+  const TemporaryDirectory directory;
+  build(directory / "g.ew", 200'000, long_edges(), {});
+  std::string bytes = read_file(directory / "g.ew");
+  bytes[bytes.size() - 8192] = static_cast<char>(bytes[bytes.size() - 8192] ^ 1);
+  write_file(directory / "g.ew", bytes);
+  const GraphFile graph = GraphFile::open(directory / "g.ew");
+  for (const Format format : {Format::el, Format::matrix_market, Format::metis, Format::sg}) {
+    CHECK(contains(error_of([&] { export_graph(graph, directory / "out", {format, true, 3}); }), "damaged"));
+    CHECK(directory.files() == 1);
+  }
+}
+
+TEST_CASE("the name of an output tells its format, or how to say it") {
+  CHECK(format_of_output("a.b/c.mtx") == Format::matrix_market);
+  CHECK(format_of_output("g.graph") == Format::metis);
+  CHECK(format_of_output("a.el/g") == Format::ew);
+  CHECK(contains(error_of([] { format_of_output("g.el.gz"); }), "without .gz"));
+  CHECK(contains(error_of([] { format_of_output("g.txt"); }), ".txt is not written"));
+}
+
+}  // namespace edgewire::graph
