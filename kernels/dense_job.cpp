@@ -187,7 +187,7 @@ void DenseJob::choose_ownership(const DenseOptions& options) {
     ownership_name_ = "hash";
     if (bootstrap_.size() > 1) {
       auto choice = kernels::choose_ownership(
-          bootstrap_, graph_, candidates,
+          bootstrap_, *pool_, graph_, candidates,
           {link_rate(options), compute_rate(options) * options.workers, plan::value_bytes(options.encoding)});
       ownership_name_ = choice.ownership;
       ownership_table_ = std::move(choice.table);

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <thread>
 
+#include "graph/parallel.h"
 #include "plan/balance.h"
 #include "plan/count.h"
 #include "plan/ownership.h"
@@ -21,10 +21,10 @@ struct Candidate {
 };
 
 Candidate judge(const graph::GraphFile& graph, const std::string& name, int processes,
-                const OwnershipCosts& costs) {
+                const OwnershipCosts& costs, int threads) {
   const auto ownership = plan::Ownership::create(name, graph.offsets(), processes);
   plan::CountOptions count;
-  count.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  count.threads = threads;
   const auto traffic = plan::count_owned({graph.offsets(), graph.targets()}, ownership, count);
   const auto volume = plan::volume(traffic.process, costs.value_bytes);
   const auto edges = plan::computed_edges(traffic.edges);
@@ -40,15 +40,28 @@ Candidate judge(const graph::GraphFile& graph, const std::string& name, int proc
               wire_s, compute_s)};
 }
 
+void verify(const graph::GraphFile& graph, int threads) {
+  constexpr std::uint64_t kRows = 1 << 16;
+  graph::parallel_for(threads, (graph.vertices() + kRows - 1) / kRows, [&](int, std::uint64_t block) {
+    graph.verify_rows(block * kRows, std::min(graph.vertices(), (block + 1) * kRows));
+  });
+}
+
 }  // namespace
 
-OwnershipChoice choose_ownership(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                                 const std::vector<std::string>& candidates, const OwnershipCosts& costs) {
+OwnershipChoice choose_ownership(launch::Bootstrap& bootstrap, const engine::WorkerPool& pool,
+                                 const graph::GraphFile& graph, const std::vector<std::string>& candidates,
+                                 const OwnershipCosts& costs) {
   OwnershipChoice choice;
   if (bootstrap.rank() == 0) {
-    graph.verify_rows(0, graph.vertices());
     std::vector<Candidate> judged;
-    for (const auto& name : candidates) judged.push_back(judge(graph, name, bootstrap.size(), costs));
+    // The processes wait for this one, so it may use all cores. It is asked inside how many these are.
+    pool.run_unpinned([&] {
+      const int threads = graph::workers_or_default(0);
+      verify(graph, threads);
+      for (const auto& name : candidates)
+        judged.push_back(judge(graph, name, bootstrap.size(), costs, threads));
+    });
     const auto best =
         std::min_element(judged.begin(), judged.end(),
                          [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; }) -

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/worker_pool.h"
 #include "graph/graph_file.h"
 #include "launch/bootstrap.h"
 #include "plan/volume.h"
@@ -23,8 +24,10 @@ struct OwnershipChoice {
 
 /// Rank 0 counts distinct destinations (strategy `slots`) and edges of each process exactly, in one pass over
 /// the graph for each candidate; the best one has the shortest time of sending or computing, whichever is
-/// longer, of its most loaded process. Collective; throws Error.
-OwnershipChoice choose_ownership(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                                 const std::vector<std::string>& candidates, const OwnershipCosts& costs);
+/// longer, of its most loaded process. It counts on all cores that the maker of `pool` could use. Collective;
+/// throws Error.
+OwnershipChoice choose_ownership(launch::Bootstrap& bootstrap, const engine::WorkerPool& pool,
+                                 const graph::GraphFile& graph, const std::vector<std::string>& candidates,
+                                 const OwnershipCosts& costs);
 
 }  // namespace edgewire::kernels

@@ -144,13 +144,9 @@ class Writer {
   std::string text_;
 };
 
-}  // namespace
-
-std::string to_trace(const Profile& profile) { return Writer(profile).write(); }
-
 #ifndef EDGEWIRE_ZLIB
 std::string gzip(const std::string&) {
-  throw Error("this build writes no traces: it was made without zlib (zlib1g-dev)");
+  throw Error("this build cannot compress: it was made without zlib (zlib1g-dev); name the trace .json");
 }
 #else
 std::string gzip(const std::string& text) {
@@ -177,5 +173,13 @@ std::string gzip(const std::string& text) {
   return result;
 }
 #endif
+
+}  // namespace
+
+std::string to_trace(const Profile& profile) { return Writer(profile).write(); }
+
+std::string trace_for(const std::string& path, const Profile& profile) {
+  return path.ends_with(".gz") ? gzip(to_trace(profile)) : to_trace(profile);
+}
 
 }  // namespace edgewire::perf

@@ -67,7 +67,10 @@ class Mixed final : public Transport {
   bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept override {
     return of(peer).signal(lane, peer, kind, count);
   }
-  void ring_doorbell(int lane) noexcept override { net_->ring_doorbell(lane); }
+  void ring_doorbell(int lane) noexcept override {
+    shm_->ring_doorbell(lane);
+    net_->ring_doorbell(lane);
+  }
   bool poll() noexcept override {
     const bool well = net_->poll() && shm_->poll();
     last_look_.remember(arrivals());

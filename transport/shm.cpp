@@ -79,7 +79,7 @@ class Shm final : public Transport {
   std::uint64_t frame_bytes_to(int peer) const noexcept override { return lanes_.frame_bytes_to(peer); }
   bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override;
   bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept override;
-  void ring_doorbell(int) noexcept override {}
+  void ring_doorbell(int lane) noexcept override;
   bool poll() noexcept override;
   bool wait(std::chrono::microseconds timeout) noexcept override;
   std::uint64_t completed(int lane, int peer) const noexcept override;
@@ -104,6 +104,8 @@ class Shm final : public Transport {
   SendMemory send_memory_;
   LaneTable lanes_;
   std::vector<std::atomic<std::uint64_t>> completed_;  ///< of lane and peer; written by the lane's thread
+  /// [lane][peer]: a signal was raised and the peer not yet woken; used by the lane's thread.
+  std::vector<std::vector<std::uint8_t>> to_wake_;
   LastLook last_look_;
 };
 
@@ -112,7 +114,9 @@ Shm::Shm(const Settings& settings)
       lines_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.kinds)),
       regions_(static_cast<std::size_t>(settings.size)),
       lanes_(settings.lanes, settings.size),
-      completed_(static_cast<std::size_t>(settings.lanes) * static_cast<std::size_t>(settings.size)) {
+      completed_(static_cast<std::size_t>(settings.lanes) * static_cast<std::size_t>(settings.size)),
+      to_wake_(static_cast<std::size_t>(settings.lanes),
+               std::vector<std::uint8_t>(static_cast<std::size_t>(settings.size))) {
   if (getrandom(token_.data(), sizeof token_, 0) != sizeof token_)
     throw Error("the system gives no random bytes");
 }
@@ -181,11 +185,21 @@ bool Shm::write(int lane, int peer, std::size_t offset, std::span<const std::byt
   return true;
 }
 
-bool Shm::signal(int, int peer, int kind, std::uint64_t count) noexcept {
-  const Region& region = regions_[static_cast<std::size_t>(peer)];
-  raise(region.signals[line(settings_.rank, kind)].count, count);
-  region.header->wakeup.announce();
+/// Whoever polls sees it at once. Sleepers are woken at the doorbell, once for all signals before it: to wake
+/// them for each would cost more than the message.
+bool Shm::signal(int lane, int peer, int kind, std::uint64_t count) noexcept {
+  raise(regions_[static_cast<std::size_t>(peer)].signals[line(settings_.rank, kind)].count, count);
+  to_wake_[static_cast<std::size_t>(lane)][static_cast<std::size_t>(peer)] = 1;
   return true;
+}
+
+void Shm::ring_doorbell(int lane) noexcept {
+  auto& peers = to_wake_[static_cast<std::size_t>(lane)];
+  for (std::size_t peer = 0; peer < peers.size(); ++peer) {
+    if (peers[peer] == 0) continue;
+    peers[peer] = 0;
+    regions_[peer].header->wakeup.announce();
+  }
 }
 
 bool Shm::poll() noexcept {

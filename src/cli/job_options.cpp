@@ -188,8 +188,9 @@ void JobOptions::add_to(CLI::App& command) {
   command.add_option("--json", json_path, "write the run report as JSON, - for stdout");
   command.add_flag("--profile", profile, "say where the time went, and what limited the run");
   command.add_option("--profile-page", profile_path, "the same as an HTML page with charts");
-  command.add_option("--trace", trace_path,
-                     "what workers and chunks did, for trace viewers, as .json.gz (Chrome, Perfetto)");
+  command.add_option(
+      "--trace", trace_path,
+      "what workers and chunks did, as JSON for trace viewers (Chrome, Perfetto); compressed as .json.gz");
   command
       .add_option("--sample-interval", sample_interval_s,
                   "of a profile: seconds between looks at the machine")

@@ -169,7 +169,7 @@ void run(launch::Bootstrap& bootstrap, const Settings& settings) {
                                         report.workers, report.transport, report.strategy)));
       }
       if (!job_options.trace_path.empty())
-        write_whole(job_options.trace_path, perf::gzip(perf::to_trace(profile)));
+        write_whole(job_options.trace_path, perf::trace_for(job_options.trace_path, profile));
     }
   }
   std::vector<float> ranks;

@@ -52,8 +52,9 @@ void add_profile(CLI::App& app) {
       "Run a kernel and say where its time went: edgewire profile -o page.html -- pagerank GRAPH ...");
   auto arguments = std::make_shared<ProfileArguments>();
   command->add_option("-o,--output", arguments->page_path, "write an HTML page with charts");
-  command->add_option("--trace", arguments->trace_path,
-                      "write phases and chunks for trace viewers, as .json.gz (Chrome, Perfetto)");
+  command->add_option(
+      "--trace", arguments->trace_path,
+      "write phases and chunks as JSON for trace viewers (Chrome, Perfetto); compressed as .json.gz");
   command->add_option("--sample-interval", arguments->sample_interval,
                       "seconds between looks at the machine");
   command->add_option("run", arguments->words, "behind --: a kernel and its options")->required();

@@ -195,4 +195,17 @@ void WorkerPool::unpin_this_thread() const noexcept {
   if (state_->caller != std::thread::id{}) sched_setaffinity(0, sizeof(cpu_set_t), &state_->callers_cpus);
 }
 
+void WorkerPool::run_unpinned(const std::function<void()>& work) const {
+  std::exception_ptr thrown;
+  std::thread([&]() noexcept {
+    unpin_this_thread();
+    try {
+      work();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  }).join();
+  if (thrown) std::rethrow_exception(thrown);
+}
+
 }  // namespace edgewire::engine

@@ -34,6 +34,10 @@ class WorkerPool {
 
   /// For a helper thread that a worker started: lets it run on all cores that the maker of the pool had.
   void unpin_this_thread() const noexcept;
+  /// Runs `work` in a thread of its own, unpinned as above, and returns when it has ended. Threads that
+  /// `work` starts may use all those cores, too. For steps that count their own threads while the pool is
+  /// idle. Rethrows what `work` throws.
+  void run_unpinned(const std::function<void()>& work) const;
 
  private:
   struct State;

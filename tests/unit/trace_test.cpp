@@ -8,6 +8,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "error.h"
+
 namespace edgewire::perf {
 namespace {
 
@@ -58,13 +60,21 @@ std::string inflated(const std::string& file) {
   inflateEnd(&stream);
   return text;
 }
-std::string through_gzip(const std::string& text) { return inflated(gzip(text)); }
-#else
-std::string through_gzip(const std::string& text) { return text; }
 #endif
 
+TEST_CASE("a trace is JSON, and compressed when its name says so") {
+  const auto profile = two_ranks();
+  CHECK(trace_for("run.json", profile) == to_trace(profile));
+  CHECK(trace_for("run.gz.json", profile) == to_trace(profile));
+#ifdef EDGEWIRE_ZLIB
+  CHECK(inflated(trace_for("run.json.gz", profile)) == to_trace(profile));
+#else
+  CHECK_THROWS_AS(trace_for("run.json.gz", profile), Error);
+#endif
+}
+
 TEST_CASE("a trace read back holds phases, chunks' lives and samples on one clock") {
-  const auto trace = nlohmann::json::parse(through_gzip(to_trace(two_ranks())));
+  const auto trace = nlohmann::json::parse(to_trace(two_ranks()));
   std::map<std::string, std::vector<nlohmann::json>> by_kind;
   for (const auto& event : trace["traceEvents"]) by_kind[event["ph"]].push_back(event);
 

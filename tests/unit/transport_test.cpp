@@ -358,6 +358,24 @@ TEST_CASE("inside a host shared memory, between hosts TCP, in one job") {
   CHECK_THROWS_AS(create("shm+tcp", {0, 2, 1, 1, std::string(32, 's'), "", 1, &health, {}, {}, {}}), Error);
 }
 
+TEST_CASE("shared memory wakes a peer once a doorbell, however many signals stand before it") {
+  for (const char* backend : {"shm", "shm+tcp"}) {
+    CAPTURE(backend);
+    const Job job = make_job({backend, 0}, 3, 100);  // shm+tcp: 0 | 1 2
+    const auto& receiver = *job[2]->transport;
+    const std::uint32_t before = receiver.arrivals();
+    for (std::uint64_t count = 1; count <= 100; ++count) {
+      job[1]->signal(0, 2, 0, count);
+      REQUIRE(receiver.signalled(1, 0) == count);  // who polls need not wait for the doorbell
+    }
+    CHECK(receiver.arrivals() == before);
+    job[1]->transport->ring_doorbell(0);
+    CHECK(receiver.arrivals() == before + 1);
+    job[1]->transport->ring_doorbell(0);
+    CHECK(receiver.arrivals() == before + 1);
+  }
+}
+
 TEST_CASE("backends are listed, and those that cannot be used say why") {
   Health health;
   Settings settings;

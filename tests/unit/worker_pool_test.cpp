@@ -118,6 +118,27 @@ TEST_CASE("an exception frees the workers that wait in a barrier") {
   }
 }
 
+/// CPUs that this thread may run on.
+int cpus_here() {
+  cpu_set_t cpus;
+  REQUIRE(sched_getaffinity(0, sizeof cpus, &cpus) == 0);
+  return CPU_COUNT(&cpus);
+}
+
+TEST_CASE("what runs unpinned, and the threads that it starts, may use all CPUs that the pool's maker had") {
+  const int before = cpus_here();
+  const WorkerPool pool(places(1));
+  int inside = 0, of_its_thread = 0;
+  pool.run_unpinned([&] {
+    inside = cpus_here();
+    std::thread([&] { of_its_thread = cpus_here(); }).join();
+  });
+  CHECK(inside == before);
+  CHECK(of_its_thread == before);
+  CHECK(cpus_here() == 1);  // the caller stays where it was
+  CHECK_THROWS_WITH_AS(pool.run_unpinned([] { throw Error("full"); }), "full", Error);
+}
+
 TEST_CASE("for_each stops handing out after an exception") {
   WorkerPool pool(places(2));
   std::atomic<std::uint64_t> calls{0};
