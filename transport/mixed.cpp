@@ -1,6 +1,7 @@
-// Every call goes to the backend of its peer. The region is the one of shared memory, and the network's
-// backend receives into it. Who waits sleeps in the network's, in slices so short that news in shared memory
-// are not late.
+// Two backends in one: shared memory for peers on this host, a network backend for all others. Each call goes
+// to the backend of its peer. Both use one region: shared memory makes it, and the network backend receives
+// into it. A thread that waits sleeps in the network backend, in short slices. Between slices it looks for
+// arrivals in shared memory, so that they are not seen late.
 #include "transport/mixed.h"
 
 #include <fmt/core.h>
@@ -42,7 +43,7 @@ class Mixed final : public Transport {
     net_ = create(network_, settings_);
     return net_->expose(bytes, parts);
   }
-  /// The network's, and behind it that of shared memory, whose length is known.
+  /// The blob of the network backend, then the blob of shared memory, whose length is known.
   std::string blob() const override { return net_->blob() + shm_->blob(); }
   void connect(std::span<const std::string> blobs) override {
     const std::size_t tail = shm_->blob().size();
@@ -115,10 +116,10 @@ class Mixed final : public Transport {
   Transport& of(int peer) const noexcept { return local_[static_cast<std::size_t>(peer)] ? *shm_ : *net_; }
 
   std::string network_, name_;
-  Settings settings_;        ///< of the network's backend
+  Settings settings_;        ///< of the network backend
   std::vector<bool> local_;  ///< [p]: on this host
   std::unique_ptr<Transport> shm_;
-  std::unique_ptr<Transport> net_;  ///< ends before shm_, whose region it uses
+  std::unique_ptr<Transport> net_;  ///< declared after shm_, so destroyed before it: it uses its region
   LastLook last_look_;
 };
 

@@ -4,7 +4,8 @@
 
 namespace edgewire::transport {
 
-// What epoll gives back for what is not a link; links have their index.
+// epoll returns a tag with each event. The tag of a link is its index. These two tags are for the event file
+// descriptor that wakes a sleeping thread, and for the listening socket.
 constexpr std::uint64_t kWakeTag = ~std::uint64_t{0};
 constexpr std::uint64_t kListenerTag = kWakeTag - 1;
 

@@ -5,29 +5,31 @@
 
 namespace edgewire::transport {
 
-/// Which frames of a socket may be reused while the system still sends some of them from our memory
-/// (MSG_ZEROCOPY, see the kernel's msg_zerocopy.rst). It numbers such calls from 0 and tells ranges of
-/// numbers that are done, in any order.
+/// Tracks zero-copy sends of one socket (MSG_ZEROCOPY, see msg_zerocopy.rst of the kernel). After such a call
+/// the kernel still reads our memory, so the memory must not change yet. The kernel numbers the calls from 0.
+/// Later it reports ranges of numbers that are done, in any order. This class says which frames may be
+/// reused.
 class ZeroCopyCalls {
  public:
   explicit ZeroCopyCalls(std::uint32_t first = 0) noexcept : oldest_(first), next_(first) {}
 
-  /// What a socket has taken, ever.
+  /// How much a socket has accepted since its start.
   struct Position {
-    std::uint64_t frames = 0;  ///< whole ones
-    std::uint64_t writes = 0;  ///< that these frames end
+    std::uint64_t frames = 0;  ///< complete frames
+    std::uint64_t writes = 0;  ///< writes whose last frame is among these
   };
 
+  /// Too many calls are not done: send without zero copy.
   bool full() const noexcept { return next_ - oldest_ == kCalls; }
-  /// One more call, which has taken something; `before` it this much was taken.
+  /// Adds a call that has sent something. `before`: the position before this call.
   void add(Position before) noexcept { calls_[next_++ % kCalls] = {before, false}; }
-  /// Ignores numbers that are not under way.
+  /// The kernel says that calls first..last are done. Numbers of other calls are ignored.
   void done(std::uint32_t first, std::uint32_t last) noexcept {
     for (std::uint32_t i = 0; i < next_ - oldest_; ++i)
       if (oldest_ + i - first <= last - first) calls_[(oldest_ + i) % kCalls].done = true;
     while (oldest_ != next_ && calls_[oldest_ % kCalls].done) ++oldest_;
   }
-  /// What may be reused, of all that was taken `now`.
+  /// The position up to which memory may be reused. `now`: the current position.
   Position reusable(Position now) const noexcept {
     return oldest_ == next_ ? now : calls_[oldest_ % kCalls].before;
   }
@@ -40,8 +42,8 @@ class ZeroCopyCalls {
   };
 
   std::array<Call, kCalls> calls_;
-  std::uint32_t oldest_;  ///< not done; numbers wrap around, as the system's do
-  std::uint32_t next_;
+  std::uint32_t oldest_;  ///< the oldest call that is not done; numbers wrap around, like the kernel's
+  std::uint32_t next_;    ///< number of the next call
 };
 
 }  // namespace edgewire::transport

@@ -10,8 +10,8 @@
 
 namespace edgewire::plan {
 
-/// A bit a number, so that what is asked for often stays in the caches. Several threads may set() bits at
-/// once; all else is for the time when none does.
+/// One bit for each number, so that much of the set stays in the caches. Several threads may call set() at
+/// the same time; meanwhile nothing else may be called.
 class Bits {
  public:
   explicit Bits(std::uint64_t size) : words_((size + 63) / 64) {}
@@ -31,7 +31,7 @@ class Bits {
   bool test(std::uint64_t bit) const noexcept { return (words_[bit >> 6] >> (bit & 63) & 1) != 0; }
   std::uint64_t word(std::uint64_t index) const noexcept { return words_[index]; }
   std::uint64_t words() const noexcept { return words_.size(); }
-  /// All that are set, ascending; less than 2^32.
+  /// All numbers that are set, ascending; fewer than 2^32.
   std::vector<std::uint32_t> members() const {
     std::vector<std::uint32_t> all;
     for (std::size_t w = 0; w < words_.size(); ++w)
@@ -39,7 +39,7 @@ class Bits {
         all.push_back(static_cast<std::uint32_t>(w * 64 + static_cast<unsigned>(std::countr_zero(left))));
     return all;
   }
-  /// Numbers that copy_others() may write, with any value, behind those that were asked for.
+  /// copy_others() may write so many numbers, of any value, after its result.
   static constexpr std::size_t kSlack = 16;
   /// Copies the numbers that are not set, in their order, and returns the end of the copies. `out` has room
   /// for all numbers and kSlack more.

@@ -1,5 +1,5 @@
-// Columns of destinations: how they are cut, and the addresses of destinations in them: the column in the
-// upper 16 bits, the place in the column in the lower ones.
+// Cuts destinations into columns. The address of a destination has the column in its upper 16 bits and the
+// offset in the column in its lower 16 bits.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +11,12 @@ namespace edgewire::plan {
 
 inline constexpr std::uint32_t kOffsetBits = 16;
 
-/// Destinations whose edges are counted together; columns begin at multiples of it, or where `begin` says.
+/// Edges are counted for so many destinations together. A column begins at a multiple of it, or at `begin`.
 inline constexpr std::uint32_t kColumnGranule = 64;
 
-/// Appends the bounds of the columns of destinations [begin, end), bounds.back() being `begin`: at most
-/// `width` wide, and with at most `most_edges` edges where a granule has no more. counts[destination /
-/// kColumnGranule]: edges of a granule.
+/// Cuts the destinations [begin, end) into columns and appends their bounds; bounds.back() must be `begin`. A
+/// column has at most `width` destinations and at most `most_edges` edges, unless one granule alone has more.
+/// counts[destination / kColumnGranule]: number of edges of a granule.
 inline void cut_columns(std::vector<std::uint32_t>& bounds, std::uint32_t begin, std::uint32_t end,
                         std::uint32_t width, std::uint64_t most_edges,
                         std::span<const std::uint64_t> counts) {
@@ -34,7 +34,7 @@ inline void cut_columns(std::vector<std::uint32_t>& bounds, std::uint32_t begin,
   if (end > begin) bounds.push_back(end);
 }
 
-/// Knows the address of every destination. Column c is [bounds[c], bounds[c + 1]), not empty and at most 2^16
+/// Computes the address of a destination. Column c is [bounds[c], bounds[c + 1]), not empty and at most 2^16
 /// wide; there are at most 2^16 columns.
 class ColumnAddresses {
  public:
@@ -54,7 +54,8 @@ class ColumnAddresses {
  private:
   static constexpr std::uint32_t kBlockBits = 6;
   std::vector<std::uint32_t> bounds_;
-  std::vector<std::uint32_t> columns_;  ///< [destination >> kBlockBits]: of the first of them
+  std::vector<std::uint32_t>
+      columns_;  ///< [destination >> kBlockBits]: column of the block's first destination
 };
 
 }  // namespace edgewire::plan

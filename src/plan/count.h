@@ -1,4 +1,4 @@
-// What each process must send to each other one, counted exactly in passes over the graph.
+// Counts exactly, in passes over the graph, what each process must send to each other one.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@ struct Rows {
 
 struct CountOptions {
   int workers = 1;  ///< of a process; worker w computes the sources whose local number is w modulo this
-  int threads = 1;  ///< that count
+  int threads = 1;  ///< threads that do the counting
   std::uint64_t memory_bytes = std::uint64_t{4}
-                               << 30;  ///< what a count may use beside the graph and its result
+                               << 30;  ///< memory for counting, beside the graph and the result
 };
 
-/// Values between processes that own vertices and compute the edges that leave them. The diagonals hold what
-/// a process has for itself.
+/// Values between processes if each computes the edges that leave its vertices. The diagonals have what a
+/// process sends to itself.
 struct OwnedTraffic {
   Traffic edges;    ///< strategy `edge`
   Traffic worker;   ///< distinct destinations of each worker
@@ -36,26 +36,25 @@ struct OwnedTraffic {
   std::uint32_t passes = 0;  ///< over the graph: 1 unless memory is short
 };
 
-/// One bit for each destination, process and worker, (workers + 1) x processes x vertices in all. When that
-/// is more than `memory_bytes`, takes one range of destinations after the other, with one pass over the rows
-/// for each.
+/// Needs (workers + 1) x processes x vertices bits of memory. If that is more than `memory_bytes`, it counts
+/// one range of destinations after the other, with one pass over the rows for each.
 OwnedTraffic count_owned(const Rows& rows, const Ownership& ownership, const CountOptions& options);
 
 struct CoverTraffic {
-  Traffic values;              ///< mirrors and sums; nothing on the diagonal
+  Traffic values;              ///< mirrors and partial sums; nothing on the diagonal
   Traffic moved_edges;         ///< edges that move from the source's process to the destination's
   std::uint64_t matching = 0;  ///< lower bound of all values
   std::uint64_t memory_bytes = 0;
   double core_seconds =
-      0;  ///< computing time of all threads: what planning costs, divided by the job's cores
+      0;  ///< computing time of all threads; divided by the cores of the job: the time of planning
 
   double gap(std::uint64_t values_total) const noexcept {
     return matching == 0 ? 0 : static_cast<double>(values_total) / static_cast<double>(matching) - 1;
   }
 };
 
-/// Covers the edges of every ordered pair; `edges` from count_owned(). Throws Error when the largest pair
-/// does not fit into `memory_bytes`.
+/// Computes a cover of the edges of each ordered pair of processes. `edges` as count_owned() returns them.
+/// Throws Error when the largest pair does not fit in `memory_bytes`.
 CoverTraffic count_cover(const Rows& rows, const Ownership& ownership, const Traffic& edges,
                          const CountOptions& options);
 

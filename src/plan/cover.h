@@ -9,8 +9,8 @@
 
 namespace edgewire::plan {
 
-/// The edges from one vertex of a process p to those of a process q: local numbers at q. Not empty; duplicate
-/// edges are harmless.
+/// The edges from one vertex of process p to the vertices of process q, as local numbers at q. Not empty.
+/// Duplicate edges do no harm.
 struct PairRow {
   const std::uint32_t* targets = nullptr;
   std::uint32_t edges = 0;
@@ -28,24 +28,27 @@ struct PairEdges {
 
 inline constexpr std::uint32_t kUntilMinimum = std::numeric_limits<std::uint32_t>::max();
 
-inline constexpr std::uint32_t kAffordable = kUntilMinimum - 1;  ///< 4, or as many as look at 2^24 edges
+inline constexpr std::uint32_t kAffordable =
+    kUntilMinimum - 1;  ///< 4 rounds, or as many as look at 2^24 edges
 
 struct CoverOptions {
-  /// Rounds of search, each of which looks at an edge a few times. They stop by themselves when the cover is
-  /// minimum: after one or two on the skewed graphs that were tried. On large random ones with two to three
-  /// edges a vertex the first round leaves a gap of 2 %, the fourth one of 1.5 %, the eighth one of 1.2 %.
+  /// Rounds of search at most. A round looks at each edge a few times. The search ends when the cover is
+  /// minimum: on the skewed graphs that were tried after one or two rounds. On large random graphs with two
+  /// to three edges a vertex, the gap is 2 % after the first round, 1.5 % after the fourth and 1.2 % after
+  /// the eighth.
   std::uint32_t max_rounds = kAffordable;
 };
 
-/// Every edge has its source among the mirrors or its destination among the sums (or both).
+/// For each edge, its source is among the mirrors or its destination among the sums (the partial sums that
+/// are sent), or both.
 struct PairCover {
   std::vector<std::uint32_t> mirrors;  ///< local numbers of sources, ascending
   std::vector<std::uint32_t> sums;     ///< local numbers of destinations, ascending
-  /// Edges without a common end that were found: no cover has fewer values.
+  /// Number of edges without a common end that were found. No cover has fewer values than this.
   std::uint64_t matching = 0;
   // Found by count_moved() or PairCovers:
-  std::uint64_t moved_edges = 0;  ///< only their source is in the cover: the receiver computes them
-  std::uint64_t free_edges = 0;   ///< covered twice: either process can compute them
+  std::uint64_t moved_edges = 0;  ///< edges with only their source in the cover: the receiver computes them
+  std::uint64_t free_edges = 0;   ///< edges with both ends in the cover: either process can compute them
 
   std::uint64_t values() const noexcept { return mirrors.size() + sums.size(); }
   /// How far the cover may be from the minimum, as a fraction of it; 0: it is the minimum.
@@ -55,27 +58,29 @@ struct PairCover {
   }
 };
 
-/// A maximum matching and from it, by Koenig's theorem, a minimum vertex cover; never more values than
-/// sources or destinations. In four steps:
-/// - a source with one destination is a leaf: some minimum cover has that destination, which then covers all
-/// its
-///   edges, so that other sources become leaves (Karp and Sipser: Maximum matchings in sparse random graphs,
-///   1981). On skewed graphs five of six sources are done with then;
-/// - match the others greedily;
-/// - one round of depth-first searches with lookahead from the sources left over (Pothen and Fan: Computing
-///   the block triangular form of a sparse matrix, 1990). A search that fails without meeting another search
-///   proves that none of what it saw will ever be on an augmenting path, so it is never looked at again. Most
-///   graphs are done here;
-/// - more such rounds for the sources whose searches are still open. A round that finds nothing proves that
-///   there is nothing left.
-/// Koenig's alternating trees are what the failed searches saw. If rounds run out, the open sources go into
-/// the cover: it stays a cover, and the gap is their number.
+/// Computes a maximum matching and from it, by Koenig's theorem, a minimum vertex cover. The cover never has
+/// more values than there are sources, or destinations. It takes four steps:
+/// 1. Leaves. A source with a single destination is a leaf. Some minimum cover contains that destination. It
+/// then
+///    covers all its edges, so other sources become leaves (Karp and Sipser: Maximum matchings in sparse
+///    random graphs, 1981). On skewed graphs this finishes five of six sources.
+/// 2. Match the other sources greedily.
+/// 3. One round of depth-first searches with lookahead from the unmatched sources (Pothen and Fan: Computing
+/// the
+///    block triangular form of a sparse matrix, 1990). Suppose that a search fails and has touched no other
+///    search. Then no vertex that it visited can be on an augmenting path, so these vertices are never
+///    visited again. Most graphs are finished here.
+/// 4. More such rounds for the sources whose searches are still open. If a round finds nothing, the matching
+/// is
+///    maximum.
+/// The vertices that failed searches visited are Koenig's alternating trees. If the rounds run out, the open
+/// sources go into the cover. It is then still a cover, and the gap is at most their number.
 ///
 /// Time: O(edges x rounds). Serial and deterministic. Memory beside the result: at most 32 bytes for each
 /// row, 8 for each destination, and two bits for each vertex. Throws Error when there is no memory.
 PairCover minimum_cover(const PairEdges& edges, const CoverOptions& options = {});
 
-/// Fills in moved_edges and free_edges.
+/// Sets cover.moved_edges and cover.free_edges.
 void count_moved(const PairEdges& edges, PairCover& cover);
 
 }  // namespace edgewire::plan

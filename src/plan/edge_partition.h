@@ -1,5 +1,5 @@
-// Processes that hold edges rather than vertices: blocks of the edge matrix, along the Hilbert curve or on a
-// grid.
+// Partitions of the edges instead of the vertices: each process holds blocks of the edge matrix, along the
+// Hilbert curve or on a grid.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace edgewire::plan {
 
-/// The edge matrix in square cells, at most 1024 x 1024, and the edges of each.
+/// Divides the edge matrix into square cells, at most 1024 x 1024, and counts the edges of each.
 class Cells {
  public:
   static constexpr unsigned kMostSideBits = 10;
@@ -29,10 +29,11 @@ class Cells {
   std::vector<std::uint64_t> counts_;
 };
 
-/// The process that computes each edge, by its cell.
+/// Says which process holds, and so computes, each edge. All edges of a cell are in one process.
 class EdgePartition {
  public:
-  /// Stretches of the Hilbert curve over the cells, with about the same number of edges each.
+  /// Each process holds a contiguous part of the Hilbert curve over the cells, with about the same number of
+  /// edges.
   static EdgePartition hilbert(const Cells& cells, int processes);
   /// R bands of sources x C bands of destinations, R x C = processes, as square as that allows. Bands have
   /// about the same number of edges each.
@@ -40,7 +41,7 @@ class EdgePartition {
 
   int processes() const noexcept { return processes_; }
   unsigned shift() const noexcept { return shift_; }
-  /// Holders of the cells in the row of cells of `source`, by column.
+  /// [column of cells]: the process that holds that cell, in the row of cells of `source`.
   const std::uint16_t* row(std::uint32_t source) const noexcept {
     return holders_.data() + (static_cast<std::size_t>(source >> shift_) << side_bits_);
   }
@@ -70,10 +71,10 @@ struct PartitionedTraffic {
   std::uint32_t passes = 0;
 };
 
-/// A vertex is owned by one of the processes that hold both edges that leave it and edges that reach it, or
-/// else by one that holds any: that is the owner which makes the fewest values. Of those the one that owns
-/// fewest so far. Memory: 2 bits for each vertex and process (rounded up to 64 processes); in several passes
-/// when that is more than `memory_bytes`.
+/// Chooses as owner of a vertex a process that holds both out-edges and in-edges of it, or else one that
+/// holds any edge of it: that makes the fewest values. If several qualify, it takes the one that owns the
+/// fewest vertices so far. Memory: 2 bits for each vertex and process, rounded up to 64 processes. If that is
+/// more than `memory_bytes`, it makes several passes.
 PartitionedTraffic count_partitioned(const Rows& rows, const EdgePartition& partition,
                                      const CountOptions& options);
 

@@ -1,4 +1,4 @@
-// What one process sends: for each peer the destinations that its edges reach there, in which slots.
+// The exchange plan of one process: which values it sends to each peer, and in which slots.
 #pragma once
 
 #include <cstdint>
@@ -17,93 +17,98 @@
 
 namespace edgewire::plan {
 
-/// Values of one kind that go to one peer in every iteration, each into its slot. Every peer has `lists`
-/// streams: for strategy `worker` one for each worker, for `cover` its sums and its mirrors, else one.
+/// The values of one kind that go to one peer in every iteration. Each has its slot. Strategy `worker` has
+/// one stream for each worker and peer. Strategy `cover` has two for each peer: partial sums, then mirrors.
+/// All other strategies have one.
 struct Stream {
   int peer = 0;
-  int list = 0;
-  bool mirrors = false;                 ///< source values instead of sums
-  std::uint32_t entries = 0;            ///< distinct destinations, or mirrors
-  std::uint32_t slots = 0;              ///< values sent; `edge`: one for each edge, else as entries
-  std::uint32_t first_destination = 0;  ///< of sums: slot s is destination first_destination + s
+  int list = 0;               ///< number of the stream among those to this peer
+  bool mirrors = false;       ///< source values instead of partial sums
+  std::uint32_t entries = 0;  ///< distinct destinations, or mirrors
+  std::uint32_t slots = 0;    ///< values sent: one for each entry; strategy `edge`: one for each edge
+  std::uint32_t first_destination = 0;  ///< partial sums: slot s is destination first_destination + s
 };
 
-/// Streams to each peer.
+/// Number of streams to each peer.
 constexpr int streams_per_peer(Strategy strategy, int workers) noexcept {
   return strategy == Strategy::worker ? workers : strategy == Strategy::cover ? 2 : 1;
 }
 
-/// How the receiver orders the entries of a stream: by index in its own layout.
+/// The order in which the receiver wants the entries of a stream: by index in its layout.
 struct Arrivals {
   std::vector<std::uint32_t> targets;    ///< [slot]: index of the owned vertex; ascending
   std::vector<std::uint32_t> positions;  ///< [entry]: its position among the stream's entries, for the sender
 };
 
-/// The receiver's side: `entries[e]` is the local number of entry e, `slots_of[e]` its number of slots
-/// (empty: one each). Throws Error naming the peer when a local number is out of range or comes twice.
+/// Called by the receiver. entries[e]: local number of entry e. slots_of[e]: its number of slots; empty: one
+/// each. Throws Error that names the peer when a local number is out of range or occurs twice.
 Arrivals order_arrivals(const OwnedVertices& owned, std::span<const std::uint32_t> entries,
                         std::span<const std::uint32_t> slots_of, int peer);
 
-/// The sender's side. The destinations of a process are numbered [owned vertices by index][slots of stream
-/// 0][of stream 1]... Made in two steps, because the receiver chooses the order of the slots: construct,
-/// exchange entries for positions (order_arrivals), then place() and finish(). After that all calls are const
-/// and thread safe.
+/// The plan of the sender. It numbers all destinations of the process: first the owned vertices by index,
+/// then the slots of stream 0, of stream 1, and so on.
+///
+/// The receiver chooses the order of the slots, so the plan is made in steps: construct it; send the entries
+/// of each stream to the receiver, which returns their positions (order_arrivals()); then call place() for
+/// each stream, and finish(). After that all calls are const and thread safe.
 class ExchangePlan {
  public:
-  /// Reads all edges of owned vertices, twice for strategy `edge`. Takes 4 bytes for each vertex of the graph
-  /// (and worker, for strategy `worker`) in a job of several processes. Throws Error.
+  /// Reads all edges of owned vertices; twice for strategy `edge`. In a job of several processes it takes 4
+  /// bytes for each vertex of the graph; for strategy `worker`, 4 for each vertex and worker. Throws Error.
   ExchangePlan(const graph::GraphFile& graph, const Ownership& ownership, int rank,
                const OwnedVertices& owned, Strategy strategy, int workers, const ForEach& for_each);
 
   std::span<const Stream> streams() const noexcept { return streams_; }
-  /// [entry] of sums: local number at the peer, ascending.
+  /// [entry] of a stream of partial sums: local number at the peer, ascending.
   const std::vector<std::uint32_t>& entries(std::size_t stream) const noexcept { return entries_[stream]; }
-  /// [slot] of the mirrors for a peer: index of the owned vertex, ascending. Empty unless strategy `cover`.
+  /// [slot] of the mirrors for a peer: index of the owned vertex, ascending. Only for strategy `cover`, else
+  /// empty.
   std::span<const std::uint32_t> mirrors(int peer) const noexcept;
-  /// [peer]; none unless strategy `cover`, or in a job of one process.
+  /// [peer]: its cover. Only for strategy `cover` in a job of several processes, else none.
   const PairCovers& covers() const noexcept { return covers_; }
-  /// Strategy `cover`: what each peer computes for this process, and about free_edges[peer] of the free
-  /// edges. Before anything is read.
+  /// Strategy `cover`: moves edges to the peers, which then compute them: those that must move, and about
+  /// free_edges[peer] of the free ones (see PairCover). Call it before read().
   void move_edges(std::span<const std::uint64_t> free_edges, const ForEach& for_each);
-  /// Of a peer; none unless strategy `cover`.
+  /// The edges that were moved to the peer. Only for strategy `cover`, else none.
   std::span<const std::uint32_t> moved(int peer) const noexcept;
-  /// Over all peers; see PairCover. 0 unless strategy `cover`.
+  /// The sum of PairCover::matching over all peers. Only for strategy `cover`, else 0.
   std::uint64_t matching() const noexcept;
-  /// [entry]: number of slots; only for strategy `edge`.
+  /// [entry]: number of slots. Only for strategy `edge`.
   std::span<const std::uint32_t> slots_of(std::size_t stream) const noexcept;
   void place(std::size_t stream, std::span<const std::uint32_t> positions);
   void finish(const ForEach& for_each);
 
-  /// [slot]: local number at the peer, what travels as id.
+  /// [slot]: local number at the peer, which is sent as id.
   std::vector<std::uint32_t> slot_ids(std::size_t stream) const;
-  /// [slot]: index of the owned vertex whose value travels there; only for strategy `edge`.
+  /// [slot]: index of the owned vertex whose value is sent. Only for strategy `edge`.
   std::span<const std::uint32_t> slot_sources(std::size_t stream) const noexcept;
   std::uint32_t sources() const noexcept { return owned_.count(); }
   std::uint64_t edges() const noexcept { return owned_.edges(); }
-  /// Edges of owned vertices with indexes [first, last), as OwnedVertices; with `cover` more than read()
-  /// gives.
+  /// The number of edges of the owned vertices with indexes [first, last), as OwnedVertices::edges(). With
+  /// `cover` read() returns fewer, since some have moved.
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
     return owned_.edges(first, last);
   }
   std::uint32_t destinations() const noexcept { return destinations_; }
-  /// Destinations (after address_by_column(): their addresses) of the edges of owned vertices [first, last)
-  /// that this process computes (`edge`: only those to owned vertices, see slot_sources()), at most kRowBlock
-  /// and starting at a multiple of it, in order of their indexes; ends[i]: number of them up to and including
-  /// vertex first+i. Overwrites both.
+  /// Reads the edges of the owned vertices with indexes [first, last), at most kRowBlock of them; `first` is
+  /// a multiple of kRowBlock. Sets `destinations` to the destinations of these edges, vertex by vertex; after
+  /// address_by_column() to their addresses. Sets ends[i] to the number of destinations up to and including
+  /// those of vertex first + i. Leaves out edges that peers compute. For strategy `edge` it also leaves out
+  /// all edges to peers, see slot_sources().
   static constexpr std::uint32_t kRowBlock = 64;
   void read(std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
             std::vector<std::uint32_t>& ends) const;
-  /// Cuts the destinations into columns of at most `width`, so that none holds edges of two peers and none
+  /// Cuts the destinations into columns of at most `width` destinations. No column has edges to two peers, or
   /// many more than `edges_per_column` edges (estimated from every sixteenth block of rows). Returns the
-  /// bounds: columns + 1 of them.
+  /// bounds, one more than there are columns.
   std::vector<std::uint32_t> cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
                                          const ForEach& for_each) const;
-  /// From now on read() gives addresses, see ColumnAddresses; `bounds` as cut_columns() gave them. In a job
-  /// of one process borrows the indexes of `own`, the vertices of this plan. Throws Error when there are too
-  /// many columns.
+  /// From now on read() returns addresses, see ColumnAddresses. `bounds` as cut_columns() returned them.
+  /// `owned`: the vertices of this plan; a job of one process borrows their indexes. Throws Error when there
+  /// are too many columns.
   void address_by_column(std::span<const std::uint32_t> bounds, OwnedVertices& owned,
                          const ForEach& for_each);
-  /// Gives back what address_by_column() borrowed. Nothing can be read any more.
+  /// Returns what address_by_column() has borrowed. After that read() must not be called.
   void return_indexes(std::span<const std::uint32_t> bounds, OwnedVertices& owned, const ForEach& for_each);
   /// [local number]: destination or address of the owned vertex. Not for strategy `worker`, nor in a job of
   /// one process.
@@ -125,17 +130,17 @@ class ExchangePlan {
   std::uint32_t rank_;
   Strategy strategy_;
   std::size_t workers_;
-  std::uint32_t lists_;  ///< of sums, to each peer
+  std::uint32_t lists_;  ///< streams of partial sums to each peer
   PairCovers covers_;
   std::vector<MovedEdges> moved_;  ///< [peer], strategy `cover`
-  /// [peer]: indexes of sources whose free edges move there, too; behind the last peer: to any of them.
+  /// [peer]: indexes of the sources whose free edges move to it. One more after the last peer: to any peer.
   std::vector<Bits> whole_;
   std::vector<Stream> streams_;                       ///< [peer * streams_per_peer + list]
   std::vector<std::vector<std::uint32_t>> entries_;   ///< [stream]
   std::vector<std::vector<std::uint32_t>> slots_of_;  ///< [stream][entry], strategy `edge`
-  /// [list][vertex]: its (first) destination or address, for edges of this list; before finish(), of remote
-  /// ones, the entry and then its position. Empty in a job of one process before address_by_column(): there,
-  /// the index.
+  /// [list][vertex]: the (first) destination or address of the vertex, for edges of this list. Before
+  /// finish(), a vertex of another process has its entry here, and after place() its position. A job of one
+  /// process leaves this empty until address_by_column(), and uses the indexes.
   std::vector<topology::PageVector<std::uint32_t>> destination_of_;
   std::vector<std::uint32_t> slot_sources_;  ///< strategy `edge`: [slot of all streams]
   std::uint32_t first_remote_;               ///< destination or address

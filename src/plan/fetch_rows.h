@@ -1,4 +1,4 @@
-// Rows that lie anywhere in the file are asked for before they are read.
+// Prefetches rows that are scattered over the file.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,8 @@
 
 namespace edgewire::plan {
 
-/// Asks for the rows of the vertices, side by side; the processor sees the rest of long ones coming.
+/// Prefetches the start of each vertex's row, all rows at the same time. The processor itself prefetches the
+/// rest of long rows.
 inline void fetch_rows(const graph::GraphFile& graph, std::span<const std::uint32_t> vertices) noexcept {
   constexpr std::uint64_t kLine = 64 / sizeof(std::uint32_t), kLines = 8;
   const auto offsets = graph.offsets();

@@ -1,4 +1,4 @@
-// Tables that are larger than the caches.
+// Looks up numbers in tables that are larger than the caches.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@ namespace edgewire::plan {
 
 inline constexpr std::size_t kLookUpAhead = 256;
 
-/// Replaces each number by its table entry. Entries are asked for early, into the L2 cache: half the time of
-/// the L1 cache as goal (measured on Zen 4).
+/// Replaces each number by its table entry. Prefetches the entries into the L2 cache. That takes half the
+/// time of prefetching into the L1 cache (measured on Zen 4).
 inline void look_up(std::span<const std::uint32_t> table, std::span<std::uint32_t> numbers) {
   const std::size_t ahead = std::min(numbers.size(), kLookUpAhead);
   const auto ask = [&](std::uint32_t number) { __builtin_prefetch(&table[number], 0, 2); };
@@ -22,8 +22,9 @@ inline void look_up(std::span<const std::uint32_t> table, std::span<std::uint32_
   for (auto& number : numbers.last(ahead)) number = table[number];
 }
 
-/// As look_up(), and removes the numbers whose entry is not below `limit` from the rows that end at `ends`,
-/// which become the new ends. Behind the numbers kLookUpAhead more can be read, with any value.
+/// As look_up(), for rows of numbers that end at `ends`. It also removes the numbers whose entry is not below
+/// `limit`, and sets `ends` to the new ends. It reads kLookUpAhead numbers, of any value, behind the last
+/// row.
 inline void look_up_below(std::uint32_t limit, std::span<const std::uint32_t> table, std::uint32_t* numbers,
                           std::span<std::uint32_t> ends) {
   std::uint32_t* next = numbers;

@@ -1,4 +1,4 @@
-// Edges whose source is mirrored, on their way to the process that computes them.
+// Edges whose source is mirrored at a peer, and which that peer computes.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +9,19 @@
 
 namespace edgewire::plan {
 
-/// What a peer gets to compute: of each mirror that has such edges its number among the mirrors, how many
-/// they are, and the local numbers of their destinations.
+/// The edges that a peer gets to compute, as it receives them. For each mirror with such edges: its number
+/// among the mirrors, the number of edges, and the local numbers of their destinations.
 using MovedEdges = topology::PageVector<std::uint32_t>;
 
 /// The receiver's view: the edges by mirror.
 class MovedRows {
  public:
   static constexpr std::uint32_t kBlock = 64;
-  /// From `peer`, which has so many mirrors here; `destinations`: owned vertices. Throws Error naming the
-  /// peer where the edges are faulty.
+  /// `edges` came from `peer`. `mirrors`: how many mirrors the peer has here. `destinations`: number of owned
+  /// vertices. Throws Error that names the peer when the edges are wrong.
   MovedRows(MovedEdges edges, int peer, std::uint32_t mirrors, std::uint32_t destinations);
   std::uint32_t sources() const noexcept { return static_cast<std::uint32_t>(rows_.size()); }
-  /// Of the mirrors [first, last); first is a multiple of kBlock, last too or sources().
+  /// The number of edges of the mirrors [first, last); first is a multiple of kBlock, last too or sources().
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
     return before_[(last + kBlock - 1) / kBlock] - before_[first / kBlock];
   }
@@ -31,7 +31,7 @@ class MovedRows {
  private:
   MovedEdges edges_;
   std::vector<std::span<const std::uint32_t>> rows_;
-  std::vector<std::uint64_t> before_;  ///< [mirror / kBlock]: edges of those before
+  std::vector<std::uint64_t> before_;  ///< [mirror / kBlock]: number of edges before this block
 };
 
 }  // namespace edgewire::plan

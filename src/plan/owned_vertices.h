@@ -13,32 +13,33 @@ namespace edgewire::plan {
 
 enum class Layout {
   given,   ///< ascending ids
-  degree,  ///< descending out-degree, so that hubs share cache lines and tiles; equal degrees in ascending
-           ///< ids
+  degree,  ///< descending out-degree, so that high-degree vertices share cache lines and tiles;
+           ///< ascending ids where degrees are equal
 };
 
-/// Own vertices are known by three numbers: the global id; the local number (see Place); and the index, their
-/// position in the layout, by which all arrays of values are addressed. 8 bytes a vertex.
+/// An owned vertex has three numbers: its global id; its local number (see Place); and its index, which is
+/// its position in the layout. All arrays of values are addressed by index. Takes 8 bytes a vertex.
 class OwnedVertices {
  public:
-  /// Also verifies the rows that it will use. Throws Error with path and offset.
+  /// Also verifies the rows of these vertices. Throws Error with path and offset.
   OwnedVertices(const graph::GraphFile& graph, const Ownership& ownership, int rank, Layout layout,
                 const ForEach& for_each);
-  /// None yet: to be read by way of arrays().
+  /// Empty: to be filled through arrays().
   OwnedVertices() = default;
-  /// Calls array(values) with each array that this consists of, to keep it or to read what was kept.
+  /// Calls array(values) for each array of this object, to store it or to read it back.
   template <class Array>
   void arrays(Array& array) {
     array(ids_);
     array(indexes_);
     array(edges_before_);
   }
-  /// Whether what was read can be the vertices of `rank`.
+  /// Whether the arrays that were read back can be the vertices of `rank`.
   bool fit(const Ownership& ownership, int rank, const ForEach& for_each) const;
 
   std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(ids_.size()); }
   std::uint64_t edges() const noexcept { return edges_before_.back(); }
-  /// Edges of the vertices with indexes [first, last); first is a multiple of kBlock, last too or count().
+  /// The number of edges of the vertices with indexes [first, last); first is a multiple of kBlock, last too
+  /// or count().
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
     return edges_before_[(last + kBlock - 1) / kBlock] - edges_before_[first / kBlock];
   }
@@ -47,7 +48,7 @@ class OwnedVertices {
   std::span<const std::uint32_t> ids() const noexcept { return ids_; }
   /// [local number]: index.
   std::span<const std::uint32_t> indexes() const noexcept { return indexes_; }
-  /// Lends indexes() to a plan that would need a copy; give_indexes() brings them back.
+  /// Lends indexes() to a plan, which then needs no copy. give_indexes() returns them.
   topology::PageVector<std::uint32_t> take_indexes() noexcept { return std::move(indexes_); }
   void give_indexes(topology::PageVector<std::uint32_t> indexes) noexcept { indexes_ = std::move(indexes); }
 

@@ -1,5 +1,5 @@
-// The plan folder decides who owns what and who sends what to whom: ownership of vertices, the layout of a
-// process's own vertices, the exchange plan, and the arithmetic of its bytes. It does no communication.
+// The plan folder decides who owns which vertex, in which order a process keeps its vertices (the layout),
+// and who sends what to whom (the exchange plan). It also counts the bytes. It does no communication.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,9 @@ struct Place {
 
 __extension__ using Uint128 = unsigned __int128;
 
-/// Every block of P consecutive ids is dealt to the P processes in an order rotated by a hash of the block.
-/// Needs no table, is balanced to one vertex, and has an inverse.
+/// Each block of P consecutive ids has one vertex for each of the P processes. A hash of the block says which
+/// process gets the first one; the others follow in turn. This needs no table, has an inverse, and processes
+/// differ by one vertex at most.
 class HashOwnership {
  public:
   HashOwnership(std::uint64_t vertices, std::uint32_t processes);
@@ -39,7 +40,7 @@ class HashOwnership {
   std::uint32_t count(std::uint32_t owner) const noexcept;
   std::uint32_t processes() const noexcept { return processes_; }
 
-  /// What place() multiplies with.
+  /// The factor that place() multiplies with.
   std::uint64_t reciprocal() const noexcept { return reciprocal_; }
   static constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
 
@@ -75,7 +76,7 @@ class RangeOwnership {
   std::vector<std::uint32_t> hint_;  ///< [v >> shift_]: owner of the first id with that prefix
 };
 
-/// Any assignment, from a table with one owner a vertex.
+/// Any assignment, given as a table of the owner of each vertex.
 class TableOwnership {
  public:
   TableOwnership(std::vector<std::uint16_t> owners, std::uint32_t processes);
@@ -94,7 +95,7 @@ class TableOwnership {
 
 inline constexpr std::uint32_t kMaxProcesses = 4096;
 
-/// Who owns which vertex. Loops over edges use visit(), so that the scheme is chosen once and not for each
+/// Who owns which vertex. Loops over edges should use visit(): it looks up the scheme once, not for each
 /// edge.
 class Ownership {
  public:
@@ -118,7 +119,7 @@ class Ownership {
   std::uint32_t count(std::uint32_t owner) const noexcept {
     return std::visit([=](const auto& scheme) { return scheme.count(owner); }, scheme_);
   }
-  /// Null for another scheme.
+  /// The scheme if it is a hash, else null.
   const HashOwnership* hashed() const noexcept { return std::get_if<HashOwnership>(&scheme_); }
   /// Calls work(scheme) with the HashOwnership, RangeOwnership or TableOwnership.
   template <class Work>

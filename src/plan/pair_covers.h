@@ -1,5 +1,5 @@
-// For each peer of a process: which of its source values to mirror there, which sums to send, and the edges
-// that the peer computes.
+// Decides for each peer which source values to mirror there, which partial sums to send, and which edges the
+// peer computes.
 #pragma once
 
 #include <cstdint>
@@ -16,24 +16,24 @@
 
 namespace edgewire::plan {
 
-/// The covers of the edges from the owned vertices to those of each peer.
+/// The covers of the edges from the owned vertices to the vertices of each peer.
 class PairCovers {
  public:
-  /// None: for other strategies.
+  /// No covers: for other strategies than `cover`.
   PairCovers() = default;
-  /// Keeps a copy of the edges that leave the process, see PairRows, and of those that must move, until
-  /// take_moved(); needs what minimum_cover() needs, until it returns.
+  /// Until take_moved(), it keeps a copy of the edges that leave the process (see PairRows) and of those that
+  /// must move. While it runs, it also needs the memory of minimum_cover().
   PairCovers(const graph::GraphFile& graph, const Ownership& ownership, int rank, const OwnedVertices& owned,
              int workers, const ForEach& for_each);
 
   std::size_t size() const noexcept { return covers_.size(); }
   bool empty() const noexcept { return covers_.empty(); }
-  /// Of the peer; empty for this rank. Sources are named by their index in this process's layout,
-  /// destinations by their local number at the peer.
+  /// The cover for the peer; empty for this rank. A source is given by its index in this process's layout, a
+  /// destination by its local number at the peer.
   const PairCover& operator[](std::size_t peer) const noexcept { return covers_[peer]; }
-  /// [peer]: the edges that it computes: those that must move, and of free_edges[peer] free ones or a little
-  /// less, all of each of some sources. The indexes of these sources are added to whole[peer]. Can be asked
-  /// once.
+  /// [peer]: the edges that the peer will compute. These are the edges that must move, and about
+  /// free_edges[peer] free ones, but not more. Of a source, either all free edges move or none; the indexes
+  /// of the sources whose free edges move are appended to whole[peer]. May be called once.
   std::vector<MovedEdges> take_moved(std::span<const std::uint64_t> free_edges,
                                      std::vector<std::vector<std::uint32_t>>& whole, const ForEach& for_each);
 
@@ -41,7 +41,7 @@ class PairCovers {
   const OwnedVertices* owned_ = nullptr;
   std::unique_ptr<PairRows> rows_;
   std::vector<PairCover> covers_;  ///< [peer]
-  std::vector<MovedEdges> moved_;  ///< [peer]: those that must
+  std::vector<MovedEdges> moved_;  ///< [peer]: the edges that must move
 };
 
 }  // namespace edgewire::plan

@@ -13,20 +13,20 @@
 
 namespace edgewire::plan {
 
-/// A copy of them: up to 6 bytes for each edge, 16 for each source and peer.
+/// A copy of these edges. It takes up to 6 bytes for each edge and 16 for each source and peer.
 class PairRows {
  public:
-  /// owned_edges: of the vertices of `rank`; `workers` of for_each. Throws Error.
+  /// `owned_edges`: number of edges of the vertices of `rank`. `workers`: those of for_each. Throws Error.
   PairRows(const graph::GraphFile& graph, const Ownership& ownership, int rank, std::uint64_t owned_edges,
            int workers, const ForEach& for_each);
-  /// Those that go to the peer; none to this rank. Points into this.
+  /// The edges that go to the peer; none for this rank. The result points into this object.
   PairEdges edges(std::uint32_t peer) const;
 
  private:
   struct Worker {
-    std::vector<std::uint32_t*> next, end;  ///< [peer]: the rest of its chunk
-    std::vector<std::uint32_t> inside;      ///< edges between owned vertices, of no use
-    std::vector<PairRow> rows;              ///< [peer * group_ + number]: of the group under way
+    std::vector<std::uint32_t*> next, end;  ///< [peer]: what is free of its chunk
+    std::vector<std::uint32_t> inside;      ///< edges between owned vertices, which are not needed
+    std::vector<PairRow> rows;              ///< [peer * group_ + number]: rows of the current group
   };
   std::uint32_t* take(std::uint64_t edges) noexcept;
   void split(Worker& worker, std::uint64_t group);
@@ -40,7 +40,7 @@ class PairRows {
   std::size_t groups_;
   std::vector<Worker> workers_;
   std::uint64_t chunk_;           ///< edges
-  topology::NodeMemory targets_;  ///< room for all chunks; what is not used is never touched
+  topology::NodeMemory targets_;  ///< room for all chunks; unused pages are never touched
   std::atomic<std::uint64_t> used_{0};
   std::vector<std::vector<PairRow>> parts_;  ///< [group * processes + peer]
 };

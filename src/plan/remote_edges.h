@@ -1,4 +1,4 @@
-// The loop over the edges that leave a process, for whatever needs no order of its own.
+// A loop over the edges that leave a process, for code that needs no special order.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace edgewire::plan {
 
-/// edge(local, place) for each edge from the vertices with local numbers [first, last) of `rank` to a vertex
-/// that it does not own; `place` is the target's. In the order of local numbers, so that the file is read
-/// front to back.
+/// Calls edge(local, place) for each edge from the vertices of `rank` with local numbers [first, last) to a
+/// vertex that `rank` does not own. `place`: of the target. The order is that of local numbers, so the file
+/// is read from front to back.
 template <class Edge>
 void visit_remote_edges(const graph::GraphFile& graph, const Ownership& ownership, std::uint32_t rank,
                         std::uint32_t first, std::uint32_t last, const Edge& edge) {

@@ -1,5 +1,5 @@
-// The arithmetic of what crosses the wire: bytes a value, headers of each link, seconds at a line rate.
-// Used by the exchange plan and by the bound alike, so that both count the same.
+// Computes what crosses the wire: bytes of a value, headers of each link, seconds at a line rate. Both the
+// exchange plan and the bound use it, so both count in the same way.
 #pragma once
 
 #include <array>
@@ -40,8 +40,8 @@ struct Framing {
   std::string_view name;
   std::uint32_t payload;    ///< most payload that a frame carries
   std::uint32_t overhead;   ///< what every frame adds: preamble, headers, checksums, gap
-  std::uint32_t first;      ///< more in the first frame of a message
-  std::uint32_t last;       ///< more in the last frame of a message
+  std::uint32_t first;      ///< added to the first frame of a message
+  std::uint32_t last;       ///< added to the last frame of a message
   std::uint32_t alignment;  ///< a message's last frame is padded to this
   bool stream;              ///< messages share frames, as in TCP
 };
@@ -72,9 +72,9 @@ inline constexpr std::array kFramings{
 };
 static_assert(kFramings[0].payload == 1448 && kFramings[0].payload + kFramings[0].overhead == 1538);
 
-/// Fewest bytes on the link, in one direction, for `payload_bytes` in `messages` messages of even size.
-/// Acknowledgements are not counted: with traffic both ways they ride along, else they take the other
-/// direction.
+/// Fewest bytes on the link, in one direction, for `payload_bytes` in `messages` messages of equal size. Does
+/// not count acknowledgements: they travel with other data if there is traffic in both directions, and else
+/// use the other direction.
 std::uint64_t wire_bytes(const Framing& framing, std::uint64_t payload_bytes,
                          std::uint64_t messages = 1) noexcept;
 
@@ -85,7 +85,7 @@ constexpr double seconds_at(std::uint64_t wire_bytes, std::uint64_t bits_per_s) 
   return static_cast<double>(wire_bytes) * 8 / static_cast<double>(bits_per_s);
 }
 
-/// Values from every process (row) to every process (column); the diagonal is what stays at home.
+/// Values from every process (row) to every process (column); the diagonal is what stays in the process.
 class Traffic {
  public:
   explicit Traffic(int processes = 0)
@@ -101,15 +101,16 @@ class Traffic {
   std::vector<std::uint64_t> values_;
 };
 
-/// One iteration's traffic in figures. `_max` of values and payload: the process that sends most. A process
-/// sends to each peer in one message, which is the fewest.
+/// The traffic of one iteration in figures. `_max` of values and payload: of the process that sends most.
+/// Each process sends one message to each peer, which is the smallest number.
 struct Volume {
   std::uint64_t values_sent_total = 0;
   std::uint64_t values_sent_max = 0;
   double values_sent_mean = 0;
   std::uint64_t payload_bytes_total = 0;
   std::uint64_t payload_bytes_max = 0;
-  /// By framing, of the process and direction (sending or receiving) with most: links carry both at once.
+  /// [framing]: of the process and direction (sending or receiving) with the most bytes. Links carry both
+  /// directions at the same time.
   std::array<std::uint64_t, kFramings.size()> wire_bytes_max{};
   std::array<std::uint64_t, kFramings.size()> wire_bytes_total{};
 };

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <span>
 
-/// Of functions that are only called where has_lanes().
+/// For functions that are only called if has_lanes().
 #define EDGEWIRE_WIDE __attribute__((target("avx512f")))
 #endif
 
@@ -21,7 +21,7 @@ namespace edgewire::plan {
 
 inline bool has_lanes() { return __builtin_cpu_supports("avx512f") != 0; }
 
-/// work(lanes that hold a number, numbers)
+/// Calls work(lanes, numbers) for 16 numbers at a time; `lanes`: a mask of the lanes that hold a number.
 template <class Work>
 EDGEWIRE_WIDE inline void for_each_lanes(std::span<const std::uint32_t> numbers, Work& work) {
   for (std::size_t i = 0; i < numbers.size(); i += 16) {
