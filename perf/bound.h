@@ -1,5 +1,5 @@
-// The bound: for each number of processes, ownership, strategy and encoding the fewest bytes that an
-// iteration sends.
+// The bound: the fewest bytes that an iteration sends, for each number of processes, ownership, strategy and
+// encoding.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct BoundOptions {
 /// The run report's setup_messages.
 std::uint64_t setup_messages(int processes, int workers);
 
-/// What was found of the covers of one number of processes.
+/// What is known of the covers for one number of processes.
 struct CoverFigures {
   std::uint64_t matching = 0;  ///< no cover of this ownership has fewer values
   double gap = 0;
@@ -49,7 +49,7 @@ struct BoundRow {
   std::string ownership;
   plan::Strategy strategy = plan::Strategy::slots;
   plan::Encoding encoding = plan::Encoding::f32;
-  bool self_traffic = false;  ///< counts values that stay at home, as in 2015
+  bool self_traffic = false;  ///< also counts what processes send to themselves, as in 2015
   plan::Volume volume;
   std::vector<double> seconds_at;  ///< [rate]: of the most loaded process, sending and receiving at once
   std::uint64_t edges_max = 0;     ///< computed by the process with most of them
@@ -64,7 +64,7 @@ struct Bound {
   std::uint32_t passes = 0;          ///< most passes over the graph for one number of processes and ownership
 };
 
-/// Told how many counts are done: one for each number of processes and ownership.
+/// Called with the number of counts that are done. There is one for each number of processes and ownership.
 using BoundProgress = std::function<void(std::size_t done)>;
 
 /// Exact counts. Rows are in the order of processes, ownerships, strategies, encodings (f32, bf16: the other

@@ -41,7 +41,7 @@ struct Cell {
   std::string name() const;
 };
 
-/// In the order in which they are run in each round: links of a strategy side by side.
+/// The cells, in the order in which each round runs them: the links of a strategy one after the other.
 std::vector<Cell> cells_of(const Matrix& matrix);
 
 /// What one run reported.
@@ -100,9 +100,9 @@ std::vector<CompareRow> aggregate(const std::vector<Cell>& cells,
 void add_predictions(Comparison& comparison, const plan::Rows& graph, const std::string& ownership,
                      plan::Encoding encoding);
 
-/// "1G with cover (25 ms) is faster than 10G with worker (32 ms)": the best way over the slowest link against
-/// the best of 2015 (worker, process, edge) over the fastest, for each number of processes. Spreads that meet
-/// are no difference.
+/// "1G with cover (25 ms) is faster than 10G with worker (32 ms)". For each number of processes: compares the
+/// best strategy over the slowest link with the best strategy of 2015 (worker, process, edge) over the
+/// fastest link. If their spreads overlap, there is no difference.
 std::vector<std::string> headlines(const Comparison& comparison);
 
 /// For people, ending with a newline.

@@ -43,8 +43,8 @@ inline constexpr std::array<const char*, kEvents> kEventNames{"cycles",
                                                               "involuntary_switches",
                                                               "core_wait_ns"};
 
-/// Counts of a stretch of time, or a sum of such stretches. An event that shares the processor's counters
-/// with others runs for a part of the time only: count() scales it up.
+/// Counts of an interval of time, or a sum of such counts. An event that shares the counters of the processor
+/// with other events is counted in a part of the time only; count() extrapolates.
 class Counts {
  public:
   /// None when the machine does not count the event, or it did not run.
@@ -75,11 +75,11 @@ double instructions_per_llc_miss(const Counts& counts) noexcept;
 /// 64 for each miss of the last-level cache.
 double bytes_from_memory(const Counts& counts) noexcept;
 
-/// Events of the thread that makes it, counted together: all of them run, or none (perf_event_open(2)).
+/// Counts events of the thread that makes it. At any time it counts all of them or none (perf_event_open(2)).
 class EventGroup {
  public:
-  /// Those of `events` that this machine counts and its rights allow. `cpu`: only while the thread is on that
-  /// one; -1: on any.
+  /// Counts those of `events` that the machine and the rights of the process allow. `cpu`: count only while
+  /// the thread is on that core; -1: on any.
   explicit EventGroup(std::initializer_list<Event> events, int cpu = -1) noexcept;
   ~EventGroup();
   EventGroup(const EventGroup&) = delete;

@@ -1,5 +1,5 @@
 // The perf folder says how fast a job can be and how fast it was: predictions, bounds, counters, verdicts. It
-// looks at everything, and nothing but the cli looks at it.
+// may use everything, and only the cli may use it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Demand {
   std::uint64_t memory_bytes = 0;  ///< streamed through memory; see memory_bytes()
 };
 
-/// What the machines and the link between them give. One machine a process.
+/// The rates of the machines and of the link between them. Each process has one machine.
 struct Rates {
   double edges_per_core_s = 0;    ///< measured on graphs like this one
   int cores = 1;                  ///< of a process
@@ -38,13 +38,14 @@ struct Prediction {
   double latency_s = 0;  ///< all messages, one after the other
   double seconds = 0;    ///< the largest of the three: they overlap
   Limit limit = Limit::cores;
-  /// The line rate at which the wire takes as long as the rest: above it the wire does not limit, below it
-  /// does. 0: nothing crosses the wire; infinity: latency alone takes longer than the rest.
+  /// The line rate at which the wire takes as long as the rest. Below it, the wire is the limit. 0: nothing
+  /// crosses the wire; infinity: latency alone takes longer than the rest.
   double balanced_bits_per_s = 0;
 };
 
-/// Time of one iteration. Computing, streaming memory and sending overlap, so the slowest of them counts; a
-/// message costs its latency and its bytes (Hockney: The communication challenge for MPP, 1994).
+/// Predicts the time of one iteration. Computing, streaming memory and sending overlap, so only the slowest
+/// counts. The cost of a message is its latency plus the time for its bytes (Hockney: The communication
+/// challenge for MPP, 1994).
 Prediction predict(const Demand& demand, const Rates& rates);
 
 /// Bytes that a process reads and writes in an iteration: 4 for each edge (two 16-bit offsets in a tile), 8
@@ -52,7 +53,8 @@ Prediction predict(const Demand& demand, const Rates& rates);
 /// (written, then read). Values that stay in a cache are not counted.
 std::uint64_t memory_bytes(double edges, double vertices, std::uint64_t values) noexcept;
 
-/// Index of the first prediction with another limit than the first one; their number when there is none.
+/// Index of the first prediction whose limit differs from that of prediction 0; the number of predictions if
+/// there is none.
 std::size_t change_of_limit(std::span<const Prediction> by_processes) noexcept;
 
 }  // namespace edgewire::perf

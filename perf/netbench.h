@@ -1,5 +1,5 @@
-// netbench: what a transport carries between two processes, in the manner of perftest and iperf3, so that
-// users can tell the link from the kernel.
+// netbench measures what a transport carries between two processes, as perftest and iperf3 do. With it, users
+// can tell the cost of the link from the cost of the kernel.
 #pragma once
 
 #include <cstddef>
@@ -62,18 +62,18 @@ struct NetbenchRow {
   double cores_per_10g() const;
 };
 
-/// Throws UsageError where there are not two processes. To be called before anything else is done with
-/// `wire`, so that all processes end in the same way.
+/// Throws UsageError unless there are two processes. Call it before anything else is done with `bootstrap`,
+/// so that all processes end in the same way.
 void check_two_processes(const launch::Bootstrap& bootstrap);
 
 /// Measures every test with every size between the two processes of the job: rank 0 sends, rank 1 receives.
 /// All messages of a lane go from the same memory to the same place, as with perftest. Rank 0 gets the rows,
-/// and `on_row` hears of each when it is measured; elsewhere there are none. Collective. Throws UsageError
-/// where there are not two processes, Error when the job fails or when bytes arrive changed.
+/// and calls `on_row` for each as soon as it is measured; the other rank gets none. Collective. Throws
+/// UsageError unless there are two processes, and Error when the job fails or when bytes arrive changed.
 std::vector<NetbenchRow> netbench(launch::Bootstrap& bootstrap, const NetbenchOptions& options,
                                   const std::function<void(const NetbenchRow&)>& on_row);
 
-/// What stands above the rows of a test: what is measured, and the columns.
+/// The lines above the rows of a test: what is measured, and the names of the columns.
 std::string to_title(NetbenchTest test, const NetbenchOptions& options);
 std::string to_heading(NetbenchTest test);
 std::string to_text(const NetbenchRow& row);

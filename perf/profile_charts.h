@@ -7,8 +7,8 @@
 
 namespace edgewire::perf {
 
-/// What each worker did in the last iterations, side by side over time. Processes on other machines, whose
-/// clocks differ, are laid so that their last iterations end together.
+/// What each worker did in the last iterations, over time. Clocks of other machines differ; their processes
+/// are shifted so that the last iterations of all processes end together.
 std::string phases_figure(const Profile& profile);
 /// The phases of each of the latest iterations of a process, as means of its workers.
 std::string iterations_figure(const Profile& profile, std::size_t rank);

@@ -1,4 +1,4 @@
-// How busy the machine is while a job runs: gauges of the system, read every now and then.
+// Records how busy the machine is while a job runs: it reads gauges of the system at regular intervals.
 #pragma once
 
 #include <chrono>
@@ -24,12 +24,12 @@ struct Samples {
   std::vector<Series> series;
 };
 
-/// Something to be read again and again.
+/// A value that is read again and again.
 struct Gauge {
   std::string name;
   std::string unit;
   double scale = 1;              ///< to the unit
-  bool rate = false;             ///< of a count that grows: its change a second
+  bool rate = false;             ///< `read` returns a count that grows: report its change per second
   std::function<double()> read;  ///< from the sampler's thread; below 0: nothing to read
 };
 
@@ -43,8 +43,8 @@ std::vector<Gauge> system_gauges(const std::string& root = "");
 /// CPU of a thread of this process; `thread()`: its id, 0 when it has not started.
 Gauge thread_gauge(std::string name, const std::function<int()>& thread);
 
-/// Reads gauges, in a thread of its own, until stop(). Memory is bounded: of a long run every second sample
-/// is dropped, again and again.
+/// Reads gauges in a separate thread until stop(). Memory is bounded: whenever it is full, every second
+/// sample is dropped.
 class Sampler {
  public:
   static constexpr std::size_t kMostSamples = 4096;

@@ -12,7 +12,7 @@
 
 namespace edgewire::perf {
 
-/// A stretch of one worker's time, in nanoseconds of CLOCK_MONOTONIC.
+/// An interval in which a worker was in one phase. Times: nanoseconds of CLOCK_MONOTONIC.
 struct Span {
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
@@ -56,12 +56,12 @@ struct TimelineOptions {
   int processes = 1;
   int workers = 1;
   int iterations = 1;
-  std::size_t spans = std::size_t{1} << 15;  ///< of each worker, then the oldest are overwritten
+  std::size_t spans = std::size_t{1} << 15;  ///< kept for each worker; the oldest are overwritten
 };
 
-/// Memory is bounded: of each worker the latest spans and arrivals are kept, of iterations the latest
-/// kKeptIterations; sums are of all. Counters are read at each change of phase, but only in as many
-/// iterations as keep reading them at half a hundredth of the time.
+/// Memory is bounded: it keeps the latest spans and arrivals of each worker, and the latest kKeptIterations
+/// iterations. Sums cover all of them. Counters are read at each change of phase, but only in so many
+/// iterations that reading them takes half a percent of the time.
 class Timeline final : public engine::Observer {
  public:
   static constexpr std::size_t kKeptIterations = 1000;

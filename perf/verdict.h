@@ -19,7 +19,7 @@ struct ProcessLoad {
   double core_wait_s = 0;       ///< ready to run, without a core
   double lost_s = 0;            ///< the part of that in which no work was interrupted, but waiting for others
   double awaited_s = 0;         ///< all other processes waited for peers at the same time
-  double cpu_share = 1;  ///< of the time that its workers wanted a core, the part in which they had one
+  double cpu_share = 1;  ///< the part of the time in which its workers had a core, when they wanted one
   std::uint64_t wire_bytes_sent = 0;
   std::uint64_t wire_bytes_received = 0;
   std::uint64_t memory_bytes = 0;  ///< that go through memory; 0: all stays in the cache
@@ -36,7 +36,7 @@ struct RunLoad {
 enum class Cause : std::uint8_t { wire, memory, cores, imbalance, slow_peer, latency };
 std::string_view to_name(Cause cause) noexcept;
 
-/// One of the things that an iteration cannot be shorter than.
+/// A lower bound of the time of an iteration.
 struct Limiter {
   Cause cause = Cause::cores;
   double seconds = 0;
@@ -52,11 +52,11 @@ struct Verdict {
   std::string to_text() const;    ///< lines, ending with a newline
 };
 
-/// Work, memory and the wire overlap, so the longest of them limits, as in model.h. Work is as long as that
-/// of the slowest process, with the time that it lost waiting for a core: where that one has more edges than
-/// the mean it is imbalance, where it needs longer for an edge a slow peer. One that often waits for a core
-/// while the others wait for it is a slow peer too: it may lose its core in few iterations, of which means
-/// tell little. `load` has at least one process.
+/// Work, memory and the wire overlap, so the longest of them is the limit, as in model.h. The time of work is
+/// that of the slowest process, including the time that it waited for a core. If that process has more edges
+/// than the mean, the cause is imbalance. If it takes longer for an edge, it is a slow peer. A process that
+/// often waits for a core while others wait for it is a slow peer, too: it may lose its core in a few
+/// iterations only, which means do not show. `measured` has at least one process.
 Verdict judge(const RunLoad& measured);
 
 }  // namespace edgewire::perf

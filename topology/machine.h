@@ -1,6 +1,6 @@
-// The topology folder knows the machine: NUMA nodes, cores, caches, network cards; where workers and memory
-// go; and memory bound to a node. The only folder that includes hwloc. It includes nothing of ours but
-// error.h.
+// The topology folder knows the machine: NUMA nodes, cores, caches, network cards. It says where workers and
+// memory go, and binds memory to a node. It is the only folder that includes hwloc. It includes nothing of
+// ours but error.h.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,11 @@ struct Machine {
   std::vector<Node> nodes;  ///< at least one
   std::vector<Core> cores;  ///< at least one, ordered by node
   std::vector<Nic> nics;
-  std::uint64_t l1_bytes = 0;  ///< data cache of one core; a usual size where the machine does not say
+  std::uint64_t l1_bytes = 0;  ///< data cache of one core; a usual size if the machine does not tell it
   std::uint64_t l2_bytes = 0;  ///< of one core
   std::uint64_t l3_bytes = 0;  ///< shared by the cores of one group; 0 when there is none
   std::uint64_t memory_bytes = 0;
-  bool huge_pages = false;  ///< transparent huge pages may be asked for, or hugetlbfs pages are free
+  bool huge_pages = false;  ///< transparent huge pages are allowed, or hugetlbfs pages are free
 };
 
 /// This machine, within the limits of the container or cpuset.

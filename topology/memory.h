@@ -1,4 +1,4 @@
-// Memory bound to a NUMA node, in huge pages where the system gives them.
+// Memory bound to a NUMA node, in huge pages if the system provides them.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace edgewire::topology {
 
-/// Zeroed, page-aligned, private memory. Owns its pages; movable. Pages come from `node` (os_index) where the
-/// machine has several nodes and allows it (preferred, not strict); -1: no preference.
+/// Zeroed, page-aligned, private memory. Owns its pages; movable. On a machine with several nodes pages come
+/// from `node` (os_index) if possible, else from another one. -1: no preference.
 class NodeMemory {
  public:
   NodeMemory() = default;
@@ -34,7 +34,7 @@ class NodeMemory {
   std::size_t bytes_ = 0;
 };
 
-/// What NodeMemory owns, for who frees it himself. Null: there is no memory.
+/// Memory like that of NodeMemory, which the caller frees with unmap_pages(). Null: there is no memory.
 void* map_pages(std::size_t bytes, int node) noexcept;
 void unmap_pages(void* data, std::size_t bytes) noexcept;
 

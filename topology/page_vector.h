@@ -1,4 +1,4 @@
-// Large arrays that are read at random: in huge pages, so that a read does not also miss the TLB.
+// Large arrays that are read in random order. They are in huge pages, so that reads rarely miss the TLB.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct PageAllocator {
   template <class U>
   PageAllocator(const PageAllocator<U>&) noexcept {}
 
-  /// Large ones are mapped: memory that was freed before would come in the pages that it has.
+  /// Maps large arrays: memory that was freed before would come in small pages.
   T* allocate(std::size_t count) {
     const std::size_t bytes = count * sizeof(T);
     void* data = bytes < kPageBytes ? std::aligned_alloc(64, (bytes + 63) / 64 * 64) : map_pages(bytes, -1);
@@ -34,7 +34,7 @@ struct PageAllocator {
     else
       unmap_pages(data, bytes);
   }
-  /// Elements that are given no value have none: arrays are made larger than what is written to them.
+  /// Elements without a value stay uninitialized, since arrays may be made larger than what is written.
   template <class U>
   void construct(U* element) noexcept {
     ::new (static_cast<void*>(element)) U;

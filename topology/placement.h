@@ -1,4 +1,4 @@
-// Which worker goes to which core, and its memory to which node.
+// Says on which core each worker runs, and from which node its memory comes.
 #pragma once
 
 #include <span>
@@ -16,15 +16,15 @@ struct WorkerPlace {
 
 struct Placement {
   std::vector<WorkerPlace> workers;
-  /// More workers on the host than cores: workers are not pinned and wait by blocking.
+  /// There are more workers on the host than cores. Workers are then not pinned, and block when they wait.
   bool oversubscribed = false;
 };
 
-/// Places the workers of the process with rank `local_rank` of `local_size` equal processes on this machine:
-/// one worker a core; a process stays within one node, or within as few as possible.
+/// Places the workers of one process, the one with rank `local_rank` among `local_size` equal processes on
+/// this machine. Each worker gets a core. The cores of a process are on as few nodes as possible.
 Placement place(const Machine& machine, int local_rank, int local_size, int workers);
 
-/// "0-3,8" for {0, 1, 2, 3, 8}; the numbers as they come.
+/// "0-3,8" for {0, 1, 2, 3, 8}; in the given order.
 std::string to_ranges(const std::vector<int>& numbers);
 /// "2 workers on cores 0-1; memory on node 0", with numbers of the operating system.
 std::string describe(const Placement& placement, const Machine& machine);
@@ -32,15 +32,17 @@ std::string describe(const Placement& placement, const Machine& machine);
 /// The node of the first worker, by operating-system number: where a process looks for near cards.
 int first_node(const Placement& placement, const Machine& machine);
 
-/// Shares the network cards of a machine among its processes. Nodes of cards and processes are numbers of the
-/// operating system, -1: unknown. Result[process] is the card on its node that the fewest processes before it
-/// have; those without one on their node then take, of all cards, those with the fewest. -1: no cards.
+/// Shares the network cards of a machine among its processes. `card_nodes`, `process_nodes`: operating-system
+/// numbers of nodes, -1: unknown. Result[process] is a card on its node: the one that the fewest earlier
+/// processes have. Then processes without a card on their node take the cards with the fewest users. -1:
+/// there are no cards.
 std::vector<int> share_cards(std::span<const int> card_nodes, std::span<const int> process_nodes);
-/// The same when a process may use several: the cards that nobody has then go, one by one, to the process on
-/// their node with the fewest, or to the one with the fewest of all. Result[process] is never empty where
-/// there are cards.
+/// As share_cards(), but a process may get several cards. Each card that nobody has goes to the process on
+/// its node with the fewest cards; if there is none on its node, to the process with the fewest of all. If
+/// there are cards, no Result[process] is empty.
 std::vector<std::vector<int>> deal_cards(std::span<const int> card_nodes, std::span<const int> process_nodes);
-/// Cores that no worker of `local_size` such processes gets, by operating-system number.
+/// Cores that no worker of `local_size` processes with `workers` workers each gets, by operating-system
+/// number.
 std::vector<int> spare_cpus(const Machine& machine, int local_size, int workers);
 
 /// Binds the calling thread to its place; does nothing when it is not pinned. False when the system refuses.

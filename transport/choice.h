@@ -1,4 +1,4 @@
-// Which network the processes of a job use between their hosts, chosen before any of them opens one.
+// Chooses the network that the processes of a job use between their hosts, before any of them opens a card.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace edgewire::transport {
 /// A port of an RDMA device that could be used.
 struct Card {
   std::string device;   ///< as VerbsChoice::device takes it
-  std::string network;  ///< what it reaches without a router: "10.8.0.0/24", an InfiniBand subnet
+  std::string network;  ///< the network that it reaches without a router: "10.8.0.0/24", an InfiniBand subnet
   int node = -1;        ///< NUMA node (operating-system number), -1: unknown
   std::uint64_t bits_per_s = 0;
 
   bool operator==(const Card&) const = default;
 };
 
-/// What a process tells all others of its cards.
+/// What a process tells all others about its cards.
 struct CardOffer {
   int node = -1;          ///< NUMA node of the process
   std::string trouble{};  ///< one line: why there are no cards
@@ -32,8 +32,8 @@ struct CardOffer {
   bool operator==(const CardOffer&) const = default;
 };
 
-/// The cards of this host whose port is active: those that `wanted` names, else those that have one of the
-/// `addresses`, or any when there are none. Never throws: the offer says what is wrong.
+/// The cards of this host that have an active port: those that `wanted` names, else those with one of the
+/// `addresses`, or all cards if `addresses` is empty. Never throws: the offer says what is wrong.
 CardOffer offer_cards(const VerbsChoice& wanted, std::span<const std::string> addresses, int node) noexcept;
 
 struct Choice {
@@ -42,10 +42,10 @@ struct Choice {
   std::string reason{};        ///< one line; empty: there was nothing to choose
 };
 
-/// For a job on several hosts: verbs when every process has a card on a network that all share, on the
-/// fastest of such networks, with as many cards (rails) for each process as everyone has; else tcp. The
-/// reason names the first process that keeps the job from verbs. Processes of one host ([p] == [q] of
-/// `nodes`) share its cards by nearness and memory with each other. The same in all processes but for
+/// For a job on several hosts. Chooses verbs if all processes have a card on a common network, else tcp; the
+/// reason then names the first process without such a card. With verbs it takes the fastest common networks,
+/// and equally many cards (rails) for each process. Processes of one host (nodes[p] == nodes[q]) share its
+/// cards by nearness, and use shared memory with each other. All processes get the same result, except for
 /// verbs_device.
 Choice choose_network(std::span<const CardOffer> offers, const std::vector<int>& nodes, int rank);
 

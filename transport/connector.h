@@ -10,8 +10,8 @@
 
 namespace edgewire::transport {
 
-/// Makes many authenticated connections at once, called and accepted, so that no slow or foreign party holds
-/// up the others. Used at the start of a job (launch) and between its processes (tcp).
+/// Makes many authenticated connections at the same time, both outgoing and incoming. So no slow or foreign
+/// peer delays the others. Used at the start of a job (launch) and between its processes (tcp).
 class Connector {
  public:
   struct Connection {
@@ -19,18 +19,18 @@ class Connector {
     FileDescriptor socket;
   };
 
-  /// `listener` outlives the connector. `welcome` says whether an authenticated caller may come in: null
-  /// means yes.
+  /// `listener` outlives the connector. `welcome` says whether an authenticated caller is accepted; null: all
+  /// are.
   Connector(const FileDescriptor& listener, const std::string& secret, Purpose purpose, int rank);
 
   std::function<bool(const Introduction&)> welcome;
-  /// Hears of every connection that was turned away: who and why.
+  /// Called for each connection that was refused, with its address and the reason.
   std::function<void(const std::string& from, const std::string& reason)> on_refused;
 
   /// Calls again and again until the other side answers.
   void call(const std::string& address, int port, const Introduction& introduction);
-  /// Waits up to `timeout` for something to happen and gives the connections that were made. Throws Error
-  /// when a process that was called has another secret or turns this one away.
+  /// Waits up to `timeout` for an event and returns the connections that were made. Throws Error when a
+  /// process that was called has another secret or refuses this one.
   std::vector<Connection> step(std::chrono::milliseconds timeout);
   /// The last reason why the call to `rank` has not succeeded; empty when there is none.
   std::string trouble(int rank) const;

@@ -20,20 +20,20 @@ struct Introduction {
   std::int32_t lane = 0;
 };
 
-/// Mutual proof, over a fresh connection, that both ends know the run's secret, as a challenge and response
-/// with HMAC-SHA256 (RFC 2104) over both sides' random challenges and the introduction. Never blocks: call
-/// `step` whenever the socket may be ready. Reads not a byte beyond the handshake.
+/// Both ends of a new connection prove that they know the secret of the run. Each sends a random challenge;
+/// the response is HMAC-SHA256 (RFC 2104) over both challenges and the introduction. Never blocks: call
+/// `step` whenever the socket may be ready. Reads no byte beyond the handshake.
 class Handshake {
  public:
   enum class State { Going, Done, Refused };
 
-  static constexpr std::uint64_t kMessages = 2;  ///< that each side sends
+  static constexpr std::uint64_t kMessages = 2;  ///< messages that each side sends
 
   /// The side that connected.
   static Handshake connect(FileDescriptor socket, const std::string& secret,
                            const Introduction& introduction);
-  /// The side that accepted, as rank `to`. It learns who came; whether that one is welcome is for the caller
-  /// to say: when `step` gives Done, call `welcome` or `refuse`.
+  /// The side that accepted, as rank `to`. It learns which rank has called. When `step` returns Done, the
+  /// caller decides, and calls `welcome` or `refuse`.
   static Handshake accept(FileDescriptor socket, const std::string& secret, Purpose purpose, std::int32_t to);
 
   State step();

@@ -7,8 +7,8 @@
 
 namespace edgewire::transport {
 
-/// Set once by whoever notices first (a backend, the peer monitor, the engine); later calls are ignored.
-/// Every waiting loop looks at `failed()` and gives up. Thread safe.
+/// The first one that notices a failure (a backend, the peer monitor, the engine) sets it. Later calls are
+/// ignored. All loops that wait check `failed()` and give up. Thread safe.
 class Health {
  public:
   /// `peer` is the rank at fault, or -1 when it is this process. `message` names the peer and the cause.

@@ -8,8 +8,8 @@
 
 namespace edgewire::transport {
 
-/// What one lane has sent to one peer. Written by the lane's thread, read by anybody; single values, so
-/// relaxed and paired with nothing.
+/// What one lane has sent to one peer. The lane's thread writes, any thread reads. The values are independent
+/// of each other, so all accesses are relaxed and pair with nothing.
 struct alignas(64) LaneCounters {
   std::atomic<std::uint64_t> writes{0};
   std::atomic<std::uint64_t> payload_bytes{0};

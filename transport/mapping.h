@@ -9,7 +9,7 @@
 
 namespace edgewire::transport {
 
-/// Zeroed memory of whole pages, in huge pages where the system gives them: private, or shared through a
+/// Zeroed memory in whole pages, in huge pages if the system provides them. Private, or shared through a
 /// file.
 class Mapping {
  public:
@@ -34,7 +34,7 @@ class Mapping {
   std::size_t bytes_ = 0;  ///< rounded up to pages
 };
 
-/// The memory that a transport has given out to write from. Any thread.
+/// The memory that a transport has handed out as the source of writes. Any thread may use it.
 class SendMemory {
  public:
   std::span<std::byte> add(std::size_t bytes) {

@@ -1,4 +1,4 @@
-// What the peers may write to of a region.
+// The parts of a region that peers may write to.
 #pragma once
 
 #include <fmt/core.h>
@@ -11,8 +11,8 @@
 
 namespace edgewire::transport {
 
-/// The part of each of `size` peers; those that are not named are empty. Throws Error when one exceeds the
-/// region of `bytes`.
+/// The part of each of `size` peers. Peers without an entry in `parts` have an empty part. Throws Error when
+/// a part exceeds the region of `bytes`.
 inline std::vector<Transport::Part> checked_parts(std::span<const Transport::Part> parts, int size,
                                                   std::size_t bytes) {
   std::vector<Transport::Part> checked(parts.begin(), parts.end());

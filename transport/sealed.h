@@ -4,8 +4,9 @@
 
 namespace edgewire::transport {
 
-/// What processes tell each other of their memory and ports is sealed (libsodium's secretbox) with a key made
-/// from the run's secret and `use`, so that nobody else can read it on its way, or make one.
+/// Encrypts and authenticates what processes tell each other about their memory and ports (libsodium's
+/// secretbox). The key is made from the secret of the run and from `use`. So nobody else can read the text,
+/// or make one.
 std::string seal(const std::string& text, const std::string& secret, const std::string& use);
 
 /// Empty when it was not sealed with this secret for this use.

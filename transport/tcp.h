@@ -1,10 +1,10 @@
-// TCP: one connection per peer and lane. A write travels as a header and its payload, sent straight from the
-// sender's memory and received straight into the region. A signal is a header alone, so it arrives after all
-// that was sent before it on the same connection. No thread of its own: whoever polls receives and sends for
-// all.
+// TCP: one connection for each peer and lane. A write travels as a header and its payload. The payload is
+// sent directly from the sender's memory and received directly into the region. A signal is a header without
+// payload. It arrives after all that was sent before it on the same connection. There is no extra thread: a
+// thread that polls receives and sends for all.
 //
-// Everything travels in units of 64 bytes, and a payload byte has the place in its unit that its address has
-// in a cache line. The system then copies whole lines to whole lines; with other places copying from memory
+// Everything travels in units of 64 bytes. A payload byte has the same offset in its unit as its address has
+// in a cache line. So the system copies whole cache lines to whole cache lines. Otherwise copying from memory
 // took several times as long (Zen 4, Linux 6.18).
 //
 // tcp_connect.cpp makes the connections, tcp_send.cpp and tcp_receive.cpp move the bytes, tcp.cpp polls and
@@ -36,21 +36,21 @@ struct FrameHeader {
   std::uint32_t length = 0;  ///< bytes of payload that follow; only a Write has any
   std::uint16_t kind = 0;    ///< of a Signal
   FrameType type = FrameType::Goodbye;
-  std::uint8_t lead = 0;  ///< bytes between header and payload that mean nothing
+  std::uint8_t lead = 0;  ///< unused bytes between header and payload
   std::array<std::byte, kUnitBytes - 16> spare{};
 
-  /// Behind the payload: bytes up to a whole unit.
+  /// Unused bytes after the payload, up to a whole unit.
   std::size_t tail() const noexcept { return (kUnitBytes - (lead + length) % kUnitBytes) % kUnitBytes; }
-  /// On the connection, all together.
+  /// Bytes of the whole frame on the connection.
   std::size_t bytes() const noexcept { return sizeof *this + lead + length + tail(); }
 };
 static_assert(sizeof(FrameHeader) == kUnitBytes);
 
-/// Not more bytes are put in one frame; a larger write travels as several.
+/// Most payload bytes of a frame. A larger write travels as several frames.
 constexpr std::size_t kMaxFrameBytes = std::size_t{1} << 30;
 
-/// What a lane has queued for a peer. The lane's thread fills `frames` and publishes; whoever holds `busy`
-/// sends.
+/// What a lane has queued for a peer. The lane's thread fills `frames` and publishes them. The thread that
+/// holds `busy` sends them.
 struct SendQueue {
   struct Frame {
     FrameHeader header;
@@ -78,7 +78,7 @@ struct SendQueue {
   std::atomic<int> error{0};  ///< errno of a failed send, for the receiving side to report; single value
 };
 
-/// What is arriving from a peer on a lane. All but the atomics belong to the holder of `busy`.
+/// What is arriving from a peer on a lane. The members that are not atomic belong to the holder of `busy`.
 struct Arrivals {
   static constexpr std::size_t kStagingBytes = 16384;
 
@@ -110,8 +110,8 @@ struct Link {
 class Tcp final : public Transport {
  public:
   explicit Tcp(const Settings& settings);
-  /// Sends what is queued and says goodbye, waiting a bounded time. What others still write is lost: destroy
-  /// it after a collective step that follows the last exchange.
+  /// Sends what is queued and says goodbye; waits for a limited time. Writes that peers still send are lost,
+  /// so destroy it only after a collective step that follows the last exchange.
   ~Tcp() override;
   Tcp(const Tcp&) = delete;
   Tcp& operator=(const Tcp&) = delete;

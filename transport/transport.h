@@ -1,7 +1,8 @@
 // The transport folder moves bytes between the processes of a job: one interface, several backends.
-// Writes are one-sided, into a region that the receiver exposed; a signal tells the receiver that every
-// earlier write has arrived. It knows nothing of graphs or kernels. A new backend is one file (or folder)
-// and one line in registry.cpp; tests/unit/transport_test.cpp runs the same suite over all of them.
+// Writes are one-sided: they go into a region that the receiver has exposed. A signal tells the receiver that
+// all earlier writes have arrived. The folder knows nothing of graphs or kernels. A new backend is one file
+// (or folder) and one line in registry.cpp. tests/unit/transport_test.cpp runs the same suite over all
+// backends.
 #pragma once
 
 #include <array>
@@ -21,17 +22,17 @@ namespace edgewire::transport {
 /// The port of the dpdk backend.
 struct DpdkChoice {
   std::string port{};            ///< PCI address, or virtual device such as "net_af_packet0,iface=eth0"
-  std::string args{};            ///< more arguments for DPDK's environment, divided by blanks
-  std::uint64_t bits_per_s = 0;  ///< most that is sent; 0: what the port says of its link
-  std::string faults{};          ///< what a bad link would do, for tests: see dpdk/frame_port.h
+  std::string args{};            ///< more arguments for DPDK's environment, separated by blanks
+  std::uint64_t bits_per_s = 0;  ///< limit of what is sent; 0: the rate that the port reports
+  std::string faults{};          ///< for tests, what a bad link would do: see dpdk/frame_port.h
 
   int poll_cpu = -1;  ///< a core that nobody else uses, where a thread polls all the time; -1: none
 
   /// Frames in IPv4 and UDP from this address, see dpdk/ip_choice.h; empty: plain Ethernet.
   std::string udp{};
 
-  /// Of several ports in a list, divided by `;`, the one for the process with this rank on its host; likewise
-  /// of addresses.
+  /// If `port` is a list, separated by `;`: the choice with the port for the process with this rank on its
+  /// host. The same for a list of addresses.
   DpdkChoice of(int local_rank) const;
 };
 
@@ -40,10 +41,10 @@ struct VerbsChoice {
   std::string
       device{};  ///< NAME[:PORT[:GID_INDEX]], of several (rails) divided by commas; empty: the nearest
   int traffic_class = 0;         ///< of RoCE packets: DSCP in the upper six bits
-  std::string memory = "auto";   ///< pinned, on-demand (paging), or on-demand only where pinning fails: auto
-  bool progress_thread = false;  ///< a thread takes completions, not whoever calls poll() or wait()
+  std::string memory = "auto";   ///< pinned, on-demand (paging), or auto: on-demand only if pinning fails
+  bool progress_thread = false;  ///< a thread takes completions, instead of the callers of poll() and wait()
   int poll_cpu = -1;       ///< a core that nobody else uses, where that thread polls all the time; -1: none
-  bool immediates = true;  ///< false: signal as iWARP must, by sends; for tests
+  bool immediates = true;  ///< false: signal by sends, as iWARP must; for tests
 };
 
 /// What a backend must know before it is made. `health` outlives the transport.
@@ -54,14 +55,14 @@ struct Settings {
   int kinds = 1;               ///< number of signal counters from each peer
   std::string secret;          ///< per-run secret, 32 bytes, the same in every process
   std::string address;         ///< local address to listen on (tcp); empty: 127.0.0.1
-  double peer_timeout_s = 10;  ///< bound on every blocking step
+  double peer_timeout_s = 10;  ///< limit of every blocking step
   Health* health = nullptr;
   std::vector<int> nodes{};      ///< [p] == [q]: processes p and q are on one host (shm+tcp)
-  std::vector<bool> left_out{};  ///< [p]: not to be connected, another transport leads there; empty: none
+  std::vector<bool> left_out{};  ///< [p]: do not connect, another transport leads there; empty: none
   std::span<std::byte>
       region{};  ///< memory for expose() to take instead of its own; outlives the transport (tcp)
   std::vector<int> process_nodes{};  ///< NUMA node of each process of this host; empty: not known (verbs)
-  int process_index = 0;             ///< of this process there
+  int process_index = 0;             ///< of this process in process_nodes
   VerbsChoice verbs{};
   DpdkChoice dpdk{};
 
@@ -74,89 +75,93 @@ struct Settings {
 struct Counters {
   std::uint64_t writes = 0;               ///< writes accepted
   std::uint64_t payload_bytes = 0;        ///< bytes of all accepted writes
-  std::uint64_t frame_bytes = 0;          ///< payload, frame headers and signals: what was given to the link
-  std::uint64_t wire_bytes = 0;           ///< frame_bytes and the link's own headers (see wire_bytes_of())
+  std::uint64_t frame_bytes = 0;          ///< payload, frame headers and signals, as given to the link
+  std::uint64_t wire_bytes = 0;           ///< frame_bytes and the headers of the link (see wire_bytes_of())
   std::uint64_t refused_connections = 0;  ///< strangers turned away
-  std::uint64_t zero_copy_sends = 0;      ///< calls to the system to send from where the payload lies (tcp)
-  std::uint64_t copied_sends = 0;         ///< reports that it has copied instead; a link then stops asking
+  std::uint64_t zero_copy_sends = 0;      ///< calls that let the system send without a copy (tcp)
+  std::uint64_t copied_sends = 0;         ///< reports that the system copied anyway; a link then stops trying
   std::uint64_t handshake_messages = 0;   ///< sent to make connections (tcp)
   std::uint64_t refused_frames = 0;       ///< frames outside the sender's part of the region, or malformed
-  // Of links that lose frames (dpdk); none of it is in what stands above.
+  // For links that lose frames (dpdk). The counters above do not include these.
   std::uint64_t retransmitted_bytes = 0;  ///< payload that was sent again
-  std::uint64_t duplicate_frames = 0;     ///< came once more, and were dropped
-  std::uint64_t reordered_frames = 0;     ///< came before one that was sent earlier, and waited for it
-  std::uint64_t corrupt_frames = 0;       ///< cut short or changed on their way
+  std::uint64_t duplicate_frames = 0;     ///< arrived again and were dropped
+  std::uint64_t reordered_frames = 0;     ///< arrived before an earlier frame, and waited for it
+  std::uint64_t corrupt_frames = 0;       ///< cut short or changed on the way
   std::uint64_t foreign_frames = 0;       ///< of another run, or protocol
-  std::uint64_t missed_frames = 0;        ///< lost at this process's port for want of buffers
-  /// Came in by each queue of this process's port.
+  std::uint64_t missed_frames = 0;        ///< dropped by this process's port because it had no buffer
+  /// Frames that arrived at each queue of this process's port.
   std::array<std::uint64_t, 16> queue_frames{};
-  bool sends_in_place = false;  ///< payload leaves from where it lies, without a copy
+  bool sends_in_place = false;  ///< payload is sent without a copy
 };
 
 /// One-sided communication with notification among `size` processes.
 ///
 /// Control plane: collective over all processes, may block for `peer_timeout_s`, throws Error.
-/// Data plane: never blocks (except `wait`), allocates or throws. A lane is used by one thread at a time for
-/// `write`, `signal` and `ring_doorbell`; everything else may be called from any thread at any time.
+/// Data plane: never blocks (except `wait`), never allocates, never throws. For `write`, `signal` and
+/// `ring_doorbell` only one thread at a time may use a lane. All other functions may be called from any
+/// thread at any time.
 class Transport {
  public:
   virtual ~Transport() = default;
   virtual std::string_view name() const noexcept = 0;
-  /// What it uses, in words, once connected; empty when there is nothing to say.
+  /// Cards or ports that it uses, in words, once it is connected; may be empty.
   virtual std::string describe() const { return {}; }
 
   // ---- control plane -------------------------------------------------------------------------------
-  /// Makes this process's region: zeroed, page aligned, owned by the transport, `bytes` > 0.
-  /// `parts[p]` is where peer p may write: {offset, bytes} inside the region (this rank: ignored).
-  /// Once per transport.
+  /// Makes this process's region: zeroed, page aligned, owned by the transport, `bytes` > 0. `parts[p]` says
+  /// where peer p may write: {offset, bytes} inside the region (ignored for this rank). Call it once.
   struct Part {
     std::size_t offset = 0;
     std::size_t bytes = 0;
   };
   virtual std::span<std::byte> expose(std::size_t bytes, std::span<const Part> parts) = 0;
-  /// What the other processes need in order to connect; opaque; valid after expose().
+  /// What the other processes need in order to connect. Opaque. Valid after expose().
   virtual std::string blob() const = 0;
   /// `blobs[p]` is process p's blob(). Returns when every pair can communicate.
   virtual void connect(std::span<const std::string> blobs) = 0;
-  /// Memory that writes may come from: owned by the transport, page aligned, zeroed. Any number of times.
+  /// Memory for the source of writes: owned by the transport, page aligned, zeroed. May be called several
+  /// times.
   virtual std::span<std::byte> send_memory(std::size_t bytes) = 0;
 
   // ---- data plane ----------------------------------------------------------------------------------
-  /// Address of byte `offset` of the peer's region where it is mapped here (then stores replace `write`,
-  /// and `stored` must tell their size), else null.
+  /// The address of byte `offset` of the peer's region if that region is mapped here, else null. If it is
+  /// mapped, stores replace `write`, and `stored` must be told their size.
   virtual std::byte* remote_ptr(int peer, std::size_t offset) const noexcept = 0;
   /// Tells the counters of `lane` that `bytes` were stored through the peer's remote_ptr.
   virtual void stored(int lane, int peer, std::size_t bytes) noexcept = 0;
-  /// Queues a copy of `source` (from send_memory or this process's region; unchanged until completed) to byte
-  /// `offset` of the peer's region. False when the queue is full: poll and try again.
+  /// Queues a copy of `source` to byte `offset` of the peer's region. `source` is in send_memory() or in this
+  /// process's region, and must not change until the write is completed. False when the queue is full: poll
+  /// and try again.
   virtual bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept = 0;
-  /// Raises the peer's counter `kind` to `count` (absolute, never falls), after every earlier write and store
-  /// of this lane is visible there. A kind belongs to one lane at a time. False when the queue is full.
+  /// Raises the peer's counter `kind` to `count`, after all earlier writes and stores of this lane are
+  /// visible there. Counts are absolute and never fall. A kind belongs to one lane at a time. False when the
+  /// queue is full.
   virtual bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept = 0;
-  /// Starts what was queued on the lane.
+  /// Starts the queued work of the lane.
   virtual void ring_doorbell(int lane) noexcept = 0;
-  /// Makes progress on all lanes: reaps completions, places arrivals. False once the job has failed (sticky;
-  /// health says why).
+  /// Makes progress on all lanes: takes completions, places arrivals. Returns false once the job has failed,
+  /// and from then on; health says why.
   virtual bool poll() noexcept = 0;
-  /// Blocks until something may have arrived or `timeout` is over; then as poll(). For waiting threads when
+  /// Blocks until something may have arrived, or for `timeout`; then as poll(). For threads that wait while
   /// there are more threads than cores.
   virtual bool wait(std::chrono::microseconds timeout) noexcept = 0;
   /// Number of writes of this lane to this peer whose source bytes may be reused.
   virtual std::uint64_t completed(int lane, int peer) const noexcept = 0;
-  /// False while what this lane has queued for this peer waits for room in the link (tcp: in the socket), so
-  /// that more would only wait, too. Changed by poll(). Other links begin with all that is queued.
+  /// False while queued work for this peer waits for room in the link (tcp: in the socket); more work would
+  /// wait, too. poll() updates it. Backends without such a limit always return true.
   virtual bool takes_more(int, int) const noexcept { return true; }
   /// Latest count of `kind` from `peer`. Acquire: all writes before that signal are visible to the caller.
   virtual std::uint64_t signalled(int peer, int kind) const noexcept = 0;
-  /// Changes whenever something has arrived, for those who wait on two transports; 0 where nobody does.
+  /// Changes whenever something has arrived. For code that waits on two transports. Backends that are never
+  /// used like that return 0.
   virtual std::uint32_t arrivals() const noexcept { return 0; }
 
   virtual Counters counters() const noexcept = 0;
   /// The part of Counters::frame_bytes that went to this peer.
   virtual std::uint64_t frame_bytes_to(int peer) const noexcept = 0;
-  /// Smallest bytes on the link that carry `frame_bytes` in one direction, all headers included.
+  /// Fewest bytes on the link, with all headers, that carry `frame_bytes` in one direction.
   virtual std::uint64_t wire_bytes_of(std::uint64_t frame_bytes) const noexcept = 0;
-  /// How frames travel, in words for the run report; empty where there is no choice.
+  /// How frames travel, in words for the run report; empty if there is only one way.
   virtual std::string path() const { return {}; }
 };
 

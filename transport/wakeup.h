@@ -12,17 +12,17 @@
 
 namespace edgewire::transport {
 
-/// Raises `counter` to `count`; never lowers it. Sequentially consistent, so that a look at `Wakeup::waiters`
-/// afterwards cannot miss one who looked at the counter before.
+/// Raises `counter` to `count`; never lowers it. Sequentially consistent: a thread that then reads
+/// `Wakeup::waiters` cannot miss a waiter that has read the old count.
 inline void raise(std::atomic<std::uint64_t>& counter, std::uint64_t count) noexcept {
   std::uint64_t old = counter.load(std::memory_order_relaxed);
   while (old < count && !counter.compare_exchange_weak(old, count))
     continue;  // pairs with acquire in signalled()
 }
 
-/// Lets threads sleep until somebody announces news; works in memory that processes share. `generation`
-/// counts the announcements: who has seen generation g before looking for news sleeps only while it is still
-/// g.
+/// Lets threads sleep until another thread announces news. Works in memory that processes share. `generation`
+/// counts the announcements. A thread first reads the generation, then looks for news, and then sleeps only
+/// if the generation is still the same.
 class Wakeup {
  public:
   std::uint32_t generation() const noexcept { return generation_.load(std::memory_order_acquire); }
@@ -54,8 +54,8 @@ class Wakeup {
 };
 static_assert(sizeof(Wakeup) == 8 && std::atomic<std::uint32_t>::is_always_lock_free);
 
-/// What a thread knew of the news when it last looked, for a few transports at a time: polling remembers,
-/// waiting asks.
+/// The generation that a thread saw when it last polled. poll() remembers it and wait() recalls it, for a few
+/// transports at a time.
 class LastLook {
   struct Look {
     std::uint64_t owner;

@@ -11,7 +11,7 @@ namespace edgewire::launch {
 
 enum class Kind : std::uint32_t { Heartbeat = 1, Data, Abort, Finish };
 
-/// Precedes every message on a stream, in the byte order of the hosts (all little endian).
+/// The header of every message on a stream. All hosts are little endian.
 struct FrameHeader {
   std::uint64_t length = 0;  ///< bytes that follow
   Kind kind = Kind::Heartbeat;
@@ -20,10 +20,11 @@ struct FrameHeader {
 };
 static_assert(sizeof(FrameHeader) == 16);
 
-/// Far above any message of a job; a larger length is garbage.
+/// Much more than any message of a job has. A larger length means that the stream is damaged.
 constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{1} << 38;
 
-using Message = std::shared_ptr<const std::string>;  ///< header and payload; shared by all who get the same
+using Message =
+    std::shared_ptr<const std::string>;  ///< header and payload; shared by all receivers of the message
 
 Message frame(Kind kind, std::uint32_t tag, std::string_view payload = {});
 

@@ -23,8 +23,8 @@ std::vector<Host> read_hosts(const std::string& path, int default_port);
 /// the environment. Throws Error when there is neither, or when others may read the file.
 std::string load_secret(const std::string& path);
 
-/// Joins the job of the host list: rank 0 listens and waits for all others, these connect to it. Both sides
-/// prove that they know the secret. Throws Error when not all have come within the start timeout.
+/// Joins the job of the host list. Rank 0 listens and waits; all others connect to it. Both sides prove that
+/// they know the secret. Throws Error when not all processes have connected within the start timeout.
 std::unique_ptr<Bootstrap> join_hosts(const LaunchOptions& options);
 
 }  // namespace edgewire::launch

@@ -11,10 +11,11 @@
 
 namespace edgewire::launch {
 
-/// Ends this process in good order when its launcher ends the job or is gone itself. Launchers end a job
-/// with SIGTERM as soon as one process dies: the survivors first take a moment to learn, and to say, which.
-/// A shell or another wrapper may stand between: all are watched up to the launcher's own process on this
-/// host, where its name is known. Make it before any other thread.
+/// Ends this process in good order when its launcher ends the job, or is gone. A launcher ends a job with
+/// SIGTERM as soon as one process dies. The surviving processes then take a moment to learn which one it was,
+/// and to say so. There may be a shell or another wrapper between launcher and process. All of them are
+/// watched, up to the launcher's process on this host if its name is known. Make this object before any other
+/// thread.
 class LauncherWatch {
  public:
   LauncherWatch();
@@ -22,7 +23,8 @@ class LauncherWatch {
   LauncherWatch(const LauncherWatch&) = delete;
   LauncherWatch& operator=(const LauncherWatch&) = delete;
 
-  /// From now on the job fails first, so that the others hear of it; `bootstrap` outlives the watch.
+  /// From now on it fails the job before it ends the process, so the others are told. `bootstrap` outlives
+  /// the watch.
   void guard(Bootstrap& bootstrap) {
     bootstrap_.store(&bootstrap, std::memory_order_release);
   }  // pairs with load in end()

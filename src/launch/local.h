@@ -6,8 +6,8 @@
 
 namespace edgewire::launch {
 
-/// Runs `body` on this bootstrap and returns the exit status; tells others and stderr of a failure. Never
-/// throws.
+/// Runs `body` on this bootstrap and returns the exit status. Reports a failure to the others and to stderr.
+/// Never throws.
 int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body);
 
 /// Forks all processes of a local job and watches over them; returns the first non-zero exit status.

@@ -10,10 +10,10 @@ namespace edgewire::launch {
 
 constexpr int kMaxLocalHosts = 250;
 
-/// Hosts on one machine: network namespaces, each linked by a veth pair to a bridge, both directions of each
-/// link shaped to a rate (tc-tbf). The bridge's namespace is that of the calling thread from here on until
-/// the end. Nothing has a name in the system or outlives its users: namespaces have only these open files and
-/// the processes inside, so that the kernel removes them when these end, however they end.
+/// Hosts on one machine: network namespaces. A veth pair links each of them to a bridge. Both directions of
+/// each link are shaped to a rate (tc-tbf). The calling thread is in the namespace of the bridge as long as
+/// this object lives. Nothing gets a name in the system. Only open files and the processes inside keep the
+/// namespaces alive, so the kernel removes them when the processes end, however they end.
 class LocalHosts {
  public:
   /// `link_bits_per_s` 0: as fast as the machine goes. Needs root and iproute2; no thread may exist yet.
@@ -23,7 +23,7 @@ class LocalHosts {
   LocalHosts(const LocalHosts&) = delete;
   LocalHosts& operator=(const LocalHosts&) = delete;
 
-  /// IPv4, the same for a host in every set: sets do not see each other.
+  /// The IPv4 address of a host. Every LocalHosts uses the same addresses; they do not see each other.
   static std::string address(int host);
   /// Moves the calling thread, and all that it starts, to a host. Throws Error.
   void enter(int host) const;

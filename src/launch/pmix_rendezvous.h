@@ -8,7 +8,7 @@
 
 namespace edgewire::launch {
 
-/// The library or the launcher is not there, or does not do its part.
+/// The library or the launcher is missing or fails.
 class PmixError : public Error {
  public:
   using Error::Error;
@@ -26,10 +26,10 @@ struct PmixJob {
   std::vector<std::string> messages;  ///< of every rank
 };
 
-/// Joins the launcher over PMIx (https://pmix.github.io, version 3 or later), tells all processes of the job
-/// `message(place)` and leaves again; libpmix.so.2 is loaded for it. Collective. Throws PmixError,
-/// also when it takes longer than `timeout_s`: a thread then still hangs in the library, so the process
-/// should end; and what `message` throws.
+/// Connects to the launcher over PMIx (https://pmix.github.io, version 3 or later), sends `message(place)` to
+/// all processes of the job, and disconnects. Loads libpmix.so.2. Collective. Throws PmixError, also when it
+/// takes longer than `timeout_s`; a thread then still hangs in the library, so the process should end. Passes
+/// on what `message` throws.
 PmixJob rendezvous_over_pmix(double timeout_s, std::function<std::string(const PmixPlace&)> message);
 
 }  // namespace edgewire::launch

@@ -16,10 +16,10 @@ struct ProgramEnd {
   std::string last_words() const;
 };
 
-/// Runs a program (looked for in PATH, /usr/sbin and /sbin) with `input` as its stdin, and waits for it.
-/// SIGINT, SIGTERM and SIGHUP go to the program first and to this process when that has ended; it gets
-/// SIGTERM should this process die. One call at a time, from the main thread. Throws Error when it cannot be
-/// started.
+/// Runs a program (found in PATH, /usr/sbin or /sbin) with `input` as its stdin, and waits for it. SIGINT,
+/// SIGTERM and SIGHUP are passed to the program; this process gets them when the program has ended. If this
+/// process dies, the program gets SIGTERM. One call at a time, from the main thread. Throws Error when the
+/// program cannot be started.
 ProgramEnd run_program(const std::vector<std::string>& words, std::string_view input = {});
 
 }  // namespace edgewire::launch

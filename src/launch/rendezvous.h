@@ -7,7 +7,7 @@
 
 namespace edgewire::launch {
 
-/// A job whose processes were started one by one, as one of them sees it before they are connected.
+/// What a process knows of its job before the processes are connected. They were started one by one.
 struct Rendezvous {
   int rank = 0;
   std::string secret;              ///< 32 bytes
@@ -16,14 +16,15 @@ struct Rendezvous {
   int size() const { return static_cast<int>(hosts.size()); }
 };
 
-/// Rank 0: waits on `listener` for all others, turns strangers away, then lets all go at once. Result[p]
-/// leads to rank p, [0] is unused. Throws Error that names a rank that has not come in time.
+/// Called by rank 0: waits on `listener` until all others have connected, refuses strangers, then lets all
+/// continue. Result[p] is the connection to rank p; [0] is unused. Throws Error that names a rank that has
+/// not connected in time.
 std::vector<transport::FileDescriptor> receive_others(const Rendezvous& job,
                                                       const transport::FileDescriptor& listener);
 
-/// Other ranks: come to rank 0 at the first of `addresses` that answers, each tried for some seconds in turn,
-/// and wait until all are there. Result[0] leads to rank 0. Throws Error when rank 0 cannot be reached in
-/// time.
+/// Called by all other ranks: connects to rank 0 at the first of `addresses` that answers, and waits until
+/// all others have connected. It tries each address for some seconds, in turn. Result[0] is the connection to
+/// rank 0. Throws Error when rank 0 cannot be reached in time.
 std::vector<transport::FileDescriptor> come_to_hub(const Rendezvous& job,
                                                    const std::vector<std::string>& addresses, int port);
 

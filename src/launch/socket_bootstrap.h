@@ -9,7 +9,7 @@
 
 namespace edgewire::launch {
 
-/// Who a process is among the others.
+/// What identifies a process among the others of its job.
 struct Member {
   int rank = 0;
   int size = 1;
@@ -20,13 +20,13 @@ struct Member {
   std::string address = "127.0.0.1";
   std::vector<Interface> wanted_interfaces;  ///< see Bootstrap::wanted_interfaces()
   std::vector<std::string> hosts;            ///< of every rank, for messages; empty when all are on this host
-  bool proven = false;                       ///< the streams began with a handshake
+  bool proven = false;                       ///< a handshake has authenticated the streams
   std::vector<int> nodes;  ///< of every rank, see Bootstrap::nodes(); empty when all are on this host
 };
 
-/// The bootstrap over a star of connected stream sockets: at rank 0 one per other rank (`streams[p]`, [0]
-/// unused), elsewhere only `streams[0]`, to rank 0. All messages pass through rank 0. Starts the thread that
-/// watches the peers.
+/// The bootstrap over connected stream sockets. Rank 0 has one to each other rank (`streams[p]`, [0] is
+/// unused); all others have only `streams[0]`, to rank 0. All messages pass through rank 0. Starts the thread
+/// that watches the peers.
 std::unique_ptr<Bootstrap> connect_bootstrap(Member member, std::vector<transport::FileDescriptor> streams);
 
 }  // namespace edgewire::launch

@@ -1,7 +1,7 @@
-// The transport over a DPDK port: for each peer a Link that makes the frames to it and from it reliable.
-// Writes and signals are queued by the lanes' threads and cut into frames by whoever holds the station;
-// frames are taken in order, so that a signal is never seen before what was written ahead of it. Nothing here
-// includes DPDK: that is in the plug-in (eal_port.cpp), which is loaded when it is first needed.
+// The transport over a DPDK port. For each peer it has a Link, which makes the frames to and from that peer
+// reliable. The threads of the lanes queue writes and signals; the holder of the station cuts them into
+// frames. Frames are taken in order, so a signal is never seen before earlier writes. Nothing here includes
+// DPDK: that is in the plug-in (eal_port.cpp), which is loaded at its first use.
 #pragma once
 
 #include <array>
@@ -58,7 +58,7 @@ class LaneQueue {
 
 class Dpdk;
 
-/// All between this process and one peer.
+/// The traffic between this process and one peer.
 class Link final : public Flow {
  public:
   Link(Dpdk& owner, int peer, int lanes);

@@ -1,9 +1,13 @@
-// Frames of the dpdk backend: an envelope, a header of 32 bytes, the payload. The envelope is plain Ethernet
-// with an ethertype for local experiments (IEEE 802, 0x88B5), since hosts that exchange their hardware
-// addresses when they meet need neither IP addresses nor ARP, and every byte of a header less is one of
-// payload more; or, where frames must pass routers or cards spread them over queues, IPv4 (RFC 791) and UDP
-// (RFC 768) in the manner of RoCE v2: one destination port, a source port for each lane. Numbers of our own
-// are little-endian.
+// Frames of the dpdk backend: an envelope, a header of 32 bytes, the payload. There are two kinds of
+// envelope:
+// - Plain Ethernet with an ethertype for local experiments (IEEE 802, 0x88B5). Hosts exchange their hardware
+// addresses
+//   at the rendezvous, so they need neither IP addresses nor ARP. Each byte saved in the envelope is one more
+//   for payload.
+// - IPv4 (RFC 791) and UDP (RFC 768), as RoCE v2 does it, with one destination port and a source port for
+// each lane. For
+//   frames that must pass routers, or that a card shall spread over queues.
+// Numbers in our own header are little-endian.
 #pragma once
 
 #include <array>
@@ -31,12 +35,12 @@ constexpr std::uint16_t udp_source(std::size_t lane) noexcept {
   return static_cast<std::uint16_t>(kFirstUdpSource + lane % 1024);
 }
 
-/// What stands ahead of our header in every frame of one direction.
+/// What comes before our header in every frame of one direction.
 struct Envelope {
   std::array<std::byte, kEthernetBytes + kIpBytes + kUdpBytes> bytes{};
   std::size_t size = kEthernetBytes;
 };
-/// Bytes ahead of our header.
+/// Bytes before our header.
 constexpr std::size_t envelope_bytes(bool udp) noexcept {
   return kEthernetBytes + (udp ? kIpBytes + kUdpBytes : 0);
 }
@@ -62,20 +66,20 @@ struct Header {
   std::uint16_t bytes = 0;  ///< of payload; short frames are padded by the link
   std::uint16_t kind = 0;
   FrameType type = FrameType::Ack;
-  /// Modulo 2^24, of this sending among all sendings of its sender, or, of an Ack, of the newest one that has
-  /// arrived: so that a frame that was sent twice tells which time it arrived.
+  /// Number of this sending among all sendings of its sender, modulo 2^24. In an Ack: that of the newest
+  /// sending that has arrived. If a frame was sent twice, this tells which of the two has arrived.
   std::array<std::uint8_t, 3> order{};
 };
 static_assert(sizeof(Header) == 32 && std::has_unique_object_representations_v<Header>);
 
 inline constexpr std::size_t kMostHeadBytes = envelope_bytes(true) + sizeof(Header);
-/// Frames that may be under way from one process to another; also the most bits of an acknowledgement.
+/// Most frames in flight from one process to another; also the most bits of an acknowledgement.
 inline constexpr std::uint32_t kWindow = 1024;
 inline constexpr std::size_t kAckBytes = kWindow / 8;
 /// An acknowledgement fits any frame.
 inline constexpr std::uint32_t kLeastMtu = kIpBytes + kUdpBytes + sizeof(Header) + kAckBytes;
 
-/// A frame that has come in; without data, none. Its bytes stay until it is released.
+/// A frame that has arrived; no data: no frame. Its bytes stay valid until it is released.
 struct Incoming {
   const std::byte* data = nullptr;
   std::uint32_t bytes = 0;

@@ -1,7 +1,7 @@
-// What makes lossy frames reliable: selective repeat with a bounded window, apart from any driver, port or
-// clock. Losses are told by what was sent later and has arrived (in the manner of RFC 8985, RACK; how much
-// later, the link teaches), and at the end of a message by a timer (RFC 6298) that sends a single frame anew.
-// Times are nanoseconds of any steady clock.
+// Makes lossy frames reliable: selective repeat with a bounded window. This code needs no driver, port or
+// clock. A frame counts as lost when enough frames that were sent later have arrived (as in RFC 8985, RACK;
+// how many are enough is learnt from the link). At the end of a message a timer (RFC 6298) sends a single
+// frame again. Times are nanoseconds of any steady clock.
 #pragma once
 
 #include <algorithm>

@@ -15,7 +15,7 @@ namespace edgewire::transport::dpdk {
 
 class Station;
 
-/// One end of the way between this process and another. All calls come from the holder of the station.
+/// The traffic between this process and one other process. Only the holder of the station calls it.
 class Flow {
  public:
   virtual ~Flow() = default;
@@ -33,8 +33,9 @@ struct Strays {
   std::atomic<std::uint64_t> corrupt{0}, foreign{0};  // single values, paired with nothing
 };
 
-/// An open port, shared by the transports of this process that name it. Who wants progress, works for all of
-/// them; a thread of its own sees to it when nobody else does. It stays open until the process ends.
+/// An open port, shared by all transports of this process that name it. A thread that wants progress makes it
+/// for all of them. A thread of the station does so when no other thread does. The port stays open until the
+/// process ends.
 class Station {
  public:
   /// The one for this port. Throws Error, UsageError.

@@ -1,17 +1,18 @@
-// One reliable connection (queue pair) per peer and lane, on one of the rails (ports of cards) of the
-// process; those of a rail have one completion queue. A write is an RDMA write into the part of the region
-// that the peer registered for this process. A signal is an RDMA write with immediate: its 8 bytes, the
-// count, go into a slot of their own, and its immediate, the kind, makes a completion at the receiver, which
-// comes after all earlier writes of the connection are visible (InfiniBand Architecture
-// Specification 1.4, 9.5 and 10.7; RDMA-capable processors keep that order with relaxed PCIe ordering, too).
+// There is one reliable connection (queue pair) for each peer and lane. It uses one of the rails (ports of
+// cards) of the process; all connections of a rail share a completion queue. A write is an RDMA write into
+// the part of the region that the peer has registered for this process. A signal is an RDMA write with
+// immediate. Its 8 bytes, the count, go into a slot for signals. Its immediate, the kind, makes a completion
+// at the receiver. The completion comes after all earlier writes of the connection are visible (InfiniBand
+// Architecture Specification 1.4, 9.5 and 10.7; RDMA-capable processors keep that order also with relaxed
+// PCIe ordering).
 //
-// Connections of iWARP are made by the connection manager (cm.h); it has no immediates: there a signal is a
-// send that carries kind and count, and takes the same receive. It too is delivered after all earlier writes
-// have been placed (RFC 5040, 5.5).
+// iWARP has no immediates. There a signal is a send that carries kind and count, and takes the same receive.
+// It, too, is delivered after all earlier writes have been placed (RFC 5040, 5.5). The connection manager
+// (cm.h) makes these connections.
 //
-// Every immediate takes one of the receives that the peer has posted. There are kReceives: kCredits for
-// signals; 2 for credit messages, each of which gives kCredits / 2 back, so that no more than 2 can be under
-// way; one for goodbye; and some for hello. So a receiver is never without a posted receive.
+// Every immediate takes one of the receives that the peer has posted. There are kReceives of them: kCredits
+// for signals; 2 for credit messages; one for goodbye; and some for hello. Each credit message returns
+// kCredits / 2 credits, so at most 2 of them can be in flight. So a receiver always has a posted receive.
 #pragma once
 
 #include <array>
