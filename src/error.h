@@ -1,4 +1,4 @@
-// The two ways in which Edgewire gives up. The one header of ours that every folder may include.
+// The ways in which Edgewire gives up. The one header of ours that every folder may include.
 #pragma once
 
 #include <stdexcept>
@@ -18,5 +18,14 @@ class UsageError : public Error {
  public:
   using Error::Error;
 };
+
+/// Nobody reads stdout any more, as behind `| head`. The program says nothing and exits with 141, as if
+/// SIGPIPE had ended it. Processes of a job that hear this message from another end in the same way.
+class OutputClosed : public Error {
+ public:
+  static constexpr const char* kMessage = "nobody reads its output any more";
+  OutputClosed() : Error(kMessage) {}
+};
+inline constexpr int kOutputClosedStatus = 141;  ///< as shells say of what SIGPIPE has ended
 
 }  // namespace edgewire

@@ -29,6 +29,8 @@ int main(int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     std::fprintf(stderr, "edgewire: %s (--help shows what there is)\n", error.what());
     return 2;
+  } catch (const edgewire::OutputClosed&) {
+    return edgewire::kOutputClosedStatus;
   } catch (const edgewire::UsageError& error) {
     std::fprintf(stderr, "edgewire: %s\n", error.what());
     return 2;

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -42,6 +43,7 @@ std::string beside(const std::string& target) { return fmt::format("{}.tmp.{}", 
 void write_whole(const std::string& path, const std::string& text) {
   const auto target = target_of(path);
   const std::string written = target ? beside(*target) : path;
+  if (path == "-") std::signal(SIGPIPE, SIG_IGN);  // the other processes of a job must be told first
   std::FILE* file = path == "-" ? stdout : std::fopen(written.c_str(), "we");
   if (file == nullptr) fail(path, errno);
   bool ok = std::fwrite(text.data(), 1, text.size(), file) == text.size();
@@ -55,6 +57,7 @@ void write_whole(const std::string& path, const std::string& text) {
     cause = errno;
   }
   if (ok) return;
+  if (path == "-" && cause == EPIPE) throw OutputClosed();
   if (target) std::remove(written.c_str());
   fail(path, cause);
 }

@@ -13,7 +13,7 @@ int whole_number(const std::string& text, int least, int most, const char* optio
 
 /// Writes `text` to `path` whole or not at all: into a file beside it that is then renamed. Links are
 /// followed; what is no regular file (a terminal, a pipe) is written as it is. "-" is stdout. Throws Error
-/// with the path.
+/// with the path, or OutputClosed when stdout is a pipe that nobody reads.
 void write_whole(const std::string& path, const std::string& text);
 
 /// Throws the Error that write_whole would throw now, so that a long run need not end with it. "" is no

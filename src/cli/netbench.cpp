@@ -47,12 +47,11 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   const auto show = [&](const perf::NetbenchRow& row) {
     if (arguments.json_path == "-") return;
     if (section != perf::to_name(row.test)) {
-      fmt::print("{}{}\n{}\n", section.empty() ? "" : "\n", perf::to_title(row.test, options),
-                 perf::to_heading(row.test));
+      write_whole("-", fmt::format("{}{}\n{}\n", section.empty() ? "" : "\n",
+                                   perf::to_title(row.test, options), perf::to_heading(row.test)));
       section = perf::to_name(row.test);
     }
-    fmt::print("{}\n", perf::to_text(row));
-    std::fflush(stdout);
+    write_whole("-", perf::to_text(row) + "\n");
   };
   const auto rows = perf::netbench(bootstrap, options, show);
   if (bootstrap.rank() == 0 && !arguments.json_path.empty())

@@ -9,9 +9,11 @@
 
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/interrupt.h"
 #include "cli/job_options.h"
 #include "cli/output_parts.h"
 #include "cli/stages.h"
+#include "cli/top.h"
 #include "error.h"
 #include "graph/vertex_names.h"
 #include "kernels/gather.h"
@@ -32,6 +34,7 @@ struct Settings {
   std::string checkpoint;
   std::string resume;
   int every = 10;
+  std::uint64_t top = 0;  ///< vertices to print
 
   std::string describe() const {
     return fmt::format("pagerank{}, {} iterations, damping {}, tolerance {}",
@@ -109,6 +112,22 @@ void conclude(const graph::GraphFile& graph, const Settings& settings, int taken
                           check.limit));
 }
 
+/// What the checkpoint holds; rank 0 says how far that is. Throws UsageError when the run would end before.
+kernels::ResumedState take_up(launch::Bootstrap& bootstrap, const Settings& settings, const std::string& what,
+                              const kernels::DenseJob& job) {
+  auto state = kernels::resume(bootstrap, settings.resume, what, job);
+  const auto iterations = static_cast<std::uint64_t>(settings.pagerank.iterations);
+  if (state.iteration > iterations) {
+    throw UsageError(fmt::format(
+        "--iterations {}: the checkpoint in {} is from after iteration {}, say --iterations {} or more",
+        iterations, settings.resume, state.iteration, state.iteration));
+  }
+  if (bootstrap.rank() == 0 && settings.job.output_path != "-" && settings.job.json_path != "-")
+    write_whole("-", fmt::format("continues after iteration {} from the checkpoint in {}\n", state.iteration,
+                                 settings.resume));
+  return state;
+}
+
 /// One process of the job.
 void run(launch::Bootstrap& bootstrap, const Settings& settings) {
   const auto start = std::chrono::steady_clock::now();
@@ -126,13 +145,14 @@ void run(launch::Bootstrap& bootstrap, const Settings& settings) {
   }
   const auto graph = graph::GraphFile::open(job_options.graph_path);
   options.progress = stages_on_terminal("", bootstrap.rank() == 0);
+  if (bootstrap.rank() == 0) options.progress = tell_when_interrupted(options.progress);
   kernels::DenseJob job(bootstrap, graph, options);
   if (bootstrap.rank() == 0 && !job.plan_cache_note().empty())
     fmt::print(stderr, "edgewire: warning: {}\n", job.plan_cache_note());
   kernels::PageRank pagerank(job, settings.pagerank);
   std::unique_ptr<kernels::Checkpoint> checkpoint;
   const std::string what = settings.state(graph, options);
-  if (!settings.resume.empty()) pagerank.take_up(kernels::resume(bootstrap, settings.resume, what, job));
+  if (!settings.resume.empty()) pagerank.take_up(take_up(bootstrap, settings, what, job));
   if (!settings.checkpoint.empty()) {
     checkpoint =
         std::make_unique<kernels::Checkpoint>(bootstrap, job, settings.checkpoint, what, settings.resume);
@@ -156,6 +176,9 @@ void run(launch::Bootstrap& bootstrap, const Settings& settings) {
   auto report = perf::gather_report(bootstrap, job, options, "pagerank", figures);
   if (bootstrap.size() > 1)
     report.wire_error_bound = kernels::rounding_bound(settings.pagerank, options.encoding);
+  report.resumed_from = static_cast<std::uint64_t>(pagerank.taken_up());
+  report.top =
+      top_vertices(bootstrap, job, settings.top, [&](std::uint32_t i) { return pagerank.ranks()[i]; });
   if (profiler) {
     const auto profile = profiler->gather();
     if (bootstrap.rank() == 0) {
@@ -206,7 +229,12 @@ void add_pagerank(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--resume", settings->resume,
                       "continue from the checkpoint in this folder, also with another number of processes");
+  command->add_option("--top", settings->top, "print the K vertices of highest rank, highest first")
+      ->type_name("K")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32));
   command->callback([settings] {
+    if (settings->top > 0 && settings->job.output_path == "-")
+      throw UsageError("--top and -o -: only one of them can have stdout");
     if (settings->job.encoding != "f32" && !(settings->checkpoint + settings->resume).empty())
       throw UsageError("--checkpoint and --resume need --wire f32: others carry rounding errors along");
     if (settings->job.output_parts && (settings->job.output_path.empty() || settings->job.output_path == "-"))

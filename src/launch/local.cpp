@@ -238,6 +238,7 @@ int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body) 
   const std::size_t at = heard.find(kFailed);
   std::string_view cause = line;
   if (peers_fault) cause = at == heard.npos ? "" : std::string_view(heard).substr(at + kFailed.size());
+  if (cause == OutputClosed::kMessage) return kOutputClosedStatus;
   if (cause.empty() || say_once(cause)) report(bootstrap, cause == line ? line : heard);
   return status;
 }

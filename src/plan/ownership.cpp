@@ -75,34 +75,63 @@ Ownership Ownership::ranges(std::span<const std::uint64_t> offsets, int processe
   return {RangeOwnership(std::move(bounds)), vertices, processes};
 }
 
-Ownership Ownership::from_file(const std::string& path, std::uint64_t vertices, int processes) {
+namespace {
+
+/// One number a line, at most `vertices` of them. Throws Error with the path and line.
+std::vector<std::uint16_t> read_parts(const std::string& path, std::uint64_t vertices) {
   std::error_code cause;
   if (const auto status = std::filesystem::status(path, cause); !std::filesystem::is_regular_file(status)) {
     throw Error(fmt::format("{}: cannot read the partition file: {}", path,
                             cause ? cause.message() : "it is not a regular file"));
   }
   std::ifstream in(path);
-  std::string line;
-  std::vector<std::uint16_t> owners;
   if (!in) throw Error(fmt::format("{}: cannot read the partition file: {}", path, std::strerror(errno)));
+  std::string line;
+  std::vector<std::uint16_t> parts;
   while (std::getline(in, line)) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
-    std::uint32_t owner = 0;
-    const auto [end, bad] = std::from_chars(line.data(), line.data() + line.size(), owner);
-    if (bad != std::errc{} || end != line.data() + line.size() ||
-        owner >= static_cast<std::uint32_t>(processes)) {
-      throw Error(fmt::format("{}: line {}: not an owner from 0 to {}: '{:.40}'", path, owners.size() + 1,
-                              processes - 1, line));
+    std::uint16_t part = 0;
+    const auto [end, bad] = std::from_chars(line.data(), line.data() + line.size(), part);
+    if (bad != std::errc{} || end != line.data() + line.size() || part >= kMaxProcesses) {
+      throw Error(fmt::format("{}: line {}: not a part from 0 to {}: '{:.40}'", path, parts.size() + 1,
+                              kMaxProcesses - 1, line));
     }
-    if (owners.size() == vertices) {
+    if (parts.size() == vertices) {
       throw Error(
           fmt::format("{}: line {}: more lines than the graph's {} vertices", path, vertices + 1, vertices));
     }
-    owners.push_back(static_cast<std::uint16_t>(owner));
+    parts.push_back(part);
   }
-  if (in.bad() || owners.size() != vertices) {
-    throw Error(fmt::format("{}: {} owners for {} vertices", path, owners.size(), vertices));
+  if (in.bad() || parts.size() != vertices)
+    throw Error(fmt::format("{}: {} lines for {} vertices", path, parts.size(), vertices));
+  return parts;
+}
+
+/// Throws Error unless every process has a vertex.
+void check_parts(const std::string& path, std::span<const std::uint16_t> parts, int processes) {
+  if (parts.empty()) return;
+  const int made_for = *std::ranges::max_element(parts) + 1;
+  if (made_for != processes) {
+    throw Error(fmt::format(
+        "{}: {} part{} for {} process{}: start as many processes as there are parts, or make a partition "
+        "into {}",
+        path, made_for, made_for == 1 ? "" : "s", processes, processes == 1 ? "" : "es", processes));
   }
+  std::vector<bool> used(static_cast<std::size_t>(processes));
+  for (const auto part : parts) used[part] = true;
+  if (const auto empty = std::ranges::find(used, false); empty != used.end()) {
+    throw Error(fmt::format(
+        "{}: no vertex is in part {} of {}: that process would have no work; make a partition without "
+        "empty parts",
+        path, empty - used.begin(), processes));
+  }
+}
+
+}  // namespace
+
+Ownership Ownership::from_file(const std::string& path, std::uint64_t vertices, int processes) {
+  auto owners = read_parts(path, vertices);
+  check_parts(path, owners, processes);
   return {TableOwnership(std::move(owners), static_cast<std::uint32_t>(processes)), vertices, processes};
 }
 

@@ -99,6 +99,17 @@ std::string RunReport::to_json() const {
   limits["seconds_at"] = nlohmann::ordered_json::object();
   for (const auto& [rate, seconds] : bound.seconds_at) limits["seconds_at"][rate] = seconds;
   json["wire_error_bound"] = wire_error_bound;
+  if (resumed_from > 0) json["resumed_from"] = resumed_from;
+  if (!top.empty()) {
+    auto& highest = json["top"] = nlohmann::ordered_json::array();
+    for (const auto& one : top) {
+      highest.push_back({{"id", nullptr}, {"value", one.value}});
+      if (one.labelled)
+        highest.back()["id"] = one.name;
+      else
+        highest.back()["id"] = std::stoull(one.name);
+    }
+  }
   json["checksum"] = fmt::format("{:016x}", checksum);
   for (const auto& one : verification) {
     json["verify"] = {{"max_relative_error", one.max_relative_error},
@@ -171,7 +182,10 @@ std::string RunReport::to_text() const {
         in_sum ? "" : fmt::format(" (limit {:.2g})", one.limit), one.sum_error,
         in_sum ? fmt::format(" (limit {:.2g})", one.limit) : "");
   }
-  return text + fmt::format("checksum {:016x}\n", checksum) + profile_text;
+  text += fmt::format("checksum {:016x}\n", checksum);
+  if (!top.empty()) text += "highest:\n";
+  for (const auto& one : top) text += fmt::format("{}\t{:.9g}\n", one.name, one.value);
+  return text + profile_text;
 }
 
 }  // namespace edgewire::report

@@ -41,6 +41,14 @@ struct RunReport {
     bool passed = false;
   };
 
+  struct Top {
+    std::string name;       ///< of the vertex: its id, or its label
+    bool labelled = false;  ///< the name is a label
+    double value = 0;
+  };
+
+  std::vector<Top> top;            ///< the vertices of highest value, where they were asked for
+  std::uint64_t resumed_from = 0;  ///< iterations that a checkpoint held; 0: the run began anew
   std::string kernel, transport, transport_reason, strategy, strategy_reason, wire, ownership, layout,
       layout_reason;
   std::string plan_cache = "none";  ///< "written", "used" or "none"

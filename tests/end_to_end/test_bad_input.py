@@ -241,12 +241,13 @@ def test_a_transport_that_this_build_or_machine_lacks(edgewire, path):
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("content, cause", [
-    ("", "0 owners for 100 vertices"), ("0\n" * 99, "99 owners for 100 vertices"),
+    ("", "0 lines for 100 vertices"), ("0\n" * 99, "99 lines for 100 vertices"),
     ("0\n" * 101, "line 101: more lines than the graph's 100 vertices"),
-    ("0\n" * 99 + "2\n", "line 100: not an owner from 0 to 1: '2'"), ("-1\n" * 100, "line 1: not an owner"),
-    ("0 1\n" * 100, "line 1: not an owner"), ("\n" * 100, "line 1: not an owner"),
-    ("99999999999999999999\n" * 100, "line 1: not an owner"), ("0\n" * 50 + "one\n" * 50, "line 51: not an owner"),
-    ("\x00\n" * 100, "line 1: not an owner"),
+    ("0\n1\n2\n1\n" * 25, "3 parts for 2 processes: start as many processes"), ("0\n" * 100, "1 part for 2 processes: start"),
+    ("-1\n" * 100, "line 1: not a part"),
+    ("0 1\n" * 100, "line 1: not a part"), ("\n" * 100, "line 1: not a part"),
+    ("99999999999999999999\n" * 100, "line 1: not a part"), ("0\n" * 50 + "one\n" * 50, "line 51: not a part"),
+    ("\x00\n" * 100, "line 1: not a part"),
 ], ids=lambda value: repr(value)[:20])
 def test_a_bad_partition_file(edgewire, path, tmp_path, content, cause):
     partition = tmp_path / "partition.txt"

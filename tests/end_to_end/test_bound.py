@@ -174,7 +174,7 @@ def test_files_that_make_no_sense(edgewire, graph, tmp_path):
     short, _ = partition_file(tmp_path, 2, vertices=799)
     assert "799" in edgewire.refused("bound", path, "-p", 2, "--ownership", short)
     wrong, _ = partition_file(tmp_path, 5)
-    assert "not an owner from 0 to 3" in edgewire.refused("bound", path, "-p", 4, "--ownership", wrong)
+    assert "5 parts for 4 processes" in edgewire.refused("bound", path, "-p", 4, "--ownership", wrong)
     assert "nowhere" in edgewire.refused("bound", path, "--ownership", tmp_path / "nowhere")
     assert "missing.ew" in edgewire.refused("bound", tmp_path / "missing.ew")
     broken = tmp_path / "broken.ew"

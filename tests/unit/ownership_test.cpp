@@ -102,7 +102,7 @@ TEST_CASE("partition files") {
   CHECK(ownership.count(2) == 2);
   CHECK_THROWS_AS(read(3), edgewire::Error);
   CHECK_THROWS_AS(read(5), edgewire::Error);
-  for (const char* bad : {"0\n3\n", "0\n-1\n", "0\n1 2\n", "0\n\n", "0\nx\n", "0\n99999999999\n"}) {
+  for (const char* bad : {"0\n4096\n", "0\n-1\n", "0\n1 2\n", "0\n\n", "0\nx\n", "0\n99999999999\n"}) {
     write(bad);
     try {
       read(2);
@@ -111,6 +111,22 @@ TEST_CASE("partition files") {
       CHECK(std::string(error.what()).find("line 2") != std::string::npos);
     }
   }
+  const auto cause = [&read](std::uint64_t vertices) {
+    try {
+      read(vertices);
+    } catch (const edgewire::Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  write("0\n1\n1\n");
+  CHECK(cause(3).find("2 parts for 3 processes: start as many") != std::string::npos);
+  write("0\n1\n2\n3\n");
+  CHECK(cause(4).find("4 parts for 3 processes: start as many") != std::string::npos);
+  write("0\n2\n2\n0\n");
+  CHECK(cause(4).find("no vertex is in part 1 of 3") != std::string::npos);
+  write("");
+  CHECK(cause(0) == "accepted");  // a graph without vertices
   std::remove(path);
   CHECK_THROWS_AS(read(2), edgewire::Error);
 }

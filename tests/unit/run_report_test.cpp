@@ -52,5 +52,16 @@ TEST_CASE("the JSON has what the contract names") {
   CHECK(report.to_text().find("FAILED") != std::string::npos);
 }
 
+TEST_CASE("the vertices of highest value have numbers or labels") {
+  auto report = example(1);
+  CHECK(!nlohmann::json::parse(report.to_json()).contains("top"));
+  report.top = {{"18446744073709551615", false, 0.5}, {"7", true, 0.25}};
+  const auto top = nlohmann::json::parse(report.to_json())["top"];
+  CHECK(top[0]["id"] == 18446744073709551615U);
+  CHECK(top[1]["id"] == "7");
+  CHECK(top[1]["value"] == 0.25);
+  CHECK(report.to_text().find("highest:\n18446744073709551615\t0.5\n7\t0.25\n") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace edgewire::report

@@ -1,0 +1,76 @@
+#include "cli/interrupt.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+
+namespace edgewire::cli {
+namespace {
+
+// Read by the signal handler, in whatever thread it runs: each stands alone.
+std::atomic<bool> iterating{false};
+std::atomic<std::uint64_t> iterations_done{0}, iterations_wanted{0};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
+
+/// A line made with nothing but calls that are safe in a signal handler.
+class Line {
+ public:
+  Line& operator<<(std::string_view text) {
+    const std::size_t count = std::min(text.size(), room());
+    std::memcpy(text_.data() + size_, text.data(), count);
+    size_ += count;
+    return *this;
+  }
+  Line& operator<<(std::uint64_t number) {
+    const auto [end, bad] = std::to_chars(text_.data() + size_, text_.data() + text_.size(), number);
+    if (bad == std::errc{}) size_ = static_cast<std::size_t>(end - text_.data());
+    return *this;
+  }
+  void say() const { [[maybe_unused]] const auto written = write(STDERR_FILENO, text_.data(), size_); }
+
+ private:
+  std::size_t room() const { return text_.size() - size_; }
+  std::array<char, 160> text_;
+  std::size_t size_ = 0;
+};
+
+void tell(int number) {
+  Line line;
+  if (isatty(STDERR_FILENO) == 1) line << "\r\033[K";  // takes the progress bar away
+  line << "edgewire: " << (number == SIGINT ? "interrupted" : "told to end");
+  if (iterating.load(std::memory_order_relaxed)) {
+    line << " after iteration " << iterations_done.load(std::memory_order_relaxed) << " of "
+         << iterations_wanted.load(std::memory_order_relaxed) << "\n";
+  } else {
+    line << " before the first iteration\n";
+  }
+  line.say();
+  std::raise(number);  // SA_RESETHAND: now it ends the process
+}
+
+}  // namespace
+
+Stages tell_when_interrupted(Stages stages) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    struct sigaction before {};
+    if (sigaction(number, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) continue;
+    struct sigaction action {};
+    action.sa_handler = tell;
+    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
+    sigaction(number, &action, nullptr);
+  }
+  return [inner = std::move(stages)](std::string_view step, std::uint64_t done, std::uint64_t total) {
+    if (step == "iterate") {
+      iterations_done.store(done, std::memory_order_relaxed);
+      iterations_wanted.store(total, std::memory_order_relaxed);
+      iterating.store(true, std::memory_order_relaxed);
+    }
+    inner(step, done, total);
+  };
+}
+
+}  // namespace edgewire::cli

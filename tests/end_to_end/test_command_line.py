@@ -1,0 +1,89 @@
+"""How the program speaks with the people and programs that call it."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+import job as jobs
+from processes import children, wait_for
+
+
+def through_head(edgewire, *arguments):
+    """The first line of the output, the exit status and stderr where nobody reads more."""
+    read, write = os.pipe()
+    process = subprocess.Popen([edgewire.program, *map(str, arguments)], stdout=write, stderr=subprocess.PIPE, text=True)
+    os.close(write)
+    with os.fdopen(read) as output:
+        line = output.readline()
+    return line, process.wait(timeout=120), process.stderr.read()
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3])
+def test_nobody_reads_the_rest(edgewire, kronecker, processes):
+    path = kronecker(13)  # more lines than a pipe holds
+    line, status, stderr = through_head(edgewire, "pagerank", path, "-p", processes, "-w", 1, "--transport", "tcp", "-o", "-")
+    assert jobs.read_ranks(line)[0] == [0]
+    assert status in (141, -signal.SIGPIPE)
+    assert "warning" in stderr or stderr == ""  # more workers than cores
+
+
+def test_nobody_reads_a_measurement(edgewire):
+    line, status, stderr = through_head(edgewire, "netbench", "--transport", "shm", "--seconds", 0.01, "--sizes", "8,16,32")
+    assert (line.split(",")[0], status, stderr) == ("bandwidth", 141, "")
+
+
+@pytest.mark.parametrize("processes", [1, 3])
+@pytest.mark.parametrize("count", [1, 7, 1000])
+def test_top(edgewire, tmp_path, processes, count):
+    (tmp_path / "g.txt").write_text("".join(f"{i} {i * i % 97 + 1000}\n" for i in range(300)))
+    edgewire.ok("convert", tmp_path / "g.txt", "-o", tmp_path / "g.ew")
+    output, report = tmp_path / "ranks.tsv", tmp_path / "report.json"
+    text = edgewire.ok("pagerank", tmp_path / "g.ew", "-p", processes, "-w", 1, "--top", count, "-o", output, "--json", report)
+    ranks = [line.split("\t") for line in output.read_text().splitlines()]
+    ranks.sort(key=lambda line: (-float(line[1]), int(line[0])))
+    assert [line.split("\t") for line in text.partition("highest:\n")[2].splitlines()] == ranks[:count]
+    top = json.loads(report.read_text())
+    jobs.check_schema(top)
+    assert [one["id"] for one in top["top"]] == [int(id_) for id_, _ in ranks[:count]]
+
+
+def test_top_needs_stdout(edgewire, kronecker):
+    assert "--top" in edgewire.refused("pagerank", kronecker(8), "--top", 3, "-o", "-", status=2)
+    edgewire.refused("pagerank", kronecker(8), "--top", 0, status=2)
+    assert len(json.loads(edgewire.ok("pagerank", kronecker(8), "--top", 3, "--json", "-"))["top"]) == 3
+
+
+@pytest.mark.parametrize("number, verb", [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "told to end")])
+@pytest.mark.parametrize("processes", [1, 2])
+def test_an_end_by_signal_names_the_iteration(edgewire, kronecker, tmp_path, processes, number, verb):
+    """As from the keyboard: to the whole group of processes."""
+    folder = tmp_path / "kept"
+    process = edgewire.start("pagerank", kronecker(8), "-p", processes, "-w", 1, "--iterations", 1000000, "--checkpoint", folder,
+                             "--every", 1)
+    wait_for(lambda: (folder / "manifest").exists(), "an iteration")
+    os.killpg(process.pid, number)
+    stdout, stderr = process.communicate(timeout=60)
+    shutil.rmtree(folder)  # a checkpoint may have been under way
+    assert process.returncode in (-number, 128 + number) and stdout == ""
+    (line,) = stderr.splitlines()
+    done = int(line.removeprefix(f"edgewire: {verb} after iteration ").removesuffix(" of 1000000"))
+    assert 1 <= done < 1000000
+
+
+def test_a_run_that_goes_on_says_from_where(edgewire, kronecker, tmp_path):
+    run = ["pagerank", kronecker(8), "-p", 2, "-w", 1]
+    folder = tmp_path / "kept"
+    edgewire.ok(*run, "--iterations", 12, "--checkpoint", folder, "--every", 5)
+    assert edgewire.ok(*run, "--iterations", 12, "--resume", folder).startswith(
+        f"continues after iteration 10 from the checkpoint in {folder}\n")
+    report = json.loads(edgewire.ok(*run, "--iterations", 10, "--resume", folder, "--json", "-"))
+    jobs.check_schema(report)
+    assert report["resumed_from"] == 10 and report["iterations"] == []
+    result = edgewire(*run, "--iterations", 9, "--resume", folder)
+    assert result.returncode == 2 and result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert f"--iterations 9: the checkpoint in {folder} is from after iteration 10" in line
