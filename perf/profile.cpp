@@ -183,7 +183,8 @@ Profiler::Profiler(launch::Bootstrap& bootstrap, kernels::DenseJob& job, const k
 std::vector<Gauge> Profiler::gauges() const {
   std::vector<Gauge> all;
   for (int w = 0; w < job_.pool().workers(); ++w)
-    all.push_back(thread_gauge(fmt::format("worker {}", w), [this, w] { return timeline_.thread(w); }));
+    all.push_back({fmt::format("worker {}", w), "cores", 1e-9, true,
+                   [this, w] { return static_cast<double>(timeline_.cpu_ns(w)); }});
   for (auto& gauge : system_gauges()) all.push_back(std::move(gauge));
   if (bootstrap_.size() == 1) return all;
   const auto number = [](std::uint64_t count) { return static_cast<double>(count); };

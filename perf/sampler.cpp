@@ -12,6 +12,7 @@
 #include <fstream>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "perf/timeline.h"
 
@@ -162,13 +163,15 @@ std::vector<Gauge> system_gauges(const std::string& root) {
   return gauges;
 }
 
-Gauge thread_gauge(std::string name, const std::function<int()>& thread) {
-  return {std::move(name), "cores", 1e-9, true, [thread, file = std::shared_ptr<SystemFile>()]() mutable {
-            const int id = thread();
-            if (id == 0) return -1.0;
-            if (!file) file = std::make_shared<SystemFile>(fmt::format("/proc/self/task/{}/schedstat", id));
-            return file->number("", 0);
-          }};
+void join_last(Samples& samples, double share) {
+  for (auto& [name, unit, values] : samples.series) {
+    const float last = values.back();
+    values.pop_back();
+    values.back() += static_cast<float>(share) * (last - values.back());
+  }
+  const auto at_ns = samples.at_ns.back();
+  samples.at_ns.pop_back();
+  samples.at_ns.back() = at_ns;
 }
 
 Sampler::Sampler(std::chrono::milliseconds interval, std::vector<Gauge> gauges)
@@ -176,12 +179,19 @@ Sampler::Sampler(std::chrono::milliseconds interval, std::vector<Gauge> gauges)
   for (const auto& gauge : gauges_) samples_.series.push_back({gauge.name, gauge.unit, {}});
   thread_ = std::jthread([this](const std::stop_token& stop) {
     auto last = now_ns();
-    sample(0);
+    double took_s = 0;
+    sample(last, 0);
     std::unique_lock lock(mutex_);
-    while (!woken_.wait_for(lock, stop, interval_, [] { return false; }) && !stop.stop_requested()) {
+    for (bool stopped = false; !stopped;) {
+      woken_.wait_for(lock, stop, interval_, [] { return false; });
+      stopped = stop.stop_requested();
       const auto now = now_ns();
-      sample(static_cast<double>(now - last) * 1e-9);
+      const double before_s = std::exchange(took_s, static_cast<double>(now - last) * 1e-9);
       last = now;
+      sample(now, took_s);
+      // In a short end, counts of the kernel's ticks make no rate.
+      if (stopped && samples_.at_ns.size() > 1 && took_s < before_s / 2)
+        join_last(samples_, took_s / (before_s + took_s));
       if (samples_.at_ns.size() == kMostSamples) thin();
     }
   });
@@ -196,8 +206,8 @@ Samples Sampler::stop() {
 }
 
 /// `seconds` since the last one; 0: the first, which only counts.
-void Sampler::sample(double seconds) {
-  if (seconds > 0) samples_.at_ns.push_back(now_ns());
+void Sampler::sample(std::uint64_t now_ns, double seconds) {
+  if (seconds > 0) samples_.at_ns.push_back(now_ns);
   for (std::size_t f = 0; f < gauges_.size(); ++f) {
     const auto& gauge = gauges_[f];
     const double now = gauge.read();

@@ -40,11 +40,11 @@ inline constexpr const char* kStolen = "stolen";
 /// RDMA port counters, disks. `root` stands before /proc and /sys.
 std::vector<Gauge> system_gauges(const std::string& root = "");
 
-/// CPU of a thread of this process; `thread()`: its id, 0 when it has not started.
-Gauge thread_gauge(std::string name, const std::function<int()>& thread);
+/// The last two samples become one, up to the end of the last; `share`: its part of their time.
+void join_last(Samples& samples, double share);
 
-/// Reads gauges in a separate thread until stop(). Memory is bounded: whenever it is full, every second
-/// sample is dropped.
+/// Reads gauges in a separate thread until stop(), which reads them once more: the shortest run has a sample.
+/// Memory is bounded: whenever it is full, every second sample is dropped.
 class Sampler {
  public:
   static constexpr std::size_t kMostSamples = 4096;
@@ -57,7 +57,7 @@ class Sampler {
   Samples stop();
 
  private:
-  void sample(double seconds);
+  void sample(std::uint64_t now_ns, double seconds);
   void thin();
 
   std::chrono::milliseconds interval_;

@@ -1,5 +1,6 @@
 #include "perf/timeline.h"
 
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -48,6 +49,13 @@ class Sum {
 
 std::size_t index(Phase phase) { return static_cast<std::size_t>(phase); }
 
+/// 0 when there is no such clock.
+std::uint64_t read_ns(clockid_t clock) noexcept {
+  timespec time{};
+  if (clock_gettime(clock, &time) != 0) return 0;
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
 }  // namespace
 
 std::uint64_t now_ns() noexcept {
@@ -63,7 +71,8 @@ struct alignas(64) Timeline::Worker {
         seen(static_cast<std::size_t>(options.processes)),
         waited_ns(static_cast<std::size_t>(options.processes)) {}
 
-  std::atomic<int> thread{0};  ///< a single value; pairs with nothing
+  std::uint64_t began_cpu_ns = 0;
+  std::atomic<int> thread{0};  ///< its id; release after began_cpu_ns, acquire in cpu_ns()
   Phase phase = Phase::wait;
   int peer = -1;
   std::uint32_t item = 0;
@@ -109,7 +118,8 @@ void Timeline::begin(int worker) noexcept {
   own.times.counter_error = own.counters->error();
   own.start = own.last = own.read();
   own.counted = true;
-  own.thread.store(gettid(), std::memory_order_relaxed);
+  own.began_cpu_ns = read_ns(CLOCK_THREAD_CPUTIME_ID);
+  own.thread.store(gettid(), std::memory_order_release);
   own.began_ns = own.since_ns = own.counted_since_ns = now_ns();
 }
 
@@ -226,8 +236,15 @@ std::vector<Arrival> Timeline::arrivals(int worker) const {
 
 WorkerTimes Timeline::worker(int worker) const { return workers_[static_cast<std::size_t>(worker)]->times; }
 
-int Timeline::thread(int worker) const noexcept {
-  return workers_[static_cast<std::size_t>(worker)]->thread.load(std::memory_order_relaxed);
+std::uint64_t Timeline::cpu_ns(int worker) const noexcept {
+  const Worker& own = *workers_[static_cast<std::size_t>(worker)];
+  const int thread = own.thread.load(std::memory_order_acquire);
+  if (thread == 0) return 0;
+  // The clock of a thread by its id, as pthread_getcpuclockid() makes it. It is exact at any moment; what
+  // /proc tells moves on with the kernel's ticks.
+  constexpr clockid_t kOfThread = 4, kScheduled = 2;
+  const std::uint64_t now = read_ns((~thread << 3) | kOfThread | kScheduled);
+  return std::max(now, own.began_cpu_ns) - own.began_cpu_ns;
 }
 
 std::vector<std::uint64_t> Timeline::waited_ns() const {

@@ -88,8 +88,8 @@ class Timeline final : public engine::Observer {
   std::vector<std::uint64_t> waited_ns() const;
 
   // At any time, from any thread:
-  /// The worker's thread id; 0 before begin().
-  int thread(int worker) const noexcept;
+  /// CPU time of the worker's thread since begin(); 0 before.
+  std::uint64_t cpu_ns(int worker) const noexcept;
   /// Chunks that were ready to be sent, that the link has taken, and that have come from peers, since
   /// begin().
   struct Chunks {

@@ -7,6 +7,7 @@ exit status is 1 when any failed. A unit test skips itself by MESSAGE("skipped: 
 """
 
 import argparse
+import collections
 import json
 import os
 import pathlib
@@ -15,11 +16,13 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import xml.etree.ElementTree as ET
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 UNIT_TIMEOUT_S = 900
 END_TO_END_TIMEOUT_S = 2700
+SLOWEST = 15  # test cases that are named with their time
 
 
 class Tally:
@@ -121,6 +124,7 @@ def run_unit(build, tally):
     if not tests:
         tally.fail("unit tests", f"{build} has none: is it built?")
     for name, command, environment in tests:
+        start = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
             results = f"{folder}/results.xml"
             try:
@@ -154,7 +158,18 @@ def run_unit(build, tally):
             tally.fail(name, f"{why} after {len(cases)} test cases\n{tail(output)}")
         elif tally.failed > failed_before and output.strip():
             print(f"    output of {name}:\n" + "".join(f"    | {line}\n" for line in tail(output).splitlines()), end="")
-        print(f"{name}: {passed} of {len(cases)} passed", flush=True)
+        print(f"{name}: {passed} of {len(cases)} passed, {time.monotonic() - start:.1f} s", flush=True)
+
+
+def print_times(cases):
+    """Where the time went: the sum of each file, and the slowest test cases."""
+    by_file = collections.Counter()
+    for case in cases:
+        by_file[case.get("classname", "").split(".")[-1]] += float(case.get("time", 0))
+    for name, seconds in by_file.most_common():
+        print(f"{name}: {seconds:.1f} s")
+    for case in sorted(cases, key=lambda case: -float(case.get("time", 0)))[:SLOWEST]:
+        print(f"    {float(case.get('time', 0)):6.1f} s  {case.get('classname', '').split('.')[-1]}::{case.get('name')}")
 
 
 def run_end_to_end(build, tally, everything, marker):
@@ -170,6 +185,7 @@ def run_end_to_end(build, tally, everything, marker):
                         cwd=ROOT, env=environment)
         for name in re.findall(r"^\S*end_to_end/(\S+?::.+)", output, re.MULTILINE):
             tally.skip(name, "slow; --all or `make test-all` runs it")
+    start = time.monotonic()
     with tempfile.TemporaryDirectory() as temporary:
         results = f"{temporary}/results.xml"
         code, output = run([*pytest, "-q", "--tb=short", "--continue-on-collection-errors",
@@ -191,7 +207,8 @@ def run_end_to_end(build, tally, everything, marker):
     no_tests_match = code == 5
     if code != 0 and not no_tests_match and tally.failed == failed_before:
         tally.fail("end-to-end tests", f"pytest: {code}\n{tail(output)}")
-    print(f"end to end: {len(cases)} run", flush=True)
+    print_times(cases)
+    print(f"end to end: {len(cases)} run, {time.monotonic() - start:.0f} s", flush=True)
 
 
 def run_house_rules(tally):

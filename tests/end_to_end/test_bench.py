@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -48,13 +49,27 @@ def test_small_runs(bench, tmp_path):
     assert rows["grid-32", "-p 1 -w 1"]["edges"] == 4 * 32 * 31
 
 
-def test_small_overhead():
+@pytest.fixture(scope="module")
+def small_overhead():
+    """What a small run of the script prints."""
     result = run(ROOT / "perf/bench/overhead.py", "--build", BUILD, "--smoke")
     assert result.returncode == 0, result.stderr
-    if (BUILD / "perf/bench/profiling").exists():
-        assert all(setting in result.stdout for setting in ("1 1 shm, ", " % burnt", "2 1 shm", "2 1 tcp"))
-    if shutil.which("valgrind"):  # who is not profiled tells nobody anything
-        assert "not profiled" in result.stdout and ", 0 of them tell the profiler (0.000 %)" in result.stdout
+    return result.stdout
+
+
+def test_small_overhead(bench, small_overhead):
+    table = re.findall(r"^ *(\d \d (?:shm|tcp)(?:, \S+ % burnt)?) +(\S+) +(\d+) +([+-]\S+) ", small_overhead, re.MULTILINE)
+    assert [setting.partition(", ")[0] for setting, *_ in table] == ["1 1 shm", *overhead.SETTINGS], small_overhead
+    assert table[0][0].endswith("% burnt")
+    for _, iteration_ms, ratios, cpu in table:
+        assert float(iteration_ms) > 0 and int(ratios) == overhead.SMALLEST // 2 - 1 and float(cpu) > -100
+
+
+def test_who_is_not_profiled_tells_nobody_anything(small_overhead):
+    if not shutil.which("valgrind"):
+        pytest.skip("no valgrind here (apt-get install valgrind)")
+    told = dict(re.findall(r"^instructions, .*, (not profiled|profiled): .* loop, ([\d,]+) of them tell", small_overhead, re.MULTILINE))
+    assert told["not profiled"] == "0" and int(told["profiled"].replace(",", "")) > 0, small_overhead
 
 
 def test_overhead_arithmetic():

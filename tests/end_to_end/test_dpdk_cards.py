@@ -11,7 +11,7 @@ from job import Job
 
 pytestmark = pytest.mark.slow
 
-PAGERANK = ["-p", 2, "-w", 2, "--strategy", "edge", "--iterations", 5]
+PAGERANK = ["-p", 2, "-w", 2, "--strategy", "edge", "--deterministic", "--iterations", 5]
 
 STEPS = """
 cd {folder}

@@ -40,12 +40,11 @@ class Running:
         wait_for(lambda: min(map(cpu_seconds, self.pids)) > 0.15, "iterations")
         return self
 
-    def end(self, timeout):
-        """Exit status, lines on stderr, and seconds that it took."""
-        start = time.monotonic()
-        stdout, stderr = self.process.communicate(timeout=timeout)
+    def end(self):
+        """Exit status and lines on stderr. It ends by itself, however busy the machine is."""
+        stdout, stderr = self.process.communicate(timeout=PATIENCE_S)
         assert stdout == ""
-        return self.process.returncode, stderr.splitlines(), time.monotonic() - start
+        return self.process.returncode, stderr.splitlines()
 
 
 @pytest.fixture
@@ -65,12 +64,14 @@ def job(edgewire, endless, tmp_path):
     assert not (tmp_path / "ranks.tsv").exists()
 
 
-def check_survivors(lines, victim, processes):
-    """Each survivor has said a line of its own that names the victim."""
+def check_survivors(lines, victim, processes, cause=""):
+    """Each survivor has said a line of its own that names the victim and what has become of it: one that was lost is
+    noticed at once, one that has been silent at the peer timeout."""
     for rank in range(processes):
         if rank != victim:
             told = [line for line in lines if line.startswith(f"edgewire: rank {rank}: ")]
-            assert len(told) == 1 and re.search(rf"\brank {victim}\b", told[0].removeprefix(f"edgewire: rank {rank}:")), lines
+            assert len(told) == 1, lines
+            assert re.search(rf"\brank {victim}\b.*{cause}", told[0].removeprefix(f"edgewire: rank {rank}:")), lines
 
 
 @pytest.mark.sanitize
@@ -79,9 +80,9 @@ def check_survivors(lines, victim, processes):
 def test_a_process_is_killed_in_an_iteration(job, victim, transport):
     running = job(3, "--peer-timeout", 5, "--transport", transport).iterates()
     os.kill(running.pids[victim], signal.SIGKILL)
-    status, lines, seconds = running.end(timeout=20)
-    assert status == 1 and seconds < 5
-    check_survivors(lines, victim, 3)
+    status, lines = running.end()
+    assert status == 1
+    check_survivors(lines, victim, 3, "was lost")
 
 
 @pytest.mark.parametrize("transport", ["shm", "tcp"])
@@ -92,9 +93,9 @@ def test_a_process_is_killed_while_the_job_is_set_up(job, victim, transport):
     os.kill(running.pids[victim], signal.SIGSTOP)
     wait_for(lambda: threads_are_stopped(running.pids[victim]), "the stop")
     os.kill(running.pids[victim], signal.SIGKILL)
-    status, lines, seconds = running.end(timeout=20)
-    assert status == 1 and seconds < 8
-    check_survivors(lines, victim, 3)
+    status, lines = running.end()
+    assert status == 1
+    check_survivors(lines, victim, 3, "was lost")
 
 
 @pytest.mark.sanitize
@@ -105,9 +106,9 @@ def test_a_process_is_stopped(job, victim, when, transport):
     if when == "iterating":
         running.iterates()
     os.kill(running.pids[victim], signal.SIGSTOP)
-    status, lines, seconds = running.end(timeout=20)
-    assert status == 1 and seconds < 2 + 3  # the survivors within 2 s; then the stopped one is killed
-    check_survivors(lines, victim, 3)
+    status, lines = running.end()  # when the survivors have ended, the stopped one is killed
+    assert status == 1
+    check_survivors(lines, victim, 3, "has been silent")
 
 
 def test_a_process_is_stopped_for_less_than_the_timeout(edgewire, endless, tmp_path):
@@ -132,7 +133,7 @@ def test_the_parent_is_killed(job, when):
     if when == "iterating":
         running.iterates()
     os.kill(running.process.pid, signal.SIGKILL)
-    running.end(timeout=10)
+    running.end()
     wait_for(lambda: not any(status_fields(pid) for pid in running.pids), "the end of the children")
 
 
@@ -144,14 +145,14 @@ def test_a_signal_ends_the_job(job, edgewire, endless, tmp_path, processes, numb
         started = edgewire.start(*endless, "-w", 1, "-o", tmp_path / "ranks.tsv")
         wait_for(lambda: cpu_seconds(started.pid) > 0.15, "iterations")
         started.send_signal(number)
-        started.communicate(timeout=20)
+        started.communicate(timeout=PATIENCE_S)
         assert started.returncode in (-number, 128 + number)
         assert not (tmp_path / "ranks.tsv").exists()
         return
     running = job(processes).iterates()
     running.process.send_signal(number)
-    status, _, seconds = running.end(timeout=20)
-    assert status == 128 + number and seconds < 5
+    status, _ = running.end()
+    assert status == 128 + number
 
 
 # ---- host lists: each process is started on its own ------------------------------------------------------------------
@@ -180,7 +181,7 @@ def several(edgewire):
     """several(lists of arguments) runs them side by side; gives (status, lines on stderr) of each."""
     started = []
 
-    def run(commands, timeout=40):
+    def run(commands, timeout=PATIENCE_S):
         started.extend(edgewire.start(*command) for command in commands)
         results = []
         for process in started:
@@ -221,7 +222,7 @@ def test_a_host_list_from_the_environment(several, hosts, path, edgewire):
         "EDGEWIRE_HOSTS": str(options[1]), "EDGEWIRE_RANK": str(rank), "EDGEWIRE_SECRET_FILE": str(options[3])})
         for rank in (0, 1)]
     for process in started:
-        _, stderr = process.communicate(timeout=40)
+        _, stderr = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 0, stderr
 
 
@@ -261,7 +262,7 @@ def test_a_host_is_lost(edgewire, endless, hosts, victim, how):
         for rank, process in enumerate(started):
             if rank == victim:
                 continue
-            _, stderr = process.communicate(timeout=15)
+            _, stderr = process.communicate(timeout=PATIENCE_S)
             assert process.returncode == 1
             cause = causes(stderr.splitlines())
             assert len(cause) == 1 and cause[0].startswith(f"edgewire: rank {rank}: rank {victim}"), stderr

@@ -52,9 +52,8 @@ def test_the_figures_add_up(edgewire, tmp_path, graph):
         assert len(process["iterations"]) == 12 and len(process["worker"]) == 2
         assert process["wire_bytes_to"][rank] == 0 and process["wire_bytes_to"][1 - rank] > 0
         # Workers begin one after the other; from then on each moment of each is in one phase.
-        for one, reported in list(zip(process["iterations"], report["iterations"]))[1:]:
+        for one in process["iterations"][1:]:
             assert sum(one["phases"].values()) == pytest.approx(2 * one["seconds"], rel=0.05, abs=1e-4)
-            assert one["seconds"] <= reported["seconds"] * 1.05 + 1e-3
         waited = sum(one["phases"]["wait"] for one in process["iterations"])
         assert sum(process["waited_for"]) == pytest.approx(waited, rel=0.02, abs=1e-3)
         for worker in process["worker"]:

@@ -42,7 +42,7 @@ def sent_packets(device):
 @pytest.mark.machine
 def test_two_devices_share_the_traffic_of_two_workers(edgewire, wide, two_devices, tmp_path):
     before = [sent_packets(device) for device in two_devices]
-    options = ["-p", 2, "-w", 2, "--transport", "verbs", "--strategy", "edge", "--iterations", 3, "--peer-timeout", 30]
+    options = ["-p", 2, "-w", 2, "--transport", "verbs", "--strategy", "edge", "--deterministic", "--iterations", 3, "--peer-timeout", 30]
     both = Job(edgewire, tmp_path, wide, *options, "--verbs-device", "rxe0,rxe1")
     sent = [sent_packets(device) - old for device, old in zip(two_devices, before)]
     packets = 3 * both.report["bound"]["payload_bytes"] / 4096
@@ -64,7 +64,7 @@ def test_the_suite_of_the_backend_holds_over_two_devices(two_devices):
 def test_ranks_do_not_depend_on_the_way_and_the_run_says_which_it_was(edgewire, graph, tmp_path, option, said):
     for transport in ("shm", "verbs"):
         (tmp_path / transport).mkdir()
-    options = ["-p", 2, "-w", 1, "--strategy", "slots", "--iterations", 5, "--peer-timeout", 30]
+    options = ["-p", 2, "-w", 1, "--strategy", "slots", "--deterministic", "--iterations", 5, "--peer-timeout", 30]
     shm = Job(edgewire, tmp_path / "shm", graph, *options, "--transport", "shm")
     verbs = Job(edgewire, tmp_path / "verbs", graph, *options, "--transport", "verbs", option)
     assert verbs.text == shm.text

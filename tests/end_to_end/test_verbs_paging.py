@@ -33,7 +33,7 @@ def machine(edgewire, graph, tmp_path_factory):
           timeout -k 5 120 "$@" >$name.out 2>$name.said || status=$?
           echo $status >$name.status
         }}
-        run() {{ try $1 $limited {edgewire.program} pagerank /dev/shm/g.ew -p 2 -w 2 --iterations 5 --peer-timeout 30 --json - -o /dev/shm/$1 "${{@:2}}"
+        run() {{ try $1 $limited {edgewire.program} pagerank /dev/shm/g.ew -p 2 -w 2 --deterministic --iterations 5 --peer-timeout 30 --json - -o /dev/shm/$1 "${{@:2}}"
           [ ! -e /dev/shm/$1 ] || cp /dev/shm/$1 $1.tsv; }}
         cp g.ew /dev/shm
         chmod 1777 /dev/shm

@@ -83,9 +83,22 @@ void fault(std::size_t pages) {
   munmap(memory, pages * page);
 }
 
+long thread_clock() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * 1'000'000'000L + time.tv_nsec;
+}
+
 void burn_ms(int ms) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(ms);
   while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+/// CPU time: however busy the machine is, the thread has had so much of a core.
+void compute_ms(int ms) {
+  const long end = thread_clock() + ms * 1'000'000L;
+  while (thread_clock() < end) {
   }
 }
 
@@ -131,7 +144,7 @@ TEST_CASE("a group that runs for a part of the time is scaled to all of it") {
   for (int turn = 0; turn < 10; ++turn) {
     for (const int cpu : {cpus[0], cpus[1]}) {
       move_to({cpu});
-      burn_ms(3);
+      compute_ms(3);
       fault(kPages / 10);
     }
   }
@@ -143,8 +156,8 @@ TEST_CASE("a group that runs for a part of the time is scaled to all of it") {
   CHECK(all >= 2 * kPages);
   CHECK(counts[Event::page_faults].value >= kPages);
   CHECK(counts[Event::page_faults].value < kMostFaults * (kPages + kPages / 5));
-  CHECK(counts.share(Event::page_faults) > 0.2);  // a half, but other programs run, too
-  CHECK(counts.share(Event::page_faults) < 0.8);
+  CHECK(counts.share(Event::page_faults) > 0.3);  // a half, and something for what faults cost
+  CHECK(counts.share(Event::page_faults) < 0.7);
   CHECK(counts.count(Event::page_faults) ==
         doctest::Approx(static_cast<double>(counts[Event::page_faults].value) /
                         counts.share(Event::page_faults)));
@@ -193,7 +206,7 @@ bool asks(const char* family, Event event, std::uint64_t config) {
     setenv("LIBPFM_FORCE_PMU", family, 1);
     setenv("TEST_EVENT", std::to_string(static_cast<int>(event)).c_str(), 1);
     setenv("TEST_CONFIG", std::to_string(config).c_str(), 1);
-    execl("/proc/self/exe", "perf_test", "--out=/dev/null", "--test-case=cycles are generic*", nullptr);
+    execl("/proc/self/exe", "perf_test", "--out=/dev/null", "--test-case=other events are*", nullptr);
     _exit(127);
   }
   int status = 1;
@@ -201,11 +214,17 @@ bool asks(const char* family, Event event, std::uint64_t config) {
   return status == 0;
 }
 
-TEST_CASE("cycles are generic, other events those of the processor that the environment names") {
-  const auto all = find_event_codes();
-  CHECK(all[static_cast<std::size_t>(Event::cycles)][0].type == PERF_TYPE_HARDWARE);
+TEST_CASE("cycles are generic") {
+  CHECK(find_event_codes()[static_cast<std::size_t>(Event::cycles)][0].type == PERF_TYPE_HARDWARE);
+}
+
+TEST_CASE("other events are those of the processor that the environment names") {
   const char* event = std::getenv("TEST_EVENT");
-  if (event == nullptr) return;
+  if (event == nullptr) {
+    MESSAGE("skipped: it is a part of the next test case, which names an event (TEST_EVENT)");
+    return;
+  }
+  const auto all = find_event_codes();
   const auto& codes = all[std::stoul(event)];
   REQUIRE(!codes.empty());
   CHECK(codes[0].type == PERF_TYPE_RAW);

@@ -185,7 +185,10 @@ TEST_CASE("a section table that is wrong but has the right checksum is refused")
 }
 
 TEST_CASE("another user's file is not used") {
-  if (geteuid() != 0) return;  // only root can give files away
+  if (geteuid() != 0) {
+    MESSAGE("skipped: only root can give files away");
+    return;
+  }
   const TemporaryDirectory directory;
   const std::string path = directory / "plan";
   write(path, some_arrays(10), "k");

@@ -197,9 +197,7 @@ TEST_CASE("a connection that ends without goodbye fails the job and names the pe
       require(call_with(host.port, kSecret, kRankOne, socket).empty(), "handshake");
       if (in_frame) send_bytes(socket, "abc", 3);
     });
-    const auto start = std::chrono::steady_clock::now();
     while (host.endpoint.transport->wait(10s)) continue;
-    CHECK(std::chrono::steady_clock::now() - start < 2s);
     CHECK(host.endpoint.health.message() == "rank 1 was lost: connection closed");
     CHECK(host.endpoint.health.peer() == 1);
     CHECK_FALSE(host.endpoint.transport->poll());

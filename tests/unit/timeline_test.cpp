@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <chrono>
 #include <numeric>
 #include <thread>
@@ -68,6 +69,7 @@ TEST_CASE("every moment of a worker belongs to one phase and one iteration") {
 
   const auto worker = timeline.worker(0);
   CHECK(worker.whole.has(Event::task_clock_ns));
+  CHECK(timeline.cpu_ns(0) > 0);
   // It slept: it had a core for a small part of the time.
   CHECK(worker.whole.count(Event::task_clock_ns) < static_cast<double>(worker.whole_ns));
   CHECK(worker.whole.count(Event::context_switches) >= 8);
@@ -100,6 +102,24 @@ TEST_CASE("what a worker executes is counted in its phase") {
   CHECK(worker.counts[index(Phase::apply)].count(Event::instructions) ==
         doctest::Approx(compute.count(Event::instructions) * kApply / kCompute).epsilon(0.05));
   CHECK(worker.whole.count(Event::instructions) == doctest::Approx(3.0 * (kCompute + kApply)).epsilon(0.05));
+}
+
+TEST_CASE("another thread sees at any moment how long a worker has computed") {
+  Timeline timeline({.workers = 1, .iterations = 1});
+  CHECK(timeline.cpu_ns(0) == 0);
+  std::atomic<bool> begun{false}, done{false};  // single flags; pair with nothing
+  std::jthread worker([&] {
+    timeline.begin(0);
+    begun = true;
+    while (!done) continue;
+    timeline.enter(0, Phase::wait, 0, 0);
+    timeline.end_iteration(1);
+    timeline.finish(0);
+  });
+  while (!begun) std::this_thread::yield();
+  const auto before = timeline.cpu_ns(0);
+  while (timeline.cpu_ns(0) < before + 20'000'000) std::this_thread::yield();  // and so on, for ever
+  done = true;
 }
 
 TEST_CASE("memory is bounded: the latest spans and iterations stay, sums are of all") {

@@ -23,6 +23,14 @@ bool is_usable() {
   return true;
 }
 
+/// Devices whose ports share the traffic; null, and said, where a test is to be skipped.
+const char* several_rails() {
+  if (!is_usable()) return nullptr;
+  const char* rails = std::getenv("EDGEWIRE_TEST_VERBS_RAILS");
+  if (rails == nullptr) MESSAGE("skipped: EDGEWIRE_TEST_VERBS_RAILS names no devices");
+  return rails;
+}
+
 const Subject kVerbs{"verbs", 0};
 
 TEST_CASE("memory is pinned, or paged on demand where that is wished or must be, and the card can") {
@@ -36,8 +44,8 @@ TEST_CASE("memory is pinned, or paged on demand where that is wished or must be,
 }
 
 TEST_CASE("the lanes are dealt over the rails, and every card carries its part") {
-  const char* rails = std::getenv("EDGEWIRE_TEST_VERBS_RAILS");
-  if (!is_usable() || rails == nullptr) return;
+  const char* rails = several_rails();
+  if (rails == nullptr) return;
   const auto sent_packets = [](const std::string& device) {
     std::uint64_t count = 0;
     std::ifstream("/sys/class/infiniband/" + device + "/ports/1/hw_counters/sent_pkts") >> count;
@@ -63,8 +71,8 @@ TEST_CASE("the lanes are dealt over the rails, and every card carries its part")
 }
 
 TEST_CASE("processes with different numbers of rails are told so") {
-  const char* rails = std::getenv("EDGEWIRE_TEST_VERBS_RAILS");
-  if (!is_usable() || rails == nullptr) return;
+  const char* rails = several_rails();
+  if (rails == nullptr) return;
   Health health;
   std::vector<std::unique_ptr<Transport>> job;
   std::vector<std::string> blobs;
@@ -157,7 +165,10 @@ TEST_CASE("a peer that never comes is named within the timeout") {
 
 TEST_CASE("who calls or answers over iWARP without the token of the connection is refused") {
   const char* device = std::getenv("EDGEWIRE_TEST_IWARP");
-  if (device == nullptr) return;
+  if (device == nullptr) {
+    MESSAGE("skipped: EDGEWIRE_TEST_IWARP names no iWARP device");
+    return;
+  }
   const std::string over = " cannot be connected over " + std::string(device) + " port 1: ";
   for (const std::size_t forger : {1U, 0U}) {
     std::vector<std::string> blobs;
