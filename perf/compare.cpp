@@ -105,19 +105,32 @@ RunFigures figures_from(std::string_view text) {
   try {
     const auto json = nlohmann::json::parse(text);
     RunFigures run;
-    run.seconds_per_iteration = json.at("seconds_per_iteration");
     run.seconds_total = json.at("seconds_total");
     run.vertices = json.at("vertices");
     run.edges = json.at("edges");
     run.ownership = json.at("ownership");
     const auto& iterations = json.at("iterations");
     if (iterations.empty()) throw Error("a run report has no iterations");
+    const std::size_t measured =
+        std::min(iterations.size(), std::max<std::size_t>(10, iterations.size() / 2));
+    for (std::size_t i = iterations.size() - measured; i < iterations.size(); ++i)
+      run.seconds_per_iteration += iterations[i].at("seconds").get<double>() / static_cast<double>(measured);
+    run.iterations = static_cast<int>(iterations.size());
+    run.bound_seconds_1g = json.at("bound").at("seconds_at").at("1G");
     run.payload_bytes = iterations.back().at("payload_bytes_sent");
     run.wire_bytes = iterations.back().at("wire_bytes_sent");
     return run;
   } catch (const nlohmann::json::exception& error) {
     throw Error(fmt::format("a run report cannot be read: {}", error.what()));
   }
+}
+
+int iterations_needed(const RunFigures& run, std::uint64_t bits_per_s, std::uint64_t burst_bytes) {
+  constexpr double kBursts = 100, kMost = 1e6;          // as many iterations as pagerank takes
+  const double bytes = run.bound_seconds_1g * 1e9 / 8;  // of the most loaded process
+  if (bytes <= 0 || run.seconds_per_iteration * static_cast<double>(bits_per_s) >= bytes * 8) return 0;
+  const double needed = std::min(kMost, 2 * std::ceil(kBursts * static_cast<double>(burst_bytes) / bytes));
+  return run.iterations < needed ? static_cast<int>(needed) : 0;
 }
 
 Spread spread_of(std::vector<double> values) {
@@ -188,6 +201,14 @@ void add_predictions(Comparison& comparison, const plan::Rows& graph, const std:
 
 std::vector<std::string> headlines(const Comparison& comparison) {
   std::vector<std::string> lines;
+  if (comparison.lost_cores()) {
+    const LostCores& lost = comparison.lost;
+    return {fmt::format(
+        "no conclusion: of {} core{} this machine lost {:.2f} while the runs went on ({:.2f} to its "
+        "hypervisor, {:.2f} to other programs); compare again when it is quiet",
+        comparison.cores, comparison.cores == 1 ? "" : "s", lost.all(), lost.to_hypervisor,
+        lost.to_programs)};
+  }
   std::set<std::pair<int, int>> done;
   for (const CompareRow& one : comparison.rows) {
     const Cell& like = one.cell;
@@ -209,6 +230,13 @@ std::vector<std::string> headlines(const Comparison& comparison) {
       if (published && row.cell.link.bits_per_s == fastest && better(&row, theirs)) theirs = &row;
     }
     if (ours == nullptr || theirs == nullptr || slowest == fastest) continue;
+    if (ours->above_limit() || theirs->above_limit()) {
+      lines.push_back(
+          fmt::format("{} processes x {}: no conclusion: {} with {} was faster than its link allows",
+                      like.processes, like.workers, (ours->above_limit() ? ours : theirs)->cell.link.rate,
+                      (ours->above_limit() ? ours : theirs)->cell.strategy_name()));
+      continue;
+    }
     const auto& mine = ours->seconds_per_iteration;
     const auto& other = theirs->seconds_per_iteration;
     const char* verdict = mine.max < other.min   ? "faster than"

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "perf/core_watch.h"
 #include "perf/model.h"
 #include "plan/count.h"
 #include "plan/volume.h"
@@ -46,13 +47,21 @@ std::vector<Cell> cells_of(const Matrix& matrix);
 
 /// What one run reported.
 struct RunFigures {
-  double seconds_per_iteration = 0, seconds_total = 0;
+  double seconds_per_iteration = 0;  ///< mean of the second half of its iterations, at least of ten
+  double seconds_total = 0;
   std::uint64_t payload_bytes = 0, wire_bytes = 0;  ///< in an iteration, summed over processes
   std::uint64_t vertices = 0, edges = 0;
   std::string ownership;
+  int iterations = 0;           ///< all
+  double bound_seconds_1g = 0;  ///< the wire limit of an iteration at 1 Gbit/s
 };
 /// From the run report in JSON. Throws Error.
 RunFigures figures_from(std::string_view json);
+
+/// A link of local hosts that was idle passes `burst_bytes` at once, so a short run can be faster than the
+/// link allows. Returns the iterations that a run must have so that the burst is at most 1 % of what its
+/// measured half sends; 0 when the run was no faster than the link, or had as many.
+int iterations_needed(const RunFigures& run, std::uint64_t bits_per_s, std::uint64_t burst_bytes);
 
 struct Spread {
   double median = 0, min = 0, max = 0;
@@ -74,6 +83,8 @@ struct CompareRow {
   /// (predicted - measured) / measured. Of a process alone 0: it is what predictions come from.
   double prediction_error() const;
   double fraction_of_limit() const { return bound_seconds / seconds_per_iteration.median; }
+  /// Faster than its link allows, by more than rounding: something is wrong, and nothing follows from it.
+  bool above_limit() const { return cell.processes > 1 && fraction_of_limit() > 1.02; }
 };
 
 struct Comparison {
@@ -84,7 +95,10 @@ struct Comparison {
   int iterations = 0;
   std::vector<CompareRow> rows;    ///< in the order of cells
   std::vector<std::string> notes;  ///< what a reader must know
+  LostCores lost;                  ///< of this machine, while the runs went on
 
+  /// Whether others had so much of the cores that no conclusion holds: more than a twentieth.
+  bool lost_cores() const { return lost.all() > 0.05 * cores; }
   /// Of rows with several processes: the median of the errors without their signs; 0 when there are none.
   double median_prediction_error() const;
   /// The row with the same processes, workers, transport and strategy and the first link.
@@ -103,6 +117,7 @@ void add_predictions(Comparison& comparison, const plan::Rows& graph, const std:
 /// "1G with cover (25 ms) is faster than 10G with worker (32 ms)". For each number of processes: compares the
 /// best strategy over the slowest link with the best strategy of 2015 (worker, process, edge) over the
 /// fastest link. If their spreads overlap, there is no difference.
+/// Where cores were lost, or a row is above its limit: a line that says why nothing follows.
 std::vector<std::string> headlines(const Comparison& comparison);
 
 /// For people, ending with a newline.

@@ -130,7 +130,7 @@ report::Table table_of(const Comparison& comparison) {
       cells.push_back(fmt::format("{:.0f} %", row.fraction_of_limit() * 100));
       cells.push_back(fmt::format("{:.2f} ms", row.predicted_seconds * 1e3));
       cells.push_back(fmt::format("{:+.0f} %", row.prediction_error() * 100));
-      cells.emplace_back(to_name(row.limited_by));
+      cells.emplace_back(row.above_limit() ? "above the limit" : to_name(row.limited_by));
     }
     cells.resize(table.header.size());
     table.rows.push_back(std::move(cells));

@@ -42,12 +42,13 @@ std::string to_text(const Comparison& comparison) {
       continue;
     }
     const CompareRow& first = comparison.first_link(row);
-    fmt::format_to(out, "{:>9}{:>9} ms{:>8.0f} %{:>10} ms{:>+6.0f} %  {}\n",
-                   &first == &row ? std::string()
-                                  : fmt::format("{:.2f} x", first.seconds_per_iteration.median / time.median),
-                   milliseconds(row.bound_seconds), 100 * row.fraction_of_limit(),
-                   milliseconds(row.predicted_seconds), 100 * row.prediction_error(),
-                   to_name(row.limited_by));
+    fmt::format_to(
+        out, "{:>9}{:>9} ms{:>8.0f} %{:>10} ms{:>+6.0f} %  {}\n",
+        &first == &row ? std::string()
+                       : fmt::format("{:.2f} x", first.seconds_per_iteration.median / time.median),
+        milliseconds(row.bound_seconds), 100 * row.fraction_of_limit(), milliseconds(row.predicted_seconds),
+        100 * row.prediction_error(),
+        row.above_limit() ? "above the limit: the link was faster than its rate" : to_name(row.limited_by));
   }
   text += '\n';
   for (const auto& line : headlines(comparison)) text += line + "\n";
@@ -84,6 +85,7 @@ std::string to_json(const Comparison& comparison) {
     one["payload_bytes"] = row.payload_bytes;
     one["wire_bytes"] = row.wire_bytes;
     one["bound_seconds"] = row.bound_seconds;
+    if (row.above_limit()) one["above_limit"] = true;
     one["predicted_seconds"] = row.predicted_seconds;
     one["prediction_error"] = row.prediction_error();
     one["limited_by"] = to_name(row.limited_by);
@@ -93,6 +95,8 @@ std::string to_json(const Comparison& comparison) {
   json["median_prediction_error"] = comparison.median_prediction_error();
   json["headlines"] = headlines(comparison);
   json["notes"] = comparison.notes;
+  json["lost_cores"] = {{"to_hypervisor", comparison.lost.to_hypervisor},
+                        {"to_programs", comparison.lost.to_programs}};
   json["version"] = EDGEWIRE_VERSION;
   return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

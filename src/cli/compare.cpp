@@ -13,6 +13,7 @@
 #include "graph/graph_file.h"
 #include "launch/hosts.h"
 #include "launch/launcher.h"
+#include "launch/local_hosts.h"
 #include "launch/program.h"
 #include "perf/compare.h"
 #include "topology/machine.h"
@@ -102,13 +103,14 @@ perf::Matrix matrix_of(const CompareArguments& arguments) {
 }
 
 /// This program, run as one cell wants it.
-std::vector<std::string> command_of(const perf::Cell& cell, const CompareArguments& arguments) {
+std::vector<std::string> command_of(const perf::Cell& cell, const CompareArguments& arguments,
+                                    int iterations) {
   std::vector<std::string> words{"/proc/self/exe",
                                  "pagerank",
                                  arguments.graph_path,
                                  fmt::format("--processes={}", cell.processes),
                                  fmt::format("--workers={}", cell.workers),
-                                 fmt::format("--iterations={}", arguments.iterations),
+                                 fmt::format("--iterations={}", iterations),
                                  "--layout=" + arguments.layout,
                                  "--json=-"};
   if (cell.processes == 1 || arguments.local()) words.push_back("--launcher=none");
@@ -131,7 +133,10 @@ std::vector<std::string> command_of(const perf::Cell& cell, const CompareArgumen
 class Comparing {
  public:
   Comparing(const CompareArguments& arguments, const perf::Matrix& matrix)
-      : arguments_(arguments), cells_(perf::cells_of(matrix)), runs_(cells_.size()) {
+      : arguments_(arguments),
+        cells_(perf::cells_of(matrix)),
+        runs_(cells_.size()),
+        iterations_(cells_.size(), arguments.iterations) {
     const auto& asked = matrix.processes;
     if (std::find(asked.begin(), asked.end(), 1) == asked.end())
       note("one process was added: predictions take the compute rate from it");
@@ -158,17 +163,47 @@ class Comparing {
                           plan::encoding_from(arguments_.encoding));
     if (comparison.local_hosts) explain_local_hosts(comparison.cores);
     comparison.notes = notes_;
+    comparison.lost = watch_.lost();
     return comparison;
   }
 
  private:
   bool run_cell(int round, std::size_t c) {
     const perf::Cell& cell = cells_[c];
-    const std::string name = cell.name();
-    const auto end = launch::run_program(command_of(cell, arguments_));
+    const std::string turn = fmt::format("compare: round {} of {}, {} of {}: {}", round + 1,
+                                         arguments_.repeat, c + 1, cells_.size(), cell.name());
+    const std::string output = run_once(c);
+    if (output.empty()) {
+      fmt::print(stderr, "{}\n", turn);
+      return false;
+    }
+    perf::RunFigures run = perf::figures_from(output);
+    if (arguments_.local() && cell.processes > 1) {
+      const int needed =
+          perf::iterations_needed(run, cell.link.bits_per_s, launch::burst_bytes(cell.link.bits_per_s));
+      if (needed > 0) {
+        note(
+            fmt::format("{}: {} iterations a run instead of {}: in fewer it would count what an idle link "
+                        "passes at once",
+                        cell.name(), needed, run.iterations));
+        iterations_[c] = needed;
+        run = perf::figures_from(run_once(c));
+      }
+    }
+    if (cell.processes > 1) ownership_ = run.ownership;
+    fmt::print(stderr, "{}: {:.2f} ms an iteration\n", turn, run.seconds_per_iteration * 1e3);
+    runs_[c].push_back(std::move(run));
+    return true;
+  }
+
+  /// What a run of a cell printed. Passes on how it failed; keeps what it had to say.
+  std::string run_once(std::size_t c) {
+    watch_.begin();
+    const auto end = launch::run_program(command_of(cells_[c], arguments_, iterations_[c]));
+    watch_.end();
     if (end.status != 0) {
       std::fputs(end.diagnostics.c_str(), stderr);
-      if (end.status <= 128) fmt::print(stderr, "edgewire: compare: the run {} failed\n", name);
+      if (end.status <= 128) fmt::print(stderr, "edgewire: compare: the run {} failed\n", cells_[c].name());
       throw CLI::RuntimeError(end.status);
     }
     for (std::size_t first = 0; first < end.diagnostics.size();) {
@@ -177,16 +212,7 @@ class Comparing {
       note(line.starts_with("edgewire: ") ? line.substr(10) : line);
       first = last + 1;
     }
-    const std::string turn = fmt::format("compare: round {} of {}, {} of {}: {}", round + 1,
-                                         arguments_.repeat, c + 1, cells_.size(), name);
-    if (end.output.empty()) {
-      fmt::print(stderr, "{}\n", turn);
-      return false;
-    }
-    runs_[c].push_back(perf::figures_from(end.output));
-    if (cell.processes > 1) ownership_ = runs_[c].back().ownership;
-    fmt::print(stderr, "{}: {:.2f} ms an iteration\n", turn, runs_[c].back().seconds_per_iteration * 1e3);
-    return true;
+    return end.output;
   }
 
   void explain_local_hosts(int cores) {
@@ -206,6 +232,8 @@ class Comparing {
   const CompareArguments& arguments_;
   std::vector<perf::Cell> cells_;
   std::vector<std::vector<perf::RunFigures>> runs_;
+  std::vector<int> iterations_;  ///< [cell]: of a run
+  perf::CoreWatch watch_;
   std::vector<std::string> notes_;
   std::string ownership_;
 };

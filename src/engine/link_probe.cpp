@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <vector>
 
 #include "engine/barrier.h"
@@ -13,8 +14,9 @@ namespace edgewire::engine {
 namespace {
 
 constexpr std::size_t kPieceBytes = 1 << 18;
-constexpr std::uint64_t kPieces = 24;  // the first eight open the connection's window and are not timed
-constexpr std::uint64_t kUntimed = 8;
+constexpr std::uint64_t kUntimed = 8;  // they open the connection's window
+constexpr std::uint64_t kTimed = 16;
+constexpr double kLeast_s = 0.05;  // less measures what shaped links pass at once after a pause, and chance
 
 /// Sends pieces `first`..`last` to the next rank, over and over the same bytes, and waits for as many from
 /// the one before.
@@ -51,16 +53,28 @@ double measure_link(launch::Bootstrap& bootstrap, transport::Transport& link) {
   link.expose(kPieceBytes, parts);
   link.connect(bootstrap.allgather(link.blob()));
   const auto piece = link.send_memory(kPieceBytes);
-  stream(link, bootstrap.health(), next, previous, piece, 0, kUntimed);
-  // Without waiting for all: what follows is sent after the last process has come here, and must arrive.
-  const auto start = Clock::now();
-  stream(link, bootstrap.health(), next, previous, piece, kUntimed, kPieces);
-  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  const LinkProgress progress(link);
-  double slowest = 0;
-  for (const auto& one : launch::allgather(bootstrap, std::vector{seconds}))
-    slowest = std::max(slowest, one[0]);
-  return static_cast<double>((kPieces - kUntimed) * kPieceBytes) / slowest;
+  std::uint64_t sent = 0;
+  // Seconds of the slowest process for `timed` pieces that follow `untimed` others.
+  const auto measure = [&](std::uint64_t untimed, std::uint64_t timed) {
+    stream(link, bootstrap.health(), next, previous, piece, sent, sent + untimed);
+    // Without waiting for all: what follows is sent after the last process has come here, and must arrive.
+    const auto start = Clock::now();
+    stream(link, bootstrap.health(), next, previous, piece, sent + untimed, sent + untimed + timed);
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    sent += untimed + timed;
+    const LinkProgress progress(link);
+    double slowest = 0;
+    for (const auto& one : launch::allgather(bootstrap, std::vector{seconds}))
+      slowest = std::max(slowest, one[0]);
+    return slowest;
+  };
+  std::uint64_t timed = kTimed;
+  double slowest = measure(kUntimed, timed);
+  if (slowest < kLeast_s) {
+    timed = static_cast<std::uint64_t>(std::ceil(kTimed * kLeast_s / slowest));
+    slowest = measure(timed / 8, timed);  // the first ones use up what a shaped link saved in the pause
+  }
+  return static_cast<double>(timed * kPieceBytes) / slowest;
 }
 
 }  // namespace edgewire::engine

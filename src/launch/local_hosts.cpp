@@ -20,7 +20,7 @@ namespace {
 
 using transport::FileDescriptor;
 
-constexpr std::uint64_t kLeastBurstBytes = std::uint64_t{256} << 10;
+constexpr std::uint64_t kLeastBurstBytes = 2 * 1514;  ///< TCP sends two frames together at least
 
 void fail(const char* what) {
   throw Error(fmt::format("--local-hosts: cannot {}: {}", what, std::strerror(errno)));
@@ -72,10 +72,6 @@ void use_cubic(const std::string& address) {
 /// The kernel counts frames without preamble, checksum and gap: 1514 of the 1538 bytes of a full one.
 std::uint64_t counted(std::uint64_t bits_per_s) { return bits_per_s * 1514 / 1538; }
 
-std::uint64_t burst_bytes(std::uint64_t bits_per_s) {
-  return std::max(counted(bits_per_s) / 8 * 16 / 10000, kLeastBurstBytes);
-}
-
 /// Tells the system; Debian 12's `ip` cannot. A kernel before Linux 6.3 has no such size.
 void set_largest_packet(const std::string& device, std::uint32_t bytes) {
   if (bytes == 0) return;
@@ -95,6 +91,10 @@ void set_largest_packet(const std::string& device, std::uint32_t bytes) {
 }
 
 }  // namespace
+
+std::uint64_t burst_bytes(std::uint64_t bits_per_s) {
+  return std::max(counted(bits_per_s) / 8 * 16 / 10000, kLeastBurstBytes);
+}
 
 std::uint32_t largest_packet(std::uint64_t bits_per_s) {
   constexpr std::uint64_t kUsualBytes = 65536, kMostBytes = 500'000;

@@ -33,8 +33,11 @@ class LocalHosts {
   std::vector<transport::FileDescriptor> hosts_;
 };
 
-/// What `tc -batch` is told to shape a device; an empty string for rate 0. A link that was idle
-/// first passes a burst unshaped: 256 kB, or what passes in 1.6 ms. With less TCP does not reach the rate.
+/// Bytes that a link which was idle passes at once, unshaped: what it carries in 1.6 ms, or two frames. A
+/// timer that ends late by less costs no rate; with a smaller burst TCP does not reach it on a busy machine.
+std::uint64_t burst_bytes(std::uint64_t bits_per_s);
+
+/// What `tc -batch` is told to shape a device; an empty string for rate 0.
 std::string shaping(const std::string& device, std::uint64_t bits_per_s);
 
 /// Bytes that TCP hands to a shaped link at once: at most what a burst or 2 ms pass. 0: what is usual, 64 kB.

@@ -19,7 +19,7 @@ Matrix matrix() {
           {{"1G", 1'000'000'000, ""}, {"10G", 10'000'000'000, ""}}};
 }
 
-RunFigures run(double seconds) { return {seconds, 20 * seconds, 80, 100, 4, 8, "hash"}; }
+RunFigures run(double seconds) { return {seconds, 20 * seconds, 80, 100, 4, 8, "hash", 20, 0}; }
 
 /// Cells of matrix() with these times in three runs each.
 Comparison comparison(const std::vector<std::vector<double>>& times) {
@@ -101,6 +101,65 @@ TEST_CASE(
         "2015 there");
   CHECK(says({4, 5, 6}, {1, 2, 3}).find("slower than") != std::string::npos);
   CHECK(says({1, 2, 5}, {4, 5, 6}).find("within the spread") != std::string::npos);
+}
+
+TEST_CASE("no conclusion is drawn from a row above its limit, nor where cores were lost") {
+  auto found = comparison({{9}, {9}, {4}, {2}, {9}});
+  CHECK(headlines(found)[0].find("faster than") != std::string::npos);
+  SUBCASE("a row above its limit says so") {
+    found.rows[3].bound_seconds = 2.03;  // rounding
+    CHECK(headlines(found)[0].find("no conclusion") == std::string::npos);
+    found.rows[3].bound_seconds = 2.05;
+    CHECK(headlines(found) ==
+          std::vector<std::string>{"2 processes x 1: no conclusion: 1G with slots was faster "
+                                   "than its link allows"});
+    CHECK(to_text(found).find("above the limit") != std::string::npos);
+    CHECK(to_html(found).find("above the limit") != std::string::npos);
+    CHECK(nlohmann::json::parse(to_json(found)).at("rows")[3].at("above_limit") == true);
+  }
+  SUBCASE("lost cores") {
+    found.lost = {0.05, 0.05};
+    CHECK(headlines(found)[0].find("no conclusion") == std::string::npos);
+    found.lost = {0.25, 0.5};
+    CHECK(headlines(found) ==
+          std::vector<std::string>{
+              "no conclusion: of 2 cores this machine lost 0.75 while the runs went on (0.25 "
+              "to its hypervisor, 0.50 to other programs); compare again when it is quiet"});
+    CHECK(nlohmann::json::parse(to_json(found)).at("lost_cores").at("to_programs") == 0.5);
+  }
+}
+
+TEST_CASE(
+    "a run that was faster than its link takes so many iterations that the first burst is 1 % of them") {
+  RunFigures figures = run(1e-3);
+  figures.bound_seconds_1g = 0.01;  // 1.25 MB
+  CHECK(iterations_needed(figures, 1'000'000'000, 200'000) == 32);
+  CHECK(iterations_needed(figures, 100'000'000, 20'000) == 0);  // 20 are enough: 12.5 MB against 0.02 MB
+  figures.iterations = 32;
+  CHECK(iterations_needed(figures, 1'000'000'000, 200'000) == 0);
+  figures.iterations = 31;
+  figures.seconds_per_iteration = 0.01;  // as fast as the link
+  CHECK(iterations_needed(figures, 1'000'000'000, 200'000) == 0);
+  figures.bound_seconds_1g = 0;  // nothing is sent
+  CHECK(iterations_needed(figures, 1'000'000'000, 200'000) == 0);
+  figures.bound_seconds_1g = 1e-12;
+  figures.seconds_per_iteration = 1e-13;
+  CHECK(iterations_needed(figures, 1'000'000'000, 200'000) == 1'000'000);
+}
+
+TEST_CASE("a run counts by the second half of its iterations, at least by ten") {
+  const auto report = [](int iterations) {
+    nlohmann::json json{{"seconds_total", 1}, {"vertices", 4}, {"edges", 8}, {"ownership", "hash"}};
+    json["bound"]["seconds_at"]["1G"] = 0.5;
+    for (int i = 1; i <= iterations; ++i)
+      json["iterations"].push_back({{"seconds", i}, {"payload_bytes_sent", 80}, {"wire_bytes_sent", 100}});
+    return figures_from(json.dump());
+  };
+  CHECK(report(1).seconds_per_iteration == 1);
+  CHECK(report(12).seconds_per_iteration == doctest::Approx(7.5));   // 3 to 12
+  CHECK(report(40).seconds_per_iteration == doctest::Approx(30.5));  // 21 to 40
+  CHECK(report(40).iterations == 40);
+  CHECK(report(40).bound_seconds_1g == 0.5);
 }
 
 TEST_CASE("a comparison as text, JSON, CSV") {

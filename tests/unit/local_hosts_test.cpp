@@ -49,16 +49,25 @@ std::uint32_t largest_packet_of(const char* device) {
 TEST_CASE("a link passes what the wire passes of full frames") {
   CHECK(shaping("eth0", 0) == "");
   CHECK(shaping("eth0", 1'000'000'000) ==
-        "qdisc add dev eth0 root tbf rate 984395318bit burst 262144 latency 50ms\n");
+        "qdisc add dev eth0 root tbf rate 984395318bit burst 196879 latency 50ms\n");
   CHECK(shaping("port3", 10'000'000'000).find("dev port3 root tbf rate 98439") != std::string::npos);
 }
 
-TEST_CASE("what TCP hands to a link at once passes in one burst, and in 2 ms") {
+TEST_CASE("what an idle link passes at once takes 1.6 ms at its rate, or is two frames") {
+  CHECK(burst_bytes(1'000'000) == 2 * 1514);
+  CHECK(burst_bytes(10'000'000) == 2 * 1514);
+  for (const std::uint64_t rate : {100'000'000ULL, 1'000'000'000ULL, 100'000'000'000ULL}) {
+    CHECK(static_cast<double>(burst_bytes(rate)) * 8 / static_cast<double>(rate) < 1.6e-3);
+    CHECK(static_cast<double>(burst_bytes(rate)) * 8 / static_cast<double>(rate) > 1.5e-3);
+  }
+}
+
+TEST_CASE("what TCP hands to a link at once passes in one burst") {
   CHECK(largest_packet(0) == 0);
   CHECK(largest_packet(100'000'000) == 0);
-  CHECK(largest_packet(500'000'000) == 125'000);
-  CHECK(largest_packet(1'000'000'000) == 245'760);
-  CHECK(245'760 * 1514 / 1448 < 262'144);
+  CHECK(largest_packet(500'000'000) == 92'280);
+  CHECK(largest_packet(1'000'000'000) == 184'560);
+  CHECK(largest_packet(1'000'000'000) * 1514 / 1448 < burst_bytes(1'000'000'000));
   CHECK(largest_packet(100'000'000'000) == 500'000);
 }
 
