@@ -40,9 +40,12 @@ graph::GraphFile read_aside(const Settings& settings, Format input_format) {
   const std::string base =
       output == "-" ? (std::filesystem::temp_directory_path() / "edgewire").string() : output;
   const std::string aside = fmt::format("{}.tmp.{}.ew", base, getpid());
-  graph::convert(settings.input, aside, settings.reading(input_format), graph_progress());
+  const auto read = graph::convert(settings.input, aside, settings.reading(input_format), graph_progress());
   auto graph = graph::GraphFile::open(aside);
   unlink(aside.c_str());
+  if (read.third_is_weight)
+    fmt::print(stderr, "edgewire: {}: third column taken as weight (--no-weights drops it)\n",
+               settings.input);
   return graph;
 }
 
@@ -53,8 +56,11 @@ void write_other(const Settings& settings, Format input_format, Format format,
   if (std::filesystem::equivalent(settings.input, output, ignored))
     throw Error(fmt::format("{}: input and output are the same file", output));
   if (output != "-") check_writable(output);
-  const bool as_it_is = input_format == Format::ew && !settings.output.simple &&
-                        !settings.output.undirected && settings.vertices.empty();
+  const bool automatic = input_format == Format::automatic;
+  const bool is_ours =
+      automatic ? graph::format_of_name(settings.input) == Format::ew : input_format == Format::ew;
+  const bool as_it_is =
+      is_ours && !settings.output.simple && !settings.output.undirected && settings.vertices.empty();
   const auto graph = as_it_is ? graph::GraphFile::open(settings.input) : read_aside(settings, input_format);
   const auto written = graph::export_graph(
       graph, output, {format, !settings.no_weights, settings.output.workers}, graph_progress());
@@ -91,17 +97,21 @@ Format output_format(const Settings& settings, const std::map<std::string, Forma
 }  // namespace
 
 void add_convert(CLI::App& app) {
-  static const std::map<std::string, Format> kFormats = {
-      {"auto", Format::automatic}, {"snap", Format::snap}, {"mtx", Format::matrix_market},
-      {"el", Format::el},          {"wel", Format::wel},   {"sg", Format::sg},
-      {"wsg", Format::wsg},        {"ew", Format::ew},     {"u32pairs", Format::u32_pairs}};
+  static const std::map<std::string, Format> kFormats = [] {
+    std::map<std::string, Format> formats = {{"auto", Format::automatic}};
+    for (const graph::FormatName& known : graph::all_formats()) formats.emplace(known.option, known.format);
+    return formats;
+  }();
   static const std::map<std::string, Format> kWritten = {
       {"auto", Format::automatic},    {"ew", Format::ew}, {"el", Format::el},   {"wel", Format::wel},
       {"mtx", Format::matrix_market}, {"sg", Format::sg}, {"wsg", Format::wsg}, {"graph", Format::metis}};
   auto settings = std::make_shared<Settings>();
   CLI::App* command = app.add_subcommand(
       "convert", "turn a graph in another format into a graph file (.ew), or the other way round");
-  command->add_option("input", settings->input, "the file to read, plain, .gz or .zst")->required();
+  command
+      ->add_option("input", settings->input,
+                   "the file to read (- is stdin), plain, .gz, .zst, .xz, .bz2, or .tar of these")
+      ->required();
   settings->output.add_to(*command);
   command->get_option("--output")
       ->description(
@@ -113,10 +123,10 @@ void add_convert(CLI::App& app) {
       ->check(CLI::IsMember(kWritten))
       ->capture_default_str();
   command
-      ->add_option(
-          "--format", settings->format,
-          "auto (from the name), snap (edge list: SOURCE TARGET [WEIGHT]), mtx (Matrix Market), el, wel, sg, "
-          "wsg (GAP), u32pairs (little endian), ew")
+      ->add_option("--format", settings->format,
+                   "auto (from name and content), snap (edge list: SOURCE TARGET [WEIGHT]), mtx (Matrix "
+                   "Market), metis, "
+                   "dimacs (.gr), el, wel, sg, wsg (GAP), u32pairs (little endian), ew")
       ->check(CLI::IsMember(kFormats))
       ->capture_default_str();
   command->add_flag("--no-weights", settings->no_weights, "drop weights");
@@ -124,11 +134,9 @@ void add_convert(CLI::App& app) {
       "--vertices", settings->vertices,
       "edge lists: a file of ids, one a line, of vertices that exist even without edges (LDBC's .v)");
   command->callback([settings] {
-    if (settings->input == "-") throw UsageError("convert: standard input cannot be read; give a file");
     const auto start = std::chrono::steady_clock::now();
     const Format format = output_format(*settings, kWritten);
-    const Format given = kFormats.at(settings->format);
-    const Format input_format = given == Format::automatic ? graph::format_of_name(settings->input) : given;
+    const Format input_format = kFormats.at(settings->format);
     if (format == Format::ew) {
       print_summary(settings->output.path,
                     graph::convert(settings->input, settings->output.path, settings->reading(input_format),

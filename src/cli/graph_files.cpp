@@ -20,8 +20,10 @@ void print_summary(const std::string& path, const graph::BuildSummary& summary,
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   const std::string dropped =
       summary.dropped == 0 ? "" : fmt::format(" ({} duplicates and self loops dropped)", summary.dropped);
-  fmt::print("{}: {} vertices, {} edges{}, {:.1f} MB, {:.2f} s\n", path, summary.vertices, summary.edges,
-             dropped, static_cast<double>(summary.bytes) / 1e6, seconds.count());
+  const char* weights =
+      summary.third_is_weight ? "; third column taken as weight (--no-weights drops it)" : "";
+  fmt::print("{}: {} vertices, {} edges{}, {:.1f} MB, {:.2f} s{}\n", path, summary.vertices, summary.edges,
+             dropped, static_cast<double>(summary.bytes) / 1e6, seconds.count(), weights);
 }
 
 }  // namespace edgewire::cli

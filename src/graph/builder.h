@@ -25,7 +25,8 @@ struct BuildSummary {
   std::uint64_t edges = 0;
   std::uint64_t dropped = 0;  ///< edges that `simple` took away
   std::uint64_t bytes = 0;
-  std::uint64_t checksum = 0;  ///< see GraphFile
+  std::uint64_t checksum = 0;    ///< see GraphFile
+  bool third_is_weight = false;  ///< a third column was taken for weights without being called so
 };
 
 /// Collects edges in buckets by the high bits of their source, sorts the buckets in parallel and writes the

@@ -2,11 +2,9 @@
 
 #include <fmt/core.h>
 
-#include <array>
 #include <filesystem>
 #include <new>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "error.h"
@@ -17,26 +15,6 @@
 namespace edgewire::graph {
 
 namespace {
-
-struct NamedFormat {
-  std::string_view ending;
-  Format format;
-};
-
-constexpr std::array<NamedFormat, 14> kNames = {{{".txt", Format::snap},
-                                                 {".tsv", Format::snap},
-                                                 {".csv", Format::snap},
-                                                 {".e", Format::snap},
-                                                 {".edges", Format::snap},
-                                                 {".mtx", Format::matrix_market},
-                                                 {".el", Format::el},
-                                                 {".wel", Format::wel},
-                                                 {".sg", Format::sg},
-                                                 {".wsg", Format::wsg},
-                                                 {".u32", Format::u32_pairs},
-                                                 {".bin", Format::u32_pairs},
-                                                 {".u32pairs", Format::u32_pairs},
-                                                 {".ew", Format::ew}}};
 
 /// Our own format again: to make a graph simple or undirected, or to drop its weights.
 BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, BuildOptions options,
@@ -71,16 +49,26 @@ BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, BuildOptions
   return builder.write(output, original_ids, flags, progress);
 }
 
-BuildSummary read(Format format, const std::string& path, const std::string& vertices, OutputFile& output,
+void skip_byte_order_mark(Input& input) {
+  if (input.peek().starts_with(kByteOrderMark)) input.skip(kByteOrderMark.size());
+}
+
+BuildSummary read(Format format, Input& input, const std::string& vertices, OutputFile& output,
                   const BuildOptions& options, const Progress& progress) {
-  if (format == Format::ew) return copy_graph(GraphFile::open(path), output, options, progress);
-  Input input(path);
   std::optional<Input> lone;
-  if (!vertices.empty()) lone.emplace(vertices);
+  if (!vertices.empty()) {
+    lone.emplace(vertices);
+    skip_byte_order_mark(*lone);
+  }
+  if (name_of(format).text) skip_byte_order_mark(input);
   const Conversion conversion = {input, lone ? &*lone : nullptr, output, options, progress};
   switch (format) {
     case Format::matrix_market:
       return read_matrix_market(conversion);
+    case Format::metis:
+      return read_metis(conversion);
+    case Format::dimacs:
+      return read_dimacs(conversion);
     case Format::el:
     case Format::wel:
       return read_gap_text(conversion, format == Format::wel);
@@ -96,20 +84,10 @@ BuildSummary read(Format format, const std::string& path, const std::string& ver
 
 }  // namespace
 
-Format format_of_name(const std::string& path) {
-  std::string_view name = path;
-  for (const std::string_view compressed : {".gz", ".zst", ".xz", ".bz2"}) {
-    if (name.ends_with(compressed)) name.remove_suffix(compressed.size());
-  }
-  for (const NamedFormat& known : kNames) {
-    if (name.ends_with(known.ending)) return known.format;
-  }
-  throw UsageError(fmt::format("{}: its name does not tell its format; use --format", path));
-}
-
 BuildSummary convert(const std::string& input, const std::string& output, const ConvertOptions& options,
                      const Progress& progress) {
-  const Format format = options.format == Format::automatic ? format_of_name(input) : options.format;
+  Input file(input);
+  const Format format = choose_format(file, options.format);
   if (!options.vertices.empty() && format != Format::snap) {
     throw UsageError("--vertices: only edge lists (snap) leave vertices without edges out");
   }
@@ -117,13 +95,18 @@ BuildSummary convert(const std::string& input, const std::string& output, const 
   if (std::filesystem::equivalent(input, output, ignored)) {
     throw Error(fmt::format("{}: input and output are the same file", input));
   }
-  OutputFile file(output);
+  OutputFile graph(output);
+  const BuildOptions build = {options.weights, options.simple, options.undirected,
+                              workers_or_default(options.workers)};
   try {
-    return read(format, input, options.vertices, file,
-                {options.weights, options.simple, options.undirected, workers_or_default(options.workers)},
-                progress);
+    if (format == Format::ew) {
+      if (file.streamed())
+        throw Error(fmt::format("{}: an .ew file is mapped, so it must be a plain file", file.path()));
+      return copy_graph(GraphFile::open(input), graph, build, progress);
+    }
+    return read(format, file, options.vertices, graph, build, progress);
   } catch (const std::bad_alloc&) {
-    throw Error(fmt::format("{}: not enough memory to convert it", input));
+    throw Error(fmt::format("{}: not enough memory to convert it", file.path()));
   }
 }
 

@@ -4,11 +4,10 @@
 #include <string>
 
 #include "graph/builder.h"
+#include "graph/formats.h"
 #include "graph/parallel.h"
 
 namespace edgewire::graph {
-
-enum class Format { automatic, snap, matrix_market, el, wel, sg, wsg, u32_pairs, ew, metis };
 
 struct ConvertOptions {
   Format format = Format::automatic;
@@ -20,14 +19,10 @@ struct ConvertOptions {
       {};  ///< format snap: path of a file of ids, one a line; they are vertices even without edges
 };
 
-/// The format that a name tells, after .gz or .zst has been taken off: .mtx, .el, .wel, .sg, .wsg, .ew, .u32,
-/// .bin, .u32pairs, and snap for .txt, .tsv, .csv, .e and .edges. Throws UsageError for others.
-Format format_of_name(const std::string& path);
-
-/// Reads `input` (see readers.h for the formats), plain or compressed whatever its name, and writes `output`
-/// in our format. Memory: 12 bytes for each stored edge (16 with weights, 8 more where an id needs more than
-/// 32 bits), 8 for each vertex, 16 where ids are renumbered. Throws Error with path and byte offset (of the
-/// plain text).
+/// Reads `input` (see formats.h and readers.h), "-" for standard input, plain or compressed whatever its
+/// name, and writes `output` in our format. Memory: 12 bytes for each stored edge (16 with weights, 8 more
+/// where an id needs more than 32 bits), 8 for each vertex, 16 where ids are renumbered. Throws Error with
+/// path and byte offset (of the plain text).
 BuildSummary convert(const std::string& input, const std::string& output, const ConvertOptions& options,
                      const Progress& progress = {});
 

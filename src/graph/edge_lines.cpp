@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <string>
 #include <system_error>
 
 namespace edgewire::graph {
@@ -13,7 +14,6 @@ namespace {
 
 bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == ',' || c == '\r'; }
-bool is_comment(char c) { return c == '#' || c == '%'; }
 
 const char* skip_blanks(const char* at, const char* end) {
   while (at != end && is_blank(*at)) ++at;
@@ -23,6 +23,22 @@ const char* skip_blanks(const char* at, const char* end) {
 const char* skip_line(const char* at, const char* end) {
   const void* line_end = std::memchr(at, '\n', static_cast<std::size_t>(end - at));
   return line_end == nullptr ? end : static_cast<const char*>(line_end) + 1;
+}
+
+const char* line_end(const char* at, const char* end) {
+  const void* found = std::memchr(at, '\n', static_cast<std::size_t>(end - at));
+  return found == nullptr ? end : static_cast<const char*>(found);
+}
+
+/// After the field that begins at `at`; attributes in braces are one.
+const char* skip_field(const char* at, const char* end) {
+  if (*at == '{') {
+    std::string_view weight;
+    const char* const after = read_attributes(at, line_end(at, end), weight);
+    if (after != nullptr) return after;
+  }
+  while (at != end && !is_blank(*at) && *at != '\n') ++at;
+  return at;
 }
 
 /// Reads the fields of one piece, one after the other.
@@ -36,7 +52,8 @@ class Reader {
     for (;;) {
       at_ = skip_blanks(at_, end_);
       if (at_ == end_) return false;
-      if (*at_ != '\n' && !is_comment(*at_)) return true;
+      begin_ = at_;
+      if (*at_ != '\n' && !skipped()) return true;
       at_ = skip_line(at_, end_);
     }
   }
@@ -64,34 +81,76 @@ class Reader {
 
   float weight() {
     at_ = skip_blanks(at_, end_);
+    if (at_ == end_ || *at_ == '\n') fail(at_, "the weight is missing");
+    if (*at_ != '{') return number(at_, end_);
+    std::string_view text;
     const char* const begin = at_;
-    if (at_ == end_ || *at_ == '\n') fail(begin, "the weight is missing");
-    double value = 0;
-    const auto [after, error] = std::from_chars(*at_ == '+' ? at_ + 1 : at_, end_, value);
+    at_ = read_attributes(at_, line_end(at_, end_), text);
+    if (at_ == nullptr) fail(begin, "expected attributes such as {'weight': 4}");
+    if (text.empty()) fail(begin, "the attributes have no 'weight', as those of the first edge have");
+    const char* const after = at_;
+    const float value = number(text.data(), text.data() + text.size());
     at_ = after;
-    if (error == std::errc::invalid_argument || !at_field_end()) fail(begin, "expected a weight (a number)");
-    if (error != std::errc() || !std::isfinite(static_cast<float>(value))) {
-      fail(begin, "the weight is not a finite 32-bit number");
-    }
-    return static_cast<float>(value);
+    return value;
+  }
+
+  [[noreturn]] void refuse_loop() const {
+    fail(begin_, "an entry on the diagonal, where a skew-symmetric matrix has none");
   }
 
   void finish_line() {
     at_ = skip_blanks(at_, end_);
-    if (at_ != end_ && *at_ != '\n' && !shape_.ignore_rest) {
-      fail(at_, shape_.weighted
-                    ? "expected nothing after the weight; --no-weights reads the first two fields only"
-                    : "expected nothing after the target, as in the lines before; --no-weights reads the "
-                      "first two fields only");
-    }
+    const int read = (shape_.mark == 0 ? 0 : 1) + (shape_.vertex ? 1 : 2) + (shape_.weighted ? 1 : 0);
+    if ((at_ != end_ && *at_ != '\n') || shape_.fields > read) check_fields();
     at_ = skip_line(at_, end_);
   }
 
  private:
+  /// Whether the line at `at_` is a comment. Goes over the mark of one that is not.
+  bool skipped() {
+    if (shape_.mark == 0) return is_comment(at_, end_);
+    const bool alone = at_ + 1 == end_ || is_blank(at_[1]) || at_[1] == '\n';
+    if (*at_ == 'c' && alone) return true;
+    if (*at_ != shape_.mark || !alone) {
+      fail(at_, fmt::format("expected '{} SOURCE TARGET WEIGHT', or c for a comment", shape_.mark));
+    }
+    ++at_;
+    return false;
+  }
+
+  /// Reads a finite number and leaves at_ after it.
+  float number(const char* begin, const char* end) {
+    double value = 0;
+    const auto [after, error] = std::from_chars(*begin == '+' ? begin + 1 : begin, end, value);
+    at_ = after;
+    const bool whole = at_ == end || at_field_end();
+    if (error == std::errc::invalid_argument || !whole) {
+      fail(begin, "expected a weight (a number); --no-weights reads no weights");
+    }
+    if (error != std::errc() || !std::isfinite(static_cast<float>(value))) {
+      fail(begin, "the weight is not a finite 32-bit number; --no-weights reads no weights");
+    }
+    return static_cast<float>(value);
+  }
+
+  void check_fields() const {
+    int fields = 0;
+    const char* field = begin_;
+    while (field != end_ && *field != '\n') {
+      ++fields;
+      field = skip_blanks(skip_field(field, end_), end_);
+    }
+    if (shape_.fields == 0 || fields == shape_.fields) return;
+    fail(begin_,
+         fmt::format("{} fields where each edge of this file has {}{}", fields, shape_.fields, shape_.hint));
+  }
+
   bool at_field_end() const { return at_ == end_ || is_blank(*at_) || *at_ == '\n'; }
   [[noreturn]] void fail(const char* at, std::string_view what) const { input_.fail_line(piece_, at, what); }
   [[noreturn]] void refuse_id(const char* begin) const {
-    if (begin == end_ || *begin == '\n') fail(begin, "the line ends where a vertex id should be");
+    if (begin == end_ || *begin == '\n') {
+      fail(begin, fmt::format("the line ends where a vertex id should be{}", shape_.hint));
+    }
     if (*begin == '-') fail(begin, "a vertex id is negative");
     fail(begin, "expected a vertex id (a whole number)");
   }
@@ -101,9 +160,14 @@ class Reader {
   const LineShape& shape_;
   const char* at_;
   const char* end_;
+  const char* begin_ = nullptr;  // of the line's first field
 };
 
 }  // namespace
+
+bool is_comment(const char* at, const char* end) {
+  return *at == '#' || *at == '%' || (*at == '/' && at + 1 != end && at[1] == '/');
+}
 
 void parse_edge_lines(const Input& input, const Piece& piece, const LineShape& shape, ParsedEdges& edges) {
   const std::size_t most = piece.text.size() / (shape.vertex ? 2 : 4) + 1;  // "1\n", "1 2\n"
@@ -115,6 +179,7 @@ void parse_edge_lines(const Input& input, const Piece& piece, const LineShape& s
   while (reader.next_edge()) {
     ids[0] = reader.id();
     ids[1] = shape.vertex ? ids[0] : reader.id();
+    if (shape.no_loops && ids[0] == ids[1]) reader.refuse_loop();
     ids += 2;
     if (shape.weighted) *weights++ = reader.weight();
     reader.finish_line();
@@ -137,20 +202,27 @@ void each_edge_piece(Input& input, int workers, const LineShape& shape, const Pi
       workers, progress, [&](Piece& piece) { return input.next_lines(piece); }, work);
 }
 
-int fields_of_first_edge(const Piece& piece) {
+FirstEdge first_edge(const Piece& piece) {
   const char* at = piece.text.data();
   const char* const end = at + piece.text.size();
   for (; at != end; at = skip_line(at, end)) {
-    int fields = 0;
     const char* field = skip_blanks(at, end);
-    while (field != end && *field != '\n' && (fields > 0 || !is_comment(*field))) {
-      ++fields;
-      while (field != end && !is_blank(*field) && *field != '\n') ++field;
-      field = skip_blanks(field, end);
+    if (field == end) break;
+    if (*field == '\n' || is_comment(field, end)) continue;
+    FirstEdge edge;
+    edge.at = field;
+    while (field != end && *field != '\n') {
+      ++edge.fields;
+      if (edge.fields == 3) {
+        std::string_view weight;
+        edge.weighted = *field != '{' || read_attributes(field, line_end(field, end), weight) == nullptr ||
+                        !weight.empty();
+      }
+      field = skip_blanks(skip_field(field, end), end);
     }
-    if (fields > 0) return fields;
+    return edge;
   }
-  return 0;
+  return {};
 }
 
 }  // namespace edgewire::graph

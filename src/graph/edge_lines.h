@@ -3,20 +3,24 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "graph/input.h"
 
 namespace edgewire::graph {
 
-/// What the lines must look like. Lines that are blank or begin with # or % are skipped. Fields are separated
-/// by spaces, tabs or commas.
+/// What the lines must look like. Lines that are blank or begin with #, % or // are skipped. Fields are
+/// separated by spaces, tabs or commas. What NetworkX writes in braces is one field.
 struct LineShape {
   std::uint64_t min_id = 0;
   std::uint64_t max_id = ~std::uint64_t{0};
-  bool weighted = false;     ///< the third field is a weight
-  bool vertex = false;       ///< a line is a vertex alone, read as an edge from it to itself
-  bool ignore_rest = false;  ///< fields after those that are read are skipped, not refused
+  int fields = 0;              ///< that each line must have, the mark included; 0 for any number
+  bool weighted = false;       ///< the third field is a weight, or has one in braces: {'weight': 4}
+  bool vertex = false;         ///< a line is a vertex alone, read as an edge from it to itself
+  char mark = 0;               ///< each edge begins with this field, each comment with c (DIMACS); 0: none
+  bool no_loops = false;       ///< an edge from a vertex to itself is refused
+  std::string_view hint = {};  ///< added to messages about a wrong number of fields
 };
 
 /// The edges of one piece of text.
@@ -33,7 +37,20 @@ void each_edge_piece(Input& input, int workers, const LineShape& shape, const Pi
                      const Progress& progress,
                      const std::function<void(int worker, const ParsedEdges& edges)>& take);
 
-/// The number of fields of the first line of the piece that holds an edge; 0 when there is none.
-int fields_of_first_edge(const Piece& piece);
+/// What the first line of a piece that holds an edge looks like.
+struct FirstEdge {
+  const char* at = nullptr;
+  int fields = 0;         ///< 0 when there is no such line
+  bool weighted = false;  ///< there is a third field, and if that is in braces it has a weight
+};
+FirstEdge first_edge(const Piece& piece);
+
+/// True for a line that is skipped: #, % or //.
+bool is_comment(const char* at, const char* end);
+
+/// Reads attributes as NetworkX writes them, from their { on, up to `end` (that of the line). Returns the
+/// place after their }, or null when they are none. `weight` becomes the text of the value of 'weight', or
+/// stays empty.
+const char* read_attributes(const char* at, const char* end, std::string_view& weight);
 
 }  // namespace edgewire::graph

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "graph/edge_lines.h"
@@ -12,6 +13,8 @@
 namespace edgewire::graph {
 
 namespace {
+
+constexpr std::string_view kMetisHint = " (METIS graphs are read with --format metis)";
 
 BuildSummary read_lines(Conversion& conversion, const LineShape& shape, const Piece& first,
                         EdgeList::Numbering numbering) {
@@ -24,7 +27,7 @@ BuildSummary read_lines(Conversion& conversion, const LineShape& shape, const Pi
                   });
   if (conversion.vertices != nullptr) {
     LineShape lone;
-    lone.vertex = lone.ignore_rest = true;
+    lone.vertex = true;
     each_edge_piece(
         *conversion.vertices, options.workers, lone, {}, conversion.progress,
         [&](int worker, const ParsedEdges& vertices) { list.add_vertices(worker, vertices.ids); });
@@ -36,19 +39,30 @@ BuildSummary read_lines(Conversion& conversion, const LineShape& shape, const Pi
 
 BuildSummary read_snap(Conversion conversion) {
   Piece first;
-  int fields = 0;
-  while (fields == 0 && conversion.input.next_lines(first)) fields = fields_of_first_edge(first);
-  if (fields == 0) first.text = {};
+  FirstEdge edge;
+  while (edge.fields == 0 && conversion.input.next_lines(first)) edge = first_edge(first);
+  if (edge.fields == 0) first.text = {};
   LineShape shape;
-  shape.weighted = conversion.options.weighted && fields >= 3;
-  shape.ignore_rest = !conversion.options.weighted;
-  return read_lines(conversion, shape, first, EdgeList::Numbering::dense);
+  shape.weighted = conversion.options.weighted && edge.weighted;
+  shape.fields = std::max(edge.fields, 2);
+  if (conversion.options.weighted && edge.fields > 3) {
+    conversion.input.fail_line(first, edge.at,
+                               fmt::format("{} fields; an edge list has SOURCE TARGET [WEIGHT]. --no-weights "
+                                           "reads the first two fields of each line",
+                                           edge.fields));
+  }
+  shape.hint = kMetisHint;
+  BuildSummary summary = read_lines(conversion, shape, first, EdgeList::Numbering::dense);
+  summary.third_is_weight = shape.weighted;
+  return summary;
 }
 
 BuildSummary read_gap_text(Conversion conversion, bool weighted) {
   LineShape shape;
   shape.max_id = kMaxVertices - 1;
-  shape.weighted = weighted;
+  shape.weighted = weighted && conversion.options.weighted;
+  shape.fields = weighted ? 3 : 2;
+  shape.hint = kMetisHint;
   return read_lines(conversion, shape, {}, EdgeList::Numbering::given);
 }
 

@@ -31,7 +31,14 @@ inline constexpr std::uint64_t kMaxVertices = 0xFFFF'FFFE;  ///< so that 2^32 - 
 inline constexpr std::uint64_t kMaxEdges = std::uint64_t{1}
                                            << 44;  ///< keeps every byte count far from overflow
 
-enum Flag : std::uint32_t { kWeighted = 1, kSimple = 2, kSymmetric = 4, kOriginalIds = 8, kLabels = 16, kAllFlags = 31 };
+enum Flag : std::uint32_t {
+  kWeighted = 1,
+  kSimple = 2,
+  kSymmetric = 4,
+  kOriginalIds = 8,
+  kLabels = 16,
+  kAllFlags = 31
+};
 
 enum Section : std::uint32_t { kOffsets, kTargets, kWeights, kIds, kSections };
 

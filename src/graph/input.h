@@ -21,6 +21,7 @@ struct Piece {
   std::string_view text;
   std::uint64_t offset = 0;  ///< of its first byte in the plain file
   std::uint64_t line = 1;    ///< of its first byte; only kept by next_lines
+  std::uint64_t record = 0;  ///< for the caller of next_lines: the number of its first record
   std::uint64_t file_bytes_used =
       0;                      ///< bytes of the file itself, compressed or not, up to the end of the piece
   std::vector<char> storage;  ///< of text, when the input is streamed

@@ -27,8 +27,14 @@ BuildSummary read_gap_text(Conversion conversion, bool weighted);
 /// again for in-edges, which are skipped.
 BuildSummary read_gap_binary(Conversion conversion, bool weighted);
 /// Matrix Market coordinate files (Boisvert, Pozo, Remington: The Matrix Market Exchange Formats, 1996): an
-/// entry (i, j) is an edge from i to j. Pattern, real or integer; general or symmetric; square.
+/// entry (i, j) is an edge from i to j. Square; general, symmetric or skew-symmetric; complex and Hermitian
+/// ones without weights.
 BuildSummary read_matrix_market(Conversion conversion);
+/// METIS graph files (METIS 5 manual, section 4.1.1), as KaHIP and others write them, too: each edge is in
+/// the lines of both its ends. Vertex sizes and weights are skipped.
+BuildSummary read_metis(Conversion conversion);
+/// DIMACS shortest-path files (9th DIMACS Implementation Challenge, 2006): arcs with weights.
+BuildSummary read_dimacs(Conversion conversion);
 /// Pairs of little-endian u32: the vertices are 0 to the largest id.
 BuildSummary read_u32_pairs(Conversion conversion);
 

@@ -146,6 +146,23 @@ TEST_CASE("symmetric matrices are stored both ways") {
   CHECK(edges_of(graph) == std::vector<Edge>{{0, 1, 4}, {1, 0, 4}, {1, 1, 5}, {1, 2, -6}, {2, 1, -6}});
 }
 
+TEST_CASE("skew-symmetric, complex and Hermitian matrices") {
+  const Converter converter;
+  const std::string skew = "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 4\n3 2 -6\n";
+  const GraphFile graph = converter("g.mtx", skew);
+  CHECK_FALSE(graph.symmetric());  // the weights are not
+  CHECK(edges_of(graph) == std::vector<Edge>{{0, 1, -4}, {1, 0, 4}, {1, 2, 6}, {2, 1, -6}});
+  CHECK(converter("g.mtx", skew, {.weights = false}).symmetric());
+  CHECK(converter("g.mtx", skew, {.weights = false}).edges() == 4);
+  const auto complex = [](const std::string& symmetry) {
+    return "%%MatrixMarket matrix coordinate complex " + symmetry + "\n3 3 2\n2 1 0 4\n3 3 nan 1\n";
+  };
+  CHECK(edges_of(converter("g.mtx", complex("general"), {.weights = false})) ==
+        std::vector<Edge>{{1, 0, 0}, {2, 2, 0}});
+  CHECK(edges_of(converter("g.mtx", complex("hermitian"), {.weights = false})) ==
+        std::vector<Edge>{{0, 1, 0}, {1, 0, 0}, {2, 2, 0}});
+}
+
 TEST_CASE("an undirected serialized graph must be one") {
   const Converter converter;
   std::string bytes = "\0"s;

@@ -182,11 +182,13 @@ class Converter {
   std::string error(const std::string& name, const std::string& bytes,
                     const ConvertOptions& options = {}) const {
     const std::string path = directory_ / name;
-    write_file(path, bytes);
+    std::filesystem::remove(path);
     std::filesystem::remove(directory_ / "out.ew");
+    const auto before = directory_.files();
+    write_file(path, bytes);
     const std::string message = error_of([&] { convert(path, directory_ / "out.ew", options); });
     std::filesystem::remove(path);
-    CHECK(directory_.files() == 0);
+    CHECK(directory_.files() == before);
     REQUIRE(message.starts_with(path + ": "));
     CHECK(!contains(message, "\n"));
     return message.substr(path.size() + 2);

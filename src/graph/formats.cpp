@@ -1,0 +1,224 @@
+#include "graph/formats.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "error.h"
+#include "graph/edge_lines.h"
+#include "graph/format.h"
+
+namespace edgewire::graph {
+
+namespace {
+
+constexpr std::array<FormatName, 10> kFormats = {{
+    {Format::snap, "snap", "an edge list", ".txt .tsv .csv .edges .e", true},
+    {Format::matrix_market, "mtx", "Matrix Market", ".mtx", true},
+    {Format::metis, "metis", "METIS", ".graph .metis", true},
+    {Format::dimacs, "dimacs", "DIMACS", ".gr", true},
+    {Format::el, "el", "GAP's edge list", ".el", true},
+    {Format::wel, "wel", "GAP's weighted edge list", ".wel", true},
+    {Format::sg, "sg", "GAP's serialized graph", ".sg", false},
+    {Format::wsg, "wsg", "GAP's weighted serialized graph", ".wsg", false},
+    {Format::u32_pairs, "u32pairs", "pairs of u32", ".u32 .bin .u32pairs", false},
+    {Format::ew, "ew", "Edgewire's own", ".ew", false},
+}};
+
+/// What the first bytes of a file say.
+struct Content {
+  std::optional<Format> format;  ///< by a mark that only this format has; csv by its header
+  std::string_view foreign;      ///< a format that is not supported
+  bool text = false;             ///< neither text nor binary: empty
+  bool binary = false;
+  std::size_t binary_at = 0;  ///< the first byte that shows it
+  bool edges = false;         ///< the first line is one of an edge list
+};
+
+struct Magic {
+  std::string_view bytes;
+  std::string_view words;
+};
+
+constexpr std::array<Magic, 17> kForeign = {{{"PK\x03\x04", "a zip archive"},
+                                             {"\x93NUMPY", "a NumPy array"},
+                                             {"\x89HDF", "HDF5"},
+                                             {"PAR1", "Parquet"},
+                                             {"7z\xBC\xAF", "a 7z archive"},
+                                             {"\x04\x22\x4D\x18", "lz4"},
+                                             {"MATLAB 5.0", "a MATLAB file"},
+                                             {"\xFF\xFE", "text in UTF-16 (UTF-8 is supported)"},
+                                             {"\xFE\xFF", "text in UTF-16 (UTF-8 is supported)"},
+                                             {"<", "XML"},
+                                             {"{", "JSON"},
+                                             {"[", "JSON"},
+                                             {"*", "Pajek"},
+                                             {"graph {", "DOT"},
+                                             {"graph [", "GML"},
+                                             {"digraph ", "DOT"},
+                                             {"Creator ", "GML"}}};
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 32 && (c < '\t' || c > '\r'); }
+
+/// Cuts one line off `text`.
+std::string_view next_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  const std::size_t first = line.find_first_not_of(" \t\r");
+  line.remove_prefix(std::min(first, line.size()));
+  return line.substr(0, line.find_last_not_of(" \t\r") + 1);
+}
+
+/// DIMACS: comments with the letter c, then the line p.
+bool is_dimacs(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = next_line(text);
+    if (line.starts_with("p ")) return true;
+    if (!line.empty() && line != "c" && !line.starts_with("c ")) return false;
+  }
+  return false;
+}
+
+bool is_matrix_market(std::string_view text) {
+  constexpr std::string_view kBanner = "%%matrixmarket";
+  return text.size() >= kBanner.size() &&
+         std::equal(kBanner.begin(), kBanner.end(), text.begin(), [](char expected, char found) {
+           return std::tolower(static_cast<unsigned char>(found)) == expected;
+         });
+}
+
+/// The first line that is neither blank nor a comment; empty when there is none.
+std::string_view first_data_line(std::string_view text) {
+  while (!text.empty()) {
+    const std::string_view line = next_line(text);
+    if (!line.empty() && !is_comment(line.data(), line.data() + line.size())) return line;
+  }
+  return {};
+}
+
+/// A first line whose first two fields are whole numbers, or one that only lacks a valid id.
+bool looks_like_edges(std::string_view line) {
+  return !line.empty() &&
+         std::all_of(
+             line.begin(),
+             line.begin() + static_cast<std::ptrdiff_t>(std::min(line.find_first_of(" \t,"), line.size())),
+             [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
+}
+
+Content content_of(std::string_view start) {
+  Content content;
+  if (start.starts_with(std::string_view(kMagic.data(), kMagic.size()))) {
+    content.format = Format::ew;
+    return content;
+  }
+  std::string_view text = start.substr(start.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
+  for (const Magic& magic : kForeign) {
+    if (text.starts_with(magic.bytes)) content.foreign = magic.words;
+  }
+  constexpr std::size_t kEnough = 1024;
+  const std::string_view sample = start.substr(0, kEnough);
+  const auto control = std::find_if(sample.begin(), sample.end(), is_control);
+  content.text = !sample.empty() && control == sample.end();
+  content.binary = control != sample.end();
+  content.binary_at = static_cast<std::size_t>(control - sample.begin());
+  if (!content.text || !content.foreign.empty()) return content;
+  if (is_matrix_market(text))
+    content.format = Format::matrix_market;
+  else if (is_dimacs(text))
+    content.format = Format::dimacs;
+  else
+    content.edges = looks_like_edges(first_data_line(text));
+  return content;
+}
+
+std::string readable() {
+  std::string list;
+  for (const FormatName& known : kFormats)
+    list += fmt::format("{}{}", list.empty() ? "" : " ", known.endings);
+  return fmt::format("readable are {}, plain or as .gz .zst .xz .bz2", list);
+}
+
+/// "x.tar.gz: x/g.foo.gz": ".foo"; empty without an ending.
+std::string_view ending_of(std::string_view path) {
+  path.remove_prefix(path.rfind('/') + 1);  // npos + 1 is 0
+  for (const std::string_view packed : {".gz", ".zst", ".xz", ".bz2"}) {
+    if (path.ends_with(packed)) path.remove_suffix(packed.size());
+  }
+  const std::size_t dot = path.rfind('.');
+  return dot == path.npos ? std::string_view() : path.substr(dot);
+}
+
+[[noreturn]] void refuse(const Input& input, std::string_view what) {
+  throw Error(fmt::format("{}: {}", input.path(), what));
+}
+
+/// Refuses a content that `format`, which the name or an option tells, cannot have.
+void check_content(Input& input, const Content& content, const FormatName& format, bool asked) {
+  const std::string_view who = asked ? "--format" : "its name";
+  if (content.format && *content.format != format.format) {
+    const FormatName& found = name_of(*content.format);
+    refuse(input, fmt::format("{} says {}, but its content is {}; --format {} reads it", who, format.option,
+                              found.words, found.option));
+  }
+  if (format.text && !content.foreign.empty()) {
+    refuse(input, fmt::format("{} says {}, but its content is {}; {}", who, format.option, content.foreign,
+                              readable()));
+  }
+  if (format.text && content.binary && !content.format) {
+    const std::string_view before = input.peek().substr(0, content.binary_at);
+    refuse(input, fmt::format("line {}, byte {}: binary data, but {} says {}",
+                              1 + std::count(before.begin(), before.end(), '\n'), content.binary_at, who,
+                              format.option));
+  }
+  if (!format.text && content.text && format.format != Format::ew) {
+    refuse(input,
+           fmt::format("{} says {}, which is binary, but its content is text; --format snap reads edge lists",
+                       who, format.option));
+  }
+}
+
+}  // namespace
+
+std::span<const FormatName> all_formats() { return kFormats; }
+
+const FormatName& name_of(Format format) {
+  return *std::find_if(kFormats.begin(), kFormats.end(),
+                       [&](const FormatName& known) { return known.format == format; });
+}
+
+std::optional<Format> format_of_name(std::string_view path) {
+  const std::string_view ending = ending_of(path);
+  if (ending.empty()) return std::nullopt;
+  for (const FormatName& known : kFormats) {
+    std::string_view endings = known.endings;
+    while (!endings.empty()) {
+      const std::string_view one = endings.substr(0, endings.find(' '));
+      if (one == ending) return known.format;
+      endings.remove_prefix(std::min(one.size() + 1, endings.size()));
+    }
+  }
+  return std::nullopt;
+}
+
+Format choose_format(Input& input, Format asked) {
+  const Content content = content_of(input.peek());
+  std::optional<Format> format = asked == Format::automatic ? format_of_name(input.path()) : asked;
+  if (format) {
+    check_content(input, content, name_of(*format), asked != Format::automatic);
+    return *format;
+  }
+  if (content.format) return *content.format;
+  const std::string_view ending = ending_of(input.path());
+  if (input.peek().empty())
+    refuse(input, "the file is empty, so its content does not tell its format; use --format");
+  if (!content.foreign.empty())
+    refuse(input, fmt::format("{} is not supported; {}", content.foreign, readable()));
+  if (content.edges) return Format::snap;
+  if (!ending.empty()) refuse(input, fmt::format("{} is not supported; {}", ending, readable()));
+  refuse(input, fmt::format("neither name nor content tells its format; {}; else use --format", readable()));
+}
+
+}  // namespace edgewire::graph

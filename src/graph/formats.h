@@ -1,0 +1,38 @@
+// Which formats there are, and which one a file has: by its name and by its content.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "graph/input.h"
+
+namespace edgewire::graph {
+
+enum class Format { automatic, snap, matrix_market, metis, dimacs, el, wel, sg, wsg, u32_pairs, ew };
+
+struct FormatName {
+  Format format;
+  std::string_view option;   ///< as in --format mtx
+  std::string_view words;    ///< as in "this is Matrix Market"
+  std::string_view endings;  ///< of file names, separated by spaces
+  bool text;
+};
+
+/// All but Format::automatic.
+std::span<const FormatName> all_formats();
+const FormatName& name_of(Format format);
+
+/// The format that a name tells, after .gz, .zst, .xz or .bz2 has been taken off; none for other names.
+std::optional<Format> format_of_name(std::string_view path);
+
+/// The mark that some editors put before UTF-8 text. Readers of text do not expect it.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+/// The format to read `input` as: `asked`, or for Format::automatic the one that its name and its content
+/// tell. Throws Error, with the file and what would work, when the content contradicts `asked` or the name,
+/// and when the format is unknown or not supported.
+Format choose_format(Input& input, Format asked);
+
+}  // namespace edgewire::graph

@@ -1,0 +1,198 @@
+#include "graph/formats.h"
+
+#include "graph_inputs.h"
+
+namespace edgewire::graph {
+
+using namespace std::string_literals;
+
+namespace {
+
+const std::vector<Edge> kTriangleAndTail = {{0, 1, 2}, {0, 2, 3}, {1, 0, 2}, {1, 2, 5},
+                                            {2, 0, 3}, {2, 1, 5}, {2, 3, 7}, {3, 2, 7}};
+
+/// METIS: a size, a weight and edge weights for each vertex where `format` says so; the last of 5 vertices is
+/// alone.
+std::string metis(const std::string& format, const std::string& line_end = "\n") {
+  const bool sizes = format.size() == 3 && format[0] == '1';
+  const bool weights = format.size() >= 2 && format[format.size() - 2] == '1';
+  const bool edges = format.ends_with('1');
+  std::string text = "% a comment" + line_end + "5 4" + (format.empty() ? "" : " " + format) + line_end;
+  for (std::uint32_t v = 0; v < 5; ++v) {
+    if (v == 2) text += "% another" + line_end;
+    std::string line;
+    if (sizes) line += "77 ";
+    if (weights) line += "99 ";
+    for (const auto& [source, target, weight] : kTriangleAndTail) {
+      if (source == v) line += fmt::format(" {}", target + 1) + (edges ? fmt::format(" {}", weight) : "");
+    }
+    text += line + line_end;
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("METIS files with and without sizes and weights") {
+  const Converter converter;
+  for (const std::string format : {"", "0", "1", "001", "10", "11", "011", "100", "101", "110", "111"}) {
+    CAPTURE(format);
+    for (const std::string line_end : {"\n", "\r\n"}) {
+      const GraphFile graph = converter("g.graph", metis(format, line_end));
+      const bool weighted = format.ends_with('1');
+      CHECK(graph.vertices() == 5);
+      CHECK(graph.weighted() == weighted);
+      CHECK(graph.symmetric());
+      CHECK(edges_of(graph) == (weighted ? kTriangleAndTail : without_weights(kTriangleAndTail)));
+      CHECK(graph.original_id(0) == 1);
+    }
+  }
+  CHECK_FALSE(converter("g.graph", metis("11"), {.weights = false}).weighted());
+  // Three weights for each vertex.
+  CHECK(edges_of(converter("g.graph", "2 1 011 3\n7 7 7 2 5\n8 8 8 1 5\n")) ==
+        std::vector<Edge>{{0, 1, 5}, {1, 0, 5}});
+  // The last line, of a vertex without neighbours, is not there. What follows the lines is blank.
+  CHECK(converter("g.metis", "3 1\n2\n1\n").vertices() == 3);
+  CHECK(converter("g.metis", "3 1\n\n3\n2").vertices() == 3);
+  CHECK(converter("g.metis", "2 1\n2\n1\n\n \n").vertices() == 2);
+  CHECK(converter("g.metis", "0 0\n").vertices() == 0);
+  CHECK(converter("g.metis", "1 0").vertices() == 1);
+}
+
+TEST_CASE("a large METIS file is the same from any number of workers") {
+  const Converter converter;
+  constexpr int kRing = 200'000;
+  std::string text = fmt::format("{} {}\n", kRing, kRing);
+  for (int v = 0; v < kRing; ++v) {
+    if (v % 1000 == 0) text += "% comment\n";
+    text += fmt::format("{} {}\n", (v + kRing - 1) % kRing + 1, (v + 1) % kRing + 1);
+  }
+  const GraphFile one = converter("g.graph", text, {.workers = 1});
+  CHECK(one.targets()[one.offsets()[123'456]] == 123'455);
+  const std::string bytes = converter.output_bytes();
+  converter("g.graph", gzipped(text), {.workers = 3});
+  if (!gzipped(text).empty()) CHECK(converter.output_bytes() == bytes);
+}
+
+TEST_CASE("METIS files that are wrong are refused") {
+  const Converter converter;
+  const auto error = [&](const std::string& text) { return converter.error("g.graph", text); };
+  CHECK(contains(error("3 2\n2\n1 4\n2\n"), "line 3, byte 8: neighbour 4 is not within 1 to 3"));
+  CHECK(contains(error("3 2\n2\n1 0\n2\n"), "neighbour 0 is not within 1 to 3"));
+  CHECK(contains(error("3 2\n2\n1 x\n2\n"), "line 3, byte 8: expected a neighbour"));
+  CHECK(contains(error("3 2\n2\n1 -3\n2\n"), "expected a neighbour"));
+  CHECK(contains(error("3 2\n2\n2 3\n2\n"), "line 3, byte 6: a vertex is its own neighbour"));
+  CHECK(contains(error("3 2\n2\n1 3\n1\n"), "in the line of one of its ends"));
+  CHECK(contains(error("2 1 1\n2 5\n1 6\n"), "two weights"));
+  CHECK(contains(error("2 1 1\n2\n1 6\n"), "line 2, byte 7: the weight of the last edge is missing"));
+  CHECK(contains(error("2 1 1\n2 a\n1 a\n"), "expected the weight"));
+  CHECK(edges_of(converter("g.graph", "2 1 1\n2 a\n1 b\n", {.weights = false})).size() == 2);
+  CHECK(contains(error("2 1 10\n\n4 1\n"), "line 2, byte 7: the line ends where a size or weight"));
+  CHECK(contains(error("3 1\n2\n1 3\n2\n"), "4 neighbours but its first line says 1 edges"));
+  CHECK(contains(error("3 2\n2\n1 3\n"), "names 3 neighbours"));
+  CHECK(contains(error("4 1\n2\n1\n"), "lines for 2 vertices but its first line says 4"));
+  CHECK(contains(error("2 1\n2\n1\n3\n"), "line 4, byte 8: a line more than the 2 vertices have"));
+  CHECK(contains(error("3 2"), "too short"));
+  CHECK(contains(error("9999999 2\n2\n"), "line 1, byte 0: the file is too short for 9999999 vertices"));
+  CHECK(contains(error("99999999999 2\n2\n"), "more vertices or edges than are supported"));
+  CHECK(contains(error("2\n2\n1\n"), "expected the number of edges"));
+  CHECK(contains(error("2 1 2\n2\n1\n"), "FMT 2 has other digits"));
+  CHECK(contains(error("2 1 1 2\n2 1\n1 1\n"), "NCON is given, but"));
+  CHECK(contains(error("2 1 0 0 0\n2\n1\n"), "expected nothing after"));
+  CHECK(contains(error("a b\n"), "line 1, byte 0: expected METIS's first line"));
+  CHECK(contains(error("% only\n"), "the file ends before"));
+  CHECK(contains(error(""), "the file ends before"));
+  const std::string whole = metis("11");
+  for (std::size_t length = 12; length + 8 < whole.size(); ++length) error(whole.substr(0, length));
+}
+
+TEST_CASE("METIS files are no edge lists") {
+  const Converter converter;
+  for (const bool weights : {true, false}) {
+    const ConvertOptions options = {.format = Format::snap, .weights = weights};
+    CHECK(contains(converter.error("g.graph", metis(""), options), "--format metis"));
+    CHECK(contains(converter.error("g.graph", "4 4\n2 3 4\n1 3\n1 2\n1\n", options), "--format metis"));
+    CHECK(contains(converter.error("g.txt", "4 4\n2\n1 3\n1 2\n1\n", options), "--format metis"));
+  }
+}
+
+TEST_CASE("DIMACS files") {
+  const Converter converter;
+  const std::string text = "c 9th challenge\nc\n\np sp 4 3\r\nc more\na 1 2 5\na 4 1 -7\na 2 2 1";
+  const GraphFile graph = converter("g.gr", text);
+  CHECK(graph.vertices() == 4);
+  CHECK(edges_of(graph) == std::vector<Edge>{{0, 1, 5}, {1, 1, 1}, {3, 0, -7}});
+  CHECK(graph.original_id(3) == 4);
+  CHECK_FALSE(converter("g.gr", text, {.weights = false}).weighted());
+  CHECK(edges_of(converter("unknown", text)).size() == 3);
+  const auto error = [&](const std::string& wrong) { return converter.error("g.gr", wrong); };
+  CHECK(contains(error("p sp 4 3\na 1 2 5\n"), "the file has 1 entries but its line p says 3"));
+  CHECK(contains(error("p sp 4 1\na 1 5 5\n"), "line 2, byte 13: vertex id 5 is not within 1 to 4"));
+  CHECK(contains(error("p sp 4 1\na 0 1 5\n"), "vertex id 0 is not within 1 to 4"));
+  CHECK(contains(error("p sp 4 1\na 1 2\n"), "the weight is missing"));
+  CHECK(contains(error("p sp 4 1\na 1 2 3 4\n"),
+                 "line 2, byte 9: 5 fields where each edge of this file has 4"));
+  CHECK(contains(error("p sp 4 1\ne 1 2\n"), "line 2, byte 9: expected 'a SOURCE TARGET WEIGHT'"));
+  CHECK(contains(error("p sp 4\n"), "line 1, byte 0: expected two whole numbers"));
+  CHECK(contains(error("p sp 4 -1\n"), "expected two whole numbers"));
+  CHECK(contains(error("p sp 4 99999\n"), "too short for 99999 entries"));
+  CHECK(contains(error("c\np edge 4 1\ne 1 2\n"), "line 2, byte 2: DIMACS problem 'edge' is not supported"));
+  CHECK(contains(error("1 2 3\n"), "expected 'p sp VERTICES ARCS' before"));
+  CHECK(contains(error("c only\n"), "the file ends before"));
+}
+
+TEST_CASE("what editors and NetworkX add to edge lists") {
+  const Converter converter;
+  const std::vector<Edge> edges = {{0, 1, 4}, {1, 2, 0.5}};
+  CHECK(edges_of(converter("g.txt", "\xEF\xBB\xBF# c\n// c\n% c\n0 1 4\r\n1 2 .5")) == edges);
+  CHECK(edges_of(converter("g.mtx",
+                           "\xEF\xBB\xBF%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n")) ==
+        std::vector<Edge>{{0, 1, 0}});
+  CHECK(edges_of(converter(
+            "g.txt", "0 1 {'weight': 4}\n1 2 {'a': 'x, {', 'weight': 0.5, \"b\": [1, {}]}\n")) == edges);
+  CHECK(edges_of(converter("g.edges", "0 1 {'weight': 4}\n1 2 {}\n", {.weights = false})) ==
+        without_weights(edges));
+  CHECK(edges_of(converter("g.edges", "0 1 {}\n1 2 {'color': \"it's\"}\n")) == without_weights(edges));
+  CHECK(contains(converter.error("g.txt", "0 1 {'weight': 4}\n1 2 {}\n"),
+                 "line 2, byte 22: the attributes have no"));
+  CHECK(contains(converter.error("g.txt", "0 1 {'weight': 'x'}\n"), "byte 15: expected a weight"));
+  CHECK(contains(converter.error("g.txt", "0 1 {'weight': 4}\n0 1 {'weight': 4\n"),
+                 "byte 22: expected attributes such as"));
+  CHECK(contains(converter.error("g.txt", "0 1 {'weight': 4} 5\n"), "4 fields"));
+  CHECK(contains(converter.error("g.txt",
+                                 "\xFF\xFE"
+                                 "1\0 \0002\0"s),
+                 "UTF-16"));
+}
+
+TEST_CASE("content tells the format where the name does not, and contradicts a wrong name") {
+  const Converter converter;
+  CHECK(edges_of(converter("noname", edge_lines(true, 0))) == kEdges);
+  CHECK(edges_of(converter("out.web-x", "% asym\n" + edge_lines(true, 0))) == kEdges);
+  CHECK(edges_of(converter("g.dat.gz", matrix_market(true))) == kEdges);
+  const std::string matrix = matrix_market(false);
+  CHECK(converter.error("g.txt", matrix) ==
+        "its name says snap, but its content is Matrix Market; --format mtx reads it");
+  CHECK(contains(converter.error("g.mtx", matrix, {.format = Format::snap}),
+                 "--format says snap, but its content"));
+  CHECK(edges_of(converter("g.txt", matrix, {.format = Format::matrix_market})).size() == kEdges.size());
+  CHECK(contains(converter.error("g.txt", "c x\np sp 2 1\na 1 2 3\n"), "--format dimacs reads it"));
+  CHECK(contains(converter.error("g.bin", "0 1\n1 2\n"), "binary, but its content is text; --format snap"));
+  CHECK(contains(converter.error("g.sg", edge_lines(false, 0), {.format = Format::u32_pairs}),
+                 "--format says u32pairs"));
+  CHECK(contains(converter.error("g.graph", "1 2 3\n\x01\x02"s),
+                 "line 2, byte 6: binary data, but its name says metis"));
+  CHECK(contains(converter.error("g.txt", "EDGEWIRE"), "--format ew reads it"));
+  CHECK(contains(converter.error("g.graphml", "<?xml"), "XML is not supported; readable are .txt"));
+  CHECK(contains(converter.error("g.txt", "<graphml>"), "its content is XML; readable are"));
+  CHECK(contains(converter.error("g.dot", "digraph {}"), "DOT is not supported"));
+  CHECK(contains(converter.error("g.zip", "PK\x03\x04..."), "a zip archive is not supported"));
+  CHECK(contains(converter.error("g.foo", "what is this"), ".foo is not supported; readable are .txt"));
+  CHECK(contains(converter.error("noname", "what is this"), "neither name nor content tells its format"));
+  CHECK(contains(converter.error("noname", ""), "the file is empty"));
+  CHECK(format_of_name("x.tar.gz: x/x.mtx") == Format::matrix_market);
+  CHECK(format_of_name("a.b/c.el.bz2") == Format::el);
+  CHECK_FALSE(format_of_name("a.el/c").has_value());
+}
+
+}  // namespace edgewire::graph
