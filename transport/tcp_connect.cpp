@@ -28,8 +28,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kGoodbyeLimit{1};
 
-/// A link that is cut is noticed by TCP itself within the peer timeout: of unacknowledged data by
-/// TCP_USER_TIMEOUT (RFC 5482), of silence by keepalive probes.
+/// Makes TCP notice within the peer timeout that a link is cut: by TCP_USER_TIMEOUT (RFC 5482) if data is not
+/// acknowledged, by keepalive probes if nothing is sent.
 void set_options(const FileDescriptor& socket, double peer_timeout_s) {
   const auto set = [&](int level, int option, double value) {
     const int number = std::max(1, static_cast<int>(value));
@@ -136,7 +136,7 @@ void Tcp::add_link(int lane, int peer, FileDescriptor socket) {
   links_[index(lane, peer)] = std::move(added);
 }
 
-/// All who belong to the job are connected: whoever calls now is a stranger.
+/// All processes of the job are connected, so every other caller is a stranger.
 void Tcp::refuse_callers() noexcept {
   while (FileDescriptor(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)))
     refused_connections_.fetch_add(1, std::memory_order_relaxed);
@@ -164,8 +164,8 @@ Tcp::~Tcp() {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-/// Tells the peers that the end of the connection is no failure, after all that was queued. Not in the middle
-/// of a frame.
+/// Sends all that is queued, and then a frame that tells the peers that the end of the connection is no
+/// failure. Never in the middle of another frame.
 void Tcp::say_goodbye() noexcept {
   const auto deadline = Clock::now() + kGoodbyeLimit;
   for (const auto& link : links_) {

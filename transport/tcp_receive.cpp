@@ -21,8 +21,8 @@ static_assert(kAheadBytes + sizeof(FrameHeader) <= Arrivals::kStagingBytes);
 
 }  // namespace
 
-/// Takes what has arrived. Who finds another thread at it leaves it to that one, which looks again before it
-/// goes.
+/// Takes what has arrived. If another thread is doing that, it returns: the other thread looks again before
+/// it finishes.
 void Tcp::receive(Link& link) noexcept {
   Arrivals& in = link.in;
   bool more = true;
@@ -33,8 +33,8 @@ void Tcp::receive(Link& link) noexcept {
   }
 }
 
-/// Reads until the socket is empty or the connection has ended; false when it is the others' turn before
-/// that.
+/// Reads until the socket is empty or the connection has ended. Returns false when it stops earlier, to let
+/// other connections have their turn.
 bool Tcp::read(Link& link) noexcept {
   Arrivals& in = link.in;
   std::size_t turn_bytes = 0;
@@ -154,8 +154,8 @@ void Tcp::end(Link& link, int error) noexcept {
   announce();
 }
 
-/// Says which peer was lost, a moment after it happened: when that peer only followed another one that
-/// failed, the bootstrap tells in the meantime who was the first.
+/// Reports which peer was lost, a moment after it happened. If that peer only ended because another one had
+/// failed, the bootstrap names the first one in the meantime.
 void Tcp::report_lost() noexcept {
   const Link* link = lost_.load(std::memory_order_acquire);
   if (link == nullptr || std::chrono::steady_clock::now() - lost_at_ < kExplainLimit) return;

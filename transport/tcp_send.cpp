@@ -15,8 +15,8 @@ namespace edgewire::transport {
 namespace {
 
 constexpr std::size_t kBatchFrames = 64;  ///< sent by one call at most
-/// Mean payload of the frames from which on a copy costs more than holding pages and being told (the kernel's
-/// documentation says about 10 KB).
+/// Mean payload of a frame above which a copy costs more than a zero-copy send (about 10 KB, as the kernel's
+/// documentation says).
 constexpr std::size_t kZeroCopyBytes = 32768;
 
 constexpr std::array<std::byte, kUnitBytes> kNothing{};
@@ -27,7 +27,7 @@ struct Pieces {
   std::size_t count = 0;
   std::size_t total_bytes = 0;
 
-  /// Adds `bytes` at `data` but for the first `skip`, which is reduced by what was skipped.
+  /// Adds the `bytes` at `data` without the first `skip` of them. Reduces `skip` by what it has skipped.
   void add(const void* data, std::size_t bytes, std::size_t& skip) noexcept {
     const std::size_t skipped = std::min(skip, bytes);
     skip -= skipped;
@@ -38,7 +38,7 @@ struct Pieces {
   }
 };
 
-/// Lets the lane reuse what the system no longer sends from.
+/// Lets the lane reuse memory that the system no longer reads.
 void release(SendQueue& out) noexcept {
   const auto position = out.calls.reusable({out.sent.load(std::memory_order_relaxed), out.sent_writes});
   out.reusable.store(position.frames, std::memory_order_release);
@@ -99,8 +99,8 @@ void Tcp::ring_doorbell(int lane) noexcept {
   }
 }
 
-/// Sends what is published until the socket has no more room. Who finds another thread at it leaves it to
-/// that one, which looks again before it goes.
+/// Sends what is published until the socket has no more room. If another thread is doing that, it returns:
+/// the other thread looks again before it finishes.
 void Tcp::flush(Link& link) noexcept {
   SendQueue& out = link.out;
   const auto pending = [&] {
@@ -176,8 +176,8 @@ bool Tcp::send_some(Link& link) noexcept {
   return true;
 }
 
-/// Takes what the system says of zero-copy sends. Where it copies, as between hosts of one machine, they only
-/// cost: the link sends no more of them.
+/// Reads the system's reports on zero-copy sends. If the system has copied anyway, as it does between hosts
+/// of one machine, zero copy only costs time, and the link stops using it.
 void Tcp::reap(Link& link) noexcept {
   SendQueue& out = link.out;
   alignas(cmsghdr) std::array<char, 128> control;

@@ -91,7 +91,7 @@ std::string load_secret(const std::string& path) {
     std::string text = read_file(path);
     struct stat status {};
     if (stat(path.c_str(), &status) != 0 || (status.st_mode & S_IROTH) != 0)
-      throw Error(fmt::format("{}: everybody can read this secret (chmod 600 helps)", path));
+      throw Error(fmt::format("{}: others can read this secret (chmod 600 helps)", path));
     while (!text.empty() && std::strchr(" \t\r\n", text.back()) != nullptr) text.pop_back();
     if (text.size() < kMinSecretBytes)
       throw Error(fmt::format("{}: a secret has at least {} bytes", path, kMinSecretBytes));

@@ -107,8 +107,8 @@ void set_neighbours(Member& self, const std::vector<Card>& cards) {
   }
 }
 
-std::vector<FileDescriptor> assemble(const LaunchOptions& options, const Member& self, const Card& hub,
-                                     const FileDescriptor& listener) {
+std::vector<FileDescriptor> rendezvous(const LaunchOptions& options, const Member& self, const Card& hub,
+                                       const FileDescriptor& listener) {
   const Rendezvous job{self.rank, self.secret, options.start_timeout_s, self.hosts};
   if (self.rank == 0) return receive_others(job, listener);
   std::vector<std::string> addresses = words_of(hub.addresses);
@@ -117,7 +117,8 @@ std::vector<FileDescriptor> assemble(const LaunchOptions& options, const Member&
   return come_to_hub(job, addresses, std::stoi(hub.port));
 }
 
-/// The own address that leads to another host: what the launcher calls a host is not always an address.
+/// The address of this process that leads to another host. The name that the launcher gives a host need not
+/// be an address.
 std::string own_address(const Member& self, const std::vector<FileDescriptor>& streams) {
   const auto here = self.nodes[static_cast<std::size_t>(self.rank)];
   const auto elsewhere =
@@ -139,25 +140,25 @@ std::string own_address(const Member& self, const std::vector<FileDescriptor>& s
 std::unique_ptr<Bootstrap> join(const LaunchOptions& options, const Launcher& launcher) {
   // Shared with a thread that may be left behind.
   const auto listener = std::make_shared<FileDescriptor>();
-  PmixJob met;
+  PmixJob job;
   try {
-    met = rendezvous_over_pmix(options.start_timeout_s, [options, listener](const PmixPlace& place) {
+    job = rendezvous_over_pmix(options.start_timeout_s, [options, listener](const PmixPlace& place) {
       return make_card(options, place, *listener).pack();
     });
   } catch (const PmixError& error) {
     refuse(launcher, error.what());
   }
-  if (met.place.size == 1) return nullptr;
+  if (job.place.size == 1) return nullptr;
   std::vector<Card> cards;
-  for (const std::string& message : met.messages) cards.push_back(Card::unpack(message));
+  for (const std::string& message : job.messages) cards.push_back(Card::unpack(message));
   Member self;
-  self.rank = met.place.rank;
-  self.size = met.place.size;
+  self.rank = job.place.rank;
+  self.size = job.place.size;
   self.peer_timeout_s = options.peer_timeout_s;
   self.secret = cards[0].secret;
   self.proven = true;
   set_neighbours(self, cards);
-  auto streams = assemble(options, self, cards[0], *listener);
+  auto streams = rendezvous(options, self, cards[0], *listener);
   if (!options.interface.empty()) self.wanted_interfaces = interfaces(options.interface);
   self.address = own_address(self, streams);
   return connect_bootstrap(std::move(self), std::move(streams));

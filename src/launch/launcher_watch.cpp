@@ -16,8 +16,8 @@
 namespace edgewire::launch {
 namespace {
 
-// Together well below the second after which Open MPI kills what SIGTERM has not ended.
-constexpr int kHearMs = 300;  ///< for the loss of a peer to get around
+// Together well below one second: then Open MPI kills processes that SIGTERM has not ended.
+constexpr int kHearMs = 300;  ///< until all processes know of a lost peer
 constexpr int kSayMs = 300;   ///< for this process to report and end by itself
 constexpr int kStepMs = 10;
 

@@ -29,8 +29,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using transport::FileDescriptor;
 
-/// Hashes of the lines that some process has printed, shared by all processes of a local job: when all find
-/// the same fault, such as a missing file, it is said once.
+/// Hashes of the lines that any process has printed, shared by all processes of a local job. If all find the
+/// same fault, such as a missing file, it is printed once.
 struct SaidLines {
   std::atomic<std::size_t> hashes[64] = {};
 };
@@ -162,7 +162,8 @@ class Family {
   Clock::time_point deadline_;
 };
 
-/// Ends of the star's streams, made before forking: `hub[p]` for rank 0, `leaf[p]` for rank p.
+/// The ends of the streams between rank 0 and all others, made before forking: `hub[p]` for rank 0, `leaf[p]`
+/// for rank p.
 struct Streams {
   std::vector<FileDescriptor> hub;
   std::vector<FileDescriptor> leaf;
@@ -233,7 +234,8 @@ int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body) 
   const bool peers_fault = health.failed() && health.peer() >= 0;
   bootstrap.abort(line);
   const std::string heard = peers_fault ? health.message() : line;
-  // A cause is said once, by whoever comes first; a peer that was lost gave none, and everybody tells of it.
+  // The first process that knows the cause prints it, once. A lost peer gives no cause, and every process
+  // reports it.
   constexpr std::string_view kFailed = " failed: ";
   const std::size_t at = heard.find(kFailed);
   std::string_view cause = line;

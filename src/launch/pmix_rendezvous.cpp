@@ -92,7 +92,7 @@ class Session {
     collect.value.data.flag = true;
     pmix_proc_t all = self_;
     all.rank = PMIX_RANK_WILDCARD;
-    check(library_.fence(&all, 1, &collect, 1), "not all processes have come");
+    check(library_.fence(&all, 1, &collect, 1), "not all processes have connected");
     std::vector<std::string> messages;
     for (int rank = 0; rank < size; ++rank) {
       const Value message = get(static_cast<pmix_rank_t>(rank), kKey, PMIX_BYTE_OBJECT);
@@ -114,7 +114,7 @@ class Session {
     Value value(raw);
     check(status, fmt::format("the launcher does not tell {}", key).c_str());
     if (value == nullptr || value->type != type)
-      throw PmixError(fmt::format("PMIx: the launcher tells {} in a way that is not expected", key));
+      throw PmixError(fmt::format("PMIx: the launcher describes {} in an unexpected form", key));
     return value;
   }
 
@@ -143,7 +143,7 @@ PmixJob rendezvous_over_pmix(double timeout_s, std::function<std::string(const P
   });
   if (met.wait_for(std::chrono::duration<double>(timeout_s)) == std::future_status::timeout) {
     thread.detach();
-    throw PmixError(fmt::format("PMIx: not all processes have come within {} s", timeout_s));
+    throw PmixError(fmt::format("PMIx: not all processes have connected within {} s", timeout_s));
   }
   thread.join();
   return met.get();

@@ -60,7 +60,7 @@ std::vector<FileDescriptor> receive_others(const Rendezvous& job, const FileDesc
            !streams[static_cast<std::size_t>(who.from)];
   };
   connector.on_refused = [](const std::string& from, const std::string& reason) {
-    std::fprintf(stderr, "edgewire: rank 0: turned away %s: %s\n", from.c_str(), reason.c_str());
+    std::fprintf(stderr, "edgewire: rank 0: refused %s: %s\n", from.c_str(), reason.c_str());
   };
   const auto missing = [&] {
     return std::find_if(streams.begin() + 1, streams.end(), [](auto& s) { return !s; });
@@ -70,7 +70,7 @@ std::vector<FileDescriptor> receive_others(const Rendezvous& job, const FileDesc
       streams[static_cast<std::size_t>(made.introduction.from)] = std::move(made.socket);
     if (Clock::now() < deadline || missing() == streams.end()) continue;
     const auto rank = missing() - streams.begin();
-    throw Error(fmt::format("rank {} ({}) has not come within {} s", rank,
+    throw Error(fmt::format("rank {} ({}) has not connected within {} s", rank,
                             job.hosts[static_cast<std::size_t>(rank)], job.start_timeout_s));
   }
   for (const FileDescriptor& stream : streams)
@@ -100,7 +100,7 @@ std::vector<FileDescriptor> come_to_hub(const Rendezvous& job, const std::vector
   poll(&event, 1, static_cast<int>((job.start_timeout_s + 5) * 1000));
   char go = 0;
   if (recv(streams[0].get(), &go, 1, MSG_DONTWAIT) != 1 || go != kGo)
-    throw Error(fmt::format("rank 0 ({}) gave up before all processes had come", hub));
+    throw Error(fmt::format("rank 0 ({}) gave up before all processes had connected", hub));
   return streams;
 }
 

@@ -168,7 +168,7 @@ void SocketBootstrap::send(int to, Kind kind, std::string_view payload) {
 std::string SocketBootstrap::receive(int from, Kind kind) {
   std::unique_lock lock(mutex_);
   Peer& source = peer(from);
-  // The timeout is for failures that the transport notices: nobody notifies then.
+  // The timeout is for failures that the transport notices: then nobody notifies this thread.
   while (source.arrived.empty() && !health_.failed()) changed_.wait_for(lock, milliseconds(50));
   if (health_.failed()) throw Error(health_.message());
   Arrival arrival = std::move(source.arrived.front());
@@ -273,7 +273,7 @@ void SocketBootstrap::wait_for_events(std::unique_lock<std::mutex>& lock) {
     if ((events[i + 1].revents & (POLLIN | POLLHUP | POLLERR)) != 0) read(peers_[i]);
 }
 
-/// When this process itself was stopped, or the machine slept, the silence was ours.
+/// If this process was stopped, or the machine slept, the peers were not silent: we did not listen.
 void SocketBootstrap::notice_own_pause() {
   const auto now = Clock::now();
   if (now - last_round_ > timeout_ / 2) {
@@ -285,7 +285,7 @@ void SocketBootstrap::notice_own_pause() {
 }
 
 void SocketBootstrap::read(Peer& peer) {
-  // One piece a round, so that a peer with much to say does not keep the others from being heard.
+  // One piece for each peer and round, so that a peer that sends much does not delay the others.
   const std::size_t before = peer.partial.size();
   peer.partial.resize(before + kReadBytes);
   const ssize_t got = recv(peer.stream.get(), peer.partial.data() + before, kReadBytes, 0);
@@ -354,8 +354,8 @@ void SocketBootstrap::flush(Peer& peer) {
   }
 }
 
-/// Says that this process lives, and finds peers that do not say so. A little before the timeout, so that all
-/// others have heard of it when the timeout ends.
+/// Sends heartbeats, and finds peers that send none. It gives a peer up a little before the timeout, so that
+/// all others know of it when the timeout ends.
 void SocketBootstrap::keep_alive(Clock::time_point now) {
   if (now - last_beat_ >= std::min(timeout_ / 4, duration<double>(0.25))) {
     last_beat_ = now;

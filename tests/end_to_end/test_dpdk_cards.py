@@ -1,5 +1,5 @@
 """The dpdk backend on PCI cards: in a virtual machine whose virtio cards have RSS and an IOMMU (tests/lab/rdma-vm -p), set up
-in the steps that README.md tells operators to take. All of them in one boot."""
+in the steps that docs/dpdk.md tells operators to take. All of them in one boot."""
 
 import json
 import os

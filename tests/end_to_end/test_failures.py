@@ -277,7 +277,7 @@ def test_one_host_never_comes(several, hosts, path):
     options = [option for at, option in enumerate(options) if options[at - 1:at + 1] != ["--start-timeout", 10]
                and options[at:at + 2] != ["--start-timeout", 10]]
     results = several([[*options, "--rank", 0], [*options, "--rank", 1]])
-    assert "rank 2 (127.0.0.1) has not come within 2" in causes(results[0][1])[0]
+    assert "rank 2 (127.0.0.1) has not connected within 2" in causes(results[0][1])[0]
     assert "rank 0" in causes(results[1][1])[0]
     assert [status for status, _, _ in results] == [1, 1]
 
@@ -292,7 +292,7 @@ def test_a_wrong_secret(several, hosts, path, tmp_path, secret):
     others = [*options[:3], wrong, *options[4:]]
     results = several([["pagerank", path, *options, "--rank", 0], ["pagerank", path, *others, "--rank", 1]])
     assert [status for status, _, _ in results] == [1, 1]
-    assert any("turned away" in line and "secret" in line for line in results[0][1]), results
+    assert any("refused" in line and "secret" in line for line in results[0][1]), results
     assert "secret" in causes(results[1][1])[-1], results
 
 

@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 LAB = ROOT / "tests/lab"
 GRAPH = "self loops"
 TIMEOUT_S = 3
-# Open MPI gives up a silent host after some 4 s, as the README says, instead of 480.
+# Open MPI gives up a silent host after some 4 s, as docs/cluster.md says, instead of 480.
 KEEPALIVE = {"oob_tcp_keepalive_time": 2, "oob_tcp_keepalive_intvl": 1, "oob_tcp_keepalive_probes": 2}
 
 

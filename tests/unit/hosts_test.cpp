@@ -108,7 +108,7 @@ TEST_CASE("secrets come from a file that others cannot read or from the environm
   CHECK(good == load_secret(files.write("b", "a secret of enough bytes\n")));
   CHECK(good != load_secret(files.write("c", "a secret of enough bytez")));
   CHECK(message_of([&] { load_secret(files.write("d", "a secret of enough bytes", 0644)); }) ==
-        files.path("d") + ": everybody can read this secret (chmod 600 helps)");
+        files.path("d") + ": others can read this secret (chmod 600 helps)");
   CHECK(message_of([&] { load_secret(files.write("e", "short")); }) ==
         files.path("e") + ": a secret has at least 16 bytes");
   unsetenv("EDGEWIRE_SECRET");
@@ -163,7 +163,7 @@ TEST_CASE("a wrong secret is told on both sides and the job goes on") {
   CHECK(status == 0);
   const std::string text = capture.text();
   CAPTURE(text);
-  CHECK(text.find("edgewire: rank 0: turned away 127.0.0.1 port") != text.npos);
+  CHECK(text.find("edgewire: rank 0: refused 127.0.0.1 port") != text.npos);
   CHECK(text.find(": wrong secret\n") != text.npos);
 }
 
@@ -172,7 +172,7 @@ TEST_CASE("a process that does not come is named") {
   auto options = ranks(files, 2);
   for (LaunchOptions& each : options) each.start_timeout_s = 0.3;
   CHECK(message_of([&] { run(options[0], [](Bootstrap&) {}); }) ==
-        "rank 1 (127.0.0.1) has not come within 0.3 s");
+        "rank 1 (127.0.0.1) has not connected within 0.3 s");
   const std::string message = message_of([&] { run(options[1], [](Bootstrap&) {}); });
   CHECK(message.starts_with("rank 0 (127.0.0.1 port "));
   CHECK(message.ends_with(") cannot be reached within 0.3 s: Connection refused"));

@@ -87,7 +87,7 @@ TEST_CASE("rank 0 is found at the address that answers") {
   Rendezvous leaf{1, secret, 10, {"a", "b"}};
   std::thread other([&] {
     Rendezvous job{0, std::string(32, 'x'), 1, {"a", "b"}};
-    CHECK_THROWS_WITH_AS(receive_others(job, stranger), "rank 1 (b) has not come within 1 s", Error);
+    CHECK_THROWS_WITH_AS(receive_others(job, stranger), "rank 1 (b) has not connected within 1 s", Error);
   });
   std::thread rank0([&] { CHECK(receive_others(hub, listener)[1]); });
   const auto streams = come_to_hub(leaf, {"127.0.0.2", "127.0.0.1"}, port);

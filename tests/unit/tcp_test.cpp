@@ -68,7 +68,7 @@ void send_bytes(const FileDescriptor& socket, const void* data, std::size_t byte
   REQUIRE(::send(socket.get(), data, bytes, MSG_NOSIGNAL) == static_cast<ssize_t>(bytes));
 }
 
-TEST_CASE("strangers are turned away, counted, and do not keep the job from starting") {
+TEST_CASE("strangers are refused, counted, and do not keep the job from starting") {
   const Host host;
   FileDescriptor silent;
   FileDescriptor garbage;

@@ -190,7 +190,8 @@ TEST_CASE("who calls or answers over iWARP without the token of the connection i
       }
     });
     CHECK(said[1] ==
-          "rank 0" + over + (forger == 1 ? "it refuses the call" : "who answered is not of this run"));
+          "rank 0" + over +
+              (forger == 1 ? "it refuses the call" : "the process that answered is not of this run"));
     CHECK(said[0].starts_with(forger == 1 ? "rank 1" + over + "no answer within 2 s" : "rank 1 "));
     CHECK(job[0]->transport->counters().refused_connections == (forger == 1 ? 1 : 0));
   }

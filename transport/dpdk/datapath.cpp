@@ -188,7 +188,7 @@ void Link::step(Nanoseconds now) noexcept {
   Station& station = *owner_.station_;
   if (stepped_at_ == 0) stepped_at_ = heard_at_ = now;
   sender_.look_at_timer(now);
-  // What is missing, only an acknowledgement of its own tells: it does not wait for what is paced.
+  // Only a separate acknowledgement reports missing frames, so it does not wait for paced frames.
   if (receiver_.held() > 0 && ack_is_due(now))
     if (Outgoing* const to = station.room(); to != nullptr) send_ack(*to, now);
   std::size_t frames = 0;
@@ -220,7 +220,7 @@ void Link::step(Nanoseconds now) noexcept {
 
 void Link::look_for_silence(Nanoseconds now) noexcept {
   const auto limit = static_cast<Nanoseconds>(owner_.settings_.peer_timeout_s * 1e9);
-  // When this process did not run, it is not the peer that was silent.
+  // If this process did not run for a while, the silence is not the peer's.
   const Nanoseconds pause = now - std::exchange(stepped_at_, now);
   if (pause > limit / 4) heard_at_ += pause;
   if (now - heard_at_ <= limit || ended.load(std::memory_order_relaxed)) return;

@@ -194,7 +194,8 @@ std::uint16_t Connector::listen(const Device& device) {
     }
     if (errno != EADDRINUSE) break;
   }
-  throw Error(fmt::format("{} takes no calls at its address: {}", device.label(), std::strerror(errno)));
+  throw Error(
+      fmt::format("{} accepts no connections at its address: {}", device.label(), std::strerror(errno)));
 }
 
 void Connector::start(Call& call, double limit_s) {
@@ -255,7 +256,8 @@ void Connector::go_on(Call& call, rdma_cm_event_type event, int status, const To
       return check(call, "the call", cm().connect(call.id.get(), &parameters));
     }
     case RDMA_CM_EVENT_ESTABLISHED:
-      if (call.is_ours && !is_expected(call, token)) throw error_of(call, "who answered is not of this run");
+      if (call.is_ours && !is_expected(call, token))
+        throw error_of(call, "the process that answered is not of this run");
       call.is_connected = true;
       return;
     case RDMA_CM_EVENT_REJECTED:

@@ -228,7 +228,8 @@ Call Verbs::call_of(const Link& link, const LinkAddress& address, const RailOffe
   return call;
 }
 
-/// Exchanges one message with every peer on every lane: then both ends are up, and addresses and MTU fit.
+/// Exchanges one message with every peer on every lane. After that, both ends are up, and addresses and MTU
+/// fit.
 void Verbs::greet() {
   for (const auto& link : links_)
     if (link != nullptr && !greets_second(*link)) post_message(*link, Message::Hello);
@@ -257,7 +258,7 @@ void Verbs::greet() {
   connected_ = true;
 }
 
-/// SoftiWARP overlooks what comes right behind its answer to a call, until there is more.
+/// SoftiWARP does not see what arrives directly after its answer to a call, until more arrives.
 void Verbs::greet_again() noexcept {
   for (const auto& link : links_)
     if (link != nullptr && !greets_second(*link) && !link->greeted.load(std::memory_order_acquire) &&
@@ -278,8 +279,8 @@ Verbs::~Verbs() {
     if (connector_ != nullptr || !link->ended.load(std::memory_order_acquire))
       post_message(*link, Message::Goodbye);
   }
-  // An iWARP connection ends with this process's end of it, and a peer without a goodbye would call that a
-  // failure. What has completed may still be on its way then, so that both wait for the other's.
+  // An iWARP connection ends when this process closes its end. A peer that has no goodbye yet would take that
+  // for a failure. What has completed may still be on its way then, so that both wait for the other's.
   const auto pending = [this](const std::unique_ptr<Link>& link) {
     if (link == nullptr) return false;
     const bool has_ended = link->ended.load(std::memory_order_acquire);

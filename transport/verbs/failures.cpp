@@ -51,8 +51,8 @@ void Verbs::lose(const Link& link, const std::string& cause) noexcept {
   has_lost_.store(true, std::memory_order_relaxed);
 }
 
-/// Says which peer was lost, a moment after it happened: when that peer only followed another one that
-/// failed, the bootstrap tells in the meantime who was the first.
+/// Reports which peer was lost, a moment after it happened. If that peer only ended because another one had
+/// failed, the bootstrap names the first one in the meantime.
 void Verbs::report_lost() noexcept {
   if (lost_ == nullptr || Clock::now() - lost_at_ < kExplainLimit) return;
   look_at_events();
@@ -61,9 +61,9 @@ void Verbs::report_lost() noexcept {
   fail(lost_->peer, fmt::format("rank {} was lost over {}: {}", lost_->peer, label, lost_cause_));
 }
 
-/// The TCP of an iWARP card keeps trying for long where packets are lost, and says nothing of peers from whom
-/// nothing is awaited. A link on which nothing has completed for a while is read through. Called by the
-/// holder of reaping_, after it has taken all completions.
+/// The TCP in an iWARP card retries for a long time when packets are lost. It does not notice that a peer is
+/// gone from which nothing is expected. So if nothing has completed on a link for a while, this reads a word
+/// from the peer. Called by the holder of reaping_, after it has taken all completions.
 void Verbs::look_at_silence() noexcept {
   const auto now = Clock::now();
   if (!connected_ || now < next_look_) return;
@@ -93,7 +93,7 @@ void Verbs::take_error(const ibv_wc& completion) noexcept {
   lose(from, cause.empty() ? library().wc_status_str(completion.status) : std::string(cause));
 }
 
-/// What the devices say of themselves. Called by the holder of reaping_.
+/// Reads the events of the devices. Called by the holder of reaping_.
 void Verbs::look_at_events() noexcept {
   for (Rail& rail : rails_) look_at_events(rail);
   if (connector_ != nullptr && connector_->is_removed()) fail(-1, "an iWARP device was removed");
@@ -132,7 +132,7 @@ void Verbs::look_at_events(Rail& rail) noexcept {
     }
     library().ack_async_event(&event);
   }
-  // Connections survive a short break, and tell when it was too long for them; unless nothing is under way.
+  // Connections survive a short break, and report one that was too long, unless nothing is in flight.
   if (rail.is_down &&
       Clock::now() - rail.down_since > std::chrono::duration<double>(settings_.peer_timeout_s))
     fail(-1, fmt::format("{} has been down for {} s", device.label(), settings_.peer_timeout_s));

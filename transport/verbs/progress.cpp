@@ -1,4 +1,5 @@
-// Takes completions: those of what was sent, and the peers' signals. By whoever polls or waits, or a thread.
+// Takes completions: of what was sent, and of signals from peers. Threads that poll or wait do it, or a
+// progress thread.
 #include <arpa/inet.h>
 #include <fmt/core.h>
 #include <poll.h>
@@ -135,7 +136,7 @@ bool Verbs::wait(std::chrono::microseconds timeout) noexcept {
   return poll();
 }
 
-/// Sleeps until the devices have news, unless there have been some since `seen`.
+/// Sleeps until the devices have news. Returns at once if there was news after `seen`.
 void Verbs::watch(std::uint32_t seen, std::chrono::microseconds timeout) noexcept {
   if (has_lost_.load(std::memory_order_relaxed)) timeout = std::min(timeout, kLostPause);
   // After asking for an event, completions that came before must be looked for; insisting, since a thread
@@ -166,7 +167,8 @@ void Verbs::watch(std::uint32_t seen, std::chrono::microseconds timeout) noexcep
   reaping_.clear(std::memory_order_release);
 }
 
-/// The progress thread: polls on a core of its own, else sleeps until there is something to take.
+/// The progress thread. It polls if it has a core for itself; otherwise it sleeps until there is something to
+/// take.
 void Verbs::run(const std::stop_token& stop) noexcept {
   const bool alone =
       settings_.verbs.poll_cpu >= 0 && topology::pin_this_thread({settings_.verbs.poll_cpu, 0});
