@@ -130,7 +130,7 @@ void PlanFileWriter::write(const std::string& path, const std::string& key, std:
 
 PlanFileReader::PlanFileReader(const std::string& path, const std::string& key, plan::ForEach for_each)
     : file_(path), for_each_(std::move(for_each)) {
-  // Checksums tell what was damaged, not what somebody made up.
+  // Checksums detect damage, but not a file that somebody forged.
   if (file_.owner() != geteuid()) throw Error(fmt::format("{}: it belongs to another user", path));
   check_front(key);
 }

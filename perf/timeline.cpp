@@ -15,7 +15,7 @@ using engine::Phase;
 namespace {
 
 constexpr std::uint64_t kShareOfReading = 200;  // at most one part of so many
-constexpr std::uint64_t kInterrupted = 8;  // times the fastest reading: no reading takes so long by itself
+constexpr std::uint64_t kInterrupted = 8;       // times the fastest reading; a slower one was interrupted
 
 /// The latest values of a sequence.
 template <class T>
@@ -126,11 +126,11 @@ void Timeline::begin(int worker) noexcept {
 void Timeline::finish(int worker) noexcept {
   Worker& own = *workers_[static_cast<std::size_t>(worker)];
   own.times.whole = own.counters->read() - own.start;
-  own.times.whole_ns = own.since_ns - own.began_ns;  // what follows the last iteration is none of its time
+  own.times.whole_ns = own.since_ns - own.began_ns;  // without the time after the last iteration
   own.counters.reset();
 }
 
-/// Ends the stretch of time up to now; the phase goes on.
+/// Ends the current interval; the phase goes on.
 void Timeline::close(Worker& own, std::uint64_t now) noexcept {
   const std::uint64_t ns = now - own.since_ns;
   const std::uint64_t stalled = std::min(own.stalled_ns, ns);

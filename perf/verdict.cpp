@@ -12,7 +12,7 @@ namespace edgewire::perf {
 
 namespace {
 
-constexpr double kUneven = 0.15;      // less of the slowest one's time is not called imbalance
+constexpr double kUneven = 0.15;      // part of the slowest one's time; less is not called imbalance
 constexpr double kSlower = 1.25;      // times the others' time for an edge
 constexpr double kMemoryBound = 0.8;  // of the work: the cores mostly wait for memory
 constexpr double kWithoutCore = 0.1;  // of the time busy: other programs run on the core
@@ -71,7 +71,7 @@ Facts find(const RunLoad& load) {
   return facts;
 }
 
-/// Why work takes longer than it need: too few cores, or others that run on them.
+/// Why work takes longer than necessary: too few cores, or other programs run on them.
 std::string why_slow(const ProcessLoad& one) {
   if (one.cores < one.workers)
     return fmt::format("; its {} workers share {} core{}", one.workers, one.cores, one.cores == 1 ? "" : "s");
@@ -183,7 +183,7 @@ Limiter even_work(const RunLoad& load, const Facts& facts) {
                           : "")};
 }
 
-/// The time with another line rate: what the model says will change is taken from what was measured.
+/// The time with another line rate: the measured time, minus the change that the model predicts.
 double with_rate(const RunLoad& load, const Facts& facts, double work_s, double times) {
   const auto& slowest = load.processes[facts.slowest];
   if (facts.wire_s <= 0 || work_s <= 0) return load.seconds;
@@ -208,7 +208,8 @@ std::string_view to_name(Cause cause) noexcept {
 
 Verdict judge(const RunLoad& measured) {
   RunLoad load = measured;
-  const double beside_wire_s = load.seconds - find(load).wire_s;  // else nobody could have come sooner
+  const double beside_wire_s =
+      load.seconds - find(load).wire_s;  // otherwise no process could have been faster
   for (auto& one : load.processes) one.lost_s = std::clamp(one.lost_s, 0.0, std::max(0.0, beside_wire_s));
   const Facts facts = find(load);
   Verdict verdict;

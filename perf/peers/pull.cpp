@@ -1,6 +1,6 @@
-// The yardstick: PageRank as a plain pull over the transposed CSR in the given order, a float a vertex,
-// chunks of destinations taken in turn by the threads (the shape of GAPBS's pr_spmv). Dangling mass is spread
-// evenly.
+// The program to compare with: PageRank as a plain pull over the transposed CSR, in the given order, with a
+// float for each vertex. Threads take chunks of destinations in turn, as GAPBS's pr_spmv does. The rank of
+// sinks is spread evenly.
 //
 // Usage: pull GRAPH.ew --threads N --iterations N --ranks FILE
 // FILE gets the ranks as f32; stdout one line of JSON.

@@ -1,4 +1,4 @@
-// Which lane fills which chunk, and what the receivers must know of it.
+// Decides which lane fills which chunk, and tells the receivers.
 #include <fmt/core.h>
 
 #include <algorithm>

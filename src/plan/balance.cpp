@@ -6,7 +6,7 @@
 namespace edgewire::plan {
 
 namespace {
-constexpr std::uint64_t kTolerated = 100;  // a hundredth more than the mean is left alone
+constexpr std::uint64_t kTolerated = 100;  // up to 1 % above the mean is fine
 }
 
 std::vector<std::uint64_t> computed_edges(const Traffic& edges, const Traffic* moved) {

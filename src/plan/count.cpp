@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::uint64_t kBlockRows = 4096;
 
-/// Counters for pairs of processes that several threads raise: a copy a thread, while that is little.
+/// Counters for pairs of processes that several threads increase. Each thread has a copy, if the copies are
+/// small.
 class Tally {
  public:
   Tally(int processes, int threads)
@@ -131,7 +132,7 @@ struct Group {
   std::uint32_t from, first, last;
 };
 
-/// Cuts the pairs into groups of at most `bytes`, where a pair alone is not more.
+/// Divides the pairs into groups of at most `bytes`. A pair that needs more is a group alone.
 std::vector<Group> cut_into_groups(const Ownership& ownership, const Traffic& edges, std::uint64_t bytes) {
   std::vector<Group> groups;
   const auto processes = static_cast<std::uint32_t>(ownership.processes());
@@ -152,7 +153,7 @@ std::vector<Group> cut_into_groups(const Ownership& ownership, const Traffic& ed
   return groups;
 }
 
-/// That this thread has computed; time in which others had its core is left out.
+/// CPU time of this thread, without time in which other threads had its core.
 double thread_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -11,8 +11,8 @@ namespace edgewire::plan {
 namespace {
 
 constexpr std::uint32_t kNone = 0xFFFFFFFF;
-constexpr std::size_t kAhead = 16;      // nearly everything here is read at random: it is asked for before
-constexpr std::size_t kFewLeaves = 16;  // one row in so many: another pass costs more than it saves
+constexpr std::size_t kAhead = 16;      // nearly all reads are random, so they are prefetched
+constexpr std::size_t kFewLeaves = 16;  // below one row in so many, another pass costs more than it saves
 constexpr std::uint32_t kAtOnce = 16;   // edges of a row that are looked at together
 constexpr std::size_t kSearches = 64;   // prepared together
 /// Successful searches up to this long are forgotten at once: their vertices are cheap to see again, and the
@@ -36,7 +36,7 @@ class Matcher {
   };
   struct Row : PairRow {
     std::uint32_t mate = kNone;
-    std::uint32_t next_free = 0;         ///< edges before this one end in matched destinations, for good
+    std::uint32_t next_free = 0;         ///< edges before this one end in destinations that stay matched
     std::array<std::uint32_t, 2> alive;  ///< two of the destinations that were not dead in keeps()
   };
   struct Step {
@@ -109,7 +109,7 @@ bool Matcher::keeps(Row& row) {
   return false;
 }
 
-/// Rows that become leaves because the destinations of others have died, until they become few.
+/// Matches rows that have become leaves because other destinations are dead, until there are few of them.
 void Matcher::match_leaves() {
   for (std::size_t before = 2 * rows_.size(); before - rows_.size() > before / kFewLeaves;) {
     before = rows_.size();
@@ -143,7 +143,7 @@ void Matcher::flip_path(std::uint32_t destination) {
   }
 }
 
-/// Depth-first search of all that no search of this round has seen.
+/// Depth-first search over vertices that no search of this round has visited.
 Matcher::Outcome Matcher::search(const Step& root) {
   const std::uint32_t me = ++searches_;
   bool met_other = false;
@@ -188,8 +188,8 @@ Matcher::Outcome Matcher::search(const Step& root) {
   return Outcome::dead;
 }
 
-/// The first steps of the searches that have one to make. What they will read is asked for, side by side:
-/// most end after the second step.
+/// Takes the first step of each search that has one. Prefetches what the searches will read, for many at a
+/// time: most end after the second step.
 std::span<const Matcher::Step> Matcher::next_searches(std::span<const std::uint32_t> roots) {
   std::size_t count = 0;
   for (const std::uint32_t root : roots) {
@@ -226,7 +226,7 @@ void Matcher::augment(std::uint32_t max_rounds) {
       }
     }
     open_rows_.resize(still_open);
-    if (!found) {  // what all these searches saw has no free destination
+    if (!found) {  // none of these searches has reached a free destination
       for (std::uint32_t d = 0; d < destinations_.size(); ++d)
         if (destinations_[d].seen > before_round_) dead_.add(d);
       open_rows_.clear();
@@ -249,7 +249,7 @@ PairCover Matcher::cover() const {
   return cover;
 }
 
-/// What covers all edges from one side alone.
+/// A cover that consists of sources only, or of destinations only.
 PairCover one_sided_cover(const PairEdges& edges, std::uint64_t matching) {
   PairCover cover;
   cover.matching = matching;

@@ -31,7 +31,8 @@ std::vector<std::uint32_t> cut_into_bands(const std::vector<std::uint64_t>& weig
   return band;
 }
 
-/// Who holds edges out of and into the vertices [first, last): for each, one bit a process.
+/// Which processes hold out-edges and in-edges of the vertices [first, last): one bit for each process and
+/// vertex.
 struct Holders {
   Holders(std::uint64_t first_vertex, std::uint64_t last_vertex, int processes)
       : first(first_vertex),

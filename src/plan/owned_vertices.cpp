@@ -10,7 +10,7 @@ namespace edgewire::plan {
 
 namespace {
 
-constexpr std::uint32_t kAhead = 32;       // random reads are asked for so many turns before
+constexpr std::uint32_t kAhead = 32;       // random reads are prefetched so many steps ahead
 constexpr std::uint64_t kPiece = 1 << 16;  // vertices handled at a time by one worker, or a multiple of it
 constexpr std::uint64_t kMostPieces = 256;
 constexpr std::uint32_t kBuckets = 1 << 12;  // degrees that are told apart by counting
@@ -41,13 +41,13 @@ class DegreeSort {
  public:
   DegreeSort(const Pieces& pieces, const Degrees& degree)
       : pieces_(pieces), degree_(degree), places_(pieces.count()), ends_(kBuckets) {}
-  /// First, for each piece; ids: of all vertices.
+  /// Step 1, for each piece. `ids`: of all vertices.
   void count(std::uint64_t piece, std::span<const std::uint32_t> ids) {
     auto& counts = places_[piece];
     counts.resize(kBuckets);
     for (auto i = pieces_.first(piece); i < pieces_.first(piece + 1); ++i) ++counts[degree_.bucket(ids[i])];
   }
-  /// Then once.
+  /// Step 2, once.
   void sum() {
     std::uint32_t next = 0;
     for (std::uint32_t bucket = 0; bucket < kBuckets; ++bucket) {
@@ -55,7 +55,8 @@ class DegreeSort {
       ends_[bucket] = next;
     }
   }
-  /// Then for each piece: puts its vertices where they belong, and the places of them in their stead.
+  /// Step 3, for each piece: writes its vertices to their final positions, and replaces them by these
+  /// positions.
   void place(std::uint64_t piece, std::span<std::uint32_t> ids, std::span<std::uint32_t> sorted) {
     for (auto i = pieces_.first(piece); i < pieces_.first(piece + 1); ++i) {
       const std::uint32_t v = ids[i];
@@ -69,7 +70,8 @@ class DegreeSort {
     std::ranges::stable_sort(hubs, std::greater(), degree_);
     return hubs;
   }
-  /// work(first, end, degree) for stretches of sorted vertices behind the hubs, within blocks.
+  /// Calls work(first, end, degree) for ranges of sorted vertices of equal degree, after the high-degree
+  /// vertices. A range does not cross a block.
   template <class Work>
   void for_each_stretch(std::uint32_t block, const Work& work) const {
     for (std::uint32_t bucket = 1; bucket < kBuckets; ++bucket) {

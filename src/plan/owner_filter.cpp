@@ -9,7 +9,7 @@ namespace edgewire::plan {
 namespace {
 
 constexpr int kMostPicked = 32;  // processes: a bit of a lane for each
-constexpr int kMostDealt = 16;   // beyond, one vertex after the other is faster
+constexpr int kMostDealt = 16;   // with more, handling one vertex after the other is faster
 constexpr std::uint64_t kMostVertices = std::uint64_t{1} << 31;
 
 #if defined(__x86_64__)

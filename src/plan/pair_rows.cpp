@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t kGroupRows = 1 << 16;  // of all peers: a worker's group stays in its L2 cache
 constexpr std::uint64_t kLeastChunk = 1 << 10, kMostChunk = 1 << 18;  // edges
-constexpr std::uint32_t kAsked = 64;                                  // rows that are asked for together
+constexpr std::uint32_t kAsked = 64;                                  // rows that are prefetched together
 
 /// row(local, targets) for owned vertices with local numbers [first, last), in that order.
 template <class Row>
@@ -74,7 +74,7 @@ PairEdges PairRows::edges(std::uint32_t peer) const {
 }
 
 std::uint32_t* PairRows::take(std::uint64_t edges) noexcept {
-  // Relaxed: workers only need places of their own.
+  // Relaxed: workers only need different places.
   return targets_.as<std::uint32_t>().data() + used_.fetch_add(edges, std::memory_order_relaxed);
 }
 
