@@ -8,9 +8,14 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cpp
 
 build: install-packages
 	test -f $(BUILD)/build.ninja || meson setup $(BUILD)
+	test -e $(BUILD)/tests || meson configure $(BUILD) -Dtests=true
 	ninja -C $(BUILD)
 
-demo: build
+# The program only: no tests, and no packages but those to build it.
+demo:
+	tools/install-packages --build
+	test -f $(BUILD)/build.ninja || meson setup $(BUILD) -Dtests=false
+	ninja -C $(BUILD) edgewire
 	tools/demo $(BUILD)/edgewire "$(GRAPH)"
 
 test: build
@@ -18,7 +23,7 @@ test: build
 
 test-all: build
 	tools/install-packages --all
-	tests/run.py --build $(BUILD) --all
+	tests/run.py --build $(BUILD) --all --whole
 
 build-bench: install-packages
 	test -f $(BUILD)/build.ninja || meson setup $(BUILD)

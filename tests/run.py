@@ -172,13 +172,15 @@ def print_times(cases):
         print(f"    {float(case.get('time', 0)):6.1f} s  {case.get('classname', '').split('.')[-1]}::{case.get('name')}")
 
 
-def run_end_to_end(build, tally, everything, marker):
+def run_end_to_end(build, tally, everything, marker, seed):
     folder = ROOT / "tests/end_to_end"
     if not any(folder.glob("test_*.py")):
         tally.skip("end-to-end tests", "there are none yet")
         return
     expression = " and ".join(part for part in (marker, "" if everything else "not slow") if part)
-    environment = {**os.environ, "EDGEWIRE": str(build / "edgewire"), "PYTHONDONTWRITEBYTECODE": "1"}
+    if seed is not None:
+        print(f"matrix tests: a sample, drawn by --seed {seed}; --whole or `make test-all` runs all of them", flush=True)
+    environment = {**os.environ, "EDGEWIRE_TEST_SEED": "" if seed is None else str(seed), "EDGEWIRE": str(build / "edgewire"), "PYTHONDONTWRITEBYTECODE": "1"}
     pytest = ["/usr/bin/python3", "-m", "pytest", str(folder)]
     if not everything:
         _, output = run([*pytest, "--collect-only", "-q", "-m", "slow" + (f" and {marker}" if marker else "")], 120,
@@ -238,10 +240,18 @@ def name_missing_backends(build, tally):
             tally.skip(f"backend {backend}", f"not built: {library} not found (apt-get install {package}) or switched off")
 
 
+def seed_of_commit():
+    """Another sample for each commit, and the same one on every machine."""
+    commit = subprocess.run(["git", "rev-parse", "--short=7", "HEAD"], capture_output=True, text=True, cwd=ROOT)
+    return int(commit.stdout, 16) if commit.returncode == 0 else 1
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", default="build", metavar="DIR", help="build folder (default: build)")
     parser.add_argument("--all", action="store_true", help="slow tests too")
+    parser.add_argument("--whole", action="store_true", help="all cases of matrix tests, not a sample")
+    parser.add_argument("--seed", type=int, default=seed_of_commit(), metavar="N", help="draws the sample (default: by commit)")
     parser.add_argument("--unit-only", action="store_true", help="only the doctest binaries")
     parser.add_argument("--marker", default="", metavar="EXPRESSION", help="only unit tests and end-to-end tests with this marker, for sanitizer builds")
     options = parser.parse_args()
@@ -252,7 +262,7 @@ def main():
     else:
         run_unit(build, tally)
         if not options.unit_only:
-            run_end_to_end(build, tally, options.all, options.marker)
+            run_end_to_end(build, tally, options.all, options.marker, None if options.whole else options.seed)
         if not options.marker:
             name_missing_backends(build, tally)
             if not options.unit_only:

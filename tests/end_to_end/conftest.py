@@ -3,6 +3,7 @@
 import functools
 import os
 import pathlib
+import random
 import signal
 import subprocess
 import time
@@ -105,7 +106,24 @@ def runs_in_machine(item):
     return not lab.INSIDE and item.get_closest_marker("machine") is not None
 
 
-def pytest_collection_modifyitems(items):
+def sample(items, seed):
+    """Of each test with the marker `matrix`, the share of its cases that the seed draws; all others whole."""
+    cases = {}
+    for item in items:
+        if marker := item.get_closest_marker("matrix"):
+            cases.setdefault((item.nodeid.partition("[")[0], marker.args[0]), []).append(item)
+    left_out = set()
+    for (name, share), group in cases.items():
+        drawn = random.Random(f"{seed} {name}").sample(group, max(1, round(share * len(group))))
+        left_out |= set(group) - set(drawn)
+    return left_out
+
+
+def pytest_collection_modifyitems(config, items):
+    seed = os.environ.get("EDGEWIRE_TEST_SEED")
+    if seed and (left_out := sample(items, seed)):
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=list(left_out))
     for item in items:
         if runs_in_machine(item):
             item.fixturenames.clear()  # they are set up there

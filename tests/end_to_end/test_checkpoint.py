@@ -96,6 +96,7 @@ def swap(file):
     shutil.copy(file.with_name(file.name[:-1] + "0"), file)
 
 
+@pytest.mark.matrix(1 / 2)
 @pytest.mark.parametrize("spoil, name, cause", [
     (cut, "values.10.1", "cut short"), (flip, "values.10.1", "wrong checksum"), (mix, "values.10.1", "another checkpoint"),
     (lambda file: file.unlink(), "values.10.1", "missing"), (lambda file: file.write_bytes(b""), "values.10.1", "cut short"),

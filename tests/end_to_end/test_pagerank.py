@@ -78,6 +78,7 @@ ROUNDS = [(name, strategy, transport) for name in [*graphs.GRAPHS, "kronecker", 
           for strategy in STRATEGIES for transport in ("shm", "tcp")]
 
 
+@pytest.mark.matrix(1 / 3)
 @pytest.mark.parametrize("number", range(len(ROUNDS)),
                          ids=["-".join(round_).replace(" ", "_") for round_ in ROUNDS])
 def test_every_graph(edgewire, generated, need, tmp_path, number):
@@ -93,6 +94,7 @@ def test_every_graph(edgewire, generated, need, tmp_path, number):
                   ownership=["hash", "ranges", "file"][number // 2 % 3], layout=["degree", "given"][number // 4 % 2])
 
 
+@pytest.mark.matrix(1 / 3)
 @pytest.mark.parametrize("workers", range(1, 5))
 @pytest.mark.parametrize("processes", range(1, 9))
 def test_every_number_of_processes_and_workers(edgewire, generated, tmp_path, processes, workers):
@@ -102,6 +104,7 @@ def test_every_number_of_processes_and_workers(edgewire, generated, tmp_path, pr
 
 
 @pytest.mark.slow
+@pytest.mark.matrix(1 / 5)
 @pytest.mark.parametrize("transport", ["shm", "tcp"])
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_combination(edgewire, generated, need, tmp_path, strategy, transport):

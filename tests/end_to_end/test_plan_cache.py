@@ -42,6 +42,7 @@ def check_cached(run, *options, cache="--plan-cache"):
 
 
 @pytest.mark.sanitize
+@pytest.mark.matrix(1 / 2)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("processes, workers", [(1, 2), (3, 2)])
 def test_the_plan_is_found_again(run, tmp_path, strategy, processes, workers):
@@ -51,6 +52,7 @@ def test_the_plan_is_found_again(run, tmp_path, strategy, processes, workers):
 
 
 @pytest.mark.slow
+@pytest.mark.matrix(1 / 5)
 @pytest.mark.parametrize("strategy, processes, workers", itertools.product(STRATEGIES, [1, 2, 3, 4], [1, 3]))
 @pytest.mark.parametrize("transport, layout", [("shm", "degree"), ("tcp", "given")])
 def test_the_plan_is_found_again_however_the_job_is_cut(run, strategy, processes, workers, transport, layout):

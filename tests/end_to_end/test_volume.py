@@ -19,6 +19,7 @@ def run(edgewire, graph, *arguments):
     return json.loads(edgewire.ok("pagerank", graph, "--iterations", 3, "--verify", "--json", "-", *arguments))
 
 
+@pytest.mark.matrix(1 / 2)
 @pytest.mark.parametrize("ownership", ["hash", "ranges"])
 @pytest.mark.parametrize("name", ["kronecker", "uniform", "grid"])
 def test_every_strategy_and_encoding_sends_what_the_bound_says(edgewire, graphs, name, ownership):
