@@ -79,8 +79,9 @@ class Text {
 
   void add_volumes(std::span<const BoundRow> rows) {
     print(
-        "{} {} with {} {}. Values each process sends in an iteration; MB, wire MB ({}) and time of the most "
-        "loaded one\n",
+        "{} {} with {} {}. Values each process sends in an iteration; MB, wire MB ({}) and, at the line "
+        "rates "
+        "given, time of the most loaded one\n",
         rows.front().processes, rows.front().processes == 1 ? "process" : "processes", options_.workers,
         options_.workers == 1 ? "worker" : "workers", plan::kFramings[options_.framing].name);
     print("{:<{}}  {:<14}{:>14}{:>14}{:>15}{:>10}{:>10}", "ownership", width_, "strategy", "mean", "largest",
@@ -141,7 +142,9 @@ class Text {
   void add_predictions() {
     const auto& model = *options_.model;
     print(
-        "What if: {:.3g} edges/s a core, {} cores a process, {} a message{}. Time of an iteration, what "
+        "What if (all rates are given, none is measured): {:.3g} edges/s a core, {} cores a process, {} a "
+        "message{}. "
+        "Time of an iteration, what "
         "limits it, "
         "and the line rate above which the wire does not\n",
         model.edges_per_core_s, model.cores, time_text(model.latency_s),

@@ -166,6 +166,7 @@ Profiler::Profiler(launch::Bootstrap& bootstrap, kernels::DenseJob& job, const k
   const auto& link = job.link();
   if (bootstrap.size() > 1 && link.name() != "shm") {
     constexpr std::uint64_t kPiece = 1 << 18;
+    given_bits_per_s_ = static_cast<double>(options.link_bits_per_s);
     constexpr int kTries = 3;  // other programs can only make it slower
     for (int i = 0; i < kTries; ++i) {
       const double payload_bits_per_s = job.measure_link_rate(options) * 8;
@@ -266,6 +267,7 @@ Profile Profiler::gather() {
   profile.transport = job_.link().name();
   profile.iterations = timeline_.iterations_done();
   profile.line_bits_per_s = line_bits_per_s_;
+  profile.given_bits_per_s = given_bits_per_s_;
   for (std::size_t p = 0; p < all_facts.size(); ++p) {
     ProcessProfile one;
     one.facts = all_facts[p].at(0);
@@ -299,6 +301,7 @@ Profile Profiler::gather() {
 RunLoad load_of(const Profile& profile) {
   RunLoad load;
   load.line_bits_per_s = profile.line_bits_per_s;
+  load.given_bits_per_s = profile.given_bits_per_s;
   const bool mixed = profile.transport.starts_with("shm+");  // inside a host nothing crosses a link
   const auto done = std::max<std::uint64_t>(profile.iterations, 1);
   for (std::size_t p = 0; p < profile.processes.size(); ++p) {

@@ -47,6 +47,7 @@ struct Profile {
   std::string transport;
   std::uint64_t iterations = 0;  ///< all
   double line_bits_per_s = 0;    ///< measured before the run; 0: no link
+  double given_bits_per_s = 0;   ///< line rate that the user gave to the link; 0: none
   std::vector<ProcessProfile> processes;
   std::string missing_counters;  ///< why there are no hardware counters; empty when there are
   RunLoad load;
@@ -82,6 +83,7 @@ class Profiler {
   Timeline timeline_;
   std::optional<Sampler> sampler_;
   double line_bits_per_s_ = 0;
+  double given_bits_per_s_ = 0;
   double memory_bytes_per_s_ = 0;
   std::vector<std::uint64_t> frames_to_;  ///< [peer]: frame bytes before the first iteration
 };

@@ -14,6 +14,7 @@ namespace {
 
 using report::escaped;
 
+constexpr std::size_t kColours = 6;
 constexpr double kWidth = 440, kLeft = 58, kRight = 430, kTop = 6;
 /// Classes of the page's style; waiting is what nobody wants to see much of.
 constexpr const char* kPhaseStyle[engine::kPhases] = {"s0", "s2", "s1", "s4"};
@@ -54,14 +55,14 @@ class Figure {
     add("<line class=\"grid\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" />\n", x1, y1, x2, y2);
   }
   void curve(std::size_t colour, const std::string& points) {
-    add("<polyline class=\"curve l{}\" points=\"{}\" />\n", colour, points);
+    add("<polyline class=\"curve l{} d{}\" points=\"{}\" />\n", colour, colour % 4, points);
   }
   /// Ticks at 0, a half and `most`.
   void y_axis(double most, double bottom) {
     for (const double share : {0.0, 0.5, 1.0}) {
       const double y = bottom - share * (bottom - kTop);
       line(kLeft, y, kRight, y);
-      text(kLeft - 5, y + 4, fmt::format("{:.3g}", share * most), "end");
+      text(kLeft - 5, y + 4, report::tick_text(share * most), "end");
     }
   }
   std::string html(double height) const {
@@ -92,6 +93,26 @@ std::string describe(const Span& span, std::size_t rank) {
   if (span.phase == engine::Phase::send && span.peer >= 0) text += fmt::format(" to rank {}", span.peer);
   if (span.phase == engine::Phase::compute) text += fmt::format(", column {}", span.item);
   return text;
+}
+
+double largest(const Series& series) {
+  return series.values.empty()
+             ? 0
+             : static_cast<double>(*std::max_element(series.values.begin(), series.values.end()));
+}
+
+/// All names that a chart of any rank shows in this unit. Their order gives them their colours, so that a
+/// colour means the same in the charts of all ranks.
+std::vector<std::string> shown_names(const Profile& profile, const std::string& unit) {
+  std::vector<std::string> names;
+  for (const auto& process : profile.processes) {
+    for (const auto& series : process.samples.series) {
+      if (series.unit == unit && largest(series) > 0 &&
+          std::find(names.begin(), names.end(), series.name) == names.end())
+        names.push_back(series.name);
+    }
+  }
+  return names;
 }
 
 }  // namespace
@@ -165,34 +186,40 @@ std::string iterations_figure(const Profile& profile, std::size_t rank) {
 
 std::string samples_figure(const Profile& profile, std::size_t rank, const std::string& unit,
                            const std::string& title) {
-  constexpr std::size_t kColours = 6;
-  constexpr double kBottom = 110;
+  constexpr double kBottom = 110, kLine = 18;
   const auto& samples = profile.processes[rank].samples;
+  const auto names = shown_names(profile, unit);
   std::vector<const Series*> shown;
   double most = 0;
   for (const auto& series : samples.series) {
-    if (series.unit != unit || series.values.empty()) continue;
-    const double largest = static_cast<double>(*std::max_element(series.values.begin(), series.values.end()));
-    if (largest <= 0) continue;
+    if (series.unit != unit || largest(series) <= 0) continue;
     shown.push_back(&series);
-    most = std::max(most, largest);
+    most = std::max(most, largest(series));
   }
   if (shown.empty()) return {};
   most = round_up(most);
   Figure figure(fmt::format("{} of rank {}, {}", title, rank, unit));
+  if (samples.at_ns.size() == 1) {  // no curve, and no time axis
+    double y = kTop + 12;
+    figure.text(0, y, "The run was so short that there is one sample. Try --sample-interval 0.01.", "start");
+    for (const auto* series : shown)
+      figure.text(0, y += kLine, fmt::format("{}: {:.3g}", series->name, series->values.front()), "start");
+    return figure.html(y + 8);
+  }
   figure.y_axis(most, kBottom);
   const std::uint64_t begin = samples.at_ns.front();
   const double length = std::max(1.0, static_cast<double>(samples.at_ns.back() - begin));
-  for (std::size_t s = 0; s < shown.size(); ++s) {
-    figure.legend(fmt::format("s{}", s % kColours), shown[s]->name);
+  for (const auto* series : shown) {
+    const auto place = std::find(names.begin(), names.end(), series->name) - names.begin();
+    const auto colour = static_cast<std::size_t>(place) % kColours;
+    figure.legend(fmt::format("s{}", colour), series->name);
     std::string points;
     for (std::size_t i = 0; i < samples.at_ns.size(); ++i) {
-      const double share =
-          samples.at_ns.size() == 1 ? 1 : static_cast<double>(samples.at_ns[i] - begin) / length;
+      const double share = static_cast<double>(samples.at_ns[i] - begin) / length;
       points += fmt::format("{:.1f},{:.1f} ", kLeft + (kRight - kLeft) * share,
-                            kBottom - (kBottom - kTop) * static_cast<double>(shown[s]->values[i]) / most);
+                            kBottom - (kBottom - kTop) * static_cast<double>(series->values[i]) / most);
     }
-    figure.curve(s % kColours, points);
+    figure.curve(colour, points);
   }
   figure.text(kLeft, kBottom + 15, "0 s", "start");
   figure.text(kRight, kBottom + 15, fmt::format("{:.1f} s", length * 1e-9), "end");

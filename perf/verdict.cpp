@@ -152,10 +152,15 @@ std::vector<Limiter> unevenness(const RunLoad& load, const Facts& facts) {
 Limiter wire(const RunLoad& load, const Facts& facts) {
   const auto& one = load.processes[facts.wire_rank];
   const double bits = 8 * static_cast<double>(wire_bytes(one));
+  const bool seen = facts.wire_s < bits / load.line_bits_per_s;
+  std::string source =
+      seen ? fmt::format("the run was that fast; {:.2f} measured before it", load.line_bits_per_s / 1e9)
+           : "measured before the run";
+  if (load.given_bits_per_s > 0) source += fmt::format(", {:.4g} given", load.given_bits_per_s / 1e9);
   return {Cause::wire, facts.wire_s, 0, static_cast<int>(facts.wire_rank),
-          fmt::format("rank {} {} {:.2f} MB an iteration, at {:.2f} Gbit/s {:.2f} ms", facts.wire_rank,
+          fmt::format("rank {} {} {:.2f} MB an iteration, at {:.2f} Gbit/s ({}) {:.2f} ms", facts.wire_rank,
                       one.wire_bytes_sent >= one.wire_bytes_received ? "sends" : "receives", bits / 8e6,
-                      bits / facts.wire_s / 1e9, ms(facts.wire_s))};
+                      bits / facts.wire_s / 1e9, source, ms(facts.wire_s))};
 }
 
 /// The work that remains when it is spread evenly: that of the cores, or of the memory that they wait for.
@@ -164,9 +169,10 @@ Limiter even_work(const RunLoad& load, const Facts& facts) {
     const auto& one = load.processes[facts.memory_rank];
     return {Cause::memory, std::max(facts.memory_s, facts.work_mean_s), 0,
             static_cast<int>(facts.memory_rank),
-            fmt::format("rank {} moves {:.1f} MB through memory an iteration, at {:.1f} GB/s {:.2f} ms",
-                        facts.memory_rank, static_cast<double>(one.memory_bytes) / 1e6,
-                        load.memory_bytes_per_s / 1e9, ms(facts.memory_s))};
+            fmt::format(
+                "rank {} moves {:.1f} MB through memory an iteration, at {:.1f} GB/s (measured) {:.2f} ms",
+                facts.memory_rank, static_cast<double>(one.memory_bytes) / 1e6, load.memory_bytes_per_s / 1e9,
+                ms(facts.memory_s))};
   }
   double edges = 0, workers = 0, core_wait_s = 0;
   for (const auto& one : load.processes) {

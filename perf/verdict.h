@@ -29,6 +29,7 @@ struct RunLoad {
   double seconds = 0;  ///< of an iteration
   std::vector<ProcessLoad> processes;
   double line_bits_per_s = 0;     ///< measured, in one direction; 0: nothing crosses a link
+  double given_bits_per_s = 0;    ///< line rate that the user gave to the link (--rate); 0: none
   double memory_bytes_per_s = 0;  ///< measured, of a process; 0: unknown
 };
 

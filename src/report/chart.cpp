@@ -13,7 +13,7 @@ namespace {
 // In the units of the view box: about the pixels that a chart gets on a phone, and as one of three on a
 // desktop.
 constexpr double kWidth = 360;
-constexpr std::size_t kColours = 6;
+constexpr std::size_t kColours = 6, kDashes = 4;
 
 class Drawing {
  public:
@@ -99,17 +99,25 @@ void draw_axes(Drawing& drawing, const LineChart& chart, const LogAxis& x, const
                double right, double top, double bottom) {
   for (const double tick : x.ticks()) {
     drawing.line(x.at(tick), top, x.at(tick), bottom, "grid");
-    drawing.text(x.at(tick), bottom + 15, fmt::format("{:.4g}", tick), "soft", "middle");
+    drawing.text(x.at(tick), bottom + 15, tick_text(tick), "soft", "middle");
   }
   for (const double tick : y.ticks()) {
     drawing.line(left, y.at(tick), right, y.at(tick), "grid");
-    drawing.text(left - 5, y.at(tick) + 4, fmt::format("{:.4g}", tick), "soft", "end");
+    drawing.text(left - 5, y.at(tick) + 4, tick_text(tick), "soft", "end");
   }
   drawing.text((left + right) / 2, bottom + 32, chart.x_label, "soft", "middle");
   drawing.text(4, top - 9, chart.y_label, "soft");
 }
 
 }  // namespace
+
+std::string tick_text(double value) {
+  if (value == 0 || value >= 1000) return fmt::format("{:.0f}", value);
+  if (value >= 1e-3) return fmt::format("{:.3g}", value);
+  std::string text = fmt::format("{:.9f}", value);
+  text.erase(text.find_last_not_of('0') + 1);
+  return text;
+}
 
 std::string to_figure(const BarChart& chart) {
   constexpr double kBar = 17, kGap = 4, kLabel = 20, kBetween = 10, kText = 92;
@@ -161,20 +169,27 @@ std::string to_figure(const LineChart& chart) {
   }
   if (!chart.dots_name.empty()) legend += legend_item("dot", chart.dots_name);
   Drawing drawing(chart.title, legend);
-  if (xs.most <= 0) return drawing.figure(kHeight);
+  if (xs.most <= 0) {
+    drawing.text(0, kTop, "nothing was measured", "soft");
+    return drawing.figure(2 * kTop);
+  }
   const LogAxis x(xs.least, xs.most, kLeft, kRight), y(ys.least, ys.most, kBottom, kTop);
   draw_axes(drawing, chart, x, y, kLeft, kRight, kTop, kBottom);
   for (std::size_t s = 0; s < chart.series.size(); ++s) {
-    drawing.add("<polyline class=\"curve l{}\" points=\"", (chart.first_colour + s) % kColours);
+    // Dashed, so that one that lies upon another hides it in parts only.
+    drawing.add("<polyline class=\"curve l{} d{}\" points=\"", (chart.first_colour + s) % kColours,
+                s % kDashes);
     for (const auto& [at, value] : chart.series[s].line) drawing.add("{:.1f},{:.1f} ", x.at(at), y.at(value));
     drawing.add("\" />\n");
   }
   for (std::size_t s = 0; s < chart.series.size(); ++s)
     for (const auto& [at, value] : chart.series[s].dots)
       drawing.add(
-          "<circle class=\"measured l{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4.5\"><title>{}: "
+          "<circle class=\"measured l{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\"><title>{}: "
           "{:.4g}</title></circle>\n",
-          (chart.first_colour + s) % kColours, x.at(at), y.at(value), escaped(chart.series[s].name), value);
+          (chart.first_colour + s) % kColours, x.at(at), y.at(value),
+          7.0 - 2.0 * static_cast<double>(s % kDashes),  // rings inside each other where they coincide
+          escaped(chart.series[s].name), value);
   return drawing.figure(kHeight);
 }
 

@@ -38,7 +38,8 @@ svg { display: block; width: 100%; height: auto; max-width: 30rem; font: 12px sy
 .l0 { stroke: var(--s0); } .l1 { stroke: var(--s1); } .l2 { stroke: var(--s2); } .l3 { stroke: var(--s3); }
 .l4 { stroke: var(--s4); } .l5 { stroke: var(--s5); }
 .curve { fill: none; stroke-width: 2; stroke-linejoin: round; }
-.measured { fill: var(--card); stroke-width: 2; }
+.d1 { stroke-dasharray: 8 6; } .d2 { stroke-dasharray: 2 5; } .d3 { stroke-dasharray: 12 4 2 4; }
+.measured { fill: none; stroke-width: 2; }
 .grid { stroke: var(--line); stroke-width: 1; }
 .mark { stroke: var(--text); stroke-width: 2.5; }
 .spread { stroke: var(--text); stroke-opacity: .55; stroke-width: 1.2; }

@@ -15,6 +15,10 @@ namespace edgewire::report {
 /// becomes U+FFFD.
 std::string escaped(std::string_view text);
 
+/// A figure beside an axis: three digits or more, never with an exponent ("1600", "0.05"). `value` is not
+/// below 0.
+std::string tick_text(double value);
+
 struct Table {
   std::vector<std::string> header;
   std::size_t text_columns = 1;  ///< the first ones, left-aligned; the others are figures

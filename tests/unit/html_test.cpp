@@ -60,6 +60,32 @@ TEST_CASE("charts without spread or extent have finite shapes") {
   }
 }
 
+TEST_CASE("ticks are plain numbers") {
+  CHECK(tick_text(0) == "0");
+  CHECK(tick_text(0.00005) == "0.00005");
+  CHECK(tick_text(0.05) == "0.05");
+  CHECK(tick_text(2.5) == "2.5");
+  CHECK(tick_text(1600) == "1600");
+  CHECK(tick_text(2e9) == "2000000000");
+}
+
+TEST_CASE("a chart without values says so and has no axes") {
+  const std::string figure = to_figure(LineChart{});
+  CHECK(contains(figure, "nothing was measured"));
+  CHECK_FALSE(contains(figure, "grid"));
+}
+
+TEST_CASE("series that coincide can be told apart by dashes and rings") {
+  LineChart lines;
+  for (const char* name : {"worker", "process"})
+    lines.series.push_back({name, {{1, 1600}, {2, 3200}}, {{1, 1600}}});
+  const std::string figure = to_figure(lines);
+  CHECK(contains(figure, "curve l0 d0"));
+  CHECK(contains(figure, "curve l1 d1"));
+  CHECK(contains(figure, "r=\"7.0\""));
+  CHECK(contains(figure, "r=\"5.0\""));
+}
+
 TEST_CASE("bars are as long as their values") {
   BarChart bars;
   bars.series = {"a"};

@@ -1,4 +1,5 @@
 #include "perf/profile.h"
+#include "perf/profile_charts.h"
 
 #include <doctest/doctest.h>
 
@@ -53,6 +54,25 @@ TEST_CASE("derived figures come from counts, scaled, of computing") {
   CHECK(text.find(
             "compute: 2.00 cycles an instruction, 0.25 of them stalled, 80 instructions a last-level miss, "
             "6.4 bytes from memory an edge; not counted on this machine: ") != std::string::npos);
+}
+
+TEST_CASE("charts of samples: a colour means the same for all ranks, and one sample is no curve") {
+  auto profile = counted();
+  profile.processes.push_back(profile.processes[0]);
+  profile.processes[0].samples = {{1'000, 2'000},
+                                  {{"worker 0", "cores", {0, 0}}, {"system", "cores", {1600, 1600}}}};
+  profile.processes[1].samples = {{1'000, 2'000},
+                                  {{"worker 0", "cores", {1, 1}}, {"system", "cores", {1, 2}}}};
+  const auto figure = [&](std::size_t rank) { return samples_figure(profile, rank, "cores", "CPU"); };
+  CHECK(figure(0).find("<i class=\"s0\"></i>system") != std::string::npos);
+  CHECK(figure(1).find("<i class=\"s0\"></i>system") != std::string::npos);
+  CHECK(figure(1).find("<i class=\"s1\"></i>worker 0") != std::string::npos);
+  CHECK(figure(0).find(">1600<") != std::string::npos);
+  CHECK(samples_figure(profile, 0, "MB", "Memory").empty());
+  profile.processes[1].samples = {{1'000}, {{"system", "cores", {0.5F}}}};
+  CHECK(figure(1).find("there is one sample") != std::string::npos);
+  CHECK(figure(1).find("system: 0.5") != std::string::npos);
+  CHECK(figure(1).find("class=\"grid\"") == std::string::npos);
 }
 
 TEST_CASE("cores that a hypervisor took away are told once for each machine") {

@@ -65,7 +65,14 @@ TEST_CASE("a process that never waited shows that the link is faster than was me
   const auto verdict = judge(load);
   CHECK(verdict.limiters[0].cause == Cause::slow_peer);
   CHECK(verdict.limiters[1].cause == Cause::wire);
-  CHECK(says(verdict, "at 0.20 Gbit/s 40.00 ms"));
+  CHECK(says(verdict, "at 0.20 Gbit/s (the run was that fast; 0.10 measured before it) 40.00 ms"));
+}
+
+TEST_CASE("a verdict says whether a line rate was measured or given") {
+  auto load = even(2);
+  CHECK(says(judge(load), "at 1.00 Gbit/s (measured before the run) 8.00 ms"));
+  load.given_bits_per_s = 2.5e9;
+  CHECK(says(judge(load), "at 1.00 Gbit/s (measured before the run, 2.5 given) 8.00 ms"));
 }
 
 TEST_CASE("memory limits when streaming takes nearly all of the work's time, unless all stays in the cache") {
