@@ -14,6 +14,7 @@
 #include "error.h"
 #include "graph/convert.h"
 #include "graph/export.h"
+#include "graph/vertex_names.h"
 
 namespace edgewire::cli {
 
@@ -28,9 +29,10 @@ struct Settings {
   std::string to = "auto";
   bool no_weights = false;
   std::string vertices;
+  bool labels = false;
 
   graph::ConvertOptions reading(Format input_format) const {
-    return {input_format, !no_weights, output.simple, output.undirected, output.workers, vertices};
+    return {input_format, !no_weights, output.simple, output.undirected, output.workers, vertices, labels};
   }
 };
 
@@ -46,6 +48,7 @@ graph::GraphFile read_aside(const Settings& settings, Format input_format) {
   if (read.third_is_weight)
     fmt::print(stderr, "edgewire: {}: third column taken as weight (--no-weights drops it)\n",
                settings.input);
+  unlink(graph::labels_path(aside).c_str());
   return graph;
 }
 
@@ -133,9 +136,14 @@ void add_convert(CLI::App& app) {
   command->add_option(
       "--vertices", settings->vertices,
       "edge lists: a file of ids, one a line, of vertices that exist even without edges (LDBC's .v)");
+  command->add_flag(
+      "--labels", settings->labels,
+      "edge lists: ids are names, of any text; OUTPUT.labels keeps them, and results show them");
   command->callback([settings] {
     const auto start = std::chrono::steady_clock::now();
     const Format format = output_format(*settings, kWritten);
+    if (settings->labels && format != Format::ew)
+      throw UsageError("--labels keeps names beside an .ew file: convert to .ew with it, and then that file");
     const Format input_format = kFormats.at(settings->format);
     if (format == Format::ew) {
       print_summary(settings->output.path,

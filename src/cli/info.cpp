@@ -13,6 +13,7 @@
 #include "graph/graph_file.h"
 #include "graph/parallel.h"
 #include "graph/random.h"
+#include "graph/vertex_names.h"
 
 namespace edgewire::cli {
 
@@ -98,7 +99,7 @@ void add_info(CLI::App& app) {
   command->add_option(
       "--json", settings->json,
       "write to this file (-: stdout) instead: path, vertices, edges, weighted, simple, symmetric, "
-      "original_ids, largest_out_degree, self_loops, duplicates, dangling, file_bytes, seconds");
+      "original_ids, labels, largest_out_degree, self_loops, duplicates, dangling, file_bytes, seconds");
   command->add_flag(
       "--verify", settings->verify,
       "check also that rows and original ids are in order, and that the graph is simple or symmetric where "
@@ -110,6 +111,7 @@ void add_info(CLI::App& app) {
     const graph::GraphFile file = graph::GraphFile::open(settings->path);
     const Counts counts = count_all(file, graph::workers_or_default(settings->workers));
     if (settings->verify) check_promises(file, counts);
+    const graph::VertexNames names(file);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     if (!settings->json.empty()) {
       const nlohmann::ordered_json json = {{"path", file.path()},
@@ -119,6 +121,7 @@ void add_info(CLI::App& app) {
                                            {"simple", file.simple()},
                                            {"symmetric", file.symmetric()},
                                            {"original_ids", file.has_original_ids()},
+                                           {"labels", names.labelled()},
                                            {"largest_out_degree", counts.largest_out_degree},
                                            {"self_loops", counts.self_loops},
                                            {"duplicates", counts.duplicates},
@@ -140,10 +143,12 @@ void add_info(CLI::App& app) {
         "  weighted            {}\n"
         "  simple              {}\n"
         "  symmetric           {}\n"
-        "  original ids        {}\n",
+        "  original ids        {}\n"
+        "  names               {}\n",
         file.path(), static_cast<double>(file.file_bytes()) / 1e6, seconds.count(), file.vertices(),
         file.edges(), counts.largest_out_degree, counts.dangling, counts.self_loops, counts.duplicates,
-        yes(file.weighted()), yes(file.simple()), yes(file.symmetric()), yes(file.has_original_ids()));
+        yes(file.weighted()), yes(file.simple()), yes(file.symmetric()), yes(file.has_original_ids()),
+        names.labelled() ? graph::labels_path(file.path()) : "no");
   });
 }
 

@@ -11,6 +11,7 @@
 #include "graph/format.h"
 #include "graph/graph_file.h"
 #include "graph/readers.h"
+#include "graph/vertex_names.h"
 
 namespace edgewire::graph {
 
@@ -19,6 +20,7 @@ namespace {
 /// Our own format again: to make a graph simple or undirected, or to drop its weights.
 BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, BuildOptions options,
                         const Progress& progress) {
+  const VertexNames names(graph);
   options.weighted = options.weighted && graph.weighted();
   options.undirected = options.undirected && !graph.symmetric();
   options.simple = options.simple && (!graph.simple() || options.undirected);
@@ -46,18 +48,21 @@ BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, BuildOptions
   // Simple stays simple unless edges are added; symmetric stays symmetric.
   const std::uint32_t flags = (graph.simple() && !options.undirected ? std::uint32_t{kSimple} : 0U) |
                               (graph.symmetric() ? std::uint32_t{kSymmetric} : 0U);
-  return builder.write(output, original_ids, flags, progress);
+  if (!names.labelled()) return builder.write(output, original_ids, flags, progress);
+  std::vector<std::string_view> labels;
+  for (std::uint32_t v = 0; v < graph.vertices(); ++v) labels.push_back(names.label(v));
+  return write_labelled(builder, output, labels, flags, progress);
 }
 
 void skip_byte_order_mark(Input& input) {
   if (input.peek().starts_with(kByteOrderMark)) input.skip(kByteOrderMark.size());
 }
 
-BuildSummary read(Format format, Input& input, const std::string& vertices, OutputFile& output,
+BuildSummary read(Format format, Input& input, const ConvertOptions& wanted, OutputFile& output,
                   const BuildOptions& options, const Progress& progress) {
   std::optional<Input> lone;
-  if (!vertices.empty()) {
-    lone.emplace(vertices);
+  if (!wanted.vertices.empty()) {
+    lone.emplace(wanted.vertices);
     skip_byte_order_mark(*lone);
   }
   if (name_of(format).text) skip_byte_order_mark(input);
@@ -78,7 +83,7 @@ BuildSummary read(Format format, Input& input, const std::string& vertices, Outp
     case Format::u32_pairs:
       return read_u32_pairs(conversion);
     default:
-      return read_snap(conversion);
+      return wanted.labels ? read_labelled(conversion) : read_snap(conversion);
   }
 }
 
@@ -91,6 +96,8 @@ BuildSummary convert(const std::string& input, const std::string& output, const 
   if (!options.vertices.empty() && format != Format::snap) {
     throw UsageError("--vertices: only edge lists (snap) leave vertices without edges out");
   }
+  if (options.labels && format != Format::snap)
+    throw UsageError("--labels: only edge lists (snap) have names for ids");
   std::error_code ignored;
   if (std::filesystem::equivalent(input, output, ignored)) {
     throw Error(fmt::format("{}: input and output are the same file", input));
@@ -104,7 +111,7 @@ BuildSummary convert(const std::string& input, const std::string& output, const 
         throw Error(fmt::format("{}: an .ew file is mapped, so it must be a plain file", file.path()));
       return copy_graph(GraphFile::open(input), graph, build, progress);
     }
-    return read(format, file, options.vertices, graph, build, progress);
+    return read(format, file, options, graph, build, progress);
   } catch (const std::bad_alloc&) {
     throw Error(fmt::format("{}: not enough memory to convert it", file.path()));
   }

@@ -17,6 +17,7 @@ struct ConvertOptions {
   int workers = 0;  ///< 0: one a core
   std::string vertices =
       {};  ///< format snap: path of a file of ids, one a line; they are vertices even without edges
+  bool labels = false;  ///< format snap: ids are names; the table is written, too (see vertex_names.h)
 };
 
 /// Reads `input` (see formats.h and readers.h), "-" for standard input, plain or compressed whatever its

@@ -99,6 +99,7 @@ class Reader {
   }
 
   void finish_line() {
+    any_edge_ = true;
     at_ = skip_blanks(at_, end_);
     const int read = (shape_.mark == 0 ? 0 : 1) + (shape_.vertex ? 1 : 2) + (shape_.weighted ? 1 : 0);
     if ((at_ != end_ && *at_ != '\n') || shape_.fields > read) check_fields();
@@ -151,8 +152,10 @@ class Reader {
     if (begin == end_ || *begin == '\n') {
       fail(begin, fmt::format("the line ends where a vertex id should be{}", shape_.hint));
     }
+    // A later one is a fault in a list of numbers.
+    const bool is_name = shape_.named && piece_.line == 1 && !any_edge_ && !is_digit(*begin) && *begin != '.';
     if (*begin == '-') fail(begin, "a vertex id is negative");
-    fail(begin, "expected a vertex id (a whole number)");
+    fail(begin, is_name ? "ids are not numbers; use --labels" : "expected a vertex id (a whole number)");
   }
 
   const Input& input_;
@@ -161,6 +164,7 @@ class Reader {
   const char* at_;
   const char* end_;
   const char* begin_ = nullptr;  // of the line's first field
+  bool any_edge_ = false;
 };
 
 }  // namespace

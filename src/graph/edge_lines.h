@@ -17,6 +17,7 @@ struct LineShape {
   std::uint64_t max_id = ~std::uint64_t{0};
   int fields = 0;              ///< that each line must have, the mark included; 0 for any number
   bool weighted = false;       ///< the third field is a weight, or has one in braces: {'weight': 4}
+  bool named = false;          ///< the remedy for ids that are no numbers is --labels
   bool vertex = false;         ///< a line is a vertex alone, read as an edge from it to itself
   char mark = 0;               ///< each edge begins with this field, each comment with c (DIMACS); 0: none
   bool no_loops = false;       ///< an edge from a vertex to itself is refused

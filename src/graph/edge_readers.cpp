@@ -43,6 +43,7 @@ BuildSummary read_snap(Conversion conversion) {
   while (edge.fields == 0 && conversion.input.next_lines(first)) edge = first_edge(first);
   if (edge.fields == 0) first.text = {};
   LineShape shape;
+  shape.named = true;
   shape.weighted = conversion.options.weighted && edge.weighted;
   shape.fields = std::max(edge.fields, 2);
   if (conversion.options.weighted && edge.fields > 3) {

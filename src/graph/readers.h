@@ -20,6 +20,9 @@ struct Conversion {
 /// Ids, those of `vertices` among them (LDBC Graphalytics' .v files), are renumbered densely in ascending
 /// order.
 BuildSummary read_snap(Conversion conversion);
+/// The same with names for ids. The vertices are the names in the order of their bytes; their table is written
+/// beside the output. Memory: each worker keeps the names that it reads.
+BuildSummary read_labelled(Conversion conversion);
 /// GAP's edge lists, .el and (weighted) .wel: the vertices are 0 to the largest id.
 BuildSummary read_gap_text(Conversion conversion, bool weighted);
 /// GAP's serialized graphs, .sg and (weighted) .wsg: u8 directed, i64 edges, i64 vertices, i64

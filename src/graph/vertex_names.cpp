@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "graph/format.h"
 
 namespace edgewire::graph {
 
@@ -126,6 +127,20 @@ void LabelsWriter::commit(std::uint64_t graph_checksum) {
   const std::string line = header_line(count_, graph_checksum, names_checksum_);
   file_.write(line.data(), line.size(), 0);
   file_.commit();
+}
+
+BuildSummary write_labelled(Builder& builder, OutputFile& output, std::span<const std::string_view> names,
+                            std::uint32_t flags, const Progress& progress) {
+  LabelsWriter labels(output.path());
+  labels.write(names);
+  const BuildSummary summary = builder.write(output, {}, flags | kLabels, progress);
+  try {
+    labels.commit(summary.checksum);
+  } catch (...) {
+    unlink(output.path().c_str());  // without its table it is of no use
+    throw;
+  }
+  return summary;
 }
 
 }  // namespace edgewire::graph

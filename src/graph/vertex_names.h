@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "graph/builder.h"
 #include "graph/graph_file.h"
 #include "graph/mapped_file.h"
 #include "graph/output_file.h"
@@ -64,5 +65,9 @@ class LabelsWriter {
   std::uint64_t count_ = 0;
   std::uint64_t names_checksum_ = 0;
 };
+
+/// Writes a graph and its table: see Builder::write. Both appear, or an Error is thrown and neither does.
+BuildSummary write_labelled(Builder& builder, OutputFile& output, std::span<const std::string_view> names,
+                            std::uint32_t flags, const Progress& progress);
 
 }  // namespace edgewire::graph
