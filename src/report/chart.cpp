@@ -188,7 +188,7 @@ std::string to_figure(const LineChart& chart) {
           "<circle class=\"measured l{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\"><title>{}: "
           "{:.4g}</title></circle>\n",
           (chart.first_colour + s) % kColours, x.at(at), y.at(value),
-          7.0 - 2.0 * static_cast<double>(s % kDashes),  // rings inside each other where they coincide
+          7.0 - 1.5 * static_cast<double>(s % kDashes),  // rings inside each other where they coincide
           escaped(chart.series[s].name), value);
   return drawing.figure(kHeight);
 }

@@ -83,7 +83,7 @@ TEST_CASE("series that coincide can be told apart by dashes and rings") {
   CHECK(contains(figure, "curve l0 d0"));
   CHECK(contains(figure, "curve l1 d1"));
   CHECK(contains(figure, "r=\"7.0\""));
-  CHECK(contains(figure, "r=\"5.0\""));
+  CHECK(contains(figure, "r=\"5.5\""));
 }
 
 TEST_CASE("bars are as long as their values") {
