@@ -21,7 +21,7 @@ void run(launch::Bootstrap& bootstrap, const char* path) {
   kernels::DenseOptions options;
   options.strategy = plan::Strategy::cover;
   kernels::DenseJob job(bootstrap, graph, options);
-  kernels::PageRank pagerank(job, {});
+  kernels::PageRank<float> pagerank(job, {});
   pagerank.run();
 
   const auto ranks = pagerank.ranks();
@@ -33,7 +33,7 @@ void run(launch::Bootstrap& bootstrap, const char* path) {
   for (auto i = best.begin(); i != end; ++i) {
     std::printf("process %d: vertex %llu, rank %.6f\n", bootstrap.rank(),
                 static_cast<unsigned long long>(graph.original_id(job.owned().ids()[*i])),
-                static_cast<double>(ranks[*i]));
+                ranks[*i]);
   }
 }
 

@@ -4,11 +4,10 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <random>
 #include <sstream>
 
@@ -18,9 +17,16 @@
 namespace edgewire::kernels {
 namespace {
 
-constexpr std::string_view kFirstLine = "edgewire checkpoint 3";
+constexpr std::string_view kFirstLine = "edgewire checkpoint 4";
 
-float as_value(std::uint32_t bits) { return std::bit_cast<float>(bits); }
+/// Words of a file that hold a value.
+constexpr std::size_t kValueWords = sizeof(double) / sizeof(std::uint32_t);
+
+std::vector<double> as_values(std::span<const std::uint32_t> words) {
+  std::vector<double> values(words.size() / kValueWords);
+  std::memcpy(values.data(), words.data(), values.size() * sizeof(double));
+  return values;
+}
 
 std::string values_path(const std::string& folder, std::uint64_t iteration, std::uint32_t rank) {
   return fmt::format("{}/values.{}.{}", folder, iteration, rank);
@@ -62,8 +68,8 @@ Manifest read_manifest(const std::string& folder) {
 
 /// Rank's file of this kind. Throws Error that names it when it is not whole or not of this checkpoint.
 CheckpointPart read_part(const std::string& path, const Magic& magic, const Manifest& manifest,
-                         std::uint32_t rank, std::uint64_t vertices) {
-  auto part = read_checkpoint_file(path, magic, vertices);
+                         std::uint32_t rank, std::uint64_t most) {
+  auto part = read_checkpoint_file(path, magic, most);
   if (part.header.run != manifest.run || part.header.rank != rank ||
       part.header.processes != manifest.processes ||
       part.header.iteration != (magic == kIds ? 0 : manifest.iteration))
@@ -79,7 +85,7 @@ Checkpoint::Checkpoint(launch::Bootstrap& bootstrap, DenseJob& job, std::string 
       job_(job),
       folder_(std::move(folder)),
       what_(std::move(what)),
-      file_(job.owned().count()) {
+      file_(kValueWords * job.owned().count()) {
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (error) throw Error(fmt::format("{}: cannot make the folder: {}", folder_, error.message()));
@@ -97,7 +103,7 @@ CheckpointHeader Checkpoint::header(const Magic& magic) const {
           .processes = static_cast<std::uint32_t>(bootstrap_.size())};
 }
 
-void Checkpoint::start(std::uint64_t iteration, std::span<const float> values,
+void Checkpoint::start(std::uint64_t iteration, std::span<const double> values,
                        const engine::Scalars& scalars) {
   auto head = header(kValues);
   head.iteration = iteration;
@@ -167,14 +173,15 @@ ResumedState resume(launch::Bootstrap& bootstrap, const std::string& folder, con
   };
   const auto values_of = [&](std::uint32_t of, std::size_t count) {
     const std::string path = values_path(folder, manifest.iteration, of);
-    auto part = read_part(path, kValues, manifest, of, vertices);
-    if (part.items.size() != count) throw Error(fmt::format("{}: belongs to another checkpoint", path));
+    auto part = read_part(path, kValues, manifest, of, kValueWords * vertices);
+    if (part.items.size() != kValueWords * count)
+      throw Error(fmt::format("{}: belongs to another checkpoint", path));
     return part;
   };
   if (rank < manifest.processes) {
     if (const auto ids = ids_of(rank); std::ranges::equal(ids, owned.ids())) {
       auto part = values_of(rank, ids.size());
-      std::ranges::transform(part.items, std::back_inserter(state.values), as_value);
+      state.values = as_values(part.items);
       state.scalars = part.header.scalars;
       state.has_scalars = true;
       return state;
@@ -184,14 +191,14 @@ ResumedState resume(launch::Bootstrap& bootstrap, const std::string& folder, con
   std::vector<bool> found(owned.count());
   for (std::uint32_t other = 0; other < manifest.processes; ++other) {
     const auto ids = ids_of(other);
-    const auto values = values_of(other, ids.size()).items;
+    const auto values = as_values(values_of(other, ids.size()).items);
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (ids[i] >= vertices)
         throw Error(fmt::format("{}: not a part of a checkpoint", ids_path(folder, manifest.run, other)));
       const plan::Place place = job.ownership().place(ids[i]);
       if (place.owner != rank) continue;
       const std::uint32_t index = owned.indexes()[place.local];
-      state.values[index] = as_value(values[i]);
+      state.values[index] = values[i];
       found[index] = true;
     }
   }

@@ -22,7 +22,7 @@ namespace edgewire::kernels {
 /// The state from which one process continues.
 struct ResumedState {
   std::uint64_t iteration = 0;  ///< that many are done
-  std::vector<float> values;    ///< by index of the owned vertices
+  std::vector<double> values;   ///< by index of the owned vertices
   engine::Scalars scalars{};    ///< this process's part, as it was
   bool has_scalars = false;     ///< false: this process owned other vertices, so the kernel must sum again
 };
@@ -36,7 +36,7 @@ class Checkpoint {
              const std::string& resumed);
 
   /// Starts to write this process's values, by index, of which it takes a copy. After kept(true).
-  void start(std::uint64_t iteration, std::span<const float> values, const engine::Scalars& scalars);
+  void start(std::uint64_t iteration, std::span<const double> values, const engine::Scalars& scalars);
   /// How many are whole in this process; `wait`: when the last that was started is. Throws what went wrong
   /// with it.
   std::uint64_t kept(bool wait);

@@ -14,11 +14,11 @@
 namespace edgewire::kernels {
 
 using Magic = std::array<char, 8>;
-inline constexpr Magic kValues{'E', 'W', 'S', 'T', 'A', 'T', 'E', '3'};
-inline constexpr Magic kIds{'E', 'W', 'O', 'W', 'N', 'E', 'R', '3'};
+inline constexpr Magic kValues{'E', 'W', 'S', 'T', 'A', 'T', 'E', '4'};
+inline constexpr Magic kIds{'E', 'W', 'O', 'W', 'N', 'E', 'R', '4'};
 
-/// Then come `count` values or ids of 4 bytes, in the order of the process that wrote them, and zeros up to a
-/// multiple of 4096 bytes.
+/// Then come `count` words of 4 bytes: ids, or values as doubles of two words, in the order of the process
+/// that wrote them; and zeros up to a multiple of 4096 bytes.
 struct CheckpointHeader {
   Magic magic{};
   std::uint64_t run = 0;
@@ -29,7 +29,7 @@ struct CheckpointHeader {
   engine::Scalars scalars{};
   std::uint64_t checksum = 0;  ///< XXH3 of the whole file, this field being 0
 };
-static_assert(sizeof(CheckpointHeader) == 64 && sizeof(std::uint32_t) == sizeof(float));
+static_assert(sizeof(CheckpointHeader) == 64);
 
 /// The content of a file in memory. It is allocated once and filled for each checkpoint, because new pages
 /// cost more than copying into old ones. For the same reason it is written past the page cache where the file

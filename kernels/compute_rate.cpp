@@ -20,8 +20,8 @@ class Synthetic final : public EdgeReader {
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
     return std::uint64_t{last - first} * kDegree;
   }
-  void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
-            std::vector<std::uint32_t>& ends) const override {
+  void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
+    auto& [destinations, ends, weights] = rows;
     destinations.clear();
     ends.clear();
     for (std::uint32_t s = first; s < last; ++s) {

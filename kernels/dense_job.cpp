@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 
 #include "engine/link_probe.h"
 #include "error.h"
@@ -37,9 +38,9 @@ class PlanReader final : public EdgeReader {
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
     return plan_.edges(first, last);
   }
-  void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
-            std::vector<std::uint32_t>& ends) const override {
-    plan_.read(first, last, destinations, ends);
+  bool weighted() const override { return plan_.weighted(); }
+  void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
+    plan_.read(first, last, rows);
   }
 
  private:
@@ -57,18 +58,22 @@ class MovedReader final : public EdgeReader {
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
     return rows_.edges(first, last);
   }
-  void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
-            std::vector<std::uint32_t>& ends) const override {
+  bool weighted() const override { return rows_.weighted(); }
+  void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
     for (std::uint32_t i = last; i < std::min(last + kRowBlock, sources()); ++i)
       __builtin_prefetch(rows_.row(i).data());
-    destinations.clear();
-    ends.clear();
+    rows.destinations.clear();
+    rows.ends.clear();
+    rows.weights.clear();
     for (std::uint32_t i = first; i < last; ++i) {
       const auto row = rows_.row(i);
-      destinations.insert(destinations.end(), row.begin(), row.end());
-      ends.push_back(static_cast<std::uint32_t>(destinations.size()));
+      rows.destinations.insert(rows.destinations.end(), row.begin(), row.end());
+      rows.ends.push_back(static_cast<std::uint32_t>(rows.destinations.size()));
+      if (!weighted()) continue;
+      rows.weights.resize(rows.destinations.size());
+      std::memcpy(rows.weights.data() + rows.weights.size() - row.size(), rows_.weights(i), row.size_bytes());
     }
-    plan::look_up(addresses_, destinations);
+    plan::look_up(addresses_, rows.destinations);
   }
 
  private:
@@ -78,6 +83,11 @@ class MovedReader final : public EdgeReader {
 static_assert(kRowBlock == plan::MovedRows::kBlock);
 
 }  // namespace
+
+TileSizes tile_sizes(const DenseOptions& options, const topology::Machine& machine) {
+  const bool wide = options.encoding == plan::Encoding::f64;
+  return TileSizes::for_caches(machine.l1_bytes, machine.l2_bytes, wide ? sizeof(double) : sizeof(float));
+}
 
 DenseJob::DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const DenseOptions& options,
                    const topology::Machine& machine)
@@ -152,12 +162,12 @@ void DenseJob::agree(const DenseOptions& options) {
       bootstrap_,
       fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, layout {}, {} workers; "
                   "{} edges/s, "
-                  "link rate {}{}",
+                  "link rate {}{}{}",
                   options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
                   link_->name(), strategy, plan::to_name(options.encoding),
                   options.choose_layout ? "auto" : "set", options.workers, options.assumed_compute_rate,
                   options.assumed_link_rate > 0 ? "assumed" : "measured",
-                  options.plan_cache.empty() ? "" : "; plan cache"));
+                  options.plan_cache.empty() ? "" : "; plan cache", options.weighted ? "; weighted" : ""));
 }
 
 double DenseJob::link_rate(const DenseOptions& options) {
@@ -207,7 +217,7 @@ void DenseJob::build(const DenseOptions& options, const topology::Machine& machi
     });
   };
   auto start = Clock::now();
-  const auto sizes = TileSizes::for_caches(machine.l1_bytes, machine.l2_bytes);
+  const auto sizes = tile_sizes(options, machine);
   order_vertices(options, sizes, for_each);
   seconds_load = seconds_since(start);
 
@@ -254,7 +264,7 @@ std::unique_ptr<plan::ExchangePlan> DenseJob::make_plan(const DenseOptions& opti
   const auto with = [&](plan::Strategy strategy) {
     strategy_ = strategy;
     return std::make_unique<plan::ExchangePlan>(graph_, *ownership_, bootstrap_.rank(), *owned_, strategy,
-                                                options.workers, for_each);
+                                                options.workers, for_each, options.weighted);
   };
   auto plan = with(options.strategy);
   if (!options.choose_strategy || bootstrap_.size() == 1) return plan;
@@ -300,7 +310,8 @@ void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan, const TileSize
   for (const auto& stream : exchange_->incoming()) {
     if (!stream.mirrors || stream.targets.empty()) continue;
     const plan::MovedRows rows(exchange_->take_moved(stream.peer), stream.peer,
-                               static_cast<std::uint32_t>(stream.targets.size()), owned_->count());
+                               static_cast<std::uint32_t>(stream.targets.size()), owned_->count(),
+                               plan.weighted());
     mirror_tiles_[static_cast<std::size_t>(stream.peer)] =
         build_tiles(*pool_, MovedReader(rows, addresses), bounds,
                     std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1), sizes);
@@ -348,11 +359,15 @@ void DenseJob::count_traffic() {
   }
 }
 
-std::vector<engine::IterationRecord> DenseJob::iterate(engine::Step& step, engine::IterationOptions options) {
+template <class Message>
+engine::IterationResult DenseJob::iterate(engine::Step<Message>& step, engine::IterationOptions options) {
   options.column_nodes = column_nodes_;
   setup_messages_ = bootstrap_.messages_sent() + link_->counters().handshake_messages + handshake_messages_ +
                     exchange_->setup_messages();
   return engine::iterate(*pool_, *exchange_, column_bounds_, owned_->indexes(), step, options);
 }
+
+template engine::IterationResult DenseJob::iterate(engine::Step<float>&, engine::IterationOptions);
+template engine::IterationResult DenseJob::iterate(engine::Step<double>&, engine::IterationOptions);
 
 }  // namespace edgewire::kernels

@@ -33,7 +33,9 @@ struct DenseOptions {
   double assumed_compute_rate = 0;
   /// Bytes per second that choices go by instead of a measurement; 0: measure.
   double assumed_link_rate = 0;
-  plan::Encoding encoding = plan::Encoding::f32;  ///< 16-bit ones with strategies slots and cover only
+  /// f64: messages are doubles, otherwise floats. 16-bit ones with strategies slots and cover only.
+  plan::Encoding encoding = plan::Encoding::f32;
+  bool weighted = false;  ///< a message goes along an edge times the edge's weight; the graph has weights
   /// hash, ranges or the path of a partition file. "auto" takes hash or ranges, "auto,FILE" also the file:
   /// the one that takes the least time on the link and the cores.
   std::string ownership = "hash";
@@ -56,6 +58,9 @@ struct DenseOptions {
 enum class PlanSource { none, written, used };
 std::string_view to_name(PlanSource source) noexcept;
 
+/// How large the tiles of such a job get.
+TileSizes tile_sizes(const DenseOptions& options, const topology::Machine& machine);
+
 /// One process's part of a job with a dense kernel. Collective; throws Error. `graph` and `bootstrap` outlive
 /// it.
 class DenseJob {
@@ -77,8 +82,9 @@ class DenseJob {
   const plan::Traffic& traffic() const noexcept { return traffic_; }
   engine::WorkerPool& pool() noexcept { return *pool_; }
 
-  /// Sets options.column_nodes.
-  std::vector<engine::IterationRecord> iterate(engine::Step& step, engine::IterationOptions options);
+  /// Sets options.column_nodes. Message as options.encoding says; defined for float and double.
+  template <class Message>
+  engine::IterationResult iterate(engine::Step<Message>& step, engine::IterationOptions options);
 
   /// Measures the link: payload bytes per second of the slowest process. Collective.
   double measure_link_rate(const DenseOptions& options);

@@ -12,11 +12,11 @@ namespace edgewire::kernels {
 
 /// All vertices' values by global id at rank 0, elsewhere empty; `values` are by index of the owned vertices.
 /// Collective.
-std::vector<float> gather_values(launch::Bootstrap& bootstrap, const DenseJob& job,
-                                 std::span<const float> values);
+std::vector<double> gather_values(launch::Bootstrap& bootstrap, const DenseJob& job,
+                                  std::span<const double> values);
 
 /// Order-independent hash of the values of the owned vertices; the sum over processes is the checksum of a
 /// result.
-std::uint64_t checksum(const DenseJob& job, std::span<const float> values);
+std::uint64_t checksum(const DenseJob& job, std::span<const double> values);
 
 }  // namespace edgewire::kernels

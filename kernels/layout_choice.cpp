@@ -74,8 +74,8 @@ class SampleReader final : public EdgeReader {
       if (sampled_[b / kBlock]) sum += owned_.edges(b, std::min(b + kBlock, last));
     return sum;
   }
-  void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
-            std::vector<std::uint32_t>& ends) const override {
+  void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
+    auto& [destinations, ends, weights] = rows;
     destinations.clear();
     visit(first, last, ends,
           [&](std::uint32_t destination) { destinations.push_back((*address_)(destination)); });

@@ -55,6 +55,7 @@ std::string to_key(const launch::Bootstrap& bootstrap, const graph::GraphFile& g
   line("layout", options.choose_layout ? "auto" : options.layout == plan::Layout::given ? "given" : "degree");
   line("strategy", options.choose_strategy ? "auto" : plan::to_name(options.strategy));
   line("wire", plan::to_name(options.encoding));
+  line("weighted", options.weighted);
   if (options.choose_strategy || options.ownership.starts_with("auto")) {
     line("transport", transport);
     line("compute rate", options.assumed_compute_rate);
@@ -137,7 +138,7 @@ PlanCache::PlanCache(DenseJob& job, const DenseOptions& options, const topology:
             fmt::format("{}.plan-{}-of-{}", std::filesystem::path(job.graph_.path()).filename().string(),
                         job.bootstrap_.rank(), job.bootstrap_.size())),
       key_(to_key(job.bootstrap_, job.graph_, std::string(job.link_->name()), options,
-                  TileSizes::for_caches(machine.l1_bytes, machine.l2_bytes))) {}
+                  tile_sizes(options, machine))) {}
 
 /// All that is kept, in order, for writing and reading alike.
 template <class File, class Incoming, class Outgoing>
@@ -162,6 +163,7 @@ void PlanCache::sections(File& file, Incoming& incoming, Outgoing& outgoing,
     file.value(stream.first_destination);
     file(stream.indexes);
     file(stream.ids);
+    file(stream.weights);
   }
 }
 
@@ -228,7 +230,11 @@ bool PlanCache::take() {
   constexpr std::uint64_t kPiece = 1 << 20;
   const std::uint64_t vertices = job_.graph_.vertices();
   for_each_((vertices + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
-    job_.graph_.verify_offsets(piece * kPiece, std::min(vertices, (piece + 1) * kPiece));
+    const std::uint64_t end = std::min(vertices, (piece + 1) * kPiece);
+    if (options_.weighted)
+      job_.graph_.verify_rows(piece * kPiece, end);  // their weights are added up again
+    else
+      job_.graph_.verify_offsets(piece * kPiece, end);
   });
   job_.seconds_load = seconds_since(start);
   start = Clock::now();

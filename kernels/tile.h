@@ -11,7 +11,7 @@
 // accumulator is updated once for each bundle. In a tile that pushes, the key is a source and the others are
 // its destinations: the source value is loaded once. Bundles of the same size are stored together, so the
 // loops over them have no branch that depends on the graph. The tile builder takes the cheaper direction for
-// each tile.
+// each tile. If edges have weights, these are stored behind the bundles, in the same order.
 #pragma once
 
 #include <cstddef>
@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "engine/worker_pool.h"
+#include "plan/edge_rows.h"
 #include "topology/memory.h"
 
 namespace edgewire::kernels {
@@ -40,9 +41,10 @@ struct TileSizes {
   std::uint32_t strip_width = kStripWidth;  ///< divides kStripWidth
   std::uint32_t narrow_sources = 1U << 13;  ///< whose values fit in the L1 cache; such tiles may get large
 
-  /// Sizes for these caches (in bytes): the source values of a strip take a quarter of the L2 cache, the
-  /// accumulators of a column take half of it.
-  static TileSizes for_caches(std::uint64_t l1_bytes, std::uint64_t l2_bytes) noexcept;
+  /// Sizes for these caches and messages (all in bytes): the source values of a strip take a quarter of the
+  /// L2 cache, the accumulators of a column take half of it.
+  static TileSizes for_caches(std::uint64_t l1_bytes, std::uint64_t l2_bytes,
+                              std::uint64_t message_bytes = sizeof(float)) noexcept;
 };
 
 /// The edges of a process, destinations as addresses: see plan::ColumnAddresses.
@@ -50,15 +52,14 @@ class EdgeReader {
  public:
   virtual ~EdgeReader() = default;
   virtual std::uint32_t sources() const = 0;
+  /// Whether read() gives weights, too.
+  virtual bool weighted() const { return false; }
   /// The number of edges of sources [first, last), or an upper bound; first is a multiple of kRowBlock, last
   /// too or sources().
   virtual std::uint64_t edges(std::uint32_t first, std::uint32_t last) const = 0;
-  /// Sets `destinations` to the addresses of the destinations of sources [first, last), source by source.
-  /// Sets ends[i] to the number of destinations up to and including those of source first + i. `first` is a
-  /// multiple of kRowBlock; the range has at most kRowBlock sources. Called once for each source, by several
-  /// workers at the same time.
-  virtual void read(int worker, std::uint32_t first, std::uint32_t last,
-                    std::vector<std::uint32_t>& destinations, std::vector<std::uint32_t>& ends) const = 0;
+  /// Sets `rows` to the edges of sources [first, last). `first` is a multiple of kRowBlock; the range has at
+  /// most kRowBlock sources. Called once for each source, by several workers at the same time.
+  virtual void read(int worker, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const = 0;
 };
 
 /// The edges of a process as tiles, column by column. Immutable once built; read by all workers. Movable.
@@ -91,6 +92,7 @@ class Tiles {
   std::uint64_t bytes() const noexcept;
 
  private:
+  template <class Pair>
   friend class TileBuilder;
   struct Column {
     std::uint32_t begin = 0;
@@ -112,12 +114,14 @@ Tiles build_tiles(engine::WorkerPool& pool, const EdgeReader& reader,
                   std::span<const std::uint32_t> column_bounds, std::span<const int> column_nodes = {},
                   const TileSizes& sizes = {});
 
-/// Sets sums[d - column_begin(column)] to the sum of x[s] over the column's edges (s, d). `sums` has
-/// column_width(column) elements; `x` has a value for each source. Different workers may compute different
-/// columns at the same time.
-void compute_column(const Tiles& tiles, std::size_t column, const float* x, double* sums) noexcept;
+/// Sets sums[d - column_begin(column)] to the sum of x[s], times the edge's weight if it has one, over the
+/// column's edges (s, d). `sums` has column_width(column) elements; `x` has a value for each source. Different
+/// workers may compute different columns at the same time. Defined for float and double.
+template <class Message>
+void compute_column(const Tiles& tiles, std::size_t column, const Message* x, double* sums) noexcept;
 
 /// As compute_column(), but adds to the values in `sums`.
-void add_column(const Tiles& tiles, std::size_t column, const float* x, double* sums) noexcept;
+template <class Message>
+void add_column(const Tiles& tiles, std::size_t column, const Message* x, double* sums) noexcept;
 
 }  // namespace edgewire::kernels

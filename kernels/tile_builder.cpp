@@ -36,6 +36,8 @@ constexpr std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) { return (a 
 
 }  // namespace
 
+/// `Pair`: with weights or without.
+template <class Pair>
 class TileBuilder {
  public:
   TileBuilder(engine::WorkerPool& pool, const EdgeReader& reader, std::span<const std::uint32_t> bounds,
@@ -77,14 +79,14 @@ class TileBuilder {
   struct Piece {
     std::uint32_t first, end;
     std::uint64_t most_edges;
-    const DealtPairs* dealt = nullptr;
+    const DealtPairs<Pair>* dealt = nullptr;
   };
   struct Worker {
     Worker(std::uint64_t columns, std::uint64_t edges) : dealt(columns), words(edges) {}
-    std::vector<std::uint32_t> destinations, ends;
-    DealtPairs dealt;
-    PairRuns tile;
-    TileEncoder encoder;
+    plan::EdgeRows rows;
+    DealtPairs<Pair> dealt;
+    PairRuns<Pair> tile;
+    TileEncoder<Pair> encoder;
     TileMemory words;
   };
   /// The pairs of one piece in one column: their place among the pairs of the worker that distributed them.
@@ -92,6 +94,8 @@ class TileBuilder {
     std::uint64_t begin;
     std::uint32_t count;
   };
+
+  static constexpr std::uint64_t kPairWords = sizeof(Pair) / sizeof(std::uint16_t);
 
   Worker& worker(int w) { return workers_[static_cast<std::size_t>(w)]; }
 
@@ -128,19 +132,20 @@ class TileBuilder {
     for (std::uint32_t first = piece.first; first < piece.end; first += kRowBlock) {
       const std::uint32_t last = std::min(first + kRowBlock, piece.end);
       if (reader_.edges(first, last) == 0) continue;
-      reader_.read(w, first, last, worker.destinations, worker.ends);
+      const auto& rows = worker.rows;
+      reader_.read(w, first, last, worker.rows);
       std::uint32_t begin = 0;
       for (std::uint32_t s = first; s < last; ++s) {
-        const std::uint32_t end = worker.ends[s - first];
+        const std::uint32_t end = rows.ends[s - first];
         worker.dealt.add(static_cast<std::uint16_t>(s % kStripWidth),
-                         std::span(worker.destinations).subspan(begin, end - begin));
+                         std::span(rows.destinations).subspan(begin, end - begin),
+                         kHasWeight<Pair> ? rows.weights.data() + begin : nullptr);
         begin = end;
       }
     }
     for (std::uint64_t c = 0; c < columns_; ++c)
       ranges[c].count = static_cast<std::uint32_t>(worker.dealt.count(c) - ranges[c].begin);
-    if (worker.destinations.capacity() > kPieceEdges)
-      worker.destinations = {};  // high-degree sources are already done
+    if (worker.rows.destinations.capacity() > kPieceEdges) worker.rows = {};  // high-degree sources are done
   }
 
   /// Cuts the pairs of one band in one column into tiles.
@@ -185,8 +190,8 @@ class TileBuilder {
   void write_tile(Worker& worker, std::uint64_t strip, std::uint64_t c) {
     if (worker.tile.pairs() == 0) return;
     Tiles::Column& column = tiles_.columns_[c];
-    std::uint16_t* const out =
-        worker.words.reserve(worker.tile.pairs() * 2 + kTileSlackWords, nodes_.empty() ? -1 : nodes_[c]);
+    std::uint16_t* const out = worker.words.reserve(worker.tile.pairs() * kPairWords + kTileSlackWords,
+                                                    nodes_.empty() ? -1 : nodes_[c]);
     std::uint16_t* const end = worker.encoder.encode(strip, worker.tile, column.width, out);
     if (!column.parts.empty() && column.parts.back().data() + column.parts.back().size() == out)
       column.parts.back() = {column.parts.back().data(), end};
@@ -213,19 +218,22 @@ class TileBuilder {
   Tiles tiles_;
 };
 
-TileSizes TileSizes::for_caches(std::uint64_t l1_bytes, std::uint64_t l2_bytes) noexcept {
+TileSizes TileSizes::for_caches(std::uint64_t l1_bytes, std::uint64_t l2_bytes,
+                                std::uint64_t message_bytes) noexcept {
   const auto values = [](std::uint64_t bytes, std::uint64_t value_bytes) {
     return static_cast<std::uint32_t>(
         std::bit_floor(std::clamp<std::uint64_t>(bytes / value_bytes, kLeastWidth, kStripWidth)));
   };
-  return {values(l2_bytes / 2, sizeof(double)), values(l2_bytes / 4, sizeof(float)),
-          values(l1_bytes, sizeof(float))};
+  return {values(l2_bytes / 2, sizeof(double)), values(l2_bytes / 4, message_bytes),
+          values(l1_bytes, message_bytes)};
 }
 
 Tiles build_tiles(engine::WorkerPool& pool, const EdgeReader& reader,
                   std::span<const std::uint32_t> column_bounds, std::span<const int> column_nodes,
                   const TileSizes& sizes) {
-  return TileBuilder(pool, reader, column_bounds, column_nodes, sizes).build();
+  if (reader.weighted())
+    return TileBuilder<WeightedPair>(pool, reader, column_bounds, column_nodes, sizes).build();
+  return TileBuilder<Pair>(pool, reader, column_bounds, column_nodes, sizes).build();
 }
 
 }  // namespace edgewire::kernels

@@ -22,8 +22,18 @@ struct Pair {
   std::uint16_t destination;
 };
 static_assert(sizeof(Pair) == 4);
+/// The same with its weight.
+struct WeightedPair {
+  std::uint16_t source;
+  std::uint16_t destination;
+  float weight = 0;
+};
+static_assert(sizeof(WeightedPair) == 8);
+template <class Pair>
+inline constexpr bool kHasWeight = sizeof(Pair) == sizeof(WeightedPair);
 
 /// A sequence of pairs in several pieces of memory.
+template <class Pair>
 class PairRuns {
  public:
   void add(std::span<const Pair> run) {
@@ -80,24 +90,31 @@ inline void copy_bundle(const std::uint16_t* words, std::uint16_t* out) {
   std::memcpy(out, copied.data(), sizeof copied);
 }
 
-/// Turns pairs into bundles. One per worker.
+/// Turns pairs (Pair or WeightedPair) into bundles. One per worker.
+template <class Pair>
 class TileEncoder {
  public:
   /// Encodes the pairs of `runs`, ordered by source, all in `strip`, as one tile at `out`. Returns its end.
-  std::uint16_t* encode(std::uint64_t strip, const PairRuns& runs, std::uint32_t width, std::uint16_t* out) {
+  std::uint16_t* encode(std::uint64_t strip, const PairRuns<Pair>& runs, std::uint32_t width,
+                        std::uint16_t* out) {
     others_.resize(runs.pairs() + kBundle);  // the last bundle is read as if it were whole
+    if constexpr (kHasWeight<Pair>) weights_.resize(runs.pairs());
     const bool pull = pull_is_cheaper(runs, width);
     if (pull)
       group_by_destination(runs);
     else
       group_by_source(runs);
     const Direction direction = pull ? Direction::pull : Direction::push;
-    return write_bundles(strip, direction, out);
+    std::uint16_t* const end = write_bundles(strip, direction, out);
+    if constexpr (kHasWeight<Pair>) return write_weights(out, end);
+    return end;
   }
 
   /// Releases the memory that a tile with many edges needed.
   void trim() {
-    if (others_.capacity() > kFewEdges) others_ = {};
+    if (others_.capacity() <= kFewEdges) return;
+    others_ = {};
+    weights_ = {};
   }
 
  private:
@@ -107,8 +124,8 @@ class TileEncoder {
     std::uint32_t end;  ///< of its others
   };
 
-  /// If it returns true, places_ says where the sources of each destination go.
-  bool pull_is_cheaper(const PairRuns& runs, std::uint32_t width) {
+  /// Leaves in places_ where the sources of each destination go if the tile pulls.
+  bool pull_is_cheaper(const PairRuns<Pair>& runs, std::uint32_t width) {
     if (runs.pairs() < width)
       return false;  // few bundles of more than one edge either way; this is faster to build
     const TileCost cost{runs.pairs(), runs.last_source() - runs.first_source() + 1U, width};
@@ -117,7 +134,7 @@ class TileEncoder {
   }
 
   /// Counts the bundles of a tile that pulls.
-  std::uint64_t count_destinations(const PairRuns& runs, std::uint32_t width) {
+  std::uint64_t count_destinations(const PairRuns<Pair>& runs, std::uint32_t width) {
     places_.assign(width, 0);
     runs.visit([&](Pair pair) { ++places_[pair.destination]; });
     std::uint64_t bundles = 0;
@@ -129,31 +146,36 @@ class TileEncoder {
     return bundles;
   }
 
-  /// Estimates the number of bundles of a tile that pushes.
-  static std::uint64_t count_sources(const PairRuns& runs) {
+  /// Counts the bundles of a tile that pushes, about.
+  static std::uint64_t count_sources(const PairRuns<Pair>& runs) {
     std::uint64_t sources = 1;
     std::uint16_t before = runs.first_source();
     runs.visit([&](Pair pair) { sources += std::exchange(before, pair.source) != pair.source; });
     return sources + runs.pairs() / kBundle;
   }
 
-  void group_by_source(const PairRuns& runs) {
+  void group_by_source(const PairRuns<Pair>& runs) {
     std::size_t group = 0;
     std::uint32_t end = 0;
     std::uint16_t before = runs.first_source();
     std::uint16_t* const others = others_.data();
     runs.visit([&](Pair pair) {
       group += std::exchange(before, pair.source) != pair.source;
+      if constexpr (kHasWeight<Pair>) weights_[end] = pair.weight;
       others[end++] = pair.destination;
       groups_[group] = {pair.source, end};
     });
     group_count_ = group + 1;
   }
 
-  void group_by_destination(const PairRuns& runs) {
+  void group_by_destination(const PairRuns<Pair>& runs) {
     std::uint16_t* const others = others_.data();
     std::uint32_t* const places = places_.data();
-    runs.visit([&](Pair pair) { others[places[pair.destination]++] = pair.source; });
+    runs.visit([&](Pair pair) {
+      const std::uint32_t place = places[pair.destination]++;
+      others[place] = pair.source;
+      if constexpr (kHasWeight<Pair>) weights_[place] = pair.weight;
+    });
     group_count_ = 0;
     std::uint32_t begin = 0;
     for (std::uint32_t d = 0; d < places_.size(); ++d) {
@@ -217,10 +239,33 @@ class TileEncoder {
     return next;
   }
 
+  /// Writes the weights behind the bundles of `tile`, which end at `out`, in the order of their others.
+  std::uint16_t* write_weights(std::uint16_t* tile, std::uint16_t* out) const {
+    tile[1] |= kWeightsFlag;
+    std::array<std::uint16_t*, kBundle + 1> places{};  // by bundle size
+    const std::uint16_t* counts = tile + kTileHeaderWords;
+    for (std::uint32_t size = 1; size <= kBundle; ++size) {
+      places[size] = out;
+      if ((tile[2] >> (size - 1) & 1) == 0) continue;
+      out += std::size_t{read_count(counts)} * size * kWeightWords;
+      counts += 2;
+    }
+    std::uint32_t begin = 0;
+    for (const Group& group : std::span(groups_).first(group_count_)) {
+      for (std::uint32_t size; begin != group.end; begin += size) {
+        size = std::min(group.end - begin, kBundle);
+        std::memcpy(places[size], &weights_[begin], size * sizeof(float));
+        places[size] += size * kWeightWords;
+      }
+    }
+    return out;
+  }
+
   std::vector<std::uint32_t> places_;  ///< by destination
   std::vector<Group> groups_ = std::vector<Group>(kStripWidth);
   std::size_t group_count_ = 0;
   std::vector<std::uint16_t> others_;
+  std::vector<float> weights_;  ///< of the edges of others_, if they have any
 };
 
 }  // namespace edgewire::kernels

@@ -10,12 +10,20 @@
 namespace edgewire::kernels {
 
 /// A tile consists of
-/// - the number of its strip, its direction, and the set of its bundle sizes (bit n - 1 is set if there are
+/// - the number of its strip, its direction (with kWeightsFlag if edges have weights), and the set of its bundle sizes (bit n - 1 is set if there are
 ///   bundles of n others), one word each;
 /// - for each of these sizes, smallest first, the number of bundles (two words, low word first);
-/// - the bundles in the same order: the key, then its others.
+/// - the bundles in the same order: the key, then its others;
+/// - the weights of all edges in the order of the others, if they have any: floats, as two words each.
 /// Sources count from the start of the strip, destinations from the start of the column.
 enum class Direction : std::uint16_t { pull = 0, push = 1 };
+inline constexpr std::uint16_t kWeightsFlag = 2;
+inline constexpr std::size_t kWeightWords = 2;
+static_assert(kWeightWords * sizeof(std::uint16_t) == sizeof(float));
+
+inline Direction direction_of(const std::uint16_t* tile) noexcept {
+  return static_cast<Direction>(tile[1] & ~unsigned{kWeightsFlag});
+}
 
 inline constexpr std::uint32_t kTileHeaderWords = 3;
 /// A tile takes at most so many words more than its pairs would take. A bundle of n others takes n - 1 words

@@ -14,20 +14,24 @@
 
 namespace edgewire::kernels {
 
-/// The pairs that one worker has distributed over the columns. Each column keeps the order of add().
+/// Pairs (Pair or WeightedPair) that one worker dealt to the columns, for each column in the order in which
+/// they came.
+template <class Pair>
 class DealtPairs {
  public:
   explicit DealtPairs(std::uint64_t columns) : next_(columns), chunks_(columns) {}
 
-  /// The edges from `source` of the strip to `addresses` (see plan::ColumnAddresses).
-  void add(std::uint16_t source, std::span<const std::uint32_t> addresses) {
-    Pair** const places = next_.data();  // the vector does not change here; the compiler cannot know that
+  /// Adds the edges from `source` of the strip to `addresses` (see plan::ColumnAddresses). `weights`: of these
+  /// edges, if they have any.
+  void add(std::uint16_t source, std::span<const std::uint32_t> addresses, const float* weights) {
+    Pair** const places = next_.data();  // does not move, which the compiler cannot know
     for (const auto address : addresses) {
       const std::uint32_t column = address >> plan::kOffsetBits;
       Pair* next = places[column];
       if (reinterpret_cast<std::uintptr_t>(next) % sizeof(Chunk) == 0) [[unlikely]]
         next = new_chunk(column);
-      const Pair pair{source, static_cast<std::uint16_t>(address)};
+      Pair pair{source, static_cast<std::uint16_t>(address)};
+      if constexpr (kHasWeight<Pair>) pair.weight = *weights++;
       std::memcpy(next, &pair, sizeof pair);  // one store
       __builtin_prefetch(next + 16, 1);
       places[column] = next + 1;
@@ -56,7 +60,7 @@ class DealtPairs {
   }
 
  private:
-  static constexpr std::uint64_t kChunkPairs = 1024;
+  static constexpr std::uint64_t kChunkPairs = 4096 / sizeof(Pair);
   static constexpr std::uint64_t kBlockChunks = 512;  ///< a huge page
   using Chunk = std::array<Pair, kChunkPairs>;        ///< begins at a multiple of its size
 

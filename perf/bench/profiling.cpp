@@ -150,7 +150,7 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   options.transport = arguments.transport;
   kernels::DenseJob job(bootstrap, graph, options);
   const auto iterations = static_cast<int>(arguments.block * arguments.blocks);
-  kernels::PageRank pagerank(job, {.iterations = iterations});
+  kernels::PageRank<float> pagerank(job, {.iterations = iterations});
   const auto before = threads();
   perf::Profiler profiler(bootstrap, job, options, {.iterations = iterations});
   std::string sampler;

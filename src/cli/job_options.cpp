@@ -163,9 +163,13 @@ void JobOptions::add_to(CLI::App& command) {
       ->check(between(1, 1e15));
   command
       .add_option("--wire", encoding,
-                  "how values travel: f32 (exact), or bf16, f16 or u16 with error feedback")
+                  "how values travel: as they are (f32), or bf16, f16 or u16 with error feedback")
       ->check(CLI::IsMember({"f32", "bf16", "f16", "u16"}))
       ->capture_default_str();
+  command.add_option("--precision", precision, "of messages along edges: f32 (4 bytes) or f64 (8 bytes)")
+      ->check(CLI::IsMember({"f32", "f64"}))
+      ->capture_default_str();
+  command.add_flag("--weighted", weighted, "use the weights of the edges; by default all count the same");
   command
       .add_option("--ownership", ownership,
                   "who owns a vertex: hash, ranges, a partition file, or the best of them: auto or auto,FILE")
@@ -227,8 +231,11 @@ kernels::DenseOptions JobOptions::dense(launch::Bootstrap& bootstrap) const {
     options.assumed_link_rate = 10e9 / 8;
     if (compute_rate == 0) options.assumed_compute_rate = 1e9;
   }
-  options.encoding = plan::encoding_from(encoding);
-  if (options.encoding != plan::Encoding::f32 && plan::sends_ids(options.strategy)) {
+  options.encoding = plan::encoding_from(precision == "f64" && encoding == "f32" ? precision : encoding);
+  options.weighted = weighted;
+  if (plan::is_rounded(options.encoding) && precision == "f64")
+    throw UsageError(fmt::format("--wire {} and --precision f64 exclude each other", encoding));
+  if (plan::is_rounded(options.encoding) && plan::sends_ids(options.strategy)) {
     throw UsageError(fmt::format("--wire {} needs strategy slots or cover, not {}", encoding, strategy));
   }
   options.ownership = ownership == "range" ? "ranges" : ownership;

@@ -41,6 +41,8 @@ struct JobOptions {
   std::string strategy = "auto";
   double compute_rate = 0;
   std::string encoding = "f32";
+  std::string precision = "f32";
+  bool weighted = false;
   std::string ownership = "hash";
   std::string layout = "auto";
   std::string plan_cache;  ///< folder, or kBesideGraph; empty: none

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -26,8 +27,6 @@ namespace edgewire::cli {
 
 namespace {
 
-constexpr double kErrorLimit = 1e-6;
-
 struct Settings {
   JobOptions job;
   kernels::PageRankOptions pagerank;
@@ -37,22 +36,23 @@ struct Settings {
   std::uint64_t top = 0;  ///< vertices to print
 
   std::string describe() const {
-    return fmt::format("pagerank{}, {} iterations, damping {}, tolerance {}",
-                       pagerank.form_2015 ? " 2015" : "", pagerank.iterations, pagerank.damping,
-                       pagerank.tolerance);
+    return fmt::format("pagerank{}{}, {} iterations, damping {}, tolerance {}, precision {}",
+                       pagerank.form_2015 ? " 2015" : "", pagerank.weighted ? " weighted" : "",
+                       pagerank.iterations, pagerank.damping, pagerank.tolerance, job.precision);
   }
 
   /// All that the ranks after so many iterations depend on.
   std::string state(const graph::GraphFile& graph, const kernels::DenseOptions& options) const {
-    return fmt::format("pagerank{}, damping {}, wire {}, graph {:016x} with {} vertices and {} edges",
-                       pagerank.form_2015 ? " 2015" : "", pagerank.damping, plan::to_name(options.encoding),
-                       graph.checksum(), graph.vertices(), graph.edges());
+    return fmt::format("pagerank{}{}, damping {}, wire {}, graph {:016x} with {} vertices and {} edges",
+                       pagerank.form_2015 ? " 2015" : "", pagerank.weighted ? " weighted" : "",
+                       pagerank.damping, plan::to_name(options.encoding), graph.checksum(), graph.vertices(),
+                       graph.edges());
   }
 };
 
 report::RunReport::Verification verify(const graph::GraphFile& graph, kernels::PageRankOptions options,
-                                       int iterations, std::span<const float> ranks,
-                                       double wire_error_bound) {
+                                       int iterations, std::span<const double> ranks,
+                                       const kernels::ErrorBound& limits) {
   options.iterations = iterations;
   const auto expected = kernels::reference_pagerank(graph, options);
   report::RunReport::Verification result;
@@ -65,51 +65,35 @@ report::RunReport::Verification verify(const graph::GraphFile& graph, kernels::P
     sum += expected[v];
   }
   result.sum_error = sum == 0 ? differences : differences / sum;
-  result.limit = wire_error_bound > 0 ? wire_error_bound : kErrorLimit;
-  result.passed = (wire_error_bound > 0 ? result.sum_error : result.max_relative_error) <= result.limit;
+  result.limit = limits.in_sum;
+  result.vertex_limit = limits.vertex;
+  result.passed = result.sum_error <= result.limit && result.max_relative_error <= result.vertex_limit;
   return result;
 }
 
-void add_line(fmt::memory_buffer& text, const graph::VertexNames& names, std::uint32_t vertex, float rank) {
+void add_line(fmt::memory_buffer& text, const graph::VertexNames& names, std::uint32_t vertex, double rank,
+              int digits) {
   names.append(text, vertex);
-  fmt::format_to(std::back_inserter(text), "\t{:.9g}\n", rank);
+  fmt::format_to(std::back_inserter(text), "\t{:.{}g}\n", rank, digits);
 }
 
-std::string to_lines(const graph::GraphFile& graph, std::span<const float> ranks) {
+/// Digits that tell any two values of the precision apart.
+int digits(const Settings& settings) { return settings.job.precision == "f64" ? 17 : 9; }
+
+std::string to_lines(const graph::GraphFile& graph, std::span<const double> ranks, int digits) {
   const graph::VertexNames names(graph);
   fmt::memory_buffer text;
-  for (std::uint32_t v = 0; v < ranks.size(); ++v) add_line(text, names, v, ranks[v]);
+  for (std::uint32_t v = 0; v < ranks.size(); ++v) add_line(text, names, v, ranks[v], digits);
   return fmt::to_string(text);
 }
 
 /// Of the owned vertices, `ranks` by index.
-std::string owned_lines(const kernels::DenseJob& job, std::span<const float> ranks) {
+std::string owned_lines(const kernels::DenseJob& job, std::span<const double> ranks, int digits) {
   const graph::VertexNames names(job.graph());
   fmt::memory_buffer text;
   for (const std::uint32_t index : job.owned().indexes())
-    add_line(text, names, job.owned().ids()[index], ranks[index]);
+    add_line(text, names, job.owned().ids()[index], ranks[index], digits);
   return fmt::to_string(text);
-}
-
-/// At rank 0: checks the result and writes the report and, where it is one file, the output.
-void conclude(const graph::GraphFile& graph, const Settings& settings, int taken_up,
-              std::span<const float> ranks, report::RunReport& report) {
-  const JobOptions& job_options = settings.job;
-  if (job_options.verify) {
-    report.verification.push_back(verify(graph, settings.pagerank,
-                                         taken_up + static_cast<int>(report.iterations.size()), ranks,
-                                         report.wire_error_bound));
-  }
-  const bool right = !job_options.verify || report.verification[0].passed;
-  if (!job_options.json_path.empty()) write_whole(job_options.json_path, report.to_json());
-  if (right && !job_options.output_path.empty() && !job_options.output_parts)
-    write_whole(job_options.output_path, to_lines(graph, ranks));
-  if (right) return;
-  if (job_options.output_path != "-" && job_options.json_path != "-") write_whole("-", report.to_text());
-  const auto& check = report.verification[0];
-  throw Error(fmt::format("the result differs from the reference by {:.2g}, more than {:.2g}",
-                          report.wire_error_bound > 0 ? check.sum_error : check.max_relative_error,
-                          check.limit));
 }
 
 /// What the checkpoint holds; rank 0 says how far that is. Throws UsageError when the run would end before.
@@ -128,6 +112,114 @@ kernels::ResumedState take_up(launch::Bootstrap& bootstrap, const Settings& sett
   return state;
 }
 
+/// What the iterations of one process gave.
+struct Outcome {
+  std::vector<double> ranks;  ///< by index of the owned vertices
+  std::vector<engine::IterationRecord> iterations;
+  int taken_up = 0;  ///< iterations done before, see --resume
+  double change = 0;
+  kernels::Ending ending = kernels::Ending::iterations;
+};
+
+template <class Message>
+Outcome iterate(launch::Bootstrap& bootstrap, const Settings& settings, kernels::DenseJob& job,
+                const kernels::DenseOptions& options, engine::Observer* observer) {
+  kernels::PageRank<Message> pagerank(job, settings.pagerank);
+  std::unique_ptr<kernels::Checkpoint> checkpoint;
+  const std::string what = settings.state(job.graph(), options);
+  if (!settings.resume.empty()) pagerank.take_up(take_up(bootstrap, settings, what, job));
+  if (!settings.checkpoint.empty()) {
+    checkpoint =
+        std::make_unique<kernels::Checkpoint>(bootstrap, job, settings.checkpoint, what, settings.resume);
+    pagerank.keep(*checkpoint, settings.every);
+  }
+  const auto iterations = static_cast<std::uint64_t>(settings.pagerank.iterations);
+  Outcome outcome;
+  outcome.iterations = pagerank.run(
+      [&](int done) { options.progress("iterate", static_cast<std::uint64_t>(done), iterations); }, observer);
+  outcome.ranks.assign(pagerank.ranks().begin(), pagerank.ranks().end());
+  outcome.taken_up = pagerank.taken_up();
+  outcome.change = pagerank.change();
+  outcome.ending = pagerank.ending();
+  return outcome;
+}
+
+/// How near the ranks are to those that iterations without end would give.
+report::RunReport::Convergence convergence(const Settings& settings, const Outcome& outcome) {
+  const auto& asked = settings.pagerank;
+  report::RunReport::Convergence result{outcome.change, outcome.ending == kernels::Ending::tolerance, {}};
+  const auto done = outcome.iterations.size();
+  if (done == 0) {
+    result.text = "no iteration was computed\n";
+    return result;
+  }
+  result.text = fmt::format("the last iteration changed the ranks by {:.3g} in sum; ", outcome.change);
+  if (asked.tolerance == 0)
+    result.text += "no --tolerance was asked for\n";
+  else if (outcome.ending == kernels::Ending::tolerance)
+    result.text += fmt::format("tolerance {:g} reached after {} iterations\n", asked.tolerance, done);
+  else if (outcome.ending == kernels::Ending::stalled)
+    result.text += fmt::format(
+        "tolerance {:g} NOT reached: stopped after {} iterations, since the change no longer falls{}\n",
+        asked.tolerance, done, settings.job.precision == "f64" ? "" : " (--precision f64 rounds less)");
+  else
+    result.text += fmt::format("tolerance {:g} NOT reached in {} iterations\n", asked.tolerance, done);
+  if (asked.damping < 1) {
+    // An iteration brings any two sets of ranks nearer to each other by the factor `damping`, in sum.
+    result.text += fmt::format(
+        "more iterations would change the ranks by at most {:.3g} in sum; single ranks may change by a "
+        "larger part of their value\n",
+        outcome.change * asked.damping / (1 - asked.damping));
+  }
+  return result;
+}
+
+void set_asked(report::RunReport& report, const Settings& settings) {
+  const auto& asked = settings.pagerank;
+  report.graph = settings.job.graph_path;
+  report.options = {{"iterations", std::int64_t{asked.iterations}},
+                    {"damping", asked.damping},
+                    {"tolerance", asked.tolerance},
+                    {"precision", settings.job.precision},
+                    {"weighted", asked.weighted},
+                    {"pagerank_2015", asked.form_2015}};
+}
+
+/// At rank 0: checks the result and writes the report and, where it is one file, the output.
+void conclude(const graph::GraphFile& graph, const Settings& settings, const kernels::ErrorBound& limits,
+              int iterations, std::span<const double> ranks, report::RunReport& report) {
+  const JobOptions& job_options = settings.job;
+  if (job_options.verify)
+    report.verification.push_back(verify(graph, settings.pagerank, iterations, ranks, limits));
+  const bool right = !job_options.verify || report.verification[0].passed;
+  if (!job_options.json_path.empty()) write_whole(job_options.json_path, report.to_json());
+  if (right && !job_options.output_path.empty() && !job_options.output_parts)
+    write_whole(job_options.output_path, to_lines(graph, ranks, digits(settings)));
+  if (right) return;
+  if (job_options.output_path != "-" && job_options.json_path != "-") write_whole("-", report.to_text());
+  const auto& check = report.verification[0];
+  throw Error(
+      fmt::format("the result differs from the reference: in sum by {:.2g} (limit {:.2g}), a single rank by "
+                  "{:.2g} (limit {:.2g})",
+                  check.sum_error, check.limit, check.max_relative_error, check.vertex_limit));
+}
+
+/// At rank 0: page and trace.
+void write_profile(const perf::Profile& profile, const Settings& settings, report::RunReport& report) {
+  const JobOptions& job_options = settings.job;
+  report.profile_json = profile.to_json();
+  report.profile_text = profile.to_text();
+  if (!job_options.profile_path.empty()) {
+    write_whole(
+        job_options.profile_path,
+        profile.to_html(fmt::format("{} of {}", settings.describe(), job_options.graph_path),
+                        fmt::format("processes {}, workers of each {}, {}, strategy {}", report.processes,
+                                    report.workers, report.transport, report.strategy)));
+  }
+  if (!job_options.trace_path.empty())
+    write_whole(job_options.trace_path, perf::trace_for(job_options.trace_path, profile));
+}
+
 /// One process of the job.
 void run(launch::Bootstrap& bootstrap, const Settings& settings) {
   const auto start = std::chrono::steady_clock::now();
@@ -136,28 +228,22 @@ void run(launch::Bootstrap& bootstrap, const Settings& settings) {
   options.kernel = settings.describe() + (job_options.profiled() ? ", profiled" : "") +
                    (job_options.output_parts ? ", output in parts" : "");
   const bool parts = job_options.output_parts && !job_options.output_path.empty();
+  const bool first = bootstrap.rank() == 0;
   if (parts) check_writable(part_path(job_options.output_path, bootstrap.rank(), bootstrap.size()));
-  if (bootstrap.rank() == 0) {
+  if (first) {
     if (!parts) check_writable(job_options.output_path);
     check_writable(job_options.json_path);
     check_writable(job_options.profile_path);
     check_writable(job_options.trace_path);
   }
   const auto graph = graph::GraphFile::open(job_options.graph_path);
-  options.progress = stages_on_terminal("", bootstrap.rank() == 0);
-  if (bootstrap.rank() == 0) options.progress = tell_when_interrupted(options.progress);
+  if (first && graph.weighted() && !options.weighted)
+    fmt::print(stderr, "edgewire: {} has weights, which are ignored: --weighted uses them\n", graph.path());
+  options.progress = stages_on_terminal("", first);
+  if (first) options.progress = tell_when_interrupted(options.progress);
   kernels::DenseJob job(bootstrap, graph, options);
-  if (bootstrap.rank() == 0 && !job.plan_cache_note().empty())
+  if (first && !job.plan_cache_note().empty())
     fmt::print(stderr, "edgewire: warning: {}\n", job.plan_cache_note());
-  kernels::PageRank pagerank(job, settings.pagerank);
-  std::unique_ptr<kernels::Checkpoint> checkpoint;
-  const std::string what = settings.state(graph, options);
-  if (!settings.resume.empty()) pagerank.take_up(take_up(bootstrap, settings, what, job));
-  if (!settings.checkpoint.empty()) {
-    checkpoint =
-        std::make_unique<kernels::Checkpoint>(bootstrap, job, settings.checkpoint, what, settings.resume);
-    pagerank.keep(*checkpoint, settings.every);
-  }
   std::optional<perf::Profiler> profiler;
   if (job_options.profiled()) {
     const std::chrono::duration<double> interval(job_options.sample_interval_s);
@@ -165,45 +251,37 @@ void run(launch::Bootstrap& bootstrap, const Settings& settings) {
                      perf::ProfileOptions{settings.pagerank.iterations,
                                           std::chrono::duration_cast<std::chrono::milliseconds>(interval)});
   }
-  perf::ProcessFigures figures;
-  const auto iterations = static_cast<std::uint64_t>(settings.pagerank.iterations);
-  figures.iterations = pagerank.run(
-      [&](int done) { options.progress("iterate", static_cast<std::uint64_t>(done), iterations); },
-      profiler ? profiler->observer() : nullptr);
+  const auto iterate_all = options.encoding == plan::Encoding::f64 ? iterate<double> : iterate<float>;
+  const Outcome outcome =
+      iterate_all(bootstrap, settings, job, options, profiler ? profiler->observer() : nullptr);
   options.progress = {};  // takes the bar away
-  figures.seconds_total = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  figures.checksum = kernels::checksum(job, pagerank.ranks());
-  auto report = perf::gather_report(bootstrap, job, options, "pagerank", figures);
-  if (bootstrap.size() > 1)
-    report.wire_error_bound = kernels::rounding_bound(settings.pagerank, options.encoding);
-  report.resumed_from = static_cast<std::uint64_t>(pagerank.taken_up());
-  report.top =
-      top_vertices(bootstrap, job, settings.top, [&](std::uint32_t i) { return pagerank.ranks()[i]; });
+  const std::chrono::duration<double> total = std::chrono::steady_clock::now() - start;
+  auto report =
+      perf::gather_report(bootstrap, job, options, "pagerank",
+                          {outcome.iterations, total.count(), kernels::checksum(job, outcome.ranks)});
+  const int iterations = outcome.taken_up + static_cast<int>(outcome.iterations.size());
+  const auto limits = kernels::error_bound(settings.pagerank, iterations, options.encoding, bootstrap.size());
+  report.resumed_from = static_cast<std::uint64_t>(outcome.taken_up);
+  report.top = top_vertices(bootstrap, job, settings.top, [&](std::uint32_t i) { return outcome.ranks[i]; });
+  report.rounding_bound = limits.in_sum;
+  if (std::isinf(limits.vertex)) report.wire_error_bound = limits.in_sum;
+  report.convergence.push_back(convergence(settings, outcome));
+  set_asked(report, settings);
   if (profiler) {
     const auto profile = profiler->gather();
-    if (bootstrap.rank() == 0) {
-      report.profile_json = profile.to_json();
-      report.profile_text = profile.to_text();
-      if (!job_options.profile_path.empty()) {
-        write_whole(
-            job_options.profile_path,
-            profile.to_html(fmt::format("{} of {}", settings.describe(), job_options.graph_path),
-                            fmt::format("processes {}, workers of each {}, {}, strategy {}", report.processes,
-                                        report.workers, report.transport, report.strategy)));
-      }
-      if (!job_options.trace_path.empty())
-        write_whole(job_options.trace_path, perf::trace_for(job_options.trace_path, profile));
-    }
+    if (first) write_profile(profile, settings, report);
   }
-  std::vector<float> ranks;
+  std::vector<double> ranks;
   const bool wanted = job_options.verify || !(job_options.output_path.empty() || parts);
   if (!bootstrap.allgather(wanted ? "wanted" : "")[0].empty())
-    ranks = kernels::gather_values(bootstrap, job, pagerank.ranks());
-  if (bootstrap.rank() == 0) conclude(graph, settings, pagerank.taken_up(), ranks, report);
-  if (parts) write_part(bootstrap, job_options.output_path, owned_lines(job, pagerank.ranks()));
-  if (bootstrap.rank() == 0 && job_options.output_path != "-" && job_options.json_path != "-")
+    ranks = kernels::gather_values(bootstrap, job, outcome.ranks);
+  if (first) conclude(graph, settings, limits, iterations, ranks, report);
+  if (parts)
+    write_part(bootstrap, job_options.output_path, owned_lines(job, outcome.ranks, digits(settings)));
+  if (first && job_options.output_path != "-" && job_options.json_path != "-")
     write_whole("-", report.to_text());
 }
+
 }  // namespace
 
 void add_pagerank(CLI::App& app) {
@@ -244,6 +322,12 @@ void add_pagerank(CLI::App& app) {
     // One message instead of one from each process.
     const auto graph = graph::GraphFile::open(settings->job.graph_path);
     if (!settings->job.output_path.empty()) const graph::VertexNames names(graph);
+    settings->pagerank.weighted = settings->job.weighted;
+    if (settings->job.weighted && !graph.weighted()) {
+      throw Error(
+          fmt::format("{}: --weighted, but the graph has no weights: convert it from a file with weights",
+                      settings->job.graph_path));
+    }
     const int status =
         launch::run(settings->job.launch, [&](launch::Bootstrap& bootstrap) { run(bootstrap, *settings); });
     if (status != 0) throw CLI::RuntimeError(status);

@@ -300,6 +300,8 @@ void Exchange::set_streams(const plan::ExchangePlan& plan) {
     if (ids_travel()) out.ids = plan.slot_ids(s);
     const auto sources = stream.mirrors ? plan.mirrors(stream.peer) : plan.slot_sources(s);
     out.indexes.assign(sources.begin(), sources.end());
+    const auto weights = plan.slot_weights(s);
+    out.weights.assign(weights.begin(), weights.end());
   }
   place_streams();
 }

@@ -55,13 +55,17 @@ struct OutgoingStream {
   /// [slot]: index of the owned vertex whose value is sent. For mirrors (ascending) and with strategy `edge`.
   std::vector<std::uint32_t> indexes;
   std::vector<std::uint32_t> ids;  ///< [slot]: local number at the peer; only if ids are sent
+  std::vector<float> weights;      ///< [slot]: of its edge; only with strategy `edge` and weights
 };
 
-/// What is sent where ids are sent: `id` is the vertex's local number at the receiver.
-struct IdValue {
+/// What is sent where ids are sent: `id` is the vertex's local number at the receiver. Packed, so that it has
+/// 12 bytes where the value has 8.
+template <class Message>
+struct [[gnu::packed]] IdValue {
   std::uint32_t id;
-  float value;
+  Message value;
 };
+static_assert(sizeof(IdValue<float>) == 8 && sizeof(IdValue<double>) == 12);
 
 /// What fills a chunk: the partial sums of a remote tile column, or mirrors.
 struct OutgoingChunk {

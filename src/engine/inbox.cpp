@@ -9,11 +9,12 @@
 
 namespace edgewire::engine {
 
-Inbox::Inbox(Exchange& exchange, std::span<const std::uint32_t> blocks,
-             std::span<const std::uint32_t> indexes, const Codec& codec)
+template <class Message>
+Inbox<Message>::Inbox(Exchange& exchange, std::span<const std::uint32_t> blocks,
+                      std::span<const std::uint32_t> indexes, const Codec& codec)
     : exchange_(exchange),
       codec_(codec),
-      decoded_(exchange.encoding() == plan::Encoding::f32 ? 0 : static_cast<std::size_t>(exchange.size())),
+      decoded_(!plan::is_rounded(exchange.encoding()) ? 0 : static_cast<std::size_t>(exchange.size())),
       blocks_(blocks.begin(), blocks.end()),
       indexes_(indexes),
       sources_(blocks.size() - 1),
@@ -42,7 +43,8 @@ Inbox::Inbox(Exchange& exchange, std::span<const std::uint32_t> blocks,
   }
 }
 
-void Inbox::need(std::size_t block, int peer, const Chunk& chunk) {
+template <class Message>
+void Inbox<Message>::need(std::size_t block, int peer, const Chunk& chunk) {
   auto& needed = needed_[block];
   auto same = std::find_if(needed.begin(), needed.end(),
                            [&](const Needed& n) { return n.peer == peer && n.lane == chunk.lane; });
@@ -50,14 +52,15 @@ void Inbox::need(std::size_t block, int peer, const Chunk& chunk) {
   same->chunks = std::max(same->chunks, chunk.ordinal + 1);
 }
 
-const float* Inbox::mirrors(int peer, std::uint64_t iteration) noexcept {
+template <class Message>
+const Message* Inbox<Message>::mirrors(int peer, std::uint64_t iteration) noexcept {
   const auto p = static_cast<std::size_t>(peer);
   const std::size_t streams = exchange_.incoming().size() / static_cast<std::size_t>(exchange_.size());
   const IncomingStream& stream = exchange_.incoming()[(p + 1) * streams - 1];
   if (!stream.mirrors || stream.targets.empty()) return nullptr;
   const std::byte* inbox =
       exchange_.region().data() + stream.offset + exchange_.parity_shift_from(peer, iteration);
-  if (decoded_.empty()) return reinterpret_cast<const float*>(inbox);
+  if (decoded_.empty()) return reinterpret_cast<const Message*>(inbox);
   auto& [values, state] = decoded_[p];
   std::uint64_t last = 2 * (iteration - 1);
   if (state.compare_exchange_strong(last, 2 * iteration - 1)) {
@@ -70,32 +73,37 @@ const float* Inbox::mirrors(int peer, std::uint64_t iteration) noexcept {
   return values.data();
 }
 
-bool Inbox::arrived(const Needed& needed, std::uint64_t iteration) const noexcept {
+template <class Message>
+bool Inbox<Message>::arrived(const Needed& needed, std::uint64_t iteration) const noexcept {
   const std::uint64_t before = (iteration - 1) * exchange_.chunks_from(needed.peer, needed.lane);
   return exchange_.link().signalled(needed.peer, kFirstLaneKind + static_cast<int>(needed.lane)) >=
          before + needed.chunks;
 }
 
-bool Inbox::ready(std::size_t block, std::uint64_t iteration) const noexcept {
+template <class Message>
+bool Inbox<Message>::ready(std::size_t block, std::uint64_t iteration) const noexcept {
   return std::all_of(needed_[block].begin(), needed_[block].end(),
                      [&](const Needed& needed) { return arrived(needed, iteration); });
 }
 
-int Inbox::awaited(std::size_t block, std::uint64_t iteration) const noexcept {
+template <class Message>
+int Inbox<Message>::awaited(std::size_t block, std::uint64_t iteration) const noexcept {
   for (const Needed& needed : needed_[block]) {
     if (!arrived(needed, iteration)) return needed.peer;
   }
   return awaited_scalars(iteration - 1);
 }
 
-int Inbox::awaited_scalars(std::uint64_t iteration) const noexcept {
+template <class Message>
+int Inbox<Message>::awaited_scalars(std::uint64_t iteration) const noexcept {
   for (int p = 0; p < exchange_.size(); ++p) {
     if (p != exchange_.rank() && exchange_.link().signalled(p, kScalarsKind) < iteration + 1) return p;
   }
   return -1;
 }
 
-void Inbox::add(std::size_t block, std::uint64_t iteration, std::span<double> sums) const noexcept {
+template <class Message>
+void Inbox<Message>::add(std::size_t block, std::uint64_t iteration, std::span<double> sums) const noexcept {
   const std::uint32_t begin = blocks_[block];
   for (const Source& source : sources_[block]) {
     const IncomingStream& stream = exchange_.incoming()[source.stream];
@@ -110,20 +118,21 @@ void Inbox::add(std::size_t block, std::uint64_t iteration, std::span<double> su
       continue;
     }
     if (!exchange_.ids_travel()) {
-      const auto* values = reinterpret_cast<const float*>(inbox);
+      const auto* values = reinterpret_cast<const Message*>(inbox);
       for (std::uint32_t s = source.first_slot; s < source.end_slot; ++s)
         sums[targets[s] - begin] += values[s];
       continue;
     }
-    const auto* pairs = reinterpret_cast<const IdValue*>(inbox);
+    const auto* pairs = reinterpret_cast<const IdValue<Message>*>(inbox);
     if (!add_pairs({pairs + source.first_slot, pairs + source.end_slot}, stream.peer, begin, sums)) return;
   }
 }
 
 /// Values of a vertex follow each other (plan::order_arrivals): four of them at a time have one look-up, and
 /// sums of their own that do not wait for each other.
-bool Inbox::add_pairs(std::span<const IdValue> pairs, int peer, std::uint32_t begin,
-                      std::span<double> sums) const noexcept {
+template <class Message>
+bool Inbox<Message>::add_pairs(std::span<const IdValue<Message>> pairs, int peer, std::uint32_t begin,
+                               std::span<double> sums) const noexcept {
   constexpr std::size_t kAhead = 512;  // 4 KiB: the processor by itself asks for less
   constexpr std::size_t kLookUpAhead = 320;
   const auto looked_up_next = [&](std::size_t s) {
@@ -160,7 +169,8 @@ bool Inbox::add_pairs(std::span<const IdValue> pairs, int peer, std::uint32_t be
   return true;
 }
 
-bool Inbox::scalars(std::uint64_t iteration, const Scalars& mine, Scalars& total) const noexcept {
+template <class Message>
+bool Inbox<Message>::scalars(std::uint64_t iteration, const Scalars& mine, Scalars& total) const noexcept {
   if (awaited_scalars(iteration) >= 0) return false;
   total = {};
   for (int p = 0; p < exchange_.size(); ++p) {
@@ -173,5 +183,8 @@ bool Inbox::scalars(std::uint64_t iteration, const Scalars& mine, Scalars& total
   }
   return true;
 }
+
+template class Inbox<float>;
+template class Inbox<double>;
 
 }  // namespace edgewire::engine

@@ -11,6 +11,8 @@
 
 namespace edgewire::engine {
 
+/// `Message`: a value in memory, float or double.
+template <class Message>
 class Inbox {
  public:
   /// Block b: the owned vertices with indexes [blocks[b], blocks[b + 1]), which are finished together. Blocks
@@ -30,7 +32,7 @@ class Inbox {
   void add(std::size_t block, std::uint64_t iteration, std::span<double> sums) const noexcept;
   /// The mirrors that `peer` has sent in this iteration; null when it sends none. Call it only after ready().
   /// Where values travel in 16 bits, the first worker that calls it decodes them.
-  const float* mirrors(int peer, std::uint64_t iteration) noexcept;
+  const Message* mirrors(int peer, std::uint64_t iteration) noexcept;
   /// Whether the scalars of all peers after `iteration` have arrived. If so, sets `total` to their sum, added
   /// in the order of ranks.
   bool scalars(std::uint64_t iteration, const Scalars& mine, Scalars& total) const noexcept;
@@ -47,13 +49,13 @@ class Inbox {
     std::uint32_t chunks;
   };
   struct Decoded {
-    std::vector<float> values;
+    std::vector<Message> values;
     /// 2 i: iteration i is decoded; 2 i - 1: a worker is decoding it. The decoder's release pairs with the
     /// acquire of the workers that wait.
     std::atomic<std::uint64_t> state{0};
   };
   /// As add(), for pairs of id and value; `begin` is the index of sums[0]. Returns false when an id is wrong.
-  bool add_pairs(std::span<const IdValue> pairs, int peer, std::uint32_t begin,
+  bool add_pairs(std::span<const IdValue<Message>> pairs, int peer, std::uint32_t begin,
                  std::span<double> sums) const noexcept;
   bool arrived(const Needed& needed, std::uint64_t iteration) const noexcept;
 

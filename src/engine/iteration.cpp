@@ -16,10 +16,11 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kScratchBytes = std::size_t{2} << 20;  // less would not get a huge page
 
 /// The state that the workers of a process share.
+template <class Message>
 class Loop {
  public:
   Loop(WorkerPool& pool, Exchange& exchange, std::span<const std::uint32_t> bounds,
-       std::span<const std::uint32_t> indexes, Step& step, const IterationOptions& options)
+       std::span<const std::uint32_t> indexes, Step<Message>& step, const IterationOptions& options)
       : pool_(pool),
         exchange_(exchange),
         bounds_(bounds),
@@ -38,7 +39,7 @@ class Loop {
     for (std::size_t c = 0; c + 1 < bounds.size(); ++c) width_ = std::max(width_, bounds[c + 1] - bounds[c]);
   }
 
-  std::vector<IterationRecord> run() {
+  IterationResult run() {
     if (!outbox_.publish_scalars(mine_, 0)) throw Error(exchange_.health().message());
     exchange_.bootstrap().allgather("");  // all are ready, so that the first iteration measures itself only
     began_ = Clock::now();
@@ -46,8 +47,8 @@ class Loop {
     for (int p = 0; p < exchange_.size(); ++p) frames_to_.push_back(exchange_.link().frame_bytes_to(p));
     pool_.run([this](int worker) { work(worker); });
     if (failed()) throw Error(exchange_.health().message());
-    drain();
-    return std::move(records_);
+    const Scalars totals = drain();
+    return {std::move(records_), totals};
   }
 
  private:
@@ -145,7 +146,7 @@ class Loop {
     poll(turn.worker);
     if (exchange_.size() > 1) {
       // As keep() and take() would: whether a column is kept depends on timing, the result must not.
-      for (double& sum : sums) sum = static_cast<float>(sum);
+      for (double& sum : sums) sum = static_cast<Message>(sum);
     }
     if (ready(column, turn.iteration)) {
       finish(turn, column, sums);
@@ -198,7 +199,7 @@ class Loop {
     tell(turn.worker, Phase::apply, column);
     const std::uint64_t t = turn.iteration;
     for (int p = 0; p < exchange_.size(); ++p) {
-      if (const float* mirrors = inbox_.mirrors(p, t); mirrors != nullptr) {
+      if (const Message* mirrors = inbox_.mirrors(p, t); mirrors != nullptr) {
         step_.add_mirrors(p, mirrors, column, sums);
       }
     }
@@ -291,11 +292,11 @@ class Loop {
     sent_ = counters;
   }
 
-  /// Until all that was queued has left, and all have what they need.
-  void drain() {
+  /// Until all that was queued has left, and all have what they need. Returns the totals of all processes.
+  Scalars drain() {
     const auto done = static_cast<std::uint64_t>(records_.size());
-    exchange_.wait_until([this, done] {
-      Scalars totals;
+    Scalars totals{};
+    exchange_.wait_until([&] {
       for (int lane = 0; lane < exchange_.lanes(); ++lane) {
         for (int p = 0; p < exchange_.size(); ++p) {
           if (p != exchange_.rank() && exchange_.link().completed(lane, p) < exchange_.writes(lane, p))
@@ -305,17 +306,18 @@ class Loop {
       return inbox_.scalars(done, mine_, totals);
     });
     barrier(exchange_.bootstrap(), exchange_.link());
+    return totals;
   }
 
   WorkerPool& pool_;
   Exchange& exchange_;
   std::span<const std::uint32_t> bounds_;
   std::size_t local_columns_;
-  Step& step_;
+  Step<Message>& step_;
   const IterationOptions& options_;
   Observer* const observer_;
-  Outbox outbox_;
-  Inbox inbox_;
+  Outbox<Message> outbox_;
+  Inbox<Message> inbox_;
   std::uint32_t width_ = 0;
   std::vector<Scalars> scalars_;  ///< [local column]
   Scalars mine_;
@@ -330,11 +332,16 @@ class Loop {
 
 }  // namespace
 
-std::vector<IterationRecord> iterate(WorkerPool& pool, Exchange& exchange,
-                                     std::span<const std::uint32_t> column_bounds,
-                                     std::span<const std::uint32_t> indexes, Step& step,
-                                     const IterationOptions& options) {
-  return Loop(pool, exchange, column_bounds, indexes, step, options).run();
+template <class Message>
+IterationResult iterate(WorkerPool& pool, Exchange& exchange, std::span<const std::uint32_t> column_bounds,
+                        std::span<const std::uint32_t> indexes, Step<Message>& step,
+                        const IterationOptions& options) {
+  return Loop<Message>(pool, exchange, column_bounds, indexes, step, options).run();
 }
+
+template IterationResult iterate(WorkerPool&, Exchange&, std::span<const std::uint32_t>,
+                                 std::span<const std::uint32_t>, Step<float>&, const IterationOptions&);
+template IterationResult iterate(WorkerPool&, Exchange&, std::span<const std::uint32_t>,
+                                 std::span<const std::uint32_t>, Step<double>&, const IterationOptions&);
 
 }  // namespace edgewire::engine

@@ -19,32 +19,36 @@ namespace edgewire::engine {
 ///
 /// `sums` are the accumulators of a column: sums[i] belongs to destination i of the column. In a remote
 /// column they become the partial sums that a peer gets.
+///
+/// `Message`, float or double: the type of source values, and of values in slots.
+template <class Message>
 class Step {
  public:
   virtual ~Step() = default;
   /// Sets sums[i] to what the edges of the owned vertices contribute to destination i of the column.
   virtual void compute(int worker, std::size_t column, std::span<double> sums) = 0;
   /// The source value of each owned vertex, by index. Mirrors are copies of these values.
-  virtual std::span<const float> values() const = 0;
+  virtual std::span<const Message> values() const = 0;
   /// An upper bound of all sums and source values. Where values travel in 16 bits, none may be negative.
   virtual double largest_value() const = 0;
   /// Adds to the accumulators of a local column what the mirrors of `peer` contribute. `mirrors`: the source
   /// values that the peer has sent in this iteration.
-  virtual void add_mirrors(int peer, const float* mirrors, std::size_t column, std::span<double> sums) = 0;
+  virtual void add_mirrors(int peer, const Message* mirrors, std::size_t column, std::span<double> sums) = 0;
   /// Computes the new values of the owned vertices from index `first` on. `sums` are complete. `totals`: the
   /// scalars of the last iteration, summed over all processes. Returns what these vertices contribute to the
   /// scalars of this iteration.
   virtual Scalars finish(std::uint32_t first, std::span<const double> sums, const Scalars& totals) = 0;
   /// keep() stores accumulators that are not yet complete; take() returns them. The sums were rounded to
-  /// float before, so nothing is lost. The memory may be reused once finish() was called for the same
+  /// Message before, so nothing is lost. The memory may be reused once finish() was called for the same
   /// vertices.
   virtual void keep(std::uint32_t first, std::span<const double> sums) = 0;
   virtual void take(std::uint32_t first, std::span<double> sums) = 0;
   /// Makes the new values the current ones, when all owned vertices are finished. One worker calls it; the
   /// others wait.
   virtual void advance() = 0;
-  /// Whether the run ends after these totals. Called only if `has_goal` is set.
-  virtual bool reached(const Scalars& totals) const = 0;
+  /// Whether the run ends after these totals. Called once after each iteration if `has_goal` is set. The
+  /// answer must be the same in all processes.
+  virtual bool reached(const Scalars& totals) = 0;
 };
 
 /// How long an iteration took in this process, and what the process sent in it.
@@ -78,12 +82,18 @@ struct IterationOptions {
   std::vector<int> column_nodes;
 };
 
+struct IterationResult {
+  std::vector<IterationRecord> records;
+  Scalars totals{};  ///< over all processes, after the last iteration
+};
+
 /// Runs the iterations on all workers of the pool. `column_bounds`: as given to Exchange::deal_columns(); the
 /// columns of owned vertices come first and are the local ones. `indexes`: [local number] index of an owned
-/// vertex. Collective. Throws Error when the job fails.
-std::vector<IterationRecord> iterate(WorkerPool& pool, Exchange& exchange,
+/// vertex. Collective. Throws Error when the job fails. Defined for Message float and double.
+template <class Message>
+IterationResult iterate(WorkerPool& pool, Exchange& exchange,
                                      std::span<const std::uint32_t> column_bounds,
-                                     std::span<const std::uint32_t> indexes, Step& step,
+                                     std::span<const std::uint32_t> indexes, Step<Message>& step,
                                      const IterationOptions& options);
 
 }  // namespace edgewire::engine

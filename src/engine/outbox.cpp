@@ -15,29 +15,32 @@ constexpr std::size_t kValuesAhead = 128;
 
 }  // namespace
 
-Outbox::Outbox(Exchange& exchange, const Codec& codec)
+template <class Message>
+Outbox<Message>::Outbox(Exchange& exchange, const Codec& codec)
     : exchange_(exchange), codec_(codec), near_(static_cast<std::size_t>(exchange.lanes())) {
   for (int lane = 0; lane < exchange.lanes(); ++lane) sent_.emplace_back(exchange.lane_chunks(lane).size());
-  if (exchange.encoding() == plan::Encoding::f32) return;
+  if (!plan::is_rounded(exchange.encoding())) return;
   for (const auto& stream : exchange.outgoing()) residuals_.emplace_back(stream.slots);
 }
 
 /// value(i) is what goes into slot i of the chunk. `again`: the slots hold what was filled in last time.
+template <class Message>
 template <class Value>
-void Outbox::fill(const OutgoingChunk& chunk, std::size_t values, std::byte* slots, bool again,
-                  const Value& value) noexcept {
+void Outbox<Message>::fill(const OutgoingChunk& chunk, std::size_t values, std::byte* slots, bool again,
+                           const Value& value) noexcept {
   if (!residuals_.empty()) {
     auto* codes = reinterpret_cast<std::uint16_t*>(slots);
     float* residuals = residuals_[chunk.stream].data() + chunk.first_slot;
-    for (std::size_t i = 0; i < values; ++i) codes[i] = codec_.encode(value(i), residuals[i]);
+    for (std::size_t i = 0; i < values; ++i)
+      codes[i] = codec_.encode(static_cast<float>(value(i)), residuals[i]);
     return;
   }
   if (!exchange_.ids_travel()) {
-    auto* floats = reinterpret_cast<float*>(slots);
-    for (std::size_t i = 0; i < values; ++i) floats[i] = value(i);
+    auto* messages = reinterpret_cast<Message*>(slots);
+    for (std::size_t i = 0; i < values; ++i) messages[i] = value(i);
     return;
   }
-  auto* pairs = reinterpret_cast<IdValue*>(slots);
+  auto* pairs = reinterpret_cast<IdValue<Message>*>(slots);
   const std::uint32_t* ids = exchange_.outgoing()[chunk.stream].ids.data() + chunk.first_slot;
   if (again) {
     for (std::size_t i = 0; i < values; ++i) pairs[i].value = value(i);
@@ -51,7 +54,9 @@ void Outbox::fill(const OutgoingChunk& chunk, std::size_t values, std::byte* slo
 
 /// Near memory for a chunk, with the place in a cache line that it has at the peer (`at`). None when the
 /// chunk is too large, or while the link still needs what left from there.
-std::span<std::byte> Outbox::near_memory(int lane, std::size_t at, std::size_t bytes) const noexcept {
+template <class Message>
+std::span<std::byte> Outbox<Message>::near_memory(int lane, std::size_t at,
+                                                  std::size_t bytes) const noexcept {
   const auto memory = exchange_.near_memory(lane);
   const Near& near = near_[static_cast<std::size_t>(lane)];
   if (at % 64 + bytes > memory.size()) return {};
@@ -60,9 +65,10 @@ std::span<std::byte> Outbox::near_memory(int lane, std::size_t at, std::size_t b
 }
 
 /// fill(address, again) writes the values of the chunk where they go.
+template <class Message>
 template <class Fill>
-bool Outbox::send(const OutgoingChunk& chunk, std::size_t values, std::uint64_t iteration,
-                  const Fill& fill) noexcept {
+bool Outbox<Message>::send(const OutgoingChunk& chunk, std::size_t values, std::uint64_t iteration,
+                           const Fill& fill) noexcept {
   const OutgoingStream& stream = exchange_.outgoing()[chunk.stream];
   const int peer = stream.peer;
   const auto lane = static_cast<int>(chunk.chunk.lane);
@@ -94,27 +100,36 @@ bool Outbox::send(const OutgoingChunk& chunk, std::size_t values, std::uint64_t 
   return exchange_.signal(lane, peer, kFirstLaneKind + lane, before + chunk.chunk.ordinal + 1);
 }
 
-bool Outbox::publish(const OutgoingChunk& chunk, std::span<const double> sums,
-                     std::uint64_t iteration) noexcept {
+template <class Message>
+bool Outbox<Message>::publish(const OutgoingChunk& chunk, std::span<const double> sums,
+                              std::uint64_t iteration) noexcept {
   return send(chunk, sums.size(), iteration, [&](std::byte* slots, bool again) {
-    fill(chunk, sums.size(), slots, again, [sums](std::size_t i) { return static_cast<float>(sums[i]); });
+    fill(chunk, sums.size(), slots, again, [sums](std::size_t i) { return static_cast<Message>(sums[i]); });
   });
 }
 
-bool Outbox::publish_values(const OutgoingChunk& chunk, std::span<const float> values,
-                            std::uint64_t iteration) noexcept {
-  const std::uint32_t* indexes = exchange_.outgoing()[chunk.stream].indexes.data() + chunk.first_slot;
+template <class Message>
+bool Outbox<Message>::publish_values(const OutgoingChunk& chunk, std::span<const Message> values,
+                                     std::uint64_t iteration) noexcept {
+  const OutgoingStream& stream = exchange_.outgoing()[chunk.stream];
+  const std::uint32_t* indexes = stream.indexes.data() + chunk.first_slot;
   const std::size_t count = chunk.chunk.end_slot - chunk.first_slot;
+  const auto value = [values, indexes, count](std::size_t i) {
+    __builtin_prefetch(indexes + std::min(i + kAhead, count));
+    __builtin_prefetch(&values[indexes[std::min(i + kValuesAhead, count - 1)]]);
+    return values[indexes[i]];
+  };
   return send(chunk, count, iteration, [&](std::byte* slots, bool again) {
-    fill(chunk, count, slots, again, [values, indexes, count](std::size_t i) {
-      __builtin_prefetch(indexes + std::min(i + kAhead, count));
-      __builtin_prefetch(&values[indexes[std::min(i + kValuesAhead, count - 1)]]);
-      return values[indexes[i]];
+    if (stream.weights.empty()) return fill(chunk, count, slots, again, value);
+    const float* weights = stream.weights.data() + chunk.first_slot;
+    fill(chunk, count, slots, again, [&](std::size_t i) {
+      return static_cast<Message>(static_cast<double>(value(i)) * static_cast<double>(weights[i]));
     });
   });
 }
 
-bool Outbox::publish_scalars(const Scalars& scalars, std::uint64_t iteration) noexcept {
+template <class Message>
+bool Outbox<Message>::publish_scalars(const Scalars& scalars, std::uint64_t iteration) noexcept {
   // Two cells: every peer has taken the scalars before last (it has sent those of the last iteration since).
   const auto memory = exchange_.send_memory();
   const auto cell =
@@ -129,5 +144,8 @@ bool Outbox::publish_scalars(const Scalars& scalars, std::uint64_t iteration) no
   }
   return true;
 }
+
+template class Outbox<float>;
+template class Outbox<double>;
 
 }  // namespace edgewire::engine

@@ -9,16 +9,19 @@
 
 namespace edgewire::engine {
 
+/// `Message`: a value in memory, float or double.
+template <class Message>
 class Outbox {
  public:
   Outbox(Exchange& exchange, const Codec& codec);
 
   /// Writes the partial sums of a chunk's column into the peer's inbox of this iteration, and signals them.
-  /// There is one for each slot; it is rounded to float. Iterations count from 1. Only the chunk's lane may
+  /// There is one for each slot; it is rounded to Message. Iterations count from 1. Only the chunk's lane may
   /// call it, in the order of lane_chunks(). Returns false once the job has failed.
   bool publish(const OutgoingChunk& chunk, std::span<const double> sums, std::uint64_t iteration) noexcept;
-  /// As publish(), for source values, in a stream with indexes. `values`: by index of the owned vertices.
-  bool publish_values(const OutgoingChunk& chunk, std::span<const float> values,
+  /// As publish(), for source values, in a stream with indexes. `values`: by index of the owned vertices. A
+  /// value is multiplied by the weight of the slot's edge, if the stream has weights.
+  bool publish_values(const OutgoingChunk& chunk, std::span<const Message> values,
                       std::uint64_t iteration) noexcept;
   /// Sends this process's scalars after `iteration` to all peers. One worker calls it; the others wait.
   bool publish_scalars(const Scalars& scalars, std::uint64_t iteration) noexcept;

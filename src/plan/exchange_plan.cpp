@@ -73,18 +73,19 @@ Arrivals order_arrivals(const OwnedVertices& owned, std::span<const std::uint32_
 
 ExchangePlan::ExchangePlan(const graph::GraphFile& graph, const Ownership& ownership, int rank,
                            const OwnedVertices& owned, Strategy strategy, int workers,
-                           const ForEach& for_each)
+                           const ForEach& for_each, bool weighted)
     : graph_(graph),
       ownership_(ownership),
       filter_(ownership),
       owned_(owned),
       rank_(static_cast<std::uint32_t>(rank)),
       strategy_(strategy),
+      weighted_(weighted),
       workers_(static_cast<std::size_t>(workers)),
       lists_(strategy == Strategy::worker ? static_cast<std::uint32_t>(workers) : 1),
       first_remote_(owned.count()) {
   if (strategy == Strategy::cover && ownership.processes() > 1) {
-    covers_ = PairCovers(graph, ownership, rank, owned, workers, for_each);
+    covers_ = PairCovers(graph, ownership, rank, owned, workers, for_each, weighted);
     whole_.assign(covers_.size() + 1, Bits(owned.count()));
   }
   for (int p = 0; p < ownership.processes(); ++p) {
@@ -241,16 +242,23 @@ std::vector<std::uint32_t> ExchangePlan::slot_ids(std::size_t stream) const {
   return ids;
 }
 
-void ExchangePlan::read(std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
-                        std::vector<std::uint32_t>& ends) const {
+/// Asks for the rows of the vertices behind `last`: in degree order they lie anywhere in the file.
+void ExchangePlan::fetch(std::uint32_t last) const noexcept {
   const auto offsets = graph_.offsets();
-  const std::uint32_t* const targets = graph_.targets().data();
   const auto ids = owned_.ids();
-  // In degree order the rows of a block lie anywhere in the file.
   const std::uint32_t ahead = std::min(last + kRowBlock, owned_.count());
   for (std::uint32_t i = ahead; i < std::min(ahead + kRowBlock, owned_.count()); ++i)
     __builtin_prefetch(&offsets[ids[i]], 0, 2);
   fetch_rows(graph_, ids.subspan(last, ahead - last));
+}
+
+void ExchangePlan::read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const {
+  fetch(last);
+  if (weighted_) return read_weighted(first, last, rows);
+  auto& [destinations, ends, weights] = rows;
+  const auto offsets = graph_.offsets();
+  const std::uint32_t* const targets = graph_.targets().data();
+  const auto ids = owned_.ids();
   destinations.resize(owned_.edges(first, last) + std::max(OwnerFilter::kSlack, kLookUpAhead));
   ends.clear();
   std::uint32_t* next = destinations.data();
@@ -274,6 +282,32 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, std::vector<std
     number(first, std::span(destinations.data(), next), ends);
   }
   destinations.resize(ends.empty() ? 0 : ends.back());
+}
+
+/// As read(), edge by edge.
+void ExchangePlan::read_weighted(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const {
+  rows.destinations.clear();
+  rows.ends.clear();
+  rows.weights.clear();
+  const auto offsets = graph_.offsets();
+  // An edge whose destination is not below it is computed by the peer, or has a slot of its own.
+  const std::uint64_t limit = !covers_.empty()         ? kNone
+                              : !slot_sources_.empty() ? first_remote_
+                                                       : std::uint64_t{kNone} + 1;
+  for (std::uint32_t i = first; i < last; ++i) {
+    const std::uint32_t v = owned_.ids()[i];
+    const auto list = lists_ == 1 ? 0 : ownership_.place(v).local % lists_;
+    const auto numbers =
+        destination_of_.empty() ? owned_.indexes() : std::span<const std::uint32_t>(destination_of_[list]);
+    const bool moved = !covers_.empty() && whole_.back().test(i);
+    for (std::uint64_t e = offsets[v]; e < offsets[v + std::size_t{1}]; ++e) {
+      const std::uint32_t target = graph_.targets()[e];
+      if (numbers[target] >= limit || (moved && whole_[ownership_.place(target).owner].test(i))) continue;
+      rows.destinations.push_back(numbers[target]);
+      rows.weights.push_back(graph_.weights()[e]);
+    }
+    rows.ends.push_back(static_cast<std::uint32_t>(rows.destinations.size()));
+  }
 }
 
 topology::PageVector<std::uint32_t> ExchangePlan::owned_addresses() const {
@@ -309,15 +343,16 @@ std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::u
   constexpr std::uint32_t kStep = 16;
   const std::uint32_t step = row_blocks(owned_.count()) < 1024 ? 1 : kStep;
   struct Sample {
-    std::vector<std::uint32_t> destinations, ends, counts;
+    EdgeRows rows;
+    std::vector<std::uint32_t> counts;
   };
   std::vector<Sample> samples(workers_);
   for_each_block(for_each, owned_.count(), step,
                  [&](int worker, std::uint64_t, std::uint32_t first, std::uint32_t last) {
                    Sample& sample = samples[static_cast<std::size_t>(worker)];
                    sample.counts.resize(destinations_ / kColumnGranule + 1);
-                   read(first, last, sample.destinations, sample.ends);
-                   for (const auto d : sample.destinations) ++sample.counts[d / kColumnGranule];
+                   read(first, last, sample.rows);
+                   for (const auto d : sample.rows.destinations) ++sample.counts[d / kColumnGranule];
                  });
   std::vector<std::uint64_t> counts(destinations_ / kColumnGranule + 1);
   for (const auto& sample : samples)

@@ -8,6 +8,7 @@
 
 #include "graph/graph_file.h"
 #include "plan/bits.h"
+#include "plan/edge_rows.h"
 #include "plan/owned_vertices.h"
 #include "plan/owner_filter.h"
 #include "plan/ownership.h"
@@ -54,9 +55,11 @@ Arrivals order_arrivals(const OwnedVertices& owned, std::span<const std::uint32_
 class ExchangePlan {
  public:
   /// Reads all edges of owned vertices; twice for strategy `edge`. In a job of several processes it takes 4
-  /// bytes for each vertex of the graph; for strategy `worker`, 4 for each vertex and worker. Throws Error.
+  /// bytes for each vertex of the graph; for strategy `worker`, 4 for each vertex and worker. `weighted`:
+  /// edges take the graph's weights along. Throws Error.
   ExchangePlan(const graph::GraphFile& graph, const Ownership& ownership, int rank,
-               const OwnedVertices& owned, Strategy strategy, int workers, const ForEach& for_each);
+               const OwnedVertices& owned, Strategy strategy, int workers, const ForEach& for_each,
+               bool weighted = false);
 
   std::span<const Stream> streams() const noexcept { return streams_; }
   /// [entry] of a stream of partial sums: local number at the peer, ascending.
@@ -82,6 +85,8 @@ class ExchangePlan {
   std::vector<std::uint32_t> slot_ids(std::size_t stream) const;
   /// [slot]: index of the owned vertex whose value is sent. Only for strategy `edge`.
   std::span<const std::uint32_t> slot_sources(std::size_t stream) const noexcept;
+  /// [slot]: weight of its edge; only for strategy `edge` with weights.
+  std::span<const float> slot_weights(std::size_t stream) const noexcept;
   std::uint32_t sources() const noexcept { return owned_.count(); }
   std::uint64_t edges() const noexcept { return owned_.edges(); }
   /// The number of edges of the owned vertices with indexes [first, last), as OwnedVertices::edges(). With
@@ -90,15 +95,13 @@ class ExchangePlan {
     return owned_.edges(first, last);
   }
   std::uint32_t destinations() const noexcept { return destinations_; }
-  /// Reads the edges of the owned vertices with indexes [first, last), at most kRowBlock of them; `first` is
-  /// a multiple of kRowBlock. Sets `destinations` to the destinations of these edges, vertex by vertex; after
-  /// address_by_column() to their addresses. Sets ends[i] to the number of destinations up to and including
-  /// those of vertex first + i. Leaves out edges that peers compute. For strategy `edge` it also leaves out
-  /// all edges to peers, see slot_sources().
+  /// Sets `rows` to the edges of owned vertices [first, last) that this process computes (`edge`: only those
+  /// to owned vertices, see slot_sources()), in order of their indexes. Destinations are numbers, after
+  /// address_by_column() addresses. At most kRowBlock vertices, starting at a multiple of it.
   static constexpr std::uint32_t kRowBlock = 64;
-  void read(std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
-            std::vector<std::uint32_t>& ends) const;
-  /// Cuts the destinations into columns of at most `width` destinations. No column has edges to two peers, or
+  void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const;
+  bool weighted() const noexcept { return weighted_; }
+  /// Cuts the destinations into columns of at most `width`, so that none holds edges of two peers and none
   /// many more than `edges_per_column` edges (estimated from every sixteenth block of rows). Returns the
   /// bounds, one more than there are columns.
   std::vector<std::uint32_t> cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
@@ -118,6 +121,8 @@ class ExchangePlan {
   void find_entries(const ForEach& for_each);
   void count_slots();
   void find_slot_sources();
+  void fetch(std::uint32_t last) const noexcept;
+  void read_weighted(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const;
   void number(std::uint32_t first, std::span<std::uint32_t> targets,
               std::span<const std::uint32_t> ends) const;
   void number_owned(std::span<std::uint32_t> vertices) const;
@@ -129,6 +134,7 @@ class ExchangePlan {
   const OwnedVertices& owned_;
   std::uint32_t rank_;
   Strategy strategy_;
+  bool weighted_;
   std::size_t workers_;
   std::uint32_t lists_;  ///< streams of partial sums to each peer
   PairCovers covers_;
@@ -143,6 +149,7 @@ class ExchangePlan {
   /// process leaves this empty until address_by_column(), and uses the indexes.
   std::vector<topology::PageVector<std::uint32_t>> destination_of_;
   std::vector<std::uint32_t> slot_sources_;  ///< strategy `edge`: [slot of all streams]
+  std::vector<float> slot_weights_;          ///< likewise, with weights
   std::uint32_t first_remote_;               ///< destination or address
   std::uint32_t destinations_ = 0;
 };

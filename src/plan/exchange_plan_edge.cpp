@@ -35,13 +35,18 @@ std::span<const std::uint32_t> ExchangePlan::slots_of(std::size_t stream) const 
 void ExchangePlan::find_slot_sources() {
   if (destination_of_.empty()) return;
   slot_sources_.resize(destinations_ - owned_.count());
+  if (weighted_) slot_weights_.resize(slot_sources_.size());
   auto next = destination_of_[0];
   const auto offsets = graph_.offsets();
   const auto targets = graph_.targets();
   for (std::uint32_t i = 0; i < owned_.count(); ++i) {
     const std::uint32_t v = owned_.ids()[i];
-    for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e)
-      if (next[targets[e]] >= owned_.count()) slot_sources_[next[targets[e]]++ - owned_.count()] = i;
+    for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
+      if (next[targets[e]] < owned_.count()) continue;
+      const std::uint32_t slot = next[targets[e]]++ - owned_.count();
+      slot_sources_[slot] = i;
+      if (weighted_) slot_weights_[slot] = graph_.weights()[e];
+    }
   }
 }
 
@@ -49,6 +54,12 @@ std::span<const std::uint32_t> ExchangePlan::slot_sources(std::size_t stream) co
   if (slot_sources_.empty()) return {};
   const Stream& s = streams_[stream];
   return std::span(slot_sources_).subspan(s.first_destination - owned_.count(), s.slots);
+}
+
+std::span<const float> ExchangePlan::slot_weights(std::size_t stream) const noexcept {
+  if (slot_weights_.empty()) return {};
+  const Stream& s = streams_[stream];
+  return std::span(slot_weights_).subspan(s.first_destination - owned_.count(), s.slots);
 }
 
 }  // namespace edgewire::plan

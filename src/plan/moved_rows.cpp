@@ -9,15 +9,21 @@
 
 namespace edgewire::plan {
 
-MovedRows::MovedRows(MovedEdges edges, int peer, std::uint32_t mirrors, std::uint32_t destinations)
-    : edges_(std::move(edges)), rows_(mirrors), before_(mirrors / kBlock + std::size_t{2}) {
+MovedRows::MovedRows(MovedEdges edges, int peer, std::uint32_t mirrors, std::uint32_t destinations,
+                     bool weighted)
+    : edges_(std::move(edges)),
+      weighted_(weighted),
+      rows_(mirrors),
+      before_(mirrors / kBlock + std::size_t{2}) {
+  const std::size_t words_an_edge = weighted ? 2 : 1;
   for (auto rest = std::span<const std::uint32_t>(edges_); !rest.empty();) {
     if (rest.size() < 3 || rest[0] >= mirrors || !rows_[rest[0]].empty() || rest[1] == 0 ||
-        rest[1] > rest.size() - 2 || *std::ranges::max_element(rest.subspan(2, rest[1])) >= destinations)
+        rest[1] > (rest.size() - 2) / words_an_edge ||
+        *std::ranges::max_element(rest.subspan(2, rest[1])) >= destinations)
       throw Error(fmt::format("rank {} sent a faulty exchange plan: edges of mirrors", peer));
     rows_[rest[0]] = rest.subspan(2, rest[1]);
     before_[rest[0] / kBlock + 1] += rest[1];
-    rest = rest.subspan(2 + std::size_t{rest[1]});
+    rest = rest.subspan(2 + words_an_edge * rest[1]);
   }
   std::partial_sum(before_.begin(), before_.end(), before_.begin());
 }

@@ -10,7 +10,8 @@
 namespace edgewire::plan {
 
 /// The edges that a peer gets to compute, as it receives them. For each mirror with such edges: its number
-/// among the mirrors, the number of edges, and the local numbers of their destinations.
+/// among the mirrors, the number of edges, the local numbers of their destinations, and their weights (as
+/// bits) if edges have weights.
 using MovedEdges = topology::PageVector<std::uint32_t>;
 
 /// The receiver's view: the edges by mirror.
@@ -19,7 +20,8 @@ class MovedRows {
   static constexpr std::uint32_t kBlock = 64;
   /// `edges` came from `peer`. `mirrors`: how many mirrors the peer has here. `destinations`: number of owned
   /// vertices. Throws Error that names the peer when the edges are wrong.
-  MovedRows(MovedEdges edges, int peer, std::uint32_t mirrors, std::uint32_t destinations);
+  MovedRows(MovedEdges edges, int peer, std::uint32_t mirrors, std::uint32_t destinations, bool weighted);
+  bool weighted() const noexcept { return weighted_; }
   std::uint32_t sources() const noexcept { return static_cast<std::uint32_t>(rows_.size()); }
   /// The number of edges of the mirrors [first, last); first is a multiple of kBlock, last too or sources().
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
@@ -27,9 +29,14 @@ class MovedRows {
   }
   /// Local numbers of the destinations.
   std::span<const std::uint32_t> row(std::uint32_t mirror) const noexcept { return rows_[mirror]; }
+  /// Weights of the row, where edges have weights: floats, one for each destination.
+  const std::uint32_t* weights(std::uint32_t mirror) const noexcept {
+    return rows_[mirror].data() + rows_[mirror].size();
+  }
 
  private:
   MovedEdges edges_;
+  bool weighted_;
   std::vector<std::span<const std::uint32_t>> rows_;
   std::vector<std::uint64_t> before_;  ///< [mirror / kBlock]: number of edges before this block
 };

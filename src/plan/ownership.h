@@ -102,9 +102,9 @@ class Ownership {
   static Ownership hash(std::uint64_t vertices, int processes);
   /// Contiguous ranges with about the same number of out-edges each. `offsets` as GraphFile::offsets().
   static Ownership ranges(std::span<const std::uint64_t> offsets, int processes);
-  /// One owner (0..processes-1) a line for each vertex, as METIS, KaHIP and KaMinPar write. Every process must
-  /// own a vertex. Throws Error with path and line, or with both numbers when there are more or fewer parts
-  /// than processes.
+  /// One owner (0..processes-1) a line for each vertex, as METIS, KaHIP and KaMinPar write. Every process
+  /// must own a vertex. Throws Error with path and line, or with both numbers when there are more or fewer
+  /// parts than processes.
   static Ownership from_file(const std::string& path, std::uint64_t vertices, int processes);
   /// `how`: "hash", "ranges", or the path of a partition file.
   static Ownership create(const std::string& how, std::span<const std::uint64_t> offsets, int processes);

@@ -31,58 +31,24 @@ class RankedSet {
   std::vector<std::uint32_t> before_;  ///< [word]
 };
 
-/// The edges that move: those that must, and of the free ones all of each of the first sources, as long as
-/// they are no more than `free_edges`. The indexes of the sources whose edges all move are added to `whole`;
-/// counts both kinds in the cover.
-MovedEdges pack_moved(const PairEdges& edges, const OwnedVertices& owned, std::uint64_t free_edges,
-                      PairCover& cover, std::vector<std::uint32_t>& whole) {
-  const RankedSet mirrors(owned.count(), cover.mirrors);
-  const Bits summed(edges.destinations, cover.sums);
-  std::size_t most = 0;
-  for (const auto& part : edges.parts)
-    for (const PairRow& row : part) most += row.edges;
-  MovedEdges moved(most + 2 * cover.mirrors.size() + Bits::kSlack);
-  std::uint32_t* next = moved.data();
-  cover.moved_edges = cover.free_edges = 0;
-  for (const auto& part : edges.parts) {
-    for (const PairRow& row : part) {
-      const std::uint32_t index = owned.indexes()[row.source];
-      if (!mirrors.has(index)) continue;
-      std::uint32_t* end = summed.copy_others(row.span(), next + 2);
-      const auto must = static_cast<std::uint64_t>(end - next - 2);
-      const std::uint64_t free = row.edges - must;
-      cover.moved_edges += must;
-      cover.free_edges += free;
-      if (free > 0 && free <= free_edges) {
-        end = std::ranges::copy(row.span(), next + 2).out;
-        free_edges -= free;
-        whole.push_back(index);
-      }
-      if (end == next + 2) continue;
-      next[0] = mirrors.below(index);
-      next[1] = static_cast<std::uint32_t>(end - next - 2);
-      next = end;
-    }
-  }
-  moved.resize(static_cast<std::size_t>(next - moved.data()));
-  return moved;
-}
-
 }  // namespace
 
 PairCovers::PairCovers(const graph::GraphFile& graph, const Ownership& ownership, int rank,
-                       const OwnedVertices& owned, int workers, const ForEach& for_each)
-    : owned_(&owned),
+                       const OwnedVertices& owned, int workers, const ForEach& for_each, bool weighted)
+    : graph_(&graph),
+      ownership_(&ownership),
+      owned_(&owned),
+      rank_(static_cast<std::uint32_t>(rank)),
+      weighted_(weighted),
       rows_(std::make_unique<PairRows>(graph, ownership, rank, owned.edges(), workers, for_each)),
       covers_(static_cast<std::size_t>(ownership.processes())) {
   moved_.resize(covers_.size());
   for_each(covers_.size(), [&](int, std::uint64_t p) {
-    const PairEdges edges = rows_->edges(static_cast<std::uint32_t>(p));
-    covers_[p] = minimum_cover(edges);
+    covers_[p] = minimum_cover(rows_->edges(static_cast<std::uint32_t>(p)));
     for (auto& mirror : covers_[p].mirrors) mirror = owned.indexes()[mirror];
     covers_[p].mirrors = Bits(owned.count(), covers_[p].mirrors).members();
     std::vector<std::uint32_t> none;
-    moved_[p] = pack_moved(edges, owned, 0, covers_[p], none);
+    moved_[p] = pack(static_cast<std::uint32_t>(p), 0, none);
   });
 }
 
@@ -91,12 +57,62 @@ std::vector<MovedEdges> PairCovers::take_moved(std::span<const std::uint64_t> fr
                                                const ForEach& for_each) {
   whole.resize(covers_.size());
   for_each(covers_.size(), [&](int, std::uint64_t p) {
-    if (free_edges[p] == 0) return;
-    moved_[p] =
-        pack_moved(rows_->edges(static_cast<std::uint32_t>(p)), *owned_, free_edges[p], covers_[p], whole[p]);
+    if (free_edges[p] != 0) moved_[p] = pack(static_cast<std::uint32_t>(p), free_edges[p], whole[p]);
   });
   rows_.reset();
   return std::move(moved_);
+}
+
+/// The edges that move: those that must, and of the free ones all of each of the first sources, as long as
+/// they are no more than `free_edges`. The indexes of the sources whose edges all move are added to `whole`;
+/// counts both kinds in the cover.
+MovedEdges PairCovers::pack(std::uint32_t peer, std::uint64_t free_edges, std::vector<std::uint32_t>& whole) {
+  const PairEdges edges = rows_->edges(peer);
+  PairCover& cover = covers_[peer];
+  const RankedSet mirrors(owned_->count(), cover.mirrors);
+  const Bits summed(edges.destinations, cover.sums);
+  std::size_t most = 0;
+  for (const auto& part : edges.parts)
+    for (const PairRow& row : part) most += row.edges;
+  MovedEdges moved((weighted_ ? 2 : 1) * most + 2 * cover.mirrors.size() + Bits::kSlack);
+  std::uint32_t* next = moved.data();
+  cover.moved_edges = cover.free_edges = 0;
+  for (const auto& part : edges.parts) {
+    for (const PairRow& row : part) {
+      const std::uint32_t index = owned_->indexes()[row.source];
+      if (!mirrors.has(index)) continue;
+      std::uint32_t* end = summed.copy_others(row.span(), next + 2);
+      const auto must = static_cast<std::uint64_t>(end - next - 2);
+      const std::uint64_t free = row.edges - must;
+      cover.moved_edges += must;
+      cover.free_edges += free;
+      const bool all = free > 0 && free <= free_edges;
+      if (all) {
+        end = std::ranges::copy(row.span(), next + 2).out;
+        free_edges -= free;
+        whole.push_back(index);
+      }
+      if (end == next + 2) continue;
+      next[0] = mirrors.below(index);
+      next[1] = static_cast<std::uint32_t>(end - next - 2);
+      next = weighted_ ? copy_weights(peer, row.source, all ? nullptr : &summed, end) : end;
+    }
+  }
+  moved.resize(static_cast<std::size_t>(next - moved.data()));
+  return moved;
+}
+
+/// The weights of the edges from a source (local number) to the peer, but for destinations in `left_out`, in
+/// the order of the row, as bits. Returns their end.
+std::uint32_t* PairCovers::copy_weights(std::uint32_t peer, std::uint32_t source, const Bits* left_out,
+                                        std::uint32_t* out) const {
+  const std::uint32_t v = ownership_->vertex(rank_, source);
+  for (std::uint64_t e = graph_->offsets()[v]; e < graph_->offsets()[v + std::size_t{1}]; ++e) {
+    const Place place = ownership_->place(graph_->targets()[e]);
+    if (place.owner != peer || (left_out != nullptr && left_out->test(place.local))) continue;
+    *out++ = std::bit_cast<std::uint32_t>(graph_->weights()[e]);
+  }
+  return out;
 }
 
 }  // namespace edgewire::plan

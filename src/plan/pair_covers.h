@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph/graph_file.h"
+#include "plan/bits.h"
 #include "plan/cover.h"
 #include "plan/moved_rows.h"
 #include "plan/owned_vertices.h"
@@ -22,9 +23,10 @@ class PairCovers {
   /// No covers: for other strategies than `cover`.
   PairCovers() = default;
   /// Until take_moved(), it keeps a copy of the edges that leave the process (see PairRows) and of those that
-  /// must move. While it runs, it also needs the memory of minimum_cover().
+  /// must move. While it runs, it also needs the memory of minimum_cover(). `weighted`: moved edges take
+  /// their weights along. Graph, ownership and owned vertices outlive it.
   PairCovers(const graph::GraphFile& graph, const Ownership& ownership, int rank, const OwnedVertices& owned,
-             int workers, const ForEach& for_each);
+             int workers, const ForEach& for_each, bool weighted = false);
 
   std::size_t size() const noexcept { return covers_.size(); }
   bool empty() const noexcept { return covers_.empty(); }
@@ -38,7 +40,15 @@ class PairCovers {
                                      std::vector<std::vector<std::uint32_t>>& whole, const ForEach& for_each);
 
  private:
+  MovedEdges pack(std::uint32_t peer, std::uint64_t free_edges, std::vector<std::uint32_t>& whole);
+  std::uint32_t* copy_weights(std::uint32_t peer, std::uint32_t source, const Bits* left_out,
+                              std::uint32_t* out) const;
+
+  const graph::GraphFile* graph_ = nullptr;
+  const Ownership* ownership_ = nullptr;
   const OwnedVertices* owned_ = nullptr;
+  std::uint32_t rank_ = 0;
+  bool weighted_ = false;
   std::unique_ptr<PairRows> rows_;
   std::vector<PairCover> covers_;  ///< [peer]
   std::vector<MovedEdges> moved_;  ///< [peer]: the edges that must move

@@ -15,9 +15,10 @@ enum class Strategy { edge, worker, process, slots, cover };
 inline constexpr std::array kStrategies{Strategy::edge, Strategy::worker, Strategy::process, Strategy::slots,
                                         Strategy::cover};
 
-/// How a value is written on the wire.
-enum class Encoding { f32, bf16, f16, u16 };
-inline constexpr std::array kEncodings{Encoding::f32, Encoding::bf16, Encoding::f16, Encoding::u16};
+/// How a value is written on the wire. f64 and f32 are messages as the workers compute them.
+enum class Encoding { f32, f64, bf16, f16, u16 };
+inline constexpr std::array kEncodings{Encoding::f32, Encoding::f64, Encoding::bf16, Encoding::f16,
+                                       Encoding::u16};
 
 std::string_view to_name(Strategy strategy) noexcept;
 std::string_view to_name(Encoding encoding) noexcept;
@@ -25,7 +26,11 @@ std::string_view to_name(Encoding encoding) noexcept;
 Strategy strategy_from(std::string_view name);
 Encoding encoding_from(std::string_view name);
 
-constexpr std::uint64_t value_bytes(Encoding encoding) noexcept { return encoding == Encoding::f32 ? 4 : 2; }
+constexpr std::uint64_t value_bytes(Encoding encoding) noexcept {
+  return encoding == Encoding::f64 ? 8 : encoding == Encoding::f32 ? 4 : 2;
+}
+/// Whether values travel in 16 bits, rounded by engine::Codec.
+constexpr bool is_rounded(Encoding encoding) noexcept { return value_bytes(encoding) == 2; }
 /// Whether a 4-byte vertex id travels with each value. Slots need none: both sides know the order.
 constexpr bool sends_ids(Strategy strategy) noexcept {
   return strategy == Strategy::edge || strategy == Strategy::worker || strategy == Strategy::process;

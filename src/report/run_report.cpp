@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace edgewire::report {
@@ -48,6 +49,7 @@ double RunReport::edges_per_second() const {
 std::string RunReport::to_json() const {
   nlohmann::ordered_json json{{"schema_version", kSchemaVersion},
                               {"kernel", kernel},
+                              {"graph", graph},
                               {"vertices", vertices},
                               {"edges", edges},
                               {"processes", processes},
@@ -57,6 +59,9 @@ std::string RunReport::to_json() const {
                               {"wire", wire},
                               {"ownership", ownership},
                               {"layout", layout}};
+  json["options"] = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : options)
+    std::visit([&, key = name](const auto& one) { json["options"][key] = one; }, value);
   auto& list = json["iterations"] = nlohmann::ordered_json::array();
   for (const auto& one : iterations) {
     list.push_back({{"seconds", one.seconds},
@@ -98,6 +103,11 @@ std::string RunReport::to_json() const {
   limits["wire_bytes"] = bound.wire_bytes;
   limits["seconds_at"] = nlohmann::ordered_json::object();
   for (const auto& [rate, seconds] : bound.seconds_at) limits["seconds_at"][rate] = seconds;
+  for (const auto& one : convergence) {
+    json["change"] = one.change;
+    json["converged"] = one.converged;
+  }
+  json["rounding_bound"] = rounding_bound;
   json["wire_error_bound"] = wire_error_bound;
   if (resumed_from > 0) json["resumed_from"] = resumed_from;
   if (!top.empty()) {
@@ -115,6 +125,7 @@ std::string RunReport::to_json() const {
     json["verify"] = {{"max_relative_error", one.max_relative_error},
                       {"sum_error", one.sum_error},
                       {"limit", one.limit},
+                      {"vertex_limit", one.vertex_limit},
                       {"passed", one.passed}};
   }
   if (!profile_json.empty()) json["profile"] = nlohmann::ordered_json::parse(profile_json);
@@ -170,17 +181,17 @@ std::string RunReport::to_text() const {
                           refused_frames);
     }
   }
+  for (const auto& one : convergence) text += one.text;
   if (wire_error_bound > 0) {
     text += fmt::format("values travelled as {}: in sum the result is within {:.2g} of that of f32\n", wire,
                         wire_error_bound);
   }
   for (const auto& one : verification) {
-    const bool in_sum = wire_error_bound > 0;
     text += fmt::format(
-        "check against a sequential reference: {}, largest relative error {:.2g}{}, in sum {:.2g}{}\n",
-        one.passed ? "passed" : "FAILED", one.max_relative_error,
-        in_sum ? "" : fmt::format(" (limit {:.2g})", one.limit), one.sum_error,
-        in_sum ? fmt::format(" (limit {:.2g})", one.limit) : "");
+        "check against a sequential reference: {}, in sum {:.2g} (limit {:.2g}), largest relative error "
+        "{:.2g}{}\n",
+        one.passed ? "passed" : "FAILED", one.sum_error, one.limit, one.max_relative_error,
+        std::isinf(one.vertex_limit) ? "" : fmt::format(" (limit {:.2g})", one.vertex_limit));
   }
   text += fmt::format("checksum {:016x}\n", checksum);
   if (!top.empty()) text += "highest:\n";

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace edgewire::report {
@@ -37,7 +38,8 @@ struct RunReport {
   struct Verification {
     double max_relative_error = 0;  ///< of any vertex
     double sum_error = 0;           ///< sum of all differences / sum of all values
-    double limit = 0;               ///< of the first, or of the second where values travel in 16 bits
+    double limit = 0;               ///< of sum_error
+    double vertex_limit = 0;        ///< of max_relative_error; infinite where values travel in 16 bits
     bool passed = false;
   };
 
@@ -46,9 +48,17 @@ struct RunReport {
     bool labelled = false;  ///< the name is a label
     double value = 0;
   };
+  /// What a kernel that goes on until its result settles says of that.
+  struct Convergence {
+    double change = 0;       ///< of all values in the last iteration, in sum
+    bool converged = false;  ///< by less than the tolerance that was asked for
+    std::string text;        ///< the same for people: lines
+  };
+  using Option = std::variant<bool, std::int64_t, double, std::string>;
 
-  std::vector<Top> top;            ///< the vertices of highest value, where they were asked for
-  std::uint64_t resumed_from = 0;  ///< iterations that a checkpoint held; 0: the run began anew
+  std::string graph;                                    ///< path
+  std::vector<std::pair<std::string, Option>> options;  ///< the kernel's, as they were asked for
+  std::vector<Convergence> convergence;                 ///< one or none
   std::string kernel, transport, transport_reason, strategy, strategy_reason, wire, ownership, layout,
       layout_reason;
   std::string plan_cache = "none";  ///< "written", "used" or "none"
@@ -75,7 +85,11 @@ struct RunReport {
   std::string sending;  ///< how payload gets to the port (dpdk), or empty
   std::string path;     ///< and from there to the peers, see transport::Transport::path()
   Bound bound;
-  /// Values travelled in 16 bits: most that the result can differ from that of f32, as sum_error. Else 0.
+  std::vector<Top> top;            ///< the vertices of highest value, where they were asked for
+  std::uint64_t resumed_from = 0;  ///< iterations that a checkpoint held; 0: the run began anew
+  /// Most that rounding can change the result, as sum_error: of messages, and of values in 16 bits.
+  double rounding_bound = 0;
+  /// Values travelled in 16 bits: as rounding_bound. Else 0.
   double wire_error_bound = 0;
   std::uint64_t checksum = 0;  ///< equal for equal results, whatever the order of vertices
   std::string profile_json;    ///< section `profile`, or empty

@@ -225,7 +225,8 @@ def test_verify_passes_and_is_in_the_report(edgewire, generated):
     path, _ = generated["kronecker"]
     report = json.loads(edgewire.ok("pagerank", path, "-p", 3, "--verify", "--json", "-"))
     assert report["verify"]["passed"] is True
-    assert 0 <= report["verify"]["max_relative_error"] < report["verify"]["limit"] == 1e-6
+    assert 0 <= report["verify"]["max_relative_error"] < report["verify"]["vertex_limit"] < 1e-5
+    assert report["verify"]["sum_error"] < report["verify"]["limit"] < 1e-5
 
 
 def test_output_replaces_an_older_one_also_behind_a_link(edgewire, generated, tmp_path):

@@ -19,73 +19,83 @@ using plan::Strategy;
 
 constexpr double kModulus = 97;
 
-/// New value = (sum over in-edges + sum over all vertices) modulo 97. Start: id modulo 5.
-class Integers final : public Step {
+/// What moves to a peer with one mirror, see plan::MovedEdges.
+constexpr std::size_t kMovedHeader = 2;
+
+/// New value = (sum over in-edges, times their weights, + sum over all vertices) modulo 97. Start: id
+/// modulo 5.
+template <class Message>
+class Integers final : public Step<Message> {
  public:
   Integers(const plan::OwnedVertices& owned, const plan::ExchangePlan& plan, Exchange& exchange,
            const std::vector<std::uint32_t>& bounds)
       : bounds_(bounds), edges_(bounds.size()), mirrored_(exchange.incoming().size()) {
-    for (const auto v : owned.ids()) values_.push_back(static_cast<float>(v % 5));
+    for (const auto v : owned.ids()) values_.push_back(static_cast<Message>(v % 5));
     next_ = values_;
-    std::vector<std::uint32_t> destinations, ends;
+    plan::EdgeRows rows;
     for (std::uint32_t first = 0; first < owned.count(); first += plan::ExchangePlan::kRowBlock) {
       const std::uint32_t last = std::min(owned.count(), first + plan::ExchangePlan::kRowBlock);
-      destinations.clear();
-      ends.clear();
-      plan.read(first, last, destinations, ends);
-      for (std::size_t i = 0, e = 0; i < ends.size(); ++i)
-        for (; e < ends[i]; ++e)
-          edges_[column_of(destinations[e])].push_back(
-              {destinations[e], first + static_cast<std::uint32_t>(i)});
+      plan.read(first, last, rows);
+      for (std::size_t i = 0, e = 0; i < rows.ends.size(); ++i)
+        for (; e < rows.ends[i]; ++e)
+          edges_[column_of(rows.destinations[e])].push_back({rows.destinations[e],
+                                                             first + static_cast<std::uint32_t>(i),
+                                                             plan.weighted() ? rows.weights[e] : 1});
     }
     for (const auto& stream : exchange.incoming()) {
       if (!stream.mirrors) continue;
       const auto moved = exchange.take_moved(stream.peer);
-      for (std::size_t at = 0; at < moved.size(); at += 2 + moved[at + 1])
-        for (std::uint32_t e = 0; e < moved[at + 1]; ++e)
+      const std::size_t words = plan.weighted() ? 2 : 1;
+      for (std::size_t at = 0; at < moved.size(); at += kMovedHeader + words * moved[at + 1]) {
+        const std::size_t count = moved[at + 1];
+        for (std::size_t e = at + kMovedHeader; e < at + kMovedHeader + count; ++e)
           mirrored_[static_cast<std::size_t>(stream.peer)].push_back(
-              {owned.indexes()[moved[at + 2 + e]], moved[at]});
+              {owned.indexes()[moved[e]], moved[at],
+               plan.weighted() ? std::bit_cast<float>(moved[e + count]) : 1});
+      }
     }
   }
 
   double start() const {
     double sum = 0;
-    for (const float value : values_) sum += value;
+    for (const Message value : values_) sum += static_cast<double>(value);
     return sum;
   }
-  std::span<const float> values() const override { return values_; }
+  std::span<const Message> values() const override { return values_; }
   double largest_value() const override { return 1 << 15; }
   void compute(int, std::size_t column, std::span<double> sums) override {
     std::fill(sums.begin(), sums.end(), 0.0);
-    for (const auto& [destination, source] : edges_[column])
-      sums[destination - bounds_[column]] += values_[source];
+    for (const auto& [destination, source, weight] : edges_[column])
+      sums[destination - bounds_[column]] += static_cast<double>(values_[source] * weight);
   }
-  void add_mirrors(int peer, const float* mirrors, std::size_t column, std::span<double> sums) override {
-    for (const auto& [destination, slot] : mirrored_[static_cast<std::size_t>(peer)])
-      if (column_of(destination) == column) sums[destination - bounds_[column]] += mirrors[slot];
+  void add_mirrors(int peer, const Message* mirrors, std::size_t column, std::span<double> sums) override {
+    for (const auto& [destination, slot, weight] : mirrored_[static_cast<std::size_t>(peer)])
+      if (column_of(destination) == column)
+        sums[destination - bounds_[column]] += static_cast<double>(mirrors[slot] * weight);
   }
   Scalars finish(std::uint32_t first, std::span<const double> sums, const Scalars& totals) override {
     Scalars mine{};
     for (std::size_t i = 0; i < sums.size(); ++i) {
-      next_[first + i] = static_cast<float>(std::fmod(sums[i] + totals[0], kModulus));
-      mine[0] += next_[first + i];
+      next_[first + i] = static_cast<Message>(std::fmod(sums[i] + totals[0], kModulus));
+      mine[0] += static_cast<double>(next_[first + i]);
     }
     return mine;
   }
   void keep(std::uint32_t first, std::span<const double> sums) override {
-    for (std::size_t i = 0; i < sums.size(); ++i) next_[first + i] = static_cast<float>(sums[i]);
+    for (std::size_t i = 0; i < sums.size(); ++i) next_[first + i] = static_cast<Message>(sums[i]);
   }
   void take(std::uint32_t first, std::span<double> sums) override {
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = next_[first + i];
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = static_cast<double>(next_[first + i]);
   }
   void advance() override { values_.swap(next_); }
-  bool reached(const Scalars& totals) const override { return totals[0] == goal; }
+  bool reached(const Scalars& totals) override { return totals[0] == goal; }
 
   double goal = -1;
 
  private:
   struct Edge {
     std::uint32_t destination, source;
+    float weight;
   };
   std::size_t column_of(std::uint32_t destination) const {
     return static_cast<std::size_t>(std::upper_bound(bounds_.begin(), bounds_.end(), destination) -
@@ -95,7 +105,7 @@ class Integers final : public Step {
   std::vector<std::uint32_t> bounds_;
   std::vector<std::vector<Edge>> edges_;     ///< [column]
   std::vector<std::vector<Edge>> mirrored_;  ///< [peer]; source: slot
-  std::vector<float> values_, next_;
+  std::vector<Message> values_, next_;
 };
 
 /// The values after each iteration, [0]: at the start.
@@ -108,7 +118,7 @@ std::vector<std::vector<float>> sequentially(const GraphFile& graph, int iterati
     for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
       total += all.back()[v];
       for (std::uint64_t e = graph.offsets()[v]; e < graph.offsets()[v + 1]; ++e)
-        sums[graph.targets()[e]] += all.back()[v];
+        sums[graph.targets()[e]] += all.back()[v] * (graph.weighted() ? graph.weights()[e] : 1);
     }
     std::vector<float> next;
     for (const double sum : sums) next.push_back(static_cast<float>(std::fmod(sum + total, kModulus)));
@@ -188,6 +198,7 @@ void check_order(const Exchange& exchange, std::span<const std::uint32_t> bounds
   }
 }
 
+template <class Message>
 void run_process(const GraphFile& graph, const Run& run, launch::Bootstrap& bootstrap, const std::string& job,
                  Outcome& outcome, std::atomic<std::uint64_t>& slots) {
   WorkerPool pool({std::vector<topology::WorkerPlace>(static_cast<std::size_t>(run.workers)), true});
@@ -209,7 +220,8 @@ void run_process(const GraphFile& graph, const Run& run, launch::Bootstrap& boot
   const auto link = run.subject.make(settings);
   const auto ownership = plan::Ownership::hash(graph.vertices(), run.processes);
   const plan::OwnedVertices owned(graph, ownership, bootstrap.rank(), plan::Layout::degree, for_each);
-  plan::ExchangePlan plan(graph, ownership, bootstrap.rank(), owned, run.strategy, run.workers, for_each);
+  plan::ExchangePlan plan(graph, ownership, bootstrap.rank(), owned, run.strategy, run.workers, for_each,
+                          graph.weighted());
   // Some of the edges that either process can compute move, too.
   const auto processes = static_cast<std::size_t>(run.processes);
   if (!plan.covers().empty()) plan.move_edges(std::vector<std::uint64_t>(processes, 50), for_each);
@@ -219,7 +231,7 @@ void run_process(const GraphFile& graph, const Run& run, launch::Bootstrap& boot
   exchange.deal_columns(bounds, edges);
   check_order(exchange, bounds, edges);
   for (const auto& stream : exchange.outgoing()) slots += stream.slots;
-  Integers step(owned, plan, exchange, bounds);
+  Integers<Message> step(owned, plan, exchange, bounds);
   step.goal = run.goal;
   IterationOptions options;
   options.iterations = run.iterations;
@@ -227,8 +239,9 @@ void run_process(const GraphFile& graph, const Run& run, launch::Bootstrap& boot
   options.start = {step.start(), 0};
   if (run.orders != nullptr) options.observer = &(*run.orders)[static_cast<std::size_t>(bootstrap.rank())];
   outcome.records[static_cast<std::size_t>(bootstrap.rank())] =
-      iterate(pool, exchange, bounds, owned.indexes(), step, options);
-  for (std::uint32_t i = 0; i < owned.count(); ++i) outcome.values[owned.ids()[i]] = step.values()[i];
+      iterate<Message>(pool, exchange, bounds, owned.indexes(), step, options).records;
+  for (std::uint32_t i = 0; i < owned.count(); ++i)
+    outcome.values[owned.ids()[i]] = static_cast<float>(step.values()[i]);
   bootstrap.finish();
 }
 
@@ -240,18 +253,21 @@ Outcome execute(const GraphFile& graph, const Run& run, const std::string& anoth
   const auto bootstraps = launch::bootstraps(run.processes);
   transport::parallel(run.processes, [&](int p) {
     auto& bootstrap = *bootstraps[static_cast<std::size_t>(p)];
-    run_process(graph, run, bootstrap, p == 1 ? another_job : "the same", outcome, slots);
+    const auto one = run.encoding == plan::Encoding::f64 ? run_process<double> : run_process<float>;
+    one(graph, run, bootstrap, p == 1 ? another_job : "the same", outcome, slots);
   });
   outcome.slots = slots;
   return outcome;
 }
 
-GraphFile random_graph(const graph::TemporaryDirectory& directory, std::uint32_t vertices,
-                       std::size_t edges) {
+GraphFile random_graph(const graph::TemporaryDirectory& directory, std::uint32_t vertices, std::size_t edges,
+                       bool weighted = false) {
   std::mt19937 random(vertices);
   std::vector<graph::Edge> list(edges);
   for (auto& edge : list) edge = {random() % vertices, random() % vertices * (random() % 8) / 8, 0.0F};
-  graph::build(directory / "g.ew", vertices, list, {});
+  if (weighted)
+    for (auto& edge : list) std::get<2>(edge) = static_cast<float>(random() % 4);
+  graph::build(directory / "g.ew", vertices, list, {.weighted = weighted});
   return GraphFile::open(directory / "g.ew");
 }
 
@@ -277,6 +293,27 @@ TEST_CASE("every strategy over every backend gives the sequential result and sen
         }
       }
       CHECK(sent == 6 * outcome.slots * plan::bytes_a_value(strategy, plan::Encoding::f32));
+    }
+  }
+}
+
+TEST_CASE("messages of 8 bytes and weights of edges arrive with every strategy") {
+  const graph::TemporaryDirectory directory;
+  const auto graph = random_graph(directory, 700, 5000, true);
+  const auto expected = sequentially(graph, 6);
+  for (const char* backend : {"shm", "tcp"}) {
+    for (const auto strategy : kStrategies) {
+      for (const auto encoding : {plan::Encoding::f32, plan::Encoding::f64}) {
+        CAPTURE(backend);
+        CAPTURE(plan::to_name(strategy));
+        CAPTURE(plan::to_name(encoding));
+        const auto outcome = execute(graph, {{backend}, strategy, 3, 2, 6, -1, encoding});
+        CHECK(outcome.values == expected.back());
+        CHECK(outcome.records[0].size() == 6);
+        std::uint64_t sent = 0;
+        for (const auto& records : outcome.records) sent += records[5].payload_bytes;
+        CHECK(sent == outcome.slots * plan::bytes_a_value(strategy, encoding));
+      }
     }
   }
 }

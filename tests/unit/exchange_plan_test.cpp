@@ -95,8 +95,9 @@ void check_edges(const GraphFile& graph, const Ownership& ownership, const std::
   std::set<std::uint32_t> used;
   for (std::uint32_t first = 0; first < plan.sources(); first += ExchangePlan::kRowBlock) {
     const std::uint32_t last = std::min(plan.sources(), first + ExchangePlan::kRowBlock);
-    std::vector<std::uint32_t> destinations, ends;
-    plan.read(first, last, destinations, ends);
+    EdgeRows rows;
+    plan.read(first, last, rows);
+    const auto& [destinations, ends, weights] = rows;
     REQUIRE(ends.size() == last - first);
     std::size_t next = 0;
     for (std::uint32_t i = first; i < last; ++i) {
@@ -199,22 +200,22 @@ TEST_CASE("addresses name the column and the place in it") {
       auto sides = make_plans(graph, ownership, strategy, 2, Layout::degree);
       ExchangePlan& plan = *sides[0].plan;
       const auto bounds = plan.cut_columns(100, 300, kOneWorker);
-      std::vector<std::uint32_t> destinations, addresses, ends, same_ends;
+      EdgeRows rows;
       std::vector<std::vector<std::uint32_t>> blocks;
       for (std::uint32_t i = 0; i < plan.sources(); i += ExchangePlan::kRowBlock) {
-        plan.read(i, std::min(i + ExchangePlan::kRowBlock, plan.sources()), destinations, ends);
-        blocks.push_back(destinations);
+        plan.read(i, std::min(i + ExchangePlan::kRowBlock, plan.sources()), rows);
+        blocks.push_back(rows.destinations);
       }
       OwnedVertices& owned = *sides[0].owned;
       const std::vector<std::uint32_t> indexes(owned.indexes().begin(), owned.indexes().end());
       plan.address_by_column(bounds, owned, kOneWorker);
       for (std::uint32_t i = 0; i < plan.sources(); i += ExchangePlan::kRowBlock) {
-        plan.read(i, std::min(i + ExchangePlan::kRowBlock, plan.sources()), addresses, same_ends);
-        for (auto& address : addresses) {
+        plan.read(i, std::min(i + ExchangePlan::kRowBlock, plan.sources()), rows);
+        for (auto& address : rows.destinations) {
           REQUIRE((address >> kOffsetBits) + 1 < bounds.size());
           address = bounds[address >> kOffsetBits] + (address & 0xffff);
         }
-        REQUIRE(addresses == blocks[i / ExchangePlan::kRowBlock]);
+        REQUIRE(rows.destinations == blocks[i / ExchangePlan::kRowBlock]);
       }
       plan.return_indexes(bounds, owned, kOneWorker);
       CHECK(std::equal(indexes.begin(), indexes.end(), owned.indexes().begin(), owned.indexes().end()));
@@ -249,7 +250,7 @@ TEST_CASE("with covers every edge is computed once, by its sender or by the peer
         std::uint64_t edges = 0;
         const MovedRows rows({moved.begin(), moved.end()}, p,
                              static_cast<std::uint32_t>(plan.mirrors(q).size()),
-                             ownership.count(static_cast<std::uint32_t>(q)));
+                             ownership.count(static_cast<std::uint32_t>(q)), false);
         for (std::uint32_t m = 0; m < rows.sources(); ++m) {
           edges += rows.row(m).size();
           for (const auto local : rows.row(m))
@@ -263,10 +264,11 @@ TEST_CASE("with covers every edge is computed once, by its sender or by the peer
         CHECK(edges <= cover.moved_edges + free_edges[static_cast<std::size_t>(q)]);
         if (share == 1) CHECK(edges == cover.moved_edges + cover.free_edges);
       }
-      std::vector<std::uint32_t> destinations, ends;
+      EdgeRows rows;
+      const auto& [destinations, ends, weights] = rows;
       for (std::uint32_t i = 0; i < owned.count(); ++i) {
         if (i % ExchangePlan::kRowBlock == 0)
-          plan.read(i, std::min(i + ExchangePlan::kRowBlock, owned.count()), destinations, ends);
+          plan.read(i, std::min(i + ExchangePlan::kRowBlock, owned.count()), rows);
         const std::size_t row = i % ExchangePlan::kRowBlock;
         for (std::uint32_t e = row == 0 ? 0 : ends[row - 1]; e < ends[row]; ++e) {
           std::uint32_t target = owned.ids()[destinations[e] % owned.count()];
@@ -359,8 +361,10 @@ TEST_CASE("a peer's faulty plan is refused, naming the peer") {
   }
   for (const MovedEdges& edges :
        {MovedEdges{0, 1}, {5, 1, 0}, {0, 0, 0}, {0, 2, 9}, {0, 1, 10}, {0, 1, 1, 0, 1, 1}, {0, 1, 1, 4}}) {
-    CHECK(error_of([&] { MovedRows(edges, 1, 5, 10); }).find("rank 1 sent a faulty") == 0);
+    CHECK(error_of([&] { MovedRows(edges, 1, 5, 10, false); }).find("rank 1 sent a faulty") == 0);
   }
+  const MovedEdges without_weights{0, 2, 1, 2};
+  CHECK(error_of([&] { MovedRows(without_weights, 1, 5, 10, true); }).find("rank 1 sent a faulty") == 0);
   ExchangePlan plan(graph, ownership, 0, owned, Strategy::slots, 1, kOneWorker);
   std::vector<std::uint32_t> positions(plan.streams()[1].entries);
   REQUIRE(positions.size() > 1);

@@ -160,7 +160,7 @@ TEST_CASE("a plan file of something else is refused, saying what differs") {
     return error_of([&] { read(path, "graph 1\nworkers 2\n"); });
   };
   CHECK(contains(with([](auto& h) { h.magic[0] = 'x'; }), "byte 0: not a plan cache"));
-  CHECK(contains(with([](auto& h) { h.version = 3; }), "byte 8: format version 3, but this program has 2"));
+  CHECK(contains(with([](auto& h) { h.version = 4; }), "byte 8: format version 4, but this program has 3"));
   for (const std::uint64_t large : {1ULL << 20, 1ULL << 40, ~0ULL, ~0ULL - 7}) {
     CHECK(contains(with([&](auto& h) { h.key_bytes = large; }), "the header is damaged"));
     CHECK(contains(with([&](auto& h) { h.front_bytes = large; }), "the header is damaged"));
@@ -216,16 +216,16 @@ struct Jobs {
     options.workers = 2;
   }
   /// The ranks, bit by bit.
-  std::vector<std::uint32_t> run() {
+  std::vector<std::uint64_t> run() {
     const auto bootstrap = launch::alone();
     const auto graph = graph::GraphFile::open(path);
     DenseJob job(*bootstrap, graph, options, machine);
     source = job.plan_source();
     note = job.plan_cache_note();
-    PageRank pagerank(job, {});
+    PageRank<float> pagerank(job, {});
     pagerank.run();
-    std::vector<std::uint32_t> bits;
-    for (const float rank : pagerank.ranks()) bits.push_back(std::bit_cast<std::uint32_t>(rank));
+    std::vector<std::uint64_t> bits;
+    for (const double rank : pagerank.ranks()) bits.push_back(std::bit_cast<std::uint64_t>(rank));
     return bits;
   }
 };

@@ -47,7 +47,19 @@ TEST_CASE("the JSON has what the contract names") {
   CHECK(json["bound"]["seconds_at"]["1G"] == 0.25);
   CHECK(json["checksum"] == "0000000000000abc");
   CHECK(!json.contains("verify"));
-  report.verification.push_back({0.5, 1e-6, false});
+  CHECK(!json.contains("change"));
+  report.graph = "g.ew";
+  report.options = {
+      {"iterations", std::int64_t{20}}, {"damping", 0.85}, {"weighted", true}, {"precision", "f64"}};
+  report.convergence.push_back({0.25, true, "changed by a quarter\n"});
+  const auto more = nlohmann::json::parse(report.to_json());
+  CHECK(more["graph"] == "g.ew");
+  CHECK(more["options"] ==
+        nlohmann::json{{"iterations", 20}, {"damping", 0.85}, {"weighted", true}, {"precision", "f64"}});
+  CHECK(more["change"] == 0.25);
+  CHECK(more["converged"] == true);
+  CHECK(report.to_text().find("changed by a quarter\n") != std::string::npos);
+  report.verification.push_back({.max_relative_error = 0.5, .limit = 1e-6, .passed = false});
   CHECK(nlohmann::json::parse(report.to_json())["verify"]["passed"] == false);
   CHECK(report.to_text().find("FAILED") != std::string::npos);
 }

@@ -33,23 +33,35 @@ class Edges {
   std::uint64_t edges_ = 0;
 };
 
+/// A weight of the edge, a different one for duplicates in a row.
+float weight_of(std::uint32_t source, std::uint32_t destination, std::size_t place) {
+  return static_cast<float>((source * 31 + destination * 7 + place) % 17) / 4;
+}
+
 class Reader final : public EdgeReader {
  public:
-  Reader(const Edges& graph, std::span<const std::uint32_t> bounds) : graph_(graph), address_(bounds) {}
+  Reader(const Edges& graph, std::span<const std::uint32_t> bounds, bool weighted = false)
+      : graph_(graph), address_(bounds), weighted_(weighted) {}
+  bool weighted() const override { return weighted_; }
   std::uint32_t sources() const override { return graph_.sources(); }
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
     std::uint64_t sum = 0;
     for (std::uint32_t s = first; s < last; ++s) sum += graph_.row(s).size();
     return sum;
   }
-  void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
-            std::vector<std::uint32_t>& ends) const override {
+  void read(int, std::uint32_t first, std::uint32_t last, edgewire::plan::EdgeRows& rows) const override {
     REQUIRE(first % kRowBlock == 0);
     REQUIRE(last - first <= kRowBlock);
+    auto& [destinations, ends, weights] = rows;
     destinations.clear();
     ends.clear();
+    weights.clear();
     for (std::uint32_t s = first; s < last; ++s) {
       for (const auto destination : graph_.row(s)) destinations.push_back(address_(destination));
+      if (weighted_) {
+        for (std::size_t i = 0; i < graph_.row(s).size(); ++i)
+          weights.push_back(weight_of(s, graph_.row(s)[i], i));
+      }
       ends.push_back(static_cast<std::uint32_t>(destinations.size()));
     }
   }
@@ -57,10 +69,12 @@ class Reader final : public EdgeReader {
  private:
   const Edges& graph_;
   edgewire::plan::ColumnAddresses address_;
+  bool weighted_;
 };
 
-Tiles build(WorkerPool& pool, const Edges& graph, const std::vector<std::uint32_t>& bounds) {
-  return build_tiles(pool, Reader(graph, bounds), bounds);
+Tiles build(WorkerPool& pool, const Edges& graph, const std::vector<std::uint32_t>& bounds,
+            bool weighted = false) {
+  return build_tiles(pool, Reader(graph, bounds, weighted), bounds);
 }
 
 WorkerPool make_pool(int workers) {
@@ -90,7 +104,8 @@ std::vector<std::uint16_t> words_of(const Tiles& tiles, std::size_t column) {
   return words;
 }
 
-std::vector<double> sums_of(const Tiles& tiles, const std::vector<float>& x) {
+template <class Message>
+std::vector<double> sums_of(const Tiles& tiles, const std::vector<Message>& x) {
   std::vector<double> all;
   std::vector<double> sums(kColumnWidth);
   for (std::size_t c = 0; c < tiles.columns(); ++c) {
@@ -102,11 +117,16 @@ std::vector<double> sums_of(const Tiles& tiles, const std::vector<float>& x) {
 }
 
 /// The largest relative difference between the sums of the tiles and plain sums in double.
+template <class Message>
 double error_of(const Tiles& tiles, const Edges& edges, std::uint32_t destinations,
-                const std::vector<float>& x) {
+                const std::vector<Message>& x, bool weighted = false) {
   std::vector<double> expected(destinations);
-  for (std::uint32_t s = 0; s < edges.sources(); ++s)
-    for (const std::uint32_t d : edges.row(s)) expected[d] += static_cast<double>(x[s]);
+  for (std::uint32_t s = 0; s < edges.sources(); ++s) {
+    for (std::size_t i = 0; i < edges.row(s).size(); ++i) {
+      const std::uint32_t d = edges.row(s)[i];
+      expected[d] += static_cast<double>(x[s]) * (weighted ? static_cast<double>(weight_of(s, d, i)) : 1.0);
+    }
+  }
   const std::vector<double> sums = sums_of(tiles, x);
   REQUIRE(sums.size() == destinations);
   double error = 0;
@@ -147,7 +167,15 @@ TEST_CASE("sums agree with plain sums on skewed graphs of odd sizes") {
     WorkerPool pool = make_pool(2);
     const Tiles tiles = build(pool, graph, equal_columns(shape.destinations, shape.width));
     CHECK(tiles.edges() == graph.edges());
-    CHECK(error_of(tiles, graph, shape.destinations, some_values(shape.sources, 7)) < kTolerance);
+    const std::vector<float> x = some_values(shape.sources, 7);
+    CHECK(error_of(tiles, graph, shape.destinations, x) < kTolerance);
+    std::vector<double> wide;  // values that no float holds
+    for (const float value : x) wide.push_back(static_cast<double>(value) / 3);
+    CHECK(error_of(tiles, graph, shape.destinations, wide) < kTolerance);
+    const Tiles weighted = build(pool, graph, equal_columns(shape.destinations, shape.width), true);
+    CHECK(weighted.edges() == graph.edges());
+    CHECK(error_of(weighted, graph, shape.destinations, x, true) < kTolerance);
+    CHECK(error_of(weighted, graph, shape.destinations, wide, true) < kTolerance);
   }
 }
 
@@ -186,7 +214,7 @@ TEST_CASE("no sources, no edges") {
   WorkerPool pool = make_pool(2);
   const Tiles none = build(pool, Edges(0), equal_columns(10, 4));
   CHECK(none.columns() == 3);
-  CHECK(sums_of(none, {}) == std::vector<double>(10, 0.0));
+  CHECK(sums_of(none, std::vector<float>{}) == std::vector<double>(10, 0.0));
   const Tiles empty = build(pool, Edges(100), equal_columns(10, 4));
   CHECK(sums_of(empty, std::vector<float>(100, 1.0F)) == std::vector<double>(10, 0.0));
   CHECK(build(pool, Edges(100), std::vector<std::uint32_t>{0}).columns() == 0);
