@@ -201,9 +201,12 @@ std::string samples_figure(const Profile& profile, std::size_t rank, const std::
   Figure figure(fmt::format("{} of rank {}, {}", title, rank, unit));
   if (samples.at_ns.size() == 1) {  // no curve, and no time axis
     double y = kTop + 12;
-    figure.text(0, y, "The run was so short that there is one sample. Try --sample-interval 0.01.", "start");
+    figure.text(0, y, "Short run: there is one sample. Try --sample-interval 0.01.", "start");
     for (const auto* series : shown)
-      figure.text(0, y += kLine, fmt::format("{}: {:.3g}", series->name, series->values.front()), "start");
+      figure.text(
+          0, y += kLine,
+          fmt::format("{}: {}", series->name, report::tick_text(static_cast<double>(series->values.front()))),
+          "start");
     return figure.html(y + 8);
   }
   figure.y_axis(most, kBottom);

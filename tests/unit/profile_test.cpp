@@ -69,9 +69,10 @@ TEST_CASE("charts of samples: a colour means the same for all ranks, and one sam
   CHECK(figure(1).find("<i class=\"s1\"></i>worker 0") != std::string::npos);
   CHECK(figure(0).find(">1600<") != std::string::npos);
   CHECK(samples_figure(profile, 0, "MB", "Memory").empty());
-  profile.processes[1].samples = {{1'000}, {{"system", "cores", {0.5F}}}};
+  profile.processes[1].samples = {{1'000}, {{"system", "cores", {0.5F}}, {"worker 0", "cores", {1700}}}};
   CHECK(figure(1).find("there is one sample") != std::string::npos);
   CHECK(figure(1).find("system: 0.5") != std::string::npos);
+  CHECK(figure(1).find("worker 0: 1700") != std::string::npos);
   CHECK(figure(1).find("class=\"grid\"") == std::string::npos);
 }
 
