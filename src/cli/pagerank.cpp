@@ -321,7 +321,7 @@ void add_pagerank(CLI::App& app) {
       throw UsageError("-o - and --json -: only one of them can have stdout");
     // One message instead of one from each process.
     const auto graph = graph::GraphFile::open(settings->job.graph_path);
-    if (!settings->job.output_path.empty()) const graph::VertexNames names(graph);
+    if (!settings->job.output_path.empty() || settings->top > 0) const graph::VertexNames names(graph);
     settings->pagerank.weighted = settings->job.weighted;
     if (settings->job.weighted && !graph.weighted()) {
       throw Error(

@@ -57,6 +57,7 @@ def test_a_table_that_is_missing_or_of_another_graph(edgewire, tmp_path):
         assert refused(edgewire(*command)) == "g.ew.labels: byte 0: the table holds the names of another graph, not of g.ew"
     table.unlink()
     assert "g.ew.labels: the file is missing" in refused(edgewire("pagerank", "g.ew", "-o", "r"))
+    assert "g.ew.labels: the file is missing" in refused(edgewire("pagerank", "g.ew", "--top", 2))
     assert sorted(os.listdir(tmp_path)) == ["g.ew", "in.tsv", "other.ew"]
 
 
