@@ -2,12 +2,18 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <memory>
 
 #include "cli/commands.h"
+#include "cli/help.h"
+#include "cli/suggest.h"
 #include "error.h"
 
 int main(int argc, char** argv) {
-  CLI::App app{"Edgewire: a zero-copy, communication-bound graph kernel"};
+  CLI::App app{
+      "PageRank of a graph that is spread over processes, and how close a run comes to what the network "
+      "allows. edgewire COMMAND --help explains a command."};
+  app.formatter(std::make_shared<edgewire::cli::Help>());
   app.set_version_flag("--version", "edgewire " EDGEWIRE_VERSION);
   app.require_subcommand(1);
   edgewire::cli::add_topology(app);
@@ -20,14 +26,17 @@ int main(int argc, char** argv) {
   edgewire::cli::add_compare(app);
   edgewire::cli::add_transports(app);
   edgewire::cli::add_netbench(app);
+  edgewire::cli::add_manual(app);
   try {
+    edgewire::cli::check_names({argv, static_cast<std::size_t>(argc)});
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::RuntimeError& error) {
     return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    std::fprintf(stderr, "edgewire: %s (--help shows what there is)\n", error.what());
+    std::fprintf(stderr, "edgewire: %s%s (--help shows what there is)\n", error.what(),
+                 edgewire::cli::did_you_mean(app, error).c_str());
     return 2;
   } catch (const edgewire::OutputClosed&) {
     return edgewire::kOutputClosedStatus;

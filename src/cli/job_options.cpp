@@ -24,42 +24,52 @@ CLI::Validator between(double least, double most) {
 }
 
 void add_launch_options(CLI::App& command, launch::LaunchOptions& launch) {
-  command.add_option("-p,--processes", launch.processes, "processes to start on this machine")
+  command.option_defaults()->group("Processes");
+  command.add_option("-p,--processes", launch.processes, "start this many processes on this machine")
       ->capture_default_str();
   command.add_flag("--local-hosts", launch.local_hosts,
-                   "each process on a host of its own: a network namespace of this machine (root)");
+                   "give each process a host of its own: a network namespace of this machine (needs root)");
   command
       .add_option_function<std::string>(
           "--rate",
           [&launch](const std::string& text) { launch.link_bits_per_s = plan::line_rate_bits(text); },
-          "line rate of the links of --local-hosts, as 1G; not shaped by default")
+          "shape the links of --local-hosts to this line rate in bit/s, such as 1G; by default they are not "
+          "shaped")
       ->type_name("RATE");
-  command.add_option("--hosts", launch.hosts_file, "host list: line i is address[:port] of rank i");
-  command.add_option("--rank", launch.rank, "this process's line in the host list, from 0");
-  command.add_option("--secret-file", launch.secret_file, "secret shared by the processes of a host list");
-  command.add_option("--port", launch.port, "port of host-list lines that name none")
+  command.add_option("--hosts", launch.hosts_file,
+                     "run on the hosts of this list: line i is address[:port] of rank i");
+  command.add_option("--rank", launch.rank, "this process has this line of the host list, counted from 0");
+  command.add_option("--secret-file", launch.secret_file,
+                     "read the secret that the processes of a host list share from this file");
+  command.add_option("--port", launch.port, "use this TCP port where the host list names none")
       ->check(CLI::Range(1, 65535));
-  command.add_option("--peer-timeout", launch.peer_timeout_s, "seconds after which a silent peer is lost")
+  command
+      .add_option("--peer-timeout", launch.peer_timeout_s,
+                  "give up a process that has been silent for this many seconds")
       ->check(between(0.1, 86400))
       ->capture_default_str();
   command
       .add_option("--start-timeout", launch.start_timeout_s,
-                  "seconds within which all processes of a host list or launcher must have started")
+                  "wait this many seconds for all processes of a host list or launcher to start")
       ->check(between(0.1, 86400))
       ->capture_default_str();
   command
       .add_option("--launcher", launch.launcher,
-                  "auto: join the processes that srun or mpirun started; none: do not")
+                  "auto joins the processes that srun or mpirun started; none does not")
       ->check(CLI::IsMember({"auto", "none"}))
       ->capture_default_str();
   command.add_option(
       "--interface", launch.interface,
-      "of a host list or launcher: the network interface, or network (10.0.0.0/24), to use between hosts; "
-      "of several (a,b) each process of a host takes one that is near its cores");
+      "use this network interface, or network such as 10.0.0.0/24, between hosts; of several (a,b) each "
+      "process of a host takes one near its cores");
 }
 
 void add_transport_option(CLI::App& command, std::string& transport) {
-  command.add_option("--transport", transport, "auto, shm, tcp, verbs or dpdk")
+  command.option_defaults()->group("Transport");
+  command
+      .add_option("--transport", transport,
+                  "send by shared memory (shm), TCP, RDMA (verbs) or Ethernet frames (dpdk); auto takes shm "
+                  "inside a host and the fastest that all hosts have between hosts")
       ->check(CLI::IsMember({"auto", "shm", "tcp", "verbs", "dpdk"}))
       ->capture_default_str();
 }
@@ -67,22 +77,25 @@ void add_transport_option(CLI::App& command, std::string& transport) {
 void add_verbs_options(CLI::App& command, transport::VerbsChoice& verbs) {
   command.add_option(
       "--verbs-device", verbs.device,
-      "RDMA device NAME[:PORT[:GID_INDEX]], or several (a,b) that share the workers' traffic; by "
-      "default the nearest, and RoCE v2");
+      "use this RDMA device, NAME[:PORT[:GID_INDEX]], or several (a,b) that share the workers' traffic; by "
+      "default the nearest one, and RoCE v2");
   command
-      .add_option("--verbs-traffic-class", verbs.traffic_class,
-                  "traffic class of RoCE packets (DSCP times 4), by which switches choose a queue")
+      .add_option(
+          "--verbs-traffic-class", verbs.traffic_class,
+          "mark RoCE packets with this traffic class (DSCP times 4), by which switches choose a queue")
       ->check(CLI::Range(0, 255));
   command
-      .add_option("--verbs-memory", verbs.memory,
-                  "pinned, on-demand (the card pages it in), or auto: on-demand where pinning fails")
+      .add_option(
+          "--verbs-memory", verbs.memory,
+          "pin memory for the card, or let the card page it in (on-demand); auto pins, and pages in where "
+          "pinning fails")
       ->check(CLI::IsMember({"auto", "pinned", "on-demand"}))
       ->capture_default_str();
   command
       .add_option_function<std::string>(
           "--verbs-progress", [&verbs](const std::string& who) { verbs.progress_thread = who == "thread"; },
-          "who takes completions: the workers while they wait (worker), or a thread, on a spare core where "
-          "there is one (thread)")
+          "who takes completions: the workers while they wait, or a thread of its own, on a spare core where "
+          "there is one")
       ->check(CLI::IsMember({"worker", "thread"}))
       ->default_str("worker");
   command.add_flag("!--verbs-no-immediates", verbs.immediates)->group("");  // for tests
@@ -90,17 +103,17 @@ void add_verbs_options(CLI::App& command, transport::VerbsChoice& verbs) {
 
 void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk) {
   command.add_option("--dpdk-port", dpdk.port,
-                     "port of dpdk: PCI address[,mtu=BYTES], or virtual device as net_af_packet0,iface=eth0; "
-                     "several processes of a host take theirs from a list, divided by ;");
+                     "use this port: a PCI address[,mtu=BYTES], or a virtual device such as "
+                     "net_af_packet0,iface=eth0; several processes of a host need a list, divided by ;");
   command.add_option(
       "--dpdk-udp", dpdk.udp,
-      "frames in IPv4 and UDP, which pass routers and are spread over queues, from this address: "
-      "ADDRESS[/PREFIX][@MAC of the gateway] or auto; likewise a list");
-  command.add_option("--dpdk-args", dpdk.args, "more arguments for DPDK's environment (EAL), in one word");
+      "put frames into IPv4 and UDP, so that they pass routers and are spread over queues, from this "
+      "address: ADDRESS[/PREFIX][@MAC of the gateway], auto, or a list");
+  command.add_option("--dpdk-args", dpdk.args, "hand these arguments to DPDK (EAL), all in one word");
   command
       .add_option_function<std::string>(
           "--dpdk-rate", [&dpdk](const std::string& text) { dpdk.bits_per_s = plan::line_rate_bits(text); },
-          "send no faster than this, as 10G; by default as the port's link")
+          "send no faster than this many bit/s, such as 10G; by default as fast as the port's link")
       ->type_name("RATE");
   command.add_option("--dpdk-faults", dpdk.faults)->group("");  // for tests
 }
@@ -148,18 +161,24 @@ void JobOptions::add_to(CLI::App& command) {
   add_launch_options(command, launch);
   command
       .add_option("-w,--workers", workers,
-                  "workers (threads) of each process; by default the cores are shared out")
+                  "start this many workers (threads) in each process; by default one for each core, shared "
+                  "out among the processes of a host")
       ->check(CLI::Range(1, 1024));
   add_transport_option(command, transport);
   add_verbs_options(command, verbs);
   add_dpdk_options(command, dpdk);
-  command.add_option("--strategy", strategy, "what is sent: auto, edge, worker, process, slots or cover")
+  command.option_defaults()->group("What is sent");
+  command
+      .add_option(
+          "--strategy", strategy,
+          "send a value for each edge, for each destination of a worker or of a process (as published "
+          "in 2015, with ids), for each destination without ids (slots), or the fewest that suffice "
+          "(cover); auto takes slots, or cover where sending takes longer than computing")
       ->check(CLI::IsMember({"auto", "edge", "worker", "process", "slots", "cover"}))
       ->capture_default_str();
   command
       .add_option("--compute-rate", compute_rate,
-                  "edges/s of a worker, for what is auto: cover when sending would take longer than "
-                  "computing; measured by default")
+                  "let --strategy auto assume this many edges/s for a worker; measured by default")
       ->check(between(1, 1e15));
   command
       .add_option("--wire", encoding,
@@ -172,36 +191,43 @@ void JobOptions::add_to(CLI::App& command) {
   command.add_flag("--weighted", weighted, "use the weights of the edges; by default all count the same");
   command
       .add_option("--ownership", ownership,
-                  "who owns a vertex: hash, ranges, a partition file, or the best of them: auto or auto,FILE")
+                  "who owns a vertex: hash, ranges, or a partition file with a part for each line; auto and "
+                  "auto,FILE count the bytes of each and take the best")
       ->capture_default_str();
   command
       .add_option("--layout", layout,
-                  "order of a process's vertices: given, degree, or the faster one by a measurement: auto")
+                  "keep a process's vertices in the given order, or put those of high degree first; auto "
+                  "measures and takes the faster one")
       ->check(CLI::IsMember({"auto", "given", "degree"}))
       ->capture_default_str();
   command.add_flag(fmt::format("--plan-cache{{{}}}", kBesideGraph), plan_cache,
-                   "keep the plan in this folder (--plan-cache=DIR), so that the next run with the same "
-                   "options starts at once");
-  command.add_flag("--deterministic", deterministic,
-                   "bit-identical results from run to run: what is auto is chosen as for a 10G link and 1 G "
-                   "edges/s a worker, and degree order, not by measuring");
-  command.add_option("-o,--output", output_path, "write the result as id<TAB>value lines, - for stdout");
-  command.add_flag("--output-parts", output_parts,
-                   "each process writes the vertices that it owns, as OUTPUT.0000-of-0004, where it runs; by "
-                   "default rank 0 writes one file");
-  command.add_option("--json", json_path, "write the run report as JSON, - for stdout");
+                   "keep the plan next to the graph, or in a folder (--plan-cache=DIR), so that the next run "
+                   "with the same options starts at once");
+  command.add_flag(
+      "--deterministic", deterministic,
+      "give bit-identical results from run to run: auto does not measure, but assumes a 10G link, "
+      "1 G edges/s a worker, and degree order");
+  command.option_defaults()->group("Output");
+  command.add_option("-o,--output", output_path,
+                     "write the result to this file as lines of id, tab and value; - is stdout");
+  command.add_flag(
+      "--output-parts", output_parts,
+      "let each process write the vertices that it owns where it runs, as OUTPUT.0000-of-0004; by "
+      "default rank 0 writes one file");
+  command.add_option("--json", json_path, "write the run report to this file as JSON; - is stdout");
+  command.add_flag("--verify", verify,
+                   "check the result against a sequential reference, and exit with 1 when it differs");
+  command.option_defaults()->group("Profile");
   command.add_flag("--profile", profile, "say where the time went, and what limited the run");
-  command.add_option("--profile-page", profile_path, "the same as an HTML page with charts");
-  command.add_option(
-      "--trace", trace_path,
-      "what workers and chunks did, as JSON for trace viewers (Chrome, Perfetto); compressed as .json.gz");
-  command
-      .add_option("--sample-interval", sample_interval_s,
-                  "of a profile: seconds between looks at the machine")
+  command.add_option("--profile-page", profile_path,
+                     "say the same on an HTML page with charts, in this file");
+  command.add_option("--trace", trace_path,
+                     "write what workers and chunks did to this file, as JSON for trace viewers (Chrome, "
+                     "Perfetto); .json.gz "
+                     "is compressed");
+  command.add_option("--sample-interval", sample_interval_s, "look at the machine every so many seconds")
       ->check(between(0.01, 3600))
       ->capture_default_str();
-  command.add_flag("--verify", verify,
-                   "check the result against a sequential reference; exit 1 when it differs");
 }
 
 kernels::DenseOptions JobOptions::dense(launch::Bootstrap& bootstrap) const {

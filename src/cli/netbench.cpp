@@ -70,6 +70,7 @@ void add_netbench(CLI::App& app) {
   add_transport_option(*command, bench.transport);
   add_verbs_options(*command, bench.verbs);
   add_dpdk_options(*command, bench.dpdk);
+  command->option_defaults()->group("Measurement");
   command
       ->add_option("--sizes", bench.sizes,
                    "bytes of a message, as 8,4k,1M (default: all powers of two to 8M)")

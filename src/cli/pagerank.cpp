@@ -286,30 +286,44 @@ void run(launch::Bootstrap& bootstrap, const Settings& settings) {
 
 void add_pagerank(CLI::App& app) {
   auto settings = std::make_shared<Settings>();
-  CLI::App* command = app.add_subcommand("pagerank", "the rank of every vertex by power iteration");
-  settings->job.add_to(*command);
-  command->add_option("--iterations", settings->pagerank.iterations, "at most so many")
+  CLI::App* command = app.add_subcommand("pagerank", "compute the rank of every vertex by power iteration");
+  command->footer(
+      "What PageRank means here: all ranks start at 1/n and always sum to 1. In each iteration a vertex "
+      "gives "
+      "the share --damping of its rank to the targets of its edges, and the rest goes to all vertices "
+      "evenly. "
+      "An edge that occurs several times counts as often as it occurs. A vertex without out-edges gives its "
+      "rank to all vertices evenly. Weights are ignored, unless --weighted shares out in proportion to "
+      "them.");
+  command->option_defaults()->group("Kernel");
+  command->add_option("--iterations", settings->pagerank.iterations, "stop after this many iterations")
       ->check(CLI::Range(0, 1000000))
       ->capture_default_str();
-  command->add_option("--damping", settings->pagerank.damping, "share of rank that follows edges")
+  command->add_option("--damping", settings->pagerank.damping, "let this share of a rank follow the edges")
       ->check(between(0, 1))
       ->capture_default_str();
   command
-      ->add_option("--tolerance", settings->pagerank.tolerance, "stop when the ranks change by less in sum")
+      ->add_option("--tolerance", settings->pagerank.tolerance,
+                   "stop when all changes of an iteration sum to less than this; 0: never")
       ->check(between(0, 1e9))
       ->capture_default_str();
-  command->add_flag("--pagerank-2015", settings->pagerank.form_2015,
-                    "the unnormalised form: start 0, 1 - d + d * sum, dangling mass dropped");
-  command->add_option("--checkpoint", settings->checkpoint,
-                      "folder, seen by all hosts, to write the ranks to, whole or not at all");
-  command->add_option("--every", settings->every, "iterations from one checkpoint to the next")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
-  command->add_option("--resume", settings->resume,
-                      "continue from the checkpoint in this folder, also with another number of processes");
+  command->add_flag(
+      "--pagerank-2015", settings->pagerank.form_2015,
+      "compute the form of 2015 instead: ranks start at 0, a new one is 1 - d + d * sum, and what vertices "
+      "without out-edges have is dropped");
+  settings->job.add_to(*command);
+  command->option_defaults()->group("Output");
   command->add_option("--top", settings->top, "print the K vertices of highest rank, highest first")
       ->type_name("K")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32));
+  command->option_defaults()->group("Checkpoints");
+  command->add_option("--checkpoint", settings->checkpoint,
+                      "keep the ranks in this folder, which all hosts see, whole or not at all");
+  command->add_option("--every", settings->every, "write a checkpoint every so many iterations")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command->add_option("--resume", settings->resume,
+                      "go on from the checkpoint in this folder, also with another number of processes");
   command->callback([settings] {
     if (settings->top > 0 && settings->job.output_path == "-")
       throw UsageError("--top and -o -: only one of them can have stdout");

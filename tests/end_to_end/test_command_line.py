@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -87,3 +88,73 @@ def test_a_run_that_goes_on_says_from_where(edgewire, kronecker, tmp_path):
     assert result.returncode == 2 and result.stdout == ""
     (line,) = result.stderr.splitlines()
     assert f"--iterations 9: the checkpoint in {folder} is from after iteration 10" in line
+
+
+@pytest.mark.parametrize("arguments, meant", [
+    (["pagerank", "g.ew", "--iteratons", 3], "--iterations"), (["pagerank", "g.ew", "--transprot=tcp"], "--transport"),
+    (["pagerank", "g.ew", "--transport", "tpc"], "tcp"), (["pagernak", "g.ew"], "pagerank"), (["generate", "kroneker"], "kronecker"),
+    (["netbench", "--test", "latncy"], "latency"),
+])
+def test_did_you_mean(edgewire, arguments, meant):
+    assert f"; did you mean {meant}? (" in edgewire.refused(*arguments, status=2)
+
+
+@pytest.mark.parametrize("arguments", [["frobnicate"], ["pagerank", "g.ew", "--frobnicate"], ["pagerank", "g.ew", "--transport", "x"], []])
+def test_nothing_is_near(edgewire, arguments):
+    assert "did you mean" not in edgewire.refused(*arguments, status=2)
+
+
+def test_empty_names(edgewire):
+    for words in (["-o", ""], ["--json", ""], ["--output="], ["--resume", ""]):
+        assert "the name is empty" in edgewire.refused("pagerank", "g.ew", *words, status=2)
+
+
+def commands(edgewire, *path):
+    """The names of all commands and the text of their help, as a user finds them."""
+    text = edgewire.ok(*path, "--help")
+    yield path, text
+    for name in re.findall(r"^  ([a-z]+)$", text.partition("Subcommands:\n")[2], re.M):
+        yield from commands(edgewire, *path, name)
+
+
+def options(text):
+    return {name for line in re.findall(r"^  (-.*)$", text, re.M) for name in re.findall(r"(?:^|, )(-[a-z]|--[a-z0-9-]+)", line)}
+
+
+def test_the_help_fits_a_terminal(edgewire):
+    texts = dict(commands(edgewire))
+    assert len(texts) > 12 and {"--transport", "-p", "--top", "-o"} <= options(texts[("pagerank",)])
+    for path, text in texts.items():
+        assert [line for line in text.splitlines() if len(line) > 80 and not line.startswith("  -")] == [], path
+    for said in ("Processes:", "Transport:", "Output:", "Checkpoints:", "sum to 1"):
+        assert said in " ".join(texts[("pagerank",)].split())
+
+
+def test_the_man_page_has_every_option(edgewire, tmp_path):
+    page = edgewire.ok("manual", "man")
+    (tmp_path / "edgewire.1").write_text(page)
+    sections = dict(re.findall(r"^\.SS (.*)\n((?:(?!\.S[SH]).*\n)*)", page, re.M))
+    for path, text in commands(edgewire):
+        if path:
+            for name in options(text) - {"-h", "--help"}:
+                assert name.replace("-", "\\-") in sections[" ".join(path)], (path, name)
+    if shutil.which("man") is None:
+        pytest.skip("no man")
+    shown = subprocess.run(["man", "--warnings", "-l", "-E", "UTF-8", tmp_path / "edgewire.1"], capture_output=True, text=True,
+                           env={**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8"})
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "--transport auto|shm|tcp|verbs|dpdk" in shown.stdout
+
+
+@pytest.mark.parametrize("words, wanted", [
+    (["pager"], ["pagerank"]), (["generate", ""], ["kronecker", "uniform", "grid"]),
+    (["pagerank", "g.ew", "--transport", "v"], ["verbs"]), (["pagerank", "--transport", "=", "d"], ["dpdk"]),
+    (["pagerank", "--iterat"], ["--iterations"]), (["profile", "--", "pagerank", "--iterat"], ["--iterations"]),
+    (["pagerank", "g.e"], []),
+])
+def test_completion(edgewire, tmp_path, words, wanted):
+    script = tmp_path / "edgewire.bash"
+    script.write_text(edgewire.ok("manual", "bash"))
+    shell = subprocess.run(["bash", "-uc", 'source "$0"; shift 0; COMP_WORDS=(edgewire "$@"); COMP_CWORD=$#; _edgewire; echo "${COMPREPLY[@]-}"',
+                            script, *words], capture_output=True, text=True)
+    assert (shell.stderr, shell.stdout.split()) == ("", wanted)

@@ -9,8 +9,10 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "cli/common.h"
+#include "cli/suggest.h"
 #include "error.h"
 
 namespace edgewire::cli {
@@ -65,6 +67,21 @@ TEST_CASE("write_whole keeps the old file when the new one does not fit") {
   std::signal(SIGXFSZ, handler);
   CHECK(contents(file) == "old");
   CHECK(files_in(folder.path) == 1);
+}
+
+TEST_CASE("the nearest name is the one that was begun, or has few typing errors") {
+  const std::vector<std::string> options{"--iterations", "--interface", "--transport",
+                                         "--rank",       "--rate",      "-o"};
+  CHECK(nearest("--iter", options) == "--iterations");
+  CHECK(nearest("--int", options) == "--interface");
+  CHECK(nearest("--iteratoins", options) == "--iterations");
+  CHECK(nearest("--trnasprot", options) == "--transport");
+  CHECK(nearest("--damping", options) == "");
+  CHECK(nearest("", options) == "");
+  const std::vector<std::string> values{"shm", "tcp", "verbs"};
+  CHECK(nearest("tpc", values) == "tcp");
+  CHECK(nearest("verb", values) == "verbs");
+  CHECK(nearest("xyz", values) == "");
 }
 
 }  // namespace

@@ -1,0 +1,93 @@
+#include "cli/help.h"
+
+#include <fmt/core.h>
+
+#include <sstream>
+
+#include "cli/commands.h"
+#include "cli/common.h"
+
+namespace edgewire::cli {
+namespace {
+
+/// The words of `text` in lines of at most 80 columns, `indent` blanks before each. A line break stays.
+std::string wrapped(const std::string& text, std::size_t indent) {
+  constexpr std::size_t kColumns = 80;
+  std::string result, line;
+  const auto end_line = [&] {
+    if (!line.empty()) result += std::string(indent, ' ') + line + "\n";
+    line.clear();
+  };
+  std::istringstream lines(text);
+  for (std::string whole; std::getline(lines, whole);) {
+    std::istringstream words(whole);
+    for (std::string word; words >> word;) {
+      if (!line.empty() && indent + line.size() + 1 + word.size() > kColumns) end_line();
+      line += (line.empty() ? "" : " ") + word;
+    }
+    end_line();
+  }
+  return result;
+}
+
+/// What an option's value is: the choices, a name in capitals, or nothing for a flag.
+std::string value_of(const CLI::Option& option) {
+  if (option.get_type_size() == 0) return {};
+  std::string list;
+  for (const std::string& one : choices(option)) list += (list.empty() ? "" : "|") + one;
+  if (!list.empty()) return list;
+  const std::string name = option.get_type_name();
+  return name.substr(0, name.find_first_of(":[ "));
+}
+
+}  // namespace
+
+std::vector<std::string> choices(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const auto start = type.find('{'), end = type.rfind('}');
+  if (start == type.npos || end == type.npos || end < start) return {};
+  std::vector<std::string> items = CLI::detail::split(type.substr(start + 1, end - start - 1), ',');
+  for (std::string& item : items) item = item.substr(0, item.find("->"));  // a map: "snap->1"
+  return items;
+}
+
+std::string heading(const CLI::Option& option) {
+  if (option.get_positional()) return option.get_name(true, false);
+  std::string text;
+  for (const std::string& name : option.get_snames()) text += (text.empty() ? "-" : ", -") + name;
+  for (const std::string& name : option.get_lnames()) text += (text.empty() ? "--" : ", --") + name;
+  if (const std::string value = value_of(option); !value.empty()) text += " " + value;
+  if (const std::string usual = option.get_default_str(); !usual.empty() && usual != "\"\"")
+    text += fmt::format(" (default {})", usual);
+  if (option.get_required()) text += " (required)";
+  return text;
+}
+
+std::vector<const CLI::App*> visible_commands(const CLI::App& command) {
+  return command.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); });
+}
+
+std::string Help::make_option(const CLI::Option* option, bool /*is_positional*/) const {
+  return "  " + heading(*option) + "\n" + wrapped(option->get_description(), 8);
+}
+
+std::string Help::make_subcommand(const CLI::App* command) const {
+  return "  " + command->get_name() + "\n" + wrapped(command->get_description(), 8);
+}
+
+std::string Help::make_description(const CLI::App* command) const {
+  return wrapped(command->get_description(), 0);
+}
+
+std::string Help::make_footer(const CLI::App* command) const { return wrapped(command->get_footer(), 0); }
+
+void add_manual(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("manual", "the man page (man) or the completion for a shell (bash)");
+  command->group("");  // for the build
+  const auto kind = std::make_shared<std::string>();
+  command->add_option("kind", *kind)->required()->check(CLI::IsMember({"man", "bash"}));
+  command->callback(
+      [kind, &app] { write_whole("-", *kind == "man" ? man_page(app) : bash_completion(app)); });
+}
+
+}  // namespace edgewire::cli

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace edgewire::cli {
+
+/// The candidate that `word` was probably meant to be: the one that it begins, if it is one only, or the one
+/// with the fewest typing errors, if they are few for its length. Empty: none is near.
+std::string nearest(const std::string& word, std::span<const std::string> candidates);
+
+/// "; did you mean --iterations?" for an option, subcommand or value that does not exist, or nothing.
+std::string did_you_mean(const CLI::App& app, const CLI::ParseError& error);
+
+/// Throws UsageError when an option that names a file or folder has an empty name.
+void check_names(std::span<char* const> words);
+
+}  // namespace edgewire::cli
