@@ -30,9 +30,11 @@ struct Settings {
   bool no_weights = false;
   std::string vertices;
   bool labels = false;
+  std::string columns;
 
   graph::ConvertOptions reading(Format input_format) const {
-    return {input_format, !no_weights, output.simple, output.undirected, output.workers, vertices, labels};
+    return {input_format,   !no_weights, output.simple, output.undirected,
+            output.workers, vertices,    labels,        columns};
   }
 };
 
@@ -126,10 +128,11 @@ void add_convert(CLI::App& app) {
       ->check(CLI::IsMember(kWritten))
       ->capture_default_str();
   command
-      ->add_option("--format", settings->format,
-                   "auto (from name and content), snap (edge list: SOURCE TARGET [WEIGHT]), mtx (Matrix "
-                   "Market), metis, "
-                   "dimacs (.gr), el, wel, sg, wsg (GAP), u32pairs (little endian), ew")
+      ->add_option(
+          "--format", settings->format,
+          "auto (from name and content), snap (edge list: SOURCE TARGET [WEIGHT]), csv (table), mtx (Matrix "
+          "Market), metis, "
+          "dimacs (.gr), el, wel, sg, wsg (GAP), u32pairs (little endian), ew")
       ->check(CLI::IsMember(kFormats))
       ->capture_default_str();
   command->add_flag("--no-weights", settings->no_weights, "drop weights");
@@ -139,6 +142,9 @@ void add_convert(CLI::App& app) {
   command->add_flag(
       "--labels", settings->labels,
       "edge lists: ids are names, of any text; OUTPUT.labels keeps them, and results show them");
+  command->add_option(
+      "--columns", settings->columns,
+      "tables (csv): SOURCE,TARGET[,WEIGHT], each the name of a column or its number from 1 on");
   command->callback([settings] {
     const auto start = std::chrono::steady_clock::now();
     const Format format = output_format(*settings, kWritten);

@@ -66,10 +66,12 @@ BuildSummary read(Format format, Input& input, const ConvertOptions& wanted, Out
     skip_byte_order_mark(*lone);
   }
   if (name_of(format).text) skip_byte_order_mark(input);
-  const Conversion conversion = {input, lone ? &*lone : nullptr, output, options, progress};
+  const Conversion conversion = {input, lone ? &*lone : nullptr, output, options, progress, wanted.columns};
   switch (format) {
     case Format::matrix_market:
       return read_matrix_market(conversion);
+    case Format::csv:
+      return read_table(conversion);
     case Format::metis:
       return read_metis(conversion);
     case Format::dimacs:
@@ -92,7 +94,7 @@ BuildSummary read(Format format, Input& input, const ConvertOptions& wanted, Out
 BuildSummary convert(const std::string& input, const std::string& output, const ConvertOptions& options,
                      const Progress& progress) {
   Input file(input);
-  const Format format = choose_format(file, options.format);
+  const Format format = choose_format(file, options.format, !options.columns.empty(), options.labels);
   if (!options.vertices.empty() && format != Format::snap) {
     throw UsageError("--vertices: only edge lists (snap) leave vertices without edges out");
   }

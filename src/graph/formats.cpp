@@ -9,13 +9,15 @@
 #include "error.h"
 #include "graph/edge_lines.h"
 #include "graph/format.h"
+#include "graph/table.h"
 
 namespace edgewire::graph {
 
 namespace {
 
-constexpr std::array<FormatName, 10> kFormats = {{
-    {Format::snap, "snap", "an edge list", ".txt .tsv .csv .edges .e", true},
+constexpr std::array<FormatName, 11> kFormats = {{
+    {Format::snap, "snap", "an edge list", ".txt .edges .e", true},
+    {Format::csv, "csv", "a table", ".csv .tsv", true},
     {Format::matrix_market, "mtx", "Matrix Market", ".mtx", true},
     {Format::metis, "metis", "METIS", ".graph .metis", true},
     {Format::dimacs, "dimacs", "DIMACS", ".gr", true},
@@ -34,6 +36,8 @@ struct Content {
   bool text = false;             ///< neither text nor binary: empty
   bool binary = false;
   std::size_t binary_at = 0;  ///< the first byte that shows it
+  bool table = false;         ///< the first line is a header with source and target
+  bool empty = true;          ///< no line with data
   bool edges = false;         ///< the first line is one of an edge list
 };
 
@@ -99,13 +103,10 @@ std::string_view first_data_line(std::string_view text) {
   return {};
 }
 
-/// A first line whose first two fields are whole numbers, or one that only lacks a valid id.
+/// Whether the first field is a number, followed by a blank or a comma.
 bool looks_like_edges(std::string_view line) {
-  return !line.empty() &&
-         std::all_of(
-             line.begin(),
-             line.begin() + static_cast<std::ptrdiff_t>(std::min(line.find_first_of(" \t,"), line.size())),
-             [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
+  const std::string_view field = line.substr(0, line.find_first_of(" \t,"));
+  return !field.empty() && field.find_first_not_of("0123456789+-.") == field.npos;
 }
 
 Content content_of(std::string_view start) {
@@ -129,8 +130,12 @@ Content content_of(std::string_view start) {
     content.format = Format::matrix_market;
   else if (is_dimacs(text))
     content.format = Format::dimacs;
-  else
-    content.edges = looks_like_edges(first_data_line(text));
+  else {
+    const std::string_view line = first_data_line(text);
+    content.empty = line.empty();
+    content.edges = looks_like_edges(line);
+    content.table = names_edges(line);
+  }
   return content;
 }
 
@@ -203,20 +208,32 @@ std::optional<Format> format_of_name(std::string_view path) {
   return std::nullopt;
 }
 
-Format choose_format(Input& input, Format asked) {
+Format choose_format(Input& input, Format asked, bool columns, bool labels) {
   const Content content = content_of(input.peek());
-  std::optional<Format> format = asked == Format::automatic ? format_of_name(input.path()) : asked;
-  if (format) {
-    check_content(input, content, name_of(*format), asked != Format::automatic);
-    return *format;
+  const std::optional<Format> told = asked == Format::automatic ? format_of_name(input.path()) : asked;
+  if (told) check_content(input, content, name_of(*told), asked != Format::automatic);
+  if (columns && labels) throw UsageError("--columns: ids in tables are numbers; --labels reads edge lists");
+  if (columns) {
+    const Format format = told.value_or(content.format.value_or(Format::csv));
+    const bool named_list = format == Format::snap && asked == Format::automatic;
+    if (format == Format::csv || named_list) return Format::csv;
+    throw UsageError(fmt::format("--columns: {} has no columns to choose; tables have (--format csv)",
+                                 name_of(format).words));
   }
+  if (asked != Format::automatic && !labels) return asked;
+  if (told == Format::snap || told == Format::csv) {
+    if (labels) return Format::snap;
+    return content.edges || content.empty ? Format::snap : Format::csv;
+  }
+  if (told) return *told;
   if (content.format) return *content.format;
-  const std::string_view ending = ending_of(input.path());
   if (input.peek().empty())
     refuse(input, "the file is empty, so its content does not tell its format; use --format");
   if (!content.foreign.empty())
     refuse(input, fmt::format("{} is not supported; {}", content.foreign, readable()));
   if (content.edges) return Format::snap;
+  if (content.table) return Format::csv;
+  const std::string_view ending = ending_of(input.path());
   if (!ending.empty()) refuse(input, fmt::format("{} is not supported; {}", ending, readable()));
   refuse(input, fmt::format("neither name nor content tells its format; {}; else use --format", readable()));
 }

@@ -10,7 +10,7 @@
 
 namespace edgewire::graph {
 
-enum class Format { automatic, snap, matrix_market, metis, dimacs, el, wel, sg, wsg, u32_pairs, ew };
+enum class Format { automatic, snap, csv, matrix_market, metis, dimacs, el, wel, sg, wsg, u32_pairs, ew };
 
 struct FormatName {
   Format format;
@@ -33,6 +33,8 @@ inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 /// The format to read `input` as: `asked`, or for Format::automatic the one that its name and its content
 /// tell. Throws Error, with the file and what would work, when the content contradicts `asked` or the name,
 /// and when the format is unknown or not supported.
-Format choose_format(Input& input, Format asked);
+/// With `columns` (--columns) it is a table, with `labels` (--labels) an edge list where the name says
+/// either.
+Format choose_format(Input& input, Format asked, bool columns, bool labels);
 
 }  // namespace edgewire::graph

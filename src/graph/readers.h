@@ -2,6 +2,8 @@
 // throw Error with path and byte offset.
 #pragma once
 
+#include <string>
+
 #include "graph/builder.h"
 #include "graph/input.h"
 #include "graph/parallel.h"
@@ -14,15 +16,20 @@ struct Conversion {
   OutputFile& output;
   BuildOptions options;  ///< `weighted`: keep weights where the input has them
   const Progress& progress;
+  const std::string&
+      columns;  ///< of read_table: which hold source, target and weight; empty: its header says
 };
 
 /// SNAP and similar edge lists. A third field is the weight if the first edge has one; then every line must.
 /// Ids, those of `vertices` among them (LDBC Graphalytics' .v files), are renumbered densely in ascending
 /// order.
 BuildSummary read_snap(Conversion conversion);
-/// The same with names for ids. The vertices are the names in the order of their bytes; their table is written
-/// beside the output. Memory: each worker keeps the names that it reads.
+/// The same with names for ids. The vertices are the names in the order of their bytes; their table is
+/// written beside the output. Memory: each worker keeps the names that it reads.
 BuildSummary read_labelled(Conversion conversion);
+/// Tables (CSV and the like): a header or none, fields separated by , ; tab | or blanks, quoted or not. Ids
+/// are renumbered as by read_snap.
+BuildSummary read_table(Conversion conversion);
 /// GAP's edge lists, .el and (weighted) .wel: the vertices are 0 to the largest id.
 BuildSummary read_gap_text(Conversion conversion, bool weighted);
 /// GAP's serialized graphs, .sg and (weighted) .wsg: u8 directed, i64 edges, i64 vertices, i64

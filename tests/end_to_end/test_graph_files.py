@@ -1,13 +1,17 @@
 """generate, convert and info, as a user runs them. The file is read back here by an independent reader."""
 
+import bz2
 import functools
 import gzip
+import io
 import json
+import lzma
 import os
 import pathlib
 import resource
 import signal
 import subprocess
+import tarfile
 
 import numpy as np
 import pytest
@@ -103,6 +107,65 @@ def test_edge_list_comes_back_with_its_ids_and_weights(edgewire, real_graph, tmp
         [sources, targets, weights], 1)
     order = np.lexsort(expected.T[::-1])
     assert np.array_equal(found.astype(float), expected[order])
+
+
+EDGES = [(3, 1, 4.0), (1, 7, 0.5), (7, 3, 2.0), (3, 7, 1.0)]
+
+
+def _metis():
+    """The edges above between vertices 1 to 7, each once in a direction, with whole weights."""
+    lines = [[] for _ in range(7)]
+    for number, (source, target) in enumerate([(3, 1), (1, 7), (7, 3)], 1):
+        lines[source - 1] += [target, number]
+        lines[target - 1] += [source, number]
+    return "7 3 1\n" + "".join(" ".join(map(str, line)) + "\n" for line in lines)
+
+
+def _archive(text):
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w:gz") as archive:
+        for name, content in (("g/README", "a text"), ("g/g.mtx", text)):
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content.encode()))
+    return held.getvalue()
+
+
+ROWS = "".join(f"{s},{t},{w}\n" for s, t, w in EDGES)
+ARCS = "".join(f"a {s} {t} {w:g}\n" for s, t, w in EDGES)
+MATRIX = "%%MatrixMarket matrix coordinate real skew-symmetric\n7 7 2\n3 1 4\n7 3 2\n"
+FORMS = {
+    "g.csv": ("src,dst,weight\n" + ROWS, EDGES),
+    "g.txt.xz": (lzma.compress(ROWS.encode()), EDGES),
+    "g.txt.bz2": (bz2.compress(ROWS.encode()), EDGES),
+    "g.gr": (f"c a graph\np sp 7 {len(EDGES)}\n{ARCS}", EDGES),
+    "g.edges": ("".join(f"{s} {t} {{'weight': {w}}}\n" for s, t, w in EDGES), EDGES),
+    "g.graph": (_metis(), [(3, 1, 1), (1, 3, 1), (1, 7, 2), (7, 1, 2), (7, 3, 3), (3, 7, 3)]),
+    "g.tar.gz": (_archive(MATRIX), [(3, 1, 4), (1, 3, -4), (7, 3, 2), (3, 7, -2)]),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_new_form_gives_its_edges(edgewire, tmp_path, name):
+    content, expected = FORMS[name]
+    data = content if isinstance(content, bytes) else content.encode()
+    (tmp_path / name).write_bytes(data)
+    result = edgewire("convert", name, "-o", "g.ew")
+    assert result.returncode == 0, result.stderr
+    assert ("third column" in result.stdout) == name.startswith(("g.txt", "g.edges"))
+    sources, targets, weights, ids = read_ew(tmp_path / "g.ew")
+    assert sorted(zip(ids[sources].tolist(), ids[targets].tolist(), weights.tolist())) == sorted(expected)
+    by_name = (tmp_path / "g.ew").read_bytes()
+    if name != "g.graph":  # its content has no mark
+        piped = f"cat {name} | '{edgewire.func.program}' convert - -o g.ew"
+        assert subprocess.run(piped, shell=True, cwd=tmp_path, check=False, capture_output=True).returncode == 0
+        assert (tmp_path / "g.ew").read_bytes() == by_name
+
+
+def test_metis_is_no_edge_list(refused, tmp_path):
+    (tmp_path / "g.graph").write_text("4 4\n2 3 4\n1 3\n1 2\n1\n")
+    assert "--format metis" in refused("convert", "g.graph", "--format", "snap", "--no-weights", "-o", "g.ew")
+    assert sorted(os.listdir(tmp_path)) == ["g.graph"]
 
 
 def test_generate_kronecker(edgewire, tmp_path):

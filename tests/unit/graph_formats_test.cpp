@@ -1,5 +1,6 @@
 #include "graph/formats.h"
 
+#include "error.h"
 #include "graph_inputs.h"
 
 namespace edgewire::graph {
@@ -163,6 +164,49 @@ TEST_CASE("what editors and NetworkX add to edge lists") {
                                  "\xFF\xFE"
                                  "1\0 \0002\0"s),
                  "UTF-16"));
+}
+
+TEST_CASE("tables with and without a header") {
+  const Converter converter;
+  const std::vector<Edge> edges = {{0, 1, 4}, {1, 2, 0.5}};
+  const std::vector<Edge> bare = without_weights(edges);
+  CHECK(edges_of(converter("g.csv", "src,dst,weight\n0,1,4\n1,2,.5\n")) == edges);
+  CHECK(edges_of(converter("g.tsv", "Source\tTarget\tnote\r\n0\t1\t\r\n1\t2\tx y")) == bare);
+  CHECK(edges_of(converter(
+            "g.csv", "\xEF\xBB\xBF\"weight\" ; \"to\"; \"from\"\n\"4\";\"1\";\"0\"\n0.5;2;1\n")) == edges);
+  CHECK(edges_of(converter("g.txt", "// c\n\nfrom to w\n0 1 4\n# c\n1  2 7\n")) == bare);
+  CHECK(edges_of(converter("noname", "src|dst|weight\n0|1|x\n1|2|\n", {.weights = false})) == bare);
+  CHECK(edges_of(converter("g.csv", "0;1;4\n1;2;.5\n")) == edges);
+  CHECK(edges_of(converter("g.csv", "a,\"b, \"\"c\"\"\",d\n\"x,y\",0,1\n,1,2\n", {.columns = "2,d"})) ==
+        bare);
+  CHECK(edges_of(converter("g.csv", "w,u,v\n4,0,1\n.5,1,2\n", {.columns = "u,V,w"})) == edges);
+  CHECK(edges_of(converter("g.csv", "9,0,1\n9,1,2\n", {.columns = "2,3"})) == bare);
+  CHECK(edges_of(converter("g.txt", "0 1 9 4\n1 2 9 .5\n", {.columns = "1,2,4"})) == edges);
+  CHECK(converter("g.csv", "src,dst\n").vertices() == 0);
+}
+
+TEST_CASE("tables that are wrong are refused") {
+  const Converter converter;
+  const auto error = [&](const std::string& text, const std::string& columns = "") {
+    return converter.error("g.csv", text, {.columns = columns});
+  };
+  CHECK(contains(error("a,b\n1,2\n"), "line 1, byte 0: which columns hold the edges? Say --columns"));
+  CHECK(contains(error("src,from,dst\n1,2,3\n"), "which columns"));
+  CHECK(contains(error("src,dst\n1,2\n3\n"), "line 3, byte 12: 1 fields where the first line has 2"));
+  CHECK(contains(error("src,dst\n1,x\n"), "line 2, byte 10: expected a vertex id"));
+  CHECK(contains(error("src,dst\n1,\n"), "line 2, byte 10: expected a vertex id"));
+  CHECK(contains(error("src,dst\n1,-2\n"), "expected a vertex id"));
+  CHECK(contains(error("src,dst\n1,18446744073709551616\n"), "does not fit 64 bits"));
+  CHECK(contains(error("src,dst,weight\n1,2,nan\n"), "line 2, byte 19: expected a weight"));
+  CHECK(contains(error("src,dst\n1,\"2\n"), "line 2, byte 8: a quoted field does not end"));
+  CHECK(contains(error("src,dst\n1,\"2\"x\n"), "a quoted field does not end"));
+  CHECK(contains(error("a,b\n1,2\n", "a,c"), "line 1, byte 0: --columns: this line has no column c"));
+  CHECK(contains(error("a,b\n1,2\n", "1,3"), "no column 3"));
+  CHECK(contains(error("1;2;3;4\n"), "which columns"));
+  CHECK(contains(error("4 2\n2\n1 3\n2\n", "1,2"), "line 2, byte 4: 1 fields where"));
+  CHECK_THROWS_AS(converter("g.csv", "a,b\n1,2\n", {.columns = "a"}), UsageError);
+  CHECK_THROWS_AS(converter("g.csv", "a,b\n1,2\n", {.columns = "a,a"}), UsageError);
+  CHECK_THROWS_AS(converter("g.mtx", matrix_market(true), {.columns = "1,2"}), UsageError);
 }
 
 TEST_CASE("content tells the format where the name does not, and contradicts a wrong name") {

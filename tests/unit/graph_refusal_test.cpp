@@ -28,8 +28,6 @@ TEST_CASE("bad lines are named by line and byte") {
                  "line 1, byte 2: the vertex id does not fit"));
   CHECK(contains(converter.error("g.txt", "1 99999999999999999999999\n"), "does not fit 64 bits"));
   CHECK(contains(converter.error("g.txt", "1.5 2\n"), "expected a vertex id"));
-  CHECK(contains(converter.error("g.txt", "source,target\n1,2\n"),
-                 "line 1, byte 0: ids are not numbers; use --labels"));
   CHECK(contains(converter.error("g.txt", "1 2 3\n4 5\n"), "line 2, byte 9: the weight is missing"));
   CHECK(contains(converter.error("g.txt", "1 2\n4 5 6\n"),
                  "line 2, byte 4: 3 fields where each edge of this file has 2"));

@@ -1,0 +1,283 @@
+#include "graph/table.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <initializer_list>
+#include <string>
+
+#include "error.h"
+#include "graph/edge_lines.h"
+#include "graph/edge_list.h"
+#include "graph/header_lines.h"
+#include "graph/readers.h"
+
+namespace edgewire::graph {
+
+namespace {
+
+constexpr std::size_t kNone = ~std::size_t{0};
+using Line = std::vector<std::string_view>;
+
+/// Which fields of each line are read.
+struct Columns {
+  std::size_t source = kNone;
+  std::size_t target = kNone;
+  std::size_t weight = kNone;
+  std::size_t fields = 0;
+  char separator = ',';
+};
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r");
+  if (first == text.npos) return text.substr(text.size());  // a place, for messages
+  return text.substr(first, text.find_last_not_of(" \t\r") + 1 - first);
+}
+
+bool same_word(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+/// The one column that is called by one of the words; kNone for none or several.
+std::size_t find_column(const Line& header, std::initializer_list<std::string_view> words) {
+  std::size_t found = kNone;
+  for (std::size_t i = 0; i < header.size(); ++i) {
+    if (std::none_of(words.begin(), words.end(), [&](auto word) { return same_word(word, header[i]); }))
+      continue;
+    if (found != kNone) return kNone;
+    found = i;
+  }
+  return found;
+}
+
+bool is_whole(std::string_view text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+void find_edges(const Line& header, Columns& columns) {
+  columns.source = find_column(header, {"source", "src", "from"});
+  columns.target = find_column(header, {"target", "dst", "dest", "destination", "to"});
+  columns.weight = find_column(header, {"weight"});
+}
+
+/// Reads the rows of a table.
+class TableReader {
+ public:
+  TableReader(Conversion& conversion) : conversion_(conversion), input_(conversion.input) {}
+
+  BuildSummary read() {
+    Piece first;
+    HeaderLines lines(input_, first);
+    std::string_view line;
+    bool third_is_weight = false;
+    while (lines.next(line)) {
+      if (trimmed(line).empty() || is_comment(line.data(), line.data() + line.size())) continue;
+      const bool header = choose_columns(first, line, third_is_weight);
+      if (header) {
+        lines.finish();
+      } else {
+        // The first line is an edge: it stays.
+        const auto skipped = static_cast<std::size_t>(line.data() - first.text.data());
+        const auto before = first.text.substr(0, skipped);
+        first.line += static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n'));
+        first.offset += skipped;
+        first.text.remove_prefix(skipped);
+      }
+      return rows(first, third_is_weight);
+    }
+    throw Error(fmt::format("{}: the table has no header and no rows", input_.path()));
+  }
+
+ private:
+  BuildSummary rows(const Piece& first, bool third_is_weight) {
+    BuildOptions& options = conversion_.options;
+    options.weighted = columns_.weight != kNone;
+    EdgeList list(options.workers);
+    const auto work = [&](int worker, const Piece& piece) {
+      std::vector<std::uint64_t> ids;
+      std::vector<float> weights;
+      take(piece, ids, weights);
+      list.add(worker, ids, weights);
+    };
+    work(0, first);
+    input_.each_piece(
+        options.workers, conversion_.progress, [&](Piece& piece) { return input_.next_lines(piece); }, work);
+    BuildSummary summary =
+        list.build(conversion_.output, EdgeList::Numbering::dense, options, conversion_.progress);
+    summary.third_is_weight = third_is_weight && options.weighted;
+    return summary;
+  }
+
+  void take(const Piece& piece, std::vector<std::uint64_t>& ids, std::vector<float>& weights) const {
+    Line fields;
+    for (std::size_t at = 0; at < piece.text.size();) {
+      const std::size_t end = std::min(piece.text.find('\n', at), piece.text.size());
+      const std::string_view line = piece.text.substr(at, end - at);
+      at = end + 1;
+      if (trimmed(line).empty() || is_comment(line.data(), line.data() + line.size())) continue;
+      split(piece, line, fields);
+      if (fields.size() != columns_.fields) {
+        input_.fail_line(
+            piece, line.data(),
+            fmt::format("{} fields where the first line has {}", fields.size(), columns_.fields));
+      }
+      ids.push_back(id(piece, fields[columns_.source]));
+      ids.push_back(id(piece, fields[columns_.target]));
+      if (columns_.weight != kNone) weights.push_back(weight(piece, fields[columns_.weight]));
+    }
+  }
+
+  std::uint64_t id(const Piece& piece, std::string_view field) const {
+    std::uint64_t value = 0;
+    const char* const end = field.data() + field.size();
+    const auto [after, error] = std::from_chars(field.data(), end, value);
+    if (error == std::errc::result_out_of_range) {
+      input_.fail_line(piece, field.data(), "the vertex id does not fit 64 bits");
+    }
+    if (error != std::errc() || after != end) {
+      input_.fail_line(piece, field.data(), "expected a vertex id (a whole number from 0 on)");
+    }
+    return value;
+  }
+
+  float weight(const Piece& piece, std::string_view field) const {
+    double value = 0;
+    const char* const end = field.data() + field.size();
+    const auto [after, error] = std::from_chars(field.data(), end, value);
+    if (error != std::errc() || after != end || !std::isfinite(static_cast<float>(value))) {
+      input_.fail_line(piece, field.data(),
+                       "expected a weight (a finite 32-bit number); --no-weights reads no weights");
+    }
+    return static_cast<float>(value);
+  }
+
+  void split(const Piece& piece, std::string_view line, Line& fields) const {
+    if (!split_fields(line, columns_.separator, fields)) {
+      input_.fail_line(piece, line.data(), "a quoted field does not end before its separator or line end");
+    }
+  }
+
+  /// Sets columns_ from the first line. Returns whether it is a header.
+  bool choose_columns(const Piece& piece, std::string_view line, bool& third_is_weight) {
+    columns_.separator = separator_of(line);
+    Line first;
+    split(piece, line, first);
+    columns_.fields = first.size();
+    const bool numbers = first.size() >= 2 && is_whole(first[0]) && is_whole(first[1]);
+    bool header = !numbers;
+    if (!conversion_.columns.empty()) {
+      header = named_columns(piece, line, first);
+    } else if (numbers && first.size() <= 3) {
+      columns_.source = 0;
+      columns_.target = 1;
+      if (first.size() == 3) columns_.weight = 2;
+      third_is_weight = first.size() == 3;
+    } else if (!numbers) {
+      find_edges(first, columns_);
+    }
+    if (columns_.source == kNone || columns_.target == kNone) {
+      input_.fail_line(piece, line.data(),
+                       "which columns hold the edges? Say --columns SOURCE,TARGET[,WEIGHT], by "
+                       "name or by number, such as --columns 1,2. Or are ids names? --labels reads those");
+    }
+    if (!conversion_.options.weighted) columns_.weight = kNone;
+    return header;
+  }
+
+  bool named_columns(const Piece& piece, std::string_view line, const Line& first) {
+    Line wanted;
+    split_fields(conversion_.columns, ',', wanted);
+    if (wanted.size() < 2 || wanted.size() > 3) {
+      throw UsageError(
+          fmt::format("--columns: '{}' is not SOURCE,TARGET or SOURCE,TARGET,WEIGHT", conversion_.columns));
+    }
+    std::array<std::size_t, 3> found = {kNone, kNone, kNone};
+    bool by_name = false;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      found[i] = find_column(first, {wanted[i]});
+      if (is_whole(wanted[i])) {
+        std::size_t place = 0;
+        std::from_chars(wanted[i].data(), wanted[i].data() + wanted[i].size(), place);
+        found[i] = place >= 1 && place <= first.size() ? place - 1 : kNone;
+      } else {
+        by_name = true;
+      }
+      if (found[i] == kNone) {
+        input_.fail_line(piece, line.data(), fmt::format("--columns: this line has no column {}", wanted[i]));
+      }
+    }
+    if (found[0] == found[1]) throw UsageError("--columns: source and target are the same column");
+    columns_.source = found[0];
+    columns_.target = found[1];
+    columns_.weight = found[2];
+    return by_name || !is_whole(first[found[0]]) || !is_whole(first[found[1]]);
+  }
+
+  Conversion& conversion_;
+  Input& input_;
+  Columns columns_;
+};
+
+}  // namespace
+
+bool split_fields(std::string_view line, char separator, std::vector<std::string_view>& fields) {
+  fields.clear();
+  // A tab at an end is an empty field.
+  const char* const around = separator == '\t' ? " \r" : " \t\r";
+  line.remove_prefix(std::min(line.find_first_not_of(around), line.size()));
+  line = line.substr(0, line.find_last_not_of(around) + 1);
+  for (;;) {
+    std::size_t end = 0;
+    if (line.starts_with('"')) {
+      end = line.find('"', 1);
+      while (end != line.npos && line.substr(end + 1).starts_with('"')) end = line.find('"', end + 2);
+      if (end == line.npos) return false;
+      fields.push_back(trimmed(line.substr(1, end - 1)));
+      line.remove_prefix(end + 1);
+      const std::size_t blanks = std::min(line.find_first_not_of(around), line.size());
+      if (separator != ' ') line.remove_prefix(blanks);
+      if (!line.empty() && line[0] != separator && (separator != ' ' || line[0] != '\t')) return false;
+      end = 0;
+    } else {
+      end = std::min(separator == ' ' ? line.find_first_of(" \t") : line.find(separator), line.size());
+      fields.push_back(trimmed(line.substr(0, end)));
+    }
+    if (end == line.size()) return true;
+    line.remove_prefix(end + 1);
+    line.remove_prefix(std::min(line.find_first_not_of(around), line.size()));
+  }
+}
+
+char separator_of(std::string_view line) {
+  char best = ' ';
+  std::ptrdiff_t most = 0;
+  for (const char candidate : {'\t', ';', '|', ','}) {
+    bool quoted = false;
+    std::ptrdiff_t count = 0;
+    for (const char c : line) {
+      if (c == '"') quoted = !quoted;
+      if (c == candidate && !quoted) ++count;
+    }
+    if (count > most) best = candidate;
+    most = std::max(most, count);
+  }
+  return best;
+}
+
+bool names_edges(std::string_view line) {
+  Line header;
+  Columns columns;
+  if (!split_fields(line, separator_of(line), header)) return false;
+  find_edges(header, columns);
+  return columns.source != kNone && columns.target != kNone;
+}
+
+BuildSummary read_table(Conversion conversion) { return TableReader(conversion).read(); }
+
+}  // namespace edgewire::graph
