@@ -29,8 +29,8 @@ class GraphReader final : public kernels::EdgeReader {
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
     return graph_.offsets[last] - graph_.offsets[first];
   }
-  void read(int, std::uint32_t first, std::uint32_t last, std::vector<std::uint32_t>& destinations,
-            std::vector<std::uint32_t>& ends) const override {
+  void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
+    auto& [destinations, ends, weights] = rows;
     const auto begin = graph_.offsets[first];
     ends.clear();
     destinations.assign(graph_.targets.data() + begin, graph_.targets.data() + graph_.offsets[last]);
@@ -185,9 +185,11 @@ void sweep(benchmark::State& state, const std::string& name) {
   while (state.KeepRunning()) {
     const auto start = std::chrono::steady_clock::now();
     pool.for_each(tiles.columns(), [&](int worker, std::uint64_t column) {
-      double* const own = sums.as<double>().data() + static_cast<std::size_t>(worker) * kernels::kColumnWidth;
-      kernels::compute_column(tiles, column, x.data(), owned);
-      std::copy_n(owned, tiles.column_width(column), results.as<float>().data() + tiles.column_begin(column));
+      double* const column_sums =
+          sums.as<double>().data() + static_cast<std::size_t>(worker) * kernels::kColumnWidth;
+      kernels::compute_column(tiles, column, x.data(), column_sums);
+      std::copy_n(column_sums, tiles.column_width(column),
+                  results.as<float>().data() + tiles.column_begin(column));
     });
     least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
