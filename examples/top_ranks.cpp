@@ -32,8 +32,7 @@ void run(launch::Bootstrap& bootstrap, const char* path) {
                     [&](std::size_t a, std::size_t b) { return ranks[a] > ranks[b]; });
   for (auto i = best.begin(); i != end; ++i) {
     std::printf("process %d: vertex %llu, rank %.6f\n", bootstrap.rank(),
-                static_cast<unsigned long long>(graph.original_id(job.owned().ids()[*i])),
-                ranks[*i]);
+                static_cast<unsigned long long>(graph.original_id(job.owned().ids()[*i])), ranks[*i]);
   }
 }
 

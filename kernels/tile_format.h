@@ -10,7 +10,8 @@
 namespace edgewire::kernels {
 
 /// A tile consists of
-/// - the number of its strip, its direction (with kWeightsFlag if edges have weights), and the set of its bundle sizes (bit n - 1 is set if there are
+/// - the number of its strip, its direction (with kWeightsFlag if edges have weights), and the set of its
+/// bundle sizes (bit n - 1 is set if there are
 ///   bundles of n others), one word each;
 /// - for each of these sizes, smallest first, the number of bundles (two words, low word first);
 /// - the bundles in the same order: the key, then its others;

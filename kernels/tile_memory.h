@@ -21,8 +21,8 @@ class DealtPairs {
  public:
   explicit DealtPairs(std::uint64_t columns) : next_(columns), chunks_(columns) {}
 
-  /// Adds the edges from `source` of the strip to `addresses` (see plan::ColumnAddresses). `weights`: of these
-  /// edges, if they have any.
+  /// Adds the edges from `source` of the strip to `addresses` (see plan::ColumnAddresses). `weights`: of
+  /// these edges, if they have any.
   void add(std::uint16_t source, std::span<const std::uint32_t> addresses, const float* weights) {
     Pair** const places = next_.data();  // does not move, which the compiler cannot know
     for (const auto address : addresses) {

@@ -91,9 +91,8 @@ struct IterationResult {
 /// columns of owned vertices come first and are the local ones. `indexes`: [local number] index of an owned
 /// vertex. Collective. Throws Error when the job fails. Defined for Message float and double.
 template <class Message>
-IterationResult iterate(WorkerPool& pool, Exchange& exchange,
-                                     std::span<const std::uint32_t> column_bounds,
-                                     std::span<const std::uint32_t> indexes, Step<Message>& step,
-                                     const IterationOptions& options);
+IterationResult iterate(WorkerPool& pool, Exchange& exchange, std::span<const std::uint32_t> column_bounds,
+                        std::span<const std::uint32_t> indexes, Step<Message>& step,
+                        const IterationOptions& options);
 
 }  // namespace edgewire::engine
