@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """Checks the rules of the house that the compiler does not: who may include whom, where the words of vendor libraries
-may stand, and how long a file may be. Prints `ok NAME` or `not ok NAME: why` for each rule and `# note` lines."""
+may stand, how long a file may be, and that no merge left its marks. Prints `ok NAME` or `not ok NAME: why` for each rule and `# note` lines."""
 
 import pathlib
 import re
@@ -79,7 +79,8 @@ def check(files):
     built = (ROOT / "tests/unit/meson.build").read_text()
     unbuilt = [f"{name} is not in tests/unit/meson.build" for name in files
                if re.match("tests/unit/.*_test.cpp$", name) and name.split("/")[-1] not in built]
-    return {"who includes whom": includes, "vendor headers stay home": vendors, "no long files": long_files,
+    marked = subprocess.run(["git", "grep", "-nE", "^(<<<<<<<|>>>>>>>) "], cwd=ROOT, capture_output=True, text=True)
+    return {"no merge conflict is left": marked.stdout.splitlines(), "who includes whom": includes, "vendor headers stay home": vendors, "no long files": long_files,
             "every unit test is built": unbuilt}, notes
 
 

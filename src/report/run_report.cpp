@@ -177,7 +177,7 @@ std::string RunReport::to_text() const {
           losses.corrupt_frames, losses.missed_frames);
     }
     if (refused_connections + refused_frames > 0) {
-      text += fmt::format("turned away: {} foreign connections, {} faulty frames\n", refused_connections,
+      text += fmt::format("refused: {} foreign connections, {} faulty frames\n", refused_connections,
                           refused_frames);
     }
   }
