@@ -29,8 +29,6 @@ std::uint64_t host_id() {
   return std::hash<std::string>{}(id);
 }
 
-double seconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
-
 std::uint64_t work_ns(const PhaseTimes& times) {
   return std::accumulate(times.begin(), times.end(), std::uint64_t{0}) -
          times[static_cast<std::size_t>(Phase::wait)];

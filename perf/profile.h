@@ -15,6 +15,8 @@
 
 namespace edgewire::perf {
 
+inline double seconds(std::uint64_t ns) noexcept { return static_cast<double>(ns) * 1e-9; }
+
 /// What is known of a process beside its times. Seconds and bytes are those of an iteration.
 struct ProcessFacts {
   std::uint64_t host = 0;  ///< equal on one running system

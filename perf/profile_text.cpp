@@ -16,8 +16,6 @@ namespace {
 
 constexpr int kSchemaVersion = 1;
 
-double seconds(std::uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
-
 Counts of_workers(const ProcessProfile& process, std::size_t phase) {
   Counts sum;
   for (const auto& worker : process.workers) sum += worker.counts[phase];

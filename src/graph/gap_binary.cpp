@@ -8,14 +8,13 @@
 #include "error.h"
 #include "graph/available_memory.h"
 #include "graph/format.h"
+#include "graph/gap_format.h"
 #include "graph/random.h"
 #include "graph/readers.h"
 
 namespace edgewire::graph {
 
 namespace {
-
-constexpr std::uint64_t kHeaderBytes = 17;
 
 struct GapHeader {
   bool directed = false;
@@ -24,7 +23,7 @@ struct GapHeader {
   std::uint64_t record_bytes = 4;  ///< of a neighbour
 
   std::uint64_t offsets_bytes() const { return (vertices + 1) * 8; }
-  std::uint64_t targets_at() const { return kHeaderBytes + offsets_bytes(); }
+  std::uint64_t targets_at() const { return kGapHeaderBytes + offsets_bytes(); }
   std::uint64_t targets_end() const { return targets_at() + edges * record_bytes; }
   std::uint64_t file_end() const {
     return directed ? targets_end() + offsets_bytes() + edges * record_bytes : targets_end();
@@ -64,9 +63,9 @@ std::vector<std::uint64_t> read_offsets(Input& input, const GapHeader& header) {
   }
   const auto wrong = std::is_sorted_until(offsets.begin(), offsets.end());
   if (wrong != offsets.end() || offsets.front() != 0) {
-    input.fail(
-        kHeaderBytes + static_cast<std::uint64_t>(wrong == offsets.end() ? 0 : wrong - offsets.begin()) * 8,
-        "row offsets are not in order");
+    input.fail(kGapHeaderBytes +
+                   static_cast<std::uint64_t>(wrong == offsets.end() ? 0 : wrong - offsets.begin()) * 8,
+               "row offsets are not in order");
   }
   if (offsets.back() != header.edges) {
     input.fail(header.targets_at() - 8, "the last row offset is not the number of edges");

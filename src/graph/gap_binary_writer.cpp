@@ -12,6 +12,7 @@
 
 #include "error.h"
 #include "graph/available_memory.h"
+#include "graph/gap_format.h"
 #include "graph/text_output.h"
 #include "graph/writers.h"
 
@@ -19,7 +20,6 @@ namespace edgewire::graph {
 
 namespace {
 
-constexpr std::uint64_t kHeaderBytes = 17;
 constexpr std::uint64_t kPieceBytes = 1 << 20;
 
 /// As it is in the file.
@@ -126,18 +126,18 @@ WriteSummary write(const Export& task) {
   const GraphFile& graph = task.graph;
   const std::uint64_t offsets_bytes = (graph.vertices() + 1) * 8;
   const std::uint64_t direction_bytes = offsets_bytes + graph.edges() * sizeof(Neighbour);
-  const std::uint64_t bytes = kHeaderBytes + direction_bytes * (graph.symmetric() ? 1 : 2);
+  const std::uint64_t bytes = kGapHeaderBytes + direction_bytes * (graph.symmetric() ? 1 : 2);
   const RowBlocks blocks(graph);
   OutputFile file(task.output);
   file.reserve(bytes);
-  std::array<char, kHeaderBytes> header{};
+  std::array<char, kGapHeaderBytes> header{};
   header[0] = graph.symmetric() ? 0 : 1;
   const std::array<std::uint64_t, 2> counts = {graph.edges(), graph.vertices()};
   std::memcpy(header.data() + 1, counts.data(), sizeof counts);
   file.write(header.data(), header.size(), 0);
-  write_array(task, file, graph.offsets().data(), graph.vertices() + 1, kHeaderBytes);
-  write_out_edges<Neighbour>(task, blocks, file, kHeaderBytes + offsets_bytes);
-  if (!graph.symmetric()) write_in_edges<Neighbour>(task, blocks, file, kHeaderBytes + direction_bytes);
+  write_array(task, file, graph.offsets().data(), graph.vertices() + 1, kGapHeaderBytes);
+  write_out_edges<Neighbour>(task, blocks, file, kGapHeaderBytes + offsets_bytes);
+  if (!graph.symmetric()) write_in_edges<Neighbour>(task, blocks, file, kGapHeaderBytes + direction_bytes);
   file.commit();
   return {graph.edges(), bytes, 0, 0};
 }
