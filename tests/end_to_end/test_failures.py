@@ -328,7 +328,7 @@ def test_host_options_that_make_no_sense(edgewire, hosts, path, tmp_path):
     assert "secret" in edgewire.refused("pagerank", path, *options[:2], "--rank", 0, status=2)
     options[1].unlink()
     assert str(options[1]) in edgewire.refused("pagerank", path, *options, "--rank", 0)
-    for content, mode, cause in (("short", 0o600, "at least 16 bytes"), ("a secret of the tests", 0o644, "everybody")):
+    for content, mode, cause in (("short", 0o600, "at least 16 bytes"), ("a secret of the tests", 0o644, "others can read")):
         bad = tmp_path / "bad"
         bad.write_text(content)
         bad.chmod(mode)
