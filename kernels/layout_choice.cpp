@@ -75,10 +75,9 @@ class SampleReader final : public EdgeReader {
     return sum;
   }
   void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
-    auto& [destinations, ends, weights] = rows;
-    destinations.clear();
-    visit(first, last, ends,
-          [&](std::uint32_t destination) { destinations.push_back((*address_)(destination)); });
+    rows.destinations.clear();
+    visit(first, last, rows.ends,
+          [&](std::uint32_t destination) { rows.destinations.push_back((*address_)(destination)); });
   }
 
  private:
