@@ -25,11 +25,10 @@
 
 namespace edgewire::kernels {
 
-inline constexpr std::uint32_t kColumnWidth =
-    65536;  ///< destinations of a column at most: what 16 bits can address
-inline constexpr std::uint32_t kStripWidth = 65536;  ///< sources of a strip at most
-inline constexpr std::uint32_t kRowBlock = 64;       ///< sources that an EdgeReader reads at a time
-inline constexpr std::uint32_t kBundle = 16;         ///< others of a bundle at most
+inline constexpr std::uint32_t kColumnWidth = 65536;  ///< most destinations of a column: 16 bits address them
+inline constexpr std::uint32_t kStripWidth = 65536;   ///< sources of a strip at most
+inline constexpr std::uint32_t kRowBlock = 64;        ///< sources that an EdgeReader reads at a time
+inline constexpr std::uint32_t kBundle = 16;          ///< others of a bundle at most
 
 /// A worker gets at least so many columns, if their width allows. Workers then finish at about the same time.
 inline constexpr std::uint64_t kColumnsPerWorker = 8;
