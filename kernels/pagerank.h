@@ -62,6 +62,8 @@ class PageRank final : public engine::Step<Message> {
                                            engine::Observer* observer = nullptr);
   /// By index of the owned vertices.
   std::span<const double> ranks() const noexcept { return ranks_.as<const double>().first(count_); }
+  /// The memory of ranks(), which are gone then.
+  topology::NodeMemory take_ranks() noexcept { return std::move(ranks_); }
   /// After run(): sum of the changes of all ranks in the last iteration (L1), in all processes.
   double change() const noexcept { return change_; }
   Ending ending() const noexcept { return ending_; }

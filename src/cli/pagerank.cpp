@@ -114,7 +114,8 @@ kernels::ResumedState take_up(launch::Bootstrap& bootstrap, const Settings& sett
 
 /// What the iterations of one process gave.
 struct Outcome {
-  std::vector<double> ranks;  ///< by index of the owned vertices
+  topology::NodeMemory memory;    ///< of the ranks
+  std::span<const double> ranks;  ///< by index of the owned vertices
   std::vector<engine::IterationRecord> iterations;
   int taken_up = 0;  ///< iterations done before, see --resume
   double change = 0;
@@ -137,7 +138,8 @@ Outcome iterate(launch::Bootstrap& bootstrap, const Settings& settings, kernels:
   Outcome outcome;
   outcome.iterations = pagerank.run(
       [&](int done) { options.progress("iterate", static_cast<std::uint64_t>(done), iterations); }, observer);
-  outcome.ranks.assign(pagerank.ranks().begin(), pagerank.ranks().end());
+  outcome.ranks = pagerank.ranks();
+  outcome.memory = pagerank.take_ranks();
   outcome.taken_up = pagerank.taken_up();
   outcome.change = pagerank.change();
   outcome.ending = pagerank.ending();
