@@ -54,7 +54,7 @@ void tell(int number) {
 
 }  // namespace
 
-Stages tell_when_interrupted(Stages stages) {
+InterruptLine::InterruptLine() {
   for (const int number : {SIGINT, SIGTERM}) {
     struct sigaction before {};
     if (sigaction(number, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) continue;
@@ -63,6 +63,16 @@ Stages tell_when_interrupted(Stages stages) {
     action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
     sigaction(number, &action, nullptr);
   }
+}
+
+InterruptLine::~InterruptLine() {
+  for (const int number : {SIGINT, SIGTERM}) {
+    struct sigaction now {};
+    if (sigaction(number, nullptr, &now) == 0 && now.sa_handler == tell) std::signal(number, SIG_DFL);
+  }
+}
+
+Stages InterruptLine::listen(Stages stages) {
   return [inner = std::move(stages)](std::string_view step, std::uint64_t done, std::uint64_t total) {
     if (step == "iterate") {
       iterations_done.store(done, std::memory_order_relaxed);

@@ -4,9 +4,17 @@
 
 namespace edgewire::cli {
 
-/// From now on SIGINT and SIGTERM say on stderr, in one line, how far the run has come, and then end the
-/// process as they would have. What ignores them (nohup) stays as it is. Returns `stages`, listened to: the
-/// step "iterate" is told of by its number. For one process of a job; call it once.
-Stages tell_when_interrupted(Stages stages);
+/// While it lives, SIGINT and SIGTERM say on stderr, in one line, how far the run has come, and then end the
+/// process as they would have. What ignores them (nohup) stays as it is. For one process of a job, one at a
+/// time. A run that fails destroys it before it says why: a signal then adds no second line.
+class InterruptLine {
+ public:
+  InterruptLine();
+  ~InterruptLine();
+  InterruptLine(const InterruptLine&) = delete;
+  InterruptLine& operator=(const InterruptLine&) = delete;
+  /// `stages`, listened to: the step "iterate" is told of by its number.
+  static Stages listen(Stages stages);
+};
 
 }  // namespace edgewire::cli

@@ -242,7 +242,11 @@ void run(launch::Bootstrap& bootstrap, const Settings& settings) {
   if (first && graph.weighted() && !options.weighted)
     fmt::print(stderr, "edgewire: {} has weights, which are ignored: --weighted uses them\n", graph.path());
   options.progress = stages_on_terminal("", first);
-  if (first) options.progress = tell_when_interrupted(options.progress);
+  std::optional<InterruptLine> interrupt_line;
+  if (first) {
+    interrupt_line.emplace();
+    options.progress = InterruptLine::listen(options.progress);
+  }
   kernels::DenseJob job(bootstrap, graph, options);
   if (first && !job.plan_cache_note().empty())
     fmt::print(stderr, "edgewire: warning: {}\n", job.plan_cache_note());
