@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "graph/graph_file.h"
-#include "kernels/dense_job.h"
+#include "job/dense_job.h"
 #include "kernels/pagerank.h"
 #include "launch/launch.h"
 
@@ -18,9 +18,9 @@ namespace {
 /// In every process: prints the best of the vertices that it owns.
 void run(launch::Bootstrap& bootstrap, const char* path) {
   const auto graph = graph::GraphFile::open(path);
-  kernels::DenseOptions options;
+  job::DenseOptions options;
   options.strategy = plan::Strategy::cover;
-  kernels::DenseJob job(bootstrap, graph, options);
+  job::DenseJob job(bootstrap, graph, options);
   kernels::PageRank<float> pagerank(job, {});
   pagerank.run();
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/codec.h"
 #include "error.h"
+#include "exchange/codec.h"
 
 namespace edgewire::kernels {
 
@@ -30,7 +30,7 @@ ErrorBound error_bound(const PageRankOptions& options, int iterations, plan::Enc
   const bool travels = processes > 1;
   const bool rounded = travels && plan::is_rounded(encoding);
   const double more =
-      kSumming + (travels ? 4 : 2) * unit + (rounded ? 2 * engine::Codec::rounding(encoding) : 0);
+      kSumming + (travels ? 4 : 2) * unit + (rounded ? 2 * exchange::Codec::rounding(encoding) : 0);
   ErrorBound bound;
   for (int t = 0; t < iterations; ++t) {
     const double next = options.damping * (bound.in_sum + more);
@@ -42,7 +42,7 @@ ErrorBound error_bound(const PageRankOptions& options, int iterations, plan::Enc
 }
 
 template <class Message>
-PageRank<Message>::PageRank(DenseJob& job, const PageRankOptions& options)
+PageRank<Message>::PageRank(job::DenseJob& job, const PageRankOptions& options)
     : job_(job),
       options_(options),
       count_(job.owned().count()),
@@ -96,7 +96,7 @@ double PageRank<Message>::out_degree(std::uint32_t v) const {
 }
 
 template <class Message>
-void PageRank<Message>::take_up(const ResumedState& state) {
+void PageRank<Message>::take_up(const job::ResumedState& state) {
   const auto ranks = ranks_.as<double>();
   const auto inverse_degrees = inverse_degrees_.as<Message>();
   const auto values = values_.as<Message>();
@@ -106,12 +106,12 @@ void PageRank<Message>::take_up(const ResumedState& state) {
     values[i] = static_cast<Message>(ranks[i] * static_cast<double>(inverse_degrees[i]));
     if (inverse_degrees[i] == 0) dangling += ranks[i];
   }
-  start_ = state.has_scalars ? state.scalars : engine::Scalars{dangling, 0};
+  start_ = state.has_scalars ? state.scalars : exchange::Scalars{dangling, 0};
   done_ = static_cast<int>(state.iteration);
 }
 
 template <class Message>
-void PageRank<Message>::keep(Checkpoint& checkpoint, int every) {
+void PageRank<Message>::keep(job::Checkpoint& checkpoint, int every) {
   checkpoint_ = &checkpoint;
   every_ = every;
 }
@@ -128,7 +128,7 @@ std::vector<engine::IterationRecord> PageRank<Message>::run(const std::function<
   if (checkpoint_ != nullptr) {
     options.keeps = [this](int done) { return (done_ + done) % every_ == 0; };
     const auto before = static_cast<std::uint64_t>(done_);
-    options.keep = [this, before](int done, const engine::Scalars& mine) {
+    options.keep = [this, before](int done, const exchange::Scalars& mine) {
       checkpoint_->start(before + static_cast<std::uint64_t>(done), ranks(), mine);
     };
     options.kept = [this](bool wait) { return checkpoint_->kept(wait); };
@@ -142,18 +142,18 @@ std::vector<engine::IterationRecord> PageRank<Message>::run(const std::function<
 
 template <class Message>
 void PageRank<Message>::compute(int, std::size_t column, std::span<double> sums) {
-  compute_column(job_.tiles(), column, values_.as<const Message>().data(), sums.data());
+  tiles::compute_column(job_.tiles(), column, values_.as<const Message>().data(), sums.data());
 }
 
 template <class Message>
 void PageRank<Message>::add_mirrors(int peer, const Message* mirrors, std::size_t column,
                                     std::span<double> sums) {
-  add_column(job_.mirror_tiles(peer), column, mirrors, sums.data());
+  tiles::add_column(job_.mirror_tiles(peer), column, mirrors, sums.data());
 }
 
 template <class Message>
-engine::Scalars PageRank<Message>::finish(std::uint32_t first, std::span<const double> sums,
-                                          const engine::Scalars& totals) {
+exchange::Scalars PageRank<Message>::finish(std::uint32_t first, std::span<const double> sums,
+                                            const exchange::Scalars& totals) {
   const double d = options_.damping;
   const double vertices = static_cast<double>(job_.graph().vertices());
   const double base = options_.form_2015 ? 1 - d : (1 - d + d * totals[0]) / vertices;
@@ -175,7 +175,7 @@ engine::Scalars PageRank<Message>::finish(std::uint32_t first, std::span<const d
     for (std::size_t lane = 0; lane < kLanes; ++lane) vertex(i + lane, lane);
   }
   for (; i < sums.size(); ++i) vertex(i, 0);
-  engine::Scalars scalars{};
+  exchange::Scalars scalars{};
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     scalars[0] += dangling[lane];
     scalars[1] += change[lane];
@@ -196,7 +196,7 @@ void PageRank<Message>::take(std::uint32_t first, std::span<double> sums) {
 }
 
 template <class Message>
-bool PageRank<Message>::reached(const engine::Scalars& totals) {
+bool PageRank<Message>::reached(const exchange::Scalars& totals) {
   const double change = totals[1];
   without_progress_ = change < least_change_ ? 0 : without_progress_ + 1;
   least_change_ = std::min(least_change_, change);

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "engine/iteration.h"
-#include "kernels/checkpoint.h"
-#include "kernels/dense_job.h"
+#include "job/checkpoint.h"
+#include "job/dense_job.h"
 #include "topology/memory.h"
 
 namespace edgewire::kernels {
@@ -50,13 +50,13 @@ template <class Message>
 class PageRank final : public engine::Step<Message> {
  public:
   /// Throws Error when a weight is negative.
-  PageRank(DenseJob& job, const PageRankOptions& options);
+  PageRank(job::DenseJob& job, const PageRankOptions& options);
 
   /// Goes on from there instead of from the start.
-  void take_up(const ResumedState& state);
+  void take_up(const job::ResumedState& state);
   int taken_up() const noexcept { return done_; }  ///< iterations that were done there
   /// Writes a checkpoint after iterations whose number `every` divides. `checkpoint` outlives this.
-  void keep(Checkpoint& checkpoint, int every);
+  void keep(job::Checkpoint& checkpoint, int every);
   /// The iterations that are left. `progress` is told of all that are done.
   std::vector<engine::IterationRecord> run(const std::function<void(int done)>& progress = {},
                                            engine::Observer* observer = nullptr);
@@ -74,26 +74,26 @@ class PageRank final : public engine::Step<Message> {
     return options_.form_2015 ? static_cast<double>(job_.graph().vertices()) : 1;
   }
   void add_mirrors(int peer, const Message* mirrors, std::size_t column, std::span<double> sums) override;
-  engine::Scalars finish(std::uint32_t first, std::span<const double> sums,
-                         const engine::Scalars& totals) override;
+  exchange::Scalars finish(std::uint32_t first, std::span<const double> sums,
+                           const exchange::Scalars& totals) override;
   void keep(std::uint32_t first, std::span<const double> sums) override;
   void take(std::uint32_t first, std::span<double> sums) override;
   void advance() override { std::swap(values_, next_); }
-  bool reached(const engine::Scalars& totals) override;
+  bool reached(const exchange::Scalars& totals) override;
 
  private:
   double out_degree(std::uint32_t v) const;
 
-  DenseJob& job_;
+  job::DenseJob& job_;
   PageRankOptions options_;
   std::uint32_t count_;
   topology::NodeMemory ranks_;
   topology::NodeMemory inverse_degrees_;  ///< 0 for dangling vertices
   topology::NodeMemory values_;           ///< rank / out-degree
   topology::NodeMemory next_;
-  engine::Scalars start_{};  ///< dangling mass, change
-  int done_ = 0;             ///< before run()
-  Checkpoint* checkpoint_ = nullptr;
+  exchange::Scalars start_{};  ///< dangling mass, change
+  int done_ = 0;               ///< before run()
+  job::Checkpoint* checkpoint_ = nullptr;
   int every_ = 0;
   double change_ = 0;
   double least_change_ = std::numeric_limits<double>::infinity();

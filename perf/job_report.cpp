@@ -38,7 +38,7 @@ plan::Traffic between_hosts(plan::Traffic traffic, const std::vector<int>& nodes
 }
 
 /// Verbs and dpdk: packets are as long as the path allows, which only the connected transport knows.
-void set_own_frames(plan::Volume& volume, const kernels::DenseJob& job, const plan::Traffic& traffic,
+void set_own_frames(plan::Volume& volume, const job::DenseJob& job, const plan::Traffic& traffic,
                     std::uint64_t bytes_a_value) {
   const auto processes = static_cast<std::size_t>(traffic.processes());
   volume.wire_bytes_total[0] = volume.wire_bytes_max[0] = 0;
@@ -54,7 +54,7 @@ void set_own_frames(plan::Volume& volume, const kernels::DenseJob& job, const pl
   }
 }
 
-void set_bound(report::RunReport& report, const kernels::DenseJob& job, plan::Strategy strategy,
+void set_bound(report::RunReport& report, const job::DenseJob& job, plan::Strategy strategy,
                plan::Encoding encoding, const std::vector<int>& nodes) {
   const auto bytes_a_value = plan::bytes_a_value(strategy, encoding);
   auto volume = plan::volume(job.traffic(), bytes_a_value);
@@ -75,8 +75,8 @@ void set_bound(report::RunReport& report, const kernels::DenseJob& job, plan::St
 
 }  // namespace
 
-report::RunReport gather_report(launch::Bootstrap& bootstrap, const kernels::DenseJob& job,
-                                const kernels::DenseOptions& options, const std::string& kernel,
+report::RunReport gather_report(launch::Bootstrap& bootstrap, const job::DenseJob& job,
+                                const job::DenseOptions& options, const std::string& kernel,
                                 const ProcessFigures& figures) {
   report::RunReport report;
   report.kernel = kernel;
@@ -86,7 +86,7 @@ report::RunReport gather_report(launch::Bootstrap& bootstrap, const kernels::Den
   report.strategy_reason = job.strategy_reason();
   report.ownership = job.ownership_name();
   report.ownership_table = job.ownership_table();
-  report.plan_cache = kernels::to_name(job.plan_source());
+  report.plan_cache = job::to_name(job.plan_source());
   report.plan_cache_note = job.plan_cache_note();
   report.layout = job.layout() == plan::Layout::given ? "given" : "degree";
   report.layout_reason = job.layout_reason();

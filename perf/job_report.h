@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/iteration.h"
-#include "kernels/dense_job.h"
+#include "job/dense_job.h"
 #include "launch/bootstrap.h"
 #include "report/run_report.h"
 
@@ -21,8 +21,8 @@ struct ProcessFigures {
 
 /// Gathers the figures of all processes at rank 0 (elsewhere the result holds this process's only).
 /// Collective.
-report::RunReport gather_report(launch::Bootstrap& bootstrap, const kernels::DenseJob& job,
-                                const kernels::DenseOptions& options, const std::string& kernel,
+report::RunReport gather_report(launch::Bootstrap& bootstrap, const job::DenseJob& job,
+                                const job::DenseOptions& options, const std::string& kernel,
                                 const ProcessFigures& figures);
 
 }  // namespace edgewire::perf

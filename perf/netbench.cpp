@@ -9,8 +9,8 @@
 #include <memory>
 #include <thread>
 
-#include "engine/barrier.h"
 #include "error.h"
+#include "exchange/barrier.h"
 #include "launch/packing.h"
 #include "transport/transport.h"
 
@@ -147,7 +147,7 @@ Bench::Bench(launch::Bootstrap& bootstrap, const NetbenchOptions& options)
 
 /// Both processes' shares. While they wait for each other here, one may still need the other's transport.
 std::vector<Share> Bench::gather(const Share& mine) {
-  const engine::LinkProgress progress(*link_);
+  const exchange::LinkProgress progress(*link_);
   std::vector<Share> shares;
   for (const auto& one : launch::allgather(bootstrap_, std::vector{mine})) shares.push_back(one[0]);
   return shares;

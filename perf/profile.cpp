@@ -129,7 +129,7 @@ std::vector<Samples> gather_samples(launch::Bootstrap& bootstrap, const Samples&
 
 }  // namespace
 
-double measure_memory_rate(engine::WorkerPool& pool) {
+double measure_memory_rate(topology::WorkerPool& pool) {
   constexpr std::size_t kMost = std::size_t{64} << 20, kAll = std::size_t{256} << 20;
   constexpr int kSweeps = 3;
   const std::size_t bytes = std::min(kMost, kAll / static_cast<std::size_t>(pool.workers()));
@@ -153,7 +153,7 @@ double measure_memory_rate(engine::WorkerPool& pool) {
   return static_cast<double>(bytes) * kSweeps * pool.workers() / *std::max_element(took.begin(), took.end());
 }
 
-Profiler::Profiler(launch::Bootstrap& bootstrap, kernels::DenseJob& job, const kernels::DenseOptions& options,
+Profiler::Profiler(launch::Bootstrap& bootstrap, job::DenseJob& job, const job::DenseOptions& options,
                    const ProfileOptions& profile)
     : bootstrap_(bootstrap),
       job_(job),

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/dense_job.h"
+#include "job/dense_job.h"
 #include "launch/bootstrap.h"
 #include "perf/sampler.h"
 #include "perf/timeline.h"
@@ -69,7 +69,7 @@ struct Profile {
 /// memory first, which takes some tenths of a second. Collective; throws Error.
 class Profiler {
  public:
-  Profiler(launch::Bootstrap& bootstrap, kernels::DenseJob& job, const kernels::DenseOptions& options,
+  Profiler(launch::Bootstrap& bootstrap, job::DenseJob& job, const job::DenseOptions& options,
            const ProfileOptions& profile);
   engine::Observer* observer() noexcept { return &timeline_; }
   /// After the last iteration. At rank 0 the whole profile, elsewhere nothing. Collective.
@@ -81,7 +81,7 @@ class Profiler {
   double writes_in_flight() const;
 
   launch::Bootstrap& bootstrap_;
-  kernels::DenseJob& job_;
+  job::DenseJob& job_;
   Timeline timeline_;
   std::optional<Sampler> sampler_;
   double line_bits_per_s_ = 0;
@@ -95,6 +95,6 @@ RunLoad load_of(const Profile& profile);
 
 /// Bytes per second that the workers of the pool read together, from a working set that fits no cache (up to
 /// 256 MiB). Takes some tenths of a second.
-double measure_memory_rate(engine::WorkerPool& pool);
+double measure_memory_rate(topology::WorkerPool& pool);
 
 }  // namespace edgewire::perf

@@ -18,12 +18,17 @@ MAY_INCLUDE = {
     "graph": set(),
     "transport": {"topology"},
     "plan": {"graph", "topology"},
-    "engine": {"plan", "transport", "topology", "launch"},
-    "kernels": {"engine", "plan", "graph", "topology", "launch", "transport"},
+    "tiles": {"plan", "graph", "topology"},
+    "exchange": {"plan", "transport", "topology", "launch"},
+    "engine": {"exchange", "tiles", "plan", "transport", "topology", "launch"},
+    "job": {"engine", "exchange", "tiles", "plan", "graph", "topology", "launch", "transport"},
+    "kernels": {"job", "engine", "exchange", "tiles", "plan", "graph", "topology", "launch", "transport"},
     "launch": {"transport", "topology"},
     "report": {"plan", "graph"},
-    "perf": {"topology", "graph", "transport", "plan", "engine", "kernels", "launch", "report"},
-    "cli": {"topology", "graph", "transport", "plan", "engine", "kernels", "launch", "report", "perf"},
+    "perf": {"topology", "graph", "transport", "plan", "tiles", "exchange", "engine", "job", "kernels", "launch",
+             "report"},
+    "cli": {"topology", "graph", "transport", "plan", "tiles", "exchange", "engine", "job", "kernels", "launch", "report",
+            "perf"},
 }
 
 # Include pattern -> the only files that may have it. Tests may look at anything.

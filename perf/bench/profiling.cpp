@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "graph/graph_file.h"
-#include "kernels/dense_job.h"
+#include "job/dense_job.h"
 #include "kernels/pagerank.h"
 #include "launch/launch.h"
 #include "launch/packing.h"
@@ -145,10 +145,10 @@ struct Figures {
 
 void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   const auto graph = graph::GraphFile::open(arguments.graph);
-  kernels::DenseOptions options;
+  job::DenseOptions options;
   options.workers = arguments.workers;
   options.transport = arguments.transport;
-  kernels::DenseJob job(bootstrap, graph, options);
+  job::DenseJob job(bootstrap, graph, options);
   const auto iterations = static_cast<int>(arguments.block * arguments.blocks);
   kernels::PageRank<float> pagerank(job, {.iterations = iterations});
   const auto before = threads();

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/tile.h"
 #include "perf/bench/graphs.h"
 #include "plan/column_addresses.h"
+#include "tiles/tile.h"
 #include "topology/machine.h"
 #include "topology/memory.h"
 #include "topology/placement.h"
@@ -21,7 +21,7 @@ namespace {
 
 using namespace edgewire;
 
-class GraphReader final : public kernels::EdgeReader {
+class GraphReader final : public tiles::EdgeReader {
  public:
   GraphReader(const perf::Graph& graph, std::span<const std::uint32_t> bounds)
       : graph_(graph), address_(bounds) {}
@@ -62,8 +62,8 @@ const perf::Graph& graph_named(const std::string& name) {
   return graph;
 }
 
-engine::WorkerPool make_pool(int workers) {
-  return engine::WorkerPool(topology::place(topology::discover(), 0, 1, workers));
+topology::WorkerPool make_pool(int workers) {
+  return topology::WorkerPool(topology::place(topology::discover(), 0, 1, workers));
 }
 
 /// Columns of at most kColumnWidth destinations and a sixteenth of a worker's edges.
@@ -74,7 +74,7 @@ std::vector<std::uint32_t> cut_columns(const perf::Graph& graph, int workers) {
   std::vector<std::uint32_t> bounds{0};
   std::uint64_t edges = 0;
   for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
-    if (v > bounds.back() && (v - bounds.back() == kernels::kColumnWidth || edges + edges_to[v] > share)) {
+    if (v > bounds.back() && (v - bounds.back() == tiles::kColumnWidth || edges + edges_to[v] > share)) {
       bounds.push_back(v);
       edges = 0;
     }
@@ -146,38 +146,38 @@ void limit_gather(benchmark::State& state) {
 struct Built {
   std::string name;
   int workers = 0;
-  kernels::Tiles tiles;
+  tiles::Tiles tiles;
 };
 
-const kernels::Tiles& tiles_of(const std::string& name, engine::WorkerPool& pool) {
+const tiles::Tiles& tiles_of(const std::string& name, topology::WorkerPool& pool) {
   static Built built;
   if (built.name != name || built.workers != pool.workers()) {
     built = {};
     const perf::Graph& graph = graph_named(name);
     const auto bounds = cut_columns(graph, pool.workers());
-    built = {name, pool.workers(), kernels::build_tiles(pool, GraphReader(graph, bounds), bounds)};
+    built = {name, pool.workers(), tiles::build_tiles(pool, GraphReader(graph, bounds), bounds)};
   }
   return built.tiles;
 }
 
 void build(benchmark::State& state, const std::string& name) {
-  engine::WorkerPool pool = make_pool(static_cast<int>(state.range(0)));
+  topology::WorkerPool pool = make_pool(static_cast<int>(state.range(0)));
   const perf::Graph& graph = graph_named(name);
   const auto bounds = cut_columns(graph, pool.workers());
   const GraphReader reader(graph, bounds);
-  while (state.KeepRunning()) benchmark::DoNotOptimize(kernels::build_tiles(pool, reader, bounds));
+  while (state.KeepRunning()) benchmark::DoNotOptimize(tiles::build_tiles(pool, reader, bounds));
   state.counters["edges/s"] = benchmark::Counter(static_cast<double>(graph.targets.size()),
                                                  benchmark::Counter::kIsIterationInvariantRate);
 }
 
 void sweep(benchmark::State& state, const std::string& name) {
-  engine::WorkerPool pool = make_pool(static_cast<int>(state.range(0)));
-  const kernels::Tiles& tiles = tiles_of(name, pool);
+  topology::WorkerPool pool = make_pool(static_cast<int>(state.range(0)));
+  const tiles::Tiles& tiles = tiles_of(name, pool);
   const std::uint32_t vertices = graph_named(name).vertices();
   const topology::NodeMemory values(vertices * sizeof(float), -1, "a benchmark");
   const topology::NodeMemory results(vertices * sizeof(float), -1, "a benchmark");
   const topology::NodeMemory sums(
-      static_cast<std::size_t>(pool.workers()) * kernels::kColumnWidth * sizeof(double) + (2 << 20), -1,
+      static_cast<std::size_t>(pool.workers()) * tiles::kColumnWidth * sizeof(double) + (2 << 20), -1,
       "a benchmark");
   const std::span<float> x = values.as<float>();
   std::fill(x.begin(), x.end(), 1.0F / static_cast<float>(vertices));
@@ -186,8 +186,8 @@ void sweep(benchmark::State& state, const std::string& name) {
     const auto start = std::chrono::steady_clock::now();
     pool.for_each(tiles.columns(), [&](int worker, std::uint64_t column) {
       double* const column_sums =
-          sums.as<double>().data() + static_cast<std::size_t>(worker) * kernels::kColumnWidth;
-      kernels::compute_column(tiles, column, x.data(), column_sums);
+          sums.as<double>().data() + static_cast<std::size_t>(worker) * tiles::kColumnWidth;
+      tiles::compute_column(tiles, column, x.data(), column_sums);
       std::copy_n(column_sums, tiles.column_width(column),
                   results.as<float>().data() + tiles.column_begin(column));
     });

@@ -230,8 +230,8 @@ void JobOptions::add_to(CLI::App& command) {
       ->capture_default_str();
 }
 
-kernels::DenseOptions JobOptions::dense(launch::Bootstrap& bootstrap) const {
-  kernels::DenseOptions options;
+job::DenseOptions JobOptions::dense(launch::Bootstrap& bootstrap) const {
+  job::DenseOptions options;
   const auto machine = topology::discover();
   const auto cores = static_cast<int>(machine.cores.size());
   options.workers = workers > 0 ? workers : std::max(1, cores / bootstrap.local_size());

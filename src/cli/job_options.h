@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "kernels/dense_job.h"
+#include "job/dense_job.h"
 #include "launch/launch.h"
 #include "transport/choice.h"
 
@@ -59,7 +59,7 @@ struct JobOptions {
   void add_to(CLI::App& command);
   /// The same for one process, "auto" resolved. Warns on stderr (rank 0) where workers share cores. Throws
   /// UsageError.
-  kernels::DenseOptions dense(launch::Bootstrap& bootstrap) const;
+  job::DenseOptions dense(launch::Bootstrap& bootstrap) const;
 };
 
 }  // namespace edgewire::cli

@@ -17,7 +17,7 @@
 #include "cli/top.h"
 #include "error.h"
 #include "graph/vertex_names.h"
-#include "kernels/gather.h"
+#include "job/gather.h"
 #include "kernels/reference.h"
 #include "perf/job_report.h"
 #include "perf/profile.h"
@@ -42,7 +42,7 @@ struct Settings {
   }
 
   /// All that the ranks after so many iterations depend on.
-  std::string state(const graph::GraphFile& graph, const kernels::DenseOptions& options) const {
+  std::string state(const graph::GraphFile& graph, const job::DenseOptions& options) const {
     return fmt::format("pagerank{}{}, damping {}, wire {}, graph {:016x} with {} vertices and {} edges",
                        pagerank.form_2015 ? " 2015" : "", pagerank.weighted ? " weighted" : "",
                        pagerank.damping, plan::to_name(options.encoding), graph.checksum(), graph.vertices(),
@@ -88,7 +88,7 @@ std::string to_lines(const graph::GraphFile& graph, std::span<const double> rank
 }
 
 /// Of the owned vertices, `ranks` by index.
-std::string owned_lines(const kernels::DenseJob& job, std::span<const double> ranks, int digits) {
+std::string owned_lines(const job::DenseJob& job, std::span<const double> ranks, int digits) {
   const graph::VertexNames names(job.graph());
   fmt::memory_buffer text;
   for (const std::uint32_t index : job.owned().indexes())
@@ -97,9 +97,9 @@ std::string owned_lines(const kernels::DenseJob& job, std::span<const double> ra
 }
 
 /// What the checkpoint holds; rank 0 says how far that is. Throws UsageError when the run would end before.
-kernels::ResumedState take_up(launch::Bootstrap& bootstrap, const Settings& settings, const std::string& what,
-                              const kernels::DenseJob& job) {
-  auto state = kernels::resume(bootstrap, settings.resume, what, job);
+job::ResumedState take_up(launch::Bootstrap& bootstrap, const Settings& settings, const std::string& what,
+                          const job::DenseJob& job) {
+  auto state = job::resume(bootstrap, settings.resume, what, job);
   const auto iterations = static_cast<std::uint64_t>(settings.pagerank.iterations);
   if (state.iteration > iterations) {
     throw UsageError(fmt::format(
@@ -123,15 +123,15 @@ struct Outcome {
 };
 
 template <class Message>
-Outcome iterate(launch::Bootstrap& bootstrap, const Settings& settings, kernels::DenseJob& job,
-                const kernels::DenseOptions& options, engine::Observer* observer) {
+Outcome iterate(launch::Bootstrap& bootstrap, const Settings& settings, job::DenseJob& job,
+                const job::DenseOptions& options, engine::Observer* observer) {
   kernels::PageRank<Message> pagerank(job, settings.pagerank);
-  std::unique_ptr<kernels::Checkpoint> checkpoint;
+  std::unique_ptr<job::Checkpoint> checkpoint;
   const std::string what = settings.state(job.graph(), options);
   if (!settings.resume.empty()) pagerank.take_up(take_up(bootstrap, settings, what, job));
   if (!settings.checkpoint.empty()) {
     checkpoint =
-        std::make_unique<kernels::Checkpoint>(bootstrap, job, settings.checkpoint, what, settings.resume);
+        std::make_unique<job::Checkpoint>(bootstrap, job, settings.checkpoint, what, settings.resume);
     pagerank.keep(*checkpoint, settings.every);
   }
   const auto iterations = static_cast<std::uint64_t>(settings.pagerank.iterations);
@@ -247,7 +247,7 @@ void run(launch::Bootstrap& bootstrap, const Settings& settings) {
     interrupt_line.emplace();
     options.progress = InterruptLine::listen(options.progress);
   }
-  kernels::DenseJob job(bootstrap, graph, options);
+  job::DenseJob job(bootstrap, graph, options);
   if (first && !job.plan_cache_note().empty())
     fmt::print(stderr, "edgewire: warning: {}\n", job.plan_cache_note());
   std::optional<perf::Profiler> profiler;
@@ -262,9 +262,8 @@ void run(launch::Bootstrap& bootstrap, const Settings& settings) {
       iterate_all(bootstrap, settings, job, options, profiler ? profiler->observer() : nullptr);
   options.progress = {};  // takes the bar away
   const std::chrono::duration<double> total = std::chrono::steady_clock::now() - start;
-  auto report =
-      perf::gather_report(bootstrap, job, options, "pagerank",
-                          {outcome.iterations, total.count(), kernels::checksum(job, outcome.ranks)});
+  auto report = perf::gather_report(bootstrap, job, options, "pagerank",
+                                    {outcome.iterations, total.count(), job::checksum(job, outcome.ranks)});
   const int iterations = outcome.taken_up + static_cast<int>(outcome.iterations.size());
   const auto limits = kernels::error_bound(settings.pagerank, iterations, options.encoding, bootstrap.size());
   report.resumed_from = static_cast<std::uint64_t>(outcome.taken_up);
@@ -280,7 +279,7 @@ void run(launch::Bootstrap& bootstrap, const Settings& settings) {
   std::vector<double> ranks;
   const bool wanted = job_options.verify || !(job_options.output_path.empty() || parts);
   if (!bootstrap.allgather(wanted ? "wanted" : "")[0].empty())
-    ranks = kernels::gather_values(bootstrap, job, outcome.ranks);
+    ranks = job::gather_values(bootstrap, job, outcome.ranks);
   if (first) conclude(graph, settings, limits, iterations, ranks, report);
   if (parts)
     write_part(bootstrap, job_options.output_path, owned_lines(job, outcome.ranks, digits(settings)));

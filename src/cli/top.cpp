@@ -45,7 +45,7 @@ class Highest {
 
 }  // namespace
 
-std::vector<report::RunReport::Top> top_vertices(launch::Bootstrap& bootstrap, const kernels::DenseJob& job,
+std::vector<report::RunReport::Top> top_vertices(launch::Bootstrap& bootstrap, const job::DenseJob& job,
                                                  std::uint64_t count,
                                                  const std::function<double(std::uint32_t)>& value_of) {
   count = std::stoull(bootstrap.allgather(std::to_string(count))[0]);

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include "engine/barrier.h"
 #include "engine/column_queue.h"
 #include "error.h"
+#include "exchange/barrier.h"
 #include "topology/memory.h"
 
 namespace edgewire::engine {
@@ -19,7 +19,7 @@ constexpr std::size_t kScratchBytes = std::size_t{2} << 20;  // less would not g
 template <class Message>
 class Loop {
  public:
-  Loop(WorkerPool& pool, Exchange& exchange, std::span<const std::uint32_t> bounds,
+  Loop(topology::WorkerPool& pool, exchange::Exchange& exchange, std::span<const std::uint32_t> bounds,
        std::span<const std::uint32_t> indexes, Step<Message>& step, const IterationOptions& options)
       : pool_(pool),
         exchange_(exchange),
@@ -47,7 +47,7 @@ class Loop {
     for (int p = 0; p < exchange_.size(); ++p) frames_to_.push_back(exchange_.link().frame_bytes_to(p));
     pool_.run([this](int worker) { work(worker); });
     if (failed()) throw Error(exchange_.health().message());
-    const Scalars totals = drain();
+    const exchange::Scalars totals = drain();
     return {std::move(records_), totals};
   }
 
@@ -93,7 +93,7 @@ class Loop {
   void tell_arrivals(int worker) {
     for (int p = 0; p < exchange_.size(); ++p) {
       if (p == exchange_.rank()) continue;
-      observer_->arrived(worker, p, exchange_.link().signalled(p, kFirstLaneKind + worker));
+      observer_->arrived(worker, p, exchange_.link().signalled(p, exchange::kFirstLaneKind + worker));
     }
   }
 
@@ -107,7 +107,7 @@ class Loop {
   void send_columns(Turn& turn) {
     const int worker = turn.worker;
     for (const auto& chunk : exchange_.lane_chunks(worker)) {
-      const OutgoingStream& stream = exchange_.outgoing()[chunk.stream];
+      const exchange::OutgoingStream& stream = exchange_.outgoing()[chunk.stream];
       const int peer = stream.peer;
       const std::uint64_t stalled_ns = exchange_.stalled_ns(worker, peer);
       if (!stream.indexes.empty()) {
@@ -204,7 +204,7 @@ class Loop {
       }
     }
     inbox_.add(column, t, sums);
-    Scalars totals;
+    exchange::Scalars totals;
     inbox_.scalars(t - 1, mine_, totals);
     scalars_[column] = step_.finish(bounds_[column], sums, totals);
   }
@@ -227,7 +227,7 @@ class Loop {
       return;
     }
     if (options_.has_goal) {
-      Scalars totals;
+      exchange::Scalars totals;
       stop_ = !wait_until(
                   worker, [&] { return inbox_.scalars(t, mine_, totals); },
                   [&] { return inbox_.awaited_scalars(t); }) ||
@@ -256,13 +256,14 @@ class Loop {
   void see_kept(bool wait) {
     const std::uint64_t own = options_.kept(wait);
     if (exchange_.rank() != 0) {
-      if (own != kept_ && !exchange_.signal(0, 0, kKeptKind, own)) throw Error(exchange_.health().message());
+      if (own != kept_ && !exchange_.signal(0, 0, exchange::kKeptKind, own))
+        throw Error(exchange_.health().message());
       kept_ = own;
       return;
     }
     const auto by_all = [&] {
       for (int p = 1; p < exchange_.size(); ++p) {
-        if (exchange_.link().signalled(p, kKeptKind) < own) return false;
+        if (exchange_.link().signalled(p, exchange::kKeptKind) < own) return false;
       }
       return true;
     };
@@ -278,7 +279,8 @@ class Loop {
     const auto counters = exchange_.link().counters();
     IterationRecord record;
     record.seconds = std::chrono::duration<double>(now - began_).count();
-    const std::uint64_t scalars = static_cast<std::uint64_t>(exchange_.size() - 1) * sizeof(Scalars);
+    const std::uint64_t scalars =
+        static_cast<std::uint64_t>(exchange_.size() - 1) * sizeof(exchange::Scalars);
     record.payload_bytes = counters.payload_bytes - sent_.payload_bytes - scalars;
     // An iteration ends with a pause: its last segment carries nothing of the next one.
     for (int p = 0; p < exchange_.size(); ++p) {
@@ -293,9 +295,9 @@ class Loop {
   }
 
   /// Until all that was queued has left, and all have what they need. Returns the totals of all processes.
-  Scalars drain() {
+  exchange::Scalars drain() {
     const auto done = static_cast<std::uint64_t>(records_.size());
-    Scalars totals{};
+    exchange::Scalars totals{};
     exchange_.wait_until([&] {
       for (int lane = 0; lane < exchange_.lanes(); ++lane) {
         for (int p = 0; p < exchange_.size(); ++p) {
@@ -305,22 +307,22 @@ class Loop {
       }
       return inbox_.scalars(done, mine_, totals);
     });
-    barrier(exchange_.bootstrap(), exchange_.link());
+    exchange::barrier(exchange_.bootstrap(), exchange_.link());
     return totals;
   }
 
-  WorkerPool& pool_;
-  Exchange& exchange_;
+  topology::WorkerPool& pool_;
+  exchange::Exchange& exchange_;
   std::span<const std::uint32_t> bounds_;
   std::size_t local_columns_;
   Step<Message>& step_;
   const IterationOptions& options_;
   Observer* const observer_;
-  Outbox<Message> outbox_;
-  Inbox<Message> inbox_;
+  exchange::Outbox<Message> outbox_;
+  exchange::Inbox<Message> inbox_;
   std::uint32_t width_ = 0;
-  std::vector<Scalars> scalars_;  ///< [local column]
-  Scalars mine_;
+  std::vector<exchange::Scalars> scalars_;  ///< [local column]
+  exchange::Scalars mine_;
   bool stop_ = false;       ///< set behind the barrier
   std::uint64_t kept_ = 0;  ///< states; at rank 0 those that all have kept
   ColumnQueue columns_;
@@ -333,15 +335,15 @@ class Loop {
 }  // namespace
 
 template <class Message>
-IterationResult iterate(WorkerPool& pool, Exchange& exchange, std::span<const std::uint32_t> column_bounds,
-                        std::span<const std::uint32_t> indexes, Step<Message>& step,
-                        const IterationOptions& options) {
+IterationResult iterate(topology::WorkerPool& pool, exchange::Exchange& exchange,
+                        std::span<const std::uint32_t> column_bounds, std::span<const std::uint32_t> indexes,
+                        Step<Message>& step, const IterationOptions& options) {
   return Loop<Message>(pool, exchange, column_bounds, indexes, step, options).run();
 }
 
-template IterationResult iterate(WorkerPool&, Exchange&, std::span<const std::uint32_t>,
+template IterationResult iterate(topology::WorkerPool&, exchange::Exchange&, std::span<const std::uint32_t>,
                                  std::span<const std::uint32_t>, Step<float>&, const IterationOptions&);
-template IterationResult iterate(WorkerPool&, Exchange&, std::span<const std::uint32_t>,
+template IterationResult iterate(topology::WorkerPool&, exchange::Exchange&, std::span<const std::uint32_t>,
                                  std::span<const std::uint32_t>, Step<double>&, const IterationOptions&);
 
 }  // namespace edgewire::engine

@@ -1,4 +1,5 @@
-// The loop of a dense kernel: compute, write, signal, wait, apply. It needs no barrier between processes.
+// The engine folder runs iterations: the loop of a dense kernel computes, writes, signals, waits and applies.
+// It needs no barrier between processes, and knows nothing of PageRank.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "engine/exchange.h"
-#include "engine/inbox.h"
-#include "engine/outbox.h"
 #include "engine/phase.h"
-#include "engine/worker_pool.h"
+#include "exchange/exchange.h"
+#include "exchange/inbox.h"
+#include "exchange/outbox.h"
+#include "topology/worker_pool.h"
 
 namespace edgewire::engine {
 
@@ -37,7 +38,8 @@ class Step {
   /// Computes the new values of the owned vertices from index `first` on. `sums` are complete. `totals`: the
   /// scalars of the last iteration, summed over all processes. Returns what these vertices contribute to the
   /// scalars of this iteration.
-  virtual Scalars finish(std::uint32_t first, std::span<const double> sums, const Scalars& totals) = 0;
+  virtual exchange::Scalars finish(std::uint32_t first, std::span<const double> sums,
+                                   const exchange::Scalars& totals) = 0;
   /// keep() stores accumulators that are not yet complete; take() returns them. The sums were rounded to
   /// Message before, so nothing is lost. The memory may be reused once finish() was called for the same
   /// vertices.
@@ -48,7 +50,7 @@ class Step {
   virtual void advance() = 0;
   /// Whether the run ends after these totals. Called once after each iteration if `has_goal` is set. The
   /// answer must be the same in all processes.
-  virtual bool reached(const Scalars& totals) = 0;
+  virtual bool reached(const exchange::Scalars& totals) = 0;
 };
 
 /// How long an iteration took in this process, and what the process sent in it.
@@ -62,7 +64,7 @@ struct IterationOptions {
   int iterations = 20;
   /// Call Step::reached() after each iteration. All processes then wait for each other's scalars.
   bool has_goal = false;
-  Scalars start{};  ///< this process's part of the scalars before the first iteration
+  exchange::Scalars start{};  ///< this process's part of the scalars before the first iteration
   std::function<void(int done)> progress;
   Observer* observer = nullptr;  ///< null: nobody is told, and no clock is read
 
@@ -71,7 +73,7 @@ struct IterationOptions {
   /// Whether a state is to be written after `done` iterations.
   std::function<bool(int done)> keeps;
   /// Starts to write a state. `mine`: this process's scalars. One worker calls it; the others wait.
-  std::function<void(int done, const Scalars& mine)> keep;
+  std::function<void(int done, const exchange::Scalars& mine)> keep;
   /// Called after each iteration. Returns how many states of this process are completely written. With
   /// `wait`, which is set before the next keep(), it first waits for the state that is being written.
   std::function<std::uint64_t(bool wait)> kept;
@@ -84,15 +86,15 @@ struct IterationOptions {
 
 struct IterationResult {
   std::vector<IterationRecord> records;
-  Scalars totals{};  ///< over all processes, after the last iteration
+  exchange::Scalars totals{};  ///< over all processes, after the last iteration
 };
 
 /// Runs the iterations on all workers of the pool. `column_bounds`: as given to Exchange::deal_columns(); the
 /// columns of owned vertices come first and are the local ones. `indexes`: [local number] index of an owned
 /// vertex. Collective. Throws Error when the job fails. Defined for Message float and double.
 template <class Message>
-IterationResult iterate(WorkerPool& pool, Exchange& exchange, std::span<const std::uint32_t> column_bounds,
-                        std::span<const std::uint32_t> indexes, Step<Message>& step,
-                        const IterationOptions& options);
+IterationResult iterate(topology::WorkerPool& pool, exchange::Exchange& exchange,
+                        std::span<const std::uint32_t> column_bounds, std::span<const std::uint32_t> indexes,
+                        Step<Message>& step, const IterationOptions& options);
 
 }  // namespace edgewire::engine

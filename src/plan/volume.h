@@ -29,7 +29,7 @@ Encoding encoding_from(std::string_view name);
 constexpr std::uint64_t value_bytes(Encoding encoding) noexcept {
   return encoding == Encoding::f64 ? 8 : encoding == Encoding::f32 ? 4 : 2;
 }
-/// Whether values travel in 16 bits, rounded by engine::Codec.
+/// Whether values travel in 16 bits, rounded by exchange::Codec.
 constexpr bool is_rounded(Encoding encoding) noexcept { return value_bytes(encoding) == 2; }
 /// Whether a 4-byte vertex id travels with each value. Slots need none: both sides know the order.
 constexpr bool sends_ids(Strategy strategy) noexcept {

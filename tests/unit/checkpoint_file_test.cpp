@@ -1,4 +1,4 @@
-#include "kernels/checkpoint_file.h"
+#include "job/checkpoint_file.h"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 
 #include "error.h"
 
-namespace edgewire::kernels {
+namespace edgewire::job {
 namespace {
 
 struct Folder {
@@ -77,4 +77,4 @@ TEST_CASE("where a checkpoint's file cannot be, one line says so") {
 }
 
 }  // namespace
-}  // namespace edgewire::kernels
+}  // namespace edgewire::job

@@ -1,4 +1,4 @@
-#include "engine/codec.h"
+#include "exchange/codec.h"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-using edgewire::engine::Codec;
+using edgewire::exchange::Codec;
 using edgewire::plan::Encoding;
 
 namespace {

@@ -27,7 +27,7 @@ constexpr std::size_t kMovedHeader = 2;
 template <class Message>
 class Integers final : public Step<Message> {
  public:
-  Integers(const plan::OwnedVertices& owned, const plan::ExchangePlan& plan, Exchange& exchange,
+  Integers(const plan::OwnedVertices& owned, const plan::ExchangePlan& plan, exchange::Exchange& exchange,
            const std::vector<std::uint32_t>& bounds)
       : bounds_(bounds), edges_(bounds.size()), mirrored_(exchange.incoming().size()) {
     for (const auto v : owned.ids()) values_.push_back(static_cast<Message>(v % 5));
@@ -73,8 +73,9 @@ class Integers final : public Step<Message> {
       if (column_of(destination) == column)
         sums[destination - bounds_[column]] += static_cast<double>(mirrors[slot] * weight);
   }
-  Scalars finish(std::uint32_t first, std::span<const double> sums, const Scalars& totals) override {
-    Scalars mine{};
+  exchange::Scalars finish(std::uint32_t first, std::span<const double> sums,
+                           const exchange::Scalars& totals) override {
+    exchange::Scalars mine{};
     for (std::size_t i = 0; i < sums.size(); ++i) {
       next_[first + i] = static_cast<Message>(std::fmod(sums[i] + totals[0], kModulus));
       mine[0] += static_cast<double>(next_[first + i]);
@@ -88,7 +89,7 @@ class Integers final : public Step<Message> {
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = static_cast<double>(next_[first + i]);
   }
   void advance() override { values_.swap(next_); }
-  bool reached(const Scalars& totals) override { return totals[0] == goal; }
+  bool reached(const exchange::Scalars& totals) override { return totals[0] == goal; }
 
   double goal = -1;
 
@@ -179,7 +180,7 @@ struct Outcome {
 };
 
 /// Mirrors go first, then of each peer what costs the fewest edges a value.
-void check_order(const Exchange& exchange, std::span<const std::uint32_t> bounds,
+void check_order(const exchange::Exchange& exchange, std::span<const std::uint32_t> bounds,
                  const std::function<std::uint64_t(std::size_t)>& edges) {
   for (int lane = 0; lane < exchange.lanes(); ++lane) {
     std::vector<double> last(exchange.outgoing().size());
@@ -201,16 +202,17 @@ void check_order(const Exchange& exchange, std::span<const std::uint32_t> bounds
 template <class Message>
 void run_process(const GraphFile& graph, const Run& run, launch::Bootstrap& bootstrap, const std::string& job,
                  Outcome& outcome, std::atomic<std::uint64_t>& slots) {
-  WorkerPool pool({std::vector<topology::WorkerPlace>(static_cast<std::size_t>(run.workers)), true});
+  topology::WorkerPool pool(
+      {std::vector<topology::WorkerPlace>(static_cast<std::size_t>(run.workers)), true});
   const plan::ForEach for_each = [&](std::uint64_t count,
                                      const std::function<void(int, std::uint64_t)>& work) {
     pool.for_each(count, work);
   };
-  check_agreement(bootstrap, job);
+  exchange::check_agreement(bootstrap, job);
   transport::Settings settings{bootstrap.rank(),
                                bootstrap.size(),
                                run.workers,
-                               kFirstLaneKind + run.workers,
+                               exchange::kFirstLaneKind + run.workers,
                                bootstrap.secret(),
                                "",
                                10,
@@ -225,7 +227,8 @@ void run_process(const GraphFile& graph, const Run& run, launch::Bootstrap& boot
   // Some of the edges that either process can compute move, too.
   const auto processes = static_cast<std::size_t>(run.processes);
   if (!plan.covers().empty()) plan.move_edges(std::vector<std::uint64_t>(processes, 50), for_each);
-  Exchange exchange(bootstrap, *link, owned, plan, run.strategy, run.encoding, run.workers, for_each);
+  exchange::Exchange exchange(bootstrap, *link, owned, plan, run.strategy, run.encoding, run.workers,
+                              for_each);
   const auto bounds = plan.cut_columns(64, 200, for_each);
   const auto edges = [](std::size_t column) { return std::uint64_t{1} + column * 37 % 101; };
   exchange.deal_columns(bounds, edges);

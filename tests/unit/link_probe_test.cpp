@@ -1,5 +1,5 @@
 // The measurement of a job's link among processes that are threads, over every usable backend.
-#include "engine/link_probe.h"
+#include "exchange/link_probe.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include "launch/packing.h"
 #include "transport_fixture.h"
 
-namespace edgewire::engine {
+namespace edgewire::exchange {
 namespace {
 
 TEST_CASE("all processes end the measurement of their link, however slowly signals travel") {
@@ -43,4 +43,4 @@ TEST_CASE("all processes end the measurement of their link, however slowly signa
 }
 
 }  // namespace
-}  // namespace edgewire::engine
+}  // namespace edgewire::exchange

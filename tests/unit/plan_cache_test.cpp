@@ -1,6 +1,6 @@
 // Plans that are kept for the next run: what is read is what was written, and whatever happens to a file, it
 // is noticed and replaced.
-#include "kernels/plan_cache.h"
+#include "job/plan_cache.h"
 
 #include <unistd.h>
 
@@ -9,11 +9,11 @@
 #include <random>
 
 #include "graph_test.h"
+#include "job/plan_file.h"
 #include "kernels/pagerank.h"
-#include "kernels/plan_file.h"
 #include "launch/bootstrap.h"
 
-namespace edgewire::kernels {
+namespace edgewire::job {
 namespace {
 
 using graph::contains;
@@ -222,7 +222,7 @@ struct Jobs {
     DenseJob job(*bootstrap, graph, options, machine);
     source = job.plan_source();
     note = job.plan_cache_note();
-    PageRank<float> pagerank(job, {});
+    kernels::PageRank<float> pagerank(job, {});
     pagerank.run();
     std::vector<std::uint64_t> bits;
     for (const double rank : pagerank.ranks()) bits.push_back(std::bit_cast<std::uint64_t>(rank));
@@ -337,4 +337,4 @@ TEST_CASE("a run whose plan cannot be written goes on") {
 }
 
 }  // namespace
-}  // namespace edgewire::kernels
+}  // namespace edgewire::job

@@ -1,4 +1,4 @@
-#include "kernels/tile.h"
+#include "tiles/tile.h"
 
 #include <doctest/doctest.h>
 
@@ -13,8 +13,8 @@
 
 namespace {
 
-using edgewire::engine::WorkerPool;
-using namespace edgewire::kernels;
+using edgewire::topology::WorkerPool;
+using namespace edgewire::tiles;
 
 /// Edges in memory: for each source its destinations.
 class Edges {

@@ -8,11 +8,11 @@
 #include <thread>
 #include <vector>
 
-#include "engine/worker_pool.h"
 #include "error.h"
 #include "topology/machine.h"
+#include "topology/worker_pool.h"
 
-namespace edgewire::engine {
+namespace edgewire::topology {
 namespace {
 
 /// Workers as `run` would place them, so that those beyond the cores of the machine wait by blocking.
@@ -153,4 +153,4 @@ TEST_CASE("for_each stops handing out after an exception") {
 TEST_CASE("a pool without workers is refused") { CHECK_THROWS_AS(WorkerPool(topology::Placement{}), Error); }
 
 }  // namespace
-}  // namespace edgewire::engine
+}  // namespace edgewire::topology

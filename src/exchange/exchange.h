@@ -1,0 +1,214 @@
+// The exchange folder moves the values of an iteration: slots in a region that is exposed once, inbox, outbox.
+// Before two processes can exchange values without ids, they must agree on three things: the registered
+// regions, the order of the slots, and the chunks in which the slots are filled. This file sets them up.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "launch/bootstrap.h"
+#include "plan/exchange_plan.h"
+#include "transport/transport.h"
+
+namespace edgewire::exchange {
+
+/// Signal kinds of a run: one for setup, one for the scalars of an iteration, one for written checkpoints,
+/// and one for the chunks of each lane.
+inline constexpr int kSetupKind = 0;
+inline constexpr int kScalarsKind = 1;
+inline constexpr int kKeptKind = 2;
+inline constexpr int kFirstLaneKind = 3;
+
+/// Sums over all vertices that a kernel needs in the next iteration. The kernel defines what they mean.
+using Scalars = std::array<double, 2>;
+
+/// Consecutive slots of a stream: those of one tile column. One lane fills them; one signal announces them.
+struct Chunk {
+  std::uint32_t end_slot = 0;  ///< it begins where the stream's previous chunk ends
+  std::uint32_t lane = 0;
+  std::uint32_t ordinal = 0;  ///< among the chunks of its lane to this peer
+};
+
+/// A stream that this process receives.
+struct IncomingStream {
+  int peer = 0;
+  bool mirrors = false;
+  /// [slot]: for partial sums the index of the owned vertex, ascending; for mirrors the local number of the
+  /// source at the peer.
+  std::vector<std::uint32_t> targets;
+  std::vector<Chunk> chunks;
+  std::size_t offset = 0;  ///< of slot 0 of even iterations in this process's region
+};
+
+/// A stream that this process sends.
+struct OutgoingStream {
+  int peer = 0;
+  bool mirrors = false;
+  std::uint32_t slots = 0;
+  std::uint32_t first_destination = 0;
+  std::size_t remote_offset = 0;  ///< of slot 0 of even iterations in the peer's region
+  std::size_t send_offset = 0;    ///< of slot 0 in the send memory
+  /// [slot]: index of the owned vertex whose value is sent. For mirrors (ascending) and with strategy `edge`.
+  std::vector<std::uint32_t> indexes;
+  std::vector<std::uint32_t> ids;  ///< [slot]: local number at the peer; only if ids are sent
+  std::vector<float> weights;      ///< [slot]: of its edge; only with strategy `edge` and weights
+};
+
+/// What is sent where ids are sent: `id` is the vertex's local number at the receiver. Packed, so that it has
+/// 12 bytes where the value has 8.
+template <class Message>
+struct [[gnu::packed]] IdValue {
+  std::uint32_t id;
+  Message value;
+};
+static_assert(sizeof(IdValue<float>) == 8 && sizeof(IdValue<double>) == 12);
+
+/// What fills a chunk: the partial sums of a remote tile column, or mirrors.
+struct OutgoingChunk {
+  std::size_t column = 0;  ///< only for partial sums
+  std::size_t stream = 0;
+  std::uint32_t first_slot = 0;
+  Chunk chunk;
+};
+
+/// Throws an Error that names the difference if `job`, the graph and the options in words, is not the same in
+/// all processes. Collective. It must be the first step of a job, since the later steps depend on the
+/// options.
+void check_agreement(launch::Bootstrap& bootstrap, const std::string& job);
+
+/// What one process has agreed on with all its peers. Collective. An Error names the peer at fault.
+/// Each peer has a part of this process's region. It holds the scalars of even and of odd iterations, then
+/// the inboxes of even and of odd iterations; each begins at a multiple of 64 bytes. An inbox has one slot of
+/// value_bytes() for every value of the peer's streams.
+class Exchange {
+ public:
+  Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, const plan::OwnedVertices& owned,
+           plan::ExchangePlan& plan, plan::Strategy strategy, plan::Encoding encoding, int lanes,
+           const plan::ForEach& for_each);
+  /// Uses the streams of an earlier exchange with the same processes, strategy, encoding and lanes. Sets
+  /// their places and chunks anew. Collective. Throws Error when the streams of the processes do not match.
+  Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, std::vector<IncomingStream> incoming,
+           std::vector<OutgoingStream> outgoing, plan::Strategy strategy, plan::Encoding encoding, int lanes);
+  /// Second step, when the tiles are known: gives each lane its share of the remote columns, evenly by edges.
+  /// For each peer, columns with the fewest edges for each value come first: the link is then busy early, and
+  /// little is left to send at the end (Johnson's rule for two machines in a row, Naval Research Logistics
+  /// Quarterly 1, 1954). The peers take turns. `column_bounds` as cut_columns() returns; edges(column):
+  /// number of edges of a column.
+  void deal_columns(std::span<const std::uint32_t> column_bounds,
+                    const std::function<std::uint64_t(std::size_t column)>& edges);
+
+  int rank() const noexcept { return bootstrap_.rank(); }
+  int size() const noexcept { return bootstrap_.size(); }
+  int lanes() const noexcept { return lanes_; }
+  bool ids_travel() const noexcept { return plan::sends_ids(strategy_); }
+  plan::Encoding encoding() const noexcept { return encoding_; }
+  std::size_t value_bytes() const noexcept { return plan::bytes_a_value(strategy_, encoding_); }
+  const std::vector<IncomingStream>& incoming() const noexcept { return incoming_; }
+  const std::vector<OutgoingStream>& outgoing() const noexcept { return outgoing_; }
+  /// The edges that `peer` moved here, see plan::MovedEdges. They are not checked yet. May be called once.
+  plan::MovedEdges take_moved(int peer) noexcept { return std::exchange(moved_here_[peer], {}); }
+  /// The chunks of a lane, in the order in which it sends them: mirrors first.
+  const std::vector<OutgoingChunk>& lane_chunks(int lane) const noexcept { return lane_chunks_[lane]; }
+  /// Chunks that come from `peer`, and that go to it, on `lane` in each iteration.
+  std::uint32_t chunks_from(int peer, std::uint32_t lane) const noexcept {
+    return chunks_from_[peer * lanes_ + lane];
+  }
+  std::uint32_t chunks_to(int peer, std::uint32_t lane) const noexcept {
+    return chunks_to_[peer * lanes_ + lane];
+  }
+
+  /// Distance in bytes from the inbox of even iterations to the inbox of this iteration.
+  std::size_t parity_shift_from(int peer, std::uint64_t iteration) const noexcept {
+    return iteration % 2 == 0 ? 0 : inbox_bytes_from_[peer];
+  }
+  std::size_t parity_shift_to(int peer, std::uint64_t iteration) const noexcept {
+    return iteration % 2 == 0 ? 0 : inbox_bytes_to_[peer];
+  }
+  std::size_t scalars_offset(int peer, std::uint64_t iteration) const noexcept {
+    return parts_[peer].offset + iteration % 2 * kScalarsBytes;
+  }
+  std::size_t remote_scalars_offset(int peer, std::uint64_t iteration) const noexcept {
+    return remote_parts_[peer] + iteration % 2 * kScalarsBytes;
+  }
+
+  transport::Transport& link() const noexcept { return link_; }
+  transport::Health& health() const noexcept { return bootstrap_.health(); }
+  launch::Bootstrap& bootstrap() const noexcept { return bootstrap_; }
+  std::span<const std::byte> region() const noexcept { return region_; }
+  /// All outgoing streams (see send_offset), then two cells of kScalarsBytes: for even and for odd
+  /// iterations.
+  std::span<std::byte> send_memory() const noexcept { return send_; }
+  /// A small piece of send memory for one lane, which stays in the cache of its core. A lane can send one
+  /// chunk at a time from it.
+  std::span<std::byte> near_memory(int lane) const noexcept {
+    return near_.subspan(static_cast<std::size_t>(lane) * kNearBytes, kNearBytes);
+  }
+
+  /// Polls until done() returns true. Throws Error when the job fails before.
+  void wait_until(const std::function<bool()>& done);
+  /// Queues a write. Polls while the queue is full. Returns false once the job has failed.
+  bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept;
+  bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept;
+  /// Writes so far on this lane to this peer.
+  std::uint64_t writes(int lane, int peer) const noexcept { return writes_[lane * size() + peer]; }
+  /// Waits until `done` writes to the peer have completed. Returns false once the job has failed.
+  bool wait_completed(int lane, int peer, std::uint64_t done) noexcept;
+  /// Time that this lane has waited for room in the queue to this peer, or for completions of its writes.
+  std::uint64_t stalled_ns(int lane, int peer) const noexcept { return stalled_ns_[lane * size() + peer]; }
+
+  /// Messages of the setup: lists that were sent to agree on the order of values, and their signals.
+  std::uint64_t setup_messages() const noexcept { return setup_messages_; }
+
+  static constexpr std::size_t kScalarsBytes = 64;
+  static constexpr std::size_t kNearBytes = std::size_t{1} << 19;
+
+ private:
+  struct Counts;
+  template <class Done>
+  bool until(int lane, int peer, const Done& done) noexcept;
+  bool mirrors(std::size_t stream) const noexcept {
+    return strategy_ == plan::Strategy::cover && stream % static_cast<std::size_t>(lists_) == 1;
+  }
+  std::vector<Counts> count_lists(const plan::ExchangePlan& plan) const;
+  std::vector<Counts> tell_counts(const std::vector<Counts>& out);
+  void agree_on_regions(const std::vector<Counts>& out, const std::vector<Counts>& in);
+  void agree_on_order(plan::ExchangePlan& plan, const plan::OwnedVertices& owned,
+                      const std::vector<Counts>& out, const std::vector<Counts>& in,
+                      const plan::ForEach& for_each);
+  void send_entries(const plan::ExchangePlan& plan, const plan::OwnedVertices& owned);
+  void order_stream(std::size_t stream, std::uint32_t* list, const Counts& counts,
+                    const plan::OwnedVertices& owned);
+  void write_setup(int peer, std::size_t offset, std::span<const std::byte> source);
+  void wait_for_setup(std::uint64_t count);
+  void set_streams(const plan::ExchangePlan& plan);
+  void place_streams();
+  void deal_mirrors();
+  void tell_chunks();
+
+  std::uint64_t setup_messages_ = 0;
+  launch::Bootstrap& bootstrap_;
+  transport::Transport& link_;
+  plan::Strategy strategy_;
+  plan::Encoding encoding_;
+  int lanes_;
+  int lists_;  ///< streams to each peer
+  std::span<std::byte> region_;
+  std::span<std::byte> send_, near_;
+  std::vector<transport::Transport::Part> parts_;  ///< [peer], in this process's region
+  std::vector<std::size_t> remote_parts_;          ///< [peer]: offset of our part in its region
+  std::vector<std::size_t> inbox_bytes_from_, inbox_bytes_to_;
+  std::vector<IncomingStream> incoming_;  ///< [peer * lists + list], as the next
+  std::vector<OutgoingStream> outgoing_;
+  std::vector<plan::MovedEdges> moved_here_;  ///< [peer]
+  std::vector<std::vector<OutgoingChunk>> lane_chunks_;
+  std::vector<std::uint32_t> chunks_from_, chunks_to_;
+  std::vector<std::uint64_t> writes_;
+  std::vector<std::uint64_t> stalled_ns_;
+};
+
+}  // namespace edgewire::exchange

@@ -1,0 +1,113 @@
+// Decides which lane fills which chunk, and tells the receivers.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "error.h"
+#include "exchange/exchange.h"
+#include "launch/packing.h"
+
+namespace edgewire::exchange {
+
+void Exchange::deal_columns(std::span<const std::uint32_t> column_bounds,
+                            const std::function<std::uint64_t(std::size_t column)>& edges) {
+  struct Remote {
+    OutgoingChunk chunk;
+    double edges_a_slot = 0;
+    double at = 0;  ///< of the stream's slots, those that go before
+    int turn = 0;
+  };
+  std::vector<Remote> remotes;
+  std::size_t stream = 0;
+  for (std::size_t c = 0; c + 1 < column_bounds.size(); ++c) {
+    const std::uint32_t begin = column_bounds[c];
+    while (stream < outgoing_.size() &&
+           (outgoing_[stream].mirrors ||
+            begin >= outgoing_[stream].first_destination + outgoing_[stream].slots)) {
+      ++stream;
+    }
+    if (stream == outgoing_.size() || begin < outgoing_[stream].first_destination)
+      continue;  // a local column
+    const auto& out = outgoing_[stream];
+    Remote remote;
+    remote.chunk = {
+        c, stream, begin - out.first_destination, {column_bounds[c + 1] - out.first_destination, 0, 0}};
+    remote.edges_a_slot = static_cast<double>(edges(c)) / static_cast<double>(column_bounds[c + 1] - begin);
+    remote.turn = (out.peer - rank() - 1 + size()) % size();
+    remotes.push_back(remote);
+  }
+  std::stable_sort(remotes.begin(), remotes.end(),
+                   [](const Remote& a, const Remote& b) { return a.edges_a_slot < b.edges_a_slot; });
+  std::vector<std::uint32_t> before(outgoing_.size());
+  for (auto& remote : remotes) {
+    const auto& [column, s, first_slot, chunk] = remote.chunk;
+    remote.at = static_cast<double>(before[s]) / outgoing_[s].slots;
+    before[s] += chunk.end_slot - first_slot;
+  }
+  std::stable_sort(remotes.begin(), remotes.end(), [](const Remote& a, const Remote& b) {
+    return a.at != b.at ? a.at < b.at : a.turn < b.turn;
+  });
+  lane_chunks_.resize(lanes_);
+  chunks_to_.resize(writes_.size());
+  deal_mirrors();
+  std::vector<std::uint64_t> load(lanes_);
+  for (auto& remote : remotes) {
+    OutgoingChunk& chunk = remote.chunk;
+    const auto lane = static_cast<std::uint32_t>(std::min_element(load.begin(), load.end()) - load.begin());
+    load[lane] += edges(chunk.column) + (column_bounds[chunk.column + 1] - column_bounds[chunk.column]);
+    chunk.chunk.lane = lane;
+    chunk.chunk.ordinal = chunks_to_[outgoing_[chunk.stream].peer * lanes_ + lane]++;
+    lane_chunks_[lane].push_back(chunk);
+  }
+  tell_chunks();
+}
+
+void Exchange::deal_mirrors() {
+  constexpr std::uint32_t kMirrorsPerChunk = 1 << 15;
+  std::uint32_t next = 0;
+  for (int turn = 1; turn < size(); ++turn) {
+    const std::size_t s = (rank() + turn) % size() * lists_ + std::size_t{1};
+    if (!mirrors(s)) return;
+    for (std::uint32_t slot = 0; slot < outgoing_[s].slots; slot += kMirrorsPerChunk) {
+      const std::uint32_t lane = next++ % static_cast<std::uint32_t>(lanes_);
+      const std::uint32_t end = std::min(outgoing_[s].slots, slot + kMirrorsPerChunk);
+      const std::uint32_t ordinal = chunks_to_[outgoing_[s].peer * lanes_ + lane]++;
+      lane_chunks_[lane].push_back({0, s, slot, {end, lane, ordinal}});
+    }
+  }
+}
+
+void Exchange::tell_chunks() {
+  std::vector<std::vector<Chunk>> by_stream(outgoing_.size());
+  for (const auto& lane : lane_chunks_) {
+    for (const auto& chunk : lane) by_stream[chunk.stream].push_back(chunk.chunk);
+  }
+  std::vector<std::string> messages(size());
+  for (auto& chunks : by_stream) {
+    std::sort(chunks.begin(), chunks.end(),
+              [](const Chunk& a, const Chunk& b) { return a.end_slot < b.end_slot; });
+    const auto s = static_cast<std::size_t>(&chunks - by_stream.data());
+    messages[s / lists_] += launch::pack(chunks);
+  }
+  const auto answers = bootstrap_.alltoall(messages);
+  chunks_from_.resize(writes_.size());
+  for (int p = 0; p < size(); ++p) {
+    if (p == rank()) continue;
+    const auto chunks = launch::unpack<Chunk>(answers[p], p);
+    auto next = chunks.begin();
+    for (int l = 0; l < lists_; ++l) {
+      auto& stream = incoming_[p * lists_ + l];
+      for (std::uint32_t slot = 0; slot < stream.targets.size(); slot = stream.chunks.back().end_slot) {
+        if (next == chunks.end() || next->end_slot <= slot || next->end_slot > stream.targets.size() ||
+            next->lane >= static_cast<std::uint32_t>(lanes_) || next->ordinal >= chunks.size()) {
+          throw Error(fmt::format("rank {} sent a faulty list of chunks", p));
+        }
+        ++chunks_from_[p * lanes_ + next->lane];
+        stream.chunks.push_back(*next++);
+      }
+    }
+    if (next != chunks.end()) throw Error(fmt::format("rank {} sent a faulty list of chunks", p));
+  }
+}
+
+}  // namespace edgewire::exchange

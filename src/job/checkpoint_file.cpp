@@ -1,0 +1,146 @@
+#include "job/checkpoint_file.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "error.h"
+
+namespace edgewire::job {
+namespace {
+
+constexpr std::size_t kBlockBytes = 4096;  // what devices and file systems want for direct writes
+
+std::size_t file_bytes(std::uint64_t items) {
+  const std::size_t bytes = sizeof(CheckpointHeader) + items * sizeof(std::uint32_t);
+  return (bytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
+}
+
+/// XXH3 of pieces.
+class Hash {
+ public:
+  Hash() : state_(XXH3_createState(), &XXH3_freeState) {
+    if (state_ == nullptr) throw Error("no memory for a checksum");
+    XXH3_64bits_reset(state_.get());
+  }
+  void add(const void* data, std::size_t bytes) { XXH3_64bits_update(state_.get(), data, bytes); }
+  std::uint64_t digest() const { return XXH3_64bits_digest(state_.get()); }
+
+ private:
+  std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state_;
+};
+
+[[noreturn]] void fail(const std::string& path, int cause) {
+  throw Error(fmt::format("{}: cannot write: {}", path, std::generic_category().message(cause)));
+}
+
+/// A file open for writing, closed at the end.
+class Output {
+ public:
+  explicit Output(const std::string& path) : path_(path) {
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
+    descriptor_ = open(path.c_str(), kFlags | O_DIRECT, 0666);
+    if (descriptor_ < 0 && errno == EINVAL) descriptor_ = open(path.c_str(), kFlags, 0666);
+    if (descriptor_ < 0) fail(path, errno);
+  }
+  ~Output() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+
+  void write(const std::byte* data, std::size_t bytes) {
+    for (std::size_t at = 0; at < bytes;) {
+      const ssize_t written = pwrite(descriptor_, data + at, bytes - at, static_cast<off_t>(at));
+      if (written > 0) at += static_cast<std::size_t>(written);
+      if (written < 0 && errno == EINTR) continue;
+      const bool refused = (written < 0 && errno == EINVAL) || at % kBlockBytes != 0;
+      if (refused && give_up_direct()) continue;
+      if (written <= 0) fail(path_, written == 0 ? ENOSPC : errno);
+    }
+    struct stat status {};
+    if (fstat(descriptor_, &status) != 0) fail(path_, errno);
+    if (static_cast<std::size_t>(status.st_size) != bytes &&
+        ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0)
+      fail(path_, errno);
+    if (close(std::exchange(descriptor_, -1)) != 0) fail(path_, errno);
+  }
+
+ private:
+  /// False when writes went through the page cache already.
+  bool give_up_direct() const {
+    const int flags = fcntl(descriptor_, F_GETFL);
+    return flags >= 0 && (flags & O_DIRECT) != 0 && fcntl(descriptor_, F_SETFL, flags & ~O_DIRECT) == 0;
+  }
+
+  const std::string& path_;
+  int descriptor_ = -1;
+};
+
+}  // namespace
+
+CheckpointFile::CheckpointFile(std::uint64_t items) : memory_(file_bytes(items), -1, "a checkpoint") {
+  std::ranges::fill(memory_.as<std::byte>(), std::byte{0});
+}
+
+void CheckpointFile::fill(CheckpointHeader header, std::span<const std::byte> items) {
+  header.count = items.size() / sizeof(std::uint32_t);
+  header.checksum = 0;
+  bytes_ = file_bytes(header.count);
+  std::byte* const to = memory_.as<std::byte>().data();
+  std::byte* const body = to + sizeof header;
+  Hash hash;
+  hash.add(&header, sizeof header);
+  constexpr std::size_t kPiece = 1 << 16;  // hashed while it is in the cache
+  for (std::size_t at = 0; at < items.size(); at += kPiece) {
+    const std::size_t bytes = std::min(kPiece, items.size() - at);
+    std::memcpy(body + at, items.data() + at, bytes);
+    hash.add(body + at, bytes);
+  }
+  const std::size_t rest = bytes_ - sizeof header - items.size();
+  std::memset(body + items.size(), 0, rest);
+  hash.add(body + items.size(), rest);
+  header.checksum = hash.digest();
+  std::memcpy(to, &header, sizeof header);
+}
+
+void CheckpointFile::write(const std::string& path, const std::string& old) const {
+  if (!old.empty() && std::rename(old.c_str(), path.c_str()) != 0 && errno != ENOENT) fail(path, errno);
+  Output(path).write(memory_.as<std::byte>().data(), bytes_);
+}
+
+CheckpointPart read_checkpoint_file(const std::string& path, const Magic& magic, std::uint64_t most) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(fmt::format("{}: a part of the checkpoint is missing", path));
+  CheckpointPart part;
+  auto& header = part.header;
+  const auto read = [&](void* data, std::size_t bytes) {
+    if (!file.read(static_cast<char*>(data), static_cast<std::streamsize>(bytes)))
+      throw Error(fmt::format("{}: the file is cut short", path));
+  };
+  read(&header, sizeof header);
+  if (header.magic != magic || header.count > most)
+    throw Error(fmt::format("{}: not a part of a checkpoint", path));
+  part.items.resize((file_bytes(header.count) - sizeof header) / sizeof(std::uint32_t));  // with the zeros
+  read(part.items.data(), part.items.size() * sizeof(std::uint32_t));
+  const std::uint64_t checksum = std::exchange(header.checksum, 0);
+  Hash hash;
+  hash.add(&header, sizeof header);
+  hash.add(part.items.data(), part.items.size() * sizeof(std::uint32_t));
+  if (checksum != hash.digest() || file.peek() != EOF) throw Error(fmt::format("{}: wrong checksum", path));
+  part.items.resize(header.count);
+  return part;
+}
+
+}  // namespace edgewire::job

@@ -1,0 +1,374 @@
+#include "job/dense_job.h"
+
+#include <fmt/core.h>
+#include <malloc.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+
+#include "error.h"
+#include "exchange/link_probe.h"
+#include "job/compute_rate.h"
+#include "job/layout_choice.h"
+#include "job/ownership_choice.h"
+#include "job/plan_cache.h"
+#include "launch/packing.h"
+#include "plan/balance.h"
+#include "plan/look_up.h"
+#include "topology/machine.h"
+#include "topology/placement.h"
+
+namespace edgewire::job {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class PlanReader final : public tiles::EdgeReader {
+ public:
+  explicit PlanReader(const plan::ExchangePlan& plan) : plan_(plan) {}
+  std::uint32_t sources() const override { return plan_.sources(); }
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
+    return plan_.edges(first, last);
+  }
+  bool weighted() const override { return plan_.weighted(); }
+  void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
+    plan_.read(first, last, rows);
+  }
+
+ private:
+  const plan::ExchangePlan& plan_;
+};
+static_assert(tiles::kRowBlock == plan::ExchangePlan::kRowBlock);
+
+/// The edges that a peer moved here.
+class MovedReader final : public tiles::EdgeReader {
+ public:
+  /// addresses: of the owned vertices, by local number.
+  MovedReader(const plan::MovedRows& rows, std::span<const std::uint32_t> addresses)
+      : rows_(rows), addresses_(addresses) {}
+  std::uint32_t sources() const override { return rows_.sources(); }
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
+    return rows_.edges(first, last);
+  }
+  bool weighted() const override { return rows_.weighted(); }
+  void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
+    for (std::uint32_t i = last; i < std::min(last + tiles::kRowBlock, sources()); ++i)
+      __builtin_prefetch(rows_.row(i).data());
+    rows.destinations.clear();
+    rows.ends.clear();
+    rows.weights.clear();
+    for (std::uint32_t i = first; i < last; ++i) {
+      const auto row = rows_.row(i);
+      rows.destinations.insert(rows.destinations.end(), row.begin(), row.end());
+      rows.ends.push_back(static_cast<std::uint32_t>(rows.destinations.size()));
+      if (!weighted()) continue;
+      rows.weights.resize(rows.destinations.size());
+      std::memcpy(rows.weights.data() + rows.weights.size() - row.size(), rows_.weights(i), row.size_bytes());
+    }
+    plan::look_up(addresses_, rows.destinations);
+  }
+
+ private:
+  const plan::MovedRows& rows_;
+  std::span<const std::uint32_t> addresses_;
+};
+static_assert(tiles::kRowBlock == plan::MovedRows::kBlock);
+
+}  // namespace
+
+tiles::TileSizes tile_sizes(const DenseOptions& options, const topology::Machine& machine) {
+  const bool wide = options.encoding == plan::Encoding::f64;
+  return tiles::TileSizes::for_caches(machine.l1_bytes, machine.l2_bytes,
+                                      wide ? sizeof(double) : sizeof(float));
+}
+
+DenseJob::DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const DenseOptions& options,
+                   const topology::Machine& machine)
+    : bootstrap_(bootstrap),
+      graph_(graph),
+      pool_(std::make_unique<topology::WorkerPool>(
+          topology::place(machine, bootstrap.local_rank(), bootstrap.local_size(), options.workers))) {
+  share_cards(machine);
+  link_ = transport::create(options.transport, settings(options));
+  agree(options);
+  std::optional<PlanCache> cache;
+  if (!options.plan_cache.empty()) cache.emplace(*this, options, machine);
+  if (!cache || !cache->take()) {
+    choose_ownership(options);
+    build(options, machine);
+    if (cache) cache->keep();
+  }
+  malloc_trim(0);  // iterating needs little of what the plan took
+}
+
+/// Each process of a host takes one of the interfaces that the user wants, see topology::share_cards(), and a
+/// core for polling where enough are spare.
+void DenseJob::share_cards(const topology::Machine& machine) {
+  const int node = topology::first_node(pool_->placement(), machine);
+  address_ = bootstrap_.address();
+  const auto& hosts = bootstrap_.nodes();
+  const auto nodes = bootstrap_.allgather(std::to_string(node));
+  for (std::size_t p = 0; p < nodes.size(); ++p) {
+    if (!hosts.empty() && hosts[p] != hosts[static_cast<std::size_t>(bootstrap_.rank())]) continue;
+    if (static_cast<int>(p) == bootstrap_.rank()) process_index_ = static_cast<int>(process_nodes_.size());
+    process_nodes_.push_back(std::stoi(nodes[p]));
+  }
+  std::vector<int> card_nodes;
+  for (const auto& one : bootstrap_.wanted_interfaces())
+    card_nodes.push_back(topology::node_of_card(one.name));
+  const int card =
+      topology::share_cards(card_nodes, process_nodes_)[static_cast<std::size_t>(process_index_)];
+  if (card >= 0) address_ = bootstrap_.wanted_interfaces()[static_cast<std::size_t>(card)].address;
+  char name[256] = "?";
+  gethostname(name, sizeof name - 1);
+  const auto spare = topology::spare_cpus(machine, bootstrap_.local_size(), pool_->workers());
+  if (spare.size() >= static_cast<std::size_t>(bootstrap_.local_size()))
+    poll_cpu_ = spare[static_cast<std::size_t>(bootstrap_.local_rank())];
+  place_ = fmt::format("{}: {}", name, topology::describe(pool_->placement(), machine));
+  if (!hosts.empty()) place_ += "; network " + address_;
+}
+
+transport::Settings DenseJob::settings(const DenseOptions& options) {
+  transport::Settings settings;
+  settings.rank = bootstrap_.rank();
+  settings.size = bootstrap_.size();
+  settings.lanes = options.workers;
+  settings.kinds = exchange::kFirstLaneKind + options.workers;
+  settings.secret = bootstrap_.secret();
+  settings.address = address_;
+  settings.process_nodes = process_nodes_;
+  settings.process_index = process_index_;
+  settings.peer_timeout_s = options.peer_timeout_s;
+  settings.health = &bootstrap_.health();
+  settings.nodes = bootstrap_.nodes();
+  settings.verbs = options.verbs;
+  settings.verbs.poll_cpu = poll_cpu_;
+  settings.dpdk = options.dpdk;
+  settings.dpdk.poll_cpu = poll_cpu_;
+  return settings;
+}
+
+void DenseJob::agree(const DenseOptions& options) {
+  const std::string strategy =
+      options.choose_strategy ? "auto" : std::string(plan::to_name(options.strategy));
+  exchange::check_agreement(
+      bootstrap_,
+      fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, layout {}, {} workers; "
+                  "{} edges/s, "
+                  "link rate {}{}{}",
+                  options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
+                  link_->name(), strategy, plan::to_name(options.encoding),
+                  options.choose_layout ? "auto" : "set", options.workers, options.assumed_compute_rate,
+                  options.assumed_link_rate > 0 ? "assumed" : "measured",
+                  options.plan_cache.empty() ? "" : "; plan cache", options.weighted ? "; weighted" : ""));
+}
+
+double DenseJob::link_rate(const DenseOptions& options) {
+  if (options.assumed_link_rate > 0) return options.assumed_link_rate;
+  if (link_bytes_per_s_ == 0) link_bytes_per_s_ = measure_link_rate(options);
+  return link_bytes_per_s_;
+}
+
+double DenseJob::measure_link_rate(const DenseOptions& options) {
+  return exchange::measure_link(bootstrap_, options.transport, settings(options), handshake_messages_);
+}
+
+double DenseJob::compute_rate(const DenseOptions& options) {
+  if (options.assumed_compute_rate > 0) return options.assumed_compute_rate;
+  if (worker_edges_per_s_ == 0) {
+    const auto all = launch::allgather(bootstrap_, std::vector{measure_compute_rate(*pool_)});
+    worker_edges_per_s_ = std::ranges::min(all)[0];
+  }
+  return worker_edges_per_s_;
+}
+
+void DenseJob::choose_ownership(const DenseOptions& options) {
+  ownership_name_ = options.ownership;
+  if (options.ownership == "auto" || options.ownership.starts_with("auto,")) {
+    std::vector<std::string> candidates{"hash", "ranges"};
+    if (options.ownership != "auto") candidates.push_back(options.ownership.substr(5));
+    ownership_name_ = "hash";
+    if (bootstrap_.size() > 1) {
+      auto choice = job::choose_ownership(
+          bootstrap_, *pool_, graph_, candidates,
+          {link_rate(options), compute_rate(options) * options.workers, plan::value_bytes(options.encoding)});
+      ownership_name_ = choice.ownership;
+      ownership_table_ = std::move(choice.table);
+    }
+  }
+  ownership_ = plan::Ownership::create(ownership_name_, graph_.offsets(), bootstrap_.size());
+}
+
+void DenseJob::build(const DenseOptions& options, const topology::Machine& machine) {
+  std::string_view step = "load";
+  const plan::ForEach for_each = [&](std::uint64_t count,
+                                     const std::function<void(int, std::uint64_t)>& work) {
+    std::atomic<std::uint64_t> done{0};
+    pool_->for_each(count, [&](int worker, std::uint64_t index) {
+      work(worker, index);
+      if (options.progress) options.progress(step, done.fetch_add(1, std::memory_order_relaxed) + 1, count);
+    });
+  };
+  auto start = Clock::now();
+  const auto sizes = tile_sizes(options, machine);
+  order_vertices(options, sizes, for_each);
+  seconds_load = seconds_since(start);
+
+  start = Clock::now();
+  step = "plan";
+  const auto made = make_plan(options, for_each);
+  plan::ExchangePlan& plan = *made;
+  matching_ = plan.matching();
+  if (!plan.covers().empty()) balance(plan, for_each);
+  exchange_ = std::make_unique<exchange::Exchange>(bootstrap_, *link_, *owned_, plan, strategy_,
+                                                   options.encoding, options.workers, for_each);
+  const std::uint64_t share =
+      plan.edges() / (tiles::kColumnsPerWorker * static_cast<std::uint64_t>(options.workers));
+  column_bounds_ = plan.cut_columns(sizes.column_width, std::max<std::uint64_t>(share, 1 << 16), for_each);
+  plan.address_by_column(column_bounds_, *owned_, for_each);
+  spread_columns(machine);
+  tiles_ = tiles::build_tiles(*pool_, PlanReader(plan), column_bounds_, memory_nodes_, sizes);
+  build_mirror_tiles(plan, sizes);
+  plan.return_indexes(column_bounds_, *owned_, for_each);
+  exchange_->deal_columns(column_bounds_, [this](std::size_t column) { return tiles_.edges(column); });
+  count_traffic();
+  const std::uint64_t rows = graph_.vertices() / (16 * static_cast<std::uint64_t>(options.workers)) + 1;
+  for_each((graph_.vertices() + rows - 1) / rows, [&](int, std::uint64_t piece) {
+    graph_.release_rows(piece * rows, std::min((piece + 1) * rows, graph_.vertices()));
+  });
+  seconds_plan = seconds_since(start);
+}
+
+void DenseJob::order_vertices(const DenseOptions& options, const tiles::TileSizes& sizes,
+                              const plan::ForEach& for_each) {
+  layout_ = options.layout;
+  if (!options.choose_layout) {
+    owned_ = std::make_unique<plan::OwnedVertices>(graph_, *ownership_, bootstrap_.rank(), layout_, for_each);
+    return;
+  }
+  auto choice = choose_layout(bootstrap_, graph_, *ownership_, *pool_, sizes, for_each);
+  owned_ = std::move(choice.owned);
+  layout_ = choice.layout;
+  layout_reason_ = std::move(choice.reason);
+}
+
+std::unique_ptr<plan::ExchangePlan> DenseJob::make_plan(const DenseOptions& options,
+                                                        const plan::ForEach& for_each) {
+  const auto with = [&](plan::Strategy strategy) {
+    strategy_ = strategy;
+    return std::make_unique<plan::ExchangePlan>(graph_, *ownership_, bootstrap_.rank(), *owned_, strategy,
+                                                options.workers, for_each, options.weighted);
+  };
+  auto plan = with(options.strategy);
+  if (!options.choose_strategy || bootstrap_.size() == 1) return plan;
+  const double rate = link_rate(options);
+  double values = 0;
+  for (const auto& stream : plan->streams()) values += stream.slots;
+  const std::vector<double> mine{
+      values * static_cast<double>(plan::value_bytes(options.encoding)) / rate,
+      static_cast<double>(owned_->edges()) / (compute_rate(options) * options.workers)};
+  std::vector<double> most(2);  // seconds sending and computing, of the most loaded process
+  for (const auto& one : launch::allgather(bootstrap_, mine)) {
+    for (std::size_t i = 0; i < 2; ++i) most[i] = std::max(most[i], one[i]);
+  }
+  const bool wire_limits = most[0] > most[1];
+  if (wire_limits) plan = with(plan::Strategy::cover);
+  strategy_reason_ = fmt::format(
+      "{}: sending all sums would take {:.4f} s at the link's {:.2f} Gbit/s ({}), computing {:.4f} s at "
+      "{:.2g} "
+      "edges/s a worker ({})",
+      plan::to_name(strategy_), most[0], rate * 8e-9, options.assumed_link_rate > 0 ? "assumed" : "measured",
+      most[1], compute_rate(options), options.assumed_compute_rate > 0 ? "assumed" : "measured");
+  return plan;
+}
+
+/// Local columns go to the nodes of the workers in turn.
+void DenseJob::spread_columns(const topology::Machine& machine) {
+  const auto& workers = pool_->placement().workers;
+  const auto end = std::upper_bound(column_bounds_.begin(), column_bounds_.end(), owned_->count());
+  const auto local = static_cast<std::size_t>(end - column_bounds_.begin()) - 1;
+  for (std::size_t c = 0; c < local; ++c) column_nodes_.push_back(workers[c % workers.size()].node);
+  if (machine.nodes.size() == 1) return;
+  for (std::size_t c = 0; c + 1 < column_bounds_.size(); ++c) {
+    memory_nodes_.push_back(c < local ? machine.nodes[static_cast<std::size_t>(column_nodes_[c])].os_index
+                                      : -1);
+  }
+}
+
+void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan, const tiles::TileSizes& sizes) {
+  mirror_tiles_.resize(static_cast<std::size_t>(bootstrap_.size()));
+  if (plan.covers().empty()) return;
+  const auto bounds = std::span(column_bounds_).first(column_nodes_.size() + 1);
+  const auto addresses = plan.owned_addresses();
+  for (const auto& stream : exchange_->incoming()) {
+    if (!stream.mirrors || stream.targets.empty()) continue;
+    const plan::MovedRows rows(exchange_->take_moved(stream.peer), stream.peer,
+                               static_cast<std::uint32_t>(stream.targets.size()), owned_->count(),
+                               plan.weighted());
+    mirror_tiles_[static_cast<std::size_t>(stream.peer)] = tiles::build_tiles(
+        *pool_, MovedReader(rows, addresses), bounds,
+        std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1), sizes);
+  }
+}
+
+/// All processes agree which edges either of two of them computes, and hand over those that move.
+void DenseJob::balance(plan::ExchangePlan& plan, const plan::ForEach& for_each) {
+  const auto processes = static_cast<std::size_t>(bootstrap_.size());
+  const auto& covers = plan.covers();
+  std::vector<std::uint64_t> mine(2 * processes);  // of moved and free edges, and all that are in neither
+  for (std::size_t p = 0; p < processes; ++p) {
+    mine[p] = covers[p].moved_edges;
+    mine[processes + p] = covers[p].free_edges;
+  }
+  mine.push_back(plan.edges());
+  plan::Traffic edges(bootstrap_.size()), moved(bootstrap_.size()), free(bootstrap_.size());
+  const auto rows = launch::allgather(bootstrap_, mine);
+  for (std::size_t from = 0; from < processes; ++from) {
+    const auto& row = rows[from];
+    edges.at(from, from) = row.back();
+    for (std::size_t to = 0; to < processes; ++to) {
+      moved.at(from, to) = row[to];
+      free.at(from, to) = row[processes + to];
+      if (from != to) {
+        edges.at(from, to) = row[to];
+        edges.at(from, from) -= row[to];
+      }
+    }
+  }
+  const auto balanced = plan::balance(edges, moved, free);
+  const auto me = static_cast<std::size_t>(bootstrap_.rank());
+  std::vector<std::uint64_t> more;
+  for (std::size_t to = 0; to < processes; ++to) more.push_back(balanced.at(me, to) - moved.at(me, to));
+  plan.move_edges(more, for_each);
+}
+
+void DenseJob::count_traffic() {
+  traffic_ = plan::Traffic(bootstrap_.size());
+  std::vector<std::uint64_t> to(static_cast<std::size_t>(bootstrap_.size()));
+  for (const auto& stream : exchange_->outgoing()) to[static_cast<std::size_t>(stream.peer)] += stream.slots;
+  const auto rows = launch::allgather(bootstrap_, to);
+  for (std::size_t p = 0; p < rows.size(); ++p) {
+    for (std::size_t q = 0; q < to.size(); ++q) traffic_.at(p, q) = rows[p][q];
+  }
+}
+
+template <class Message>
+engine::IterationResult DenseJob::iterate(engine::Step<Message>& step, engine::IterationOptions options) {
+  options.column_nodes = column_nodes_;
+  setup_messages_ = bootstrap_.messages_sent() + link_->counters().handshake_messages + handshake_messages_ +
+                    exchange_->setup_messages();
+  return engine::iterate(*pool_, *exchange_, column_bounds_, owned_->indexes(), step, options);
+}
+
+template engine::IterationResult DenseJob::iterate(engine::Step<float>&, engine::IterationOptions);
+template engine::IterationResult DenseJob::iterate(engine::Step<double>&, engine::IterationOptions);
+
+}  // namespace edgewire::job

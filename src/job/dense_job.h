@@ -1,0 +1,168 @@
+// The job folder assembles a job from the rooms below it. This file:
+// what every dense kernel needs before it can iterate: owned vertices, exchange plan, connected peers, tiles.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/iteration.h"
+#include "exchange/exchange.h"
+#include "graph/graph_file.h"
+#include "launch/bootstrap.h"
+#include "plan/owned_vertices.h"
+#include "plan/ownership.h"
+#include "plan/volume.h"
+#include "tiles/tile.h"
+#include "topology/machine.h"
+#include "topology/worker_pool.h"
+#include "transport/transport.h"
+
+namespace edgewire::job {
+
+class PlanFileReader;
+
+struct DenseOptions {
+  int workers = 1;  ///< per process; the same in all
+  std::string transport = "shm";
+  std::string transport_reason;  ///< why this one was chosen, for the report; empty: it was named
+  plan::Strategy strategy = plan::Strategy::slots;
+  /// Take `cover` instead of `slots` when the wire would otherwise be the limit.
+  bool choose_strategy = false;
+  /// Edges per second and worker that choices go by instead of a measurement; 0: measure.
+  double assumed_compute_rate = 0;
+  /// Bytes per second that choices go by instead of a measurement; 0: measure.
+  double assumed_link_rate = 0;
+  /// f64: messages are doubles, otherwise floats. 16-bit ones with strategies slots and cover only.
+  plan::Encoding encoding = plan::Encoding::f32;
+  bool weighted = false;  ///< a message goes along an edge times the edge's weight; the graph has weights
+  /// hash, ranges or the path of a partition file. "auto" takes hash or ranges, "auto,FILE" also the file:
+  /// the one that takes the least time on the link and the cores.
+  std::string ownership = "hash";
+  plan::Layout layout = plan::Layout::degree;
+  bool choose_layout = false;  ///< measure which one is faster
+  double peer_timeout_s = 10;
+  /// Folder for the plan cache; empty: no cache. The cache stores what loading and planning made, and what
+  /// was chosen or measured, for the next run with the same graph and options.
+  std::string plan_cache;
+  std::uint64_t link_bits_per_s = 0;  ///< line rate of shaped links, 0: as they are; for the plan cache only
+  transport::VerbsChoice verbs{};
+  transport::DpdkChoice dpdk{};
+  /// Called by any worker, with the name of a step, how much of it is done, and how much there is in all.
+  std::function<void(std::string_view step, std::uint64_t done, std::uint64_t total)> progress;
+  std::string kernel;  ///< what is computed, in words: must be the same in all processes
+};
+
+/// none: no cache was wanted, or it cannot be written. written: the next run will use it. used: the plan came
+/// from the cache, and the graph's targets were not read.
+enum class PlanSource { none, written, used };
+std::string_view to_name(PlanSource source) noexcept;
+
+/// How large the tiles of such a job get.
+tiles::TileSizes tile_sizes(const DenseOptions& options, const topology::Machine& machine);
+
+/// One process's part of a job with a dense kernel. Collective; throws Error. `graph` and `bootstrap` outlive
+/// it.
+class DenseJob {
+ public:
+  DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const DenseOptions& options,
+           const topology::Machine& machine = topology::discover());
+
+  const graph::GraphFile& graph() const noexcept { return graph_; }
+  const plan::Ownership& ownership() const noexcept { return *ownership_; }
+  const std::string& ownership_name() const noexcept { return ownership_name_; }
+  /// At rank 0: lines that say why it was chosen; empty when it was given.
+  const std::string& ownership_table() const noexcept { return ownership_table_; }
+  const plan::OwnedVertices& owned() const noexcept { return *owned_; }
+  const tiles::Tiles& tiles() const noexcept { return tiles_; }
+  /// The edges of the sources that `peer` mirrors here, by local column; no columns when there are none.
+  const tiles::Tiles& mirror_tiles(int peer) const noexcept {
+    return mirror_tiles_[static_cast<std::size_t>(peer)];
+  }
+  const transport::Transport& link() const noexcept { return *link_; }
+  /// Values from every process to every other one in an iteration; the same in all processes.
+  const plan::Traffic& traffic() const noexcept { return traffic_; }
+  topology::WorkerPool& pool() noexcept { return *pool_; }
+
+  /// Sets options.column_nodes. Message as options.encoding says; defined for float and double.
+  template <class Message>
+  engine::IterationResult iterate(engine::Step<Message>& step, engine::IterationOptions options);
+
+  /// Measures the link: payload bytes per second of the slowest process. Collective.
+  double measure_link_rate(const DenseOptions& options);
+
+  plan::Strategy strategy() const noexcept { return strategy_; }
+  /// Why it was chosen; empty when it was given.
+  const std::string& strategy_reason() const noexcept { return strategy_reason_; }
+  plan::Layout layout() const noexcept { return layout_; }
+  /// Why it was chosen; empty when it was given.
+  const std::string& layout_reason() const noexcept { return layout_reason_; }
+  /// Of this process's covers: no plan sends fewer values (strategy `cover`).
+  std::uint64_t matching() const noexcept { return matching_; }
+
+  /// Where the plan of all processes came from and went.
+  PlanSource plan_source() const noexcept { return plan_source_; }
+  /// Why the cache's files were not used though they are there, or not written; else empty.
+  const std::string& plan_cache_note() const noexcept { return plan_cache_note_; }
+
+  /// Host, cores, memory and, where there are other hosts, address of this process, in words.
+  std::string place() const {
+    const std::string link = link_->describe();
+    return link.empty() ? place_ : place_ + "; " + link;
+  }
+  /// Sent by this process before iterate(): handshakes, collective calls, lists of the plan.
+  std::uint64_t setup_messages() const noexcept { return setup_messages_; }
+
+  double seconds_load = 0;  ///< verifying and ordering the owned vertices, or reading them and the tiles
+  double seconds_plan = 0;  ///< from there to the first iteration
+
+ private:
+  void build(const DenseOptions& options, const topology::Machine& machine);
+  void share_cards(const topology::Machine& machine);
+  transport::Settings settings(const DenseOptions& options);
+  void agree(const DenseOptions& options);
+  void choose_ownership(const DenseOptions& options);
+  void order_vertices(const DenseOptions& options, const tiles::TileSizes& sizes,
+                      const plan::ForEach& for_each);
+  double link_rate(const DenseOptions& options);
+  double compute_rate(const DenseOptions& options);
+  std::unique_ptr<plan::ExchangePlan> make_plan(const DenseOptions& options, const plan::ForEach& for_each);
+  void balance(plan::ExchangePlan& plan, const plan::ForEach& for_each);
+  void spread_columns(const topology::Machine& machine);
+  void build_mirror_tiles(const plan::ExchangePlan& plan, const tiles::TileSizes& sizes);
+  void count_traffic();
+  friend class PlanCache;
+  launch::Bootstrap& bootstrap_;
+  const graph::GraphFile& graph_;
+  std::unique_ptr<topology::WorkerPool> pool_;
+  std::string place_;
+  std::string address_;             ///< of this process, for other hosts
+  std::vector<int> process_nodes_;  ///< of the processes of this host
+  int process_index_ = 0;           ///< of this one there
+  int poll_cpu_ = -1;               ///< see transport::DpdkChoice
+  std::unique_ptr<transport::Transport> link_;
+  std::optional<plan::Ownership> ownership_;
+  std::string ownership_name_, ownership_table_;
+  std::unique_ptr<plan::OwnedVertices> owned_;
+  std::unique_ptr<exchange::Exchange> exchange_;
+  std::vector<std::uint32_t> column_bounds_;
+  std::vector<int> memory_nodes_;              ///< [column]: os_index; empty on machines with one node
+  std::vector<int> column_nodes_;              ///< [local column]: index of a node
+  std::shared_ptr<PlanFileReader> plan_file_;  ///< where tiles are, when they come from the plan cache
+  tiles::Tiles tiles_;
+  std::vector<tiles::Tiles> mirror_tiles_;  ///< [peer]
+  plan::Traffic traffic_;
+  plan::Strategy strategy_ = plan::Strategy::slots;
+  plan::Layout layout_ = plan::Layout::degree;
+  std::string strategy_reason_, layout_reason_;
+  double link_bytes_per_s_ = 0;    ///< measured when first needed
+  double worker_edges_per_s_ = 0;  ///< as well
+  std::uint64_t matching_ = 0;
+  PlanSource plan_source_ = PlanSource::none;
+  std::string plan_cache_note_;
+  std::uint64_t handshake_messages_ = 0;  ///< of measuring
+  std::uint64_t setup_messages_ = 0;
+};
+
+}  // namespace edgewire::job

@@ -1,0 +1,30 @@
+// `--layout auto`: sweeps a sample of the tiles of either order of the vertices, and takes the faster one.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "graph/graph_file.h"
+#include "launch/bootstrap.h"
+#include "plan/owned_vertices.h"
+#include "plan/ownership.h"
+#include "tiles/tile.h"
+#include "topology/worker_pool.h"
+
+namespace edgewire::job {
+
+struct LayoutChoice {
+  std::unique_ptr<plan::OwnedVertices> owned;
+  plan::Layout layout = plan::Layout::degree;  ///< the same in all processes
+  std::string reason;                          ///< one line
+};
+
+/// Degree order, unless the given order is faster by a twentieth over all processes. Each process whose given
+/// order keeps neighbours together (its edges meet in fewer tiles than by chance) builds the tiles of an
+/// eighth of the edges between its own vertices in both orders, in four runs of neighbouring sources, so that
+/// they are as dense as all tiles will be, and sweeps them. Collective; throws Error.
+LayoutChoice choose_layout(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                           const plan::Ownership& ownership, topology::WorkerPool& pool,
+                           const tiles::TileSizes& sizes, const plan::ForEach& for_each);
+
+}  // namespace edgewire::job

@@ -1,0 +1,46 @@
+// The threads of a process, pinned to the cores that placement.h gives them.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "topology/placement.h"
+
+namespace edgewire::topology {
+
+/// One pinned thread for each worker; the caller's thread is worker 0. A worker that waits spins for a moment
+/// and then blocks. Where there are more workers than cores, it blocks at once.
+class WorkerPool {
+ public:
+  explicit WorkerPool(topology::Placement placement);
+  ~WorkerPool();
+  WorkerPool(const WorkerPool&) = delete;
+  WorkerPool& operator=(const WorkerPool&) = delete;
+
+  int workers() const noexcept;
+  const topology::Placement& placement() const noexcept;
+  /// Runs `work(w)` on every worker w and returns when all have returned. If workers have thrown, rethrows
+  /// the exception of the lowest one. Not reentrant.
+  void run(const std::function<void(int)>& work);
+  /// As run(), but gives the indexes 0..count-1, one after the other, to free workers.
+  void for_each(std::uint64_t count, const std::function<void(int worker, std::uint64_t index)>& work);
+
+  /// Inside run(): returns when all workers have called it. The last worker that arrives runs `last` before
+  /// the others go on.
+  void barrier(const std::function<void()>& last = {});
+
+  /// For a helper thread that a worker started: lets it run on all cores that the maker of the pool had.
+  void unpin_this_thread() const noexcept;
+  /// Runs `work` in a thread of its own, unpinned as above, and returns when it has ended. Threads that
+  /// `work` starts may use all those cores, too. For steps that count their own threads while the pool is
+  /// idle. Rethrows what `work` throws.
+  void run_unpinned(const std::function<void()>& work) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace edgewire::topology
