@@ -13,9 +13,9 @@
 #include <set>
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "error.h"
+#include "graph/output_file.h"
 
 namespace edgewire::cli {
 
@@ -25,7 +25,7 @@ namespace {
   throw Error(fmt::format("{}: cannot write: {}", path == "-" ? "stdout" : path, std::strerror(cause)));
 }
 
-/// The file to write and rename, links followed; none when `path` is something else than a file.
+/// The file to write, links followed; none when `path` is something else than a file.
 std::optional<std::string> target_of(const std::string& path) {
   struct stat status {};
   if (path == "-") return std::nullopt;
@@ -36,41 +36,29 @@ std::optional<std::string> target_of(const std::string& path) {
   return real ? real.get() : path;
 }
 
-std::string beside(const std::string& target) { return fmt::format("{}.tmp.{}", target, getpid()); }
-
 }  // namespace
 
 void write_whole(const std::string& path, const std::string& text) {
-  const auto target = target_of(path);
-  const std::string written = target ? beside(*target) : path;
+  if (const auto target = target_of(path)) {
+    graph::OutputFile file(*target);
+    file.write(text.data(), text.size(), 0);
+    return file.commit();
+  }
   if (path == "-") std::signal(SIGPIPE, SIG_IGN);  // the other processes of a job must be told first
-  std::FILE* file = path == "-" ? stdout : std::fopen(written.c_str(), "we");
+  std::FILE* file = path == "-" ? stdout : std::fopen(path.c_str(), "we");
   if (file == nullptr) fail(path, errno);
-  bool ok = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   int cause = errno;
-  if ((path == "-" ? std::fflush(file) : std::fclose(file)) != 0 && ok) {
-    ok = false;
-    cause = errno;
-  }
-  if (ok && target && std::rename(written.c_str(), target->c_str()) != 0) {
-    ok = false;
-    cause = errno;
-  }
-  if (ok) return;
+  const bool flushed = (path == "-" ? std::fflush(file) : std::fclose(file)) == 0;
+  if (written && flushed) return;
+  if (written) cause = errno;
   if (path == "-" && cause == EPIPE) throw OutputClosed();
-  if (target) std::remove(written.c_str());
   fail(path, cause);
 }
 
 void check_writable(const std::string& path) {
   if (path.empty()) return;
-  const auto target = target_of(path);
-  if (!target) return;
-  const std::string written = beside(*target);
-  std::FILE* file = std::fopen(written.c_str(), "we");
-  if (file == nullptr) fail(path, errno);
-  std::fclose(file);
-  std::remove(written.c_str());
+  if (const auto target = target_of(path)) const graph::OutputFile file(*target);
 }
 
 std::vector<std::string> split(const std::string& list, const char* option) {

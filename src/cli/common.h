@@ -11,7 +11,7 @@ std::vector<std::string> split(const std::string& list, const char* option);
 /// Throws UsageError naming the option and the range.
 int whole_number(const std::string& text, int least, int most, const char* option);
 
-/// Writes `text` to `path` whole or not at all: into a file beside it that is then renamed. Links are
+/// Writes `text` to `path` whole or not at all, see OutputFile. Links are
 /// followed; what is no regular file (a terminal, a pipe) is written as it is. "-" is stdout. Throws Error
 /// with the path, or OutputClosed when stdout is a pipe that nobody reads.
 void write_whole(const std::string& path, const std::string& text);

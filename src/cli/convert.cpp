@@ -14,6 +14,7 @@
 #include "error.h"
 #include "graph/convert.h"
 #include "graph/export.h"
+#include "graph/output_file.h"
 #include "graph/vertex_names.h"
 
 namespace edgewire::cli {
@@ -43,7 +44,7 @@ graph::GraphFile read_aside(const Settings& settings, Format input_format) {
   const std::string& output = settings.output.path;
   const std::string base =
       output == "-" ? (std::filesystem::temp_directory_path() / "edgewire").string() : output;
-  const std::string aside = fmt::format("{}.tmp.{}.ew", base, getpid());
+  const std::string aside = graph::name_aside(base);
   const auto read = graph::convert(settings.input, aside, settings.reading(input_format), graph_progress());
   auto graph = graph::GraphFile::open(aside);
   unlink(aside.c_str());

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <random>
 #include <system_error>
 #include <utility>
 
@@ -15,23 +16,32 @@
 
 namespace edgewire::graph {
 
+namespace {
+
+/// With a slash at its end.
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == path.npos ? "./" : path.substr(0, slash + 1);
+}
+
+}  // namespace
+
 void OutputFile::fail(int cause) const {
   throw Error(fmt::format("{}: cannot write: {}", path_, std::generic_category().message(cause)));
 }
 
-OutputFile::OutputFile(std::string path)
-    : path_(std::move(path)), aside_(fmt::format("{}.tmp.{}", path_, getpid())) {
+OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
   struct stat status {};
   if (stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     throw Error(fmt::format("{}: cannot write: {}", path_,
                             S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file"));
   }
-  const std::size_t slash = path_.rfind('/');
-  const std::string folder = slash == path_.npos ? "." : path_.substr(0, slash + 1);
-  descriptor_ = open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
-  if (descriptor_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-    descriptor_ = open(aside_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    named_ = descriptor_ >= 0;
+  // It will get its name through /proc.
+  const bool can_be_named = access("/proc/self/fd", X_OK) == 0;
+  if (can_be_named) descriptor_ = open(folder_of(path_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  if (!can_be_named || (descriptor_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))) {
+    aside_ = name_aside(path_);
+    descriptor_ = open(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
   }
   if (descriptor_ < 0) fail(errno);
 }
@@ -39,7 +49,7 @@ OutputFile::OutputFile(std::string path)
 OutputFile::~OutputFile() {
   if (descriptor_ < 0) return;
   close(descriptor_);
-  if (named_) unlink(aside_.c_str());
+  if (!aside_.empty()) unlink(aside_.c_str());
 }
 
 void OutputFile::reserve(std::uint64_t bytes) {
@@ -60,18 +70,28 @@ void OutputFile::write(const void* data, std::uint64_t bytes, std::uint64_t offs
 }
 
 void OutputFile::commit() {
-  if (!named_) {
-    // A link cannot replace a file; a rename can.
+  if (aside_.empty()) {
     const std::string self = fmt::format("/proc/self/fd/{}", descriptor_);
-    unlink(aside_.c_str());
-    if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, aside_.c_str(), AT_SYMLINK_FOLLOW) != 0) fail(errno);
-    named_ = true;
+    const auto link_to = [&](const std::string& name) {
+      return linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+    };
+    if (!link_to(path_)) {
+      if (errno != EEXIST) fail(errno);
+      const std::string aside = name_aside(path_);  // a link cannot replace a file; a rename can
+      if (!link_to(aside)) fail(errno);
+      aside_ = aside;
+    }
   }
   const int closed = close(std::exchange(descriptor_, -1));
-  if (closed == 0 && std::rename(aside_.c_str(), path_.c_str()) == 0) return;
+  if (closed == 0 && (aside_.empty() || std::rename(aside_.c_str(), path_.c_str()) == 0)) return;
   const int cause = errno;
-  unlink(aside_.c_str());
+  unlink((aside_.empty() ? path_ : aside_).c_str());
   fail(cause);
+}
+
+std::string name_aside(const std::string& path) {
+  std::random_device random;
+  return fmt::format("{}.edgewire.tmp.{:08x}{:08x}", folder_of(path), random(), random());
 }
 
 }  // namespace edgewire::graph

@@ -7,8 +7,9 @@
 namespace edgewire::graph {
 
 /// A file without a name until commit() gives it PATH: whatever ends the process before, nothing is left
-/// behind. Where the file system knows no such files it is PATH.tmp.PID meanwhile. All members throw Error
-/// with the path and the system's reason.
+/// behind. Where the system knows no such files it has a name meanwhile that nobody can foresee, beside PATH.
+/// No link is followed: one at PATH is replaced. All members throw Error with the path and the system's
+/// reason.
 class OutputFile {
  public:
   /// Refuses paths that exist and are not regular files.
@@ -27,9 +28,11 @@ class OutputFile {
  private:
   [[noreturn]] void fail(int cause) const;
   std::string path_;
-  std::string aside_;
-  bool named_ = false;  ///< aside_ exists
+  std::string aside_;  ///< what it is called meanwhile, if anything
   int descriptor_ = -1;
 };
+
+/// A name in the folder of `path` that nobody else uses or can foresee.
+std::string name_aside(const std::string& path);
 
 }  // namespace edgewire::graph

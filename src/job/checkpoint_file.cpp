@@ -45,17 +45,20 @@ class Hash {
   throw Error(fmt::format("{}: cannot write: {}", path, std::generic_category().message(cause)));
 }
 
-/// A file open for writing, closed at the end.
+/// A file open for writing. It is removed unless it was written whole.
 class Output {
  public:
-  explicit Output(const std::string& path) : path_(path) {
-    constexpr int kFlags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC;
-    descriptor_ = open(path.c_str(), kFlags | O_DIRECT, 0666);
-    if (descriptor_ < 0 && errno == EINVAL) descriptor_ = open(path.c_str(), kFlags, 0666);
+  /// `again`: the file is there, and what it holds is not needed any more. Else nothing may be there.
+  Output(const std::string& path, bool again) : path_(path) {
+    const int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (again ? 0 : O_CREAT | O_EXCL);
+    descriptor_ = open(path.c_str(), flags, 0666);
     if (descriptor_ < 0) fail(path, errno);
+    fcntl(descriptor_, F_SETFL, O_DIRECT);  // where the file system can
   }
   ~Output() {
-    if (descriptor_ >= 0) close(descriptor_);
+    if (descriptor_ < 0) return;
+    close(descriptor_);
+    unlink(path_.c_str());
   }
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
@@ -74,7 +77,10 @@ class Output {
     if (static_cast<std::size_t>(status.st_size) != bytes &&
         ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0)
       fail(path_, errno);
-    if (close(std::exchange(descriptor_, -1)) != 0) fail(path_, errno);
+    if (close(std::exchange(descriptor_, -1)) == 0) return;
+    const int cause = errno;
+    unlink(path_.c_str());
+    fail(path_, cause);
   }
 
  private:
@@ -116,8 +122,10 @@ void CheckpointFile::fill(CheckpointHeader header, std::span<const std::byte> it
 }
 
 void CheckpointFile::write(const std::string& path, const std::string& old) const {
-  if (!old.empty() && std::rename(old.c_str(), path.c_str()) != 0 && errno != ENOENT) fail(path, errno);
-  Output(path).write(memory_.as<std::byte>().data(), bytes_);
+  const bool again = !old.empty() && std::rename(old.c_str(), path.c_str()) == 0;
+  if (!again && !old.empty() && errno != ENOENT) fail(path, errno);
+  if (!again) unlink(path.c_str());  // of a run that was killed; if this fails, what follows says so
+  Output(path, again).write(memory_.as<std::byte>().data(), bytes_);
 }
 
 CheckpointPart read_checkpoint_file(const std::string& path, const Magic& magic, std::uint64_t most) {

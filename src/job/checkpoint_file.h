@@ -41,7 +41,8 @@ class CheckpointFile {
   /// Takes a copy. As many items as room, or fewer; sets the header's count and checksum.
   void fill(CheckpointHeader header, std::span<const std::byte> items);
   /// Puts it at `path`: over what is there, or, when `old` is not empty, into the file of that path, which
-  /// takes the name first; its pages and blocks are used again. A failure may leave it torn. Throws Error.
+  /// takes the name first; its pages and blocks are used again. After a
+  /// failure there is none. Throws Error.
   void write(const std::string& path, const std::string& old) const;
 
  private:

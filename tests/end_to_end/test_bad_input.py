@@ -187,6 +187,34 @@ def test_a_run_that_fails_keeps_the_older_output(edgewire, tmp_path):
     assert {(tmp_path / name).read_text() for name in ("ranks.tsv", "report.json")} == {"older\n"}
 
 
+@pytest.mark.parametrize("option", [*OUTPUTS, "--profile-page", "--trace"])
+def test_no_prepared_link_is_followed(edgewire, path, tmp_path, option):
+    """In a shared folder others may guess where a program writes aside: by its output's name and its process's number."""
+    victim, output = tmp_path / "victim", tmp_path / "output"
+    victim.write_text("precious\n")
+
+    def prepare():
+        os.symlink(victim, f"{output}.tmp.{os.getpid()}")
+
+    edgewire.ok("pagerank", path, option, output, preexec_fn=prepare)
+    assert victim.read_text() == "precious\n" and output.stat().st_size > 0
+    for link in tmp_path.glob("output.tmp.*"):
+        link.unlink()
+
+
+def test_files_are_whole_without_proc_too(edgewire, path, tmp_path):
+    """Then they need a name while they are written."""
+    through = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+    if subprocess.run([*through, "true"], capture_output=True).returncode != 0:
+        pytest.skip("hiding /proc is not allowed here")
+    output = tmp_path / "made.ew"
+    for _ in range(2):  # the second takes the place of the first
+        hidden = type(edgewire)(edgewire.program, through)
+        hidden.ok("generate", "kronecker", "--scale", 6, "-o", output)
+        edgewire.ok("info", output)
+        assert sorted(os.listdir(tmp_path)) == ["g.ew", "made.ew"]
+
+
 def test_ranks_and_report_cannot_both_have_stdout(edgewire, path):
     assert "stdout" in edgewire.refused("pagerank", path, "-o", "-", "--json", "-", status=2)
 

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -46,6 +47,31 @@ TEST_CASE("write_whole replaces a file and leaves nothing beside it") {
   write_whole(file, "new\n");
   CHECK(contents(file) == "new\n");
   CHECK(files_in(folder.path) == 1);
+}
+
+TEST_CASE("write_whole gives a new file no name but its own, and check_writable none") {
+  const Folder folder;
+  const int unnamed = open(folder.path.c_str(), O_TMPFILE | O_WRONLY, 0600);
+  if (unnamed < 0) return;  // this file system has no files without a name
+  close(unnamed);
+  const int events = inotify_init1(IN_NONBLOCK);
+  REQUIRE(inotify_add_watch(events, folder.path.c_str(), IN_CREATE | IN_MOVE | IN_DELETE) >= 0);
+  const auto names = [&] {
+    std::string found;
+    alignas(inotify_event) char buffer[4096];
+    const ssize_t got = read(events, buffer, sizeof buffer);
+    for (ssize_t at = 0; at < got;) {
+      const auto* event = reinterpret_cast<const inotify_event*>(buffer + at);
+      found += std::string(event->name) + " ";
+      at += static_cast<ssize_t>(sizeof *event + event->len);
+    }
+    return found;
+  };
+  check_writable((folder.path / "report.json").string());
+  CHECK(names().empty());
+  write_whole((folder.path / "report.json").string(), "new\n");
+  CHECK(names() == "report.json ");
+  close(events);
 }
 
 TEST_CASE("write_whole names a path that cannot be written") {
