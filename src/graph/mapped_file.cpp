@@ -35,7 +35,10 @@ MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
       data_ = static_cast<const std::uint8_t*>(mapped);
     }
   }
-  owner_ = status.st_uid;
+  if (status.st_uid != geteuid())
+    distrust_ = "it belongs to another user";
+  else if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    distrust_ = "others can write it (chmod go-w helps)";
   close(descriptor);
   if (cause != 0) refuse(message(cause));
   if (S_ISDIR(status.st_mode)) refuse(message(EISDIR));

@@ -20,7 +20,8 @@ class MappedFile {
   const std::string& path() const noexcept { return path_; }
   const std::uint8_t* data() const noexcept { return data_; }
   std::uint64_t bytes() const noexcept { return bytes_; }
-  std::uint32_t owner() const noexcept { return owner_; }  ///< user
+  /// Why somebody else may have written it; empty: only this user could.
+  std::string_view distrust() const noexcept { return distrust_; }
   /// Throws Error: "PATH: byte OFFSET: WHAT".
   [[noreturn]] void fail(std::uint64_t offset, std::string_view what) const;
   /// Lets the kernel drop the pages that lie within [begin, end) from this process.
@@ -30,7 +31,7 @@ class MappedFile {
   std::string path_;
   const std::uint8_t* data_ = nullptr;
   std::uint64_t bytes_ = 0;
-  std::uint32_t owner_ = 0;
+  std::string_view distrust_;
 };
 
 }  // namespace edgewire::graph

@@ -30,7 +30,7 @@ void OutputFile::fail(int cause) const {
   throw Error(fmt::format("{}: cannot write: {}", path_, std::generic_category().message(cause)));
 }
 
-OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
+OutputFile::OutputFile(std::string path, std::uint32_t mode) : path_(std::move(path)) {
   struct stat status {};
   if (stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
     throw Error(fmt::format("{}: cannot write: {}", path_,
@@ -38,10 +38,10 @@ OutputFile::OutputFile(std::string path) : path_(std::move(path)) {
   }
   // It will get its name through /proc.
   const bool can_be_named = access("/proc/self/fd", X_OK) == 0;
-  if (can_be_named) descriptor_ = open(folder_of(path_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  if (can_be_named) descriptor_ = open(folder_of(path_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
   if (!can_be_named || (descriptor_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))) {
     aside_ = name_aside(path_);
-    descriptor_ = open(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    descriptor_ = open(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
   }
   if (descriptor_ < 0) fail(errno);
 }

@@ -12,8 +12,8 @@ namespace edgewire::graph {
 /// reason.
 class OutputFile {
  public:
-  /// Refuses paths that exist and are not regular files.
-  explicit OutputFile(std::string path);
+  /// Refuses paths that exist and are not regular files. `mode`: its permissions, less the umask.
+  explicit OutputFile(std::string path, std::uint32_t mode = 0666);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;

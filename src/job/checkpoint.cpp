@@ -7,11 +7,11 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <random>
 #include <sstream>
 
 #include "error.h"
+#include "graph/mapped_file.h"
 #include "graph/output_file.h"
 
 namespace edgewire::job {
@@ -51,10 +51,12 @@ struct Manifest {
 
 Manifest read_manifest(const std::string& folder) {
   const std::string path = manifest_path(folder);
-  std::ifstream file(path);
-  if (!file) throw Error(fmt::format("{}: no checkpoint there", folder));
-  std::stringstream text;
-  text << file.rdbuf();
+  if (std::error_code none; !std::filesystem::exists(path, none) && !none)
+    throw Error(fmt::format("{}: no checkpoint there", folder));
+  const graph::MappedFile file(path);
+  constexpr std::uint64_t kMostBytes = 1 << 16;
+  std::stringstream text(
+      std::string(reinterpret_cast<const char*>(file.data()), std::min(file.bytes(), kMostBytes)));
   Manifest found;
   std::string first, run, iteration, processes;
   std::getline(text, first);

@@ -10,12 +10,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
+#include <filesystem>
 #include <memory>
 #include <system_error>
 #include <utility>
 
 #include "error.h"
+#include "graph/mapped_file.h"
 
 namespace edgewire::job {
 namespace {
@@ -129,13 +130,16 @@ void CheckpointFile::write(const std::string& path, const std::string& old) cons
 }
 
 CheckpointPart read_checkpoint_file(const std::string& path, const Magic& magic, std::uint64_t most) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(fmt::format("{}: a part of the checkpoint is missing", path));
+  if (std::error_code none; !std::filesystem::exists(path, none) && !none)
+    throw Error(fmt::format("{}: a part of the checkpoint is missing", path));
+  const graph::MappedFile file(path);
+  std::uint64_t done = 0;
   CheckpointPart part;
   auto& header = part.header;
-  const auto read = [&](void* data, std::size_t bytes) {
-    if (!file.read(static_cast<char*>(data), static_cast<std::streamsize>(bytes)))
-      throw Error(fmt::format("{}: the file is cut short", path));
+  const auto read = [&](void* data, std::uint64_t bytes) {
+    if (file.bytes() - done < bytes) throw Error(fmt::format("{}: the file is cut short", path));
+    if (bytes > 0) std::memcpy(data, file.data() + done, bytes);
+    done += bytes;
   };
   read(&header, sizeof header);
   if (header.magic != magic || header.count > most)
@@ -146,7 +150,7 @@ CheckpointPart read_checkpoint_file(const std::string& path, const Magic& magic,
   Hash hash;
   hash.add(&header, sizeof header);
   hash.add(part.items.data(), part.items.size() * sizeof(std::uint32_t));
-  if (checksum != hash.digest() || file.peek() != EOF) throw Error(fmt::format("{}: wrong checksum", path));
+  if (checksum != hash.digest() || done != file.bytes()) throw Error(fmt::format("{}: wrong checksum", path));
   part.items.resize(header.count);
   return part;
 }

@@ -1,16 +1,16 @@
 #include "launch/hosts.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <sodium.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <sstream>
 
@@ -25,13 +25,34 @@ namespace {
 
 constexpr std::size_t kMinSecretBytes = 16;
 
-std::string read_file(const std::string& path) {
+/// A small file, and what the system says of it. A pipe or a device might never end.
+struct SmallFile {
   struct stat status {};
-  if (stat(path.c_str(), &status) != 0) throw Error(fmt::format("{}: {}", path, std::strerror(errno)));
-  if (S_ISDIR(status.st_mode)) throw Error(fmt::format("{}: is a directory", path));
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(fmt::format("{}: {}", path, std::strerror(errno)));
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::string text;
+
+  explicit SmallFile(const std::string& path) {
+    constexpr off_t kMostBytes = 1 << 20;
+    const transport::FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!file || fstat(file.get(), &status) != 0)
+      throw Error(fmt::format("{}: {}", path, std::strerror(errno)));
+    if (S_ISDIR(status.st_mode)) throw Error(fmt::format("{}: is a directory", path));
+    if (!S_ISREG(status.st_mode)) throw Error(fmt::format("{}: is not a regular file", path));
+    if (status.st_size > kMostBytes)
+      throw Error(fmt::format("{}: has {} bytes; {} are enough for any list or secret", path, status.st_size,
+                              kMostBytes));
+    text.resize(static_cast<std::size_t>(status.st_size));
+    const ssize_t got = read(file.get(), text.data(), text.size());
+    if (got < 0) throw Error(fmt::format("{}: {}", path, std::strerror(errno)));
+    text.resize(static_cast<std::size_t>(got));
+  }
+};
+
+/// Throws Error unless only this user can have written the secret, and read it.
+void check_trust(const std::string& path, const struct stat& status) {
+  if (status.st_uid != geteuid())
+    throw Error(fmt::format("{}: this secret belongs to another user (use a copy of your own)", path));
+  if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    throw Error(fmt::format("{}: others can read or write this secret (chmod 600 {} helps)", path, path));
 }
 
 Host parse_host(const std::string& word, const std::string& where) {
@@ -59,7 +80,7 @@ std::string label(const Host& host) { return fmt::format("{} port {}", host.addr
 }  // namespace
 
 std::vector<Host> read_hosts(const std::string& path, int default_port) {
-  std::istringstream lines(read_file(path));
+  std::istringstream lines(SmallFile(path).text);
   std::vector<Host> hosts;
   std::map<std::string, int> seen;
   std::string line;
@@ -88,10 +109,9 @@ std::string load_secret(const std::string& path) {
   std::string secret(32, '\0');
   auto* bytes = reinterpret_cast<unsigned char*>(secret.data());
   if (!path.empty()) {
-    std::string text = read_file(path);
-    struct stat status {};
-    if (stat(path.c_str(), &status) != 0 || (status.st_mode & S_IROTH) != 0)
-      throw Error(fmt::format("{}: others can read this secret (chmod 600 helps)", path));
+    SmallFile file(path);
+    check_trust(path, file.status);
+    std::string& text = file.text;
     while (!text.empty() && std::strchr(" \t\r\n", text.back()) != nullptr) text.pop_back();
     if (text.size() < kMinSecretBytes)
       throw Error(fmt::format("{}: a secret has at least {} bytes", path, kMinSecretBytes));

@@ -100,7 +100,9 @@ class Family {
         kill_all(SIGCONT);
       }
       while (reap(WNOHANG)) continue;
-      if (status_ != 0 && (Clock::now() > deadline_ || all_stopped())) kill_all(SIGKILL);
+      const bool late = Clock::now() > deadline_;
+      if (late && status_ == 0) name_late_ones();
+      if (late || (status_ != 0 && all_stopped())) kill_all(SIGKILL);
     }
     return status_;
   }
@@ -133,7 +135,17 @@ class Family {
     if (status_ == 1 && status == 2) status_ = 2;
     if (status_ != 0) return;
     status_ = status;
-    deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(grace_);
+    give_time();
+  }
+  void give_time() { deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(grace_); }
+  /// Those that do not end although the job is done: others have ended well, so nobody waits for them.
+  void name_late_ones() {
+    for (const Child& c : children_)
+      if (c.running)
+        std::fprintf(stderr, "edgewire: rank %d has not ended %.3g s after the others%s, so it is killed\n",
+                     static_cast<int>(&c - children_.data()), grace_.count(),
+                     c.stopped ? " (it is stopped)" : "");
+    fail(1);
   }
   /// Takes one change of a child; false when there is none.
   bool reap(int flags) {
@@ -146,6 +158,7 @@ class Family {
     child->stopped = WIFSTOPPED(state);
     child->running = !WIFEXITED(state) && !WIFSIGNALED(state);
     if (WIFEXITED(state) && WEXITSTATUS(state) != 0) fail(WEXITSTATUS(state));
+    if (!child->running && deadline_ == Clock::time_point::max()) give_time();  // they end together
     if (WIFSIGNALED(state) && !child->given_up) {
       std::fprintf(stderr, "edgewire: rank %d was ended by signal %d (%s)\n",
                    static_cast<int>(child - children_.begin()), WTERMSIG(state), strsignal(WTERMSIG(state)));
@@ -159,7 +172,7 @@ class Family {
   sigset_t watched_{};
   sigset_t before_{};
   int status_ = 0;
-  Clock::time_point deadline_;
+  Clock::time_point deadline_ = Clock::time_point::max();  ///< for those that still run
 };
 
 /// The ends of the streams between rank 0 and all others, made before forking: `hub[p]` for rank 0, `leaf[p]`

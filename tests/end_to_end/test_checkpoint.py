@@ -114,6 +114,26 @@ def test_a_spoilt_checkpoint_is_refused(edgewire, path, kept, tmp_path, spoil, n
     assert not (tmp_path / "ranks.tsv").exists()
 
 
+@pytest.mark.parametrize("name", ["manifest", "values.10.1", "ids.*.1"])
+def test_what_is_no_file_is_refused_at_once(edgewire, path, kept, name):
+    file = next(kept.glob(name))
+    file.unlink()
+    os.mkfifo(file)
+    result = edgewire("pagerank", path, *OPTIONS, "-p", 2, "--resume", kept, timeout=20)
+    assert result.returncode == 1 and f"{file}: cannot read: it is not a regular file" in result.stderr
+    file.unlink()
+    file.symlink_to("/dev/zero")
+    result = edgewire("pagerank", path, *OPTIONS, "-p", 2, "--resume", kept, timeout=20)
+    assert result.returncode == 1 and f"{file}: cannot read: it is not a regular file" in result.stderr
+
+
+def test_a_checkpoint_that_cannot_be_read_is_one_all_the_same(edgewire, path, kept):
+    manifest = kept / "manifest"
+    manifest.unlink()
+    manifest.symlink_to(manifest)  # not even root can follow it
+    assert edgewire.refused("pagerank", path, *OPTIONS, "--resume", kept).startswith(f"{manifest}: cannot read: Too many")
+
+
 @pytest.mark.parametrize("options", [["--damping", 0.8], ["--pagerank-2015"]])
 def test_a_checkpoint_of_something_else_is_refused(edgewire, path, kept, options):
     assert "something else" in edgewire.refused("pagerank", path, *OPTIONS, *options, "--resume", kept)

@@ -328,12 +328,21 @@ def test_host_options_that_make_no_sense(edgewire, hosts, path, tmp_path):
     assert "secret" in edgewire.refused("pagerank", path, *options[:2], "--rank", 0, status=2)
     options[1].unlink()
     assert str(options[1]) in edgewire.refused("pagerank", path, *options, "--rank", 0)
-    for content, mode, cause in (("short", 0o600, "at least 16 bytes"), ("a secret of the tests", 0o644, "others can read")):
+    for content, mode, cause in (("short", 0o600, "at least 16 bytes"), ("a secret of the tests", 0o640, "others can read")):
         bad = tmp_path / "bad"
         bad.write_text(content)
         bad.chmod(mode)
         line = edgewire.refused("pagerank", path, *hosts(2)[:2], "--secret-file", bad, "--rank", 0)
         assert str(bad) in line and cause in line
+
+
+@pytest.mark.parametrize("option", ["--hosts", "--secret-file"])
+def test_pipes_and_devices_are_no_host_lists_and_no_secrets(edgewire, hosts, path, tmp_path, option):
+    os.mkfifo(tmp_path / "fifo")
+    for odd in (tmp_path / "fifo", "/dev/zero"):
+        options = hosts(2)
+        options[options.index(option) + 1] = odd
+        assert edgewire.refused("pagerank", path, *options, "--rank", 0, timeout=20) == f"{odd}: is not a regular file"
 
 
 def test_a_graph_file_that_is_not_finished_was_never_there(edgewire, tmp_path):

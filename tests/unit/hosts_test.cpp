@@ -99,6 +99,14 @@ TEST_CASE("a bad hosts file is refused with its line") {
   CHECK(message_of([&] { read_hosts(files.path("none"), 1); }) ==
         files.path("none") + ": No such file or directory");
   CHECK(message_of([&] { read_hosts("/tmp", 1); }) == "/tmp: is a directory");
+  CHECK(message_of([&] { read_hosts("/dev/zero", 1); }) == "/dev/zero: is not a regular file");
+  const std::string fifo = files.path("fifo");
+  REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+  CHECK(message_of([&] { read_hosts(fifo, 1); }) == fifo + ": is not a regular file");
+  const std::string large = files.write("large", "");
+  std::filesystem::resize_file(large, std::uint64_t{1} << 40);
+  CHECK(message_of([&] { read_hosts(large, 1); }) ==
+        large + ": has 1099511627776 bytes; 1048576 are enough for any list or secret");
 }
 
 TEST_CASE("secrets come from a file that others cannot read or from the environment") {
@@ -108,7 +116,17 @@ TEST_CASE("secrets come from a file that others cannot read or from the environm
   CHECK(good == load_secret(files.write("b", "a secret of enough bytes\n")));
   CHECK(good != load_secret(files.write("c", "a secret of enough bytez")));
   CHECK(message_of([&] { load_secret(files.write("d", "a secret of enough bytes", 0644)); }) ==
-        files.path("d") + ": others can read this secret (chmod 600 helps)");
+        fmt::format("{0}: others can read or write this secret (chmod 600 {0} helps)", files.path("d")));
+  for (const mode_t mode : {0640, 0620, 0602})
+    CHECK(message_of([&] {
+            load_secret(files.write("d", "a secret of enough bytes", mode));
+          }).ends_with("helps)"));
+  if (geteuid() == 0) {
+    const std::string theirs = files.write("theirs", "a secret of enough bytes");
+    REQUIRE(chown(theirs.c_str(), 65534, 65534) == 0);
+    CHECK(message_of([&] { load_secret(theirs); }) ==
+          theirs + ": this secret belongs to another user (use a copy of your own)");
+  }
   CHECK(message_of([&] { load_secret(files.write("e", "short")); }) ==
         files.path("e") + ": a secret has at least 16 bytes");
   unsetenv("EDGEWIRE_SECRET");

@@ -172,6 +172,18 @@ TEST_CASE("a stopped process is noticed at the timeout and not left behind") {
   }
 }
 
+TEST_CASE("a process that stops when the job is done is named and not waited for") {
+  StderrCapture capture;
+  const int status = run(local(3, 0.5), [&](Bootstrap& bootstrap) {
+    if (bootstrap.rank() != 1) return;
+    bootstrap.finish();
+    raise(SIGSTOP);
+  });
+  CHECK(status == 1);
+  CHECK(capture.text() ==
+        "edgewire: rank 1 has not ended 2.5 s after the others (it is stopped), so it is killed\n");
+}
+
 TEST_CASE("processes that compute for longer than the timeout are not lost") {
   const int status = run(local(2, 1.0), [](Bootstrap& bootstrap) {
     if (bootstrap.rank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(2500));

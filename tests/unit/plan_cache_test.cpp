@@ -2,6 +2,7 @@
 // is noticed and replaced.
 #include "job/plan_cache.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bit>
@@ -194,6 +195,19 @@ TEST_CASE("another user's file is not used") {
   write(path, some_arrays(10), "k");
   REQUIRE(chown(path.c_str(), 65534, 65534) == 0);
   CHECK(error_of([&] { read(path, "k"); }) == path + ": it belongs to another user");
+}
+
+TEST_CASE("a file that others can write is not used, and never made") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "plan";
+  const mode_t before = umask(0);
+  write(path, some_arrays(10), "k");
+  umask(before);
+  CHECK(read(path, "k") == some_arrays(10));
+  for (const mode_t mode : {0664, 0646}) {
+    REQUIRE(chmod(path.c_str(), mode) == 0);
+    CHECK(error_of([&] { read(path, "k"); }) == path + ": others can write it (chmod go-w helps)");
+  }
 }
 
 /// Jobs of one process on a random graph.
