@@ -1,15 +1,37 @@
 // Nothing but subcommands: see src/cli.
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <sstream>
 
 #include "cli/commands.h"
+#include "cli/common.h"
 #include "cli/help.h"
 #include "cli/suggest.h"
 #include "error.h"
 
+namespace {
+
+/// Does what the command line asks for.
+void run(CLI::App& app, int argc, char** argv) {
+  using edgewire::cli::write_whole;
+  try {
+    edgewire::cli::check_names({argv, static_cast<std::size_t>(argc)});
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    std::ostringstream text;
+    app.exit(asked, text);
+    write_whole("-", text.str());
+  }
+  write_whole("-", "");  // what was printed may not have found room
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // who writes says so
   CLI::App app{
       "PageRank of a graph that is spread over processes, and how close a run comes to what the network "
       "allows. edgewire COMMAND --help explains a command."};
@@ -28,13 +50,11 @@ int main(int argc, char** argv) {
   edgewire::cli::add_netbench(app);
   edgewire::cli::add_manual(app);
   try {
-    edgewire::cli::check_names({argv, static_cast<std::size_t>(argc)});
-    app.parse(argc, argv);
+    run(app, argc, argv);
     return 0;
   } catch (const CLI::RuntimeError& error) {
     return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     std::fprintf(stderr, "edgewire: %s%s (--help shows what there is)\n", error.what(),
                  edgewire::cli::did_you_mean(app, error).c_str());
     return 2;
@@ -44,7 +64,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "edgewire: %s\n", error.what());
     return 2;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "edgewire: %s\n", error.what());
+    std::fprintf(stderr, "edgewire: %s\n", edgewire::line_of(error).c_str());
     return 1;
   }
 }

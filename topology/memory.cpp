@@ -44,7 +44,8 @@ void* map_aligned(std::size_t bytes, std::size_t alignment) {
 NodeMemory::NodeMemory(std::size_t bytes, int node, const char* what) {
   if (bytes == 0) return;
   data_ = map_pages(bytes, node);
-  if (data_ == nullptr) throw Error(fmt::format("cannot get {} bytes of memory for {}", bytes, what));
+  if (data_ == nullptr)
+    throw Error(fmt::format("cannot get {} bytes of memory for {}{}", bytes, what, limit_to_raise(ENOMEM)));
   bytes_ = bytes;
 }
 

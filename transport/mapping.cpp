@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
 
 #include "error.h"
 
@@ -35,7 +34,7 @@ Mapping::Mapping(std::size_t bytes, int fd, const std::string& what) : bytes_(wh
   if (mapped == MAP_FAILED) {
     const int cause = errno;
     munmap(start + skipped, bytes_);
-    throw Error(fmt::format("cannot get {} bytes of memory for {}: {}", bytes, what, std::strerror(cause)));
+    throw Error(fmt::format("cannot get {} bytes of memory for {}: {}", bytes, what, reason(cause)));
   }
   data_ = static_cast<std::byte*>(mapped);
   madvise(data_, bytes_, MADV_HUGEPAGE);

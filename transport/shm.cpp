@@ -125,7 +125,7 @@ std::span<std::byte> Shm::expose(std::size_t bytes, std::span<const Part>) {
   file_ = FileDescriptor(memfd_create("edgewire", MFD_CLOEXEC));
   const std::size_t whole = whole_pages(bytes) + sizeof(SharedHeader) + lines_ * sizeof(SignalLine);
   if (!file_ || ftruncate(file_.get(), static_cast<off_t>(whole)) != 0)
-    throw Error(fmt::format("cannot get {} bytes of shared memory: {}", whole, std::strerror(errno)));
+    throw Error(fmt::format("cannot get {} bytes of shared memory: {}", whole, reason(errno)));
   own().map(file_.get(), bytes, lines_, "a shared region");
   own().header->token = token_;
   return {own().mapping.data(), bytes};

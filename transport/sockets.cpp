@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <cstring>
 #include <memory>
 
 #include "error.h"
@@ -47,7 +46,7 @@ FileDescriptor listen_on(const std::string& address, int port) {
   setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (!listener || bind(listener.get(), found->ai_addr, found->ai_addrlen) != 0 ||
       listen(listener.get(), SOMAXCONN) != 0)
-    throw Error(fmt::format("cannot listen on {} port {}: {}", address, port, std::strerror(errno)));
+    throw Error(fmt::format("cannot listen on {} port {}: {}", address, port, reason(errno)));
   return listener;
 }
 
@@ -95,7 +94,7 @@ FileDescriptor accept_from(const FileDescriptor& listener, std::string& from) {
 FileDescriptor start_connecting(const std::string& address, int port) {
   const AddressList found = resolve(address, port, 0);
   FileDescriptor socket = open_socket(*found);
-  if (!socket) throw Error(fmt::format("cannot connect to {}: {}", address, std::strerror(errno)));
+  if (!socket) throw Error(fmt::format("cannot connect to {}: {}", address, reason(errno)));
   set_no_delay(socket);
   // Success and failure alike show when the socket is used.
   [[maybe_unused]] const int ignored = ::connect(socket.get(), found->ai_addr, found->ai_addrlen);

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <sstream>
 #include <thread>
 
@@ -53,7 +52,7 @@ Tcp::Tcp(const Settings& settings)
       signals_(std::make_unique<std::atomic<std::uint64_t>[]>(static_cast<std::size_t>(settings.size) *
                                                               static_cast<std::size_t>(settings.kinds))),
       lanes_(settings.lanes, settings.size) {
-  if (!epoll_ || !wake_) throw Error(fmt::format("cannot watch sockets: {}", std::strerror(errno)));
+  if (!epoll_ || !wake_) throw Error(fmt::format("cannot watch sockets: {}", reason(errno)));
   if (settings_.address.empty()) settings_.address = "127.0.0.1";
   watch(wake_.get(), kWakeTag, EPOLLIN);
 }
@@ -63,7 +62,7 @@ void Tcp::watch(int fd, std::uint64_t tag, std::uint32_t events) const {
   event.events = events;
   event.data.u64 = tag;
   if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0)
-    throw Error(fmt::format("cannot watch a socket: {}", std::strerror(errno)));
+    throw Error(fmt::format("cannot watch a socket: {}", reason(errno)));
 }
 
 std::span<std::byte> Tcp::expose(std::size_t bytes, std::span<const Part> parts) {

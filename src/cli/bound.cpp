@@ -130,8 +130,8 @@ void run(const BoundArguments& arguments) {
   if (!arguments.csv_path.empty()) write_whole(arguments.csv_path, perf::to_csv(bound, options));
   if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(bound, options));
   if (arguments.csv_path == "-" || arguments.json_path == "-") return;
-  fmt::print("{}: {} vertices, {} edges\n\n{}", file.path(), file.vertices(), file.edges(),
-             perf::to_text(bound, options));
+  write_whole("-", fmt::format("{}: {} vertices, {} edges\n\n{}", file.path(), file.vertices(), file.edges(),
+                               perf::to_text(bound, options)));
 }
 
 }  // namespace

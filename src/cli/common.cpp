@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <set>
@@ -22,7 +21,7 @@ namespace edgewire::cli {
 namespace {
 
 [[noreturn]] void fail(const std::string& path, int cause) {
-  throw Error(fmt::format("{}: cannot write: {}", path == "-" ? "stdout" : path, std::strerror(cause)));
+  throw Error(fmt::format("{}: cannot write: {}", path == "-" ? "stdout" : path, reason(cause)));
 }
 
 /// The file to write, links followed; none when `path` is something else than a file.

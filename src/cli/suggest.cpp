@@ -88,9 +88,9 @@ std::string did_you_mean(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 void check_names(std::span<char* const> words) {
-  constexpr std::array<std::string_view, 9> kNames{"-o",      "--output", "--json",         "--csv",
-                                                   "--trace", "--hosts",  "--profile-page", "--checkpoint",
-                                                   "--resume"};
+  constexpr std::array<std::string_view, 10> kNames{"--secret-file", "-o",      "--output", "--json",
+                                                    "--csv",         "--trace", "--hosts",  "--profile-page",
+                                                    "--checkpoint",  "--resume"};
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
     for (const std::string_view name : kNames) {

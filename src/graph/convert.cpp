@@ -115,7 +115,7 @@ BuildSummary convert(const std::string& input, const std::string& output, const 
     }
     return read(format, file, options, graph, build, progress);
   } catch (const std::bad_alloc&) {
-    throw Error(fmt::format("{}: not enough memory to convert it", file.path()));
+    throw Error(fmt::format("{}: not enough memory to convert it{}", file.path(), limit_to_raise(ENOMEM)));
   }
 }
 

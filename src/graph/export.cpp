@@ -63,7 +63,7 @@ WriteSummary export_graph(const GraphFile& graph, const std::string& output, con
         throw Error(fmt::format("{}: this format is not written", output));
     }
   } catch (const std::bad_alloc&) {
-    throw Error(fmt::format("{}: not enough memory to write it", output));
+    throw Error(fmt::format("{}: not enough memory to write it{}", output, limit_to_raise(ENOMEM)));
   }
 }
 

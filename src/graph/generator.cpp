@@ -41,7 +41,8 @@ BuildSummary generate(const std::string& path, std::uint64_t vertices, std::uint
         "making edges", progress);
     return builder.write(output, {}, flags, progress);
   } catch (const std::bad_alloc&) {
-    throw Error(fmt::format("{}: not enough memory for {} vertices and {} edges", path, vertices, edges));
+    throw Error(fmt::format("{}: not enough memory for {} vertices and {} edges{}", path, vertices, edges,
+                            limit_to_raise(ENOMEM)));
   }
 }
 

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <random>
-#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -27,7 +26,7 @@ std::string folder_of(const std::string& path) {
 }  // namespace
 
 void OutputFile::fail(int cause) const {
-  throw Error(fmt::format("{}: cannot write: {}", path_, std::generic_category().message(cause)));
+  throw Error(fmt::format("{}: cannot write: {}", path_, reason(cause)));
 }
 
 OutputFile::OutputFile(std::string path, std::uint32_t mode) : path_(std::move(path)) {

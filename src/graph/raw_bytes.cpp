@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 
 #include <unistd.h>
 
@@ -37,7 +36,7 @@ std::span<const std::uint8_t> RawBytes::peek(std::size_t least) {
     buffer_.resize(kept + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got < 0 && cause == EINTR) continue;
     if (got < 0) {
-      throw Error(fmt::format("{}: cannot read: {}", name_, std::generic_category().message(cause)));
+      throw Error(fmt::format("{}: cannot read: {}", name_, reason(cause)));
     }
     if (got == 0) break;
   }

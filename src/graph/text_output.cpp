@@ -6,7 +6,6 @@
 #include <cerrno>
 #include <condition_variable>
 #include <mutex>
-#include <system_error>
 #include <vector>
 
 #include <unistd.h>
@@ -26,8 +25,7 @@ void TextOutput::append(std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0)
-      throw Error(fmt::format("stdout: cannot write: {}", std::generic_category().message(errno)));
+    if (written < 0) throw Error(fmt::format("stdout: cannot write: {}", reason(errno)));
     text.remove_prefix(static_cast<std::size_t>(written));
   }
 }

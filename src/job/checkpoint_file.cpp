@@ -12,7 +12,6 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include "error.h"
@@ -43,7 +42,7 @@ class Hash {
 };
 
 [[noreturn]] void fail(const std::string& path, int cause) {
-  throw Error(fmt::format("{}: cannot write: {}", path, std::generic_category().message(cause)));
+  throw Error(fmt::format("{}: cannot write: {}", path, reason(cause)));
 }
 
 /// A file open for writing. It is removed unless it was written whole.

@@ -33,8 +33,7 @@ struct SmallFile {
   explicit SmallFile(const std::string& path) {
     constexpr off_t kMostBytes = 1 << 20;
     const transport::FileDescriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-    if (!file || fstat(file.get(), &status) != 0)
-      throw Error(fmt::format("{}: {}", path, std::strerror(errno)));
+    if (!file || fstat(file.get(), &status) != 0) throw Error(fmt::format("{}: {}", path, reason(errno)));
     if (S_ISDIR(status.st_mode)) throw Error(fmt::format("{}: is a directory", path));
     if (!S_ISREG(status.st_mode)) throw Error(fmt::format("{}: is not a regular file", path));
     if (status.st_size > kMostBytes)
@@ -42,7 +41,7 @@ struct SmallFile {
                               kMostBytes));
     text.resize(static_cast<std::size_t>(status.st_size));
     const ssize_t got = read(file.get(), text.data(), text.size());
-    if (got < 0) throw Error(fmt::format("{}: {}", path, std::strerror(errno)));
+    if (got < 0) throw Error(fmt::format("{}: {}", path, reason(errno)));
     text.resize(static_cast<std::size_t>(got));
   }
 };

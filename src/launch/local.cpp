@@ -76,8 +76,7 @@ class Family {
   bool bear() {
     const pid_t parent = getpid();
     const pid_t pid = fork();
-    if (pid < 0)
-      throw Error(fmt::format("cannot start process {}: {}", children_.size(), std::strerror(errno)));
+    if (pid < 0) throw Error(fmt::format("cannot start process {}: {}", children_.size(), reason(errno)));
     if (pid > 0) {
       children_.push_back({pid});
       return false;
@@ -189,7 +188,7 @@ Streams make_streams(int processes) {
   for (std::size_t p = 1; p < streams.hub.size(); ++p) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-      throw Error(fmt::format("cannot connect {} processes: {}", processes, std::strerror(errno)));
+      throw Error(fmt::format("cannot connect {} processes: {}", processes, reason(errno)));
     streams.hub[p] = FileDescriptor(ends[0]);
     streams.leaf[p] = FileDescriptor(ends[1]);
   }
@@ -221,7 +220,7 @@ int run_child(const LaunchOptions& options, int rank, const LocalHosts* hosts, c
     const auto bootstrap = connect_bootstrap(std::move(self), std::move(mine));
     return run_body(*bootstrap, body);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "edgewire: rank %d: %s\n", rank, error.what());
+    std::fprintf(stderr, "edgewire: rank %d: %s\n", rank, line_of(error).c_str());
     return 1;
   }
 }
@@ -239,7 +238,7 @@ int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body) 
     line = error.what();
     status = 2;
   } catch (const std::exception& error) {
-    line = error.what();
+    line = line_of(error);
   } catch (...) {
     // said below
   }

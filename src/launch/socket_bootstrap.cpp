@@ -114,7 +114,7 @@ SocketBootstrap::SocketBootstrap(Member member, std::vector<FileDescriptor> stre
       reporter_(self_.rank),
       timeout_(self_.peer_timeout_s),
       wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!wake_) throw Error(fmt::format("cannot make an eventfd: {}", std::strerror(errno)));
+  if (!wake_) throw Error(fmt::format("cannot make an eventfd: {}", reason(errno)));
   last_beat_ = last_round_ = Clock::now();
   for (std::size_t p = 0; p < streams.size(); ++p) {
     if (!streams[p]) continue;
@@ -296,7 +296,7 @@ void SocketBootstrap::read(Peer& peer) {
   } else if (got == 0) {
     lose(peer, "was lost: connection closed");
   } else if (errno != EAGAIN && errno != EINTR) {
-    lose(peer, fmt::format("was lost: {}", std::strerror(errno)));
+    lose(peer, fmt::format("was lost: {}", reason(errno)));
   }
 }
 

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import resource
 import stat
 import subprocess
 
@@ -145,6 +146,22 @@ def test_output_to_a_full_device(edgewire, path, tmp_path, option, processes):
     line = refused_job(edgewire, "pagerank", path, "-p", processes, option, full)
     assert line.endswith(f"{full}: cannot write: No space left on device")
     assert stat.S_ISCHR(os.stat(full).st_mode)
+
+
+@pytest.mark.parametrize("limit, amount, cause, option", [
+    (resource.RLIMIT_FSIZE, 1000, "File too large", "f"), (resource.RLIMIT_NOFILE, 4, "Too many open files", "n")])
+def test_a_limit_of_the_shell_is_named(edgewire, path, tmp_path, limit, amount, cause, option):
+    """The first by what writes, the second by the first file that is opened."""
+    line = edgewire.refused("pagerank", path, "-o", tmp_path / "ranks.tsv",
+                            preexec_fn=lambda: resource.setrlimit(limit, (amount, amount)))
+    assert line.endswith(f"{cause} (raise the limit: ulimit -{option})")
+    assert os.listdir(tmp_path) == ["g.ew"]
+
+
+def test_a_limit_of_memory_is_named(edgewire, tmp_path):
+    line = edgewire.refused("generate", "kronecker", "--scale", 20, "-o", tmp_path / "g.ew",
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (200 << 20, 200 << 20)))
+    assert "not enough memory" in line and line.endswith("(raise the limit: ulimit -v)")
 
 
 def test_stdout_that_is_full(edgewire, path):

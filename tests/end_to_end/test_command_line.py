@@ -37,6 +37,15 @@ def test_nobody_reads_a_measurement(edgewire):
     assert (line.split(",")[0], status, stderr) == ("bandwidth", 141, "")
 
 
+@pytest.mark.parametrize("command", ["info GRAPH", "bound GRAPH -p 2", "topology", "transports", "--help", "pagerank --help",
+                                     "--version", "convert GRAPH -o FILE", "generate kronecker --scale 5 -o FILE"])
+def test_a_full_disk_takes_no_word_unnoticed(edgewire, kronecker, tmp_path, command):
+    words = [{"GRAPH": kronecker(6), "FILE": tmp_path / "made.ew"}.get(word, word) for word in command.split()]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([edgewire.program, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (1, "edgewire: stdout: cannot write: No space left on device\n")
+
+
 @pytest.mark.parametrize("processes", [1, 3])
 @pytest.mark.parametrize("count", [1, 7, 1000])
 def test_top(edgewire, tmp_path, processes, count):
@@ -105,7 +114,7 @@ def test_nothing_is_near(edgewire, arguments):
 
 
 def test_empty_names(edgewire):
-    for words in (["-o", ""], ["--json", ""], ["--output="], ["--resume", ""]):
+    for words in (["-o", ""], ["--json", ""], ["--output="], ["--resume", ""], ["--secret-file", ""]):
         assert "the name is empty" in edgewire.refused("pagerank", "g.ew", *words, status=2)
 
 

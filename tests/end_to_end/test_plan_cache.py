@@ -9,6 +9,7 @@ import pytest
 import graphs
 import reference
 from job import Job
+from processes import children, cpu_seconds, wait_for
 
 STRATEGIES = ["edge", "worker", "process", "slots", "cover"]
 
@@ -192,6 +193,23 @@ def test_a_folder_that_cannot_be_written(edgewire, run, path):
     assert note == f"plan cache not written: {folder}/g.ew.plan-0-of-2: cannot write: Not a directory"
     result = edgewire("pagerank", path, "-p", 2, "-w", 1, f"--plan-cache={folder}")
     assert result.returncode == 0 and result.stderr.splitlines() == [f"edgewire: warning: {note}"]
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_file_that_is_cut_short_while_it_is_used(edgewire, path, processes):
+    """Tiles stay in the file."""
+    options = ["pagerank", path, "-p", processes, "-w", 1, "--plan-cache"]
+    edgewire.ok(*options, "--iterations", 1)
+    started = edgewire.start(*options, "--iterations", 1000000)
+    worker = wait_for(lambda: children(started.pid), "the processes")[0] if processes > 1 else started.pid
+    wait_for(lambda: cpu_seconds(worker) > 0.15, "iterations")
+    plan = path.with_name(f"g.ew.plan-0-of-{processes}")
+    os.truncate(plan, 0)
+    _, stderr = started.communicate(timeout=60)
+    assert started.returncode == 1
+    said = [line for line in stderr.splitlines() if line.startswith(f"edgewire: {plan}: byte ")]
+    assert len(said) == 1 and "cut short" in said[0]
+    assert all("rank 0 was lost" in line for line in stderr.splitlines() if line not in said), stderr
 
 
 def test_a_full_disk(run, tmp_path):

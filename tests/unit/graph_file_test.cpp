@@ -2,6 +2,7 @@
 
 #include <xxhash.h>
 
+#include <csignal>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -10,10 +11,13 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "graph/format.h"
+#include "graph/mapped_file.h"
 #include "graph_test.h"
+#include "stderr_capture.h"
 
 namespace edgewire::graph {
 
@@ -51,6 +55,53 @@ void seal(std::string& bytes) {
   header.checksums_checksum = XXH3_64bits(bytes.data() + header.checksums.offset, header.checksums.bytes);
   header.checksum = header_checksum(header);
   std::memcpy(bytes.data(), &header, sizeof header);
+}
+
+TEST_CASE("a mapped file that is cut short while it is used ends the process with a line") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "mapped";
+  write_file(path, std::string(10 * kPageBytes, 'x'));
+  StderrCapture capture;
+  const pid_t child = fork();
+  if (child == 0) {
+    const MappedFile file(path);
+    std::filesystem::resize_file(path, 3 * kPageBytes);
+    const auto* const at = const_cast<const volatile std::uint8_t*>(file.data());
+    std::vector<std::thread> readers;
+    for (int i = 0; i < 4; ++i)
+      readers.emplace_back([at] { [[maybe_unused]] const auto byte = at[5 * kPageBytes + 7]; });
+    for (auto& reader : readers) reader.join();
+    _exit(0);
+  }
+  int state = 0;
+  REQUIRE(waitpid(child, &state, 0) == child);
+  CHECK((WIFEXITED(state) && WEXITSTATUS(state) == 1));
+  CHECK(capture.text() ==
+        "edgewire: " + path +
+            ": byte 20487: cannot read: the file was cut short, or its disk failed, while it was used\n");
+}
+
+TEST_CASE("another bus error ends the process as ever") {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "mapped";
+  write_file(path, "x");
+  for (const bool sent : {true, false}) {
+    StderrCapture capture;
+    const pid_t child = fork();
+    if (child == 0) {
+      const MappedFile file(path);
+      if (sent) kill(getpid(), SIGBUS);
+      const int descriptor = memfd_create("empty", 0);
+      auto* const page =
+          static_cast<volatile char*>(mmap(nullptr, kPageBytes, PROT_READ, MAP_SHARED, descriptor, 0));
+      [[maybe_unused]] const char byte = page[0];
+      _exit(0);
+    }
+    int state = 0;
+    REQUIRE(waitpid(child, &state, 0) == child);
+    CHECK(state != 0);
+    CHECK(!contains(capture.text(), "cut short"));
+  }
 }
 
 }  // namespace
