@@ -3,6 +3,11 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <functional>
+#include <optional>
+
+#include "cli/common.h"
+#include "error.h"
 #include "graph/output_file.h"
 
 namespace edgewire::cli {
@@ -11,17 +16,38 @@ std::string part_path(const std::string& path, int rank, int size) {
   return fmt::format("{}.{:04}-of-{:04}", path, rank, size);
 }
 
+namespace {
+
+/// Where the work fails in any process, all throw the cause of the first one: one line is enough.
+void together(launch::Bootstrap& bootstrap, const std::function<void()>& work) {
+  std::string cause;
+  try {
+    work();
+  } catch (const Error& error) {
+    cause = error.what();
+  }
+  for (const std::string& one : bootstrap.allgather(cause))
+    if (!one.empty()) throw Error(one);
+}
+
+}  // namespace
+
+void check_part_writable(launch::Bootstrap& bootstrap, const std::string& path) {
+  together(bootstrap, [&] { check_writable(part_path(path, bootstrap.rank(), bootstrap.size())); });
+}
+
 void write_part(launch::Bootstrap& bootstrap, const std::string& path, const std::string& text) {
   const std::string part = part_path(path, bootstrap.rank(), bootstrap.size());
-  graph::OutputFile file(part);
-  file.write(text.data(), text.size(), 0);
-  bootstrap.allgather("");  // all are written
+  std::optional<graph::OutputFile> file;
+  together(bootstrap, [&] {
+    file.emplace(part);
+    file->write(text.data(), text.size(), 0);
+  });
   // Should a process be killed from here on, a part is missing; never are parts of two runs mixed.
   unlink(part.c_str());
   bootstrap.allgather("");
   try {
-    file.commit();
-    bootstrap.allgather("");
+    together(bootstrap, [&] { file->commit(); });
   } catch (...) {
     unlink(part.c_str());
     throw;

@@ -231,7 +231,7 @@ void run(launch::Bootstrap& bootstrap, const Settings& settings) {
                    (job_options.output_parts ? ", output in parts" : "");
   const bool parts = job_options.output_parts && !job_options.output_path.empty();
   const bool first = bootstrap.rank() == 0;
-  if (parts) check_writable(part_path(job_options.output_path, bootstrap.rank(), bootstrap.size()));
+  if (parts) check_part_writable(bootstrap, job_options.output_path);
   if (first) {
     if (!parts) check_writable(job_options.output_path);
     check_writable(job_options.json_path);

@@ -137,7 +137,8 @@ std::unique_ptr<Bootstrap> join_hosts(const LaunchOptions& options) {
   if (options.processes > 1 && options.processes != size)
     throw UsageError(fmt::format("--processes {} contradicts {}, which lists {} hosts", options.processes,
                                  options.hosts_file, size));
-  Rendezvous job{options.rank, load_secret(options.secret_file), options.start_timeout_s, {}};
+  Rendezvous job{
+      options.rank, load_secret(options.secret_file), options.start_timeout_s, {}, options.peer_timeout_s};
   for (const Host& host : hosts) job.hosts.push_back(host.address);
 
   Member self;

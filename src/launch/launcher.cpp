@@ -109,7 +109,7 @@ void set_neighbours(Member& self, const std::vector<Card>& cards) {
 
 std::vector<FileDescriptor> rendezvous(const LaunchOptions& options, const Member& self, const Card& hub,
                                        const FileDescriptor& listener) {
-  const Rendezvous job{self.rank, self.secret, options.start_timeout_s, self.hosts};
+  const Rendezvous job{self.rank, self.secret, options.start_timeout_s, self.hosts, options.peer_timeout_s};
   if (self.rank == 0) return receive_others(job, listener);
   std::vector<std::string> addresses = words_of(hub.addresses);
   const bool beside_hub = self.nodes[static_cast<std::size_t>(self.rank)] == self.nodes[0];

@@ -7,6 +7,7 @@
 #include <pmix.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -80,7 +81,9 @@ class Session {
     return place;
   }
 
-  std::vector<std::string> exchange(const std::string& mine, int size) {
+  /// `others_are_missing` is true while this process waits for them.
+  std::vector<std::string> exchange(const std::string& mine, int size,
+                                    std::atomic<bool>& others_are_missing) {
     pmix_value_t value{};
     value.type = PMIX_BYTE_OBJECT;
     value.data.bo = {const_cast<char*>(mine.data()), mine.size()};  // put copies it
@@ -92,7 +95,11 @@ class Session {
     collect.value.data.flag = true;
     pmix_proc_t all = self_;
     all.rank = PMIX_RANK_WILDCARD;
-    check(library_.fence(&all, 1, &collect, 1), "not all processes have connected");
+    others_are_missing = true;
+    if (const pmix_status_t status = library_.fence(&all, 1, &collect, 1); status != PMIX_SUCCESS)
+      throw Error(
+          fmt::format("not all processes have connected: one has died ({})", library_.error_string(status)));
+    others_are_missing = false;
     std::vector<std::string> messages;
     for (int rank = 0; rank < size; ++rank) {
       const Value message = get(static_cast<pmix_rank_t>(rank), kKey, PMIX_BYTE_OBJECT);
@@ -128,22 +135,30 @@ PmixJob rendezvous_over_pmix(double timeout_s, std::function<std::string(const P
   // In a thread that can be left behind: the library has no time limits of its own.
   std::promise<PmixJob> promise;
   std::future<PmixJob> met = promise.get_future();
-  std::thread thread([promise = std::move(promise), message = std::move(message)]() mutable {
-    try {
-      PmixJob job;
-      {
-        Session session;
-        job.place = session.place();
-        if (job.place.size > 1) job.messages = session.exchange(message(job.place), job.place.size);
-      }
-      promise.set_value(std::move(job));
-    } catch (...) {
-      promise.set_exception(std::current_exception());
-    }
-  });
+  const auto others_are_missing = std::make_shared<std::atomic<bool>>(false);
+  std::thread thread(
+      [promise = std::move(promise), message = std::move(message), others_are_missing]() mutable {
+        try {
+          PmixJob job;
+          {
+            Session session;
+            job.place = session.place();
+            if (job.place.size > 1)
+              job.messages = session.exchange(message(job.place), job.place.size, *others_are_missing);
+          }
+          promise.set_value(std::move(job));
+        } catch (...) {
+          promise.set_exception(std::current_exception());
+        }
+      });
   if (met.wait_for(std::chrono::duration<double>(timeout_s)) == std::future_status::timeout) {
     thread.detach();
-    throw PmixError(fmt::format("PMIx: not all processes have connected within {} s", timeout_s));
+    if (*others_are_missing)
+      throw Error(
+          fmt::format("not all processes have connected within {} s: one is stopped, or starts slowly "
+                      "(--start-timeout waits longer)",
+                      timeout_s));
+    throw PmixError(fmt::format("PMIx: no answer from the launcher within {} s", timeout_s));
   }
   thread.join();
   return met.get();

@@ -28,8 +28,8 @@ struct PmixJob {
 
 /// Connects to the launcher over PMIx (https://pmix.github.io, version 3 or later), sends `message(place)` to
 /// all processes of the job, and disconnects. Loads libpmix.so.2. Collective. Throws PmixError, also when it
-/// takes longer than `timeout_s`; a thread then still hangs in the library, so the process should end. Passes
-/// on what `message` throws.
+/// takes longer than `timeout_s`; a thread then still hangs in the library, so the process should end. Throws
+/// plain Error when the launcher answers, but not all processes come. Passes on what `message` throws.
 PmixJob rendezvous_over_pmix(double timeout_s, std::function<std::string(const PmixPlace&)> message);
 
 }  // namespace edgewire::launch

@@ -13,18 +13,19 @@ struct Rendezvous {
   std::string secret;              ///< 32 bytes
   double start_timeout_s = 30;     ///< from now on
   std::vector<std::string> hosts;  ///< of every rank, for messages
+  double peer_timeout_s = 10;      ///< for hosts that are lost after they have connected
   int size() const { return static_cast<int>(hosts.size()); }
 };
 
 /// Called by rank 0: waits on `listener` until all others have connected, refuses strangers, then lets all
 /// continue. Result[p] is the connection to rank p; [0] is unused. Throws Error that names a rank that has
-/// not connected in time.
+/// not connected in time, or has gone again, and tells the others.
 std::vector<transport::FileDescriptor> receive_others(const Rendezvous& job,
                                                       const transport::FileDescriptor& listener);
 
 /// Called by all other ranks: connects to rank 0 at the first of `addresses` that answers, and waits until
 /// all others have connected. It tries each address for some seconds, in turn. Result[0] is the connection to
-/// rank 0. Throws Error when rank 0 cannot be reached in time.
+/// rank 0. Throws Error when rank 0 cannot be reached in time, or gives up.
 std::vector<transport::FileDescriptor> come_to_hub(const Rendezvous& job,
                                                    const std::vector<std::string>& addresses, int port);
 

@@ -245,6 +245,16 @@ def test_mpirun_loses_a_rank(mpirun, large, tmp_path, how, victim):
     assert status not in (0, None), output
 
 
+@pytest.mark.slow
+def test_mpirun_with_a_rank_that_is_stopped_at_the_start(mpirun, path):
+    ranks = mpirun(1, 2, path, "--start-timeout", 3, first='[ "$PMIX_RANK" = 0 ] || kill -STOP $$')
+    status, output = ranks.end()
+    assert status not in (0, None), output
+    lines = ranks.stderr(0)
+    assert len(lines) == 1 and "not all processes have connected within 3 s: one is stopped" in lines[0], lines
+    assert "PMIx" not in lines[0]
+
+
 @contextlib.contextmanager
 def lost_host(environment, how, *back):
     """Host 1 is not there: `hosts cut` or `hosts vanish`, and what brings it back."""

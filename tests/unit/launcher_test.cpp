@@ -2,7 +2,10 @@
 #include "launch/launcher.h"
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
+#include <sys/socket.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <map>
 #include <thread>
@@ -10,6 +13,7 @@
 #include "error.h"
 #include "launch/interfaces.h"
 #include "launch/rendezvous.h"
+#include "transport/connector.h"
 #include "transport/sockets.h"
 
 namespace edgewire::launch {
@@ -95,6 +99,47 @@ TEST_CASE("rank 0 is found at the address that answers") {
   CHECK(transport::local_address(streams[0]) == "127.0.0.1");
   rank0.join();
   other.join();
+}
+
+/// The connection of a rank of a job of four, made as far as rank 0 has taken it.
+transport::FileDescriptor connected(const std::string& secret, int rank, int port) {
+  const transport::FileDescriptor no_listener;
+  transport::Connector connector(no_listener, secret, transport::Purpose::Launch, rank);
+  connector.call("127.0.0.1", port, {transport::Purpose::Launch, rank, 0, 4});
+  while (true)
+    for (auto& made : connector.step(std::chrono::milliseconds(100))) return std::move(made.socket);
+}
+
+TEST_CASE("a rank that is lost before all have come is noticed then, not at the start timeout, and told") {
+  const auto listener = transport::listen_on("127.0.0.1", 0);
+  const std::string secret(32, 's'), line = "rank 2 (c) was lost before all processes had connected";
+  std::thread rank0([&] {
+    CHECK_THROWS_WITH_AS(receive_others({0, secret, 1e6, {"a", "b", "c", "d"}}, listener), line.c_str(),
+                         Error);
+  });
+  const auto other = connected(secret, 1, transport::port_of(listener));
+  auto lost = connected(secret, 2, transport::port_of(listener));
+  lost.close();
+  rank0.join();
+  std::string told(200, ' ');
+  told.resize(static_cast<std::size_t>(std::max<ssize_t>(recv(other.get(), told.data(), told.size(), 0), 0)));
+  CHECK(told == line);
+}
+
+TEST_CASE("why rank 0 gives up is said elsewhere, too") {
+  const auto listener = transport::listen_on("127.0.0.1", 0);
+  const int port = transport::port_of(listener);
+  const std::string secret(32, 's');
+  std::thread rank0([&] {
+    transport::Connector connector(listener, secret, transport::Purpose::Launch, 0);
+    std::vector<transport::Connector::Connection> made;
+    while (made.empty()) made = connector.step(std::chrono::milliseconds(100));
+    send(made[0].socket.get(), "rank 2 (c) is ill", 17, 0);
+  });
+  CHECK_THROWS_WITH_AS(come_to_hub({1, secret, 1e6, {"a", "b", "c"}}, {"127.0.0.1"}, port),
+                       fmt::format("rank 0 (127.0.0.1 port {}) gave up: rank 2 (c) is ill", port).c_str(),
+                       Error);
+  rank0.join();
 }
 
 }  // namespace
