@@ -149,29 +149,20 @@ std::vector<Exchange::Counts> Exchange::tell_counts(const std::vector<Counts>& o
 }
 
 void Exchange::agree_on_regions(const std::vector<Counts>& out, const std::vector<Counts>& in) {
-  std::size_t region_bytes = 0, send_bytes = 0;
-  std::vector<std::string> offsets(size());
+  std::vector<std::size_t> slot_bytes(size());
+  std::size_t send_bytes = 2 * kScalarsBytes;
   for (int p = 0; p < size(); ++p) {
     const auto from = std::span(in).subspan(p * lists_, lists_);
     const auto to = std::span(out).subspan(p * lists_, lists_);
     inbox_bytes_from_.push_back(round_up(sum_slots(from) * value_bytes()));
     inbox_bytes_to_.push_back(round_up(sum_slots(to) * value_bytes()));
-    const std::size_t setup_bytes = list_bytes(from) + position_bytes(to);
-    parts_.push_back(
-        {region_bytes, 2 * kScalarsBytes + round_up(std::max(2 * inbox_bytes_from_[p], setup_bytes))});
-    region_bytes += parts_[p].bytes;
+    slot_bytes[p] = std::max(2 * inbox_bytes_from_[p], list_bytes(from) + position_bytes(to));
     send_bytes += std::max(inbox_bytes_to_[p], round_up(list_bytes(to)));
-    const std::uint64_t offset = parts_[p].offset;
-    offsets[p] = pack(std::vector{offset});
   }
-  region_ = link_.expose(region_bytes, parts_);
-  const auto blobs = bootstrap_.allgather(link_.blob());
-  const auto answers = bootstrap_.alltoall(offsets);
-  for (int p = 0; p < size(); ++p) {
-    remote_parts_.push_back(unpack<std::uint64_t>(answers[p], p, 1)[0]);
-  }
-  link_.connect(blobs);
-  send_bytes += 2 * kScalarsBytes;
+  RegionPlan plan(size());
+  scalars_part_ = plan.add("scalars", std::vector(size(), 2 * kScalarsBytes));
+  slots_part_ = plan.add("slots", std::move(slot_bytes));
+  region_ = plan.expose(bootstrap_, link_);
   const auto memory = link_.send_memory(send_bytes + static_cast<std::size_t>(lanes_) * kNearBytes);
   send_ = memory.first(send_bytes);
   near_ = memory.subspan(send_bytes);
@@ -187,24 +178,24 @@ void Exchange::agree_on_order(plan::ExchangePlan& plan, const plan::OwnedVertice
   wait_for_setup(1);
   std::vector<std::size_t> starts(in.size());  // of each incoming list in the region
   for (std::size_t s = 0; s < in.size(); ++s) {
-    starts[s] = s % lists_ == 0 ? parts_[s / lists_].offset + 2 * kScalarsBytes
+    starts[s] = s % lists_ == 0 ? region_.offset(slots_part_, static_cast<int>(s) / lists_)
                                 : starts[s - 1] + list_bytes(std::span(in).subspan(s - 1, 1));
   }
   incoming_.resize(in.size());
   moved_here_.resize(size());
   for_each(in.size(), [&](int, std::uint64_t s) {
     if (static_cast<int>(s) / lists_ != rank() && in[s].entries > 0) {
-      order_stream(s, reinterpret_cast<std::uint32_t*>(region_.data() + starts[s]), in[s], owned);
+      order_stream(s, reinterpret_cast<std::uint32_t*>(region_.bytes().data() + starts[s]), in[s], owned);
     }
   });
   for (int p = 0; p < size(); ++p) {
     if (p == rank()) continue;
     // The peer's part for us begins with our own lists.
     std::size_t remote =
-        remote_parts_[p] + 2 * kScalarsBytes + list_bytes(std::span(out).subspan(p * lists_, lists_));
+        region_.remote_offset(slots_part_, p) + list_bytes(std::span(out).subspan(p * lists_, lists_));
     for (int l = 0; l < lists_; ++l) {
       const std::size_t bytes = in[p * lists_ + l].entries * sizeof(std::uint32_t);
-      write_setup(p, remote, region_.subspan(starts[p * lists_ + l], bytes));
+      write_setup(p, remote, region_.bytes().subspan(starts[p * lists_ + l], bytes));
       remote += bytes;
     }
     if (!signal(0, p, kSetupKind, 2)) throw Error(health().message());
@@ -218,7 +209,8 @@ void Exchange::agree_on_order(plan::ExchangePlan& plan, const plan::OwnedVertice
     std::size_t at = starts[last] + list_bytes(std::span(in).subspan(last, 1));
     for (int l = 0; l < lists_; ++l) {
       std::vector<std::uint32_t> positions(plan.streams()[p * lists_ + l].entries);
-      if (!positions.empty()) std::memcpy(positions.data(), region_.data() + at, bytes_of(positions).size());
+      if (!positions.empty())
+        std::memcpy(positions.data(), region_.bytes().data() + at, bytes_of(positions).size());
       at += bytes_of(positions).size();
       plan.place(p * lists_ + l, positions);
     }
@@ -263,7 +255,7 @@ void Exchange::send_entries(const plan::ExchangePlan& plan, const plan::OwnedVer
     for (int l = 0; l < lists_; ++l) end = describe(plan, p * lists_ + l, locals, end);
     const auto source = std::as_bytes(std::span(list, end));
     send_at += std::max(inbox_bytes_to_[p], round_up(source.size()));
-    write_setup(p, remote_parts_[p] + 2 * kScalarsBytes, source);
+    write_setup(p, region_.remote_offset(slots_part_, p), source);
     if (!signal(0, p, kSetupKind, 1)) throw Error(health().message());
     ++setup_messages_;
   }
@@ -309,8 +301,8 @@ void Exchange::set_streams(const plan::ExchangePlan& plan) {
 void Exchange::place_streams() {
   std::size_t send_at = 0;
   for (int p = 0; p < size(); ++p) {
-    std::size_t in_at = parts_[p].offset + 2 * kScalarsBytes;
-    std::size_t out_at = remote_parts_[p] + 2 * kScalarsBytes;
+    std::size_t in_at = region_.offset(slots_part_, p);
+    std::size_t out_at = region_.remote_offset(slots_part_, p);
     const std::size_t send_start = send_at;
     for (int l = 0; l < lists_; ++l) {
       const std::size_t s =

@@ -1,6 +1,7 @@
-// The exchange folder moves the values of an iteration: slots in a region that is exposed once, inbox, outbox.
-// Before two processes can exchange values without ids, they must agree on three things: the registered
-// regions, the order of the slots, and the chunks in which the slots are filled. This file sets them up.
+// The exchange folder moves the values of an iteration: slots in a region that is exposed once, inbox,
+// outbox. Before two processes can exchange values without ids, they must agree on three things: the
+// registered regions, the order of the slots, and the chunks in which the slots are filled. This file sets
+// them up.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "exchange/region_plan.h"
 #include "launch/bootstrap.h"
 #include "plan/exchange_plan.h"
 #include "transport/transport.h"
@@ -130,16 +132,16 @@ class Exchange {
     return iteration % 2 == 0 ? 0 : inbox_bytes_to_[peer];
   }
   std::size_t scalars_offset(int peer, std::uint64_t iteration) const noexcept {
-    return parts_[peer].offset + iteration % 2 * kScalarsBytes;
+    return region_.offset(scalars_part_, peer) + iteration % 2 * kScalarsBytes;
   }
   std::size_t remote_scalars_offset(int peer, std::uint64_t iteration) const noexcept {
-    return remote_parts_[peer] + iteration % 2 * kScalarsBytes;
+    return region_.remote_offset(scalars_part_, peer) + iteration % 2 * kScalarsBytes;
   }
 
   transport::Transport& link() const noexcept { return link_; }
   transport::Health& health() const noexcept { return bootstrap_.health(); }
   launch::Bootstrap& bootstrap() const noexcept { return bootstrap_; }
-  std::span<const std::byte> region() const noexcept { return region_; }
+  std::span<const std::byte> region() const noexcept { return region_.bytes(); }
   /// All outgoing streams (see send_offset), then two cells of kScalarsBytes: for even and for odd
   /// iterations.
   std::span<std::byte> send_memory() const noexcept { return send_; }
@@ -197,10 +199,9 @@ class Exchange {
   plan::Encoding encoding_;
   int lanes_;
   int lists_;  ///< streams to each peer
-  std::span<std::byte> region_;
+  Region region_;
+  std::size_t scalars_part_ = 0, slots_part_ = 0;  ///< of the region
   std::span<std::byte> send_, near_;
-  std::vector<transport::Transport::Part> parts_;  ///< [peer], in this process's region
-  std::vector<std::size_t> remote_parts_;          ///< [peer]: offset of our part in its region
   std::vector<std::size_t> inbox_bytes_from_, inbox_bytes_to_;
   std::vector<IncomingStream> incoming_;  ///< [peer * lists + list], as the next
   std::vector<OutgoingStream> outgoing_;

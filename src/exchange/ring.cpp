@@ -9,6 +9,17 @@
 
 namespace edgewire::exchange {
 
+std::vector<RingPlace> ring_places(const Region& region, std::size_t part, const RingSettings& settings) {
+  std::vector<RingPlace> places;
+  for (int peer = 0; peer < settings.size; ++peer) {
+    if (peer != settings.rank && region.remote_bytes(part, peer) != settings.part_bytes())
+      throw Error(fmt::format("rank {} has {} bytes for our rings, not {}", peer,
+                              region.remote_bytes(part, peer), settings.part_bytes()));
+    places.push_back({region.offset(part, peer), region.remote_offset(part, peer)});
+  }
+  return places;
+}
+
 Rings::Rings(transport::Transport& link, transport::Health& health, const RingSettings& settings,
              std::span<std::byte> region, std::span<const RingPlace> places, std::span<std::uint64_t> writes)
     : link_(link),

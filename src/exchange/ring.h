@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "exchange/region_plan.h"
 #include "transport/transport.h"
 
 namespace edgewire::exchange {
@@ -44,6 +45,10 @@ struct RingPlace {
   std::size_t remote_offset = 0;  ///< of the rings that this process fills, in the peer's region
 };
 
+/// The places of rings in a part of the region that has part_bytes() for each peer. Throws Error that names a
+/// process whose rings have another size.
+std::vector<RingPlace> ring_places(const Region& region, std::size_t part, const RingSettings& settings);
+
 /// The rings between this process and all others. A process has no ring to itself.
 ///
 /// No function here blocks, allocates or throws. A function that cannot go on says so: poll the transport,
@@ -54,9 +59,10 @@ struct RingPlace {
 /// lane's rings, and it drains what the peers have sent on the same lane. Supersteps count from 1.
 class Rings {
  public:
-  /// After the transport is connected. `region` is what expose() returned; `places[p]` belongs to peer p.
-  /// `writes`: [lane * size + peer], the writes so far; everybody who writes on these lanes must count there.
-  /// `link`, `health` and `writes` outlive the rings. Throws Error when the settings are out of bounds.
+  /// After the transport is connected. `region` is this process's exposed region; `places[p]` belongs to peer
+  /// p. `writes`: [lane * size + peer], the writes so far; everybody who writes on these lanes must count
+  /// there. `link`, `health` and `writes` outlive the rings. Throws Error when the settings are out of
+  /// bounds.
   Rings(transport::Transport& link, transport::Health& health, const RingSettings& settings,
         std::span<std::byte> region, std::span<const RingPlace> places, std::span<std::uint64_t> writes);
 

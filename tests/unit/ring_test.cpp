@@ -58,12 +58,12 @@ struct Member {
   std::vector<std::uint64_t> writes;
   std::unique_ptr<Rings> rings;
 
-  Member(Endpoint& at, RingSettings chosen) : endpoint(at), settings(chosen) {
+  Member(Endpoint& at, RingSettings chosen, std::vector<RingPlace> places = {})
+      : endpoint(at), settings(chosen) {
     settings.rank = at.settings.rank;
     settings.size = at.settings.size;
     writes.resize(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.lanes));
-    std::vector<RingPlace> places;
-    for (int p = 0; p < settings.size; ++p)
+    for (int p = 0; places.size() < static_cast<std::size_t>(settings.size); ++p)
       places.push_back({static_cast<std::size_t>(p) * at.part_bytes, at.owned_part()});
     rings = std::make_unique<Rings>(*at.transport, at.health, settings, at.region, places, writes);
   }
@@ -335,13 +335,13 @@ TEST_CASE("a peer that dies while records flow is noticed and named") {
                      bootstrap.secret(), bootstrap.address(), 8, &bootstrap.health()};
       me.settings.dpdk = transport::dpdk_choice(bootstrap.rank());
       me.transport = transport::create(backend, me.settings);
-      RingSettings settings{0, 0, 1, 0, 8, 4096};
-      me.part_bytes = settings.part_bytes();
-      std::vector<transport::Transport::Part> parts;
-      for (std::size_t p = 0; p < 3; ++p) parts.push_back({p * me.part_bytes, me.part_bytes});
-      me.region = me.transport->expose(3 * me.part_bytes, parts);
-      me.transport->connect(bootstrap.allgather(me.transport->blob()));
-      const Member member(me, settings);
+      const RingSettings settings{bootstrap.rank(), 3, 1, 0, 8, 4096};
+      RegionPlan plan(3);
+      plan.add("before", std::vector<std::size_t>(3, 100));
+      const std::size_t part = plan.add("rings", std::vector<std::size_t>(3, settings.part_bytes()));
+      const Region region = plan.expose(bootstrap, *me.transport);
+      me.region = region.bytes();
+      const Member member(me, settings, ring_places(region, part, settings));
       std::vector<std::uint32_t> sent(3), arrived(3);
       while (true) {  // until somebody dies
         for (int p = 0; p < 3; ++p)
