@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "error.h"
+#include "exchange/barrier.h"
 #include "exchange/ring.h"
 #include "launch/launch.h"
 #include "perf/bench/records.h"
@@ -63,9 +64,7 @@ void run(launch::Bootstrap& bootstrap, const std::string& transport, std::size_t
   const double seconds = bench::seconds_since(start);
   if (bootstrap.rank() == 0)
     bench::print_rate(("rings, " + transport).c_str(), record_bytes, records, seconds);
-  while (!rings.flush(0)) link->poll();
-  for (int polls = 0; polls < 1000; ++polls) link->poll();  // what the peer waits for must leave
-  bootstrap.allgather("");
+  exchange::barrier(bootstrap, *link);  // what the peer waits for must leave
 }
 
 }  // namespace

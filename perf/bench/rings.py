@@ -18,20 +18,21 @@ def main():
     options.add_argument("--build", default="build", help="build folder, made with -Dbench=true")
     options.add_argument("--rounds", type=int, default=7)
     options.add_argument("--mebibytes", type=int, default=512, help="that each process sends in a run")
+    options.add_argument("--rings-only", action="store_true", help="without MPI")
     chosen = options.parse_args()
     folder = pathlib.Path(chosen.build) / "perf/bench"
     if not (folder / "ring_rate").exists():
         sys.exit(f"rings.py: {folder}/ring_rate is not there: build with -Dbench=true")
     commands = {(f"rings, {name}", size): [folder / "ring_rate", name, size]
                 for name in ("shm", "tcp") for size in (8, 16, 64)}
-    if (folder / "mpi_rate").exists() and shutil.which("mpirun"):
+    if not chosen.rings_only and (folder / "mpi_rate").exists() and shutil.which("mpirun"):
         mpi = ["mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none"]
         mpi += ["--allow-run-as-root"] if os.geteuid() == 0 else []
         for name, links in (("shm", "vader,self"), ("tcp", "tcp,self")):
             for size in (8, 16, 64):
                 commands[f"MPI_Isend, {name}", size] = mpi + ["--mca", "pml", "ob1", "--mca", "btl", links,
                                                               folder / "mpi_rate", f"MPI_Isend, {name}", size]
-    else:
+    elif not chosen.rings_only:
         print("# MPI is left out: mpi_rate or mpirun is not there")
     rates = {}
     for _ in range(chosen.rounds):

@@ -57,6 +57,14 @@ def small_overhead():
     return result.stdout
 
 
+def test_small_rings(bench):
+    result = run(ROOT / "perf/bench/rings.py", "--build", BUILD, "--rings-only", "--rounds", 1, "--mebibytes", 1)
+    assert result.returncode == 0, result.stderr
+    rows = [line.split("|")[1:3] for line in result.stdout.splitlines()[2:]]
+    assert [[cell.strip() for cell in row] for row in rows] == [
+        [f"rings, {name}", size] for name in ("shm", "tcp") for size in ("8", "16", "64")]
+
+
 def test_small_overhead(bench, small_overhead):
     table = re.findall(r"^ *(\d \d (?:shm|tcp)(?:, \S+ % burnt)?) +(\S+) +(\d+) +([+-]\S+) ", small_overhead, re.MULTILINE)
     assert [setting.partition(", ")[0] for setting, *_ in table] == ["1 1 shm", *overhead.SETTINGS], small_overhead
