@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "graph/graph_file.h"
-#include "job/dense_job.h"
-#include "kernels/pagerank.h"
+#include "kernels/runs.h"
 #include "launch/launch.h"
 
 using namespace edgewire;
@@ -21,10 +20,11 @@ void run(launch::Bootstrap& bootstrap, const char* path) {
   job::DenseOptions options;
   options.strategy = plan::Strategy::cover;
   job::DenseJob job(bootstrap, graph, options);
-  kernels::PageRank<float> pagerank(job, {});
-  pagerank.run();
+  kernels::PageRank<float> pagerank({}, graph.vertices());
+  job::DenseRun run(job, pagerank);
+  run.iterate({});
 
-  const auto ranks = pagerank.ranks();
+  const auto ranks = run.values();
   std::vector<std::size_t> best(ranks.size());
   std::iota(best.begin(), best.end(), std::size_t{0});
   const auto end = best.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(best.size(), 3));

@@ -227,8 +227,8 @@ ProcessFacts Profiler::facts() const {
                     : facts.workers;
   std::uint64_t edges = job_.tiles().edges(), tiles = job_.tiles().bytes(), values = 0;
   for (int p = 0; p < bootstrap_.size(); ++p) {
-    edges += job_.mirror_tiles(p).edges();
-    tiles += job_.mirror_tiles(p).bytes();
+    edges += job_.mirror_tiles()[static_cast<std::size_t>(p)].edges();
+    tiles += job_.mirror_tiles()[static_cast<std::size_t>(p)].bytes();
     const auto from = static_cast<std::size_t>(bootstrap_.rank()), to = static_cast<std::size_t>(p);
     if (from == to) continue;
     values += job_.traffic().at(from, to) + job_.traffic().at(to, from);

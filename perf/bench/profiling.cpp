@@ -15,7 +15,7 @@
 
 #include "graph/graph_file.h"
 #include "job/dense_job.h"
-#include "kernels/pagerank.h"
+#include "kernels/runs.h"
 #include "launch/launch.h"
 #include "launch/packing.h"
 #include "perf/profile.h"
@@ -150,7 +150,8 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   options.transport = arguments.transport;
   job::DenseJob job(bootstrap, graph, options);
   const auto iterations = static_cast<int>(arguments.block * arguments.blocks);
-  kernels::PageRank<float> pagerank(job, {.iterations = iterations});
+  kernels::PageRank<float> program({.iterations = iterations}, graph.vertices());
+  job::DenseRun pagerank(job, program);
   const auto before = threads();
   perf::Profiler profiler(bootstrap, job, options, {.iterations = iterations});
   std::string sampler;
@@ -160,7 +161,7 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   Switched switched(dynamic_cast<perf::Timeline&>(*profiler.observer()), options.workers, arguments.block,
                     arguments.burnt_ns);
   const double start_ns = cpu_ns(sampler), start_s = seconds(CLOCK_MONOTONIC);
-  pagerank.run({}, &switched);
+  pagerank.iterate({.iterations = iterations, .observer = &switched});
   Figures mine;
   mine.run_s = seconds(CLOCK_MONOTONIC) - start_s;
   mine.sampler_s = 1e-9 * (cpu_ns(sampler) - start_ns);

@@ -12,6 +12,7 @@
 
 #include "perf/bench/graphs.h"
 #include "plan/column_addresses.h"
+#include "tiles/sweep.h"
 #include "tiles/tile.h"
 #include "topology/machine.h"
 #include "topology/memory.h"
@@ -187,7 +188,7 @@ void sweep(benchmark::State& state, const std::string& name) {
     pool.for_each(tiles.columns(), [&](int worker, std::uint64_t column) {
       double* const column_sums =
           sums.as<double>().data() + static_cast<std::size_t>(worker) * tiles::kColumnWidth;
-      tiles::compute_column(tiles, column, x.data(), column_sums);
+      tiles::sweep_column<tiles::PlainSum<>>(tiles, column, x.data(), column_sums);
       std::copy_n(column_sums, tiles.column_width(column),
                   results.as<float>().data() + tiles.column_begin(column));
     });

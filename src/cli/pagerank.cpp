@@ -1,4 +1,4 @@
-#include "kernels/pagerank.h"
+#include "kernels/runs.h"
 
 #include <fmt/format.h>
 
@@ -18,7 +18,6 @@
 #include "error.h"
 #include "graph/vertex_names.h"
 #include "job/gather.h"
-#include "kernels/reference.h"
 #include "perf/job_report.h"
 #include "perf/profile.h"
 #include "perf/trace.h"
@@ -125,24 +124,24 @@ struct Outcome {
 template <class Message>
 Outcome iterate(launch::Bootstrap& bootstrap, const Settings& settings, job::DenseJob& job,
                 const job::DenseOptions& options, engine::Observer* observer) {
-  kernels::PageRank<Message> pagerank(job, settings.pagerank);
-  std::unique_ptr<job::Checkpoint> checkpoint;
+  kernels::PageRank<Message> program(settings.pagerank, job.graph().vertices());
+  job::DenseRun run(job, program);
   const std::string what = settings.state(job.graph(), options);
-  if (!settings.resume.empty()) pagerank.take_up(take_up(bootstrap, settings, what, job));
-  if (!settings.checkpoint.empty()) {
-    checkpoint =
-        std::make_unique<job::Checkpoint>(bootstrap, job, settings.checkpoint, what, settings.resume);
-    pagerank.keep(*checkpoint, settings.every);
-  }
+  if (!settings.resume.empty()) run.take_up(take_up(bootstrap, settings, what, job));
+  std::optional<job::Checkpoint> checkpoint;
+  if (!settings.checkpoint.empty())
+    checkpoint.emplace(bootstrap, job, settings.checkpoint, what, settings.resume);
   const auto iterations = static_cast<std::uint64_t>(settings.pagerank.iterations);
   Outcome outcome;
-  outcome.iterations = pagerank.run(
-      [&](int done) { options.progress("iterate", static_cast<std::uint64_t>(done), iterations); }, observer);
-  outcome.ranks = pagerank.ranks();
-  outcome.memory = pagerank.take_ranks();
-  outcome.taken_up = pagerank.taken_up();
-  outcome.change = pagerank.change();
-  outcome.ending = pagerank.ending();
+  outcome.iterations = run.iterate(
+      {settings.pagerank.iterations, settings.pagerank.tolerance > 0,
+       [&](int done) { options.progress("iterate", static_cast<std::uint64_t>(done), iterations); }, observer,
+       checkpoint ? &*checkpoint : nullptr, settings.every});
+  outcome.ranks = run.values();
+  outcome.memory = run.take_values();
+  outcome.taken_up = run.taken_up();
+  outcome.change = run.totals().change;
+  outcome.ending = program.ending;
   return outcome;
 }
 

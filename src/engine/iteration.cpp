@@ -6,6 +6,8 @@
 #include "engine/column_queue.h"
 #include "error.h"
 #include "exchange/barrier.h"
+#include "exchange/inbox.h"
+#include "exchange/outbox.h"
 #include "topology/memory.h"
 
 namespace edgewire::engine {
@@ -15,57 +17,65 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t kScratchBytes = std::size_t{2} << 20;  // less would not get a huge page
 
+void add(exchange::Totals& sum, const exchange::Totals& more) {
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];
+}
+
 /// The state that the workers of a process share.
-template <class Message>
 class Loop {
  public:
   Loop(topology::WorkerPool& pool, exchange::Exchange& exchange, std::span<const std::uint32_t> bounds,
-       std::span<const std::uint32_t> indexes, Step<Message>& step, const IterationOptions& options)
+       std::span<const std::uint32_t> indexes, Loops& loops, const IterationOptions& options)
       : pool_(pool),
         exchange_(exchange),
         bounds_(bounds),
         local_columns_(static_cast<std::size_t>(
             std::lower_bound(bounds.begin(), bounds.end(), static_cast<std::uint32_t>(indexes.size())) -
             bounds.begin())),
-        step_(step),
+        loops_(loops),
         options_(options),
         observer_(options.observer),
-        outbox_(exchange, {exchange.encoding(), step.largest_value()}),
-        inbox_(exchange, bounds.first(local_columns_ + 1), indexes,
-               {exchange.encoding(), step.largest_value()}),
-        scalars_(local_columns_),
+        outbox_(exchange, loops, codec()),
+        inbox_(exchange, loops, bounds.first(local_columns_ + 1), indexes, codec()),
+        totals_(local_columns_),
         mine_(options.start),
         columns_(options.column_nodes.empty() ? std::vector<int>(local_columns_) : options.column_nodes) {
     for (std::size_t c = 0; c + 1 < bounds.size(); ++c) width_ = std::max(width_, bounds[c + 1] - bounds[c]);
   }
 
   IterationResult run() {
-    if (!outbox_.publish_scalars(mine_, 0)) throw Error(exchange_.health().message());
+    if (!outbox_.publish_totals(mine_, 0)) throw Error(exchange_.health().message());
     exchange_.bootstrap().allgather("");  // all are ready, so that the first iteration measures itself only
     began_ = Clock::now();
     sent_ = exchange_.link().counters();
     for (int p = 0; p < exchange_.size(); ++p) frames_to_.push_back(exchange_.link().frame_bytes_to(p));
     pool_.run([this](int worker) { work(worker); });
     if (failed()) throw Error(exchange_.health().message());
-    const exchange::Scalars totals = drain();
+    const exchange::Totals totals = drain();
     return {std::move(records_), totals};
   }
 
  private:
+  exchange::Codec codec() const {
+    const auto encoding = exchange_.encoding();
+    return {encoding, plan::is_rounded(encoding) ? loops_.largest() : 1};
+  }
+  std::size_t width(std::size_t column) const { return bounds_[column + 1] - bounds_[column]; }
   bool failed() const { return exchange_.health().failed(); }
 
   /// What a worker is at.
   struct Turn {
     int worker;
-    std::span<double> scratch;
+    std::span<std::byte> accumulators;  ///< for one column
     std::uint64_t iteration = 0;
     std::vector<std::size_t> kept{};  ///< local columns that lack what others send
   };
 
   void work(int worker) {
-    // Made by the worker, so that it is near; huge pages, since sums are touched at random.
-    const topology::NodeMemory memory(std::max(width_ * sizeof(double), kScratchBytes), -1, "sums");
-    Turn turn{worker, memory.as<double>()};
+    // Made by the worker, so that it is near; huge pages, since accumulators are touched at random.
+    const topology::NodeMemory memory(std::max(width_ * loops_.accumulator_bytes(), kScratchBytes), -1,
+                                      "accumulators");
+    Turn turn{worker, memory.as<std::byte>()};
     if (observer_) observer_->begin(worker);
     for (std::uint64_t t = 1; t <= static_cast<std::uint64_t>(options_.iterations) && !stop_; ++t) {
       turn.iteration = t;
@@ -97,11 +107,10 @@ class Loop {
     }
   }
 
-  std::span<double> compute(const Turn& turn, std::size_t column) {
-    const auto sums = turn.scratch.first(bounds_[column + 1] - bounds_[column]);
+  std::byte* compute(const Turn& turn, std::size_t column) {
     tell(turn.worker, Phase::compute, column);
-    step_.compute(turn.worker, column, sums);
-    return sums;
+    loops_.compute(column, turn.accumulators.data());
+    return turn.accumulators.data();
   }
 
   void send_columns(Turn& turn) {
@@ -113,11 +122,11 @@ class Loop {
       if (!stream.indexes.empty()) {
         if (!stream.mirrors) work_until_room(turn, peer);
         tell(worker, Phase::send, chunk.chunk.ordinal, peer);
-        if (!outbox_.publish_values(chunk, step_.values(), turn.iteration)) return;
+        if (!outbox_.publish_messages(chunk, turn.iteration)) return;
       } else {
-        const auto sums = compute(turn, chunk.column);
+        const std::byte* const accumulators = compute(turn, chunk.column);
         tell(worker, Phase::send, chunk.chunk.ordinal, peer);
-        if (!outbox_.publish(chunk, sums, turn.iteration)) return;
+        if (!outbox_.publish_partial_sums(chunk, accumulators, turn.iteration)) return;
       }
       if (!stream.mirrors) poll(worker);
       if (observer_) observer_->stalled(worker, peer, exchange_.stalled_ns(worker, peer) - stalled_ns);
@@ -141,18 +150,16 @@ class Loop {
     const auto taken = columns_.take(pool_.placement().workers[static_cast<std::size_t>(turn.worker)].node);
     if (!taken) return false;
     const std::size_t column = *taken;
-    const auto sums = compute(turn, column);
+    std::byte* const accumulators = compute(turn, column);
     if (exchange_.size() > 1) tell(turn.worker, Phase::send);
     poll(turn.worker);
-    if (exchange_.size() > 1) {
-      // As keep() and take() would: whether a column is kept depends on timing, the result must not.
-      for (double& sum : sums) sum = static_cast<Message>(sum);
-    }
+    // As keep() and take() would: whether a column is kept depends on timing, the result must not.
+    if (exchange_.size() > 1) loops_.round(accumulators, width(column));
     if (ready(column, turn.iteration)) {
-      finish(turn, column, sums);
+      finish(turn, column);
     } else {
       tell(turn.worker, Phase::apply, column);
-      step_.keep(bounds_[column], sums);
+      loops_.keep(bounds_[column], accumulators, width(column));
       turn.kept.push_back(column);
     }
     return true;
@@ -164,10 +171,9 @@ class Loop {
     if (one == turn.kept.end()) return false;
     const std::size_t column = *one;
     turn.kept.erase(one);
-    const auto sums = turn.scratch.first(bounds_[column + 1] - bounds_[column]);
     tell(turn.worker, Phase::apply, column);
-    step_.take(bounds_[column], sums);
-    finish(turn, column, sums);
+    loops_.take(bounds_[column], turn.accumulators.data(), width(column));
+    finish(turn, column);
     return true;
   }
 
@@ -195,18 +201,24 @@ class Loop {
     return inbox_.awaited_scalars(t - 1) < 0 && inbox_.ready(column, t);
   }
 
-  void finish(const Turn& turn, std::size_t column, std::span<double> sums) {
+  /// The worker's accumulators are those of `column`.
+  void finish(const Turn& turn, std::size_t column) {
     tell(turn.worker, Phase::apply, column);
+    std::byte* const accumulators = turn.accumulators.data();
     const std::uint64_t t = turn.iteration;
     for (int p = 0; p < exchange_.size(); ++p) {
-      if (const Message* mirrors = inbox_.mirrors(p, t); mirrors != nullptr) {
-        step_.add_mirrors(p, mirrors, column, sums);
-      }
+      if (const std::byte* mirrors = inbox_.mirrors(p, t); mirrors != nullptr)
+        loops_.add_mirrors(p, mirrors, column, accumulators);
     }
-    inbox_.add(column, t, sums);
-    exchange::Scalars totals;
-    inbox_.scalars(t - 1, mine_, totals);
-    scalars_[column] = step_.finish(bounds_[column], sums, totals);
+    inbox_.add(column, t, accumulators);
+    totals_[column] = loops_.apply(bounds_[column], accumulators, width(column), totals_after(t - 1));
+  }
+
+  /// Over all processes, added in the order of ranks; all must have arrived.
+  exchange::Totals totals_after(std::uint64_t t) const {
+    exchange::Totals sum{};
+    for (int p = 0; p < exchange_.size(); ++p) add(sum, p == exchange_.rank() ? mine_ : inbox_.totals(p, t));
+    return sum;
   }
 
   /// One worker, the others rest.
@@ -217,21 +229,18 @@ class Loop {
     }
     tell(worker, Phase::apply);
     mine_ = {};
-    for (const auto& one : scalars_) {
-      for (std::size_t i = 0; i < mine_.size(); ++i) mine_[i] += one[i];
-    }
-    step_.advance();
+    for (const auto& one : totals_) add(mine_, one);
+    loops_.advance();
     columns_.refill();
-    if (!outbox_.publish_scalars(mine_, t) || !keep(static_cast<int>(t))) {
+    if (!outbox_.publish_totals(mine_, t) || !keep(static_cast<int>(t))) {
       stop_ = true;
       return;
     }
     if (options_.has_goal) {
-      exchange::Scalars totals;
+      const auto awaited = [&] { return inbox_.awaited_scalars(t); };
       stop_ = !wait_until(
-                  worker, [&] { return inbox_.scalars(t, mine_, totals); },
-                  [&] { return inbox_.awaited_scalars(t); }) ||
-              step_.reached(totals);
+                  worker, [&] { return awaited() < 0; }, awaited) ||
+              loops_.done(totals_after(t));
     }
     record();
     if (observer_) observer_->end_iteration(t);
@@ -279,8 +288,7 @@ class Loop {
     const auto counters = exchange_.link().counters();
     IterationRecord record;
     record.seconds = std::chrono::duration<double>(now - began_).count();
-    const std::uint64_t scalars =
-        static_cast<std::uint64_t>(exchange_.size() - 1) * sizeof(exchange::Scalars);
+    const std::uint64_t scalars = static_cast<std::uint64_t>(exchange_.size() - 1) * loops_.totals_bytes();
     record.payload_bytes = counters.payload_bytes - sent_.payload_bytes - scalars;
     // An iteration ends with a pause: its last segment carries nothing of the next one.
     for (int p = 0; p < exchange_.size(); ++p) {
@@ -295,9 +303,8 @@ class Loop {
   }
 
   /// Until all that was queued has left, and all have what they need. Returns the totals of all processes.
-  exchange::Scalars drain() {
+  exchange::Totals drain() {
     const auto done = static_cast<std::uint64_t>(records_.size());
-    exchange::Scalars totals{};
     exchange_.wait_until([&] {
       for (int lane = 0; lane < exchange_.lanes(); ++lane) {
         for (int p = 0; p < exchange_.size(); ++p) {
@@ -305,24 +312,24 @@ class Loop {
             return false;
         }
       }
-      return inbox_.scalars(done, mine_, totals);
+      return inbox_.awaited_scalars(done) < 0;
     });
     exchange::barrier(exchange_.bootstrap(), exchange_.link());
-    return totals;
+    return totals_after(done);
   }
 
   topology::WorkerPool& pool_;
   exchange::Exchange& exchange_;
   std::span<const std::uint32_t> bounds_;
   std::size_t local_columns_;
-  Step<Message>& step_;
+  Loops& loops_;
   const IterationOptions& options_;
   Observer* const observer_;
-  exchange::Outbox<Message> outbox_;
-  exchange::Inbox<Message> inbox_;
+  exchange::Outbox outbox_;
+  exchange::Inbox inbox_;
   std::uint32_t width_ = 0;
-  std::vector<exchange::Scalars> scalars_;  ///< [local column]
-  exchange::Scalars mine_;
+  std::vector<exchange::Totals> totals_;  ///< [local column]
+  exchange::Totals mine_;
   bool stop_ = false;       ///< set behind the barrier
   std::uint64_t kept_ = 0;  ///< states; at rank 0 those that all have kept
   ColumnQueue columns_;
@@ -334,16 +341,10 @@ class Loop {
 
 }  // namespace
 
-template <class Message>
 IterationResult iterate(topology::WorkerPool& pool, exchange::Exchange& exchange,
                         std::span<const std::uint32_t> column_bounds, std::span<const std::uint32_t> indexes,
-                        Step<Message>& step, const IterationOptions& options) {
-  return Loop<Message>(pool, exchange, column_bounds, indexes, step, options).run();
+                        Loops& loops, const IterationOptions& options) {
+  return Loop(pool, exchange, column_bounds, indexes, loops, options).run();
 }
-
-template IterationResult iterate(topology::WorkerPool&, exchange::Exchange&, std::span<const std::uint32_t>,
-                                 std::span<const std::uint32_t>, Step<float>&, const IterationOptions&);
-template IterationResult iterate(topology::WorkerPool&, exchange::Exchange&, std::span<const std::uint32_t>,
-                                 std::span<const std::uint32_t>, Step<double>&, const IterationOptions&);
 
 }  // namespace edgewire::engine

@@ -4,11 +4,14 @@
 // them up.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -26,8 +29,25 @@ inline constexpr int kScalarsKind = 1;
 inline constexpr int kKeptKind = 2;
 inline constexpr int kFirstLaneKind = 3;
 
-/// Sums over all vertices that a kernel needs in the next iteration. The kernel defines what they mean.
-using Scalars = std::array<double, 2>;
+/// What a program sums over all vertices, and needs in the next iteration: a struct of at most so many
+/// doubles, and zeros behind them.
+using Totals = std::array<double, 8>;
+template <class T>
+T totals_as(const Totals& totals) noexcept {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(Totals) &&
+                sizeof(T) % sizeof(double) == 0);
+  T value;
+  std::memcpy(static_cast<void*>(&value), totals.data(), sizeof(T));
+  return value;
+}
+template <class T>
+Totals totals_of(const T& value) noexcept {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(Totals) &&
+                sizeof(T) % sizeof(double) == 0);
+  Totals totals{};
+  std::memcpy(totals.data(), &value, sizeof(T));
+  return totals;
+}
 
 /// Consecutive slots of a stream: those of one tile column. One lane fills them; one signal announces them.
 struct Chunk {
@@ -60,15 +80,6 @@ struct OutgoingStream {
   std::vector<std::uint32_t> ids;  ///< [slot]: local number at the peer; only if ids are sent
   std::vector<float> weights;      ///< [slot]: of its edge; only with strategy `edge` and weights
 };
-
-/// What is sent where ids are sent: `id` is the vertex's local number at the receiver. Packed, so that it has
-/// 12 bytes where the value has 8.
-template <class Message>
-struct [[gnu::packed]] IdValue {
-  std::uint32_t id;
-  Message value;
-};
-static_assert(sizeof(IdValue<float>) == 8 && sizeof(IdValue<double>) == 12);
 
 /// What fills a chunk: the partial sums of a remote tile column, or mirrors.
 struct OutgoingChunk {
@@ -166,7 +177,7 @@ class Exchange {
   /// Messages of the setup: lists that were sent to agree on the order of values, and their signals.
   std::uint64_t setup_messages() const noexcept { return setup_messages_; }
 
-  static constexpr std::size_t kScalarsBytes = 64;
+  static constexpr std::size_t kScalarsBytes = sizeof(Totals);
   static constexpr std::size_t kNearBytes = std::size_t{1} << 19;
 
  private:

@@ -106,10 +106,10 @@ CheckpointHeader Checkpoint::header(const Magic& magic) const {
 }
 
 void Checkpoint::start(std::uint64_t iteration, std::span<const double> values,
-                       const exchange::Scalars& scalars) {
+                       const exchange::Totals& totals) {
   auto head = header(kValues);
   head.iteration = iteration;
-  head.scalars = scalars;
+  head.totals = exchange::totals_as<CheckpointHeader::Totals>(totals);
   file_.fill(head, std::as_bytes(values));
   last_ = iteration;
   ++started_;
@@ -184,8 +184,8 @@ ResumedState resume(launch::Bootstrap& bootstrap, const std::string& folder, con
     if (const auto ids = ids_of(rank); std::ranges::equal(ids, owned.ids())) {
       auto part = values_of(rank, ids.size());
       state.values = as_values(part.items);
-      state.scalars = part.header.scalars;
-      state.has_scalars = true;
+      state.totals = exchange::totals_of(part.header.totals);
+      state.has_totals = true;
       return state;
     }
   }

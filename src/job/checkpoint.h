@@ -23,8 +23,8 @@ namespace edgewire::job {
 struct ResumedState {
   std::uint64_t iteration = 0;  ///< that many are done
   std::vector<double> values;   ///< by index of the owned vertices
-  exchange::Scalars scalars{};  ///< this process's part, as it was
-  bool has_scalars = false;     ///< false: this process owned other vertices, so the kernel must sum again
+  exchange::Totals totals{};    ///< this process's part, as it was
+  bool has_totals = false;      ///< false: this process owned other vertices, so the program must sum again
 };
 
 /// Writes checkpoints of one run, in the background. `what` says in one line what is computed of which graph,
@@ -36,7 +36,7 @@ class Checkpoint {
              const std::string& resumed);
 
   /// Starts to write this process's values, by index, of which it takes a copy. After kept(true).
-  void start(std::uint64_t iteration, std::span<const double> values, const exchange::Scalars& scalars);
+  void start(std::uint64_t iteration, std::span<const double> values, const exchange::Totals& totals);
   /// How many are whole in this process; `wait`: when the last that was started is. Throws what went wrong
   /// with it.
   std::uint64_t kept(bool wait);

@@ -26,7 +26,8 @@ struct CheckpointHeader {
   std::uint32_t rank = 0;
   std::uint32_t processes = 0;
   std::uint64_t count = 0;
-  exchange::Scalars scalars{};
+  using Totals = std::array<double, 2>;
+  Totals totals{};             ///< of the program, of its type
   std::uint64_t checksum = 0;  ///< XXH3 of the whole file, this field being 0
 };
 static_assert(sizeof(CheckpointHeader) == 64);

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstring>
 
 #include "error.h"
 #include "exchange/link_probe.h"
@@ -17,7 +16,7 @@
 #include "job/plan_cache.h"
 #include "launch/packing.h"
 #include "plan/balance.h"
-#include "plan/look_up.h"
+#include "tiles/plan_readers.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 
@@ -30,57 +29,6 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
-
-class PlanReader final : public tiles::EdgeReader {
- public:
-  explicit PlanReader(const plan::ExchangePlan& plan) : plan_(plan) {}
-  std::uint32_t sources() const override { return plan_.sources(); }
-  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
-    return plan_.edges(first, last);
-  }
-  bool weighted() const override { return plan_.weighted(); }
-  void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
-    plan_.read(first, last, rows);
-  }
-
- private:
-  const plan::ExchangePlan& plan_;
-};
-static_assert(tiles::kRowBlock == plan::ExchangePlan::kRowBlock);
-
-/// The edges that a peer moved here.
-class MovedReader final : public tiles::EdgeReader {
- public:
-  /// addresses: of the owned vertices, by local number.
-  MovedReader(const plan::MovedRows& rows, std::span<const std::uint32_t> addresses)
-      : rows_(rows), addresses_(addresses) {}
-  std::uint32_t sources() const override { return rows_.sources(); }
-  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
-    return rows_.edges(first, last);
-  }
-  bool weighted() const override { return rows_.weighted(); }
-  void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
-    for (std::uint32_t i = last; i < std::min(last + tiles::kRowBlock, sources()); ++i)
-      __builtin_prefetch(rows_.row(i).data());
-    rows.destinations.clear();
-    rows.ends.clear();
-    rows.weights.clear();
-    for (std::uint32_t i = first; i < last; ++i) {
-      const auto row = rows_.row(i);
-      rows.destinations.insert(rows.destinations.end(), row.begin(), row.end());
-      rows.ends.push_back(static_cast<std::uint32_t>(rows.destinations.size()));
-      if (!weighted()) continue;
-      rows.weights.resize(rows.destinations.size());
-      std::memcpy(rows.weights.data() + rows.weights.size() - row.size(), rows_.weights(i), row.size_bytes());
-    }
-    plan::look_up(addresses_, rows.destinations);
-  }
-
- private:
-  const plan::MovedRows& rows_;
-  std::span<const std::uint32_t> addresses_;
-};
-static_assert(tiles::kRowBlock == plan::MovedRows::kBlock);
 
 }  // namespace
 
@@ -235,7 +183,7 @@ void DenseJob::build(const DenseOptions& options, const topology::Machine& machi
   column_bounds_ = plan.cut_columns(sizes.column_width, std::max<std::uint64_t>(share, 1 << 16), for_each);
   plan.address_by_column(column_bounds_, *owned_, for_each);
   spread_columns(machine);
-  tiles_ = tiles::build_tiles(*pool_, PlanReader(plan), column_bounds_, memory_nodes_, sizes);
+  tiles_ = tiles::build_tiles(*pool_, tiles::PlanReader(plan), column_bounds_, memory_nodes_, sizes);
   build_mirror_tiles(plan, sizes);
   plan.return_indexes(column_bounds_, *owned_, for_each);
   exchange_->deal_columns(column_bounds_, [this](std::size_t column) { return tiles_.edges(column); });
@@ -314,7 +262,7 @@ void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan, const tiles::T
                                static_cast<std::uint32_t>(stream.targets.size()), owned_->count(),
                                plan.weighted());
     mirror_tiles_[static_cast<std::size_t>(stream.peer)] = tiles::build_tiles(
-        *pool_, MovedReader(rows, addresses), bounds,
+        *pool_, tiles::MovedReader(rows, addresses), bounds,
         std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1), sizes);
   }
 }
@@ -360,15 +308,11 @@ void DenseJob::count_traffic() {
   }
 }
 
-template <class Message>
-engine::IterationResult DenseJob::iterate(engine::Step<Message>& step, engine::IterationOptions options) {
+engine::IterationResult DenseJob::iterate(engine::Loops& loops, engine::IterationOptions options) {
   options.column_nodes = column_nodes_;
   setup_messages_ = bootstrap_.messages_sent() + link_->counters().handshake_messages + handshake_messages_ +
                     exchange_->setup_messages();
-  return engine::iterate(*pool_, *exchange_, column_bounds_, owned_->indexes(), step, options);
+  return engine::iterate(*pool_, *exchange_, column_bounds_, owned_->indexes(), loops, options);
 }
-
-template engine::IterationResult DenseJob::iterate(engine::Step<float>&, engine::IterationOptions);
-template engine::IterationResult DenseJob::iterate(engine::Step<double>&, engine::IterationOptions);
 
 }  // namespace edgewire::job

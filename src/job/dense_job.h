@@ -76,18 +76,16 @@ class DenseJob {
   const std::string& ownership_table() const noexcept { return ownership_table_; }
   const plan::OwnedVertices& owned() const noexcept { return *owned_; }
   const tiles::Tiles& tiles() const noexcept { return tiles_; }
-  /// The edges of the sources that `peer` mirrors here, by local column; no columns when there are none.
-  const tiles::Tiles& mirror_tiles(int peer) const noexcept {
-    return mirror_tiles_[static_cast<std::size_t>(peer)];
-  }
+  /// [peer]: the edges of the sources that the peer mirrors here, by local column; no columns when there are
+  /// none.
+  std::span<const tiles::Tiles> mirror_tiles() const noexcept { return mirror_tiles_; }
   const transport::Transport& link() const noexcept { return *link_; }
   /// Values from every process to every other one in an iteration; the same in all processes.
   const plan::Traffic& traffic() const noexcept { return traffic_; }
   topology::WorkerPool& pool() noexcept { return *pool_; }
 
-  /// Sets options.column_nodes. Message as options.encoding says; defined for float and double.
-  template <class Message>
-  engine::IterationResult iterate(engine::Step<Message>& step, engine::IterationOptions options);
+  /// Sets options.column_nodes. Messages have as many bytes as options.encoding says.
+  engine::IterationResult iterate(engine::Loops& loops, engine::IterationOptions options);
 
   /// Measures the link: payload bytes per second of the slowest process. Collective.
   double measure_link_rate(const DenseOptions& options);

@@ -12,6 +12,7 @@
 
 #include "launch/packing.h"
 #include "plan/column_addresses.h"
+#include "tiles/sweep.h"
 #include "topology/page_vector.h"
 
 namespace edgewire::job {
@@ -126,7 +127,8 @@ double sweep_seconds(const Subject& subject, const plan::OwnedVertices& owned, t
   for (int sweep = 0; sweep <= kSweeps; ++sweep) {
     const auto start = Clock::now();
     pool.for_each(tiles.columns(), [&](int worker, std::uint64_t column) {
-      tiles::compute_column(tiles, column, x.data(), sums[static_cast<std::size_t>(worker)].data());
+      tiles::sweep_column<tiles::PlainSum<>>(tiles, column, x.data(),
+                                             sums[static_cast<std::size_t>(worker)].data());
     });
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     if (sweep <= 1 || seconds < best) best = seconds;  // the first sweep only warms up

@@ -113,14 +113,4 @@ Tiles build_tiles(topology::WorkerPool& pool, const EdgeReader& reader,
                   std::span<const std::uint32_t> column_bounds, std::span<const int> column_nodes = {},
                   const TileSizes& sizes = {});
 
-/// Sets sums[d - column_begin(column)] to the sum of x[s], times the edge's weight if it has one, over the
-/// column's edges (s, d). `sums` has column_width(column) elements; `x` has a value for each source.
-/// Different workers may compute different columns at the same time. Defined for float and double.
-template <class Message>
-void compute_column(const Tiles& tiles, std::size_t column, const Message* x, double* sums) noexcept;
-
-/// As compute_column(), but adds to the values in `sums`.
-template <class Message>
-void add_column(const Tiles& tiles, std::size_t column, const Message* x, double* sums) noexcept;
-
 }  // namespace edgewire::tiles

@@ -4,31 +4,64 @@ import os
 import pathlib
 import subprocess
 
+import numpy as np
+import pytest
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def test_the_example_builds_against_the_installed_library(edgewire, tmp_path):
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("library") / "installed"
     build = pathlib.Path(os.environ["EDGEWIRE"]).resolve().parent
-    installed = tmp_path / "installed"
     subprocess.run(["meson", "install", "-C", build, "--no-rebuild", "--quiet"], check=True, stdout=subprocess.DEVNULL,
-                   env={**os.environ, "DESTDIR": str(installed)})
-    description, = installed.rglob("edgewire.pc")
-    environment = {**os.environ, "PKG_CONFIG_SYSROOT_DIR": str(installed), "PKG_CONFIG_PATH": str(description.parent)}
-    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "edgewire"], env=environment, check=True, text=True,
-                           stdout=subprocess.PIPE).stdout.split()
-    program = tmp_path / "top_ranks"
-    subprocess.run(["c++", "-std=c++20", ROOT / "examples/top_ranks.cpp", *flags, "-o", program], check=True)
+                   env={**os.environ, "DESTDIR": str(folder)})
+    return folder
 
+
+@pytest.fixture
+def example(installed, tmp_path):
+    """example(name, arguments...): builds examples/NAME.cpp against the installed library, and runs it."""
+    def run(name, *arguments):
+        description, = installed.rglob("edgewire.pc")
+        found = {**os.environ, "PKG_CONFIG_SYSROOT_DIR": str(installed), "PKG_CONFIG_PATH": str(description.parent)}
+        flags = subprocess.run(["pkg-config", "--cflags", "--libs", "edgewire"], env=found, check=True, text=True,
+                               stdout=subprocess.PIPE).stdout.split()
+        if not (tmp_path / name).exists():
+            subprocess.run(["c++", "-std=c++20", "-O2", ROOT / f"examples/{name}.cpp", *flags, "-o", tmp_path / name],
+                           check=True)
+        folder, = {path.parent for path in installed.rglob("libedgewire.so")}
+        return subprocess.run([tmp_path / name, *map(str, arguments)], text=True, capture_output=True, timeout=60,
+                              env={**os.environ, "LD_LIBRARY_PATH": str(folder)})
+
+    return run
+
+
+def test_the_example_builds_against_the_installed_library(edgewire, example, tmp_path):
     edgewire.ok("generate", "kronecker", "--scale", 10, "-o", tmp_path / "g.ew")
     edgewire.ok("pagerank", tmp_path / "g.ew", "-o", tmp_path / "ranks.tsv")
     ranks = dict(line.split("\t") for line in (tmp_path / "ranks.tsv").read_text().splitlines())
     best = max(ranks, key=lambda vertex: float(ranks[vertex]))
-    library_folder, = {path.parent for path in installed.rglob("libedgewire.so")}
-    run = subprocess.run([program, tmp_path / "g.ew"], text=True, stdout=subprocess.PIPE, check=True, timeout=60,
-                         env={**os.environ, "LD_LIBRARY_PATH": str(library_folder)})
+    run = example("top_ranks", tmp_path / "g.ew")
+    assert run.returncode == 0, run.stderr
     lines = run.stdout.splitlines()
     assert len(lines) == 6
     assert any(f"vertex {best}, rank {float(ranks[best]):.6f}" in line for line in lines)
-    failed = subprocess.run([program, tmp_path / "none.ew"], text=True, stderr=subprocess.PIPE, timeout=60,
-                            env={**os.environ, "LD_LIBRARY_PATH": str(library_folder)})
+    failed = example("top_ranks", tmp_path / "none.ew")
     assert failed.returncode == 1 and "none.ew" in failed.stderr
+
+
+def test_a_kernel_of_ones_own(edgewire, example, tmp_path):
+    """Katz centrality, beside the solution of its linear equations."""
+    rng = np.random.default_rng(7)
+    edges = rng.integers(0, 300, (2000, 2))
+    (tmp_path / "g.txt").write_text("".join(f"{s} {t}\n" for s, t in edges))
+    edgewire.ok("convert", tmp_path / "g.txt", "-o", tmp_path / "g.ew")
+    ids = np.unique(edges)
+    matrix = np.zeros((len(ids), len(ids)))
+    np.add.at(matrix, (np.searchsorted(ids, edges[:, 1]), np.searchsorted(ids, edges[:, 0])), 1)
+    expected = np.linalg.solve(np.eye(len(ids)) - 0.05 * matrix, np.ones(len(ids)))
+    run = example("my_kernel", tmp_path / "g.ew", 0.05)
+    assert run.returncode == 0, run.stderr
+    values = dict(line.split("\t") for line in run.stdout.splitlines())
+    np.testing.assert_allclose([float(values[str(v)]) for v in ids], expected, rtol=1e-5)

@@ -5,10 +5,13 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <numeric>
 #include <random>
 
 #include "bootstraps.h"
+#include "engine/program_loops.h"
 #include "graph_test.h"
+#include "tiles/plan_readers.h"
 #include "transport_fixture.h"
 
 namespace edgewire::engine {
@@ -19,95 +22,79 @@ using plan::Strategy;
 
 constexpr double kModulus = 97;
 
-/// What moves to a peer with one mirror, see plan::MovedEdges.
-constexpr std::size_t kMovedHeader = 2;
-
 /// New value = (sum over in-edges, times their weights, + sum over all vertices) modulo 97. Start: id
 /// modulo 5.
-template <class Message>
-class Integers final : public Step<Message> {
- public:
-  Integers(const plan::OwnedVertices& owned, const plan::ExchangePlan& plan, exchange::Exchange& exchange,
-           const std::vector<std::uint32_t>& bounds)
-      : bounds_(bounds), edges_(bounds.size()), mirrored_(exchange.incoming().size()) {
-    for (const auto v : owned.ids()) values_.push_back(static_cast<Message>(v % 5));
-    next_ = values_;
-    plan::EdgeRows rows;
-    for (std::uint32_t first = 0; first < owned.count(); first += plan::ExchangePlan::kRowBlock) {
-      const std::uint32_t last = std::min(owned.count(), first + plan::ExchangePlan::kRowBlock);
-      plan.read(first, last, rows);
-      for (std::size_t i = 0, e = 0; i < rows.ends.size(); ++i)
-        for (; e < rows.ends[i]; ++e)
-          edges_[column_of(rows.destinations[e])].push_back({rows.destinations[e],
-                                                             first + static_cast<std::uint32_t>(i),
-                                                             plan.weighted() ? rows.weights[e] : 1});
-    }
-    for (const auto& stream : exchange.incoming()) {
-      if (!stream.mirrors) continue;
-      const auto moved = exchange.take_moved(stream.peer);
-      const std::size_t words = plan.weighted() ? 2 : 1;
-      for (std::size_t at = 0; at < moved.size(); at += kMovedHeader + words * moved[at + 1]) {
-        const std::size_t count = moved[at + 1];
-        for (std::size_t e = at + kMovedHeader; e < at + kMovedHeader + count; ++e)
-          mirrored_[static_cast<std::size_t>(stream.peer)].push_back(
-              {owned.indexes()[moved[e]], moved[at],
-               plan.weighted() ? std::bit_cast<float>(moved[e + count]) : 1});
-      }
-    }
-  }
-
-  double start() const {
+template <class Offered>
+struct Integers {
+  using Value = Offered;
+  struct Constant {};
+  using Message = Offered;
+  using Accumulator = double;
+  struct Totals {
     double sum = 0;
-    for (const Message value : values_) sum += static_cast<double>(value);
-    return sum;
+  };
+
+  static double identity() { return 0; }
+  static double along(Message message) { return static_cast<double>(message); }
+  static double along(Message message, float weight) { return static_cast<double>(message * weight); }
+  static double combine(double a, double b) { return a + b; }
+  static Message message(Value value, Constant) { return value; }
+  static double prepare(const Totals& last) { return last.sum; }
+  static Value apply(Value, double sum, Constant, double all, Totals& own) {
+    const auto value = static_cast<Value>(std::fmod(sum + all, kModulus));
+    own.sum = static_cast<double>(value);
+    return value;
   }
-  std::span<const Message> values() const override { return values_; }
-  double largest_value() const override { return 1 << 15; }
-  void compute(int, std::size_t column, std::span<double> sums) override {
-    std::fill(sums.begin(), sums.end(), 0.0);
-    for (const auto& [destination, source, weight] : edges_[column])
-      sums[destination - bounds_[column]] += static_cast<double>(values_[source] * weight);
+  static Totals first_totals(std::span<const Value> values, std::span<const Constant>) {
+    return {std::accumulate(values.begin(), values.end(), 0.0)};
   }
-  void add_mirrors(int peer, const Message* mirrors, std::size_t column, std::span<double> sums) override {
-    for (const auto& [destination, slot, weight] : mirrored_[static_cast<std::size_t>(peer)])
-      if (column_of(destination) == column)
-        sums[destination - bounds_[column]] += static_cast<double>(mirrors[slot] * weight);
-  }
-  exchange::Scalars finish(std::uint32_t first, std::span<const double> sums,
-                           const exchange::Scalars& totals) override {
-    exchange::Scalars mine{};
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-      next_[first + i] = static_cast<Message>(std::fmod(sums[i] + totals[0], kModulus));
-      mine[0] += static_cast<double>(next_[first + i]);
-    }
-    return mine;
-  }
-  void keep(std::uint32_t first, std::span<const double> sums) override {
-    for (std::size_t i = 0; i < sums.size(); ++i) next_[first + i] = static_cast<Message>(sums[i]);
-  }
-  void take(std::uint32_t first, std::span<double> sums) override {
-    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = static_cast<double>(next_[first + i]);
-  }
-  void advance() override { values_.swap(next_); }
-  bool reached(const exchange::Scalars& totals) override { return totals[0] == goal; }
+  bool done(const Totals& totals) const { return totals.sum == goal; }
+  static Value start(std::uint32_t id) { return static_cast<Value>(id % 5); }
+  static double largest() { return 1 << 15; }
 
   double goal = -1;
-
- private:
-  struct Edge {
-    std::uint32_t destination, source;
-    float weight;
-  };
-  std::size_t column_of(std::uint32_t destination) const {
-    return static_cast<std::size_t>(std::upper_bound(bounds_.begin(), bounds_.end(), destination) -
-                                    bounds_.begin()) -
-           1;
-  }
-  std::vector<std::uint32_t> bounds_;
-  std::vector<std::vector<Edge>> edges_;     ///< [column]
-  std::vector<std::vector<Edge>> mirrored_;  ///< [peer]; source: slot
-  std::vector<Message> values_, next_;
 };
+
+/// The least id from which a path leads to a vertex: unsigned integers, minima, no weights.
+struct LeastSource {
+  using Value = std::uint32_t;
+  struct Constant {};
+  using Message = std::uint32_t;
+  using Accumulator = std::uint32_t;
+  struct Totals {
+    double changed = 0;
+  };
+
+  static Accumulator identity() { return ~0U; }
+  static Accumulator along(Message message) { return message; }
+  static Accumulator combine(Accumulator a, Accumulator b) { return std::min(a, b); }
+  static Message message(Value value, Constant) { return value; }
+  static int prepare(const Totals&) { return 0; }
+  static Value apply(Value value, Accumulator least, Constant, int, Totals& own) {
+    own.changed = least < value ? 1 : 0;
+    return std::min(value, least);
+  }
+  static Totals first_totals(std::span<const Value>, std::span<const Constant>) { return {}; }
+  static bool done(const Totals& totals) { return totals.changed == 0; }
+  static Value start(std::uint32_t id) { return id; }
+};
+
+std::vector<std::uint32_t> least_sources(const GraphFile& graph) {
+  std::vector<std::uint32_t> least(graph.vertices(), ~0U);
+  std::vector<std::uint32_t> stack;
+  for (std::uint32_t from = 0; from < graph.vertices(); ++from) {
+    for (stack.push_back(from); !stack.empty();) {
+      const std::uint32_t v = stack.back();
+      stack.pop_back();
+      if (least[v] <= from) continue;
+      least[v] = from;
+      const auto targets =
+          graph.targets().subspan(graph.offsets()[v], graph.offsets()[v + 1] - graph.offsets()[v]);
+      stack.insert(stack.end(), targets.begin(), targets.end());
+    }
+  }
+  return least;
+}
 
 /// The values after each iteration, [0]: at the start.
 std::vector<std::vector<float>> sequentially(const GraphFile& graph, int iterations) {
@@ -171,6 +158,7 @@ struct Run {
   double goal = -1;
   plan::Encoding encoding = plan::Encoding::f32;
   std::vector<Order>* orders = nullptr;  ///< [process]
+  bool least_source = false;             ///< else Integers
 };
 
 struct Outcome {
@@ -199,9 +187,9 @@ void check_order(const exchange::Exchange& exchange, std::span<const std::uint32
   }
 }
 
-template <class Message>
-void run_process(const GraphFile& graph, const Run& run, launch::Bootstrap& bootstrap, const std::string& job,
-                 Outcome& outcome, std::atomic<std::uint64_t>& slots) {
+template <class P>
+void run_process(P program, const GraphFile& graph, const Run& run, launch::Bootstrap& bootstrap,
+                 const std::string& job, Outcome& outcome, std::atomic<std::uint64_t>& slots) {
   topology::WorkerPool pool(
       {std::vector<topology::WorkerPlace>(static_cast<std::size_t>(run.workers)), true});
   const plan::ForEach for_each = [&](std::uint64_t count,
@@ -221,7 +209,7 @@ void run_process(const GraphFile& graph, const Run& run, launch::Bootstrap& boot
     settings.nodes.push_back((p + 1) / 2);  // of shm+tcp: 0 | 1 2 | 3
   const auto link = run.subject.make(settings);
   const auto ownership = plan::Ownership::hash(graph.vertices(), run.processes);
-  const plan::OwnedVertices owned(graph, ownership, bootstrap.rank(), plan::Layout::degree, for_each);
+  plan::OwnedVertices owned(graph, ownership, bootstrap.rank(), plan::Layout::degree, for_each);
   plan::ExchangePlan plan(graph, ownership, bootstrap.rank(), owned, run.strategy, run.workers, for_each,
                           graph.weighted());
   // Some of the edges that either process can compute move, too.
@@ -234,17 +222,31 @@ void run_process(const GraphFile& graph, const Run& run, launch::Bootstrap& boot
   exchange.deal_columns(bounds, edges);
   check_order(exchange, bounds, edges);
   for (const auto& stream : exchange.outgoing()) slots += stream.slots;
-  Integers<Message> step(owned, plan, exchange, bounds);
-  step.goal = run.goal;
+  plan.address_by_column(bounds, owned, for_each);
+  const auto tiles = tiles::build_tiles(pool, tiles::PlanReader(plan), bounds);
+  const auto addresses = plan.owned_addresses();
+  const auto local = std::upper_bound(bounds.begin(), bounds.end(), owned.count()) - bounds.begin();
+  std::vector<tiles::Tiles> mirror_tiles(processes);
+  for (const auto& stream : exchange.incoming()) {
+    if (!stream.mirrors || stream.targets.empty()) continue;
+    const plan::MovedRows rows(exchange.take_moved(stream.peer), stream.peer,
+                               static_cast<std::uint32_t>(stream.targets.size()), owned.count(),
+                               plan.weighted());
+    mirror_tiles[static_cast<std::size_t>(stream.peer)] = tiles::build_tiles(
+        pool, tiles::MovedReader(rows, addresses), std::span(bounds).first(static_cast<std::size_t>(local)));
+  }
+  plan.return_indexes(bounds, owned, for_each);
+  ProgramLoops loops(program, owned.count(), tiles, mirror_tiles);
   IterationOptions options;
   options.iterations = run.iterations;
   options.has_goal = run.goal >= 0;
-  options.start = {step.start(), 0};
+  options.start = loops.start(
+      pool, [&](std::uint32_t i) { return std::pair(P::start(owned.ids()[i]), typename P::Constant{}); });
   if (run.orders != nullptr) options.observer = &(*run.orders)[static_cast<std::size_t>(bootstrap.rank())];
   outcome.records[static_cast<std::size_t>(bootstrap.rank())] =
-      iterate<Message>(pool, exchange, bounds, owned.indexes(), step, options).records;
+      iterate(pool, exchange, bounds, owned.indexes(), loops, options).records;
   for (std::uint32_t i = 0; i < owned.count(); ++i)
-    outcome.values[owned.ids()[i]] = static_cast<float>(step.values()[i]);
+    outcome.values[owned.ids()[i]] = static_cast<float>(loops.values()[i]);
   bootstrap.finish();
 }
 
@@ -256,8 +258,13 @@ Outcome execute(const GraphFile& graph, const Run& run, const std::string& anoth
   const auto bootstraps = launch::bootstraps(run.processes);
   transport::parallel(run.processes, [&](int p) {
     auto& bootstrap = *bootstraps[static_cast<std::size_t>(p)];
-    const auto one = run.encoding == plan::Encoding::f64 ? run_process<double> : run_process<float>;
-    one(graph, run, bootstrap, p == 1 ? another_job : "the same", outcome, slots);
+    const std::string name = p == 1 ? another_job : "the same";
+    if (run.least_source)
+      run_process(LeastSource{}, graph, run, bootstrap, name, outcome, slots);
+    else if (run.encoding == plan::Encoding::f64)
+      run_process(Integers<double>{run.goal}, graph, run, bootstrap, name, outcome, slots);
+    else
+      run_process(Integers<float>{run.goal}, graph, run, bootstrap, name, outcome, slots);
   });
   outcome.slots = slots;
   return outcome;
@@ -317,6 +324,24 @@ TEST_CASE("messages of 8 bytes and weights of edges arrive with every strategy")
         for (const auto& records : outcome.records) sent += records[5].payload_bytes;
         CHECK(sent == outcome.slots * plan::bytes_a_value(strategy, encoding));
       }
+    }
+  }
+}
+
+TEST_CASE("a program of unsigned integers and minima ends when nothing changes") {
+  const graph::TemporaryDirectory directory;
+  const auto graph = random_graph(directory, 700, 900, true);  // its weights are ignored
+  std::vector<float> expected;
+  for (const std::uint32_t least : least_sources(graph)) expected.push_back(static_cast<float>(least));
+  for (const char* backend : {"shm", "tcp"}) {
+    for (const auto strategy : kStrategies) {
+      CAPTURE(backend);
+      CAPTURE(plan::to_name(strategy));
+      Run run{{backend}, strategy, 3, 2, 1000, 0};
+      run.least_source = true;
+      const auto outcome = execute(graph, run);
+      CHECK(outcome.values == expected);
+      CHECK(outcome.records[0].size() < 1000);
     }
   }
 }

@@ -11,7 +11,7 @@
 
 #include "graph_test.h"
 #include "job/plan_file.h"
-#include "kernels/pagerank.h"
+#include "kernels/runs.h"
 #include "launch/bootstrap.h"
 
 namespace edgewire::job {
@@ -236,10 +236,11 @@ struct Jobs {
     DenseJob job(*bootstrap, graph, options, machine);
     source = job.plan_source();
     note = job.plan_cache_note();
-    kernels::PageRank<float> pagerank(job, {});
-    pagerank.run();
+    kernels::PageRank<float> pagerank({}, graph.vertices());
+    DenseRun run(job, pagerank);
+    run.iterate({});
     std::vector<std::uint64_t> bits;
-    for (const double rank : pagerank.ranks()) bits.push_back(std::bit_cast<std::uint64_t>(rank));
+    for (const double rank : run.values()) bits.push_back(std::bit_cast<std::uint64_t>(rank));
     return bits;
   }
 };

@@ -1,4 +1,5 @@
 #include "tiles/tile.h"
+#include "tiles/sweep.h"
 
 #include <doctest/doctest.h>
 
@@ -110,7 +111,7 @@ std::vector<double> sums_of(const Tiles& tiles, const std::vector<Message>& x) {
   std::vector<double> sums(kColumnWidth);
   for (std::size_t c = 0; c < tiles.columns(); ++c) {
     std::fill(sums.begin(), sums.end(), -1.0);
-    compute_column(tiles, c, x.data(), sums.data());
+    sweep_column<PlainSum<Message>>(tiles, c, x.data(), sums.data());
     all.insert(all.end(), sums.begin(), sums.begin() + tiles.column_width(c));
   }
   return all;

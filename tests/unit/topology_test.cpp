@@ -242,7 +242,8 @@ TEST_CASE("no memory is an error in words") {
       const NodeMemory memory(64 << 20, -1, "the inbox");
       return false;
     } catch (const Error& error) {
-      return std::string(error.what()) == "cannot get 67108864 bytes of memory for the inbox";
+      return std::string(error.what()) ==
+             "cannot get 67108864 bytes of memory for the inbox (raise the limit: ulimit -v)";
     }
   }));
 }

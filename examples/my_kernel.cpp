@@ -1,0 +1,79 @@
+// A kernel of your own, run by two processes of this machine: Katz centrality (Katz: "A New Status Index
+// Derived from Sociometric Analysis", 1953). The value of a vertex is 1 + ALPHA times the sum over those that
+// have an edge to it.
+//   c++ -std=c++20 -O3 my_kernel.cpp $(pkg-config --cflags --libs edgewire) -o my_kernel && ./my_kernel g.ew
+//   0.01
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+#include "graph/graph_file.h"
+#include "job/dense_run.h"
+#include "launch/launch.h"
+
+using namespace edgewire;
+
+namespace {
+
+/// What happens at a vertex and along an edge; see engine/program_loops.h.
+struct Katz {
+  using Value = double;
+  struct Constant {};
+  using Message = float;  // what crosses the wire
+  using Accumulator = double;
+  struct Totals {
+    double change;  // of all values, in sum
+  };
+
+  static double identity() { return 0; }
+  static double along(Message message) { return static_cast<double>(message); }
+  static double combine(double a, double b) { return a + b; }
+
+  static double start(const graph::Row&) { return 1; }
+  static Constant constant(const graph::Row&) { return {}; }
+  static Message message(double value, Constant) { return static_cast<Message>(value); }
+  static Totals first_totals(std::span<const double>, std::span<const Constant>) { return {}; }
+  double prepare(const Totals&) const { return alpha; }
+  static double apply(double old, double sum, Constant, double factor, Totals& own) {
+    const double value = 1 + factor * sum;
+    own.change = std::fabs(value - old);
+    return value;
+  }
+  static bool done(const Totals& totals) { return totals.change < 1e-6; }
+
+  double alpha;
+};
+
+/// In every process: prints the values of the vertices that it owns.
+void run(launch::Bootstrap& bootstrap, const char* path, double alpha) {
+  const auto graph = graph::GraphFile::open(path);
+  job::DenseOptions options;
+  options.strategy = plan::Strategy::cover;
+  job::DenseJob job(bootstrap, graph, options);
+  Katz katz{alpha};
+  job::DenseRun run(job, katz);
+  run.iterate({.iterations = 100, .has_goal = true});
+  for (std::size_t i = 0; i < run.values().size(); ++i) {
+    const auto id = static_cast<unsigned long long>(graph.original_id(job.owned().ids()[i]));
+    std::printf("%llu\t%.9g\n", id, run.values()[i]);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: %s GRAPH.ew ALPHA\n", argv[0]);
+    return 2;
+  }
+  try {
+    launch::LaunchOptions options;
+    options.processes = 2;
+    const double alpha = std::atof(argv[2]);
+    return launch::run(options, [&](launch::Bootstrap& bootstrap) { run(bootstrap, argv[1], alpha); });
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,51 @@
+// What the engine asks of a program. The engine is compiled once; a program's types are known only in its
+// loops, each of which is called for a column or a chunk, never for an edge.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "exchange/exchange.h"
+#include "exchange/slots.h"
+
+namespace edgewire::engine {
+
+/// The loops of a program over the edges and vertices of a process. Several workers call them at the same
+/// time, for different columns. No function may throw. ProgramLoops implements them for any program.
+///
+/// `accumulators`: an array of the program's type, one for each destination of a column. `first`: index of
+/// the owned vertex that the first one belongs to.
+class Loops : public exchange::SlotLoops {
+ public:
+  virtual std::size_t accumulator_bytes() const noexcept = 0;
+  /// An upper bound of all accumulators and messages, none of which is negative. Only called where values
+  /// travel in 16 bits.
+  virtual double largest() const noexcept = 0;
+  /// Sets the accumulators to what the edges of the owned vertices contribute to the destinations of the
+  /// column.
+  virtual void compute(std::size_t column, std::byte* accumulators) noexcept = 0;
+  /// Combines what the mirrors of `peer` contribute into the accumulators of a local column. `mirrors`: the
+  /// messages that the peer has sent in this iteration.
+  virtual void add_mirrors(int peer, const std::byte* mirrors, std::size_t column,
+                           std::byte* accumulators) noexcept = 0;
+  /// Rounds accumulators to messages, as keep() and take() do: whether a column is kept depends on timing,
+  /// the result must not.
+  virtual void round(std::byte* accumulators, std::size_t count) noexcept = 0;
+  /// keep() stores accumulators that are not yet complete; take() returns them. The memory may be reused once
+  /// apply() was called for the same vertices.
+  virtual void keep(std::uint32_t first, const std::byte* accumulators, std::size_t count) noexcept = 0;
+  virtual void take(std::uint32_t first, std::byte* accumulators, std::size_t count) noexcept = 0;
+  /// Computes the new values and messages of `count` owned vertices; their accumulators are complete. `last`:
+  /// the totals of the last iteration, over all processes. Returns what these vertices add to those of this
+  /// one.
+  virtual exchange::Totals apply(std::uint32_t first, const std::byte* accumulators, std::size_t count,
+                                 const exchange::Totals& last) noexcept = 0;
+  /// Makes the new messages the current ones, when apply() was called for all owned vertices. One worker
+  /// calls it; the others wait.
+  virtual void advance() noexcept = 0;
+  /// Whether the run ends after these totals. Called once after each iteration if `has_goal` is set. The
+  /// answer must be the same in all processes.
+  virtual bool done(const exchange::Totals& totals) noexcept = 0;
+};
+
+}  // namespace edgewire::engine

@@ -1,0 +1,202 @@
+// The loops of any program, written once as a template.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <span>
+#include <utility>
+
+#include "engine/loops.h"
+#include "tiles/sweep.h"
+#include "tiles/tile.h"
+#include "topology/memory.h"
+#include "topology/worker_pool.h"
+
+namespace edgewire::engine {
+
+/// A program is a class with
+///   Value: what a vertex has; kept by its owner;
+///   Constant: what else the owner keeps of a vertex, and never changes (a degree, say);
+///   Message: what a vertex offers to its edges, 4 or 8 bytes; what mirrors and partial sums are on the wire;
+///   Accumulator: what a destination collects;
+///   Totals: sums over all vertices: a struct of one to eight doubles;
+///   identity(), along(message), combine(a, b): see tiles::Sweep; along(message, weight) where it uses
+///   weights; message(value, constant); prepare(totals): what apply() needs of the last iteration's totals;
+///   apply(value, accumulator, constant, prepared, totals): the new value; sets what the vertex adds to the
+///   next totals; first_totals(values, constants): the totals before the first iteration, of one process;
+///   done(totals): whether the run ends;
+///   largest(), where messages and accumulators are floats that may travel in 16 bits: an upper bound of
+///   both, none of which is negative; pack(accumulator), unpack(message), where partial sums do not become
+///   messages by a cast.
+/// All types are trivially copyable. message() and apply() are const: several workers call them.
+template <class P>
+class ProgramLoops final : public Loops {
+ public:
+  using Value = typename P::Value;
+  using Constant = typename P::Constant;
+  using Message = typename P::Message;
+  using Accumulator = typename P::Accumulator;
+  using ProgramTotals = typename P::Totals;
+  static_assert(sizeof(Message) == 4 || sizeof(Message) == 8);
+  static constexpr std::size_t kTotals = sizeof(ProgramTotals) / sizeof(double);
+
+  /// `count`: owned vertices. `mirror_tiles`: [peer]. All outlive it. start() comes next.
+  ProgramLoops(P& program, std::uint32_t count, const tiles::Tiles& tiles,
+               std::span<const tiles::Tiles> mirror_tiles)
+      : program_(program),
+        tiles_(tiles),
+        mirror_tiles_(mirror_tiles),
+        count_(count),
+        values_(bytes_of<Value>(count), -1, "values"),
+        constants_(bytes_of<Constant>(count), -1, "constants"),
+        messages_(bytes_of<Message>(count), -1, "messages"),
+        next_(bytes_of<Message>(count), -1, "messages") {}
+
+  /// start(i): a pair of the value and the constant of the owned vertex with index i. Returns the totals
+  /// before the first iteration.
+  template <class Start>
+  exchange::Totals start(topology::WorkerPool& pool, const Start& start_at) {
+    constexpr std::uint32_t kPiece = 1 << 16;
+    pool.for_each((count_ + std::uint64_t{kPiece} - 1) / kPiece, [&](int, std::uint64_t piece) {
+      const std::uint64_t end = std::min<std::uint64_t>(count_, (piece + 1) * kPiece);
+      for (std::uint64_t i = piece * kPiece; i < end; ++i) {
+        const auto [value, constant] = start_at(static_cast<std::uint32_t>(i));
+        values()[i] = value;
+        constants()[i] = constant;
+        messages()[i] = program_.message(value, constant);
+      }
+    });
+    return first_totals();
+  }
+
+  /// Takes other values than those of start(), by index. Returns their totals.
+  exchange::Totals restart(std::span<const Value> all) {
+    std::copy(all.begin(), all.end(), values().begin());
+    for (std::uint32_t i = 0; i < count_; ++i) messages()[i] = program_.message(values()[i], constants()[i]);
+    return first_totals();
+  }
+
+  /// By index of the owned vertices.
+  std::span<Value> values() noexcept { return values_.as<Value>().first(count_); }
+  /// The memory of values(), which are gone then.
+  topology::NodeMemory take_values() noexcept { return std::move(values_); }
+
+  // ---- Loops ----------------------------------------------------------------------------------------
+  std::size_t message_bytes() const noexcept override { return sizeof(Message); }
+  std::size_t totals_bytes() const noexcept override { return sizeof(ProgramTotals); }
+  std::size_t accumulator_bytes() const noexcept override { return sizeof(Accumulator); }
+  double largest() const noexcept override {
+    if constexpr (exchange::kRounds<P>) return program_.largest();
+    return 0;
+  }
+
+  void compute(std::size_t column, std::byte* accumulators) noexcept override {
+    tiles::sweep_column<P>(tiles_, column, messages_.as<const Message>().data(), cast(accumulators));
+  }
+
+  void add_mirrors(int peer, const std::byte* mirrors, std::size_t column,
+                   std::byte* accumulators) noexcept override {
+    for (const auto words : mirror_tiles_[static_cast<std::size_t>(peer)].column_data(column))
+      tiles::Sweep<P>::add(words, reinterpret_cast<const Message*>(mirrors), cast(accumulators));
+  }
+
+  void round(std::byte* accumulators, std::size_t count) noexcept override {
+    for (Accumulator& one : std::span(cast(accumulators), count))
+      one = exchange::unpack<P>(exchange::pack<P>(one));
+  }
+  void keep(std::uint32_t first, const std::byte* accumulators, std::size_t count) noexcept override {
+    Message* const kept = next_.as<Message>().data() + first;
+    for (std::size_t i = 0; i < count; ++i) kept[i] = exchange::pack<P>(cast(accumulators)[i]);
+  }
+  void take(std::uint32_t first, std::byte* accumulators, std::size_t count) noexcept override {
+    const Message* const kept = next_.as<const Message>().data() + first;
+    for (std::size_t i = 0; i < count; ++i) cast(accumulators)[i] = exchange::unpack<P>(kept[i]);
+  }
+
+  exchange::Totals apply(std::uint32_t first, const std::byte* accumulators, std::size_t count,
+                         const exchange::Totals& last) noexcept override {
+    Value* const values = values_.as<Value>().data() + first;
+    Message* const next = next_.as<Message>().data() + first;
+    const Constant* const constants = constants_.as<const Constant>().data() + first;
+    const Accumulator* const sums = cast(accumulators);
+    const P program =
+        program_;  // a copy, which no store below can change: what depends on it alone leaves the loop
+    const auto prepared = program.prepare(exchange::totals_as<ProgramTotals>(last));
+    // Eight parts of each total, so that the additions do not wait for each other.
+    constexpr std::size_t kParts = 8;
+    double parts[kTotals][kParts] = {};
+    const auto vertex = [&](std::size_t i, std::size_t part) {
+      const Constant constant = constants[i];
+      ProgramTotals own;
+      const Value value = program.apply(values[i], sums[i], constant, prepared, own);
+      values[i] = value;
+      next[i] = program.message(value, constant);
+      const auto added = std::bit_cast<std::array<double, kTotals>>(own);
+      for (std::size_t k = 0; k < kTotals; ++k) parts[k][part] += added[k];
+    };
+    std::size_t i = 0;
+    for (; i + kParts <= count; i += kParts) {
+      for (std::size_t part = 0; part < kParts; ++part) vertex(i + part, part);
+    }
+    for (; i < count; ++i) vertex(i, 0);
+    exchange::Totals totals{};
+    for (std::size_t k = 0; k < kTotals; ++k)
+      for (const double part : parts[k]) totals[k] += part;
+    return totals;
+  }
+
+  void advance() noexcept override { std::swap(messages_, next_); }
+  bool done(const exchange::Totals& totals) noexcept override {
+    return program_.done(exchange::totals_as<ProgramTotals>(totals));
+  }
+
+  void fill_partial_sums(const exchange::OutgoingSlots& slots,
+                         const std::byte* accumulators) noexcept override {
+    exchange::fill_slots<P>(
+        slots, [sums = cast(accumulators)](std::size_t i) { return exchange::pack<P>(sums[i]); });
+  }
+  void fill_messages(const exchange::OutgoingSlots& slots, const std::uint32_t* indexes,
+                     const float* weights) noexcept override {
+    exchange::fill_messages<P>(slots, messages_.as<const Message>().data(), indexes, weights);
+  }
+  void add_slots(const exchange::ArrivedSlots& slots, std::byte* accumulators) noexcept override {
+    exchange::add_slots<P>(slots, cast(accumulators));
+  }
+  std::uint64_t add_pairs(const exchange::ArrivedPairs& pairs, std::byte* accumulators) noexcept override {
+    return exchange::add_pairs<P>(pairs, cast(accumulators));
+  }
+  void decode(const exchange::Codec& codec, std::span<const std::uint16_t> codes,
+              std::byte* messages) noexcept override {
+    if constexpr (exchange::kRounds<P>) {
+      auto* const out = reinterpret_cast<Message*>(messages);
+      for (std::size_t i = 0; i < codes.size(); ++i) out[i] = static_cast<Message>(codec.decode(codes[i]));
+    }
+  }
+
+ private:
+  exchange::Totals first_totals() {
+    return exchange::totals_of(
+        program_.first_totals(std::span<const Value>(values()), std::span<const Constant>(constants())));
+  }
+  template <class T>
+  static std::size_t bytes_of(std::uint32_t count) {
+    return std::max<std::size_t>(count, 1) * sizeof(T);
+  }
+  static Accumulator* cast(std::byte* accumulators) noexcept {
+    return reinterpret_cast<Accumulator*>(accumulators);
+  }
+  static const Accumulator* cast(const std::byte* accumulators) noexcept {
+    return reinterpret_cast<const Accumulator*>(accumulators);
+  }
+  std::span<Constant> constants() noexcept { return constants_.as<Constant>().first(count_); }
+  std::span<Message> messages() noexcept { return messages_.as<Message>().first(count_); }
+
+  P& program_;
+  const tiles::Tiles& tiles_;
+  std::span<const tiles::Tiles> mirror_tiles_;
+  std::uint32_t count_;
+  topology::NodeMemory values_, constants_, messages_, next_;
+};
+
+}  // namespace edgewire::engine

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "graph/graph_file.h"
+
+namespace edgewire::graph {
+
+/// The out-edges of a vertex, straight from the mapped file.
+struct Row {
+  const GraphFile& graph;
+  std::uint32_t vertex;  ///< global id
+
+  std::uint64_t degree() const noexcept { return end() - begin(); }
+  std::span<const std::uint32_t> targets() const noexcept {
+    return graph.targets().subspan(begin(), degree());
+  }
+  /// Empty when the graph has none.
+  std::span<const float> weights() const noexcept {
+    return graph.weighted() ? graph.weights().subspan(begin(), degree()) : std::span<const float>();
+  }
+
+ private:
+  std::uint64_t begin() const noexcept { return graph.offsets()[vertex]; }
+  std::uint64_t end() const noexcept { return graph.offsets()[vertex + std::size_t{1}]; }
+};
+
+}  // namespace edgewire::graph

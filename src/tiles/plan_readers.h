@@ -1,0 +1,65 @@
+// The edges of a process as the exchange plan leaves them.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "plan/exchange_plan.h"
+#include "plan/look_up.h"
+#include "tiles/tile.h"
+
+namespace edgewire::tiles {
+
+/// The edges that this process computes of its own vertices.
+class PlanReader final : public EdgeReader {
+ public:
+  explicit PlanReader(const plan::ExchangePlan& plan) : plan_(plan) {}
+  std::uint32_t sources() const override { return plan_.sources(); }
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
+    return plan_.edges(first, last);
+  }
+  bool weighted() const override { return plan_.weighted(); }
+  void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
+    plan_.read(first, last, rows);
+  }
+
+ private:
+  const plan::ExchangePlan& plan_;
+};
+static_assert(kRowBlock == plan::ExchangePlan::kRowBlock);
+
+/// The edges that a peer moved here.
+class MovedReader final : public EdgeReader {
+ public:
+  /// addresses: of the owned vertices, by local number.
+  MovedReader(const plan::MovedRows& rows, std::span<const std::uint32_t> addresses)
+      : rows_(rows), addresses_(addresses) {}
+  std::uint32_t sources() const override { return rows_.sources(); }
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
+    return rows_.edges(first, last);
+  }
+  bool weighted() const override { return rows_.weighted(); }
+  void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
+    for (std::uint32_t i = last; i < std::min(last + kRowBlock, sources()); ++i)
+      __builtin_prefetch(rows_.row(i).data());
+    rows.destinations.clear();
+    rows.ends.clear();
+    rows.weights.clear();
+    for (std::uint32_t i = first; i < last; ++i) {
+      const auto row = rows_.row(i);
+      rows.destinations.insert(rows.destinations.end(), row.begin(), row.end());
+      rows.ends.push_back(static_cast<std::uint32_t>(rows.destinations.size()));
+      if (!weighted()) continue;
+      rows.weights.resize(rows.destinations.size());
+      std::memcpy(rows.weights.data() + rows.weights.size() - row.size(), rows_.weights(i), row.size_bytes());
+    }
+    plan::look_up(addresses_, rows.destinations);
+  }
+
+ private:
+  const plan::MovedRows& rows_;
+  std::span<const std::uint32_t> addresses_;
+};
+static_assert(kRowBlock == plan::MovedRows::kBlock);
+
+}  // namespace edgewire::tiles
