@@ -36,14 +36,16 @@ Offered PageRank<Offered>::constant(const graph::Row& row) const {
 template <class Offered>
 auto PageRank<Offered>::first_totals(std::span<const double> ranks,
                                      std::span<const Constant> inverse_degrees) const -> Totals {
-  // Ranks that are still the same are multiplied, not added: that rounds once.
-  double others = 0;
-  std::uint64_t same = 0;
+  // Ranks that are still the same are multiplied, not added: that rounds once, and counting is quick.
+  std::uint64_t dangling = 0, same = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const bool dangling = inverse_degrees[i] == 0, started = ranks[i] == start_rank();
-    same += dangling && started ? 1 : 0;
-    others += dangling && !started ? ranks[i] : 0;
+    const auto is_dangling = static_cast<unsigned>(inverse_degrees[i] == 0);
+    dangling += is_dangling;
+    same += is_dangling & static_cast<unsigned>(ranks[i] == start_rank());
   }
+  double others = 0;
+  for (std::size_t i = 0; dangling != same && i < ranks.size(); ++i)
+    if (inverse_degrees[i] == 0 && ranks[i] != start_rank()) others += ranks[i];
   return {static_cast<double>(same) * start_rank() + others, 0};
 }
 
