@@ -1,5 +1,7 @@
 #include "engine/iteration.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -56,10 +58,7 @@ class Loop {
   }
 
  private:
-  exchange::Codec codec() const {
-    const auto encoding = exchange_.encoding();
-    return {encoding, plan::is_rounded(encoding) ? loops_.largest() : 1};
-  }
+  exchange::Codec codec() const { return {exchange_.encoding(), loops_.largest().value_or(1)}; }
   std::size_t width(std::size_t column) const { return bounds_[column + 1] - bounds_[column]; }
   bool failed() const { return exchange_.health().failed(); }
 
@@ -341,9 +340,27 @@ class Loop {
 
 }  // namespace
 
+namespace {
+
+/// Throws Error when slots cannot hold the program's messages.
+void check_messages(const Loops& loops, plan::Encoding encoding) {
+  const std::size_t bytes = encoding == plan::Encoding::f64 ? sizeof(double) : sizeof(float);
+  if (loops.message_bytes() != bytes) {
+    throw Error(fmt::format("messages of {} bytes do not fit encoding {}, which is for {} bytes",
+                            loops.message_bytes(), plan::to_name(encoding), bytes));
+  }
+  if (plan::is_rounded(encoding) && !loops.largest()) {
+    throw Error(fmt::format("encoding {} is only for programs that say how large their messages get",
+                            plan::to_name(encoding)));
+  }
+}
+
+}  // namespace
+
 IterationResult iterate(topology::WorkerPool& pool, exchange::Exchange& exchange,
                         std::span<const std::uint32_t> column_bounds, std::span<const std::uint32_t> indexes,
                         Loops& loops, const IterationOptions& options) {
+  check_messages(loops, exchange.encoding());
   return Loop(pool, exchange, column_bounds, indexes, loops, options).run();
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "exchange/exchange.h"
 #include "exchange/slots.h"
@@ -18,9 +19,9 @@ namespace edgewire::engine {
 class Loops : public exchange::SlotLoops {
  public:
   virtual std::size_t accumulator_bytes() const noexcept = 0;
-  /// An upper bound of all accumulators and messages, none of which is negative. Only called where values
-  /// travel in 16 bits.
-  virtual double largest() const noexcept = 0;
+  /// An upper bound of all accumulators and messages, which are floats and never negative. None: they cannot
+  /// be rounded to 16 bits.
+  virtual std::optional<double> largest() const noexcept = 0;
   /// Sets the accumulators to what the edges of the owned vertices contribute to the destinations of the
   /// column.
   virtual void compute(std::size_t column, std::byte* accumulators) noexcept = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -86,9 +87,9 @@ class ProgramLoops final : public Loops {
   std::size_t message_bytes() const noexcept override { return sizeof(Message); }
   std::size_t totals_bytes() const noexcept override { return sizeof(ProgramTotals); }
   std::size_t accumulator_bytes() const noexcept override { return sizeof(Accumulator); }
-  double largest() const noexcept override {
+  std::optional<double> largest() const noexcept override {
     if constexpr (exchange::kRounds<P>) return program_.largest();
-    return 0;
+    return {};
   }
 
   void compute(std::size_t column, std::byte* accumulators) noexcept override {

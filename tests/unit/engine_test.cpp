@@ -346,6 +346,23 @@ TEST_CASE("a program of unsigned integers and minima ends when nothing changes")
   }
 }
 
+TEST_CASE("messages that do not fit the encoding are refused") {
+  const graph::TemporaryDirectory directory;
+  const auto graph = random_graph(directory, 50, 100);
+  for (const auto& [encoding, cause] :
+       {std::pair(plan::Encoding::f64, "messages of 4 bytes do not fit encoding f64, which is for 8 bytes"),
+        std::pair(plan::Encoding::f16, "encoding f16 is only for programs that say")}) {
+    Run run{{"shm"}, Strategy::slots, 2, 1, 5, -1, encoding};
+    run.least_source = true;
+    try {
+      execute(graph, run);
+      FAIL("nothing was thrown");
+    } catch (const Error& error) {
+      CHECK(graph::contains(error.what(), cause));
+    }
+  }
+}
+
 TEST_CASE("while the link has no room for the values of edges, local columns are computed") {
   const graph::TemporaryDirectory directory;
   const auto graph = random_graph(directory, 20000, 4'000'000);  // 8 MB from each process to the other
