@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "graph/row.h"
+#include "kernels/convergence.h"
 #include "plan/volume.h"
 
 namespace edgewire::kernels {
@@ -19,19 +20,11 @@ struct PageRankOptions {
   int iterations = 20;
   double damping = 0.85;
   double tolerance = 0;  ///< stop when the ranks have changed by less in sum; 0: never
-  /// The form of McSherry's posts of 2015: start 0, new rank = 1 - damping + damping * sum, dangling mass
-  /// dropped.
+  /// As in McSherry's posts of 2015: start 0, new rank = 1 - damping + damping * sum, no dangling mass.
   bool form_2015 = false;
   /// A vertex shares its rank among its edges in proportion to their weights, none of which is negative. A
   /// vertex whose weights sum to 0 is dangling. Otherwise the shares are equal.
   bool weighted = false;
-};
-
-/// Why a run ended.
-enum class Ending {
-  iterations,  ///< as many as were asked for
-  tolerance,   ///< the ranks changed by less than the tolerance
-  stalled      ///< their change has not fallen for ten iterations: rounding hides any progress
 };
 
 /// The program: ranks in double; a message is rank / out-degree, float or double.
@@ -46,7 +39,7 @@ struct PageRank {
   };
 
   PageRank(const PageRankOptions& asked, std::uint64_t vertices)
-      : options(asked), n(static_cast<double>(vertices)) {}
+      : options(asked), n(static_cast<double>(vertices)), convergence(asked.tolerance) {}
 
   static constexpr double identity() { return 0; }
   static double along(Message message) { return static_cast<double>(message); }
@@ -56,8 +49,12 @@ struct PageRank {
   static double combine(double a, double b) { return a + b; }
 
   double start(const graph::Row&) const { return start_rank(); }
-  /// Throws Error when a weight is negative, or their sum is too large or small for a float.
-  Constant constant(const graph::Row& row) const;
+  /// Throws Error, see Row::weight_sum().
+  Constant constant(const graph::Row& row) const {
+    const bool floats = sizeof(Message) == sizeof(float);
+    const double degree = options.weighted ? row.weight_sum(floats) : static_cast<double>(row.degree());
+    return degree == 0 ? 0 : static_cast<Constant>(1.0 / degree);
+  }
   Message message(double rank, Constant inverse_degree) const {
     return static_cast<Message>(rank * static_cast<double>(inverse_degree));
   }
@@ -72,18 +69,26 @@ struct PageRank {
     own.dangling = inverse_degree == 0 ? rank : 0.0;
     return rank;
   }
-  Totals first_totals(std::span<const double> ranks, std::span<const Constant> inverse_degrees) const;
-  bool done(const Totals& totals);
+  Totals first_totals(std::span<const double> ranks, std::span<const Constant> inverse_degrees) const {
+    // Ranks that are still the same are multiplied, not added: that rounds once, and counting is quick.
+    std::uint64_t dangling = 0, same = 0;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      const auto is_dangling = static_cast<unsigned>(inverse_degrees[i] == 0);
+      dangling += is_dangling;
+      same += is_dangling & static_cast<unsigned>(ranks[i] == start_rank());
+    }
+    double others = 0;
+    for (std::size_t i = 0; dangling != same && i < ranks.size(); ++i)
+      if (inverse_degrees[i] == 0 && ranks[i] != start_rank()) others += ranks[i];
+    return {static_cast<double>(same) * start_rank() + others, 0};
+  }
+  bool done(const Totals& totals) { return convergence.reached(totals.change); }
   double largest() const { return options.form_2015 ? n : 1; }
   double start_rank() const { return options.form_2015 ? 0 : 1 / n; }
 
   PageRankOptions options;
   double n;
-  Ending ending = Ending::iterations;
-
- private:
-  double least_change_ = std::numeric_limits<double>::infinity();
-  int without_progress_ = 0;  ///< iterations since least_change_
+  Convergence convergence;
 };
 
 /// Most that rounding can change the ranks after some iterations.
@@ -94,10 +99,48 @@ struct ErrorBound {
 /// A message is rounded twice, as is its inverse degree, and once or twice more on its way to another process
 /// (16 bits: with error feedback by its own rounding and the last one's); an iteration passes on `damping` of
 /// all earlier error, to a single vertex at most all of it.
-ErrorBound error_bound(const PageRankOptions& options, int iterations, plan::Encoding encoding,
-                       int processes);
+inline ErrorBound error_bound(const PageRankOptions& options, int iterations, plan::Encoding encoding,
+                              int processes) {
+  constexpr double kSumming = 1e-13;  // doubles added in another order
+  const double unit = encoding == plan::Encoding::f64 ? 0x1p-53 : 0x1p-24;
+  const bool travels = processes > 1;
+  const double more = kSumming + (travels ? 4 * unit + 2 * plan::rounding(encoding) : 2 * unit);
+  ErrorBound bound;
+  for (int t = 0; t < iterations; ++t) bound.in_sum = options.damping * (bound.in_sum + more);
+  bound.vertex =
+      travels && plan::is_rounded(encoding) ? std::numeric_limits<double>::infinity() : iterations * more;
+  return bound;
+}
 
 /// The same by plain sequential power iteration in double: what `--verify` compares with. Ranks by vertex.
-std::vector<double> reference_pagerank(const graph::GraphFile& graph, const PageRankOptions& options);
+inline std::vector<double> reference_pagerank(const graph::GraphFile& graph, const PageRankOptions& options) {
+  const auto offsets = graph.offsets();
+  const std::size_t vertices = graph.vertices();
+  const auto n = static_cast<double>(vertices);
+  const double d = options.damping;
+  graph.verify_rows(0, vertices);
+  const auto weight = [&](std::uint64_t e) {
+    return options.weighted ? static_cast<double>(graph.weights()[e]) : 1.0;
+  };
+  std::vector<double> ranks(vertices, options.form_2015 ? 0 : 1 / n), sums(vertices);
+  for (int iteration = 0; iteration < options.iterations; ++iteration) {
+    double dangling = 0;
+    std::fill(sums.begin(), sums.end(), 0.0);
+    for (std::size_t v = 0; v < vertices; ++v) {
+      double degree = 0;
+      for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) degree += weight(e);
+      if (degree == 0) {
+        dangling += ranks[v];
+        continue;
+      }
+      for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e)
+        sums[graph.targets()[e]] += ranks[v] / degree * weight(e);
+    }
+    for (std::size_t v = 0; v < vertices; ++v) {
+      ranks[v] = options.form_2015 ? 1 - d + d * sums[v] : (1 - d) / n + d * (sums[v] + dangling / n);
+    }
+  }
+  return ranks;
+}
 
 }  // namespace edgewire::kernels

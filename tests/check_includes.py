@@ -22,7 +22,7 @@ MAY_INCLUDE = {
     "exchange": {"plan", "transport", "topology", "launch"},
     "engine": {"exchange", "tiles", "plan", "transport", "topology", "launch"},
     "job": {"engine", "exchange", "tiles", "plan", "graph", "topology", "launch", "transport"},
-    "kernels": {"job", "engine", "exchange", "tiles", "plan", "graph", "topology", "launch", "transport"},
+    "kernels": {"job", "plan", "graph"},
     "launch": {"transport", "topology"},
     "report": {"plan", "graph"},
     "perf": {"topology", "graph", "transport", "plan", "tiles", "exchange", "engine", "job", "kernels", "launch",

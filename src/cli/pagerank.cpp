@@ -141,7 +141,7 @@ Outcome iterate(launch::Bootstrap& bootstrap, const Settings& settings, job::Den
   outcome.memory = run.take_values();
   outcome.taken_up = run.taken_up();
   outcome.change = run.totals().change;
-  outcome.ending = program.ending;
+  outcome.ending = program.convergence.ending();
   return outcome;
 }
 

@@ -49,10 +49,6 @@ class Codec {
     residual = wanted - decode(code);
     return code;
   }
-  /// Largest relative error of a rounded value (of normal size).
-  static double rounding(plan::Encoding encoding) noexcept {
-    return encoding == plan::Encoding::f32 ? 0 : encoding == plan::Encoding::bf16 ? 1.0 / 256 : 1.0 / 2048;
-  }
 
  private:
   static double power_of_two(int power) noexcept {

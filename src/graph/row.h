@@ -17,6 +17,9 @@ struct Row {
   std::span<const float> weights() const noexcept {
     return graph.weighted() ? graph.weights().subspan(begin(), degree()) : std::span<const float>();
   }
+  /// Sum of the weights, by which a vertex divides its value to share it. `floats`: the shares are floats.
+  /// Throws Error when a weight is negative, or when a share might not fit a float.
+  double weight_sum(bool floats) const;
 
  private:
   std::uint64_t begin() const noexcept { return graph.offsets()[vertex]; }

@@ -31,6 +31,10 @@ constexpr std::uint64_t value_bytes(Encoding encoding) noexcept {
 }
 /// Whether values travel in 16 bits, rounded by exchange::Codec.
 constexpr bool is_rounded(Encoding encoding) noexcept { return value_bytes(encoding) == 2; }
+/// Largest relative error of a value (of normal size) that is rounded to 16 bits.
+constexpr double rounding(Encoding encoding) noexcept {
+  return !is_rounded(encoding) ? 0 : encoding == Encoding::bf16 ? 1.0 / 256 : 1.0 / 2048;
+}
 /// Whether a 4-byte vertex id travels with each value. Slots need none: both sides know the order.
 constexpr bool sends_ids(Strategy strategy) noexcept {
   return strategy == Strategy::edge || strategy == Strategy::worker || strategy == Strategy::process;

@@ -22,7 +22,7 @@ TEST_CASE("values are rounded to the nearest, within the promised relative error
       for (int i = 0; i < 100000; ++i) {
         const auto value = static_cast<float>(largest) * std::exp2(exponent(random));
         const float back = codec.decode(codec.encode(value));
-        REQUIRE(std::fabs(back - value) <= value * Codec::rounding(encoding));
+        REQUIRE(std::fabs(back - value) <= value * edgewire::plan::rounding(encoding));
       }
     }
   }
@@ -60,7 +60,7 @@ TEST_CASE("with error feedback the mean of what arrives is the value") {
       double sum = 0;
       constexpr int kRounds = 4096;
       for (int i = 0; i < kRounds; ++i) sum += codec.decode(codec.encode(value, residual));
-      CHECK(std::fabs(sum / kRounds - value) <= value * Codec::rounding(encoding) / 1000);
+      CHECK(std::fabs(sum / kRounds - value) <= value * edgewire::plan::rounding(encoding) / 1000);
     }
   }
 }
