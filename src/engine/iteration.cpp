@@ -344,7 +344,7 @@ namespace {
 
 /// Throws Error when slots cannot hold the program's messages.
 void check_messages(const Loops& loops, plan::Encoding encoding) {
-  const std::size_t bytes = encoding == plan::Encoding::f64 ? sizeof(double) : sizeof(float);
+  const std::size_t bytes = plan::message_bytes(encoding);
   if (loops.message_bytes() != bytes) {
     throw Error(fmt::format("messages of {} bytes do not fit encoding {}, which is for {} bytes",
                             loops.message_bytes(), plan::to_name(encoding), bytes));

@@ -6,6 +6,7 @@
 #include <bit>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "engine/loops.h"
@@ -19,18 +20,17 @@ namespace edgewire::engine {
 /// A program is a class with
 ///   Value: what a vertex has; kept by its owner;
 ///   Constant: what else the owner keeps of a vertex, and never changes (a degree, say);
-///   Message: what a vertex offers to its edges, 4 or 8 bytes; what mirrors and partial sums are on the wire;
-///   Accumulator: what a destination collects;
-///   Totals: sums over all vertices: a struct of one to eight doubles;
-///   identity(), along(message), combine(a, b): see tiles::Sweep; along(message, weight) where it uses
-///   weights; message(value, constant); prepare(totals): what apply() needs of the last iteration's totals;
-///   apply(value, accumulator, constant, prepared, totals): the new value; sets what the vertex adds to the
-///   next totals; first_totals(values, constants): the totals before the first iteration, of one process;
-///   done(totals): whether the run ends;
-///   largest(), where messages and accumulators are floats that may travel in 16 bits: an upper bound of
-///   both, none of which is negative; pack(accumulator), unpack(message), where partial sums do not become
-///   messages by a cast.
-/// All types are trivially copyable. message() and apply() are const: several workers call them.
+///   Message: what a vertex offers to its edges, 4, 8 or 16 bytes; what mirrors and partial sums are on the
+///   wire; Accumulator: what a destination collects; Totals: sums over all vertices: a struct of one to eight
+///   doubles; identity(), along(message), combine(a, b): see tiles::Sweep; along(message, weight) where it
+///   uses weights; message(value, constant); prepare(totals): what apply() needs of the last iteration's
+///   totals; apply(value, accumulator, constant, prepared, totals): the new value; sets what the vertex adds
+///   to the next totals; first_totals(values, constants): the totals before the first iteration, of one
+///   process; done(totals): whether the run ends; largest(), where messages and accumulators are floats that
+///   may travel in 16 bits: an upper bound of both, none of which is negative; pack(accumulator),
+///   unpack(message), where partial sums do not become messages by a cast.
+/// All types are trivially copyable; a Message has no initializers and no constructors. message() and apply()
+/// are const: several workers call them.
 template <class P>
 class ProgramLoops final : public Loops {
  public:
@@ -39,7 +39,10 @@ class ProgramLoops final : public Loops {
   using Message = typename P::Message;
   using Accumulator = typename P::Accumulator;
   using ProgramTotals = typename P::Totals;
-  static_assert(sizeof(Message) == 4 || sizeof(Message) == 8);
+  static_assert(sizeof(Message) == 4 || sizeof(Message) == 8 || sizeof(Message) == 16);
+  static_assert(std::is_trivial_v<Message> && std::is_standard_layout_v<Message>,
+                "messages are sent as bytes");
+  static_assert(sizeof(exchange::IdValue<Message>) == sizeof(std::uint32_t) + sizeof(Message));
   static constexpr std::size_t kTotals = sizeof(ProgramTotals) / sizeof(double);
 
   /// `count`: owned vertices. `mirror_tiles`: [peer]. All outlive it. start() comes next.

@@ -14,7 +14,7 @@
 namespace edgewire::exchange {
 
 /// What is sent where ids are sent: `id` is the vertex's local number at the receiver. Packed, so that it has
-/// 12 bytes where the value has 8.
+/// 12 bytes where the value has 8, and 20 where it has 16.
 template <class Message>
 struct [[gnu::packed]] IdValue {
   std::uint32_t id;

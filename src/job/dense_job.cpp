@@ -33,9 +33,8 @@ double seconds_since(Clock::time_point start) {
 }  // namespace
 
 tiles::TileSizes tile_sizes(const DenseOptions& options, const topology::Machine& machine) {
-  const bool wide = options.encoding == plan::Encoding::f64;
   return tiles::TileSizes::for_caches(machine.l1_bytes, machine.l2_bytes,
-                                      wide ? sizeof(double) : sizeof(float));
+                                      plan::message_bytes(options.encoding));
 }
 
 DenseJob::DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const DenseOptions& options,

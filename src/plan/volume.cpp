@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::array<std::string_view, kStrategies.size()> kStrategyNames{"edge", "worker", "process",
                                                                           "slots", "cover"};
-constexpr std::array<std::string_view, kEncodings.size()> kEncodingNames{"f32", "f64", "bf16", "f16", "u16"};
+constexpr std::array<std::string_view, kEncodings.size()> kEncodingNames{"f32", "f64", "bf16",
+                                                                         "f16", "u16", "raw16"};
 
 template <class Enum, std::size_t count>
 Enum from_name(std::string_view name, const std::array<std::string_view, count>& names, const char* what) {

@@ -15,10 +15,11 @@ enum class Strategy { edge, worker, process, slots, cover };
 inline constexpr std::array kStrategies{Strategy::edge, Strategy::worker, Strategy::process, Strategy::slots,
                                         Strategy::cover};
 
-/// How a value is written on the wire. f64 and f32 are messages as the workers compute them.
-enum class Encoding { f32, f64, bf16, f16, u16 };
-inline constexpr std::array kEncodings{Encoding::f32, Encoding::f64, Encoding::bf16, Encoding::f16,
-                                       Encoding::u16};
+/// How a value is written on the wire. f32, f64 and raw16 are messages of 4, 8 and 16 bytes as the program
+/// computes them, whatever their type is; the others are floats rounded to 2 bytes.
+enum class Encoding { f32, f64, bf16, f16, u16, raw16 };
+inline constexpr std::array kEncodings{Encoding::f32, Encoding::f64, Encoding::bf16,
+                                       Encoding::f16, Encoding::u16, Encoding::raw16};
 
 std::string_view to_name(Strategy strategy) noexcept;
 std::string_view to_name(Encoding encoding) noexcept;
@@ -27,10 +28,15 @@ Strategy strategy_from(std::string_view name);
 Encoding encoding_from(std::string_view name);
 
 constexpr std::uint64_t value_bytes(Encoding encoding) noexcept {
-  return encoding == Encoding::f64 ? 8 : encoding == Encoding::f32 ? 4 : 2;
+  constexpr std::array<std::uint64_t, kEncodings.size()> kBytes{4, 8, 2, 2, 2, 16};
+  return kBytes[static_cast<std::size_t>(encoding)];
 }
 /// Whether values travel in 16 bits, rounded by exchange::Codec.
 constexpr bool is_rounded(Encoding encoding) noexcept { return value_bytes(encoding) == 2; }
+/// Bytes of a message in memory.
+constexpr std::uint64_t message_bytes(Encoding encoding) noexcept {
+  return is_rounded(encoding) ? sizeof(float) : value_bytes(encoding);
+}
 /// Largest relative error of a value (of normal size) that is rounded to 16 bits.
 constexpr double rounding(Encoding encoding) noexcept {
   return !is_rounded(encoding) ? 0 : encoding == Encoding::bf16 ? 1.0 / 256 : 1.0 / 2048;

@@ -71,6 +71,38 @@ struct LeastSource {
   static Value start(std::uint32_t id) { return id; }
 };
 
+/// Both at once, in messages of 16 bytes: the value is the sum of Integers<double>, plus 1000 times the least
+/// source.
+struct Both {
+  struct Message {
+    double sum;
+    std::uint32_t least, unused;
+    explicit operator float() const { return static_cast<float>(sum + 1000.0 * least); }
+  };
+  using Value = Message;
+  using Accumulator = Message;
+  using Constant = Integers<double>::Constant;
+  using Totals = Integers<double>::Totals;
+
+  static Accumulator identity() { return {0, ~0U, 0}; }
+  static Accumulator along(const Message& message) { return message; }
+  static Accumulator combine(const Accumulator& a, const Accumulator& b) {
+    return {a.sum + b.sum, std::min(a.least, b.least), 0};
+  }
+  static Message message(const Value& value, Constant) { return value; }
+  static double prepare(const Totals& last) { return last.sum; }
+  static Value apply(const Value& value, const Accumulator& all, Constant, double total, Totals& own) {
+    return {Integers<double>::apply(value.sum, all.sum, {}, total, own), std::min(value.least, all.least), 0};
+  }
+  static Totals first_totals(std::span<const Value> values, std::span<const Constant>) {
+    double sum = 0;
+    for (const Value& value : values) sum += value.sum;
+    return {sum};
+  }
+  static bool done(const Totals&) { return false; }
+  static Value start(std::uint32_t id) { return {static_cast<double>(id % 5), id, 0}; }
+};
+
 inline std::vector<std::uint32_t> least_sources(const graph::GraphFile& graph) {
   std::vector<std::uint32_t> least(graph.vertices(), ~0U);
   std::vector<std::uint32_t> stack;

@@ -165,6 +165,8 @@ Outcome execute(const GraphFile& graph, const Run& run, const std::string& anoth
     const std::string name = p == 1 ? another_job : "the same";
     if (run.least_source)
       run_process(LeastSource{}, graph, run, bootstrap, name, outcome, slots);
+    else if (run.encoding == plan::Encoding::raw16)
+      run_process(Both{}, graph, run, bootstrap, name, outcome, slots);
     else if (run.encoding == plan::Encoding::f64)
       run_process(Integers<double>{run.goal}, graph, run, bootstrap, name, outcome, slots);
     else
@@ -246,6 +248,26 @@ TEST_CASE("a program of unsigned integers and minima ends when nothing changes")
       const auto outcome = execute(graph, run);
       CHECK(outcome.values == expected);
       CHECK(outcome.records[0].size() < 1000);
+    }
+  }
+}
+
+TEST_CASE("messages of 16 bytes hold an integer beside a sum") {
+  const graph::TemporaryDirectory directory;
+  const auto graph = random_graph(directory, 200, 300);
+  const int iterations = 200;  // no path is longer
+  const auto sums = sequentially(graph, iterations).back();
+  const auto least = least_sources(graph);
+  for (const char* backend : {"shm", "tcp"}) {
+    for (const auto strategy : kStrategies) {
+      CAPTURE(backend);
+      CAPTURE(plan::to_name(strategy));
+      const auto outcome = execute(graph, {{backend}, strategy, 3, 2, iterations, -1, plan::Encoding::raw16});
+      std::uint64_t sent = 0;
+      for (std::uint32_t v = 0; v < graph.vertices(); ++v)
+        CHECK(outcome.values[v] == sums[v] + 1000 * static_cast<float>(least[v]));
+      for (const auto& records : outcome.records) sent += records[5].payload_bytes;
+      CHECK(sent == outcome.slots * plan::bytes_a_value(strategy, plan::Encoding::raw16));
     }
   }
 }
