@@ -108,7 +108,7 @@ def instructions(edgewire, graph, *options):
         return sum(int(found[1].replace(",", "")) for line in lines
                    if part in line and "_M_manager" not in line and (found := re.match(r" *([\d,]+) ", line)))
 
-    return inclusive("Loop<float>::run()::{lambda"), sum(inclusive(f"Timeline::{name}(") for name in TOLD)
+    return inclusive("Loop::run()::{lambda"), sum(inclusive(f"Timeline::{name}(") for name in TOLD)
 
 
 def main():
