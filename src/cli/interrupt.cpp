@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstring>
@@ -39,6 +40,7 @@ class Line {
 };
 
 void tell(int number) {
+  const int error = errno;  // of the code that was interrupted: isatty sets it
   Line line;
   if (isatty(STDERR_FILENO) == 1) line << "\r\033[K";  // takes the progress bar away
   line << "edgewire: " << (number == SIGINT ? "interrupted" : "told to end");
@@ -49,6 +51,7 @@ void tell(int number) {
     line << " before the first iteration\n";
   }
   line.say();
+  errno = error;
   std::raise(number);  // SA_RESETHAND: now it ends the process
 }
 
