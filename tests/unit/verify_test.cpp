@@ -1,0 +1,251 @@
+#include "kernels/verify.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <random>
+
+#include "graph_test.h"
+
+namespace edgewire::kernels {
+
+namespace {
+
+constexpr float kFar = std::numeric_limits<float>::infinity();
+using graph::Edge;
+
+struct TestGraph {
+  std::uint32_t vertices = 0;
+  std::vector<Edge> edges;
+  graph::TemporaryDirectory folder;
+
+  TestGraph(std::uint32_t n, std::vector<Edge> list) : vertices(n), edges(std::move(list)) {}
+  graph::GraphFile open(bool weighted = true) const {
+    graph::BuildOptions options;
+    options.weighted = weighted;
+    graph::build(folder / "g.ew", vertices, edges, options);
+    return graph::GraphFile::open(folder / "g.ew");
+  }
+  /// By as many rounds over all edges as it takes.
+  std::vector<float> distances(std::uint32_t source, bool unit = false) const {
+    std::vector<float> found(vertices, kFar);
+    found[source] = 0;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const auto& [u, v, weight] : edges) {
+        const float way = found[u] + (unit ? 1 : weight);
+        if (way < found[v]) found[v] = way, changed = true;
+      }
+    }
+    return found;
+  }
+  std::vector<std::uint32_t> levels(std::uint32_t source) const {
+    std::vector<std::uint32_t> found;
+    for (const float d : distances(source, true))
+      found.push_back(std::isinf(d) ? kNoLevel : static_cast<std::uint32_t>(d));
+    return found;
+  }
+  std::vector<std::uint32_t> labels() const {
+    std::vector<std::uint32_t> found(vertices);
+    for (std::uint32_t v = 0; v < vertices; ++v) found[v] = v;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const auto& [u, v, weight] : edges) {
+        const auto least = std::min(found[u], found[v]);
+        changed = changed || found[u] != found[v];
+        found[u] = found[v] = least;
+      }
+    }
+    return found;
+  }
+  bool joins(std::uint32_t u, std::uint32_t v) const {
+    return std::any_of(edges.begin(), edges.end(),
+                       [&](const Edge& edge) { return std::get<0>(edge) == u && std::get<1>(edge) == v; });
+  }
+};
+
+/// Sparse, so that some vertices are not reached; with loops, duplicates and weights of 0.
+TestGraph random_graph(std::uint32_t seed) {
+  std::minstd_rand random(seed + 1);
+  const auto vertices = static_cast<std::uint32_t>(1 + random() % 24);
+  std::vector<Edge> edges;
+  for (std::size_t i = random() % (2 * vertices); i > 0; --i) {
+    const auto draw = [&](std::uint32_t below) { return static_cast<std::uint32_t>(random() % below); };
+    edges.emplace_back(draw(vertices), draw(vertices), static_cast<float>(draw(4)));
+    if (i % 5 == 0) edges.push_back(edges.back());
+  }
+  return {vertices, std::move(edges)};
+}
+
+}  // namespace
+
+TEST_CASE("the levels of a breadth-first search are right or refused") {
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    CAPTURE(seed);
+    const TestGraph made = random_graph(seed);
+    const auto graph = made.open();
+    auto levels = made.levels(0);
+    CHECK(check_bfs(graph, 0, levels) == "");
+    for (std::uint32_t v = 0; v < made.vertices; ++v) {
+      const auto right = levels[v];
+      for (const std::uint32_t wrong : {right + 1, right - 1, kNoLevel, 0U, 3U, kNoLevel - 1}) {
+        if (wrong == right) continue;
+        CAPTURE(v);
+        CAPTURE(wrong);
+        levels[v] = wrong;
+        CHECK(check_bfs(graph, 0, levels) != "");
+      }
+      levels[v] = right;
+    }
+  }
+}
+
+TEST_CASE("parents are right or refused") {
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    CAPTURE(seed);
+    const TestGraph made = random_graph(seed);
+    const auto graph = made.open();
+    const auto levels = made.levels(0);
+    const auto right = [&](std::uint32_t v, std::uint32_t parent) {
+      if (levels[v] == kNoLevel) return parent == kNoLevel;
+      if (v == 0) return parent == 0;
+      return parent < made.vertices && levels[parent] != kNoLevel && levels[parent] + 1 == levels[v] &&
+             made.joins(parent, v);
+    };
+    std::vector<std::uint32_t> parents(made.vertices, kNoLevel);
+    for (std::uint32_t v = 0; v < made.vertices; ++v)
+      for (std::uint32_t u = 0; u < made.vertices; ++u)
+        if (right(v, u)) parents[v] = u;
+    CHECK(check_bfs(graph, 0, levels, parents) == "");
+    for (std::uint32_t v = 0; v < made.vertices; ++v) {
+      const auto kept = parents[v];
+      for (std::uint32_t u = 0; u <= made.vertices + 1; ++u) {
+        CAPTURE(v);
+        CAPTURE(u);
+        parents[v] = u > made.vertices ? kNoLevel : u;
+        CHECK(check_bfs(graph, 0, levels, parents).empty() == right(v, parents[v]));
+      }
+      parents[v] = kept;
+    }
+  }
+}
+
+TEST_CASE("distances are right or refused") {
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    CAPTURE(seed);
+    const TestGraph made = random_graph(seed);
+    const auto graph = made.open();
+    for (const bool unit : {false, true}) {
+      auto distances = made.distances(0, unit);
+      CHECK(check_sssp(graph, 0, distances, unit) == "");
+      for (std::uint32_t v = 0; v < made.vertices; ++v) {
+        const auto right = distances[v];
+        for (const float wrong : {right + 1, right - 1, kFar, 0.0F, -0.5F, right * 1.00001F, right * 0.99999F,
+                                  std::nanf(""), 7.5F}) {
+          if (wrong == right) continue;
+          CAPTURE(v);
+          CAPTURE(wrong);
+          distances[v] = wrong;
+          CHECK(check_sssp(graph, 0, distances, unit) != "");
+        }
+        distances[v] = right;
+      }
+    }
+  }
+}
+
+TEST_CASE("distances may differ by roundings, whatever their size") {
+  std::minstd_rand random(1);
+  for (const float scale : {1e-40F, 1e-20F, 1.0F, 1e30F}) {
+    CAPTURE(scale);
+    std::vector<Edge> edges;
+    for (std::uint32_t v = 0; v < 2000; ++v)
+      edges.emplace_back(v, v + 1, scale * static_cast<float>(random() % 1000) / 7);
+    const TestGraph made(2001, std::move(edges));
+    const auto graph = made.open();
+    CHECK(check_sssp(graph, 0, made.distances(0)) == "");
+    // The same sums in double, rounded once.
+    std::vector<float> exact = {0};
+    double sum = 0;
+    for (const auto& [u, v, weight] : made.edges)
+      exact.push_back(static_cast<float>(sum += static_cast<double>(weight)));
+    CHECK(check_sssp(graph, 0, exact) == "");
+    exact[1000] *= 1.000001F;
+    CHECK(check_sssp(graph, 0, exact) != "");
+  }
+}
+
+TEST_CASE("edges of weight 0 in a circle do not explain one another") {
+  const TestGraph made(5, {{0, 1, 1.0F}, {1, 2, 9.0F}, {2, 3, 0.0F}, {3, 2, 0.0F}, {4, 4, 0.0F}});
+  const auto graph = made.open();
+  CHECK(check_sssp(graph, 0, std::array{0.0F, 1.0F, 10.0F, 10.0F, kFar}) == "");
+  CHECK(check_sssp(graph, 0, std::array{0.0F, 1.0F, 5.0F, 5.0F, kFar}) ==
+        "vertex 2 has distance 5, but no way from the source is as short");
+  CHECK(check_sssp(graph, 0, std::array{0.0F, 1.0F, 10.0F, 10.0F, 3.0F}) ==
+        "vertex 4 has distance 3, but no way from the source is as short");
+}
+
+TEST_CASE("the labels of components are right or refused") {
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    CAPTURE(seed);
+    const TestGraph made = random_graph(seed);
+    const auto graph = made.open(false);
+    auto labels = made.labels();
+    CHECK(check_wcc(graph, labels) == "");
+    for (std::uint32_t v = 0; v < made.vertices; ++v) {
+      const auto right = labels[v];
+      for (std::uint32_t wrong = 0; wrong <= made.vertices; ++wrong) {
+        if (wrong == right) continue;
+        CAPTURE(v);
+        CAPTURE(wrong);
+        labels[v] = wrong;
+        CHECK(check_wcc(graph, labels) != "");
+        // A whole component with another label: the label of another component, or no smallest vertex.
+        auto all = made.labels();
+        std::replace(all.begin(), all.end(), right, wrong);
+        CHECK(check_wcc(graph, all) != "");
+      }
+      labels[v] = right;
+    }
+  }
+}
+
+TEST_CASE("a check names the vertex as output does, and the rule") {
+  graph::TemporaryDirectory folder;
+  graph::build(folder / "g.ew", 4, {{0, 1, 1.0F}, {1, 2, 2.0F}}, {}, {70, 71, 72, 73});
+  const auto graph = graph::GraphFile::open(folder / "g.ew");
+  using Levels = std::array<std::uint32_t, 4>;
+  CHECK(check_bfs(graph, 0, Levels{1, 1, 2, kNoLevel}) == "vertex 70 is the source and has level 1");
+  CHECK(check_bfs(graph, 0, Levels{0, 1, 3, kNoLevel}) ==
+        "vertex 72 has level 3, but has an edge from vertex 71 at level 1");
+  CHECK(check_bfs(graph, 0, Levels{0, 1, kNoLevel, kNoLevel}) ==
+        "vertex 72 is not reached, but has an edge from vertex 71 at level 1");
+  CHECK(check_bfs(graph, 0, Levels{0, 1, 2, 9}) == "vertex 73 has level 9, but no edge from the level below");
+  CHECK(check_bfs(graph, 0, Levels{0, 1, 2, kNoLevel}, Levels{0, 0, 0, kNoLevel}) ==
+        "vertex 72 has level 2, but no edge from its parent at the level below");
+  CHECK(check_bfs(graph, 0, Levels{0, 1, 2, kNoLevel}, Levels{1, 0, 1, kNoLevel}) ==
+        "vertex 70 is the source, but not its own parent");
+  CHECK(check_bfs(graph, 0, Levels{0, 1, 2, kNoLevel}, Levels{0, 0, 1, 1}) ==
+        "vertex 73 is not reached, but has a parent");
+  CHECK(check_sssp(graph, 0, std::array{0.0F, 1.0F, 3.0F, kFar}) ==
+        "vertex 72 has distance 3, but the way over vertex 71 has length 2");
+  CHECK(check_wcc(graph, Levels{0, 0, 0, 0}) ==
+        "vertex 73 has the label vertex 70, which is a vertex of another component");
+  CHECK(check_wcc(graph, Levels{0, 0, 2, 3}) ==
+        "vertex 72 has another label than vertex 71, though an edge joins them");
+  CHECK(check_wcc(graph, Levels{1, 1, 1, 3}) ==
+        "the label of vertex 70 is not vertex 70, the first vertex of its component");
+}
+
+TEST_CASE("a damaged file is refused before a result is judged") {
+  graph::TemporaryDirectory folder;
+  graph::build(folder / "g.ew", 2, {{0, 1, 1.0F}}, {});
+  auto bytes = graph::read_file(folder / "g.ew");
+  bytes[8192] ^= 1;
+  graph::write_file(folder / "g.ew", bytes);
+  const auto graph = graph::GraphFile::open(folder / "g.ew");
+  const std::array<std::uint32_t, 2> values{};
+  CHECK(graph::contains(graph::error_of([&] { (void)check_wcc(graph, values); }), "g.ew"));
+}
+
+}  // namespace edgewire::kernels
