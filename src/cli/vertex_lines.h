@@ -1,0 +1,37 @@
+// The form of all results that have a value for each vertex, that of LDBC Graphalytics: a line
+// NAME<TAB>VALUE for each vertex.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+
+#include "graph/graph_file.h"
+#include "graph/vertex_names.h"
+
+namespace edgewire::cli {
+
+class VertexLines {
+ public:
+  /// Throws Error as graph::VertexNames does. The graph must outlive this.
+  explicit VertexLines(const graph::GraphFile& graph) : names_(graph) {}
+
+  /// A number with so many digits.
+  void add(std::uint32_t vertex, double value, int digits);
+  /// The fewest digits that tell any two floats apart; `infinity` where no path leads.
+  void add_distance(std::uint32_t vertex, float distance);
+  /// A whole number; 9223372036854775807 where no path leads, which is `level` 0xffffffff.
+  void add_level(std::uint32_t vertex, std::uint32_t level);
+  /// The name of another vertex, such as a parent or the label of a component; `other` 0xffffffff: -1.
+  void add_vertex(std::uint32_t vertex, std::uint32_t other);
+
+  /// All lines. Called once.
+  std::string take() { return fmt::to_string(text_); }
+
+ private:
+  graph::VertexNames names_;
+  fmt::memory_buffer text_;
+};
+
+}  // namespace edgewire::cli

@@ -1,0 +1,31 @@
+#include "cli/vertex_lines.h"
+
+#include <limits>
+
+#include "graph_test.h"
+
+namespace edgewire::cli {
+
+TEST_CASE("lines of results name vertices and say what is unreached") {
+  graph::TemporaryDirectory folder;
+  graph::build(folder / "g.ew", 3, {}, {}, {5'000'000'000, 7, 9});
+  const auto graph = graph::GraphFile::open(folder / "g.ew");
+  VertexLines levels(graph);
+  levels.add_level(0, 4'000'000'000);
+  levels.add_level(2, 0xffffffff);
+  CHECK(levels.take() == "5000000000\t4000000000\n9\t9223372036854775807\n");
+  VertexLines distances(graph);
+  distances.add_distance(0, 0.1F);
+  distances.add_distance(1, std::numeric_limits<float>::max());
+  distances.add_distance(2, std::numeric_limits<float>::infinity());
+  CHECK(distances.take() == "5000000000\t0.1\n7\t3.4028235e+38\n9\tinfinity\n");
+  VertexLines parents(graph);
+  parents.add_vertex(1, 0);
+  parents.add_vertex(2, 0xffffffff);
+  CHECK(parents.take() == "7\t5000000000\n9\t-1\n");
+  VertexLines numbers(graph);
+  numbers.add(1, 1.0 / 3, 9);
+  CHECK(numbers.take() == "7\t0.333333333\n");
+}
+
+}  // namespace edgewire::cli
