@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <new>
 
@@ -98,6 +99,28 @@ void VertexNames::append(fmt::memory_buffer& text, std::uint32_t vertex) const {
 
 std::string VertexNames::operator()(std::uint32_t vertex) const {
   return labelled() ? std::string(label(vertex)) : fmt::to_string(graph_.original_id(vertex));
+}
+
+std::optional<std::uint32_t> VertexNames::find(std::string_view name) const {
+  const auto vertices = static_cast<std::uint32_t>(graph_.vertices());
+  if (labelled()) {
+    const std::string_view text = text_of(*table_);
+    std::uint64_t at = vertices > 0 ? starts_[0] : 0;
+    for (std::uint32_t v = 0; v < vertices; ++v) {
+      const std::string_view found = line_at(text, at);
+      if (found == name) return v;
+      at += found.size() + 1;
+    }
+    return std::nullopt;
+  }
+  std::uint64_t id = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  if (!graph_.has_original_ids())
+    return id < vertices ? std::optional(static_cast<std::uint32_t>(id)) : std::nullopt;
+  for (std::uint32_t v = 0; v < vertices; ++v)
+    if (graph_.original_id(v) == id) return v;
+  return std::nullopt;
 }
 
 LabelsWriter::LabelsWriter(const std::string& graph_path) : file_(labels_path(graph_path)) {}

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,6 +43,8 @@ class VertexNames {
   void append(fmt::memory_buffer& text, std::uint32_t vertex) const;
   /// The same as a string.
   std::string operator()(std::uint32_t vertex) const;
+  /// The vertex of this name; of several, the first. Looks at one name after another.
+  std::optional<std::uint32_t> find(std::string_view name) const;
 
  private:
   void check_table();

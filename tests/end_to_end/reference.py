@@ -31,6 +31,7 @@ class Graph:
     sources: np.ndarray
     targets: np.ndarray
     original_ids: np.ndarray | None = None
+    weights: np.ndarray | None = None  # of the edges
 
     def __post_init__(self):
         self.sources = np.asarray(self.sources, np.int64)
@@ -56,6 +57,9 @@ def graph_bytes(graph, **faults):
                 np.asarray(faults.get("targets", graph.targets[order]), "<u4").tobytes(),
                 b"", b""]
     flags = 0
+    if graph.weights is not None:
+        flags |= WEIGHTED
+        sections[2] = np.asarray(graph.weights, "<f4")[order].tobytes()
     if graph.original_ids is not None:
         flags |= ORIGINAL_IDS
         sections[3] = np.asarray(graph.original_ids, "<u8").tobytes()
@@ -87,7 +91,8 @@ def read_graph(path):
     offsets = np.frombuffer(data, "<u8", vertices + 1, sections[0]).astype(np.int64)
     targets = np.frombuffer(data, "<u4", edges, sections[2])
     ids = np.frombuffer(data, "<u8", vertices, sections[6]) if flags & ORIGINAL_IDS else None
-    return Graph(vertices, np.repeat(np.arange(vertices), np.diff(offsets)), targets, ids)
+    weights = np.frombuffer(data, "<f4", edges, sections[4]) if flags & WEIGHTED else None
+    return Graph(vertices, np.repeat(np.arange(vertices), np.diff(offsets)), targets, ids, weights)
 
 
 def pagerank(graph, iterations=20, damping=0.85, tolerance=0, form_2015=False):

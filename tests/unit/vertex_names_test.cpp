@@ -97,6 +97,32 @@ TEST_CASE("a table that is missing, damaged or another graph's is refused") {
   CHECK(VertexNames(graph)(2) == "z");
 }
 
+TEST_CASE("vertices are found by their names, from a table, from the converted file or by number") {
+  const TemporaryDirectory directory;
+  const std::string table = directory / "table.ew";
+  std::vector<std::string> words;
+  for (int i = 0; i < 40; ++i) words.push_back("name " + std::to_string(i));
+  write_names(table, words, build_labelled(table, words.size()));
+  build(directory / "ids.ew", 3, {}, {}, {5'000'000'000, 7, 9});
+  build(directory / "plain.ew", 3, {}, {});
+  build(directory / "empty.ew", 0, {}, {});
+  const auto found = [&](const std::string& file, const char* name) {
+    const GraphFile graph = GraphFile::open(directory / file);
+    return static_cast<int>(VertexNames(graph).find(name).value_or(99));
+  };
+  CHECK(found("table.ew", "name 0") == 0);
+  CHECK(found("table.ew", "name 39") == 39);
+  CHECK(found("table.ew", "name") == 99);
+  CHECK(found("table.ew", "3") == 99);
+  CHECK(found("ids.ew", "5000000000") == 0);
+  CHECK(found("ids.ew", "9") == 2);
+  CHECK(found("ids.ew", "0") == 99);
+  CHECK(found("plain.ew", "2") == 2);
+  for (const char* none : {"3", "-1", "1x", "x", "", " 1", "99999999999999999999999"})
+    CHECK(found("plain.ew", none) == 99);
+  CHECK(found("empty.ew", "0") == 99);
+}
+
 TEST_CASE("a table that is not committed leaves nothing") {
   const TemporaryDirectory directory;
   const std::vector<std::string_view> names = {"x"};
