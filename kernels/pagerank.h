@@ -12,6 +12,7 @@
 
 #include "graph/row.h"
 #include "kernels/convergence.h"
+#include "kernels/reference.h"
 #include "plan/volume.h"
 
 namespace edgewire::kernels {
@@ -91,11 +92,7 @@ struct PageRank {
   Convergence convergence;
 };
 
-/// Most that rounding can change the ranks after some iterations.
-struct ErrorBound {
-  double in_sum = 0;  ///< sum of all changes / sum of all ranks; about rounding / (1 - damping)
-  double vertex = 0;  ///< of any rank, relative to it; infinite where values travel in 16 bits
-};
+/// Most that rounding can change the ranks after some iterations; in sum about rounding / (1 - damping).
 /// A message is rounded twice, as is its inverse degree, and once or twice more on its way to another process
 /// (16 bits: with error feedback by its own rounding and the last one's); an iteration passes on `damping` of
 /// all earlier error, to a single vertex at most all of it.

@@ -1,0 +1,66 @@
+#include "cli/rank_command.h"
+
+#include <fmt/format.h>
+
+namespace edgewire::cli {
+
+void RankCommand::add_options(CLI::App& command) {
+  command.option_defaults()->group("Kernel");
+  command.add_option("--iterations", asked_.iterations, "stop after this many iterations")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
+  command.add_option("--damping", asked_.damping, "let this share of a rank follow the edges")
+      ->check(between(0, 1))
+      ->capture_default_str();
+  command
+      .add_option("--tolerance", asked_.tolerance,
+                  "stop when all changes of an iteration sum to less than this; 0: never")
+      ->check(between(0, 1e9))
+      ->capture_default_str();
+}
+
+void RankCommand::prepare(const graph::GraphFile&) { asked_.weighted = job_.weighted; }
+
+kernels::ErrorBound RankCommand::error_bound(const job::DenseJob&, const job::DenseOptions& options,
+                                             int iterations, int processes) const {
+  return kernels::error_bound(asked_, iterations, options.encoding, processes);
+}
+
+/// How near the ranks are to those that iterations without end would give.
+report::RunReport::Convergence RankCommand::convergence(std::size_t iterations) const {
+  report::RunReport::Convergence result{change_, ending_ == kernels::Ending::tolerance, {}};
+  if (iterations == 0) {
+    result.text = "no iteration was computed\n";
+    return result;
+  }
+  result.text = fmt::format("the last iteration changed the ranks by {:.3g} in sum; ", change_);
+  if (asked_.tolerance == 0)
+    result.text += "no --tolerance was asked for\n";
+  else if (ending_ == kernels::Ending::tolerance)
+    result.text += fmt::format("tolerance {:g} reached after {} iterations\n", asked_.tolerance, iterations);
+  else if (ending_ == kernels::Ending::stalled)
+    result.text += fmt::format(
+        "tolerance {:g} NOT reached: stopped after {} iterations, since the change no longer falls{}\n",
+        asked_.tolerance, iterations, doubles() ? "" : " (--precision f64 rounds less)");
+  else
+    result.text += fmt::format("tolerance {:g} NOT reached in {} iterations\n", asked_.tolerance, iterations);
+  if (asked_.damping < 1) {
+    // An iteration brings any two sets of ranks nearer to each other by the factor `damping`, in sum.
+    result.text += fmt::format(
+        "more iterations would change the ranks by at most {:.3g} in sum; single ranks may change by a "
+        "larger part of their value\n",
+        change_ * asked_.damping / (1 - asked_.damping));
+  }
+  return result;
+}
+
+void RankCommand::add_to(report::RunReport& report, const DenseOutcome& outcome) const {
+  report.convergence.push_back(convergence(outcome.iterations.size()));
+  report.options = {{"iterations", std::int64_t{asked_.iterations}},
+                    {"damping", asked_.damping},
+                    {"tolerance", asked_.tolerance},
+                    {"precision", job_.precision},
+                    {"weighted", asked_.weighted}};
+}
+
+}  // namespace edgewire::cli
