@@ -1,0 +1,242 @@
+"""bfs, wcc and sssp give what textbooks give, however the job is cut, and what LDBC Graphalytics and others publish."""
+
+import functools
+import json
+import math
+
+import numpy as np
+import pytest
+
+import graphs
+import paths
+import reference
+from reference import Graph
+from test_real_graphs import FOLDER, convert, published
+
+KERNELS = ["bfs", "wcc", "sssp"]
+UNREACHED = 9223372036854775807
+
+
+def values(text):
+    """[(id, value)] of `id<TAB>value` lines; inf where no path leads."""
+    lines = [line.split("\t") for line in text.splitlines()]
+    return [(int(id_), math.inf if value in ("infinity", str(UNREACHED)) else float(value)) for id_, value in lines]
+
+
+def run(edgewire, folder, kernel, path, *options, source=None):
+    """([(id, value)] of a run with --verify, its report)."""
+    asked = [] if kernel == "wcc" else ["--source", source]
+    output, report = folder / "values.tsv", folder / "report.json"
+    edgewire.ok(kernel, path, *asked, *options, "--verify", "-o", output, "--json", report)
+    return values(output.read_text()), json.loads(report.read_text())
+
+
+def expected(kernel, graph, source):
+    """[(id, value)] of all vertices."""
+    ids = graph.ids().tolist()
+    if kernel == "wcc":
+        found = [ids[root] for root in paths.components(graph)]
+    else:
+        found = {"bfs": paths.levels, "sssp": paths.distances}[kernel](graph, source)
+    return list(zip(ids, found))
+
+
+def check(kernel, found, known):
+    assert [id_ for id_, _ in found] == [id_ for id_, _ in known]
+    if kernel == "sssp":  # floats, which round once an edge
+        np.testing.assert_allclose([value for _, value in found], [value for _, value in known], rtol=2e-5)
+    else:
+        assert found == known
+
+
+def same_partition(found, known):
+    """Labels are compared as LDBC does: each label of one side goes with one label of the other."""
+    pairs = {(found[id_], known[id_]) for id_ in known}
+    return found.keys() == known.keys() and len(pairs) == len(set(found.values())) == len(set(known.values()))
+
+
+def check_published(kernel, found, known):
+    found = dict(found)
+    if kernel == "wcc":
+        assert same_partition(found, known)
+        return
+    known = {id_: math.inf if value == float(UNREACHED) else value for id_, value in known.items()}
+    assert found.keys() == known.keys()
+    limit = 1e-4 if kernel == "sssp" else 0
+    np.testing.assert_allclose([found[id_] for id_ in known], list(known.values()), rtol=limit)
+
+
+LDBC = [(folder, kernel, kind) for folder in ("ldbc-tests", "ldbc-example") for kernel in KERNELS
+        for kind in ("directed", "undirected")]
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no real graphs in {FOLDER} (EDGEWIRE_GRAPHS names a folder)")
+@pytest.mark.parametrize("folder, kernel, kind", LDBC, ids=["-".join(one) for one in LDBC])
+def test_results_that_ldbc_publishes(edgewire, tmp_path, folder, kernel, kind):
+    name = f"test-{kernel}-{kind}" if folder == "ldbc-tests" else f"example-{kind}"
+    path = convert(edgewire, tmp_path, folder, f"{name}.e", "--format", "snap", "--vertices",
+                   FOLDER / folder / f"{name}.v", *(["--undirected"] if kind == "undirected" else []))
+    source = 2 if name == "example-undirected" else 1
+    known = published(FOLDER / folder / f"{name}-{kernel.upper()}")
+    for processes in (1, 3):
+        found, _ = run(edgewire, tmp_path, kernel, path, "-p", processes, "-w", 1, source=source)
+        check_published(kernel, found, known)
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no real graphs in {FOLDER} (EDGEWIRE_GRAPHS names a folder)")
+def test_published_results_of_a_peer_to_peer_network(edgewire, tmp_path):
+    path = convert(edgewire, tmp_path, "p2p-31", "p2p-31.e.gz", "--undirected", "--format", "snap")
+    for kernel in KERNELS:
+        known = published(FOLDER / f"p2p-31/p2p-31-{kernel.upper()}.gz")
+        for options in (["-p", 1, "-w", 2], ["-p", 3, "-w", 1]):
+            found, report = run(edgewire, tmp_path, kernel, path, *options, source=6)
+            assert (report["kernel"], report["vertices"], report["edges"]) == (kernel, 62_586, 2 * 147_892)
+            check_published(kernel, found, known)
+
+
+def weighted(graph, seed=1):
+    """The same with weights, some of them 0, some huge."""
+    random = np.random.default_rng(seed)
+    graph.weights = random.choice([0, 0.125, 1, 3, 1000.5, 1e30], len(graph.sources), p=[.2, .2, .3, .2, .09, .01])
+    return graph
+
+
+def _both_ways(graph):
+    return Graph(graph.vertices, np.concatenate((graph.sources, graph.targets)),
+                 np.concatenate((graph.targets, graph.sources)))
+
+
+def _parts():
+    """Several components, isolated vertices between them."""
+    sources, targets = graphs.random_edges(60, 80, 5)
+    return Graph(300, np.concatenate((sources, sources + 100, [298])), np.concatenate((targets, targets + 100, [299])))
+
+
+# What graphs.GRAPHS lacks.
+MORE = {
+    "star both ways": lambda: _both_ways(graphs.make("star out")),
+    "cycle both ways": lambda: _both_ways(graphs.make("cycle")),
+    "parts": _parts,
+}
+NAMES = [name for name in [*graphs.GRAPHS, *MORE] if name != "no vertices"]
+
+
+def make(name):
+    return weighted(MORE[name]() if name in MORE else graphs.make(name))
+
+
+@pytest.fixture(scope="module")
+def generated(edgewire, tmp_path_factory):
+    """generated(name): (path, graph read by the tests' own reader) of a graph that edgewire makes."""
+    kinds = {
+        "kronecker": ["kronecker", "--scale", 12, "--weights"],
+        "kronecker both ways": ["kronecker", "--scale", 11, "--weights", "--undirected"],
+        "grid": ["grid", "--rows", 37, "--columns", 53, "--weights"],
+    }
+
+    @functools.cache
+    def graph_of(name):
+        path = tmp_path_factory.mktemp("generated") / "g.ew"
+        edgewire.ok("generate", *kinds[name], "-o", path)
+        return path, reference.read_graph(path)
+
+    return graph_of
+
+
+GENERATED = ["kronecker", "kronecker both ways", "grid"]
+
+
+def partition(folder, graph, processes):
+    """A partition file in which the last process has a single vertex."""
+    owners = np.random.default_rng(graph.vertices).integers(0, max(1, processes - 1), graph.vertices)
+    owners[:processes] = range(processes)
+    path = folder / "partition.txt"
+    path.write_text("".join(f"{owner}\n" for owner in owners))
+    return path
+
+
+def run_and_check(edgewire, folder, kernel, path, graph, *, processes, workers, transport, ownership, source):
+    if ownership == "file":  # a partition file gives every process a vertex
+        ownership = "hash" if graph.vertices < processes else partition(folder, graph, processes)
+    found, report = run(edgewire, folder, kernel, path, "-p", processes, "-w", workers, "--transport", transport,
+                        "--ownership", ownership, source=graph.ids()[source])
+    check(kernel, found, expected(kernel, graph, source))
+    assert (report["kernel"], report["vertices"], report["edges"], report["processes"], report["workers"]) == (
+        kernel, graph.vertices, len(graph.sources), processes, workers)
+
+
+ROUNDS = [(name, kernel, transport) for name in [*NAMES, *GENERATED] for kernel in KERNELS
+          for transport in ("shm", "tcp")]
+
+
+@pytest.mark.matrix(1 / 4)
+@pytest.mark.parametrize("number", range(len(ROUNDS)), ids=["-".join(one).replace(" ", "_") for one in ROUNDS])
+def test_every_graph(edgewire, generated, tmp_path, number):
+    name, kernel, transport = ROUNDS[number]
+    if name in GENERATED:
+        path, graph = generated(name)
+    else:
+        graph = make(name)
+        path = reference.write_graph(tmp_path / "g.ew", graph)
+    run_and_check(edgewire, tmp_path, kernel, path, graph, processes=[2, 1, 4, 2, 3][number % 5],
+                  workers=[1, 2][number // 2 % 2], transport=transport,
+                  ownership=["hash", "ranges", "file"][number // 2 % 3], source=number * 7919 % graph.vertices)
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("transport", ["shm", "tcp"])
+def test_two_processes_with_two_workers(edgewire, generated, tmp_path, kernel, transport):
+    path, graph = generated("kronecker both ways")
+    run_and_check(edgewire, tmp_path, kernel, path, graph, processes=2, workers=2, transport=transport, ownership="hash",
+                  source=int(graph.sources[0]))
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_long_path(edgewire, tmp_path, kernel):
+    """One vertex a superstep. Its neighbours belong to the same process, but for one edge."""
+    n = 20_000
+    graph = Graph(n, np.arange(n - 1), np.arange(1, n))
+    graph.weights = np.full(n - 1, 0.5)
+    path = reference.write_graph(tmp_path / "g.ew", graph)
+    for processes in (1, 2):
+        run_and_check(edgewire, tmp_path, kernel, path, graph, processes=processes, workers=1, transport="shm",
+                      ownership="ranges", source=0)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_large_star(edgewire, tmp_path, kernel):
+    n = 20_000
+    star = Graph(n, np.zeros(n - 1), np.arange(1, n))
+    graph = _both_ways(star)
+    graph.weights = np.concatenate([np.arange(1, n) % 7] * 2)
+    path = reference.write_graph(tmp_path / "g.ew", graph)
+    run_and_check(edgewire, tmp_path, kernel, path, graph, processes=2, workers=2, transport="tcp", ownership="hash",
+                  source=n - 1)
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("name", ["one vertex", "two vertices"])
+def test_more_processes_than_vertices(edgewire, tmp_path, kernel, name):
+    graph = make(name)
+    path = reference.write_graph(tmp_path / "g.ew", graph)
+    run_and_check(edgewire, tmp_path, kernel, path, graph, processes=4, workers=1, transport="shm", ownership="hash",
+                  source=0)
+
+
+@pytest.mark.parametrize("kernel", ["bfs", "sssp"])
+def test_sources_that_do_not_exist(edgewire, tmp_path, kernel):
+    path = reference.write_graph(tmp_path / "g.ew", weighted(graphs.make("original ids")))
+    empty = reference.write_graph(tmp_path / "empty.ew", weighted(graphs.make("no vertices")))
+    for graph, source in ((path, 1), (path, "x"), (empty, 0)):
+        for processes in (1, 2):
+            line = edgewire.refused(kernel, graph, "--source", source, "-p", processes, "-o", tmp_path / "values")
+            assert "--source" in line and str(source) in line
+    assert not (tmp_path / "values").exists()
+
+
+def test_components_of_no_vertices(edgewire, tmp_path):
+    path = reference.write_graph(tmp_path / "g.ew", graphs.make("no vertices"))
+    found, _ = run(edgewire, tmp_path, "wcc", path, "-p", 2)
+    assert found == []
