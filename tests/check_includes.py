@@ -20,14 +20,15 @@ MAY_INCLUDE = {
     "plan": {"graph", "topology"},
     "tiles": {"plan", "graph", "topology"},
     "exchange": {"plan", "transport", "topology", "launch"},
+    "frontier": {"exchange", "plan", "graph", "transport", "topology", "launch"},
     "engine": {"exchange", "tiles", "plan", "transport", "topology", "launch"},
     "job": {"engine", "exchange", "tiles", "plan", "graph", "topology", "launch", "transport"},
-    "kernels": {"job", "plan", "graph"},
+    "kernels": {"job", "frontier", "plan", "graph"},
     "launch": {"transport", "topology"},
     "report": {"plan", "graph"},
     "perf": {"topology", "graph", "transport", "plan", "tiles", "exchange", "engine", "job", "kernels", "launch",
              "report"},
-    "cli": {"topology", "graph", "transport", "plan", "tiles", "exchange", "engine", "job", "kernels", "launch", "report",
+    "cli": {"topology", "graph", "transport", "plan", "tiles", "exchange", "frontier", "engine", "job", "kernels", "launch", "report",
             "perf"},
 }
 

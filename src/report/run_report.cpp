@@ -68,6 +68,18 @@ std::string RunReport::to_json() const {
                     {"payload_bytes_sent", one.payload_bytes_sent},
                     {"wire_bytes_sent", one.wire_bytes_sent}});
   }
+  if (has_supersteps) {
+    auto& steps = json["supersteps"] = nlohmann::ordered_json::array();
+    for (const auto& one : supersteps) {
+      steps.push_back({{"phase", one.phase},
+                       {"frontier", one.frontier},
+                       {"edges", one.edges},
+                       {"payload_bytes_sent", one.payload_bytes_sent},
+                       {"wire_bytes_sent", one.wire_bytes_sent},
+                       {"seconds", one.seconds}});
+    }
+    json["seconds_kernel"] = seconds_kernel;
+  }
   if (!ownership_table.empty()) json["ownership_table"] = ownership_table;
   if (!transport_reason.empty()) json["transport_reason"] = transport_reason;
   if (!strategy_reason.empty()) json["strategy_reason"] = strategy_reason;
@@ -128,9 +140,28 @@ std::string RunReport::to_json() const {
                       {"vertex_limit", one.vertex_limit},
                       {"passed", one.passed}};
   }
+  if (!checks.empty()) json["rules_kept"] = checks;
   if (!profile_json.empty()) json["profile"] = nlohmann::ordered_json::parse(profile_json);
   json["version"] = EDGEWIRE_VERSION;
   return json.dump(2) + "\n";
+}
+
+std::string RunReport::describe_supersteps() const {
+  constexpr std::size_t kShown = 20;
+  std::uint64_t followed = 0, sent = 0;
+  for (const auto& one : supersteps) followed += one.edges, sent += one.payload_bytes_sent;
+  std::string text = fmt::format("{} supersteps in {:.6f} s, {} edges followed ({:.2f} of the graph's)\n",
+                                 supersteps.size(), seconds_kernel, followed,
+                                 edges == 0 ? 0 : static_cast<double>(followed) / static_cast<double>(edges));
+  if (processes > 1) text += fmt::format("sent: payload {} ({} B)\n", readable_bytes(sent), sent);
+  for (std::size_t i = 0; i < std::min(kShown, supersteps.size()); ++i) {
+    const auto& one = supersteps[i];
+    text += fmt::format("{:>5}  {}: {} vertices, {} edges, sent {}, {:.6f} s\n", i + 1, one.phase,
+                        one.frontier, one.edges, readable_bytes(one.payload_bytes_sent), one.seconds);
+  }
+  if (supersteps.size() > kShown)
+    text += fmt::format("and {} more; --json has them all\n", supersteps.size() - kShown);
+  return text;
 }
 
 std::string RunReport::to_text() const {
@@ -143,8 +174,12 @@ std::string RunReport::to_text() const {
   if (placement.size() > kPlacesShown) text += fmt::format("and {} more\n", placement.size() - kPlacesShown);
   text += fmt::format("load {:.3f} s, plan {:.3f} s, total {:.3f} s, peak memory {}\n", seconds_load,
                       seconds_plan, seconds_total, readable_bytes(peak_rss_bytes));
-  text += fmt::format("{} iterations, {:.6f} s each (mean of the last ten), {:.3f} G edges/s\n",
-                      iterations.size(), seconds_per_iteration(), edges_per_second() / 1e9);
+  if (has_supersteps) {
+    text += describe_supersteps();
+  } else {
+    text += fmt::format("{} iterations, {:.6f} s each (mean of the last ten), {:.3f} G edges/s\n",
+                        iterations.size(), seconds_per_iteration(), edges_per_second() / 1e9);
+  }
   if (plan_cache != "none") text += fmt::format("plan cache: {}\n", plan_cache);
   text += ownership_table;
   if (!transport_reason.empty()) text += fmt::format("transport {}: {}\n", transport, transport_reason);
@@ -186,6 +221,7 @@ std::string RunReport::to_text() const {
     text += fmt::format("values travelled as {}: in sum the result is within {:.2g} of that of f32\n", wire,
                         wire_error_bound);
   }
+  for (const auto& one : checks) text += fmt::format("check: {}\n", one);
   for (const auto& one : verification) {
     text += fmt::format(
         "check against a sequential reference: {}, in sum {:.2g} (limit {:.2g}), largest relative error "

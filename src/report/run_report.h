@@ -15,6 +15,15 @@ struct RunReport {
     std::uint64_t payload_bytes_sent = 0;  ///< summed over processes
     std::uint64_t wire_bytes_sent = 0;
   };
+  /// Of a kernel that follows only the edges of vertices that have changed.
+  struct Superstep {
+    std::string phase;                     ///< in words: which vertices, which edges
+    std::uint64_t frontier = 0;            ///< vertices whose edges were followed
+    std::uint64_t edges = 0;               ///< of them
+    std::uint64_t payload_bytes_sent = 0;  ///< summed over processes, as the three before
+    std::uint64_t wire_bytes_sent = 0;
+    double seconds = 0;  ///< of the slowest process
+  };
   /// What this plan must send in each iteration.
   struct Bound {
     std::uint64_t values = 0;  ///< summed over processes
@@ -69,6 +78,9 @@ struct RunReport {
   int processes = 1;
   int workers = 1;
   std::vector<Iteration> iterations;
+  bool has_supersteps = false;  ///< instead of iterations
+  std::vector<Superstep> supersteps;
+  double seconds_kernel = 0;  ///< from the graph in memory to the result in memory
   /// That came in by each queue of rank 0's port (dpdk).
   std::vector<std::uint64_t> queue_frames;
   double seconds_load = 0;  ///< of the slowest process, as the next two
@@ -95,6 +107,7 @@ struct RunReport {
   std::string profile_json;    ///< section `profile`, or empty
   std::string profile_text;
   std::vector<Verification> verification;  ///< one or none
+  std::vector<std::string> checks;         ///< rules that the result was found to keep
 
   /// Mean of the last ten iterations; 0 when there are none.
   double seconds_per_iteration() const;
@@ -103,6 +116,9 @@ struct RunReport {
   std::string to_json() const;
   /// For stdout: a few lines, ending with a newline.
   std::string to_text() const;
+
+ private:
+  std::string describe_supersteps() const;
 };
 
 }  // namespace edgewire::report

@@ -1,4 +1,4 @@
-"""bfs, wcc and sssp give what textbooks give, however the job is cut, and what LDBC Graphalytics and others publish."""
+"""sssp gives what textbooks give, however the job is cut, and what LDBC Graphalytics and others publish."""
 
 import functools
 import json
@@ -10,10 +10,11 @@ import pytest
 import graphs
 import paths
 import reference
+from job import check_schema
 from reference import Graph
 from test_real_graphs import FOLDER, convert, published
 
-KERNELS = ["bfs", "wcc", "sssp"]
+KERNELS = ["sssp"]
 UNREACHED = 9223372036854775807
 
 
@@ -225,7 +226,7 @@ def test_more_processes_than_vertices(edgewire, tmp_path, kernel, name):
                   source=0)
 
 
-@pytest.mark.parametrize("kernel", ["bfs", "sssp"])
+@pytest.mark.parametrize("kernel", ["sssp"])
 def test_sources_that_do_not_exist(edgewire, tmp_path, kernel):
     path = reference.write_graph(tmp_path / "g.ew", weighted(graphs.make("original ids")))
     empty = reference.write_graph(tmp_path / "empty.ew", weighted(graphs.make("no vertices")))
@@ -236,7 +237,59 @@ def test_sources_that_do_not_exist(edgewire, tmp_path, kernel):
     assert not (tmp_path / "values").exists()
 
 
-def test_components_of_no_vertices(edgewire, tmp_path):
-    path = reference.write_graph(tmp_path / "g.ew", graphs.make("no vertices"))
-    found, _ = run(edgewire, tmp_path, "wcc", path, "-p", 2)
-    assert found == []
+@pytest.mark.sanitize
+def test_the_same_bits_however_the_job_is_cut(edgewire, generated, tmp_path):
+    path, graph = generated("kronecker")
+    reports = [run(edgewire, tmp_path, "sssp", path, *options, source=int(graph.sources[0]))[1] for options in (
+        ["-p", 1, "-w", 1], ["-p", 1, "-w", 3], ["-p", 3, "-w", 2], ["-p", 2, "-w", 1, "--delta", 0.001],
+        ["-p", 2, "-w", 1, "--delta", 1e9, "--transport", "tcp"])]
+    assert len({report["checksum"] for report in reports}) == 1
+    assert len(reports[4]["supersteps"]) < len(reports[0]["supersteps"]) < len(reports[3]["supersteps"])
+
+
+def test_what_a_report_says_of_supersteps(edgewire, generated, tmp_path):
+    path, graph = generated("kronecker both ways")
+    source = int(graph.sources[0])
+    reached = np.isfinite(paths.distances(graph, source))
+    for processes in (1, 2):
+        _, report = run(edgewire, tmp_path, "sssp", path, "-p", processes, "-w", 1, source=source)
+        check_schema(report)
+        steps = report["supersteps"]
+        assert sum(step["frontier"] for step in steps) >= reached.sum()
+        assert sum(step["edges"] for step in steps) >= reached[graph.sources].sum()
+        assert (sum(step["payload_bytes_sent"] for step in steps) > 0) == (processes > 1)
+        assert report["options"]["source"] == str(source) and report["options"]["delta"] > 0
+        assert len(report["rules_kept"]) == 1
+
+
+def test_unit_weights_count_edges(edgewire, tmp_path):
+    graph = graphs.make("dangling")
+    path = reference.write_graph(tmp_path / "g.ew", graph)
+    found, _ = run(edgewire, tmp_path, "sssp", path, "-p", 2, "-w", 1, "--unit-weights", source=0)
+    assert found == list(enumerate(paths.levels(graph, 0)))
+
+
+def weights_of_a_path(folder, *weights):
+    graph = Graph(len(weights) + 1, np.arange(len(weights)), np.arange(1, len(weights) + 1))
+    graph.weights = np.array(weights)
+    return reference.write_graph(folder / "g.ew", graph)
+
+
+@pytest.mark.parametrize("weights, words", [
+    ((1, -2.5), "edge 1 -> 2 has weight -2.5; sssp needs weights that are not negative"),
+    ((3e38, 3e38), "greater than a float can be"),
+], ids=["negative", "huge"])
+def test_weights_that_have_no_shortest_paths(edgewire, tmp_path, weights, words):
+    path = weights_of_a_path(tmp_path, *weights)
+    for processes in (1, 2):
+        result = edgewire("sssp", path, "--source", 0, "-p", processes, "-o", tmp_path / "values")
+        assert result.returncode == 1 and words in result.stderr, result.stderr
+        assert not (tmp_path / "values").exists()
+
+
+def test_a_graph_without_weights(edgewire, tmp_path):
+    path = reference.write_graph(tmp_path / "g.ew", graphs.make("path"))
+    line = edgewire.refused("sssp", path, "--source", 0, "-p", 2)
+    assert "no weights" in line and "--unit-weights" in line
+    for delta in (0, -1, "nan", "x"):
+        edgewire.refused("sssp", path, "--source", 0, "--delta", delta, status=2)

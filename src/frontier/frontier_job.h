@@ -1,0 +1,77 @@
+// The frontier folder runs kernels that follow only the edges of vertices that have changed. This file: what
+// such a kernel needs before it starts. Rows are read straight from the mapped file; there are no tiles and
+// no exchange plan.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "frontier/records.h"
+#include "graph/graph_file.h"
+#include "graph/row.h"
+#include "launch/bootstrap.h"
+#include "launch/packing.h"
+#include "plan/ownership.h"
+#include "topology/worker_pool.h"
+#include "transport/transport.h"
+
+namespace edgewire::frontier {
+
+struct Options {
+  int workers = 1;  ///< per process; the same in all
+  std::string transport = "shm";
+  std::string ownership = "hash";  ///< hash, ranges or the path of a partition file
+  double peer_timeout_s = 10;
+  transport::VerbsChoice verbs{};
+  transport::DpdkChoice dpdk{};
+  std::string kernel;  ///< what is computed, in words: must be the same in all processes
+};
+
+/// One process's part of the job. Collective; throws Error. `graph` and `bootstrap` outlive it.
+class FrontierJob {
+ public:
+  FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Options& options);
+
+  launch::Bootstrap& bootstrap() noexcept { return bootstrap_; }
+  const graph::GraphFile& graph() const noexcept { return graph_; }
+  const plan::Ownership& ownership() const noexcept { return *ownership_; }
+  /// Vertices of this process; they have the local numbers 0 to owned() - 1.
+  std::uint32_t owned() const noexcept { return ownership_->count(rank()); }
+  std::uint32_t rank() const noexcept { return static_cast<std::uint32_t>(bootstrap_.rank()); }
+  topology::WorkerPool& pool() noexcept { return *pool_; }
+  transport::Transport& link() noexcept { return *link_; }
+  Records& records() noexcept { return *records_; }
+  const std::string& place() const noexcept { return place_; }
+
+  /// Calls work(worker, first, last) for ranges of local numbers that together are all.
+  void for_each_range(const std::function<void(int, std::uint32_t, std::uint32_t)>& work);
+
+  double seconds_load = 0;  ///< checking the rows of the owned vertices, and connecting
+
+ private:
+  launch::Bootstrap& bootstrap_;
+  const graph::GraphFile& graph_;
+  std::unique_ptr<topology::WorkerPool> pool_;
+  std::string place_;
+  std::unique_ptr<transport::Transport> link_;
+  std::optional<plan::Ownership> ownership_;
+  std::optional<Records> records_;
+};
+
+/// At rank 0 the values of all vertices, by vertex; elsewhere nothing. `mine`: by local number. Collective.
+template <class Value>
+std::vector<Value> gather_values(FrontierJob& job, const std::vector<Value>& mine) {
+  const auto parts = job.bootstrap().gather(launch::pack(mine));
+  std::vector<Value> all(parts.empty() ? 0 : job.graph().vertices());
+  for (std::uint32_t p = 0; p < parts.size(); ++p) {
+    const auto part = launch::unpack<Value>(parts[p], p, job.ownership().count(p));
+    for (std::uint32_t local = 0; local < part.size(); ++local)
+      all[job.ownership().vertex(p, local)] = part[local];
+  }
+  return all;
+}
+
+}  // namespace edgewire::frontier
