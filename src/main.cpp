@@ -41,6 +41,7 @@ int main(int argc, char** argv) {
   edgewire::cli::add_topology(app);
   edgewire::cli::add_generate(app);
   edgewire::cli::add_pagerank(app);
+  edgewire::cli::add_bfs(app);
   edgewire::cli::add_sssp(app);
   edgewire::cli::add_profile(app);
   edgewire::cli::add_convert(app);

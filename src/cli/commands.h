@@ -13,6 +13,7 @@ void add_info(CLI::App& app);
 void add_bound(CLI::App& app);
 void add_compare(CLI::App& app);
 void add_pagerank(CLI::App& app);
+void add_bfs(CLI::App& app);
 void add_sssp(CLI::App& app);
 void add_profile(CLI::App& app);
 void add_topology(CLI::App& app);

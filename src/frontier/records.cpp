@@ -1,5 +1,7 @@
 #include "frontier/records.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "exchange/region_plan.h"
@@ -41,17 +43,25 @@ Records::Records(launch::Bootstrap& bootstrap, transport::Transport& link, int l
                                              exchange::ring_places(region, part, settings), writes_);
 }
 
-std::uint64_t Records::agree(std::uint64_t mine) {
-  const Record record{static_cast<std::uint32_t>(mine), static_cast<std::uint32_t>(mine >> 32)};
-  std::uint64_t least = mine;
-  const auto take = [&](Record other) {
-    least = std::min(least, std::uint64_t{other.value} << 32 | other.vertex);
+std::vector<std::uint64_t> Records::share(std::span<const std::uint64_t> mine) {
+  std::vector<std::uint64_t> all(mine.size() * static_cast<std::size_t>(size_));
+  std::vector<std::size_t> taken(static_cast<std::size_t>(size_));
+  std::ranges::copy(mine, &all[mine.size() * static_cast<std::size_t>(rank_)]);
+  const auto take = [&](int peer, Record record) {
+    const auto from = static_cast<std::size_t>(peer);
+    if (taken[from] == mine.size()) throw Error(fmt::format("rank {} shared too many numbers", peer));
+    all[from * mine.size() + taken[from]++] = std::uint64_t{record.value} << 32 | record.vertex;
   };
-  for (int peer = 0; peer < size_; ++peer)
-    if (peer != rank_) send(0, peer, record, take);
+  for (int peer = 0; peer < size_; ++peer) {
+    if (peer == rank_) continue;
+    for (const std::uint64_t number : mine)
+      send(0, peer, {static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number >> 32)}, take);
+  }
   finish(0, take);
-  return least;
+  return all;
 }
+
+std::uint64_t Records::agree(std::uint64_t mine) { return std::ranges::min(share(std::span(&mine, 1))); }
 
 Sent Records::sent() const noexcept {
   const auto counters = link_.counters();

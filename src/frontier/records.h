@@ -7,6 +7,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "error.h"
@@ -26,7 +27,9 @@ struct Sent {
   std::uint64_t payload_bytes = 0, wire_bytes = 0;
 };
 
-/// Worker w sends on lane w. Functions with a lane belong to that worker, but for agree().
+/// Worker w sends on lane w. Functions with a lane belong to that worker; agree() and share() belong to
+/// worker 0 while the others are idle. `take` is called as take(record) or as take(peer, record); the records
+/// of a peer come in the order in which it sent them on the lane.
 class Records {
  public:
   /// Exposes the region and connects the link. Collective; throws Error. `bootstrap` and `link` outlive this.
@@ -55,7 +58,9 @@ class Records {
     }
     ++supersteps_[static_cast<std::size_t>(lane)];
   }
-  /// The least of what all processes pass; all get the same. For worker 0 while the others are idle.
+  /// What all processes pass, in the order of their ranks: each gives as many numbers. All get the same.
+  std::vector<std::uint64_t> share(std::span<const std::uint64_t> mine);
+  /// The least of what all processes pass.
   std::uint64_t agree(std::uint64_t mine);
 
   /// By this process.
@@ -89,11 +94,14 @@ class Records {
   std::size_t make_progress(int lane, const Take& take) {
     if (!link_.poll() || health_.failed()) throw Error(health_.message());
     return rings_->drain(lane, supersteps_[static_cast<std::size_t>(lane)],
-                         [&](int, std::span<const std::byte> bytes) {
+                         [&](int peer, std::span<const std::byte> bytes) {
                            for (std::size_t at = 0; at < bytes.size(); at += sizeof(Record)) {
                              Record record;
                              std::memcpy(&record, &bytes[at], sizeof record);
-                             take(record);
+                             if constexpr (std::is_invocable_v<Take, int, Record>)
+                               take(peer, record);
+                             else
+                               take(record);
                            }
                          });
   }

@@ -16,17 +16,9 @@
 #include "exchange/barrier.h"
 #include "frontier/buckets.h"
 #include "frontier/frontier_job.h"
+#include "frontier/superstep.h"
 
 namespace edgewire::frontier {
-
-/// What one process did in a superstep.
-struct Superstep {
-  std::uint64_t bucket = 0;
-  std::uint64_t frontier = 0;  ///< vertices whose edges were followed; a vertex may count more than once
-  std::uint64_t edges = 0;     ///< of them
-  std::uint64_t payload_bytes = 0, wire_bytes = 0;  ///< sent
-  double seconds = 0;
-};
 
 /// A program has
 ///   using Value;                          4 bytes, compared by <
@@ -113,7 +105,7 @@ class Settling {
       job_.ownership().visit([&](const auto& scheme) { work(w, bucket, frontier, next, scheme); });
     });
     Superstep done;
-    done.bucket = bucket;
+    done.step = bucket;
     for (const Worker& worker : workers_) {
       done.frontier += worker.followed;
       done.edges += worker.edges;

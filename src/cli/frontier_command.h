@@ -1,0 +1,56 @@
+// What the commands of all frontier kernels share: options, the processes, the checked result, the report.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/job_options.h"
+#include "cli/vertex_lines.h"
+#include "frontier/frontier_job.h"
+#include "frontier/superstep.h"
+#include "report/run_report.h"
+
+namespace edgewire::cli {
+
+/// What is a kernel's own. One object for each process of the job; the functions are called in the order in
+/// which they stand here. Those that take the job are collective. All may throw Error.
+class FrontierKernel {
+ public:
+  virtual ~FrontierKernel() = default;
+  /// In words, with all that the result depends on: must be the same in all processes.
+  virtual std::string describe() const = 0;
+  /// What must be known before, and is no part of the kernel's time.
+  virtual void prepare(frontier::FrontierJob&) {}
+  virtual std::vector<frontier::Superstep> run(frontier::FrontierJob& job) = 0;
+  /// What a superstep did, in words.
+  virtual std::string phase(const frontier::Superstep& superstep) const = 0;
+  /// Equal for equal results, in sum over all processes.
+  virtual std::uint64_t checksum(const frontier::FrontierJob& job) const = 0;
+  /// Kernel, options and wire form.
+  virtual void fill(report::RunReport& report) const = 0;
+  /// Brings the values of all vertices to rank 0.
+  virtual void gather(frontier::FrontierJob& job) = 0;
+  /// At rank 0, after gather(): "" for a right result, or what is wrong with it.
+  virtual std::string fault(const graph::GraphFile& graph) const = 0;
+  /// What holds of a result without fault.
+  virtual std::string rules() const = 0;
+  /// As fault(): the line of a vertex.
+  virtual void add_line(VertexLines& lines, std::uint32_t vertex) const = 0;
+};
+
+/// The sum of a mixture of each vertex and its value: for FrontierKernel::checksum().
+std::uint64_t checksum(const frontier::FrontierJob& job, std::span<const std::uint32_t> values);
+
+/// Graph, then `own` (the kernel's options), processes and output.
+void add_frontier_options(CLI::App& command, JobOptions& options, const std::function<void()>& own,
+                          const std::string& output_help, const std::string& verify_help);
+/// The vertex of this name. Throws Error that names option and graph.
+std::uint32_t find_source(const graph::GraphFile& graph, const std::string& name);
+/// Runs the job and returns when all processes have ended. `check`: looks at what was asked for, once.
+/// `make`: a kernel for each process.
+void run_frontier(const JobOptions& options, const std::function<void(const graph::GraphFile&)>& check,
+                  const std::function<std::unique_ptr<FrontierKernel>()>& make);
+
+}  // namespace edgewire::cli

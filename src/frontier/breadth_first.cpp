@@ -1,0 +1,293 @@
+#include "frontier/breadth_first.h"
+
+#include <array>
+#include <bit>
+#include <chrono>
+#include <utility>
+
+#include "exchange/barrier.h"
+#include "graph/row.h"
+
+namespace edgewire::frontier {
+
+namespace {
+
+// A pull pays when the frontier has more than 1/15 of the edges of vertices not reached yet, and as long as
+// it has more than 1/18 of all vertices: the values that the paper found.
+constexpr std::uint64_t kPullEdges = 15, kPullVertices = 18;
+constexpr std::size_t kChunk = 64;         // vertices, or words in a pull, that a worker takes at a time
+constexpr std::uint64_t kAlone = 1 << 12;  // edges that are followed sooner than workers wake up
+
+}  // namespace
+
+BreadthFirst::BreadthFirst(FrontierJob& job, bool parents)
+    : job_(job),
+      several_(job.bootstrap().size() > 1),
+      rank_(job.rank()),
+      owned_words_((job.owned() + std::size_t{kBits} - 1) / kBits),
+      levels_(job.owned()),
+      parents_(parents ? job.owned() : 0),
+      workers_(static_cast<std::size_t>(job.pool().workers())) {
+  std::size_t words = 0;
+  for (int p = 0; p < job.bootstrap().size(); ++p) {
+    first_words_.push_back(words);
+    words += (job.ownership().count(static_cast<std::uint32_t>(p)) + std::size_t{kBits} - 1) / kBits;
+  }
+  first_words_.push_back(words);
+  unseen_.reset(new std::atomic<Word>[words]);
+  for (Worker& worker : workers_) worker.words_from.resize(static_cast<std::size_t>(job.bootstrap().size()));
+}
+
+void BreadthFirst::reset() {
+  job_.for_each_range([&](int, std::uint32_t first, std::uint32_t last) {
+    std::fill(levels_.begin() + first, levels_.begin() + last, kNone);
+    if (!parents_.empty()) std::fill(parents_.begin() + first, parents_.begin() + last, kNone);
+  });
+  // Bits behind the last vertex of a process stay clear: a pull would look for them.
+  for (std::uint32_t p = 0; p + 1 < first_words_.size(); ++p) {
+    std::uint32_t left = job_.ownership().count(p);
+    for (std::size_t w = first_words_[p]; w < first_words_[p + 1]; ++w, left -= std::min(left, kBits))
+      unseen_[w].store(left >= kBits ? ~Word{0} : (Word{1} << left) - 1, std::memory_order_relaxed);
+  }
+  list_.clear();
+  in_bits_ = false;
+  level_ = 0;
+  frontier_ = frontier_edges_ = before_ = 0;
+  unseen_edges_ = job_.graph().edges();
+}
+
+/// A vertex without edges is never found, and would be looked for in each pull.
+void BreadthFirst::leave_out_isolated() {
+  const auto offsets = job_.graph().offsets();
+  const auto& ownership = job_.ownership();
+  job_.for_each_range([&](int, std::uint32_t first, std::uint32_t last) {
+    ownership.visit([&](const auto& scheme) {
+      for (std::uint32_t begin = first; begin < last; begin += kBits) {
+        Word with_edges = 0;
+        for (std::uint32_t i = begin; i < std::min(last, begin + kBits); ++i) {
+          const std::size_t v = scheme.vertex(rank_, i);
+          with_edges |= Word{offsets[v] != offsets[v + 1]} << (i - begin);
+        }
+        unseen_[first_word(rank_) + begin / kBits].fetch_and(with_edges, std::memory_order_relaxed);
+      }
+    });
+  });
+}
+
+std::vector<Superstep> BreadthFirst::run(std::uint32_t source) {
+  reset();
+  for (Worker& worker : workers_) worker.vertices = worker.edges = 0, worker.reached.clear();
+  const plan::Place place = job_.ownership().place(source);
+  claim(position(place));
+  if (place.owner == rank_) {
+    reach(workers_[0], place.local, source);
+    list_.swap(workers_[0].reached);
+  }
+  total();
+  std::vector<Superstep> supersteps;
+  for (bool pull = false; frontier_ > 0;) {
+    pull = wants_pull(pull);
+    supersteps.push_back(superstep(pull));
+  }
+  exchange::barrier(job_.bootstrap(), job_.link());
+  return supersteps;
+}
+
+bool BreadthFirst::wants_pull(bool pulled) const {
+  if (!job_.graph().symmetric()) return false;
+  if (pulled) return frontier_ >= before_ || frontier_ > job_.graph().vertices() / kPullVertices;
+  return frontier_edges_ > unseen_edges_ / kPullEdges;
+}
+
+Superstep BreadthFirst::superstep(bool pull) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Sent before = job_.records().sent();
+  Superstep done;
+  done.step = level_++;
+  done.kind = pull ? kPull : kPush;
+  for (Worker& worker : workers_) {
+    done.frontier += worker.vertices;
+    worker.vertices = worker.edges = worker.followed = 0;
+  }
+  if (pull)
+    this->pull();
+  else
+    push();
+  for (const Worker& worker : workers_) done.edges += worker.followed;
+  total();
+  const Sent after = job_.records().sent();
+  done.payload_bytes = after.payload_bytes - before.payload_bytes;
+  done.wire_bytes = after.wire_bytes - before.wire_bytes;
+  done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return done;
+}
+
+/// Adds up what all workers of all processes have reached.
+void BreadthFirst::total() {
+  std::array<std::uint64_t, 2> mine{};
+  for (const Worker& worker : workers_) {
+    mine[0] += worker.vertices;
+    mine[1] += worker.edges;
+  }
+  before_ = std::exchange(frontier_, 0);
+  frontier_edges_ = 0;
+  const auto all = several_ ? job_.records().share(mine) : std::vector(mine.begin(), mine.end());
+  for (std::size_t i = 0; i < all.size(); i += mine.size()) {
+    frontier_ += all[i];
+    frontier_edges_ += all[i + 1];
+  }
+  unseen_edges_ -= frontier_edges_;
+}
+
+bool BreadthFirst::claim(std::size_t position) noexcept {
+  std::atomic<Word>& word = unseen_[position / kBits];
+  const Word bit = Word{1} << position % kBits;
+  if ((word.load(std::memory_order_relaxed) & bit) == 0) return false;
+  return (word.fetch_and(~bit, std::memory_order_relaxed) & bit) != 0;
+}
+
+void BreadthFirst::reach(Worker& worker, std::uint32_t local, std::uint32_t parent) {
+  levels_[local] = level_;
+  if (!parents_.empty()) parents_[local] = parent;
+  worker.reached.push_back(local);
+  ++worker.vertices;
+  worker.edges += graph::Row{job_.graph(), job_.ownership().vertex(rank_, local)}.degree();
+}
+
+void BreadthFirst::push() {
+  if (in_bits_) bits_to_list();
+  std::atomic<std::size_t> next{0};
+  const auto work = [&](int lane) {
+    job_.ownership().visit([&](const auto& scheme) { push_from(lane, next, scheme); });
+  };
+  if (!several_ && frontier_edges_ < kAlone)
+    work(0);
+  else
+    job_.pool().run(work);
+  list_.clear();
+  for (Worker& worker : workers_) {
+    list_.insert(list_.end(), worker.reached.begin(), worker.reached.end());
+    worker.reached.clear();
+  }
+}
+
+template <class Scheme>
+void BreadthFirst::push_from(int lane, std::atomic<std::size_t>& next, const Scheme& scheme) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  const std::size_t mine = first_word(rank_) * kBits;
+  const auto take = [&](int, Record record) {
+    if (claim(mine + record.vertex)) reach(worker, record.vertex, record.value);
+  };
+  for (std::size_t at = next.fetch_add(kChunk); at < list_.size(); at = next.fetch_add(kChunk)) {
+    for (const std::uint32_t local : std::span(list_).subspan(at, std::min(kChunk, list_.size() - at))) {
+      const std::uint32_t u = scheme.vertex(rank_, local);
+      const auto targets = graph::Row{job_.graph(), u}.targets();
+      worker.followed += targets.size();
+      for (const std::uint32_t v : targets) {
+        const plan::Place place = scheme.place(v);
+        if (!claim(position(place))) continue;
+        if (place.owner == rank_)
+          reach(worker, place.local, u);
+        else
+          job_.records().send(lane, static_cast<int>(place.owner), {place.local, u}, take);
+      }
+    }
+  }
+  if (several_) job_.records().finish(lane, take);
+}
+
+void BreadthFirst::pull() {
+  if (bits_.empty()) {
+    leave_out_isolated();
+    bits_.resize(first_words_.back());
+    next_bits_.resize(owned_words_);
+  }
+  if (!in_bits_) list_to_bits();
+  std::atomic<std::size_t> next{0};
+  job_.pool().run([&](int lane) {
+    if (several_) share_frontier(lane);
+    job_.pool().barrier();  // a worker reads what all lanes have brought
+    job_.ownership().visit([&](const auto& scheme) { pull_into(lane, next, scheme); });
+  });
+  std::copy(next_bits_.begin(), next_bits_.end(),
+            bits_.begin() + static_cast<std::ptrdiff_t>(first_word(rank_)));
+}
+
+template <class Scheme>
+void BreadthFirst::pull_into(int lane, std::atomic<std::size_t>& next, const Scheme& scheme) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  const std::size_t mine = first_word(rank_);
+  for (std::size_t at = next.fetch_add(kChunk); at < owned_words_; at = next.fetch_add(kChunk)) {
+    for (std::size_t w = at; w < std::min(at + kChunk, owned_words_); ++w) {
+      const Word unseen = unseen_[mine + w].load(std::memory_order_relaxed);
+      Word found = 0;
+      for (Word left = unseen; left != 0; left &= left - 1) {
+        const auto local =
+            static_cast<std::uint32_t>(w * kBits) + static_cast<std::uint32_t>(std::countr_zero(left));
+        const graph::Row row{job_.graph(), scheme.vertex(rank_, local)};
+        for (const std::uint32_t u : row.targets()) {
+          ++worker.followed;
+          const std::size_t at_u = position(scheme.place(u));
+          if ((bits_[at_u / kBits] >> at_u % kBits & 1) == 0) continue;
+          found |= left & -left;
+          levels_[local] = level_;
+          if (!parents_.empty()) parents_[local] = u;
+          ++worker.vertices;
+          worker.edges += row.degree();
+          break;
+        }
+      }
+      next_bits_[w] = found;
+      if (found != 0) unseen_[mine + w].store(unseen & ~found, std::memory_order_relaxed);
+    }
+  }
+}
+
+std::pair<std::size_t, std::size_t> BreadthFirst::lane_words(std::uint32_t owner, int lane) const noexcept {
+  const std::size_t words = first_words_[owner + std::size_t{1}] - first_words_[owner];
+  const std::size_t lanes = workers_.size(), i = static_cast<std::size_t>(lane);
+  return {first_words_[owner] + words * i / lanes, first_words_[owner] + words * (i + 1) / lanes};
+}
+
+/// The words of a lane travel in their order, so they need no numbers.
+void BreadthFirst::share_frontier(int lane) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  std::ranges::fill(worker.words_from, 0);
+  const auto take = [&](int peer, Record record) {
+    const auto owner = static_cast<std::uint32_t>(peer);
+    const std::size_t w = lane_words(owner, lane).first + worker.words_from[owner]++;
+    if (w >= lane_words(owner, lane).second) throw Error("a process has sent too much of its frontier");
+    bits_[w] = Word{record.value} << 32 | record.vertex;
+    unseen_[w].fetch_and(~bits_[w], std::memory_order_relaxed);  // their owners know
+  };
+  const auto [first, last] = lane_words(rank_, lane);
+  for (int peer = 0; peer < job_.bootstrap().size(); ++peer) {
+    if (static_cast<std::uint32_t>(peer) == rank_) continue;
+    for (std::size_t w = first; w < last; ++w) {
+      job_.records().send(lane, peer,
+                          {static_cast<std::uint32_t>(bits_[w]), static_cast<std::uint32_t>(bits_[w] >> 32)},
+                          take);
+    }
+  }
+  job_.records().finish(lane, take);
+}
+
+void BreadthFirst::list_to_bits() {
+  const auto mine = std::span(bits_).subspan(first_word(rank_), owned_words_);
+  std::ranges::fill(mine, 0);
+  for (const std::uint32_t local : list_) mine[local / kBits] |= Word{1} << local % kBits;
+  list_.clear();
+  in_bits_ = true;
+}
+
+void BreadthFirst::bits_to_list() {
+  const auto mine = std::span<const Word>(bits_).subspan(first_word(rank_), owned_words_);
+  for (std::size_t w = 0; w < mine.size(); ++w) {
+    for (Word left = mine[w]; left != 0; left &= left - 1)
+      list_.push_back(static_cast<std::uint32_t>(w * kBits) +
+                      static_cast<std::uint32_t>(std::countr_zero(left)));
+  }
+  in_bits_ = false;
+}
+
+}  // namespace edgewire::frontier

@@ -1,0 +1,99 @@
+// Breadth-first search by levels that turns around where that is less work (Beamer, Asanovic, Patterson:
+// "Direction-optimizing breadth-first search", 2012).
+//
+// A push superstep follows the edges of the frontier. A pull superstep looks for each vertex that was not
+// reached yet whether one of its neighbours is in the frontier, and stops at the first one. Pulling needs
+// the edges in both directions, so it is for symmetric graphs only.
+//
+// Between processes a push sends (vertex, parent) records, and a process names each vertex at most once in
+// the whole search. A pull first sends the frontier to all processes, a bit for each vertex.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "frontier/frontier_job.h"
+#include "frontier/superstep.h"
+
+namespace edgewire::frontier {
+
+class BreadthFirst {
+ public:
+  /// Level and parent of vertices that no path reaches.
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  /// Superstep::kind.
+  static constexpr std::uint64_t kPush = 0, kPull = 1;
+
+  /// Memory: a bit for each vertex of the graph, or two where it pulls, and 4 bytes for each owned vertex, 8
+  /// with parents. `job` outlives it.
+  BreadthFirst(FrontierJob& job, bool parents);
+
+  /// Searches from `source`, a global id. May be called again. Collective; throws Error.
+  std::vector<Superstep> run(std::uint32_t source);
+
+  /// [local number]: the fewest edges of a path from the source.
+  const std::vector<std::uint32_t>& levels() const noexcept { return levels_; }
+  /// [local number]: global id of the vertex before it on such a path; the source is its own parent. Empty
+  /// unless asked for. Which one it is of several depends on timing.
+  const std::vector<std::uint32_t>& parents() const noexcept { return parents_; }
+
+ private:
+  using Word = std::uint64_t;
+  static constexpr std::uint32_t kBits = 64;
+  /// What a worker has reached in a superstep.
+  struct alignas(128) Worker {
+    std::vector<std::uint32_t> reached;  ///< local numbers, after a push
+    std::uint64_t vertices = 0, edges = 0;
+    std::uint64_t followed = 0;           ///< edges
+    std::vector<std::size_t> words_from;  ///< [peer]: of its frontier, that have arrived on this lane
+  };
+
+  void reset();
+  void leave_out_isolated();
+  void push();
+  void pull();
+  void list_to_bits();
+  void bits_to_list();
+  Superstep superstep(bool pull);
+  void total();
+  bool wants_pull(bool pulled) const;
+  template <class Scheme>
+  void push_from(int lane, std::atomic<std::size_t>& next, const Scheme& scheme);
+  template <class Scheme>
+  void pull_into(int lane, std::atomic<std::size_t>& next, const Scheme& scheme);
+  void share_frontier(int lane);
+  void reach(Worker& worker, std::uint32_t local, std::uint32_t parent);
+  /// Whether this call was the first that reaches the vertex at this position.
+  bool claim(std::size_t position) noexcept;
+  std::size_t first_word(std::uint32_t owner) const noexcept { return first_words_[owner]; }
+  std::size_t position(plan::Place place) const noexcept {
+    return first_words_[place.owner] * kBits + place.local;
+  }
+  /// The words of `owner` that lane `lane` sends: [first, last).
+  std::pair<std::size_t, std::size_t> lane_words(std::uint32_t owner, int lane) const noexcept;
+
+  FrontierJob& job_;
+  bool several_;
+  std::uint32_t rank_;
+  std::size_t owned_words_;
+  /// [owner]: where the words of its vertices begin, and the end. The bit of a vertex is at the position
+  /// 64 * first word + local number.
+  std::vector<std::size_t> first_words_;
+  /// Bits of vertices that this process has not reached, or has not yet named to their owners.
+  std::unique_ptr<std::atomic<Word>[]> unseen_;
+  std::vector<Word> bits_;           ///< the frontier, of all processes; empty until the first pull
+  std::vector<Word> next_bits_;      ///< the next frontier, of this process
+  std::vector<std::uint32_t> list_;  ///< the frontier of this process
+  bool in_bits_ = false;             ///< the frontier is in bits_, otherwise in list_
+  std::vector<std::uint32_t> levels_, parents_;
+  std::uint32_t level_ = 0;  ///< of the vertices that the superstep reaches
+  std::vector<Worker> workers_;
+  // Of all processes.
+  std::uint64_t frontier_ = 0, frontier_edges_ = 0, before_ = 0;
+  std::uint64_t unseen_edges_ = 0;
+};
+
+}  // namespace edgewire::frontier
