@@ -14,7 +14,7 @@ from job import check_schema
 from reference import Graph
 from test_real_graphs import FOLDER, convert, published
 
-KERNELS = ["sssp"]
+KERNELS = ["bfs", "sssp"]
 UNREACHED = 9223372036854775807
 
 
