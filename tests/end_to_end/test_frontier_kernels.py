@@ -1,4 +1,4 @@
-"""sssp gives what textbooks give, however the job is cut, and what LDBC Graphalytics and others publish."""
+"""bfs and sssp give what textbooks give, however the job is cut, and what LDBC Graphalytics and others publish."""
 
 import functools
 import json
@@ -226,7 +226,7 @@ def test_more_processes_than_vertices(edgewire, tmp_path, kernel, name):
                   source=0)
 
 
-@pytest.mark.parametrize("kernel", ["sssp"])
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_sources_that_do_not_exist(edgewire, tmp_path, kernel):
     path = reference.write_graph(tmp_path / "g.ew", weighted(graphs.make("original ids")))
     empty = reference.write_graph(tmp_path / "empty.ew", weighted(graphs.make("no vertices")))
@@ -235,6 +235,39 @@ def test_sources_that_do_not_exist(edgewire, tmp_path, kernel):
             line = edgewire.refused(kernel, graph, "--source", source, "-p", processes, "-o", tmp_path / "values")
             assert "--source" in line and str(source) in line
     assert not (tmp_path / "values").exists()
+
+
+def is_tree(graph, source, parents, levels):
+    """Whether each reached vertex hangs on an edge from the level before."""
+    edges = set(zip(graph.sources.tolist(), graph.targets.tolist()))
+    return all(parents[v] == (-1 if level == math.inf else v) if level in (0, math.inf) else
+               (parents[v], v) in edges and levels[parents[v]] == level - 1 for v, level in enumerate(levels))
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("name, options", [
+    ("kronecker both ways", ["-p", 1, "-w", 2]), ("kronecker both ways", ["-p", 3, "-w", 1, "--transport", "tcp"]),
+    ("kronecker", ["-p", 2, "-w", 2]), ("grid", ["-p", 2, "-w", 1, "--ownership", "ranges"])], ids=str)
+def test_parents_are_a_tree_of_shortest_paths(edgewire, generated, tmp_path, name, options):
+    path, graph = generated(name)
+    source = int(graph.sources[len(graph.sources) // 2])
+    found, _ = run(edgewire, tmp_path, "bfs", path, "--parents", *options, source=source)
+    assert [v for v, _ in found] == list(range(graph.vertices))
+    assert is_tree(graph, source, [int(parent) for _, parent in found], paths.levels(graph, source))
+
+
+def test_a_search_pulls_only_where_edges_are_stored_both_ways(edgewire, generated, tmp_path):
+    for name, pulls in (("kronecker both ways", True), ("kronecker", False)):
+        path, graph = generated(name)
+        for processes in (1, 2):
+            source = int(graph.sources[0])
+            _, report = run(edgewire, tmp_path, "bfs", path, "-p", processes, "-w", 1, source=source)
+            check_schema(report)
+            steps = report["supersteps"]
+            assert any("pull" in step["phase"] for step in steps) == pulls
+            levels = np.array(paths.levels(graph, source))
+            assert [step["frontier"] for step in steps] == [(levels == i).sum() for i in range(len(steps))]
+            assert (sum(step["payload_bytes_sent"] for step in steps) > 0) == (processes > 1)
 
 
 @pytest.mark.sanitize
