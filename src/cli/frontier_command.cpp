@@ -171,6 +171,9 @@ void run_frontier(const JobOptions& options, const std::function<void(const grap
                   const std::function<std::unique_ptr<FrontierKernel>()>& make) {
   if (options.output_path == "-" && options.json_path == "-")
     throw UsageError("-o - and --json -: only one of them can have stdout");
+  if (options.ownership.starts_with("auto") && (options.ownership.size() == 4 || options.ownership[4] == ','))
+    throw UsageError(
+        "--ownership auto counts what pagerank would send: name hash, ranges or a partition file");
   const auto graph = graph::GraphFile::open(options.graph_path);
   if (!options.output_path.empty()) const graph::VertexNames names(graph);
   check(graph);

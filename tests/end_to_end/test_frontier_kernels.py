@@ -320,6 +320,14 @@ def test_weights_that_have_no_shortest_paths(edgewire, tmp_path, weights, words)
         assert not (tmp_path / "values").exists()
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_ownerships_that_do_not_fit(edgewire, tmp_path, kernel):
+    path = reference.write_graph(tmp_path / "g.ew", weighted(graphs.make("path")))
+    for ownership, status, words in (("auto", 2, "hash, ranges"), (tmp_path / "none", 1, "partition file")):
+        result = edgewire(kernel, path, *([] if kernel == "wcc" else ["--source", 0]), "--ownership", ownership)
+        assert result.returncode == status and words in result.stderr, result.stderr
+
+
 def test_a_graph_without_weights(edgewire, tmp_path):
     path = reference.write_graph(tmp_path / "g.ew", graphs.make("path"))
     line = edgewire.refused("sssp", path, "--source", 0, "-p", 2)
