@@ -13,6 +13,7 @@
 #include "graph/row.h"
 #include "kernels/convergence.h"
 #include "kernels/reference.h"
+#include "kernels/weighted_sum.h"
 #include "plan/volume.h"
 
 namespace edgewire::kernels {
@@ -28,34 +29,31 @@ struct PageRankOptions {
   bool weighted = false;
 };
 
+struct RankTotals {
+  double dangling = 0, change = 0;  ///< rank without edges; L1 of the last step
+};
+
+/// 1 / out-degree, or 1 / sum of the weights; 0 for dangling vertices. Throws Error, see Row::weight_sum().
+template <class Offered>
+Offered inverse_degree(const graph::Row& row, bool weighted) {
+  const bool floats = sizeof(Offered) == sizeof(float);
+  const double degree = weighted ? row.weight_sum(floats) : static_cast<double>(row.degree());
+  return degree == 0 ? 0 : static_cast<Offered>(1.0 / degree);
+}
+
 /// The program: ranks in double; a message is rank / out-degree, float or double.
 template <class Offered>
-struct PageRank {
+struct PageRank : WeightedSum<Offered> {
   using Value = double;
   using Constant = Offered;  ///< 1 / out-degree, 0 for dangling vertices
   using Message = Offered;
-  using Accumulator = double;
-  struct Totals {
-    double dangling = 0, change = 0;  ///< rank without edges; L1 of the last step
-  };
+  using Totals = RankTotals;
 
   PageRank(const PageRankOptions& asked, std::uint64_t vertices)
       : options(asked), n(static_cast<double>(vertices)), convergence(asked.tolerance) {}
 
-  static constexpr double identity() { return 0; }
-  static double along(Message message) { return static_cast<double>(message); }
-  static double along(Message message, float weight) {
-    return static_cast<double>(message) * static_cast<double>(weight);
-  }
-  static double combine(double a, double b) { return a + b; }
-
   double start(const graph::Row&) const { return start_rank(); }
-  /// Throws Error, see Row::weight_sum().
-  Constant constant(const graph::Row& row) const {
-    const bool floats = sizeof(Message) == sizeof(float);
-    const double degree = options.weighted ? row.weight_sum(floats) : static_cast<double>(row.degree());
-    return degree == 0 ? 0 : static_cast<Constant>(1.0 / degree);
-  }
+  Constant constant(const graph::Row& row) const { return inverse_degree<Offered>(row, options.weighted); }
   Message message(double rank, Constant inverse_degree) const {
     return static_cast<Message>(rank * static_cast<double>(inverse_degree));
   }

@@ -3,6 +3,8 @@
 
 #include "job/dense_run.h"
 #include "kernels/pagerank.h"
+#include "kernels/ppr.h"
+#include "kernels/spmv.h"
 
 namespace edgewire {
 
@@ -10,5 +12,13 @@ extern template class engine::ProgramLoops<kernels::PageRank<float>>;
 extern template class engine::ProgramLoops<kernels::PageRank<double>>;
 extern template class job::DenseRun<kernels::PageRank<float>>;
 extern template class job::DenseRun<kernels::PageRank<double>>;
+extern template class engine::ProgramLoops<kernels::PersonalisedPageRank<float>>;
+extern template class engine::ProgramLoops<kernels::PersonalisedPageRank<double>>;
+extern template class job::DenseRun<kernels::PersonalisedPageRank<float>>;
+extern template class job::DenseRun<kernels::PersonalisedPageRank<double>>;
+extern template class engine::ProgramLoops<kernels::SpMV<float>>;
+extern template class engine::ProgramLoops<kernels::SpMV<double>>;
+extern template class job::DenseRun<kernels::SpMV<float>>;
+extern template class job::DenseRun<kernels::SpMV<double>>;
 
 }  // namespace edgewire

@@ -43,6 +43,8 @@ int main(int argc, char** argv) {
   edgewire::cli::add_pagerank(app);
   edgewire::cli::add_bfs(app);
   edgewire::cli::add_sssp(app);
+  edgewire::cli::add_ppr(app);
+  edgewire::cli::add_spmv(app);
   edgewire::cli::add_profile(app);
   edgewire::cli::add_convert(app);
   edgewire::cli::add_info(app);

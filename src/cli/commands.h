@@ -15,6 +15,8 @@ void add_compare(CLI::App& app);
 void add_pagerank(CLI::App& app);
 void add_bfs(CLI::App& app);
 void add_sssp(CLI::App& app);
+void add_ppr(CLI::App& app);
+void add_spmv(CLI::App& app);
 void add_profile(CLI::App& app);
 void add_topology(CLI::App& app);
 void add_netbench(CLI::App& app);

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "cli/common.h"
 #include "cli/interrupt.h"

@@ -1,12 +1,15 @@
 // What the commands of all dense kernels do: options, the way through a job, report, check, output.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -79,6 +82,12 @@ class DenseCommand {
     outcome.taken_up = run.taken_up();
     last = run.totals();
     return outcome;
+  }
+  /// Tells lists of numbers apart, in a few words of describe().
+  template <class T>
+  static std::string digest(std::span<const T> numbers) {
+    const std::string_view bytes(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
+    return fmt::format("{} {:016x}", numbers.size(), std::hash<std::string_view>()(bytes));
   }
   bool doubles() const { return job_.precision == "f64"; }
 

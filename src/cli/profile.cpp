@@ -37,6 +37,8 @@ void run(const std::vector<std::string>& words) {
   CLI::App app("the run to be profiled");
   app.require_subcommand(1);
   add_pagerank(app);
+  add_ppr(app);
+  add_spmv(app);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp& help) {

@@ -1,0 +1,112 @@
+// Personalised PageRank by power iteration (Haveliwala: "Topic-Sensitive PageRank", 2002; Page, Brin,
+// Motwani, Winograd: "The PageRank Citation Ranking", 1999). The ranks of K sources start at 1/K, all others
+// at 0. In an iteration a vertex gives the share `damping` of its rank to the targets of its edges. The rest,
+// and the ranks of dangling vertices, go to the sources evenly, so that the ranks sum to 1.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "kernels/pagerank.h"
+
+namespace edgewire::kernels {
+
+/// The program: as PageRank, but a vertex knows whether it is a source.
+template <class Offered>
+struct PersonalisedPageRank : WeightedSum<Offered> {
+  using Value = double;
+  struct Constant {
+    Offered inverse_degree;
+    std::uint32_t is_source;
+  };
+  using Message = Offered;
+  using Totals = RankTotals;
+
+  /// `all`: the sources, at least one, in ascending order; they outlive it. `form_2015` does not apply.
+  PersonalisedPageRank(const PageRankOptions& asked, std::span<const std::uint32_t> all)
+      : options(asked), sources(all), count(static_cast<double>(all.size())), convergence(asked.tolerance) {}
+
+  double start(const graph::Row& row) const { return is_source(row) ? 1 / count : 0; }
+  /// Throws Error, see Row::weight_sum().
+  Constant constant(const graph::Row& row) const {
+    return {inverse_degree<Offered>(row, options.weighted), is_source(row) ? 1U : 0U};
+  }
+  Message message(double rank, Constant constant) const {
+    return static_cast<Message>(rank * static_cast<double>(constant.inverse_degree));
+  }
+  /// What no edge brings to a source.
+  double prepare(const Totals& last) const {
+    const double d = options.damping;
+    return (1 - d + d * last.dangling) / count;
+  }
+  double apply(double old, double sum, Constant constant, double restart, Totals& own) const {
+    const double rank = (constant.is_source != 0 ? restart : 0.0) + options.damping * sum;
+    own.change = std::fabs(rank - old);
+    own.dangling = constant.inverse_degree == 0 ? rank : 0.0;
+    return rank;
+  }
+  Totals first_totals(std::span<const double> ranks, std::span<const Constant> constants) const {
+    double dangling = 0;
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+      if (constants[i].inverse_degree == 0) dangling += ranks[i];
+    return {dangling, 0};
+  }
+  bool done(const Totals& totals) { return convergence.reached(totals.change); }
+  bool is_source(const graph::Row& row) const {
+    return std::binary_search(sources.begin(), sources.end(), row.vertex);
+  }
+
+  PageRankOptions options;
+  std::span<const std::uint32_t> sources;
+  double count;
+  Convergence convergence;
+};
+
+/// The same by plain sequential power iteration in double. The rounding error is that of PageRank, but ranks
+/// may be so small that floats have fewer digits or none for them: what all of these can add up to counts as
+/// the least scale.
+inline Reference reference_ppr(const graph::GraphFile& graph, const PageRankOptions& options,
+                               std::span<const std::uint32_t> sources) {
+  const std::size_t n = graph.vertices();
+  graph.verify_rows(0, n);
+  const auto offsets = graph.offsets();
+  const double d = options.damping;
+  const double share = 1 / static_cast<double>(sources.size());
+  std::vector<double> ranks(n, 0), shares(n, 0), next(n);
+  double widest = 1;
+  for (std::size_t u = 0; u < n; ++u) {
+    double all = static_cast<double>(offsets[u + 1] - offsets[u]);
+    if (options.weighted) {
+      all = 0;
+      for (std::uint64_t e = offsets[u]; e < offsets[u + 1]; ++e) all += double{graph.weights()[e]};
+    }
+    shares[u] = all;
+    widest = std::max(widest, all);
+  }
+  for (const std::uint32_t s : sources) ranks[s] = share;
+  for (int iteration = 0; iteration < options.iterations; ++iteration) {
+    std::fill(next.begin(), next.end(), 0.0);
+    double returned = 0;  // to the sources
+    for (std::size_t u = 0; u < n; ++u) {
+      returned += shares[u] == 0 ? ranks[u] : (1 - d) * ranks[u];
+      if (shares[u] == 0 || ranks[u] == 0) continue;
+      for (std::uint64_t e = offsets[u]; e < offsets[u + 1]; ++e) {
+        const double part = options.weighted ? double{graph.weights()[e]} : 1;
+        next[graph.targets()[e]] += d * ranks[u] * part / shares[u];
+      }
+    }
+    for (const std::uint32_t s : sources) next[s] += returned * share;
+    std::swap(ranks, next);
+  }
+  const double least = double{std::numeric_limits<float>::min()} * widest * static_cast<double>(n);
+  std::vector<double> scales(ranks);
+  for (double& one : scales) one = std::max(one, least);
+  return {std::move(ranks), std::move(scales)};
+}
+
+}  // namespace edgewire::kernels

@@ -1,0 +1,20 @@
+#pragma once
+
+namespace edgewire::kernels {
+
+/// What programs have in common that add up messages times the weights of their edges: a part of the program.
+/// `Offered`: float or double.
+template <class Offered>
+struct WeightedSum {
+  using Message = Offered;
+  using Accumulator = double;
+
+  static constexpr double identity() { return 0; }
+  static double along(Message message) { return static_cast<double>(message); }
+  static double along(Message message, float weight) {
+    return static_cast<double>(message) * static_cast<double>(weight);
+  }
+  static double combine(double a, double b) { return a + b; }
+};
+
+}  // namespace edgewire::kernels
