@@ -103,7 +103,7 @@ void run_process(launch::Bootstrap& bootstrap, const JobOptions& asked, Frontier
   if (first) {
     check_writable(asked.output_path);
     check_writable(asked.json_path);
-    interrupt_line.emplace();
+    interrupt_line.emplace(false);
   }
   const auto graph = graph::GraphFile::open(asked.graph_path);
   frontier::FrontierJob job(bootstrap, graph, options);

@@ -13,7 +13,7 @@ namespace edgewire::cli {
 namespace {
 
 // Read by the signal handler, in whatever thread it runs: each stands alone.
-std::atomic<bool> iterating{false};
+std::atomic<bool> has_iterations{true}, iterating{false};
 std::atomic<std::uint64_t> iterations_done{0}, iterations_wanted{0};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
 
@@ -44,7 +44,9 @@ void tell(int number) {
   Line line;
   if (isatty(STDERR_FILENO) == 1) line << "\r\033[K";  // takes the progress bar away
   line << "edgewire: " << (number == SIGINT ? "interrupted" : "told to end");
-  if (iterating.load(std::memory_order_relaxed)) {
+  if (!has_iterations.load(std::memory_order_relaxed)) {
+    line << "\n";
+  } else if (iterating.load(std::memory_order_relaxed)) {
     line << " after iteration " << iterations_done.load(std::memory_order_relaxed) << " of "
          << iterations_wanted.load(std::memory_order_relaxed) << "\n";
   } else {
@@ -57,7 +59,8 @@ void tell(int number) {
 
 }  // namespace
 
-InterruptLine::InterruptLine() {
+InterruptLine::InterruptLine(bool iterates) {
+  has_iterations.store(iterates, std::memory_order_relaxed);
   for (const int number : {SIGINT, SIGTERM}) {
     struct sigaction before {};
     if (sigaction(number, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) continue;

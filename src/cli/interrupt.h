@@ -9,7 +9,8 @@ namespace edgewire::cli {
 /// time. A run that fails destroys it before it says why: a signal then adds no second line.
 class InterruptLine {
  public:
-  InterruptLine();
+  /// `iterates`: the line says which iteration it was.
+  explicit InterruptLine(bool iterates = true);
   ~InterruptLine();
   InterruptLine(const InterruptLine&) = delete;
   InterruptLine& operator=(const InterruptLine&) = delete;

@@ -3,6 +3,10 @@
 import functools
 import json
 import math
+import os
+import pathlib
+import re
+import signal
 
 import numpy as np
 import pytest
@@ -326,6 +330,25 @@ def test_ownerships_that_do_not_fit(edgewire, tmp_path, kernel):
     for ownership, status, words in (("auto", 2, "hash, ranges"), (tmp_path / "none", 1, "partition file")):
         result = edgewire(kernel, path, *([] if kernel == "wcc" else ["--source", 0]), "--ownership", ownership)
         assert result.returncode == status and words in result.stderr, result.stderr
+
+
+def catches(pid, number):
+    """Whether the process has a handler for the signal."""
+    caught = re.search(r"SigCgt:\s*(\w+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1]
+    return int(caught, 16) >> (number - 1) & 1
+
+
+@pytest.mark.parametrize("number, verb", [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "told to end")])
+def test_an_interrupted_run_speaks_of_no_iterations(edgewire, tmp_path, number, verb):
+    n = 1_000_000  # supersteps: seconds
+    path = reference.write_graph(tmp_path / "g.ew", Graph(n, np.arange(n - 1), np.arange(1, n)))
+    process = edgewire.start("sssp", path, "--unit-weights", "--source", 0, "-p", 1, "-w", 1)
+    while not catches(process.pid, number):
+        assert process.poll() is None
+    os.killpg(process.pid, number)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode in (-number, 128 + number)
+    assert stderr == f"edgewire: {verb}\n"
 
 
 def test_a_graph_without_weights(edgewire, tmp_path):
