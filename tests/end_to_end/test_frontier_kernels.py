@@ -18,7 +18,7 @@ from job import check_schema
 from reference import Graph
 from test_real_graphs import FOLDER, convert, published
 
-KERNELS = ["bfs", "sssp"]
+KERNELS = ["bfs", "sssp", "wcc"]
 UNREACHED = 9223372036854775807
 
 

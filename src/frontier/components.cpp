@@ -1,0 +1,242 @@
+#include "frontier/components.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <map>
+
+#include "exchange/barrier.h"
+#include "graph/row.h"
+
+namespace edgewire::frontier {
+
+namespace {
+
+constexpr std::size_t kSampledEdges = 2;          // of each vertex
+constexpr std::uint32_t kSampledVertices = 1024;  // that are looked at for the largest component
+constexpr std::uint32_t kPiece = 1 << 14;
+
+}  // namespace
+
+Components::Components(FrontierJob& job)
+    : job_(job),
+      several_(job.bootstrap().size() > 1),
+      vertices_(static_cast<std::uint32_t>(job.graph().vertices())),
+      above_(new std::atomic<std::uint32_t>[vertices_]),
+      known_(several_ ? vertices_ : 0, kNone),
+      asked_(several_ ? vertices_ : 0),
+      workers_(static_cast<std::size_t>(job.pool().workers())) {}
+
+std::vector<Superstep> Components::run() {
+  for_each_vertex([this](std::uint32_t first, std::uint32_t last) {
+    for (std::uint32_t v = first; v < last; ++v) above_[v].store(v, std::memory_order_relaxed);
+  });
+  step(kSample, [this] { link_sample(); });
+  merge();
+  const std::uint32_t most = job_.graph().symmetric() ? largest() : kNone;
+  step(kRest, [this, most] { link_rest(most); });
+  merge();
+  exchange::barrier(job_.bootstrap(), job_.link());
+  return std::move(supersteps_);
+}
+
+std::vector<std::uint32_t> Components::labels() const {
+  std::vector<std::uint32_t> all(job_.owned());
+  for (std::uint32_t local = 0; local < all.size(); ++local)
+    all[local] = root(job_.ownership().vertex(job_.rank(), local));
+  return all;
+}
+
+void Components::step(std::uint64_t kind, const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Sent before = job_.records().sent();
+  for (Worker& worker : workers_) worker = {};
+  work();
+  Superstep done;
+  done.step = supersteps_.size();
+  done.kind = kind;
+  for (const Worker& worker : workers_) {
+    done.frontier += worker.vertices;
+    done.edges += worker.edges;
+  }
+  const Sent after = job_.records().sent();
+  done.payload_bytes = after.payload_bytes - before.payload_bytes;
+  done.wire_bytes = after.wire_bytes - before.wire_bytes;
+  done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  supersteps_.push_back(done);
+}
+
+void Components::for_each_vertex(const std::function<void(std::uint32_t, std::uint32_t)>& work) {
+  job_.pool().for_each((std::uint64_t{vertices_} + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
+    const auto first = static_cast<std::uint32_t>(piece * kPiece);
+    work(first,
+         static_cast<std::uint32_t>(std::min<std::uint64_t>(vertices_, std::uint64_t{first} + kPiece)));
+  });
+}
+
+void Components::link_sample() {
+  for (std::size_t e = 0; e < kSampledEdges; ++e) {
+    job_.for_each_range([&](int w, std::uint32_t first, std::uint32_t last) {
+      Worker& worker = workers_[static_cast<std::size_t>(w)];
+      job_.ownership().visit([&](const auto& scheme) {
+        for (std::uint32_t local = first; local < last; ++local) {
+          const graph::Row row{job_.graph(), scheme.vertex(job_.rank(), local)};
+          if (row.degree() <= e) continue;
+          link(row.vertex, row.targets()[e]);
+          worker.vertices += e == 0 ? 1 : 0;
+          ++worker.edges;
+        }
+      });
+    });
+    compress();
+  }
+}
+
+void Components::link_rest(std::uint32_t largest) {
+  job_.for_each_range([&](int w, std::uint32_t first, std::uint32_t last) {
+    Worker& worker = workers_[static_cast<std::size_t>(w)];
+    job_.ownership().visit([&](const auto& scheme) {
+      for (std::uint32_t local = first; local < last; ++local) {
+        const graph::Row row{job_.graph(), scheme.vertex(job_.rank(), local)};
+        if (row.degree() <= kSampledEdges || root(row.vertex) == largest) continue;
+        for (const std::uint32_t v : row.targets().subspan(kSampledEdges)) link(row.vertex, v);
+        ++worker.vertices;
+        worker.edges += row.degree() - kSampledEdges;
+      }
+    });
+  });
+  compress();
+}
+
+/// One process after the other says which component is the most frequent one among some of its vertices. All
+/// must skip the same one: otherwise both ends of an edge could be skipped.
+std::uint32_t Components::largest() const {
+  std::map<std::uint32_t, std::uint64_t> counts;
+  const std::uint32_t stride = job_.owned() / kSampledVertices + 1;
+  for (std::uint32_t local = 0; local < job_.owned(); local += stride)
+    ++counts[root(job_.ownership().vertex(job_.rank(), local))];
+  std::array<std::uint64_t, 2> mine{kNone, 0};
+  for (const auto& [label, count] : counts)
+    if (count > mine[1]) mine = {label, count};
+  if (!several_) return static_cast<std::uint32_t>(mine[0]);
+  const auto all = job_.records().share(mine);
+  std::array<std::uint64_t, 2> most = mine = {kNone, 0};
+  for (std::size_t i = 0; i < all.size(); i += 2)
+    if (all[i + 1] > most[1]) most = {all[i], all[i + 1]};
+  return static_cast<std::uint32_t>(most[0]);
+}
+
+/// What all workers of all processes have done in the last superstep.
+std::uint64_t Components::work_of_all() {
+  std::uint64_t mine = supersteps_.back().frontier, sum = 0;
+  for (const std::uint64_t one : job_.records().share(std::span(&mine, 1))) sum += one;
+  return sum;
+}
+
+void Components::merge() {
+  if (!several_) return;
+  do {
+    step(kTell, [this] {
+      job_.pool().run([this](int lane) { tell(lane); });
+      compress();
+    });
+  } while (work_of_all() > 0);
+  do {
+    for (std::uint32_t v = 0; v < vertices_; ++v) asked_[v].store(false, std::memory_order_relaxed);
+    job_.for_each_range([this](int, std::uint32_t first, std::uint32_t last) {
+      for (std::uint32_t local = first; local < last; ++local)
+        asked_[root(job_.ownership().vertex(job_.rank(), local))].store(true, std::memory_order_relaxed);
+    });
+    step(kAsk, [this] {
+      job_.pool().run([this](int lane) { ask(lane); });
+      compress();
+    });
+  } while (work_of_all() > 0);
+}
+
+void Components::tell(int lane) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  job_.ownership().visit([&](const auto& scheme) {
+    const auto take = [&](Record record) {
+      link(checked(scheme.vertex(job_.rank(), record.vertex)), checked(record.value));
+    };
+    const auto [first, last] = lane_range(lane);
+    for (std::uint32_t v = first; v < last; ++v) {
+      if (above_[v].load(std::memory_order_relaxed) == v) continue;
+      const std::uint32_t below = root(v);
+      if (known_[v] == below) continue;
+      const plan::Place place = scheme.place(v);
+      if (place.owner == job_.rank()) continue;
+      known_[v] = below;
+      ++worker.vertices;
+      job_.records().send(lane, static_cast<int>(place.owner), {place.local, below}, take);
+    }
+    job_.records().finish(lane, take);
+  });
+}
+
+/// Only answers that bring something new count as work.
+void Components::ask(int lane) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  job_.ownership().visit([&](const auto& scheme) {
+    std::vector<Question> questions;
+    const auto hear = [&](int peer, Record record) {
+      questions.push_back({peer, checked(scheme.vertex(job_.rank(), record.vertex))});
+    };
+    const auto [first, last] = lane_range(lane);
+    for (std::uint32_t v = first; v < last; ++v) {
+      if (!asked_[v].load(std::memory_order_relaxed)) continue;
+      const plan::Place place = scheme.place(v);
+      if (place.owner != job_.rank())
+        job_.records().send(lane, static_cast<int>(place.owner), {place.local, 0}, hear);
+    }
+    job_.records().finish(lane, hear);
+    const auto learn = [&](Record record) {
+      known_[checked(record.vertex)] = record.value;
+      worker.vertices += record.value == record.vertex ? 0 : 1;
+      link(record.vertex, checked(record.value));
+    };
+    for (const Question& one : questions)
+      job_.records().send(lane, one.peer, {one.vertex, root(one.vertex)}, learn);
+    job_.records().finish(lane, learn);
+  });
+}
+
+std::uint32_t Components::checked(std::uint32_t vertex) const {
+  if (vertex >= vertices_) throw Error("a process has sent a vertex that does not exist");
+  return vertex;
+}
+
+std::pair<std::uint32_t, std::uint32_t> Components::lane_range(int lane) const noexcept {
+  const std::uint64_t lanes = workers_.size(), i = static_cast<std::uint64_t>(lane);
+  return {static_cast<std::uint32_t>(vertices_ * i / lanes),
+          static_cast<std::uint32_t>(vertices_ * (i + 1) / lanes)};
+}
+
+/// Hangs the larger root below the smaller one. Workers may do so at the same time: only a root is changed,
+/// and only once. The order of other accesses does not matter, so all of them are relaxed.
+void Components::link(std::uint32_t u, std::uint32_t v) noexcept {
+  u = root(u), v = root(v);
+  while (u != v) {
+    if (u < v) std::swap(u, v);
+    std::uint32_t expected = u;
+    if (above_[u].compare_exchange_strong(expected, v, std::memory_order_relaxed)) return;
+    u = root(expected), v = root(v);
+  }
+}
+
+std::uint32_t Components::root(std::uint32_t v) const noexcept {
+  for (;;) {
+    const std::uint32_t above = above_[v].load(std::memory_order_relaxed);
+    if (above == v) return v;
+    v = above;
+  }
+}
+
+void Components::compress() {
+  for_each_vertex([this](std::uint32_t first, std::uint32_t last) {
+    for (std::uint32_t v = first; v < last; ++v) above_[v].store(root(v), std::memory_order_relaxed);
+  });
+}
+
+}  // namespace edgewire::frontier

@@ -1,0 +1,77 @@
+// Weakly connected components: a union-find forest in each process, over all vertices of the graph (Sutton,
+// Ben-Nun, Barak: "Optimizing parallel graph connectivity computation via subgraph sampling", 2018), and
+// messages that make one forest of them.
+//
+// Each tree hangs on its smallest vertex. Two edges of every vertex are linked first, which joins most of a
+// graph. Then, in symmetric graphs, the rows of the largest component are skipped: an edge that leaves it is
+// also in the row at its other end.
+//
+// Between processes, a process tells the owner of a vertex below which smaller vertex it hangs here. The
+// owner links the two, and may learn that the smaller one hangs below yet another. When nobody has anything
+// to tell, the roots that the owners know for their vertices lead to the smallest vertex of the component;
+// processes then ask the owners of their roots until all have reached it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "frontier/frontier_job.h"
+#include "frontier/superstep.h"
+
+namespace edgewire::frontier {
+
+class Components {
+ public:
+  /// Superstep::kind. Its `frontier` has vertices whose edges were linked, or records that were sent.
+  static constexpr std::uint64_t kSample = 0, kRest = 1, kTell = 2, kAsk = 3;
+
+  /// Memory: 4 bytes for each vertex of the graph, 8 where there are several processes. `job` outlives it.
+  explicit Components(FrontierJob& job);
+
+  /// Collective; throws Error.
+  std::vector<Superstep> run();
+  /// [local number]: the smallest vertex (global id) of the component. After run().
+  std::vector<std::uint32_t> labels() const;
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  struct alignas(128) Worker {
+    std::uint64_t vertices = 0, edges = 0;
+  };
+  /// Somebody asks below which vertex `vertex` hangs.
+  struct Question {
+    int peer;
+    std::uint32_t vertex;
+  };
+
+  void step(std::uint64_t kind, const std::function<void()>& work);
+  void link_sample();
+  void link_rest(std::uint32_t largest);
+  void merge();
+  void tell(int lane);
+  void ask(int lane);
+  std::uint64_t work_of_all();
+  std::uint32_t largest() const;
+  void link(std::uint32_t u, std::uint32_t v) noexcept;
+  std::uint32_t root(std::uint32_t v) const noexcept;
+  void compress();
+  std::uint32_t checked(std::uint32_t vertex) const;
+  void for_each_vertex(const std::function<void(std::uint32_t first, std::uint32_t last)>& work);
+  /// The vertices that a lane tells and asks about: [first, last).
+  std::pair<std::uint32_t, std::uint32_t> lane_range(int lane) const noexcept;
+
+  FrontierJob& job_;
+  bool several_;
+  std::uint32_t vertices_;
+  std::unique_ptr<std::atomic<std::uint32_t>[]> above_;  ///< [global id]: a smaller vertex, or itself
+  /// [global id] of a vertex of another process: the root that its owner knows from here or has told.
+  std::vector<std::uint32_t> known_;
+  std::vector<std::atomic<bool>> asked_;  ///< [global id]: it is the root of an owned vertex
+  std::vector<Worker> workers_;
+  std::vector<Superstep> supersteps_;
+};
+
+}  // namespace edgewire::frontier
