@@ -33,8 +33,8 @@ void run(CLI::App& app, int argc, char** argv) {
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // who writes says so
   CLI::App app{
-      "PageRank of a graph that is spread over processes, and how close a run comes to what the network "
-      "allows. edgewire COMMAND --help explains a command."};
+      "Kernels on a graph that is spread over processes, such as PageRank, and how close a run comes to what "
+      "the network allows. edgewire COMMAND --help explains a command."};
   app.formatter(std::make_shared<edgewire::cli::Help>());
   app.set_version_flag("--version", "edgewire " EDGEWIRE_VERSION);
   app.require_subcommand(1);

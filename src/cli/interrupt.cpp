@@ -15,6 +15,7 @@ namespace {
 // Read by the signal handler, in whatever thread it runs: each stands alone.
 std::atomic<bool> has_iterations{true}, iterating{false};
 std::atomic<std::uint64_t> iterations_done{0}, iterations_wanted{0};
+std::atomic_flag told;
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
 
 /// A line made with nothing but calls that are safe in a signal handler.
@@ -40,6 +41,8 @@ class Line {
 };
 
 void tell(int number) {
+  if (told.test_and_set(std::memory_order_relaxed))
+    return;                 // the parent passes on what a terminal sends to all
   const int error = errno;  // of the code that was interrupted: isatty sets it
   Line line;
   if (isatty(STDERR_FILENO) == 1) line << "\r\033[K";  // takes the progress bar away
@@ -54,7 +57,8 @@ void tell(int number) {
   }
   line.say();
   errno = error;
-  std::raise(number);  // SA_RESETHAND: now it ends the process
+  std::signal(number, SIG_DFL);
+  std::raise(number);  // ends the process when the handler returns
 }
 
 }  // namespace
@@ -66,7 +70,7 @@ InterruptLine::InterruptLine(bool iterates) {
     if (sigaction(number, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) continue;
     struct sigaction action {};
     action.sa_handler = tell;
-    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
+    for (const int other : {SIGINT, SIGTERM}) sigaddset(&action.sa_mask, other);
     sigaction(number, &action, nullptr);
   }
 }

@@ -230,7 +230,7 @@ def test_more_processes_than_vertices(edgewire, tmp_path, kernel, name):
                   source=0)
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", ["bfs", "sssp"])
 def test_sources_that_do_not_exist(edgewire, tmp_path, kernel):
     path = reference.write_graph(tmp_path / "g.ew", weighted(graphs.make("original ids")))
     empty = reference.write_graph(tmp_path / "empty.ew", weighted(graphs.make("no vertices")))
@@ -239,6 +239,13 @@ def test_sources_that_do_not_exist(edgewire, tmp_path, kernel):
             line = edgewire.refused(kernel, graph, "--source", source, "-p", processes, "-o", tmp_path / "values")
             assert "--source" in line and str(source) in line
     assert not (tmp_path / "values").exists()
+
+
+def test_components_of_no_vertices(edgewire, tmp_path):
+    empty = reference.write_graph(tmp_path / "empty.ew", weighted(graphs.make("no vertices")))
+    for processes in (1, 2):
+        found, report = run(edgewire, tmp_path, "wcc", empty, "-p", processes)
+        assert found == [] and report["vertices"] == 0
 
 
 def is_tree(graph, source, parents, levels):
