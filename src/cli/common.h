@@ -1,7 +1,11 @@
 // What several subcommands need: lists and numbers from options, output that appears whole.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace edgewire::cli {
@@ -10,6 +14,13 @@ namespace edgewire::cli {
 std::vector<std::string> split(const std::string& list, const char* option);
 /// Throws UsageError naming the option and the range.
 int whole_number(const std::string& text, int least, int most, const char* option);
+
+/// Tells lists of numbers apart in a few words.
+template <class T>
+std::string digest(const std::vector<T>& numbers) {
+  const std::string_view bytes(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(T));
+  return fmt::format("{} {:016x}", numbers.size(), std::hash<std::string_view>()(bytes));
+}
 
 /// Writes `text` to `path` whole or not at all, see OutputFile. Links are
 /// followed; what is no regular file (a terminal, a pipe) is written as it is. "-" is stdout. Throws Error

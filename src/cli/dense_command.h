@@ -83,12 +83,6 @@ class DenseCommand {
     last = run.totals();
     return outcome;
   }
-  /// Tells lists of numbers apart, in a few words of describe().
-  template <class T>
-  static std::string digest(std::span<const T> numbers) {
-    const std::string_view bytes(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
-    return fmt::format("{} {:016x}", numbers.size(), std::hash<std::string_view>()(bytes));
-  }
   bool doubles() const { return job_.precision == "f64"; }
 
   JobOptions job_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <bit>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -23,7 +24,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-frontier::Options frontier_options(const job::DenseOptions& resolved, std::string kernel) {
+frontier::Options frontier_options(const job::DenseOptions& resolved, const FrontierKernel& kernel) {
   frontier::Options options;
   options.workers = resolved.workers;
   options.transport = resolved.transport;
@@ -31,7 +32,8 @@ frontier::Options frontier_options(const job::DenseOptions& resolved, std::strin
   options.peer_timeout_s = resolved.peer_timeout_s;
   options.verbs = resolved.verbs;
   options.dpdk = resolved.dpdk;
-  options.kernel = std::move(kernel);
+  options.record_bytes = kernel.record_bytes();
+  options.kernel = kernel.describe();
   return options;
 }
 
@@ -97,7 +99,7 @@ void conclude(const graph::GraphFile& graph, const JobOptions& asked, const Fron
 /// One process of the job.
 void run_process(launch::Bootstrap& bootstrap, const JobOptions& asked, FrontierKernel& kernel) {
   const auto start = Clock::now();
-  const auto options = frontier_options(asked.dense(bootstrap), kernel.describe());
+  const auto options = frontier_options(asked.dense(bootstrap), kernel);
   const bool first = bootstrap.rank() == 0;
   std::optional<InterruptLine> interrupt_line;
   if (first) {
@@ -125,15 +127,30 @@ void run_process(launch::Bootstrap& bootstrap, const JobOptions& asked, Frontier
 
 }  // namespace
 
-std::uint64_t checksum(const frontier::FrontierJob& job, std::span<const std::uint32_t> values) {
+namespace {
+
+/// bits_of(local): of the value.
+template <class BitsOf>
+std::uint64_t sum_of_mixtures(const frontier::FrontierJob& job, const BitsOf& bits_of) {
   std::uint64_t sum = 0;
-  for (std::uint32_t local = 0; local < values.size(); ++local) {
+  for (std::uint32_t local = 0; local < job.owned(); ++local) {
     std::uint64_t mixed =
-        values[local] + (std::uint64_t{job.ownership().vertex(job.rank(), local)} + 1) * 0x9E3779B97F4A7C15;
+        bits_of(local) + (std::uint64_t{job.ownership().vertex(job.rank(), local)} + 1) * 0x9E3779B97F4A7C15;
     mixed = (mixed ^ (mixed >> 31)) * 0xBF58476D1CE4E5B9;
     sum += mixed ^ (mixed >> 29);
   }
   return sum;
+}
+
+}  // namespace
+
+std::uint64_t checksum(const frontier::FrontierJob& job, std::span<const std::uint32_t> values) {
+  return sum_of_mixtures(job, [&](std::uint32_t local) { return std::uint64_t{values[local]}; });
+}
+
+std::uint64_t checksum(const frontier::FrontierJob& job, std::span<const double> values) {
+  return sum_of_mixtures(job,
+                         [&](std::uint32_t local) { return std::bit_cast<std::uint64_t>(values[local]); });
 }
 
 void add_frontier_options(CLI::App& command, JobOptions& options, const std::function<void()>& own,

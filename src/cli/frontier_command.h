@@ -21,6 +21,8 @@ class FrontierKernel {
   virtual ~FrontierKernel() = default;
   /// In words, with all that the result depends on: must be the same in all processes.
   virtual std::string describe() const = 0;
+  /// Of all that processes send: a frontier::Record or a WideRecord.
+  virtual std::size_t record_bytes() const { return sizeof(frontier::Record); }
   /// What must be known before, and is no part of the kernel's time.
   virtual void prepare(frontier::FrontierJob&) {}
   virtual std::vector<frontier::Superstep> run(frontier::FrontierJob& job) = 0;
@@ -42,6 +44,7 @@ class FrontierKernel {
 
 /// The sum of a mixture of each vertex and its value: for FrontierKernel::checksum().
 std::uint64_t checksum(const frontier::FrontierJob& job, std::span<const std::uint32_t> values);
+std::uint64_t checksum(const frontier::FrontierJob& job, std::span<const double> values);
 
 /// Graph, then `own` (the kernel's options), processes and output.
 void add_frontier_options(CLI::App& command, JobOptions& options, const std::function<void()>& own,

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/common.h"
 #include "cli/named_vertices.h"
 #include "cli/rank_command.h"
 #include "kernels/runs.h"
@@ -34,8 +35,7 @@ class PprCommand final : public RankCommand {
     sources_ = named_vertices(graph, list_, "--sources");
   }
   std::string name() const {
-    return fmt::format("ppr{}, sources {}", asked_.weighted ? " weighted" : "",
-                       digest(std::span<const std::uint32_t>(sources_)));
+    return fmt::format("ppr{}, sources {}", asked_.weighted ? " weighted" : "", digest(sources_));
   }
   std::string describe() const override {
     return fmt::format("{}, {} iterations, damping {}, tolerance {}, precision {}", name(), asked_.iterations,

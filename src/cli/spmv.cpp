@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/common.h"
 #include "cli/dense_command.h"
 #include "cli/named_vertices.h"
 #include "error.h"
@@ -38,8 +39,7 @@ class SpmvCommand final : public DenseCommand {
                                   "--precision f64 takes it");
   }
   std::string state() const override {
-    return fmt::format("spmv{}, x {}", job_.weighted ? " weighted" : "",
-                       x_path_.empty() ? "1" : digest(std::span<const double>(x_)));
+    return fmt::format("spmv{}, x {}", job_.weighted ? " weighted" : "", x_path_.empty() ? "1" : digest(x_));
   }
   std::string describe() const override {
     return fmt::format("{}, {} iterations, precision {}", state(), iterations_, job_.precision);

@@ -52,7 +52,8 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
     graph_.verify_rows(ownership_->vertex(rank(), first),
                        std::uint64_t{ownership_->vertex(rank(), last - 1)} + 1);
   });
-  records_.emplace(bootstrap, *link_, options.workers, pool_->placement().oversubscribed);
+  records_.emplace(bootstrap, *link_, options.workers, pool_->placement().oversubscribed,
+                   options.record_bytes);
   seconds_load = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 

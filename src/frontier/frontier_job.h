@@ -27,6 +27,7 @@ struct Options {
   double peer_timeout_s = 10;
   transport::VerbsChoice verbs{};
   transport::DpdkChoice dpdk{};
+  std::size_t record_bytes = sizeof(Record);  ///< of all records
   std::string kernel;  ///< what is computed, in words: must be the same in all processes
 };
 

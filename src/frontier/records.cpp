@@ -19,9 +19,11 @@ std::size_t ring_bytes(int lanes, int size) {
 
 }  // namespace
 
-Records::Records(launch::Bootstrap& bootstrap, transport::Transport& link, int lanes, bool oversubscribed)
+Records::Records(launch::Bootstrap& bootstrap, transport::Transport& link, int lanes, bool oversubscribed,
+                 std::size_t record_bytes)
     : link_(link),
       health_(bootstrap.health()),
+      record_bytes_(record_bytes),
       rank_(bootstrap.rank()),
       size_(bootstrap.size()),
       oversubscribed_(oversubscribed),
@@ -32,7 +34,7 @@ Records::Records(launch::Bootstrap& bootstrap, transport::Transport& link, int l
   settings.rank = rank_;
   settings.size = size_;
   settings.lanes = lanes;
-  settings.record_bytes = sizeof(Record);
+  settings.record_bytes = record_bytes;
   settings.ring_bytes = ring_bytes(lanes, size_);
   exchange::RegionPlan plan(size_);
   std::vector<std::size_t> bytes(static_cast<std::size_t>(size_), settings.part_bytes());
@@ -44,20 +46,28 @@ Records::Records(launch::Bootstrap& bootstrap, transport::Transport& link, int l
 }
 
 std::vector<std::uint64_t> Records::share(std::span<const std::uint64_t> mine) {
+  return record_bytes_ == sizeof(Record) ? share_as<Record>(mine) : share_as<WideRecord>(mine);
+}
+
+template <class Any>
+std::vector<std::uint64_t> Records::share_as(std::span<const std::uint64_t> mine) {
   std::vector<std::uint64_t> all(mine.size() * static_cast<std::size_t>(size_));
   std::vector<std::size_t> taken(static_cast<std::size_t>(size_));
   std::ranges::copy(mine, &all[mine.size() * static_cast<std::size_t>(rank_)]);
-  const auto take = [&](int peer, Record record) {
+  const auto take = [&](int peer, const Any& record) {
     const auto from = static_cast<std::size_t>(peer);
     if (taken[from] == mine.size()) throw Error(fmt::format("rank {} shared too many numbers", peer));
-    all[from * mine.size() + taken[from]++] = std::uint64_t{record.value} << 32 | record.vertex;
+    std::memcpy(&all[from * mine.size() + taken[from]++], &record, sizeof(std::uint64_t));
   };
   for (int peer = 0; peer < size_; ++peer) {
     if (peer == rank_) continue;
-    for (const std::uint64_t number : mine)
-      send(0, peer, {static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(number >> 32)}, take);
+    for (const std::uint64_t number : mine) {
+      Any record{};
+      std::memcpy(&record, &number, sizeof number);
+      send(0, peer, record, take);
+    }
   }
-  finish(0, take);
+  finish<Any>(0, take);
   return all;
 }
 

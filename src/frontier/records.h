@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -22,6 +24,16 @@ struct Record {
   std::uint32_t value;   ///< 4 bytes of any type
 };
 
+/// A record of a double.
+struct WideRecord {
+  std::uint32_t vertex;
+  std::array<std::uint32_t, 2> value;
+
+  WideRecord() = default;
+  WideRecord(std::uint32_t v, double x) : vertex(v), value(std::bit_cast<std::array<std::uint32_t, 2>>(x)) {}
+  double number() const { return std::bit_cast<double>(value); }
+};
+
 /// What was sent since the start.
 struct Sent {
   std::uint64_t payload_bytes = 0, wire_bytes = 0;
@@ -29,31 +41,34 @@ struct Sent {
 
 /// Worker w sends on lane w. Functions with a lane belong to that worker; agree() and share() belong to
 /// worker 0 while the others are idle. `take` is called as take(record) or as take(peer, record); the records
-/// of a peer come in the order in which it sent them on the lane.
+/// of a peer come in the order in which it sent them on the lane. All records of a job have the same type,
+/// `Any` below: Record or WideRecord.
 class Records {
  public:
   /// Exposes the region and connects the link. Collective; throws Error. `bootstrap` and `link` outlive this.
-  /// `oversubscribed`: workers that wait block at once.
-  Records(launch::Bootstrap& bootstrap, transport::Transport& link, int lanes, bool oversubscribed);
+  /// `oversubscribed`: workers that wait block at once. `record_bytes`: of a Record or a WideRecord.
+  Records(launch::Bootstrap& bootstrap, transport::Transport& link, int lanes, bool oversubscribed,
+          std::size_t record_bytes);
 
   /// Takes a record for a vertex of `peer`. While there is no room, take(record) is called for those that
   /// have arrived. Throws Error when the job has failed.
-  template <class Take>
-  void send(int lane, int peer, Record record, const Take& take) {
+  template <class Any = Record, class Take>
+  void send(int lane, int peer, const Any& record, const Take& take) {
     auto& batch = batches_[index(lane, peer)];
-    batch.push_back(record);
-    if (batch.size() == kBatch) push(lane, peer, take);
+    const auto words = std::bit_cast<std::array<std::uint32_t, sizeof(Any) / 4>>(record);
+    batch.insert(batch.end(), words.begin(), words.end());
+    if (batch.size() >= kBatchWords) push<Any>(lane, peer, take);
   }
   /// Ends the superstep of this lane: sends what is left, and calls take(record) for all records of the
   /// superstep until those of all peers were taken.
-  template <class Take>
+  template <class Any = Record, class Take>
   void finish(int lane, const Take& take) {
     const std::uint64_t superstep = supersteps_[static_cast<std::size_t>(lane)];
     for (int peer = 0; peer < size_; ++peer)
-      if (peer != rank_) push(lane, peer, take);
-    while (!rings_->end(lane, superstep)) make_progress(lane, take);
+      if (peer != rank_) push<Any>(lane, peer, take);
+    while (!rings_->end(lane, superstep)) make_progress<Any>(lane, take);
     for (int turns = 0; !rings_->finished(lane, superstep); ++turns) {
-      if (make_progress(lane, take) > 0) turns = 0;
+      if (make_progress<Any>(lane, take) > 0) turns = 0;
       if (turns > (oversubscribed_ ? 10 : 20'000)) wait();
     }
     ++supersteps_[static_cast<std::size_t>(lane)];
@@ -67,38 +82,41 @@ class Records {
   Sent sent() const noexcept;
 
  private:
-  static constexpr std::size_t kBatch = 256;
+  template <class Any>
+  std::vector<std::uint64_t> share_as(std::span<const std::uint64_t> mine);
+
+  static constexpr std::size_t kBatchWords = 510;  ///< 255 or 170 records
 
   std::size_t index(int lane, int peer) const noexcept {
     return static_cast<std::size_t>(lane) * static_cast<std::size_t>(size_) + static_cast<std::size_t>(peer);
   }
-  template <class Take>
+  template <class Any, class Take>
   void push(int lane, int peer, const Take& take) {
     auto& batch = batches_[index(lane, peer)];
-    for (std::span<const Record> left(batch); !left.empty();) {
+    for (auto left = std::as_bytes(std::span(batch)); !left.empty();) {
       const auto room = rings_->reserve(lane, peer);
-      const auto some = left.first(std::min(left.size(), room.size() / sizeof(Record)));
+      const auto some = left.first(std::min(left.size(), room.size() / sizeof(Any) * sizeof(Any)));
       if (some.empty()) {
         rings_->flush(lane);
-        make_progress(lane, take);
+        make_progress<Any>(lane, take);
         continue;
       }
-      std::memcpy(room.data(), some.data(), some.size_bytes());
-      rings_->publish(lane, peer, some.size());
+      std::memcpy(room.data(), some.data(), some.size());
+      rings_->publish(lane, peer, some.size() / sizeof(Any));
       left = left.subspan(some.size());
     }
     batch.clear();
   }
   /// Polls and takes. Returns the number of records.
-  template <class Take>
+  template <class Any, class Take>
   std::size_t make_progress(int lane, const Take& take) {
     if (!link_.poll() || health_.failed()) throw Error(health_.message());
     return rings_->drain(lane, supersteps_[static_cast<std::size_t>(lane)],
                          [&](int peer, std::span<const std::byte> bytes) {
-                           for (std::size_t at = 0; at < bytes.size(); at += sizeof(Record)) {
-                             Record record;
+                           for (std::size_t at = 0; at < bytes.size(); at += sizeof(Any)) {
+                             Any record;
                              std::memcpy(&record, &bytes[at], sizeof record);
-                             if constexpr (std::is_invocable_v<Take, int, Record>)
+                             if constexpr (std::is_invocable_v<Take, int, Any>)
                                take(peer, record);
                              else
                                take(record);
@@ -109,12 +127,13 @@ class Records {
 
   transport::Transport& link_;
   transport::Health& health_;
+  std::size_t record_bytes_;
   int rank_, size_;
   bool oversubscribed_;
   std::vector<std::uint64_t> writes_;
   std::unique_ptr<exchange::Rings> rings_;
-  std::vector<std::uint64_t> supersteps_;     ///< [lane]: the one that goes on, from 1
-  std::vector<std::vector<Record>> batches_;  ///< [lane * size + peer]
+  std::vector<std::uint64_t> supersteps_;            ///< [lane]: the one that goes on, from 1
+  std::vector<std::vector<std::uint32_t>> batches_;  ///< [lane * size + peer]: records
 };
 
 }  // namespace edgewire::frontier

@@ -47,6 +47,48 @@ def distances(graph, source, unit_weights=False):
     return found
 
 
+def betweenness(graph, sources):
+    """Brandes's: the sum over the sources of the share of shortest paths to all others."""
+    scores, neighbours = [0.0] * graph.vertices, rows(graph)
+    for source in sources:
+        level, shortest, order = levels(graph, source), [0] * graph.vertices, []
+        shortest[source] = 1
+        for u in sorted((v for v in range(graph.vertices) if level[v] < math.inf), key=lambda v: level[v]):
+            order.append(u)
+            for v, _ in neighbours[u]:
+                if level[v] == level[u] + 1:
+                    shortest[v] += shortest[u]
+        share = [0.0] * graph.vertices
+        for u in reversed(order):
+            share[u] = sum(shortest[u] / shortest[v] * (1 + share[v]) for v, _ in neighbours[u]
+                           if level[v] == level[u] + 1)
+            if u != source:
+                scores[u] += share[u]
+    return scores
+
+
+def betweenness_of_pairs(graph):
+    """By the definition: for each pair s, t the shortest paths, counted, and those of them over v."""
+    n = graph.vertices
+    adjacency = np.zeros((n, n))
+    np.add.at(adjacency, (graph.sources, graph.targets), 1)
+    level, shortest = np.full((n, n), np.inf), np.zeros((n, n))
+    walks = np.eye(n)
+    for length in range(n):  # the walks of the first length that leads from s to t are its shortest paths
+        new = (walks > 0) & np.isinf(level)
+        level[new], shortest[new] = length, walks[new]
+        walks = np.where(new, walks, 0) @ adjacency
+    scores = np.zeros(n)
+    for v in range(n):
+        over = level[:, [v]] + level[[v], :] == level
+        over &= np.isfinite(level) & (shortest > 0)
+        over[v, :] = over[:, v] = False
+        np.fill_diagonal(over, False)
+        both = shortest[:, [v]] * shortest[[v], :]
+        scores[v] = (both[over] / shortest[over]).sum()
+    return scores.tolist()
+
+
 def components(graph):
     """[v]: the smallest vertex that edges in any direction join to v."""
     found, neighbours = [None] * graph.vertices, rows(graph, both_ways=True)

@@ -1,4 +1,4 @@
-"""bfs and sssp give what textbooks give, however the job is cut, and what LDBC Graphalytics and others publish."""
+"""Kernels that follow a frontier give what textbooks give, however the job is cut, and what LDBC Graphalytics and others publish."""
 
 import functools
 import json
@@ -18,7 +18,8 @@ from job import check_schema
 from reference import Graph
 from test_real_graphs import FOLDER, convert, published
 
-KERNELS = ["bfs", "sssp", "wcc"]
+KERNELS = ["bfs", "sssp", "wcc", "bc"]
+PUBLISHED = ["bfs", "sssp", "wcc"]
 UNREACHED = 9223372036854775807
 
 
@@ -28,11 +29,15 @@ def values(text):
     return [(int(id_), math.inf if value in ("infinity", str(UNREACHED)) else float(value)) for id_, value in lines]
 
 
+def asked(kernel, source):
+    """The option that names the source."""
+    return {"wcc": [], "bc": ["--sources", source]}.get(kernel, ["--source", source])
+
+
 def run(edgewire, folder, kernel, path, *options, source=None):
     """([(id, value)] of a run with --verify, its report)."""
-    asked = [] if kernel == "wcc" else ["--source", source]
     output, report = folder / "values.tsv", folder / "report.json"
-    edgewire.ok(kernel, path, *asked, *options, "--verify", "-o", output, "--json", report)
+    edgewire.ok(kernel, path, *([] if source is None else asked(kernel, source)), *options, "--verify", "-o", output, "--json", report)
     return values(output.read_text()), json.loads(report.read_text())
 
 
@@ -41,6 +46,8 @@ def expected(kernel, graph, source):
     ids = graph.ids().tolist()
     if kernel == "wcc":
         found = [ids[root] for root in paths.components(graph)]
+    elif kernel == "bc":
+        found = paths.betweenness(graph, [source])
     else:
         found = {"bfs": paths.levels, "sssp": paths.distances}[kernel](graph, source)
     return list(zip(ids, found))
@@ -50,6 +57,8 @@ def check(kernel, found, known):
     assert [id_ for id_, _ in found] == [id_ for id_, _ in known]
     if kernel == "sssp":  # floats, which round once an edge
         np.testing.assert_allclose([value for _, value in found], [value for _, value in known], rtol=2e-5)
+    elif kernel == "bc":
+        np.testing.assert_allclose([value for _, value in found], [value for _, value in known], rtol=1e-9)
     else:
         assert found == known
 
@@ -71,7 +80,7 @@ def check_published(kernel, found, known):
     np.testing.assert_allclose([found[id_] for id_ in known], list(known.values()), rtol=limit)
 
 
-LDBC = [(folder, kernel, kind) for folder in ("ldbc-tests", "ldbc-example") for kernel in KERNELS
+LDBC = [(folder, kernel, kind) for folder in ("ldbc-tests", "ldbc-example") for kernel in PUBLISHED
         for kind in ("directed", "undirected")]
 
 
@@ -91,7 +100,7 @@ def test_results_that_ldbc_publishes(edgewire, tmp_path, folder, kernel, kind):
 @pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no real graphs in {FOLDER} (EDGEWIRE_GRAPHS names a folder)")
 def test_published_results_of_a_peer_to_peer_network(edgewire, tmp_path):
     path = convert(edgewire, tmp_path, "p2p-31", "p2p-31.e.gz", "--undirected", "--format", "snap")
-    for kernel in KERNELS:
+    for kernel in PUBLISHED:
         known = published(FOLDER / f"p2p-31/p2p-31-{kernel.upper()}.gz")
         for options in (["-p", 1, "-w", 2], ["-p", 3, "-w", 1]):
             found, report = run(edgewire, tmp_path, kernel, path, *options, source=6)
@@ -230,13 +239,13 @@ def test_more_processes_than_vertices(edgewire, tmp_path, kernel, name):
                   source=0)
 
 
-@pytest.mark.parametrize("kernel", ["bfs", "sssp"])
+@pytest.mark.parametrize("kernel", ["bfs", "sssp", "bc"])
 def test_sources_that_do_not_exist(edgewire, tmp_path, kernel):
     path = reference.write_graph(tmp_path / "g.ew", weighted(graphs.make("original ids")))
     empty = reference.write_graph(tmp_path / "empty.ew", weighted(graphs.make("no vertices")))
     for graph, source in ((path, 1), (path, "x"), (empty, 0)):
         for processes in (1, 2):
-            line = edgewire.refused(kernel, graph, "--source", source, "-p", processes, "-o", tmp_path / "values")
+            line = edgewire.refused(kernel, graph, *asked(kernel, source), "-p", processes, "-o", tmp_path / "values")
             assert "--source" in line and str(source) in line
     assert not (tmp_path / "values").exists()
 
@@ -246,6 +255,61 @@ def test_components_of_no_vertices(edgewire, tmp_path):
     for processes in (1, 2):
         found, report = run(edgewire, tmp_path, "wcc", empty, "-p", processes)
         assert found == [] and report["vertices"] == 0
+
+
+def _random(vertices, edges):
+    return Graph(vertices, *graphs.random_edges(vertices, edges, 7))
+
+
+@pytest.mark.parametrize("graph", [_random(60, 160), _both_ways(_random(60, 160)), _both_ways(_random(40, 30)),
+                                   Graph(12, np.arange(11), np.arange(1, 12))], ids=["random", "ways", "parts", "path"])
+def test_betweenness_is_what_its_definition_says(edgewire, tmp_path, graph):
+    """All pairs of vertices, all sources; duplicates and loops included."""
+    path = reference.write_graph(tmp_path / "g.ew", graph)
+    for options in (["-p", 1, "-w", 2], ["-p", 3, "-w", 1]):
+        found, report = run(edgewire, tmp_path, "bc", path, *options)
+        check_schema(report)
+        check("bc", found, list(zip(graph.ids().tolist(), paths.betweenness_of_pairs(graph))))
+
+
+def test_sources_of_betweenness_add_up(edgewire, generated, tmp_path):
+    path, graph = generated("kronecker both ways")
+    chosen = [int(v) for v in np.unique(graph.sources)[[3, 50, 200]]]
+    names = tmp_path / "names"
+    names.write_text("".join(f"{v}\n" for v in chosen))
+    known = list(enumerate(paths.betweenness(graph, chosen)))
+    for options in (["-p", 1, "-w", 1], ["-p", 2, "-w", 2], ["-p", 3, "-w", 1, "--transport", "tcp"]):
+        for sources in (",".join(map(str, chosen)), f"@{names}"):
+            found, report = run(edgewire, tmp_path, "bc", path, "--sources", sources, *options)
+            check("bc", found, known)
+            steps = report["supersteps"]
+            assert steps[0]["frontier"] == len(chosen)
+            # Both sweeps took less than following each edge once would.
+            assert sum(step["edges"] for step in steps) < len(chosen) * len(graph.sources)
+
+
+def test_samples_are_drawn_by_their_seed(edgewire, generated, tmp_path):
+    path, _ = generated("kronecker")
+    draws = [run(edgewire, tmp_path, "bc", path, "--samples", 9, "--seed", seed, "-p", processes, "-w", 1)[0]
+             for seed, processes in ((1, 1), (1, 2), (2, 1))]
+    np.testing.assert_allclose([v for _, v in draws[0]], [v for _, v in draws[1]], rtol=1e-9)
+    assert draws[0] != draws[2]
+    for options, status in ((["--samples", 5000], 1), (["--samples", 0], 2), (["--seed", 3], 2),
+                            (["--samples", 2, "--sources", "1"], 2)):
+        assert "--s" in edgewire.refused("bc", path, *options, status=status)
+
+
+def test_more_paths_than_can_be_counted(edgewire, tmp_path):
+    """Each of 1000 diamonds in a row doubles them."""
+    tops = np.arange(1000) * 3
+    graph = Graph(3001, np.concatenate((tops, tops, tops + 1, tops + 2)),
+                  np.concatenate((tops + 1, tops + 2, tops + 3, tops + 3)))
+    path = reference.write_graph(tmp_path / "g.ew", graph)
+    for processes in (1, 2):
+        line = edgewire.refused("bc", path, "--sources", 0, "-p", processes, "-o", tmp_path / "values")
+        assert "1e300" in line
+    found, _ = run(edgewire, tmp_path, "bc", path, source=2100)
+    assert found[2103][1] == 3 * 299 and not (tmp_path / "values").exists()
 
 
 def is_tree(graph, source, parents, levels):
@@ -335,7 +399,7 @@ def test_weights_that_have_no_shortest_paths(edgewire, tmp_path, weights, words)
 def test_ownerships_that_do_not_fit(edgewire, tmp_path, kernel):
     path = reference.write_graph(tmp_path / "g.ew", weighted(graphs.make("path")))
     for ownership, status, words in (("auto", 2, "hash, ranges"), (tmp_path / "none", 1, "partition file")):
-        result = edgewire(kernel, path, *([] if kernel == "wcc" else ["--source", 0]), "--ownership", ownership)
+        result = edgewire(kernel, path, *asked(kernel, 0), "--ownership", ownership)
         assert result.returncode == status and words in result.stderr, result.stderr
 
 

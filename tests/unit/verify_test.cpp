@@ -210,6 +210,26 @@ TEST_CASE("the labels of components are right or refused") {
   }
 }
 
+TEST_CASE("scores of betweenness are right or refused") {
+  // Two ways from 0 to 3, one of them over an edge that occurs twice; 4 is behind, 5 beside.
+  const TestGraph made(6, {{0, 1, 1}, {0, 2, 1}, {0, 2, 1}, {1, 3, 1}, {2, 3, 1}, {3, 4, 1}, {3, 3, 1}});
+  const auto graph = made.open(false);
+  const std::array<std::uint32_t, 2> sources{0, 2};
+  std::array<double, 6> scores{0, 2. / 3, 4. / 3, 2, 0, 0};
+  CHECK(check_bc(graph, sources, scores) == "");
+  CHECK(check_bc(graph, std::span(sources).first(0), std::array<double, 6>{}) == "");
+  for (double& score : scores) {
+    const double right = score;
+    for (const double wrong : {right + 1e-6, right - 1e-6, std::nan("")}) {
+      score = wrong;
+      CHECK(check_bc(graph, sources, scores) != "");
+    }
+    score = right;
+  }
+  scores[3] = 1;
+  CHECK(check_bc(graph, sources, scores) == "vertex 3 has the score 1, but a sequential search gives 2");
+}
+
 TEST_CASE("a check names the vertex as output does, and the rule") {
   graph::TemporaryDirectory folder;
   graph::build(folder / "g.ew", 4, {{0, 1, 1.0F}, {1, 2, 2.0F}}, {}, {70, 71, 72, 73});

@@ -1,0 +1,388 @@
+#include "frontier/betweenness.h"
+
+#include <array>
+#include <bit>
+#include <chrono>
+#include <utility>
+
+#include "error.h"
+#include "exchange/barrier.h"
+#include "graph/row.h"
+
+namespace edgewire::frontier {
+
+namespace {
+
+constexpr std::size_t kPiece = 64;            // vertices that a worker takes at a time
+constexpr std::uint64_t kFewEdges = 1 << 12;  // are followed sooner than workers wake up
+constexpr double kMostPaths = 1e300;          // beyond it, 1 / sigma loses digits
+
+template <class T>
+void move_all(std::vector<T>& from, std::vector<T>& to) {
+  to.insert(to.end(), from.begin(), from.end());
+  from.clear();
+}
+
+}  // namespace
+
+Betweenness::Betweenness(FrontierJob& job)
+    : job_(job),
+      several_(job.bootstrap().size() > 1),
+      alone_(job.pool().workers() == 1),
+      sigma_(job.graph().vertices()),
+      shares_(job.graph().vertices()),
+      scores_(job.owned()),
+      settled_(job.graph().vertices(), !alone_),
+      marked_(job.graph().vertices(), !alone_),
+      owned_(several_ ? job.graph().vertices() : 0, !alone_),
+      workers_(static_cast<std::size_t>(job.pool().workers())) {
+  if (!several_) return;
+  job.for_each_range([&](int, std::uint32_t first, std::uint32_t last) {
+    for (std::uint32_t local = first; local < last; ++local)
+      owned_.add(job_.ownership().vertex(job_.rank(), local));
+  });
+}
+
+std::vector<Superstep> Betweenness::run(Vertices sources) {
+  for (const std::uint32_t source : sources) {
+    start(source);
+    search();
+    answer();
+    reset();
+  }
+  exchange::barrier(job_.bootstrap(), job_.link());
+  auto steps = std::move(forward_);
+  if (!backward_.empty()) steps.insert(steps.end(), backward_.rbegin(), backward_.rend() - 1);
+  return steps;
+}
+
+void Betweenness::start(std::uint32_t source) {
+  starts_ = asked_starts_ = {0};
+  mirrored_starts_.clear();
+  level_edges_.clear();
+  pulled_.clear();
+  unseen_edges_ = job_.graph().edges();
+  Worker& first = workers_[0];
+  if (is_mine(source)) {
+    sigma_[source] = 1;
+    first.reached.push_back(source);
+  } else {
+    first.others.push_back(source);
+  }
+  settle(first);
+}
+
+/// Levels and numbers of paths.
+void Betweenness::search() {
+  bool more = total();
+  for (std::size_t l = 0; more; ++l) {
+    pulled_.push_back(job_.graph().symmetric() && unseen_edges_ < level_edges_[l]);
+    record(forward_, l, kForward, [&] {
+      forward_level(l, pulled_[l]);
+      more = total();
+    });
+  }
+}
+
+/// Closes a level. False when no process has found anything.
+bool Betweenness::total() {
+  std::array<std::uint64_t, 3> mine{};
+  for (Worker& worker : workers_) {
+    mine[0] += worker.reached.size();
+    mine[1] += std::exchange(worker.edges, 0);
+    mine[2] += worker.too_many ? 1 : 0;
+  }
+  collect();
+  const auto all = several_ ? job_.records().share(mine) : std::vector(mine.begin(), mine.end());
+  std::array<std::uint64_t, 3> sum{};
+  for (std::size_t i = 0; i < all.size(); ++i) sum[i % sum.size()] += all[i];
+  if (sum[2] != 0)
+    throw Error("more than 1e300 shortest paths lead from a source to a vertex: bc cannot count them");
+  if (sum[0] == 0) return false;
+  starts_.push_back(order_.size());
+  asked_starts_.push_back(asked_.size());
+  level_edges_.push_back(sum[1]);
+  unseen_edges_ -= sum[1];
+  return true;
+}
+
+/// What the workers have found.
+void Betweenness::collect() {
+  for (Worker& worker : workers_) {
+    for (const std::uint32_t v : worker.mirrored) {
+      if (settled_.test(v)) continue;
+      settled_.add(v);
+      others_.push_back(v);
+    }
+    move_all(worker.reached, order_);
+    move_all(worker.others, others_);
+    move_all(worker.asked, asked_);
+    move_all(worker.mirrored, mirrored_);
+  }
+  mirrored_starts_.push_back(mirrored_.size());
+  sort(std::span(order_).subspan(starts_.back()));
+}
+
+/// So that rows and sums of a level are read in their order in memory. A short list stays as it is.
+void Betweenness::sort(std::span<std::uint32_t> vertices) {
+  if (vertices.size() < marked_.words() / 4) return;
+  for (const std::uint32_t v : vertices) marked_.add(v);
+  auto out = vertices.begin();
+  for (std::size_t w = 0; w < marked_.words(); ++w) {
+    const auto first = static_cast<std::uint32_t>(w * Bits::kBits);
+    for (Bits::Word left = marked_.word(w); left != 0; left &= left - 1)
+      *out++ = first + static_cast<std::uint32_t>(std::countr_zero(left));
+    marked_.clear_word_of(first);
+  }
+}
+
+void Betweenness::run_workers(bool wake, const std::function<void(int)>& work) {
+  if (wake)
+    job_.pool().run(work);
+  else
+    work(0);
+}
+
+void Betweenness::forward_level(std::size_t l, bool pull) {
+  const bool wake = several_ || std::min(level_edges_[l], unseen_edges_) >= kFewEdges;
+  next_ = 0;
+  if (pull) marked_.add_all(level(l));
+  run_workers(wake, [&](int lane) {
+    Worker& worker = workers_[static_cast<std::size_t>(lane)];
+    if (pull && several_) {
+      mirror_paths(lane, level(l));
+      job_.pool().barrier([&] { next_ = 0; });
+    }
+    if (pull)
+      pull_paths(lane);
+    else
+      push_paths(lane, level(l));
+    if (wake) job_.pool().barrier();  // all sums are complete
+    if (several_ && !pull) send_paths(lane);
+    if (wake) job_.pool().barrier();  // no worker looks at what is settled
+    settle(worker);
+    if (pull) marked_.clear_words_of(worker.mirrored);
+  });
+  if (pull) marked_.clear_words_of(level(l));
+}
+
+template <class Item, class Work>
+void Betweenness::share_out(std::span<const Item> list, const Work& work) {
+  for (std::size_t at = next_.fetch_add(kPiece); at < list.size(); at = next_.fetch_add(kPiece))
+    for (const Item& item : list.subspan(at, std::min(kPiece, list.size() - at))) work(item);
+}
+
+double Betweenness::add(double& sum, double more) const noexcept {
+  if (!alone_) return std::atomic_ref(sum).fetch_add(more, std::memory_order_relaxed);
+  const double before = sum;
+  sum = before + more;
+  return before;
+}
+
+void Betweenness::push_paths(int lane, Vertices frontier) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  share_out(frontier, [&](std::uint32_t u) {
+    const double paths = sigma_[u];
+    const auto targets = graph::Row{job_.graph(), u}.targets();
+    worker.followed += targets.size();
+    for (const std::uint32_t v : targets) {
+      if (settled_.test(v) || add(sigma_[v], paths) != 0) continue;
+      (is_mine(v) ? worker.reached : worker.others).push_back(v);
+    }
+  });
+}
+
+/// To the owners. What their owner has reached before is no news there, and gets no answer later.
+void Betweenness::send_paths(int lane) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  const auto take = [&](int peer, const WideRecord& record) {
+    const std::uint32_t v = record.vertex;
+    if (settled_.test(v)) return;
+    worker.asked.push_back({v, peer});
+    if (add(sigma_[v], record.number()) == 0) worker.reached.push_back(v);
+  };
+  for (const std::uint32_t v : worker.others) {
+    job_.records().send(lane, static_cast<int>(job_.ownership().place(v).owner), WideRecord(v, sigma_[v]),
+                        take);
+  }
+  job_.records().finish<WideRecord>(lane, take);
+}
+
+/// The frontier to all processes.
+void Betweenness::mirror_paths(int lane, Vertices frontier) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  const auto take = [&](const WideRecord& record) {
+    sigma_[record.vertex] = record.number();
+    marked_.add(record.vertex);
+    worker.mirrored.push_back(record.vertex);
+  };
+  share_out(frontier, [&](std::uint32_t u) {
+    for (int peer = 0; peer < job_.bootstrap().size(); ++peer)
+      if (peer != job_.bootstrap().rank()) job_.records().send(lane, peer, WideRecord(u, sigma_[u]), take);
+  });
+  job_.records().finish<WideRecord>(lane, take);
+}
+
+void Betweenness::pull_paths(int lane) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  const std::size_t words = settled_.words();
+  for (std::size_t at = next_.fetch_add(kPiece); at < words; at = next_.fetch_add(kPiece)) {
+    for (std::size_t w = at; w < std::min(at + kPiece, words); ++w) {
+      const auto first = static_cast<std::uint32_t>(w * Bits::kBits);
+      const Bits::Word mine = several_ ? owned_.word(w) : ~Bits::Word{0};
+      for (Bits::Word left = ~settled_.word(w) & mine; left != 0; left &= left - 1) {
+        const std::uint32_t v = first + static_cast<std::uint32_t>(std::countr_zero(left));
+        if (v < job_.graph().vertices()) pull_path(worker, v);
+      }
+    }
+  }
+}
+
+void Betweenness::pull_path(Worker& worker, std::uint32_t v) {
+  const auto sources = graph::Row{job_.graph(), v}.targets();  // every edge is stored both ways
+  worker.followed += sources.size();
+  double paths = 0;
+  for (const std::uint32_t u : sources)
+    if (marked_.test(u)) paths += sigma_[u];
+  if (paths == 0) return;
+  sigma_[v] = paths;
+  worker.reached.push_back(v);
+}
+
+void Betweenness::settle(Worker& worker) {
+  settled_.add_all(worker.others);
+  settled_.add_all(worker.reached);
+  for (const std::uint32_t v : worker.reached) {
+    worker.edges += graph::Row{job_.graph(), v}.degree();
+    if (sigma_[v] > kMostPaths) worker.too_many = true;
+  }
+}
+
+/// Shares of the paths, from the last level back to the first.
+void Betweenness::answer() {
+  const std::size_t last = level_edges_.size() - 1;
+  for (const std::uint32_t v : level(last)) shares_[v] = 1 / sigma_[v];
+  for (std::size_t l = last; l-- > 1;) {
+    record(backward_, l, kBackward, [&] {
+      if (several_ ? pulled_[l] : job_.graph().symmetric() && level_edges_[l + 1] < level_edges_[l])
+        push_level(l);
+      else
+        pull_level(l);
+    });
+  }
+}
+
+void Betweenness::pull_level(std::size_t l) {
+  sums_.resize(std::max(sums_.size(), level(l).size()));
+  const bool wake = several_ || level_edges_[l] >= kFewEdges;
+  next_ = 0;
+  run_workers(wake, [&](int lane) {
+    if (several_) {
+      send_shares(lane, part(asked_, asked_starts_, l + 1));
+      job_.pool().barrier([&] { next_ = 0; });
+    }
+    pull_shares(lane, level(l));
+    if (wake) job_.pool().barrier();  // until now, vertices of this level had no shares
+    if (lane != 0) return;
+    for (std::size_t i = 0; i < level(l).size(); ++i) finish_share(level(l)[i], sums_[i]);
+  });
+}
+
+void Betweenness::push_level(std::size_t l) {
+  const auto mirrored = several_ ? part(mirrored_, mirrored_starts_, l) : Vertices();
+  const bool wake = several_ || level_edges_[l + 1] >= kFewEdges;
+  next_ = 0;
+  marked_.add_all(level(l));
+  marked_.add_all(mirrored);
+  run_workers(wake, [&](int lane) {
+    push_shares(lane, level(l + 1));
+    if (wake) job_.pool().barrier();
+    if (several_) send_sums(lane);
+    if (wake) job_.pool().barrier();
+    if (lane != 0) return;
+    for (const std::uint32_t v : level(l)) finish_share(v, shares_[v]);
+  });
+  marked_.clear_words_of(level(l));
+  marked_.clear_words_of(mirrored);
+}
+
+/// To the processes that have sent paths to these vertices.
+void Betweenness::send_shares(int lane, std::span<const Asked> asked) {
+  const auto take = [&](const WideRecord& record) { shares_[record.vertex] = record.number(); };
+  share_out(asked, [&](const Asked& one) {
+    job_.records().send(lane, one.peer, WideRecord(one.vertex, shares_[one.vertex]), take);
+  });
+  job_.records().finish<WideRecord>(lane, take);
+}
+
+/// Those targets that have shares by now are on the next level: no edge leads farther.
+void Betweenness::pull_shares(int lane, Vertices level) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  share_out(level, [&](const std::uint32_t& v) {
+    const auto targets = graph::Row{job_.graph(), v}.targets();
+    worker.followed += targets.size();
+    double sum = 0;
+    for (const std::uint32_t w : targets) sum += shares_[w];
+    sums_[static_cast<std::size_t>(&v - level.data())] = sum;
+  });
+}
+
+void Betweenness::push_shares(int lane, Vertices from) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  share_out(from, [&](std::uint32_t w) {
+    const double share = shares_[w];
+    const auto sources = graph::Row{job_.graph(), w}.targets();  // every edge is stored both ways
+    worker.followed += sources.size();
+    for (const std::uint32_t v : sources)
+      if (marked_.test(v) && add(shares_[v], share) == 0 && !is_mine(v)) worker.others.push_back(v);
+  });
+}
+
+/// To the owners.
+void Betweenness::send_sums(int lane) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  const auto take = [&](const WideRecord& record) { add(shares_[record.vertex], record.number()); };
+  for (const std::uint32_t v : worker.others) {
+    job_.records().send(lane, static_cast<int>(job_.ownership().place(v).owner),
+                        WideRecord(v, std::exchange(shares_[v], 0)), take);
+  }
+  worker.others.clear();
+  job_.records().finish<WideRecord>(lane, take);
+}
+
+void Betweenness::finish_share(std::uint32_t v, double sum) {
+  shares_[v] = 1 / sigma_[v] + sum;
+  scores_[job_.ownership().place(v).local] += sigma_[v] * sum;
+}
+
+void Betweenness::reset() {
+  for (const Vertices list : {Vertices(order_), Vertices(others_)}) {
+    for (const std::uint32_t v : list) sigma_[v] = shares_[v] = 0;
+    settled_.clear_words_of(list);
+  }
+  order_.clear();
+  others_.clear();
+  mirrored_.clear();
+  asked_.clear();
+}
+
+/// Runs a superstep and adds what it did to those of the sources before.
+void Betweenness::record(std::vector<Superstep>& steps, std::size_t l, Kind kind,
+                         const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Sent before = job_.records().sent();
+  for (Worker& worker : workers_) worker.followed = 0;
+  work();
+  const Sent after = job_.records().sent();
+  if (steps.size() <= l) steps.resize(l + 1);
+  Superstep& step = steps[l];
+  step.step = l;
+  step.kind = kind;
+  step.frontier += level(l).size();
+  for (const Worker& worker : workers_) step.edges += worker.followed;
+  step.payload_bytes += after.payload_bytes - before.payload_bytes;
+  step.wire_bytes += after.wire_bytes - before.wire_bytes;
+  step.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace edgewire::frontier
