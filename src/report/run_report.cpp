@@ -121,6 +121,7 @@ std::string RunReport::to_json() const {
   }
   json["rounding_bound"] = rounding_bound;
   json["wire_error_bound"] = wire_error_bound;
+  if (triangles) json["triangles"] = *triangles;
   if (resumed_from > 0) json["resumed_from"] = resumed_from;
   if (!top.empty()) {
     auto& highest = json["top"] = nlohmann::ordered_json::array();
@@ -217,6 +218,7 @@ std::string RunReport::to_text() const {
     }
   }
   for (const auto& one : convergence) text += one.text;
+  if (triangles) text += fmt::format("{} triangles\n", *triangles);
   if (wire_error_bound > 0) {
     text += fmt::format("values travelled as {}: in sum the result is within {:.2g} of that of f32\n", wire,
                         wire_error_bound);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -97,8 +98,9 @@ struct RunReport {
   std::string sending;  ///< how payload gets to the port (dpdk), or empty
   std::string path;     ///< and from there to the peers, see transport::Transport::path()
   Bound bound;
-  std::vector<Top> top;            ///< the vertices of highest value, where they were asked for
-  std::uint64_t resumed_from = 0;  ///< iterations that a checkpoint held; 0: the run began anew
+  std::vector<Top> top;                    ///< the vertices of highest value, where they were asked for
+  std::optional<std::uint64_t> triangles;  ///< of the graph without directions, where they were counted
+  std::uint64_t resumed_from = 0;          ///< iterations that a checkpoint held; 0: the run began anew
   /// Most that rounding can change the result, as sum_error: of messages, and of values in 16 bits.
   double rounding_bound = 0;
   /// Values travelled in 16 bits: as rounding_bound. Else 0.

@@ -18,8 +18,9 @@ from job import check_schema
 from reference import Graph
 from test_real_graphs import FOLDER, convert, published
 
-KERNELS = ["bfs", "sssp", "wcc", "bc"]
-PUBLISHED = ["bfs", "sssp", "wcc"]
+KERNELS = ["bfs", "sssp", "wcc", "bc", "lcc"]
+PUBLISHED = ["bfs", "sssp", "wcc", "lcc"]
+WITHOUT_SOURCE = ["wcc", "lcc"]
 UNREACHED = 9223372036854775807
 
 
@@ -31,7 +32,7 @@ def values(text):
 
 def asked(kernel, source):
     """The option that names the source."""
-    return {"wcc": [], "bc": ["--sources", source]}.get(kernel, ["--source", source])
+    return {"wcc": [], "lcc": [], "bc": ["--sources", source]}.get(kernel, ["--source", source])
 
 
 def run(edgewire, folder, kernel, path, *options, source=None):
@@ -48,6 +49,8 @@ def expected(kernel, graph, source):
         found = [ids[root] for root in paths.components(graph)]
     elif kernel == "bc":
         found = paths.betweenness(graph, [source])
+    elif kernel == "lcc":
+        found = paths.clustering(graph)[0]
     else:
         found = {"bfs": paths.levels, "sssp": paths.distances}[kernel](graph, source)
     return list(zip(ids, found))
@@ -59,6 +62,8 @@ def check(kernel, found, known):
         np.testing.assert_allclose([value for _, value in found], [value for _, value in known], rtol=2e-5)
     elif kernel == "bc":
         np.testing.assert_allclose([value for _, value in found], [value for _, value in known], rtol=1e-9)
+    elif kernel == "lcc":
+        np.testing.assert_allclose([value for _, value in found], [value for _, value in known], rtol=1e-12)
     else:
         assert found == known
 
@@ -76,7 +81,7 @@ def check_published(kernel, found, known):
         return
     known = {id_: math.inf if value == float(UNREACHED) else value for id_, value in known.items()}
     assert found.keys() == known.keys()
-    limit = 1e-4 if kernel == "sssp" else 0
+    limit = 1e-4 if kernel in ("sssp", "lcc") else 0
     np.testing.assert_allclose([found[id_] for id_ in known], list(known.values()), rtol=limit)
 
 
@@ -100,7 +105,7 @@ def test_results_that_ldbc_publishes(edgewire, tmp_path, folder, kernel, kind):
 @pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no real graphs in {FOLDER} (EDGEWIRE_GRAPHS names a folder)")
 def test_published_results_of_a_peer_to_peer_network(edgewire, tmp_path):
     path = convert(edgewire, tmp_path, "p2p-31", "p2p-31.e.gz", "--undirected", "--format", "snap")
-    for kernel in PUBLISHED:
+    for kernel in ("bfs", "sssp", "wcc"):
         known = published(FOLDER / f"p2p-31/p2p-31-{kernel.upper()}.gz")
         for options in (["-p", 1, "-w", 2], ["-p", 3, "-w", 1]):
             found, report = run(edgewire, tmp_path, kernel, path, *options, source=6)
@@ -177,6 +182,9 @@ def run_and_check(edgewire, folder, kernel, path, graph, *, processes, workers, 
     check(kernel, found, expected(kernel, graph, source))
     assert (report["kernel"], report["vertices"], report["edges"], report["processes"], report["workers"]) == (
         kernel, graph.vertices, len(graph.sources), processes, workers)
+    if kernel == "lcc":
+        check_schema(report)
+        assert report["triangles"] == paths.clustering(graph)[1]
 
 
 ROUNDS = [(name, kernel, transport) for name in [*NAMES, *GENERATED] for kernel in KERNELS
@@ -206,7 +214,7 @@ def test_two_processes_with_two_workers(edgewire, generated, tmp_path, kernel, t
                   source=int(graph.sources[0]))
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", [kernel for kernel in KERNELS if kernel != "lcc"])
 def test_a_long_path(edgewire, tmp_path, kernel):
     """One vertex a superstep. Its neighbours belong to the same process, but for one edge."""
     n = 20_000
@@ -250,10 +258,11 @@ def test_sources_that_do_not_exist(edgewire, tmp_path, kernel):
     assert not (tmp_path / "values").exists()
 
 
-def test_components_of_no_vertices(edgewire, tmp_path):
+@pytest.mark.parametrize("kernel", WITHOUT_SOURCE)
+def test_no_vertices(edgewire, tmp_path, kernel):
     empty = reference.write_graph(tmp_path / "empty.ew", weighted(graphs.make("no vertices")))
     for processes in (1, 2):
-        found, report = run(edgewire, tmp_path, "wcc", empty, "-p", processes)
+        found, report = run(edgewire, tmp_path, kernel, empty, "-p", processes)
         assert found == [] and report["vertices"] == 0
 
 
@@ -343,6 +352,28 @@ def test_a_search_pulls_only_where_edges_are_stored_both_ways(edgewire, generate
             levels = np.array(paths.levels(graph, source))
             assert [step["frontier"] for step in steps] == [(levels == i).sum() for i in range(len(steps))]
             assert (sum(step["payload_bytes_sent"] for step in steps) > 0) == (processes > 1)
+
+
+def test_credits_travel_once_for_each_vertex(edgewire, generated, tmp_path):
+    """A record for each vertex of the other process at most, and as little in a superstep as there is to tell."""
+    path, graph = generated("kronecker both ways")
+    for processes in (1, 2):
+        _, report = run(edgewire, tmp_path, "lcc", path, "-p", processes, "-w", 1)
+        steps = report["supersteps"]
+        assert [step["payload_bytes_sent"] > 0 for step in steps] == [False, False, True][:processes + 1]
+        assert sum(step["frontier"] for step in steps[2:]) <= graph.vertices
+        assert report["rules_kept"]
+
+
+def test_a_damaged_file_gives_one_line(edgewire, tmp_path):
+    path = reference.write_graph(tmp_path / "g.ew", graphs.make("complete"))
+    data = bytearray(path.read_bytes())
+    data[2 * reference.PAGE_BYTES] ^= 1
+    path.write_bytes(data)
+    for processes in (1, 2):
+        line = edgewire.refused("lcc", path, "-p", processes, "-o", tmp_path / "values")
+        assert f"byte {2 * reference.PAGE_BYTES}" in line
+    assert not (tmp_path / "values").exists()
 
 
 @pytest.mark.sanitize

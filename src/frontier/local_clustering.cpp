@@ -1,0 +1,207 @@
+#include "frontier/local_clustering.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "exchange/barrier.h"
+
+namespace edgewire::frontier {
+
+namespace {
+
+constexpr std::uint64_t kRowsAtOnce = 64;  // that a worker takes
+
+// Of a cell. No row has more than sqrt(2 m) < 2^23 entries, and none is credited more than 4 times as much.
+constexpr std::uint32_t kNeighbour = std::uint32_t{1} << 31, kBothWays = std::uint32_t{1} << 30;
+constexpr std::uint32_t kCreditMask = kBothWays - 1;
+
+}  // namespace
+
+LocalClustering::LocalClustering(FrontierJob& job, unsigned record_bits)
+    : job_(job),
+      record_bits_(record_bits),
+      vertices_(static_cast<std::uint32_t>(job.graph().vertices())),
+      credits_(new std::atomic<std::uint64_t>[vertices_]),
+      workers_(static_cast<std::size_t>(job.pool().workers())) {
+  for (std::uint32_t number = 0; number < vertices_; ++number)
+    credits_[number].store(0, std::memory_order_relaxed);
+}
+
+std::vector<Superstep> LocalClustering::run() {
+  step(kOrient, [this] { orient(); });
+  step(kIntersect, [this] { intersect(); });
+  if (job_.bootstrap().size() > 1) step(kCredit, [this] { send_credits(); });
+  exchange::barrier(job_.bootstrap(), job_.link());
+  return std::move(supersteps_);
+}
+
+std::vector<double> LocalClustering::coefficients() const {
+  const double edges_of_pair = job_.graph().symmetric() ? 2 : 1;
+  std::vector<double> all(job_.owned());
+  for (std::uint32_t local = 0; local < all.size(); ++local) {
+    const std::uint32_t number = rows_->number_of(job_.ownership().vertex(job_.rank(), local));
+    const auto degree = static_cast<double>(rows_->degree(number));
+    if (degree < 2) continue;
+    const auto found = static_cast<double>(credits_[number].load(std::memory_order_relaxed));
+    all[local] = edges_of_pair * found / (degree * (degree - 1));
+  }
+  return all;
+}
+
+void LocalClustering::step(std::uint64_t kind, const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Sent before = job_.records().sent();
+  for (Worker& worker : workers_) worker.vertices = worker.edges = 0;
+  work();
+  Superstep done;
+  done.step = supersteps_.size();
+  done.kind = kind;
+  for (const Worker& worker : workers_) {
+    done.frontier += worker.vertices;
+    done.edges += worker.edges;
+  }
+  const Sent after = job_.records().sent();
+  done.payload_bytes = after.payload_bytes - before.payload_bytes;
+  done.wire_bytes = after.wire_bytes - before.wire_bytes;
+  done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  supersteps_.push_back(done);
+}
+
+/// A peer that has less to do waits for credits: the link must go on meanwhile.
+void LocalClustering::for_each(std::uint64_t count,
+                               const std::function<void(int worker, std::uint64_t index)>& work) {
+  job_.pool().for_each(count, [&](int w, std::uint64_t index) {
+    work(w, index);
+    if (w == 0 && (!job_.link().poll() || job_.bootstrap().health().failed()))
+      throw Error(job_.bootstrap().health().message());
+  });
+}
+
+void LocalClustering::orient() {
+  rows_.emplace(job_.graph(), [this](std::uint64_t count, const auto& work) { for_each(count, work); });
+  workers_[0].vertices = vertices_;
+  workers_[0].edges = job_.graph().edges();
+}
+
+/// Vertices of high degree come first, since they take longest.
+void LocalClustering::intersect() {
+  const bool symmetric = job_.graph().symmetric();
+  job_.pool().run([this](int w) { workers_[static_cast<std::size_t>(w)].cells.assign(vertices_, 0); });
+  for_each((std::uint64_t{vertices_} + kRowsAtOnce - 1) / kRowsAtOnce, [&](int w, std::uint64_t piece) {
+    Worker& worker = workers_[static_cast<std::size_t>(w)];
+    const std::uint64_t first = piece * kRowsAtOnce;
+    const std::uint64_t last = std::min<std::uint64_t>(vertices_, first + kRowsAtOnce);
+    for (auto number = static_cast<std::uint32_t>(first); number < last; ++number) {
+      if (rows_->row(number).size() < 2) continue;
+      if (job_.ownership().place(rows_->vertex_of(number)).owner != job_.rank()) continue;
+      if (symmetric)
+        intersect_symmetric(worker, number);
+      else
+        intersect_directed(worker, number);
+    }
+  });
+  triangles_ = 0;
+  for (Worker& worker : workers_) {
+    triangles_ += worker.triangles;
+    worker.cells = {};
+  }
+}
+
+/// Marks the neighbours in the worker's cells and looks for them in the row of each one. No branch depends on
+/// what is found: the uppermost bit of a cell is what is added to it.
+void LocalClustering::intersect_symmetric(Worker& worker, std::uint32_t number) {
+  std::uint32_t* const cells = worker.cells.data();
+  const auto row = rows_->row(number);
+  for (const std::uint32_t u : row) cells[u] = kNeighbour;
+  std::uint64_t credit = 0;
+  for (const std::uint32_t u : row) {
+    const auto other = rows_->row(u);
+    std::uint32_t found = 0;
+    for (const std::uint32_t w : other) {
+      const std::uint32_t cell = cells[w], is_neighbour = cell >> 31;
+      cells[w] = cell + is_neighbour;
+      found += is_neighbour;
+    }
+    cells[u] += found;
+    credit += found;
+    worker.edges += other.size();
+  }
+  worker.triangles += credit;
+  finish_row(worker, number, credit);
+}
+
+/// As above. A corner of a triangle is credited the edges between the two others, one or two.
+void LocalClustering::intersect_directed(Worker& worker, std::uint32_t number) {
+  std::uint32_t* const cells = worker.cells.data();
+  const auto row = rows_->row(number);
+  const auto both_ways = rows_->both_ways(number);
+  for (std::size_t i = 0; i < row.size(); ++i)
+    cells[row[i]] = kNeighbour | (both_ways[i] != 0 ? kBothWays : 0);
+  std::uint64_t credit = 0;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const auto other = rows_->row(row[i]);
+    const auto other_both_ways = rows_->both_ways(row[i]);
+    const std::uint32_t edges_here = std::uint32_t{1} + both_ways[i];
+    std::uint32_t found = 0, edges_to_others = 0;
+    for (std::size_t j = 0; j < other.size(); ++j) {
+      const std::uint32_t cell = cells[other[j]], is_neighbour = cell >> 31;
+      cells[other[j]] = cell + is_neighbour * edges_here;
+      found += is_neighbour;
+      edges_to_others += is_neighbour + (cell >> 30 & is_neighbour);
+      credit += is_neighbour * (std::uint32_t{1} + other_both_ways[j]);
+    }
+    cells[row[i]] += edges_to_others;
+    worker.triangles += found;
+    worker.edges += other.size();
+  }
+  finish_row(worker, number, credit);
+}
+
+/// Clears the cells of the row and hands over what they hold.
+void LocalClustering::finish_row(Worker& worker, std::uint32_t number, std::uint64_t credit) {
+  ++worker.vertices;
+  for (const std::uint32_t u : rows_->row(number)) {
+    const std::uint32_t earned = worker.cells[u] & kCreditMask;
+    worker.cells[u] = 0;
+    if (earned > 0) credits_[u].fetch_add(earned, std::memory_order_relaxed);
+  }
+  if (credit > 0) credits_[number].fetch_add(credit, std::memory_order_relaxed);
+}
+
+void LocalClustering::send_credits() {
+  job_.pool().run([this](int lane) {
+    for (unsigned shift = 0; shift < 64; shift += record_bits_) send_pieces(lane, shift);
+  });
+  const auto all = job_.records().share(std::span(&triangles_, 1));
+  triangles_ = std::accumulate(all.begin(), all.end(), std::uint64_t{0});
+}
+
+/// Sends those bits of the credits of others that begin at `shift`. A lane has the same vertices in all
+/// processes.
+void LocalClustering::send_pieces(int lane, unsigned shift) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  const std::uint64_t lanes = workers_.size(), mask = (std::uint64_t{1} << record_bits_) - 1;
+  const auto first = static_cast<std::uint32_t>(vertices_ * static_cast<std::uint64_t>(lane) / lanes);
+  const auto last = static_cast<std::uint32_t>(vertices_ * static_cast<std::uint64_t>(lane + 1) / lanes);
+  job_.ownership().visit([&](const auto& scheme) {
+    const auto take = [&](Record record) {
+      if (record.vertex >= job_.owned())
+        throw Error("a process has sent a credit for a vertex that does not exist");
+      credits_[rows_->number_of(scheme.vertex(job_.rank(), record.vertex))].fetch_add(
+          std::uint64_t{record.value} << shift, std::memory_order_relaxed);
+    };
+    for (std::uint32_t v = first; v < last; ++v) {
+      const std::uint64_t credit = credits_[rows_->number_of(v)].load(std::memory_order_relaxed);
+      const auto piece = static_cast<std::uint32_t>(credit >> shift & mask);
+      if (piece == 0) continue;
+      const plan::Place place = scheme.place(v);
+      if (place.owner == job_.rank()) continue;
+      ++worker.vertices;
+      job_.records().send(lane, static_cast<int>(place.owner), {place.local, piece}, take);
+    }
+    job_.records().finish(lane, take);
+  });
+}
+
+}  // namespace edgewire::frontier

@@ -1,0 +1,174 @@
+#include "frontier/oriented_rows.h"
+
+#include <algorithm>
+
+#include "graph/row.h"
+
+namespace edgewire::frontier {
+
+namespace {
+
+constexpr std::uint64_t kVerticesAtOnce = 1 << 12;  // that a worker takes
+constexpr auto kRelaxed = std::memory_order_relaxed;
+
+}  // namespace
+
+/// Where the graph is not symmetric, a row has two parts while it is built: entries whose edges lead from its
+/// vertex, then those whose edges lead to it, which workers put there from other rows.
+class OrientedRows::Builder {
+ public:
+  Builder(OrientedRows& rows, const graph::GraphFile& graph, const ForEach& for_each)
+      : rows_(rows),
+        graph_(graph),
+        for_each_(for_each),
+        vertices_(static_cast<std::uint32_t>(graph.vertices())),
+        directed_(!graph.symmetric()),
+        into_(new std::atomic<std::uint64_t>[directed_ ? vertices_ : 0]) {
+    for (std::uint32_t v = 0; directed_ && v < vertices_; ++v) into_[v].store(0, kRelaxed);
+  }
+
+  void number_vertices();
+  void count_entries();
+  void put_entries();
+  void merge_parts();
+  void count_neighbours();
+
+ private:
+  /// Calls work(first, last).
+  template <class Work>
+  void for_each_range(const Work& work) const {
+    for_each_((std::uint64_t{vertices_} + kVerticesAtOnce - 1) / kVerticesAtOnce,
+              [&](int, std::uint64_t piece) {
+                const std::uint64_t first = piece * kVerticesAtOnce;
+                work(first, std::min<std::uint64_t>(vertices_, first + kVerticesAtOnce));
+              });
+  }
+  template <class Work>
+  void for_each_vertex(const Work& work) const {
+    for_each_range([&](std::uint64_t first, std::uint64_t last) {
+      for (std::uint64_t v = first; v < last; ++v) work(static_cast<std::uint32_t>(v));
+    });
+  }
+  /// Calls smaller(n) or larger(n) with the number of each vertex to which `vertex` has edges, once for each.
+  template <class Smaller, class Larger>
+  void for_each_target(std::uint32_t vertex, const Smaller& smaller, const Larger& larger) const {
+    const std::uint32_t own = rows_.number_of_[vertex];
+    std::uint32_t last = vertex;  // equal targets stand side by side
+    for (const std::uint32_t target : graph::Row{graph_, vertex}.targets()) {
+      if (target == last || target == vertex) continue;
+      last = target;
+      const std::uint32_t number = rows_.number_of_[target];
+      if (number < own)
+        smaller(number);
+      else if (directed_)
+        larger(number);
+    }
+  }
+
+  OrientedRows& rows_;
+  const graph::GraphFile& graph_;
+  const ForEach& for_each_;
+  std::uint32_t vertices_;
+  bool directed_;
+  /// Of edges that lead to a vertex: their number, and by number of the vertex the end of its second part.
+  std::unique_ptr<std::atomic<std::uint64_t>[]> into_;
+};
+
+OrientedRows::OrientedRows(const graph::GraphFile& graph, const ForEach& for_each) {
+  Builder builder(*this, graph, for_each);
+  builder.number_vertices();
+  builder.count_entries();
+  builder.put_entries();
+  builder.merge_parts();
+  builder.count_neighbours();
+}
+
+/// By counting sort. Edges that occur several times and self loops count here, which changes the order, but
+/// not the bound on the length of rows.
+void OrientedRows::Builder::number_vertices() {
+  const std::uint64_t most = vertices_;
+  std::vector<std::uint32_t> keys(vertices_);
+  for_each_range([&](std::uint64_t first, std::uint64_t last) { graph_.verify_rows(first, last); });
+  if (directed_) {
+    for_each_vertex([&](std::uint32_t v) {
+      for (const std::uint32_t target : graph::Row{graph_, v}.targets()) into_[target].fetch_add(1, kRelaxed);
+    });
+  }
+  for_each_vertex([&](std::uint32_t v) {
+    std::uint64_t degree = graph::Row{graph_, v}.degree();
+    if (directed_) degree += into_[v].exchange(0, kRelaxed);
+    keys[v] = static_cast<std::uint32_t>(most - std::min(degree, most));
+  });
+  std::vector<std::uint32_t> next(most + 2);
+  for (const std::uint32_t key : keys) ++next[key + std::size_t{1}];
+  for (std::size_t key = 1; key < next.size(); ++key) next[key] += next[key - 1];
+  rows_.number_of_.resize(vertices_);
+  rows_.vertex_of_.resize(vertices_);
+  for (std::uint32_t v = 0; v < vertices_; ++v) {
+    const std::uint32_t number = next[keys[v]]++;
+    rows_.number_of_[v] = number;
+    rows_.vertex_of_[number] = v;
+  }
+}
+
+void OrientedRows::Builder::count_entries() {
+  rows_.length_.resize(vertices_);
+  for_each_vertex([&](std::uint32_t v) {
+    std::uint32_t count = 0;
+    for_each_target(
+        v, [&](std::uint32_t) { ++count; },
+        [&](std::uint32_t larger) { into_[larger].fetch_add(1, kRelaxed); });
+    rows_.length_[rows_.number_of_[v]] = count;
+  });
+  rows_.begin_.resize(vertices_ + std::size_t{1});
+  for (std::uint32_t number = 0; number < vertices_; ++number) {
+    const std::uint64_t second = rows_.begin_[number] + rows_.length_[number];
+    rows_.begin_[number + std::size_t{1}] = second;
+    if (directed_) rows_.begin_[number + std::size_t{1}] += into_[number].exchange(second, kRelaxed);
+  }
+}
+
+void OrientedRows::Builder::put_entries() {
+  rows_.entries_.reset(new std::uint32_t[rows_.begin_.back()]);
+  for_each_vertex([&](std::uint32_t v) {
+    const std::uint32_t own = rows_.number_of_[v];
+    std::uint32_t* const begin = &rows_.entries_[rows_.begin_[own]];
+    std::uint32_t* end = begin;
+    for_each_target(
+        v, [&](std::uint32_t smaller) { *end++ = smaller; },
+        [&](std::uint32_t larger) { rows_.entries_[into_[larger].fetch_add(1, kRelaxed)] = own; });
+    std::sort(begin, end);
+  });
+}
+
+void OrientedRows::Builder::merge_parts() {
+  if (!directed_) return;
+  rows_.both_ways_.reset(new std::uint8_t[rows_.begin_.back()]);
+  for_each_vertex([&](std::uint32_t number) {
+    std::uint32_t* const begin = &rows_.entries_[rows_.begin_[number]];
+    std::uint32_t* const end = &rows_.entries_[rows_.begin_[number + std::size_t{1}]];
+    std::uint32_t* const second = begin + rows_.length_[number];
+    std::sort(second, end);
+    std::inplace_merge(begin, second, end);
+    std::uint8_t* both = &rows_.both_ways_[rows_.begin_[number]];
+    std::uint32_t* to = begin;
+    for (const std::uint32_t* from = begin; from < end; ++both) {
+      const std::uint32_t entry = *from++;
+      *both = from < end && *from == entry ? 1 : 0;
+      from += *both;
+      *to++ = entry;
+    }
+    rows_.length_[number] = static_cast<std::uint32_t>(to - begin);
+  });
+}
+
+void OrientedRows::Builder::count_neighbours() {
+  rows_.degree_.reset(new std::atomic<std::uint32_t>[vertices_]);
+  for_each_vertex(
+      [&](std::uint32_t number) { rows_.degree_[number].store(rows_.length_[number], kRelaxed); });
+  for_each_vertex([&](std::uint32_t number) {
+    for (const std::uint32_t entry : rows_.row(number)) rows_.degree_[entry].fetch_add(1, kRelaxed);
+  });
+}
+
+}  // namespace edgewire::frontier

@@ -1,0 +1,209 @@
+#include "frontier/local_clustering.h"
+
+#include <random>
+#include <set>
+#include <thread>
+
+#include "bootstraps.h"
+#include "graph_test.h"
+#include "kernels/verify.h"
+
+namespace edgewire::frontier {
+
+namespace {
+
+using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+struct Result {
+  std::vector<double> coefficients;
+  std::uint64_t triangles = 0;
+  bool operator==(const Result&) const = default;
+};
+
+/// By definition: all pairs of neighbours, and all sets of three vertices.
+Result by_definition(std::uint32_t vertices, const Pairs& edges, bool undirected) {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> there(edges.begin(), edges.end());
+  if (undirected)
+    for (const auto& [u, v] : edges) there.emplace(v, u);
+  const auto edge = [&](std::uint32_t u, std::uint32_t v) { return u != v && there.contains({u, v}); };
+  const auto adjacent = [&](std::uint32_t u, std::uint32_t v) { return edge(u, v) || edge(v, u); };
+  Result found;
+  for (std::uint32_t v = 0; v < vertices; ++v) {
+    int degree = 0, between = 0;
+    for (std::uint32_t u = 0; u < vertices; ++u) {
+      if (!adjacent(v, u)) continue;
+      ++degree;
+      for (std::uint32_t w = 0; w < vertices; ++w) {
+        if (!adjacent(v, w)) continue;
+        if (edge(u, w)) ++between;
+        if (v < u && u < w && adjacent(u, w)) ++found.triangles;
+      }
+    }
+    found.coefficients.push_back(degree < 2 ? 0 : static_cast<double>(between) / (degree * (degree - 1)));
+  }
+  return found;
+}
+
+struct Cut {
+  int processes = 1, workers = 1;
+  std::string transport = "shm", ownership = "hash";
+  unsigned record_bits = 32;
+};
+
+/// Processes are threads.
+Result run(const graph::GraphFile& graph, const Cut& cut) {
+  Result result{std::vector<double>(graph.vertices()), 0};
+  std::vector<std::string> errors(static_cast<std::size_t>(cut.processes));
+  auto bootstraps = launch::bootstraps(cut.processes);
+  const auto process = [&](std::size_t p) {
+    try {
+      FrontierJob job(
+          *bootstraps[p], graph,
+          {.workers = cut.workers, .transport = cut.transport, .ownership = cut.ownership, .kernel = "lcc"});
+      LocalClustering clustering(job, cut.record_bits);
+      clustering.run();
+      const auto mine = clustering.coefficients();
+      for (std::uint32_t local = 0; local < mine.size(); ++local)
+        result.coefficients[job.ownership().vertex(job.rank(), local)] = mine[local];
+      if (p == 0) result.triangles = clustering.triangles();
+    } catch (const std::exception& error) {
+      errors[p] = error.what();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t p = 0; p < errors.size(); ++p) threads.emplace_back(process, p);
+  for (auto& thread : threads) thread.join();
+  for (const auto& error : errors) REQUIRE(error == "");
+  return result;
+}
+
+struct File {
+  graph::TemporaryDirectory folder;
+  graph::GraphFile graph;
+
+  File(std::uint32_t vertices, const Pairs& edges, bool undirected)
+      : graph([&] {
+          std::vector<graph::Edge> list;
+          for (const auto& [u, v] : edges) list.emplace_back(u, v, 0.0F);
+          graph::build(folder / "g.ew", vertices, list, {.undirected = undirected});
+          return graph::GraphFile::open(folder / "g.ew");
+        }()) {}
+};
+
+/// With self loops, duplicates and edges in both directions.
+Pairs random_edges(std::uint32_t vertices, std::size_t count, std::uint32_t seed) {
+  std::minstd_rand random(seed + 1);
+  const auto draw = [&] { return static_cast<std::uint32_t>(random() % vertices); };
+  Pairs edges;
+  while (edges.size() < count) {
+    edges.emplace_back(draw(), draw());
+    if (edges.size() % 3 == 0) edges.emplace_back(edges.back().second, edges.back().first);
+    if (edges.size() % 5 == 0) edges.push_back(edges.back());
+  }
+  return edges;
+}
+
+}  // namespace
+
+TEST_CASE("coefficients and triangles of graphs drawn by hand") {
+  struct Case {
+    std::uint32_t vertices;
+    Pairs edges;
+    bool undirected;
+    Result right;
+  };
+  const std::vector<Case> cases = {
+      {0, {}, true, {{}, 0}},
+      {1, {{0, 0}}, false, {{0}, 0}},
+      {3, {{0, 1}, {1, 2}, {2, 0}}, true, {{1, 1, 1}, 1}},
+      {3, {{0, 1}, {1, 2}, {2, 0}}, false, {{0.5, 0.5, 0.5}, 1}},
+      // Of the two edges between 0 and 1 only vertex 2 has something.
+      {3, {{0, 1}, {1, 0}, {1, 2}, {0, 2}, {0, 2}, {2, 2}}, false, {{0.5, 0.5, 1}, 1}},
+      {4, {{0, 1}, {0, 2}, {0, 3}}, true, {{0, 0, 0, 0}, 0}},
+      {4, {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}, true, {{1, 1, 1, 1}, 4}},
+      {5, {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 2}, {4, 3}}, true, {{1.0 / 3, 1, 1, 1, 1}, 2}},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(one.vertices);
+    CAPTURE(one.undirected);
+    const File file(one.vertices, one.edges, one.undirected);
+    CHECK(by_definition(one.vertices, one.edges, one.undirected) == one.right);
+    CHECK(run(file.graph, {}) == one.right);
+    CHECK(run(file.graph, {.processes = 2}) == one.right);
+  }
+}
+
+TEST_CASE("coefficients and triangles are those of the definition, however the job is cut") {
+  for (std::uint32_t seed = 0; seed < 24; ++seed) {
+    CAPTURE(seed);
+    const std::uint32_t vertices = 1 + seed % 5 * 7;
+    const bool undirected = seed % 2 == 0;
+    const Pairs edges = random_edges(vertices, seed % 7 * vertices, seed);
+    const File file(vertices, edges, undirected);
+    const Result right = by_definition(vertices, edges, undirected);
+    CHECK(kernels::check_lcc(file.graph, right.coefficients, right.triangles) == "");
+    CHECK(run(file.graph, {.workers = 2}) == right);
+    // Records of 3 bits: credits travel in many pieces.
+    const Cut cut{.processes = 2 + static_cast<int>(seed % 2),
+                  .workers = 1 + static_cast<int>(seed / 2 % 2),
+                  .transport = seed % 3 == 0 ? "tcp" : "shm",
+                  .ownership = seed % 4 < 2 ? "hash" : "ranges",
+                  .record_bits = seed % 3 == 1 ? 3U : 32U};
+    CHECK(run(file.graph, cut) == right);
+  }
+}
+
+TEST_CASE("several pieces of rows and a vertex with edges to all") {
+  constexpr std::uint32_t kVertices = 5000;  // more than a worker takes at once
+  Pairs edges = random_edges(60, 400, 9);
+  for (std::uint32_t v = 0; v < kVertices; ++v) edges.emplace_back(v % 3 == 0 ? 7 : v, v % 3 == 0 ? v : 7);
+  for (const bool undirected : {false, true}) {
+    const File file(kVertices, edges, undirected);
+    const Result found = run(file.graph, {.workers = 3});
+    CHECK(kernels::check_lcc(file.graph, found.coefficients, found.triangles) == "");
+    CHECK(found.triangles > 200);
+    CHECK(run(file.graph, {.processes = 2}) == found);
+  }
+}
+
+TEST_CASE("a wrong coefficient or number of triangles is refused") {
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    const Pairs edges = random_edges(12, 40, seed);
+    const File file(12, edges, seed % 2 == 0);
+    Result result = by_definition(12, edges, seed % 2 == 0);
+    CHECK(kernels::check_lcc(file.graph, result.coefficients, result.triangles) == "");
+    CHECK(kernels::check_lcc(file.graph, result.coefficients, result.triangles + 1) ==
+          "there are " + std::to_string(result.triangles) + " triangles, not " +
+              std::to_string(result.triangles + 1));
+    for (double& one : result.coefficients) {
+      const double right = one;
+      for (const double wrong : {right + 1e-9, right - 1e-9, 1.0 - right, std::nan("")}) {
+        if (wrong == right) continue;
+        one = wrong;
+        CHECK(kernels::check_lcc(file.graph, result.coefficients, result.triangles) != "");
+      }
+      one = right;
+    }
+  }
+  const File file(3, {{0, 1}, {1, 2}, {2, 0}}, false);
+  CHECK(kernels::check_lcc(file.graph, std::vector{0.5, 0.25, 0.5}, 1) ==
+        "vertex 1 has the coefficient 0.25, but 1 of 2 edges between its neighbours");
+}
+
+TEST_CASE("a damaged file is refused before its rows are used") {
+  graph::TemporaryDirectory folder;
+  graph::build(folder / "g.ew", 2, {{0, 1, 1.0F}}, {});
+  auto bytes = graph::read_file(folder / "g.ew");
+  bytes[8192] ^= 1;
+  graph::write_file(folder / "g.ew", bytes);
+  const auto graph = graph::GraphFile::open(folder / "g.ew");
+  const OrientedRows::ForEach in_turn = [](std::uint64_t count, const auto& work) {
+    for (std::uint64_t i = 0; i < count; ++i) work(0, i);
+  };
+  CHECK(graph::contains(graph::error_of([&] { const OrientedRows rows(graph, in_turn); }), "byte 8192"));
+  CHECK(graph::contains(graph::error_of([&] { (void)kernels::check_lcc(graph, std::vector<double>(2), 0); }),
+                        "byte 8192"));
+}
+
+}  // namespace edgewire::frontier
