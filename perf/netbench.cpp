@@ -11,6 +11,7 @@
 
 #include "error.h"
 #include "exchange/barrier.h"
+#include "exchange/exchange.h"
 #include "launch/packing.h"
 #include "transport/transport.h"
 
@@ -130,12 +131,14 @@ Bench::Bench(launch::Bootstrap& bootstrap, const NetbenchOptions& options)
   settings.address = bootstrap.address();
   settings.peer_timeout_s = options.peer_timeout_s;
   settings.health = &bootstrap.health();
+  settings.integrity = options.integrity;
   settings.verbs = options.verbs;
   if (bootstrap.local_size() > 1) {  // anywhere on this host
     settings.process_nodes.assign(static_cast<std::size_t>(bootstrap.local_size()), -1);
     settings.process_index = bootstrap.local_rank();
   }
   settings.dpdk = options.dpdk.of(bootstrap.local_rank());
+  exchange::check_agreement(bootstrap, options.integrity ? "netbench" : "netbench, integrity off");
   link_ = transport::create(options.transport, settings);
   const std::size_t bytes = lane_bytes_ * lanes_.size();
   std::vector<transport::Transport::Part> parts(2);

@@ -34,6 +34,7 @@ struct NetbenchOptions {
   bool bidirectional = false;      ///< streams go both ways at once
   bool busy_poll = false;          ///< wait by polling, not sleeping
   double peer_timeout_s = 10;
+  bool integrity = true;  ///< see transport::Settings
   transport::VerbsChoice verbs{};
   transport::DpdkChoice dpdk{};
 

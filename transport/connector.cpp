@@ -15,7 +15,8 @@ using namespace std::chrono_literals;
 
 constexpr auto kHandshakeLimit = 5s;  ///< for one try of either side
 constexpr auto kRetryAfter = 50ms;
-constexpr std::size_t kMaxCallers = 256;  ///< unproven at a time; more wait in the kernel's queue
+constexpr auto kUnansweredRetryAfter = 1s;  ///< whoever is there may write a line for each try
+constexpr std::size_t kMaxCallers = 256;    ///< unproven at a time; more wait in the kernel's queue
 
 }  // namespace
 
@@ -90,6 +91,8 @@ bool Connector::drive(Caller& caller, Clock::time_point now, std::vector<Connect
       reason = fmt::format("rank {} is here already or is not of this job", handshake.introduction().from);
   }
   handshake.refuse();
+  if (handshake.is_final())
+    throw Error(fmt::format("rank {} at {}: {}", handshake.introduction().from, caller.from, reason));
   if (on_refused) on_refused(caller.from, reason);
   return true;
 }
@@ -117,8 +120,8 @@ void Connector::drive(Call& call, Clock::time_point now, std::vector<Connection>
         throw Error(fmt::format("rank {} at {} port {}: {}", call.introduction.to, call.address, call.port,
                                 call.trouble));
   }
+  call.next = now + (handshake.is_unanswered() ? kUnansweredRetryAfter : kRetryAfter);
   call.attempt.clear();
-  call.next = now + kRetryAfter;
 }
 
 }  // namespace edgewire::transport

@@ -30,7 +30,8 @@ class Connector {
   /// Calls again and again until the other side answers.
   void call(const std::string& address, int port, const Introduction& introduction);
   /// Waits up to `timeout` for an event and returns the connections that were made. Throws Error when a
-  /// process that was called has another secret or refuses this one.
+  /// process that was called has another secret or refuses this one, or a process of this job is of another
+  /// version.
   std::vector<Connection> step(std::chrono::milliseconds timeout);
   /// The last reason why the call to `rank` has not succeeded; empty when there is none.
   std::string trouble(int rank) const;

@@ -14,8 +14,16 @@ namespace {
 
 constexpr std::size_t kChallengeBytes = 32;
 constexpr std::size_t kProofBytes = crypto_auth_hmacsha256_BYTES;
-constexpr char kMagic[9] = "EDGEWIR1";
-constexpr char kWelcome = 'W';
+/// The last letter is the version of what travels on a connection. The handshake itself is the same in all
+/// versions, so that they can tell each other.
+constexpr char kMagic[9] = "EDGEWIR2";
+constexpr std::size_t kVersionAt = 7;
+constexpr const char* kOtherVersion = "it is another version of Edgewire; install the same one on all hosts";
+/// So does the first version when it hears of another one.
+constexpr const char* kNoAnswer =
+    "the connection was closed without an answer (is the same version of Edgewire there, and nothing else at "
+    "that port?)";
+constexpr char kWelcome = 'W', kUnwelcome = 'N', kWrongVersion = 'V';
 
 /// First message of the side that connects.
 struct Hello {
@@ -99,7 +107,10 @@ Handshake::State Handshake::step() {
           recv(fd(), bytes, std::min(sizeof bytes, expected_ - received_.size()), MSG_DONTWAIT);
       if (got < 0 && (errno == EAGAIN || errno == EINTR)) return State::Going;
       if (got < 0) return refused(std::strerror(errno));
-      if (got == 0) return refused("connection closed");
+      if (got == 0) {
+        unanswered_ = step_ == Step::Challenge && received_.empty();
+        return refused(unanswered_ ? kNoAnswer : "connection closed");
+      }
       received_.append(bytes, static_cast<std::size_t>(got));
       continue;
     }
@@ -113,8 +124,8 @@ Handshake::State Handshake::take() {
     case Step::Hello: {
       Hello hello;
       std::memcpy(&hello, received_.data(), sizeof hello);
-      if (std::memcmp(hello.magic, kMagic, sizeof hello.magic) != 0)
-        return refused("not an Edgewire process");
+      if (std::memcmp(hello.magic, kMagic, kVersionAt) != 0) return refused("not an Edgewire process");
+      other_version_ = hello.magic[kVersionAt] != kMagic[kVersionAt];
       if (hello.introduction.purpose != introduction_.purpose || hello.introduction.to != introduction_.to)
         return refused("meant for another process");
       introduction_ = hello.introduction;
@@ -140,11 +151,12 @@ Handshake::State Handshake::take() {
     case Step::Response:
       if (sodium_memcmp(proof("connects").data(), received_.data(), kProofBytes) != 0)
         return refused("wrong secret");
-      return State::Done;
+      final_ = other_version_;
+      return other_version_ ? refused(kOtherVersion) : State::Done;
     case Step::Verdict:
       if (received_[0] == kWelcome) return State::Done;
       final_ = true;
-      return refused("refused by the other side");
+      return refused(received_[0] == kWrongVersion ? kOtherVersion : "refused by the other side");
   }
   return State::Refused;
 }
@@ -152,7 +164,7 @@ Handshake::State Handshake::take() {
 bool Handshake::welcome() noexcept { return ::send(fd(), &kWelcome, 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1; }
 
 void Handshake::refuse() noexcept {
-  const char no = 'N';
+  const char no = other_version_ ? kWrongVersion : kUnwelcome;
   [[maybe_unused]] const ssize_t ignored = ::send(fd(), &no, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
   socket_.close();
 }

@@ -44,8 +44,11 @@ class Handshake {
   int fd() const noexcept { return socket_.get(); }
   bool wants_to_read() const noexcept { return to_send_.empty(); }
   const Introduction& introduction() const noexcept { return introduction_; }
-  /// Whether a refusal is for a reason that another try cannot change.
+  /// Whether a refusal is for a reason that another try cannot change. Where the handshake accepts: the other
+  /// side knows the secret, but is of another version.
   bool is_final() const noexcept { return final_; }
+  /// Whether the other side took the connection, and closed it before it said anything.
+  bool is_unanswered() const noexcept { return unanswered_; }
   /// Why it was refused.
   const std::string& reason() const noexcept { return reason_; }
   FileDescriptor take_socket() noexcept { return std::move(socket_); }
@@ -72,6 +75,8 @@ class Handshake {
   std::string other_challenge_;  ///< of the side that accepted
   std::string reason_;
   bool final_ = false;
+  bool other_version_ = false;  ///< the side that connected is of another one
+  bool unanswered_ = false;
 };
 
 }  // namespace edgewire::transport

@@ -76,6 +76,17 @@ std::string local_address(const FileDescriptor& connected) {
   return host;
 }
 
+std::string peer_address(const FileDescriptor& connected) {
+  sockaddr_storage at{};
+  socklen_t length = sizeof at;
+  char host[NI_MAXHOST] = "";
+  auto* address = reinterpret_cast<sockaddr*>(&at);
+  if (getpeername(connected.get(), address, &length) != 0 ||
+      getnameinfo(address, length, host, sizeof host, nullptr, 0, NI_NUMERICHOST) != 0)
+    return "?";
+  return host;
+}
+
 FileDescriptor accept_from(const FileDescriptor& listener, std::string& from) {
   sockaddr_storage at{};
   socklen_t length = sizeof at;

@@ -14,6 +14,8 @@ bool is_loopback(const std::string& address);
 int port_of(const FileDescriptor& listener);
 /// Numeric address of this end of a connection.
 std::string local_address(const FileDescriptor& connected);
+/// Numeric address of the other end; "?" when the connection has ended.
+std::string peer_address(const FileDescriptor& connected);
 /// Accepts one connection, non-blocking; none when nobody waits. `from` tells the address of the other side.
 FileDescriptor accept_from(const FileDescriptor& listener, std::string& from);
 /// Starts to connect, non-blocking; the outcome shows in its first use. Throws Error when the address

@@ -103,6 +103,7 @@ Counters Tcp::counters() const noexcept {
   total.zero_copy_sends = zero_copy_sends_.load(std::memory_order_relaxed);
   total.copied_sends = copied_sends_.load(std::memory_order_relaxed);
   total.refused_frames = refused_frames_.load(std::memory_order_relaxed);
+  total.corrupt_frames = corrupt_frames_.load(std::memory_order_relaxed);
   return total;
 }
 

@@ -179,7 +179,8 @@ void Tcp::say_goodbye() noexcept {
       pollfd event{link->socket.get(), POLLOUT, 0};
       ::poll(&event, 1, 10);
     } while (Clock::now() < deadline);
-    const FrameHeader goodbye;
+    FrameHeader goodbye;
+    goodbye.check = goodbye.right_check();
     if (all_sent()) [[maybe_unused]]
       const ssize_t ignored = send(link->socket.get(), &goodbye, sizeof goodbye, MSG_NOSIGNAL | MSG_DONTWAIT);
     shutdown(link->socket.get(), SHUT_WR);

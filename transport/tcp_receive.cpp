@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "transport/sockets.h"
 #include "transport/tcp.h"
 
 namespace edgewire::transport {
@@ -60,11 +61,10 @@ bool Tcp::read(Link& link) noexcept {
       break;
     }
     const auto bytes = static_cast<std::size_t>(got);
-    const std::size_t placed = std::min(bytes, direct);
-    in.place += placed;
-    in.payload_left -= placed;
-    in.end += bytes - placed;
+    const std::size_t now_placed = std::min(bytes, direct);
+    in.end += bytes - now_placed;
     turn_bytes += bytes;
+    if (now_placed > 0 && !placed(link, now_placed)) return true;
     // A short read has emptied the socket, unless its end is near.
     if (bytes < wanted && !in.hung_up.load()) {
       take_staged(link);
@@ -86,8 +86,7 @@ bool Tcp::take_staged(Link& link) noexcept {
       const std::size_t bytes = std::min(in.payload_left, in.end - in.begin);
       std::memcpy(in.place, in.staging.data() + in.begin, bytes);
       in.begin += bytes;
-      in.place += bytes;
-      in.payload_left -= bytes;
+      if (!placed(link, bytes)) return false;
       if (in.payload_left > 0) return true;
     }
     if (in.tail > 0) {
@@ -102,8 +101,18 @@ bool Tcp::take_staged(Link& link) noexcept {
   }
 }
 
+/// The next `bytes` of a payload lie in their place. False when that was its end and it is not what was sent.
+bool Tcp::placed(Link& link, std::size_t bytes) noexcept {
+  Arrivals& in = link.in;
+  if (settings_.integrity) in.crc = crc32c({in.place, bytes}, in.crc);
+  in.place += bytes;
+  in.payload_left -= bytes;
+  return !settings_.integrity || in.payload_left > 0 || in.crc == in.awaited || refuse_changed(link);
+}
+
 bool Tcp::take_frame(Link& link, const FrameHeader& header) noexcept {
   Arrivals& in = link.in;
+  if (settings_.integrity && header.check != header.right_check()) return refuse_changed(link);
   switch (header.type) {
     case FrameType::Write: {
       const Part& part = parts_[static_cast<std::size_t>(link.peer)];
@@ -117,6 +126,8 @@ bool Tcp::take_frame(Link& link, const FrameHeader& header) noexcept {
                                               header.offset, header.lead));
       in.place = region_.data() + header.offset;
       in.payload_left = header.length;
+      in.crc = 0;
+      in.awaited = header.payload_check;
       in.large = header.length >= kLargeBytes;
       in.skip = header.lead;
       in.tail = header.tail();
@@ -133,6 +144,19 @@ bool Tcp::take_frame(Link& link, const FrameHeader& header) noexcept {
       return true;
   }
   return refuse_frame(link, fmt::format("a frame of type {}", static_cast<int>(header.type)));
+}
+
+/// Nothing that follows on the connection takes effect.
+bool Tcp::refuse_changed(Link& link) noexcept {
+  corrupt_frames_.fetch_add(1, std::memory_order_relaxed);
+  settings_.health->fail(
+      link.peer,
+      fmt::format("data from rank {} at {} was changed on its way to {} (TCP, lane {}, "
+                  "wrong CRC-32C): {}",
+                  link.peer, peer_address(link.socket), settings_.address, link.lane, kChangedRemedy));
+  link.in.ended.store(true, std::memory_order_relaxed);
+  announce();
+  return false;
 }
 
 bool Tcp::refuse_frame(Link& link, const std::string& cause) noexcept {

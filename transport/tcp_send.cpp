@@ -60,7 +60,8 @@ bool Tcp::write(int lane, int peer, std::size_t offset, std::span<const std::byt
   do {
     const auto part = rest.first(std::min(rest.size(), kMaxFrameBytes));
     rest = rest.subspan(part.size());
-    const FrameHeader header{offset, static_cast<std::uint32_t>(part.size()), 0, FrameType::Write, lead};
+    FrameHeader header{offset, static_cast<std::uint32_t>(part.size()), 0, FrameType::Write, lead};
+    if (settings_.integrity) header.payload_check = crc32c(part);  // now, while the cache has it
     queue(to, header, part.data(), rest.empty());
     offset += part.size();
     frame_bytes += header.bytes();
@@ -83,7 +84,9 @@ bool Tcp::queue(Link& link, const FrameHeader& header, const std::byte* payload,
     out.published.store(out.filled, std::memory_order_release);
     return false;
   }
-  out.frames[out.filled % SendQueue::kFrames] = {header, payload, ends_write};
+  SendQueue::Frame& frame = out.frames[out.filled % SendQueue::kFrames];
+  frame = {header, payload, ends_write};
+  if (settings_.integrity) frame.header.check = header.right_check();
   ++out.filled;
   return true;
 }

@@ -65,6 +65,7 @@ struct Settings {
   int process_index = 0;             ///< of this process in process_nodes
   VerbsChoice verbs{};
   DpdkChoice dpdk{};
+  bool integrity = true;  ///< check all that arrives by a CRC-32C; the same in every process (tcp)
 
   bool leaves_out(int peer) const {
     return peer == rank || (!left_out.empty() && left_out[static_cast<std::size_t>(peer)]);

@@ -32,6 +32,7 @@ frontier::Options frontier_options(const job::DenseOptions& resolved, const Fron
   options.peer_timeout_s = resolved.peer_timeout_s;
   options.verbs = resolved.verbs;
   options.dpdk = resolved.dpdk;
+  options.integrity = resolved.integrity;
   options.record_bytes = kernel.record_bytes();
   options.kernel = kernel.describe();
   return options;
@@ -166,6 +167,7 @@ void add_frontier_options(CLI::App& command, JobOptions& options, const std::fun
                   "out among the processes of a host")
       ->check(CLI::Range(1, 1024));
   add_transport_option(command, options.transport);
+  add_integrity_option(command, options.integrity);
   add_verbs_options(command, options.verbs);
   add_dpdk_options(command, options.dpdk);
   command

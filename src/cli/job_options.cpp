@@ -74,6 +74,17 @@ void add_transport_option(CLI::App& command, std::string& transport) {
       ->capture_default_str();
 }
 
+void add_integrity_option(CLI::App& command, bool& integrity) {
+  command
+      .add_option_function<std::string>(
+          "--integrity", [&integrity](const std::string& word) { integrity = word == "on"; },
+          "check all that arrives over TCP by a CRC-32C, and end the run when bytes were changed on their "
+          "way; "
+          "off saves some time. Messages that control the run are always checked")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->default_str("on");
+}
+
 void add_verbs_options(CLI::App& command, transport::VerbsChoice& verbs) {
   command.add_option(
       "--verbs-device", verbs.device,
@@ -165,6 +176,7 @@ void JobOptions::add_to(CLI::App& command) {
                   "out among the processes of a host")
       ->check(CLI::Range(1, 1024));
   add_transport_option(command, transport);
+  add_integrity_option(command, integrity);
   add_verbs_options(command, verbs);
   add_dpdk_options(command, dpdk);
   command.option_defaults()->group("What is sent");
@@ -274,6 +286,7 @@ job::DenseOptions JobOptions::dense(launch::Bootstrap& bootstrap) const {
   options.layout = layout == "given" ? plan::Layout::given : plan::Layout::degree;
   options.choose_layout = layout == "auto" && !deterministic;
   options.peer_timeout_s = launch.peer_timeout_s;
+  options.integrity = integrity;
   options.verbs = verbs;
   options.verbs.device = choice.verbs_device;
   options.dpdk = dpdk.of(bootstrap.local_rank());

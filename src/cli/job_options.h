@@ -18,6 +18,7 @@ CLI::Validator between(double least, double most);
 /// The options of every command that runs as a job: where its processes are, and how they find each other.
 void add_launch_options(CLI::App& command, launch::LaunchOptions& options);
 void add_transport_option(CLI::App& command, std::string& transport);
+void add_integrity_option(CLI::App& command, bool& integrity);
 void add_verbs_options(CLI::App& command, transport::VerbsChoice& verbs);
 void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk);
 /// What a process tells the others in the job's first message, where its transport depends on the cards of
@@ -36,6 +37,7 @@ struct JobOptions {
   launch::LaunchOptions launch;
   int workers = 0;  ///< 0: share the cores among the processes of this host
   std::string transport = "auto";
+  bool integrity = true;
   transport::VerbsChoice verbs;
   transport::DpdkChoice dpdk;
   std::string strategy = "auto";

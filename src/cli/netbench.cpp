@@ -68,6 +68,7 @@ void add_netbench(CLI::App& app) {
   add_launch_options(*command, arguments->launch);
   arguments->launch.processes = 2;
   add_transport_option(*command, bench.transport);
+  add_integrity_option(*command, bench.integrity);
   add_verbs_options(*command, bench.verbs);
   add_dpdk_options(*command, bench.dpdk);
   command->option_defaults()->group("Measurement");

@@ -25,6 +25,7 @@ transport::Settings settings(launch::Bootstrap& bootstrap, const Options& option
   settings.peer_timeout_s = options.peer_timeout_s;
   settings.health = &bootstrap.health();
   settings.nodes = bootstrap.nodes();
+  settings.integrity = options.integrity;
   settings.verbs = options.verbs;
   settings.dpdk = options.dpdk;
   return settings;
@@ -43,9 +44,9 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
   place_ = fmt::format("{}: {}", name, topology::describe(pool_->placement(), machine));
   link_ = transport::create(options.transport, settings(bootstrap, options));
   exchange::check_agreement(
-      bootstrap, fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, {} workers", options.kernel,
+      bootstrap, fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, {} workers{}", options.kernel,
                              graph.checksum(), graph.vertices(), graph.edges(), options.ownership,
-                             link_->name(), options.workers));
+                             link_->name(), options.workers, options.integrity ? "" : "; integrity off"));
   graph.verify_offsets(0, graph.vertices());
   ownership_ = plan::Ownership::create(options.ownership, graph.offsets(), bootstrap.size());
   for_each_range([&](int, std::uint32_t first, std::uint32_t last) {

@@ -25,6 +25,7 @@ struct Options {
   std::string transport = "shm";
   std::string ownership = "hash";  ///< hash, ranges or the path of a partition file
   double peer_timeout_s = 10;
+  bool integrity = true;  ///< see transport::Settings
   transport::VerbsChoice verbs{};
   transport::DpdkChoice dpdk{};
   std::size_t record_bytes = sizeof(Record);  ///< of all records

@@ -96,6 +96,7 @@ transport::Settings DenseJob::settings(const DenseOptions& options) {
   settings.peer_timeout_s = options.peer_timeout_s;
   settings.health = &bootstrap_.health();
   settings.nodes = bootstrap_.nodes();
+  settings.integrity = options.integrity;
   settings.verbs = options.verbs;
   settings.verbs.poll_cpu = poll_cpu_;
   settings.dpdk = options.dpdk;
@@ -110,12 +111,13 @@ void DenseJob::agree(const DenseOptions& options) {
       bootstrap_,
       fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, layout {}, {} workers; "
                   "{} edges/s, "
-                  "link rate {}{}{}",
+                  "link rate {}{}{}{}",
                   options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
                   link_->name(), strategy, plan::to_name(options.encoding),
                   options.choose_layout ? "auto" : "set", options.workers, options.assumed_compute_rate,
                   options.assumed_link_rate > 0 ? "assumed" : "measured",
-                  options.plan_cache.empty() ? "" : "; plan cache", options.weighted ? "; weighted" : ""));
+                  options.plan_cache.empty() ? "" : "; plan cache", options.weighted ? "; weighted" : "",
+                  options.integrity ? "" : "; integrity off"));
 }
 
 double DenseJob::link_rate(const DenseOptions& options) {

@@ -47,6 +47,7 @@ struct DenseOptions {
   /// was chosen or measured, for the next run with the same graph and options.
   std::string plan_cache;
   std::uint64_t link_bits_per_s = 0;  ///< line rate of shaped links, 0: as they are; for the plan cache only
+  bool integrity = true;              ///< see transport::Settings
   transport::VerbsChoice verbs{};
   transport::DpdkChoice dpdk{};
   /// Called by any worker, with the name of a step, how much of it is done, and how much there is in all.

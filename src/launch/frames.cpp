@@ -1,18 +1,65 @@
 #include "launch/frames.h"
 
+#include <sys/socket.h>
+
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "error.h"
+#include "transport/crc32c.h"
 
 namespace edgewire::launch {
+namespace {
+
+constexpr std::size_t kReadBytes = std::size_t{1} << 18;
+
+}  // namespace
+
+std::uint32_t FrameHeader::right_check() const noexcept {
+  return transport::crc32c(std::as_bytes(std::span(this, 1)).first(offsetof(FrameHeader, check)));
+}
 
 Message frame(Kind kind, std::uint32_t tag, std::string_view payload) {
-  const FrameHeader header{payload.size(), kind, tag};
+  FrameHeader header{payload.size(), kind, tag};
+  header.payload_check = transport::crc32c(std::as_bytes(std::span(payload)));
+  header.check = header.right_check();
   std::string bytes(sizeof header, '\0');
   bytes.reserve(sizeof header + payload.size());
   std::memcpy(bytes.data(), &header, sizeof header);
   bytes += payload;
   return std::make_shared<const std::string>(std::move(bytes));
+}
+
+ssize_t MessageReader::read(int stream) {
+  bytes_.erase(0, std::exchange(taken_, 0));
+  const std::size_t before = bytes_.size();
+  bytes_.resize(before + kReadBytes);
+  const ssize_t got = recv(stream, bytes_.data() + before, kReadBytes, 0);
+  bytes_.resize(useless_ ? 0 : before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return got;
+}
+
+MessageReader::Next MessageReader::next(Arrival& arrival) {
+  const std::string_view rest = std::string_view(bytes_).substr(taken_);
+  FrameHeader& header = arrival.header;
+  if (rest.size() < sizeof header) return Next::Partial;
+  std::memcpy(&header, rest.data(), sizeof header);
+  if (header.check != header.right_check()) return refused(Next::Changed);
+  if (header.length > kMaxMessageBytes) return refused(Next::TooLong);
+  if (rest.size() - sizeof header < header.length) return Next::Partial;
+  arrival.payload = rest.substr(sizeof header, header.length);
+  if (header.payload_check != transport::crc32c(std::as_bytes(std::span(arrival.payload))))
+    return refused(Next::Changed);
+  taken_ += sizeof header + header.length;
+  return Next::Whole;
+}
+
+MessageReader::Next MessageReader::refused(Next why) {
+  useless_ = true;
+  bytes_.clear();
+  taken_ = 0;
+  return why;
 }
 
 std::string pack(std::span<const std::string> items) {

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <sys/types.h>
+
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -17,8 +20,13 @@ struct FrameHeader {
   Kind kind = Kind::Heartbeat;
   std::uint32_t tag =
       0;  ///< Data: number of the collective step; Abort: rank at fault, and << 16 who noticed
+  std::uint32_t payload_check = 0;  ///< CRC-32C of what follows
+  std::uint32_t check = 0;          ///< CRC-32C of all members before it
+
+  /// What `check` must be.
+  std::uint32_t right_check() const noexcept;
 };
-static_assert(sizeof(FrameHeader) == 16);
+static_assert(sizeof(FrameHeader) == 24);
 
 /// Much more than any message of a job has. A larger length means that the stream is damaged.
 constexpr std::uint64_t kMaxMessageBytes = std::uint64_t{1} << 38;
@@ -27,6 +35,31 @@ using Message =
     std::shared_ptr<const std::string>;  ///< header and payload; shared by all receivers of the message
 
 Message frame(Kind kind, std::uint32_t tag, std::string_view payload = {});
+
+struct Arrival {
+  FrameHeader header;
+  std::string payload;
+};
+
+/// Puts the pieces that arrive on a stream together to messages.
+class MessageReader {
+ public:
+  enum class Next { Partial, Whole, Changed, TooLong };
+
+  /// Reads once, up to 256 KiB. Returns what recv returns.
+  ssize_t read(int stream);
+  /// Whole: `arrival` is the next message, and its bytes are those that were sent. Changed: they were
+  /// changed on their way. TooLong: its header says more than kMaxMessageBytes. After these two, nothing that
+  /// arrives means anything; it is dropped, and the answer is Partial.
+  Next next(Arrival& arrival);
+
+ private:
+  Next refused(Next why);
+
+  std::string bytes_;
+  std::size_t taken_ = 0;  ///< of bytes_
+  bool useless_ = false;   ///< from here on
+};
 
 /// Several strings in one, and back. unpack throws Error when `bytes` does not hold `count` of them.
 std::string pack(std::span<const std::string> items);

@@ -96,8 +96,15 @@ std::vector<FileDescriptor> receive_others(const Rendezvous& job, const FileDesc
   const auto name_of = [&](std::ptrdiff_t rank) {
     return fmt::format("rank {} ({})", rank, job.hosts[static_cast<std::size_t>(rank)]);
   };
+  const auto step = [&] {
+    try {
+      return connector.step(std::chrono::milliseconds(100));
+    } catch (const Error& error) {
+      give_up(streams, error.what());
+    }
+  };
   while (missing() != streams.end()) {
-    for (Connector::Connection& made : connector.step(std::chrono::milliseconds(100))) {
+    for (Connector::Connection& made : step()) {
       watch_host(made.socket, job.peer_timeout_s);
       streams[static_cast<std::size_t>(made.introduction.from)] = std::move(made.socket);
     }

@@ -11,13 +11,13 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <mutex>
 #include <thread>
 
 #include "error.h"
 #include "launch/frames.h"
+#include "transport/crc32c.h"
 #include "transport/handshake.h"
 
 namespace edgewire::launch {
@@ -28,13 +28,7 @@ using std::chrono::duration;
 using std::chrono::milliseconds;
 using transport::FileDescriptor;
 
-constexpr std::size_t kReadBytes = std::size_t{1} << 18;
 constexpr milliseconds kLinger{1000};  ///< for the last messages when the bootstrap ends
-
-struct Arrival {
-  FrameHeader header;
-  std::string payload;
-};
 
 /// One stream and what is under way on it.
 struct Peer {
@@ -42,8 +36,8 @@ struct Peer {
   FileDescriptor stream;
   std::deque<Message> outgoing;
   std::size_t sent_bytes = 0;  ///< of outgoing.front()
-  std::string partial;         ///< bytes of a frame that has not arrived whole
-  std::deque<Arrival> arrived;
+  MessageReader reader;
+  std::deque<Arrival> arrived;  ///< messages that nobody has received
   Clock::time_point heard;
 };
 
@@ -81,8 +75,8 @@ class SocketBootstrap final : public Bootstrap {
   void wait_for_events(std::unique_lock<std::mutex>& lock);
   void notice_own_pause();
   void read(Peer& peer);
-  void take_frames(Peer& peer);
-  void take(Peer& peer, const FrameHeader& header, std::string payload);
+  void take_messages(Peer& peer);
+  void take(Peer& peer, Arrival arrival);
   void flush(Peer& peer);
   void keep_alive(Clock::time_point now);
   void tell_failure();
@@ -286,13 +280,10 @@ void SocketBootstrap::notice_own_pause() {
 
 void SocketBootstrap::read(Peer& peer) {
   // One piece for each peer and round, so that a peer that sends much does not delay the others.
-  const std::size_t before = peer.partial.size();
-  peer.partial.resize(before + kReadBytes);
-  const ssize_t got = recv(peer.stream.get(), peer.partial.data() + before, kReadBytes, 0);
-  peer.partial.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  const ssize_t got = peer.reader.read(peer.stream.get());
   if (got > 0) {
     peer.heard = Clock::now();
-    take_frames(peer);
+    take_messages(peer);
   } else if (got == 0) {
     lose(peer, "was lost: connection closed");
   } else if (errno != EAGAIN && errno != EINTR) {
@@ -300,23 +291,31 @@ void SocketBootstrap::read(Peer& peer) {
   }
 }
 
-void SocketBootstrap::take_frames(Peer& peer) {
-  std::size_t offset = 0;
-  FrameHeader header;
-  while (peer.stream && peer.partial.size() - offset >= sizeof header) {
-    std::memcpy(&header, peer.partial.data() + offset, sizeof header);
-    if (header.length > kMaxMessageBytes) {
-      lose(peer, fmt::format("sent a malformed message of {} bytes", header.length));
-      return;
+void SocketBootstrap::take_messages(Peer& peer) {
+  while (peer.stream) {
+    Arrival arrival;
+    switch (peer.reader.next(arrival)) {
+      case MessageReader::Next::Partial:
+        return;
+      case MessageReader::Next::Whole:
+        take(peer, std::move(arrival));
+        break;
+      case MessageReader::Next::Changed:
+        // The stream stays open, so that the peer hears why the job fails.
+        if (!finished_)
+          health_.fail(
+              peer.rank,
+              fmt::format("a control message from {} was changed on its way to rank {} (wrong CRC-32C): {}",
+                          name_of(peer.rank), self_.rank, transport::kChangedRemedy));
+        return;
+      case MessageReader::Next::TooLong:
+        return lose(peer, fmt::format("sent a malformed message of {} bytes", arrival.header.length));
     }
-    if (peer.partial.size() - offset - sizeof header < header.length) break;
-    take(peer, header, peer.partial.substr(offset + sizeof header, header.length));
-    offset += sizeof header + header.length;
   }
-  peer.partial.erase(0, offset);
 }
 
-void SocketBootstrap::take(Peer& peer, const FrameHeader& header, std::string payload) {
+void SocketBootstrap::take(Peer& peer, Arrival arrival) {
+  const auto& [header, payload] = arrival;
   switch (header.kind) {
     case Kind::Heartbeat:
       break;
@@ -324,7 +323,7 @@ void SocketBootstrap::take(Peer& peer, const FrameHeader& header, std::string pa
       if (peer.rank == 0) finished_ = true;
       [[fallthrough]];
     case Kind::Data:
-      peer.arrived.push_back({header, std::move(payload)});
+      peer.arrived.push_back(std::move(arrival));
       break;
     case Kind::Abort: {
       const auto culprit = static_cast<int>(header.tag & 0xFFFF);

@@ -229,7 +229,8 @@ def test_a_host_list_from_the_environment(several, hosts, path, edgewire):
 @pytest.mark.sanitize
 @pytest.mark.parametrize("other", [
     ["--iterations", 21], ["--damping", 0.8], ["--tolerance", 0.1], ["--pagerank-2015"], ["--strategy", "edge"],
-    ["--ownership", "ranges"], ["-w", 2], ["--transport", "tcp"], "another graph", "another graph of the same size",
+    ["--ownership", "ranges"], ["-w", 2], ["--transport", "tcp"], ["--integrity", "off"], "another graph",
+    "another graph of the same size",
 ], ids=str)
 def test_processes_that_do_not_agree(several, hosts, path, tmp_path, other):
     graph = graphs.make("self loops")
@@ -248,6 +249,15 @@ def test_processes_that_do_not_agree(several, hosts, path, tmp_path, other):
     for rank, (status, lines, _) in enumerate(results):
         assert status == 1
         assert len(causes(lines)) == 1 and "another graph or other options" in causes(lines)[0], (rank, lines)
+
+
+@pytest.mark.parametrize("command", ["bfs", "netbench"])
+def test_processes_that_do_not_agree_on_integrity(several, hosts, path, command):
+    options = [command, *([path, "--source", 0] if command == "bfs" else []), *hosts(2), "--transport", "tcp"]
+    results = several([[*options, "--rank", 0], [*options, "--rank", 1, "--integrity", "off"]])
+    for rank, (status, lines, _) in enumerate(results):
+        assert status == 1
+        assert len(causes(lines)) == 1 and "integrity off" in causes(lines)[0], (rank, lines)
 
 
 @pytest.mark.sanitize

@@ -130,7 +130,11 @@ std::string after_frames(const std::vector<FrameHeader>& frames, const std::stri
     if (i == 0) host.connect();
     if (i == 1) require(call_with(host.port, kSecret, kRankOne, socket).empty(), "handshake");
   });
-  for (const FrameHeader& frame : frames) send_bytes(socket, &frame, sizeof frame);
+  for (FrameHeader frame : frames) {
+    frame.payload_check = crc32c(std::as_bytes(std::span(payload)));
+    frame.check = frame.right_check();
+    send_bytes(socket, &frame, sizeof frame);
+  }
   if (!payload.empty()) send_bytes(socket, payload.data(), payload.size());
   for (int waits = 0; waits < 20 && host.endpoint.transport->wait(10ms); ++waits) continue;
   refused = host.counters().refused_frames;
@@ -162,12 +166,16 @@ TEST_CASE("frames outside the sender's part of the region and malformed ones are
 }
 
 TEST_CASE("lead and tail of a frame go nowhere, wherever the bytes are cut") {
-  constexpr FrameHeader kWrite{101, 40, 0, FrameType::Write, 37}, kSignal{7, 0, 0, FrameType::Signal, 0};
-  CHECK(kWrite.bytes() == 64 + 128);
-  std::string bytes(kWrite.bytes() + kSignal.bytes(), 'x');
-  std::memcpy(bytes.data(), &kWrite, sizeof kWrite);
+  FrameHeader write{101, 40, 0, FrameType::Write, 37}, signal{7, 0, 0, FrameType::Signal, 0};
+  const std::string payload(40, 'p');
+  write.payload_check = crc32c(std::as_bytes(std::span(payload)));
+  write.check = write.right_check();
+  signal.check = signal.right_check();
+  CHECK(write.bytes() == 64 + 128);
+  std::string bytes(write.bytes() + signal.bytes(), 'x');
+  std::memcpy(bytes.data(), &write, sizeof write);
   std::fill_n(bytes.begin() + 64 + 37, 40, 'p');
-  std::memcpy(bytes.data() + kWrite.bytes(), &kSignal, sizeof kSignal);
+  std::memcpy(bytes.data() + write.bytes(), &signal, sizeof signal);
   for (std::size_t cut = 0; cut <= bytes.size(); cut += 9) {
     CAPTURE(cut);
     const Host host;

@@ -1,0 +1,173 @@
+// Processes of different versions refuse each other, with a line that says so. The test plays the others.
+#include "transport/handshake.h"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sodium.h>
+#include <sys/socket.h>
+
+#include <cstring>
+
+#include "launch/rendezvous.h"
+#include "transport/sockets.h"
+#include "transport_fixture.h"
+
+namespace edgewire::transport {
+namespace {
+
+const std::string kSecretOfJob(32, 's');
+constexpr std::size_t kHelloBytes = 56;
+const std::string kSameOnAll = "it is another version of Edgewire; install the same one on all hosts";
+
+std::string receive_bytes(const FileDescriptor& socket, std::size_t bytes) {
+  std::string received(bytes, '\0');
+  pollfd event{socket.get(), POLLIN, 0};
+  require(::poll(&event, 1, 30000) == 1, "the other side says something");
+  const ssize_t got = recv(socket.get(), received.data(), bytes, MSG_WAITALL);
+  received.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  return received;
+}
+
+void send_bytes(const FileDescriptor& socket, std::string_view bytes) {
+  require(
+      ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size()),
+      "send");
+}
+
+void make_blocking(const FileDescriptor& socket) {
+  fcntl(socket.get(), F_SETFL, fcntl(socket.get(), F_GETFL) & ~O_NONBLOCK);
+}
+
+/// HMAC-SHA256 with the secret of the job.
+std::string proof_of(const std::string& text) {
+  std::string mac(crypto_auth_hmacsha256_BYTES, '\0');
+  crypto_auth_hmacsha256(reinterpret_cast<unsigned char*>(mac.data()),
+                         reinterpret_cast<const unsigned char*>(text.data()), text.size(),
+                         reinterpret_cast<const unsigned char*>(kSecretOfJob.data()));
+  return mac;
+}
+
+/// The hello of rank 1 of two, in version `version`.
+std::string hello_of(char version) {
+  std::string hello = std::string("EDGEWIR") + version;
+  for (const std::int32_t number : {1, 1, 0, 2})  // to start a job, from, to, processes
+    hello.append(reinterpret_cast<const char*>(&number), sizeof number);
+  return hello + std::string(32, 'c');
+}
+
+FileDescriptor accept_one(const FileDescriptor& listener) {
+  pollfd event{listener.get(), POLLIN, 0};
+  require(::poll(&event, 1, 30000) == 1, "rank 1 calls");
+  std::string from;
+  FileDescriptor socket = accept_from(listener, from);
+  make_blocking(socket);
+  return socket;
+}
+
+/// What rank 0 says when `rank_1` has played the other process.
+template <typename Play>
+std::string rank_0_says(Play rank_1, double start_timeout_s) {
+  const FileDescriptor listener = listen_on("127.0.0.1", 0);
+  std::string said;
+  parallel(2, [&](int rank) {
+    if (rank == 1) {
+      FileDescriptor socket = start_connecting("127.0.0.1", port_of(listener));
+      make_blocking(socket);
+      pollfd event{socket.get(), POLLOUT, 0};
+      ::poll(&event, 1, 30000);
+      rank_1(socket);
+      return;
+    }
+    try {
+      launch::receive_others({0, kSecretOfJob, start_timeout_s, {"a", "b"}}, listener);
+    } catch (const Error& error) {
+      said = error.what();
+    }
+  });
+  return said;
+}
+
+TEST_CASE("rank 0 ends at once, with one line, when a process of another version calls; and tells it") {
+  for (const char version : {'1', '3'}) {
+    CAPTURE(version);
+    char verdict = ' ';
+    const auto rank_1 = [&](const FileDescriptor& socket) {
+      const std::string hello = hello_of(version);
+      send_bytes(socket, hello);
+      const std::string answer = receive_bytes(socket, 64);
+      require(answer.substr(32) == proof_of("accepts" + hello + answer.substr(0, 32)),
+              "rank 0 knows the secret");
+      send_bytes(socket, proof_of("connects" + hello + answer.substr(0, 32)));
+      verdict = receive_bytes(socket, 1)[0];
+    };
+    const std::string said = rank_0_says(rank_1, 1e6);
+    CAPTURE(said);
+    CHECK(said.starts_with("rank 1 at 127.0.0.1 port "));
+    CHECK(said.ends_with(": " + kSameOnAll));
+    CHECK(verdict == 'V');  // version 1 takes all but W for "refused by the other side"
+  }
+}
+
+TEST_CASE("a stranger that says that it is of another version does not end the job") {
+  char verdict = ' ';
+  const auto stranger = [&](const FileDescriptor& socket) {
+    send_bytes(socket, hello_of('1'));
+    receive_bytes(socket, 64);
+    send_bytes(socket, std::string(32, 'x'));
+    verdict = receive_bytes(socket, 1)[0];
+  };
+  CHECK(rank_0_says(stranger, 0.5) == "rank 1 (b) has not connected within 0.5 s");
+  CHECK(verdict != 'W');
+}
+
+/// What rank 1 says when `rank_0` has played the other process, once or several times.
+template <typename Play>
+std::string rank_1_says(Play rank_0, double start_timeout_s, int& port) {
+  const FileDescriptor listener = listen_on("127.0.0.1", 0);
+  port = port_of(listener);
+  std::string said;
+  parallel(2, [&](int rank) {
+    if (rank == 0) {
+      rank_0(listener);
+      return;
+    }
+    try {
+      launch::come_to_hub({1, kSecretOfJob, start_timeout_s, {"a", "b"}}, {"127.0.0.1"}, port);
+    } catch (const Error& error) {
+      said = error.what();
+    }
+  });
+  return said;
+}
+
+TEST_CASE("a process that calls another version ends at once, with one line") {
+  const auto rank_0 = [](const FileDescriptor& listener) {
+    const FileDescriptor socket = accept_one(listener);
+    const std::string hello = receive_bytes(socket, kHelloBytes), challenge(32, 'd');
+    require(hello.starts_with("EDGEWIR2"), "version 2");
+    send_bytes(socket, challenge + proof_of("accepts" + hello + challenge));
+    require(receive_bytes(socket, 32) == proof_of("connects" + hello + challenge), "rank 1 knows the secret");
+    send_bytes(socket, "V");
+  };
+  int port = 0;
+  const std::string said = rank_1_says(rank_0, 1e6, port);
+  CHECK(said == fmt::format("rank 0 at 127.0.0.1 port {}: {}", port, kSameOnAll));
+}
+
+TEST_CASE("a process that calls version 1, which closes the connection, says what that may mean") {
+  const auto rank_0 = [](const FileDescriptor& listener) {
+    const FileDescriptor socket = accept_one(listener);
+    receive_bytes(socket, kHelloBytes);
+  };
+  int port = 0;
+  const std::string said = rank_1_says(rank_0, 0.5, port);
+  CHECK(said ==
+        fmt::format(
+            "rank 0 (127.0.0.1 port {}) cannot be reached within 0.5 s: the connection was closed without "
+            "an answer (is the same version of Edgewire there, and nothing else at that port?)",
+            port));
+}
+
+}  // namespace
+}  // namespace edgewire::transport
