@@ -25,6 +25,7 @@
 #include "frontier/bits.h"
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
+#include "topology/memory.h"
 
 namespace edgewire::frontier {
 
@@ -105,9 +106,10 @@ class Betweenness {
   Vertices level(std::size_t l) const noexcept { return part(order_, starts_, l); }
 
   FrontierJob& job_;
-  bool several_, alone_;        ///< processes; one worker
-  std::vector<double> sigma_;   ///< [vertex]: paths; of other processes' vertices, as far as known here
-  std::vector<double> shares_;  ///< [vertex]: c above, or 0
+  bool several_, alone_;  ///< processes; one worker
+  topology::NodeMemory sigma_memory_, shares_memory_;
+  std::span<double> sigma_;   ///< [vertex]: paths; of other processes' vertices, as far as known here
+  std::span<double> shares_;  ///< [vertex]: c above, or 0
   std::vector<double> scores_;
   std::vector<double> sums_;  ///< [place in the level]: of shares
   Bits settled_;              ///< vertices whose level is known here

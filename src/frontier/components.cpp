@@ -12,6 +12,7 @@ namespace edgewire::frontier {
 
 namespace {
 
+constexpr std::uint32_t kAhead = 16;              // rows that are fetched before they are read
 constexpr std::size_t kSampledEdges = 2;          // of each vertex
 constexpr std::uint32_t kSampledVertices = 1024;  // that are looked at for the largest component
 constexpr std::uint32_t kPiece = 1 << 14;
@@ -22,7 +23,8 @@ Components::Components(FrontierJob& job)
     : job_(job),
       several_(job.bootstrap().size() > 1),
       vertices_(static_cast<std::uint32_t>(job.graph().vertices())),
-      above_(new std::atomic<std::uint32_t>[vertices_]),
+      above_memory_(vertices_ * sizeof(std::uint32_t), -1, "union-find trees"),
+      above_(above_memory_.as<std::atomic<std::uint32_t>>()),
       known_(several_ ? vertices_ : 0, kNone),
       asked_(several_ ? vertices_ : 0),
       workers_(static_cast<std::size_t>(job.pool().workers())) {}
@@ -75,21 +77,33 @@ void Components::for_each_vertex(const std::function<void(std::uint32_t, std::ui
 }
 
 void Components::link_sample() {
-  for (std::size_t e = 0; e < kSampledEdges; ++e) {
-    job_.for_each_range([&](int w, std::uint32_t first, std::uint32_t last) {
-      Worker& worker = workers_[static_cast<std::size_t>(w)];
-      job_.ownership().visit([&](const auto& scheme) {
-        for (std::uint32_t local = first; local < last; ++local) {
-          const graph::Row row{job_.graph(), scheme.vertex(job_.rank(), local)};
-          if (row.degree() <= e) continue;
-          link(row.vertex, row.targets()[e]);
-          worker.vertices += e == 0 ? 1 : 0;
-          ++worker.edges;
-        }
-      });
+  const auto rank = job_.rank();
+  job_.for_each_range([&](int w, std::uint32_t first, std::uint32_t last) {
+    Worker& worker = workers_[static_cast<std::size_t>(w)];
+    job_.ownership().visit([&](const auto& scheme) {
+      for (std::uint32_t local = first; local < last; ++local) {
+        if (last - local > kAhead)
+          fetch(scheme.vertex(rank, local + kAhead), scheme.vertex(rank, local + kAhead / 2));
+        const std::uint32_t u = scheme.vertex(rank, local);
+        const auto sample = sample_of(u);
+        for (const std::uint32_t v : sample) link(u, v);
+        worker.vertices += sample.empty() ? 0 : 1;
+        worker.edges += sample.size();
+      }
     });
-    compress();
-  }
+  });
+  compress();
+}
+
+std::span<const std::uint32_t> Components::sample_of(std::uint32_t v) const noexcept {
+  const auto targets = graph::Row{job_.graph(), v}.targets();
+  return targets.first(std::min(targets.size(), kSampledEdges));
+}
+
+/// Into the cache: the row of `far`, and what link() reads first for the row of `near`.
+void Components::fetch(std::uint32_t far, std::uint32_t near) const noexcept {
+  __builtin_prefetch(graph::Row{job_.graph(), far}.targets().data());
+  for (const std::uint32_t v : sample_of(near)) __builtin_prefetch(&above_[v]);
 }
 
 void Components::link_rest(std::uint32_t largest) {
@@ -215,13 +229,16 @@ std::pair<std::uint32_t, std::uint32_t> Components::lane_range(int lane) const n
 
 /// Hangs the larger root below the smaller one. Workers may do so at the same time: only a root is changed,
 /// and only once. The order of other accesses does not matter, so all of them are relaxed.
+/// Climbs from both sides, always where the number is higher, until the trees meet or a root can be hung on
+/// the other side.
 void Components::link(std::uint32_t u, std::uint32_t v) noexcept {
-  u = root(u), v = root(v);
-  while (u != v) {
-    if (u < v) std::swap(u, v);
-    std::uint32_t expected = u;
-    if (above_[u].compare_exchange_strong(expected, v, std::memory_order_relaxed)) return;
-    u = root(expected), v = root(v);
+  const auto above = [this](std::uint32_t w) { return above_[w].load(std::memory_order_relaxed); };
+  std::uint32_t high = above(u), low = above(v);
+  while (high != low) {
+    if (high < low) std::swap(high, low);
+    std::uint32_t next = above(high);
+    if (next == high && above_[high].compare_exchange_strong(next, low, std::memory_order_relaxed)) return;
+    high = next;
   }
 }
 

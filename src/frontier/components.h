@@ -20,6 +20,7 @@
 
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
+#include "topology/memory.h"
 
 namespace edgewire::frontier {
 
@@ -55,6 +56,8 @@ class Components {
   void ask(int lane);
   std::uint64_t work_of_all();
   std::uint32_t largest() const;
+  std::span<const std::uint32_t> sample_of(std::uint32_t v) const noexcept;
+  void fetch(std::uint32_t far, std::uint32_t near) const noexcept;
   void link(std::uint32_t u, std::uint32_t v) noexcept;
   std::uint32_t root(std::uint32_t v) const noexcept;
   void compress();
@@ -66,7 +69,8 @@ class Components {
   FrontierJob& job_;
   bool several_;
   std::uint32_t vertices_;
-  std::unique_ptr<std::atomic<std::uint32_t>[]> above_;  ///< [global id]: a smaller vertex, or itself
+  topology::NodeMemory above_memory_;
+  std::span<std::atomic<std::uint32_t>> above_;  ///< [global id]: a smaller vertex, or itself
   /// [global id] of a vertex of another process: the root that its owner knows from here or has told.
   std::vector<std::uint32_t> known_;
   std::vector<std::atomic<bool>> asked_;  ///< [global id]: it is the root of an owned vertex

@@ -165,7 +165,11 @@ GraphFile GraphFile::open(const std::string& path) {
   return GraphFile(std::move(mapping));
 }
 
-GraphFile::GraphFile(std::unique_ptr<Mapping> mapping) : mapping_(std::move(mapping)) {}
+GraphFile::GraphFile(std::unique_ptr<Mapping> mapping)
+    : mapping_(std::move(mapping)),
+      offsets_(mapping_->section<std::uint64_t>(kOffsets)),
+      targets_(mapping_->section<std::uint32_t>(kTargets)),
+      weights_(mapping_->section<float>(kWeights)) {}
 GraphFile::GraphFile(GraphFile&&) noexcept = default;
 GraphFile& GraphFile::operator=(GraphFile&&) noexcept = default;
 GraphFile::~GraphFile() = default;
@@ -180,14 +184,6 @@ bool GraphFile::symmetric() const { return (mapping_->header.flags & kSymmetric)
 std::uint64_t GraphFile::checksum() const { return mapping_->header.checksum; }
 bool GraphFile::labelled() const { return (mapping_->header.flags & kLabels) != 0; }
 bool GraphFile::has_original_ids() const { return (mapping_->header.flags & kOriginalIds) != 0; }
-
-std::span<const std::uint64_t> GraphFile::offsets() const {
-  return mapping_->section<std::uint64_t>(kOffsets);
-}
-std::span<const std::uint32_t> GraphFile::targets() const {
-  return mapping_->section<std::uint32_t>(kTargets);
-}
-std::span<const float> GraphFile::weights() const { return mapping_->section<float>(kWeights); }
 
 std::uint64_t GraphFile::original_id(std::uint32_t v) const {
   if (!has_original_ids()) return v;

@@ -34,9 +34,9 @@ class GraphFile {
   std::uint64_t checksum() const;
 
   /// vertices()+1 edge indices: out-edges of v are targets()[offsets()[v] .. offsets()[v+1]).
-  std::span<const std::uint64_t> offsets() const;
-  std::span<const std::uint32_t> targets() const;
-  std::span<const float> weights() const;  ///< empty when not weighted
+  std::span<const std::uint64_t> offsets() const noexcept { return offsets_; }
+  std::span<const std::uint32_t> targets() const noexcept { return targets_; }
+  std::span<const float> weights() const noexcept { return weights_; }  ///< empty when not weighted
   /// The id that vertex v had in the file that was converted.
   std::uint64_t original_id(std::uint32_t v) const;
 
@@ -53,6 +53,10 @@ class GraphFile {
   struct Mapping;
   explicit GraphFile(std::unique_ptr<Mapping> mapping);
   std::unique_ptr<Mapping> mapping_;
+  // In the mapping.
+  std::span<const std::uint64_t> offsets_;
+  std::span<const std::uint32_t> targets_;
+  std::span<const float> weights_;
 };
 
 }  // namespace edgewire::graph

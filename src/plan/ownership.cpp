@@ -17,12 +17,6 @@ namespace edgewire::plan {
 HashOwnership::HashOwnership(std::uint64_t vertices, std::uint32_t processes)
     : vertices_(vertices), processes_(processes), reciprocal_(processes == 1 ? 0 : ~0ULL / processes + 1) {}
 
-std::uint32_t HashOwnership::vertex(std::uint32_t owner, std::uint32_t local) const noexcept {
-  const std::uint32_t turn = rotation(local);
-  const std::uint32_t at = owner >= turn ? owner - turn : owner + processes_ - turn;
-  return local * processes_ + at;
-}
-
 std::uint32_t HashOwnership::count(std::uint32_t owner) const noexcept {
   const auto whole = static_cast<std::uint32_t>(vertices_ / processes_);
   const std::uint64_t rest = vertices_ % processes_;

@@ -36,7 +36,11 @@ class HashOwnership {
     const std::uint32_t at = v - block * processes_ + rotation(block);
     return {at >= processes_ ? at - processes_ : at, block};
   }
-  std::uint32_t vertex(std::uint32_t owner, std::uint32_t local) const noexcept;
+  std::uint32_t vertex(std::uint32_t owner, std::uint32_t local) const noexcept {
+    if (processes_ == 1) return local;
+    const std::uint32_t turn = rotation(local);
+    return local * processes_ + (owner >= turn ? owner - turn : owner + processes_ - turn);
+  }
   std::uint32_t count(std::uint32_t owner) const noexcept;
   std::uint32_t processes() const noexcept { return processes_; }
 
