@@ -5,6 +5,7 @@ import os
 import pathlib
 import random
 import signal
+import socket
 import subprocess
 import time
 import uuid
@@ -12,6 +13,7 @@ import uuid
 import pytest
 
 import lab
+from processes import PATIENCE_S
 
 MARK = f"EDGEWIRE_TEST_RUN={uuid.uuid4()}"
 
@@ -150,3 +152,41 @@ def nothing_is_left_behind(tmp_path):
     assert not left, "still running"
     assert shared_memory_files() <= before
     assert not list(tmp_path.rglob("*.tmp.*"))
+
+
+@pytest.fixture
+def hosts(tmp_path):
+    """hosts(n) gives the options of a job of n processes on this machine, each of which is started on its own."""
+    secret = tmp_path / "secret"
+    secret.write_text("a secret of the tests\n")
+    secret.chmod(0o600)
+
+    def options(count):
+        listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+        ports = [listener.getsockname()[1] for listener in listeners]
+        for listener in listeners:
+            listener.close()
+        path = tmp_path / "hosts"
+        path.write_text("".join(f"127.0.0.1:{port}  # rank {rank}\n" for rank, port in enumerate(ports)))
+        return ["--hosts", path, "--secret-file", secret, "--peer-timeout", 3, "--start-timeout", 10]
+
+    return options
+
+
+@pytest.fixture
+def several(edgewire):
+    """several(lists of arguments) runs them side by side; gives (status, lines on stderr) of each."""
+    started = []
+
+    def run(commands, timeout=PATIENCE_S):
+        started.extend(edgewire.start(*command) for command in commands)
+        results = []
+        for process in started:
+            stdout, stderr = process.communicate(timeout=timeout)
+            results.append((process.returncode, stderr.splitlines(), stdout))
+        return results
+
+    yield run
+    for process in started:
+        process.kill()
+        process.wait()

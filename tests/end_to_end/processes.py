@@ -43,3 +43,8 @@ def children(parent):
 def cpu_seconds(pid):
     fields = status_fields(pid)
     return (int(fields[11]) + int(fields[12])) / TICKS_A_SECOND if fields else 0
+
+
+def causes(lines):
+    """What a process says of its end, without warnings."""
+    return [line for line in lines if "edgewire: warning: " not in line]

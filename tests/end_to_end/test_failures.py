@@ -11,7 +11,7 @@ import pytest
 
 import graphs
 import reference
-from processes import PATIENCE_S, children, cpu_seconds, status_fields, wait_for
+from processes import PATIENCE_S, causes, children, cpu_seconds, status_fields, wait_for
 
 
 def threads_are_stopped(pid):
@@ -158,50 +158,8 @@ def test_a_signal_ends_the_job(job, edgewire, endless, tmp_path, processes, numb
 # ---- host lists: each process is started on its own ------------------------------------------------------------------
 
 @pytest.fixture
-def hosts(tmp_path):
-    """hosts(n) gives the options of a job of n processes on this machine."""
-    secret = tmp_path / "secret"
-    secret.write_text("a secret of the tests\n")
-    secret.chmod(0o600)
-
-    def options(count):
-        listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-        ports = [listener.getsockname()[1] for listener in listeners]
-        for listener in listeners:
-            listener.close()
-        path = tmp_path / "hosts"
-        path.write_text("".join(f"127.0.0.1:{port}  # rank {rank}\n" for rank, port in enumerate(ports)))
-        return ["--hosts", path, "--secret-file", secret, "--peer-timeout", 3, "--start-timeout", 10]
-
-    return options
-
-
-@pytest.fixture
-def several(edgewire):
-    """several(lists of arguments) runs them side by side; gives (status, lines on stderr) of each."""
-    started = []
-
-    def run(commands, timeout=PATIENCE_S):
-        started.extend(edgewire.start(*command) for command in commands)
-        results = []
-        for process in started:
-            stdout, stderr = process.communicate(timeout=timeout)
-            results.append((process.returncode, stderr.splitlines(), stdout))
-        return results
-
-    yield run
-    for process in started:
-        process.kill()
-        process.wait()
-
-
-@pytest.fixture
 def path(tmp_path):
     return reference.write_graph(tmp_path / "g.ew", graphs.make("self loops"))
-
-
-def causes(lines):
-    return [line for line in lines if "edgewire: warning: " not in line]
 
 
 @pytest.mark.sanitize
@@ -249,15 +207,6 @@ def test_processes_that_do_not_agree(several, hosts, path, tmp_path, other):
     for rank, (status, lines, _) in enumerate(results):
         assert status == 1
         assert len(causes(lines)) == 1 and "another graph or other options" in causes(lines)[0], (rank, lines)
-
-
-@pytest.mark.parametrize("command", ["bfs", "netbench"])
-def test_processes_that_do_not_agree_on_integrity(several, hosts, path, command):
-    options = [command, *([path, "--source", 0] if command == "bfs" else []), *hosts(2), "--transport", "tcp"]
-    results = several([[*options, "--rank", 0], [*options, "--rank", 1, "--integrity", "off"]])
-    for rank, (status, lines, _) in enumerate(results):
-        assert status == 1
-        assert len(causes(lines)) == 1 and "integrity off" in causes(lines)[0], (rank, lines)
 
 
 @pytest.mark.sanitize
