@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "launch/rendezvous.h"
+#include "transport/connector.h"
 #include "transport/sockets.h"
 #include "transport_fixture.h"
 
@@ -65,22 +66,15 @@ FileDescriptor accept_one(const FileDescriptor& listener) {
   return socket;
 }
 
-/// What rank 0 says when `rank_1` has played the other process.
+/// What rank 0 says at the end, when `others` have called at its port.
 template <typename Play>
-std::string rank_0_says(Play rank_1, double start_timeout_s) {
+std::string rank_0_says(Play others) {
   const FileDescriptor listener = listen_on("127.0.0.1", 0);
   std::string said;
-  parallel(2, [&](int rank) {
-    if (rank == 1) {
-      FileDescriptor socket = start_connecting("127.0.0.1", port_of(listener));
-      make_blocking(socket);
-      pollfd event{socket.get(), POLLOUT, 0};
-      ::poll(&event, 1, 30000);
-      rank_1(socket);
-      return;
-    }
+  parallel(2, [&](int i) {
+    if (i == 1) return others(port_of(listener));
     try {
-      launch::receive_others({0, kSecretOfJob, start_timeout_s, {"a", "b"}}, listener);
+      launch::receive_others({0, kSecretOfJob, 1e6, {"a", "b"}}, listener);
     } catch (const Error& error) {
       said = error.what();
     }
@@ -88,85 +82,70 @@ std::string rank_0_says(Play rank_1, double start_timeout_s) {
   return said;
 }
 
-TEST_CASE("rank 0 ends at once, with one line, when a process of another version calls; and tells it") {
+/// Calls as rank 1 of another version, with or without the secret. Returns what rank 0 answers at last.
+char call_as(char version, bool knows_secret, int port) {
+  const FileDescriptor socket = start_connecting("127.0.0.1", port);
+  make_blocking(socket);
+  pollfd event{socket.get(), POLLOUT, 0};
+  ::poll(&event, 1, 30000);
+  const std::string hello = hello_of(version);
+  send_bytes(socket, hello);
+  const std::string answer = receive_bytes(socket, 64), challenge = answer.substr(0, 32);
+  require(answer.substr(32) == proof_of("accepts" + hello + challenge), "rank 0 knows the secret");
+  send_bytes(socket, knows_secret ? proof_of("connects" + hello + challenge) : std::string(32, 'x'));
+  return receive_bytes(socket, 1)[0];
+}
+
+TEST_CASE("rank 0 ends with one line when a process of another version calls, and not when a stranger does") {
   for (const char version : {'1', '3'}) {
     CAPTURE(version);
-    char verdict = ' ';
-    const auto rank_1 = [&](const FileDescriptor& socket) {
-      const std::string hello = hello_of(version);
-      send_bytes(socket, hello);
-      const std::string answer = receive_bytes(socket, 64);
-      require(answer.substr(32) == proof_of("accepts" + hello + answer.substr(0, 32)),
-              "rank 0 knows the secret");
-      send_bytes(socket, proof_of("connects" + hello + answer.substr(0, 32)));
-      verdict = receive_bytes(socket, 1)[0];
-    };
-    const std::string said = rank_0_says(rank_1, 1e6);
+    char verdict = ' ', of_stranger = ' ';
+    const std::string said = rank_0_says([&](int port) {
+      of_stranger = call_as(version, false, port);
+      verdict = call_as(version, true, port);
+    });
     CAPTURE(said);
     CHECK(said.starts_with("rank 1 at 127.0.0.1 port "));
     CHECK(said.ends_with(": " + kSameOnAll));
     CHECK(verdict == 'V');  // version 1 takes all but W for "refused by the other side"
+    CHECK(of_stranger != 'W');
   }
 }
 
-TEST_CASE("a stranger that says that it is of another version does not end the job") {
-  char verdict = ' ';
-  const auto stranger = [&](const FileDescriptor& socket) {
-    send_bytes(socket, hello_of('1'));
-    receive_bytes(socket, 64);
-    send_bytes(socket, std::string(32, 'x'));
-    verdict = receive_bytes(socket, 1)[0];
-  };
-  CHECK(rank_0_says(stranger, 0.5) == "rank 1 (b) has not connected within 0.5 s");
-  CHECK(verdict != 'W');
-}
-
-/// What rank 1 says when `rank_0` has played the other process, once or several times.
-template <typename Play>
-std::string rank_1_says(Play rank_0, double start_timeout_s, int& port) {
+TEST_CASE("a process that calls another version ends at once, with one line") {
   const FileDescriptor listener = listen_on("127.0.0.1", 0);
-  port = port_of(listener);
-  std::string said;
+  const int port = port_of(listener);
   parallel(2, [&](int rank) {
-    if (rank == 0) {
-      rank_0(listener);
+    if (rank == 1) {
+      const std::string line = fmt::format("rank 0 at 127.0.0.1 port {}: {}", port, kSameOnAll);
+      CHECK_THROWS_WITH_AS(launch::come_to_hub({1, kSecretOfJob, 1e6, {"a", "b"}}, {"127.0.0.1"}, port),
+                           line.c_str(), Error);
       return;
     }
-    try {
-      launch::come_to_hub({1, kSecretOfJob, start_timeout_s, {"a", "b"}}, {"127.0.0.1"}, port);
-    } catch (const Error& error) {
-      said = error.what();
-    }
-  });
-  return said;
-}
-
-TEST_CASE("a process that calls another version ends at once, with one line") {
-  const auto rank_0 = [](const FileDescriptor& listener) {
     const FileDescriptor socket = accept_one(listener);
     const std::string hello = receive_bytes(socket, kHelloBytes), challenge(32, 'd');
     require(hello.starts_with("EDGEWIR2"), "version 2");
     send_bytes(socket, challenge + proof_of("accepts" + hello + challenge));
     require(receive_bytes(socket, 32) == proof_of("connects" + hello + challenge), "rank 1 knows the secret");
     send_bytes(socket, "V");
-  };
-  int port = 0;
-  const std::string said = rank_1_says(rank_0, 1e6, port);
-  CHECK(said == fmt::format("rank 0 at 127.0.0.1 port {}: {}", port, kSameOnAll));
+  });
 }
 
 TEST_CASE("a process that calls version 1, which closes the connection, says what that may mean") {
-  const auto rank_0 = [](const FileDescriptor& listener) {
-    const FileDescriptor socket = accept_one(listener);
-    receive_bytes(socket, kHelloBytes);
-  };
-  int port = 0;
-  const std::string said = rank_1_says(rank_0, 0.5, port);
-  CHECK(said ==
-        fmt::format(
-            "rank 0 (127.0.0.1 port {}) cannot be reached within 0.5 s: the connection was closed without "
-            "an answer (is the same version of Edgewire there, and nothing else at that port?)",
-            port));
+  const FileDescriptor listener = listen_on("127.0.0.1", 0), none;
+  parallel(2, [&](int rank) {
+    if (rank == 0) {
+      const FileDescriptor socket = accept_one(listener);
+      receive_bytes(socket, kHelloBytes);
+      return;
+    }
+    Connector connector(none, kSecretOfJob, Purpose::Launch, 1);
+    connector.call("127.0.0.1", port_of(listener), {Purpose::Launch, 1, 0, 2});
+    while (connector.trouble(0).empty()) connector.step(std::chrono::milliseconds(100));
+    CHECK(connector.trouble(0) ==
+          "the connection was closed without an answer (is the same version of Edgewire "
+          "there, and nothing else at that port?)");
+  });
 }
 
 }  // namespace
