@@ -15,8 +15,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kHandshakeLimit = 5s;  ///< for one try of either side
 constexpr auto kRetryAfter = 50ms;
-constexpr auto kUnansweredRetryAfter = 1s;  ///< whoever is there may write a line for each try
-constexpr std::size_t kMaxCallers = 256;    ///< unproven at a time; more wait in the kernel's queue
+constexpr std::size_t kMaxCallers = 256;  ///< unproven at a time; more wait in the kernel's queue
 
 }  // namespace
 
@@ -75,11 +74,12 @@ void Connector::accept_callers(Clock::time_point now) {
 /// True when this caller is through, in or out.
 bool Connector::drive(Caller& caller, Clock::time_point now, std::vector<Connection>& made) {
   Handshake& handshake = caller.handshake;
-  std::string reason = "said nothing";
+  std::string reason;
   switch (handshake.step()) {
     case Handshake::State::Going:
       if (now < caller.deadline) return false;
-      break;
+      if (on_refused) on_refused(caller.from, "said nothing");
+      return true;  // without a word, so that it may call again
     case Handshake::State::Refused:
       reason = handshake.reason();
       break;
@@ -120,8 +120,8 @@ void Connector::drive(Call& call, Clock::time_point now, std::vector<Connection>
         throw Error(fmt::format("rank {} at {} port {}: {}", call.introduction.to, call.address, call.port,
                                 call.trouble));
   }
-  call.next = now + (handshake.is_unanswered() ? kUnansweredRetryAfter : kRetryAfter);
   call.attempt.clear();
+  call.next = now + kRetryAfter;
 }
 
 }  // namespace edgewire::transport

@@ -19,10 +19,9 @@ constexpr std::size_t kProofBytes = crypto_auth_hmacsha256_BYTES;
 constexpr char kMagic[9] = "EDGEWIR2";
 constexpr std::size_t kVersionAt = 7;
 constexpr const char* kOtherVersion = "it is another version of Edgewire; install the same one on all hosts";
-/// So does the first version when it hears of another one.
-constexpr const char* kNoAnswer =
-    "the connection was closed without an answer (is the same version of Edgewire there, and nothing else at "
-    "that port?)";
+constexpr const char* kHelloRefused =
+    "it is another version of Edgewire, or belongs to another run; install the same one on all hosts, or "
+    "choose another port";
 constexpr char kWelcome = 'W', kUnwelcome = 'N', kWrongVersion = 'V';
 
 /// First message of the side that connects.
@@ -108,8 +107,9 @@ Handshake::State Handshake::step() {
       if (got < 0 && (errno == EAGAIN || errno == EINTR)) return State::Going;
       if (got < 0) return refused(std::strerror(errno));
       if (got == 0) {
-        unanswered_ = step_ == Step::Challenge && received_.empty();
-        return refused(unanswered_ ? kNoAnswer : "connection closed");
+        // Version 1, and a process that is called for another purpose, refuse the hello with one byte.
+        final_ = step_ == Step::Challenge && received_.size() == 1;
+        return refused(final_ ? kHelloRefused : "connection closed");
       }
       received_.append(bytes, static_cast<std::size_t>(got));
       continue;

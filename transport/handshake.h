@@ -47,8 +47,6 @@ class Handshake {
   /// Whether a refusal is for a reason that another try cannot change. Where the handshake accepts: the other
   /// side knows the secret, but is of another version.
   bool is_final() const noexcept { return final_; }
-  /// Whether the other side took the connection, and closed it before it said anything.
-  bool is_unanswered() const noexcept { return unanswered_; }
   /// Why it was refused.
   const std::string& reason() const noexcept { return reason_; }
   FileDescriptor take_socket() noexcept { return std::move(socket_); }
@@ -76,7 +74,6 @@ class Handshake {
   std::string reason_;
   bool final_ = false;
   bool other_version_ = false;  ///< the side that connected is of another one
-  bool unanswered_ = false;
 };
 
 }  // namespace edgewire::transport

@@ -10,7 +10,6 @@
 #include <cstring>
 
 #include "launch/rendezvous.h"
-#include "transport/connector.h"
 #include "transport/sockets.h"
 #include "transport_fixture.h"
 
@@ -131,20 +130,23 @@ TEST_CASE("a process that calls another version ends at once, with one line") {
   });
 }
 
-TEST_CASE("a process that calls version 1, which closes the connection, says what that may mean") {
-  const FileDescriptor listener = listen_on("127.0.0.1", 0), none;
+TEST_CASE("a process that calls version 1, which knows no other hello, ends at once, with one line") {
+  const FileDescriptor listener = listen_on("127.0.0.1", 0);
+  const int port = port_of(listener);
   parallel(2, [&](int rank) {
-    if (rank == 0) {
-      const FileDescriptor socket = accept_one(listener);
-      receive_bytes(socket, kHelloBytes);
+    if (rank == 1) {
+      const std::string line = fmt::format(
+          "rank 0 at 127.0.0.1 port {}: it is another version of Edgewire, or belongs to another run; "
+          "install "
+          "the same one on all hosts, or choose another port",
+          port);
+      CHECK_THROWS_WITH_AS(launch::come_to_hub({1, kSecretOfJob, 1e6, {"a", "b"}}, {"127.0.0.1"}, port),
+                           line.c_str(), Error);
       return;
     }
-    Connector connector(none, kSecretOfJob, Purpose::Launch, 1);
-    connector.call("127.0.0.1", port_of(listener), {Purpose::Launch, 1, 0, 2});
-    while (connector.trouble(0).empty()) connector.step(std::chrono::milliseconds(100));
-    CHECK(connector.trouble(0) ==
-          "the connection was closed without an answer (is the same version of Edgewire "
-          "there, and nothing else at that port?)");
+    const FileDescriptor socket = accept_one(listener);
+    receive_bytes(socket, kHelloBytes);
+    send_bytes(socket, "N");
   });
 }
 
