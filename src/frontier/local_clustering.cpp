@@ -10,7 +10,8 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint64_t kRowsAtOnce = 64;  // that a worker takes
+constexpr std::uint64_t kRowsAtOnce = 64;                 // that a worker takes
+constexpr std::uint32_t kHeadsAhead = 32, kRowsAhead = 12;  // that are fetched before they are needed
 
 // Of a cell. No row has more than sqrt(2 m) < 2^23 entries, and none is credited more than 4 times as much.
 constexpr std::uint32_t kNeighbour = std::uint32_t{1} << 31, kBothWays = std::uint32_t{1} << 30;
@@ -93,6 +94,7 @@ void LocalClustering::intersect() {
     const std::uint64_t first = piece * kRowsAtOnce;
     const std::uint64_t last = std::min<std::uint64_t>(vertices_, first + kRowsAtOnce);
     for (auto number = static_cast<std::uint32_t>(first); number < last; ++number) {
+      fetch_ahead(number);
       if (rows_->row(number).size() < 2) continue;
       if (job_.ownership().place(rows_->vertex_of(number)).owner != job_.rank()) continue;
       if (symmetric)
@@ -106,6 +108,13 @@ void LocalClustering::intersect() {
     triangles_ += worker.triangles;
     worker.cells = {};
   }
+}
+
+/// Rows that are intersected lie anywhere in memory.
+void LocalClustering::fetch_ahead(std::uint32_t number) const {
+  if (vertices_ - number <= kHeadsAhead) return;
+  for (const std::uint32_t u : rows_->row(number + kHeadsAhead)) rows_->prefetch_head(u);
+  for (const std::uint32_t u : rows_->row(number + kRowsAhead)) rows_->prefetch_entries(u);
 }
 
 /// Marks the neighbours in the worker's cells and looks for them in the row of each one. No branch depends on

@@ -51,6 +51,7 @@ class LocalClustering {
   void for_each(std::uint64_t count, const std::function<void(int worker, std::uint64_t index)>& work);
   void orient();
   void intersect();
+  void fetch_ahead(std::uint32_t number) const;
   void intersect_symmetric(Worker& worker, std::uint32_t number);
   void intersect_directed(Worker& worker, std::uint32_t number);
   void finish_row(Worker& worker, std::uint32_t number, std::uint64_t credit);

@@ -1,6 +1,8 @@
 #include "frontier/oriented_rows.h"
 
 #include <algorithm>
+#include <atomic>
+#include <numeric>
 
 #include "graph/row.h"
 
@@ -9,6 +11,7 @@ namespace edgewire::frontier {
 namespace {
 
 constexpr std::uint64_t kVerticesAtOnce = 1 << 12;  // that a worker takes
+constexpr std::uint64_t kFewEdges = 64;             // of a vertex: rows are short in any order
 constexpr auto kRelaxed = std::memory_order_relaxed;
 
 }  // namespace
@@ -24,9 +27,16 @@ class OrientedRows::Builder {
         vertices_(static_cast<std::uint32_t>(graph.vertices())),
         directed_(!graph.symmetric()),
         into_(new std::atomic<std::uint64_t>[directed_ ? vertices_ : 0]) {
+    for_each_range([&](std::uint64_t first, std::uint64_t last) { graph_.verify_rows(first, last); });
+    rows_.heads_.resize(vertices_ + std::size_t{1});
+    rows_.number_of_.resize(vertices_);
+    rows_.vertex_of_.resize(vertices_);
     for (std::uint32_t v = 0; directed_ && v < vertices_; ++v) into_[v].store(0, kRelaxed);
   }
 
+  /// Whether the rows of the file are what is wanted, but for their ends.
+  bool file_will_do() const;
+  void take_file();
   void number_vertices();
   void count_entries();
   void put_entries();
@@ -60,7 +70,7 @@ class OrientedRows::Builder {
       const std::uint32_t number = rows_.number_of_[target];
       if (number < own)
         smaller(number);
-      else if (directed_)
+      else
         larger(number);
     }
   }
@@ -76,11 +86,36 @@ class OrientedRows::Builder {
 
 OrientedRows::OrientedRows(const graph::GraphFile& graph, const ForEach& for_each) {
   Builder builder(*this, graph, for_each);
+  if (builder.file_will_do()) {
+    builder.take_file();
+    return;
+  }
   builder.number_vertices();
   builder.count_entries();
   builder.put_entries();
+  if (graph.symmetric()) return;
   builder.merge_parts();
   builder.count_neighbours();
+}
+
+bool OrientedRows::Builder::file_will_do() const {
+  if (directed_ || !graph_.simple()) return false;
+  const auto offsets = graph_.offsets();
+  for (std::uint32_t v = 0; v < vertices_; ++v)
+    if (offsets[v + std::size_t{1}] - offsets[v] > kFewEdges) return false;
+  return true;
+}
+
+void OrientedRows::Builder::take_file() {
+  rows_.entries_ = graph_.targets().data();
+  std::iota(rows_.number_of_.begin(), rows_.number_of_.end(), 0U);
+  std::iota(rows_.vertex_of_.begin(), rows_.vertex_of_.end(), 0U);
+  for_each_vertex([&](std::uint32_t v) {
+    const auto targets = graph::Row{graph_, v}.targets();
+    const auto smaller = std::lower_bound(targets.begin(), targets.end(), v) - targets.begin();
+    rows_.heads_[v] = {graph_.offsets()[v], static_cast<std::uint32_t>(smaller),
+                       static_cast<std::uint32_t>(targets.size())};
+  });
 }
 
 /// By counting sort. Edges that occur several times and self loops count here, which changes the order, but
@@ -88,7 +123,6 @@ OrientedRows::OrientedRows(const graph::GraphFile& graph, const ForEach& for_eac
 void OrientedRows::Builder::number_vertices() {
   const std::uint64_t most = vertices_;
   std::vector<std::uint32_t> keys(vertices_);
-  for_each_range([&](std::uint64_t first, std::uint64_t last) { graph_.verify_rows(first, last); });
   if (directed_) {
     for_each_vertex([&](std::uint32_t v) {
       for (const std::uint32_t target : graph::Row{graph_, v}.targets()) into_[target].fetch_add(1, kRelaxed);
@@ -102,8 +136,6 @@ void OrientedRows::Builder::number_vertices() {
   std::vector<std::uint32_t> next(most + 2);
   for (const std::uint32_t key : keys) ++next[key + std::size_t{1}];
   for (std::size_t key = 1; key < next.size(); ++key) next[key] += next[key - 1];
-  rows_.number_of_.resize(vertices_);
-  rows_.vertex_of_.resize(vertices_);
   for (std::uint32_t v = 0; v < vertices_; ++v) {
     const std::uint32_t number = next[keys[v]]++;
     rows_.number_of_[v] = number;
@@ -112,45 +144,52 @@ void OrientedRows::Builder::number_vertices() {
 }
 
 void OrientedRows::Builder::count_entries() {
-  rows_.length_.resize(vertices_);
   for_each_vertex([&](std::uint32_t v) {
-    std::uint32_t count = 0;
+    Head& head = rows_.heads_[rows_.number_of_[v]];
+    std::uint32_t larger_ones = 0;
     for_each_target(
-        v, [&](std::uint32_t) { ++count; },
-        [&](std::uint32_t larger) { into_[larger].fetch_add(1, kRelaxed); });
-    rows_.length_[rows_.number_of_[v]] = count;
+        v, [&](std::uint32_t) { ++head.length; },
+        [&](std::uint32_t larger) {
+          ++larger_ones;
+          if (directed_) into_[larger].fetch_add(1, kRelaxed);
+        });
+    head.degree = head.length + larger_ones;
   });
-  rows_.begin_.resize(vertices_ + std::size_t{1});
   for (std::uint32_t number = 0; number < vertices_; ++number) {
-    const std::uint64_t second = rows_.begin_[number] + rows_.length_[number];
-    rows_.begin_[number + std::size_t{1}] = second;
-    if (directed_) rows_.begin_[number + std::size_t{1}] += into_[number].exchange(second, kRelaxed);
+    const std::uint64_t second = rows_.heads_[number].begin + rows_.heads_[number].length;
+    std::uint64_t& next = rows_.heads_[number + std::size_t{1}].begin;
+    next = second;
+    if (directed_) next += into_[number].exchange(second, kRelaxed);
   }
 }
 
 void OrientedRows::Builder::put_entries() {
-  rows_.entries_.reset(new std::uint32_t[rows_.begin_.back()]);
+  std::uint32_t* const entries = new std::uint32_t[rows_.heads_.back().begin];
+  rows_.own_entries_.reset(entries);
+  rows_.entries_ = entries;
   for_each_vertex([&](std::uint32_t v) {
     const std::uint32_t own = rows_.number_of_[v];
-    std::uint32_t* const begin = &rows_.entries_[rows_.begin_[own]];
+    std::uint32_t* const begin = entries + rows_.heads_[own].begin;
     std::uint32_t* end = begin;
     for_each_target(
         v, [&](std::uint32_t smaller) { *end++ = smaller; },
-        [&](std::uint32_t larger) { rows_.entries_[into_[larger].fetch_add(1, kRelaxed)] = own; });
+        [&](std::uint32_t larger) {
+          if (directed_) entries[into_[larger].fetch_add(1, kRelaxed)] = own;
+        });
     std::sort(begin, end);
   });
 }
 
 void OrientedRows::Builder::merge_parts() {
-  if (!directed_) return;
-  rows_.both_ways_.reset(new std::uint8_t[rows_.begin_.back()]);
+  rows_.both_ways_.reset(new std::uint8_t[rows_.heads_.back().begin]);
   for_each_vertex([&](std::uint32_t number) {
-    std::uint32_t* const begin = &rows_.entries_[rows_.begin_[number]];
-    std::uint32_t* const end = &rows_.entries_[rows_.begin_[number + std::size_t{1}]];
-    std::uint32_t* const second = begin + rows_.length_[number];
+    Head& head = rows_.heads_[number];
+    std::uint32_t* const begin = rows_.own_entries_.get() + head.begin;
+    std::uint32_t* const end = rows_.own_entries_.get() + rows_.heads_[number + std::size_t{1}].begin;
+    std::uint32_t* const second = begin + head.length;
     std::sort(second, end);
     std::inplace_merge(begin, second, end);
-    std::uint8_t* both = &rows_.both_ways_[rows_.begin_[number]];
+    std::uint8_t* both = rows_.both_ways_.get() + head.begin;
     std::uint32_t* to = begin;
     for (const std::uint32_t* from = begin; from < end; ++both) {
       const std::uint32_t entry = *from++;
@@ -158,16 +197,16 @@ void OrientedRows::Builder::merge_parts() {
       from += *both;
       *to++ = entry;
     }
-    rows_.length_[number] = static_cast<std::uint32_t>(to - begin);
+    head.length = static_cast<std::uint32_t>(to - begin);
   });
 }
 
+/// A neighbour may have edges to a vertex, from it, or both.
 void OrientedRows::Builder::count_neighbours() {
-  rows_.degree_.reset(new std::atomic<std::uint32_t>[vertices_]);
-  for_each_vertex(
-      [&](std::uint32_t number) { rows_.degree_[number].store(rows_.length_[number], kRelaxed); });
+  for_each_vertex([&](std::uint32_t number) { rows_.heads_[number].degree = rows_.heads_[number].length; });
   for_each_vertex([&](std::uint32_t number) {
-    for (const std::uint32_t entry : rows_.row(number)) rows_.degree_[entry].fetch_add(1, kRelaxed);
+    for (const std::uint32_t entry : rows_.row(number))
+      std::atomic_ref(rows_.heads_[entry].degree).fetch_add(1, kRelaxed);
   });
 }
 

@@ -3,7 +3,6 @@
 // "Arboricity and subgraph listing algorithms", 1985).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,8 +13,10 @@
 
 namespace edgewire::frontier {
 
-/// Vertices have new numbers, in the order of their degrees: 0 is the one with most edges. The row of a
-/// vertex holds its neighbours with smaller numbers, ascending, each once; no vertex is its own neighbour.
+/// Vertices have new numbers, in the order of their degrees: 0 is the one with most edges. (Where no vertex
+/// has many edges they keep their old ones, so that the rows of a simple symmetric file can stay where they
+/// are.) The row of a vertex holds its neighbours with smaller numbers, ascending, each once; no vertex is
+/// its own neighbour.
 class OrientedRows {
  public:
   /// Runs work(worker, index) for each index below `count`, on all workers.
@@ -31,26 +32,34 @@ class OrientedRows {
   std::uint32_t number_of(std::uint32_t vertex) const noexcept { return number_of_[vertex]; }
   std::uint32_t vertex_of(std::uint32_t number) const noexcept { return vertex_of_[number]; }
   std::span<const std::uint32_t> row(std::uint32_t number) const noexcept {
-    return {entries_.get() + begin_[number], length_[number]};
+    return {entries_ + heads_[number].begin, heads_[number].length};
   }
   /// For each entry of the row 1 if edges lead both ways, else 0. Not for symmetric graphs, where all do.
   std::span<const std::uint8_t> both_ways(std::uint32_t number) const noexcept {
-    return {both_ways_.get() + begin_[number], length_[number]};
+    return {both_ways_.get() + heads_[number].begin, heads_[number].length};
   }
   /// How many neighbours the vertex has, with smaller and larger numbers.
-  std::uint32_t degree(std::uint32_t number) const noexcept {
-    return degree_[number].load(std::memory_order_relaxed);
+  std::uint32_t degree(std::uint32_t number) const noexcept { return heads_[number].degree; }
+
+  /// Hints: row(number) will be asked for; its entries will be read.
+  void prefetch_head(std::uint32_t number) const noexcept { __builtin_prefetch(&heads_[number]); }
+  void prefetch_entries(std::uint32_t number) const noexcept {
+    __builtin_prefetch(entries_ + heads_[number].begin);
   }
 
  private:
   class Builder;
 
   std::vector<std::uint32_t> number_of_, vertex_of_;
-  std::vector<std::uint64_t> begin_;   ///< [number]: of the row, in the two arrays of entries
-  std::vector<std::uint32_t> length_;  ///< [number]
-  std::unique_ptr<std::uint32_t[]> entries_;
+  struct Head {
+    std::uint64_t begin;           ///< of the row, in both arrays of entries
+    std::uint32_t length, degree;  ///< of the row; of the vertex
+  };
+
+  std::vector<Head> heads_;  ///< [number]; one more at the end
+  const std::uint32_t* entries_ = nullptr;
+  std::unique_ptr<std::uint32_t[]> own_entries_;  ///< empty where entries_ are the targets in the file
   std::unique_ptr<std::uint8_t[]> both_ways_;
-  std::unique_ptr<std::atomic<std::uint32_t>[]> degree_;
 };
 
 }  // namespace edgewire::frontier
