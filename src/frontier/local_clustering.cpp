@@ -10,12 +10,45 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint64_t kRowsAtOnce = 64;                 // that a worker takes
+constexpr std::uint64_t kRowsAtOnce = 64;                   // that a worker takes
 constexpr std::uint32_t kHeadsAhead = 32, kRowsAhead = 12;  // that are fetched before they are needed
 
 // Of a cell. No row has more than sqrt(2 m) < 2^23 entries, and none is credited more than 4 times as much.
 constexpr std::uint32_t kNeighbour = std::uint32_t{1} << 31, kBothWays = std::uint32_t{1} << 30;
 constexpr std::uint32_t kCreditMask = kBothWays - 1;
+
+/// A bit is looked up faster than an entry of a row: where no more than so many times as many.
+constexpr std::size_t kBitsForEntry = 8;
+
+/// Which `numbers` have a bit in `words`. Adds 1 to `earned` at their places; returns how many have.
+inline std::uint32_t plain_add_bits(std::span<const std::uint32_t> numbers, const std::uint32_t* words,
+                                    std::uint32_t* __restrict earned) {
+  std::uint32_t found = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const std::uint32_t bit = words[numbers[i] / 32] >> numbers[i] % 32 & 1;
+    earned[i] += bit;
+    found += bit;
+  }
+  return found;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) std::uint32_t wide_add_bits(std::span<const std::uint32_t> numbers,
+                                                            const std::uint32_t* words,
+                                                            std::uint32_t* earned) {
+  return plain_add_bits(numbers, words, earned);
+}
+std::uint32_t add_bits(std::span<const std::uint32_t> numbers, const std::uint32_t* words,
+                       std::uint32_t* earned) {
+  return __builtin_cpu_supports("avx2") != 0 ? wide_add_bits(numbers, words, earned)
+                                             : plain_add_bits(numbers, words, earned);
+}
+#else
+std::uint32_t add_bits(std::span<const std::uint32_t> numbers, const std::uint32_t* words,
+                       std::uint32_t* earned) {
+  return plain_add_bits(numbers, words, earned);
+}
+#endif
 
 }  // namespace
 
@@ -80,7 +113,9 @@ void LocalClustering::for_each(std::uint64_t count,
 }
 
 void LocalClustering::orient() {
-  rows_.emplace(job_.graph(), [this](std::uint64_t count, const auto& work) { for_each(count, work); });
+  const OrientedRows::ForEach all = [this](std::uint64_t count, const auto& work) { for_each(count, work); };
+  rows_.emplace(job_.graph(), all);
+  if (job_.graph().symmetric()) hubs_.emplace(*rows_, all);
   workers_[0].vertices = vertices_;
   workers_[0].edges = job_.graph().edges();
 }
@@ -106,7 +141,7 @@ void LocalClustering::intersect() {
   triangles_ = 0;
   for (Worker& worker : workers_) {
     triangles_ += worker.triangles;
-    worker.cells = {};
+    worker.cells = worker.earned = {};
   }
 }
 
@@ -117,30 +152,49 @@ void LocalClustering::fetch_ahead(std::uint32_t number) const {
   for (const std::uint32_t u : rows_->row(number + kRowsAhead)) rows_->prefetch_entries(u);
 }
 
-/// Marks the neighbours in the worker's cells and looks for them in the row of each one. No branch depends on
-/// what is found: the uppermost bit of a cell is what is added to it.
+/// Looks for those neighbours that are also in the row of another one. Only those before it can be.
 void LocalClustering::intersect_symmetric(Worker& worker, std::uint32_t number) {
-  std::uint32_t* const cells = worker.cells.data();
   const auto row = rows_->row(number);
-  for (const std::uint32_t u : row) cells[u] = kNeighbour;
+  if (worker.earned.size() < row.size()) worker.earned.resize(row.size());
+  std::uint32_t* const earned = worker.earned.data();
+  std::fill(earned, earned + row.size(), 0U);
   std::uint64_t credit = 0;
-  for (const std::uint32_t u : row) {
-    const auto other = rows_->row(u);
+  bool marked = false;
+  for (std::size_t i = 1; i < row.size(); ++i) {
+    const auto other = rows_->row(row[i]);
     std::uint32_t found = 0;
-    for (const std::uint32_t w : other) {
-      const std::uint32_t cell = cells[w], is_neighbour = cell >> 31;
-      cells[w] = cell + is_neighbour;
-      found += is_neighbour;
+    if (row[i] < hubs_->hubs() && i <= kBitsForEntry * other.size()) {
+      found = add_bits(row.first(i), hubs_->words(row[i]), earned);
+      worker.edges += i;
+    } else {
+      for (std::size_t j = 0; !marked && j < row.size(); ++j) worker.cells[row[j]] = kNeighbour;
+      marked = true;
+      found = look_up(worker, other);
     }
-    cells[u] += found;
+    earned[i] += found;
     credit += found;
-    worker.edges += other.size();
   }
+  for (std::size_t i = 0; i < row.size(); ++i) worker.cells[row[i]] += earned[i];
   worker.triangles += credit;
   finish_row(worker, number, credit);
 }
 
-/// As above. A corner of a triangle is credited the edges between the two others, one or two.
+/// How many entries of a row are marked in the worker's cells. No branch depends on what is found: the
+/// uppermost bit of a cell is what is added to it.
+std::uint32_t LocalClustering::look_up(Worker& worker, std::span<const std::uint32_t> other) {
+  std::uint32_t* const cells = worker.cells.data();
+  std::uint32_t found = 0;
+  for (const std::uint32_t w : other) {
+    const std::uint32_t cell = cells[w], is_neighbour = cell >> 31;
+    cells[w] = cell + is_neighbour;
+    found += is_neighbour;
+  }
+  worker.edges += other.size();
+  return found;
+}
+
+/// As look_up() does, for all neighbours. A corner of a triangle is credited the edges between the two
+/// others, one or two.
 void LocalClustering::intersect_directed(Worker& worker, std::uint32_t number) {
   std::uint32_t* const cells = worker.cells.data();
   const auto row = rows_->row(number);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "frontier/frontier_job.h"
+#include "frontier/hub_bits.h"
 #include "frontier/oriented_rows.h"
 #include "frontier/superstep.h"
 
@@ -31,8 +32,8 @@ class LocalClustering {
   /// for tests.
   explicit LocalClustering(FrontierJob& job, unsigned record_bits = 32);
 
-  /// Collective; throws Error. Memory: that of OrientedRows, 8 bytes for each vertex of the graph, and 4 for
-  /// each worker and vertex.
+  /// Collective; throws Error. Memory: that of OrientedRows and HubBits, 8 bytes for each vertex of the
+  /// graph, and 4 for each worker and vertex.
   std::vector<Superstep> run();
   /// [local number]: how many edges lead from a neighbour to a neighbour, in relation to how many could.
   /// After run(), as the next one.
@@ -44,6 +45,8 @@ class LocalClustering {
   struct alignas(128) Worker {
     /// [number]: for the neighbours of the vertex in work flags, and what is credited to them.
     std::vector<std::uint32_t> cells;
+    /// [place in the row of the vertex in work]: what is credited to the neighbour there.
+    std::vector<std::uint32_t> earned;
     std::uint64_t vertices = 0, edges = 0, triangles = 0;
   };
 
@@ -53,6 +56,7 @@ class LocalClustering {
   void intersect();
   void fetch_ahead(std::uint32_t number) const;
   void intersect_symmetric(Worker& worker, std::uint32_t number);
+  static std::uint32_t look_up(Worker& worker, std::span<const std::uint32_t> other);
   void intersect_directed(Worker& worker, std::uint32_t number);
   void finish_row(Worker& worker, std::uint32_t number, std::uint64_t credit);
   void send_credits();
@@ -62,6 +66,7 @@ class LocalClustering {
   unsigned record_bits_;
   std::uint32_t vertices_;
   std::optional<OrientedRows> rows_;
+  std::optional<HubBits> hubs_;  ///< in symmetric graphs
   /// [number]: edges between neighbours that were found here; in symmetric graphs pairs of edges.
   std::unique_ptr<std::atomic<std::uint64_t>[]> credits_;
   std::vector<Worker> workers_;

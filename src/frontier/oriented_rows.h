@@ -29,6 +29,10 @@ class OrientedRows {
   OrientedRows(const graph::GraphFile& graph, const ForEach& for_each);
 
   std::uint32_t vertices() const noexcept { return static_cast<std::uint32_t>(vertex_of_.size()); }
+  /// Whether numbers are in the order of degrees.
+  bool by_degree() const noexcept { return own_entries_ != nullptr; }
+  /// The memory of all rows has room for so many.
+  std::uint64_t entries() const noexcept { return heads_.back().begin; }
   std::uint32_t number_of(std::uint32_t vertex) const noexcept { return number_of_[vertex]; }
   std::uint32_t vertex_of(std::uint32_t number) const noexcept { return vertex_of_[number]; }
   std::span<const std::uint32_t> row(std::uint32_t number) const noexcept {
