@@ -11,7 +11,7 @@ namespace edgewire::frontier {
 namespace {
 
 constexpr std::uint64_t kVerticesAtOnce = 1 << 12;  // that a worker takes
-constexpr std::uint64_t kFewEdges = 64;             // of a vertex: rows are short in any order
+constexpr std::uint64_t kShortRow = 64;             // of a vertex: rows are short in any order
 constexpr auto kRelaxed = std::memory_order_relaxed;
 
 }  // namespace
@@ -102,7 +102,7 @@ bool OrientedRows::Builder::file_will_do() const {
   if (directed_ || !graph_.simple()) return false;
   const auto offsets = graph_.offsets();
   for (std::uint32_t v = 0; v < vertices_; ++v)
-    if (offsets[v + std::size_t{1}] - offsets[v] > kFewEdges) return false;
+    if (offsets[v + std::size_t{1}] - offsets[v] > kShortRow) return false;
   return true;
 }
 
