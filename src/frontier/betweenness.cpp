@@ -13,7 +13,7 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::size_t kPiece = 64;            // vertices that a worker takes at a time
+constexpr std::size_t kItemsAtOnce = 64;      // vertices that a worker takes at a time
 constexpr std::uint64_t kFewEdges = 1 << 12;  // are followed sooner than workers wake up
 constexpr double kMostPaths = 1e300;          // beyond it, 1 / sigma loses digits
 
@@ -170,8 +170,8 @@ void Betweenness::forward_level(std::size_t l, bool pull) {
 
 template <class Item, class Work>
 void Betweenness::share_out(std::span<const Item> list, const Work& work) {
-  for (std::size_t at = next_.fetch_add(kPiece); at < list.size(); at = next_.fetch_add(kPiece))
-    for (const Item& item : list.subspan(at, std::min(kPiece, list.size() - at))) work(item);
+  for (std::size_t at = next_.fetch_add(kItemsAtOnce); at < list.size(); at = next_.fetch_add(kItemsAtOnce))
+    for (const Item& item : list.subspan(at, std::min(kItemsAtOnce, list.size() - at))) work(item);
 }
 
 double Betweenness::add(double& sum, double more) const noexcept {
@@ -228,8 +228,8 @@ void Betweenness::mirror_paths(int lane, Vertices frontier) {
 void Betweenness::pull_paths(int lane) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const std::size_t words = settled_.words();
-  for (std::size_t at = next_.fetch_add(kPiece); at < words; at = next_.fetch_add(kPiece)) {
-    for (std::size_t w = at; w < std::min(at + kPiece, words); ++w) {
+  for (std::size_t at = next_.fetch_add(kItemsAtOnce); at < words; at = next_.fetch_add(kItemsAtOnce)) {
+    for (std::size_t w = at; w < std::min(at + kItemsAtOnce, words); ++w) {
       const auto first = static_cast<std::uint32_t>(w * Bits::kBits);
       const Bits::Word mine = several_ ? owned_.word(w) : ~Bits::Word{0};
       for (Bits::Word left = ~settled_.word(w) & mine; left != 0; left &= left - 1) {
