@@ -51,4 +51,8 @@ std::string check_bc(const graph::GraphFile& graph, std::span<const std::uint32_
 std::string check_lcc(const graph::GraphFile& graph, std::span<const double> coefficients,
                       std::uint64_t triangles);
 
+/// Label propagation: the labels are found again from the definition, with a table for each vertex.
+std::string check_cdlp(const graph::GraphFile& graph, std::uint64_t iterations,
+                       std::span<const std::uint32_t> labels);
+
 }  // namespace edgewire::kernels

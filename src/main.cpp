@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
   edgewire::cli::add_spmv(app);
   edgewire::cli::add_wcc(app);
   edgewire::cli::add_bc(app);
+  edgewire::cli::add_cdlp(app);
   edgewire::cli::add_lcc(app);
   edgewire::cli::add_profile(app);
   edgewire::cli::add_convert(app);

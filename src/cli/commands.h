@@ -19,6 +19,7 @@ void add_ppr(CLI::App& app);
 void add_spmv(CLI::App& app);
 void add_wcc(CLI::App& app);
 void add_bc(CLI::App& app);
+void add_cdlp(CLI::App& app);
 void add_lcc(CLI::App& app);
 void add_profile(CLI::App& app);
 void add_topology(CLI::App& app);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <span>
@@ -35,6 +36,7 @@ class Bits {
   void clear_words_of(std::span<const std::uint32_t> vertices) noexcept {
     for (const std::uint32_t v : vertices) clear_word_of(v);
   }
+  void clear() noexcept { std::ranges::fill(words_, 0); }
   std::size_t words() const noexcept { return words_.size(); }
   /// Bit i is vertex 64 * w + i.
   Word word(std::size_t w) const noexcept {

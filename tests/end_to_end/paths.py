@@ -89,6 +89,20 @@ def betweenness_of_pairs(graph):
     return scores.tolist()
 
 
+def propagation(graph, rounds):
+    """Labels by so many rounds of taking the most frequent label around, the smallest on a tie."""
+    labels, neighbours = list(range(graph.vertices)), rows(graph, both_ways=True)
+    for _ in range(rounds):
+        new = []
+        for v, row in enumerate(neighbours):
+            votes = collections.Counter(labels[u] for u, _ in row)
+            new.append(min((-count, label) for label, count in votes.items())[1] if votes else labels[v])
+        if new == labels:
+            break
+        labels = new
+    return labels
+
+
 def components(graph):
     """[v]: the smallest vertex that edges in any direction join to v."""
     found, neighbours = [None] * graph.vertices, rows(graph, both_ways=True)

@@ -18,9 +18,9 @@ from job import check_schema
 from reference import Graph
 from test_real_graphs import FOLDER, convert, published
 
-KERNELS = ["bfs", "sssp", "wcc", "bc", "lcc"]
-PUBLISHED = ["bfs", "sssp", "wcc", "lcc"]
-WITHOUT_SOURCE = ["wcc", "lcc"]
+KERNELS = ["bfs", "sssp", "wcc", "bc", "lcc", "cdlp"]
+PUBLISHED = ["bfs", "sssp", "wcc", "lcc", "cdlp"]
+WITHOUT_SOURCE = ["wcc", "lcc", "cdlp"]
 UNREACHED = 9223372036854775807
 
 
@@ -32,7 +32,7 @@ def values(text):
 
 def asked(kernel, source):
     """The option that names the source."""
-    return {"wcc": [], "lcc": [], "bc": ["--sources", source]}.get(kernel, ["--source", source])
+    return [] if kernel in WITHOUT_SOURCE else ["--sources" if kernel == "bc" else "--source", source]
 
 
 def run(edgewire, folder, kernel, path, *options, source=None):
@@ -51,6 +51,8 @@ def expected(kernel, graph, source):
         found = paths.betweenness(graph, [source])
     elif kernel == "lcc":
         found = paths.clustering(graph)[0]
+    elif kernel == "cdlp":
+        found = [ids[label] for label in paths.propagation(graph, 10)]
     else:
         found = {"bfs": paths.levels, "sssp": paths.distances}[kernel](graph, source)
     return list(zip(ids, found))
@@ -97,8 +99,9 @@ def test_results_that_ldbc_publishes(edgewire, tmp_path, folder, kernel, kind):
                    FOLDER / folder / f"{name}.v", *(["--undirected"] if kind == "undirected" else []))
     source = 2 if name == "example-undirected" else 1
     known = published(FOLDER / folder / f"{name}-{kernel.upper()}")
+    rounds = ["--iterations", 5 if folder == "ldbc-tests" else 2] if kernel == "cdlp" else []
     for processes in (1, 3):
-        found, _ = run(edgewire, tmp_path, kernel, path, "-p", processes, "-w", 1, source=source)
+        found, _ = run(edgewire, tmp_path, kernel, path, "-p", processes, "-w", 1, *rounds, source=source)
         check_published(kernel, found, known)
 
 
@@ -295,6 +298,34 @@ def test_sources_of_betweenness_add_up(edgewire, generated, tmp_path):
             assert steps[0]["frontier"] == len(chosen)
             # Both sweeps took less than following each edge once would.
             assert sum(step["edges"] for step in steps) < len(chosen) * len(graph.sources)
+
+
+@pytest.mark.parametrize("name", ["kronecker", "kronecker both ways"])
+def test_communities_are_the_same_however_the_job_is_cut(edgewire, generated, tmp_path, name):
+    path, graph = generated(name)
+    ids = graph.ids().tolist()
+    for iterations in (1, 3):
+        known = [ids[label] for label in paths.propagation(graph, iterations)]
+        for options in (["-p", 1, "-w", 1], ["-p", 1, "-w", 3], ["-p", 3, "-w", 2, "--ownership", "ranges"]):
+            found, report = run(edgewire, tmp_path, "cdlp", path, "--iterations", iterations, *options)
+            assert found == list(zip(ids, known))
+            assert len(report["supersteps"]) == iterations
+    for iterations in (0, -1, "x"):
+        edgewire.refused("cdlp", path, "--iterations", iterations, status=2)
+
+
+def test_communities_that_no_longer_change_end_a_run(edgewire, tmp_path):
+    pairs = Graph(1000, np.arange(0, 1000, 2), np.arange(1, 1000, 2))
+    path = reference.write_graph(tmp_path / "g.ew", _both_ways(pairs))
+    for processes in (1, 2):
+        # The ends of an edge swap their labels for ever.
+        _, report = run(edgewire, tmp_path, "cdlp", path, "--iterations", 7, "-p", processes, "-w", 1)
+        assert len(report["supersteps"]) == 7
+    triangle = Graph(3, [0, 1, 2], [1, 2, 0])
+    path = reference.write_graph(tmp_path / "t.ew", _both_ways(triangle))
+    for processes in (1, 2):
+        found, report = run(edgewire, tmp_path, "cdlp", path, "--iterations", 1000, "-p", processes, "-w", 1)
+        assert found == list(enumerate(paths.propagation(triangle, 1000))) and len(report["supersteps"]) < 10
 
 
 def test_samples_are_drawn_by_their_seed(edgewire, generated, tmp_path):

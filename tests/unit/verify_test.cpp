@@ -230,6 +230,19 @@ TEST_CASE("scores of betweenness are right or refused") {
   CHECK(check_bc(graph, sources, scores) == "vertex 3 has the score 1, but a sequential search gives 2");
 }
 
+TEST_CASE("labels of communities are right or refused") {
+  // 0, 1 and 2 are neighbours of one another; 3 hangs on 2 by two edges, 4 on 3; nothing on 5.
+  const TestGraph made(6, {{0, 1, 1}, {1, 2, 1}, {2, 0, 1}, {2, 3, 1}, {3, 2, 1}, {3, 4, 1}});
+  const auto graph = made.open(false);
+  using Labels = std::array<std::uint32_t, 6>;
+  CHECK(check_cdlp(graph, 1, Labels{1, 0, 3, 2, 3, 5}) == "");
+  CHECK(check_cdlp(graph, 2, Labels{0, 1, 2, 3, 2, 5}) == "");
+  CHECK(check_cdlp(graph, 2, Labels{1, 0, 3, 2, 3, 5}) ==
+        "vertex 0 has the label 1, which is not the most frequent one around it");
+  CHECK(check_cdlp(graph, 1, Labels{1, 0, 3, 2, 3, 6}) ==
+        "vertex 5 has the label of no vertex, which is not the most frequent one around it");
+}
+
 TEST_CASE("a check names the vertex as output does, and the rule") {
   graph::TemporaryDirectory folder;
   graph::build(folder / "g.ew", 4, {{0, 1, 1.0F}, {1, 2, 2.0F}}, {}, {70, 71, 72, 73});

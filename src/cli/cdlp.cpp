@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "cli/commands.h"
+#include "cli/frontier_command.h"
+#include "frontier/label_propagation.h"
+#include "kernels/verify.h"
+
+namespace edgewire::cli {
+
+namespace {
+
+struct Settings {
+  JobOptions job;
+  std::uint32_t iterations = 10;
+};
+
+class CdlpKernel : public FrontierKernel {
+ public:
+  explicit CdlpKernel(const Settings& settings) : settings_(settings) {}
+
+  std::string describe() const override { return fmt::format("cdlp, {} iterations", settings_.iterations); }
+  std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
+    frontier::LabelPropagation propagation(job);
+    auto supersteps = propagation.run(settings_.iterations);
+    mine_ = propagation.labels();
+    return supersteps;
+  }
+  std::string phase(const frontier::Superstep& one) const override {
+    return fmt::format("iteration {}", one.step + 1);
+  }
+  std::uint64_t checksum(const frontier::FrontierJob& job) const override {
+    return cli::checksum(job, mine_);
+  }
+  void fill(report::RunReport& report) const override {
+    report.kernel = "cdlp";
+    report.wire = "records";
+    report.options = {{"iterations", std::int64_t{settings_.iterations}}};
+  }
+  void gather(frontier::FrontierJob& job) override { all_ = frontier::gather_values(job, mine_); }
+  std::string fault(const graph::GraphFile& graph) const override {
+    return kernels::check_cdlp(graph, settings_.iterations, all_);
+  }
+  std::string rules() const override { return "the labels were found again, one vertex after another"; }
+  void add_line(VertexLines& lines, std::uint32_t vertex) const override {
+    lines.add_vertex(vertex, all_[vertex]);
+  }
+
+ private:
+  const Settings& settings_;
+  std::vector<std::uint32_t> mine_, all_;  ///< by local number; of all vertices
+};
+
+}  // namespace
+
+void add_cdlp(CLI::App& app) {
+  auto settings = std::make_shared<Settings>();
+  CLI::App* command =
+      app.add_subcommand("cdlp", "detect communities by label propagation, as LDBC Graphalytics defines it");
+  command->footer(
+      "Each vertex starts with its own id as its label. In each iteration all vertices at once take the "
+      "label "
+      "that is most frequent among their neighbours, the smallest of those on a tie. Both ends of an edge "
+      "are "
+      "neighbours: once for each edge, and in directed graphs once for each direction. A vertex without "
+      "neighbours keeps its label. A run ends early when no label has changed.");
+  const auto own = [&] {
+    command->add_option("--iterations", settings->iterations, "how often labels are taken over, at most")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+  };
+  add_frontier_options(*command, settings->job, own,
+                       "write the labels to this file as lines of id, tab and the label, an id as well; - is "
+                       "stdout",
+                       "find the labels again, one vertex after another, and exit with 1 when one differs");
+  command->callback([settings] {
+    run_frontier(
+        settings->job, [](const graph::GraphFile&) {},
+        [&] { return std::make_unique<CdlpKernel>(*settings); });
+  });
+}
+
+}  // namespace edgewire::cli

@@ -1,0 +1,46 @@
+#include "frontier/in_rows.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "graph/row.h"
+
+namespace edgewire::frontier {
+
+namespace {
+
+constexpr std::uint64_t kPiece = 1 << 12;
+
+/// Calls take(u, local) for all edges from any u to an owned vertex, in all workers.
+template <class Take>
+void each_in_edge(FrontierJob& job, const Take& take) {
+  const std::uint64_t vertices = job.graph().vertices();
+  job.pool().for_each((vertices + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
+    const std::uint64_t last = std::min(vertices, (piece + 1) * kPiece);
+    job.graph().verify_rows(piece * kPiece, last);
+    job.ownership().visit([&](const auto& scheme) {
+      for (std::uint64_t u = piece * kPiece; u < last; ++u) {
+        for (const std::uint32_t v : graph::Row{job.graph(), static_cast<std::uint32_t>(u)}.targets()) {
+          const plan::Place place = scheme.place(v);
+          if (place.owner == job.rank()) take(static_cast<std::uint32_t>(u), place.local);
+        }
+      }
+    });
+  });
+}
+
+}  // namespace
+
+InRows::InRows(FrontierJob& job) : ends_(job.owned()) {
+  const auto count = [this](std::uint32_t local) {
+    return std::atomic_ref(ends_[local]).fetch_add(1, std::memory_order_relaxed);
+  };
+  each_in_edge(job, [&](std::uint32_t, std::uint32_t local) { count(local); });
+  std::uint64_t sum = 0;
+  for (std::uint64_t& end : ends_) end = std::exchange(sum, sum + end);
+  sources_.resize(sum);
+  // Each end is the start of its row now, and moves on with each edge.
+  each_in_edge(job, [&](std::uint32_t u, std::uint32_t local) { sources_[count(local)] = u; });
+}
+
+}  // namespace edgewire::frontier

@@ -1,0 +1,70 @@
+// Communities by label propagation, as LDBC Graphalytics defines it: the method of Raghavan, Albert and
+// Kumara (Near linear time algorithm to detect community structures in large-scale networks, Physical Review
+// E 76, 2007), made deterministic. Each vertex starts with a label of its own. In each round all vertices at
+// once take the label that is most frequent among their neighbours, the smallest of those on a tie.
+//
+// A vertex none of whose neighbours has a new label keeps its own, and its labels are not counted.
+//
+// Processes send the labels that have changed, to those processes that own a neighbour of the vertex.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "frontier/bits.h"
+#include "frontier/frontier_job.h"
+#include "frontier/in_rows.h"
+#include "frontier/superstep.h"
+
+namespace edgewire::frontier {
+
+class LabelPropagation {
+ public:
+  /// Memory: 4 bytes for each vertex of the graph and as many for each worker, 16 for each owned vertex; and
+  /// InRows, unless the graph stores every edge both ways. `job` outlives it. Collective; throws Error.
+  explicit LabelPropagation(FrontierJob& job);
+
+  /// Runs so many rounds, or fewer: until one changes no label. Collective; throws Error.
+  std::vector<Superstep> run(std::uint64_t rounds);
+
+  /// [local number]: the label, a global id.
+  const std::vector<std::uint32_t>& labels() const noexcept { return next_; }
+
+ private:
+  struct alignas(128) Worker {
+    std::vector<std::uint32_t> few;     ///< labels of a short row
+    std::vector<std::uint32_t> counts;  ///< [label], 0 between rows
+    std::vector<std::uint32_t> met;     ///< labels of a long row, each once
+    std::uint64_t vertices = 0, edges = 0, changed = 0;
+  };
+
+  void find_peers();
+  Superstep round();
+  bool has_news(std::span<const std::uint32_t> neighbours) const noexcept;
+  void vote(Worker& worker, std::uint32_t first, std::uint32_t last);
+  std::uint32_t winner(Worker& worker, std::span<const std::uint32_t> out,
+                       std::span<const std::uint32_t> in) const;
+  std::uint32_t winner_of_few(Worker& worker) const;
+  std::uint32_t winner_of_many(Worker& worker, std::span<const std::uint32_t> out,
+                               std::span<const std::uint32_t> in) const;
+  void adopt(int lane);
+  bool changed_anywhere();
+  std::span<const std::uint32_t> in(std::uint32_t local) const noexcept {
+    return in_rows_ ? in_rows_->sources(local) : std::span<const std::uint32_t>();
+  }
+
+  FrontierJob& job_;
+  bool several_;
+  std::optional<InRows> in_rows_;
+  std::vector<std::uint32_t> labels_;  ///< [global id]; of other processes' vertices only neighbours
+  std::vector<std::uint32_t> next_;    ///< [local number]
+  /// [local number]: bit p % 64 is set when process p owns a neighbour.
+  std::vector<std::uint64_t> peers_;
+  Bits news_;  ///< vertices whose label has changed in the last round; not used in the first one
+  bool first_ = true;
+  std::vector<Worker> workers_;
+};
+
+}  // namespace edgewire::frontier

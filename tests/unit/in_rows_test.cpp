@@ -1,0 +1,57 @@
+#include "frontier/in_rows.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "bootstraps.h"
+#include "graph_test.h"
+
+namespace edgewire::frontier {
+
+TEST_CASE("in-rows have the sources of all edges to the owned vertices") {
+  // More vertices than a worker takes at once; loops and an edge that occurs twice; vertex 7 has edges from
+  // all.
+  constexpr std::uint32_t kVertices = 9000;
+  std::vector<graph::Edge> edges;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> right;
+  const auto add = [&](std::uint32_t u, std::uint32_t v) {
+    edges.emplace_back(u, v, 0.0F);
+    right[v].push_back(u);
+  };
+  for (std::uint32_t u = 0; u < kVertices; ++u) {
+    add(u, 7);
+    add(u, u * 31 % (kVertices / 2));
+  }
+  add(8999, 8999);
+  add(5, 8998);
+  add(5, 8998);
+  graph::TemporaryDirectory folder;
+  graph::build(folder / "g.ew", kVertices, edges, {});
+  const auto graph = graph::GraphFile::open(folder / "g.ew");
+  for (const std::string ownership : {"hash", "ranges"}) {
+    CAPTURE(ownership);
+    std::map<std::uint32_t, std::vector<std::uint32_t>> found;
+    auto bootstraps = launch::bootstraps(2);
+    std::mutex mutex;
+    const auto process = [&](std::size_t p) {
+      FrontierJob job(*bootstraps[p], graph, {.workers = 2, .ownership = ownership, .kernel = "test"});
+      const InRows rows(job);
+      const std::lock_guard lock(mutex);
+      for (std::uint32_t local = 0; local < job.owned(); ++local) {
+        const auto sources = rows.sources(local);
+        if (!sources.empty())
+          found[job.ownership().vertex(job.rank(), local)].assign(sources.begin(), sources.end());
+      }
+    };
+    std::thread other(process, 1);
+    process(0);
+    other.join();
+    for (auto& [v, sources] : found) std::ranges::sort(sources);
+    for (auto& [v, sources] : right) std::ranges::sort(sources);
+    CHECK((found == right));
+  }
+}
+
+}  // namespace edgewire::frontier
