@@ -20,6 +20,22 @@ constexpr std::uint32_t kCreditMask = kBothWays - 1;
 /// A bit is looked up faster than an entry of a row: where no more than so many times as many.
 constexpr std::size_t kBitsForEntry = 8;
 
+/// Rows with fewer entries together are merged.
+constexpr std::size_t kMergedEntries = 16;
+
+/// Which `numbers` are in `other`; both ascend. Adds 1 to `earned` at their places; returns how many are.
+std::uint32_t merge(std::span<const std::uint32_t> numbers, std::span<const std::uint32_t> other,
+                    std::uint32_t* earned) {
+  std::uint32_t found = 0;
+  for (std::size_t i = 0, j = 0; i < numbers.size() && j < other.size();) {
+    const std::uint32_t a = numbers[i], b = other[j];
+    if (a == b) ++earned[i], ++found;
+    i += a <= b ? 1 : 0;
+    j += b <= a ? 1 : 0;
+  }
+  return found;
+}
+
 /// Which `numbers` have a bit in `words`. Adds 1 to `earned` at their places; returns how many have.
 inline std::uint32_t plain_add_bits(std::span<const std::uint32_t> numbers, const std::uint32_t* words,
                                     std::uint32_t* __restrict earned) {
@@ -58,8 +74,11 @@ LocalClustering::LocalClustering(FrontierJob& job, unsigned record_bits)
       vertices_(static_cast<std::uint32_t>(job.graph().vertices())),
       credits_(new std::atomic<std::uint64_t>[vertices_]),
       workers_(static_cast<std::size_t>(job.pool().workers())) {
-  for (std::uint32_t number = 0; number < vertices_; ++number)
-    credits_[number].store(0, std::memory_order_relaxed);
+  constexpr std::uint64_t kAtOnce = 1 << 14;
+  job.pool().for_each((std::uint64_t{vertices_} + kAtOnce - 1) / kAtOnce, [&](int, std::uint64_t piece) {
+    const std::uint64_t last = std::min<std::uint64_t>(vertices_, (piece + 1) * kAtOnce);
+    for (std::uint64_t i = piece * kAtOnce; i < last; ++i) credits_[i].store(0, std::memory_order_relaxed);
+  });
 }
 
 std::vector<Superstep> LocalClustering::run() {
@@ -73,13 +92,17 @@ std::vector<Superstep> LocalClustering::run() {
 std::vector<double> LocalClustering::coefficients() const {
   const double edges_of_pair = job_.graph().symmetric() ? 2 : 1;
   std::vector<double> all(job_.owned());
-  for (std::uint32_t local = 0; local < all.size(); ++local) {
-    const std::uint32_t number = rows_->number_of(job_.ownership().vertex(job_.rank(), local));
-    const auto degree = static_cast<double>(rows_->degree(number));
-    if (degree < 2) continue;
-    const auto found = static_cast<double>(credits_[number].load(std::memory_order_relaxed));
-    all[local] = edges_of_pair * found / (degree * (degree - 1));
-  }
+  job_.for_each_range([&](int, std::uint32_t first, std::uint32_t last) {
+    job_.ownership().visit([&](const auto& scheme) {
+      for (std::uint32_t local = first; local < last; ++local) {
+        const std::uint32_t number = rows_->number_of(scheme.vertex(job_.rank(), local));
+        const auto degree = static_cast<double>(rows_->degree(number));
+        if (degree < 2) continue;
+        const auto found = static_cast<double>(credits_[number].load(std::memory_order_relaxed));
+        all[local] = edges_of_pair * found / (degree * (degree - 1));
+      }
+    });
+  });
   return all;
 }
 
@@ -123,7 +146,6 @@ void LocalClustering::orient() {
 /// Vertices of high degree come first, since they take longest.
 void LocalClustering::intersect() {
   const bool symmetric = job_.graph().symmetric();
-  job_.pool().run([this](int w) { workers_[static_cast<std::size_t>(w)].cells.assign(vertices_, 0); });
   for_each((std::uint64_t{vertices_} + kRowsAtOnce - 1) / kRowsAtOnce, [&](int w, std::uint64_t piece) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     const std::uint64_t first = piece * kRowsAtOnce;
@@ -163,20 +185,30 @@ void LocalClustering::intersect_symmetric(Worker& worker, std::uint32_t number) 
   for (std::size_t i = 1; i < row.size(); ++i) {
     const auto other = rows_->row(row[i]);
     std::uint32_t found = 0;
-    if (row[i] < hubs_->hubs() && i <= kBitsForEntry * other.size()) {
+    if (i + other.size() < kMergedEntries) {
+      found = merge(row.first(i), other, earned);
+      worker.edges += i + other.size();
+    } else if (row[i] < hubs_->hubs() && i <= kBitsForEntry * other.size()) {
       found = add_bits(row.first(i), hubs_->words(row[i]), earned);
       worker.edges += i;
     } else {
-      for (std::size_t j = 0; !marked && j < row.size(); ++j) worker.cells[row[j]] = kNeighbour;
+      if (!marked) mark(worker, row);
       marked = true;
       found = look_up(worker, other);
     }
     earned[i] += found;
     credit += found;
   }
-  for (std::size_t i = 0; i < row.size(); ++i) worker.cells[row[i]] += earned[i];
+  ++worker.vertices;
   worker.triangles += credit;
-  finish_row(worker, number, credit);
+  for (std::size_t i = 0; i < row.size() && credit > 0; ++i) give(row[i], earned[i]);
+  if (marked) take_cells(worker, row);
+  give(number, credit);
+}
+
+void LocalClustering::mark(Worker& worker, std::span<const std::uint32_t> row) const {
+  if (worker.cells.empty()) worker.cells.assign(vertices_, 0);
+  for (const std::uint32_t u : row) worker.cells[u] = kNeighbour;
 }
 
 /// How many entries of a row are marked in the worker's cells. No branch depends on what is found: the
@@ -196,11 +228,11 @@ std::uint32_t LocalClustering::look_up(Worker& worker, std::span<const std::uint
 /// As look_up() does, for all neighbours. A corner of a triangle is credited the edges between the two
 /// others, one or two.
 void LocalClustering::intersect_directed(Worker& worker, std::uint32_t number) {
-  std::uint32_t* const cells = worker.cells.data();
   const auto row = rows_->row(number);
   const auto both_ways = rows_->both_ways(number);
-  for (std::size_t i = 0; i < row.size(); ++i)
-    cells[row[i]] = kNeighbour | (both_ways[i] != 0 ? kBothWays : 0);
+  mark(worker, row);
+  std::uint32_t* const cells = worker.cells.data();
+  for (std::size_t i = 0; i < row.size(); ++i) cells[row[i]] |= both_ways[i] != 0 ? kBothWays : 0;
   std::uint64_t credit = 0;
   for (std::size_t i = 0; i < row.size(); ++i) {
     const auto other = rows_->row(row[i]);
@@ -218,17 +250,20 @@ void LocalClustering::intersect_directed(Worker& worker, std::uint32_t number) {
     worker.triangles += found;
     worker.edges += other.size();
   }
-  finish_row(worker, number, credit);
+  ++worker.vertices;
+  take_cells(worker, row);
+  give(number, credit);
 }
 
 /// Clears the cells of the row and hands over what they hold.
-void LocalClustering::finish_row(Worker& worker, std::uint32_t number, std::uint64_t credit) {
-  ++worker.vertices;
-  for (const std::uint32_t u : rows_->row(number)) {
-    const std::uint32_t earned = worker.cells[u] & kCreditMask;
+void LocalClustering::take_cells(Worker& worker, std::span<const std::uint32_t> row) {
+  for (const std::uint32_t u : row) {
+    give(u, worker.cells[u] & kCreditMask);
     worker.cells[u] = 0;
-    if (earned > 0) credits_[u].fetch_add(earned, std::memory_order_relaxed);
   }
+}
+
+void LocalClustering::give(std::uint32_t number, std::uint64_t credit) {
   if (credit > 0) credits_[number].fetch_add(credit, std::memory_order_relaxed);
 }
 

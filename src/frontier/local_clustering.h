@@ -43,7 +43,8 @@ class LocalClustering {
 
  private:
   struct alignas(128) Worker {
-    /// [number]: for the neighbours of the vertex in work flags, and what is credited to them.
+    /// [number]: for the neighbours of the vertex in work flags, and what is credited to them. Made when
+    /// needed.
     std::vector<std::uint32_t> cells;
     /// [place in the row of the vertex in work]: what is credited to the neighbour there.
     std::vector<std::uint32_t> earned;
@@ -56,9 +57,11 @@ class LocalClustering {
   void intersect();
   void fetch_ahead(std::uint32_t number) const;
   void intersect_symmetric(Worker& worker, std::uint32_t number);
+  void mark(Worker& worker, std::span<const std::uint32_t> row) const;
   static std::uint32_t look_up(Worker& worker, std::span<const std::uint32_t> other);
   void intersect_directed(Worker& worker, std::uint32_t number);
-  void finish_row(Worker& worker, std::uint32_t number, std::uint64_t credit);
+  void take_cells(Worker& worker, std::span<const std::uint32_t> row);
+  void give(std::uint32_t number, std::uint64_t credit);
   void send_credits();
   void send_pieces(int lane, unsigned shift);
 
