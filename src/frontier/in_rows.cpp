@@ -9,17 +9,17 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint64_t kPiece = 1 << 12;
+constexpr std::uint64_t kSourcesAtOnce = 1 << 12;
 
 /// Calls take(u, local) for all edges from any u to an owned vertex, in all workers.
 template <class Take>
 void each_in_edge(FrontierJob& job, const Take& take) {
   const std::uint64_t vertices = job.graph().vertices();
-  job.pool().for_each((vertices + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
-    const std::uint64_t last = std::min(vertices, (piece + 1) * kPiece);
-    job.graph().verify_rows(piece * kPiece, last);
+  job.pool().for_each((vertices + kSourcesAtOnce - 1) / kSourcesAtOnce, [&](int, std::uint64_t piece) {
+    const std::uint64_t last = std::min(vertices, (piece + 1) * kSourcesAtOnce);
+    job.graph().verify_rows(piece * kSourcesAtOnce, last);
     job.ownership().visit([&](const auto& scheme) {
-      for (std::uint64_t u = piece * kPiece; u < last; ++u) {
+      for (std::uint64_t u = piece * kSourcesAtOnce; u < last; ++u) {
         for (const std::uint32_t v : graph::Row{job.graph(), static_cast<std::uint32_t>(u)}.targets()) {
           const plan::Place place = scheme.place(v);
           if (place.owner == job.rank()) take(static_cast<std::uint32_t>(u), place.local);

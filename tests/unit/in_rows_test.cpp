@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "bootstraps.h"
+#include "exchange/barrier.h"
 #include "graph_test.h"
 
 namespace edgewire::frontier {
@@ -38,12 +39,14 @@ TEST_CASE("in-rows have the sources of all edges to the owned vertices") {
     const auto process = [&](std::size_t p) {
       FrontierJob job(*bootstraps[p], graph, {.workers = 2, .ownership = ownership, .kernel = "test"});
       const InRows rows(job);
-      const std::lock_guard lock(mutex);
+      std::unique_lock lock(mutex);
       for (std::uint32_t local = 0; local < job.owned(); ++local) {
         const auto sources = rows.sources(local);
         if (!sources.empty())
           found[job.ownership().vertex(job.rank(), local)].assign(sources.begin(), sources.end());
       }
+      lock.unlock();
+      exchange::barrier(*bootstraps[p], job.link());  // a peer may still be connecting
     };
     std::thread other(process, 1);
     process(0);
