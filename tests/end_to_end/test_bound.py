@@ -8,8 +8,6 @@ import pathlib
 import numpy
 import pytest
 
-from test_failures import hosts  # noqa: F401, a fixture
-
 GRAPHS = pathlib.Path(__file__).resolve().parents[3] / "shared" / "graphs"
 TCP1500 = (1448, 90)  # payload of a frame, bytes around it
 
