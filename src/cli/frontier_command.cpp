@@ -56,7 +56,7 @@ report::RunReport gather_report(frontier::FrontierJob& job, const FrontierKernel
   report.strategy = "records";
   report.layout = "given";
   report.has_supersteps = true;
-  for (const auto& one : supersteps) report.supersteps.push_back({kernel.phase(one), 0, 0, 0, 0, 0});
+  for (const auto& one : supersteps) report.supersteps.emplace_back().phase = kernel.phase(one);
   const auto steps = job.bootstrap().gather(launch::pack(supersteps));
   const auto summaries = job.bootstrap().gather(launch::pack(std::vector{mine}));
   for (auto& place : job.bootstrap().gather(job.place())) report.placement.push_back(std::move(place));
@@ -65,8 +65,9 @@ report::RunReport gather_report(frontier::FrontierJob& job, const FrontierKernel
     for (std::size_t i = 0; i < theirs.size(); ++i) {
       report.supersteps[i].frontier += theirs[i].frontier;
       report.supersteps[i].edges += theirs[i].edges;
-      report.supersteps[i].payload_bytes_sent += theirs[i].payload_bytes;
-      report.supersteps[i].wire_bytes_sent += theirs[i].wire_bytes;
+      report.supersteps[i].record_bytes += theirs[i].sent.record_bytes;
+      report.supersteps[i].payload_bytes_sent += theirs[i].sent.payload_bytes;
+      report.supersteps[i].wire_bytes_sent += theirs[i].sent.wire_bytes;
       report.supersteps[i].seconds = std::max(report.supersteps[i].seconds, theirs[i].seconds);
     }
     const auto one = launch::unpack<Summary>(summaries[p], p, 1)[0];

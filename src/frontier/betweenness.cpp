@@ -2,7 +2,6 @@
 
 #include <array>
 #include <bit>
-#include <chrono>
 #include <utility>
 
 #include "error.h"
@@ -371,20 +370,16 @@ void Betweenness::reset() {
 /// Runs a superstep and adds what it did to those of the sources before.
 void Betweenness::record(std::vector<Superstep>& steps, std::size_t l, Kind kind,
                          const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  const Sent before = job_.records().sent();
+  const Meter meter(job_.records());
   for (Worker& worker : workers_) worker.followed = 0;
   work();
-  const Sent after = job_.records().sent();
   if (steps.size() <= l) steps.resize(l + 1);
   Superstep& step = steps[l];
   step.step = l;
   step.kind = kind;
   step.frontier += level(l).size();
   for (const Worker& worker : workers_) step.edges += worker.followed;
-  step.payload_bytes += after.payload_bytes - before.payload_bytes;
-  step.wire_bytes += after.wire_bytes - before.wire_bytes;
-  step.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  meter.stop(step);
 }
 
 }  // namespace edgewire::frontier

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <bit>
-#include <chrono>
 #include <utility>
 
 #include "exchange/barrier.h"
@@ -100,8 +99,7 @@ bool BreadthFirst::wants_pull(bool pulled) const {
 }
 
 Superstep BreadthFirst::superstep(bool pull) {
-  const auto begin = std::chrono::steady_clock::now();
-  const Sent before = job_.records().sent();
+  const Meter meter(job_.records());
   Superstep done;
   done.step = level_++;
   done.kind = pull ? kPull : kPush;
@@ -115,10 +113,7 @@ Superstep BreadthFirst::superstep(bool pull) {
     push();
   for (const Worker& worker : workers_) done.edges += worker.followed;
   total();
-  const Sent after = job_.records().sent();
-  done.payload_bytes = after.payload_bytes - before.payload_bytes;
-  done.wire_bytes = after.wire_bytes - before.wire_bytes;
-  done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  meter.stop(done);
   return done;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <map>
 
 #include "exchange/barrier.h"
@@ -50,8 +49,7 @@ std::vector<std::uint32_t> Components::labels() const {
 }
 
 void Components::step(std::uint64_t kind, const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  const Sent before = job_.records().sent();
+  const Meter meter(job_.records());
   for (Worker& worker : workers_) worker = {};
   work();
   Superstep done;
@@ -61,10 +59,7 @@ void Components::step(std::uint64_t kind, const std::function<void()>& work) {
     done.frontier += worker.vertices;
     done.edges += worker.edges;
   }
-  const Sent after = job_.records().sent();
-  done.payload_bytes = after.payload_bytes - before.payload_bytes;
-  done.wire_bytes = after.wire_bytes - before.wire_bytes;
-  done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  meter.stop(done);
   supersteps_.push_back(done);
 }
 

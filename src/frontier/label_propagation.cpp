@@ -1,7 +1,6 @@
 #include "frontier/label_propagation.h"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 #include <utility>
 
@@ -51,15 +50,11 @@ void LabelPropagation::find_peers() {
 std::vector<Superstep> LabelPropagation::run(std::uint64_t rounds) {
   std::vector<Superstep> supersteps;
   for (bool changed = true; changed && supersteps.size() < rounds;) {
-    const auto begin = std::chrono::steady_clock::now();
-    const Sent before = job_.records().sent();
+    const Meter meter(job_.records());
     Superstep done = round();
     changed = changed_anywhere();
     done.step = supersteps.size();
-    const Sent after = job_.records().sent();
-    done.payload_bytes = after.payload_bytes - before.payload_bytes;
-    done.wire_bytes = after.wire_bytes - before.wire_bytes;
-    done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    meter.stop(done);
     supersteps.push_back(done);
   }
   exchange::barrier(job_.bootstrap(), job_.link());

@@ -1,7 +1,6 @@
 #include "frontier/local_clustering.h"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 
 #include "exchange/barrier.h"
@@ -107,8 +106,7 @@ std::vector<double> LocalClustering::coefficients() const {
 }
 
 void LocalClustering::step(std::uint64_t kind, const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  const Sent before = job_.records().sent();
+  const Meter meter(job_.records());
   for (Worker& worker : workers_) worker.vertices = worker.edges = 0;
   work();
   Superstep done;
@@ -118,10 +116,7 @@ void LocalClustering::step(std::uint64_t kind, const std::function<void()>& work
     done.frontier += worker.vertices;
     done.edges += worker.edges;
   }
-  const Sent after = job_.records().sent();
-  done.payload_bytes = after.payload_bytes - before.payload_bytes;
-  done.wire_bytes = after.wire_bytes - before.wire_bytes;
-  done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  meter.stop(done);
   supersteps_.push_back(done);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "exchange/region_plan.h"
 
@@ -28,6 +29,7 @@ Records::Records(launch::Bootstrap& bootstrap, transport::Transport& link, int l
       size_(bootstrap.size()),
       oversubscribed_(oversubscribed),
       writes_(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(size_)),
+      record_bytes_sent_(static_cast<std::size_t>(lanes)),
       supersteps_(static_cast<std::size_t>(lanes), 1),
       batches_(writes_.size()) {
   exchange::RingSettings settings;
@@ -53,6 +55,7 @@ template <class Any>
 std::vector<std::uint64_t> Records::share_as(std::span<const std::uint64_t> mine) {
   std::vector<std::uint64_t> all(mine.size() * static_cast<std::size_t>(size_));
   std::vector<std::size_t> taken(static_cast<std::size_t>(size_));
+  const std::uint64_t bytes_before = record_bytes_sent_[0];
   std::ranges::copy(mine, &all[mine.size() * static_cast<std::size_t>(rank_)]);
   const auto take = [&](int peer, const Any& record) {
     const auto from = static_cast<std::size_t>(peer);
@@ -68,6 +71,7 @@ std::vector<std::uint64_t> Records::share_as(std::span<const std::uint64_t> mine
     }
   }
   finish<Any>(0, take);
+  record_bytes_sent_[0] = bytes_before;  // these were no records of the kernel
   return all;
 }
 
@@ -75,7 +79,8 @@ std::uint64_t Records::agree(std::uint64_t mine) { return std::ranges::min(share
 
 Sent Records::sent() const noexcept {
   const auto counters = link_.counters();
-  return {counters.payload_bytes, counters.wire_bytes};
+  return {std::accumulate(record_bytes_sent_.begin(), record_bytes_sent_.end(), std::uint64_t{0}),
+          counters.payload_bytes, counters.wire_bytes};
 }
 
 }  // namespace edgewire::frontier

@@ -34,8 +34,10 @@ struct WideRecord {
   double number() const { return std::bit_cast<double>(value); }
 };
 
-/// What was sent since the start.
+/// What a process has sent.
 struct Sent {
+  std::uint64_t record_bytes =
+      0;  ///< what had to be sent: records of the kernel, without anything around them
   std::uint64_t payload_bytes = 0, wire_bytes = 0;
 };
 
@@ -78,7 +80,7 @@ class Records {
   /// The least of what all processes pass.
   std::uint64_t agree(std::uint64_t mine);
 
-  /// By this process.
+  /// By this process since the start. Not while workers send.
   Sent sent() const noexcept;
 
  private:
@@ -105,6 +107,7 @@ class Records {
       rings_->publish(lane, peer, some.size() / sizeof(Any));
       left = left.subspan(some.size());
     }
+    record_bytes_sent_[static_cast<std::size_t>(lane)] += batch.size() * sizeof batch[0];
     batch.clear();
   }
   /// Polls and takes. Returns the number of records.
@@ -132,6 +135,7 @@ class Records {
   bool oversubscribed_;
   std::vector<std::uint64_t> writes_;
   std::unique_ptr<exchange::Rings> rings_;
+  std::vector<std::uint64_t> record_bytes_sent_;     ///< [lane]
   std::vector<std::uint64_t> supersteps_;            ///< [lane]: the one that goes on, from 1
   std::vector<std::vector<std::uint32_t>> batches_;  ///< [lane * size + peer]: records
 };

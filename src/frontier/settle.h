@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <bit>
-#include <chrono>
 #include <memory>
 #include <span>
 #include <vector>
@@ -58,13 +57,9 @@ class Settling {
     const plan::Place place = job_.ownership().place(source);
     if (place.owner == job_.rank()) improve(workers_[0], place.local, start);
     for (auto bucket = lowest(0); bucket != kNoBucket; bucket = lowest(bucket)) {
-      const auto begin = std::chrono::steady_clock::now();
-      const Sent before = job_.records().sent();
+      const Meter meter(job_.records());
       Superstep done = follow(bucket);
-      const Sent after = job_.records().sent();
-      done.payload_bytes = after.payload_bytes - before.payload_bytes;
-      done.wire_bytes = after.wire_bytes - before.wire_bytes;
-      done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      meter.stop(done);
       supersteps.push_back(done);
     }
     exchange::barrier(job_.bootstrap(), job_.link());

@@ -74,6 +74,7 @@ std::string RunReport::to_json() const {
       steps.push_back({{"phase", one.phase},
                        {"frontier", one.frontier},
                        {"edges", one.edges},
+                       {"record_bytes", one.record_bytes},
                        {"payload_bytes_sent", one.payload_bytes_sent},
                        {"wire_bytes_sent", one.wire_bytes_sent},
                        {"seconds", one.seconds}});
@@ -149,16 +150,22 @@ std::string RunReport::to_json() const {
 
 std::string RunReport::describe_supersteps() const {
   constexpr std::size_t kShown = 20;
-  std::uint64_t followed = 0, sent = 0;
-  for (const auto& one : supersteps) followed += one.edges, sent += one.payload_bytes_sent;
+  std::uint64_t followed = 0, needed = 0, sent = 0;
+  for (const auto& one : supersteps)
+    followed += one.edges, needed += one.record_bytes, sent += one.payload_bytes_sent;
   std::string text = fmt::format("{} supersteps in {:.6f} s, {} edges followed ({:.2f} of the graph's)\n",
                                  supersteps.size(), seconds_kernel, followed,
                                  edges == 0 ? 0 : static_cast<double>(followed) / static_cast<double>(edges));
-  if (processes > 1) text += fmt::format("sent: payload {} ({} B)\n", readable_bytes(sent), sent);
+  if (processes > 1)
+    text += fmt::format("had to be sent: {} ({} B); sent: payload {} ({} B)\n", readable_bytes(needed),
+                        needed, readable_bytes(sent), sent);
   for (std::size_t i = 0; i < std::min(kShown, supersteps.size()); ++i) {
     const auto& one = supersteps[i];
-    text += fmt::format("{:>5}  {}: {} vertices, {} edges, sent {}, {:.6f} s\n", i + 1, one.phase,
-                        one.frontier, one.edges, readable_bytes(one.payload_bytes_sent), one.seconds);
+    text += fmt::format("{:>5}  {}: {} vertices, {} edges", i + 1, one.phase, one.frontier, one.edges);
+    if (processes > 1)
+      text += fmt::format(", had to send {}, sent {}", readable_bytes(one.record_bytes),
+                          readable_bytes(one.payload_bytes_sent));
+    text += fmt::format(", {:.6f} s\n", one.seconds);
   }
   if (supersteps.size() > kShown)
     text += fmt::format("and {} more; --json has them all\n", supersteps.size() - kShown);

@@ -21,6 +21,7 @@ struct RunReport {
     std::string phase;                     ///< in words: which vertices, which edges
     std::uint64_t frontier = 0;            ///< vertices whose edges were followed
     std::uint64_t edges = 0;               ///< of them
+    std::uint64_t record_bytes = 0;        ///< what had to be sent, without anything around it
     std::uint64_t payload_bytes_sent = 0;  ///< summed over processes, as the three before
     std::uint64_t wire_bytes_sent = 0;
     double seconds = 0;  ///< of the slowest process

@@ -432,6 +432,29 @@ def test_what_a_report_says_of_supersteps(edgewire, generated, tmp_path):
         assert len(report["rules_kept"]) == 1
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_little_is_sent_that_is_no_record(edgewire, generated, tmp_path, kernel):
+    path, graph = generated("kronecker both ways")
+    for transport in ("shm", "tcp"):
+        _, report = run(edgewire, tmp_path, kernel, path, "-p", 2, "-w", 1, "--transport", transport,
+                        source=int(graph.sources[0]))
+        steps = report["supersteps"]
+        needed, sent = (sum(step[key] for step in steps) for key in ("record_bytes", "payload_bytes_sent"))
+        assert 0 < needed < sent <= 1.1 * needed + 250 * len(steps)  # a superstep has counts and end marks
+    _, report = run(edgewire, tmp_path, kernel, path, "-p", 1, "-w", 1, source=int(graph.sources[0]))
+    assert all(step["record_bytes"] == step["payload_bytes_sent"] == 0 for step in report["supersteps"])
+
+
+def test_what_a_star_must_send(edgewire, tmp_path):
+    """8 bytes for each leaf of the other process, once, though its edge occurs three times."""
+    leaves = np.tile(np.arange(1, 1000), 3)
+    path = reference.write_graph(tmp_path / "g.ew", Graph(1000, np.zeros(len(leaves)), leaves))
+    owners = partition(tmp_path, Graph(1000, [], []), 2)
+    moved = owners.read_text().splitlines().count("1")
+    _, report = run(edgewire, tmp_path, "bfs", path, "-p", 2, "--ownership", owners, source=0)
+    assert [step["record_bytes"] for step in report["supersteps"]] == [8 * moved, 0]
+
+
 def test_unit_weights_count_edges(edgewire, tmp_path):
     graph = graphs.make("dangling")
     path = reference.write_graph(tmp_path / "g.ew", graph)
