@@ -6,7 +6,9 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/common.h"
 #include "cli/frontier_command.h"
+#include "cli/sources.h"
 #include "kernels/verify.h"
 
 namespace edgewire::cli {
@@ -15,8 +17,7 @@ namespace {
 
 struct Settings {
   JobOptions job;
-  std::string source_name;
-  std::uint32_t source = 0;
+  Sources sources;
   bool parents = false;
 };
 
@@ -25,11 +26,14 @@ class BfsKernel : public FrontierKernel {
   explicit BfsKernel(const Settings& settings) : settings_(settings) {}
 
   std::string describe() const override {
-    return fmt::format("bfs from {}{}", settings_.source, settings_.parents ? ", parents" : "");
+    return fmt::format("bfs from {}{}", digest(settings_.sources.vertices),
+                       settings_.parents ? ", parents" : "");
   }
+  std::vector<std::string> runs() const override { return settings_.sources.names; }
+  void choose(std::size_t run) override { source_ = settings_.sources.vertices[run]; }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
-    search_ = std::make_unique<frontier::BreadthFirst>(job, settings_.parents);
-    return search_->run(settings_.source);
+    if (!search_) search_ = std::make_unique<frontier::BreadthFirst>(job, settings_.parents);
+    return search_->run(source_);
   }
   std::string phase(const frontier::Superstep& one) const override {
     return fmt::format("level {}, {}", one.step + 1,
@@ -42,14 +46,14 @@ class BfsKernel : public FrontierKernel {
   void fill(report::RunReport& report) const override {
     report.kernel = "bfs";
     report.wire = "records";
-    report.options = {{"source", settings_.source_name}, {"parents", settings_.parents}};
+    report.options = {settings_.sources.option(), {"parents", settings_.parents}};
   }
   void gather(frontier::FrontierJob& job) override {
     levels_ = frontier::gather_values(job, search_->levels());
     if (settings_.parents) parents_ = frontier::gather_values(job, search_->parents());
   }
   std::string fault(const graph::GraphFile& graph) const override {
-    return kernels::check_bfs(graph, settings_.source, levels_, parents_);
+    return kernels::check_bfs(graph, source_, levels_, parents_);
   }
   std::string rules() const override {
     return "levels differ by at most 1 along each edge from a vertex that is reached, and an edge from the "
@@ -64,6 +68,7 @@ class BfsKernel : public FrontierKernel {
 
  private:
   const Settings& settings_;
+  std::uint32_t source_ = 0;
   std::unique_ptr<frontier::BreadthFirst> search_;
   std::vector<std::uint32_t> levels_, parents_;  ///< of all vertices
 };
@@ -79,10 +84,7 @@ void add_bfs(CLI::App& app) {
       "edges in their direction. In graphs that store every edge both ways (convert --undirected), a "
       "superstep pulls where that looks at fewer edges.");
   const auto own = [&] {
-    command
-        ->add_option("--source", settings->source_name,
-                     "the vertex where all paths start, by its id or label")
-        ->required();
+    settings->sources.add_to(*command);
     command->add_flag("--parents", settings->parents,
                       "write for each vertex the one before it on a shortest path, instead of its level");
   };
@@ -93,8 +95,7 @@ void add_bfs(CLI::App& app) {
       "check levels and parents by the rules of Graph500, and exit with 1 when they are wrong");
   command->callback([settings] {
     run_frontier(
-        settings->job,
-        [&](const graph::GraphFile& graph) { settings->source = find_source(graph, settings->source_name); },
+        settings->job, [&](const graph::GraphFile& graph) { settings->sources.find(graph); },
         [&] { return std::make_unique<BfsKernel>(*settings); });
   });
 }

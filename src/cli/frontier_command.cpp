@@ -6,11 +6,13 @@
 #include <bit>
 #include <chrono>
 #include <memory>
+#include <numeric>
 #include <optional>
 
 #include "cli/common.h"
 #include "cli/interrupt.h"
 #include "error.h"
+#include "exchange/barrier.h"
 #include "graph/vertex_names.h"
 #include "launch/packing.h"
 
@@ -44,9 +46,37 @@ struct Summary {
   std::uint64_t peak_rss_bytes, checksum;
 };
 
+/// What the runs of a process did.
+struct Runs {
+  std::vector<frontier::Superstep> supersteps;  ///< of all runs
+  std::vector<std::size_t> ends;                ///< [run]: of its supersteps
+  std::vector<double> seconds;                  ///< [run]
+  std::uint64_t checksum = 0;
+
+  double seconds_kernel() const { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
+};
+
+/// At rank 0 the sums of the supersteps of each run, whose names these are.
+void sum_up(report::RunReport& report, const std::vector<std::string>& names, const Runs& runs,
+            const std::vector<std::vector<double>>& seconds) {
+  std::size_t step = 0;
+  for (std::size_t r = 0; r < names.size(); ++r) {
+    auto& sum = report.runs.emplace_back();
+    sum.name = names[r];
+    sum.supersteps = runs.ends[r] - step;
+    for (; step < runs.ends[r]; ++step) {
+      sum.edges += report.supersteps[step].edges;
+      sum.record_bytes += report.supersteps[step].record_bytes;
+      sum.payload_bytes_sent += report.supersteps[step].payload_bytes_sent;
+    }
+    for (const auto& process : seconds) sum.seconds = std::max(sum.seconds, process[r]);
+  }
+}
+
 /// At rank 0 the report of all processes. Collective.
-report::RunReport gather_report(frontier::FrontierJob& job, const FrontierKernel& kernel,
-                                const std::vector<frontier::Superstep>& supersteps, const Summary& mine) {
+report::RunReport gather_report(frontier::FrontierJob& job, const FrontierKernel& kernel, const Runs& runs,
+                                const Summary& mine) {
+  const auto& supersteps = runs.supersteps;
   report::RunReport report;
   report.vertices = job.graph().vertices();
   report.edges = job.graph().edges();
@@ -59,8 +89,11 @@ report::RunReport gather_report(frontier::FrontierJob& job, const FrontierKernel
   for (const auto& one : supersteps) report.supersteps.emplace_back().phase = kernel.phase(one);
   const auto steps = job.bootstrap().gather(launch::pack(supersteps));
   const auto summaries = job.bootstrap().gather(launch::pack(std::vector{mine}));
+  const auto run_seconds = job.bootstrap().gather(launch::pack(runs.seconds));
   for (auto& place : job.bootstrap().gather(job.place())) report.placement.push_back(std::move(place));
+  std::vector<std::vector<double>> seconds;  // [process][run]
   for (std::size_t p = 0; p < summaries.size(); ++p) {
+    seconds.push_back(launch::unpack<double>(run_seconds[p], p, runs.seconds.size()));
     const auto theirs = launch::unpack<frontier::Superstep>(steps[p], p, supersteps.size());
     for (std::size_t i = 0; i < theirs.size(); ++i) {
       report.supersteps[i].frontier += theirs[i].frontier;
@@ -77,24 +110,67 @@ report::RunReport gather_report(frontier::FrontierJob& job, const FrontierKernel
     report.peak_rss_bytes = std::max(report.peak_rss_bytes, one.peak_rss_bytes);
     report.checksum += one.checksum;
   }
+  if (!summaries.empty()) sum_up(report, kernel.runs(), runs, seconds);
   kernel.fill(report);
   return report;
 }
 
-/// At rank 0: checks the result and writes output and report.
-void conclude(const graph::GraphFile& graph, const JobOptions& asked, const FrontierKernel& kernel,
-              report::RunReport& report) {
+/// Where the result of run `run` goes: "{}" in the option stands for the name of the run, if it has one.
+std::string output_path(const JobOptions& asked, const std::vector<std::string>& names, std::size_t run) {
+  std::string path = asked.output_path;
+  if (path.empty() || names.empty()) return path;
+  const std::size_t place = path.find("{}");
+  if (place == path.npos)
+    throw UsageError(
+        fmt::format("-o {}: each run writes a file: put {{}} into the name, which stands for the "
+                    "source, as in -o values-{{}}.tsv",
+                    path));
+  if (names[run].find('/') != std::string::npos)
+    throw Error(
+        fmt::format("-o {}: the source {} has a / in its name and cannot name a file: choose it with "
+                    "--source",
+                    path, names[run]));
+  return path.replace(place, 2, names[run]);
+}
+
+/// At rank 0: checks the result of a run and writes it.
+void conclude_run(const graph::GraphFile& graph, const JobOptions& asked, const FrontierKernel& kernel,
+                  std::size_t run) {
   if (asked.verify) {
     const std::string fault = kernel.fault(graph);
-    if (!fault.empty()) throw Error("the result is wrong: " + fault);
-    report.checks.emplace_back(kernel.rules());
+    const std::string name = kernel.runs().empty() ? "" : fmt::format(" of run {}", kernel.runs()[run]);
+    if (!fault.empty()) throw Error(fmt::format("the result{} is wrong: {}", name, fault));
   }
+  if (asked.output_path.empty()) return;
+  VertexLines lines(graph);
+  for (std::uint32_t v = 0; v < graph.vertices(); ++v) kernel.add_line(lines, v);
+  write_whole(output_path(asked, kernel.runs(), run), lines.take());
+}
+
+/// Runs the kernel as often as it asks for.
+Runs run_all(frontier::FrontierJob& job, const JobOptions& asked, FrontierKernel& kernel) {
+  const bool first = job.rank() == 0, mine = asked.verify || !asked.output_path.empty();
+  const bool wanted = !job.bootstrap().allgather(mine ? "wanted" : "")[0].empty();
+  Runs runs;
+  for (std::size_t r = 0; r < std::max<std::size_t>(1, kernel.runs().size()); ++r) {
+    kernel.choose(r);
+    exchange::barrier(job.bootstrap(), job.link());  // no run waits for the end of the one before
+    const auto start = Clock::now();
+    const auto supersteps = kernel.run(job);
+    runs.seconds.push_back(seconds_since(start));
+    runs.supersteps.insert(runs.supersteps.end(), supersteps.begin(), supersteps.end());
+    runs.ends.push_back(runs.supersteps.size());
+    runs.checksum = runs.checksum * 31 + kernel.checksum(job);
+    if (wanted) kernel.gather(job);
+    if (first) conclude_run(job.graph(), asked, kernel, r);
+  }
+  return runs;
+}
+
+/// At rank 0: writes the report.
+void conclude(const JobOptions& asked, const FrontierKernel& kernel, report::RunReport& report) {
+  if (asked.verify) report.checks.emplace_back(kernel.rules());
   if (!asked.json_path.empty()) write_whole(asked.json_path, report.to_json());
-  if (!asked.output_path.empty()) {
-    VertexLines lines(graph);
-    for (std::uint32_t v = 0; v < graph.vertices(); ++v) kernel.add_line(lines, v);
-    write_whole(asked.output_path, lines.take());
-  }
   if (asked.output_path != "-" && asked.json_path != "-") write_whole("-", report.to_text());
 }
 
@@ -105,26 +181,24 @@ void run_process(launch::Bootstrap& bootstrap, const JobOptions& asked, Frontier
   const bool first = bootstrap.rank() == 0;
   std::optional<InterruptLine> interrupt_line;
   if (first) {
-    check_writable(asked.output_path);
+    check_writable(output_path(asked, kernel.runs(), 0));
     check_writable(asked.json_path);
     interrupt_line.emplace(false);
   }
   const auto graph = graph::GraphFile::open(asked.graph_path);
   frontier::FrontierJob job(bootstrap, graph, options);
   kernel.prepare(job);
-  const auto kernel_start = Clock::now();
-  const auto supersteps = kernel.run(job);
-  const double seconds_kernel = seconds_since(kernel_start);
+  const double seconds_before = seconds_since(start);
+  const auto runs = run_all(job, asked, kernel);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  auto report = gather_report(job, kernel, supersteps,
-                              {job.seconds_load, seconds_kernel, seconds_since(start),
-                               static_cast<std::uint64_t>(usage.ru_maxrss) * 1024, kernel.checksum(job)});
+  auto report =
+      gather_report(job, kernel, runs,
+                    {job.seconds_load, runs.seconds_kernel(), seconds_before + runs.seconds_kernel(),
+                     static_cast<std::uint64_t>(usage.ru_maxrss) * 1024, runs.checksum});
   report.graph = asked.graph_path;
   report.ownership = options.ownership;
-  const bool wanted = asked.verify || !asked.output_path.empty();
-  if (!bootstrap.allgather(wanted ? "wanted" : "")[0].empty()) kernel.gather(job);
-  if (first) conclude(graph, asked, kernel, report);
+  if (first) conclude(asked, kernel, report);
 }
 
 }  // namespace
@@ -181,12 +255,6 @@ void add_frontier_options(CLI::App& command, JobOptions& options, const std::fun
   command.add_flag("--verify", options.verify, verify_help);
 }
 
-std::uint32_t find_source(const graph::GraphFile& graph, const std::string& name) {
-  const auto source = graph::VertexNames(graph).find(name);
-  if (!source) throw Error(fmt::format("--source {}: {} has no such vertex", name, graph.path()));
-  return *source;
-}
-
 void run_frontier(const JobOptions& options, const std::function<void(const graph::GraphFile&)>& check,
                   const std::function<std::unique_ptr<FrontierKernel>()>& make) {
   if (options.output_path == "-" && options.json_path == "-")
@@ -197,6 +265,8 @@ void run_frontier(const JobOptions& options, const std::function<void(const grap
   const auto graph = graph::GraphFile::open(options.graph_path);
   if (!options.output_path.empty()) const graph::VertexNames names(graph);
   check(graph);
+  const auto names = make()->runs();
+  for (std::size_t r = 0; r < names.size(); ++r) output_path(options, names, r);  // may refuse
   const int status = launch::run(
       options.launch, [&](launch::Bootstrap& bootstrap) { run_process(bootstrap, options, *make()); });
   if (status != 0) throw CLI::RuntimeError(status);

@@ -25,6 +25,10 @@ class FrontierKernel {
   virtual std::size_t record_bytes() const { return sizeof(frontier::Record); }
   /// What must be known before, and is no part of the kernel's time.
   virtual void prepare(frontier::FrontierJob&) {}
+  /// A name for each run, such as its source, where the kernel runs several times. Then choose(i) precedes
+  /// run i, and what comes after prepare() but fill() is called again for each run.
+  virtual std::vector<std::string> runs() const { return {}; }
+  virtual void choose(std::size_t) {}
   virtual std::vector<frontier::Superstep> run(frontier::FrontierJob& job) = 0;
   /// What a superstep did, in words.
   virtual std::string phase(const frontier::Superstep& superstep) const = 0;
@@ -49,8 +53,6 @@ std::uint64_t checksum(const frontier::FrontierJob& job, std::span<const double>
 /// Graph, then `own` (the kernel's options), processes and output.
 void add_frontier_options(CLI::App& command, JobOptions& options, const std::function<void()>& own,
                           const std::string& output_help, const std::string& verify_help);
-/// The vertex of this name. Throws Error that names option and graph.
-std::uint32_t find_source(const graph::GraphFile& graph, const std::string& name);
 /// Runs the job and returns when all processes have ended. `check`: looks at what was asked for, once.
 /// `make`: a kernel for each process.
 void run_frontier(const JobOptions& options, const std::function<void(const graph::GraphFile&)>& check,

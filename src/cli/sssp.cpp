@@ -6,7 +6,9 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/common.h"
 #include "cli/frontier_command.h"
+#include "cli/sources.h"
 #include "error.h"
 #include "frontier/settle.h"
 #include "graph/row.h"
@@ -20,8 +22,7 @@ namespace {
 
 struct Settings {
   JobOptions job;
-  std::string source_name;
-  std::uint32_t source = 0;
+  Sources sources;
   double delta = 0;  ///< 0: the usual one
   bool unit_weights = false;
 };
@@ -54,7 +55,7 @@ class SsspKernel : public FrontierKernel {
   explicit SsspKernel(const Settings& settings) : settings_(settings) {}
 
   std::string describe() const override {
-    return fmt::format("sssp from {}, delta {}{}", settings_.source, settings_.delta,
+    return fmt::format("sssp from {}, delta {}{}", digest(settings_.sources.vertices), settings_.delta,
                        settings_.unit_weights ? ", unit weights" : "");
   }
   /// Chooses delta, and checks the weights.
@@ -69,9 +70,11 @@ class SsspKernel : public FrontierKernel {
                          ? settings_.delta
                          : kernels::usual_delta(sum, job.graph().edges(), job.graph().vertices());
   }
+  std::vector<std::string> runs() const override { return settings_.sources.names; }
+  void choose(std::size_t run) override { source_ = settings_.sources.vertices[run]; }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
     frontier::Settling settling(job, program_);
-    auto supersteps = settling.run(settings_.source, 0);
+    auto supersteps = settling.run(source_, 0);
     mine_ = settling.values();
     return supersteps;
   }
@@ -86,13 +89,12 @@ class SsspKernel : public FrontierKernel {
   void fill(report::RunReport& report) const override {
     report.kernel = "sssp";
     report.wire = "f32";
-    report.options = {{"source", settings_.source_name},
-                      {"delta", program_.delta},
-                      {"unit_weights", settings_.unit_weights}};
+    report.options = {
+        settings_.sources.option(), {"delta", program_.delta}, {"unit_weights", settings_.unit_weights}};
   }
   void gather(frontier::FrontierJob& job) override { all_ = frontier::gather_values(job, mine_); }
   std::string fault(const graph::GraphFile& graph) const override {
-    return kernels::check_sssp(graph, settings_.source, all_, settings_.unit_weights);
+    return kernels::check_sssp(graph, source_, all_, settings_.unit_weights);
   }
   std::string rules() const override {
     return "no edge is shorter than the distances at its ends allow, and a path of edges as long as its "
@@ -104,14 +106,13 @@ class SsspKernel : public FrontierKernel {
 
  private:
   const Settings& settings_;
+  std::uint32_t source_ = 0;
   kernels::Sssp program_;
   std::vector<float> mine_, all_;  ///< by local number; of all vertices
 };
 
 void add_options(CLI::App& command, Settings& settings) {
-  command
-      .add_option("--source", settings.source_name, "the vertex where all paths start, by its id or label")
-      ->required();
+  settings.sources.add_to(command);
   command
       .add_option(
           "--delta", settings.delta,
@@ -122,7 +123,7 @@ void add_options(CLI::App& command, Settings& settings) {
 
 /// What is wrong is said here once, not by each process.
 void check(const graph::GraphFile& graph, Settings& settings) {
-  settings.source = find_source(graph, settings.source_name);
+  settings.sources.find(graph);
   if (!settings.unit_weights && !graph.weighted()) {
     throw Error(
         fmt::format("{}: the graph has no weights: convert it from a file with weights, or say "
@@ -139,8 +140,7 @@ void add_sssp(CLI::App& app) {
       app.add_subcommand("sssp", "compute the lengths of the shortest paths from a vertex by delta stepping");
   command->footer(
       "The length of a path is the sum of its edges' weights, none of which is negative. Paths follow edges "
-      "in "
-      "their direction. Sums are floats, and the same in every run.");
+      "in their direction. Sums are floats, and the same in every run.");
   add_frontier_options(
       *command, settings->job, [&] { add_options(*command, *settings); },
       "write the distances to this file as lines of id, tab and value, `infinity` where no path leads; - is "

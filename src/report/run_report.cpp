@@ -80,6 +80,14 @@ std::string RunReport::to_json() const {
                        {"seconds", one.seconds}});
     }
     json["seconds_kernel"] = seconds_kernel;
+    for (const auto& one : runs) {
+      json["runs"].push_back({{"source", one.name},
+                              {"supersteps", one.supersteps},
+                              {"edges", one.edges},
+                              {"record_bytes", one.record_bytes},
+                              {"payload_bytes_sent", one.payload_bytes_sent},
+                              {"seconds", one.seconds}});
+    }
   }
   if (!ownership_table.empty()) json["ownership_table"] = ownership_table;
   if (!transport_reason.empty()) json["transport_reason"] = transport_reason;
@@ -159,6 +167,7 @@ std::string RunReport::describe_supersteps() const {
   if (processes > 1)
     text += fmt::format("had to be sent: {} ({} B); sent: payload {} ({} B)\n", readable_bytes(needed),
                         needed, readable_bytes(sent), sent);
+  if (!runs.empty()) return text + describe_runs();
   for (std::size_t i = 0; i < std::min(kShown, supersteps.size()); ++i) {
     const auto& one = supersteps[i];
     text += fmt::format("{:>5}  {}: {} vertices, {} edges", i + 1, one.phase, one.frontier, one.edges);
@@ -169,6 +178,27 @@ std::string RunReport::describe_supersteps() const {
   }
   if (supersteps.size() > kShown)
     text += fmt::format("and {} more; --json has them all\n", supersteps.size() - kShown);
+  return text;
+}
+
+std::string RunReport::describe_runs() const {
+  constexpr std::size_t kShown = 20;
+  std::vector<double> seconds;
+  for (const auto& one : runs) seconds.push_back(one.seconds);
+  std::sort(seconds.begin(), seconds.end());
+  const double median = (seconds[(seconds.size() - 1) / 2] + seconds[seconds.size() / 2]) / 2;
+  std::string text = fmt::format("{} run{}: median {:.6f} s, {:.6f} to {:.6f}\n", runs.size(),
+                                 runs.size() == 1 ? "" : "s", median, seconds.front(), seconds.back());
+  for (std::size_t i = 0; i < std::min(kShown, runs.size()); ++i) {
+    const auto& one = runs[i];
+    text +=
+        fmt::format("{:>5}  source {}: {} supersteps, {} edges", i + 1, one.name, one.supersteps, one.edges);
+    if (processes > 1)
+      text += fmt::format(", had to send {}, sent {}", readable_bytes(one.record_bytes),
+                          readable_bytes(one.payload_bytes_sent));
+    text += fmt::format(", {:.6f} s\n", one.seconds);
+  }
+  if (runs.size() > kShown) text += fmt::format("and {} more; --json has them all\n", runs.size() - kShown);
   return text;
 }
 

@@ -26,6 +26,15 @@ struct RunReport {
     std::uint64_t wire_bytes_sent = 0;
     double seconds = 0;  ///< of the slowest process
   };
+  /// One of several runs, each from another source.
+  struct Run {
+    std::string name;  ///< of the source
+    std::size_t supersteps = 0;
+    std::uint64_t edges = 0;  ///< that were followed; summed over processes and supersteps, as the next two
+    std::uint64_t record_bytes = 0;
+    std::uint64_t payload_bytes_sent = 0;
+    double seconds = 0;  ///< of the slowest process
+  };
   /// What this plan must send in each iteration.
   struct Bound {
     std::uint64_t values = 0;  ///< summed over processes
@@ -80,9 +89,10 @@ struct RunReport {
   int processes = 1;
   int workers = 1;
   std::vector<Iteration> iterations;
-  bool has_supersteps = false;  ///< instead of iterations
-  std::vector<Superstep> supersteps;
-  double seconds_kernel = 0;  ///< from the graph in memory to the result in memory
+  bool has_supersteps = false;        ///< instead of iterations
+  std::vector<Superstep> supersteps;  ///< of all runs
+  std::vector<Run> runs;              ///< where several were asked for
+  double seconds_kernel = 0;          ///< from the graph in memory to the result in memory; of all runs
   /// That came in by each queue of rank 0's port (dpdk).
   std::vector<std::uint64_t> queue_frames;
   double seconds_load = 0;  ///< of the slowest process, as the next two
@@ -122,6 +132,7 @@ struct RunReport {
 
  private:
   std::string describe_supersteps() const;
+  std::string describe_runs() const;
 };
 
 }  // namespace edgewire::report

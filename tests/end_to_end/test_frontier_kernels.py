@@ -269,6 +269,40 @@ def test_no_vertices(edgewire, tmp_path, kernel):
         assert found == [] and report["vertices"] == 0
 
 
+@pytest.mark.parametrize("kernel", ["bfs", "sssp"])
+def test_runs_from_several_sources(edgewire, generated, tmp_path, kernel):
+    path, graph = generated("kronecker both ways")
+    chosen = [int(v) for v in np.unique(graph.sources)[[3, 50, 200]]] + [int(np.setdiff1d(graph.ids(), graph.sources)[0])]
+    names = tmp_path / "names"
+    names.write_text("".join(f"{v}\n" for v in chosen))
+    report = tmp_path / "report.json"
+    for processes in (1, 3):
+        edgewire.ok(kernel, path, "--sources", f"@{names}", "-p", processes, "-w", 1, "--verify",
+                    "-o", tmp_path / "values-{}.tsv", "--json", report)
+        for source in chosen:
+            check(kernel, values((tmp_path / f"values-{source}.tsv").read_text()), expected(kernel, graph, source))
+            (tmp_path / f"values-{source}.tsv").unlink()
+        found = json.loads(report.read_text())
+        check_schema(found)
+        runs = found["runs"]
+        assert [run["source"] for run in runs] == [str(source) for source in sorted(chosen)]
+        assert sum(run["supersteps"] for run in runs) == len(found["supersteps"])
+        for figure in ("edges", "record_bytes", "payload_bytes_sent"):
+            assert sum(run[figure] for run in runs) == sum(step[figure] for step in found["supersteps"])
+        assert sum(run["edges"] for run in runs) > 0 and runs[sorted(chosen).index(chosen[-1])]["edges"] == 0
+
+
+def test_several_sources_that_are_refused(edgewire, tmp_path):
+    path = reference.write_graph(tmp_path / "g.ew", weighted(graphs.make("cycle")))
+    for options, named in ((["--sources", "0,1", "-o", tmp_path / "values"], "{}"), ([], "--source"),
+                           (["--source", 0, "--sources", 1], "--sources")):
+        for processes in (1, 2):
+            assert named in edgewire.refused("bfs", path, *options, "-p", processes, status=2)
+    assert "99" in edgewire.refused("bfs", path, "--sources", "0,99", "-o", tmp_path / "{}")
+    assert "twice" in edgewire.refused("bfs", path, "--sources", "1,0,1", status=2)
+    assert [one.name for one in tmp_path.iterdir()] == ["g.ew"]
+
+
 def _random(vertices, edges):
     return Graph(vertices, *graphs.random_edges(vertices, edges, 7))
 
