@@ -63,10 +63,7 @@ class Calculator {
   }
 
   void add_vertex_owners(const std::string& how, int processes) {
-    std::string path = how;
-    if (const auto hole = path.find("{}"); hole != std::string::npos)
-      path.replace(hole, 2, std::to_string(processes));
-    const auto ownership = plan::Ownership::create(path, rows_.offsets, processes);
+    const auto ownership = plan::Ownership::create(partition_path(how, processes), rows_.offsets, processes);
     const auto owned = plan::count_owned(rows_, ownership, count_);
     note(owned.memory_bytes, owned.passes);
     const auto at_source = plan::computed_edges(owned.edges);
@@ -165,6 +162,13 @@ std::uint64_t setup_messages(int processes, int workers) {
   const int a_peer =
       static_cast<int>(transport::Handshake::kMessages) * connections + kCollectiveCalls + kLists;
   return static_cast<std::uint64_t>(processes - 1) * static_cast<std::uint64_t>(a_peer);
+}
+
+std::string partition_path(const std::string& ownership, int processes) {
+  std::string path = ownership;
+  if (const auto hole = path.find("{}"); hole != std::string::npos)
+    path.replace(hole, 2, std::to_string(processes));
+  return path;
 }
 
 Bound compute_bound(const plan::Rows& rows, const BoundOptions& options, const BoundProgress& progress) {

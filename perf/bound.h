@@ -64,6 +64,9 @@ struct Bound {
   std::uint32_t passes = 0;          ///< most passes over the graph for one number of processes and ownership
 };
 
+/// The path of a partition file for so many processes: "{}" in the name stands for their number.
+std::string partition_path(const std::string& ownership, int processes);
+
 /// Called with the number of counts that are done. There is one for each number of processes and ownership.
 using BoundProgress = std::function<void(std::size_t done)>;
 

@@ -11,7 +11,9 @@
 #include "error.h"
 #include "graph/graph_file.h"
 #include "graph/parallel.h"
+#include "graph/vertex_names.h"
 #include "perf/bound.h"
+#include "perf/frontier_bound.h"
 #include "plan/ownership.h"
 #include "report/progress.h"
 
@@ -33,6 +35,8 @@ struct BoundArguments {
   bool as_published_2015 = false;
   std::string compute_rate, cores, latency = "0us", memory_rate;
   std::string csv_path, json_path;
+  std::string kernel = "pagerank";
+  std::string source;
 };
 
 /// A number with one of the units behind it, times the unit's value.
@@ -122,10 +126,53 @@ perf::Bound count(const graph::GraphFile& file, const perf::BoundOptions& option
                              [&](std::size_t done) { progress.set(done); });
 }
 
+/// Of kernels that follow a frontier.
+void run_frontier_bound(const BoundArguments& arguments, const perf::BoundOptions& options,
+                        const graph::GraphFile& file) {
+  const auto source = graph::VertexNames(file).find(arguments.source);
+  if (!source) throw Error(fmt::format("--source {}: {} has no such vertex", arguments.source, file.path()));
+  std::vector<perf::FrontierBound> bounds;
+  {
+    report::Progress progress("counting", options.processes.size() * options.ownerships.size(), "counts");
+    bounds = perf::frontier_bound(file, arguments.kernel, *source, options,
+                                  [&](std::size_t done) { progress.set(done); });
+  }
+  if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(bounds, options));
+  if (arguments.json_path == "-") return;
+  write_whole("-",
+              fmt::format("{} from {}, {}: {} vertices, {} edges\n\n{}", arguments.kernel, arguments.source,
+                          file.path(), file.vertices(), file.edges(), perf::to_text(bounds, options)));
+}
+
+/// Options that a kernel does not have, and ownerships of edges, are refused.
+void check_kernel(CLI::App& command, BoundArguments& arguments) {
+  if (arguments.kernel == "pagerank") {
+    if (!arguments.source.empty()) throw UsageError("--source is of --kernel bfs and sssp");
+    return;
+  }
+  if (arguments.source.empty()) throw UsageError(fmt::format("--kernel {} needs --source", arguments.kernel));
+  for (const char* option : {"--workers", "--strategy", "--as-published-2015", "--compute-rate", "--csv"}) {
+    if (command.count(option) > 0)
+      throw UsageError(fmt::format("{} is of --kernel pagerank, not of {}", option, arguments.kernel));
+  }
+  if (command.count("--ownership") == 0) arguments.ownerships = "hash,ranges";
+  for (const auto& item : split(arguments.ownerships, "--ownership")) {
+    if (item == "hilbert" || item == "grid")
+      throw UsageError(
+          fmt::format("--ownership {}: {} needs owners of vertices: hash, ranges or a partition "
+                      "file",
+                      item, arguments.kernel));
+  }
+}
+
 void run(const BoundArguments& arguments) {
   const auto options = understand(arguments);
   const auto file = graph::GraphFile::open(arguments.graph_path);
   verify(file, options.threads);
+  if (arguments.kernel != "pagerank") {
+    run_frontier_bound(arguments, options, file);
+    return;
+  }
   const auto bound = count(file, options);
   if (!arguments.csv_path.empty()) write_whole(arguments.csv_path, perf::to_csv(bound, options));
   if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(bound, options));
@@ -147,6 +194,12 @@ void add_bound(CLI::App& app) {
   auto arguments = std::make_shared<BoundArguments>();
   auto& a = *arguments;
   command->add_option("GRAPH", a.graph_path, "graph file (.ew)")->required();
+  command
+      ->add_option("--kernel", a.kernel,
+                   "pagerank (and ppr, spmv): bytes of an iteration; bfs, sssp: of a run, by superstep")
+      ->check(CLI::IsMember({"pagerank", "bfs", "sssp"}))
+      ->capture_default_str();
+  command->add_option("--source", a.source, "of bfs and sssp: the vertex where all paths start");
   command->add_option("-p,--processes", a.processes, "numbers of processes, up to 4096")
       ->capture_default_str();
   command->add_option("-w,--workers", a.workers, "workers of a process")->capture_default_str();
@@ -173,7 +226,10 @@ void add_bound(CLI::App& app) {
   command->add_option("--memory-rate", a.memory_rate, "what if: bytes/s of a process's memory, as 34G");
   command->add_option("--csv", a.csv_path, "also write the rows as CSV (-: stdout, instead of the table)");
   command->add_option("--json", a.json_path, "also write the rows as JSON (-: stdout, instead of the table)");
-  command->callback([arguments] { run(*arguments); });
+  command->callback([arguments, command] {
+    check_kernel(*command, *arguments);
+    run(*arguments);
+  });
 }
 
 }  // namespace edgewire::cli

@@ -51,8 +51,9 @@ void BreadthFirst::reset() {
   list_.clear();
   in_bits_ = false;
   level_ = 0;
-  frontier_ = frontier_edges_ = before_ = 0;
-  unseen_edges_ = job_.graph().edges();
+  has_pulled_ = false;
+  state_ = {};
+  state_.unseen_edges = job_.graph().edges();
 }
 
 /// A vertex without edges is never found, and would be looked for in each pull.
@@ -84,18 +85,19 @@ std::vector<Superstep> BreadthFirst::run(std::uint32_t source) {
   }
   total();
   std::vector<Superstep> supersteps;
-  for (bool pull = false; frontier_ > 0;) {
-    pull = wants_pull(pull);
-    supersteps.push_back(superstep(pull));
+  while (state_.frontier > 0) {
+    state_.pulled = wants_pull(job_.graph(), state_);
+    supersteps.push_back(superstep(state_.pulled));
   }
   exchange::barrier(job_.bootstrap(), job_.link());
   return supersteps;
 }
 
-bool BreadthFirst::wants_pull(bool pulled) const {
-  if (!job_.graph().symmetric()) return false;
-  if (pulled) return frontier_ >= before_ || frontier_ > job_.graph().vertices() / kPullVertices;
-  return frontier_edges_ > unseen_edges_ / kPullEdges;
+bool wants_pull(const graph::GraphFile& graph, const SearchState& state) {
+  if (!graph.symmetric()) return false;
+  if (state.pulled)
+    return state.frontier >= state.before || state.frontier > graph.vertices() / kPullVertices;
+  return state.frontier_edges > state.unseen_edges / kPullEdges;
 }
 
 Superstep BreadthFirst::superstep(bool pull) {
@@ -124,14 +126,13 @@ void BreadthFirst::total() {
     mine[0] += worker.vertices;
     mine[1] += worker.edges;
   }
-  before_ = std::exchange(frontier_, 0);
-  frontier_edges_ = 0;
   const auto all = several_ ? job_.records().share(mine) : std::vector(mine.begin(), mine.end());
+  std::uint64_t vertices = 0, edges = 0;
   for (std::size_t i = 0; i < all.size(); i += mine.size()) {
-    frontier_ += all[i];
-    frontier_edges_ += all[i + 1];
+    vertices += all[i];
+    edges += all[i + 1];
   }
-  unseen_edges_ -= frontier_edges_;
+  state_.advance(vertices, edges);
 }
 
 bool BreadthFirst::claim(std::size_t position) noexcept {
@@ -155,7 +156,7 @@ void BreadthFirst::push() {
   const auto work = [&](int lane) {
     job_.ownership().visit([&](const auto& scheme) { push_from(lane, next, scheme); });
   };
-  if (!several_ && frontier_edges_ < kAlone)
+  if (!several_ && state_.frontier_edges < kAlone)
     work(0);
   else
     job_.pool().run(work);
@@ -192,7 +193,7 @@ void BreadthFirst::push_from(int lane, std::atomic<std::size_t>& next, const Sch
 }
 
 void BreadthFirst::pull() {
-  if (bits_.empty()) {
+  if (!std::exchange(has_pulled_, true)) {
     leave_out_isolated();
     bits_.resize(first_words_.back());
     next_bits_.resize(owned_words_);

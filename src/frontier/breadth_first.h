@@ -20,6 +20,25 @@
 
 namespace edgewire::frontier {
 
+/// What the direction of a superstep depends on, of all processes.
+struct SearchState {
+  bool pulled = false;               ///< in the last superstep
+  std::uint64_t frontier = 0;        ///< vertices that the last superstep has reached
+  std::uint64_t before = 0;          ///< and the one before it
+  std::uint64_t frontier_edges = 0;  ///< out of the frontier
+  std::uint64_t unseen_edges = 0;    ///< out of vertices that are not reached yet
+
+  /// The last superstep has reached so many vertices, with so many edges out of them.
+  void advance(std::uint64_t vertices, std::uint64_t edges) {
+    before = frontier;
+    frontier = vertices;
+    frontier_edges = edges;
+    unseen_edges -= edges;
+  }
+};
+/// Whether the next superstep pulls.
+bool wants_pull(const graph::GraphFile& graph, const SearchState& state);
+
 class BreadthFirst {
  public:
   /// Level and parent of vertices that no path reaches.
@@ -59,7 +78,6 @@ class BreadthFirst {
   void bits_to_list();
   Superstep superstep(bool pull);
   void total();
-  bool wants_pull(bool pulled) const;
   template <class Scheme>
   void push_from(int lane, std::atomic<std::size_t>& next, const Scheme& scheme);
   template <class Scheme>
@@ -91,9 +109,8 @@ class BreadthFirst {
   std::vector<std::uint32_t> levels_, parents_;
   std::uint32_t level_ = 0;  ///< of the vertices that the superstep reaches
   std::vector<Worker> workers_;
-  // Of all processes.
-  std::uint64_t frontier_ = 0, frontier_edges_ = 0, before_ = 0;
-  std::uint64_t unseen_edges_ = 0;
+  bool has_pulled_ = false;
+  SearchState state_;
 };
 
 }  // namespace edgewire::frontier

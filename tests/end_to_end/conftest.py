@@ -13,6 +13,7 @@ import uuid
 import pytest
 
 import lab
+import reference
 from processes import PATIENCE_S
 
 MARK = f"EDGEWIRE_TEST_RUN={uuid.uuid4()}"
@@ -152,6 +153,24 @@ def nothing_is_left_behind(tmp_path):
     assert not left, "still running"
     assert shared_memory_files() <= before
     assert not list(tmp_path.rglob("*.tmp.*"))
+
+
+@pytest.fixture(scope="session")
+def made_graph(edgewire, tmp_path_factory):
+    """made_graph(name): (path, graph read by the tests' own reader) of a graph that edgewire makes."""
+    kinds = {
+        "kronecker": ["kronecker", "--scale", 12, "--weights"],
+        "kronecker both ways": ["kronecker", "--scale", 11, "--weights", "--undirected"],
+        "grid": ["grid", "--rows", 37, "--columns", 53, "--weights"],
+    }
+
+    @functools.cache
+    def graph_of(name):
+        path = tmp_path_factory.mktemp("made_graph") / "g.ew"
+        edgewire.ok("generate", *kinds[name], "-o", path)
+        return path, reference.read_graph(path)
+
+    return graph_of
 
 
 @pytest.fixture

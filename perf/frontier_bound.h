@@ -1,0 +1,46 @@
+// What kernels that follow a frontier must send, before a run: for each number of processes and ownership. A
+// sequential search counts it; nothing here shares code with the kernels but the rule when bfs pulls.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/graph_file.h"
+#include "perf/bound.h"
+
+namespace edgewire::perf {
+
+/// How what a run sends compares with the count.
+enum class Exactness { exact, at_least };
+
+struct FrontierBound {
+  struct Superstep {
+    std::string phase;  ///< as in the run report
+    std::uint64_t frontier = 0;
+    std::uint64_t record_bytes = 0;      ///< summed over processes, as the run report counts them
+    std::uint64_t record_bytes_max = 0;  ///< of the process and direction with the most
+  };
+  int processes = 1;
+  std::string ownership;
+  Exactness exactness = Exactness::exact;
+  std::vector<Superstep> supersteps;
+  std::uint64_t record_bytes = 0;
+  /// [rate]: sum over the supersteps of the time of the most loaded process, sending and receiving at once.
+  std::vector<double> seconds_at;
+};
+
+/// `kernel`: bfs (exact, by superstep) or sssp (at least, in one). Takes processes, ownerships (hash, ranges,
+/// partition files), rates and framing of `options`. Memory: 20 bytes for each vertex, and 16 for each
+/// process and superstep. Throws Error.
+std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const std::string& kernel,
+                                          std::uint32_t source, const BoundOptions& options,
+                                          const BoundProgress& progress = {});
+
+/// For people, ending with a newline.
+std::string to_text(const std::vector<FrontierBound>& bounds, const BoundOptions& options);
+/// {"rows": [...]}.
+std::string to_json(const std::vector<FrontierBound>& bounds, const BoundOptions& options);
+
+}  // namespace edgewire::perf

@@ -1,0 +1,263 @@
+"""Runs of kernels that follow a frontier: what they send and report, several sources, and what is refused."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+
+import numpy as np
+import pytest
+
+import graphs
+import paths
+import reference
+from frontier import GENERATED, KERNELS, WITHOUT_SOURCE, asked, check, expected, make, partition, run, values, weighted
+from job import check_schema
+from reference import Graph
+
+
+@pytest.mark.parametrize("kernel", ["bfs", "sssp", "bc"])
+def test_sources_that_do_not_exist(edgewire, tmp_path, kernel):
+    path = reference.write_graph(tmp_path / "g.ew", weighted(graphs.make("original ids")))
+    empty = reference.write_graph(tmp_path / "empty.ew", weighted(graphs.make("no vertices")))
+    for graph, source in ((path, 1), (path, "x"), (empty, 0)):
+        for processes in (1, 2):
+            line = edgewire.refused(kernel, graph, *asked(kernel, source), "-p", processes, "-o", tmp_path / "values")
+            assert "--source" in line and str(source) in line
+    assert not (tmp_path / "values").exists()
+
+
+@pytest.mark.parametrize("kernel", WITHOUT_SOURCE)
+def test_no_vertices(edgewire, tmp_path, kernel):
+    empty = reference.write_graph(tmp_path / "empty.ew", weighted(graphs.make("no vertices")))
+    for processes in (1, 2):
+        found, report = run(edgewire, tmp_path, kernel, empty, "-p", processes)
+        assert found == [] and report["vertices"] == 0
+
+
+@pytest.mark.parametrize("kernel", ["bfs", "sssp"])
+def test_runs_from_several_sources(edgewire, made_graph, tmp_path, kernel):
+    path, graph = made_graph("kronecker both ways")
+    chosen = [int(v) for v in np.unique(graph.sources)[[3, 50, 200]]] + [int(np.setdiff1d(graph.ids(), graph.sources)[0])]
+    names = tmp_path / "names"
+    names.write_text("".join(f"{v}\n" for v in chosen))
+    report = tmp_path / "report.json"
+    for processes in (1, 3):
+        edgewire.ok(kernel, path, "--sources", f"@{names}", "-p", processes, "-w", 1, "--verify",
+                    "-o", tmp_path / "values-{}.tsv", "--json", report)
+        for source in chosen:
+            check(kernel, values((tmp_path / f"values-{source}.tsv").read_text()), expected(kernel, graph, source))
+            (tmp_path / f"values-{source}.tsv").unlink()
+        found = json.loads(report.read_text())
+        check_schema(found)
+        runs = found["runs"]
+        assert [run["source"] for run in runs] == [str(source) for source in sorted(chosen)]
+        assert sum(run["supersteps"] for run in runs) == len(found["supersteps"])
+        for figure in ("edges", "record_bytes", "payload_bytes_sent"):
+            assert sum(run[figure] for run in runs) == sum(step[figure] for step in found["supersteps"])
+        assert sum(run["edges"] for run in runs) > 0 and runs[sorted(chosen).index(chosen[-1])]["edges"] == 0
+
+
+def counted_before(edgewire, kernel, path, source, processes, ownership):
+    """What `bound` says of the run."""
+    rows = json.loads(edgewire.ok("bound", path, "--kernel", kernel, "--source", source, "-p", processes, "--ownership", ownership,
+                                  "--json", "-"))["rows"]
+    assert len(rows) == 1
+    return rows[0]
+
+
+@pytest.mark.parametrize("name", GENERATED)
+@pytest.mark.parametrize("processes, ownership", [(1, "hash"), (2, "hash"), (3, "ranges"), (5, "file")])
+def test_bound_of_searches(edgewire, made_graph, tmp_path, name, processes, ownership):
+    path, graph = made_graph(name)
+    source = int(graph.sources[len(graph.sources) // 3])
+    owners = partition(tmp_path, graph, processes) if ownership == "file" else ownership
+    options = ["-p", processes, "-w", 1, "--ownership", owners]
+    bound = counted_before(edgewire, "bfs", path, source, processes, owners)
+    _, report = run(edgewire, tmp_path, "bfs", path, *options, source=source)
+    figures = ("phase", "frontier", "record_bytes")
+    assert bound["exactness"] == "exact"
+    assert [[step[one] for one in figures] for step in bound["supersteps"]] == [
+        [step[one] for one in figures] for step in report["supersteps"]]
+    assert (bound["record_bytes"] > 0) == (processes > 1)
+    least = counted_before(edgewire, "sssp", path, source, processes, owners)
+    _, report = run(edgewire, tmp_path, "sssp", path, *options, source=source)
+    assert least["exactness"] == "at least"
+    assert least["record_bytes"] <= sum(step["record_bytes"] for step in report["supersteps"])
+    if ownership == "file":  # pairs of a process and a vertex of another one that it leads to
+        reached = np.isfinite(paths.distances(graph, source))[graph.sources]
+        owner = np.loadtxt(owners, int)
+        pairs = set(zip(owner[graph.sources[reached]].tolist(), graph.targets[reached].tolist()))
+        assert least["record_bytes"] == 8 * sum(owner[v] != p for p, v in pairs)
+
+
+def test_bounds_of_searches_that_are_refused(edgewire, tmp_path):
+    path = reference.write_graph(tmp_path / "g.ew", weighted(graphs.make("cycle")))
+    for options, named in ((["--kernel", "bfs"], "--source"), (["--source", 0], "--kernel"), (["--kernel", "wcc"], "--kernel"),
+                           (["--kernel", "bfs", "--source", 0, "--strategy", "cover"], "--strategy"),
+                           (["--kernel", "sssp", "--source", 0, "--ownership", "hash,hilbert"], "hilbert")):
+        assert named in edgewire.refused("bound", path, *options, status=2)
+    assert "99" in edgewire.refused("bound", path, "--kernel", "bfs", "--source", 99)
+
+
+def test_several_sources_that_are_refused(edgewire, tmp_path):
+    path = reference.write_graph(tmp_path / "g.ew", weighted(graphs.make("cycle")))
+    for options, named in ((["--sources", "0,1", "-o", tmp_path / "values"], "{}"), ([], "--source"),
+                           (["--source", 0, "--sources", 1], "--sources")):
+        for processes in (1, 2):
+            assert named in edgewire.refused("bfs", path, *options, "-p", processes, status=2)
+    assert "99" in edgewire.refused("bfs", path, "--sources", "0,99", "-o", tmp_path / "{}")
+    assert "twice" in edgewire.refused("bfs", path, "--sources", "1,0,1", status=2)
+    assert [one.name for one in tmp_path.iterdir()] == ["g.ew"]
+
+
+def test_samples_are_drawn_by_their_seed(edgewire, made_graph, tmp_path):
+    path, _ = made_graph("kronecker")
+    draws = [run(edgewire, tmp_path, "bc", path, "--samples", 9, "--seed", seed, "-p", processes, "-w", 1)[0]
+             for seed, processes in ((1, 1), (1, 2), (2, 1))]
+    np.testing.assert_allclose([v for _, v in draws[0]], [v for _, v in draws[1]], rtol=1e-9)
+    assert draws[0] != draws[2]
+    for options, status in ((["--samples", 5000], 1), (["--samples", 0], 2), (["--seed", 3], 2),
+                            (["--samples", 2, "--sources", "1"], 2)):
+        assert "--s" in edgewire.refused("bc", path, *options, status=status)
+
+
+def test_more_paths_than_can_be_counted(edgewire, tmp_path):
+    """Each of 1000 diamonds in a row doubles them."""
+    tops = np.arange(1000) * 3
+    graph = Graph(3001, np.concatenate((tops, tops, tops + 1, tops + 2)),
+                  np.concatenate((tops + 1, tops + 2, tops + 3, tops + 3)))
+    path = reference.write_graph(tmp_path / "g.ew", graph)
+    for processes in (1, 2):
+        line = edgewire.refused("bc", path, "--sources", 0, "-p", processes, "-o", tmp_path / "values")
+        assert "1e300" in line
+    found, _ = run(edgewire, tmp_path, "bc", path, source=2100)
+    assert found[2103][1] == 3 * 299 and not (tmp_path / "values").exists()
+
+
+def test_a_search_pulls_only_where_edges_are_storedboth_ways(edgewire, made_graph, tmp_path):
+    for name, pulls in (("kronecker both ways", True), ("kronecker", False)):
+        path, graph = made_graph(name)
+        for processes in (1, 2):
+            source = int(graph.sources[0])
+            _, report = run(edgewire, tmp_path, "bfs", path, "-p", processes, "-w", 1, source=source)
+            check_schema(report)
+            steps = report["supersteps"]
+            assert any("pull" in step["phase"] for step in steps) == pulls
+            levels = np.array(paths.levels(graph, source))
+            assert [step["frontier"] for step in steps] == [(levels == i).sum() for i in range(len(steps))]
+            assert (sum(step["payload_bytes_sent"] for step in steps) > 0) == (processes > 1)
+
+
+def test_credits_travel_once_for_each_vertex(edgewire, made_graph, tmp_path):
+    """A record for each vertex of the other process at most, and as little in a superstep as there is to tell."""
+    path, graph = made_graph("kronecker both ways")
+    for processes in (1, 2):
+        _, report = run(edgewire, tmp_path, "lcc", path, "-p", processes, "-w", 1)
+        steps = report["supersteps"]
+        assert [step["payload_bytes_sent"] > 0 for step in steps] == [False, False, True][:processes + 1]
+        assert sum(step["frontier"] for step in steps[2:]) <= graph.vertices
+        assert report["rules_kept"]
+
+
+def test_a_damaged_file_gives_one_line(edgewire, tmp_path):
+    path = reference.write_graph(tmp_path / "g.ew", graphs.make("complete"))
+    data = bytearray(path.read_bytes())
+    data[2 * reference.PAGE_BYTES] ^= 1
+    path.write_bytes(data)
+    for processes in (1, 2):
+        line = edgewire.refused("lcc", path, "-p", processes, "-o", tmp_path / "values")
+        assert f"byte {2 * reference.PAGE_BYTES}" in line
+    assert not (tmp_path / "values").exists()
+
+
+def test_what_a_report_says_of_supersteps(edgewire, made_graph, tmp_path):
+    path, graph = made_graph("kronecker both ways")
+    source = int(graph.sources[0])
+    reached = np.isfinite(paths.distances(graph, source))
+    for processes in (1, 2):
+        _, report = run(edgewire, tmp_path, "sssp", path, "-p", processes, "-w", 1, source=source)
+        check_schema(report)
+        steps = report["supersteps"]
+        assert sum(step["frontier"] for step in steps) >= reached.sum()
+        assert sum(step["edges"] for step in steps) >= reached[graph.sources].sum()
+        assert (sum(step["payload_bytes_sent"] for step in steps) > 0) == (processes > 1)
+        assert report["options"]["source"] == str(source) and report["options"]["delta"] > 0
+        assert len(report["rules_kept"]) == 1
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_little_is_sent_that_is_no_record(edgewire, made_graph, tmp_path, kernel):
+    path, graph = made_graph("kronecker both ways")
+    for transport in ("shm", "tcp"):
+        _, report = run(edgewire, tmp_path, kernel, path, "-p", 2, "-w", 1, "--transport", transport,
+                        source=int(graph.sources[0]))
+        steps = report["supersteps"]
+        needed, sent = (sum(step[key] for step in steps) for key in ("record_bytes", "payload_bytes_sent"))
+        assert 0 < needed < sent <= 1.1 * needed + 250 * len(steps)  # a superstep has counts and end marks
+    _, report = run(edgewire, tmp_path, kernel, path, "-p", 1, "-w", 1, source=int(graph.sources[0]))
+    assert all(step["record_bytes"] == step["payload_bytes_sent"] == 0 for step in report["supersteps"])
+
+
+def test_what_a_star_must_send(edgewire, tmp_path):
+    """8 bytes for each leaf of the other process, once, though its edge occurs three times."""
+    leaves = np.tile(np.arange(1, 1000), 3)
+    path = reference.write_graph(tmp_path / "g.ew", Graph(1000, np.zeros(len(leaves)), leaves))
+    owners = partition(tmp_path, Graph(1000, [], []), 2)
+    moved = owners.read_text().splitlines().count("1")
+    _, report = run(edgewire, tmp_path, "bfs", path, "-p", 2, "--ownership", owners, source=0)
+    assert [step["record_bytes"] for step in report["supersteps"]] == [8 * moved, 0]
+
+
+def weights_of_a_path(folder, *weights):
+    graph = Graph(len(weights) + 1, np.arange(len(weights)), np.arange(1, len(weights) + 1))
+    graph.weights = np.array(weights)
+    return reference.write_graph(folder / "g.ew", graph)
+
+
+@pytest.mark.parametrize("weights, words", [
+    ((1, -2.5), "edge 1 -> 2 has weight -2.5; sssp needs weights that are not negative"),
+    ((3e38, 3e38), "greater than a float can be"),
+], ids=["negative", "huge"])
+def test_weights_that_have_no_shortest_paths(edgewire, tmp_path, weights, words):
+    path = weights_of_a_path(tmp_path, *weights)
+    for processes in (1, 2):
+        result = edgewire("sssp", path, "--source", 0, "-p", processes, "-o", tmp_path / "values")
+        assert result.returncode == 1 and words in result.stderr, result.stderr
+        assert not (tmp_path / "values").exists()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_ownerships_that_do_not_fit(edgewire, tmp_path, kernel):
+    path = reference.write_graph(tmp_path / "g.ew", weighted(graphs.make("path")))
+    for ownership, status, words in (("auto", 2, "hash, ranges"), (tmp_path / "none", 1, "partition file")):
+        result = edgewire(kernel, path, *asked(kernel, 0), "--ownership", ownership)
+        assert result.returncode == status and words in result.stderr, result.stderr
+
+
+def catches(pid, number):
+    """Whether the process has a handler for the signal."""
+    caught = re.search(r"SigCgt:\s*(\w+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1]
+    return int(caught, 16) >> (number - 1) & 1
+
+
+@pytest.mark.parametrize("number, verb", [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "told to end")])
+def test_an_interrupted_run_speaks_of_no_iterations(edgewire, tmp_path, number, verb):
+    n = 1_000_000  # supersteps: seconds
+    path = reference.write_graph(tmp_path / "g.ew", Graph(n, np.arange(n - 1), np.arange(1, n)))
+    process = edgewire.start("sssp", path, "--unit-weights", "--source", 0, "-p", 1, "-w", 1)
+    while not catches(process.pid, number):
+        assert process.poll() is None
+    os.killpg(process.pid, number)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode in (-number, 128 + number)
+    assert stderr == f"edgewire: {verb}\n"
+
+
+def test_a_graph_without_weights(edgewire, tmp_path):
+    path = reference.write_graph(tmp_path / "g.ew", graphs.make("path"))
+    line = edgewire.refused("sssp", path, "--source", 0, "-p", 2)
+    assert "no weights" in line and "--unit-weights" in line
+    for delta in (0, -1, "nan", "x"):
+        edgewire.refused("sssp", path, "--source", 0, "--delta", delta, status=2)
