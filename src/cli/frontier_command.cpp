@@ -15,6 +15,7 @@
 #include "exchange/barrier.h"
 #include "graph/vertex_names.h"
 #include "launch/packing.h"
+#include "report/progress.h"
 
 namespace edgewire::cli {
 
@@ -177,19 +178,26 @@ void conclude(const JobOptions& asked, const FrontierKernel& kernel, report::Run
 /// One process of the job.
 void run_process(launch::Bootstrap& bootstrap, const JobOptions& asked, FrontierKernel& kernel) {
   const auto start = Clock::now();
-  const auto options = frontier_options(asked.dense(bootstrap), kernel);
+  auto options = frontier_options(asked.dense(bootstrap), kernel);
   const bool first = bootstrap.rank() == 0;
   std::optional<InterruptLine> interrupt_line;
   if (first) {
     check_writable(output_path(asked, kernel.runs(), 0));
     check_writable(asked.json_path);
-    interrupt_line.emplace(false);
+    interrupt_line.emplace(InterruptLine::Counts::supersteps);
   }
+  std::optional<report::Progress> progress(std::in_place, "running", 0, "", first);
+  options.listener = [&, done = std::uint64_t{0}](const frontier::Superstep& one) mutable {
+    InterruptLine::note_supersteps(++done);
+    progress->say(
+        [&] { return fmt::format("superstep {}, {}, {} vertices", done, kernel.phase(one), one.frontier); });
+  };
   const auto graph = graph::GraphFile::open(asked.graph_path);
   frontier::FrontierJob job(bootstrap, graph, options);
   kernel.prepare(job);
   const double seconds_before = seconds_since(start);
   const auto runs = run_all(job, asked, kernel);
+  progress.reset();
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   auto report =

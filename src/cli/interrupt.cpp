@@ -13,7 +13,7 @@ namespace edgewire::cli {
 namespace {
 
 // Read by the signal handler, in whatever thread it runs: each stands alone.
-std::atomic<bool> has_iterations{true}, iterating{false};
+std::atomic<bool> counts_iterations{true}, iterating{false};
 std::atomic<std::uint64_t> iterations_done{0}, iterations_wanted{0};
 std::atomic_flag told;
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
@@ -47,14 +47,15 @@ void tell(int number) {
   Line line;
   if (isatty(STDERR_FILENO) == 1) line << "\r\033[K";  // takes the progress bar away
   line << "edgewire: " << (number == SIGINT ? "interrupted" : "told to end");
-  if (!has_iterations.load(std::memory_order_relaxed)) {
-    line << "\n";
-  } else if (iterating.load(std::memory_order_relaxed)) {
-    line << " after iteration " << iterations_done.load(std::memory_order_relaxed) << " of "
-         << iterations_wanted.load(std::memory_order_relaxed) << "\n";
+  const bool iterations = counts_iterations.load(std::memory_order_relaxed);
+  const char* const unit = iterations ? "iteration" : "superstep";
+  if (iterating.load(std::memory_order_relaxed)) {
+    line << " after " << unit << " " << iterations_done.load(std::memory_order_relaxed);
+    if (iterations) line << " of " << iterations_wanted.load(std::memory_order_relaxed);
   } else {
-    line << " before the first iteration\n";
+    line << " before the first " << unit;
   }
+  line << "\n";
   line.say();
   errno = error;
   std::signal(number, SIG_DFL);
@@ -63,8 +64,8 @@ void tell(int number) {
 
 }  // namespace
 
-InterruptLine::InterruptLine(bool iterates) {
-  has_iterations.store(iterates, std::memory_order_relaxed);
+InterruptLine::InterruptLine(Counts counts) {
+  counts_iterations.store(counts == Counts::iterations, std::memory_order_relaxed);
   for (const int number : {SIGINT, SIGTERM}) {
     struct sigaction before {};
     if (sigaction(number, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) continue;
@@ -91,6 +92,11 @@ Stages InterruptLine::listen(Stages stages) {
     }
     inner(step, done, total);
   };
+}
+
+void InterruptLine::note_supersteps(std::uint64_t done) {
+  iterations_done.store(done, std::memory_order_relaxed);
+  iterating.store(true, std::memory_order_relaxed);
 }
 
 }  // namespace edgewire::cli

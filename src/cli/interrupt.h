@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "cli/stages.h"
 
 namespace edgewire::cli {
@@ -9,13 +11,16 @@ namespace edgewire::cli {
 /// time. A run that fails destroys it before it says why: a signal then adds no second line.
 class InterruptLine {
  public:
-  /// `iterates`: the line says which iteration it was.
-  explicit InterruptLine(bool iterates = true);
+  /// What the line counts: iterations, of so many, or supersteps, of which nobody knows the number.
+  enum class Counts { iterations, supersteps };
+  explicit InterruptLine(Counts counts = Counts::iterations);
   ~InterruptLine();
   InterruptLine(const InterruptLine&) = delete;
   InterruptLine& operator=(const InterruptLine&) = delete;
   /// `stages`, listened to: the step "iterate" is told of by its number.
   static Stages listen(Stages stages);
+  /// So many supersteps are done.
+  static void note_supersteps(std::uint64_t done);
 };
 
 }  // namespace edgewire::cli

@@ -370,7 +370,7 @@ void Betweenness::reset() {
 /// Runs a superstep and adds what it did to those of the sources before.
 void Betweenness::record(std::vector<Superstep>& steps, std::size_t l, Kind kind,
                          const std::function<void()>& work) {
-  const Meter meter(job_.records());
+  const Meter meter(job_);
   for (Worker& worker : workers_) worker.followed = 0;
   work();
   if (steps.size() <= l) steps.resize(l + 1);

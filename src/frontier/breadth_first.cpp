@@ -101,7 +101,7 @@ bool wants_pull(const graph::GraphFile& graph, const SearchState& state) {
 }
 
 Superstep BreadthFirst::superstep(bool pull) {
-  const Meter meter(job_.records());
+  const Meter meter(job_);
   Superstep done;
   done.step = level_++;
   done.kind = pull ? kPull : kPush;

@@ -49,7 +49,7 @@ std::vector<std::uint32_t> Components::labels() const {
 }
 
 void Components::step(std::uint64_t kind, const std::function<void()>& work) {
-  const Meter meter(job_.records());
+  const Meter meter(job_);
   for (Worker& worker : workers_) worker = {};
   work();
   Superstep done;

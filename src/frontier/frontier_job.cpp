@@ -34,7 +34,7 @@ transport::Settings settings(launch::Bootstrap& bootstrap, const Options& option
 }  // namespace
 
 FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Options& options)
-    : bootstrap_(bootstrap), graph_(graph) {
+    : bootstrap_(bootstrap), graph_(graph), listener_(options.listener) {
   const auto start = std::chrono::steady_clock::now();
   const auto machine = topology::discover();
   pool_ = std::make_unique<topology::WorkerPool>(

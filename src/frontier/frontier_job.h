@@ -20,6 +20,16 @@
 
 namespace edgewire::frontier {
 
+/// What one process did in a superstep.
+struct Superstep {
+  std::uint64_t step = 0;      ///< what the kernel counts by: a bucket, a level, a round
+  std::uint64_t kind = 0;      ///< of the superstep, where the kernel has several
+  std::uint64_t frontier = 0;  ///< vertices whose edges were followed; a vertex may count more than once
+  std::uint64_t edges = 0;     ///< of them
+  Sent sent;
+  double seconds = 0;
+};
+
 struct Options {
   int workers = 1;  ///< per process; the same in all
   std::string transport = "shm";
@@ -30,6 +40,8 @@ struct Options {
   transport::DpdkChoice dpdk{};
   std::size_t record_bytes = sizeof(Record);  ///< of all records
   std::string kernel;  ///< what is computed, in words: must be the same in all processes
+  /// Called after each superstep of this process, by the thread that runs the kernel.
+  std::function<void(const Superstep&)> listener = [](const Superstep&) {};
 };
 
 /// One process's part of the job. Collective; throws Error. `graph` and `bootstrap` outlive it.
@@ -47,6 +59,7 @@ class FrontierJob {
   transport::Transport& link() noexcept { return *link_; }
   Records& records() noexcept { return *records_; }
   const std::string& place() const noexcept { return place_; }
+  void tell(const Superstep& done) const { listener_(done); }
 
   /// Calls work(worker, first, last) for ranges of local numbers that together are all.
   void for_each_range(const std::function<void(int, std::uint32_t, std::uint32_t)>& work);
@@ -58,6 +71,7 @@ class FrontierJob {
   const graph::GraphFile& graph_;
   std::unique_ptr<topology::WorkerPool> pool_;
   std::string place_;
+  std::function<void(const Superstep&)> listener_;
   std::unique_ptr<transport::Transport> link_;
   std::optional<plan::Ownership> ownership_;
   std::optional<Records> records_;

@@ -50,7 +50,7 @@ void LabelPropagation::find_peers() {
 std::vector<Superstep> LabelPropagation::run(std::uint64_t rounds) {
   std::vector<Superstep> supersteps;
   for (bool changed = true; changed && supersteps.size() < rounds;) {
-    const Meter meter(job_.records());
+    const Meter meter(job_);
     Superstep done = round();
     changed = changed_anywhere();
     done.step = supersteps.size();

@@ -106,7 +106,7 @@ std::vector<double> LocalClustering::coefficients() const {
 }
 
 void LocalClustering::step(std::uint64_t kind, const std::function<void()>& work) {
-  const Meter meter(job_.records());
+  const Meter meter(job_);
   for (Worker& worker : workers_) worker.vertices = worker.edges = 0;
   work();
   Superstep done;

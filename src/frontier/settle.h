@@ -57,7 +57,7 @@ class Settling {
     const plan::Place place = job_.ownership().place(source);
     if (place.owner == job_.rank()) improve(workers_[0], place.local, start);
     for (auto bucket = lowest(0); bucket != kNoBucket; bucket = lowest(bucket)) {
-      const Meter meter(job_.records());
+      const Meter meter(job_);
       Superstep done = follow(bucket);
       meter.stop(done);
       supersteps.push_back(done);

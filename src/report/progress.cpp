@@ -55,13 +55,16 @@ Progress::~Progress() {
 }
 
 void Progress::set(std::uint64_t done) noexcept {
-  if (!enabled_) return;
+  if (is_due()) draw(done);
+}
+
+/// Whoever moves the due time draws.
+bool Progress::is_due() noexcept {
+  if (!enabled_) return false;
   const std::int64_t now = now_ns();
   std::int64_t due = next_draw_ns_.load(std::memory_order_relaxed);
-  // Whoever moves the due time draws.
-  if (now >= due &&
-      next_draw_ns_.compare_exchange_strong(due, now + kDrawEvery_ns, std::memory_order_relaxed))
-    draw(done);
+  return now >= due &&
+         next_draw_ns_.compare_exchange_strong(due, now + kDrawEvery_ns, std::memory_order_relaxed);
 }
 
 void Progress::draw(std::uint64_t done) noexcept {
@@ -75,8 +78,17 @@ void Progress::draw(std::uint64_t done) noexcept {
   const auto result =
       fmt::format_to_n(line.data(), line.size(), "{}{} [{}{}] {:3.0f} %  {} of {} {}", kErase, what_,
                        kFull.substr(0, filled), kEmpty.substr(filled), part * 100, done, total_, unit_);
-  const std::size_t longest = std::min(line.size(), kErase.size() + columns() - 1);
-  write_now({line.data(), std::min(result.size, longest)});
+  draw_line({line.data(), std::min(result.size, line.size())});
+}
+
+void Progress::draw_text(std::string_view text) noexcept {
+  std::array<char, 256> line{};
+  const auto result = fmt::format_to_n(line.data(), line.size(), "{}{}: {}", kErase, what_, text);
+  draw_line({line.data(), std::min(result.size, line.size())});
+}
+
+void Progress::draw_line(std::string_view line) noexcept {
+  write_now(line.substr(0, kErase.size() + columns() - 1));
   drawn_.store(true, std::memory_order_relaxed);
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 namespace edgewire::report {
 
@@ -19,8 +20,16 @@ class Progress {
   /// `done` units are done by now. From any thread, at any rate: it reads the clock, and draws at most ten
   /// times a second. Never blocks on a terminal that is held.
   void set(std::uint64_t done) noexcept;
+  /// As set(), for a step whose end nobody knows: draws text(), a string, behind `what`, without a bar.
+  template <class Text>
+  void say(const Text& text) {
+    if (is_due()) draw_text(text());
+  }
 
  private:
+  bool is_due() noexcept;
+  void draw_text(std::string_view text) noexcept;
+  void draw_line(std::string_view line) noexcept;
   void draw(std::uint64_t done) noexcept;
 
   const char* what_;

@@ -97,6 +97,21 @@ TEST_CASE("bars keep to the rate and the width, whoever reports") {
   CHECK(text.size() <= bars * (4 + 19) + 4);
 }
 
+TEST_CASE("a step whose end nobody knows draws a line, which is made only when it is due") {
+  if (!terminals()) return;
+  const std::string text = on_terminal(30, [] {
+    Progress progress("running", 0, "");
+    int made = 0;
+    progress.say([&] { return std::to_string(++made); });  // too early
+    std::this_thread::sleep_for(150ms);
+    for (int i = 0; i < 100; ++i)
+      progress.say([&] { return "line " + std::to_string(++made) + " and more than fits the terminal"; });
+  });
+  CHECK(text.starts_with("\r\033[Krunning: line 1 and more "));
+  CHECK(text.ends_with("\r\033[K"));
+  CHECK(text.find("terminal") == std::string::npos);
+}
+
 TEST_CASE("a short step, a disabled bar and a file stay silent") {
   if (!terminals()) return;
   CHECK(on_terminal(80, [] { Progress("load", 10, "edges").set(10); }).empty());
