@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     "kernels": {"job", "frontier", "plan", "graph"},
     "launch": {"transport", "topology"},
     "report": {"plan", "graph"},
-    "perf": {"topology", "graph", "transport", "plan", "tiles", "exchange", "engine", "job", "kernels", "launch",
+    "perf": {"topology", "graph", "transport", "plan", "tiles", "exchange", "frontier", "engine", "job", "kernels", "launch",
              "report"},
     "cli": {"topology", "graph", "transport", "plan", "tiles", "exchange", "frontier", "engine", "job", "kernels", "launch", "report",
             "perf"},
