@@ -140,9 +140,9 @@ void add_convert(CLI::App& app) {
   command->add_option(
       "--vertices", settings->vertices,
       "edge lists: a file of ids, one a line, of vertices that exist even without edges (LDBC's .v)");
-  command->add_flag(
-      "--labels", settings->labels,
-      "edge lists: ids are names, of any text; OUTPUT.labels keeps them, and results show them");
+  command->add_flag("--labels", settings->labels,
+                    "edge lists, and tables with --columns: ids are names, of any text; OUTPUT.labels keeps "
+                    "them, and results show them");
   command->add_option(
       "--columns", settings->columns,
       "tables (csv): SOURCE,TARGET[,WEIGHT], each the name of a column or its number from 1 on");

@@ -66,7 +66,8 @@ BuildSummary read(Format format, Input& input, const ConvertOptions& wanted, Out
     skip_byte_order_mark(*lone);
   }
   if (name_of(format).text) skip_byte_order_mark(input);
-  const Conversion conversion = {input, lone ? &*lone : nullptr, output, options, progress, wanted.columns};
+  const Conversion conversion = {input,    lone ? &*lone : nullptr, output,       options,
+                                 progress, wanted.columns,          wanted.labels};
   switch (format) {
     case Format::matrix_market:
       return read_matrix_market(conversion);
@@ -98,8 +99,8 @@ BuildSummary convert(const std::string& input, const std::string& output, const 
   if (!options.vertices.empty() && format != Format::snap) {
     throw UsageError("--vertices: only edge lists (snap) leave vertices without edges out");
   }
-  if (options.labels && format != Format::snap)
-    throw UsageError("--labels: only edge lists (snap) have names for ids");
+  if (options.labels && format != Format::snap && format != Format::csv)
+    throw UsageError("--labels: only edge lists (snap) and tables (with --columns) have names for ids");
   std::error_code ignored;
   if (std::filesystem::equivalent(input, output, ignored)) {
     throw Error(fmt::format("{}: input and output are the same file", input));

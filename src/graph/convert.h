@@ -17,7 +17,8 @@ struct ConvertOptions {
   int workers = 0;  ///< 0: one a core
   std::string vertices =
       {};  ///< format snap: path of a file of ids, one a line; they are vertices even without edges
-  bool labels = false;  ///< format snap: ids are names; the table is written, too (see vertex_names.h)
+  bool labels =
+      false;  ///< formats snap and csv: ids are names; the table is written, too (see vertex_names.h)
   std::string columns =
       {};  ///< tables: SOURCE,TARGET[,WEIGHT], each a name in the header or a number from 1 on
 };

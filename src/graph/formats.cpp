@@ -212,7 +212,6 @@ Format choose_format(Input& input, Format asked, bool columns, bool labels) {
   const Content content = content_of(input.peek());
   const std::optional<Format> told = asked == Format::automatic ? format_of_name(input.path()) : asked;
   if (told) check_content(input, content, name_of(*told), asked != Format::automatic);
-  if (columns && labels) throw UsageError("--columns: ids in tables are numbers; --labels reads edge lists");
   if (columns) {
     const Format format = told.value_or(content.format.value_or(Format::csv));
     const bool named_list = format == Format::snap && asked == Format::automatic;

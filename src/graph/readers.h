@@ -17,7 +17,8 @@ struct Conversion {
   BuildOptions options;  ///< `weighted`: keep weights where the input has them
   const Progress& progress;
   const std::string&
-      columns;  ///< of read_table: which hold source, target and weight; empty: its header says
+      columns;          ///< of read_table: which hold source, target and weight; empty: its header says
+  bool labels = false;  ///< of read_table: ids are names, as for read_labelled
 };
 
 /// SNAP and similar edge lists. A third field is the weight if the first edge has one; then every line must.

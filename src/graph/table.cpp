@@ -14,6 +14,7 @@
 #include "graph/edge_lines.h"
 #include "graph/edge_list.h"
 #include "graph/header_lines.h"
+#include "graph/labelled_parts.h"
 #include "graph/readers.h"
 
 namespace edgewire::graph {
@@ -77,7 +78,7 @@ class TableReader {
     std::string_view line;
     bool third_is_weight = false;
     while (lines.next(line)) {
-      if (trimmed(line).empty() || is_comment(line.data(), line.data() + line.size())) continue;
+      if (is_skipped(first, line)) continue;
       const bool header = choose_columns(first, line, third_is_weight);
       if (header) {
         lines.finish();
@@ -98,11 +99,12 @@ class TableReader {
   BuildSummary rows(const Piece& first, bool third_is_weight) {
     BuildOptions& options = conversion_.options;
     options.weighted = columns_.weight != kNone;
+    if (conversion_.labels) return labelled_rows(first, third_is_weight);
     EdgeList list(options.workers);
     const auto work = [&](int worker, const Piece& piece) {
       std::vector<std::uint64_t> ids;
       std::vector<float> weights;
-      take(piece, ids, weights);
+      take(piece, weights, [&](std::string_view field) { ids.push_back(id(piece, field)); });
       list.add(worker, ids, weights);
     };
     work(0, first);
@@ -114,21 +116,42 @@ class TableReader {
     return summary;
   }
 
-  void take(const Piece& piece, std::vector<std::uint64_t>& ids, std::vector<float>& weights) const {
+  BuildSummary labelled_rows(const Piece& first, bool third_is_weight) {
+    BuildOptions& options = conversion_.options;
+    std::vector<LabelledPart> parts(static_cast<std::size_t>(options.workers));
+    const auto work = [&](int worker, const Piece& piece) {
+      LabelledPart& part = parts[static_cast<std::size_t>(worker)];
+      LabelledEdges& edges = part.edges.emplace_back();
+      std::string unquoted;
+      take(piece, edges.weights, [&](std::string_view field) {
+        edges.ids.push_back(part.names.number(name(piece, field, unquoted)));
+      });
+    };
+    work(0, first);
+    input_.each_piece(
+        options.workers, conversion_.progress, [&](Piece& piece) { return input_.next_lines(piece); }, work);
+    BuildSummary summary = build_labelled(conversion_, parts, number_vertices(parts));
+    summary.third_is_weight = third_is_weight && options.weighted;
+    return summary;
+  }
+
+  /// Calls take_id with the fields of source and target of each row.
+  template <class TakeId>
+  void take(const Piece& piece, std::vector<float>& weights, const TakeId& take_id) const {
     Line fields;
     for (std::size_t at = 0; at < piece.text.size();) {
       const std::size_t end = std::min(piece.text.find('\n', at), piece.text.size());
       const std::string_view line = piece.text.substr(at, end - at);
       at = end + 1;
-      if (trimmed(line).empty() || is_comment(line.data(), line.data() + line.size())) continue;
+      if (is_skipped(piece, line)) continue;
       split(piece, line, fields);
       if (fields.size() != columns_.fields) {
         input_.fail_line(
             piece, line.data(),
             fmt::format("{} fields where the first line has {}", fields.size(), columns_.fields));
       }
-      ids.push_back(id(piece, fields[columns_.source]));
-      ids.push_back(id(piece, fields[columns_.target]));
+      take_id(fields[columns_.source]);
+      take_id(fields[columns_.target]);
       if (columns_.weight != kNone) weights.push_back(weight(piece, fields[columns_.weight]));
     }
   }
@@ -146,6 +169,20 @@ class TableReader {
     return value;
   }
 
+  /// A double quote in a quoted field is written twice. `unquoted` is memory for the result.
+  std::string_view name(const Piece& piece, std::string_view field, std::string& unquoted) const {
+    if (field.empty()) input_.fail_line(piece, field.data(), "a name is empty");
+    if (std::any_of(field.begin(), field.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }))
+      input_.fail_line(piece, field.data(), "a name holds a control character");
+    if (field.find("\"\"") == field.npos) return field;
+    unquoted.clear();
+    for (std::size_t at = 0; at < field.size(); ++at) {
+      unquoted += field[at];
+      if (field.substr(at).starts_with("\"\"")) ++at;
+    }
+    return unquoted;
+  }
+
   float weight(const Piece& piece, std::string_view field) const {
     double value = 0;
     const char* const end = field.data() + field.size();
@@ -155,6 +192,21 @@ class TableReader {
                        "expected a weight (a finite 32-bit number); --no-weights reads no weights");
     }
     return static_cast<float>(value);
+  }
+
+  /// Blank lines and comments. A name may begin as a comment does.
+  bool is_skipped(const Piece& piece, std::string_view line) const {
+    const std::string_view text = trimmed(line);
+    if (text.empty()) return true;
+    if (!is_comment(line.data(), line.data() + line.size())) return false;
+    const std::size_t after = std::min(text.starts_with("//") ? std::size_t{2} : 1, text.size());
+    if (conversion_.labels && after < text.size() && text[after] != ' ' && text[after] != '\t' &&
+        text[after] != text[0])
+      input_.fail_line(piece, text.data(),
+                       fmt::format("a comment has a blank after {0}; put a name that begins with {0} into "
+                                   "double quotes",
+                                   text.substr(0, after)));
+    return true;
   }
 
   void split(const Piece& piece, std::string_view line, Line& fields) const {
@@ -184,7 +236,7 @@ class TableReader {
     if (columns_.source == kNone || columns_.target == kNone) {
       input_.fail_line(piece, line.data(),
                        "which columns hold the edges? Say --columns SOURCE,TARGET[,WEIGHT], by "
-                       "name or by number, such as --columns 1,2. Or are ids names? --labels reads those");
+                       "name or by number, such as --columns 1,2. Are ids names? Then say --labels, too");
     }
     if (!conversion_.options.weighted) columns_.weight = kNone;
     return header;
@@ -216,7 +268,11 @@ class TableReader {
     columns_.source = found[0];
     columns_.target = found[1];
     columns_.weight = found[2];
-    return by_name || !is_whole(first[found[0]]) || !is_whole(first[found[1]]);
+    if (!conversion_.labels) return by_name || !is_whole(first[found[0]]) || !is_whole(first[found[1]]);
+    if (!by_name && names_edges(line))
+      input_.fail_line(piece, line.data(),
+                       "this line looks like names of columns: choose the columns by name, not by number");
+    return by_name;
   }
 
   Conversion& conversion_;

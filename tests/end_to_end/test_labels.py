@@ -61,11 +61,33 @@ def test_a_table_that_is_missing_or_of_another_graph(edgewire, tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["g.ew", "in.tsv", "other.ew"]
 
 
+@pytest.mark.parametrize("text, columns, edges", [
+    ('id,who,w,whom\n1,Ada,0.5,"B, b"\n# a comment\n2,"B, b",2,"C ""c"""\n', "who,whom,w",
+     [("Ada", "B, b", 0.5), ("B, b", 'C "c"', 2)]),
+    ("x;a\ny;b\n", "2,1", [("a", "x", None), ("b", "y", None)]),
+])
+def test_names_in_tables(edgewire, tmp_path, text, columns, edges):
+    (tmp_path / "t.csv").write_text(text)
+    assert edgewire("convert", "t.csv", "--labels", "--columns", columns, "-o", "t.ew").returncode == 0
+    names = (tmp_path / "t.ew.labels").read_text().splitlines()[1:]
+    assert names == sorted({name for edge in edges for name in edge[:2]})
+    listed = tmp_path / ("t.wel" if edges[0][2] else "t.el")
+    assert edgewire("convert", "t.ew", "-o", listed).returncode == 0
+    assert sorted(listed.read_text().splitlines()) == sorted(
+        " ".join([str(names.index(source)), str(names.index(target)), *([f"{weight:g}"] if weight else [])])
+        for source, target, weight in edges)
+
+
 def test_what_labels_do_not_go_with(edgewire, tmp_path):
     line = refused(edgewire("convert", "in.tsv", "-o", "x.ew"))
-    assert line.startswith("in.tsv: line 1, byte 0: which columns") and "--labels reads those" in line
+    assert line.startswith("in.tsv: line 1, byte 0: which columns") and "say --labels, too" in line
     assert "convert to .ew" in refused(edgewire("convert", "in.tsv", "--labels", "-o", "x.mtx"))
     (tmp_path / "n.el").write_text("0 1\n")
+    for text, options, words in (("#a,b\n", ["--columns", "1,2"], "double quotes"), ("a,\n", ["--columns", "1,2"], "name is empty"),
+                                 ("from,to\na,b\n", ["--columns", "1,2"], "by name, not by number"),
+                                 ("from,to\na,b\n", [], "say --columns")):
+        (tmp_path / "n.csv").write_text(text)
+        assert words in refused(edgewire("convert", "n.csv", "--labels", *options, "-o", "x.ew"))
     assert "only edge lists" in refused(edgewire("convert", "n.el", "--labels", "-o", "x.ew"))
     assert not (tmp_path / "x.ew").exists()
     (tmp_path / "y.ew.labels").mkdir()

@@ -1,0 +1,53 @@
+#include "graph/labelled_parts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "graph/vertex_names.h"
+
+namespace edgewire::graph {
+
+std::vector<std::string_view> number_vertices(std::vector<LabelledPart>& parts) {
+  std::vector<std::string_view> names;
+  for (const LabelledPart& part : parts)
+    names.insert(names.end(), part.names.names().begin(), part.names.names().end());
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  parallel_for(static_cast<int>(parts.size()), parts.size(), [&](int, std::uint64_t index) {
+    LabelledPart& part = parts[index];
+    part.vertices.reserve(part.names.names().size());
+    for (const std::string& name : part.names.names()) {
+      part.vertices.push_back(
+          static_cast<std::uint32_t>(std::lower_bound(names.begin(), names.end(), name) - names.begin()));
+    }
+  });
+  return names;
+}
+
+BuildSummary build_labelled(Conversion& conversion, std::vector<LabelledPart>& parts,
+                            const std::vector<std::string_view>& names) {
+  std::vector<std::pair<const LabelledPart*, LabelledEdges*>> chunks;
+  std::uint64_t edges = 0;
+  for (LabelledPart& part : parts) {
+    for (LabelledEdges& chunk : part.edges) {
+      chunks.emplace_back(&part, &chunk);
+      edges += chunk.ids.size() / 2;
+    }
+  }
+  Builder builder(names.size(), edges, conversion.options);
+  parallel_for(
+      conversion.options.workers, chunks.size(),
+      [&](int worker, std::uint64_t index) {
+        const std::vector<std::uint32_t>& vertex = chunks[index].first->vertices;
+        const LabelledEdges chunk =
+            std::exchange(*chunks[index].second, {});  // freed when its edges are copied
+        for (std::size_t i = 0; i < chunk.ids.size() / 2; ++i) {
+          builder.add(worker, vertex[chunk.ids[2 * i]], vertex[chunk.ids[2 * i + 1]],
+                      conversion.options.weighted ? chunk.weights[i] : 0.0F);
+        }
+      },
+      "numbering vertices", conversion.progress);
+  return write_labelled(builder, conversion.output, names, 0, conversion.progress);
+}
+
+}  // namespace edgewire::graph
