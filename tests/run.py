@@ -250,7 +250,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build", default="build", metavar="DIR", help="build folder (default: build)")
     parser.add_argument("--all", action="store_true", help="slow tests too")
-    parser.add_argument("--whole", action="store_true", help="all cases of matrix tests, not a sample")
+    parser.add_argument("--whole", action="store_true", help="all cases of matrix tests, not a sample; fuzz tests run a minute each")
     parser.add_argument("--seed", type=int, default=seed_of_commit(), metavar="N", help="draws the sample (default: by commit)")
     parser.add_argument("--unit-only", action="store_true", help="only the doctest binaries")
     parser.add_argument("--marker", default="", metavar="EXPRESSION", help="only unit tests and end-to-end tests with this marker, for sanitizer builds")
@@ -260,6 +260,10 @@ def main():
     if not (build / "edgewire").exists():
         tally.fail("build", f"{build}/edgewire is not there: build first (make build)")
     else:
+        if options.whole:
+            os.environ.setdefault("EDGEWIRE_FUZZ_SECONDS", "60")
+        if options.whole:
+            os.environ.setdefault("EDGEWIRE_FUZZ_SECONDS", "60")
         run_unit(build, tally)
         if not options.unit_only:
             run_end_to_end(build, tally, options.all, options.marker, None if options.whole else options.seed)
