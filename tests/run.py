@@ -262,8 +262,6 @@ def main():
     else:
         if options.whole:
             os.environ.setdefault("EDGEWIRE_FUZZ_SECONDS", "60")
-        if options.whole:
-            os.environ.setdefault("EDGEWIRE_FUZZ_SECONDS", "60")
         run_unit(build, tally)
         if not options.unit_only:
             run_end_to_end(build, tally, options.all, options.marker, None if options.whole else options.seed)
