@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <mutex>
 #include <set>
 
 #include "error.h"
@@ -202,6 +203,8 @@ bool loads(const std::string& path) {
 }  // namespace
 
 Machine discover() {
+  static std::mutex one_at_a_time;  // libudev, which hwloc asks, keeps a number without a lock
+  const std::scoped_lock lock(one_at_a_time);
   const Topology topology = prepare();
   hwloc_topology_set_flags(topology.get(),
                            HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
