@@ -82,8 +82,9 @@ class Parts {
   std::vector<std::uint32_t> vertices_;
 };
 
-/// What all processes send, `by_level`: in bfs. A process names a vertex of another one once: not when it has
-/// named it before, nor when a pull has told all that it is reached.
+/// Counts the records that all processes send. A process sends one record for each vertex of another process
+/// that its edges lead to. In bfs (`by_level`) it sends none for the source, nor for a vertex that an earlier
+/// pull has told to all.
 class Count {
  public:
   Count(const graph::GraphFile& graph, const Search& found, const plan::Ownership& ownership, int processes,

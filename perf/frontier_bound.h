@@ -1,5 +1,5 @@
-// What kernels that follow a frontier must send, before a run: for each number of processes and ownership. A
-// sequential search counts it; nothing here shares code with the kernels but the rule when bfs pulls.
+// Counts before a run what bfs and sssp must send, for each number of processes and ownership. The count is
+// made by a sequential search. It shares no code with the kernels but the rule that says when bfs pulls.
 #pragma once
 
 #include <cstdint>

@@ -47,7 +47,7 @@ struct Summary {
   std::uint64_t peak_rss_bytes, checksum;
 };
 
-/// What the runs of a process did.
+/// The supersteps, times and checksum of all runs of one process.
 struct Runs {
   std::vector<frontier::Superstep> supersteps;  ///< of all runs
   std::vector<std::size_t> ends;                ///< [run]: of its supersteps
@@ -134,26 +134,27 @@ std::string output_path(const JobOptions& asked, const std::vector<std::string>&
   return path.replace(place, 2, names[run]);
 }
 
-/// At rank 0: checks the result of a run and writes it.
+/// At rank 0: checks the result of a run and writes it. `names`: of all runs.
 void conclude_run(const graph::GraphFile& graph, const JobOptions& asked, const FrontierKernel& kernel,
-                  std::size_t run) {
+                  const std::vector<std::string>& names, std::size_t run) {
   if (asked.verify) {
     const std::string fault = kernel.fault(graph);
-    const std::string name = kernel.runs().empty() ? "" : fmt::format(" of run {}", kernel.runs()[run]);
+    const std::string name = names.empty() ? "" : fmt::format(" of run {}", names[run]);
     if (!fault.empty()) throw Error(fmt::format("the result{} is wrong: {}", name, fault));
   }
   if (asked.output_path.empty()) return;
   VertexLines lines(graph);
   for (std::uint32_t v = 0; v < graph.vertices(); ++v) kernel.add_line(lines, v);
-  write_whole(output_path(asked, kernel.runs(), run), lines.take());
+  write_whole(output_path(asked, names, run), lines.take());
 }
 
 /// Runs the kernel as often as it asks for.
 Runs run_all(frontier::FrontierJob& job, const JobOptions& asked, FrontierKernel& kernel) {
   const bool first = job.rank() == 0, mine = asked.verify || !asked.output_path.empty();
   const bool wanted = !job.bootstrap().allgather(mine ? "wanted" : "")[0].empty();
+  const auto names = kernel.runs();
   Runs runs;
-  for (std::size_t r = 0; r < std::max<std::size_t>(1, kernel.runs().size()); ++r) {
+  for (std::size_t r = 0; r < std::max<std::size_t>(1, names.size()); ++r) {
     kernel.choose(r);
     exchange::barrier(job.bootstrap(), job.link());  // no run waits for the end of the one before
     const auto start = Clock::now();
@@ -163,7 +164,7 @@ Runs run_all(frontier::FrontierJob& job, const JobOptions& asked, FrontierKernel
     runs.ends.push_back(runs.supersteps.size());
     runs.checksum = runs.checksum * 31 + kernel.checksum(job);
     if (wanted) kernel.gather(job);
-    if (first) conclude_run(job.graph(), asked, kernel, r);
+    if (first) conclude_run(job.graph(), asked, kernel, names, r);
   }
   return runs;
 }

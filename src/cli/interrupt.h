@@ -11,7 +11,8 @@ namespace edgewire::cli {
 /// time. A run that fails destroys it before it says why: a signal then adds no second line.
 class InterruptLine {
  public:
-  /// What the line counts: iterations, of so many, or supersteps, of which nobody knows the number.
+  /// The unit of progress in the line. The number of iterations is known beforehand, that of supersteps is
+  /// not.
   enum class Counts { iterations, supersteps };
   explicit InterruptLine(Counts counts = Counts::iterations);
   ~InterruptLine();

@@ -20,7 +20,7 @@
 
 namespace edgewire::frontier {
 
-/// What the direction of a superstep depends on, of all processes.
+/// Sums over all processes. They decide whether the next superstep pulls or pushes.
 struct SearchState {
   bool pulled = false;               ///< in the last superstep
   std::uint64_t frontier = 0;        ///< vertices that the last superstep has reached

@@ -20,7 +20,7 @@
 
 namespace edgewire::frontier {
 
-/// What one process did in a superstep.
+/// Counts, bytes and time of one superstep in one process.
 struct Superstep {
   std::uint64_t step = 0;      ///< what the kernel counts by: a bucket, a level, a round
   std::uint64_t kind = 0;      ///< of the superstep, where the kernel has several

@@ -36,6 +36,7 @@ class Mutator {
   }
 
   void change(std::string& text, const std::vector<std::string>& seeds) {
+    using namespace std::string_view_literals;
     static constexpr std::array<std::string_view, 24> kTokens = {
         "0",          "-1",    "18446744073709551616",
         "4294967296", "1e400", "nan",
@@ -44,7 +45,7 @@ class Mutator {
         "\n",         "\r",    "\"",
         ",",          "#",     "%",
         "/",          ";",     "p ",
-        "e ",         "\0",    "\xff"};
+        "e ",         "\0"sv,  "\xff"};
     const std::size_t at = below(text.size() + 1), rest = text.size() - at;
     switch (below(7)) {
       case 0:  // a bit

@@ -102,14 +102,16 @@ TEST_CASE("a step whose end nobody knows draws a line, which is made only when i
   const std::string text = on_terminal(30, [] {
     Progress progress("running", 0, "");
     int made = 0;
-    progress.say([&] { return std::to_string(++made); });  // too early
+    const auto line = [&] { return "line " + std::to_string(++made) + " and more than fits the terminal"; };
+    progress.say(line);  // mostly too early
     std::this_thread::sleep_for(150ms);
-    for (int i = 0; i < 100; ++i)
-      progress.say([&] { return "line " + std::to_string(++made) + " and more than fits the terminal"; });
+    for (int i = 0; i < 100; ++i) progress.say(line);
   });
   CHECK(text.starts_with("\r\033[Krunning: line 1 and more "));
   CHECK(text.ends_with("\r\033[K"));
   CHECK(text.find("terminal") == std::string::npos);
+  const std::string last = "line " + std::to_string(count(text, "running")) + " ";
+  CHECK(text.find(last) != std::string::npos);  // none was made that was not drawn
 }
 
 TEST_CASE("a short step, a disabled bar and a file stay silent") {
