@@ -29,13 +29,8 @@ double seconds_since(Clock::time_point start) {
 
 frontier::Options frontier_options(const job::DenseOptions& resolved, const FrontierKernel& kernel) {
   frontier::Options options;
-  options.workers = resolved.workers;
-  options.transport = resolved.transport;
+  options.seat = seat_of(resolved);
   options.ownership = resolved.ownership;
-  options.peer_timeout_s = resolved.peer_timeout_s;
-  options.verbs = resolved.verbs;
-  options.dpdk = resolved.dpdk;
-  options.integrity = resolved.integrity;
   options.record_bytes = kernel.record_bytes();
   options.kernel = kernel.describe();
   return options;

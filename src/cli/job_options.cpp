@@ -297,4 +297,9 @@ job::DenseOptions JobOptions::dense(launch::Bootstrap& bootstrap) const {
   return options;
 }
 
+exchange::SeatOptions seat_of(const job::DenseOptions& resolved) {
+  return {resolved.workers,   resolved.transport, resolved.peer_timeout_s,
+          resolved.integrity, resolved.verbs,     resolved.dpdk};
+}
+
 }  // namespace edgewire::cli

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "exchange/seat.h"
 #include "job/dense_job.h"
 #include "launch/launch.h"
 #include "transport/choice.h"
@@ -29,6 +30,9 @@ std::string card_offer(const std::string& transport, const transport::VerbsChoic
 /// card_offer() gave, by rank. Throws UsageError when the transport does not reach all.
 transport::Choice choose_transport(const std::string& transport, const transport::VerbsChoice& verbs,
                                    const launch::Bootstrap& bootstrap, std::span<const std::string> offers);
+
+/// What jobs without a plan need of resolved options.
+exchange::SeatOptions seat_of(const job::DenseOptions& resolved);
 
 inline constexpr const char* kBesideGraph = "next to the graph";
 

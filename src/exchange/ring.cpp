@@ -32,12 +32,15 @@ Rings::Rings(transport::Transport& link, transport::Health& health, const RingSe
       writes_(writes),
       out_(writes.size()),
       in_(std::make_unique<Incoming[]>(writes.size())) {
-  if (settings.record_bytes == 0 || settings.record_bytes % 4 != 0 || settings.record_bytes > 64)
-    throw Error(fmt::format("a record of {} bytes does not fit a ring (4, 8, 12, ... 64 bytes do)",
+  if (settings.record_bytes == 0 || settings.record_bytes % 4 != 0 || settings.record_bytes > 4096)
+    throw Error(fmt::format("a record of {} bytes does not fit a ring (4, 8, 12, ... 4096 bytes do)",
                             settings.record_bytes));
   if (settings.ring_bytes < 8 * kUnit || settings.ring_bytes % kUnit != 0)
     throw Error(fmt::format("a ring of {} bytes is not possible (it takes a multiple of {}, and {} at least)",
                             settings.ring_bytes, kUnit, 8 * kUnit));
+  if (bytes_of_frame(settings.record_bytes) > batch_bytes_)
+    throw Error(fmt::format("records of {} bytes need a ring of {} bytes at least", settings.record_bytes,
+                            4 * bytes_of_frame(settings.record_bytes)));
   std::vector<int> unmapped;
   for (int peer = 0; peer < settings.size; ++peer)
     if (peer != settings.rank && link.remote_ptr(peer, places_[peer].remote_offset) == nullptr)

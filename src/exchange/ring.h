@@ -27,10 +27,11 @@ namespace edgewire::exchange {
 struct RingSettings {
   int rank = 0;
   int size = 1;
-  int lanes = 1;                                  ///< of the transport, numbered from 0
-  int first_kind = 0;                             ///< of kinds_for_rings(lanes) signal kinds in a row
-  std::size_t record_bytes = 8;                   ///< a multiple of 4, 64 at most
-  std::size_t ring_bytes = std::size_t{1} << 20;  ///< of one ring: a multiple of 64, 512 at least
+  int lanes = 1;                 ///< of the transport, numbered from 0
+  int first_kind = 0;            ///< of kinds_for_rings(lanes) signal kinds in a row
+  std::size_t record_bytes = 8;  ///< a multiple of 4, 4096 at most
+  std::size_t ring_bytes = std::size_t{1}
+                           << 20;  ///< of one ring: a multiple of 64, 512 at least, and 4 records
 
   /// Bytes of the rings of one peer: what its part of the region needs.
   std::size_t part_bytes() const noexcept { return static_cast<std::size_t>(lanes) * ring_bytes; }

@@ -3,20 +3,19 @@
 // no exchange plan.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 
+#include "exchange/seat.h"
 #include "frontier/records.h"
 #include "graph/graph_file.h"
 #include "graph/row.h"
 #include "launch/bootstrap.h"
 #include "launch/packing.h"
 #include "plan/ownership.h"
-#include "topology/worker_pool.h"
-#include "transport/transport.h"
 
 namespace edgewire::frontier {
 
@@ -31,13 +30,8 @@ struct Superstep {
 };
 
 struct Options {
-  int workers = 1;  ///< per process; the same in all
-  std::string transport = "shm";
-  std::string ownership = "hash";  ///< hash, ranges or the path of a partition file
-  double peer_timeout_s = 10;
-  bool integrity = true;  ///< see transport::Settings
-  transport::VerbsChoice verbs{};
-  transport::DpdkChoice dpdk{};
+  exchange::SeatOptions seat{};
+  std::string ownership = "hash";             ///< hash, ranges or the path of a partition file
   std::size_t record_bytes = sizeof(Record);  ///< of all records
   std::string kernel;  ///< what is computed, in words: must be the same in all processes
   /// Called after each superstep of this process, by the thread that runs the kernel.
@@ -55,10 +49,10 @@ class FrontierJob {
   /// Vertices of this process; they have the local numbers 0 to owned() - 1.
   std::uint32_t owned() const noexcept { return ownership_->count(rank()); }
   std::uint32_t rank() const noexcept { return static_cast<std::uint32_t>(bootstrap_.rank()); }
-  topology::WorkerPool& pool() noexcept { return *pool_; }
-  transport::Transport& link() noexcept { return *link_; }
+  topology::WorkerPool& pool() noexcept { return seat_.pool(); }
+  transport::Transport& link() noexcept { return seat_.link(); }
   Records& records() noexcept { return *records_; }
-  const std::string& place() const noexcept { return place_; }
+  const std::string& place() const noexcept { return seat_.place(); }
   void tell(const Superstep& done) const { listener_(done); }
 
   /// Calls work(worker, first, last) for ranges of local numbers that together are all.
@@ -69,10 +63,9 @@ class FrontierJob {
  private:
   launch::Bootstrap& bootstrap_;
   const graph::GraphFile& graph_;
-  std::unique_ptr<topology::WorkerPool> pool_;
-  std::string place_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  exchange::Seat seat_;
   std::function<void(const Superstep&)> listener_;
-  std::unique_ptr<transport::Transport> link_;
   std::optional<plan::Ownership> ownership_;
   std::optional<Records> records_;
 };

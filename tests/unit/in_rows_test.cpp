@@ -37,7 +37,8 @@ TEST_CASE("in-rows have the sources of all edges to the owned vertices") {
     auto bootstraps = launch::bootstraps(2);
     std::mutex mutex;
     const auto process = [&](std::size_t p) {
-      FrontierJob job(*bootstraps[p], graph, {.workers = 2, .ownership = ownership, .kernel = "test"});
+      FrontierJob job(*bootstraps[p], graph,
+                      {.seat = {.workers = 2}, .ownership = ownership, .kernel = "test"});
       const InRows rows(job);
       std::unique_lock lock(mutex);
       for (std::uint32_t local = 0; local < job.owned(); ++local) {

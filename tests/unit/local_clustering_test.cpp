@@ -57,9 +57,10 @@ Result run(const graph::GraphFile& graph, const Cut& cut) {
   auto bootstraps = launch::bootstraps(cut.processes);
   const auto process = [&](std::size_t p) {
     try {
-      FrontierJob job(
-          *bootstraps[p], graph,
-          {.workers = cut.workers, .transport = cut.transport, .ownership = cut.ownership, .kernel = "lcc"});
+      FrontierJob job(*bootstraps[p], graph,
+                      {.seat = {.workers = cut.workers, .transport = cut.transport},
+                       .ownership = cut.ownership,
+                       .kernel = "lcc"});
       LocalClustering clustering(job, cut.record_bits);
       clustering.run();
       const auto mine = clustering.coefficients();

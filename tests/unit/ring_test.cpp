@@ -186,7 +186,9 @@ TEST_CASE("records arrive once, in the order of their sender, in their superstep
                                {2, 3, 12, 1024},
                                {2, 1, 64, 640},
                                {3, 2, 8, 1 << 20},
-                               {4, 1, 52, 4096}}) {
+                               {4, 1, 52, 4096},
+                               {2, 2, 100, 1024},
+                               {2, 1, 4096, 1 << 16}}) {
       CAPTURE(subject.label());
       CAPTURE(shape.size);
       CAPTURE(shape.record_bytes);
@@ -314,7 +316,7 @@ TEST_CASE("a peer that breaks the rules fails the job by its name") {
 TEST_CASE("sizes that no ring can have are refused in words") {
   const transport::Job job = transport::make_job({"shm", 0}, 1, 4096);
   for (const auto& [record_bytes, ring_bytes] :
-       {std::pair{0, 1024}, {6, 1024}, {68, 1024}, {8, 448}, {8, 1000}}) {
+       {std::pair{0, 1024}, {6, 1024}, {4100, 1 << 20}, {8, 448}, {8, 1000}, {240, 960}}) {
     RingSettings settings;
     settings.record_bytes = static_cast<std::size_t>(record_bytes);
     settings.ring_bytes = static_cast<std::size_t>(ring_bytes);

@@ -1,0 +1,52 @@
+#include "exchange/record_stream.h"
+
+#include <numeric>
+
+#include "exchange/region_plan.h"
+
+namespace edgewire::exchange {
+
+namespace {
+
+/// 1 MiB, or less where there are many rings: they take 256 MiB of a process at most, if records fit.
+std::size_t usual_ring_bytes(int lanes, int size, std::size_t record_bytes) {
+  const auto rings = static_cast<std::size_t>(lanes) * static_cast<std::size_t>(size);
+  const std::size_t bytes = (std::size_t{256} << 20) / rings / 64 * 64;
+  const std::size_t least = std::max<std::size_t>(4096, 8 * ((record_bytes + 127) / 64 * 64));
+  return std::clamp(bytes, least, std::max(least, std::size_t{1} << 20));
+}
+
+}  // namespace
+
+RecordStream::RecordStream(launch::Bootstrap& bootstrap, transport::Transport& link, int lanes,
+                           bool oversubscribed, std::size_t record_bytes)
+    : link_(link),
+      health_(bootstrap.health()),
+      record_bytes_(record_bytes),
+      rank_(bootstrap.rank()),
+      size_(bootstrap.size()),
+      oversubscribed_(oversubscribed),
+      writes_(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(size_)),
+      bytes_sent_(static_cast<std::size_t>(lanes)),
+      supersteps_(static_cast<std::size_t>(lanes), 1),
+      batches_(writes_.size()) {
+  RingSettings settings;
+  settings.rank = rank_;
+  settings.size = size_;
+  settings.lanes = lanes;
+  settings.record_bytes = record_bytes;
+  settings.ring_bytes = usual_ring_bytes(lanes, size_, record_bytes);
+  RegionPlan plan(size_);
+  std::vector<std::size_t> bytes(static_cast<std::size_t>(size_), settings.part_bytes());
+  bytes[static_cast<std::size_t>(rank_)] = 0;
+  const std::size_t part = plan.add("rings", std::move(bytes));
+  const auto region = plan.expose(bootstrap, link);
+  rings_ = std::make_unique<Rings>(link, health_, settings, region.bytes(),
+                                   ring_places(region, part, settings), writes_);
+}
+
+std::uint64_t RecordStream::bytes_sent() const noexcept {
+  return std::accumulate(bytes_sent_.begin(), bytes_sent_.end(), std::uint64_t{0});
+}
+
+}  // namespace edgewire::exchange
