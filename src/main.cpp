@@ -1,5 +1,7 @@
 // Nothing but subcommands: see src/cli.
+#include <sys/resource.h>
 #include <CLI/CLI.hpp>
+
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -28,10 +30,20 @@ void run(CLI::App& app, int argc, char** argv) {
   write_whole("-", "");  // what was printed may not have found room
 }
 
+/// As many as the hard limit allows. The soft one is low for programs that use select(), and nothing here
+/// does.
+void allow_open_files() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // who writes says so
+  allow_open_files();
   CLI::App app{
       "Kernels on a graph that is spread over processes, such as PageRank, and how close a run comes to what "
       "the network allows. edgewire COMMAND --help explains a command."};
@@ -49,6 +61,7 @@ int main(int argc, char** argv) {
   edgewire::cli::add_bc(app);
   edgewire::cli::add_cdlp(app);
   edgewire::cli::add_lcc(app);
+  edgewire::cli::add_sort(app);
   edgewire::cli::add_profile(app);
   edgewire::cli::add_convert(app);
   edgewire::cli::add_info(app);

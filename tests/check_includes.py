@@ -23,13 +23,14 @@ MAY_INCLUDE = {
     "frontier": {"exchange", "plan", "graph", "transport", "topology", "launch"},
     "engine": {"exchange", "tiles", "plan", "transport", "topology", "launch"},
     "job": {"engine", "exchange", "tiles", "plan", "graph", "topology", "launch", "transport"},
+    "shuffle": {"exchange", "graph", "transport", "topology", "launch"},
     "kernels": {"job", "frontier", "plan", "graph"},
     "launch": {"transport", "topology"},
     "report": {"plan", "graph"},
     "perf": {"topology", "graph", "transport", "plan", "tiles", "exchange", "frontier", "engine", "job", "kernels", "launch",
              "report"},
-    "cli": {"topology", "graph", "transport", "plan", "tiles", "exchange", "frontier", "engine", "job", "kernels", "launch", "report",
-            "perf"},
+    "cli": {"topology", "graph", "transport", "plan", "tiles", "exchange", "frontier", "shuffle", "engine", "job", "kernels", "launch",
+            "report", "perf"},
 }
 
 # Include pattern -> the only files that may have it. Tests may look at anything.

@@ -5,6 +5,7 @@
 #include "cli/graph_files.h"
 #include "error.h"
 #include "graph/generator.h"
+#include "shuffle/generator.h"
 
 namespace edgewire::cli {
 
@@ -71,6 +72,44 @@ void add_uniform(CLI::App& generate) {
   });
 }
 
+void add_records(CLI::App& generate) {
+  struct Wanted {
+    shuffle::RecordsWanted records;
+    std::uint64_t bytes = 0;
+    std::string folder, order = "random";
+  };
+  auto settings = std::make_shared<Wanted>();
+  CLI::App* command = generate.add_subcommand(
+      "records", "files of records for sort: a key of 8 letters and digits, a number, and filler");
+  command->add_option("--bytes", settings->bytes, "of all files, such as 4G; rounded down to whole records")
+      ->required()
+      ->transform(CLI::AsSizeValue(false));
+  command->add_option("--record", settings->records.record_bytes, "bytes of a record")
+      ->check(CLI::Range(32, 4096))
+      ->capture_default_str();
+  command->add_option("--keys", settings->records.keys, "different keys")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{2'821'109'907'456}))
+      ->capture_default_str();
+  command->add_option("--files", settings->records.files, "cut them into so many files")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  command->add_option("--order", settings->order, "of the keys in the files")
+      ->check(CLI::IsMember({"random", "sorted", "reversed"}))
+      ->capture_default_str();
+  command->add_option("--seed", settings->records.seed, "the same seed gives the same files")
+      ->capture_default_str();
+  command->add_option("-o,--output", settings->folder, "write the files to this folder: records-00000, ...")
+      ->required();
+  command->callback([settings] {
+    auto& wanted = settings->records;
+    wanted.records = settings->bytes / wanted.record_bytes;
+    wanted.order = settings->order == "sorted"     ? shuffle::RecordOrder::sorted
+                   : settings->order == "reversed" ? shuffle::RecordOrder::reversed
+                                                   : shuffle::RecordOrder::random;
+    shuffle::generate_records(settings->folder, wanted);
+  });
+}
+
 void add_grid(CLI::App& generate) {
   auto settings = std::make_shared<Settings>();
   CLI::App* command = add_kind(generate, settings, "grid",
@@ -96,6 +135,7 @@ void add_generate(CLI::App& app) {
   add_kronecker(*generate);
   add_uniform(*generate);
   add_grid(*generate);
+  add_records(*generate);
 }
 
 }  // namespace edgewire::cli

@@ -13,10 +13,12 @@ namespace edgewire::cli {
 namespace {
 
 // Read by the signal handler, in whatever thread it runs: each stands alone.
-std::atomic<bool> counts_iterations{true}, iterating{false};
+std::atomic<InterruptLine::Counts> counts{InterruptLine::Counts::iterations};
+std::atomic<bool> iterating{false};
 std::atomic<std::uint64_t> iterations_done{0}, iterations_wanted{0};
 std::atomic_flag told;
-static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
+static_assert(std::atomic<InterruptLine::Counts>::is_always_lock_free &&
+              std::atomic<bool>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
 
 /// A line made with nothing but calls that are safe in a signal handler.
 class Line {
@@ -47,9 +49,12 @@ void tell(int number) {
   Line line;
   if (isatty(STDERR_FILENO) == 1) line << "\r\033[K";  // takes the progress bar away
   line << "edgewire: " << (number == SIGINT ? "interrupted" : "told to end");
-  const bool iterations = counts_iterations.load(std::memory_order_relaxed);
+  const auto unit_of = counts.load(std::memory_order_relaxed);
+  const bool iterations = unit_of == InterruptLine::Counts::iterations;
   const char* const unit = iterations ? "iteration" : "superstep";
-  if (iterating.load(std::memory_order_relaxed)) {
+  if (unit_of == InterruptLine::Counts::nothing) {
+    line << " before the result was whole";
+  } else if (iterating.load(std::memory_order_relaxed)) {
     line << " after " << unit << " " << iterations_done.load(std::memory_order_relaxed);
     if (iterations) line << " of " << iterations_wanted.load(std::memory_order_relaxed);
   } else {
@@ -64,8 +69,8 @@ void tell(int number) {
 
 }  // namespace
 
-InterruptLine::InterruptLine(Counts counts) {
-  counts_iterations.store(counts == Counts::iterations, std::memory_order_relaxed);
+InterruptLine::InterruptLine(Counts unit) {
+  counts.store(unit, std::memory_order_relaxed);
   for (const int number : {SIGINT, SIGTERM}) {
     struct sigaction before {};
     if (sigaction(number, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) continue;

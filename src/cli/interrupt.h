@@ -12,9 +12,9 @@ namespace edgewire::cli {
 class InterruptLine {
  public:
   /// The unit of progress in the line. The number of iterations is known beforehand, that of supersteps is
-  /// not.
-  enum class Counts { iterations, supersteps };
-  explicit InterruptLine(Counts counts = Counts::iterations);
+  /// not. Without a unit the line says that there is no result yet.
+  enum class Counts { iterations, supersteps, nothing };
+  explicit InterruptLine(Counts unit = Counts::iterations);
   ~InterruptLine();
   InterruptLine(const InterruptLine&) = delete;
   InterruptLine& operator=(const InterruptLine&) = delete;

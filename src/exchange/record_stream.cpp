@@ -45,6 +45,11 @@ RecordStream::RecordStream(launch::Bootstrap& bootstrap, transport::Transport& l
                                    ring_places(region, part, settings), writes_);
 }
 
+std::size_t RecordStream::memory_bytes(int lanes, int size, std::size_t record_bytes) {
+  return static_cast<std::size_t>(lanes) * static_cast<std::size_t>(size - 1) *
+         usual_ring_bytes(lanes, size, record_bytes);
+}
+
 std::uint64_t RecordStream::bytes_sent() const noexcept {
   return std::accumulate(bytes_sent_.begin(), bytes_sent_.end(), std::uint64_t{0});
 }

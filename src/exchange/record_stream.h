@@ -51,6 +51,9 @@ class RecordStream {
     ++supersteps_[static_cast<std::size_t>(lane)];
   }
 
+  /// Bytes of memory that the rings of a process take.
+  static std::size_t memory_bytes(int lanes, int size, std::size_t record_bytes);
+
   int rank() const noexcept { return rank_; }
   int size() const noexcept { return size_; }
   std::size_t record_bytes() const noexcept { return record_bytes_; }

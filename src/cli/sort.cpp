@@ -1,0 +1,295 @@
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/common.h"
+#include "cli/interrupt.h"
+#include "cli/job_options.h"
+#include "error.h"
+#include "launch/packing.h"
+#include "shuffle/check.h"
+#include "shuffle/sort_job.h"
+
+namespace edgewire::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Settings {
+  JobOptions job;
+  std::vector<std::string> inputs;
+  std::string output, temp, key = "0:8";
+  std::size_t record = 100;
+  std::uint32_t partitions = 0;  ///< 0: one for each worker of each process
+  std::uint64_t memory = std::uint64_t{1} << 30;
+  bool check = false;
+};
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// "OFFSET:LENGTH"
+shuffle::RecordShape shape_of(const Settings& settings) {
+  shuffle::RecordShape shape{settings.record, 0, 0};
+  const char* const end = settings.key.data() + settings.key.size();
+  const auto [colon, bad] = std::from_chars(settings.key.data(), end, shape.key_offset);
+  bool fits = bad == std::errc() && colon != end && *colon == ':';
+  if (fits) {
+    const auto [last, worse] = std::from_chars(colon + 1, end, shape.key_bytes);
+    fits = worse == std::errc() && last == end;
+  }
+  if (!fits) throw UsageError(fmt::format("--key {}: say OFFSET:LENGTH in bytes, such as 0:8", settings.key));
+  if (shape.key_bytes == 0 || shape.key_offset >= shape.bytes ||
+      shape.key_bytes > shape.bytes - shape.key_offset)
+    throw UsageError(
+        fmt::format("--key {}: no such bytes in records of {} (--record)", settings.key, shape.bytes));
+  return shape;
+}
+
+shuffle::SortOptions sort_options(launch::Bootstrap& bootstrap, const Settings& settings) {
+  shuffle::SortOptions options;
+  options.seat = seat_of(settings.job.dense(bootstrap));
+  options.inputs = settings.inputs;
+  options.output = settings.output;
+  options.temp = settings.temp;
+  options.shape = shape_of(settings);
+  options.memory_bytes = settings.memory;
+  options.partitions = settings.partitions > 0
+                           ? settings.partitions
+                           : static_cast<std::uint32_t>(bootstrap.size() * options.seat.workers);
+  return options;
+}
+
+/// What a process tells of itself.
+struct Summary {
+  shuffle::SortFigures figures;
+  double seconds_check, seconds_total;
+  std::uint64_t peak_rss_bytes;
+};
+
+/// Of all processes.
+struct SortReport {
+  std::uint64_t records = 0, record_bytes = 0, smallest = 0, largest = 0;
+  int processes = 1, workers = 1;
+  std::string transport;
+  std::vector<std::string> placement;
+  Summary sum{};  ///< counts are sums; times and memory those of the slowest and the largest
+  bool checked = false;
+
+  std::string to_json(const Settings& settings, std::uint32_t partitions) const;
+  std::string to_text(std::uint32_t partitions) const;
+};
+
+std::string SortReport::to_json(const Settings& settings, std::uint32_t partitions) const {
+  const auto& figures = sum.figures;
+  nlohmann::ordered_json json{{"command", "sort"},
+                              {"inputs", settings.inputs},
+                              {"records", records},
+                              {"record_bytes", record_bytes},
+                              {"key", settings.key},
+                              {"partitions", partitions},
+                              {"smallest_partition", smallest},
+                              {"largest_partition", largest},
+                              {"processes", processes},
+                              {"workers", workers},
+                              {"transport", transport},
+                              {"memory_bytes", settings.memory},
+                              {"runs", figures.runs},
+                              {"bytes_read", records * record_bytes},
+                              {"bytes_spilled", figures.bytes_spilled},
+                              {"bytes_written", records * record_bytes},
+                              {"bytes_sent", figures.record_bytes_sent},
+                              {"payload_bytes_sent", figures.payload_bytes_sent},
+                              {"wire_bytes_sent", figures.wire_bytes_sent},
+                              {"seconds_sample", figures.seconds_sample},
+                              {"seconds_distribute", figures.seconds_distribute},
+                              {"seconds_merge", figures.seconds_merge}};
+  if (checked) json["seconds_check"] = sum.seconds_check;
+  json["seconds_total"] = sum.seconds_total;
+  json["peak_rss_bytes"] = sum.peak_rss_bytes;
+  json["placement"] = placement;
+  json["checked"] = checked;
+  json["checksum"] = fmt::format("{:016x}", figures.checksum);
+  json["version"] = EDGEWIRE_VERSION;
+  return json.dump(2) + "\n";
+}
+
+std::string SortReport::to_text(std::uint32_t partitions) const {
+  constexpr double kMega = 1e6;
+  const auto& figures = sum.figures;
+  const double megabytes = static_cast<double>(records * record_bytes) / kMega;
+  std::string text = fmt::format("sort: {} records of {} bytes ({:.1f} MB), {} process{} x {} worker{}, {}\n",
+                                 records, record_bytes, megabytes, processes, processes == 1 ? "" : "es",
+                                 workers, workers == 1 ? "" : "s", transport);
+  text += fmt::format("{} partition{} of {} to {} records\n", partitions, partitions == 1 ? "" : "s",
+                      smallest, largest);
+  text +=
+      fmt::format("sample {:.3f} s, read and send {:.3f} s, merge {:.3f} s, total {:.3f} s ({:.1f} MB/s)\n",
+                  figures.seconds_sample, figures.seconds_distribute, figures.seconds_merge,
+                  sum.seconds_total, sum.seconds_total > 0 ? megabytes / sum.seconds_total : 0);
+  text += fmt::format("spilled {:.1f} MB in {} sorted runs, peak memory {:.1f} MB\n",
+                      static_cast<double>(figures.bytes_spilled) / kMega, figures.runs,
+                      static_cast<double>(sum.peak_rss_bytes) / kMega);
+  if (processes > 1)
+    text += fmt::format("had to be sent: {:.1f} MB; sent: payload {:.1f} MB\n",
+                        static_cast<double>(figures.record_bytes_sent) / kMega,
+                        static_cast<double>(figures.payload_bytes_sent) / kMega);
+  if (checked)
+    text += fmt::format("check: in order, and all records of the input, in {:.3f} s\n", sum.seconds_check);
+  return text + fmt::format("checksum {:016x}\n", figures.checksum);
+}
+
+/// At rank 0 the report. Collective.
+SortReport gather_report(launch::Bootstrap& bootstrap, shuffle::SortJob& job, const Settings& settings,
+                         const Summary& mine) {
+  SortReport report;
+  report.records = job.input_records();
+  report.record_bytes = settings.record;
+  report.processes = bootstrap.size();
+  report.workers = job.seat().pool().workers();
+  report.transport = job.seat().link().name();
+  report.checked = settings.check;
+  const auto summaries = bootstrap.gather(launch::pack(std::vector{mine}));
+  const auto parts = bootstrap.gather(launch::pack(job.partition_records()));
+  report.placement = bootstrap.gather(job.seat().place());
+  report.smallest = parts.empty() ? 0 : ~std::uint64_t{0};
+  for (std::size_t p = 0; p < summaries.size(); ++p) {
+    const auto one = launch::unpack<Summary>(summaries[p], p, 1)[0];
+    auto& sum = report.sum.figures;
+    sum.records_read += one.figures.records_read;
+    sum.bytes_spilled += one.figures.bytes_spilled;
+    sum.runs += one.figures.runs;
+    sum.record_bytes_sent += one.figures.record_bytes_sent;
+    sum.payload_bytes_sent += one.figures.payload_bytes_sent;
+    sum.wire_bytes_sent += one.figures.wire_bytes_sent;
+    sum.checksum += one.figures.checksum;
+    sum.seconds_sample = std::max(sum.seconds_sample, one.figures.seconds_sample);
+    sum.seconds_distribute = std::max(sum.seconds_distribute, one.figures.seconds_distribute);
+    sum.seconds_merge = std::max(sum.seconds_merge, one.figures.seconds_merge);
+    report.sum.seconds_check = std::max(report.sum.seconds_check, one.seconds_check);
+    report.sum.seconds_total = std::max(report.sum.seconds_total, one.seconds_total);
+    report.sum.peak_rss_bytes = std::max(report.sum.peak_rss_bytes, one.peak_rss_bytes);
+    for (const auto records : launch::unpack<std::uint64_t>(parts[p], p)) {
+      report.smallest = std::min(report.smallest, records);
+      report.largest = std::max(report.largest, records);
+    }
+  }
+  return report;
+}
+
+/// Reads the parts again. Collective; throws Error when they are not the sorted input.
+void check_parts(launch::Bootstrap& bootstrap, shuffle::SortJob& job, const shuffle::SortOptions& options) {
+  std::vector<shuffle::PartProof> mine(job.last_partition() - job.first_partition());
+  job.seat().pool().for_each(mine.size(), [&](int, std::uint64_t p) {
+    if (bootstrap.health().failed()) throw Error(bootstrap.health().message());
+    mine[p] = shuffle::prove_part(
+        shuffle::partition_file(options.output, job.first_partition() + static_cast<std::uint32_t>(p),
+                                options.partitions),
+        options.shape);
+  });
+  const auto proofs = bootstrap.gather(shuffle::pack_proofs(mine));
+  const auto sums = bootstrap.gather(launch::pack(std::vector{job.figures().checksum}));
+  if (proofs.empty()) return;
+  std::vector<shuffle::PartProof> all;
+  std::uint64_t checksum = 0;
+  for (std::size_t p = 0; p < proofs.size(); ++p) {
+    for (auto& proof : shuffle::unpack_proofs(proofs[p], options.shape)) all.push_back(std::move(proof));
+    checksum += launch::unpack<std::uint64_t>(sums[p], p, 1)[0];
+  }
+  const std::string fault = shuffle::fault_of(all, options.shape, job.input_records(), checksum);
+  if (!fault.empty()) throw Error(fmt::format("{}: the result is wrong: {}", options.output, fault));
+}
+
+/// One process of the job.
+void sort_process(launch::Bootstrap& bootstrap, const Settings& settings) {
+  const auto start = Clock::now();
+  const auto options = sort_options(bootstrap, settings);
+  const bool first = bootstrap.rank() == 0;
+  if (first) check_writable(settings.job.json_path);
+  shuffle::SortJob job(bootstrap, options);
+  {
+    const InterruptLine interrupt(InterruptLine::Counts::nothing);
+    job.run();
+  }
+  const double seconds_sort = seconds_since(start);
+  const auto check_start = Clock::now();
+  if (settings.check) check_parts(bootstrap, job, options);
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto report = gather_report(bootstrap, job, settings,
+                                    {job.figures(), settings.check ? seconds_since(check_start) : 0,
+                                     seconds_sort, static_cast<std::uint64_t>(usage.ru_maxrss) * 1024});
+  if (!first) return;
+  if (!settings.job.json_path.empty())
+    write_whole(settings.job.json_path, report.to_json(settings, options.partitions));
+  if (settings.job.json_path != "-") write_whole("-", report.to_text(options.partitions));
+}
+
+void add_options(CLI::App& command, Settings& settings) {
+  command.add_option("input", settings.inputs, "files of records, all of one length")->required();
+  command.option_defaults()->group("Sort");
+  command
+      .add_option("-o,--output", settings.output, "write the parts to this folder: part-00000-of-00080, ...")
+      ->required();
+  command.add_option("--record", settings.record, "bytes of a record")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command.add_option("--key", settings.key, "where the key lies in a record: OFFSET:LENGTH, in bytes")
+      ->capture_default_str();
+  command
+      .add_option("--partitions", settings.partitions,
+                  "cut the sorted sequence into so many parts of about equal size; by default one for each "
+                  "worker")
+      ->check(CLI::Range(1, 65536));
+  command
+      .add_option("--memory", settings.memory,
+                  "memory for records in each process, such as 512M; what does not fit goes to disk")
+      ->transform(CLI::AsSizeValue(false))
+      ->default_str("1G");
+  command.add_option("--temp", settings.temp, "folder for what does not fit; by default the output's");
+  add_launch_options(command, settings.job.launch);
+  command
+      .add_option("-w,--workers", settings.job.workers,
+                  "start this many workers (threads) in each process; by default one for each core, shared "
+                  "out among the processes of a host")
+      ->check(CLI::Range(1, 1024));
+  add_transport_option(command, settings.job.transport);
+  add_integrity_option(command, settings.job.integrity);
+  add_verbs_options(command, settings.job.verbs);
+  add_dpdk_options(command, settings.job.dpdk);
+  command.option_defaults()->group("Output");
+  command.add_option("--json", settings.job.json_path, "write the report to this file as JSON; - is stdout");
+  command.add_flag("--check", settings.check,
+                   "read the parts again: they must be in order and hold the records of the input, else exit "
+                   "with 1");
+}
+
+}  // namespace
+
+void add_sort(CLI::App& app) {
+  auto settings = std::make_shared<Settings>();
+  CLI::App* command = app.add_subcommand("sort", "sort records of one length into parts, in bounded memory");
+  command->footer(
+      "Records are ordered by the bytes of their keys, and those with equal keys by all their bytes. So the "
+      "parts, one behind the other, are the same for any number of processes and workers.");
+  add_options(*command, *settings);
+  command->callback([settings] {
+    shape_of(*settings);  // may refuse
+    const int status = launch::run(settings->job.launch,
+                                   [&](launch::Bootstrap& bootstrap) { sort_process(bootstrap, *settings); });
+    if (status != 0) throw CLI::RuntimeError(status);
+  });
+}
+
+}  // namespace edgewire::cli

@@ -1,0 +1,31 @@
+// Proof that parts are the sorted input, as valsort gives it: they are in order, and nothing was lost, added
+// or changed. Shares no code with the sort.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "shuffle/record.h"
+
+namespace edgewire::shuffle {
+
+/// What is known of a part after it was read.
+struct PartProof {
+  std::uint64_t records = 0;
+  std::uint64_t checksum = 0;  ///< sum of the XXH3 of each record
+  std::string first, last;     ///< its first and last record
+};
+
+/// Reads a part. Throws Error that names file and byte where a record comes before the one ahead of it.
+PartProof prove_part(const std::string& path, const RecordShape& shape);
+/// "" when these parts, in their order, are a sorted sequence of so many records with this checksum; else
+/// what is wrong.
+std::string fault_of(const std::vector<PartProof>& parts, const RecordShape& shape, std::uint64_t records,
+                     std::uint64_t checksum);
+
+/// For the control plane.
+std::string pack_proofs(const std::vector<PartProof>& proofs);
+std::vector<PartProof> unpack_proofs(const std::string& message, const RecordShape& shape);
+
+}  // namespace edgewire::shuffle

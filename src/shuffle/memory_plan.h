@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "shuffle/record.h"
+
+namespace edgewire::shuffle {
+
+/// What a process sorts, as far as its memory goes.
+struct MemoryNeeds {
+  RecordShape shape;
+  int workers = 1;
+  std::uint32_t partitions = 1;
+  std::uint64_t input_records = 0;
+  std::size_t ring_bytes = 0;  ///< of all rings of the process
+};
+
+/// How a process uses its memory. Buffers are given back before runs are merged.
+struct MemoryPlan {
+  std::uint64_t sample_records = 0;  ///< of all processes
+  std::size_t block_bytes = 0;       ///< of input or output; a worker has two
+  std::uint64_t buffer_records = 0;  ///< of a worker
+  std::size_t merge_bytes = 0;       ///< of a worker that merges
+  std::size_t fan_in = 0;            ///< runs that it merges at once; at least 2 for each worker
+};
+
+/// The plan for `memory_bytes`. Throws UsageError that names the least memory.
+MemoryPlan plan_memory(const MemoryNeeds& needs, std::uint64_t memory_bytes);
+
+}  // namespace edgewire::shuffle

@@ -1,0 +1,46 @@
+// The shuffle folder moves records of one size to the processes that own them, and sorts them on the way, in
+// less memory than they take: what does not fit goes to disk as sorted runs, which are merged once.
+//
+// Records are ordered by their key, byte by byte, and those with equal keys by all their bytes. So the sorted
+// sequence of the same records is always the same, whoever reads, sends and merges them.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace edgewire::shuffle {
+
+/// Where the key of a record lies. Keys are bytes: text and big-endian numbers sort as one expects.
+struct RecordShape {
+  std::size_t bytes = 0;  ///< of a record
+  std::size_t key_offset = 0;
+  std::size_t key_bytes = 0;  ///< 1 at least
+
+  /// Bytes of a record in memory and in rings: a multiple of 4, the rest is 0.
+  std::size_t stride() const noexcept { return (bytes + 3) / 4 * 4; }
+  /// The first 8 bytes of the key as a number that orders as they do.
+  std::uint64_t prefix(const std::byte* record) const noexcept {
+    std::uint64_t number = 0;
+    std::memcpy(&number, record + key_offset, key_bytes < sizeof number ? key_bytes : sizeof number);
+    return __builtin_bswap64(number);
+  }
+  /// Whether a comes before b. Their prefixes are equal.
+  bool less_behind_prefix(const std::byte* a, const std::byte* b) const noexcept {
+    if (key_bytes > sizeof(std::uint64_t)) {
+      const int order =
+          std::memcmp(a + key_offset + sizeof(std::uint64_t), b + key_offset + sizeof(std::uint64_t),
+                      key_bytes - sizeof(std::uint64_t));
+      if (order != 0) return order < 0;
+    }
+    return std::memcmp(a, b, bytes) < 0;
+  }
+  bool less(const std::byte* a, const std::byte* b) const noexcept {
+    const std::uint64_t first = prefix(a), second = prefix(b);
+    return first != second ? first < second : less_behind_prefix(a, b);
+  }
+};
+static_assert(std::endian::native == std::endian::little);
+
+}  // namespace edgewire::shuffle

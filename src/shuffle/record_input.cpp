@@ -1,0 +1,73 @@
+#include "shuffle/record_input.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "error.h"
+
+namespace edgewire::shuffle {
+
+File::File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+File& File::operator=(File&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+File::~File() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void read_exactly(const File& file, const std::string& path, void* to, std::size_t bytes,
+                  std::uint64_t offset) {
+  auto* at = static_cast<char*>(to);
+  while (bytes > 0) {
+    const ssize_t count = pread(file.descriptor(), at, bytes, static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw Error(fmt::format("{}: byte {}: cannot read: {}", path, offset, reason(errno)));
+    if (count == 0) throw Error(fmt::format("{}: byte {}: the file has become shorter", path, offset));
+    at += count;
+    offset += static_cast<std::uint64_t>(count);
+    bytes -= static_cast<std::size_t>(count);
+  }
+}
+
+RecordInput::RecordInput(const std::vector<std::string>& paths, std::size_t record_bytes)
+    : record_bytes_(record_bytes) {
+  std::uint64_t begin = 0;
+  for (const auto& path : paths) {
+    File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe nobody writes must not wait
+    struct stat status {};
+    if (file.descriptor() < 0 || fstat(file.descriptor(), &status) != 0)
+      throw Error(fmt::format("{}: cannot read: {}", path, reason(errno)));
+    if (!S_ISREG(status.st_mode))
+      throw Error(fmt::format("{}: cannot read: {}", path,
+                              S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file"));
+    const auto bytes = static_cast<std::uint64_t>(status.st_size);
+    if (bytes % record_bytes != 0)
+      throw Error(fmt::format("{}: {} bytes are no whole number of records of {} bytes (--record)", path,
+                              bytes, record_bytes));
+    posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_SEQUENTIAL);
+    files_.push_back({path, std::move(file), begin, begin + bytes / record_bytes});
+    begin = files_.back().end;
+  }
+}
+
+void RecordInput::read(std::uint64_t first, std::uint64_t count, std::byte* to) const {
+  auto one = std::ranges::upper_bound(files_, first, {}, &One::end);
+  for (; count > 0; ++one) {
+    const std::uint64_t some = std::min(count, one->end - first);
+    read_exactly(one->file, one->path, to, some * record_bytes_, (first - one->begin) * record_bytes_);
+    to += some * record_bytes_;
+    first += some;
+    count -= some;
+  }
+}
+
+}  // namespace edgewire::shuffle

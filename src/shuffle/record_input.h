@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace edgewire::shuffle {
+
+/// A file that is open. Owns the descriptor; movable.
+class File {
+ public:
+  explicit File(int descriptor = -1) noexcept : descriptor_(descriptor) {}
+  File(File&& other) noexcept;
+  File& operator=(File&& other) noexcept;
+  ~File();
+  int descriptor() const noexcept { return descriptor_; }
+
+ private:
+  int descriptor_;
+};
+
+/// Reads so many bytes at `offset`. Throws Error with path and byte, also where the file ends before.
+void read_exactly(const File& file, const std::string& path, void* to, std::size_t bytes,
+                  std::uint64_t offset);
+
+/// Several files as one row of records. Thread safe after construction.
+class RecordInput {
+ public:
+  /// Throws Error that names a file whose size is no multiple of `record_bytes`, or which cannot be read.
+  RecordInput(const std::vector<std::string>& paths, std::size_t record_bytes);
+
+  std::uint64_t records() const noexcept { return files_.empty() ? 0 : files_.back().end; }
+  std::uint64_t bytes() const noexcept { return records() * record_bytes_; }
+  /// Reads records [first, first + count) one behind the other. Throws Error with path and byte.
+  void read(std::uint64_t first, std::uint64_t count, std::byte* to) const;
+
+ private:
+  struct One {
+    std::string path;
+    File file;
+    std::uint64_t begin, end;  ///< of its records in the row
+  };
+  std::size_t record_bytes_;
+  std::vector<One> files_;
+};
+
+}  // namespace edgewire::shuffle

@@ -1,0 +1,115 @@
+#include "shuffle/run.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "error.h"
+#include "graph/output_file.h"
+#include "shuffle/merge.h"
+
+namespace edgewire::shuffle {
+
+namespace {
+
+[[noreturn]] void fail_run(const std::string& folder, int cause) {
+  throw Error(
+      fmt::format("{}: cannot write a sorted run: {} (--temp names another folder)", folder, reason(cause)));
+}
+
+/// Goes with the descriptor, whatever ends the process. Where the system knows no files without names, it has
+/// one for a moment.
+File unnamed_file(const std::string& folder) {
+  const int descriptor = open(folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+  if (descriptor >= 0) return File(descriptor);
+  if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) fail_run(folder, errno);
+  const std::string name = graph::name_aside(folder + "/run");
+  File file(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (file.descriptor() < 0 || unlink(name.c_str()) != 0) fail_run(folder, errno);
+  return file;
+}
+
+}  // namespace
+
+RecordBuffer::RecordBuffer(const RecordShape& shape, std::size_t capacity, int node)
+    : shape_(shape), capacity_(capacity), records_(capacity * shape.bytes, node, "records to sort") {
+  entries_.reserve(capacity);
+}
+
+void RecordBuffer::sort() {
+  std::sort(entries_.begin(), entries_.end(), [this](const Entry& a, const Entry& b) {
+    return a.prefix != b.prefix ? a.prefix < b.prefix : shape_.less_behind_prefix(a.record, b.record);
+  });
+}
+
+std::vector<std::uint64_t> RecordBuffer::begins(const Splitters& splitters, std::uint32_t first,
+                                                std::uint32_t last) const {
+  std::vector<std::uint64_t> begins;
+  for (std::uint32_t p = first; p < last; ++p) {
+    const auto at = std::partition_point(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+      return splitters.partition(entry.record, entry.prefix) < p;
+    });
+    begins.push_back(static_cast<std::uint64_t>(at - entries_.begin()));
+  }
+  begins.push_back(entries_.size());
+  return begins;
+}
+
+Block RunFile::writer(std::span<std::byte> block) {
+  if (file_.descriptor() < 0) file_ = unnamed_file(folder_);
+  return {block, shape_.bytes, bytes_written(),
+          [this](std::span<const std::byte> left, std::uint64_t offset) {
+            if (health_->failed()) throw Error(health_->message());
+            while (!left.empty()) {
+              const ssize_t written =
+                  pwrite(file_.descriptor(), left.data(), left.size(), static_cast<off_t>(offset));
+              if (written < 0 && errno == EINTR) continue;
+              if (written <= 0) fail_run(folder_, written == 0 ? ENOSPC : errno);
+              left = left.subspan(static_cast<std::size_t>(written));
+              offset += static_cast<std::uint64_t>(written);
+            }
+          }};
+}
+
+void RunFile::append(const RecordBuffer& buffer, const std::vector<std::uint64_t>& begins,
+                     std::span<std::byte> block) {
+  Block out = writer(block);
+  for (std::size_t i = 0; i < buffer.size(); ++i) out.add(buffer.record(i));
+  out.flush();
+  Run run = begins;
+  for (auto& begin : run) begin += end_;
+  runs_.push_back(std::move(run));
+  end_ += buffer.size();
+}
+
+void RunFile::merge_first(std::size_t count, std::span<std::byte> memory, std::span<std::byte> block) {
+  const std::size_t chunk = memory.size() / count;
+  std::vector<Cursor> cursors;
+  Run merged(runs_.front().size(), end_);
+  for (std::size_t r = 0; r < count; ++r) {
+    const Run& run = runs_[r];
+    cursors.emplace_back(shape_, *this, run.front(), run.back(), memory.subspan(r * chunk, chunk));
+    for (std::size_t p = 0; p < run.size(); ++p) merged[p] += run[p] - run.front();
+  }
+  Block out = writer(block);
+  merge(shape_, cursors, [&](const std::byte* record) { out.add(record); });
+  out.flush();
+  for (const Run& run : std::span(runs_).first(count)) {  // what cannot be given back stays till the end
+    const auto bytes = static_cast<off_t>((run.back() - run.front()) * shape_.bytes);
+    [[maybe_unused]] const int done =
+        fallocate(file_.descriptor(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  static_cast<off_t>(run.front() * shape_.bytes), bytes);
+  }
+  end_ = merged.back();
+  runs_.erase(runs_.begin(), runs_.begin() + static_cast<std::ptrdiff_t>(count));
+  runs_.push_back(std::move(merged));
+}
+
+void RunFile::read(std::uint64_t first, std::uint64_t count, std::byte* to) const {
+  read_exactly(file_, folder_, to, count * shape_.bytes, first * shape_.bytes);
+}
+
+}  // namespace edgewire::shuffle

@@ -1,0 +1,181 @@
+"""edgewire sort and generate records: parts against Python's own sort, in little memory, and what is refused."""
+
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+
+import numpy as np
+import pytest
+
+from processes import PATIENCE_S, causes, children, wait_for
+
+
+def records_of(path, size):
+    data = path.read_bytes()
+    return [data[at:at + size] for at in range(0, len(data), size)]
+
+
+def sorted_plainly(records, offset, length):
+    return sorted(records, key=lambda record: (record[offset:offset + length], record))
+
+
+def write_records(folder, count, size, keys, seed):
+    """Files of random bytes whose bytes 3 to 6 are one of `keys` keys."""
+    random = np.random.default_rng(seed)
+    data = random.integers(0, 256, (count, size), np.uint8)
+    data[:, 3:7] = random.integers(0, keys, count, np.uint32).astype(">u4").view(np.uint8).reshape(-1, 4)
+    paths = [folder / f"in-{part}" for part in range(3)]
+    for path, part in zip(paths, np.array_split(data, 3)):
+        path.write_bytes(part.tobytes())
+    return paths, [record.tobytes() for record in data]
+
+
+def parts(folder, partitions):
+    names = sorted(path.name for path in folder.iterdir())
+    assert names == [f"part-{p:05}-of-{partitions:05}" for p in range(partitions)]
+    return [(folder / name).read_bytes() for name in names]
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("size, keys", [(100, 60), (37, 1), (101, 1 << 20), (8, 5)])
+def test_parts_are_the_sorted_input_however_the_job_is_cut(edgewire, tmp_path, size, keys):
+    inputs, records = write_records(tmp_path, 20_000, size, keys, size)
+    known = b"".join(sorted_plainly(records, 3, 4))
+    first = None
+    for processes, workers, transport, memory in ((1, 1, "shm", "1G"), (2, 2, "shm", "6600k"), (3, 1, "tcp", "4400k"), (1, 2, "shm", "4400k")):
+        folder, report = tmp_path / f"out-{processes}-{workers}", tmp_path / "report.json"
+        edgewire.ok("sort", *inputs, "-o", folder, "--record", size, "--key", "3:4", "--partitions", 7, "-p", processes, "-w", workers,
+                    "--transport", transport, "--memory", memory, "--check", "--json", report)
+        found = parts(folder, 7)
+        assert b"".join(found) == known
+        first = first or found
+        assert found == first
+        said = json.loads(report.read_text())
+        assert (said["records"], said["record_bytes"], said["partitions"], said["checked"]) == (20_000, size, 7, True)
+        sizes = [len(part) // size for part in found]
+        assert (said["smallest_partition"], said["largest_partition"]) == (min(sizes), max(sizes))
+        assert said["largest_partition"] < 2 * 20_000 / 7
+        assert (said["bytes_spilled"] > 0) == (said["runs"] > 0) and said["bytes_spilled"] < 3 * 20_000 * size
+        assert said["runs"] == 0 if memory == "1G" else said["runs"] > 0 or size < 37
+        assert (said["bytes_sent"] > 0) == (processes > 1)
+
+
+@pytest.mark.parametrize("order", ["random", "sorted", "reversed"])
+def test_generated_records(edgewire, tmp_path, order):
+    made = ["generate", "records", "--bytes", 100_050, "--keys", 50, "--files", 3, "--order", order, "--seed", 4]
+    edgewire.ok(*made, "-o", tmp_path / "a")
+    edgewire.ok(*made, "-o", tmp_path / "b")
+    files = sorted((tmp_path / "a").iterdir())
+    records = [record for path in files for record in records_of(path, 100)]
+    assert len(files) == 3 and len(records) == len(set(records)) == 1000 and all(record.endswith(b"\n") for record in records)
+    assert [path.read_bytes() for path in files] == [(tmp_path / "b" / path.name).read_bytes() for path in files]
+    keys = [record[:8] for record in records]
+    assert len(set(keys)) == 50
+    assert (keys == sorted(keys)) == (order == "sorted") and (keys == sorted(keys, reverse=True)) == (order == "reversed")
+    edgewire.ok("sort", *files, "-o", tmp_path / "out", "-p", 2, "-w", 1, "--memory", "3300k", "--check")
+    assert b"".join(parts(tmp_path / "out", 2)) == b"".join(sorted(records))
+
+
+def test_few_records(edgewire, tmp_path):
+    (tmp_path / "none").touch()
+    (tmp_path / "one").write_bytes(b"a record\n")
+    for inputs, known in (([tmp_path / "none"], b""), ([tmp_path / "none", tmp_path / "one", tmp_path / "none"], b"a record\n")):
+        folder = tmp_path / f"out-{len(inputs)}"
+        edgewire.ok("sort", *inputs, "-o", folder, "--record", 9, "--partitions", 3, "-p", 2, "-w", 2, "--check")
+        assert b"".join(parts(folder, 3)) == known
+
+
+def test_what_cannot_be_sorted(edgewire, tmp_path):
+    inputs, _ = write_records(tmp_path, 100, 10, 5, 1)
+    folder = tmp_path / "out"
+    plain = ["sort", *inputs, "-o", folder]
+    for options, words, status in (
+            (["--key", "3:8"], "--key 3:8", 2), (["--key", "10:1"], "no such bytes", 2), (["--key", "3"], "OFFSET:LENGTH", 2),
+            (["--key", "0:0"], "no such bytes", 2), (["--partitions", 0], "--partitions", 2), (["--record", 0], "--record", 2),
+            (["--memory", "100k"], "--memory", 2), (["--temp", "/nonexistent"], "--temp", 1), (["--record", 8], "no whole number", 1)):
+        record = [] if "--record" in options else ["--record", 10]
+        for processes in (1, 2):
+            assert words in edgewire.refused(*plain, *record, *options, "-p", processes, "-w", 1, status=status)
+            assert not folder.exists()
+    for path, words in ((tmp_path / "missing", "cannot read"), (tmp_path, "a directory"), ("/dev/zero", "not a regular file")):
+        assert words in edgewire.refused("sort", path, "-o", folder, "--record", 10, "--key", "0:2")
+        assert not folder.exists()
+    plain += ["--record", 10]
+    edgewire.ok(*plain, "--key", "0:2")
+    before = sorted(folder.iterdir())
+    assert "earlier sort" in edgewire.refused(*plain, "--key", "0:2", "-p", 2) and sorted(folder.iterdir()) == before
+    assert "cannot make the folder" in edgewire.refused("sort", inputs[0], "-o", inputs[1] / "x", "--record", 10, "--key", "0:2")
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("order, keys", [("random", 65536), ("random", 1), ("sorted", 65536), ("reversed", 300)])
+def test_runs_are_merged_in_several_passes(edgewire, tmp_path, order, keys):
+    """Four workers with room for some 1000 records each merge four runs at a time."""
+    edgewire.ok("generate", "records", "--bytes", "5M", "--keys", keys, "--order", order, "-o", tmp_path / "in")
+    source, out, report = tmp_path / "in/records-00000", tmp_path / "out", tmp_path / "report.json"
+    edgewire.ok("sort", source, "-o", out, "-p", 2, "-w", 2, "--partitions", 5, "--memory", "6600k", "--check", "--json", report)
+    assert b"".join(parts(out, 5)) == b"".join(sorted(records_of(source, 100)))
+    said = json.loads(report.read_text())
+    assert said["runs"] <= 8 and said["bytes_spilled"] > 1.5 * source.stat().st_size
+
+
+@pytest.mark.parametrize("full, words", [("out", "part-00000-of-00001: cannot write: "), ("temp", "cannot write a sorted run: ")])
+def test_a_full_disk_leaves_nothing(edgewire, tmp_path, full, words):
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small file system")
+    edgewire.ok("generate", "records", "--bytes", "4M", "-o", tmp_path / "in")
+    for name in ("out", "temp"):
+        (tmp_path / name).mkdir()
+    disk = tmp_path / full
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3M", "none", disk], capture_output=True).returncode != 0:
+        pytest.skip("mounting is not allowed here")
+    try:
+        line = edgewire.refused("sort", tmp_path / "in/records-00000", "-o", tmp_path / "out", "--temp", tmp_path / "temp", "-w", 1,
+                                "--memory", "2200k")
+        assert words in line and "No space left on device" in line and str(disk) in line
+        assert list((tmp_path / "out").iterdir()) == [] and list((tmp_path / "temp").iterdir()) == []
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def start_spilling(edgewire, tmp_path, *options):
+    """A sort that has a run on disk, and goes on for some time."""
+    for name in ("out", "temp"):
+        (tmp_path / name).mkdir(exist_ok=True)
+    process = edgewire.start("sort", *[tmp_path / "in/records-00000"] * 4, "-o", tmp_path / "out", "--temp", tmp_path / "temp", *options)
+    wait_for(lambda: any(has_file_in(pid, tmp_path / "temp") for pid in [process.pid, *children(process.pid)]), "a run")
+    return process
+
+
+def has_file_in(pid, folder):
+    """Whether a process has a file open that is or was in the folder."""
+    for name in pathlib.Path(f"/proc/{pid}/fd").glob("*"):
+        with contextlib.suppress(OSError):
+            if os.readlink(name).startswith(f"{folder}/"):
+                return True
+    return False
+
+
+def test_a_killed_sort_leaves_nothing(edgewire, tmp_path):
+    edgewire.ok("generate", "records", "--bytes", "20M", "-o", tmp_path / "in")
+    for number in (signal.SIGKILL, signal.SIGTERM):
+        process = start_spilling(edgewire, tmp_path, "--memory", "3M", "-p", 1, "-w", 1)
+        os.killpg(process.pid, number)
+        _, errors = process.communicate(timeout=PATIENCE_S)
+        assert process.returncode == -number
+        assert errors == ("" if number == signal.SIGKILL else "edgewire: told to end before the result was whole\n")
+        assert list((tmp_path / "out").iterdir()) == [] and list((tmp_path / "temp").iterdir()) == []
+
+
+@pytest.mark.parametrize("transport", ["shm", "tcp"])
+def test_a_lost_process_ends_the_sort(edgewire, tmp_path, transport):
+    edgewire.ok("generate", "records", "--bytes", "20M", "-o", tmp_path / "in")
+    process = start_spilling(edgewire, tmp_path, "--memory", "5M", "-p", 2, "-w", 1, "--transport", transport)
+    os.kill(children(process.pid)[1], signal.SIGKILL)
+    _, errors = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 1
+    assert causes(errors.splitlines()) and all("rank 1 was " in line for line in causes(errors.splitlines()))
+    assert list((tmp_path / "out").iterdir()) == [] and list((tmp_path / "temp").iterdir()) == []

@@ -1,0 +1,213 @@
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "error.h"
+#include "shuffle/check.h"
+#include "shuffle/memory_plan.h"
+#include "shuffle/merge.h"
+#include "shuffle/run.h"
+#include "shuffle/splitters.h"
+
+namespace edgewire::shuffle {
+
+namespace {
+
+/// Records of 13 bytes whose key is bytes 2 to 11: longer than a prefix, and 10 different ones only.
+constexpr RecordShape kShape{13, 2, 10};
+
+std::vector<std::string> random_records(std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<std::string> records(count);
+  for (auto& record : records) {
+    record = std::string(13, 'k');
+    record[11] = static_cast<char>('0' + random() % 10);
+    for (const std::size_t at : {0, 1, 12}) record[at] = static_cast<char>(random());
+  }
+  return records;
+}
+
+/// By the key, and then by all bytes, as unsigned numbers.
+void sort_plainly(std::vector<std::string>& records) {
+  std::sort(records.begin(), records.end(), [](const std::string& a, const std::string& b) {
+    return std::pair(a.substr(2, 10), a) < std::pair(b.substr(2, 10), b);
+  });
+}
+
+const std::byte* bytes_of(const std::string& record) {
+  return reinterpret_cast<const std::byte*>(record.data());
+}
+std::string text_of(const std::byte* record) { return {reinterpret_cast<const char*>(record), kShape.bytes}; }
+
+Splitters splitters_of(const std::vector<std::string>& sample, std::uint32_t partitions) {
+  std::vector<std::byte> bytes(sample.size() * kShape.stride());
+  for (std::size_t i = 0; i < sample.size(); ++i)
+    std::memcpy(&bytes[i * kShape.stride()], sample[i].data(), kShape.bytes);
+  return {kShape, bytes, partitions};
+}
+
+RecordBuffer buffer_of(std::span<const std::string> records) {
+  RecordBuffer buffer(kShape, records.size(), -1);
+  for (const auto& record : records) buffer.add(bytes_of(record), kShape.prefix(bytes_of(record)));
+  buffer.sort();
+  return buffer;
+}
+
+TEST_CASE("splitters cut records with few keys into parts of about equal size") {
+  auto records = random_records(20'000, 1);
+  for (const std::uint32_t partitions : {1U, 2U, 7U, 80U}) {
+    const Splitters splitters = splitters_of(random_records(8000, 2), partitions);
+    REQUIRE(splitters.partitions() == partitions);
+    sort_plainly(records);
+    std::vector<std::size_t> sizes(partitions);
+    std::uint32_t last = 0;
+    for (const auto& record : records) {
+      const auto p = splitters.partition(bytes_of(record), kShape.prefix(bytes_of(record)));
+      REQUIRE(p < partitions);
+      CHECK(p >= last);  // in order
+      last = p;
+      ++sizes[p];
+    }
+    for (const std::size_t size : sizes) CHECK(size < 2 * records.size() / partitions + 100);
+  }
+}
+
+TEST_CASE("without a sample, or where all records are the same, every record has a partition") {
+  const std::vector<std::string> same(100, std::string(13, 'x'));
+  for (const auto& sample : {std::vector<std::string>(), same}) {
+    const Splitters splitters = splitters_of(sample, 5);
+    CHECK(splitters.partition(bytes_of(same[0]), kShape.prefix(bytes_of(same[0]))) < 5);
+  }
+}
+
+/// What merging the cursors gives.
+std::vector<std::string> merged(std::vector<Cursor>& cursors) {
+  std::vector<std::string> found;
+  merge(kShape, cursors, [&](const std::byte* record) { found.push_back(text_of(record)); });
+  return found;
+}
+
+TEST_CASE("runs on disk and a buffer in memory merge to what a plain sort gives") {
+  auto records = random_records(5000, 3);
+  const Splitters splitters = splitters_of(random_records(500, 4), 4);
+  const transport::Health health;
+  RunFile file(kShape, std::filesystem::temp_directory_path().string(), health);
+  std::vector<std::byte> block(100);  // seven records at a time
+  const auto kept = buffer_of(std::span(records).first(1000));
+  for (std::size_t first = 1000; first < records.size(); first += 800) {
+    const auto buffer = buffer_of(std::span(records).subspan(first, 800));
+    file.append(buffer, buffer.begins(splitters, 1, 4), block);
+  }
+  const auto begins = kept.begins(splitters, 1, 4);
+  REQUIRE(begins.size() == 4);
+  sort_plainly(records);
+  std::vector<std::byte> memory(200);
+  for (const std::size_t runs : {5, 4, 1}) {  // as they are, the first two merged, all merged
+    if (runs < 5) file.merge_first(file.runs().size() - runs + 1, memory, block);
+    REQUIRE(file.runs().size() == runs);
+    std::size_t found = 0;
+    for (std::size_t part = 0; part < 3; ++part) {
+      std::vector<Cursor> cursors;
+      for (std::size_t r = 0; r < runs; ++r)
+        cursors.emplace_back(kShape, file, file.runs()[r][part], file.runs()[r][part + 1],
+                             std::span(memory).subspan(r * 40, 40));
+      cursors.emplace_back(kShape, kept, begins[part], begins[part + 1]);
+      std::vector<std::string> known;
+      for (const auto& record : records)
+        if (splitters.partition(bytes_of(record), kShape.prefix(bytes_of(record))) == part + 1)
+          known.push_back(record);
+      CHECK(merged(cursors) == known);
+      found += known.size();
+    }
+    CHECK(found > 3000);
+  }
+}
+
+TEST_CASE("a run goes to a folder that exists, or one line says which does not; a failed job writes none") {
+  std::vector<std::byte> block(100);
+  const auto buffer = buffer_of(random_records(3, 1));
+  const transport::Health well;
+  RunFile nowhere(kShape, "/nonexistent", well);
+  CHECK_THROWS_WITH_AS(nowhere.append(buffer, {0, 3}, block),
+                       doctest::Contains("/nonexistent: cannot write a sorted run: "), Error);
+  transport::Health health;
+  RunFile file(kShape, std::filesystem::temp_directory_path().string(), health);
+  health.fail(1, "process 1 is gone");
+  CHECK_THROWS_WITH_AS(file.append(buffer, {0, 3}, block), "process 1 is gone", Error);
+}
+
+TEST_CASE("a plan stays within its memory, or the error says how much is needed") {
+  for (const std::size_t bytes : {1U, 100U, 4096U})
+    for (const int workers : {1, 2, 64})
+      for (const std::uint32_t partitions : {1U, 80U, 65536U})
+        for (const std::size_t rings : {std::size_t{0}, std::size_t{256} << 20}) {
+          const MemoryNeeds needs{{bytes, 0, 1}, workers, partitions, 1'000'000'000, rings};
+          std::uint64_t least = 0;
+          try {
+            plan_memory(needs, 1);
+            FAIL("nothing was thrown");
+          } catch (const UsageError& error) {
+            const std::string text = error.what();
+            least = std::stoull(text.substr(text.find("needs ") + 6));
+          }
+          CHECK_THROWS_AS(plan_memory(needs, least - 1), UsageError);
+          for (const std::uint64_t memory : {least, 10 * least}) {
+            const auto plan = plan_memory(needs, memory);
+            const auto all = static_cast<std::uint64_t>(workers);
+            CHECK(plan.buffer_records >= 1024);
+            CHECK(rings + all * (2 * plan.block_bytes + plan.buffer_records * (bytes + 16)) <= memory);
+            CHECK(rings + all * (2 * plan.block_bytes + plan.merge_bytes) <= memory);
+            CHECK(plan.fan_in >= 2 * all);
+            CHECK(plan.merge_bytes / plan.fan_in >= bytes);
+            CHECK(plan.sample_records * bytes * 2 + rings <= memory);
+            CHECK((plan.sample_records >= partitions || partitions == 1));
+          }
+        }
+  CHECK(plan_memory({{100, 0, 8}, 1, 80, 17, 0}, 1 << 30).sample_records == 17);
+}
+
+TEST_CASE("a proof of parts finds what is missing, changed or out of order") {
+  const auto path = (std::filesystem::temp_directory_path() / "edgewire-shuffle-XXXXXX").string();
+  std::string name = path;
+  const int descriptor = mkstemp(name.data());
+  REQUIRE(descriptor >= 0);
+  const File file(descriptor);
+  auto records = random_records(100, 5);
+  sort_plainly(records);
+  const auto prove = [&](const std::vector<std::string>& some) {
+    std::string bytes;
+    for (const auto& record : some) bytes += record;
+    REQUIRE(ftruncate(descriptor, 0) == 0);
+    REQUIRE(pwrite(descriptor, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
+    return prove_part(name, kShape);
+  };
+  const auto first = prove({records.begin(), records.begin() + 40});
+  const auto second = prove({records.begin() + 40, records.end()});
+  const PartProof empty;
+  const std::uint64_t sum = first.checksum + second.checksum;
+  CHECK(fault_of({first, empty, second}, kShape, 100, sum).empty());
+  CHECK(fault_of({second, empty, first}, kShape, 100, sum).find("belongs before") != std::string::npos);
+  CHECK(fault_of({first, second}, kShape, 101, sum).find("100 records and the input 101") !=
+        std::string::npos);
+  CHECK(fault_of({first, second}, kShape, 100, sum + 1).find("not those of the input") != std::string::npos);
+  const auto again = unpack_proofs(pack_proofs({first, empty, second}), kShape);
+  REQUIRE(again.size() == 3);
+  CHECK(fault_of(again, kShape, 100, sum).empty());
+  CHECK_THROWS_AS(unpack_proofs(pack_proofs({first}).substr(1), kShape), Error);
+  std::swap(records[7], records[8]);
+  CHECK_THROWS_WITH_AS(prove(records), doctest::Contains("byte 104: the record belongs before"), Error);
+  REQUIRE(ftruncate(descriptor, 20) == 0);
+  CHECK_THROWS_WITH_AS(prove_part(name, kShape), doctest::Contains("ends within a record"), Error);
+  std::filesystem::remove(name);
+}
+
+}  // namespace
+
+}  // namespace edgewire::shuffle
