@@ -93,7 +93,8 @@ struct SortReport {
 
 std::string SortReport::to_json(const Settings& settings, std::uint32_t partitions) const {
   const auto& figures = sum.figures;
-  nlohmann::ordered_json json{{"command", "sort"},
+  nlohmann::ordered_json json{{"schema_version", 1},  // src/report/schema
+                              {"command", "sort"},
                               {"inputs", settings.inputs},
                               {"records", records},
                               {"record_bytes", record_bytes},

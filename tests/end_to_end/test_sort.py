@@ -10,6 +10,7 @@ import subprocess
 import numpy as np
 import pytest
 
+from job import check_schema
 from processes import PATIENCE_S, causes, children, wait_for
 
 
@@ -54,6 +55,7 @@ def test_parts_are_the_sorted_input_however_the_job_is_cut(edgewire, tmp_path, s
         first = first or found
         assert found == first
         said = json.loads(report.read_text())
+        check_schema(said, "sort_report")
         assert (said["records"], said["record_bytes"], said["partitions"], said["checked"]) == (20_000, size, 7, True)
         sizes = [len(part) // size for part in found]
         assert (said["smallest_partition"], said["largest_partition"]) == (min(sizes), max(sizes))
