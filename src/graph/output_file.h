@@ -35,7 +35,7 @@ class OutputFile {
 /// A folder for output. One that this makes goes again, if it is empty, unless keep() was called.
 class OutputFolder {
  public:
-  /// Throws Error when the folder is not there and cannot be made.
+  /// Throws Error when the folder is not there and cannot be made, and when it is something else.
   explicit OutputFolder(std::string path);
   ~OutputFolder();
   OutputFolder(const OutputFolder&) = delete;

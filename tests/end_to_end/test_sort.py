@@ -109,6 +109,8 @@ def test_what_cannot_be_sorted(edgewire, tmp_path):
     edgewire.ok(*plain, "--key", "0:2")
     before = sorted(folder.iterdir())
     assert "earlier sort" in edgewire.refused(*plain, "--key", "0:2", "-p", 2) and sorted(folder.iterdir()) == before
+    for command in (["sort", inputs[0], "--record", 10, "--key", "0:2"], ["generate", "records", "--bytes", 1000]):
+        assert "in-0: it is not a folder" in edgewire.refused(*command, "-o", inputs[0])
     assert "cannot make the folder" in edgewire.refused("sort", inputs[0], "-o", inputs[1] / "x", "--record", 10, "--key", "0:2")
 
 
