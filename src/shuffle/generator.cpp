@@ -12,7 +12,7 @@ namespace edgewire::shuffle {
 
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+constexpr std::size_t kWriteBytes = std::size_t{1} << 20;
 constexpr std::size_t kKeyBytes = 8, kNumberBytes = 20;
 
 __extension__ using Uint128 = unsigned __int128;
@@ -57,7 +57,7 @@ void write_record(char* to, const RecordsWanted& wanted, std::uint64_t number) {
 
 void generate_records(const std::string& folder, const RecordsWanted& wanted) {
   graph::OutputFolder made(folder);
-  const std::size_t block = std::max<std::size_t>(1, kBlockBytes / wanted.record_bytes);
+  const std::size_t block = std::max<std::size_t>(1, kWriteBytes / wanted.record_bytes);
   std::vector<char> memory(block * wanted.record_bytes);
   std::vector<std::unique_ptr<graph::OutputFile>> files;
   for (std::uint64_t f = 0; f < wanted.files; ++f) {
