@@ -21,12 +21,35 @@ constexpr std::uint32_t kPiece = 1 << 14;
 Components::Components(FrontierJob& job)
     : job_(job),
       several_(job.bootstrap().size() > 1),
+      rank_(job.rank()),
       vertices_(static_cast<std::uint32_t>(job.graph().vertices())),
       above_memory_(vertices_ * sizeof(std::uint32_t), -1, "union-find trees"),
       above_(above_memory_.as<std::atomic<std::uint32_t>>()),
       known_(several_ ? vertices_ : 0, kNone),
       asked_(several_ ? vertices_ : 0),
       workers_(static_cast<std::size_t>(job.pool().workers())) {}
+
+/// Hangs the larger root below the smaller one. Workers may do so at the same time: only a root is changed,
+/// and only once. The order of other accesses does not matter, so all of them are relaxed.
+/// Climbs from both sides, always where the number is higher, until the trees meet or a root can be hung on
+/// the other side.
+inline void Components::link(std::uint32_t u, std::uint32_t v) noexcept {
+  std::uint32_t high = above(u), low = above(v);
+  while (high != low) {
+    if (high < low) std::swap(high, low);
+    std::uint32_t next = above(high);
+    if (next == high && above_[high].compare_exchange_strong(next, low, std::memory_order_relaxed)) return;
+    high = next;
+  }
+}
+
+inline std::uint32_t Components::root(std::uint32_t v) const noexcept {
+  for (;;) {
+    const std::uint32_t next = above(v);
+    if (next == v) return v;
+    v = next;
+  }
+}
 
 std::vector<Superstep> Components::run() {
   for_each_vertex([this](std::uint32_t first, std::uint32_t last) {
@@ -43,8 +66,11 @@ std::vector<Superstep> Components::run() {
 
 std::vector<std::uint32_t> Components::labels() const {
   std::vector<std::uint32_t> all(job_.owned());
-  for (std::uint32_t local = 0; local < all.size(); ++local)
-    all[local] = root(job_.ownership().vertex(job_.rank(), local));
+  job_.for_each_range([&](int, std::uint32_t first, std::uint32_t last) {
+    job_.ownership().visit([&](const auto& scheme) {
+      for (std::uint32_t local = first; local < last; ++local) all[local] = root(scheme.vertex(rank_, local));
+    });
+  });
   return all;
 }
 
@@ -72,14 +98,13 @@ void Components::for_each_vertex(const std::function<void(std::uint32_t, std::ui
 }
 
 void Components::link_sample() {
-  const auto rank = job_.rank();
   job_.for_each_range([&](int w, std::uint32_t first, std::uint32_t last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     job_.ownership().visit([&](const auto& scheme) {
       for (std::uint32_t local = first; local < last; ++local) {
         if (last - local > kAhead)
-          fetch(scheme.vertex(rank, local + kAhead), scheme.vertex(rank, local + kAhead / 2));
-        const std::uint32_t u = scheme.vertex(rank, local);
+          fetch(scheme.vertex(rank_, local + kAhead), scheme.vertex(rank_, local + kAhead / 2));
+        const std::uint32_t u = scheme.vertex(rank_, local);
         const auto sample = sample_of(u);
         for (const std::uint32_t v : sample) link(u, v);
         worker.vertices += sample.empty() ? 0 : 1;
@@ -95,10 +120,16 @@ std::span<const std::uint32_t> Components::sample_of(std::uint32_t v) const noex
   return targets.first(std::min(targets.size(), kSampledEdges));
 }
 
-/// Into the cache: the row of `far`, and what link() reads first for the row of `near`.
+/// Into the cache: the row of `far`, and what link() reads first for the row of `near`. Many vertices have no
+/// edges, in no order that the processor could guess, so nothing here depends on how many there are: behind a
+/// short row comes the next one, which this process may not have checked: an id is only fetched for.
 void Components::fetch(std::uint32_t far, std::uint32_t near) const noexcept {
-  __builtin_prefetch(graph::Row{job_.graph(), far}.targets().data());
-  for (const std::uint32_t v : sample_of(near)) __builtin_prefetch(&above_[v]);
+  const auto offsets = job_.graph().offsets();
+  const auto targets = job_.graph().targets();
+  __builtin_prefetch(targets.data() + offsets[far]);
+  if (offsets[near] + kSampledEdges > targets.size()) return;
+  for (const std::uint32_t v : targets.subspan(offsets[near], kSampledEdges))
+    __builtin_prefetch(above_.data() + v);
 }
 
 void Components::link_rest(std::uint32_t largest) {
@@ -106,8 +137,9 @@ void Components::link_rest(std::uint32_t largest) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     job_.ownership().visit([&](const auto& scheme) {
       for (std::uint32_t local = first; local < last; ++local) {
-        const graph::Row row{job_.graph(), scheme.vertex(job_.rank(), local)};
-        if (row.degree() <= kSampledEdges || root(row.vertex) == largest) continue;
+        const graph::Row row{job_.graph(), scheme.vertex(rank_, local)};
+        const bool skipped = above(row.vertex) == largest, done = row.degree() <= kSampledEdges;
+        if (static_cast<int>(skipped) | static_cast<int>(done)) continue;  // one branch, easy to guess
         for (const std::uint32_t v : row.targets().subspan(kSampledEdges)) link(row.vertex, v);
         ++worker.vertices;
         worker.edges += row.degree() - kSampledEdges;
@@ -123,7 +155,7 @@ std::uint32_t Components::largest() const {
   std::map<std::uint32_t, std::uint64_t> counts;
   const std::uint32_t stride = job_.owned() / kSampledVertices + 1;
   for (std::uint32_t local = 0; local < job_.owned(); local += stride)
-    ++counts[root(job_.ownership().vertex(job_.rank(), local))];
+    ++counts[root(job_.ownership().vertex(rank_, local))];
   std::array<std::uint64_t, 2> mine{kNone, 0};
   for (const auto& [label, count] : counts)
     if (count > mine[1]) mine = {label, count};
@@ -154,7 +186,7 @@ void Components::merge() {
     for (std::uint32_t v = 0; v < vertices_; ++v) asked_[v].store(false, std::memory_order_relaxed);
     job_.for_each_range([this](int, std::uint32_t first, std::uint32_t last) {
       for (std::uint32_t local = first; local < last; ++local)
-        asked_[root(job_.ownership().vertex(job_.rank(), local))].store(true, std::memory_order_relaxed);
+        asked_[root(job_.ownership().vertex(rank_, local))].store(true, std::memory_order_relaxed);
     });
     step(kAsk, [this] {
       job_.pool().run([this](int lane) { ask(lane); });
@@ -167,7 +199,7 @@ void Components::tell(int lane) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   job_.ownership().visit([&](const auto& scheme) {
     const auto take = [&](Record record) {
-      link(checked(scheme.vertex(job_.rank(), record.vertex)), checked(record.value));
+      link(checked(scheme.vertex(rank_, record.vertex)), checked(record.value));
     };
     const auto [first, last] = lane_range(lane);
     for (std::uint32_t v = first; v < last; ++v) {
@@ -175,7 +207,7 @@ void Components::tell(int lane) {
       const std::uint32_t below = root(v);
       if (known_[v] == below) continue;
       const plan::Place place = scheme.place(v);
-      if (place.owner == job_.rank()) continue;
+      if (place.owner == rank_) continue;
       known_[v] = below;
       ++worker.vertices;
       job_.records().send(lane, static_cast<int>(place.owner), {place.local, below}, take);
@@ -190,13 +222,13 @@ void Components::ask(int lane) {
   job_.ownership().visit([&](const auto& scheme) {
     std::vector<Question> questions;
     const auto hear = [&](int peer, Record record) {
-      questions.push_back({peer, checked(scheme.vertex(job_.rank(), record.vertex))});
+      questions.push_back({peer, checked(scheme.vertex(rank_, record.vertex))});
     };
     const auto [first, last] = lane_range(lane);
     for (std::uint32_t v = first; v < last; ++v) {
       if (!asked_[v].load(std::memory_order_relaxed)) continue;
       const plan::Place place = scheme.place(v);
-      if (place.owner != job_.rank())
+      if (place.owner != rank_)
         job_.records().send(lane, static_cast<int>(place.owner), {place.local, 0}, hear);
     }
     job_.records().finish(lane, hear);
@@ -222,32 +254,13 @@ std::pair<std::uint32_t, std::uint32_t> Components::lane_range(int lane) const n
           static_cast<std::uint32_t>(vertices_ * (i + 1) / lanes)};
 }
 
-/// Hangs the larger root below the smaller one. Workers may do so at the same time: only a root is changed,
-/// and only once. The order of other accesses does not matter, so all of them are relaxed.
-/// Climbs from both sides, always where the number is higher, until the trees meet or a root can be hung on
-/// the other side.
-void Components::link(std::uint32_t u, std::uint32_t v) noexcept {
-  const auto above = [this](std::uint32_t w) { return above_[w].load(std::memory_order_relaxed); };
-  std::uint32_t high = above(u), low = above(v);
-  while (high != low) {
-    if (high < low) std::swap(high, low);
-    std::uint32_t next = above(high);
-    if (next == high && above_[high].compare_exchange_strong(next, low, std::memory_order_relaxed)) return;
-    high = next;
-  }
-}
-
-std::uint32_t Components::root(std::uint32_t v) const noexcept {
-  for (;;) {
-    const std::uint32_t above = above_[v].load(std::memory_order_relaxed);
-    if (above == v) return v;
-    v = above;
-  }
-}
-
 void Components::compress() {
   for_each_vertex([this](std::uint32_t first, std::uint32_t last) {
-    for (std::uint32_t v = first; v < last; ++v) above_[v].store(root(v), std::memory_order_relaxed);
+    for (std::uint32_t v = first; v < last; ++v) {
+      if (last - v > kAhead) __builtin_prefetch(&above_[above(v + kAhead)]);
+      const std::uint32_t next = above(v), top = above(next);
+      above_[v].store(top == next ? top : root(top), std::memory_order_relaxed);
+    }
   });
 }
 

@@ -58,6 +58,7 @@ class Components {
   std::uint32_t largest() const;
   std::span<const std::uint32_t> sample_of(std::uint32_t v) const noexcept;
   void fetch(std::uint32_t far, std::uint32_t near) const noexcept;
+  std::uint32_t above(std::uint32_t v) const noexcept { return above_[v].load(std::memory_order_relaxed); }
   void link(std::uint32_t u, std::uint32_t v) noexcept;
   std::uint32_t root(std::uint32_t v) const noexcept;
   void compress();
@@ -68,6 +69,7 @@ class Components {
 
   FrontierJob& job_;
   bool several_;
+  std::uint32_t rank_;
   std::uint32_t vertices_;
   topology::NodeMemory above_memory_;
   std::span<std::atomic<std::uint32_t>> above_;  ///< [global id]: a smaller vertex, or itself
