@@ -11,6 +11,7 @@
 #include "error.h"
 #include "graph/mapped_file.h"
 #include "job/plan_file.h"
+#include "launch/packing.h"
 
 namespace edgewire::job {
 
@@ -138,7 +139,8 @@ PlanCache::PlanCache(DenseJob& job, const DenseOptions& options, const topology:
             fmt::format("{}.plan-{}-of-{}", std::filesystem::path(job.graph_.path()).filename().string(),
                         job.bootstrap_.rank(), job.bootstrap_.size())),
       key_(to_key(job.bootstrap_, job.graph_, std::string(job.link_->name()), options,
-                  tile_sizes(options, machine))) {}
+                  tile_sizes(options, machine))),
+      partition_file_(partition_file(options.ownership)) {}
 
 /// All that is kept, in order, for writing and reading alike.
 template <class File, class Incoming, class Outgoing>
@@ -174,6 +176,7 @@ std::uint64_t PlanCache::read() {
   PlanFileReader& file = *job_.plan_file_;
   job_.owned_ = std::make_unique<plan::OwnedVertices>();
   sections(file, incoming_, outgoing_, [&] {
+    check_choices();
     const int rank = job_.bootstrap_.rank(), size = job_.bootstrap_.size();
     job_.ownership_ = plan::Ownership::create(job_.ownership_name_, job_.graph_.offsets(), size);
     if (!job_.owned_->fit(*job_.ownership_, rank, for_each_)) file.fail("other vertices");
@@ -184,7 +187,21 @@ std::uint64_t PlanCache::read() {
     incoming_.resize(static_cast<std::size_t>(streams));
     outgoing_.resize(static_cast<std::size_t>(streams));
   });
+  check();
   return file.generation();
+}
+
+/// slots: [peer], how many it sends here in each of its streams; empty when its file cannot be used.
+bool PlanCache::matches(const std::vector<std::string>& slots) const {
+  const std::size_t lists = incoming_.size() / slots.size();
+  for (std::size_t p = 0; p < slots.size(); ++p) {
+    if (slots[p].empty()) continue;
+    const auto sent = launch::unpack<std::uint32_t>(slots[p], p);
+    const auto here = std::span(incoming_).subspan(p * lists, lists);
+    if (!std::ranges::equal(sent, here, {}, {}, [](const auto& stream) { return stream.targets.size(); }))
+      return false;
+  }
+  return true;
 }
 
 /// Forgets what was read.
@@ -209,13 +226,19 @@ void PlanCache::drop() {
 bool PlanCache::take() {
   auto start = Clock::now();
   std::string mine(1, '-');  // or '+' and the generation; then why there is none
+  std::vector<std::string> slots(static_cast<std::size_t>(job_.bootstrap_.size()));  // [peer]
   if (std::error_code none; std::filesystem::exists(path_, none)) {
     try {
-      mine = fmt::format("+{:x}", read());
+      mine = fmt::format("+{:x} {}", read(), plan::to_name(job_.strategy_));
+      for (std::size_t s = 0; s < outgoing_.size(); ++s)
+        slots[s / (outgoing_.size() / slots.size())] += launch::pack(std::vector{outgoing_[s].slots});
     } catch (const Error& error) {
       mine += fmt::format("plan cache not used: {}", error.what());
     }
   }
+  slots = job_.bootstrap_.alltoall(slots);
+  if (mine.starts_with('+') && !matches(slots))
+    mine = fmt::format("-plan cache not used: {}: the plan of another process does not match", path_);
   const auto all = job_.bootstrap_.allgather(mine);
   const auto without = std::ranges::find_if(all, [](const auto& one) { return !one.starts_with('+'); });
   if (without != all.end())

@@ -10,9 +10,9 @@
 namespace edgewire::job {
 
 /// The file of one process: FOLDER/GRAPH.plan-RANK-of-PROCESSES. It is used when it was written by this user
-/// for the same graph, options and program, and is whole: its checksums are what makes its indexes safe to
-/// use. Tiles stay mapped from it; as with the graph, nobody may cut the file short meanwhile (it is replaced
-/// by renaming).
+/// for the same graph, options and program, its checksums are right, and all its indexes are in range. Tiles
+/// stay mapped from it; as with the graph, nobody may cut the file short meanwhile (it is replaced by
+/// renaming).
 class PlanCache {
  public:
   /// All outlive it. Throws Error when a partition file cannot be read.
@@ -29,13 +29,21 @@ class PlanCache {
   void sections(File& file, Incoming& incoming, Outgoing& outgoing,
                 const std::function<void()>& columns_known);
   std::uint64_t read();
+  bool matches(const std::vector<std::string>& slots) const;
   void drop();
+  /// Throw Error that names the file when what was read is not in range.
+  void check_choices() const;
+  void check() const;
+  void check_stream(std::size_t stream) const;
+  void check_destinations() const;
+  void check_tiles() const;
+  [[noreturn]] void refuse(const std::string& what) const;
 
   DenseJob& job_;
   const DenseOptions& options_;
   const topology::Machine& machine_;
   plan::ForEach for_each_;
-  std::string path_, key_;
+  std::string path_, key_, partition_file_;
   std::vector<exchange::IncomingStream> incoming_;
   std::vector<exchange::OutgoingStream> outgoing_;
 };

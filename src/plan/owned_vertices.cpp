@@ -140,7 +140,8 @@ OwnedVertices::OwnedVertices(const graph::GraphFile& graph, const Ownership& own
 bool OwnedVertices::fit(const Ownership& ownership, int rank, const ForEach& for_each) const {
   const auto me = static_cast<std::uint32_t>(rank);
   if (count() != ownership.count(me) || indexes_.size() != count() ||
-      edges_before_.size() != (count() + std::size_t{kBlock} - 1) / kBlock + 1)
+      edges_before_.size() != (count() + std::size_t{kBlock} - 1) / kBlock + 1 ||
+      !std::ranges::is_sorted(edges_before_))
     return false;
   std::atomic<bool> well{true};  // read when all have ended
   const Pieces pieces{count()};
