@@ -23,13 +23,14 @@ MAY_INCLUDE = {
     "frontier": {"exchange", "plan", "graph", "transport", "topology", "launch"},
     "engine": {"exchange", "tiles", "plan", "transport", "topology", "launch"},
     "job": {"engine", "exchange", "tiles", "plan", "graph", "topology", "launch", "transport"},
-    "shuffle": {"exchange", "graph", "transport", "topology", "launch"},
+    "disk": set(),
+    "shuffle": {"disk", "exchange", "graph", "transport", "topology", "launch"},
     "kernels": {"job", "frontier", "plan", "graph"},
     "launch": {"transport", "topology"},
     "report": {"plan", "graph"},
     "perf": {"topology", "graph", "transport", "plan", "tiles", "exchange", "frontier", "engine", "job", "kernels", "launch",
              "report"},
-    "cli": {"topology", "graph", "transport", "plan", "tiles", "exchange", "frontier", "shuffle", "engine", "job", "kernels", "launch",
+    "cli": {"topology", "graph", "transport", "plan", "tiles", "exchange", "frontier", "disk", "shuffle", "engine", "job", "kernels", "launch",
             "report", "perf"},
 }
 
@@ -40,6 +41,7 @@ VENDORS = {
     r"infiniband/|rdma/": r"transport/verbs",
     r"rte_": r"transport/dpdk",
     r"pmix": r"src/launch/pmix_rendezvous",
+    r"liburing": r"src/disk/",
     r"perfmon/": r"perf/event_codes",
 }
 

@@ -5,18 +5,18 @@
 #include <algorithm>
 
 #include "error.h"
+#include "shuffle/merge.h"
 #include "shuffle/run.h"
 
 namespace edgewire::shuffle {
 
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
-constexpr std::uint64_t kLeastRecords = 1024;                    // of a worker's buffer
-constexpr std::uint64_t kSamples = 100;                          // for each partition
+constexpr std::size_t kBlocks = 3;             // of a worker: two of runs, one of input and later of output
+constexpr std::uint64_t kLeastRecords = 1024;  // of a worker's buffer
+constexpr std::uint64_t kSamples = 100;        // for each partition
 constexpr std::uint64_t kSampleBytes = std::uint64_t{64} << 20;  // of the whole sample
-constexpr std::size_t kChunkBytes = std::size_t{64} << 10;       // of a run that is merged; where it fits
-constexpr std::size_t kLeastChunkBytes = 4096;
+constexpr std::size_t kChunkBytes = std::size_t{256} << 10;      // of a run that is merged; where it fits
 
 /// Depends on nothing but the input and the number of partitions: so do the parts.
 std::uint64_t sample_records(const MemoryNeeds& needs) {
@@ -32,25 +32,23 @@ MemoryPlan plan_memory(const MemoryNeeds& needs, std::uint64_t memory_bytes) {
   const auto workers = static_cast<std::uint64_t>(needs.workers);
   MemoryPlan plan;
   plan.sample_records = sample_records(needs);
-  plan.block_bytes = std::max(kBlockBytes, needs.shape.stride());
   // The sample is there as messages, in one piece, and as pointers that are sorted.
   const std::uint64_t sampling = plan.sample_records * (2 * needs.shape.stride() + sizeof(void*));
   const std::uint64_t fixed =
       needs.ring_bytes + needs.partitions * (needs.shape.stride() + sizeof(std::uint64_t));
-  const std::uint64_t least_chunk = std::max(kLeastChunkBytes, needs.shape.bytes);
+  const std::uint64_t least_chunk = Cursor::least_bytes(needs.shape);
+  constexpr std::uint64_t kAllBlocks = kBlocks * RunFile::kBlockBytes;
   const std::uint64_t least_share =
       std::max(kLeastRecords * RecordBuffer::bytes_a_record(needs.shape), 2 * workers * least_chunk);
-  const std::uint64_t least =
-      std::max(sampling + fixed, fixed + workers * (2 * plan.block_bytes + least_share));
+  const std::uint64_t least = std::max(sampling + fixed, fixed + workers * (kAllBlocks + least_share));
   if (memory_bytes < least)
     throw UsageError(
         fmt::format("--memory: a process of {} workers needs {} bytes at least to sort records of {} bytes "
                     "into {} partitions",
                     needs.workers, least, needs.shape.bytes, needs.partitions));
-  plan.merge_bytes = (memory_bytes - fixed) / workers - 2 * plan.block_bytes;
+  plan.merge_bytes = (memory_bytes - fixed) / workers - kAllBlocks;
   plan.buffer_records = plan.merge_bytes / RecordBuffer::bytes_a_record(needs.shape);
-  plan.fan_in =
-      std::max<std::uint64_t>(2 * workers, plan.merge_bytes / std::max(kChunkBytes, needs.shape.bytes));
+  plan.fan_in = std::max<std::uint64_t>(2 * workers, plan.merge_bytes / kChunkBytes);
   return plan;
 }
 

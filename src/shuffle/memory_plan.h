@@ -19,7 +19,6 @@ struct MemoryNeeds {
 /// How a process uses its memory. Buffers are given back before runs are merged.
 struct MemoryPlan {
   std::uint64_t sample_records = 0;  ///< of all processes
-  std::size_t block_bytes = 0;       ///< of input or output; a worker has two
   std::uint64_t buffer_records = 0;  ///< of a worker
   std::size_t merge_bytes = 0;       ///< of a worker that merges
   std::size_t fan_in = 0;            ///< runs that it merges at once; at least 2 for each worker

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <deque>
 
 #include "error.h"
 #include "graph/output_file.h"
@@ -58,45 +59,70 @@ std::vector<std::uint64_t> RecordBuffer::begins(const Splitters& splitters, std:
   return begins;
 }
 
-Block RunFile::writer(std::span<std::byte> block) {
-  if (file_.descriptor() < 0) file_ = unnamed_file(folder_);
-  return {block, shape_.bytes, bytes_written(),
-          [this](std::span<const std::byte> left, std::uint64_t offset) {
-            if (health_->failed()) throw Error(health_->message());
-            while (!left.empty()) {
-              const ssize_t written =
-                  pwrite(file_.descriptor(), left.data(), left.size(), static_cast<off_t>(offset));
-              if (written < 0 && errno == EINTR) continue;
-              if (written <= 0) fail_run(folder_, written == 0 ? ENOSPC : errno);
-              left = left.subspan(static_cast<std::size_t>(written));
-              offset += static_cast<std::uint64_t>(written);
-            }
-          }};
+void RunFile::open_file() {
+  if (file_.descriptor() >= 0) return;
+  file_ = unnamed_file(folder_);
+  // Some file systems cannot; then runs go through the page cache.
+  [[maybe_unused]] const int set = fcntl(file_.descriptor(), F_SETFL, O_RDWR | O_DIRECT);
+  blocks_ = topology::NodeMemory(2 * kBlockBytes, -1, "blocks of sorted runs");
 }
 
-void RunFile::append(const RecordBuffer& buffer, const std::vector<std::uint64_t>& begins,
-                     std::span<std::byte> block) {
-  Block out = writer(block);
-  for (std::size_t i = 0; i < buffer.size(); ++i) out.add(buffer.record(i));
-  out.flush();
+void RunFile::add(const std::byte* record) {
+  for (std::size_t done = 0; done < shape_.bytes;) {
+    const std::size_t some = std::min(shape_.bytes - done, kBlockBytes - filled_);
+    std::memcpy(&block()[filled_], record + done, some);
+    done += some;
+    filled_ += some;
+    if (filled_ < kBlockBytes) continue;
+    write_block();
+    offset_ += kBlockBytes;
+    current_ = 1 - current_;
+    filled_ = 0;
+    if (const int cause = transfers_[current_].wait(); cause != 0) fail_run(folder_, cause);
+  }
+}
+
+/// Up to what is filled, and to the next multiple of the alignment.
+void RunFile::write_block() {
+  if (health_.failed()) throw Error(health_.message());
+  const std::size_t bytes = (filled_ + disk::kAlignment - 1) / disk::kAlignment * disk::kAlignment;
+  transfers_[current_].write(file_.descriptor(), block().first(bytes), offset_);
+}
+
+/// The block stays current: the next run begins within it, and it is written again.
+void RunFile::end_run() {
+  write_block();
+  for (auto& transfer : transfers_)
+    if (const int cause = transfer.wait(); cause != 0) fail_run(folder_, cause);
+}
+
+void RunFile::end_read(disk::Transfer& transfer) const {
+  if (const int cause = transfer.wait(); cause != 0)
+    throw Error(fmt::format("{}: cannot read a sorted run: {}", folder_, reason(cause)));
+}
+
+void RunFile::append(const RecordBuffer& buffer, const std::vector<std::uint64_t>& begins) {
+  open_file();
+  for (std::size_t i = 0; i < buffer.size(); ++i) add(buffer.record(i));
+  end_run();
   Run run = begins;
   for (auto& begin : run) begin += end_;
   runs_.push_back(std::move(run));
   end_ += buffer.size();
 }
 
-void RunFile::merge_first(std::size_t count, std::span<std::byte> memory, std::span<std::byte> block) {
-  const std::size_t chunk = memory.size() / count;
-  std::vector<Cursor> cursors;
+void RunFile::merge_first(std::size_t count, std::span<std::byte> memory) {
+  const std::size_t chunk = Cursor::bytes_of_each(memory.size(), count);
+  std::deque<Cursor> cursors;
   Run merged(runs_.front().size(), end_);
   for (std::size_t r = 0; r < count; ++r) {
     const Run& run = runs_[r];
-    cursors.emplace_back(shape_, *this, run.front(), run.back(), memory.subspan(r * chunk, chunk));
+    cursors.emplace_back(shape_, *this, transfers_[0].queue(), run.front(), run.back(),
+                         memory.subspan(r * chunk, chunk));
     for (std::size_t p = 0; p < run.size(); ++p) merged[p] += run[p] - run.front();
   }
-  Block out = writer(block);
-  merge(shape_, cursors, [&](const std::byte* record) { out.add(record); });
-  out.flush();
+  merge(shape_, cursors, [&](const std::byte* record) { add(record); });
+  end_run();
   for (const Run& run : std::span(runs_).first(count)) {  // what cannot be given back stays till the end
     const auto bytes = static_cast<off_t>((run.back() - run.front()) * shape_.bytes);
     [[maybe_unused]] const int done =
@@ -106,10 +132,6 @@ void RunFile::merge_first(std::size_t count, std::span<std::byte> memory, std::s
   end_ = merged.back();
   runs_.erase(runs_.begin(), runs_.begin() + static_cast<std::ptrdiff_t>(count));
   runs_.push_back(std::move(merged));
-}
-
-void RunFile::read(std::uint64_t first, std::uint64_t count, std::byte* to) const {
-  read_exactly(file_, folder_, to, count * shape_.bytes, first * shape_.bytes);
 }
 
 }  // namespace edgewire::shuffle

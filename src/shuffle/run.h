@@ -1,15 +1,16 @@
 // Sorted runs, and the buffer that they come from.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "disk/queue.h"
 #include "shuffle/record.h"
 #include "shuffle/record_input.h"
 #include "shuffle/splitters.h"
@@ -54,64 +55,53 @@ class RecordBuffer {
   std::vector<Entry> entries_;
 };
 
-/// Gathers records, and hands them on whenever its memory is full.
-class Block {
- public:
-  /// Takes the bytes, and where they begin in what is written.
-  using Write = std::function<void(std::span<const std::byte>, std::uint64_t)>;
-  /// `memory` takes one record at least, and outlives this.
-  Block(std::span<std::byte> memory, std::size_t record_bytes, std::uint64_t offset, Write write)
-      : memory_(memory.first(memory.size() / record_bytes * record_bytes)),
-        record_bytes_(record_bytes),
-        offset_(offset),
-        write_(std::move(write)) {}
-  void add(const std::byte* record) {
-    std::memcpy(&memory_[filled_], record, record_bytes_);
-    filled_ += record_bytes_;
-    if (filled_ == memory_.size()) flush();
-  }
-  void flush() {
-    write_(memory_.first(filled_), offset_);
-    offset_ += filled_;
-    filled_ = 0;
-  }
-
- private:
-  std::span<std::byte> memory_;
-  std::size_t record_bytes_, filled_ = 0;
-  std::uint64_t offset_;
-  Write write_;
-};
-
-/// The sorted runs of one worker, one behind the other in a file without a name. The file goes with the
-/// process, whatever ends it. Members throw Error that names the folder, or says that the job has failed.
+/// The sorted runs of one worker, one behind the other in a file without a name, which is written past the
+/// page cache. The file goes with the process, whatever ends it. Members throw Error that names the folder,
+/// or says that the job has failed.
 class RunFile {
  public:
   /// Where the partitions of a run begin in the file, and where the run ends: counted in records.
   using Run = std::vector<std::uint64_t>;
+  /// Bytes of each of the two blocks by which a run is written.
+  static constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 
-  /// The file is made with the first run. `health` outlives this.
-  RunFile(const RecordShape& shape, std::string folder, const transport::Health& health)
-      : shape_(shape), folder_(std::move(folder)), health_(&health) {}
+  /// The file is made with the first run. `queue` and `health` outlive this.
+  RunFile(const RecordShape& shape, std::string folder, disk::Queue& queue, const transport::Health& health)
+      : shape_(shape), folder_(std::move(folder)), health_(health), transfers_{disk::Transfer(queue), disk::Transfer(queue)} {}
 
   const std::vector<Run>& runs() const noexcept { return runs_; }
   /// Of all runs that were ever written.
   std::uint64_t bytes_written() const noexcept { return end_ * shape_.bytes; }
-  /// Appends the sorted buffer as a run, by way of `block`. `begins`: of the buffer.
-  void append(const RecordBuffer& buffer, const std::vector<std::uint64_t>& begins,
-              std::span<std::byte> block);
-  /// Merges the first `count` runs to one, which is then the last one, and gives their room back. Reads them
-  /// by way of `memory`, a record for each of them at least.
-  void merge_first(std::size_t count, std::span<std::byte> memory, std::span<std::byte> block);
-  /// Reads records from `first` on.
-  void read(std::uint64_t first, std::uint64_t count, std::byte* to) const;
+  /// Appends the sorted buffer as a run. `begins`: of the buffer.
+  void append(const RecordBuffer& buffer, const std::vector<std::uint64_t>& begins);
+  /// Merges the first `count` runs to one, which is then the last one, and gives their room back. `memory`:
+  /// at least Cursor::least_bytes() for each of them, aligned.
+  void merge_first(std::size_t count, std::span<std::byte> memory);
+
+  /// Starts to read the bytes; offset and size are aligned.
+  void start_read(disk::Transfer& transfer, std::span<std::byte> to, std::uint64_t offset) const noexcept {
+    transfer.read(file_.descriptor(), to, offset);
+  }
+  /// Waits for such a read.
+  void end_read(disk::Transfer& transfer) const;
 
  private:
-  Block writer(std::span<std::byte> block);
+  void open_file();
+  void add(const std::byte* record);
+  void write_block();
+  void end_run();
+  std::span<std::byte> block() noexcept {
+    return blocks_.as<std::byte>().subspan(current_ * kBlockBytes, kBlockBytes);
+  }
+
   RecordShape shape_;
   std::string folder_;
-  const transport::Health* health_;
+  const transport::Health& health_;
   File file_;
+  topology::NodeMemory blocks_;
+  std::array<disk::Transfer, 2> transfers_;
+  std::size_t current_ = 0, filled_ = 0;  ///< the block that is filled, and how far
+  std::uint64_t offset_ = 0;              ///< of that block in the file
   std::vector<Run> runs_;
   std::uint64_t end_ = 0;  ///< records
 };

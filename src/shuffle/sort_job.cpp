@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <deque>
 #include <numeric>
 #include <random>
 
@@ -148,9 +149,9 @@ void SortJob::distribute() {
   std::atomic<std::uint64_t> next{0};
   seat_.pool().run([&](int lane) {
     Worker& worker = workers_[static_cast<std::size_t>(lane)];
-    worker.block.resize(plan_.block_bytes + 3);  // a stride may end behind the last record
+    worker.block.resize(RunFile::kBlockBytes + 3);  // a stride may end behind the last record
     worker.buffer.emplace(options_.shape, plan_.buffer_records, -1);
-    worker.spilled.emplace(options_.shape, options_.temp, bootstrap_.health());
+    worker.spilled.emplace(options_.shape, options_.temp, worker.queue, bootstrap_.health());
     read_and_send(lane, next);
   });
   settle_rest();
@@ -174,7 +175,7 @@ void SortJob::read_and_send(int lane, std::atomic<std::uint64_t>& next) {
   const auto size = static_cast<std::uint64_t>(bootstrap_.size());
   const std::uint64_t begin = input_.records() / size * rank + std::min(rank, input_.records() % size);
   const std::uint64_t end = begin + input_.records() / size + (rank < input_.records() % size ? 1 : 0);
-  const std::uint64_t block = plan_.block_bytes / shape.bytes;
+  const std::uint64_t block = RunFile::kBlockBytes / shape.bytes;
   const auto take = [&](int, std::span<const std::byte> bytes) {
     for (; !bytes.empty(); bytes = bytes.subspan(shape.stride()))
       keep(worker, bytes.data(), shape.prefix(bytes.data()));
@@ -202,12 +203,10 @@ void SortJob::keep(Worker& worker, const std::byte* record, std::uint64_t prefix
   worker.buffer->add(record, prefix);
 }
 
-/// The worker's own block may hold input that is being read.
 void SortJob::spill(Worker& worker) {
   if (worker.buffer->size() == 0) return;
-  std::vector<std::byte> block(plan_.block_bytes);
   worker.buffer->sort();
-  worker.spilled->append(*worker.buffer, worker.buffer->begins(*splitters_, first_, last_), block);
+  worker.spilled->append(*worker.buffer, worker.buffer->begins(*splitters_, first_, last_));
   worker.buffer->clear();
 }
 
@@ -220,6 +219,7 @@ void SortJob::settle_rest() {
     if (spilled) {
       spill(worker);
       worker.buffer.reset();
+      worker.merging = topology::NodeMemory(plan_.merge_bytes, -1, "runs that are merged");
       reduce_runs(worker);
     } else {
       worker.buffer->sort();
@@ -233,10 +233,9 @@ void SortJob::settle_rest() {
 void SortJob::reduce_runs(Worker& worker) {
   const std::size_t most = plan_.fan_in / workers_.size();
   const auto& runs = worker.spilled->runs();
-  if (runs.size() <= most) return;
-  std::vector<std::byte> memory(plan_.merge_bytes), block(plan_.block_bytes);
   while (runs.size() > most)
-    worker.spilled->merge_first(std::min(plan_.fan_in, runs.size() - most + 1), memory, block);
+    worker.spilled->merge_first(std::min(plan_.fan_in, runs.size() - most + 1),
+                                worker.merging.as<std::byte>());
 }
 
 void SortJob::merge_all() {
@@ -249,9 +248,9 @@ void SortJob::merge_all() {
 
 void SortJob::merge_partition(int worker, std::uint32_t part) {
   const RecordShape& shape = options_.shape;
-  const std::size_t chunk = runs_ == 0 ? 0 : std::min(plan_.block_bytes, plan_.merge_bytes / runs_);
-  std::vector<std::byte> memory(chunk * runs_);
-  std::vector<Cursor> cursors;
+  Worker& mine = workers_[static_cast<std::size_t>(worker)];
+  const std::size_t chunk = runs_ == 0 ? 0 : Cursor::bytes_of_each(plan_.merge_bytes, runs_);
+  std::deque<Cursor> cursors;
   std::uint64_t count = 0;
   for (const Worker& from : workers_) {
     if (from.buffer) {
@@ -259,8 +258,8 @@ void SortJob::merge_partition(int worker, std::uint32_t part) {
       count += from.begins[part + 1] - from.begins[part];
     }
     for (const auto& run : from.spilled->runs()) {
-      cursors.emplace_back(shape, *from.spilled, run[part], run[part + 1],
-                           std::span(memory).subspan(cursors.size() * chunk, chunk));
+      cursors.emplace_back(shape, *from.spilled, mine.queue, run[part], run[part + 1],
+                           mine.merging.as<std::byte>().subspan(cursors.size() * chunk, chunk));
       count += run[part + 1] - run[part];
     }
   }
@@ -268,13 +267,21 @@ void SortJob::merge_partition(int worker, std::uint32_t part) {
   auto& file = parts_[part] = std::make_unique<graph::OutputFile>(
       partition_file(options_.output, first_ + part, options_.partitions));
   if (count > 0) file->reserve(count * shape.bytes);
-  Block out(workers_[static_cast<std::size_t>(worker)].block, shape.bytes, 0,
-            [&](std::span<const std::byte> bytes, std::uint64_t offset) {
-              if (bootstrap_.health().failed()) throw Error(bootstrap_.health().message());
-              file->write(bytes.data(), bytes.size(), offset);
-            });
-  merge(shape, cursors, [&](const std::byte* record) { out.add(record); });
-  out.flush();
+  const std::size_t room = mine.block.size() / shape.bytes * shape.bytes;
+  std::size_t filled = 0;
+  std::uint64_t offset = 0;
+  const auto flush = [&] {
+    if (bootstrap_.health().failed()) throw Error(bootstrap_.health().message());
+    file->write(mine.block.data(), filled, offset);
+    offset += filled;
+    filled = 0;
+  };
+  merge(shape, cursors, [&](const std::byte* record) {
+    std::memcpy(&mine.block[filled], record, shape.bytes);
+    filled += shape.bytes;
+    if (filled == room) flush();
+  });
+  flush();
 }
 
 /// When a part of any process gets no name, those of this process lose theirs.

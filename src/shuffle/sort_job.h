@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "disk/queue.h"
 #include "exchange/record_stream.h"
 #include "exchange/seat.h"
 #include "graph/output_file.h"
@@ -16,6 +17,7 @@
 #include "shuffle/record_input.h"
 #include "shuffle/run.h"
 #include "shuffle/splitters.h"
+#include "topology/memory.h"
 
 namespace edgewire::shuffle {
 
@@ -60,8 +62,10 @@ class SortJob {
 
  private:
   struct alignas(128) Worker {
+    disk::Queue queue;
     std::optional<RecordBuffer> buffer;
     std::optional<RunFile> spilled;
+    topology::NodeMemory merging;       ///< runs that are merged pass through it
     std::vector<std::byte> block;       ///< of the input, later of the output
     std::vector<std::uint64_t> begins;  ///< of the buffer, when it is sorted at the end
     std::uint64_t checksum = 0, records = 0;

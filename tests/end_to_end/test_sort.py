@@ -46,7 +46,7 @@ def test_parts_are_the_sorted_input_however_the_job_is_cut(edgewire, tmp_path, s
     inputs, records = write_records(tmp_path, 20_000, size, keys, size)
     known = b"".join(sorted_plainly(records, 3, 4))
     first = None
-    for processes, workers, transport, memory in ((1, 1, "shm", "1G"), (2, 2, "shm", "6600k"), (3, 1, "tcp", "4400k"), (1, 2, "shm", "4400k")):
+    for processes, workers, transport, memory in ((1, 1, "shm", "1G"), (2, 2, "shm", "8500k"), (3, 1, "tcp", "5300k"), (1, 2, "shm", "6400k")):
         folder, report = tmp_path / f"out-{processes}-{workers}", tmp_path / "report.json"
         edgewire.ok("sort", *inputs, "-o", folder, "--record", size, "--key", "3:4", "--partitions", 7, "-p", processes, "-w", workers,
                     "--transport", transport, "--memory", memory, "--check", "--json", report)
@@ -77,7 +77,7 @@ def test_generated_records(edgewire, tmp_path, order):
     keys = [record[:8] for record in records]
     assert len(set(keys)) == 50
     assert (keys == sorted(keys)) == (order == "sorted") and (keys == sorted(keys, reverse=True)) == (order == "reversed")
-    edgewire.ok("sort", *files, "-o", tmp_path / "out", "-p", 2, "-w", 1, "--memory", "3300k", "--check")
+    edgewire.ok("sort", *files, "-o", tmp_path / "out", "-p", 2, "-w", 1, "--memory", "4400k", "--check")
     assert b"".join(parts(tmp_path / "out", 2)) == b"".join(sorted(records))
 
 
@@ -120,7 +120,7 @@ def test_runs_are_merged_in_several_passes(edgewire, tmp_path, order, keys):
     """Four workers with room for some 1000 records each merge four runs at a time."""
     edgewire.ok("generate", "records", "--bytes", "5M", "--keys", keys, "--order", order, "-o", tmp_path / "in")
     source, out, report = tmp_path / "in/records-00000", tmp_path / "out", tmp_path / "report.json"
-    edgewire.ok("sort", source, "-o", out, "-p", 2, "-w", 2, "--partitions", 5, "--memory", "6600k", "--check", "--json", report)
+    edgewire.ok("sort", source, "-o", out, "-p", 2, "-w", 2, "--partitions", 5, "--memory", "8500k", "--check", "--json", report)
     assert b"".join(parts(out, 5)) == b"".join(sorted(records_of(source, 100)))
     said = json.loads(report.read_text())
     assert said["runs"] <= 8 and said["bytes_spilled"] > 1.5 * source.stat().st_size
@@ -134,11 +134,11 @@ def test_a_full_disk_leaves_nothing(edgewire, tmp_path, full, words):
     for name in ("out", "temp"):
         (tmp_path / name).mkdir()
     disk = tmp_path / full
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3M", "none", disk], capture_output=True).returncode != 0:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2M", "none", disk], capture_output=True).returncode != 0:
         pytest.skip("mounting is not allowed here")
     try:
         line = edgewire.refused("sort", tmp_path / "in/records-00000", "-o", tmp_path / "out", "--temp", tmp_path / "temp", "-w", 1,
-                                "--memory", "2200k")
+                                "--memory", "3300k")
         assert words in line and "No space left on device" in line and str(disk) in line
         assert list((tmp_path / "out").iterdir()) == [] and list((tmp_path / "temp").iterdir()) == []
     finally:
@@ -166,7 +166,7 @@ def has_file_in(pid, folder):
 def test_a_killed_sort_leaves_nothing(edgewire, tmp_path):
     edgewire.ok("generate", "records", "--bytes", "20M", "-o", tmp_path / "in")
     for number in (signal.SIGKILL, signal.SIGTERM):
-        process = start_spilling(edgewire, tmp_path, "--memory", "3M", "-p", 1, "-w", 1)
+        process = start_spilling(edgewire, tmp_path, "--memory", "4M", "-p", 1, "-w", 1)
         os.killpg(process.pid, number)
         _, errors = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == -number
@@ -177,7 +177,7 @@ def test_a_killed_sort_leaves_nothing(edgewire, tmp_path):
 @pytest.mark.parametrize("transport", ["shm", "tcp"])
 def test_a_lost_process_ends_the_sort(edgewire, tmp_path, transport):
     edgewire.ok("generate", "records", "--bytes", "20M", "-o", tmp_path / "in")
-    process = start_spilling(edgewire, tmp_path, "--memory", "5M", "-p", 2, "-w", 1, "--transport", transport)
+    process = start_spilling(edgewire, tmp_path, "--memory", "6M", "-p", 2, "-w", 1, "--transport", transport)
     os.kill(children(process.pid)[1], signal.SIGKILL)
     _, errors = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1

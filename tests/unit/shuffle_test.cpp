@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <random>
 #include <span>
@@ -88,7 +89,7 @@ TEST_CASE("without a sample, or where all records are the same, every record has
 }
 
 /// What merging the cursors gives.
-std::vector<std::string> merged(std::vector<Cursor>& cursors) {
+std::vector<std::string> merged(std::deque<Cursor>& cursors) {
   std::vector<std::string> found;
   merge(kShape, cursors, [&](const std::byte* record) { found.push_back(text_of(record)); });
   return found;
@@ -98,26 +99,27 @@ TEST_CASE("runs on disk and a buffer in memory merge to what a plain sort gives"
   auto records = random_records(5000, 3);
   const Splitters splitters = splitters_of(random_records(500, 4), 4);
   const transport::Health health;
-  RunFile file(kShape, std::filesystem::temp_directory_path().string(), health);
-  std::vector<std::byte> block(100);  // seven records at a time
+  disk::Queue queue;
+  RunFile file(kShape, std::filesystem::temp_directory_path().string(), queue, health);
   const auto kept = buffer_of(std::span(records).first(1000));
   for (std::size_t first = 1000; first < records.size(); first += 800) {
     const auto buffer = buffer_of(std::span(records).subspan(first, 800));
-    file.append(buffer, buffer.begins(splitters, 1, 4), block);
+    file.append(buffer, buffer.begins(splitters, 1, 4));
   }
   const auto begins = kept.begins(splitters, 1, 4);
   REQUIRE(begins.size() == 4);
   sort_plainly(records);
-  std::vector<std::byte> memory(200);
+  const std::size_t each = Cursor::least_bytes(kShape);
+  const topology::NodeMemory memory(5 * each, -1, "runs");
   for (const std::size_t runs : {5, 4, 1}) {  // as they are, the first two merged, all merged
-    if (runs < 5) file.merge_first(file.runs().size() - runs + 1, memory, block);
+    if (runs < 5) file.merge_first(file.runs().size() - runs + 1, memory.as<std::byte>());
     REQUIRE(file.runs().size() == runs);
     std::size_t found = 0;
     for (std::size_t part = 0; part < 3; ++part) {
-      std::vector<Cursor> cursors;
+      std::deque<Cursor> cursors;
       for (std::size_t r = 0; r < runs; ++r)
-        cursors.emplace_back(kShape, file, file.runs()[r][part], file.runs()[r][part + 1],
-                             std::span(memory).subspan(r * 40, 40));
+        cursors.emplace_back(kShape, file, queue, file.runs()[r][part], file.runs()[r][part + 1],
+                             memory.as<std::byte>().subspan(r * each, each));
       cursors.emplace_back(kShape, kept, begins[part], begins[part + 1]);
       std::vector<std::string> known;
       for (const auto& record : records)
@@ -131,16 +133,16 @@ TEST_CASE("runs on disk and a buffer in memory merge to what a plain sort gives"
 }
 
 TEST_CASE("a run goes to a folder that exists, or one line says which does not; a failed job writes none") {
-  std::vector<std::byte> block(100);
+  disk::Queue queue;
   const auto buffer = buffer_of(random_records(3, 1));
   const transport::Health well;
-  RunFile nowhere(kShape, "/nonexistent", well);
-  CHECK_THROWS_WITH_AS(nowhere.append(buffer, {0, 3}, block),
+  RunFile nowhere(kShape, "/nonexistent", queue, well);
+  CHECK_THROWS_WITH_AS(nowhere.append(buffer, {0, 3}),
                        doctest::Contains("/nonexistent: cannot write a sorted run: "), Error);
   transport::Health health;
-  RunFile file(kShape, std::filesystem::temp_directory_path().string(), health);
+  RunFile file(kShape, std::filesystem::temp_directory_path().string(), queue, health);
   health.fail(1, "process 1 is gone");
-  CHECK_THROWS_WITH_AS(file.append(buffer, {0, 3}, block), "process 1 is gone", Error);
+  CHECK_THROWS_WITH_AS(file.append(buffer, {0, 3}), "process 1 is gone", Error);
 }
 
 TEST_CASE("a plan stays within its memory, or the error says how much is needed") {
@@ -162,10 +164,10 @@ TEST_CASE("a plan stays within its memory, or the error says how much is needed"
             const auto plan = plan_memory(needs, memory);
             const auto all = static_cast<std::uint64_t>(workers);
             CHECK(plan.buffer_records >= 1024);
-            CHECK(rings + all * (2 * plan.block_bytes + plan.buffer_records * (bytes + 16)) <= memory);
-            CHECK(rings + all * (2 * plan.block_bytes + plan.merge_bytes) <= memory);
+            CHECK(rings + all * (3 * RunFile::kBlockBytes + plan.buffer_records * (bytes + 16)) <= memory);
+            CHECK(rings + all * (3 * RunFile::kBlockBytes + plan.merge_bytes) <= memory);
             CHECK(plan.fan_in >= 2 * all);
-            CHECK(plan.merge_bytes / plan.fan_in >= bytes);
+            CHECK(Cursor::bytes_of_each(plan.merge_bytes, plan.fan_in) >= Cursor::least_bytes(needs.shape));
             CHECK(plan.sample_records * bytes * 2 + rings <= memory);
             CHECK((plan.sample_records >= partitions || partitions == 1));
           }

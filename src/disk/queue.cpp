@@ -1,0 +1,100 @@
+#include "disk/queue.h"
+
+#include <liburing.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace edgewire::disk {
+
+namespace {
+
+constexpr unsigned kEntries = 64;  // that are handed over at a time; more may be under way
+
+}  // namespace
+
+void Queue::Close::operator()(io_uring* ring) const noexcept {
+  io_uring_queue_exit(ring);
+  delete ring;  // NOLINT(cppcoreguidelines-owning-memory): of the unique_ptr
+}
+
+Queue::Queue(bool allowed) {
+  if (!allowed) return;
+  auto ring = std::make_unique<io_uring>();
+  if (io_uring_queue_init(kEntries, ring.get(), 0) == 0) ring_.reset(ring.release());
+}
+
+Queue::~Queue() = default;
+
+void Transfer::read(int descriptor, std::span<std::byte> to, std::uint64_t offset) noexcept {
+  descriptor_ = descriptor;
+  writes_ = false;
+  memory_ = to.data();
+  left_ = to.size();
+  offset_ = offset;
+  start();
+}
+
+void Transfer::write(int descriptor, std::span<const std::byte> from, std::uint64_t offset) noexcept {
+  descriptor_ = descriptor;
+  writes_ = true;
+  memory_ = const_cast<std::byte*>(from.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast): only read
+  left_ = from.size();
+  offset_ = offset;
+  start();
+}
+
+void Transfer::start() noexcept {
+  error_ = 0;
+  under_way_ = left_ > 0;
+  if (!under_way_) return;
+  io_uring* const ring = queue_.ring_.get();
+  if (ring == nullptr) {
+    while (under_way_) {
+      const auto at = static_cast<off_t>(offset_);
+      const ssize_t bytes =
+          writes_ ? pwrite(descriptor_, memory_, left_, at) : pread(descriptor_, memory_, left_, at);
+      advance(bytes < 0 ? -errno : static_cast<int>(bytes));
+    }
+    return;
+  }
+  io_uring_sqe* entry = io_uring_get_sqe(ring);
+  while (entry == nullptr) {
+    io_uring_submit(ring);
+    entry = io_uring_get_sqe(ring);
+  }
+  const auto bytes = static_cast<unsigned>(left_);
+  if (writes_)
+    io_uring_prep_write(entry, descriptor_, memory_, bytes, offset_);
+  else
+    io_uring_prep_read(entry, descriptor_, memory_, bytes, offset_);
+  io_uring_sqe_set_data(entry, this);
+  io_uring_submit(ring);
+}
+
+void Transfer::advance(int result) noexcept {
+  if (result == -EINTR || result == -EAGAIN)
+    result = 0;
+  else if (result <= 0)
+    error_ = result == 0 ? (writes_ ? ENOSPC : ENODATA) : -result;
+  const auto bytes = static_cast<std::size_t>(result > 0 ? result : 0);
+  memory_ += bytes;
+  left_ -= bytes;
+  offset_ += bytes;
+  under_way_ = error_ == 0 && left_ > 0;
+}
+
+int Transfer::wait() noexcept {
+  while (under_way_) {
+    io_uring_cqe* done = nullptr;
+    if (io_uring_wait_cqe(queue_.ring_.get(), &done) != 0) continue;  // a signal
+    auto* const transfer = static_cast<Transfer*>(io_uring_cqe_get_data(done));
+    const int result = done->res;
+    io_uring_cqe_seen(queue_.ring_.get(), done);
+    transfer->advance(result);
+    if (transfer->under_way_) transfer->start();
+  }
+  return error_;
+}
+
+}  // namespace edgewire::disk

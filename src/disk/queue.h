@@ -1,0 +1,65 @@
+// The disk folder reads and writes large blocks past the page cache, several at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+struct io_uring;
+
+namespace edgewire::disk {
+
+/// What reads and writes past the page cache must be aligned to: memory, offset and size, in bytes.
+constexpr std::size_t kAlignment = 4096;
+
+/// Transfers that are under way, through io_uring (Axboe: "Efficient IO with io_uring", 2019). Where the
+/// system does not allow that (some containers do not), each transfer is done when it is started. Of one
+/// thread at a time.
+class Queue {
+ public:
+  /// `allowed`: to use io_uring.
+  explicit Queue(bool allowed = true);
+  ~Queue();
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+ private:
+  friend class Transfer;
+  struct Close {
+    void operator()(io_uring* ring) const noexcept;
+  };
+  std::unique_ptr<io_uring, Close> ring_;  ///< null: there is none
+};
+
+/// A read or a write. It stays where it is, and its memory too, until it has ended; the destructor waits.
+class Transfer {
+ public:
+  /// `queue` outlives this.
+  explicit Transfer(Queue& queue) noexcept : queue_(queue) {}
+  ~Transfer() { wait(); }
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
+
+  /// Starts. Not while it is under way.
+  void read(int descriptor, std::span<std::byte> to, std::uint64_t offset) noexcept;
+  void write(int descriptor, std::span<const std::byte> from, std::uint64_t offset) noexcept;
+  /// Waits until it has ended, if it was started. Returns 0 or the system's error number; ENODATA when the
+  /// file ends before.
+  int wait() noexcept;
+  Queue& queue() const noexcept { return queue_; }
+
+ private:
+  void start() noexcept;
+  /// What the system says of it: bytes, or an error number below 0.
+  void advance(int result) noexcept;
+
+  Queue& queue_;
+  int descriptor_ = -1, error_ = 0;
+  bool writes_ = false, under_way_ = false;
+  std::byte* memory_ = nullptr;
+  std::size_t left_ = 0;
+  std::uint64_t offset_ = 0;
+};
+
+}  // namespace edgewire::disk

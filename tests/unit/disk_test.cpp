@@ -1,0 +1,80 @@
+#include "disk/queue.h"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <string>
+
+#include "topology/memory.h"
+
+namespace edgewire::disk {
+
+namespace {
+
+/// A file that goes at the end of the test; past the page cache where the file system can.
+struct Scratch {
+  Scratch() : name((std::filesystem::temp_directory_path() / "edgewire-disk-XXXXXX").string()) {
+    descriptor = mkstemp(name.data());
+    REQUIRE(descriptor >= 0);
+    if (fcntl(descriptor, F_SETFL, O_RDWR | O_DIRECT) != 0) MESSAGE("skipped: O_DIRECT in this file system");
+  }
+  ~Scratch() {
+    close(descriptor);
+    std::filesystem::remove(name);
+  }
+  std::string name;
+  int descriptor;
+};
+
+TEST_CASE("many transfers are under way at a time, with io_uring and without") {
+  constexpr std::size_t kBlocks = 300;  // more than the ring takes at a time
+  for (const bool allowed : {true, false}) {
+    const Scratch file;
+    const topology::NodeMemory written(kBlocks * kAlignment, -1, "blocks"),
+        read(kBlocks * kAlignment, -1, "blocks");
+    const auto from = written.as<std::byte>(), to = read.as<std::byte>();
+    for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<std::byte>(i * 7 + i / kAlignment);
+    Queue queue(allowed);
+    std::deque<Transfer> transfers;
+    for (std::size_t b = 0; b < kBlocks; ++b) {
+      transfers.emplace_back(queue);
+      transfers.back().write(file.descriptor, from.subspan(b * kAlignment, kAlignment), b * kAlignment);
+    }
+    for (auto& transfer : transfers) CHECK(transfer.wait() == 0);
+    for (std::size_t b = kBlocks; b-- > 0;)
+      transfers[b].read(file.descriptor, to.subspan(b * kAlignment, kAlignment), b * kAlignment);
+    for (auto& transfer : transfers) CHECK(transfer.wait() == 0);
+    CHECK(std::ranges::equal(from, to));
+  }
+}
+
+TEST_CASE("a transfer that fails says why, and the next one is none the worse") {
+  for (const bool allowed : {true, false}) {
+    const Scratch file;
+    const topology::NodeMemory memory(2 * kAlignment, -1, "blocks");
+    const auto bytes = memory.as<std::byte>();
+    Queue queue(allowed);
+    Transfer transfer(queue);
+    CHECK(transfer.wait() == 0);  // nothing was started
+    transfer.read(-1, bytes, 0);
+    CHECK(transfer.wait() == EBADF);
+    transfer.write(file.descriptor, bytes.first(kAlignment), 0);
+    CHECK(transfer.wait() == 0);
+    transfer.read(file.descriptor, bytes, 0);  // the file ends in its middle
+    CHECK(transfer.wait() == ENODATA);
+    transfer.read(file.descriptor, bytes.first(kAlignment), 0);
+    CHECK(transfer.wait() == 0);
+    transfer.read(file.descriptor, {}, 0);
+    CHECK(transfer.wait() == 0);
+  }
+}
+
+}  // namespace
+
+}  // namespace edgewire::disk
