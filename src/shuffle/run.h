@@ -67,7 +67,10 @@ class RunFile {
 
   /// The file is made with the first run. `queue` and `health` outlive this.
   RunFile(const RecordShape& shape, std::string folder, disk::Queue& queue, const transport::Health& health)
-      : shape_(shape), folder_(std::move(folder)), health_(health), transfers_{disk::Transfer(queue), disk::Transfer(queue)} {}
+      : shape_(shape),
+        folder_(std::move(folder)),
+        health_(health),
+        transfers_{disk::Transfer(queue), disk::Transfer(queue)} {}
 
   const std::vector<Run>& runs() const noexcept { return runs_; }
   /// Of all runs that were ever written.
