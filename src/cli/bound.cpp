@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/graph_files.h"
 #include "error.h"
 #include "graph/graph_file.h"
 #include "graph/parallel.h"
@@ -167,7 +168,7 @@ void check_kernel(CLI::App& command, BoundArguments& arguments) {
 
 void run(const BoundArguments& arguments) {
   const auto options = understand(arguments);
-  const auto file = graph::GraphFile::open(arguments.graph_path);
+  const auto file = open_graph(arguments.graph_path);
   verify(file, options.threads);
   if (arguments.kernel != "pagerank") {
     run_frontier_bound(arguments, options, file);
@@ -193,7 +194,7 @@ void add_bound(CLI::App& app) {
       "says how near to the minimum it is proved to be.");
   auto arguments = std::make_shared<BoundArguments>();
   auto& a = *arguments;
-  command->add_option("GRAPH", a.graph_path, "graph file (.ew)")->required();
+  command->add_option("GRAPH", a.graph_path, kGraphHelp)->required();
   command
       ->add_option("--kernel", a.kernel,
                    "pagerank (and ppr, spmv): bytes of an iteration; bfs, sssp: of a run, by superstep")

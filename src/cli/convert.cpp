@@ -42,16 +42,13 @@ struct Settings {
 /// The input as a graph file that nobody else sees and that is gone with the result.
 graph::GraphFile read_aside(const Settings& settings, Format input_format) {
   const std::string& output = settings.output.path;
-  const std::string base =
-      output == "-" ? (std::filesystem::temp_directory_path() / "edgewire").string() : output;
-  const std::string aside = graph::name_aside(base);
-  const auto read = graph::convert(settings.input, aside, settings.reading(input_format), graph_progress());
-  auto graph = graph::GraphFile::open(aside);
-  unlink(aside.c_str());
+  const auto folder = output == "-" ? std::filesystem::temp_directory_path()
+                                    : std::filesystem::absolute(output).parent_path();
+  graph::BuildSummary read;
+  auto graph = convert_aside(settings.input, folder.string(), settings.reading(input_format), read);
   if (read.third_is_weight)
     fmt::print(stderr, "edgewire: {}: third column taken as weight (--no-weights drops it)\n",
                settings.input);
-  unlink(graph::labels_path(aside).c_str());
   return graph;
 }
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "cli/common.h"
+#include "cli/graph_files.h"
 #include "cli/interrupt.h"
 #include "cli/output_parts.h"
 #include "cli/stages.h"
@@ -127,14 +128,13 @@ void DenseCommand::check_outputs(launch::Bootstrap& bootstrap) const {
 }
 
 /// One process of the job.
-void DenseCommand::run(launch::Bootstrap& bootstrap) {
+void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& graph) {
   const auto start = std::chrono::steady_clock::now();
   auto options = job_.dense(bootstrap);
   options.kernel =
       describe() + (job_.profiled() ? ", profiled" : "") + (job_.output_parts ? ", output in parts" : "");
   const bool first = bootstrap.rank() == 0;
   check_outputs(bootstrap);
-  const auto graph = graph::GraphFile::open(job_.graph_path);
   if (first && graph.weighted() && !options.weighted)
     fmt::print(stderr, "edgewire: {} has weights, which are ignored: --weighted uses them\n", graph.path());
   options.progress = stages_on_terminal("", first);
@@ -196,8 +196,8 @@ void DenseCommand::start() {
     throw UsageError("--output-parts needs -o with the name that the parts begin with");
   if (job_.output_path == "-" && job_.json_path == "-")
     throw UsageError("-o - and --json -: only one of them can have stdout");
-  // One message instead of one from each process.
-  const auto graph = graph::GraphFile::open(job_.graph_path);
+  // One message instead of one from each process, which inherits the mapping.
+  const auto graph = open_graph(job_.graph_path);
   if (!job_.output_path.empty() || top_ > 0) const graph::VertexNames names(graph);
   prepare(graph);
   if (job_.weighted && !graph.weighted()) {
@@ -205,7 +205,7 @@ void DenseCommand::start() {
         fmt::format("{}: --weighted, but the graph has no weights: convert it from a file with weights",
                     job_.graph_path));
   }
-  const int status = launch::run(job_.launch, [&](launch::Bootstrap& bootstrap) { run(bootstrap); });
+  const int status = launch::run(job_.launch, [&](launch::Bootstrap& bootstrap) { run(bootstrap, graph); });
   if (status != 0) throw CLI::RuntimeError(status);
 }
 

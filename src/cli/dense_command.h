@@ -89,7 +89,7 @@ class DenseCommand {
 
  private:
   void start();
-  void run(launch::Bootstrap& bootstrap);
+  void run(launch::Bootstrap& bootstrap, const graph::GraphFile& graph);
   void check_outputs(launch::Bootstrap& bootstrap) const;
   std::string state(const DenseStage& stage) const;
   job::ResumedState take_up(const DenseStage& stage) const;

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "cli/common.h"
+#include "cli/graph_files.h"
 #include "cli/interrupt.h"
 #include "error.h"
 #include "exchange/barrier.h"
@@ -172,7 +173,8 @@ void conclude(const JobOptions& asked, const FrontierKernel& kernel, report::Run
 }
 
 /// One process of the job.
-void run_process(launch::Bootstrap& bootstrap, const JobOptions& asked, FrontierKernel& kernel) {
+void run_process(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const JobOptions& asked,
+                 FrontierKernel& kernel) {
   const auto start = Clock::now();
   auto options = frontier_options(asked.dense(bootstrap), kernel);
   const bool first = bootstrap.rank() == 0;
@@ -188,7 +190,6 @@ void run_process(launch::Bootstrap& bootstrap, const JobOptions& asked, Frontier
     progress->say(
         [&] { return fmt::format("superstep {}, {}, {} vertices", done, kernel.phase(one), one.frontier); });
   };
-  const auto graph = graph::GraphFile::open(asked.graph_path);
   frontier::FrontierJob job(bootstrap, graph, options);
   kernel.prepare(job);
   const double seconds_before = seconds_since(start);
@@ -235,8 +236,7 @@ std::uint64_t checksum(const frontier::FrontierJob& job, std::span<const double>
 
 void add_frontier_options(CLI::App& command, JobOptions& options, const std::function<void()>& own,
                           const std::string& output_help, const std::string& verify_help) {
-  command.add_option("graph", options.graph_path, "a graph file (.ew), as convert and generate write it")
-      ->required();
+  command.add_option("graph", options.graph_path, kGraphHelp)->required();
   command.option_defaults()->group("Kernel");
   own();
   add_launch_options(command, options.launch);
@@ -266,13 +266,13 @@ void run_frontier(const JobOptions& options, const std::function<void(const grap
   if (options.ownership.starts_with("auto") && (options.ownership.size() == 4 || options.ownership[4] == ','))
     throw UsageError(
         "--ownership auto counts what pagerank would send: name hash, ranges or a partition file");
-  const auto graph = graph::GraphFile::open(options.graph_path);
+  const auto graph = open_graph(options.graph_path);  // processes inherit the mapping
   if (!options.output_path.empty()) const graph::VertexNames names(graph);
   check(graph);
   const auto names = make()->runs();
   for (std::size_t r = 0; r < names.size(); ++r) output_path(options, names, r);  // may refuse
   const int status = launch::run(
-      options.launch, [&](launch::Bootstrap& bootstrap) { run_process(bootstrap, options, *make()); });
+      options.launch, [&](launch::Bootstrap& bootstrap) { run_process(bootstrap, graph, options, *make()); });
   if (status != 0) throw CLI::RuntimeError(status);
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 
 #include "graph/builder.h"
+#include "graph/convert.h"
+#include "graph/graph_file.h"
 #include "graph/parallel.h"
 
 namespace edgewire::cli {
@@ -26,5 +28,16 @@ graph::Progress graph_progress();
 /// One line for people, on stdout.
 void print_summary(const std::string& path, const graph::BuildSummary& summary,
                    std::chrono::steady_clock::time_point start);
+
+/// The graph that a command works on: a graph file (.ew), or what a file in another format is converted to,
+/// with a line on stderr. That has no name, and goes with the processes that have it. "-" is stdin. Throws
+/// Error.
+graph::GraphFile open_graph(const std::string& path);
+/// What the converter made of `input`, without a name. `folder` has room for it.
+graph::GraphFile convert_aside(const std::string& input, const std::string& folder,
+                               const graph::ConvertOptions& options, graph::BuildSummary& summary);
+/// What --help says of an input that open_graph() opens.
+inline constexpr const char* kGraphHelp =
+    "a graph file (.ew), as convert and generate write it, or a file in another format that convert reads";
 
 }  // namespace edgewire::cli

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "cli/graph_files.h"
 #include "error.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
@@ -168,7 +169,7 @@ transport::Choice choose_transport(const std::string& transport, const transport
 }
 
 void JobOptions::add_to(CLI::App& command) {
-  command.add_option("graph", graph_path, "a graph file (.ew), as convert and generate write it")->required();
+  command.add_option("graph", graph_path, kGraphHelp)->required();
   add_launch_options(command, launch);
   command
       .add_option("-w,--workers", workers,

@@ -4,9 +4,12 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <utility>
 #include <vector>
 
@@ -23,7 +26,7 @@ struct GraphFile::Mapping {
   // For each block; check_block's release pairs with its acquire.
   mutable std::vector<std::atomic<bool>> checked;
 
-  explicit Mapping(const std::string& path) : file(path), data(file.data()) {}
+  Mapping(const std::string& path, const std::string& name) : file(path, name), data(file.data()) {}
 
   template <class T>
   std::span<const T> section(std::uint32_t section) const {
@@ -159,8 +162,8 @@ void GraphFile::Mapping::check_offsets(std::uint64_t first, std::uint64_t last) 
   }
 }
 
-GraphFile GraphFile::open(const std::string& path) {
-  auto mapping = std::make_unique<Mapping>(path);
+GraphFile GraphFile::open(const std::string& path, const std::string& name) {
+  auto mapping = std::make_unique<Mapping>(path, name);
   mapping->check_header();
   return GraphFile(std::move(mapping));
 }
@@ -221,6 +224,14 @@ void GraphFile::release_rows(std::uint64_t first, std::uint64_t last) const noex
   release(kWeights, first_edge * 4, last_edge * 4);
   release(kIds, first * 8, last * 8);
   release(kOffsets, first * 8, last * 8);
+}
+
+bool is_ours(const std::string& path) {
+  if (path.ends_with(".ew") || !std::filesystem::is_regular_file(path)) return true;
+  std::array<char, kMagic.size()> start{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), start.size());
+  return start == kMagic;
 }
 
 }  // namespace edgewire::graph

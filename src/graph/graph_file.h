@@ -15,8 +15,8 @@ namespace edgewire::graph {
 class GraphFile {
  public:
   /// Maps the file and checks header and section table (not the contents: see verify_rows). Throws Error with
-  /// path and byte offset.
-  static GraphFile open(const std::string& path);
+  /// path and byte offset. `name`: what messages and path() call it; empty: `path`.
+  static GraphFile open(const std::string& path, const std::string& name = {});
   GraphFile(GraphFile&&) noexcept;
   GraphFile& operator=(GraphFile&&) noexcept;
   ~GraphFile();
@@ -58,5 +58,9 @@ class GraphFile {
   std::span<const std::uint32_t> targets_;
   std::span<const float> weights_;
 };
+
+/// Whether open() is what reads this file: its name ends in .ew, or it begins as such files do, or it is no
+/// regular file. Others may have another format.
+bool is_ours(const std::string& path);
 
 }  // namespace edgewire::graph

@@ -88,12 +88,13 @@ void forget(std::size_t range) {
 
 }  // namespace
 
-MappedFile::MappedFile(std::string path) : path_(std::move(path)) {
+MappedFile::MappedFile(const std::string& path, std::string name)
+    : path_(name.empty() ? path : std::move(name)) {
   const auto refuse = [&](const std::string& why) {
     throw Error(fmt::format("{}: cannot read: {}", path_, why));
   };
   // Nonblocking, so that a pipe without a writer does not hang.
-  const int descriptor = open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) refuse(reason(errno));
   struct stat status {};
   int cause = fstat(descriptor, &status) == 0 ? 0 : errno;

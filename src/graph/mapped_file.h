@@ -12,12 +12,13 @@ namespace edgewire::graph {
 /// status 1 and a line that names the file and the byte.
 class MappedFile {
  public:
-  /// Throws Error with the path and the system's reason.
-  explicit MappedFile(std::string path);
+  /// Throws Error with the path and the system's reason. `name`: what messages call it; empty: `path`.
+  explicit MappedFile(const std::string& path, std::string name = {});
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
+  /// As messages call it.
   const std::string& path() const noexcept { return path_; }
   const std::uint8_t* data() const noexcept { return data_; }
   std::uint64_t bytes() const noexcept { return bytes_; }

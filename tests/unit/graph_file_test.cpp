@@ -264,6 +264,22 @@ TEST_CASE("only the blocks that hold the rows are checked, from several threads 
                  "byte " + std::to_string(first_of_second)));
 }
 
+TEST_CASE("a graph file is known by its name or its content, and may have another name in messages") {
+  const TemporaryDirectory directory;
+  const std::string text = directory / "edges.txt", short_one = directory / "x", odd = directory / "g";
+  write_file(text, "0 1\n");
+  write_file(short_one, "EDGE");
+  build_small(odd);
+  CHECK(!is_ours(text));
+  CHECK(!is_ours(short_one));
+  CHECK(is_ours(odd));
+  CHECK(is_ours(directory / "."));
+  CHECK(is_ours(directory / "missing.txt"));
+  CHECK(is_ours(directory / "missing.ew"));
+  CHECK(GraphFile::open(odd, "edges.csv").path() == "edges.csv");
+  CHECK(error_of([&] { GraphFile::open(text, "else"); }).starts_with("else: byte "));
+}
+
 TEST_CASE("what is not a graph file is refused with one line") {
   const TemporaryDirectory directory;
   const std::string path = directory / "x";
