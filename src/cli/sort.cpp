@@ -89,6 +89,7 @@ struct SortReport {
 
   std::string to_json(const Settings& settings, std::uint32_t partitions) const;
   std::string to_text(std::uint32_t partitions) const;
+  std::string limit_line() const;
 };
 
 std::string SortReport::to_json(const Settings& settings, std::uint32_t partitions) const {
@@ -115,7 +116,9 @@ std::string SortReport::to_json(const Settings& settings, std::uint32_t partitio
                               {"wire_bytes_sent", figures.wire_bytes_sent},
                               {"seconds_sample", figures.seconds_sample},
                               {"seconds_distribute", figures.seconds_distribute},
-                              {"seconds_merge", figures.seconds_merge}};
+                              {"seconds_merge", figures.seconds_merge},
+                              {"seconds_cores_busy", figures.seconds_cores_busy}};
+  if (figures.seconds_disk_busy >= 0) json["seconds_disk_busy"] = figures.seconds_disk_busy;
   if (checked) json["seconds_check"] = sum.seconds_check;
   json["seconds_total"] = sum.seconds_total;
   json["peak_rss_bytes"] = sum.peak_rss_bytes;
@@ -124,6 +127,16 @@ std::string SortReport::to_json(const Settings& settings, std::uint32_t partitio
   json["checksum"] = fmt::format("{:016x}", figures.checksum);
   json["version"] = EDGEWIRE_VERSION;
   return json.dump(2) + "\n";
+}
+
+/// No run is faster than its busiest resource.
+std::string SortReport::limit_line() const {
+  const auto& figures = sum.figures;
+  const double run = figures.seconds_sample + figures.seconds_distribute + figures.seconds_merge;
+  const double cores = figures.seconds_cores_busy, disk = figures.seconds_disk_busy;
+  const std::string disks = disk < 0 ? "disk not known" : fmt::format("disk busy {:.3f} s", disk);
+  return fmt::format("cores busy {:.3f} s, {}: the run took {:.2f} x the time of its busiest resource ({})\n",
+                     cores, disks, run / std::max({cores, disk, 1e-9}), disk > cores ? "disk" : "cores");
 }
 
 std::string SortReport::to_text(std::uint32_t partitions) const {
@@ -139,6 +152,7 @@ std::string SortReport::to_text(std::uint32_t partitions) const {
       fmt::format("sample {:.3f} s, read and send {:.3f} s, merge {:.3f} s, total {:.3f} s ({:.1f} MB/s)\n",
                   figures.seconds_sample, figures.seconds_distribute, figures.seconds_merge,
                   sum.seconds_total, sum.seconds_total > 0 ? megabytes / sum.seconds_total : 0);
+  text += limit_line();
   text += fmt::format("spilled {:.1f} MB in {} sorted runs, peak memory {:.1f} MB\n",
                       static_cast<double>(figures.bytes_spilled) / kMega, figures.runs,
                       static_cast<double>(sum.peak_rss_bytes) / kMega);
@@ -178,6 +192,8 @@ SortReport gather_report(launch::Bootstrap& bootstrap, shuffle::SortJob& job, co
     sum.seconds_sample = std::max(sum.seconds_sample, one.figures.seconds_sample);
     sum.seconds_distribute = std::max(sum.seconds_distribute, one.figures.seconds_distribute);
     sum.seconds_merge = std::max(sum.seconds_merge, one.figures.seconds_merge);
+    sum.seconds_disk_busy = std::max(sum.seconds_disk_busy, one.figures.seconds_disk_busy);
+    sum.seconds_cores_busy = std::max(sum.seconds_cores_busy, one.figures.seconds_cores_busy);
     report.sum.seconds_check = std::max(report.sum.seconds_check, one.seconds_check);
     report.sum.seconds_total = std::max(report.sum.seconds_total, one.seconds_total);
     report.sum.peak_rss_bytes = std::max(report.sum.peak_rss_bytes, one.peak_rss_bytes);

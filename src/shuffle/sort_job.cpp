@@ -15,6 +15,7 @@
 #include <numeric>
 #include <random>
 
+#include "disk/busy_devices.h"
 #include "error.h"
 #include "exchange/exchange.h"
 #include "launch/packing.h"
@@ -28,6 +29,16 @@ constexpr std::uint64_t kOtherFiles = 100;  // that are open beside inputs, runs
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Of all threads of this process.
+double cpu_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 MemoryPlan plan_of(const SortOptions& options, int processes, std::uint64_t records) {
@@ -112,6 +123,10 @@ void SortJob::refuse_folders() const {
 }
 
 void SortJob::run() {
+  auto paths = options_.inputs;
+  paths.insert(paths.end(), {options_.temp, options_.output});
+  const disk::BusyDevices disks(paths);
+  const double cpu_before = cpu_seconds();
   auto start = std::chrono::steady_clock::now();
   splitters_.emplace(choose_splitters());
   figures_.seconds_sample = seconds_since(start);
@@ -121,6 +136,8 @@ void SortJob::run() {
   start = std::chrono::steady_clock::now();
   merge_all();
   figures_.seconds_merge = seconds_since(start);
+  if (disks.known()) figures_.seconds_disk_busy = disks.seconds();
+  figures_.seconds_cores_busy = (cpu_seconds() - cpu_before) / static_cast<double>(workers_.size());
 }
 
 /// The sample is the same for any number of processes; each of them reads a part of it.

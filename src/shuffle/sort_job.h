@@ -37,6 +37,8 @@ struct SortFigures {
   std::uint64_t record_bytes_sent = 0, payload_bytes_sent = 0, wire_bytes_sent = 0;
   std::uint64_t checksum = 0;  ///< of the records read: sum of the XXH3 of each
   double seconds_sample = 0, seconds_distribute = 0, seconds_merge = 0;
+  double seconds_disk_busy = -1;  ///< of the busiest disk of its host; below 0: not known
+  double seconds_cores_busy = 0;  ///< CPU time of all its threads, shared out among its workers
 };
 
 /// The path of a part: "DIR/part-00003-of-00080".

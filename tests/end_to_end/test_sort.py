@@ -63,6 +63,7 @@ def test_parts_are_the_sorted_input_however_the_job_is_cut(edgewire, tmp_path, s
         assert (said["bytes_spilled"] > 0) == (said["runs"] > 0) and said["bytes_spilled"] < 3 * 20_000 * size
         assert said["runs"] == 0 if memory == "1G" else said["runs"] > 0 or size < 37
         assert (said["bytes_sent"] > 0) == (processes > 1)
+        assert 0 < said["seconds_cores_busy"]
 
 
 @pytest.mark.parametrize("order", ["random", "sorted", "reversed"])

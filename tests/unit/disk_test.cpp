@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <string>
 
+#include "disk/busy_devices.h"
 #include "topology/memory.h"
 
 namespace edgewire::disk {
@@ -73,6 +74,25 @@ TEST_CASE("a transfer that fails says why, and the next one is none the worse") 
     transfer.read(file.descriptor, {}, 0);
     CHECK(transfer.wait() == 0);
   }
+}
+
+TEST_CASE("the time of a disk grows while it writes, and file systems without one have none") {
+  const BusyDevices none({"/proc", "/nonexistent"});
+  CHECK(!none.known());
+  CHECK(none.seconds() == 0);
+  const Scratch file;
+  const BusyDevices disks({file.name, file.name});
+  if (!disks.known()) {
+    MESSAGE("skipped: the folder of temporary files is not on a block device");
+    return;
+  }
+  const topology::NodeMemory memory(std::size_t{32} << 20, -1, "blocks");
+  for (int i = 0; i < 20 && disks.seconds() == 0; ++i) {  // the system counts in steps of milliseconds
+    const auto bytes = memory.as<std::byte>();
+    REQUIRE(pwrite(file.descriptor, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
+    REQUIRE(fsync(file.descriptor) == 0);
+  }
+  CHECK(disks.seconds() > 0);
 }
 
 }  // namespace
