@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 #include "exchange/barrier.h"
 #include "graph/row.h"
@@ -25,22 +26,28 @@ Components::Components(FrontierJob& job)
       vertices_(static_cast<std::uint32_t>(job.graph().vertices())),
       above_memory_(vertices_ * sizeof(std::uint32_t), -1, "union-find trees"),
       above_(above_memory_.as<std::atomic<std::uint32_t>>()),
-      known_(several_ ? vertices_ : 0, kNone),
       asked_(several_ ? vertices_ : 0),
       workers_(static_cast<std::size_t>(job.pool().workers())) {}
 
-/// Hangs the larger root below the smaller one. Workers may do so at the same time: only a root is changed,
-/// and only once. The order of other accesses does not matter, so all of them are relaxed.
-/// Climbs from both sides, always where the number is higher, until the trees meet or a root can be hung on
-/// the other side.
-inline void Components::link(std::uint32_t u, std::uint32_t v) noexcept {
+/// Hangs the larger root below the smaller one, and returns it; kNone when both are the same. Workers may do
+/// so at the same time: only a root is changed, and only once. The order of other accesses does not matter,
+/// so all of them are relaxed. Climbs from both sides, always where the number is higher, until the trees
+/// meet or a root can be hung on the other side.
+inline std::uint32_t Components::hang(std::uint32_t u, std::uint32_t v) noexcept {
   std::uint32_t high = above(u), low = above(v);
   while (high != low) {
     if (high < low) std::swap(high, low);
     std::uint32_t next = above(high);
-    if (next == high && above_[high].compare_exchange_strong(next, low, std::memory_order_relaxed)) return;
+    if (next == high && above_[high].compare_exchange_strong(next, low, std::memory_order_relaxed))
+      return high;
     high = next;
   }
+  return kNone;
+}
+
+inline void Components::link(Worker& worker, std::uint32_t u, std::uint32_t v) {
+  const std::uint32_t hung = hang(u, v);
+  if (several_ && hung != kNone) worker.hung.push_back(hung);
 }
 
 inline std::uint32_t Components::root(std::uint32_t v) const noexcept {
@@ -76,7 +83,7 @@ std::vector<std::uint32_t> Components::labels() const {
 
 void Components::step(std::uint64_t kind, const std::function<void()>& work) {
   const Meter meter(job_);
-  for (Worker& worker : workers_) worker = {};
+  for (Worker& worker : workers_) worker.vertices = worker.edges = 0;
   work();
   Superstep done;
   done.step = supersteps_.size();
@@ -106,7 +113,7 @@ void Components::link_sample() {
           fetch(scheme.vertex(rank_, local + kAhead), scheme.vertex(rank_, local + kAhead / 2));
         const std::uint32_t u = scheme.vertex(rank_, local);
         const auto sample = sample_of(u);
-        for (const std::uint32_t v : sample) link(u, v);
+        for (const std::uint32_t v : sample) link(worker, u, v);
         worker.vertices += sample.empty() ? 0 : 1;
         worker.edges += sample.size();
       }
@@ -140,13 +147,13 @@ void Components::link_rest(std::uint32_t largest) {
         const graph::Row row{job_.graph(), scheme.vertex(rank_, local)};
         const bool skipped = above(row.vertex) == largest, done = row.degree() <= kSampledEdges;
         if (static_cast<int>(skipped) | static_cast<int>(done)) continue;  // one branch, easy to guess
-        for (const std::uint32_t v : row.targets().subspan(kSampledEdges)) link(row.vertex, v);
+        for (const std::uint32_t v : row.targets().subspan(kSampledEdges)) link(worker, row.vertex, v);
         ++worker.vertices;
         worker.edges += row.degree() - kSampledEdges;
       }
     });
   });
-  compress();
+  if (!several_) compress();  // else merge() finds the roots
 }
 
 /// One process after the other says which component is the most frequent one among some of its vertices. All
@@ -177,43 +184,63 @@ std::uint64_t Components::work_of_all() {
 void Components::merge() {
   if (!several_) return;
   do {
-    step(kTell, [this] {
-      job_.pool().run([this](int lane) { tell(lane); });
-      compress();
-    });
+    step(kTell, [this] { job_.pool().run([this](int lane) { tell(lane); }); });
   } while (work_of_all() > 0);
+  find_roots();
   do {
-    for (std::uint32_t v = 0; v < vertices_; ++v) asked_[v].store(false, std::memory_order_relaxed);
-    job_.for_each_range([this](int, std::uint32_t first, std::uint32_t last) {
-      for (std::uint32_t local = first; local < last; ++local)
-        asked_[root(job_.ownership().vertex(rank_, local))].store(true, std::memory_order_relaxed);
-    });
-    step(kAsk, [this] {
-      job_.pool().run([this](int lane) { ask(lane); });
-      compress();
-    });
+    step(kAsk, [this] { job_.pool().run([this](int lane) { ask(lane); }); });
   } while (work_of_all() > 0);
+  job_.for_each_range([this](int, std::uint32_t first, std::uint32_t last) {
+    job_.ownership().visit([&](const auto& scheme) {
+      for (std::uint32_t local = first; local < last; ++local) {
+        const std::uint32_t v = scheme.vertex(rank_, local);
+        above_[v].store(root(v), std::memory_order_relaxed);
+      }
+    });
+  });
+  for (Worker& worker : workers_) {
+    for (const std::uint32_t root : worker.marked) asked_[root].store(false, std::memory_order_relaxed);
+    worker.marked.clear();
+  }
 }
 
 void Components::tell(int lane) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   job_.ownership().visit([&](const auto& scheme) {
     const auto take = [&](Record record) {
-      link(checked(scheme.vertex(rank_, record.vertex)), checked(record.value));
+      link(worker, checked(scheme.vertex(rank_, record.vertex)), checked(record.value));
     };
-    const auto [first, last] = lane_range(lane);
-    for (std::uint32_t v = first; v < last; ++v) {
-      if (above_[v].load(std::memory_order_relaxed) == v) continue;
-      const std::uint32_t below = root(v);
-      if (known_[v] == below) continue;
+    for (const std::uint32_t v : std::exchange(worker.hung, {})) {
       const plan::Place place = scheme.place(v);
       if (place.owner == rank_) continue;
-      known_[v] = below;
       ++worker.vertices;
-      job_.records().send(lane, static_cast<int>(place.owner), {place.local, below}, take);
+      job_.records().send(lane, static_cast<int>(place.owner), {place.local, root(v)}, take);
     }
     job_.records().finish(lane, take);
   });
+}
+
+/// The roots of owned vertices are what must be asked for.
+void Components::find_roots() {
+  job_.for_each_range([this](int w, std::uint32_t first, std::uint32_t last) {
+    Worker& worker = workers_[static_cast<std::size_t>(w)];
+    job_.ownership().visit([&](const auto& scheme) {
+      for (std::uint32_t local = first; local < last; ++local) {
+        const std::uint32_t v = scheme.vertex(rank_, local);
+        const std::uint32_t top = root(v);
+        if (top == v) continue;
+        above_[v].store(top, std::memory_order_relaxed);
+        mark(worker, top);
+      }
+    });
+  });
+}
+
+void Components::mark(Worker& worker, std::uint32_t root) {
+  auto& asked = asked_[root];
+  if (asked.load(std::memory_order_relaxed) || asked.exchange(true, std::memory_order_relaxed)) return;
+  worker.marked.push_back(root);
+  if (job_.ownership().place(root).owner != rank_) worker.to_ask.push_back(root);
 }
 
 /// Only answers that bring something new count as work.
@@ -224,18 +251,16 @@ void Components::ask(int lane) {
     const auto hear = [&](int peer, Record record) {
       questions.push_back({peer, checked(scheme.vertex(rank_, record.vertex))});
     };
-    const auto [first, last] = lane_range(lane);
-    for (std::uint32_t v = first; v < last; ++v) {
-      if (!asked_[v].load(std::memory_order_relaxed)) continue;
+    for (const std::uint32_t v : std::exchange(worker.to_ask, {})) {
       const plan::Place place = scheme.place(v);
-      if (place.owner != rank_)
-        job_.records().send(lane, static_cast<int>(place.owner), {place.local, 0}, hear);
+      job_.records().send(lane, static_cast<int>(place.owner), {place.local, 0}, hear);
     }
     job_.records().finish(lane, hear);
     const auto learn = [&](Record record) {
-      known_[checked(record.vertex)] = record.value;
-      worker.vertices += record.value == record.vertex ? 0 : 1;
-      link(record.vertex, checked(record.value));
+      if (record.value == checked(record.vertex)) return;
+      ++worker.vertices;
+      hang(record.vertex, checked(record.value));  // its owner knows
+      mark(worker, root(record.value));
     };
     for (const Question& one : questions)
       job_.records().send(lane, one.peer, {one.vertex, root(one.vertex)}, learn);
@@ -246,12 +271,6 @@ void Components::ask(int lane) {
 std::uint32_t Components::checked(std::uint32_t vertex) const {
   if (vertex >= vertices_) throw Error("a process has sent a vertex that does not exist");
   return vertex;
-}
-
-std::pair<std::uint32_t, std::uint32_t> Components::lane_range(int lane) const noexcept {
-  const std::uint64_t lanes = workers_.size(), i = static_cast<std::uint64_t>(lane);
-  return {static_cast<std::uint32_t>(vertices_ * i / lanes),
-          static_cast<std::uint32_t>(vertices_ * (i + 1) / lanes)};
 }
 
 void Components::compress() {

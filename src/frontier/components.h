@@ -6,10 +6,11 @@
 // graph. Then, in symmetric graphs, the rows of the largest component are skipped: an edge that leaves it is
 // also in the row at its other end.
 //
-// Between processes, a process tells the owner of a vertex below which smaller vertex it hangs here. The
-// owner links the two, and may learn that the smaller one hangs below yet another. When nobody has anything
-// to tell, the roots that the owners know for their vertices lead to the smallest vertex of the component;
-// processes then ask the owners of their roots until all have reached it.
+// Between processes, a process tells the owner of each vertex that it has hung below a smaller one, once. The
+// owner links the two, which may hang another root, and so on. When nobody has anything to tell, the roots
+// that the owners know for their vertices lead to the smallest vertex of the component: where z hangs below r
+// in a process, the owner of z knows that both belong together, and r < z. Processes then ask the owners of
+// their roots, and the owners of what they hear, until all have reached it.
 #pragma once
 
 #include <atomic>
@@ -29,7 +30,8 @@ class Components {
   /// Superstep::kind. Its `frontier` has vertices whose edges were linked, or records that were sent.
   static constexpr std::uint64_t kSample = 0, kRest = 1, kTell = 2, kAsk = 3;
 
-  /// Memory: 4 bytes for each vertex of the graph, 8 where there are several processes. `job` outlives it.
+  /// Memory: 4 bytes for each vertex of the graph; where there are several processes 1 more, and 4 for each
+  /// vertex that hangs below another one. `job` outlives it.
   explicit Components(FrontierJob& job);
 
   /// Collective; throws Error.
@@ -41,6 +43,9 @@ class Components {
   static constexpr std::uint32_t kNone = 0xffffffff;
   struct alignas(128) Worker {
     std::uint64_t vertices = 0, edges = 0;
+    std::vector<std::uint32_t> hung;    ///< roots that were hung below others, and whose owners must be told
+    std::vector<std::uint32_t> to_ask;  ///< roots of owned vertices, of other processes
+    std::vector<std::uint32_t> marked;  ///< in asked_
   };
   /// Somebody asks below which vertex `vertex` hangs.
   struct Question {
@@ -53,19 +58,20 @@ class Components {
   void link_rest(std::uint32_t largest);
   void merge();
   void tell(int lane);
+  void find_roots();
   void ask(int lane);
+  void mark(Worker& worker, std::uint32_t root);
   std::uint64_t work_of_all();
   std::uint32_t largest() const;
   std::span<const std::uint32_t> sample_of(std::uint32_t v) const noexcept;
   void fetch(std::uint32_t far, std::uint32_t near) const noexcept;
   std::uint32_t above(std::uint32_t v) const noexcept { return above_[v].load(std::memory_order_relaxed); }
-  void link(std::uint32_t u, std::uint32_t v) noexcept;
+  std::uint32_t hang(std::uint32_t u, std::uint32_t v) noexcept;
+  void link(Worker& worker, std::uint32_t u, std::uint32_t v);
   std::uint32_t root(std::uint32_t v) const noexcept;
   void compress();
   std::uint32_t checked(std::uint32_t vertex) const;
   void for_each_vertex(const std::function<void(std::uint32_t first, std::uint32_t last)>& work);
-  /// The vertices that a lane tells and asks about: [first, last).
-  std::pair<std::uint32_t, std::uint32_t> lane_range(int lane) const noexcept;
 
   FrontierJob& job_;
   bool several_;
@@ -73,9 +79,7 @@ class Components {
   std::uint32_t vertices_;
   topology::NodeMemory above_memory_;
   std::span<std::atomic<std::uint32_t>> above_;  ///< [global id]: a smaller vertex, or itself
-  /// [global id] of a vertex of another process: the root that its owner knows from here or has told.
-  std::vector<std::uint32_t> known_;
-  std::vector<std::atomic<bool>> asked_;  ///< [global id]: it is the root of an owned vertex
+  std::vector<std::atomic<bool>> asked_;         ///< [global id]: it is, or was, the root of an owned vertex
   std::vector<Worker> workers_;
   std::vector<Superstep> supersteps_;
 };
