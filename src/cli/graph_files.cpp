@@ -38,7 +38,7 @@ graph::GraphFile convert_aside(const std::string& input, const std::string& fold
   summary = graph::convert(input, aside, options, graph_progress());
   auto graph = graph::GraphFile::open(aside, input);
   unlink(aside.c_str());
-  if (options.labels) unlink(graph::labels_path(aside).c_str());
+  unlink(graph::labels_path(aside).c_str());  // an input with names has such a table
   return graph;
 }
 

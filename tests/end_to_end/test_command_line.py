@@ -156,7 +156,7 @@ def test_the_man_page_has_every_option(edgewire, tmp_path):
 
 
 @pytest.mark.parametrize("words, wanted", [
-    (["pager"], ["pagerank"]), (["generate", ""], ["kronecker", "uniform", "grid"]),
+    (["pager"], ["pagerank"]), (["generate", ""], ["kronecker", "uniform", "grid", "records"]),
     (["pagerank", "g.ew", "--transport", "v"], ["verbs"]), (["pagerank", "--transport", "=", "d"], ["dpdk"]),
     (["pagerank", "--iterat"], ["--iterations"]), (["profile", "--", "pagerank", "--iterat"], ["--iterations"]),
     (["pagerank", "g.e"], []),

@@ -208,5 +208,6 @@ def test_a_cut_iwarp_link_is_named_on_both(cut, what):
         ended = cut / f"{what}.ended.{rank}"
         lines = (cut / f"{what}.said.{rank}").read_text().splitlines()
         assert ended.read_text() == "1\n"
-        assert len(lines) == 1 and re.search(r"rank \d .*(does not answer|silent|lost)|siw0 port 1 went down", lines[0]), lines
+        assert len(lines) == 1 and re.search(r"rank \d .*(does not answer|silent|lost)|cannot be connected over siw|siw0 port 1 went down",
+                                             lines[0]), lines  # slow machines may still connect when the link is cut
         assert ended.stat().st_mtime - start < 8 + 4, lines  # to end, and all that on slow machines
