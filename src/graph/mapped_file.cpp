@@ -88,8 +88,7 @@ void forget(std::size_t range) {
 
 }  // namespace
 
-MappedFile::MappedFile(const std::string& path, std::string name)
-    : path_(name.empty() ? path : std::move(name)) {
+MappedFile::MappedFile(const std::string& path, const std::string& name) : path_(name.empty() ? path : name) {
   const auto refuse = [&](const std::string& why) {
     throw Error(fmt::format("{}: cannot read: {}", path_, why));
   };

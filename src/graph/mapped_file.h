@@ -13,7 +13,7 @@ namespace edgewire::graph {
 class MappedFile {
  public:
   /// Throws Error with the path and the system's reason. `name`: what messages call it; empty: `path`.
-  explicit MappedFile(const std::string& path, std::string name = {});
+  explicit MappedFile(const std::string& path, const std::string& name = {});
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
