@@ -26,6 +26,16 @@ Queue::Queue(bool allowed) {
 
 Queue::~Queue() = default;
 
+void Queue::take_one() noexcept {
+  io_uring_cqe* done = nullptr;
+  while (io_uring_peek_cqe(ring_.get(), &done) != 0) io_uring_submit_and_wait(ring_.get(), 1);
+  auto* const transfer = static_cast<Transfer*>(io_uring_cqe_get_data(done));
+  const int result = done->res;
+  io_uring_cqe_seen(ring_.get(), done);
+  transfer->advance(result);
+  if (transfer->under_way_) transfer->start();
+}
+
 void Transfer::read(int descriptor, std::span<std::byte> to, std::uint64_t offset) noexcept {
   descriptor_ = descriptor;
   writes_ = false;
@@ -59,10 +69,8 @@ void Transfer::start() noexcept {
     return;
   }
   io_uring_sqe* entry = io_uring_get_sqe(ring);
-  while (entry == nullptr) {
-    io_uring_submit(ring);
-    entry = io_uring_get_sqe(ring);
-  }
+  for (; entry == nullptr; entry = io_uring_get_sqe(ring))
+    if (io_uring_submit(ring) < 0) queue_.take_one();  // the system has too many completions to tell
   const auto bytes = static_cast<unsigned>(left_);
   if (writes_)
     io_uring_prep_write(entry, descriptor_, memory_, bytes, offset_);
@@ -85,15 +93,7 @@ void Transfer::advance(int result) noexcept {
 }
 
 int Transfer::wait() noexcept {
-  while (under_way_) {
-    io_uring_cqe* done = nullptr;
-    if (io_uring_wait_cqe(queue_.ring_.get(), &done) != 0) continue;  // a signal
-    auto* const transfer = static_cast<Transfer*>(io_uring_cqe_get_data(done));
-    const int result = done->res;
-    io_uring_cqe_seen(queue_.ring_.get(), done);
-    transfer->advance(result);
-    if (transfer->under_way_) transfer->start();
-  }
+  while (under_way_) queue_.take_one();
   return error_;
 }
 

@@ -29,6 +29,8 @@ class Queue {
   struct Close {
     void operator()(io_uring* ring) const noexcept;
   };
+  /// Waits for a transfer to end, and hands over what is not yet under way.
+  void take_one() noexcept;
   std::unique_ptr<io_uring, Close> ring_;  ///< null: there is none
 };
 
@@ -50,6 +52,7 @@ class Transfer {
   Queue& queue() const noexcept { return queue_; }
 
  private:
+  friend class Queue;
   void start() noexcept;
   /// What the system says of it: bytes, or an error number below 0.
   void advance(int result) noexcept;
