@@ -62,6 +62,7 @@ int main(int argc, char** argv) {
   edgewire::cli::add_cdlp(app);
   edgewire::cli::add_lcc(app);
   edgewire::cli::add_sort(app);
+  edgewire::cli::add_tasks(app);
   edgewire::cli::add_profile(app);
   edgewire::cli::add_convert(app);
   edgewire::cli::add_info(app);

@@ -25,12 +25,13 @@ MAY_INCLUDE = {
     "job": {"engine", "exchange", "tiles", "plan", "graph", "topology", "launch", "transport"},
     "disk": set(),
     "shuffle": {"disk", "exchange", "graph", "transport", "topology", "launch"},
+    "tasks": {"exchange", "transport", "topology", "launch"},
     "kernels": {"job", "frontier", "plan", "graph"},
     "launch": {"transport", "topology"},
     "report": {"plan", "graph"},
     "perf": {"topology", "graph", "transport", "plan", "tiles", "exchange", "frontier", "engine", "job", "kernels", "launch",
              "report"},
-    "cli": {"topology", "graph", "transport", "plan", "tiles", "exchange", "frontier", "disk", "shuffle", "engine", "job", "kernels", "launch",
+    "cli": {"topology", "graph", "transport", "plan", "tiles", "exchange", "frontier", "disk", "shuffle", "tasks", "engine", "job", "kernels", "launch",
             "report", "perf"},
 }
 

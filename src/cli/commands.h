@@ -22,6 +22,7 @@ void add_bc(CLI::App& app);
 void add_cdlp(CLI::App& app);
 void add_lcc(CLI::App& app);
 void add_sort(CLI::App& app);
+void add_tasks(CLI::App& app);
 void add_profile(CLI::App& app);
 void add_topology(CLI::App& app);
 void add_netbench(CLI::App& app);

@@ -1,0 +1,187 @@
+#include "cli/task_command.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "cli/common.h"
+#include "cli/interrupt.h"
+#include "error.h"
+#include "launch/packing.h"
+#include "tasks/task_job.h"
+
+namespace edgewire::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// What a process tells of itself.
+struct Summary {
+  tasks::Figures figures;  ///< of the run in which phases were measured
+  double seconds_total;
+  std::uint64_t peak_rss_bytes;
+};
+
+/// Of all processes.
+struct TaskReport {
+  int processes = 1, workers = 1;
+  std::string transport, result;
+  std::vector<std::string> placement;
+  std::vector<double> seconds;           ///< of the runs in which phases were not measured
+  std::vector<std::uint64_t> tasks_run;  ///< [process]
+  Summary sum{};                         ///< counts and times of phases are sums; others those of the largest
+
+  double median() const;
+  /// Seconds a task by phase, in the order in which a task passes them.
+  std::vector<std::pair<std::string, double>> phases() const;
+  std::string to_json(const TaskProgram& program) const;
+  std::string to_text(const TaskProgram& program) const;
+};
+
+double TaskReport::median() const {
+  auto sorted = seconds;
+  std::ranges::sort(sorted);
+  return (sorted[sorted.size() / 2] + sorted[(sorted.size() - 1) / 2]) / 2;
+}
+
+std::vector<std::pair<std::string, double>> TaskReport::phases() const {
+  const auto& figures = sum.figures;
+  const auto a_task = [&](std::uint64_t ns) {
+    return static_cast<double>(ns) / 1e9 / static_cast<double>(figures.tasks);
+  };
+  return {{"spawn", a_task(figures.spawn_ns)},
+          {"send", a_task(figures.send_ns)},
+          {"queue", a_task(figures.queue_ns)},
+          {"run", a_task(figures.run_ns)},
+          {"return", a_task(figures.return_ns)}};
+}
+
+std::string TaskReport::to_json(const TaskProgram& program) const {
+  const auto& figures = sum.figures;
+  nlohmann::ordered_json json{{"schema_version", 1},  // src/report/schema
+                              {"command", "tasks"},
+                              {"program", program.name()}};
+  program.add_to(json);
+  json.update({{"processes", processes},
+               {"workers", workers},
+               {"transport", transport},
+               {"result", result},
+               {"tasks", figures.tasks},
+               {"tasks_run", tasks_run},
+               {"tasks_sent", figures.tasks_sent},
+               {"tasks_moved", figures.tasks_moved},
+               {"results_sent", figures.results_sent},
+               {"suspensions", figures.suspensions},
+               {"payload_bytes_sent", figures.payload_bytes},
+               {"wire_bytes_sent", figures.wire_bytes},
+               {"seconds", median()},
+               {"seconds_runs", seconds},
+               {"seconds_a_task", median() / static_cast<double>(figures.tasks)}});
+  for (const auto& [phase, time] : phases()) json["seconds_a_task_by_phase"][phase] = time;
+  json["seconds_total"] = sum.seconds_total;
+  json["peak_rss_bytes"] = sum.peak_rss_bytes;
+  json["placement"] = placement;
+  json["version"] = EDGEWIRE_VERSION;
+  return json.dump(2) + "\n";
+}
+
+std::string TaskReport::to_text(const TaskProgram& program) const {
+  const auto& figures = sum.figures;
+  std::string text =
+      fmt::format("{}: {}, {} process{} x {} worker{}, {}\n", program.name(), program.describe(), processes,
+                  processes == 1 ? "" : "es", workers, workers == 1 ? "" : "s", transport);
+  text += fmt::format("result: {}\n", result);
+  text += fmt::format("{} tasks in {:.6f} s (median of {}): {:.3f} us a task\n", figures.tasks, median(),
+                      seconds.size(), median() / static_cast<double>(figures.tasks) * 1e6);
+  text += "by phase, us a task, in a run of its own:";
+  for (const auto& [phase, time] : phases()) text += fmt::format(" {} {:.3f}", phase, time * 1e6);
+  text += "\n";
+  if (processes > 1)
+    text += fmt::format(
+        "between processes: {} tasks ({} because a process had nothing to do), {} results, payload {} "
+        "bytes\n",
+        figures.tasks_sent, figures.tasks_moved, figures.results_sent, figures.payload_bytes);
+  return text;
+}
+
+/// At rank 0 what all processes say. Collective.
+void gather(launch::Bootstrap& bootstrap, tasks::TaskJob& job, double seconds_total, TaskReport& report) {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const Summary mine{job.figures(), seconds_total, static_cast<std::uint64_t>(usage.ru_maxrss) * 1024};
+  const auto summaries = bootstrap.gather(launch::pack(std::vector{mine}));
+  report.placement = bootstrap.gather(job.seat().place());
+  for (std::size_t p = 0; p < summaries.size(); ++p) {
+    const auto one = launch::unpack<Summary>(summaries[p], p, 1)[0];
+    report.tasks_run.push_back(one.figures.tasks);
+    report.sum.figures += one.figures;
+    report.sum.seconds_total = std::max(report.sum.seconds_total, one.seconds_total);
+    report.sum.peak_rss_bytes = std::max(report.sum.peak_rss_bytes, one.peak_rss_bytes);
+  }
+}
+
+/// One process of the job.
+void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, const TaskProgram& program) {
+  const auto start = Clock::now();
+  const bool first = bootstrap.rank() == 0;
+  if (first) check_writable(asked.job.json_path);
+  tasks::Registry registry;
+  const auto root = program.add_functions(registry);
+  const auto seat = seat_of(asked.job.dense(bootstrap));
+  tasks::TaskJob job(bootstrap, registry, seat);
+  TaskReport report;
+  report.processes = bootstrap.size();
+  report.workers = seat.workers;
+  report.transport = job.seat().link().name();
+  {
+    const InterruptLine interrupt(InterruptLine::Counts::nothing);
+    for (int run = 0; run <= asked.repeat; ++run) {
+      const bool measure_phases = run == asked.repeat;
+      job.meet();
+      const auto run_start = Clock::now();
+      const std::string result = job.run(root, program.arguments(), measure_phases);
+      if (!measure_phases) report.seconds.push_back(seconds_since(run_start));
+      if (first) report.result = program.result(result);
+    }
+  }
+  gather(bootstrap, job, seconds_since(start), report);
+  if (!first) return;
+  if (!asked.job.json_path.empty()) write_whole(asked.job.json_path, report.to_json(program));
+  if (asked.job.json_path != "-") write_whole("-", report.to_text(program));
+}
+
+}  // namespace
+
+void TaskOptions::add_to(CLI::App& command) {
+  command.add_option("--repeat", repeat, "run the tasks this many times, and report the median")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  add_launch_options(command, job.launch);
+  command
+      .add_option("-w,--workers", job.workers,
+                  "start this many workers (threads) in each process; by default one for each core, shared "
+                  "out among the processes of a host")
+      ->check(CLI::Range(1, 1024));
+  add_transport_option(command, job.transport);
+  add_integrity_option(command, job.integrity);
+  add_verbs_options(command, job.verbs);
+  add_dpdk_options(command, job.dpdk);
+  command.option_defaults()->group("Output");
+  command.add_option("--json", job.json_path, "write the report to this file as JSON; - is stdout");
+}
+
+void run_tasks(const TaskOptions& options, const std::function<std::unique_ptr<TaskProgram>()>& make) {
+  const int status = launch::run(
+      options.job.launch, [&](launch::Bootstrap& bootstrap) { run_process(bootstrap, options, *make()); });
+  if (status != 0) throw CLI::RuntimeError(status);
+}
+
+}  // namespace edgewire::cli

@@ -1,0 +1,43 @@
+// What the commands of `edgewire tasks` have in common: the job, its runs and their report.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/job_options.h"
+#include "tasks/tasks.h"
+
+namespace edgewire::cli {
+
+/// A program of tasks as a command runs it.
+class TaskProgram {
+ public:
+  virtual ~TaskProgram() = default;
+  virtual std::string name() const = 0;
+  /// In words, for people.
+  virtual std::string describe() const = 0;
+  /// Adds what was asked for to the report.
+  virtual void add_to(nlohmann::ordered_json& report) const = 0;
+  /// Adds the functions; returns the first task's.
+  virtual tasks::FunctionId add_functions(tasks::Registry& registry) const = 0;
+  virtual std::string arguments() const = 0;
+  /// Of the bytes that the first task returns, in words. Throws Error when it is wrong.
+  virtual std::string result(const std::string& bytes) const = 0;
+};
+
+struct TaskOptions {
+  JobOptions job;
+  int repeat = 5;
+
+  void add_to(CLI::App& command);
+};
+
+/// Runs the job and returns when all processes have ended. `make`: the program of a process.
+void run_tasks(const TaskOptions& options, const std::function<std::unique_ptr<TaskProgram>()>& make);
+
+}  // namespace edgewire::cli

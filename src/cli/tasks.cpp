@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/task_command.h"
+#include "error.h"
+#include "tasks/shapes.h"
+
+namespace edgewire::cli {
+
+namespace {
+
+using tasks::Shape;
+
+struct Settings {
+  TaskOptions tasks;
+  tasks::ShapeSize size{Shape::number_inc, 500, 8};
+};
+
+class ShapeProgram : public TaskProgram {
+ public:
+  ShapeProgram(std::string name, const tasks::ShapeSize& size) : name_(std::move(name)), size_(size) {}
+
+  std::string name() const override { return name_; }
+  std::string describe() const override {
+    return has_width() ? fmt::format("{} rounds of {} tasks", size_.count, size_.width)
+                       : fmt::format("{} times", size_.count);
+  }
+  void add_to(nlohmann::ordered_json& report) const override {
+    report["count"] = size_.count;
+    if (has_width()) report["width"] = size_.width;
+  }
+  tasks::FunctionId add_functions(tasks::Registry& registry) const override {
+    return tasks::add_shapes(registry, size_.shape);
+  }
+  std::string arguments() const override { return tasks::first_arguments(size_); }
+  std::string result(const std::string& bytes) const override {
+    const auto number = tasks::from_bytes<std::uint64_t>(bytes);
+    if (number != tasks::number_of(size_))
+      throw Error(fmt::format("the result is wrong: {}, not {}", number, tasks::number_of(size_)));
+    return std::to_string(number);
+  }
+
+ private:
+  bool has_width() const { return size_.shape == Shape::iterative || size_.shape == Shape::iterative_j; }
+
+  std::string name_;
+  tasks::ShapeSize size_;
+};
+
+void add_shape(CLI::App& all, const char* name, Shape shape, const char* description) {
+  auto settings = std::make_shared<Settings>();
+  settings->size.shape = shape;
+  CLI::App* command = all.add_subcommand(name, description);
+  command->add_option("--count", settings->size.count, "how often")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 40))
+      ->capture_default_str();
+  if (shape == Shape::iterative || shape == Shape::iterative_j)
+    command->add_option("--width", settings->size.width, "tasks of a round")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+  settings->tasks.add_to(*command);
+  command->callback([settings, name] {
+    run_tasks(settings->tasks, [&] { return std::make_unique<ShapeProgram>(name, settings->size); });
+  });
+}
+
+}  // namespace
+
+void add_tasks(CLI::App& app) {
+  CLI::App* all =
+      app.add_subcommand("tasks", "measure what it costs to start tasks, here and in other processes");
+  all->require_subcommand(1);
+  add_shape(*all, "number-inc", Shape::number_inc,
+            "again and again, two tasks add to a number and a third one combines what they found");
+  add_shape(*all, "yield", Shape::yield, "a task goes on as a new task in the next process, again and again");
+  add_shape(*all, "suspend", Shape::suspend,
+            "a task starts a task elsewhere and waits for it, again and again");
+  add_shape(*all, "iterative", Shape::iterative,
+            "a task starts many tasks and waits for all of them, again and again");
+  add_shape(*all, "iterative-j", Shape::iterative_j, "as iterative, but each round is joined by a new task");
+}
+
+}  // namespace edgewire::cli

@@ -1,0 +1,162 @@
+#include "tasks/mail.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "error.h"
+#include "exchange/region_plan.h"
+
+namespace edgewire::tasks {
+
+namespace {
+
+constexpr std::size_t kRecordBytes = 112;  // with the header of a frame: two cache lines
+
+std::size_t whole_records(std::size_t bytes) {
+  return (bytes + kRecordBytes - 1) / kRecordBytes * kRecordBytes;
+}
+
+/// 256 KiB, or less where there are many rings: they take 256 MiB of a process at most.
+std::size_t ring_bytes(std::size_t rings) {
+  return std::clamp<std::size_t>((std::size_t{256} << 20) / rings / 64 * 64, 4096, std::size_t{256} << 10);
+}
+
+template <class T>
+void append(std::vector<std::byte>& bytes, std::span<const T> more) {
+  if (more.empty()) return;
+  const std::size_t begin = bytes.size();
+  bytes.resize(begin + more.size_bytes());
+  std::memcpy(bytes.data() + begin, more.data(), more.size_bytes());
+}
+
+}  // namespace
+
+Mail::Mail(launch::Bootstrap& bootstrap, transport::Transport& link, int lanes, bool oversubscribed)
+    : link_(link),
+      health_(bootstrap.health()),
+      rank_(bootstrap.rank()),
+      size_(bootstrap.size()),
+      oversubscribed_(oversubscribed),
+      writes_(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(size_)),
+      lanes_(static_cast<std::size_t>(lanes)) {
+  for (Lane& lane : lanes_) {
+    lane.unsent.resize(static_cast<std::size_t>(size_));
+    lane.partial.resize(static_cast<std::size_t>(size_));
+  }
+  exchange::RingSettings settings;
+  settings.rank = rank_;
+  settings.size = size_;
+  settings.lanes = lanes;
+  settings.record_bytes = kRecordBytes;
+  settings.ring_bytes = ring_bytes(writes_.size());
+  exchange::RegionPlan plan(size_);
+  std::vector<std::size_t> bytes(static_cast<std::size_t>(size_), settings.part_bytes());
+  bytes[static_cast<std::size_t>(rank_)] = 0;
+  const std::size_t part = plan.add("task rings", std::move(bytes));
+  const auto region = plan.expose(bootstrap, link);
+  rings_ = std::make_unique<exchange::Rings>(link, health_, settings, region.bytes(),
+                                             exchange::ring_places(region, part, settings), writes_);
+}
+
+void Mail::poll() {
+  if (!link_.poll() || health_.failed()) throw Error(health_.message());
+}
+
+/// Returns the bytes that found room.
+std::size_t Mail::push(int lane, int peer, std::span<const std::byte> records) {
+  std::size_t pushed = 0;
+  while (pushed < records.size()) {
+    const auto room = rings_->reserve(lane, peer);
+    if (room.empty()) break;
+    const std::size_t some = std::min(room.size(), records.size() - pushed);
+    std::memcpy(room.data(), records.data() + pushed, some);
+    rings_->publish(lane, peer, some / kRecordBytes);
+    pushed += some;
+  }
+  return pushed;
+}
+
+void Mail::post(int lane, int peer, Header header, std::span<const Ref> refs, std::string_view body) {
+  const std::size_t bytes = sizeof header + refs.size_bytes() + body.size();
+  if (bytes > UINT32_MAX)
+    throw Error(fmt::format("a message between tasks of {} bytes is too long: 4 GiB are the limit", bytes));
+  header.bytes = static_cast<std::uint32_t>(bytes);
+  header.refs = static_cast<std::uint32_t>(refs.size());
+  Lane& mine = lanes_[static_cast<std::size_t>(lane)];
+  mine.scratch.clear();
+  append(mine.scratch, std::span<const Header>(&header, 1));
+  append(mine.scratch, refs);
+  append(mine.scratch, std::span(body));
+  mine.scratch.resize(whole_records(bytes));
+  mine.posted = true;
+  auto& unsent = mine.unsent[static_cast<std::size_t>(peer)];
+  const std::size_t pushed = unsent.empty() ? push(lane, peer, mine.scratch) : 0;
+  append(unsent.records, std::span<const std::byte>(mine.scratch).subspan(pushed));
+  mine.backlog += mine.scratch.size() - pushed;
+}
+
+void Mail::flush(int lane) {
+  Lane& mine = lanes_[static_cast<std::size_t>(lane)];
+  if (!mine.posted) return;
+  for (int peer = 0; mine.backlog > 0 && peer < size_; ++peer) {
+    auto& unsent = mine.unsent[static_cast<std::size_t>(peer)];
+    if (unsent.empty()) continue;
+    const std::size_t pushed = push(lane, peer, std::span(unsent.records).subspan(unsent.begin));
+    unsent.begin += pushed;
+    mine.backlog -= pushed;
+    if (unsent.empty()) unsent = {};
+  }
+  mine.posted = !rings_->flush(lane) || mine.backlog > 0;
+}
+
+/// Takes records of a message from the front. Nothing: more have to arrive.
+std::optional<Message> Mail::next(Lane& lane, int peer, std::span<const std::byte>& records) {
+  auto& partial = lane.partial[static_cast<std::size_t>(peer)];
+  std::uint32_t bytes = 0;
+  std::memcpy(&bytes, partial.empty() ? records.data() : partial.data(), sizeof bytes);
+  const std::size_t all = whole_records(std::max<std::size_t>(bytes, 1));
+  const auto front = records.first(std::min(all - partial.size(), records.size()));
+  records = records.subspan(front.size());
+  if (front.size() == all) return parse(lane, peer, front);
+  append(partial, front);
+  if (partial.size() < all) return {};
+  lane.whole.swap(partial);
+  partial.clear();
+  return parse(lane, peer, lane.whole);
+}
+
+Message Mail::parse(Lane& lane, int peer, std::span<const std::byte> bytes) {
+  Message message;
+  std::memcpy(&message.header, bytes.data(), sizeof message.header);
+  const Header& header = message.header;
+  const std::size_t before = sizeof header + header.refs * sizeof(Ref);
+  if (header.bytes < before)
+    throw Error(fmt::format("rank {} sent a message of {} bytes with {} references", peer, header.bytes,
+                            header.refs));
+  lane.refs.resize(header.refs);
+  if (header.refs > 0) std::memcpy(lane.refs.data(), bytes.data() + sizeof header, header.refs * sizeof(Ref));
+  message.refs = lane.refs;
+  message.body = {reinterpret_cast<const char*>(bytes.data()) + before, header.bytes - before};
+  return message;
+}
+
+void Mail::end_run(int lane) {
+  Lane& mine = lanes_[static_cast<std::size_t>(lane)];
+  std::ranges::fill(mine.unsent, Unsent{});
+  mine.backlog = 0;
+  const auto drop = [&] {
+    poll();
+    return rings_->drain(lane, mine.superstep, [](int, std::span<const std::byte>) {});
+  };
+  while (!rings_->end(lane, mine.superstep)) drop();
+  for (int turns = 0; !rings_->finished(lane, mine.superstep); ++turns) {
+    if (drop() > 0) turns = 0;
+    if (turns > (oversubscribed_ ? 10 : 20'000)) wait();
+  }
+  for (auto& partial : mine.partial) partial.clear();
+  mine.posted = false;
+  ++mine.superstep;
+}
+
+}  // namespace edgewire::tasks

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exchange/seat.h"
+#include "launch/bootstrap.h"
+#include "tasks/future.h"
+#include "tasks/mail.h"
+#include "tasks/tasks.h"
+#include "transport/wakeup.h"
+
+namespace edgewire::tasks {
+
+/// What a process did in one run. Times are sums over its workers; those of phases are 0 unless they were
+/// measured.
+struct Figures {
+  std::uint64_t tasks = 0;         ///< that ended here
+  std::uint64_t suspensions = 0;   ///< a task that waits twice counts twice
+  std::uint64_t tasks_sent = 0;    ///< to other processes
+  std::uint64_t tasks_moved = 0;   ///< of them, because the other process had nothing to do
+  std::uint64_t results_sent = 0;  ///< to other processes
+  std::uint64_t payload_bytes = 0, wire_bytes = 0;
+  std::uint64_t spawn_ns = 0;   ///< in spawn()
+  std::uint64_t send_ns = 0;    ///< of tasks, from spawn() to the process that runs them
+  std::uint64_t queue_ns = 0;   ///< ready, but not running
+  std::uint64_t run_ns = 0;     ///< in their functions
+  std::uint64_t return_ns = 0;  ///< of results, on their way between processes
+
+  Figures& operator+=(const Figures& more);
+};
+
+/// What a process says when it is asked whether it still does anything.
+struct Activity {
+  std::uint64_t round = 0;
+  std::uint64_t steps = 0, sent = 0, received = 0;  ///< tasks resumed, messages that make work
+  std::int64_t suspended = 0;
+  std::uint64_t busy = 0;  ///< workers
+};
+
+/// One process's part of a job of tasks. `bootstrap` and `registry` outlive it.
+class TaskJob {
+ public:
+  /// Collective; throws Error when the processes differ in functions, workers or transport.
+  TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const exchange::SeatOptions& options);
+  ~TaskJob();
+
+  /// Returns when all processes have called it.
+  void meet();
+  /// Runs the task `root` in process 0 until its result is there, and returns that result in process 0,
+  /// elsewhere nothing. Tasks that nobody has waited for until then are dropped. Collective. Throws Error
+  /// that names task and process when a task throws, and when all tasks wait for each other.
+  std::string run(FunctionId root, std::string arguments = {}, bool measure_phases = false);
+  /// Of the last run.
+  const Figures& figures() const noexcept { return figures_; }
+  exchange::Seat& seat() noexcept { return seat_; }
+
+ private:
+  friend class Worker;
+
+  void clear();
+  Activity activity() const;
+  std::string waiting() const;
+
+  launch::Bootstrap& bootstrap_;
+  const Registry& registry_;
+  exchange::Seat seat_;
+  std::optional<Mail> mail_;  ///< of more than one process
+  FutureTable futures_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  transport::Wakeup wakeup_;       ///< of idle workers, where there is no link to wait for
+  std::atomic<bool> stop_{false};  ///< release with the root's result, acquire by all workers
+  bool measure_phases_ = false;
+  Waiter caller_{};
+  std::string result_;
+  Figures figures_;
+};
+
+}  // namespace edgewire::tasks

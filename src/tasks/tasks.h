@@ -1,0 +1,204 @@
+// The tasks folder runs tasks: registered functions that start other tasks, wait for their results and go on,
+// in all processes of a job. This file: what a task sees. TaskJob (task_job.h) runs them. The model is Ciel's
+// (Murray et al., "CIEL: a universal execution engine for distributed data-flow computing", NSDI 2011), but
+// there is no master: processes send tasks and results to each other.
+#pragma once
+
+#include <concepts>
+#include <coroutine>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "error.h"
+#include "tasks/future.h"
+
+namespace edgewire::tasks {
+
+class Context;
+class Task;
+class Worker;
+
+/// A coroutine. It returns the bytes of its result, or a tail_spawn(). What it throws ends the job.
+using Function = std::function<Task(Context&)>;
+using FunctionId = std::uint16_t;
+
+/// The functions of a job: all processes add the same ones in the same order, before the job is made.
+class Registry {
+ public:
+  FunctionId add(std::string name, Function function);
+  std::size_t size() const noexcept { return entries_.size(); }
+  const std::string& name(FunctionId id) const { return entries_[id].name; }
+  const Function& function(FunctionId id) const { return entries_[id].function; }
+
+ private:
+  struct Entry {
+    std::string name;
+    Function function;
+  };
+  std::vector<Entry> entries_;
+};
+
+/// A plain value as bytes, and back.
+template <class T>
+requires std::is_trivially_copyable_v<T> std::string to_bytes(const T& value) {
+  return {reinterpret_cast<const char*>(&value), sizeof(T)};
+}
+/// Throws Error when there are more or fewer bytes.
+template <class T>
+requires std::is_trivially_copyable_v<T> T from_bytes(std::string_view bytes) {
+  if (bytes.size() != sizeof(T))
+    throw Error("it has " + std::to_string(bytes.size()) + " bytes where " + std::to_string(sizeof(T)) +
+                " are expected");
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof(T));
+  return value;
+}
+
+/// The process that runs a task is chosen: where most of its references are, or where nothing else is to do.
+inline constexpr int kAnywhere = -1;
+
+/// The references of a task: {a, b}, or a vector. (No initializer list: GCC 12 refuses them where a coroutine
+/// waits.)
+class Refs {
+ public:
+  Refs(std::vector<Ref> all = {}) : all_(std::move(all)) {}  // NOLINT(google-explicit-constructor)
+  template <std::same_as<Ref>... More>
+  Refs(Ref first, More... more) {  // NOLINT(google-explicit-constructor)
+    all_.reserve(1 + sizeof...(more));
+    all_.push_back(first);
+    (all_.push_back(more), ...);
+  }
+  std::span<const Ref> all() const noexcept { return all_; }
+
+ private:
+  std::vector<Ref> all_;
+};
+
+/// A task that is to run.
+struct Spawn {
+  FunctionId function = 0;
+  std::string arguments{};
+  Refs refs{};
+  int process = kAnywhere;
+};
+/// What `co_return task.tail_spawn(...)` returns.
+struct [[nodiscard]] TailSpawn {
+  Spawn spawn;
+};
+
+/// The coroutine of a task. It is started and destroyed by its worker.
+class [[nodiscard]] Task {
+ public:
+  struct promise_type;
+  /// Gives the thread back to the worker, who destroys the coroutine.
+  struct Finish {
+    static bool await_ready() noexcept { return false; }
+    static void await_suspend(std::coroutine_handle<promise_type> handle) noexcept;
+    static void await_resume() noexcept {}
+  };
+  struct promise_type {
+    Context& context;
+
+    /// Of functions, and of lambdas, which come with themselves; more parameters may follow.
+    template <class... More>
+    explicit promise_type(Context& task, const More&...) : context(task) {}
+    template <class Lambda, class... More>
+    promise_type(const Lambda&, Context& task, const More&...) : context(task) {}
+    Task get_return_object() { return Task(std::coroutine_handle<promise_type>::from_promise(*this)); }
+    static std::suspend_always initial_suspend() noexcept { return {}; }
+    Finish final_suspend() noexcept { return {}; }
+    void return_value(std::string bytes);
+    void return_value(TailSpawn tail);
+    void unhandled_exception() noexcept;
+  };
+
+  explicit Task(std::coroutine_handle<promise_type> handle) : handle_(handle) {}
+  std::coroutine_handle<> handle() const { return handle_; }
+
+ private:
+  std::coroutine_handle<promise_type> handle_;
+};
+
+/// What `co_await task.get(ref)` waits for. A result of another process is asked for when this is made: make
+/// several, then wait for each.
+class [[nodiscard]] Get {
+ public:
+  Get(Context& task, Ref ref, bool last);
+  Get(const Get&) = delete;
+  Get& operator=(const Get&) = delete;
+  bool await_ready() const noexcept { return future_->is_done(); }
+  bool await_suspend(std::coroutine_handle<>) noexcept;
+  std::string await_resume();
+
+ private:
+  Context& task_;
+  Ref ref_;
+  bool last_;
+  Future* future_;  ///< in this process; for a result of another one, a place for its answer
+  Waiter waiter_{};
+};
+
+/// A task, as its function sees it. Only that function may use it.
+class Context {
+ public:
+  Context(Spawn spawn, Ref result) : spawn_(std::move(spawn)), result_(result) {}
+  ~Context() {
+    if (handle_) handle_.destroy();
+  }
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  std::string_view arguments() const noexcept { return spawn_.arguments; }
+  template <class T>
+  T argument() const {
+    return from_bytes<T>(spawn_.arguments);
+  }
+  std::span<const Ref> refs() const noexcept { return spawn_.refs.all(); }
+  /// Of this task's own result, to hand to others.
+  Ref self() const noexcept { return result_; }
+  int process() const noexcept;
+  int processes() const noexcept;
+
+  /// Starts a task; it runs later. Throws Error when there is no such function or process.
+  Ref spawn(FunctionId function, std::string arguments = {}, Refs refs = {}, int process = kAnywhere);
+  /// For co_return: the result of this task will be that of another one.
+  static TailSpawn tail_spawn(FunctionId function, std::string arguments = {}, Refs refs = {},
+                              int process = kAnywhere) {
+    return {{function, std::move(arguments), std::move(refs), process}};
+  }
+  /// For co_await: the bytes of a result, when it is there. Meanwhile the worker runs other tasks.
+  Get get(Ref ref) { return {*this, ref, false}; }
+  /// As get(), and frees the result. Nobody else may wait for it, now or later. Results that nobody takes
+  /// stay until the job ends.
+  Get take(Ref ref) { return {*this, ref, true}; }
+
+ private:
+  friend class Get;
+  friend class TaskJob;
+  friend class Worker;
+  friend struct Task::Finish;
+  friend struct Task::promise_type;
+
+  bool may_move() const noexcept { return !handle_ && spawn_.process == kAnywhere; }
+
+  Spawn spawn_;
+  Ref result_;
+  std::coroutine_handle<> handle_{};
+  Worker* worker_ = nullptr;  ///< that runs it now, or did so last
+  std::uint64_t ready_ns_ = 0;
+  // How it ended: bytes, unless there is one of the others.
+  std::string value_{};
+  std::optional<TailSpawn> tail_{};
+  std::exception_ptr error_{};
+};
+
+}  // namespace edgewire::tasks

@@ -1,0 +1,243 @@
+#include "tasks/worker.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "error.h"
+
+namespace edgewire::tasks {
+
+namespace {
+
+constexpr std::size_t kMostBacklog = std::size_t{1} << 20;  // bytes; who spawns more waits
+
+}  // namespace
+
+std::uint64_t Worker::now_if_measured() const noexcept { return job_.measure_phases_ ? now_ns() : 0; }
+
+void Worker::run() {
+  auto& health = job_.bootstrap_.health();
+  while (!job_.stop_.load(std::memory_order_acquire)) {
+    if (health.failed()) throw Error(health.message());
+    if (Context* const task = next_task()) {
+      idle_turns_ = 0;
+      step(*task);
+      if (job_.mail_) look_at_mail();
+    } else {
+      idle();
+    }
+  }
+  if (!job_.mail_) return;
+  if (tells_stop_) tell_stop();
+  job_.mail_->end_run(lane_);
+}
+
+// ---- tasks that run ----------------------------------------------------------------------------------
+
+/// The newest of this worker, else the oldest of another one.
+Context* Worker::next_task() {
+  if (Context* const task = deque_.pop()) {
+    become(true);
+    return task;
+  }
+  for (std::size_t i = 1; i < job_.workers_.size(); ++i) {
+    auto& victim = job_.workers_[(static_cast<std::size_t>(lane_) + i) % job_.workers_.size()]->deque_;
+    if (victim.size() == 0) continue;
+    become(true);  // before the task is in no deque
+    if (Context* const task = victim.steal(1, [](const Context&) { return true; })) return task;
+  }
+  return nullptr;
+}
+
+void Worker::step(Context& task) {
+  Counts::add(counts_.steps, std::uint64_t{1});
+  const std::uint64_t start = now_if_measured();
+  if (start > 0) figures_.queue_ns += start - task.ready_ns_;
+  task.worker_ = this;
+  finished_ = nullptr;
+  if (!task.handle_) {
+    try {
+      task.handle_ = job_.registry_.function(task.spawn_.function)(task).handle();
+    } catch (...) {  // there is no memory for the coroutine
+      const std::unique_ptr<Context> owner(&task);
+      fail(task, std::current_exception());
+    }
+  }
+  task.handle_.resume();  // from here on the task may run on another worker
+  if (start > 0) figures_.run_ns += now_ns() - start;
+  if (finished_ != nullptr) conclude(*finished_);
+}
+
+void Worker::conclude(Context& task) {
+  const std::unique_ptr<Context> owner(&task);
+  ++figures_.tasks;
+  if (task.error_) fail(task, task.error_);
+  try {
+    if (task.tail_)
+      spawn_as(std::move(task.tail_->spawn), task.result_);
+    else
+      put(task.result_, std::move(task.value_));
+  } catch (...) {
+    fail(task, std::current_exception());
+  }
+}
+
+/// Ends the job.
+void Worker::fail(const Context& task, const std::exception_ptr& error) {
+  auto& health = job_.bootstrap_.health();
+  std::string cause = "an exception of an unknown type";
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& known) {
+    cause = line_of(known);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): said above
+  }
+  health.fail(
+      -1, fmt::format("task {} in process {}: {}", job_.registry_.name(task.spawn_.function), rank(), cause));
+  throw Error(health.message());  // perhaps the job had failed before
+}
+
+void Worker::make_ready(Context& task) {
+  task.ready_ns_ = now_if_measured();
+  deque_.push(&task);
+  if (!job_.mail_ && job_.workers_.size() > 1) job_.wakeup_.wake_sleepers();
+}
+
+// ---- tasks that start --------------------------------------------------------------------------------
+
+void Worker::start_root(FunctionId function, std::string arguments) {
+  Future& future = job_.futures_.allocate(free_);
+  job_.caller_ = {nullptr, nullptr, {}, false, true};
+  future.add(job_.caller_);
+  spawn_as({function, std::move(arguments), {}, rank()}, Ref::of(rank(), future));
+}
+
+Ref Worker::spawn(Spawn spawn) {
+  const std::uint64_t start = now_if_measured();
+  const Ref result = Ref::of(rank(), job_.futures_.allocate(free_));
+  spawn_as(std::move(spawn), result);
+  if (start > 0) figures_.spawn_ns += now_ns() - start;
+  return result;
+}
+
+void Worker::spawn_as(Spawn spawn, Ref result) {
+  if (spawn.function >= job_.registry_.size())
+    throw Error(
+        fmt::format("there is no function {}: {} are registered", spawn.function, job_.registry_.size()));
+  if (spawn.process < kAnywhere || spawn.process >= size())
+    throw Error(fmt::format("there is no process {}: there are {}", spawn.process, size()));
+  const int process = choose_process(spawn);
+  if (process == rank()) {
+    make_ready(*new Context(std::move(spawn), result));
+    return;
+  }
+  wait_for_room();
+  ++figures_.tasks_sent;
+  send_task(process, spawn, result, false);
+}
+
+/// Where most of its references are; here, if there are as many.
+int Worker::choose_process(const Spawn& spawn) const {
+  constexpr std::size_t kLooked = 16;  // at so many references
+  if (spawn.process != kAnywhere) return spawn.process;
+  const auto all = spawn.refs.all();
+  const auto refs = all.first(std::min(kLooked, all.size()));
+  const auto count = [&](int process) {
+    return std::ranges::count_if(refs, [&](Ref ref) { return ref.process() == process; });
+  };
+  int best = rank();
+  for (const Ref ref : refs)
+    if (ref.process() < size() && count(ref.process()) > count(best)) best = ref.process();
+  return best;
+}
+
+/// Tasks that send much wait for the peers, and take what these send meanwhile.
+void Worker::wait_for_room() {
+  Mail& mail = *job_.mail_;
+  while (mail.backlog(lane_) > kMostBacklog) exchange_mail();
+}
+
+// ---- results -----------------------------------------------------------------------------------------
+
+void Worker::note_suspended(int more) noexcept {
+  Counts::add(counts_.suspended, std::int64_t{more});
+  figures_.suspensions += static_cast<std::uint64_t>(more);
+}
+
+Future& Worker::future_of(Ref ref, bool last) {
+  if (ref.process() == rank()) {
+    Future* const future = job_.futures_.find(ref);
+    if (future == nullptr) throw Error("it waits for a result that was taken before, or never spawned");
+    return *future;
+  }
+  if (ref.process() >= size()) throw Error("it waits for a result that was never spawned");
+  wait_for_room();
+  Future& answer = job_.futures_.allocate(free_);
+  Header header;
+  header.kind = Kind::subscribe;
+  header.last = last;
+  header.ref = ref;
+  header.reply = Ref::of(rank(), answer).bits;
+  post(ref.process(), header);
+  return answer;
+}
+
+void Worker::put(Ref ref, std::string value) {
+  if (ref.process() != rank()) {
+    wait_for_room();
+    send_result(ref, value);
+    return;
+  }
+  fulfil(*job_.futures_.find(ref), std::move(value));
+}
+
+/// Serves all who wait. The owner of the value is then whoever waits last.
+void Worker::fulfil(Future& future, std::string value) {
+  future.value = std::move(value);
+  bool last = false;
+  for (Waiter* waiter =
+           future.waiters.exchange(Future::done(), std::memory_order_acq_rel);  // pairs with add()
+       waiter != nullptr;) {
+    Waiter& one = *waiter;
+    waiter = one.next;  // it ends when its task goes on
+    if (one.task != nullptr) {
+      Counts::add(counts_.suspended, std::int64_t{-1});
+      make_ready(*one.task);
+    } else if (one.is_caller) {
+      job_.result_ = future.value;
+      stop();
+    } else {
+      send_result(one.reply, future.value);
+      last = last || one.last;
+      delete &one;
+    }
+  }
+  if (last) release(future);
+}
+
+void Worker::stop() {
+  tells_stop_ = true;
+  job_.stop_.store(true, std::memory_order_release);  // pairs with run()
+  job_.wakeup_.announce();
+}
+
+// ---- what others ask ---------------------------------------------------------------------------------
+
+void Worker::become(bool busy) noexcept {
+  if (counts_.busy.load(std::memory_order_relaxed) != busy) counts_.busy.store(busy);
+}
+
+void Worker::add_to(Activity& sum) const noexcept {
+  sum.steps += counts_.steps.load(std::memory_order_acquire);
+  sum.sent += counts_.sent.load(std::memory_order_acquire);
+  sum.received += counts_.received.load(std::memory_order_acquire);
+  sum.suspended += counts_.suspended.load(std::memory_order_acquire);
+  sum.busy += counts_.busy.load() ? 1 : 0;  // last, since it is raised before what is counted
+}
+
+void Worker::clear() {
+  while (const Context* const task = deque_.pop()) delete task;
+}
+
+}  // namespace edgewire::tasks

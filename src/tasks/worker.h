@@ -1,0 +1,112 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tasks/deque.h"
+#include "tasks/task_job.h"
+
+namespace edgewire::tasks {
+
+inline std::uint64_t now_ns() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
+}
+
+/// A worker of a process: runs the tasks of its deque, then those of other workers, then asks other processes
+/// for one. All functions but add_to() belong to its thread.
+class alignas(128) Worker {
+ public:
+  Worker(TaskJob& job, int lane) : job_(job), lane_(lane), random_(static_cast<std::uint64_t>(lane) + 1) {}
+
+  /// Until the root's result is there. Throws Error.
+  void run();
+  /// Starts the first task of the job; the caller waits for its result.
+  void start_root(FunctionId function, std::string arguments);
+
+  Ref spawn(Spawn spawn);
+  /// The same; the result has a reference already.
+  void spawn_as(Spawn spawn, Ref result);
+  /// A future here that will hold what `ref` names. Throws Error when it was taken.
+  Future& future_of(Ref ref, bool last);
+  void release(Future& future) { job_.futures_.release(future, free_); }
+  void note_suspended(int more) noexcept;
+  void note_finished(Context& task) noexcept { finished_ = &task; }
+
+  int rank() const { return job_.bootstrap_.rank(); }
+  int size() const { return job_.bootstrap_.size(); }
+  /// Destroys the tasks that have not run.
+  void clear();
+  void add_to(Activity& sum) const noexcept;
+  const Figures& figures() const noexcept { return figures_; }
+
+ private:
+  /// For other threads; only this worker writes. Release, so that what is counted is seen before `busy`
+  /// falls; acquire in add_to().
+  struct Counts {
+    std::atomic<std::uint64_t> steps{0}, sent{0}, received{0};
+    std::atomic<std::int64_t> suspended{0};  ///< more here than woken here; may be below 0
+    std::atomic<bool> busy{true};
+    template <class T>
+    static void add(std::atomic<T>& count, T more) noexcept {
+      count.store(count.load(std::memory_order_relaxed) + more, std::memory_order_release);
+    }
+  };
+  /// Rank 0's worker 0 looks whether anything can still run.
+  struct Lookout {
+    std::uint64_t round = 0, next_ns = 0;
+    int missing = 0;
+    Activity sum{}, last{};
+  };
+
+  Context* next_task();
+  void step(Context& task);
+  void conclude(Context& task);
+  [[noreturn]] void fail(const Context& task, const std::exception_ptr& error);
+  void make_ready(Context& task);
+  int choose_process(const Spawn& spawn) const;
+  void wait_for_room();
+  void put(Ref ref, std::string value);
+  void fulfil(Future& future, std::string value);
+  void stop();
+  void become(bool busy) noexcept;
+  std::uint64_t now_if_measured() const noexcept;
+
+  void post(int peer, const Header& header, std::span<const Ref> refs = {}, std::string_view body = {});
+  void send_task(int peer, const Spawn& spawn, Ref result, bool asked_for);
+  void send_result(Ref ref, std::string_view value);
+  void look_at_mail();
+  std::size_t exchange_mail();
+  void take(int peer, const Message& message);
+  void take_task(int peer, const Message& message);
+  void take_result(int peer, const Message& message);
+  void subscribe(int peer, const Header& header);
+  void give_task(int peer);
+  void ask_for_task();
+  void idle();
+  void tell_stop();
+  void look_out();
+  void say_state(int peer, std::uint64_t round);
+  void count_in(const Activity& state);
+  void end_round();
+
+  TaskJob& job_;
+  int lane_;
+  WorkDeque<Context> deque_;
+  FutureTable::Free free_{};
+  Context* finished_ = nullptr;
+  Counts counts_{};
+  Figures figures_{};
+  Lookout lookout_{};
+  std::uint64_t random_;
+  std::uint64_t mail_ns_ = 0;  ///< when mail was last looked at
+  std::uint64_t next_ask_ns_ = 0, ask_pause_ns_ = 0;
+  bool asked_ = false, tells_stop_ = false;
+  int idle_turns_ = 0;
+};
+
+}  // namespace edgewire::tasks

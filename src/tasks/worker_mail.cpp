@@ -1,0 +1,252 @@
+// What a worker says to other processes and hears from them, and what it does while it has no task.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "error.h"
+#include "tasks/worker.h"
+
+namespace edgewire::tasks {
+
+namespace {
+
+constexpr std::uint64_t kMailPause = 2'000;         // ns between looks at the mail while tasks run
+constexpr std::uint64_t kShortestAskPause = 5'000;  // ns; doubles with each refusal
+constexpr std::uint64_t kLongestAskPause = 1'000'000;
+constexpr std::uint64_t kRoundPause = 50'000'000;  // ns between looks whether anything can run
+constexpr int kSpins = 20'000;                     // before an idle worker blocks
+constexpr int kSpinsOversubscribed = 10;
+
+}  // namespace
+
+// ---- messages that go --------------------------------------------------------------------------------
+
+void Worker::post(int peer, const Header& header, std::span<const Ref> refs, std::string_view body) {
+  const bool makes_work =
+      header.kind == Kind::spawn || header.kind == Kind::put || header.kind == Kind::subscribe;
+  if (makes_work) Counts::add(counts_.sent, std::uint64_t{1});
+  job_.mail_->post(lane_, peer, header, refs, body);
+}
+
+void Worker::send_task(int peer, const Spawn& spawn, Ref result, bool asked_for) {
+  Header header;
+  header.kind = Kind::spawn;
+  header.asked_for = asked_for;
+  header.movable = spawn.process == kAnywhere;
+  header.function = spawn.function;
+  header.ref = result;
+  header.sent_ns = now_if_measured();
+  post(peer, header, spawn.refs.all(), spawn.arguments);
+}
+
+void Worker::send_result(Ref ref, std::string_view value) {
+  Header header;
+  header.kind = Kind::put;
+  header.ref = ref;
+  header.sent_ns = now_if_measured();
+  ++figures_.results_sent;
+  post(ref.process(), header, {}, value);
+}
+
+// ---- messages that come ------------------------------------------------------------------------------
+
+/// After a task: what it has posted leaves at once.
+void Worker::look_at_mail() {
+  job_.mail_->flush(lane_);
+  const std::uint64_t now = now_ns();
+  if (now - mail_ns_ < kMailPause) return;
+  exchange_mail();
+  mail_ns_ = now;
+}
+
+std::size_t Worker::exchange_mail() {
+  Mail& mail = *job_.mail_;
+  const std::size_t taken = mail.drain(lane_, [&](int peer, const Message& message) { take(peer, message); });
+  mail.flush(lane_);
+  return taken;
+}
+
+void Worker::take(int peer, const Message& message) {
+  const Header& header = message.header;
+  if (header.kind <= Kind::subscribe) {
+    become(true);  // before the count, see end_round()
+    Counts::add(counts_.received, std::uint64_t{1});
+  }
+  switch (header.kind) {
+    case Kind::spawn:
+      return take_task(peer, message);
+    case Kind::put:
+      return take_result(peer, message);
+    case Kind::subscribe:
+      return subscribe(peer, header);
+    case Kind::ask:
+      return give_task(peer);
+    case Kind::refuse:
+      asked_ = false;
+      ask_pause_ns_ = std::clamp(2 * ask_pause_ns_, kShortestAskPause, kLongestAskPause);
+      next_ask_ns_ = now_ns() + ask_pause_ns_;
+      return;
+    case Kind::stop:
+      job_.stop_.store(true, std::memory_order_release);  // pairs with run()
+      return;
+    case Kind::look:
+      return say_state(peer, header.reply);
+    case Kind::state:
+      return count_in(from_bytes<Activity>(message.body));
+  }
+  throw Error(fmt::format("rank {} sent a message of an unknown kind", peer));
+}
+
+void Worker::take_task(int peer, const Message& message) {
+  const Header& header = message.header;
+  if (header.function >= job_.registry_.size() || header.ref.process() >= size())
+    throw Error(fmt::format("rank {} sent a task that cannot run", peer));
+  if (header.asked_for) {
+    asked_ = false;
+    ask_pause_ns_ = next_ask_ns_ = 0;
+  }
+  if (header.sent_ns > 0) figures_.send_ns += now_ns() - header.sent_ns;
+  Spawn spawn{header.function, std::string(message.body),
+              std::vector<Ref>(message.refs.begin(), message.refs.end()),
+              header.movable ? kAnywhere : rank()};
+  make_ready(*new Context(std::move(spawn), header.ref));
+}
+
+void Worker::take_result(int peer, const Message& message) {
+  const Ref ref = message.header.ref;
+  Future* const future = ref.process() == rank() ? job_.futures_.find(ref) : nullptr;
+  if (future == nullptr || future->is_done())
+    throw Error(fmt::format("rank {} sent a result that nobody waits for", peer));
+  if (message.header.sent_ns > 0) figures_.return_ns += now_ns() - message.header.sent_ns;
+  fulfil(*future, std::string(message.body));
+}
+
+void Worker::subscribe(int peer, const Header& header) {
+  Future* const future = header.ref.process() == rank() ? job_.futures_.find(header.ref) : nullptr;
+  const Ref reply{header.reply};
+  if (future == nullptr || reply.process() != peer)
+    throw Error(
+        fmt::format("a task in process {} waits for a result that was taken before, or never spawned", peer));
+  auto waiter = std::make_unique<Waiter>(Waiter{nullptr, nullptr, reply, header.last, false});
+  if (future->add(*waiter)) {
+    [[maybe_unused]] Waiter* const owned = waiter.release();  // by the future
+    return;
+  }
+  send_result(reply, future->value);
+  if (header.last) release(*future);
+}
+
+// ---- tasks for those who have none -------------------------------------------------------------------
+
+/// The oldest task that has not started and may run anywhere, of a worker that has more.
+void Worker::give_task(int peer) {
+  const auto may_go = [](const Context& task) { return task.may_move(); };
+  for (std::size_t i = 0; i < job_.workers_.size(); ++i) {
+    auto& deque = job_.workers_[(static_cast<std::size_t>(lane_) + i) % job_.workers_.size()]->deque_;
+    if (deque.size() < 2) continue;
+    become(true);  // before the task is in no deque
+    const std::unique_ptr<Context> task(deque.steal(2, may_go));
+    if (!task) continue;
+    ++figures_.tasks_moved;
+    ++figures_.tasks_sent;
+    return send_task(peer, task->spawn_, task->result_, true);
+  }
+  Header header;
+  header.kind = Kind::refuse;
+  post(peer, header);
+}
+
+void Worker::ask_for_task() {
+  if (asked_ || now_ns() < next_ask_ns_) return;
+  random_ ^= random_ << 13;  // xorshift64
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  const auto others = static_cast<std::uint64_t>(size() - 1);
+  const int peer = (rank() + 1 + static_cast<int>(random_ % others)) % size();
+  Header header;
+  header.kind = Kind::ask;
+  post(peer, header);
+  job_.mail_->flush(lane_);
+  asked_ = true;
+}
+
+void Worker::idle() {
+  const std::uint32_t seen = job_.wakeup_.generation();
+  if (job_.mail_ && exchange_mail() > 0) {
+    idle_turns_ = 0;
+    return;
+  }
+  become(false);
+  for (const auto& worker : job_.workers_)
+    if (worker->deque_.size() > 0) return;
+  if (job_.mail_) ask_for_task();
+  if (rank() == 0 && lane_ == 0) look_out();
+  if (++idle_turns_ <= (job_.seat_.oversubscribed() ? kSpinsOversubscribed : kSpins)) return;
+  if (job_.mail_)
+    job_.mail_->wait();
+  else
+    job_.wakeup_.sleep(seen, std::chrono::milliseconds(1));
+}
+
+void Worker::tell_stop() {
+  Header header;
+  header.kind = Kind::stop;
+  for (int peer = 0; peer < size(); ++peer)
+    if (peer != rank()) post(peer, header);
+  Mail& mail = *job_.mail_;
+  for (mail.flush(lane_); mail.backlog(lane_) > 0; mail.flush(lane_))
+    mail.drain(lane_, [](int, const Message&) {});
+}
+
+// ---- whether anything can still run ------------------------------------------------------------------
+// Mattern, "Algorithms for distributed termination detection", Distributed Computing 1987: the four-counter
+// method.
+
+void Worker::look_out() {
+  if (lookout_.missing > 0 || now_ns() < lookout_.next_ns) return;
+  lookout_.missing = size() - 1;
+  lookout_.sum = job_.activity();
+  lookout_.sum.round = ++lookout_.round;
+  Header header;
+  header.kind = Kind::look;
+  header.reply = lookout_.round;
+  for (int peer = 1; peer < size(); ++peer) post(peer, header);
+  if (job_.mail_)
+    job_.mail_->flush(lane_);
+  else
+    end_round();
+}
+
+void Worker::say_state(int peer, std::uint64_t round) {
+  Activity state = job_.activity();
+  state.round = round;
+  Header header;
+  header.kind = Kind::state;
+  post(peer, header, {}, to_bytes(state));
+}
+
+void Worker::count_in(const Activity& state) {
+  if (state.round != lookout_.round || lookout_.missing == 0) return;
+  lookout_.sum.steps += state.steps;
+  lookout_.sum.sent += state.sent;
+  lookout_.sum.received += state.received;
+  lookout_.sum.suspended += state.suspended;
+  lookout_.sum.busy += state.busy;
+  if (--lookout_.missing == 0) end_round();
+}
+
+/// If two rounds have counted the same, nothing has happened between them. If then nobody was busy and all
+/// messages had arrived, nothing will.
+void Worker::end_round() {
+  const Activity sum = lookout_.sum, last = std::exchange(lookout_.last, sum);
+  lookout_.next_ns = now_ns() + kRoundPause;
+  const bool quiet = sum.busy == 0 && last.busy == 0 && sum.sent == sum.received;
+  const bool same = sum.steps == last.steps && sum.sent == last.sent && sum.received == last.received;
+  if (!quiet || !same || last.round == 0 || job_.stop_.load()) return;
+  throw Error(
+      fmt::format("no task can run: {} wait{} for results that never come{}; does one wait for itself?",
+                  sum.suspended, sum.suspended == 1 ? "s" : "", job_.waiting()));
+}
+
+}  // namespace edgewire::tasks

@@ -1,0 +1,350 @@
+// Tasks in one process and in several, which are threads of the test.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "bootstraps.h"
+#include "tasks/task_job.h"
+
+namespace edgewire::tasks {
+namespace {
+
+struct Shape {
+  int processes, workers;
+  const char* transport;
+};
+const std::vector<Shape> kShapes{{1, 1, "shm"}, {1, 3, "shm"}, {2, 1, "shm"},
+                                 {3, 2, "shm"}, {2, 1, "tcp"}, {2, 2, "tcp"}};
+
+/// What each process gave: bytes, or "error: ..." and why.
+struct Outcome {
+  std::vector<std::string> results;
+  std::vector<Figures> figures;
+};
+
+/// Runs the task once on threads that stand for processes, or `times` times in one job.
+Outcome run(const Shape& shape, const Registry& registry, FunctionId root, const std::string& arguments = {},
+            int times = 1, bool measure = false) {
+  auto members = launch::bootstraps(shape.processes);
+  Outcome outcome{std::vector<std::string>(members.size()), std::vector<Figures>(members.size())};
+  std::vector<std::jthread> threads;
+  for (std::size_t p = 0; p < members.size(); ++p)
+    threads.emplace_back([&, p] {
+      try {
+        exchange::SeatOptions options;
+        options.workers = shape.workers;
+        options.transport = shape.transport;
+        TaskJob job(*members[p], registry, options);
+        for (int time = 0; time < times; ++time) {
+          outcome.results[p] = job.run(root, arguments, measure);
+          outcome.figures[p] = job.figures();
+        }
+        members[p]->finish();
+      } catch (const std::exception& error) {
+        members[p]->abort(error.what());
+        outcome.results[p] = std::string("error: ") + error.what();
+      }
+    });
+  threads.clear();
+  return outcome;
+}
+
+/// Of a run that must succeed.
+std::string result_of(const Shape& shape, const Registry& registry, FunctionId root,
+                      const std::string& arguments = {}, int times = 1) {
+  const auto outcome = run(shape, registry, root, arguments, times);
+  for (std::size_t p = 1; p < outcome.results.size(); ++p) CHECK(outcome.results[p].empty());
+  return outcome.results[0];
+}
+
+using Number = std::uint64_t;
+Number number_of(const std::string& bytes) {
+  INFO(bytes);
+  return from_bytes<Number>(bytes);
+}
+
+struct Sum {
+  Number left, sum;
+};
+
+struct Fibonacci {
+  Registry registry;
+  FunctionId id;
+  Fibonacci() {
+    id = registry.add("fibonacci", [this](Context& task) -> Task {
+      const auto n = task.argument<Number>();
+      if (n < 2) co_return to_bytes(n);
+      const Ref a = task.spawn(id, to_bytes(n - 1)), b = task.spawn(id, to_bytes(n - 2));
+      const auto first = from_bytes<Number>(co_await task.take(a));
+      co_return to_bytes(first + from_bytes<Number>(co_await task.take(b)));
+    });
+  }
+};
+
+TEST_CASE("tasks that spawn and wait give the same result in any number of workers and processes") {
+  const Fibonacci tasks;
+  for (const Shape& shape : kShapes) {
+    const auto outcome = run(shape, tasks.registry, tasks.id, to_bytes(Number{16}), 3);
+    CHECK(number_of(outcome.results[0]) == 987);
+    Number ended = 0;
+    for (const auto& figures : outcome.figures) ended += figures.tasks;
+    CHECK(ended == 3193);  // 2 * fibonacci(17) - 1
+  }
+}
+
+TEST_CASE("a task runs in the process that it is meant for, with its arguments and references") {
+  Registry registry;
+  const auto where = registry.add("where", [](Context& task) -> Task {
+    co_return to_bytes(Number{static_cast<Number>(task.process())}) + std::string(task.arguments()) +
+        co_await task.get(task.refs()[0]) + co_await task.get(task.refs()[1]);
+  });
+  const auto text =
+      registry.add("text", [](Context& task) -> Task { co_return std::string(task.arguments()); });
+  const auto root = registry.add("root", [=](Context& task) -> Task {
+    std::string all;
+    for (int p = 0; p < task.processes(); ++p)
+      for (const std::size_t bytes : {0, 1, 32, 112, 5'000, 3'000'000}) {
+        const std::string arguments(bytes, 'a');
+        const Ref b = task.spawn(text, std::string(bytes, 'b'), {}, (p + 1) % task.processes());
+        const Ref c = task.spawn(text, "c");
+        const std::string found = co_await task.take(task.spawn(where, arguments, {b, c}, p));
+        if (found != to_bytes(Number{static_cast<Number>(p)}) + arguments + std::string(bytes, 'b') + "c")
+          throw Error("wrong bytes");
+      }
+    co_return "right";
+  });
+  for (const Shape& shape : kShapes) CHECK(result_of(shape, registry, root) == "right");
+}
+
+TEST_CASE("the result of a task that spawns its tail is that of the last task") {
+  Registry registry;
+  FunctionId count = 0;
+  count = registry.add("count", [&count](Context& task) -> Task {
+    const auto [left, sum] = task.argument<Sum>();
+    if (left == 0) co_return to_bytes(sum);
+    co_return task.tail_spawn(count, to_bytes(Sum{left - 1, sum + left}), {},
+                              static_cast<int>(left) % task.processes());
+  });
+  for (const Shape& shape : kShapes)
+    CHECK(number_of(result_of(shape, registry, count, to_bytes(Sum{Number{300}, Number{0}}))) == 45'150);
+}
+
+TEST_CASE("a suspended task leaves its worker to others, and many wait for one result") {
+  Registry registry;
+  const auto gate = registry.add("gate", [](Context&) -> Task { co_return "open"; });
+  const auto wait =
+      registry.add("wait", [](Context& task) -> Task { co_return co_await task.get(task.refs()[0]); });
+  const auto root = registry.add("root", [=](Context& task) -> Task {
+    // The newest task runs first: all of them wait before the gate opens.
+    const Ref result = task.spawn(gate, {}, {}, task.processes() - 1);
+    std::vector<Ref> all;
+    for (int i = 0; i < 100; ++i) all.push_back(task.spawn(wait, {}, {result}, i % task.processes()));
+    std::string joined;
+    for (const Ref ref : all) joined += co_await task.take(ref);
+    co_return to_bytes(Number{joined.size()});
+  });
+  for (const Shape& shape : kShapes) CHECK(number_of(result_of(shape, registry, root)) == 400);
+  CHECK(run({1, 1, "shm"}, registry, root).figures[0].suspensions >= 100);
+}
+
+TEST_CASE("workers and processes that have nothing to do take tasks of others") {
+  Registry registry;
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  const auto busy = registry.add("busy", [&](Context&) -> Task {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const std::scoped_lock lock(mutex);
+    threads.insert(std::this_thread::get_id());
+    co_return "";
+  });
+  const auto root = registry.add("root", [=](Context& task) -> Task {
+    std::vector<Ref> all;
+    for (int i = 0; i < 200; ++i) all.push_back(task.spawn(busy));
+    for (const Ref ref : all) co_await task.take(ref);
+    co_return "";
+  });
+  for (const Shape& shape : kShapes) {
+    threads.clear();
+    const auto outcome = run(shape, registry, root);
+    CHECK(threads.size() == static_cast<std::size_t>(shape.processes * shape.workers));
+    for (const auto& figures : outcome.figures) CHECK(figures.tasks > 0);
+    CHECK((outcome.figures[0].tasks_moved > 0) == (shape.processes > 1));
+  }
+}
+
+TEST_CASE("a task goes to the process that owns most of its references") {
+  Registry registry;
+  const auto there = registry.add("there", [](Context& task) -> Task {
+    co_return to_bytes(Number{static_cast<Number>(task.process())});
+  });
+  // Gives two references that its process owns.
+  const auto two = registry.add("two", [=](Context& task) -> Task {
+    co_return to_bytes(std::array{task.spawn(there, {}, {}, 0), task.spawn(there, {}, {}, 0)});
+  });
+  const auto root = registry.add("root", [=](Context& task) -> Task {
+    const auto far = from_bytes<std::array<Ref, 2>>(co_await task.take(task.spawn(two, {}, {}, 1)));
+    const Ref near = task.spawn(there);
+    co_return co_await task.take(task.spawn(there, {}, {far[0], near, far[1]}));
+  });
+  CHECK(number_of(result_of({2, 1, "shm"}, registry, root)) == 1);
+}
+
+TEST_CASE("a task that throws ends the job with its name, process and message") {
+  Registry registry;
+  const auto broken = registry.add("broken", [](Context& task) -> Task {
+    if (task.processes() > 0) throw Error("the disk is on fire");
+    co_return "";
+  });
+  const auto root = registry.add("root", [=](Context& task) -> Task {
+    std::vector<Ref> waiting;
+    for (int i = 0; i < 50; ++i) waiting.push_back(task.spawn(broken, {}, {}, task.processes() - 1));
+    co_return co_await task.take(waiting[0]);
+  });
+  for (const Shape& shape : kShapes) {
+    const auto outcome = run(shape, registry, root);
+    const auto message =
+        "task broken in process " + std::to_string(shape.processes - 1) + ": the disk is on fire";
+    for (const auto& result : outcome.results) {
+      INFO(result);
+      CHECK(result.starts_with("error: "));
+      CHECK(result.find(message) != result.npos);
+    }
+  }
+}
+
+/// Runs a root that must fail in process 0, or in any.
+void check_fails(const Shape& shape, const Registry& registry, FunctionId root, const std::string& words) {
+  const auto outcome = run(shape, registry, root);
+  for (const auto& result : outcome.results) {
+    INFO(result);
+    CHECK(result.starts_with("error: "));
+    CHECK(result.find(words) != result.npos);
+  }
+}
+
+TEST_CASE("tasks that wait for each other are an error") {
+  Registry registry;
+  const auto child =
+      registry.add("child", [](Context& task) -> Task { co_return co_await task.get(task.refs()[0]); });
+  const auto parent = registry.add("parent", [=](Context& task) -> Task {
+    co_return co_await task.get(task.spawn(child, {}, {task.self()}, task.processes() - 1));
+  });
+  for (const Shape& shape : kShapes)
+    check_fails(shape, registry, parent, "no task can run: 2 wait for results that never come, such as ");
+  const auto alone =
+      registry.add("alone", [](Context& task) -> Task { co_return co_await task.get(task.self()); });
+  check_fails({1, 2, "shm"}, registry, alone,
+              "1 waits for results that never come, such as alone in process 0");
+}
+
+TEST_CASE("a long task is no reason to give up") {
+  Registry registry;
+  const auto slow = registry.add("slow", [](Context&) -> Task {
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    co_return "done";
+  });
+  const auto root = registry.add("root", [=](Context& task) -> Task {
+    co_return co_await task.take(task.spawn(slow, {}, {}, task.processes() - 1));
+  });
+  for (const Shape& shape : kShapes) CHECK(result_of(shape, registry, root) == "done");
+}
+
+TEST_CASE("what no task may ask for") {
+  Registry registry;
+  const auto nothing = registry.add("nothing", [](Context&) -> Task { co_return ""; });
+  const std::map<std::string, Function> wrong{
+      {"there is no function 77: ",
+       [](Context& task) -> Task { co_return co_await task.get(task.spawn(77)); }},
+      {"there is no process 9: ",
+       [=](Context& task) -> Task { co_return co_await task.get(task.spawn(nothing, {}, {}, 9)); }},
+      {"there is no function 78: ", [](Context& task) -> Task { co_return task.tail_spawn(78); }},
+      {"taken before, or never spawned", [](Context& task) -> Task { co_return co_await task.get(Ref{}); }},
+      {"has 3 bytes where 8 are expected",
+       [](Context&) -> Task { co_return to_bytes(from_bytes<Number>("abc")); }},
+      {"result that was taken before", [=](Context& task) -> Task {
+         const Ref ref = task.spawn(nothing);
+         co_await task.take(ref);
+         co_return co_await task.take(ref);
+       }}};
+  for (const auto& [words, function] : wrong) {
+    Registry more = registry;
+    const auto root = more.add("root", function);
+    check_fails({1, 1, "shm"}, more, root, words);
+    check_fails({2, 1, "shm"}, more, root, words);
+  }
+  // The same of a result that another process owns.
+  const auto twice = registry.add("twice", [](Context& task) -> Task {
+    co_await task.take(task.refs()[0]);
+    co_return co_await task.take(task.refs()[0]);
+  });
+  const auto root = registry.add("root", [=](Context& task) -> Task {
+    co_return co_await task.get(task.spawn(twice, {}, {task.spawn(nothing)}, 1));
+  });
+  check_fails({2, 1, "shm"}, registry, root, "process 1 waits for a result that was taken before");
+}
+
+TEST_CASE("processes that differ in their functions refuse each other") {
+  auto members = launch::bootstraps(2);
+  std::vector<std::string> said(2);
+  std::vector<std::jthread> threads;
+  for (std::size_t p = 0; p < 2; ++p)
+    threads.emplace_back([&, p] {
+      Registry registry;
+      registry.add(p == 0 ? "one" : "other", [](Context&) -> Task { co_return ""; });
+      try {
+        const TaskJob job(*members[p], registry, {});
+      } catch (const Error& error) {
+        said[p] = error.what();
+      }
+    });
+  threads.clear();
+  for (const auto& line : said) CHECK(line.find("other") != line.npos);
+}
+
+TEST_CASE("phases are measured when they are asked for") {
+  const Fibonacci tasks;
+  for (const bool measure : {false, true}) {
+    Figures sum;
+    for (const auto& one :
+         run({2, 1, "shm"}, tasks.registry, tasks.id, to_bytes(Number{16}), 1, measure).figures) {
+      sum.spawn_ns += one.spawn_ns;
+      sum.queue_ns += one.queue_ns;
+      sum.run_ns += one.run_ns;
+    }
+    CHECK((sum.spawn_ns > 0) == measure);
+    CHECK((sum.queue_ns > 0) == measure);
+    CHECK((sum.run_ns > 0) == measure);
+  }
+}
+
+TEST_CASE("tasks that send much do not stop each other, and memory is bounded") {
+  Registry registry;
+  const auto echo =
+      registry.add("echo", [](Context& task) -> Task { co_return std::string(task.arguments()); });
+  const auto flood = registry.add("flood", [=](Context& task) -> Task {
+    std::vector<Ref> all;
+    const int other = (task.process() + 1) % task.processes();
+    for (int i = 0; i < 3'000; ++i) all.push_back(task.spawn(echo, std::string(2'000, 'x'), {}, other));
+    Number bytes = 0;
+    for (const Ref ref : all) bytes += (co_await task.take(ref)).size();
+    co_return to_bytes(bytes);
+  });
+  const auto root = registry.add("root", [=](Context& task) -> Task {
+    std::vector<Ref> all;
+    for (int p = 0; p < task.processes(); ++p) all.push_back(task.spawn(flood, {}, {}, p));
+    Number bytes = 0;
+    for (const Ref ref : all) bytes += from_bytes<Number>(co_await task.take(ref));
+    co_return to_bytes(bytes);
+  });
+  for (const Shape& shape : kShapes)
+    CHECK(number_of(result_of(shape, registry, root)) ==
+          Number{6'000'000} * static_cast<Number>(shape.processes));
+}
+
+}  // namespace
+}  // namespace edgewire::tasks
