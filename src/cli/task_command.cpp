@@ -129,14 +129,14 @@ void gather(launch::Bootstrap& bootstrap, tasks::TaskJob& job, double seconds_to
 }
 
 /// One process of the job.
-void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, const TaskProgram& program) {
+void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskProgram& program) {
   const auto start = Clock::now();
   const bool first = bootstrap.rank() == 0;
   if (first) check_writable(asked.job.json_path);
   tasks::Registry registry;
   const auto root = program.add_functions(registry);
   const auto seat = seat_of(asked.job.dense(bootstrap));
-  tasks::TaskJob job(bootstrap, registry, seat);
+  tasks::TaskJob job(bootstrap, registry, seat, program.input());
   TaskReport report;
   report.processes = bootstrap.size();
   report.workers = seat.workers;

@@ -21,13 +21,15 @@ class TaskProgram {
   virtual std::string name() const = 0;
   /// In words, for people.
   virtual std::string describe() const = 0;
+  /// In words, what must be the same in all processes.
+  virtual std::string input() const { return {}; }
   /// Adds what was asked for to the report.
   virtual void add_to(nlohmann::ordered_json& report) const = 0;
   /// Adds the functions; returns the first task's.
   virtual tasks::FunctionId add_functions(tasks::Registry& registry) const = 0;
   virtual std::string arguments() const = 0;
   /// Of the bytes that the first task returns, in words. Throws Error when it is wrong.
-  virtual std::string result(const std::string& bytes) const = 0;
+  virtual std::string result(const std::string& bytes) = 0;
 };
 
 struct TaskOptions {

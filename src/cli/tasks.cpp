@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/smith_waterman.h"
 #include "cli/task_command.h"
 #include "error.h"
 #include "tasks/shapes.h"
@@ -36,7 +37,7 @@ class ShapeProgram : public TaskProgram {
     return tasks::add_shapes(registry, size_.shape);
   }
   std::string arguments() const override { return tasks::first_arguments(size_); }
-  std::string result(const std::string& bytes) const override {
+  std::string result(const std::string& bytes) override {
     const auto number = tasks::from_bytes<std::uint64_t>(bytes);
     if (number != tasks::number_of(size_))
       throw Error(fmt::format("the result is wrong: {}, not {}", number, tasks::number_of(size_)));
@@ -81,6 +82,7 @@ void add_tasks(CLI::App& app) {
   add_shape(*all, "iterative", Shape::iterative,
             "a task starts many tasks and waits for all of them, again and again");
   add_shape(*all, "iterative-j", Shape::iterative_j, "as iterative, but each round is joined by a new task");
+  add_smith_waterman(*all);
 }
 
 }  // namespace edgewire::cli

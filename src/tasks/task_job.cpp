@@ -25,14 +25,15 @@ Figures& Figures::operator+=(const Figures& more) {
   return *this;
 }
 
-TaskJob::TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const exchange::SeatOptions& options)
+TaskJob::TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const exchange::SeatOptions& options,
+                 const std::string& input)
     : bootstrap_(bootstrap), registry_(registry), seat_(bootstrap, options) {
   std::string functions;
   for (std::size_t id = 0; id < registry.size(); ++id)
     functions += " " + registry.name(static_cast<FunctionId>(id));
   exchange::check_agreement(
-      bootstrap, fmt::format("tasks:{}; {}, {} workers{}", functions, seat_.link().name(), options.workers,
-                             options.integrity ? "" : "; integrity off"));
+      bootstrap, fmt::format("tasks:{}; {}; {}, {} workers{}", functions, input, seat_.link().name(),
+                             options.workers, options.integrity ? "" : "; integrity off"));
   if (bootstrap.size() > 1) mail_.emplace(bootstrap, seat_.link(), options.workers, seat_.oversubscribed());
   meet();  // a task that fails at once finds all processes connected
 }

@@ -45,8 +45,10 @@ struct Activity {
 /// One process's part of a job of tasks. `bootstrap` and `registry` outlive it.
 class TaskJob {
  public:
-  /// Collective; throws Error when the processes differ in functions, workers or transport.
-  TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const exchange::SeatOptions& options);
+  /// Collective; throws Error when the processes differ in functions, workers, transport, or `input`: what
+  /// else the functions work on, in words.
+  TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const exchange::SeatOptions& options,
+          const std::string& input = {});
   ~TaskJob();
 
   /// Returns when all processes have called it.

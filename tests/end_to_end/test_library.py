@@ -1,5 +1,6 @@
 """libedgewire, as a C++ program outside this repository uses it: installed, found by pkg-config, linked and run."""
 
+import itertools
 import os
 import pathlib
 import subprocess
@@ -65,3 +66,15 @@ def test_a_kernel_of_ones_own(edgewire, example, tmp_path):
     assert run.returncode == 0, run.stderr
     values = dict(line.split("\t") for line in run.stdout.splitlines())
     np.testing.assert_allclose([float(values[str(v)]) for v in ids], expected, rtol=1e-5)
+
+
+def test_tasks_of_ones_own(example):
+    """Queens on boards, counted by trying all arrangements."""
+    for size in (1, 3, 6):
+        ways = sum(len({q + r for r, q in enumerate(queens)}) == len({q - r for r, q in enumerate(queens)}) == size
+                   for queens in itertools.permutations(range(size)))
+        run = example("my_tasks", size)
+        assert (run.returncode, run.stdout) == (0, f"{ways}\n"), run.stderr
+    failed = example("my_tasks", 15)
+    assert failed.returncode == 1 and failed.stdout == ""
+    assert failed.stderr.splitlines() == ["edgewire: rank 0: task count in process 0: a board has 1 to 14 rows"]

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import random
 import signal
 
 import pytest
@@ -56,11 +57,68 @@ def test_tasks_cross_the_link_as_the_shape_says(edgewire, tmp_path):
         assert report["tasks_sent"] - report["tasks_moved"] == sent
 
 
+def aligned(a, b, match, mismatch, gap_open, gap_extend):
+    """Score and ends of the best local alignment, by Gotoh's three matrices."""
+    never = -10**9
+    score, skip_a, skip_b = ({} for _ in range(3))
+    best = (0, 0, 0)
+    for i in range(len(a) + 1):
+        for j in range(len(b) + 1):
+            if i == 0 or j == 0:
+                score[i, j], skip_a[i, j], skip_b[i, j] = 0, never, never
+                continue
+            skip_b[i, j] = max(score[i, j - 1] - gap_open - gap_extend, skip_b[i, j - 1] - gap_extend)
+            skip_a[i, j] = max(score[i - 1, j] - gap_open - gap_extend, skip_a[i - 1, j] - gap_extend)
+            pair = score[i - 1, j - 1] + (match if a[i - 1] == b[j - 1] else -mismatch)
+            score[i, j] = max(0, pair, skip_a[i, j], skip_b[i, j])
+            if score[i, j] > best[0]:
+                best = score[i, j], i, j
+    return best
+
+
+@pytest.mark.sanitize
+def test_smith_waterman_aligns_files(edgewire, tmp_path):
+    chance = random.Random(3)
+    a = "".join(chance.choices("ACGT", k=230))
+    b = "".join(chance.choices("ACGT", k=40)) + a[50:110] + "GATTACA" + a[125:200]
+    paths = [tmp_path / "a.fa", tmp_path / "b.fa"]
+    for path, letters in zip(paths, (a, b)):
+        path.write_text(f">name\n{letters[:60].lower()}\n{letters[60:]}\n")
+    for scores, (processes, workers, transport), blocks in (
+            ((2, 3, 5, 2), (1, 2, "shm"), "10x10"), ((1, 1, 0, 1), (2, 1, "shm"), "7x31"), ((5, 4, 10, 1), (3, 1, "tcp"), "30x1"),
+            ((2, 3, 5, 2), (2, 2, "tcp"), f"{len(a)}x{len(b)}")):
+        options = [word for pair in zip(("--match", "--mismatch", "--gap-open", "--gap-extend"), scores) for word in pair]
+        report = json.loads(edgewire.ok("tasks", "smith-waterman", "--sequences", *paths, *options, "--blocks", blocks, "-p", processes, "-w", workers,
+                                        "--transport", transport, "--repeat", 1, "--verify", "--json", "-"))
+        check_schema(report, "tasks_report")
+        score, end_a, end_b = aligned(a, b, *scores)
+        assert report["result"] == f"score {score}, ends at letter {end_a} of the first and {end_b} of the second sequence"
+        rows, columns = map(int, blocks.split("x"))
+        assert (report["letters"], report["blocks"], report["verified"]) == ([len(a), len(b)], [rows, columns], True)
+        assert report["tasks"] == rows * columns + rows + 1
+
+
+def test_smith_waterman_generates_the_same_sequences_everywhere(edgewire):
+    results = {edgewire.ok("tasks", "smith-waterman", "--length", 700, "--blocks", "9x4", "--repeat", 1, "-p", processes, "-w", 1, "--verify").splitlines()[1]
+               for processes in (1, 2, 3)}
+    assert len(results) == 1 and "score" in results.pop()
+
+
 def test_what_is_refused(edgewire, tmp_path):
     assert "--count" in edgewire.refused("tasks", "yield", "--count", 0, status=2)
     assert "--width" in edgewire.refused("tasks", "iterative", "--width", 0, status=2)
     assert "--width" in edgewire.refused("tasks", "yield", "--width", 3, status=2)
     assert edgewire("tasks").returncode == 2
+    good, bad = tmp_path / "good.fa", tmp_path / "bad.fa"
+    good.write_text(">good\nACGT\n")
+    bad.write_text(">bad\nAC-GT\n")
+    for options, words, status in (
+            (["--blocks", "3"], "--blocks 3: say ROWSxCOLUMNS", 2), (["--blocks", "0x1"], "--blocks", 2), (["--blocks", "5x4"], "--blocks", 2),
+            (["--sequences", good, bad], "bad.fa:2: a sequence has letters only", 1), (["--sequences", good, tmp_path], "Is a directory", 1),
+            (["--sequences", good, tmp_path / "none"], "none: cannot read", 1), (["--sequences", good], "--sequences", 2),
+            (["--length", 0], "--length", 2), (["--gap-open", -1], "--gap-open", 2)):
+        chosen = [*([] if "--sequences" in options else ["--sequences", good, good]), *([] if "--blocks" in options else ["--blocks", "2x2"])]
+        assert words in edgewire.refused("tasks", "smith-waterman", *chosen, *options, "-p", 2, "-w", 1, status=status)
     assert "missing/report.json" in edgewire.refused("tasks", "yield", "--json", tmp_path / "missing/report.json")
 
 

@@ -1,4 +1,4 @@
-// Tasks in one process and in several, which are threads of the test.
+// Tasks in one process and in several.
 #include <doctest/doctest.h>
 
 #include <atomic>
@@ -8,59 +8,10 @@
 #include <set>
 #include <thread>
 
-#include "bootstraps.h"
-#include "tasks/task_job.h"
+#include "task_runs.h"
 
 namespace edgewire::tasks {
 namespace {
-
-struct Shape {
-  int processes, workers;
-  const char* transport;
-};
-const std::vector<Shape> kShapes{{1, 1, "shm"}, {1, 3, "shm"}, {2, 1, "shm"},
-                                 {3, 2, "shm"}, {2, 1, "tcp"}, {2, 2, "tcp"}};
-
-/// What each process gave: bytes, or "error: ..." and why.
-struct Outcome {
-  std::vector<std::string> results;
-  std::vector<Figures> figures;
-};
-
-/// Runs the task once on threads that stand for processes, or `times` times in one job.
-Outcome run(const Shape& shape, const Registry& registry, FunctionId root, const std::string& arguments = {},
-            int times = 1, bool measure = false) {
-  auto members = launch::bootstraps(shape.processes);
-  Outcome outcome{std::vector<std::string>(members.size()), std::vector<Figures>(members.size())};
-  std::vector<std::jthread> threads;
-  for (std::size_t p = 0; p < members.size(); ++p)
-    threads.emplace_back([&, p] {
-      try {
-        exchange::SeatOptions options;
-        options.workers = shape.workers;
-        options.transport = shape.transport;
-        TaskJob job(*members[p], registry, options);
-        for (int time = 0; time < times; ++time) {
-          outcome.results[p] = job.run(root, arguments, measure);
-          outcome.figures[p] = job.figures();
-        }
-        members[p]->finish();
-      } catch (const std::exception& error) {
-        members[p]->abort(error.what());
-        outcome.results[p] = std::string("error: ") + error.what();
-      }
-    });
-  threads.clear();
-  return outcome;
-}
-
-/// Of a run that must succeed.
-std::string result_of(const Shape& shape, const Registry& registry, FunctionId root,
-                      const std::string& arguments = {}, int times = 1) {
-  const auto outcome = run(shape, registry, root, arguments, times);
-  for (std::size_t p = 1; p < outcome.results.size(); ++p) CHECK(outcome.results[p].empty());
-  return outcome.results[0];
-}
 
 using Number = std::uint64_t;
 Number number_of(const std::string& bytes) {
@@ -88,8 +39,8 @@ struct Fibonacci {
 
 TEST_CASE("tasks that spawn and wait give the same result in any number of workers and processes") {
   const Fibonacci tasks;
-  for (const Shape& shape : kShapes) {
-    const auto outcome = run(shape, tasks.registry, tasks.id, to_bytes(Number{16}), 3);
+  for (const Cut& cut : kCuts) {
+    const auto outcome = run(cut, tasks.registry, tasks.id, to_bytes(Number{16}), 3);
     CHECK(number_of(outcome.results[0]) == 987);
     Number ended = 0;
     for (const auto& figures : outcome.figures) ended += figures.tasks;
@@ -118,7 +69,7 @@ TEST_CASE("a task runs in the process that it is meant for, with its arguments a
       }
     co_return "right";
   });
-  for (const Shape& shape : kShapes) CHECK(result_of(shape, registry, root) == "right");
+  for (const Cut& cut : kCuts) CHECK(result_of(cut, registry, root) == "right");
 }
 
 TEST_CASE("the result of a task that spawns its tail is that of the last task") {
@@ -130,8 +81,8 @@ TEST_CASE("the result of a task that spawns its tail is that of the last task") 
     co_return task.tail_spawn(count, to_bytes(Sum{left - 1, sum + left}), {},
                               static_cast<int>(left) % task.processes());
   });
-  for (const Shape& shape : kShapes)
-    CHECK(number_of(result_of(shape, registry, count, to_bytes(Sum{Number{300}, Number{0}}))) == 45'150);
+  for (const Cut& cut : kCuts)
+    CHECK(number_of(result_of(cut, registry, count, to_bytes(Sum{Number{300}, Number{0}}))) == 45'150);
 }
 
 TEST_CASE("a suspended task leaves its worker to others, and many wait for one result") {
@@ -148,7 +99,7 @@ TEST_CASE("a suspended task leaves its worker to others, and many wait for one r
     for (const Ref ref : all) joined += co_await task.take(ref);
     co_return to_bytes(Number{joined.size()});
   });
-  for (const Shape& shape : kShapes) CHECK(number_of(result_of(shape, registry, root)) == 400);
+  for (const Cut& cut : kCuts) CHECK(number_of(result_of(cut, registry, root)) == 400);
   CHECK(run({1, 1, "shm"}, registry, root).figures[0].suspensions >= 100);
 }
 
@@ -168,12 +119,12 @@ TEST_CASE("workers and processes that have nothing to do take tasks of others") 
     for (const Ref ref : all) co_await task.take(ref);
     co_return "";
   });
-  for (const Shape& shape : kShapes) {
+  for (const Cut& cut : kCuts) {
     threads.clear();
-    const auto outcome = run(shape, registry, root);
-    CHECK(threads.size() == static_cast<std::size_t>(shape.processes * shape.workers));
+    const auto outcome = run(cut, registry, root);
+    CHECK(threads.size() == static_cast<std::size_t>(cut.processes * cut.workers));
     for (const auto& figures : outcome.figures) CHECK(figures.tasks > 0);
-    CHECK((outcome.figures[0].tasks_moved > 0) == (shape.processes > 1));
+    CHECK((outcome.figures[0].tasks_moved > 0) == (cut.processes > 1));
   }
 }
 
@@ -205,10 +156,10 @@ TEST_CASE("a task that throws ends the job with its name, process and message") 
     for (int i = 0; i < 50; ++i) waiting.push_back(task.spawn(broken, {}, {}, task.processes() - 1));
     co_return co_await task.take(waiting[0]);
   });
-  for (const Shape& shape : kShapes) {
-    const auto outcome = run(shape, registry, root);
+  for (const Cut& cut : kCuts) {
+    const auto outcome = run(cut, registry, root);
     const auto message =
-        "task broken in process " + std::to_string(shape.processes - 1) + ": the disk is on fire";
+        "task broken in process " + std::to_string(cut.processes - 1) + ": the disk is on fire";
     for (const auto& result : outcome.results) {
       INFO(result);
       CHECK(result.starts_with("error: "));
@@ -218,8 +169,8 @@ TEST_CASE("a task that throws ends the job with its name, process and message") 
 }
 
 /// Runs a root that must fail in process 0, or in any.
-void check_fails(const Shape& shape, const Registry& registry, FunctionId root, const std::string& words) {
-  const auto outcome = run(shape, registry, root);
+void check_fails(const Cut& cut, const Registry& registry, FunctionId root, const std::string& words) {
+  const auto outcome = run(cut, registry, root);
   for (const auto& result : outcome.results) {
     INFO(result);
     CHECK(result.starts_with("error: "));
@@ -234,8 +185,8 @@ TEST_CASE("tasks that wait for each other are an error") {
   const auto parent = registry.add("parent", [=](Context& task) -> Task {
     co_return co_await task.get(task.spawn(child, {}, {task.self()}, task.processes() - 1));
   });
-  for (const Shape& shape : kShapes)
-    check_fails(shape, registry, parent, "no task can run: 2 wait for results that never come, such as ");
+  for (const Cut& cut : kCuts)
+    check_fails(cut, registry, parent, "no task can run: 2 wait for results that never come, such as ");
   const auto alone =
       registry.add("alone", [](Context& task) -> Task { co_return co_await task.get(task.self()); });
   check_fails({1, 2, "shm"}, registry, alone,
@@ -251,7 +202,7 @@ TEST_CASE("a long task is no reason to give up") {
   const auto root = registry.add("root", [=](Context& task) -> Task {
     co_return co_await task.take(task.spawn(slow, {}, {}, task.processes() - 1));
   });
-  for (const Shape& shape : kShapes) CHECK(result_of(shape, registry, root) == "done");
+  for (const Cut& cut : kCuts) CHECK(result_of(cut, registry, root) == "done");
 }
 
 TEST_CASE("what no task may ask for") {
@@ -341,9 +292,9 @@ TEST_CASE("tasks that send much do not stop each other, and memory is bounded") 
     for (const Ref ref : all) bytes += from_bytes<Number>(co_await task.take(ref));
     co_return to_bytes(bytes);
   });
-  for (const Shape& shape : kShapes)
-    CHECK(number_of(result_of(shape, registry, root)) ==
-          Number{6'000'000} * static_cast<Number>(shape.processes));
+  for (const Cut& cut : kCuts)
+    CHECK(number_of(result_of(cut, registry, root)) ==
+          Number{6'000'000} * static_cast<Number>(cut.processes));
 }
 
 }  // namespace
