@@ -16,7 +16,7 @@
 namespace edgewire::frontier {
 
 struct Record {
-  std::uint32_t vertex;  ///< its local number at its owner
+  std::uint32_t vertex;  ///< its global id or its local number at its owner, as the kernel says
   std::uint32_t value;   ///< 4 bytes of any type
 };
 

@@ -33,31 +33,26 @@ class Settling {
   using Value = typename Program::Value;
   static_assert(sizeof(Value) == sizeof(std::uint32_t));
 
-  /// Memory: 4 bytes for each owned vertex, and with several processes 4 for each vertex of the graph.
+  /// Memory: 4 bytes for each vertex of the graph.
   Settling(FrontierJob& job, const Program& program)
       : job_(job),
         program_(program),
         several_(job.bootstrap().size() > 1),
         shared_(job.pool().workers() > 1),
-        values_memory_(job.owned() * sizeof(Value), -1, "distances"),
-        sent_memory_(several_ ? job.graph().vertices() * sizeof(Value) : 0, -1, "distances that were sent"),
+        values_memory_(job.graph().vertices() * sizeof(Value), -1, "distances"),
         values_(values_memory_.as<std::atomic<Value>>()),
-        sent_(sent_memory_.as<std::atomic<Value>>()),
         workers_(static_cast<std::size_t>(job.pool().workers())) {
-    for (const auto values : {values_, sent_}) {
-      constexpr std::uint64_t kPiece = 1 << 16;
-      job_.pool().for_each((values.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
-        for (auto i = piece * kPiece; i < std::min<std::uint64_t>(values.size(), (piece + 1) * kPiece); ++i)
-          values[i].store(program_.unreached(), std::memory_order_relaxed);
-      });
-    }
+    constexpr std::uint64_t kPiece = 1 << 16;
+    job_.pool().for_each((values_.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
+      for (auto v = piece * kPiece; v < std::min<std::uint64_t>(values_.size(), (piece + 1) * kPiece); ++v)
+        values_[v].store(program_.unreached(), std::memory_order_relaxed);
+    });
   }
 
   /// Collective. The supersteps; values() has the result. Throws Error.
   std::vector<Superstep> run(std::uint32_t source, Value start) {
     std::vector<Superstep> supersteps;
-    const plan::Place place = job_.ownership().place(source);
-    if (place.owner == job_.rank()) improve(workers_[0], place.local, start);
+    if (owner(source) == rank_) improve(workers_[0], source, start);
     for (auto bucket = lowest(0); bucket != kNoBucket; bucket = lowest(bucket)) {
       const Meter meter(job_);
       Superstep done = follow(bucket);
@@ -70,7 +65,8 @@ class Settling {
   /// By local number.
   std::vector<Value> values() const {
     std::vector<Value> all(job_.owned());
-    for (std::size_t i = 0; i < all.size(); ++i) all[i] = values_[i].load(std::memory_order_relaxed);
+    for (std::uint32_t i = 0; i < all.size(); ++i)
+      all[i] = values_[job_.ownership().vertex(rank_, i)].load(std::memory_order_relaxed);
     return all;
   }
 
@@ -83,11 +79,6 @@ class Settling {
   static constexpr std::size_t kAlone = 1000;
   static constexpr std::size_t kChunk = 64;
   static constexpr std::size_t kAhead = 16;  ///< what is fetched into the cache before it is read
-  /// The ownership of a single process, known to the compiler.
-  struct OneOwner {
-    static plan::Place place(std::uint32_t v) noexcept { return {0, v}; }
-    static std::uint32_t vertex(std::uint32_t, std::uint32_t local) noexcept { return local; }
-  };
 
   /// Of all processes.
   std::uint64_t lowest(std::uint64_t bucket) {
@@ -104,12 +95,7 @@ class Settling {
       worker.followed = worker.edges = 0;
     }
     std::atomic<std::size_t> next{0};
-    job_.pool().run([&](int w) {
-      if (!several_)
-        work(w, bucket, frontier, next, OneOwner());
-      else
-        job_.ownership().visit([&](const auto& scheme) { work(w, bucket, frontier, next, scheme); });
-    });
+    job_.pool().run([&](int w) { work(w, bucket, frontier, next); });
     Superstep done;
     done.step = bucket;
     for (const Worker& worker : workers_) {
@@ -119,16 +105,15 @@ class Settling {
     return done;
   }
 
-  template <class Scheme>
   void work(int w, std::uint64_t bucket, std::span<const std::uint32_t> frontier,
-            std::atomic<std::size_t>& next, const Scheme& scheme) {
+            std::atomic<std::size_t>& next) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     for (std::size_t at = next.fetch_add(kChunk); at < frontier.size(); at = next.fetch_add(kChunk))
-      follow_all(w, worker, bucket, frontier.subspan(at, std::min(kChunk, frontier.size() - at)), scheme);
+      follow_all(w, worker, bucket, frontier.subspan(at, std::min(kChunk, frontier.size() - at)));
     for (auto size = worker.buckets.size(bucket); size > 0 && size < kAlone;
          size = worker.buckets.size(bucket)) {
       const auto again = worker.buckets.take(bucket);
-      follow_all(w, worker, bucket, again, scheme);
+      follow_all(w, worker, bucket, again);
     }
     if (several_) job_.records().finish(w, [&](Record record) { take(worker, record); });
   }
@@ -139,12 +124,8 @@ class Settling {
     __builtin_prefetch(row.data());
     if (row.size() > kAhead) __builtin_prefetch(row.data() + kAhead);
   }
-  template <class Scheme>
-  void follow_all(int w, Worker& worker, std::uint64_t bucket, std::span<const std::uint32_t> vertices,
-                  const Scheme& scheme) {
-    const auto row = [&](std::size_t i) {
-      return graph::Row{job_.graph(), scheme.vertex(rank_, vertices[i])};
-    };
+  void follow_all(int w, Worker& worker, std::uint64_t bucket, std::span<const std::uint32_t> vertices) {
+    const auto row = [&](std::size_t i) { return graph::Row{job_.graph(), vertices[i]}; };
     for (std::size_t i = 0; i < vertices.size(); ++i) {
       if (vertices.size() - i > kAhead) {
         __builtin_prefetch(&job_.graph().offsets()[row(i + kAhead).vertex]);
@@ -152,38 +133,37 @@ class Settling {
         fetch(near.targets());
         if (program_.weighted()) fetch(near.weights());
       }
-      follow_edges(w, worker, bucket, vertices[i], scheme);
+      follow_edges(w, worker, bucket, vertices[i]);
     }
   }
 
-  template <class Scheme>
-  void follow_edges(int w, Worker& worker, std::uint64_t bucket, std::uint32_t u, const Scheme& scheme) {
+  void follow_edges(int w, Worker& worker, std::uint64_t bucket, std::uint32_t u) {
     const Value value = values_[u].load(std::memory_order_relaxed);
     if (program_.bucket(value) < bucket) return;  // its value has fallen, and it was followed then
-    const graph::Row row{job_.graph(), scheme.vertex(rank_, u)};
+    const graph::Row row{job_.graph(), u};
     const auto targets = row.targets();
     const auto weights = program_.weighted() ? row.weights() : std::span<const float>();
     ++worker.followed;
     worker.edges += targets.size();
-    constexpr bool kAllMine = std::is_same_v<Scheme, OneOwner>;
     for (std::size_t e = 0; e < targets.size(); ++e) {
-      if (kAllMine && targets.size() - e > kAhead) __builtin_prefetch(&values_[targets[e + kAhead]]);
+      if (targets.size() - e > kAhead) __builtin_prefetch(&values_[targets[e + kAhead]]);
       const Value offered = program_.along(value, weights.empty() ? 1 : weights[e]);
-      const plan::Place place = scheme.place(targets[e]);
-      if (kAllMine || place.owner == rank_)
-        improve(worker, place.local, offered);
-      else if (fell(sent_[targets[e]], offered))
-        job_.records().send(w, static_cast<int>(place.owner),
-                            {place.local, std::bit_cast<std::uint32_t>(offered)},
+      if (!fell(values_[targets[e]], offered)) continue;
+      const std::uint32_t to = owner(targets[e]);
+      if (to == rank_)
+        worker.buckets.put(program_.bucket(offered), targets[e]);
+      else
+        job_.records().send(w, static_cast<int>(to), {targets[e], std::bit_cast<std::uint32_t>(offered)},
                             [&](Record record) { take(worker, record); });
     }
   }
 
+  std::uint32_t owner(std::uint32_t v) const { return several_ ? job_.ownership().place(v).owner : 0; }
   void take(Worker& worker, Record record) {
     improve(worker, record.vertex, std::bit_cast<Value>(record.value));
   }
-  void improve(Worker& worker, std::uint32_t local, Value offered) {
-    if (fell(values_[local], offered)) worker.buckets.put(program_.bucket(offered), local);
+  void improve(Worker& worker, std::uint32_t v, Value offered) {
+    if (fell(values_[v], offered)) worker.buckets.put(program_.bucket(offered), v);
   }
   /// Lowers a value. False: it is not higher. Values order nothing else, so all accesses are relaxed; the end
   /// of a superstep orders them. A worker that is alone needs no exchange.
@@ -203,9 +183,9 @@ class Settling {
   bool several_;
   bool shared_;  ///< several workers lower values
   std::uint32_t rank_ = job_.rank();
-  topology::NodeMemory values_memory_, sent_memory_;
-  std::span<std::atomic<Value>> values_;  ///< [local number]
-  std::span<std::atomic<Value>> sent_;    ///< [vertex]: the lowest that was sent to its owner
+  topology::NodeMemory values_memory_;
+  /// [vertex]: of an owned one its value; of another one the lowest that this process has sent to its owner.
+  std::span<std::atomic<Value>> values_;
   std::vector<Worker> workers_;
 };
 
