@@ -13,6 +13,7 @@ namespace edgewire::frontier {
 namespace {
 
 constexpr std::size_t kItemsAtOnce = 64;      // vertices that a worker takes at a time
+constexpr std::size_t kAhead = 16;            // rows that are fetched into the cache before they are read
 constexpr std::uint64_t kFewEdges = 1 << 12;  // are followed sooner than workers wake up
 constexpr double kMostPaths = 1e300;          // beyond it, 1 / sigma loses digits
 
@@ -167,10 +168,18 @@ void Betweenness::forward_level(std::size_t l, bool pull) {
   if (pull) marked_.clear_words_of(level(l));
 }
 
-template <class Item, class Work>
-void Betweenness::share_out(std::span<const Item> list, const Work& work) {
-  for (std::size_t at = next_.fetch_add(kItemsAtOnce); at < list.size(); at = next_.fetch_add(kItemsAtOnce))
-    for (const Item& item : list.subspan(at, std::min(kItemsAtOnce, list.size() - at))) work(item);
+template <class Work>
+void Betweenness::share_out(std::size_t items, const Work& work) {
+  for (std::size_t at = next_.fetch_add(kItemsAtOnce); at < items; at = next_.fetch_add(kItemsAtOnce))
+    for (std::size_t i = at; i < std::min(at + kItemsAtOnce, items); ++i) work(i);
+}
+
+template <class Work>
+void Betweenness::share_out_rows(Vertices list, const Work& work) {
+  share_out(list.size(), [&](std::size_t i) {
+    if (list.size() - i > kAhead) graph::Row{job_.graph(), list[i + kAhead]}.fetch();
+    work(i);
+  });
 }
 
 double Betweenness::add(double& sum, double more) const noexcept {
@@ -182,7 +191,8 @@ double Betweenness::add(double& sum, double more) const noexcept {
 
 void Betweenness::push_paths(int lane, Vertices frontier) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  share_out(frontier, [&](std::uint32_t u) {
+  share_out_rows(frontier, [&](std::size_t i) {
+    const std::uint32_t u = frontier[i];
     const double paths = sigma_[u];
     const auto targets = graph::Row{job_.graph(), u}.targets();
     worker.followed += targets.size();
@@ -217,26 +227,33 @@ void Betweenness::mirror_paths(int lane, Vertices frontier) {
     marked_.add(record.vertex);
     worker.mirrored.push_back(record.vertex);
   };
-  share_out(frontier, [&](std::uint32_t u) {
+  share_out(frontier.size(), [&](std::size_t i) {
+    const WideRecord paths(frontier[i], sigma_[frontier[i]]);
     for (int peer = 0; peer < job_.bootstrap().size(); ++peer)
-      if (peer != job_.bootstrap().rank()) job_.records().send(lane, peer, WideRecord(u, sigma_[u]), take);
+      if (peer != job_.bootstrap().rank()) job_.records().send(lane, peer, paths, take);
   });
   job_.records().finish<WideRecord>(lane, take);
+}
+
+/// Calls work(vertex) for the owned vertices of a word of bits that have no paths yet.
+template <class Work>
+void Betweenness::for_each_unsettled(std::size_t w, const Work& work) const {
+  const auto first = static_cast<std::uint32_t>(w * Bits::kBits);
+  const Bits::Word mine = several_ ? owned_.word(w) : ~Bits::Word{0};
+  for (Bits::Word left = ~settled_.word(w) & mine; left != 0; left &= left - 1) {
+    const std::uint32_t v = first + static_cast<std::uint32_t>(std::countr_zero(left));
+    if (v < job_.graph().vertices()) work(v);
+  }
 }
 
 void Betweenness::pull_paths(int lane) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const std::size_t words = settled_.words();
-  for (std::size_t at = next_.fetch_add(kItemsAtOnce); at < words; at = next_.fetch_add(kItemsAtOnce)) {
-    for (std::size_t w = at; w < std::min(at + kItemsAtOnce, words); ++w) {
-      const auto first = static_cast<std::uint32_t>(w * Bits::kBits);
-      const Bits::Word mine = several_ ? owned_.word(w) : ~Bits::Word{0};
-      for (Bits::Word left = ~settled_.word(w) & mine; left != 0; left &= left - 1) {
-        const std::uint32_t v = first + static_cast<std::uint32_t>(std::countr_zero(left));
-        if (v < job_.graph().vertices()) pull_path(worker, v);
-      }
-    }
-  }
+  share_out(words, [&](std::size_t w) {
+    if (w + 1 < words)
+      for_each_unsettled(w + 1, [&](std::uint32_t v) { graph::Row{job_.graph(), v}.fetch(); });
+    for_each_unsettled(w, [&](std::uint32_t v) { pull_path(worker, v); });
+  });
 }
 
 void Betweenness::pull_path(Worker& worker, std::uint32_t v) {
@@ -310,8 +327,8 @@ void Betweenness::push_level(std::size_t l) {
 /// To the processes that have sent paths to these vertices.
 void Betweenness::send_shares(int lane, std::span<const Asked> asked) {
   const auto take = [&](const WideRecord& record) { shares_[record.vertex] = record.number(); };
-  share_out(asked, [&](const Asked& one) {
-    job_.records().send(lane, one.peer, WideRecord(one.vertex, shares_[one.vertex]), take);
+  share_out(asked.size(), [&](std::size_t i) {
+    job_.records().send(lane, asked[i].peer, WideRecord(asked[i].vertex, shares_[asked[i].vertex]), take);
   });
   job_.records().finish<WideRecord>(lane, take);
 }
@@ -319,23 +336,23 @@ void Betweenness::send_shares(int lane, std::span<const Asked> asked) {
 /// Those targets that have shares by now are on the next level: no edge leads farther.
 void Betweenness::pull_shares(int lane, Vertices level) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  share_out(level, [&](const std::uint32_t& v) {
-    const auto targets = graph::Row{job_.graph(), v}.targets();
+  share_out_rows(level, [&](std::size_t i) {
+    const auto targets = graph::Row{job_.graph(), level[i]}.targets();
     worker.followed += targets.size();
     double sum = 0;
     for (const std::uint32_t w : targets) sum += shares_[w];
-    sums_[static_cast<std::size_t>(&v - level.data())] = sum;
+    sums_[i] = sum;
   });
 }
 
 void Betweenness::push_shares(int lane, Vertices from) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  share_out(from, [&](std::uint32_t w) {
-    const double share = shares_[w];
+  share_out_rows(from, [&](std::size_t i) {
+    const std::uint32_t w = from[i];
     const auto sources = graph::Row{job_.graph(), w}.targets();  // every edge is stored both ways
     worker.followed += sources.size();
     for (const std::uint32_t v : sources)
-      if (marked_.test(v) && add(shares_[v], share) == 0 && !is_mine(v)) worker.others.push_back(v);
+      if (marked_.test(v) && add(shares_[v], shares_[w]) == 0 && !is_mine(v)) worker.others.push_back(v);
   });
 }
 
@@ -361,9 +378,7 @@ void Betweenness::reset() {
     for (const std::uint32_t v : list) sigma_[v] = shares_[v] = 0;
     settled_.clear_words_of(list);
   }
-  order_.clear();
-  others_.clear();
-  mirrored_.clear();
+  for (auto* const list : {&order_, &others_, &mirrored_}) list->clear();
   asked_.clear();
 }
 

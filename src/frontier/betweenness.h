@@ -94,9 +94,14 @@ class Betweenness {
   }
   /// Adds to a sum that several workers share; returns what it was before.
   double add(double& sum, double more) const noexcept;
-  /// Calls work(item) for all of a list that the workers share.
-  template <class Item, class Work>
-  void share_out(std::span<const Item> list, const Work& work);
+  /// Calls work(i) for all of so many items that the workers share.
+  template <class Work>
+  void share_out(std::size_t items, const Work& work);
+  /// The same for a list, for work that reads the rows of these vertices.
+  template <class Work>
+  void share_out_rows(Vertices list, const Work& work);
+  template <class Work>
+  void for_each_unsettled(std::size_t word, const Work& work) const;
   /// Of `list`, what belongs to a level.
   template <class Item>
   static std::span<const Item> part(const std::vector<Item>& list, const std::vector<std::size_t>& starts,

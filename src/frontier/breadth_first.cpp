@@ -209,12 +209,25 @@ void BreadthFirst::pull() {
             bits_.begin() + static_cast<std::ptrdiff_t>(first_word(rank_)));
 }
 
+/// Of the vertices of a word that are not reached yet.
+template <class Scheme>
+void BreadthFirst::fetch_rows(std::size_t w, const Scheme& scheme) const {
+  for (Word left = unseen_[first_word(rank_) + w].load(std::memory_order_relaxed); left != 0;
+       left &= left - 1) {
+    const auto local =
+        static_cast<std::uint32_t>(w * kBits) + static_cast<std::uint32_t>(std::countr_zero(left));
+    graph::Row{job_.graph(), scheme.vertex(rank_, local)}.fetch();
+  }
+}
+
 template <class Scheme>
 void BreadthFirst::pull_into(int lane, std::atomic<std::size_t>& next, const Scheme& scheme) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const std::size_t mine = first_word(rank_);
   for (std::size_t at = next.fetch_add(kChunk); at < owned_words_; at = next.fetch_add(kChunk)) {
+    fetch_rows(at, scheme);
     for (std::size_t w = at; w < std::min(at + kChunk, owned_words_); ++w) {
+      if (w + 1 < owned_words_) fetch_rows(w + 1, scheme);
       const Word unseen = unseen_[mine + w].load(std::memory_order_relaxed);
       Word found = 0;
       for (Word left = unseen; left != 0; left &= left - 1) {
