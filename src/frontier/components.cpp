@@ -119,7 +119,7 @@ void Components::link_sample() {
       }
     });
   });
-  compress();
+  if (!several_) compress();  // else find_roots() does
 }
 
 std::span<const std::uint32_t> Components::sample_of(std::uint32_t v) const noexcept {
@@ -145,7 +145,7 @@ void Components::link_rest(std::uint32_t largest) {
     job_.ownership().visit([&](const auto& scheme) {
       for (std::uint32_t local = first; local < last; ++local) {
         const graph::Row row{job_.graph(), scheme.vertex(rank_, local)};
-        const bool skipped = above(row.vertex) == largest, done = row.degree() <= kSampledEdges;
+        const bool skipped = root(row.vertex) == largest, done = row.degree() <= kSampledEdges;
         if (static_cast<int>(skipped) | static_cast<int>(done)) continue;  // one branch, easy to guess
         for (const std::uint32_t v : row.targets().subspan(kSampledEdges)) link(worker, row.vertex, v);
         ++worker.vertices;
@@ -190,14 +190,6 @@ void Components::merge() {
   do {
     step(kAsk, [this] { job_.pool().run([this](int lane) { ask(lane); }); });
   } while (work_of_all() > 0);
-  job_.for_each_range([this](int, std::uint32_t first, std::uint32_t last) {
-    job_.ownership().visit([&](const auto& scheme) {
-      for (std::uint32_t local = first; local < last; ++local) {
-        const std::uint32_t v = scheme.vertex(rank_, local);
-        above_[v].store(root(v), std::memory_order_relaxed);
-      }
-    });
-  });
   for (Worker& worker : workers_) {
     for (const std::uint32_t root : worker.marked) asked_[root].store(false, std::memory_order_relaxed);
     worker.marked.clear();
@@ -210,7 +202,10 @@ void Components::tell(int lane) {
     const auto take = [&](Record record) {
       link(worker, checked(scheme.vertex(rank_, record.vertex)), checked(record.value));
     };
-    for (const std::uint32_t v : std::exchange(worker.hung, {})) {
+    const auto hung = std::exchange(worker.hung, {});
+    for (std::size_t i = 0; i < hung.size(); ++i) {
+      if (hung.size() - i > kAhead) __builtin_prefetch(&above_[hung[i + kAhead]]);
+      const std::uint32_t v = hung[i];
       const plan::Place place = scheme.place(v);
       if (place.owner == rank_) continue;
       ++worker.vertices;
@@ -226,6 +221,7 @@ void Components::find_roots() {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     job_.ownership().visit([&](const auto& scheme) {
       for (std::uint32_t local = first; local < last; ++local) {
+        if (last - local > kAhead) __builtin_prefetch(&above_[above(scheme.vertex(rank_, local + kAhead))]);
         const std::uint32_t v = scheme.vertex(rank_, local);
         const std::uint32_t top = root(v);
         if (top == v) continue;
