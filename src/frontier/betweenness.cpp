@@ -12,10 +12,8 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::size_t kItemsAtOnce = 64;      // vertices that a worker takes at a time
-constexpr std::size_t kAhead = 16;            // rows that are fetched into the cache before they are read
-constexpr std::uint64_t kFewEdges = 1 << 12;  // are followed sooner than workers wake up
-constexpr double kMostPaths = 1e300;          // beyond it, 1 / sigma loses digits
+constexpr std::uint64_t kRecordEdges = 5;  // edges that are followed in the time of a record to a process
+constexpr double kMostPaths = 1e300;       // beyond it, 1 / sigma loses digits
 
 template <class T>
 void move_all(std::vector<T>& from, std::vector<T>& to) {
@@ -78,12 +76,18 @@ void Betweenness::start(std::uint32_t source) {
 void Betweenness::search() {
   bool more = total();
   for (std::size_t l = 0; more; ++l) {
-    pulled_.push_back(job_.graph().symmetric() && unseen_edges_ < level_edges_[l]);
+    pulled_.push_back(wants_pull(l));
     record(forward_, l, kForward, [&] {
       forward_level(l, pulled_[l]);
       more = total();
     });
   }
+}
+
+/// A pull sends the whole frontier to all other processes.
+bool Betweenness::wants_pull(std::size_t l) const noexcept {
+  const auto others = static_cast<std::uint64_t>(job_.bootstrap().size() - 1);
+  return job_.graph().symmetric() && unseen_edges_ + frontier_ * others * kRecordEdges < level_edges_[l];
 }
 
 /// Closes a level. False when no process has found anything.
@@ -103,6 +107,7 @@ bool Betweenness::total() {
   if (sum[0] == 0) return false;
   starts_.push_back(order_.size());
   asked_starts_.push_back(asked_.size());
+  frontier_ = sum[0];
   level_edges_.push_back(sum[1]);
   unseen_edges_ -= sum[1];
   return true;
@@ -166,27 +171,6 @@ void Betweenness::forward_level(std::size_t l, bool pull) {
     if (pull) marked_.clear_words_of(worker.mirrored);
   });
   if (pull) marked_.clear_words_of(level(l));
-}
-
-template <class Work>
-void Betweenness::share_out(std::size_t items, const Work& work) {
-  for (std::size_t at = next_.fetch_add(kItemsAtOnce); at < items; at = next_.fetch_add(kItemsAtOnce))
-    for (std::size_t i = at; i < std::min(at + kItemsAtOnce, items); ++i) work(i);
-}
-
-template <class Work>
-void Betweenness::share_out_rows(Vertices list, const Work& work) {
-  share_out(list.size(), [&](std::size_t i) {
-    if (list.size() - i > kAhead) graph::Row{job_.graph(), list[i + kAhead]}.fetch();
-    work(i);
-  });
-}
-
-double Betweenness::add(double& sum, double more) const noexcept {
-  if (!alone_) return std::atomic_ref(sum).fetch_add(more, std::memory_order_relaxed);
-  const double before = sum;
-  sum = before + more;
-  return before;
 }
 
 void Betweenness::push_paths(int lane, Vertices frontier) {
@@ -274,103 +258,6 @@ void Betweenness::settle(Worker& worker) {
     worker.edges += graph::Row{job_.graph(), v}.degree();
     if (sigma_[v] > kMostPaths) worker.too_many = true;
   }
-}
-
-/// Shares of the paths, from the last level back to the first.
-void Betweenness::answer() {
-  const std::size_t last = level_edges_.size() - 1;
-  for (const std::uint32_t v : level(last)) shares_[v] = 1 / sigma_[v];
-  for (std::size_t l = last; l-- > 1;) {
-    record(backward_, l, kBackward, [&] {
-      if (several_ ? pulled_[l] : job_.graph().symmetric() && level_edges_[l + 1] < level_edges_[l])
-        push_level(l);
-      else
-        pull_level(l);
-    });
-  }
-}
-
-void Betweenness::pull_level(std::size_t l) {
-  sums_.resize(std::max(sums_.size(), level(l).size()));
-  const bool wake = several_ || level_edges_[l] >= kFewEdges;
-  next_ = 0;
-  run_workers(wake, [&](int lane) {
-    if (several_) {
-      send_shares(lane, part(asked_, asked_starts_, l + 1));
-      job_.pool().barrier([&] { next_ = 0; });
-    }
-    pull_shares(lane, level(l));
-    if (wake) job_.pool().barrier();  // until now, vertices of this level had no shares
-    if (lane != 0) return;
-    for (std::size_t i = 0; i < level(l).size(); ++i) finish_share(level(l)[i], sums_[i]);
-  });
-}
-
-void Betweenness::push_level(std::size_t l) {
-  const auto mirrored = several_ ? part(mirrored_, mirrored_starts_, l) : Vertices();
-  const bool wake = several_ || level_edges_[l + 1] >= kFewEdges;
-  next_ = 0;
-  marked_.add_all(level(l));
-  marked_.add_all(mirrored);
-  run_workers(wake, [&](int lane) {
-    push_shares(lane, level(l + 1));
-    if (wake) job_.pool().barrier();
-    if (several_) send_sums(lane);
-    if (wake) job_.pool().barrier();
-    if (lane != 0) return;
-    for (const std::uint32_t v : level(l)) finish_share(v, shares_[v]);
-  });
-  marked_.clear_words_of(level(l));
-  marked_.clear_words_of(mirrored);
-}
-
-/// To the processes that have sent paths to these vertices.
-void Betweenness::send_shares(int lane, std::span<const Asked> asked) {
-  const auto take = [&](const WideRecord& record) { shares_[record.vertex] = record.number(); };
-  share_out(asked.size(), [&](std::size_t i) {
-    job_.records().send(lane, asked[i].peer, WideRecord(asked[i].vertex, shares_[asked[i].vertex]), take);
-  });
-  job_.records().finish<WideRecord>(lane, take);
-}
-
-/// Those targets that have shares by now are on the next level: no edge leads farther.
-void Betweenness::pull_shares(int lane, Vertices level) {
-  Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  share_out_rows(level, [&](std::size_t i) {
-    const auto targets = graph::Row{job_.graph(), level[i]}.targets();
-    worker.followed += targets.size();
-    double sum = 0;
-    for (const std::uint32_t w : targets) sum += shares_[w];
-    sums_[i] = sum;
-  });
-}
-
-void Betweenness::push_shares(int lane, Vertices from) {
-  Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  share_out_rows(from, [&](std::size_t i) {
-    const std::uint32_t w = from[i];
-    const auto sources = graph::Row{job_.graph(), w}.targets();  // every edge is stored both ways
-    worker.followed += sources.size();
-    for (const std::uint32_t v : sources)
-      if (marked_.test(v) && add(shares_[v], shares_[w]) == 0 && !is_mine(v)) worker.others.push_back(v);
-  });
-}
-
-/// To the owners.
-void Betweenness::send_sums(int lane) {
-  Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const auto take = [&](const WideRecord& record) { add(shares_[record.vertex], record.number()); };
-  for (const std::uint32_t v : worker.others) {
-    job_.records().send(lane, static_cast<int>(job_.ownership().place(v).owner),
-                        WideRecord(v, std::exchange(shares_[v], 0)), take);
-  }
-  worker.others.clear();
-  job_.records().finish<WideRecord>(lane, take);
-}
-
-void Betweenness::finish_share(std::uint32_t v, double sum) {
-  shares_[v] = 1 / sigma_[v] + sum;
-  scores_[job_.ownership().place(v).local] += sigma_[v] * sum;
 }
 
 void Betweenness::reset() {

@@ -16,6 +16,7 @@
 // processes get sigma of the level before; backward, they push c along the same edges, summed up as above.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -49,6 +50,9 @@ class Betweenness {
 
  private:
   using Vertices = std::span<const std::uint32_t>;
+  static constexpr std::size_t kItemsAtOnce = 64;      ///< that a worker takes
+  static constexpr std::size_t kAhead = 16;            ///< rows that are fetched before they are read
+  static constexpr std::uint64_t kFewEdges = 1 << 12;  ///< are followed sooner than workers wake up
   struct Asked {
     std::uint32_t vertex;
     int peer;
@@ -68,6 +72,7 @@ class Betweenness {
   void answer();
   void reset();
   bool total();
+  bool wants_pull(std::size_t level) const noexcept;
   void collect();
   void sort(std::span<std::uint32_t> vertices);
   void record(std::vector<Superstep>& steps, std::size_t level, Kind kind, const std::function<void()>& work);
@@ -93,13 +98,26 @@ class Betweenness {
     return !several_ || job_.ownership().place(v).owner == job_.rank();
   }
   /// Adds to a sum that several workers share; returns what it was before.
-  double add(double& sum, double more) const noexcept;
+  double add(double& sum, double more) const noexcept {
+    if (!alone_) return std::atomic_ref(sum).fetch_add(more, std::memory_order_relaxed);
+    const double before = sum;
+    sum = before + more;
+    return before;
+  }
   /// Calls work(i) for all of so many items that the workers share.
   template <class Work>
-  void share_out(std::size_t items, const Work& work);
+  void share_out(std::size_t items, const Work& work) {
+    for (std::size_t at = next_.fetch_add(kItemsAtOnce); at < items; at = next_.fetch_add(kItemsAtOnce))
+      for (std::size_t i = at; i < std::min(at + kItemsAtOnce, items); ++i) work(i);
+  }
   /// The same for a list, for work that reads the rows of these vertices.
   template <class Work>
-  void share_out_rows(Vertices list, const Work& work);
+  void share_out_rows(Vertices list, const Work& work) {
+    share_out(list.size(), [&](std::size_t i) {
+      if (list.size() - i > kAhead) graph::Row{job_.graph(), list[i + kAhead]}.fetch();
+      work(i);
+    });
+  }
   template <class Work>
   void for_each_unsettled(std::size_t word, const Work& work) const;
   /// Of `list`, what belongs to a level.
@@ -128,6 +146,7 @@ class Betweenness {
   std::vector<std::size_t> mirrored_starts_;        ///< [level]: in mirrored_; and the end
   std::vector<bool> pulled_;                        ///< [level]: its edges were followed from the next one
   std::vector<std::uint64_t> level_edges_;          ///< [level]: of all processes
+  std::uint64_t frontier_ = 0;                      ///< vertices of the last level, of all processes
   std::uint64_t unseen_edges_ = 0;                  ///< of all processes
   std::vector<Superstep> forward_, backward_;       ///< [level]
   std::vector<Worker> workers_;
