@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/metg.h"
 #include "cli/smith_waterman.h"
 #include "cli/task_command.h"
 #include "error.h"
@@ -83,6 +84,7 @@ void add_tasks(CLI::App& app) {
             "a task starts many tasks and waits for all of them, again and again");
   add_shape(*all, "iterative-j", Shape::iterative_j, "as iterative, but each round is joined by a new task");
   add_smith_waterman(*all);
+  add_metg(*all);
 }
 
 }  // namespace edgewire::cli

@@ -104,6 +104,37 @@ def test_smith_waterman_generates_the_same_sequences_everywhere(edgewire):
     assert len(results) == 1 and "score" in results.pop()
 
 
+def sum_of_rows(width, steps, reach):
+    """`reach(t)`: distances to the tasks of the row before."""
+    row = [i + 1 for i in range(width)]
+    for t in range(1, steps):
+        row = [t * 1000003 + i + 1 + sum(row[i + d] for d in reach(t) if 0 <= i + d < width) for i in range(width)]
+    return sum(row) % 2**64
+
+
+@pytest.mark.sanitize
+def test_metg(edgewire, tmp_path):
+    reaches = {"stencil": lambda t: (-1, 0, 1), "fft": lambda t: (-1 << (t - 1) % 3, 0, 1 << (t - 1) % 3)}
+    for pattern, processes, workers, transport in (("stencil", 1, 2, "shm"), ("fft", 2, 1, "shm"), ("stencil", 2, 2, "tcp"), ("random", 3, 1, "shm")):
+        report = json.loads(edgewire.ok("tasks", "metg", "--pattern", pattern, "--width", 7, "--steps", 12, "--repeat", 1, "-p", processes,
+                                        "-w", workers, "--transport", transport, "--json", "-"))
+        check_schema(report, "metg_report")
+        assert (report["pattern"], report["width"], report["steps"]) == (pattern, 7, 12)
+        assert pattern == "random" or report["result"] == str(sum_of_rows(7, 12, reaches[pattern]))
+        levels = report["levels"]
+        assert [level["work"] for level in levels] == [2**18 >> i for i in range(len(levels))]
+        for level in levels:
+            assert abs(level["seconds_a_task"] / (level["seconds"] * processes * workers / 84) - 1) < 1e-9
+        assert levels[-1]["work"] == 1 or levels[-1]["efficiency"] < 0.2
+        if "seconds_metg" in report:
+            above = max(i for i, level in enumerate(levels) if level["efficiency"] >= 0.5)
+            pair = sorted(level["seconds_a_task"] for level in levels[above:above + 2])
+            assert pair[0] <= report["seconds_metg"] <= pair[1]
+    text = edgewire.ok("tasks", "metg", "--steps", 50, "-w", 1)
+    assert "1 columns x 50 steps" in text and "efficiency" in text
+    assert "--pattern" in edgewire.refused("tasks", "metg", "--pattern", "tree", status=2)
+
+
 def test_what_is_refused(edgewire, tmp_path):
     assert "--count" in edgewire.refused("tasks", "yield", "--count", 0, status=2)
     assert "--width" in edgewire.refused("tasks", "iterative", "--width", 0, status=2)
