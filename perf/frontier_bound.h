@@ -1,5 +1,5 @@
-// Counts before a run what bfs and sssp must send, for each number of processes and ownership. The count is
-// made by a sequential search. It shares no code with the kernels but the rule that says when bfs pulls.
+// Counts before a run what kernels that follow a frontier must send, for each number of processes and
+// ownership.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,9 @@
 
 #include "graph/graph_file.h"
 #include "perf/bound.h"
+#include "perf/frontier_count.h"
 
 namespace edgewire::perf {
-
-/// How what a run sends compares with the count.
-enum class Exactness { exact, at_least };
 
 struct FrontierBound {
   struct Superstep {
@@ -31,12 +29,10 @@ struct FrontierBound {
   std::vector<double> seconds_at;
 };
 
-/// `kernel`: bfs (exact, by superstep) or sssp (at least, in one). Takes processes, ownerships (hash, ranges,
-/// partition files), rates and framing of `options`. Memory: 20 bytes for each vertex, and 16 for each
-/// process and superstep. Throws Error.
-std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const std::string& kernel,
-                                          std::uint32_t source, const BoundOptions& options,
-                                          const BoundProgress& progress = {});
+/// Takes processes, ownerships (hash, ranges, partition files), rates and framing of `options`. Memory: 20
+/// bytes for each vertex, and 16 for each process and superstep. Throws Error.
+std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const FrontierCount& count,
+                                          const BoundOptions& options, const BoundProgress& progress = {});
 
 /// For people, ending with a newline.
 std::string to_text(const std::vector<FrontierBound>& bounds, const BoundOptions& options);

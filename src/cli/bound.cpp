@@ -38,6 +38,7 @@ struct BoundArguments {
   std::string csv_path, json_path;
   std::string kernel = "pagerank";
   std::string source;
+  std::uint64_t iterations = 10;
 };
 
 /// A number with one of the units behind it, times the unit's value.
@@ -127,31 +128,41 @@ perf::Bound count(const graph::GraphFile& file, const perf::BoundOptions& option
                              [&](std::size_t done) { progress.set(done); });
 }
 
+std::unique_ptr<perf::FrontierCount> frontier_count(const BoundArguments& arguments,
+                                                    const graph::GraphFile& file) {
+  if (arguments.kernel == "cdlp") return perf::count_labels(file, arguments.iterations);
+  const auto source = graph::VertexNames(file).find(arguments.source);
+  if (!source) throw Error(fmt::format("--source {}: {} has no such vertex", arguments.source, file.path()));
+  if (arguments.kernel == "bc") return perf::count_paths(file, *source);
+  return perf::count_search(file, arguments.kernel == "bfs", *source);
+}
+
 /// Of kernels that follow a frontier.
 void run_frontier_bound(const BoundArguments& arguments, const perf::BoundOptions& options,
                         const graph::GraphFile& file) {
-  const auto source = graph::VertexNames(file).find(arguments.source);
-  if (!source) throw Error(fmt::format("--source {}: {} has no such vertex", arguments.source, file.path()));
+  const auto count = frontier_count(arguments, file);
   std::vector<perf::FrontierBound> bounds;
   {
     report::Progress progress("counting", options.processes.size() * options.ownerships.size(), "counts");
-    bounds = perf::frontier_bound(file, arguments.kernel, *source, options,
-                                  [&](std::size_t done) { progress.set(done); });
+    bounds = perf::frontier_bound(file, *count, options, [&](std::size_t done) { progress.set(done); });
   }
   if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(bounds, options));
   if (arguments.json_path == "-") return;
-  write_whole("-",
-              fmt::format("{} from {}, {}: {} vertices, {} edges\n\n{}", arguments.kernel, arguments.source,
-                          file.path(), file.vertices(), file.edges(), perf::to_text(bounds, options)));
+  const auto from = arguments.source.empty() ? "" : fmt::format(" from {}", arguments.source);
+  write_whole("-", fmt::format("{}{}, {}: {} vertices, {} edges\n\n{}", arguments.kernel, from, file.path(),
+                               file.vertices(), file.edges(), perf::to_text(bounds, options)));
 }
 
 /// Options that a kernel does not have, and ownerships of edges, are refused.
 void check_kernel(CLI::App& command, BoundArguments& arguments) {
-  if (arguments.kernel == "pagerank") {
-    if (!arguments.source.empty()) throw UsageError("--source is of --kernel bfs and sssp");
-    return;
-  }
-  if (arguments.source.empty()) throw UsageError(fmt::format("--kernel {} needs --source", arguments.kernel));
+  const bool has_source = arguments.kernel != "pagerank" && arguments.kernel != "cdlp";
+  if (!has_source && !arguments.source.empty())
+    throw UsageError("--source is of --kernel bfs, sssp and bc, not of " + arguments.kernel);
+  if (has_source && arguments.source.empty())
+    throw UsageError(fmt::format("--kernel {} needs --source", arguments.kernel));
+  if (arguments.kernel != "cdlp" && command.count("--iterations") > 0)
+    throw UsageError("--iterations is of --kernel cdlp, not of " + arguments.kernel);
+  if (arguments.kernel == "pagerank") return;
   for (const char* option : {"--workers", "--strategy", "--as-published-2015", "--compute-rate", "--csv"}) {
     if (command.count(option) > 0)
       throw UsageError(fmt::format("{} is of --kernel pagerank, not of {}", option, arguments.kernel));
@@ -197,10 +208,13 @@ void add_bound(CLI::App& app) {
   command->add_option("GRAPH", a.graph_path, kGraphHelp)->required();
   command
       ->add_option("--kernel", a.kernel,
-                   "pagerank (and ppr, spmv): bytes of an iteration; bfs, sssp: of a run, by superstep")
-      ->check(CLI::IsMember({"pagerank", "bfs", "sssp"}))
+                   "pagerank (and ppr, spmv): bytes of an iteration; the others: of a run, by superstep")
+      ->check(CLI::IsMember({"pagerank", "bfs", "sssp", "bc", "cdlp"}))
       ->capture_default_str();
-  command->add_option("--source", a.source, "of bfs and sssp: the vertex where all paths start");
+  command->add_option("--source", a.source, "of bfs, sssp and bc: the vertex where all paths start");
+  command->add_option("--iterations", a.iterations, "of cdlp: how often labels are taken over, at most")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
   command->add_option("-p,--processes", a.processes, "numbers of processes, up to 4096")
       ->capture_default_str();
   command->add_option("-w,--workers", a.workers, "workers of a process")->capture_default_str();

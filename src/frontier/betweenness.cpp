@@ -23,6 +23,11 @@ void move_all(std::vector<T>& from, std::vector<T>& to) {
 
 }  // namespace
 
+/// A pull sends the whole frontier to all other processes.
+bool pull_pays(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unseen, int processes) {
+  return unseen + frontier * static_cast<std::uint64_t>(processes - 1) * kRecordEdges < edges;
+}
+
 Betweenness::Betweenness(FrontierJob& job)
     : job_(job),
       several_(job.bootstrap().size() > 1),
@@ -76,18 +81,13 @@ void Betweenness::start(std::uint32_t source) {
 void Betweenness::search() {
   bool more = total();
   for (std::size_t l = 0; more; ++l) {
-    pulled_.push_back(wants_pull(l));
+    pulled_.push_back(job_.graph().symmetric() &&
+                      pull_pays(frontier_, level_edges_[l], unseen_edges_, job_.bootstrap().size()));
     record(forward_, l, kForward, [&] {
       forward_level(l, pulled_[l]);
       more = total();
     });
   }
-}
-
-/// A pull sends the whole frontier to all other processes.
-bool Betweenness::wants_pull(std::size_t l) const noexcept {
-  const auto others = static_cast<std::uint64_t>(job_.bootstrap().size() - 1);
-  return job_.graph().symmetric() && unseen_edges_ + frontier_ * others * kRecordEdges < level_edges_[l];
 }
 
 /// Closes a level. False when no process has found anything.

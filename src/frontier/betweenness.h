@@ -30,6 +30,10 @@
 
 namespace edgewire::frontier {
 
+/// Whether a level of a graph that stores every edge both ways is pulled. `frontier`, `edges`: vertices of
+/// the level before, and edges out of them; `unseen`: edges out of vertices that are not reached yet.
+bool pull_pays(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unseen, int processes);
+
 class Betweenness {
  public:
   enum Kind : std::uint64_t { kForward, kBackward };
@@ -72,7 +76,6 @@ class Betweenness {
   void answer();
   void reset();
   bool total();
-  bool wants_pull(std::size_t level) const noexcept;
   void collect();
   void sort(std::span<std::uint32_t> vertices);
   void record(std::vector<Superstep>& steps, std::size_t level, Kind kind, const std::function<void()>& work);

@@ -59,29 +59,51 @@ def test_runs_from_several_sources(edgewire, made_graph, tmp_path, kernel):
         assert sum(run["edges"] for run in runs) > 0 and runs[sorted(chosen).index(chosen[-1])]["edges"] == 0
 
 
-def counted_before(edgewire, kernel, path, source, processes, ownership):
+def counted_before(edgewire, kernel, path, processes, ownership, *options):
     """What `bound` says of the run."""
-    rows = json.loads(edgewire.ok("bound", path, "--kernel", kernel, "--source", source, "-p", processes, "--ownership", ownership,
+    rows = json.loads(edgewire.ok("bound", path, "--kernel", kernel, *options, "-p", processes, "--ownership", ownership,
                                   "--json", "-"))["rows"]
     assert len(rows) == 1
     return rows[0]
 
 
+def assert_exact(bound, report):
+    """The run has sent what was counted, superstep by superstep."""
+    figures = ("phase", "frontier", "record_bytes")
+    assert bound["exactness"] == "exact"
+    assert [[step[one] for one in figures] for step in bound["supersteps"]] == [
+        [step[one] for one in figures] for step in report["supersteps"]]
+    assert (bound["record_bytes"] > 0) == (report["processes"] > 1)
+
+
+BOUND_RUNS = [(1, "hash"), (2, "hash"), (3, "ranges"), (5, "file")]
+
+
 @pytest.mark.parametrize("name", GENERATED)
-@pytest.mark.parametrize("processes, ownership", [(1, "hash"), (2, "hash"), (3, "ranges"), (5, "file")])
+@pytest.mark.parametrize("processes, ownership", BOUND_RUNS)
+@pytest.mark.parametrize("kernel", ["bc", "cdlp"])
+def test_bound_of_paths_and_labels(edgewire, made_graph, tmp_path, kernel, name, processes, ownership):
+    path, graph = made_graph(name)
+    owners = partition(tmp_path, graph, processes) if ownership == "file" else ownership
+    source = int(graph.sources[len(graph.sources) // 3])
+    bound = counted_before(edgewire, kernel, path, processes, owners,
+                           *(["--source", source] if kernel == "bc" else ["--iterations", 7]))
+    _, report = run(edgewire, tmp_path, kernel, path, "-p", processes, "-w", 2, "--ownership", owners,
+                    *(["--sources", source] if kernel == "bc" else ["--iterations", 7]))
+    assert_exact(bound, report)
+
+
+@pytest.mark.parametrize("name", GENERATED)
+@pytest.mark.parametrize("processes, ownership", BOUND_RUNS)
 def test_bound_of_searches(edgewire, made_graph, tmp_path, name, processes, ownership):
     path, graph = made_graph(name)
     source = int(graph.sources[len(graph.sources) // 3])
     owners = partition(tmp_path, graph, processes) if ownership == "file" else ownership
     options = ["-p", processes, "-w", 1, "--ownership", owners]
-    bound = counted_before(edgewire, "bfs", path, source, processes, owners)
+    bound = counted_before(edgewire, "bfs", path, processes, owners, "--source", source)
     _, report = run(edgewire, tmp_path, "bfs", path, *options, source=source)
-    figures = ("phase", "frontier", "record_bytes")
-    assert bound["exactness"] == "exact"
-    assert [[step[one] for one in figures] for step in bound["supersteps"]] == [
-        [step[one] for one in figures] for step in report["supersteps"]]
-    assert (bound["record_bytes"] > 0) == (processes > 1)
-    least = counted_before(edgewire, "sssp", path, source, processes, owners)
+    assert_exact(bound, report)
+    least = counted_before(edgewire, "sssp", path, processes, owners, "--source", source)
     _, report = run(edgewire, tmp_path, "sssp", path, *options, source=source)
     assert least["exactness"] == "at least"
     assert least["record_bytes"] <= sum(step["record_bytes"] for step in report["supersteps"])
@@ -95,6 +117,8 @@ def test_bound_of_searches(edgewire, made_graph, tmp_path, name, processes, owne
 def test_bounds_of_searches_that_are_refused(edgewire, tmp_path):
     path = reference.write_graph(tmp_path / "g.ew", weighted(graphs.make("cycle")))
     for options, named in ((["--kernel", "bfs"], "--source"), (["--source", 0], "--kernel"), (["--kernel", "wcc"], "--kernel"),
+                           (["--kernel", "bc"], "--source"), (["--kernel", "cdlp", "--source", 0], "--source"),
+                           (["--kernel", "bc", "--source", 0, "--iterations", 3], "--iterations"),
                            (["--kernel", "bfs", "--source", 0, "--strategy", "cover"], "--strategy"),
                            (["--kernel", "sssp", "--source", 0, "--ownership", "hash,hilbert"], "hilbert")):
         assert named in edgewire.refused("bound", path, *options, status=2)

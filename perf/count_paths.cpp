@@ -1,0 +1,100 @@
+// Counts of bc. They share no code with the kernel but the rule that says when a level is pulled.
+#include <fmt/core.h>
+
+#include "frontier/betweenness.h"
+#include "graph/row.h"
+#include "perf/frontier_count.h"
+
+namespace edgewire::perf {
+
+namespace {
+
+class PathsCount : public FrontierCount {
+ public:
+  PathsCount(const graph::GraphFile& graph, std::uint32_t source)
+      : graph_(graph), levels_(find_levels(graph, source)) {}
+  Exactness exactness(int) const override { return Exactness::exact; }
+  std::uint64_t record_bytes() const override { return sizeof(frontier::WideRecord); }
+
+  std::vector<CountedStep> count(const plan::Ownership& ownership) const override {
+    const auto processes = static_cast<std::size_t>(ownership.processes());
+    const auto owners = owners_of(graph_, ownership);
+    const auto pulls = choose(ownership.processes());
+    std::vector<CountedStep> forward, backward;
+    for (std::size_t l = 0; l < levels_.count(); ++l) {
+      const auto level = levels_.of(l).size();
+      forward.push_back({fmt::format("level {}, paths", l + 1), level, RecordLoad(processes)});
+      backward.push_back({fmt::format("level {}, shares of them", l + 1), level, RecordLoad(processes)});
+    }
+    Names names{owners, std::vector<std::uint32_t>(owners.size(), Levels::kUnreached)};
+    for (std::uint32_t p = 0; p < processes; ++p)
+      for (std::size_t l = 0; l < levels_.count(); ++l)
+        if (!pulls[l]) push(p, l, pulls, names, forward[l].load, backward[l].load);
+    names.namer.assign(owners.size(), Levels::kUnreached);
+    for (std::uint32_t p = 0; p < processes; ++p)
+      for (std::size_t l = 0; l < levels_.count(); ++l)
+        if (pulls[l]) pull(p, l, names, forward[l].load, backward[l].load);
+    for (std::size_t l = levels_.count() - 1; l-- > 1;) forward.push_back(backward[l]);
+    return forward;
+  }
+
+ private:
+  struct Names {
+    const std::vector<std::uint32_t>& owners;
+    std::vector<std::uint32_t> namer;  ///< [vertex]: the last process that has sent its paths or its share
+  };
+
+  /// [level]: whether its edges are followed from the vertices that are not reached yet.
+  std::vector<bool> choose(int processes) const {
+    std::vector<bool> pulls;
+    std::uint64_t unseen = graph_.edges();
+    for (std::size_t l = 0; l < levels_.count(); ++l) {
+      unseen -= levels_.edges[l];
+      pulls.push_back(graph_.symmetric() &&
+                      frontier::pull_pays(levels_.of(l).size(), levels_.edges[l], unseen, processes));
+    }
+    return pulls;
+  }
+  /// Process p sends the paths of each vertex of another process that its edges lead to, once, unless all
+  /// know that vertex. On the way back, the owner answers for those that were new to it.
+  void push(std::uint32_t p, std::size_t l, const std::vector<bool>& pulls, Names& names, RecordLoad& paths,
+            RecordLoad& shares) const {
+    for (const std::uint32_t u : levels_.of(l)) {
+      if (names.owners[u] != p) continue;
+      for (const std::uint32_t v : graph::Row{graph_, u}.targets()) {
+        const std::uint32_t at = levels_.level[v];
+        if (names.owners[v] == p || names.namer[v] == p || at == 0 || (at < l && pulls[at])) continue;
+        names.namer[v] = p;
+        paths.add(p, names.owners[v]);
+        if (at == l + 1) shares.add(names.owners[v], p);
+      }
+    }
+  }
+  /// Process p sends its part of the level to all. On the way back, it sends the share of each vertex of
+  /// another process on the level that its vertices of the next level have edges with.
+  void pull(std::uint32_t p, std::size_t l, Names& names, RecordLoad& paths, RecordLoad& shares) const {
+    for (const std::uint32_t u : levels_.of(l))
+      for (std::uint32_t peer = 0; names.owners[u] == p && peer < paths.sent.size(); ++peer)
+        if (peer != p) paths.add(p, peer);
+    if (l + 1 == levels_.count()) return;
+    for (const std::uint32_t w : levels_.of(l + 1)) {
+      if (names.owners[w] != p) continue;
+      for (const std::uint32_t v : graph::Row{graph_, w}.targets()) {
+        if (levels_.level[v] != l || names.owners[v] == p || names.namer[v] == p) continue;
+        names.namer[v] = p;
+        shares.add(p, names.owners[v]);
+      }
+    }
+  }
+
+  const graph::GraphFile& graph_;
+  Levels levels_;
+};
+
+}  // namespace
+
+std::unique_ptr<FrontierCount> count_paths(const graph::GraphFile& graph, std::uint32_t source) {
+  return std::make_unique<PathsCount>(graph, source);
+}
+
+}  // namespace edgewire::perf
