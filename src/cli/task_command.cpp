@@ -145,7 +145,7 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
     const InterruptLine interrupt(InterruptLine::Counts::nothing);
     for (int run = 0; run <= asked.repeat; ++run) {
       const bool measure_phases = run == asked.repeat;
-      job.meet();
+      job.barrier();
       const auto run_start = Clock::now();
       const std::string result = job.run(root, program.arguments(), measure_phases);
       if (!measure_phases) report.seconds.push_back(seconds_since(run_start));

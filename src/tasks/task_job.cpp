@@ -35,12 +35,12 @@ TaskJob::TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const e
       bootstrap, fmt::format("tasks:{}; {}; {}, {} workers{}", functions, input, seat_.link().name(),
                              options.workers, options.integrity ? "" : "; integrity off"));
   if (bootstrap.size() > 1) mail_.emplace(bootstrap, seat_.link(), options.workers, seat_.oversubscribed());
-  meet();  // a task that fails at once finds all processes connected
+  barrier();  // a task that fails at once finds all processes connected
 }
 
 TaskJob::~TaskJob() { clear(); }
 
-void TaskJob::meet() {
+void TaskJob::barrier() {
   if (mail_) exchange::barrier(bootstrap_, seat_.link());
 }
 

@@ -52,7 +52,7 @@ class TaskJob {
   ~TaskJob();
 
   /// Returns when all processes have called it.
-  void meet();
+  void barrier();
   /// Runs the task `root` in process 0 until its result is there, and returns that result in process 0,
   /// elsewhere nothing. Tasks that nobody has waited for until then are dropped. Collective. Throws Error
   /// that names task and process when a task throws, and when all tasks wait for each other.
