@@ -136,7 +136,7 @@ double measure(tasks::TaskJob& job, tasks::FunctionId root, const tasks::Grains&
                bool first) {
   std::vector<double> seconds;
   for (int run = 0; run < repeat; ++run) {
-    job.meet();
+    job.barrier();
     const auto start = Clock::now();
     const std::string result = job.run(root, tasks::to_bytes(grains));
     seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
