@@ -12,6 +12,7 @@
 #include "cli/frontier_command.h"
 #include "cli/named_vertices.h"
 #include "frontier/betweenness.h"
+#include "frontier/betweenness_apart.h"
 #include "kernels/verify.h"
 
 namespace edgewire::cli {
@@ -24,6 +25,7 @@ struct Settings {
   JobOptions job;
   std::string list;
   std::uint64_t samples = 0, seed = 1;
+  std::string parallel = "auto";  ///< or levels, sources
   std::vector<std::uint32_t> sources;
 };
 
@@ -52,15 +54,20 @@ class BcKernel : public FrontierKernel {
  public:
   explicit BcKernel(const Settings& settings) : settings_(settings) {}
 
-  std::string describe() const override { return fmt::format("bc, sources {}", digest(settings_.sources)); }
+  std::string describe() const override {
+    return fmt::format("bc, sources {}, parallel {}", digest(settings_.sources), settings_.parallel);
+  }
   std::size_t record_bytes() const override { return sizeof(frontier::WideRecord); }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
-    frontier::Betweenness betweenness(job);
-    auto supersteps = betweenness.run(settings_.sources);
-    mine_ = betweenness.scores();
-    return supersteps;
+    if (settings_.parallel == "sources" ||
+        (settings_.parallel == "auto" && frontier::BetweennessApart::pays(job, settings_.sources.size())))
+      return run(frontier::BetweennessApart(job));
+    return run(frontier::Betweenness(job));
   }
   std::string phase(const frontier::Superstep& one) const override {
+    if (one.kind == frontier::BetweennessApart::kSearches)
+      return fmt::format("searches from {} sources", settings_.sources.size());
+    if (one.kind == frontier::BetweennessApart::kSums) return "sums to owners";
     return fmt::format("level {}, {}", one.step + 1,
                        one.kind == frontier::Betweenness::kForward ? "paths" : "shares of them");
   }
@@ -89,6 +96,13 @@ class BcKernel : public FrontierKernel {
   }
 
  private:
+  template <class Method>
+  std::vector<frontier::Superstep> run(Method&& method) {
+    auto supersteps = method.run(settings_.sources);
+    mine_ = method.scores();
+    return supersteps;
+  }
+
   const Settings& settings_;
   std::vector<double> mine_, all_;  ///< by local number; of all vertices
 };
@@ -116,6 +130,13 @@ void add_bc(CLI::App& app) {
             ->add_option("--samples", settings->samples, "paths start at so many vertices, drawn by --seed")
             ->check(CLI::PositiveNumber)
             ->excludes(list);
+    command
+        ->add_option("--parallel", settings->parallel,
+                     "levels: workers share the levels of each search; sources: each worker searches from "
+                     "sources of its own, with 40 bytes for each vertex; auto: sources, if each worker has "
+                     "two or more and a process needs at most 4 GiB for them")
+        ->check(CLI::IsMember({"auto", "levels", "sources"}))
+        ->capture_default_str();
     command->add_option("--seed", settings->seed, "the same seed draws the same samples")
         ->capture_default_str()
         ->needs(samples);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <optional>
 #include <utility>
 
 #include "error.h"
@@ -28,19 +29,20 @@ bool pull_pays(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unseen
   return unseen + frontier * static_cast<std::uint64_t>(processes - 1) * kRecordEdges < edges;
 }
 
-Betweenness::Betweenness(FrontierJob& job)
+Betweenness::Betweenness(FrontierJob& job, bool alone)
     : job_(job),
-      several_(job.bootstrap().size() > 1),
-      alone_(job.pool().workers() == 1),
+      searches_alone_(alone),
+      several_(!alone && job.bootstrap().size() > 1),
+      alone_(alone || job.pool().workers() == 1),
       sigma_memory_(job.graph().vertices() * sizeof(double), -1, "numbers of paths"),
       shares_memory_(job.graph().vertices() * sizeof(double), -1, "shares of paths"),
       sigma_(sigma_memory_.as<double>()),
       shares_(shares_memory_.as<double>()),
-      scores_(job.owned()),
+      scores_(alone ? job.graph().vertices() : job.owned()),
       settled_(job.graph().vertices(), !alone_),
       marked_(job.graph().vertices(), !alone_),
       owned_(several_ ? job.graph().vertices() : 0, !alone_),
-      workers_(static_cast<std::size_t>(job.pool().workers())) {
+      workers_(alone ? 1 : static_cast<std::size_t>(job.pool().workers())) {
   if (!several_) return;
   job.for_each_range([&](int, std::uint32_t first, std::uint32_t last) {
     for (std::uint32_t local = first; local < last; ++local)
@@ -59,6 +61,18 @@ std::vector<Superstep> Betweenness::run(Vertices sources) {
   auto steps = std::move(forward_);
   if (!backward_.empty()) steps.insert(steps.end(), backward_.rbegin(), backward_.rend() - 1);
   return steps;
+}
+
+void Betweenness::search_from(std::uint32_t source, Superstep& sum) {
+  start(source);
+  search();
+  sum.frontier += order_.size();
+  answer();
+  reset();
+  for (auto* const steps : {&forward_, &backward_}) {
+    for (const Superstep& step : *steps) sum.edges += step.edges;
+    steps->clear();
+  }
 }
 
 void Betweenness::start(std::uint32_t source) {
@@ -81,8 +95,8 @@ void Betweenness::start(std::uint32_t source) {
 void Betweenness::search() {
   bool more = total();
   for (std::size_t l = 0; more; ++l) {
-    pulled_.push_back(job_.graph().symmetric() &&
-                      pull_pays(frontier_, level_edges_[l], unseen_edges_, job_.bootstrap().size()));
+    pulled_.push_back(job_.graph().symmetric() && pull_pays(frontier_, level_edges_[l], unseen_edges_,
+                                                            several_ ? job_.bootstrap().size() : 1));
     record(forward_, l, kForward, [&] {
       forward_level(l, pulled_[l]);
       more = total();
@@ -151,7 +165,7 @@ void Betweenness::run_workers(bool wake, const std::function<void(int)>& work) {
 }
 
 void Betweenness::forward_level(std::size_t l, bool pull) {
-  const bool wake = several_ || std::min(level_edges_[l], unseen_edges_) >= kFewEdges;
+  const bool wake = wakes(std::min(level_edges_[l], unseen_edges_));
   next_ = 0;
   if (pull) marked_.add_all(level(l));
   run_workers(wake, [&](int lane) {
@@ -272,7 +286,8 @@ void Betweenness::reset() {
 /// Runs a superstep and adds what it did to those of the sources before.
 void Betweenness::record(std::vector<Superstep>& steps, std::size_t l, Kind kind,
                          const std::function<void()>& work) {
-  const Meter meter(job_);
+  std::optional<Meter> meter;
+  if (!searches_alone_) meter.emplace(job_);
   for (Worker& worker : workers_) worker.followed = 0;
   work();
   if (steps.size() <= l) steps.resize(l + 1);
@@ -281,7 +296,7 @@ void Betweenness::record(std::vector<Superstep>& steps, std::size_t l, Kind kind
   step.kind = kind;
   step.frontier += level(l).size();
   for (const Worker& worker : workers_) step.edges += worker.followed;
-  meter.stop(step);
+  if (meter) meter->stop(step);
 }
 
 }  // namespace edgewire::frontier

@@ -41,12 +41,18 @@ class Betweenness {
   /// Memory: 16 bytes for each vertex of the graph and 8 for each owned one, and for each vertex that a
   /// source reaches 4, and 8 more where another process has it as a neighbour. The job has WideRecords. `job`
   /// outlives it.
-  explicit Betweenness(FrontierJob& job);
+  explicit Betweenness(FrontierJob& job) : Betweenness(job, false) {}
+  /// `alone`: for one worker, which searches the whole graph without the others. Then only search_from() may
+  /// be called, and scores() are by vertex.
+  Betweenness(FrontierJob& job, bool alone);
 
   /// Adds up the paths that start at these vertices, global ids. Returns the supersteps: one for each level
   /// forward and backward, each the sum over all sources. Called once. Collective; throws Error, also when
   /// there are more paths than double precision can count (1e300).
   std::vector<Superstep> run(std::span<const std::uint32_t> sources);
+  /// Adds up the paths from one source; adds to `sum` the vertices that are reached and the edges that are
+  /// followed. Throws Error as run().
+  void search_from(std::uint32_t source, Superstep& sum);
 
   /// [local number]: the sum over all sources and all targets t other than the vertex and the source of the
   /// share of the shortest paths from source to t on which the vertex lies.
@@ -97,6 +103,10 @@ class Betweenness {
   void send_sums(int lane);
   void finish_share(std::uint32_t v, double sum);
 
+  /// Whether workers wake up to follow so many edges.
+  bool wakes(std::uint64_t edges) const noexcept {
+    return several_ || (!searches_alone_ && edges >= kFewEdges);
+  }
   bool is_mine(std::uint32_t v) const noexcept {
     return !several_ || job_.ownership().place(v).owner == job_.rank();
   }
@@ -132,7 +142,7 @@ class Betweenness {
   Vertices level(std::size_t l) const noexcept { return part(order_, starts_, l); }
 
   FrontierJob& job_;
-  bool several_, alone_;  ///< processes; one worker
+  bool searches_alone_, several_, alone_;  ///< see above; processes; one worker
   topology::NodeMemory sigma_memory_, shares_memory_;
   std::span<double> sigma_;   ///< [vertex]: paths; of other processes' vertices, as far as known here
   std::span<double> shares_;  ///< [vertex]: c above, or 0

@@ -21,7 +21,7 @@ void Betweenness::answer() {
 
 void Betweenness::pull_level(std::size_t l) {
   sums_.resize(std::max(sums_.size(), level(l).size()));
-  const bool wake = several_ || level_edges_[l] >= kFewEdges;
+  const bool wake = wakes(level_edges_[l]);
   next_ = 0;
   run_workers(wake, [&](int lane) {
     if (several_) {
@@ -37,7 +37,7 @@ void Betweenness::pull_level(std::size_t l) {
 
 void Betweenness::push_level(std::size_t l) {
   const auto mirrored = several_ ? part(mirrored_, mirrored_starts_, l) : Vertices();
-  const bool wake = several_ || level_edges_[l + 1] >= kFewEdges;
+  const bool wake = wakes(level_edges_[l + 1]);
   next_ = 0;
   marked_.add_all(level(l));
   marked_.add_all(mirrored);
@@ -99,7 +99,7 @@ void Betweenness::send_sums(int lane) {
 
 void Betweenness::finish_share(std::uint32_t v, double sum) {
   shares_[v] = 1 / sigma_[v] + sum;
-  scores_[job_.ownership().place(v).local] += sigma_[v] * sum;
+  scores_[several_ ? job_.ownership().place(v).local : v] += sigma_[v] * sum;
 }
 
 }  // namespace edgewire::frontier

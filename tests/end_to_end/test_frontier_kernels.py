@@ -147,6 +147,26 @@ def test_sources_of_betweenness_add_up(edgewire, made_graph, tmp_path):
             assert sum(step["edges"] for step in steps) < len(chosen) * len(graph.sources)
 
 
+@pytest.mark.sanitize
+@pytest.mark.parametrize("name", ["kronecker", "kronecker both ways", "grid"])
+def test_workers_with_sources_of_their_own(edgewire, made_graph, tmp_path, name):
+    path, graph = made_graph(name)
+    chosen = np.unique(graph.sources)[::len(graph.ids()) // 25 + 1].tolist()
+    known = list(enumerate(paths.betweenness(graph, chosen)))
+    for processes, workers, transport, ownership in ((1, 2, "shm", "hash"), (2, 2, "tcp", "ranges"), (3, 1, "shm", "file")):
+        options = ["-p", processes, "-w", workers, "--transport", transport, "--sources", ",".join(map(str, chosen)), "--ownership",
+                   partition(tmp_path, graph, processes) if ownership == "file" else ownership]
+        for parallel in ("sources", "auto", "levels"):
+            found, report = run(edgewire, tmp_path, "bc", path, *options, "--parallel", parallel)
+            check_schema(report)
+            check("bc", found, known)
+            searches, sums = report["supersteps"] if parallel != "levels" else (report["supersteps"][0], None)
+            assert (sums is None) == (searches["phase"] == "level 1, paths")
+            if sums:
+                assert searches["phase"] == f"searches from {len(chosen)} sources" and searches["record_bytes"] == 0
+                assert sums["record_bytes"] == 12 * sums["frontier"] and (sums["frontier"] > 0) == (processes > 1)
+
+
 @pytest.mark.parametrize("name", ["kronecker", "kronecker both ways"])
 def test_communities_are_the_same_however_the_job_is_cut(edgewire, made_graph, tmp_path, name):
     path, graph = made_graph(name)
