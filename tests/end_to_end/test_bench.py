@@ -16,6 +16,7 @@ BUILD = pathlib.Path(os.path.abspath(os.environ["EDGEWIRE"])).parent
 sys.path[:0] = [str(ROOT / "perf/bench"), str(ROOT / "perf/peers")]
 
 import compare  # noqa: E402
+import graphx  # noqa: E402
 import overhead  # noqa: E402
 import runs  # noqa: E402
 
@@ -122,6 +123,26 @@ def test_a_suite_that_cannot_be_built_is_named(tmp_path):
     (tmp_path / "Makefile").write_text("bfs:\n\tfalse\n")
     result = run(ROOT / "perf/peers/gapbs.py", tmp_path / "g.ew", "--build", BUILD, "--gapbs", tmp_path)
     assert result.returncode == 1 and result.stderr.startswith("gapbs.py: make: ") and len(result.stderr.splitlines()) == 1
+
+
+def test_iterations_of_graphx():
+    options = types.SimpleNamespace(iterations=6)
+    said = "Spark session available\nfigure edges 30.0\nfigure mean 1.0\nfigure runs 2.5 12.5\n"
+    assert graphx.iteration(options, said, 30) == 2
+    for text, named in ((said.replace("runs", "stops"), "no figures"), ("", "no output"), (said.replace("30.0", "29"), "29 edges, not 30")):
+        with pytest.raises(graphx.Failed, match=named):
+            graphx.iteration(options, text, 30)
+
+
+def test_spark_that_does_not_start_is_named(edgewire, tmp_path):
+    graph = tmp_path / "g.ew"
+    edgewire.ok("generate", "kronecker", "--scale", 4, "-o", graph)
+    shell = tmp_path / "pyspark/bin/spark-shell"
+    shell.parent.mkdir(parents=True)
+    shell.write_text("#!/bin/sh\necho 'JAVA_HOME is not set' >&2\nexit 1\n")
+    shell.chmod(0o755)
+    result = run(ROOT / "perf/peers/graphx.py", graph, "--build", BUILD, "--spark", tmp_path, "--rates")
+    assert result.returncode == 1 and result.stderr == "graphx.py: JAVA_HOME is not set\n"
 
 
 def table_of(script, folder, *options):

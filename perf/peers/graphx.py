@@ -1,0 +1,178 @@
+#!/usr/bin/python3
+"""Measures PageRank beside Spark's GraphX: same graph, alone on all cores, and between two local hosts.
+
+GraphX is the system of the debate of 2015 (Gonzalez et al.: "GraphX: Graph processing in a distributed dataflow framework", OSDI
+2014). It runs its own PageRank, from PyPI's pyspark, which this script puts into BUILD/peers/pyspark, and Debian's openjdk-17. Its
+iteration is the time of a run with --iterations less that of a run with one, divided by the iterations between them; a run before these
+two warms up. Both programs take turns. The hosts are network namespaces with one core each; they need root.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from hosts import ADDRESSES, Hosts, beside, write_job  # noqa: E402
+from measure import ROOT, Failed, machine, machine_line, pagerank, print_table, run, run_script, spread, to_text  # noqa: E402
+
+PACKAGE = "pyspark==3.5.*"
+PORT = 7077
+SCRIPT = pathlib.Path(__file__).resolve().parent / "graphx.scala"
+
+
+def install(folder):
+    """Spark's home."""
+    if not (folder / "pyspark/bin/spark-shell").exists():
+        run([sys.executable, "-m", "pip", "install", "--quiet", "--target", folder, PACKAGE])
+    return folder / "pyspark"
+
+
+def shell(spark, options, edges, master, parts, *more):
+    """The command of a Spark shell that runs the script, and its environment."""
+    command = [spark / "bin/spark-shell", "--master", master, "--driver-memory", options.memory, "--conf", "spark.ui.enabled=false",
+               "--conf", "spark.ui.showConsoleProgress=false", *more, "-i", SCRIPT]
+    environment = {"SPARK_HOME": str(spark), "EDGES": str(edges), "PARTS": str(parts), "ITERATIONS": str(options.iterations),
+                   "ROUNDS": "1"}
+    return [*map(str, command)], environment
+
+
+def figures(text):
+    """Lines `figure NAME NUMBERS` of the script."""
+    found = {}
+    for line in text.splitlines():
+        words = line.split()
+        if words[:1] == ["figure"]:
+            found[words[1]] = [float(word) for word in words[2:]]
+    return found
+
+
+def iteration(options, text, edges):
+    found = figures(text)
+    if "runs" not in found:
+        raise Failed("GraphX gave no figures: " + (text.strip().splitlines() or ["no output"])[-1])
+    if found["edges"] != [edges]:
+        raise Failed(f"GraphX has read {found['edges'][0]:.0f} edges, not {edges}")
+    one, all_ = found["runs"]
+    return (all_ - one) / (options.iterations - 1)
+
+
+def of(environment, command):
+    return ["env", *(f"{name}={value}" for name, value in environment.items()), *command]
+
+
+def graphx_alone(options, spark, edges, count):
+    command, environment = shell(spark, options, edges, f"local[{options.cores}]", options.cores)
+    return iteration(options, run(of(environment, command), options.timeout), count)
+
+
+@contextlib.contextmanager
+def cluster(spark, hosts, folder, memory):
+    """A standalone cluster: a master, and a worker with one core on each host."""
+    parts = [(0, ["org.apache.spark.deploy.master.Master", "--host", ADDRESSES[0], "--port", PORT, "--webui-port", 0])]
+    parts += [(side, ["org.apache.spark.deploy.worker.Worker", "--host", ADDRESSES[side], "--cores", 1, "--memory", memory,
+                      "--webui-port", 0, "--work-dir", folder / f"worker{side}", f"spark://{ADDRESSES[0]}:{PORT}"])
+              for side in (0, 1)]
+    started = []
+    try:
+        for side, words in parts:
+            command = of({"SPARK_HOME": spark, "SPARK_LOCAL_IP": ADDRESSES[side]}, hosts.on(side, spark / "bin/spark-class", *words))
+            log = open(folder / f"log{len(started)}", "w")
+            started.append(subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True))
+            time.sleep(5)
+            if started[-1].poll() is not None:
+                raise Failed("Spark does not start: " + (pathlib.Path(log.name).read_text().strip().splitlines() or ["no output"])[-1])
+        yield
+    finally:
+        for process in started:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def graphx_on_hosts(options, spark, hosts, edges, count):
+    with tempfile.TemporaryDirectory(dir=options.cache) as folder, \
+            cluster(spark, hosts, pathlib.Path(folder), options.memory):
+        command, environment = shell(spark, options, edges, f"spark://{ADDRESSES[0]}:{PORT}", 2, "--executor-memory", options.memory,
+                                     "--conf", f"spark.driver.host={ADDRESSES[0]}")
+        return iteration(options, run(of({**environment, "SPARK_LOCAL_IP": ADDRESSES[0]}, hosts.on(0, *command)), options.timeout),
+                         count)
+
+
+def edgewire_on_hosts(edgewire, hosts, graph, iterations):
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        write_job(folder)
+        ends = [hosts.on(side, edgewire, "pagerank", graph, "-w", 1, "--iterations", iterations, "--transport", "tcp", "--hosts",
+                         folder / "hosts", "--secret-file", folder / "secret", "--rank", side, "--json", folder / f"{side}.json")
+                for side in (0, 1)]
+        with beside(ends[1]):
+            run(ends[0])
+
+        return json.loads((folder / "0.json").read_text())["seconds_per_iteration"]
+
+
+def measure(options, edgewire, spark, edges, count):
+    """{where: {program: [seconds an iteration]}}"""
+    measured = {}
+
+    def note(where, program, seconds):
+        measured.setdefault(where, {}).setdefault(program, []).append(seconds)
+        print(f"{where}: {program} {seconds:.4g} s an iteration", file=sys.stderr, flush=True)
+
+    for _ in range(options.rounds):
+        where = f"one process, {options.cores} cores"
+        note(where, "GraphX", graphx_alone(options, spark, edges, count))
+        note(where, "edgewire", pagerank(edgewire, options.graph, "-p", 1, "-w", options.cores, "--iterations",
+                                         options.iterations)["seconds_per_iteration"])
+        if not options.rates:
+            continue
+        with Hosts() as hosts:
+            for rate in options.rates:
+                hosts.shape(rate)
+                where = f"two hosts, 1 core each, {rate}"
+                note(where, "GraphX", graphx_on_hosts(options, spark, hosts, edges, count))
+                note(where, "edgewire", edgewire_on_hosts(edgewire, hosts, options.graph, options.iterations))
+    return measured
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("graph", type=pathlib.Path, metavar="GRAPH.ew")
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", metavar="DIR")
+    parser.add_argument("--spark", type=pathlib.Path, metavar="DIR", help="where pyspark is, or is put (default: BUILD/peers/pyspark)")
+    parser.add_argument("--cache", type=pathlib.Path, metavar="DIR", help="of the graph as text (default: as TMPDIR says)")
+    parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--memory", default="4g", help="of each Java machine (default: 4g)")
+    parser.add_argument("--rates", nargs="*", default=["1G", "10G"], help="of the link between two hosts (default: 1G 10G)")
+    parser.add_argument("--iterations", type=int, default=6)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--timeout", type=float, default=1800, metavar="S", help="for one run of GraphX (default: 1800)")
+    options = parser.parse_args()
+    if options.iterations < 2:
+        parser.error("--iterations: at least 2")
+    edgewire = options.build.resolve() / "edgewire"
+    spark = install((options.spark or options.build / "peers/pyspark").resolve())
+    found = machine()
+    with tempfile.TemporaryDirectory(dir=options.cache) as folder:
+        edges = pathlib.Path(folder, "edges.el")
+        run([edgewire, "convert", options.graph, "-o", edges])
+        with open(edges, "rb") as lines:
+            count = sum(1 for _ in lines)
+        measured = measure(options, edgewire, spark, edges, count)
+    print(f"machine: {machine_line(found)}\ngraph: {options.graph.name}, {count} edges, {options.rounds} rounds; seconds an iteration, "
+          "median [min to max]")
+    print_table(["where", "edgewire", "GraphX", "GraphX / edgewire"],
+                [[where, to_text(spread(pair["edgewire"]), digits=4), to_text(spread(pair["GraphX"]), digits=4),
+                  f"{statistics.median(pair['GraphX']) / statistics.median(pair['edgewire']):.0f}"] for where, pair in measured.items()])
+
+
+if __name__ == "__main__":
+    run_script(main)
