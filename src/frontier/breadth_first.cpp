@@ -15,6 +15,7 @@ namespace {
 // it has more than 1/18 of all vertices: the values that the paper found.
 constexpr std::uint64_t kPullEdges = 15, kPullVertices = 18;
 constexpr std::size_t kChunk = 64;         // vertices, or words in a pull, that a worker takes at a time
+constexpr std::size_t kAhead = 16;         // rows that a push fetches before it reads them
 constexpr std::uint64_t kAlone = 1 << 12;  // edges that are followed sooner than workers wake up
 
 }  // namespace
@@ -81,6 +82,7 @@ std::vector<Superstep> BreadthFirst::run(std::uint32_t source) {
   claim(position(place));
   if (place.owner == rank_) {
     reach(workers_[0], place.local, source);
+    job_.ownership().visit([&](const auto& scheme) { note_reached(workers_[0], scheme); });
     list_.swap(workers_[0].reached);
   }
   total();
@@ -137,17 +139,27 @@ void BreadthFirst::total() {
 
 bool BreadthFirst::claim(std::size_t position) noexcept {
   std::atomic<Word>& word = unseen_[position / kBits];
-  const Word bit = Word{1} << position % kBits;
-  if ((word.load(std::memory_order_relaxed) & bit) == 0) return false;
-  return (word.fetch_and(~bit, std::memory_order_relaxed) & bit) != 0;
+  const Word bit = Word{1} << position % kBits, before = word.load(std::memory_order_relaxed);
+  if ((before & bit) == 0) return false;
+  if (workers_.size() > 1) return (word.fetch_and(~bit, std::memory_order_relaxed) & bit) != 0;
+  word.store(before & ~bit, std::memory_order_relaxed);
+  return true;
 }
 
 void BreadthFirst::reach(Worker& worker, std::uint32_t local, std::uint32_t parent) {
-  levels_[local] = level_;
   if (!parents_.empty()) parents_[local] = parent;
   worker.reached.push_back(local);
-  ++worker.vertices;
-  worker.edges += graph::Row{job_.graph(), job_.ownership().vertex(rank_, local)}.degree();
+}
+
+/// The rest for all that a worker has reached. Nothing here depends on the vertex before, so that memory is
+/// asked for many vertices at a time; between claims, each would wait for the one before.
+template <class Scheme>
+void BreadthFirst::note_reached(Worker& worker, const Scheme& scheme) {
+  for (const std::uint32_t local : worker.reached) {
+    levels_[local] = level_;
+    worker.edges += graph::Row{job_.graph(), scheme.vertex(rank_, local)}.degree();
+  }
+  worker.vertices += worker.reached.size();
 }
 
 void BreadthFirst::push() {
@@ -175,8 +187,10 @@ void BreadthFirst::push_from(int lane, std::atomic<std::size_t>& next, const Sch
     if (claim(mine + record.vertex)) reach(worker, record.vertex, record.value);
   };
   for (std::size_t at = next.fetch_add(kChunk); at < list_.size(); at = next.fetch_add(kChunk)) {
-    for (const std::uint32_t local : std::span(list_).subspan(at, std::min(kChunk, list_.size() - at))) {
-      const std::uint32_t u = scheme.vertex(rank_, local);
+    for (std::size_t i = at; i < std::min(at + kChunk, list_.size()); ++i) {
+      if (list_.size() - i > kAhead)
+        graph::Row{job_.graph(), scheme.vertex(rank_, list_[i + kAhead])}.fetch();
+      const std::uint32_t u = scheme.vertex(rank_, list_[i]);
       const auto targets = graph::Row{job_.graph(), u}.targets();
       worker.followed += targets.size();
       for (const std::uint32_t v : targets) {
@@ -190,6 +204,7 @@ void BreadthFirst::push_from(int lane, std::atomic<std::size_t>& next, const Sch
     }
   }
   if (several_) job_.records().finish(lane, take);
+  note_reached(worker, scheme);
 }
 
 void BreadthFirst::pull() {

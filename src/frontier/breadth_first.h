@@ -81,6 +81,8 @@ class BreadthFirst {
   template <class Scheme>
   void push_from(int lane, std::atomic<std::size_t>& next, const Scheme& scheme);
   template <class Scheme>
+  void note_reached(Worker& worker, const Scheme& scheme);
+  template <class Scheme>
   void fetch_rows(std::size_t w, const Scheme& scheme) const;
   template <class Scheme>
   void pull_into(int lane, std::atomic<std::size_t>& next, const Scheme& scheme);
