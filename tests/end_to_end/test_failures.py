@@ -11,7 +11,7 @@ import pytest
 
 import graphs
 import reference
-from processes import PATIENCE_S, causes, children, cpu_seconds, status_fields, wait_for
+from processes import PATIENCE_S, causes, children, cpu_seconds, start_seconds, status_fields, wait_for
 
 
 def threads_are_stopped(pid):
@@ -143,7 +143,8 @@ def test_the_parent_is_killed(job, when):
 def test_a_signal_ends_the_job(job, edgewire, endless, tmp_path, processes, number):
     if processes == 1:
         started = edgewire.start(*endless, "-w", 1, "-o", tmp_path / "ranks.tsv")
-        wait_for(lambda: cpu_seconds(started.pid) > 0.15, "iterations")
+        begun = 2 * start_seconds() + 0.15
+        wait_for(lambda: cpu_seconds(started.pid) > begun, "iterations")
         started.send_signal(number)
         started.communicate(timeout=PATIENCE_S)
         assert started.returncode in (-number, 128 + number)
@@ -216,7 +217,8 @@ def test_a_host_is_lost(edgewire, endless, hosts, victim, how):
     options = hosts(3)
     started = [edgewire.start(*endless, *options, "-w", 1, "--transport", "tcp", "--rank", rank) for rank in range(3)]
     try:
-        wait_for(lambda: min(cpu_seconds(process.pid) for process in started) > 0.15, "iterations")
+        begun = 2 * start_seconds() + 0.15
+        wait_for(lambda: min(cpu_seconds(process.pid) for process in started) > begun, "iterations")
         started[victim].send_signal(how)
         for rank, process in enumerate(started):
             if rank == victim:
