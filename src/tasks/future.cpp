@@ -27,8 +27,8 @@ Future* FutureTable::at(std::uint32_t index) const noexcept {
 
 Future* FutureTable::find(Ref ref) const noexcept {
   Future* const future = at(ref.index());
-  const bool same =
-      future != nullptr && future->generation.load(std::memory_order_relaxed) == ref.generation();
+  const bool same =  // pairs with release()
+      future != nullptr && future->generation.load(std::memory_order_acquire) == ref.generation();
   return same ? future : nullptr;
 }
 
@@ -56,9 +56,9 @@ void FutureTable::grow(Free& free) {
 void FutureTable::release(Future& future, Free& free) {
   constexpr std::uint32_t kLast = (1U << Ref::kGenerationBits) - 1;
   future.value = {};
-  future.generation.store(future.generation.load(std::memory_order_relaxed) % kLast + 1,
-                          std::memory_order_relaxed);
   future.waiters.store(nullptr, std::memory_order_relaxed);
+  future.generation.store(future.generation.load(std::memory_order_relaxed) % kLast + 1,
+                          std::memory_order_release);  // pairs with find()
   free.push_back(future.index);
 }
 

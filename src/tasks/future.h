@@ -46,7 +46,9 @@ struct Future {
   /// Those who wait, the latest first; done() when the value is there. Release with the value, acquire by who
   /// reads it.
   std::atomic<Waiter*> waiters{nullptr};
-  std::atomic<std::uint32_t> generation{1};  ///< of its references, from 1; another one when it is used again
+  /// Of its references, from 1; another one when it is used again. Release when the place is free, acquire by
+  /// who finds it: the reference may have come back through another process.
+  std::atomic<std::uint32_t> generation{1};
   std::uint32_t index = 0;
   std::string value{};
 
