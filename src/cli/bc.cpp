@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kDigits = 15;
 
-struct Settings {
+struct BcSettings {
   JobOptions job;
   std::string list;
   std::uint64_t samples = 0, seed = 1;
@@ -38,7 +38,7 @@ std::vector<std::uint32_t> sample(std::uint64_t vertices, std::uint64_t count, s
   return chosen;
 }
 
-void choose_sources(Settings& settings, const graph::GraphFile& graph) {
+void choose_sources(BcSettings& settings, const graph::GraphFile& graph) {
   if (!settings.list.empty()) {
     settings.sources = named_vertices(graph, settings.list, "--sources");
     return;
@@ -52,7 +52,7 @@ void choose_sources(Settings& settings, const graph::GraphFile& graph) {
 
 class BcKernel : public FrontierKernel {
  public:
-  explicit BcKernel(const Settings& settings) : settings_(settings) {}
+  explicit BcKernel(const BcSettings& settings) : settings_(settings) {}
 
   std::string describe() const override {
     return fmt::format("bc, sources {}, parallel {}", digest(settings_.sources), settings_.parallel);
@@ -103,14 +103,14 @@ class BcKernel : public FrontierKernel {
     return supersteps;
   }
 
-  const Settings& settings_;
+  const BcSettings& settings_;
   std::vector<double> mine_, all_;  ///< by local number; of all vertices
 };
 
 }  // namespace
 
 void add_bc(CLI::App& app) {
-  auto settings = std::make_shared<Settings>();
+  auto settings = std::make_shared<BcSettings>();
   CLI::App* command =
       app.add_subcommand("bc", "compute betweenness centrality: how many shortest paths lead over a vertex");
   command->footer(

@@ -15,7 +15,7 @@ namespace edgewire::cli {
 
 namespace {
 
-struct Settings {
+struct BfsSettings {
   JobOptions job;
   Sources sources;
   bool parents = false;
@@ -23,7 +23,7 @@ struct Settings {
 
 class BfsKernel : public FrontierKernel {
  public:
-  explicit BfsKernel(const Settings& settings) : settings_(settings) {}
+  explicit BfsKernel(const BfsSettings& settings) : settings_(settings) {}
 
   std::string describe() const override {
     return fmt::format("bfs from {}{}", digest(settings_.sources.vertices),
@@ -67,7 +67,7 @@ class BfsKernel : public FrontierKernel {
   }
 
  private:
-  const Settings& settings_;
+  const BfsSettings& settings_;
   std::uint32_t source_ = 0;
   std::unique_ptr<frontier::BreadthFirst> search_;
   std::vector<std::uint32_t> levels_, parents_;  ///< of all vertices
@@ -76,7 +76,7 @@ class BfsKernel : public FrontierKernel {
 }  // namespace
 
 void add_bfs(CLI::App& app) {
-  auto settings = std::make_shared<Settings>();
+  auto settings = std::make_shared<BfsSettings>();
   CLI::App* command =
       app.add_subcommand("bfs", "compute the level of every vertex by breadth-first search from a vertex");
   command->footer(

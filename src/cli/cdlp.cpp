@@ -12,14 +12,14 @@ namespace edgewire::cli {
 
 namespace {
 
-struct Settings {
+struct CdlpSettings {
   JobOptions job;
   std::uint32_t iterations = 10;
 };
 
 class CdlpKernel : public FrontierKernel {
  public:
-  explicit CdlpKernel(const Settings& settings) : settings_(settings) {}
+  explicit CdlpKernel(const CdlpSettings& settings) : settings_(settings) {}
 
   std::string describe() const override { return fmt::format("cdlp, {} iterations", settings_.iterations); }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
@@ -49,14 +49,14 @@ class CdlpKernel : public FrontierKernel {
   }
 
  private:
-  const Settings& settings_;
+  const CdlpSettings& settings_;
   std::vector<std::uint32_t> mine_, all_;  ///< by local number; of all vertices
 };
 
 }  // namespace
 
 void add_cdlp(CLI::App& app) {
-  auto settings = std::make_shared<Settings>();
+  auto settings = std::make_shared<CdlpSettings>();
   CLI::App* command =
       app.add_subcommand("cdlp", "detect communities by label propagation, as LDBC Graphalytics defines it");
   command->footer(

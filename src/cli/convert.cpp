@@ -23,7 +23,7 @@ namespace {
 
 using graph::Format;
 
-struct Settings {
+struct ConvertSettings {
   std::string input;
   GraphOutput output;
   std::string format = "auto";
@@ -40,7 +40,7 @@ struct Settings {
 };
 
 /// The input as a graph file that nobody else sees and that is gone with the result.
-graph::GraphFile read_aside(const Settings& settings, Format input_format) {
+graph::GraphFile read_aside(const ConvertSettings& settings, Format input_format) {
   const std::string& output = settings.output.path;
   const auto folder = output == "-" ? std::filesystem::temp_directory_path()
                                     : std::filesystem::absolute(output).parent_path();
@@ -52,7 +52,7 @@ graph::GraphFile read_aside(const Settings& settings, Format input_format) {
   return graph;
 }
 
-void write_other(const Settings& settings, Format input_format, Format format,
+void write_other(const ConvertSettings& settings, Format input_format, Format format,
                  std::chrono::steady_clock::time_point start) {
   const std::string& output = settings.output.path;
   std::error_code ignored;
@@ -85,7 +85,7 @@ void write_other(const Settings& settings, Format input_format, Format format,
   }
 }
 
-Format output_format(const Settings& settings, const std::map<std::string, Format>& formats) {
+Format output_format(const ConvertSettings& settings, const std::map<std::string, Format>& formats) {
   const bool stdout_wanted = settings.output.path == "-";
   if (settings.to == "auto" && stdout_wanted)
     throw UsageError("-o -: say which format goes to stdout: --to el, wel, mtx or graph");
@@ -108,7 +108,7 @@ void add_convert(CLI::App& app) {
   static const std::map<std::string, Format> kWritten = {
       {"auto", Format::automatic},    {"ew", Format::ew}, {"el", Format::el},   {"wel", Format::wel},
       {"mtx", Format::matrix_market}, {"sg", Format::sg}, {"wsg", Format::wsg}, {"graph", Format::metis}};
-  auto settings = std::make_shared<Settings>();
+  auto settings = std::make_shared<ConvertSettings>();
   CLI::App* command = app.add_subcommand(
       "convert", "turn a graph in another format into a graph file (.ew), or the other way round");
   command

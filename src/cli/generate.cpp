@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Settings {
+struct GenerateSettings {
   GraphOutput output;
   std::uint64_t seed = 1;
   bool weights = false;
@@ -27,7 +27,7 @@ struct Settings {
   }
 };
 
-CLI::App* add_kind(CLI::App& generate, const std::shared_ptr<Settings>& settings, const char* name,
+CLI::App* add_kind(CLI::App& generate, const std::shared_ptr<GenerateSettings>& settings, const char* name,
                    const char* description) {
   CLI::App* command = generate.add_subcommand(name, description);
   settings->output.add_to(*command);
@@ -37,7 +37,7 @@ CLI::App* add_kind(CLI::App& generate, const std::shared_ptr<Settings>& settings
 }
 
 void add_kronecker(CLI::App& generate) {
-  auto settings = std::make_shared<Settings>();
+  auto settings = std::make_shared<GenerateSettings>();
   CLI::App* command =
       add_kind(generate, settings, "kronecker",
                "scale-free, with the parameters of Graph500 (A, B, C = 0.57, 0.19, 0.19), ids permuted");
@@ -53,7 +53,7 @@ void add_kronecker(CLI::App& generate) {
 }
 
 void add_uniform(CLI::App& generate) {
-  auto settings = std::make_shared<Settings>();
+  auto settings = std::make_shared<GenerateSettings>();
   CLI::App* command = add_kind(generate, settings, "uniform", "sources and targets drawn uniformly");
   CLI::Option* scale =
       command->add_option("--scale", settings->scale, "2^scale vertices")->check(CLI::Range(0, 31));
@@ -111,7 +111,7 @@ void add_records(CLI::App& generate) {
 }
 
 void add_grid(CLI::App& generate) {
-  auto settings = std::make_shared<Settings>();
+  auto settings = std::make_shared<GenerateSettings>();
   CLI::App* command = add_kind(generate, settings, "grid",
                                "each cell joined to its four neighbours, both ways, ids permuted");
   command->add_option("--rows", settings->grid.rows, "rows of cells")->required();

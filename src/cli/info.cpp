@@ -87,13 +87,13 @@ Counts count_all(const graph::GraphFile& file, int workers) {
 }  // namespace
 
 void add_info(CLI::App& app) {
-  struct Settings {
+  struct InfoSettings {
     std::string path;
     std::string json;
     bool verify = false;
     int workers = 0;
   };
-  auto settings = std::make_shared<Settings>();
+  auto settings = std::make_shared<InfoSettings>();
   CLI::App* command = app.add_subcommand("info", "check a graph file and say what it holds");
   command->add_option("graph", settings->path, "graph file (.ew)")->required();
   command->add_option(

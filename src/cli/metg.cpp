@@ -28,7 +28,7 @@ using tasks::Pattern;
 constexpr std::uint64_t kMostWork = std::uint64_t{1} << 18;  // of a task, in multiplications
 constexpr double kEfficiency = 0.5, kLeastEfficiency = 0.2;
 
-struct Settings {
+struct MetgSettings {
   TaskOptions tasks;
   std::string pattern = "stencil";
   std::uint32_t width = 0;  ///< 0: one column for each worker
@@ -148,7 +148,7 @@ double measure(tasks::TaskJob& job, tasks::FunctionId root, const tasks::Grains&
 }
 
 /// One process of the job.
-void run_process(launch::Bootstrap& bootstrap, const Settings& asked) {
+void run_process(launch::Bootstrap& bootstrap, const MetgSettings& asked) {
   const bool first = bootstrap.rank() == 0;
   if (first) check_writable(asked.tasks.job.json_path);
   const auto seat = seat_of(asked.tasks.job.dense(bootstrap));
@@ -190,7 +190,7 @@ void run_process(launch::Bootstrap& bootstrap, const Settings& asked) {
 }  // namespace
 
 void add_metg(CLI::App& all) {
-  auto settings = std::make_shared<Settings>();
+  auto settings = std::make_shared<MetgSettings>();
   CLI::App* command = all.add_subcommand(
       "metg", "the shortest task at which half of the time is spent working, METG(50 %) of Task Bench");
   std::vector<std::string> names;

@@ -20,7 +20,7 @@ namespace {
 
 using tasks::Alignment;
 
-struct Settings {
+struct SmithWatermanSettings {
   TaskOptions tasks;
   std::vector<std::string> sequences;
   std::size_t length = 3000;
@@ -42,7 +42,7 @@ void cut(Alignment& alignment, const std::string& blocks) {
   alignment.columns = part(blocks.substr(x + 1), alignment.b.size());
 }
 
-std::shared_ptr<const Alignment> alignment_of(const Settings& settings) {
+std::shared_ptr<const Alignment> alignment_of(const SmithWatermanSettings& settings) {
   auto alignment = std::make_shared<Alignment>();
   if (settings.sequences.empty()) {
     std::tie(alignment->a, alignment->b) = tasks::related_sequences(settings.length, settings.seed);
@@ -106,7 +106,7 @@ class AlignmentProgram : public TaskProgram {
 }  // namespace
 
 void add_smith_waterman(CLI::App& all) {
-  auto settings = std::make_shared<Settings>();
+  auto settings = std::make_shared<SmithWatermanSettings>();
   CLI::App* command = all.add_subcommand(
       "smith-waterman",
       "the best local alignment of two sequences with affine gaps, in blocks that wait for each other");

@@ -25,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Settings {
+struct SortSettings {
   JobOptions job;
   std::vector<std::string> inputs;
   std::string output, temp, key = "0:8";
@@ -40,7 +40,7 @@ double seconds_since(Clock::time_point start) {
 }
 
 /// "OFFSET:LENGTH"
-shuffle::RecordShape shape_of(const Settings& settings) {
+shuffle::RecordShape shape_of(const SortSettings& settings) {
   shuffle::RecordShape shape{settings.record, 0, 0};
   const char* const end = settings.key.data() + settings.key.size();
   const auto [colon, bad] = std::from_chars(settings.key.data(), end, shape.key_offset);
@@ -57,7 +57,7 @@ shuffle::RecordShape shape_of(const Settings& settings) {
   return shape;
 }
 
-shuffle::SortOptions sort_options(launch::Bootstrap& bootstrap, const Settings& settings) {
+shuffle::SortOptions sort_options(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   shuffle::SortOptions options;
   options.seat = seat_of(settings.job.dense(bootstrap));
   options.inputs = settings.inputs;
@@ -87,12 +87,12 @@ struct SortReport {
   Summary sum{};  ///< counts are sums; times and memory those of the slowest and the largest
   bool checked = false;
 
-  std::string to_json(const Settings& settings, std::uint32_t partitions) const;
+  std::string to_json(const SortSettings& settings, std::uint32_t partitions) const;
   std::string to_text(std::uint32_t partitions) const;
   std::string limit_line() const;
 };
 
-std::string SortReport::to_json(const Settings& settings, std::uint32_t partitions) const {
+std::string SortReport::to_json(const SortSettings& settings, std::uint32_t partitions) const {
   const auto& figures = sum.figures;
   nlohmann::ordered_json json{{"schema_version", 1},  // src/report/schema
                               {"command", "sort"},
@@ -166,7 +166,7 @@ std::string SortReport::to_text(std::uint32_t partitions) const {
 }
 
 /// At rank 0 the report. Collective.
-SortReport gather_report(launch::Bootstrap& bootstrap, shuffle::SortJob& job, const Settings& settings,
+SortReport gather_report(launch::Bootstrap& bootstrap, shuffle::SortJob& job, const SortSettings& settings,
                          const Summary& mine) {
   SortReport report;
   report.records = job.input_records();
@@ -229,7 +229,7 @@ void check_parts(launch::Bootstrap& bootstrap, shuffle::SortJob& job, const shuf
 }
 
 /// One process of the job.
-void sort_process(launch::Bootstrap& bootstrap, const Settings& settings) {
+void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   const auto start = Clock::now();
   const auto options = sort_options(bootstrap, settings);
   const bool first = bootstrap.rank() == 0;
@@ -253,7 +253,7 @@ void sort_process(launch::Bootstrap& bootstrap, const Settings& settings) {
   if (settings.job.json_path != "-") write_whole("-", report.to_text(options.partitions));
 }
 
-void add_options(CLI::App& command, Settings& settings) {
+void add_options(CLI::App& command, SortSettings& settings) {
   command.add_option("input", settings.inputs, "files of records, all of one length")->required();
   command.option_defaults()->group("Sort");
   command
@@ -295,7 +295,7 @@ void add_options(CLI::App& command, Settings& settings) {
 }  // namespace
 
 void add_sort(CLI::App& app) {
-  auto settings = std::make_shared<Settings>();
+  auto settings = std::make_shared<SortSettings>();
   CLI::App* command = app.add_subcommand("sort", "sort records of one length into parts, in bounded memory");
   command->footer(
       "Records are ordered by the bytes of their keys, and those with equal keys by all their bytes. So the "

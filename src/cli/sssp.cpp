@@ -20,7 +20,7 @@ namespace edgewire::cli {
 
 namespace {
 
-struct Settings {
+struct SsspSettings {
   JobOptions job;
   Sources sources;
   double delta = 0;  ///< 0: the usual one
@@ -52,7 +52,7 @@ double weight_sum(frontier::FrontierJob& job) {
 
 class SsspKernel : public FrontierKernel {
  public:
-  explicit SsspKernel(const Settings& settings) : settings_(settings) {}
+  explicit SsspKernel(const SsspSettings& settings) : settings_(settings) {}
 
   std::string describe() const override {
     return fmt::format("sssp from {}, delta {}{}", digest(settings_.sources.vertices), settings_.delta,
@@ -105,13 +105,13 @@ class SsspKernel : public FrontierKernel {
   }
 
  private:
-  const Settings& settings_;
+  const SsspSettings& settings_;
   std::uint32_t source_ = 0;
   kernels::Sssp program_;
   std::vector<float> mine_, all_;  ///< by local number; of all vertices
 };
 
-void add_options(CLI::App& command, Settings& settings) {
+void add_options(CLI::App& command, SsspSettings& settings) {
   settings.sources.add_to(command);
   command
       .add_option(
@@ -122,7 +122,7 @@ void add_options(CLI::App& command, Settings& settings) {
 }
 
 /// What is wrong is said here once, not by each process.
-void check(const graph::GraphFile& graph, Settings& settings) {
+void check(const graph::GraphFile& graph, SsspSettings& settings) {
   settings.sources.find(graph);
   if (!settings.unit_weights && !graph.weighted()) {
     throw Error(
@@ -135,7 +135,7 @@ void check(const graph::GraphFile& graph, Settings& settings) {
 }  // namespace
 
 void add_sssp(CLI::App& app) {
-  auto settings = std::make_shared<Settings>();
+  auto settings = std::make_shared<SsspSettings>();
   CLI::App* command =
       app.add_subcommand("sssp", "compute the lengths of the shortest paths from a vertex by delta stepping");
   command->footer(

@@ -16,7 +16,7 @@ namespace {
 
 using tasks::Shape;
 
-struct Settings {
+struct TasksSettings {
   TaskOptions tasks;
   tasks::ShapeSize size{Shape::number_inc, 500, 8};
 };
@@ -53,7 +53,7 @@ class ShapeProgram : public TaskProgram {
 };
 
 void add_shape(CLI::App& all, const char* name, Shape shape, const char* description) {
-  auto settings = std::make_shared<Settings>();
+  auto settings = std::make_shared<TasksSettings>();
   settings->size.shape = shape;
   CLI::App* command = all.add_subcommand(name, description);
   command->add_option("--count", settings->size.count, "how often")
