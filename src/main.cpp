@@ -70,6 +70,7 @@ int main(int argc, char** argv) {
   edgewire::cli::add_compare(app);
   edgewire::cli::add_transports(app);
   edgewire::cli::add_netbench(app);
+  edgewire::cli::add_diskbench(app);
   edgewire::cli::add_manual(app);
   try {
     run(app, argc, argv);

@@ -26,6 +26,7 @@ void add_tasks(CLI::App& app);
 void add_profile(CLI::App& app);
 void add_topology(CLI::App& app);
 void add_netbench(CLI::App& app);
+void add_diskbench(CLI::App& app);
 void add_transports(CLI::App& app);
 /// Hidden: prints the man page and the shell completion of `app`, which must outlive it.
 void add_manual(CLI::App& app);

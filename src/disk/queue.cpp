@@ -26,7 +26,7 @@ Queue::Queue(bool allowed) {
 
 Queue::~Queue() = default;
 
-void Queue::take_one() noexcept {
+void Queue::wait_for_one() noexcept {
   io_uring_cqe* done = nullptr;
   while (io_uring_peek_cqe(ring_.get(), &done) != 0) io_uring_submit_and_wait(ring_.get(), 1);
   auto* const transfer = static_cast<Transfer*>(io_uring_cqe_get_data(done));
@@ -70,7 +70,7 @@ void Transfer::start() noexcept {
   }
   io_uring_sqe* entry = io_uring_get_sqe(ring);
   for (; entry == nullptr; entry = io_uring_get_sqe(ring))
-    if (io_uring_submit(ring) < 0) queue_.take_one();  // the system has too many completions to tell
+    if (io_uring_submit(ring) < 0) queue_.wait_for_one();  // the system has too many completions to tell
   const auto bytes = static_cast<unsigned>(left_);
   if (writes_)
     io_uring_prep_write(entry, descriptor_, memory_, bytes, offset_);
@@ -93,7 +93,7 @@ void Transfer::advance(int result) noexcept {
 }
 
 int Transfer::wait() noexcept {
-  while (under_way_) queue_.take_one();
+  while (under_way_) queue_.wait_for_one();
   return error_;
 }
 

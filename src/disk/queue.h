@@ -24,13 +24,17 @@ class Queue {
   Queue(const Queue&) = delete;
   Queue& operator=(const Queue&) = delete;
 
+  /// Whether transfers go through io_uring.
+  bool asynchronous() const noexcept { return ring_ != nullptr; }
+  /// Waits until the system has done some work for one of the transfers, and starts what is left of it. At
+  /// least one is under way.
+  void wait_for_one() noexcept;
+
  private:
   friend class Transfer;
   struct Close {
     void operator()(io_uring* ring) const noexcept;
   };
-  /// Waits for a transfer to end, and hands over what is not yet under way.
-  void take_one() noexcept;
   std::unique_ptr<io_uring, Close> ring_;  ///< null: there is none
 };
 
@@ -49,6 +53,8 @@ class Transfer {
   /// Waits until it has ended, if it was started. Returns 0 or the system's error number; ENODATA when the
   /// file ends before.
   int wait() noexcept;
+  /// Whether it was started and has not ended, as far as this process has seen.
+  bool under_way() const noexcept { return under_way_; }
   Queue& queue() const noexcept { return queue_; }
 
  private:

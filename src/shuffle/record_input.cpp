@@ -7,24 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <utility>
 
 #include "error.h"
 
 namespace edgewire::shuffle {
 
-File::File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-File& File::operator=(File&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
-
-File::~File() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
-
-void read_exactly(const File& file, const std::string& path, void* to, std::size_t bytes,
+void read_exactly(const disk::File& file, const std::string& path, void* to, std::size_t bytes,
                   std::uint64_t offset) {
   auto* at = static_cast<char*>(to);
   while (bytes > 0) {
@@ -42,7 +30,8 @@ RecordInput::RecordInput(const std::vector<std::string>& paths, std::size_t reco
     : record_bytes_(record_bytes) {
   std::uint64_t begin = 0;
   for (const auto& path : paths) {
-    File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe nobody writes must not wait
+    disk::File file(
+        open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe nobody writes must not wait
     struct stat status {};
     if (file.descriptor() < 0 || fstat(file.descriptor(), &status) != 0)
       throw Error(fmt::format("{}: cannot read: {}", path, reason(errno)));

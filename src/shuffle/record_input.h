@@ -5,23 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "disk/file.h"
+
 namespace edgewire::shuffle {
 
-/// A file that is open. Owns the descriptor; movable.
-class File {
- public:
-  explicit File(int descriptor = -1) noexcept : descriptor_(descriptor) {}
-  File(File&& other) noexcept;
-  File& operator=(File&& other) noexcept;
-  ~File();
-  int descriptor() const noexcept { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
 /// Reads so many bytes at `offset`. Throws Error with path and byte, also where the file ends before.
-void read_exactly(const File& file, const std::string& path, void* to, std::size_t bytes,
+void read_exactly(const disk::File& file, const std::string& path, void* to, std::size_t bytes,
                   std::uint64_t offset);
 
 /// Several files as one row of records. Thread safe after construction.
@@ -38,7 +27,7 @@ class RecordInput {
  private:
   struct One {
     std::string path;
-    File file;
+    disk::File file;
     std::uint64_t begin, end;  ///< of its records in the row
   };
   std::size_t record_bytes_;

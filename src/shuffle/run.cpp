@@ -9,7 +9,6 @@
 #include <deque>
 
 #include "error.h"
-#include "graph/output_file.h"
 #include "shuffle/merge.h"
 
 namespace edgewire::shuffle {
@@ -19,18 +18,6 @@ namespace {
 [[noreturn]] void fail_run(const std::string& folder, int cause) {
   throw Error(
       fmt::format("{}: cannot write a sorted run: {} (--temp names another folder)", folder, reason(cause)));
-}
-
-/// Goes with the descriptor, whatever ends the process. Where the system knows no files without names, it has
-/// one for a moment.
-File unnamed_file(const std::string& folder) {
-  const int descriptor = open(folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
-  if (descriptor >= 0) return File(descriptor);
-  if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) fail_run(folder, errno);
-  const std::string name = graph::name_aside(folder + "/run");
-  File file(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (file.descriptor() < 0 || unlink(name.c_str()) != 0) fail_run(folder, errno);
-  return file;
 }
 
 }  // namespace
@@ -61,9 +48,10 @@ std::vector<std::uint64_t> RecordBuffer::begins(const Splitters& splitters, std:
 
 void RunFile::open_file() {
   if (file_.descriptor() >= 0) return;
-  file_ = unnamed_file(folder_);
+  file_ = disk::unnamed_file(folder_);
+  if (file_.descriptor() < 0) fail_run(folder_, errno);
   // Some file systems cannot; then runs go through the page cache.
-  [[maybe_unused]] const int set = fcntl(file_.descriptor(), F_SETFL, O_RDWR | O_DIRECT);
+  [[maybe_unused]] const bool bypassed = disk::bypass_page_cache(file_);
   blocks_ = topology::NodeMemory(2 * kBlockBytes, -1, "blocks of sorted runs");
 }
 

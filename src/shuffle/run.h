@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "disk/file.h"
 #include "disk/queue.h"
 #include "shuffle/record.h"
 #include "shuffle/record_input.h"
@@ -100,7 +101,7 @@ class RunFile {
   RecordShape shape_;
   std::string folder_;
   const transport::Health& health_;
-  File file_;
+  disk::File file_;
   topology::NodeMemory blocks_;
   std::array<disk::Transfer, 2> transfers_;
   std::size_t current_ = 0, filled_ = 0;  ///< the block that is filled, and how far

@@ -12,6 +12,8 @@
 #include <string>
 
 #include "disk/busy_devices.h"
+#include "disk/read_probe.h"
+#include "error.h"
 #include "topology/memory.h"
 
 namespace edgewire::disk {
@@ -93,6 +95,34 @@ TEST_CASE("the time of a disk grows while it writes, and file systems without on
     REQUIRE(fsync(file.descriptor) == 0);
   }
   CHECK(disks.seconds() > 0);
+}
+
+TEST_CASE("the cheapest pattern has enough of the highest rate and the fewest bytes under way") {
+  const auto rate = [](std::size_t block_bytes, int depth, double bytes_per_s) {
+    return ReadRate{{block_bytes, depth}, 1'000'000, 1e6 * static_cast<double>(block_bytes) / bytes_per_s};
+  };
+  const std::vector<ReadRate> rates{rate(4096, 1, 1e8), rate(4096, 64, 9.6e8), rate(65536, 4, 9.6e8),
+                                    rate(65536, 16, 1e9), rate(262144, 1, 9.5e8)};
+  CHECK(&cheapest(rates, 0.94) == &rates[4]);  // as few bytes as rates[2], in a larger block
+  CHECK(&cheapest(rates, 0.955) == &rates[2]);
+  CHECK(&cheapest(rates, 0.99) == &rates[3]);
+  CHECK(&cheapest(rates, 0.05) == &rates[0]);
+}
+
+TEST_CASE("a probe reads blocks of all files until the time is over") {
+  const auto folder = std::filesystem::temp_directory_path().string();
+  ReadProbe probe({folder, folder}, (std::size_t{1} << 20) + 1);
+  CHECK(probe.bytes() == std::size_t{2} << 20);
+  for (const bool random : {true, false}) {
+    const ReadRate rate = probe.measure({std::size_t{1} << 20, 3, random}, 0.01);
+    CHECK(rate.reads >= 3);
+    CHECK(rate.seconds >= 0.01);
+    CHECK(rate.bytes() == rate.reads << 20);
+    CHECK(rate.median_s > 0);
+    CHECK(rate.p99_s >= rate.median_s);
+  }
+  CHECK_THROWS_WITH_AS(ReadProbe({"/nonexistent"}, 1),
+                       "/nonexistent: cannot write 1 MiB to measure with: No such file or directory", Error);
 }
 
 }  // namespace

@@ -1,0 +1,180 @@
+#include "disk/read_probe.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <new>
+#include <random>
+
+#include "error.h"
+
+namespace edgewire::disk {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::uint64_t kMiB = 1 << 20;
+
+double seconds_between(Clock::time_point start, Clock::time_point end) {
+  return std::chrono::duration<double>(end - start).count();
+}
+
+double cpu_seconds() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+/// Aligned memory of blocks.
+class Blocks {
+ public:
+  Blocks(std::size_t count, std::size_t bytes) : bytes_(bytes) {
+    memory_.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, count * bytes)));
+    if (!memory_) throw std::bad_alloc();
+  }
+  std::span<std::byte> operator[](std::size_t block) const noexcept {
+    return {memory_.get() + block * bytes_, bytes_};
+  }
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const noexcept {
+      std::free(memory);  // NOLINT(cppcoreguidelines-no-malloc): so it was taken
+    }
+  };
+  std::size_t bytes_;
+  std::unique_ptr<std::byte, Free> memory_;
+};
+
+/// Where the next block lies: in the files in turn.
+class Places {
+ public:
+  struct Place {
+    std::size_t file;
+    std::uint64_t offset;
+  };
+  Places(const ReadPattern& pattern, std::size_t files, std::uint64_t bytes)
+      : pattern_(pattern), files_(files), blocks_(bytes / pattern.block_bytes) {}
+  Place next() {
+    const std::uint64_t number = next_++;
+    const std::uint64_t block = pattern_.random ? random_() % blocks_ : number / files_ % blocks_;
+    return {number % files_, block * pattern_.block_bytes};
+  }
+
+ private:
+  ReadPattern pattern_;
+  std::size_t files_;
+  std::uint64_t blocks_, next_ = 0;
+  std::mt19937_64 random_{1};
+};
+
+struct Read {
+  explicit Read(Queue& queue) : transfer(queue) {}
+  Transfer transfer;
+  Places::Place place{};
+  Clock::time_point start{};
+};
+
+}  // namespace
+
+ReadProbe::ReadProbe(const std::vector<std::string>& folders, std::uint64_t bytes)
+    : folders_(folders), bytes_((std::max<std::uint64_t>(bytes, 1) + kMiB - 1) / kMiB * kMiB) {
+  for (const auto& folder : folders_) fill(folder);
+}
+
+/// Past the page cache where it can be, so that nothing of the file is in there.
+void ReadProbe::fill(const std::string& folder) {
+  const auto check = [&](int cause) {
+    if (cause != 0)
+      throw Error(
+          fmt::format("{}: cannot write {} MiB to measure with: {}", folder, bytes_ / kMiB, reason(cause)));
+  };
+  const File& file = files_.emplace_back(unnamed_file(folder));
+  check(file.descriptor() < 0 ? errno : 0);
+  // A disk without the room says so now, not when it is full.
+  if (fallocate(file.descriptor(), 0, 0, static_cast<off_t>(bytes_)) != 0 && errno != EOPNOTSUPP)
+    check(errno);
+  direct_ = bypass_page_cache(file) && direct_;
+  const Blocks blocks(2, kMiB);
+  std::deque<Transfer> transfers;
+  for (int i = 0; i < 2; ++i) transfers.emplace_back(queue_);
+  std::mt19937_64 random(files_.size());
+  for (std::uint64_t offset = 0; offset < bytes_; offset += kMiB) {
+    const std::size_t half = offset / kMiB % 2;
+    check(transfers[half].wait());
+    const auto block = blocks[half];
+    auto* const words = reinterpret_cast<std::uint64_t*>(block.data());
+    std::generate_n(words, block.size() / sizeof *words, std::ref(random));
+    transfers[half].write(file.descriptor(), block, offset);
+  }
+  for (auto& transfer : transfers) check(transfer.wait());
+  check(fdatasync(file.descriptor()) != 0 ? errno : 0);
+}
+
+ReadRate ReadProbe::measure(const ReadPattern& pattern, double seconds) {
+  const Blocks blocks(static_cast<std::size_t>(pattern.depth), pattern.block_bytes);
+  Places places(pattern, files_.size(), bytes_);
+  std::vector<double> latencies;
+  std::deque<Read> reads;
+  const double cpu = cpu_seconds();
+  const auto begin = Clock::now();
+  const auto start = [&](std::size_t r) {
+    Read& read = reads[r];
+    read.place = places.next();
+    read.start = Clock::now();
+    read.transfer.read(files_[read.place.file].descriptor(), blocks[r], read.place.offset);
+  };
+  const auto finish = [&](Read& read) {
+    if (const int cause = read.transfer.wait(); cause != 0)
+      throw Error(fmt::format("{}: byte {} of a file to measure with: cannot read: {}",
+                              folders_[read.place.file], read.place.offset, reason(cause)));
+    latencies.push_back(seconds_between(read.start, Clock::now()));
+  };
+  for (int r = 0; r < pattern.depth; ++r) reads.emplace_back(queue_);
+  for (std::size_t r = 0; r < reads.size(); ++r) start(r);
+  while (seconds_between(begin, Clock::now()) < seconds) {
+    bool any = false;
+    for (std::size_t r = 0; r < reads.size(); ++r) {
+      if (reads[r].transfer.under_way()) continue;
+      any = true;
+      finish(reads[r]);
+      start(r);
+    }
+    if (!any) queue_.wait_for_one();
+  }
+  for (Read& read : reads) finish(read);
+  ReadRate rate{pattern, latencies.size(), seconds_between(begin, Clock::now())};
+  rate.cores = (cpu_seconds() - cpu) / rate.seconds;
+  std::ranges::sort(latencies);
+  rate.median_s = latencies[latencies.size() / 2];
+  rate.p99_s = latencies[latencies.size() * 99 / 100];
+  return rate;
+}
+
+const ReadRate& cheapest(std::span<const ReadRate> rates, double share) {
+  const auto rate_of = [](const ReadRate& rate) { return rate.bytes_per_s(); };
+  const auto under_way = [](const ReadRate& rate) {
+    return rate.pattern.block_bytes * static_cast<std::size_t>(rate.pattern.depth);
+  };
+  auto best = std::ranges::max_element(rates, {}, rate_of);
+  const double enough = share * best->bytes_per_s();
+  for (auto rate = rates.begin(); rate != rates.end(); ++rate) {
+    if (rate->bytes_per_s() < enough || under_way(*rate) > under_way(*best)) continue;
+    if (under_way(*rate) < under_way(*best) || rate->pattern.block_bytes > best->pattern.block_bytes)
+      best = rate;
+  }
+  return *best;
+}
+
+}  // namespace edgewire::disk

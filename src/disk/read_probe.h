@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "disk/file.h"
+#include "disk/queue.h"
+
+namespace edgewire::disk {
+
+/// Reads of one size, so many under way at a time.
+struct ReadPattern {
+  std::size_t block_bytes = std::size_t{1} << 20;  ///< a multiple of kAlignment
+  int depth = 1;
+  bool random = true;  ///< false: from the front of the files to their end, again and again
+};
+
+/// What reads of a pattern reached.
+struct ReadRate {
+  ReadPattern pattern;
+  std::uint64_t reads = 0;
+  double seconds = 0;
+  double median_s = 0, p99_s = 0;  ///< of a read, from its start until this process sees its end
+  double cores = 0;                ///< CPU seconds a second, of the whole process
+
+  std::uint64_t bytes() const noexcept { return reads * pattern.block_bytes; }
+  double bytes_per_s() const noexcept { return static_cast<double>(bytes()) / seconds; }
+};
+
+/// Measures how fast disks read, as fio does with ioengine=io_uring and direct=1. It reads a file without a
+/// name in each of the folders, whose bytes are random, so that no layer below can compress or share them.
+/// Blocks go to the files in turn. Of one thread.
+class ReadProbe {
+ public:
+  /// Writes the files. `bytes`: of each, rounded up to whole MiB. Throws Error that names the folder.
+  ReadProbe(const std::vector<std::string>& folders, std::uint64_t bytes);
+
+  /// Whether reads pass by the page cache in all folders.
+  bool direct() const noexcept { return direct_; }
+  /// Whether reads go through io_uring; otherwise each ends before the next begins.
+  bool asynchronous() const noexcept { return queue_.asynchronous(); }
+  std::uint64_t bytes() const noexcept { return bytes_; }  ///< of each file
+  /// Reads for so long. A block is no larger than the files. Throws Error that names folder and byte.
+  ReadRate measure(const ReadPattern& pattern, double seconds);
+
+ private:
+  void fill(const std::string& folder);
+
+  std::vector<std::string> folders_;
+  std::uint64_t bytes_;
+  bool direct_ = true;
+  Queue queue_;
+  std::vector<File> files_;
+};
+
+/// Of the rates that reach `share` of the highest, the one with the fewest bytes under way; of these, the one
+/// with the largest block. `rates` is not empty.
+const ReadRate& cheapest(std::span<const ReadRate> rates, double share);
+
+}  // namespace edgewire::disk
