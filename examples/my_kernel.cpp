@@ -3,20 +3,20 @@
 // have an edge to it.
 //   c++ -std=c++20 -O3 my_kernel.cpp $(pkg-config --cflags --libs edgewire) -o my_kernel && ./my_kernel g.ew
 //   0.01
+#include <edgewire/graph.h>
+#include <edgewire/job.h>
+#include <edgewire/launch.h>
+
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 
-#include "graph/graph_file.h"
-#include "job/dense_run.h"
-#include "launch/launch.h"
-
 using namespace edgewire;
 
 namespace {
 
-/// What happens at a vertex and along an edge; see engine/program_loops.h.
+/// What happens at a vertex and along an edge; see docs/kernels.md.
 struct Katz {
   using Value = double;
   struct Constant {};

@@ -1,11 +1,11 @@
 // Tasks of your own, run by two processes of this machine: in how many ways can N queens stand on a board so
 // that none attacks another? A task starts one for each place of the next queen, and adds up what they find.
 //   c++ -std=c++20 -O3 my_tasks.cpp $(pkg-config --cflags --libs edgewire) -o my_tasks && ./my_tasks 10
+#include <edgewire/launch.h>
+#include <edgewire/tasks.h>
+
 #include <cstdio>
 #include <cstdlib>
-
-#include "launch/launch.h"
-#include "tasks/task_job.h"
 
 using namespace edgewire;
 
@@ -41,7 +41,7 @@ void run(launch::Bootstrap& bootstrap, int size) {
     std::vector<tasks::Ref> found;
     for (const Board& next : board.next()) found.push_back(task.spawn(count, tasks::to_bytes(next)));
     long ways = 0;
-    for (const tasks::Ref ref : found) ways += tasks::from_bytes<long>(co_await task.take(ref));
+    for (const tasks::Ref& ref : found) ways += tasks::from_bytes<long>(co_await task.take(ref));
     co_return tasks::to_bytes(ways);
   });
   tasks::TaskJob job(bootstrap, registry, {});

@@ -1,14 +1,15 @@
 // The vertices of highest rank, by two processes of this machine: what a C++ program does with libedgewire.
 //   c++ -std=c++20 top_ranks.cpp $(pkg-config --cflags --libs edgewire) -o top_ranks && ./top_ranks g.ew
+#include <edgewire/graph.h>
+#include <edgewire/job.h>
+#include <edgewire/kernels.h>
+#include <edgewire/launch.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <numeric>
 #include <vector>
-
-#include "graph/graph_file.h"
-#include "kernels/runs.h"
-#include "launch/launch.h"
 
 using namespace edgewire;
 

@@ -93,13 +93,14 @@ struct PageRank : WeightedSum<Offered> {
 /// Most that rounding can change the ranks after some iterations; in sum about rounding / (1 - damping).
 /// A message is rounded twice, as is its inverse degree, and once or twice more on its way to another process
 /// (16 bits: with error feedback by its own rounding and the last one's); an iteration passes on `damping` of
-/// all earlier error, to a single vertex at most all of it.
+/// all earlier error, to a single vertex at most all of it. `legs`: how often a value travels on its way from
+/// a source to a destination: 2 where processes own edges, as a mirror and in a partial sum.
 inline ErrorBound error_bound(const PageRankOptions& options, int iterations, plan::Encoding encoding,
-                              int processes) {
+                              int processes, int legs = 1) {
   constexpr double kSumming = 1e-13;  // doubles added in another order
   const double unit = encoding == plan::Encoding::f64 ? 0x1p-53 : 0x1p-24;
   const bool travels = processes > 1;
-  const double more = kSumming + (travels ? 4 * unit + 2 * plan::rounding(encoding) : 2 * unit);
+  const double more = kSumming + (travels ? 4 * unit + 2 * legs * plan::rounding(encoding) : 2 * unit);
   ErrorBound bound;
   for (int t = 0; t < iterations; ++t) bound.in_sum = options.damping * (bound.in_sum + more);
   bound.vertex =

@@ -9,6 +9,7 @@
 
 #include "error.h"
 #include "perf/bound.h"
+#include "plan/block_plan.h"
 
 namespace edgewire::perf {
 
@@ -16,7 +17,7 @@ namespace {
 
 bool same_but_link(const Cell& a, const Cell& b) {
   return a.processes == b.processes && a.workers == b.workers && a.transport == b.transport &&
-         a.strategy == b.strategy;
+         a.strategy == b.strategy && a.ownership == b.ownership;
 }
 
 const CompareRow& alone(const Comparison& comparison, int workers) {
@@ -27,14 +28,17 @@ const CompareRow& alone(const Comparison& comparison, int workers) {
 
 using NamedRates = std::vector<std::pair<std::string, std::uint64_t>>;
 
-/// What the most loaded process sends and computes, for the cells of one number of processes and workers.
-/// `rates`: theirs.
-Bound count(const Comparison& comparison, const Cell& like, const plan::Rows& graph,
-            const std::string& ownership, NamedRates& rates) {
+bool same_processes(const Cell& a, const Cell& b) {
+  return a.processes == b.processes && a.workers == b.workers;
+}
+
+/// What the most loaded process sends and computes, for the cells of one number of processes and workers and
+/// one ownership. `rates`: theirs.
+Bound count(const Comparison& comparison, const Cell& like, const plan::Rows& graph, NamedRates& rates) {
   BoundOptions options;
   options.processes = {like.processes};
   options.workers = like.workers;
-  options.ownerships = {ownership};
+  options.ownerships = {like.ownership};
   options.threads = comparison.cores;
   options.memory_bytes = std::uint64_t{4} << 30;
   Rates model;
@@ -46,7 +50,7 @@ Bound count(const Comparison& comparison, const Cell& like, const plan::Rows& gr
   options.model = model;
   std::set<plan::Strategy> strategies;
   for (const CompareRow& row : comparison.rows) {
-    if (row.cell.processes != like.processes || row.cell.workers != like.workers) continue;
+    if (!same_processes(row.cell, like) || row.cell.ownership != like.ownership) continue;
     strategies.insert(*row.cell.strategy);
     const std::pair rate(row.cell.link.rate, row.cell.link.bits_per_s);
     if (std::find(options.rates.begin(), options.rates.end(), rate) == options.rates.end())
@@ -77,8 +81,12 @@ void fill_in(CompareRow& row, const Bound& bound, const NamedRates& rates, plan:
 
 std::string Cell::name() const {
   if (processes == 1) return fmt::format("1 x {}", workers);
-  return fmt::format("{} x {}, {}, {}, {}{}", processes, workers, transport, strategy_name(), link.rate,
+  return fmt::format("{} x {}, {}, {}, {}{}", processes, workers, transport, label(), link.rate,
                      link.interface.empty() ? "" : " " + link.interface);
+}
+
+std::string Cell::label() const {
+  return ownership == "hash" ? strategy_name() : fmt::format("{} of {}", strategy_name(), ownership);
 }
 
 std::vector<Cell> cells_of(const Matrix& matrix) {
@@ -93,9 +101,14 @@ std::vector<Cell> cells_of(const Matrix& matrix) {
         cells.push_back(alone);
         continue;
       }
-      for (const auto& transport : matrix.transports)
-        for (const auto strategy : matrix.strategies)
-          for (const auto& link : matrix.links) cells.push_back({p, w, transport, strategy, link});
+      for (const auto& ownership : matrix.ownerships) {
+        const auto strategies =
+            plan::owns_edges(ownership) ? std::vector{plan::Strategy::slots} : matrix.strategies;
+        for (const auto& transport : matrix.transports)
+          for (const auto strategy : strategies)
+            for (const auto& link : matrix.links)
+              cells.push_back({p, w, transport, strategy, link, ownership});
+      }
     }
   }
   return cells;
@@ -172,6 +185,7 @@ std::vector<CompareRow> aggregate(const std::vector<Cell>& cells,
     row.seconds_per_iteration = spread_of(iteration);
     row.seconds_total = spread_of(total);
     if (cells[c].processes > 1) {
+      row.cell.ownership = runs[c].front().ownership;
       row.payload_bytes = runs[c].front().payload_bytes;
       row.wire_bytes = runs[c].front().wire_bytes;
     }
@@ -180,8 +194,7 @@ std::vector<CompareRow> aggregate(const std::vector<Cell>& cells,
   return rows;
 }
 
-void add_predictions(Comparison& comparison, const plan::Rows& graph, const std::string& ownership,
-                     plan::Encoding encoding) {
+void add_predictions(Comparison& comparison, const plan::Rows& graph, plan::Encoding encoding) {
   Bound bound;
   NamedRates rates;
   const CompareRow* counted = nullptr;
@@ -190,9 +203,9 @@ void add_predictions(Comparison& comparison, const plan::Rows& graph, const std:
       row.predicted_seconds = row.compute_seconds = row.seconds_per_iteration.median;
       continue;
     }
-    if (counted == nullptr || counted->cell.processes != row.cell.processes ||
-        counted->cell.workers != row.cell.workers) {
-      bound = count(comparison, row.cell, graph, ownership, rates);
+    if (counted == nullptr || !same_processes(counted->cell, row.cell) ||
+        counted->cell.ownership != row.cell.ownership) {
+      bound = count(comparison, row.cell, graph, rates);
       counted = &row;
     }
     fill_in(row, bound, rates, encoding);
@@ -218,13 +231,13 @@ std::vector<std::string> headlines(const Comparison& comparison) {
     };
     std::uint64_t slowest = ~std::uint64_t{0}, fastest = 0;
     for (const CompareRow& row : comparison.rows) {
-      if (row.cell.processes != like.processes || row.cell.workers != like.workers) continue;
+      if (!same_processes(row.cell, like)) continue;
       slowest = std::min(slowest, row.cell.link.bits_per_s);
       fastest = std::max(fastest, row.cell.link.bits_per_s);
     }
     const CompareRow *ours = nullptr, *theirs = nullptr;
     for (const CompareRow& row : comparison.rows) {
-      if (row.cell.processes != like.processes || row.cell.workers != like.workers) continue;
+      if (!same_processes(row.cell, like)) continue;
       const bool published = plan::sends_ids(*row.cell.strategy);
       if (!published && row.cell.link.bits_per_s == slowest && better(&row, ours)) ours = &row;
       if (published && row.cell.link.bits_per_s == fastest && better(&row, theirs)) theirs = &row;
@@ -234,7 +247,7 @@ std::vector<std::string> headlines(const Comparison& comparison) {
       lines.push_back(
           fmt::format("{} processes x {}: no conclusion: {} with {} was faster than its link allows",
                       like.processes, like.workers, (ours->above_limit() ? ours : theirs)->cell.link.rate,
-                      (ours->above_limit() ? ours : theirs)->cell.strategy_name()));
+                      (ours->above_limit() ? ours : theirs)->cell.label()));
       continue;
     }
     const auto& mine = ours->seconds_per_iteration;
@@ -243,7 +256,7 @@ std::vector<std::string> headlines(const Comparison& comparison) {
                           : mine.min > other.max ? "slower than"
                                                  : "as fast, within the spread of the runs, as";
     const auto say = [](const CompareRow& row) {
-      return fmt::format("{} with {} ({:.4g} ms)", row.cell.link.rate, row.cell.strategy_name(),
+      return fmt::format("{} with {} ({:.4g} ms)", row.cell.link.rate, row.cell.label(),
                          row.seconds_per_iteration.median * 1e3);
     };
     lines.push_back(fmt::format("{} processes x {}: {} is {} {}, the best strategy of 2015 there",

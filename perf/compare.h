@@ -27,6 +27,8 @@ struct Matrix {
     std::string interface;
   };
   std::vector<Link> links;
+  /// As pagerank takes them. Where processes own edges (hilbert, grid), there is one strategy, slots.
+  std::vector<std::string> ownerships{"hash"};
 };
 
 /// One way to run. A process alone has no strategy, transport or link.
@@ -36,9 +38,12 @@ struct Cell {
   std::string transport = "none";
   std::optional<plan::Strategy> strategy;
   Matrix::Link link{"none", 0, {}};
+  std::string ownership = "hash";  ///< in a row: what "auto" took
 
   std::string strategy_name() const { return strategy ? std::string(plan::to_name(*strategy)) : "none"; }
-  /// "2 x 1, slots, 1G"
+  /// "slots", "slots of ranges": the strategy and, unless it is hash, the ownership.
+  std::string label() const;
+  /// "2 x 1, tcp, slots, 1G"
   std::string name() const;
 };
 
@@ -111,8 +116,7 @@ std::vector<CompareRow> aggregate(const std::vector<Cell>& cells,
 
 /// Fills in bounds and predictions: volumes are counted, the compute rate of a core is that of the row with
 /// one process. Local hosts share this machine's cores. Throws Error.
-void add_predictions(Comparison& comparison, const plan::Rows& graph, const std::string& ownership,
-                     plan::Encoding encoding);
+void add_predictions(Comparison& comparison, const plan::Rows& graph, plan::Encoding encoding);
 
 /// "1G with cover (25 ms) is faster than 10G with worker (32 ms)". For each number of processes: compares the
 /// best strategy over the slowest link with the best strategy of 2015 (worker, process, edge) over the

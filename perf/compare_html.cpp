@@ -10,7 +10,7 @@ namespace edgewire::perf {
 
 namespace {
 
-/// Rows that differ in strategy and link only.
+/// Rows that differ in ownership, strategy and link only.
 struct Setting {
   std::string name;
   std::vector<const CompareRow*> rows;
@@ -42,7 +42,7 @@ std::size_t index_in(std::vector<std::string>& names, const std::string& name) {
 }
 
 report::BarChart::Group& group_of(report::BarChart& chart, const CompareRow& row) {
-  const std::string label = row.cell.strategy_name();
+  const std::string label = row.cell.label();
   if (chart.groups.empty() || chart.groups.back().label != label) chart.groups.push_back({label, {}});
   return chart.groups.back();
 }
@@ -92,7 +92,7 @@ std::string crossover(const Setting& setting) {
     fastest = std::max(fastest, static_cast<double>(row->cell.link.bits_per_s));
   }
   for (const CompareRow* row : setting.rows) {
-    const std::string name = row->cell.strategy_name();
+    const std::string name = row->cell.label();
     const auto rate = static_cast<double>(row->cell.link.bits_per_s);
     if (chart.series.empty() || chart.series.back().name != name) {
       chart.series.push_back({name, {}, {}});
@@ -117,7 +117,7 @@ report::Table table_of(const Comparison& comparison) {
     const Cell& cell = row.cell;
     const auto& time = row.seconds_per_iteration;
     std::vector<std::string> cells{fmt::format("{} x {}", cell.processes, cell.workers),
-                                   cell.processes == 1 ? "" : cell.strategy_name(),
+                                   cell.processes == 1 ? "" : cell.label(),
                                    cell.processes == 1 ? "" : link_name(cell.link),
                                    fmt::format("{:.2f}", time.median * 1e3),
                                    fmt::format("{:.2f} to {:.2f}", time.min * 1e3, time.max * 1e3),

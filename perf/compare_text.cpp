@@ -26,14 +26,16 @@ std::string to_text(const Comparison& comparison) {
                   comparison.graph, comparison.vertices, comparison.edges, comparison.iterations,
                   comparison.rows.front().runs, comparison.rows.front().runs == 1 ? "" : "s");
   const auto out = std::back_inserter(text);
-  fmt::format_to(out, "{:>5} {:>5}  {:<10}{:<9}{:<11}{:>9}{:>10} {:<20}{:>9}{:>12}{:>10}{:>13}{:>8}  {}\n",
-                 "-p", "-w", "transport", "strategy", "rate", "elapsed", "ms/iter", "", "speed-up",
-                 "wire limit", "of limit", "predicted", "error", "limit");
+  fmt::format_to(out,
+                 "{:>5} {:>5}  {:<10}{:<11}{:<9}{:<11}{:>9}{:>10} {:<20}{:>9}{:>12}{:>10}{:>13}{:>8}  {}\n",
+                 "-p", "-w", "transport", "ownership", "strategy", "rate", "elapsed", "ms/iter", "",
+                 "speed-up", "wire limit", "of limit", "predicted", "error", "limit");
   for (const CompareRow& row : comparison.rows) {
     const Cell& cell = row.cell;
     const auto& time = row.seconds_per_iteration;
-    fmt::format_to(out, "{:>5} {:>5}  {:<10}{:<9}{:<11}{:>7.2f} s{:>10} {:<20}", cell.processes, cell.workers,
-                   cell.transport, cell.strategy_name(),
+    fmt::format_to(out, "{:>5} {:>5}  {:<10}{:<11}{:<9}{:<11}{:>7.2f} s{:>10} {:<20}", cell.processes,
+                   cell.workers, cell.transport, cell.processes == 1 ? "none" : cell.ownership,
+                   cell.strategy_name(),
                    cell.link.rate + (cell.link.interface.empty() ? "" : " " + cell.link.interface),
                    row.seconds_total.median, milliseconds(time.median),
                    fmt::format("[{} to {}]", milliseconds(time.min), milliseconds(time.max)));
@@ -69,11 +71,10 @@ std::string to_json(const Comparison& comparison) {
   auto& rows = json["rows"] = nlohmann::ordered_json::array();
   for (const CompareRow& row : comparison.rows) {
     const Cell& cell = row.cell;
-    nlohmann::ordered_json one{{"processes", cell.processes},
-                               {"workers", cell.workers},
-                               {"transport", cell.transport},
-                               {"strategy", cell.strategy_name()},
-                               {"rate", cell.link.rate}};
+    nlohmann::ordered_json one{
+        {"processes", cell.processes},      {"workers", cell.workers},
+        {"transport", cell.transport},      {"ownership", cell.processes == 1 ? "none" : cell.ownership},
+        {"strategy", cell.strategy_name()}, {"rate", cell.link.rate}};
     if (!cell.link.interface.empty()) one["interface"] = cell.link.interface;
     one["runs"] = row.runs;
     one["seconds_per_iteration"] = row.seconds_per_iteration.median;
@@ -106,15 +107,16 @@ std::string to_csv(const Comparison& comparison) {
       "graph,processes,workers,transport,strategy,rate,interface,runs,seconds_per_iteration,"
       "seconds_per_iteration_min,seconds_per_iteration_max,seconds_total,payload_bytes,wire_bytes,bound_"
       "seconds,"
-      "predicted_seconds,prediction_error,limited_by\n";
+      "predicted_seconds,prediction_error,limited_by,ownership\n";
   for (const CompareRow& row : comparison.rows) {
     const Cell& cell = row.cell;
     const auto& time = row.seconds_per_iteration;
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
                    quoted(comparison.graph), cell.processes, cell.workers, cell.transport,
                    cell.strategy_name(), cell.link.rate, quoted(cell.link.interface), row.runs, time.median,
                    time.min, time.max, row.seconds_total.median, row.payload_bytes, row.wire_bytes,
-                   row.bound_seconds, row.predicted_seconds, row.prediction_error(), to_name(row.limited_by));
+                   row.bound_seconds, row.predicted_seconds, row.prediction_error(), to_name(row.limited_by),
+                   quoted(cell.processes == 1 ? "none" : cell.ownership));
   }
   return text;
 }

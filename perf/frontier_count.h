@@ -37,7 +37,7 @@ struct CountedStep {
 class FrontierCount {
  public:
   virtual ~FrontierCount() = default;
-  /// One for each superstep that a run on so many processes reports; sssp has one in all.
+  /// One for each superstep that a run on so many processes reports; sssp and wcc have one in all.
   virtual std::vector<CountedStep> count(const plan::Ownership& ownership) const = 0;
   virtual Exactness exactness(int processes) const = 0;
   virtual std::uint64_t record_bytes() const = 0;
@@ -48,6 +48,10 @@ std::unique_ptr<FrontierCount> count_search(const graph::GraphFile& graph, bool 
                                             std::uint32_t source);
 /// bc from one source, exact.
 std::unique_ptr<FrontierCount> count_paths(const graph::GraphFile& graph, std::uint32_t source);
+/// wcc, at least.
+std::unique_ptr<FrontierCount> count_components(const graph::GraphFile& graph);
+/// lcc, exact. Finds all triangles; memory: 8 bytes for each pair of neighbours that is in one.
+std::unique_ptr<FrontierCount> count_triangles(const graph::GraphFile& graph);
 /// cdlp, exact up to 64 processes.
 std::unique_ptr<FrontierCount> count_labels(const graph::GraphFile& graph, std::uint64_t iterations);
 

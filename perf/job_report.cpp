@@ -27,6 +27,7 @@ struct Summary {
       setup_messages;
   report::RunReport::Losses losses;
   bool sends_in_place;
+  disk::ReadFigures disk;
 };
 
 /// Without what processes of one host exchange.
@@ -90,6 +91,8 @@ report::RunReport gather_report(launch::Bootstrap& bootstrap, const job::DenseJo
   report.plan_cache_note = job.plan_cache_note();
   report.layout = job.layout() == plan::Layout::given ? "given" : "degree";
   report.layout_reason = job.layout_reason();
+  report.order = to_name(job.order());
+  report.order_reason = job.order_reason();
   report.vertices = job.graph().vertices();
   report.edges = job.graph().edges();
   report.processes = bootstrap.size();
@@ -114,9 +117,14 @@ report::RunReport gather_report(launch::Bootstrap& bootstrap, const job::DenseJo
                                    job.setup_messages(),
                                    {sent.retransmitted_bytes, sent.duplicate_frames, sent.reordered_frames,
                                     sent.corrupt_frames, sent.foreign_frames, sent.missed_frames},
-                                   sent.sends_in_place}};
+                                   sent.sends_in_place,
+                                   job.disk_figures()}};
   for (auto& place : bootstrap.gather(job.place())) report.placement.push_back(std::move(place));
   const auto summaries = bootstrap.gather(launch::pack(mine));
+  if (job.disk_tiles() != nullptr) {
+    report.disk = report::RunReport::Disk{};
+    report.disk->devices = options.devices.size();
+  }
   for (std::size_t p = 0; p < summaries.size(); ++p) {
     const auto iterations = launch::unpack<engine::IterationRecord>(records[p], p, report.iterations.size());
     for (std::size_t i = 0; i < iterations.size(); ++i) {
@@ -136,10 +144,21 @@ report::RunReport gather_report(launch::Bootstrap& bootstrap, const job::DenseJo
     report.refused_connections += one.refused_connections;
     report.refused_frames += one.refused_frames;
     report.losses += one.losses;
+    if (report.disk) add_disk(*report.disk, one.disk);
     report.path = job.link().path();
     if (report.transport == "dpdk") report.sending = one.sends_in_place ? "in place" : "copied once";
   }
   return report;
+}
+
+void add_disk(report::RunReport::Disk& disk, const disk::ReadFigures& one) {
+  disk.stored_bytes += one.stored_bytes;
+  disk.bytes_read += one.bytes_read;
+  disk.seconds = std::max(disk.seconds, one.seconds);
+  disk.seconds_busy = std::max(disk.seconds_busy, one.seconds_busy);
+  disk.limit_bytes_per_second += one.limit_bytes_per_s;
+  disk.block_bytes = std::max(disk.block_bytes, one.block_bytes);
+  disk.depth = std::max(disk.depth, one.depth);
 }
 
 }  // namespace edgewire::perf

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "disk/read_figures.h"
 #include "engine/iteration.h"
 #include "job/dense_job.h"
 #include "launch/bootstrap.h"
@@ -24,5 +25,9 @@ struct ProcessFigures {
 report::RunReport gather_report(launch::Bootstrap& bootstrap, const job::DenseJob& job,
                                 const job::DenseOptions& options, const std::string& kernel,
                                 const ProcessFigures& figures);
+
+/// Adds the figures of a process to those of the job. Processes run at the same time; those of a host share
+/// its devices.
+void add_disk(report::RunReport::Disk& disk, const disk::ReadFigures& one);
 
 }  // namespace edgewire::perf

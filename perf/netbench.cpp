@@ -13,6 +13,7 @@
 #include "exchange/barrier.h"
 #include "exchange/exchange.h"
 #include "launch/packing.h"
+#include "seconds.h"
 #include "transport/transport.h"
 
 namespace edgewire::perf {
@@ -35,10 +36,6 @@ enum Kind : int {
   kAck,    ///< measurements whose messages have all arrived
   kKinds,  ///< their number
 };
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double cpu_seconds() {
   rusage usage{};

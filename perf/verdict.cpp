@@ -19,7 +19,7 @@ constexpr double kWithoutCore = 0.1;  // of the time busy: other programs run on
 constexpr double kNoWait = 0.03;      // of the iteration: the process was not kept waiting
 constexpr double kUnexplained = 0.5;  // of the iteration
 
-double ms(double seconds) { return seconds * 1e3; }
+double milliseconds(double seconds) { return seconds * 1e3; }
 
 struct Facts {
   double wire_s = 0, memory_s = 0, work_mean_s = 0, work_max_s = 0;  ///< work: busy_s()
@@ -76,7 +76,8 @@ std::string why_slow(const ProcessLoad& one) {
   if (one.cores < one.workers)
     return fmt::format("; its {} workers share {} core{}", one.workers, one.cores, one.cores == 1 ? "" : "s");
   if (one.core_wait_s > kWithoutCore * busy_s(one))
-    return fmt::format("; its workers had no core for {:.2f} ms of an iteration", ms(one.core_wait_s));
+    return fmt::format("; its workers had no core for {:.2f} ms of an iteration",
+                       milliseconds(one.core_wait_s));
   return "";
 }
 
@@ -105,9 +106,9 @@ std::vector<Limiter> lost_core(const RunLoad& load, const Facts& facts) {
     if (&other != &one) others_s = std::max(others_s, busy_s(other));
   }
   const double seconds = std::min(load.seconds, std::max(busy_s(one), others_s + worst_s));
-  return {
-      {Cause::slow_peer, seconds, 0, static_cast<int>(worst),
-       fmt::format("rank {} keeps the others waiting for {:.2f} ms{}", worst, ms(worst_s), why_slow(one))}};
+  return {{Cause::slow_peer, seconds, 0, static_cast<int>(worst),
+           fmt::format("rank {} keeps the others waiting for {:.2f} ms{}", worst, milliseconds(worst_s),
+                       why_slow(one))}};
 }
 
 /// The slowest process, when it is much slower than the mean; else its slowest worker, when that is.
@@ -129,12 +130,12 @@ std::vector<Limiter> unevenness(const RunLoad& load, const Facts& facts) {
       return {{Cause::slow_peer, facts.work_max_s, 0, rank,
                fmt::format(
                    "rank {} is busy for {:.2f} ms, {:.2f} ns of a worker for an edge, the others {:.2f}{}",
-                   rank, ms(facts.work_max_s), cost * 1e9, others * 1e9, why_slow(slowest))}};
+                   rank, milliseconds(facts.work_max_s), cost * 1e9, others * 1e9, why_slow(slowest))}};
     }
     return {{Cause::imbalance, facts.work_max_s, 0, rank,
              fmt::format("rank {} works for {:.2f} ms, the mean is {:.2f}; it has {:.2f} times the edges a "
                          "worker of the others",
-                         rank, ms(facts.work_max_s), ms(facts.work_mean_s),
+                         rank, milliseconds(facts.work_max_s), milliseconds(facts.work_mean_s),
                          edges > 0 ? slowest.edges / slowest.workers / (edges / workers) : 1)}};
   }
   for (std::size_t p = 0; p < load.processes.size(); ++p) {
@@ -144,7 +145,7 @@ std::vector<Limiter> unevenness(const RunLoad& load, const Facts& facts) {
       continue;
     return {{Cause::imbalance, one.slowest_worker_s, 0, static_cast<int>(p),
              fmt::format("one worker of rank {} works for {:.2f} ms, its workers' mean is {:.2f}{}", p,
-                         ms(one.slowest_worker_s), ms(one.work_s), why_slow(one))}};
+                         milliseconds(one.slowest_worker_s), milliseconds(one.work_s), why_slow(one))}};
   }
   return {};
 }
@@ -160,7 +161,7 @@ Limiter wire(const RunLoad& load, const Facts& facts) {
   return {Cause::wire, facts.wire_s, 0, static_cast<int>(facts.wire_rank),
           fmt::format("rank {} {} {:.2f} MB an iteration, at {:.2f} Gbit/s ({}) {:.2f} ms", facts.wire_rank,
                       one.wire_bytes_sent >= one.wire_bytes_received ? "sends" : "receives", bits / 8e6,
-                      bits / facts.wire_s / 1e9, source, ms(facts.wire_s))};
+                      bits / facts.wire_s / 1e9, source, milliseconds(facts.wire_s))};
 }
 
 /// The work that remains when it is spread evenly: that of the cores, or of the memory that they wait for.
@@ -172,7 +173,7 @@ Limiter even_work(const RunLoad& load, const Facts& facts) {
             fmt::format(
                 "rank {} moves {:.1f} MB through memory an iteration, at {:.1f} GB/s (measured) {:.2f} ms",
                 facts.memory_rank, static_cast<double>(one.memory_bytes) / 1e6, load.memory_bytes_per_s / 1e9,
-                ms(facts.memory_s))};
+                milliseconds(facts.memory_s))};
   }
   double edges = 0, workers = 0, core_wait_s = 0;
   for (const auto& one : load.processes) {
@@ -183,9 +184,9 @@ Limiter even_work(const RunLoad& load, const Facts& facts) {
   return {Cause::cores, facts.work_mean_s, 0, -1,
           fmt::format("a worker computes {:.3f} G edges/s, for {:.2f} ms an iteration{}",
                       facts.work_mean_s > 0 ? edges / workers / facts.work_mean_s / 1e9 : 0,
-                      ms(facts.work_mean_s),
+                      milliseconds(facts.work_mean_s),
                       core_wait_s > kWithoutCore * facts.work_mean_s
-                          ? fmt::format("; they had no core for {:.2f} ms of it", ms(core_wait_s))
+                          ? fmt::format("; they had no core for {:.2f} ms of it", milliseconds(core_wait_s))
                           : "")};
 }
 
@@ -235,7 +236,7 @@ Verdict judge(const RunLoad& measured) {
          fmt::format(
              "for {:.2f} ms of an iteration neither work nor bytes were what it waited for: starting, "
              "waiting for each other, messages under way",
-             ms(rest))});
+             milliseconds(rest))});
   }
   for (auto& one : verdict.limiters) one.share = load.seconds > 0 ? one.seconds / load.seconds : 0;
   return verdict;
@@ -253,7 +254,7 @@ std::string Verdict::to_text() const {
     text += fmt::format(
         "with a link ten times as fast: {:.2f} ms an iteration instead of {:.2f} ({:.2f} times as "
         "fast)\n",
-        ms(seconds_10x), ms(seconds), seconds_10x > 0 ? seconds / seconds_10x : 1);
+        milliseconds(seconds_10x), milliseconds(seconds), seconds_10x > 0 ? seconds / seconds_10x : 1);
   }
   return text;
 }

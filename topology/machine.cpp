@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <hwloc.h>
 #include <net/if.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -182,21 +183,24 @@ bool load_xml(hwloc_topology_t topology, const std::string& path) {
 }
 
 /// Whether hwloc can load the file, tried in a process of its own: hwloc 2.9 crashes on some damaged files,
-/// and complains on stderr in several lines.
+/// and complains on stderr in several lines. A process that takes too long, or is stopped, is killed.
 bool loads(const std::string& path) {
+  constexpr int kMostSeconds = 30;
   const pid_t child = fork();
   if (child == 0) {
     for (const int crash : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGALRM}) std::signal(crash, SIG_DFL);
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     dup2(nowhere, STDERR_FILENO);
-    alarm(30);
+    alarm(kMostSeconds);
     hwloc_topology_t topology = nullptr;
     _exit(hwloc_topology_init(&topology) == 0 && load_xml(topology, path) ? 0 : 1);
   }
+  if (child < 0) return false;
   int status = -1;
-  if (child > 0)
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+  for (int waited_ms = 0; waitpid(child, &status, WNOHANG) == 0; ++waited_ms) {
+    if (waited_ms == 1000 * kMostSeconds) kill(child, SIGKILL);
+    poll(nullptr, 0, 1);
+  }
   return status == 0;
 }
 

@@ -1,14 +1,13 @@
 #include "topology/memory.h"
 
 #include <fmt/core.h>
-#include <linux/mempolicy.h>
+#include <numa.h>
+#include <numaif.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
-#include <climits>
 #include <cstdint>
+#include <memory>
 
 #include "error.h"
 
@@ -16,7 +15,6 @@ namespace edgewire::topology {
 namespace {
 
 constexpr std::size_t kHugePageBytes = 2 << 20;
-constexpr std::size_t kMaxNodes = 1024;
 
 constexpr std::uintptr_t align_up(std::uintptr_t value, std::size_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
@@ -37,6 +35,20 @@ void* map_aligned(std::size_t bytes, std::size_t alignment) {
   if (before > 0) munmap(begin, before);
   if (reserved - before > length) munmap(begin + before + length, reserved - before - length);
   return begin + before;
+}
+
+using NodeMask = std::unique_ptr<bitmask, decltype(&numa_bitmask_free)>;
+
+/// Which nodes the pages of [begin, begin + bytes) come from, once they are touched. A wish: a system without
+/// nodes or policies ignores it.
+void set_policy(void* begin, std::size_t bytes, int mode, std::span<const int> nodes) noexcept {
+  if (numa_available() < 0) return;
+  const NodeMask mask(numa_allocate_nodemask(), numa_bitmask_free);
+  for (const int node : nodes)
+    if (node >= 0 && node <= numa_max_possible_node())
+      numa_bitmask_setbit(mask.get(), static_cast<unsigned>(node));
+  // The kernel wants the number of bits and one more.
+  mbind(begin, bytes, mode, mask->maskp, mask->size + 1, 0);
 }
 
 }  // namespace
@@ -68,13 +80,9 @@ void prepare_pages(void* data, std::size_t bytes, int node) noexcept {
   const std::size_t before = align_up(address, page) - address;
   if (before >= bytes) return;
   std::byte* const begin = static_cast<std::byte*>(data) + before;
-  // Both calls are wishes: a kernel or container without them still gives ordinary pages.
+  // All that is asked for here is a wish: a kernel or container without it still gives ordinary pages.
   if (bytes >= kHugePageBytes) madvise(begin, bytes - before, MADV_HUGEPAGE);
-  if (node < 0 || static_cast<std::size_t>(node) >= kMaxNodes) return;
-  constexpr std::size_t kWordBits = sizeof(unsigned long) * CHAR_BIT;
-  std::array<unsigned long, kMaxNodes / kWordBits> nodes{};
-  nodes[static_cast<std::size_t>(node) / kWordBits] = 1UL << (static_cast<std::size_t>(node) % kWordBits);
-  syscall(SYS_mbind, begin, bytes - before, MPOL_PREFERRED, nodes.data(), kMaxNodes + 1, 0);
+  if (node >= 0) set_policy(begin, bytes - before, MPOL_PREFERRED, {&node, 1});
 }
 
 }  // namespace edgewire::topology

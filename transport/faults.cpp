@@ -36,6 +36,13 @@ class Faulty final : public Transport {
     return !at.happens(20) && inner_->write(lane, peer, offset, source);
   }
 
+  bool can_read(int peer) const noexcept override { return inner_->can_read(peer); }
+  bool read_remote(int lane, int peer, std::size_t offset, std::span<std::byte> sink) noexcept override {
+    Lane& at = lanes_[static_cast<std::size_t>(lane)];
+    const std::scoped_lock lock(at.mutex);
+    return !at.happens(20) && inner_->read_remote(lane, peer, offset, sink);
+  }
+
   bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept override {
     Lane& at = lanes_[static_cast<std::size_t>(lane)];
     const std::scoped_lock lock(at.mutex);

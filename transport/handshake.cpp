@@ -22,6 +22,8 @@ constexpr const char* kOtherVersion = "it is another version of Edgewire; instal
 constexpr const char* kHelloRefused =
     "it is another version of Edgewire, or belongs to another run; install the same one on all hosts, or "
     "choose another port";
+/// A proof covers all bytes before it, so it is wrong after one of them was changed, too.
+constexpr const char* kWrongProof = "wrong secret, or the handshake was changed on its way";
 constexpr char kWelcome = 'W', kUnwelcome = 'N', kWrongVersion = 'V';
 
 /// First message of the side that connects.
@@ -146,11 +148,11 @@ Handshake::State Handshake::take() {
       [[maybe_unused]] const ssize_t ignored =
           ::send(fd(), to_send_.data(), to_send_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
       final_ = true;
-      return refused("wrong secret");
+      return refused(kWrongProof);
     }
     case Step::Response:
       if (sodium_memcmp(proof("connects").data(), received_.data(), kProofBytes) != 0)
-        return refused("wrong secret");
+        return refused(kWrongProof);
       final_ = other_version_;
       return other_version_ ? refused(kOtherVersion) : State::Done;
     case Step::Verdict:

@@ -1,9 +1,10 @@
-// The first failure of a job, as one process knows it.
+// The first failure of a job, as one process knows it; and the peers that it has lost without a failure.
 #pragma once
 
 #include <atomic>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace edgewire::transport {
 
@@ -29,11 +30,42 @@ class Health {
     return message_;
   }
 
+  /// From now on the job of `size` processes goes on without those that are lost, except rank 0.
+  void tolerate_losses(int size) {
+    const std::scoped_lock lock(mutex_);
+    why_lost_.resize(static_cast<std::size_t>(size));
+  }
+  /// The peer has gone: the job fails, unless it tolerates that.
+  void lose(int peer, const std::string& message) {
+    {
+      const std::scoped_lock lock(mutex_);
+      if (peer > 0 && static_cast<std::size_t>(peer) < why_lost_.size()) {
+        auto& why = why_lost_[static_cast<std::size_t>(peer)];
+        if (!why.empty()) return;
+        why = message.empty() ? "unknown" : message;
+        losses_.fetch_add(1, std::memory_order_release);  // pairs with losses()
+        return;
+      }
+    }
+    fail(peer, message);
+  }
+  /// The number of peers that were lost without a failure of the job.
+  int losses() const noexcept { return losses_.load(std::memory_order_acquire); }
+  bool lost(int peer) const { return losses() > 0 && !why_lost(peer).empty(); }
+  /// Names the peer and the cause; empty: it was not lost.
+  std::string why_lost(int peer) const {
+    const std::scoped_lock lock(mutex_);
+    return static_cast<std::size_t>(peer) < why_lost_.size() ? why_lost_[static_cast<std::size_t>(peer)]
+                                                             : std::string();
+  }
+
  private:
   mutable std::mutex mutex_;
   std::atomic<bool> failed_{false};
   int peer_ = -1;
   std::string message_;
+  std::atomic<int> losses_{0};
+  std::vector<std::string> why_lost_;  ///< [rank]; empty: no loss is tolerated
 };
 
 }  // namespace edgewire::transport

@@ -65,6 +65,10 @@ class Mixed final : public Transport {
   bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override {
     return of(peer).write(lane, peer, offset, source);
   }
+  bool can_read(int peer) const noexcept override { return of(peer).can_read(peer); }
+  bool read_remote(int lane, int peer, std::size_t offset, std::span<std::byte> sink) noexcept override {
+    return of(peer).read_remote(lane, peer, offset, sink);
+  }
   bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept override {
     return of(peer).signal(lane, peer, kind, count);
   }

@@ -148,6 +148,9 @@ void Shm::connect(std::span<const std::string> blobs) {
     };
     const FileDescriptor file(
         open(fmt::format("/proc/{}/fd/{}", blob.pid, blob.fd).c_str(), O_RDWR | O_CLOEXEC));
+    // A limit of this process is no matter of the other one.
+    if (!file && !limit_to_raise(errno).empty())
+      throw Error(fmt::format("cannot share memory: {}", reason(errno)));
     if (!file) throw refuse(std::strerror(errno));
     struct stat status {};
     const std::size_t whole =

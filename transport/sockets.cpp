@@ -43,11 +43,10 @@ FileDescriptor listen_on(const std::string& address, int port) {
   const AddressList found = resolve(address, port, AI_PASSIVE);
   FileDescriptor listener = open_socket(*found);
   const int on = 1;
-  setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (!listener || bind(listener.get(), found->ai_addr, found->ai_addrlen) != 0 ||
-      listen(listener.get(), SOMAXCONN) != 0)
-    throw Error(fmt::format("cannot listen on {} port {}: {}", address, port, reason(errno)));
-  return listener;
+  if (listener && setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+      bind(listener.get(), found->ai_addr, found->ai_addrlen) == 0 && listen(listener.get(), SOMAXCONN) == 0)
+    return listener;
+  throw Error(fmt::format("cannot listen on {} port {}: {}", address, port, reason(errno)));
 }
 
 bool is_loopback(const std::string& address) {

@@ -98,6 +98,7 @@ struct Arrivals {
   std::atomic<bool> readable{false};  ///< cleared before reading, set by poll() on EPOLLIN: no event is lost
   std::atomic<bool> hung_up{false};   ///< set by poll(): read until the end shows
   std::atomic<bool> ended{false};     ///< nothing more comes or goes; set by the receiving thread
+  std::atomic<bool> lost{false};      ///< it ended without goodbye; pairs with report_lost()
   int error = 0;                      ///< errno that ended it; 0 when the peer closed it
   bool goodbye = false;               ///< the peer ends in good order
   bool large = false;                 ///< the payload under way is large: stage little of what follows it
@@ -182,6 +183,7 @@ class Tcp final : public Transport {
   bool refuse_changed(Link& link) noexcept;
   bool refuse_frame(Link& link, const std::string& cause) noexcept;
   void end(Link& link, int error) noexcept;
+  void note_lost(Link& link) noexcept;
   void report_lost() noexcept;
 
   // tcp.cpp
@@ -208,9 +210,9 @@ class Tcp final : public Transport {
   std::atomic<std::uint64_t> copied_sends_{0};
   std::atomic_flag looking_;   ///< one thread at a time asks for events without waiting
   std::atomic_flag watching_;  ///< one thread sleeps in epoll, others on wakeup_; pairs with announce()
-  std::atomic<Link*> lost_{nullptr};  ///< the first that ended without goodbye; pairs with report_lost()
+  std::atomic<Link*> lost_{nullptr};  ///< ended without goodbye, not yet reported; see report_lost()
   std::chrono::steady_clock::time_point lost_at_;  ///< written before lost_
-  std::atomic_flag losing_;                        ///< only one link can be the first
+  std::atomic_flag losing_;                        ///< only one link at a time
   Wakeup wakeup_;
   LastLook last_look_;
 };

@@ -148,7 +148,9 @@ Tcp::~Tcp() {
   // Closing a socket with bytes unread would reset the connection and drop what the peer has not
   // acknowledged.
   const auto pending = [&](const std::unique_ptr<Link>& link) {
-    if (link == nullptr || link->in.ended.load(std::memory_order_relaxed)) return false;
+    if (link == nullptr || link->in.ended.load(std::memory_order_relaxed) ||
+        settings_.health->lost(link->peer))
+      return false;
     char ignored[4096];
     while (recv(link->socket.get(), ignored, sizeof ignored, MSG_DONTWAIT) > 0) continue;
     tcp_info info{};
@@ -168,7 +170,7 @@ Tcp::~Tcp() {
 void Tcp::say_goodbye() noexcept {
   const auto deadline = Clock::now() + kGoodbyeLimit;
   for (const auto& link : links_) {
-    if (link == nullptr) continue;
+    if (link == nullptr || settings_.health->lost(link->peer)) continue;
     SendQueue& out = link->out;
     out.published.store(out.filled, std::memory_order_release);
     const auto all_sent = [&] { return out.sent.load(std::memory_order_acquire) == out.filled; };

@@ -171,20 +171,31 @@ bool Tcp::refuse_frame(Link& link, const std::string& cause) noexcept {
 void Tcp::end(Link& link, int error) noexcept {
   link.in.error = error != 0 ? error : link.out.error.load(std::memory_order_relaxed);
   link.in.ended.store(true, std::memory_order_relaxed);
-  if (!link.in.goodbye && !losing_.test_and_set(std::memory_order_relaxed)) {
-    lost_at_ = std::chrono::steady_clock::now();
-    lost_.store(&link, std::memory_order_release);
-  }
+  if (!link.in.goodbye) note_lost(link);
   announce();
+}
+
+void Tcp::note_lost(Link& link) noexcept {
+  link.in.lost.store(true, std::memory_order_release);  // pairs with report_lost()
+  if (losing_.test_and_set(std::memory_order_acquire)) return;
+  lost_at_ = std::chrono::steady_clock::now();
+  lost_.store(&link, std::memory_order_release);
 }
 
 /// Reports which peer was lost, a moment after it happened. If that peer only ended because another one had
 /// failed, the bootstrap names the first one in the meantime.
 void Tcp::report_lost() noexcept {
-  const Link* link = lost_.load(std::memory_order_acquire);
+  Link* link = lost_.load(std::memory_order_acquire);
   if (link == nullptr || std::chrono::steady_clock::now() - lost_at_ < kExplainLimit) return;
   const char* cause = link->in.error == 0 ? "connection closed" : std::strerror(link->in.error);
-  settings_.health->fail(link->peer, fmt::format("rank {} was lost: {}", link->peer, cause));
+  settings_.health->lose(link->peer, fmt::format("rank {} was lost: {}", link->peer, cause));
+  // If the job goes on, the next peer that is lost must be reported, too.
+  if (settings_.health->failed() || !lost_.compare_exchange_strong(link, nullptr)) return;
+  losing_.clear();
+  for (const auto& other : links_)
+    if (other != nullptr && other->in.lost.load(std::memory_order_acquire) &&
+        !settings_.health->lost(other->peer))
+      note_lost(*other);
 }
 
 }  // namespace edgewire::transport

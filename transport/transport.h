@@ -128,12 +128,19 @@ class Transport {
   /// The address of byte `offset` of the peer's region if that region is mapped here, else null. If it is
   /// mapped, stores replace `write`, and `stored` must be told their size.
   virtual std::byte* remote_ptr(int peer, std::size_t offset) const noexcept = 0;
-  /// Tells the counters of `lane` that `bytes` were stored through the peer's remote_ptr.
+  /// Tells the counters of `lane` that `bytes` were stored through the peer's remote_ptr, or here for its
+  /// read_remote().
   virtual void stored(int lane, int peer, std::size_t bytes) noexcept = 0;
   /// Queues a copy of `source` to byte `offset` of the peer's region. `source` is in send_memory() or in this
   /// process's region, and must not change until the write is completed. False when the queue is full: poll
   /// and try again.
   virtual bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept = 0;
+  /// Whether peers can be read from where their memory is not mapped. Known before connect().
+  virtual bool can_read(int) const noexcept { return false; }
+  /// Queues a copy of the peer's region, from byte `offset` on, to `sink`, which is in send_memory(). The
+  /// bytes lie in the part that this process may write to. It counts as a write in completed(); then they are
+  /// here. False as write(), and where can_read() says no.
+  virtual bool read_remote(int, int, std::size_t, std::span<std::byte>) noexcept { return false; }
   /// Raises the peer's counter `kind` to `count`, after all earlier writes and stores of this lane are
   /// visible there. Counts are absolute and never fall. A kind belongs to one lane at a time. False when the
   /// queue is full.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "cli/common.h"
 #include "cli/frontier_command.h"
 #include "cli/named_vertices.h"
+#include "cli/sources.h"
 #include "frontier/betweenness.h"
 #include "frontier/betweenness_apart.h"
 #include "kernels/verify.h"
@@ -29,15 +29,6 @@ struct BcSettings {
   std::vector<std::uint32_t> sources;
 };
 
-/// So many vertices, each as likely as any other; none twice (Knuth, TAOCP volume 2, 3.4.2, algorithm S).
-std::vector<std::uint32_t> sample(std::uint64_t vertices, std::uint64_t count, std::uint64_t seed) {
-  std::vector<std::uint32_t> chosen;
-  std::mt19937_64 random(seed);
-  for (std::uint32_t v = 0; v < vertices && chosen.size() < count; ++v)
-    if (random() % (vertices - v) < count - chosen.size()) chosen.push_back(v);
-  return chosen;
-}
-
 void choose_sources(BcSettings& settings, const graph::GraphFile& graph) {
   if (!settings.list.empty()) {
     settings.sources = named_vertices(graph, settings.list, "--sources");
@@ -46,8 +37,8 @@ void choose_sources(BcSettings& settings, const graph::GraphFile& graph) {
   if (settings.samples > graph.vertices())
     throw Error(
         fmt::format("--samples {}: {} has {} vertices", settings.samples, graph.path(), graph.vertices()));
-  settings.sources =
-      sample(graph.vertices(), settings.samples > 0 ? settings.samples : graph.vertices(), settings.seed);
+  settings.sources = sample(graph.vertices(), settings.samples > 0 ? settings.samples : graph.vertices(),
+                            settings.seed, [](std::uint32_t) { return true; });
 }
 
 class BcKernel : public FrontierKernel {
@@ -55,14 +46,26 @@ class BcKernel : public FrontierKernel {
   explicit BcKernel(const BcSettings& settings) : settings_(settings) {}
 
   std::string describe() const override {
-    return fmt::format("bc, sources {}, parallel {}", digest(settings_.sources), settings_.parallel);
+    return fmt::format("bc, sources {}, parallel {}{}", digest(settings_.sources), settings_.parallel,
+                       settings_.job.deterministic ? ", deterministic" : "");
   }
   std::size_t record_bytes() const override { return sizeof(frontier::WideRecord); }
+  bool choose_tasks(const graph::GraphFile& graph, int processes, int workers, bool on_disks) override {
+    apart_ =
+        settings_.parallel == "sources" || settings_.job.deterministic ||
+        (settings_.parallel == "auto" && !on_disks &&
+         frontier::BetweennessApart::pays(graph.vertices(), settings_.sources.size(), processes, workers));
+    return apart_;
+  }
+  void prepare(frontier::FrontierJob& job) override {
+    if (apart_) searches_ = std::make_unique<frontier::BetweennessApart>(job, settings_.job.deterministic);
+  }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
-    if (settings_.parallel == "sources" ||
-        (settings_.parallel == "auto" && frontier::BetweennessApart::pays(job, settings_.sources.size())))
-      return run(frontier::BetweennessApart(job));
-    return run(frontier::Betweenness(job));
+    if (apart_) return searches_->run(settings_.sources);
+    frontier::Betweenness levels(job);
+    auto supersteps = levels.run(settings_.sources);
+    mine_ = levels.scores();
+    return supersteps;
   }
   std::string phase(const frontier::Superstep& one) const override {
     if (one.kind == frontier::BetweennessApart::kSearches)
@@ -72,7 +75,8 @@ class BcKernel : public FrontierKernel {
                        one.kind == frontier::Betweenness::kForward ? "paths" : "shares of them");
   }
   std::uint64_t checksum(const frontier::FrontierJob& job) const override {
-    return cli::checksum(job, std::span<const double>(mine_));
+    return apart_ ? cli::checksum_of_all(std::span(searches_->scores()))
+                  : cli::checksum(job, std::span<const double>(mine_));
   }
   void fill(report::RunReport& report) const override {
     report.kernel = "bc";
@@ -83,7 +87,9 @@ class BcKernel : public FrontierKernel {
       report.options = {{"samples", static_cast<std::int64_t>(settings_.samples)},
                         {"seed", static_cast<std::int64_t>(settings_.seed)}};
   }
-  void gather(frontier::FrontierJob& job) override { all_ = frontier::gather_values(job, mine_); }
+  void gather(frontier::FrontierJob& job) override {
+    all_ = apart_ ? searches_->scores() : frontier::gather_values(job, mine_);
+  }
   std::string fault(const graph::GraphFile& graph) const override {
     return kernels::check_bc(graph, settings_.sources, all_);
   }
@@ -96,14 +102,9 @@ class BcKernel : public FrontierKernel {
   }
 
  private:
-  template <class Method>
-  std::vector<frontier::Superstep> run(Method&& method) {
-    auto supersteps = method.run(settings_.sources);
-    mine_ = method.scores();
-    return supersteps;
-  }
-
   const BcSettings& settings_;
+  bool apart_ = false;
+  std::unique_ptr<frontier::BetweennessApart> searches_;
   std::vector<double> mine_, all_;  ///< by local number; of all vertices
 };
 
@@ -140,12 +141,21 @@ void add_bc(CLI::App& app) {
     command->add_option("--seed", settings->seed, "the same seed draws the same samples")
         ->capture_default_str()
         ->needs(samples);
+    settings->job.edge_place.add_to(*command);
   };
   add_frontier_options(
       *command, settings->job, own,
       "write the scores to this file as lines of id, tab and score; - is stdout",
       "compare with a sequential search from all sources, and exit with 1 when a score differs");
   command->callback([settings] {
+    if (settings->job.deterministic && settings->parallel == "levels")
+      throw UsageError(
+          "--deterministic: with --parallel levels the order of sums depends on timing: leave it out");
+    if (settings->job.edge_place.edges != "memory" &&
+        (settings->job.deterministic || settings->parallel == "sources"))
+      throw UsageError(
+          "--edges: a search from a source of its own reads rows of other processes from memory: leave out "
+          "--deterministic and --parallel sources");
     run_frontier(
         settings->job, [&](const graph::GraphFile& graph) { choose_sources(*settings, graph); },
         [&] { return std::make_unique<BcKernel>(*settings); });

@@ -4,21 +4,118 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/frontier_command.h"
 #include "cli/sources.h"
+#include "error.h"
+#include "frontier/searches.h"
 #include "kernels/verify.h"
+#include "launch/packing.h"
+#include "tasks/tasks.h"
 
 namespace edgewire::cli {
 
 namespace {
 
+using frontier::BreadthFirst;
+
+constexpr std::uint64_t kSearchBytes = 16;                          // of a vertex, for a worker
+constexpr std::uint64_t kMostSearchBytes = std::uint64_t{4} << 30;  // of a process
+
 struct BfsSettings {
   JobOptions job;
   Sources sources;
   bool parents = false;
+  std::string parallel = "auto";  ///< or levels, sources
+
+  BreadthFirst::Parents asked_parents() const {
+    if (!parents) return BreadthFirst::Parents::none;
+    return job.deterministic ? BreadthFirst::Parents::smallest : BreadthFirst::Parents::any;
+  }
+};
+
+/// Of all vertices; or empty.
+struct Found {
+  std::vector<std::uint32_t> levels, parents;
+};
+
+/// Runs from all sources at once, each a task. What a search finds stays where it ran until it is asked for.
+class BfsApart {
+ public:
+  /// Whether each worker gets two sources or more, and memory suffices for the searches and their results.
+  static bool pays(const BfsSettings& settings, const graph::GraphFile& graph, int processes, int workers) {
+    const std::uint64_t sources = settings.sources.vertices.size();
+    const std::uint64_t kept = sources / static_cast<std::uint64_t>(processes) + 1;
+    const std::uint64_t bytes =
+        static_cast<std::uint64_t>(workers) * kSearchBytes + kept * (settings.parents ? 8 : 4);
+    return frontier::Searches::share_out(sources, processes, workers) &&
+           graph.vertices() * bytes <= kMostSearchBytes;
+  }
+
+  BfsApart(frontier::FrontierJob& job, const BfsSettings& settings)
+      : settings_(settings),
+        wanted_(!job.bootstrap()
+                     .allgather(settings.job.verify || !settings.job.output_path.empty() ? "wanted" : "")[0]
+                     .empty()),
+        found_(settings.sources.vertices.size()),
+        checksums_(found_.size()),
+        searches_(job,
+                  [this](frontier::FrontierJob& alone) { return std::make_unique<Searcher>(*this, alone); }) {
+    give_ = searches_.registry().add("give", [this](tasks::Context& task) -> tasks::Task {
+      const Found found = std::exchange(found_[task.argument<std::size_t>()], {});
+      co_return launch::pack(found.levels) + launch::pack(found.parents);
+    });
+    bring_ = searches_.registry().add("bring", [this](tasks::Context& task) -> tasks::Task {
+      co_return task.tail_spawn(give_, std::string(task.arguments()), {},
+                                searches_.process_of(task.argument<std::size_t>()));
+    });
+    searches_.connect();
+  }
+
+  std::vector<std::vector<frontier::Superstep>> run() {
+    return searches_.run(settings_.sources.vertices, false);
+  }
+  /// At rank 0 what the search of this number has found, once. Collective.
+  Found bring(std::size_t number) {
+    const std::string bytes = searches_.run_task(bring_, tasks::to_bytes(number));
+    Found found{launch::unpack<std::uint32_t>(bytes, 0), {}};
+    if (!settings_.parents) return found;
+    const auto half = static_cast<std::ptrdiff_t>(found.levels.size() / 2);
+    found.parents.assign(found.levels.begin() + half, found.levels.end());
+    found.levels.erase(found.levels.begin() + half, found.levels.end());
+    return found;
+  }
+  /// 0 unless this process has searched.
+  std::uint64_t checksum(std::size_t number) const { return checksums_[number]; }
+
+ private:
+  class Searcher final : public frontier::Searcher {
+   public:
+    Searcher(BfsApart& all, frontier::FrontierJob& alone)
+        : all_(all), search_(alone, all.settings_.asked_parents()) {}
+
+    std::vector<frontier::Superstep> search(std::size_t number, std::uint32_t source) override {
+      auto supersteps = search_.run(source);
+      all_.checksums_[number] = checksum_of_all(std::span(search_.levels()));
+      if (all_.wanted_) all_.found_[number] = {search_.levels(), search_.parents()};
+      return supersteps;
+    }
+
+   private:
+    BfsApart& all_;
+    BreadthFirst search_;
+  };
+
+  const BfsSettings& settings_;
+  bool wanted_;                           ///< at rank 0: levels and parents
+  std::vector<Found> found_;              ///< [number of the source]: of this process
+  std::vector<std::uint64_t> checksums_;  ///< likewise
+  frontier::Searches searches_;
+  tasks::FunctionId give_, bring_;
 };
 
 class BfsKernel : public FrontierKernel {
@@ -26,34 +123,50 @@ class BfsKernel : public FrontierKernel {
   explicit BfsKernel(const BfsSettings& settings) : settings_(settings) {}
 
   std::string describe() const override {
-    return fmt::format("bfs from {}{}", digest(settings_.sources.vertices),
-                       settings_.parents ? ", parents" : "");
+    return fmt::format("bfs from {}, parallel {}{}{}", digest(settings_.sources.vertices), settings_.parallel,
+                       settings_.parents ? ", parents" : "",
+                       settings_.job.deterministic ? ", deterministic" : "");
   }
   std::vector<std::string> runs() const override { return settings_.sources.names; }
-  void choose(std::size_t run) override { source_ = settings_.sources.vertices[run]; }
+  bool choose_tasks(const graph::GraphFile& graph, int processes, int workers, bool on_disks) override {
+    return apart_ = settings_.parallel == "sources" || (settings_.parallel == "auto" && !on_disks &&
+                                                        BfsApart::pays(settings_, graph, processes, workers));
+  }
+  void prepare(frontier::FrontierJob& job) override {
+    if (apart_) searches_ = std::make_unique<BfsApart>(job, settings_);
+  }
+  void choose(std::size_t run) override { run_ = run; }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
-    if (!search_) search_ = std::make_unique<frontier::BreadthFirst>(job, settings_.parents);
-    return search_->run(source_);
+    if (!search_) search_ = std::make_unique<BreadthFirst>(job, settings_.asked_parents());
+    return search_->run(source());
+  }
+  std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::FrontierJob&) override {
+    if (!apart_) return {};
+    return searches_->run();
   }
   std::string phase(const frontier::Superstep& one) const override {
-    return fmt::format("level {}, {}", one.step + 1,
-                       one.kind == frontier::BreadthFirst::kPull ? "pull" : "push");
+    return fmt::format("level {}, {}", one.step + 1, one.kind == BreadthFirst::kPull ? "pull" : "push");
   }
   /// Of the levels, also with parents: which parent a vertex has depends on timing.
   std::uint64_t checksum(const frontier::FrontierJob& job) const override {
-    return cli::checksum(job, search_->levels());
+    return apart_ ? searches_->checksum(run_) : cli::checksum(job, search_->levels());
   }
   void fill(report::RunReport& report) const override {
     report.kernel = "bfs";
     report.wire = "records";
-    report.options = {settings_.sources.option(), {"parents", settings_.parents}};
+    report.options = settings_.sources.options();
+    report.options.emplace_back("parents", settings_.parents);
   }
   void gather(frontier::FrontierJob& job) override {
-    levels_ = frontier::gather_values(job, search_->levels());
-    if (settings_.parents) parents_ = frontier::gather_values(job, search_->parents());
+    if (apart_) {
+      found_ = searches_->bring(run_);
+      return;
+    }
+    found_.levels = frontier::gather_values(job, search_->levels());
+    if (settings_.parents) found_.parents = frontier::gather_values(job, search_->parents());
   }
   std::string fault(const graph::GraphFile& graph) const override {
-    return kernels::check_bfs(graph, source_, levels_, parents_);
+    return kernels::check_bfs(graph, source(), found_.levels, found_.parents);
   }
   std::string rules() const override {
     return "levels differ by at most 1 along each edge from a vertex that is reached, and an edge from the "
@@ -61,16 +174,20 @@ class BfsKernel : public FrontierKernel {
   }
   void add_line(VertexLines& lines, std::uint32_t vertex) const override {
     if (settings_.parents)
-      lines.add_vertex(vertex, parents_[vertex]);
+      lines.add_vertex(vertex, found_.parents[vertex]);
     else
-      lines.add_level(vertex, levels_[vertex]);
+      lines.add_level(vertex, found_.levels[vertex]);
   }
 
  private:
+  std::uint32_t source() const { return settings_.sources.vertices[run_]; }
+
   const BfsSettings& settings_;
-  std::uint32_t source_ = 0;
-  std::unique_ptr<frontier::BreadthFirst> search_;
-  std::vector<std::uint32_t> levels_, parents_;  ///< of all vertices
+  std::size_t run_ = 0;
+  bool apart_ = false;
+  std::unique_ptr<BreadthFirst> search_;  ///< one of these two
+  std::unique_ptr<BfsApart> searches_;
+  Found found_;  ///< at rank 0, of the run
 };
 
 }  // namespace
@@ -87,6 +204,15 @@ void add_bfs(CLI::App& app) {
     settings->sources.add_to(*command);
     command->add_flag("--parents", settings->parents,
                       "write for each vertex the one before it on a shortest path, instead of its level");
+    command
+        ->add_option("--parallel", settings->parallel,
+                     "levels: workers share the levels of each search, one search after the other; sources: "
+                     "each worker searches from sources of its own, with 16 bytes for each vertex; auto: "
+                     "sources, if each worker has two or more and a process needs at most 4 GiB for them and "
+                     "their results")
+        ->check(CLI::IsMember({"auto", "levels", "sources"}))
+        ->capture_default_str();
+    settings->job.edge_place.add_to(*command);
   };
   add_frontier_options(
       *command, settings->job, own,
@@ -94,6 +220,10 @@ void add_bfs(CLI::App& app) {
       "(--parents: -1); - is stdout",
       "check levels and parents by the rules of Graph500, and exit with 1 when they are wrong");
   command->callback([settings] {
+    if (settings->job.edge_place.edges != "memory" && settings->parallel == "sources")
+      throw UsageError(
+          "--edges: a search from a source of its own reads rows of other processes from memory: leave out "
+          "--parallel sources");
     run_frontier(
         settings->job, [&](const graph::GraphFile& graph) { settings->sources.find(graph); },
         [&] { return std::make_unique<BfsKernel>(*settings); });

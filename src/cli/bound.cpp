@@ -1,11 +1,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <limits>
 #include <memory>
 
+#include "cli/bound_load.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/graph_files.h"
@@ -24,7 +23,8 @@ namespace {
 
 /// As typed.
 struct BoundArguments {
-  std::string graph_path;
+  std::vector<std::string> inputs;
+  const std::string& graph_path() const { return inputs.front(); }
   std::string processes = "2,4,8,16";
   std::string workers = "8";
   std::string rates = "1G,10G,25G,100G";
@@ -39,26 +39,8 @@ struct BoundArguments {
   std::string kernel = "pagerank";
   std::string source;
   std::uint64_t iterations = 10;
+  LoadArguments load;
 };
-
-/// A number with one of the units behind it, times the unit's value.
-double with_unit(const std::string& text, std::initializer_list<std::pair<const char*, double>> units,
-                 const char* option, const char* example) {
-  double number = 0;
-  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (bad == std::errc{} && std::isfinite(number) && number >= 0) {
-    for (const auto& [unit, value] : units) {
-      if (text.compare(static_cast<std::size_t>(end - text.data()), std::string::npos, unit) == 0)
-        return number * value;
-    }
-  }
-  throw UsageError(fmt::format("{}: cannot understand '{}' (say {})", option, text, example));
-}
-
-double above_zero(double number, const std::string& text, const char* option) {
-  if (number > 0) return number;
-  throw UsageError(fmt::format("{}: '{}' is not above 0", option, text));
-}
 
 std::size_t framing_index(const std::string& name) {
   std::string known;
@@ -103,12 +85,14 @@ perf::BoundOptions understand(const BoundArguments& arguments) {
   options.as_published_2015 = arguments.as_published_2015;
   options.threads = graph::workers_or_default(whole_number(arguments.threads, 0, 1024, "--threads"));
   const double memory =
-      with_unit(arguments.memory, {{"M", 1 << 20}, {"G", 1 << 30}}, "--memory", "512M or 4G");
+      with_unit(arguments.memory, {{"k", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {"T", 0x1p40}}, "--memory",
+                "512M or 4G");
   options.memory_bytes =
       static_cast<std::uint64_t>(std::min(above_zero(memory, arguments.memory, "--memory"), 1e18));
   if (!arguments.compute_rate.empty()) {
     options.model = model_rates(arguments, options.workers);
-  } else if (!arguments.cores.empty() || !arguments.memory_rate.empty() || arguments.latency != "0us") {
+  } else if ((!arguments.cores.empty() && arguments.load.load.empty()) || !arguments.memory_rate.empty() ||
+             arguments.latency != "0us") {
     throw UsageError("--cores, --latency and --memory-rate need --compute-rate");
   }
   return options;
@@ -130,6 +114,8 @@ perf::Bound count(const graph::GraphFile& file, const perf::BoundOptions& option
 
 std::unique_ptr<perf::FrontierCount> frontier_count(const BoundArguments& arguments,
                                                     const graph::GraphFile& file) {
+  if (arguments.kernel == "wcc") return perf::count_components(file);
+  if (arguments.kernel == "lcc") return perf::count_triangles(file);
   if (arguments.kernel == "cdlp") return perf::count_labels(file, arguments.iterations);
   const auto source = graph::VertexNames(file).find(arguments.source);
   if (!source) throw Error(fmt::format("--source {}: {} has no such vertex", arguments.source, file.path()));
@@ -155,7 +141,7 @@ void run_frontier_bound(const BoundArguments& arguments, const perf::BoundOption
 
 /// Options that a kernel does not have, and ownerships of edges, are refused.
 void check_kernel(CLI::App& command, BoundArguments& arguments) {
-  const bool has_source = arguments.kernel != "pagerank" && arguments.kernel != "cdlp";
+  const bool has_source = arguments.kernel == "bfs" || arguments.kernel == "sssp" || arguments.kernel == "bc";
   if (!has_source && !arguments.source.empty())
     throw UsageError("--source is of --kernel bfs, sssp and bc, not of " + arguments.kernel);
   if (has_source && arguments.source.empty())
@@ -179,7 +165,8 @@ void check_kernel(CLI::App& command, BoundArguments& arguments) {
 
 void run(const BoundArguments& arguments) {
   const auto options = understand(arguments);
-  const auto file = open_graph(arguments.graph_path);
+  const auto opened = open_graph(arguments.graph_path());
+  const graph::GraphFile& file = opened.file;
   verify(file, options.threads);
   if (arguments.kernel != "pagerank") {
     run_frontier_bound(arguments, options, file);
@@ -191,6 +178,17 @@ void run(const BoundArguments& arguments) {
   if (arguments.csv_path == "-" || arguments.json_path == "-") return;
   write_whole("-", fmt::format("{}: {} vertices, {} edges\n\n{}", file.path(), file.vertices(), file.edges(),
                                perf::to_text(bound, options)));
+}
+
+/// Defaults differ where loads have others than graphs.
+void run_load(const CLI::App& command, BoundArguments& arguments) {
+  if (command.count("--processes") == 0)
+    arguments.processes = arguments.load.load == "sort" ? "1,2,4,8,16" : "1";
+  if (command.count("--memory") == 0) arguments.memory = "1G";
+  const auto options = understand(arguments);
+  const int cores =
+      arguments.cores.empty() ? options.workers : whole_number(arguments.cores, 1, 1 << 16, "--cores");
+  run_load_bound(arguments.load, arguments.inputs, options, cores, arguments.json_path);
 }
 
 }  // namespace
@@ -205,11 +203,11 @@ void add_bound(CLI::App& app) {
       "says how near to the minimum it is proved to be.");
   auto arguments = std::make_shared<BoundArguments>();
   auto& a = *arguments;
-  command->add_option("GRAPH", a.graph_path, kGraphHelp)->required();
+  command->add_option("GRAPH", a.inputs, std::string(kGraphHelp) + "; with --load files to load");
   command
       ->add_option("--kernel", a.kernel,
                    "pagerank (and ppr, spmv): bytes of an iteration; the others: of a run, by superstep")
-      ->check(CLI::IsMember({"pagerank", "bfs", "sssp", "bc", "cdlp"}))
+      ->check(CLI::IsMember({"pagerank", "bfs", "sssp", "wcc", "bc", "cdlp", "lcc"}))
       ->capture_default_str();
   command->add_option("--source", a.source, "of bfs, sssp and bc: the vertex where all paths start");
   command->add_option("--iterations", a.iterations, "of cdlp: how often labels are taken over, at most")
@@ -232,7 +230,10 @@ void add_bound(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--as-published-2015", a.as_published_2015,
                     "also count what a process sends to itself, as the tables of 2015 did");
-  command->add_option("--memory", a.memory, "limit on memory beside the graph")->capture_default_str();
+  command
+      ->add_option("--memory", a.memory,
+                   "limit on memory beside the graph; with --load of each process, 1G by default")
+      ->capture_default_str();
   command->add_option("--threads", a.threads, "threads that count; 0: one a core")->capture_default_str();
   command->add_option("--compute-rate", a.compute_rate,
                       "what if: edges/s of a core, as 1e9 or 1G; predicts the time of an iteration");
@@ -241,7 +242,12 @@ void add_bound(CLI::App& app) {
   command->add_option("--memory-rate", a.memory_rate, "what if: bytes/s of a process's memory, as 34G");
   command->add_option("--csv", a.csv_path, "also write the rows as CSV (-: stdout, instead of the table)");
   command->add_option("--json", a.json_path, "also write the rows as JSON (-: stdout, instead of the table)");
+  a.load.add_to(*command);
   command->callback([arguments, command] {
+    arguments->load.check(*command);
+    if (!arguments->load.load.empty()) return run_load(*command, *arguments);
+    if (arguments->inputs.size() != 1)
+      throw UsageError(arguments->inputs.empty() ? "GRAPH is required" : "GRAPH: only one can be counted");
     check_kernel(*command, *arguments);
     run(*arguments);
   });

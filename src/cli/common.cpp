@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -36,6 +37,23 @@ std::optional<std::string> target_of(const std::string& path) {
 }
 
 }  // namespace
+
+double with_unit(const std::string& text, Units units, const char* option, const char* example) {
+  double number = 0;
+  const auto [end, bad] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (bad == std::errc{} && std::isfinite(number) && number >= 0) {
+    for (const auto& [unit, value] : units) {
+      if (text.compare(static_cast<std::size_t>(end - text.data()), std::string::npos, unit) == 0)
+        return number * value;
+    }
+  }
+  throw UsageError(fmt::format("{}: cannot understand '{}' (say {})", option, text, example));
+}
+
+double above_zero(double number, const std::string& text, const char* option) {
+  if (number > 0) return number;
+  throw UsageError(fmt::format("{}: '{}' is not above 0", option, text));
+}
 
 void write_whole(const std::string& path, const std::string& text) {
   if (const auto target = target_of(path)) {

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace edgewire::cli {
@@ -14,6 +16,13 @@ namespace edgewire::cli {
 std::vector<std::string> split(const std::string& list, const char* option);
 /// Throws UsageError naming the option and the range.
 int whole_number(const std::string& text, int least, int most, const char* option);
+
+/// What may stand behind a number, and by how much it multiplies.
+using Units = std::initializer_list<std::pair<const char*, double>>;
+/// A number with one of the units behind it, times the unit's value. Throws UsageError, which says `example`.
+double with_unit(const std::string& text, Units units, const char* option, const char* example);
+/// `number`, which `text` says. Throws UsageError.
+double above_zero(double number, const std::string& text, const char* option);
 
 /// Tells lists of numbers apart in a few words.
 template <class T>

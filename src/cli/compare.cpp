@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/graph_files.h"
 #include "cli/job_options.h"
 #include "error.h"
 #include "graph/graph_file.h"
@@ -99,15 +100,16 @@ perf::Matrix matrix_of(const CompareArguments& arguments) {
   for (const auto& item : split(arguments.strategies, "--strategy"))
     matrix.strategies.push_back(plan::strategy_from(item));
   matrix.links = links_of(arguments);
+  matrix.ownerships = split(arguments.ownership, "--ownership");
   return matrix;
 }
 
 /// This program, run as one cell wants it.
 std::vector<std::string> command_of(const perf::Cell& cell, const CompareArguments& arguments,
-                                    int iterations) {
+                                    const std::string& graph, int iterations) {
   std::vector<std::string> words{"/proc/self/exe",
                                  "pagerank",
-                                 arguments.graph_path,
+                                 graph,
                                  fmt::format("--processes={}", cell.processes),
                                  fmt::format("--workers={}", cell.workers),
                                  fmt::format("--iterations={}", iterations),
@@ -116,7 +118,7 @@ std::vector<std::string> command_of(const perf::Cell& cell, const CompareArgumen
   if (cell.processes == 1 || arguments.local()) words.push_back("--launcher=none");
   if (cell.processes == 1) return words;
   words.insert(words.end(), {"--transport=" + cell.transport, "--strategy=" + cell.strategy_name(),
-                             "--ownership=" + arguments.ownership, "--wire=" + arguments.encoding});
+                             "--ownership=" + cell.ownership, "--wire=" + arguments.encoding});
   if (arguments.local()) {
     words.insert(words.end(), {"--local-hosts", "--rate=" + cell.link.rate});
     return words;
@@ -132,8 +134,9 @@ std::vector<std::string> command_of(const perf::Cell& cell, const CompareArgumen
 
 class Comparing {
  public:
-  Comparing(const CompareArguments& arguments, const perf::Matrix& matrix)
+  Comparing(const CompareArguments& arguments, const perf::Matrix& matrix, const OpenGraph& graph)
       : arguments_(arguments),
+        graph_(graph),
         cells_(perf::cells_of(matrix)),
         runs_(cells_.size()),
         iterations_(cells_.size(), arguments.iterations) {
@@ -150,7 +153,8 @@ class Comparing {
     return reports;
   }
 
-  perf::Comparison result(const graph::GraphFile& file) {
+  perf::Comparison result() {
+    const graph::GraphFile& file = graph_.file;
     perf::Comparison comparison;
     comparison.graph = arguments_.graph_path;
     comparison.vertices = file.vertices();
@@ -159,7 +163,7 @@ class Comparing {
     comparison.local_hosts = arguments_.local();
     comparison.iterations = arguments_.iterations;
     comparison.rows = perf::aggregate(cells_, runs_);
-    perf::add_predictions(comparison, {file.offsets(), file.targets()}, ownership_,
+    perf::add_predictions(comparison, {file.offsets(), file.targets()},
                           plan::encoding_from(arguments_.encoding));
     if (comparison.local_hosts) explain_local_hosts(comparison.cores);
     comparison.notes = notes_;
@@ -190,7 +194,6 @@ class Comparing {
         run = perf::figures_from(run_once(c));
       }
     }
-    if (cell.processes > 1) ownership_ = run.ownership;
     fmt::print(stderr, "{}: {:.2f} ms an iteration\n", turn, run.seconds_per_iteration * 1e3);
     runs_[c].push_back(std::move(run));
     return true;
@@ -199,7 +202,8 @@ class Comparing {
   /// What a run of a cell printed. Passes on how it failed; keeps what it had to say.
   std::string run_once(std::size_t c) {
     watch_.begin();
-    const auto end = launch::run_program(command_of(cells_[c], arguments_, iterations_[c]));
+    const auto end =
+        launch::run_program(command_of(cells_[c], arguments_, graph_.path_for_others, iterations_[c]));
     watch_.end();
     if (end.status != 0) {
       std::fputs(end.diagnostics.c_str(), stderr);
@@ -225,17 +229,21 @@ class Comparing {
         most > cores ? fmt::format("; with up to {} workers they compute in turns", most) : ""));
   }
 
-  void note(const std::string& text) {
+  /// Runs call a graph that was converted by another name.
+  void note(std::string text) {
+    const std::string& alias = graph_.path_for_others;
+    if (const auto at = text.find(alias); at != text.npos)
+      text.replace(at, alias.size(), arguments_.graph_path);
     if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(text);
   }
 
   const CompareArguments& arguments_;
+  const OpenGraph& graph_;
   std::vector<perf::Cell> cells_;
   std::vector<std::vector<perf::RunFigures>> runs_;
   std::vector<int> iterations_;  ///< [cell]: of a run
   perf::CoreWatch watch_;
   std::vector<std::string> notes_;
-  std::string ownership_;
 };
 
 void run(const CompareArguments& arguments) {
@@ -250,14 +258,14 @@ void run(const CompareArguments& arguments) {
     throw UsageError(
         fmt::format("compare cannot run under {}: start it once, or on every host with --hosts and --rank",
                     launcher->name));
-  const auto file = graph::GraphFile::open(arguments.graph_path);
   if (arguments.local() && geteuid() != 0)
     throw Error(
         "compare needs root for local hosts with shaped links; without root: real hosts (--hosts, --rank), "
         "`edgewire bound --rate`, or `edgewire pagerank -p 2 --transport tcp`");
-  Comparing comparing(arguments, matrix);
+  const auto graph = open_graph(arguments.graph_path);  // converted once for all runs
+  Comparing comparing(arguments, matrix, graph);
   if (!comparing.run()) return;
-  const auto comparison = comparing.result(file);
+  const auto comparison = comparing.result();
   if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(comparison));
   if (!arguments.csv_path.empty()) write_whole(arguments.csv_path, perf::to_csv(comparison));
   if (!arguments.html_path.empty()) write_whole(arguments.html_path, perf::to_html(comparison));
@@ -275,7 +283,7 @@ void add_compare(CLI::App& app) {
       "this machine (root); with one, every host runs the same command and rank 0 reports.");
   auto arguments = std::make_shared<CompareArguments>();
   auto& a = *arguments;
-  command->add_option("graph", a.graph_path, "graph file (.ew)")->required();
+  command->add_option("graph", a.graph_path, kGraphHelp)->required();
   command->add_option("-p,--processes", a.processes,
                       "numbers of processes (default: 1,2, or the hosts of the list); 1 is always run");
   command->add_option("-w,--workers", a.workers, "workers of a process")->capture_default_str();
@@ -286,7 +294,10 @@ void add_compare(CLI::App& app) {
                       "of a host list: network interfaces to compare, of the same name on every host");
   command->add_option("--strategy", a.strategies, "what is sent")->capture_default_str();
   command->add_option("--transport", a.transports, "between the hosts")->capture_default_str();
-  command->add_option("--ownership", a.ownership, "who owns a vertex")->capture_default_str();
+  command
+      ->add_option("--ownership", a.ownership,
+                   "who owns a vertex, or (hilbert, grid) an edge; several with commas between them")
+      ->capture_default_str();
   command->add_option("--layout", a.layout, "order of a process's vertices")->capture_default_str();
   command->add_option("--wire", a.encoding, "how values travel")->capture_default_str();
   command->add_option("--repeat", a.repeat, "runs of each")

@@ -6,16 +6,22 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/graph_files.h"
+#include "cli/interrupt.h"
+#include "cli/job_options.h"
 #include "error.h"
 #include "graph/convert.h"
 #include "graph/export.h"
 #include "graph/output_file.h"
 #include "graph/vertex_names.h"
+#include "launch/packing.h"
+#include "seconds.h"
+#include "shuffle/load_job.h"
 
 namespace edgewire::cli {
 
@@ -24,7 +30,8 @@ namespace {
 using graph::Format;
 
 struct ConvertSettings {
-  std::string input;
+  std::string input;  ///< the first of inputs
+  std::vector<std::string> inputs;
   GraphOutput output;
   std::string format = "auto";
   std::string to = "auto";
@@ -32,10 +39,15 @@ struct ConvertSettings {
   std::string vertices;
   bool labels = false;
   std::string columns;
+  bool keep_ids = false;
+  JobOptions job;
+  std::string temp;
+  std::uint64_t memory = 0;  ///< 0: as much as it takes
 
+  bool in_parts() const { return memory > 0 || job.launch.processes > 1 || !job.launch.hosts_file.empty(); }
   graph::ConvertOptions reading(Format input_format) const {
-    return {input_format,   !no_weights, output.simple, output.undirected,
-            output.workers, vertices,    labels,        columns};
+    return {input_format, !no_weights, output.simple, output.undirected, output.workers,
+            vertices,     labels,      columns,       keep_ids,          {inputs.begin() + 1, inputs.end()}};
   }
 };
 
@@ -45,9 +57,14 @@ graph::GraphFile read_aside(const ConvertSettings& settings, Format input_format
   const auto folder = output == "-" ? std::filesystem::temp_directory_path()
                                     : std::filesystem::absolute(output).parent_path();
   graph::BuildSummary read;
-  auto graph = convert_aside(settings.input, folder.string(), settings.reading(input_format), read);
+  const auto nameless = graph::OutputFile::nameless(folder.string());
+  auto graph = convert_aside(settings.input, *nameless, settings.reading(input_format), read);
   if (read.third_is_weight)
     fmt::print(stderr, "edgewire: {}: third column taken as weight (--no-weights drops it)\n",
+               settings.input);
+  if (read.compacted)
+    fmt::print(stderr,
+               "edgewire: {}: ids are sparse: only vertices with edges are kept (--keep-ids keeps all)\n",
                settings.input);
   return graph;
 }
@@ -62,8 +79,8 @@ void write_other(const ConvertSettings& settings, Format input_format, Format fo
   const bool automatic = input_format == Format::automatic;
   const bool is_ours =
       automatic ? graph::format_of_name(settings.input) == Format::ew : input_format == Format::ew;
-  const bool as_it_is =
-      is_ours && !settings.output.simple && !settings.output.undirected && settings.vertices.empty();
+  const bool as_it_is = is_ours && settings.inputs.size() == 1 && !settings.output.simple &&
+                        !settings.output.undirected && settings.vertices.empty();
   const auto graph = as_it_is ? graph::GraphFile::open(settings.input) : read_aside(settings, input_format);
   const auto written = graph::export_graph(
       graph, output, {format, !settings.no_weights, settings.output.workers}, graph_progress());
@@ -83,6 +100,86 @@ void write_other(const ConvertSettings& settings, Format input_format, Format fo
         "and .sg can\n",
         output, written.lost_vertices);
   }
+}
+
+/// What a conversion moved; of all processes.
+struct Moved {
+  int processes = 1, workers = 1;
+  std::uint64_t memory_bytes = 0;  ///< of a process; 0: as much as it takes
+  std::uint64_t runs = 0, bytes_spilled = 0, bytes_sent = 0;
+};
+
+/// Prints the line for people, and writes the report.
+void report_conversion(const ConvertSettings& settings, const graph::BuildSummary& summary,
+                       const Moved& moved, std::chrono::steady_clock::time_point start) {
+  const std::string& path = settings.job.json_path;
+  if (path != "-") print_summary(settings.output.path, summary, start);
+  if (path.empty()) return;
+  nlohmann::ordered_json json{
+      {"schema_version", 1},  // src/report/schema
+      {"command", "convert"},         {"inputs", settings.inputs}, {"output", settings.output.path},
+      {"vertices", summary.vertices}, {"edges", summary.edges},    {"edges_dropped", summary.dropped},
+      {"processes", moved.processes}, {"workers", moved.workers}};
+  if (moved.memory_bytes > 0) json["memory_bytes"] = moved.memory_bytes;
+  std::uint64_t bytes_read = 0;
+  for (const std::string& input : settings.inputs)
+    if (input != "-") bytes_read += std::filesystem::file_size(input);
+  if (settings.input != "-") json["bytes_read"] = bytes_read;
+  json["runs"] = moved.runs;
+  json["bytes_spilled"] = moved.bytes_spilled;
+  json["bytes_sent"] = moved.bytes_sent;
+  json["bytes_written"] = summary.bytes;
+  json["seconds_total"] = seconds_since(start);
+  json["version"] = EDGEWIRE_VERSION;
+  write_whole(path, json.dump(2) + "\n");
+}
+
+/// At rank 0 what all processes moved. Collective.
+Moved gather_moved(launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
+                   const shuffle::LoadOptions& options) {
+  Moved moved{bootstrap.size(), options.seat.workers, options.memory_bytes};
+  const auto all =
+      bootstrap.gather(launch::pack(std::vector{job.runs(), job.bytes_spilled(), job.bytes_sent()}));
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    const auto one = launch::unpack<std::uint64_t>(all[p], p, 3);
+    moved.runs += one[0];
+    moved.bytes_spilled += one[1];
+    moved.bytes_sent += one[2];
+  }
+  return moved;
+}
+
+/// One process of a job that converts in parts.
+void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings, Format input_format,
+                  std::chrono::steady_clock::time_point start) {
+  constexpr std::uint64_t kUsualMemory = std::uint64_t{1} << 30;
+  shuffle::LoadOptions options;
+  options.seat = seat_of(settings.job.dense(bootstrap));
+  options.output = settings.output.path;
+  options.temp = settings.temp;
+  if (options.temp.empty())
+    options.temp = std::filesystem::absolute(settings.output.path).parent_path().string();
+  options.memory_bytes = settings.memory > 0 ? settings.memory : kUsualMemory;
+  shuffle::LoadJob job(bootstrap, options);
+  auto reading = settings.reading(input_format);
+  reading.workers = options.seat.workers;
+  const bool first = bootstrap.rank() == 0;
+  std::optional<InterruptLine> interrupt_line;
+  if (first) interrupt_line.emplace(InterruptLine::Counts::nothing);
+  const auto summary = graph::convert_to(job, settings.input, settings.output.path, reading,
+                                         first ? graph_progress() : graph::Progress());
+  const Moved moved = gather_moved(bootstrap, job, options);
+  if (first) report_conversion(settings, summary, moved, start);
+}
+
+void load_in_parts(const ConvertSettings& settings, Format input_format,
+                   std::chrono::steady_clock::time_point start) {
+  if (settings.input == "-" && (settings.job.launch.processes > 1 || !settings.job.launch.hosts_file.empty()))
+    throw UsageError("-: only one process can read stdin: leave -p and --hosts out");
+  const int status = launch::run(settings.job.launch, [&](launch::Bootstrap& bootstrap) {
+    load_process(bootstrap, settings, input_format, start);
+  });
+  if (status != 0) throw CLI::RuntimeError(status);
 }
 
 Format output_format(const ConvertSettings& settings, const std::map<std::string, Format>& formats) {
@@ -112,8 +209,10 @@ void add_convert(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "convert", "turn a graph in another format into a graph file (.ew), or the other way round");
   command
-      ->add_option("input", settings->input,
-                   "the file to read (- is stdin), plain, .gz, .zst, .xz, .bz2, or .tar of these")
+      ->add_option(
+          "input", settings->inputs,
+          "the file to read (- is stdin), plain, .gz, .zst, .xz, .bz2, or .tar of these; an edge list may "
+          "lie in several files")
       ->required();
   settings->output.add_to(*command);
   command->get_option("--output")
@@ -143,17 +242,43 @@ void add_convert(CLI::App& app) {
   command->add_option(
       "--columns", settings->columns,
       "tables (csv): SOURCE,TARGET[,WEIGHT], each the name of a column or its number from 1 on");
+  command->add_flag("--keep-ids", settings->keep_ids,
+                    "vertices are all ids up to the largest, also where few of them have edges; otherwise "
+                    "sparse ids are numbered anew, and results have the ids of the file");
+  command->add_option("--json", settings->job.json_path,
+                      "write a report of what was moved to this file as JSON; - is stdout");
+  command->option_defaults()->group("In parts");
+  command
+      ->add_option("--memory", settings->memory,
+                   "memory of each process, such as 2G; edges that do not fit go to disk as sorted runs. By "
+                   "default all are kept in memory, with -p 1G")
+      ->transform(sizes());
+  command->add_option("--temp", settings->temp, "folder for sorted runs; by default the output's");
+  add_launch_options(*command, settings->job.launch);
+  add_transport_option(*command, settings->job.transport);
+  add_integrity_option(*command, settings->job.integrity);
+  add_verbs_options(*command, settings->job.verbs);
+  add_dpdk_options(*command, settings->job.dpdk);
   command->callback([settings] {
     const auto start = std::chrono::steady_clock::now();
+    settings->input = settings->inputs[0];
     const Format format = output_format(*settings, kWritten);
     if (settings->labels && format != Format::ew)
       throw UsageError("--labels keeps names beside an .ew file: convert to .ew with it, and then that file");
     const Format input_format = kFormats.at(settings->format);
-    if (format == Format::ew) {
-      print_summary(settings->output.path,
-                    graph::convert(settings->input, settings->output.path, settings->reading(input_format),
-                                   graph_progress()),
-                    start);
+    settings->job.workers = settings->output.workers;
+    if (!settings->job.json_path.empty() && format != Format::ew)
+      throw UsageError("--json reports on .ew files that are written, not on other formats");
+    check_writable(settings->job.json_path);
+    if (settings->in_parts() && format != Format::ew)
+      throw UsageError("--memory and -p are for .ew files: convert to .ew with them, and then that file");
+    if (settings->in_parts()) {
+      load_in_parts(*settings, input_format, start);
+    } else if (format == Format::ew) {
+      report_conversion(*settings,
+                        graph::convert(settings->input, settings->output.path,
+                                       settings->reading(input_format), graph_progress()),
+                        {1, graph::workers_or_default(settings->output.workers)}, start);
     } else {
       write_other(*settings, input_format, format, start);
     }

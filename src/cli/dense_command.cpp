@@ -73,6 +73,16 @@ void write_profile(const perf::Profile& profile, const JobOptions& options, cons
     write_whole(options.trace_path, perf::trace_for(options.trace_path, profile));
 }
 
+/// One message instead of one from each process.
+void check_ownership(const JobOptions& asked) {
+  job::DenseOptions options;
+  options.ownership = asked.ownership;
+  options.choose_strategy = asked.strategy == "auto";
+  if (!options.choose_strategy) options.strategy = plan::strategy_from(asked.strategy);
+  options.plan_cache = asked.plan_cache;
+  job::check_ownership(options);
+}
+
 }  // namespace
 
 std::string DenseCommand::state(const DenseStage& stage) const {
@@ -131,6 +141,7 @@ void DenseCommand::check_outputs(launch::Bootstrap& bootstrap) const {
 void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& graph) {
   const auto start = std::chrono::steady_clock::now();
   auto options = job_.dense(bootstrap);
+  job_.edge_place.apply_to_tiles(options, bootstrap, graph);
   options.kernel =
       describe() + (job_.profiled() ? ", profiled" : "") + (job_.output_parts ? ", output in parts" : "");
   const bool first = bootstrap.rank() == 0;
@@ -164,16 +175,19 @@ void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& gra
   const DenseOutcome outcome = iterate(stage);
   options.progress = {};  // takes the bar away
   const std::chrono::duration<double> total = std::chrono::steady_clock::now() - start;
+  if (job.disk_tiles() != nullptr) job.measure_disks();
   auto report = perf::gather_report(bootstrap, job, options, kernel_,
                                     {outcome.iterations, total.count(), job::checksum(job, outcome.values)});
   const int done = outcome.taken_up + static_cast<int>(outcome.iterations.size());
   const auto limits = error_bound(job, options, done, bootstrap.size());
   report.graph = job_.graph_path;
+  report.seconds_convert = seconds_convert_;
   report.resumed_from = static_cast<std::uint64_t>(outcome.taken_up);
   report.top = top_vertices(bootstrap, job, top_, [&](std::uint32_t i) { return outcome.values[i]; });
   report.rounding_bound = limits.in_sum;
   if (std::isinf(limits.vertex)) report.wire_error_bound = limits.in_sum;
   add_to(report, outcome);
+  report.options.emplace_back("direction", job_.direction);
   if (profiler) {
     const auto profile = profiler->gather();
     if (first) write_profile(profile, job_, describe(), report);
@@ -196,8 +210,13 @@ void DenseCommand::start() {
     throw UsageError("--output-parts needs -o with the name that the parts begin with");
   if (job_.output_path == "-" && job_.json_path == "-")
     throw UsageError("-o - and --json -: only one of them can have stdout");
+  check_ownership(job_);
+  job_.edge_place.check();
+  job_.edge_place.check_tiles(job_.strategy, job_.ownership, job_.order);
   // One message instead of one from each process, which inherits the mapping.
-  const auto graph = open_graph(job_.graph_path);
+  const auto opened = open_graph(job_.graph_path, job_.direction, job_.edge_place.memory_bytes);
+  const graph::GraphFile& graph = opened.file;
+  seconds_convert_ = opened.seconds_convert;
   if (!job_.output_path.empty() || top_ > 0) const graph::VertexNames names(graph);
   prepare(graph);
   if (job_.weighted && !graph.weighted()) {
@@ -211,6 +230,7 @@ void DenseCommand::start() {
 
 void DenseCommand::complete(CLI::App& command, const std::shared_ptr<DenseCommand>& self) {
   self->job_.add_to(command);
+  self->job_.edge_place.add_to(command);
   command.option_defaults()->group("Output");
   command
       .add_option("--top", self->top_,

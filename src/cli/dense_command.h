@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/edge_place.h"
 #include "cli/job_options.h"
 #include "job/dense_run.h"
 #include "kernels/reference.h"
@@ -104,6 +105,7 @@ class DenseCommand {
 
   std::string kernel_, value_;
   std::string checkpoint_, resume_;
+  std::optional<double> seconds_convert_;  ///< see OpenGraph
   int every_ = 10;
   std::uint64_t top_ = 0;  ///< vertices to print
 };

@@ -102,7 +102,7 @@ void add_diskbench(CLI::App& app) {
   command->option_defaults()->group("Measurement");
   command->add_option("--blocks", options->blocks, "bytes of a read, as 4k,1M")
       ->delimiter(',')
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(sizes())
       ->default_str("4k,64k,256k,1M");
   command->add_option("--depths", options->depths, "reads that are under way at a time")
       ->delimiter(',')
@@ -112,7 +112,7 @@ void add_diskbench(CLI::App& app) {
       ->check(CLI::IsMember({"random", "sequential"}))
       ->capture_default_str();
   command->add_option("--size", options->bytes, "bytes of each file, as 256M, 4G")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(sizes())
       ->default_str("256M");
   command->add_option("--seconds", options->seconds, "of each measurement")
       ->check(between(0.001, 3600))

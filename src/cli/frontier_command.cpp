@@ -12,21 +12,21 @@
 #include "cli/common.h"
 #include "cli/graph_files.h"
 #include "cli/interrupt.h"
+#include "disk/busy_devices.h"
 #include "error.h"
 #include "exchange/barrier.h"
 #include "graph/vertex_names.h"
 #include "launch/packing.h"
+#include "perf/job_report.h"
+#include "plan/block_plan.h"
 #include "report/progress.h"
+#include "seconds.h"
 
 namespace edgewire::cli {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 frontier::Options frontier_options(const job::DenseOptions& resolved, const FrontierKernel& kernel) {
   frontier::Options options;
@@ -41,6 +41,7 @@ frontier::Options frontier_options(const job::DenseOptions& resolved, const Fron
 struct Summary {
   double seconds_load, seconds_kernel, seconds_total;
   std::uint64_t peak_rss_bytes, checksum;
+  disk::ReadFigures disk;
 };
 
 /// The supersteps, times and checksum of all runs of one process.
@@ -48,9 +49,15 @@ struct Runs {
   std::vector<frontier::Superstep> supersteps;  ///< of all runs
   std::vector<std::size_t> ends;                ///< [run]: of its supersteps
   std::vector<double> seconds;                  ///< [run]
+  double seconds_kernel = 0;                    ///< of all runs, which may overlap
   std::uint64_t checksum = 0;
+  double seconds_busy = 0;  ///< of the disks that rows are on
 
-  double seconds_kernel() const { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
+  void add(const std::vector<frontier::Superstep>& steps, double seconds_of_run) {
+    supersteps.insert(supersteps.end(), steps.begin(), steps.end());
+    ends.push_back(supersteps.size());
+    seconds.push_back(seconds_of_run);
+  }
 };
 
 /// At rank 0 the sums of the supersteps of each run, whose names these are.
@@ -62,6 +69,7 @@ void sum_up(report::RunReport& report, const std::vector<std::string>& names, co
     sum.name = names[r];
     sum.supersteps = runs.ends[r] - step;
     for (; step < runs.ends[r]; ++step) {
+      sum.frontier += report.supersteps[step].frontier;
       sum.edges += report.supersteps[step].edges;
       sum.record_bytes += report.supersteps[step].record_bytes;
       sum.payload_bytes_sent += report.supersteps[step].payload_bytes_sent;
@@ -88,6 +96,10 @@ report::RunReport gather_report(frontier::FrontierJob& job, const FrontierKernel
   const auto summaries = job.bootstrap().gather(launch::pack(std::vector{mine}));
   const auto run_seconds = job.bootstrap().gather(launch::pack(runs.seconds));
   for (auto& place : job.bootstrap().gather(job.place())) report.placement.push_back(std::move(place));
+  if (job.on_disks()) {
+    report.disk = report::RunReport::Disk{};
+    report.disk->devices = job.pages()->files().paths().size();
+  }
   std::vector<std::vector<double>> seconds;  // [process][run]
   for (std::size_t p = 0; p < summaries.size(); ++p) {
     seconds.push_back(launch::unpack<double>(run_seconds[p], p, runs.seconds.size()));
@@ -106,6 +118,7 @@ report::RunReport gather_report(frontier::FrontierJob& job, const FrontierKernel
     report.seconds_total = std::max(report.seconds_total, one.seconds_total);
     report.peak_rss_bytes = std::max(report.peak_rss_bytes, one.peak_rss_bytes);
     report.checksum += one.checksum;
+    if (report.disk) perf::add_disk(*report.disk, one.disk);
   }
   if (!summaries.empty()) sum_up(report, kernel.runs(), runs, seconds);
   kernel.fill(report);
@@ -144,20 +157,32 @@ void conclude_run(const graph::GraphFile& graph, const JobOptions& asked, const 
   write_whole(output_path(asked, names, run), lines.take());
 }
 
+void run_one(frontier::FrontierJob& job, FrontierKernel& kernel, Runs& runs) {
+  exchange::barrier(job.bootstrap(), job.link());  // no run waits for the end of the one before
+  const disk::BusyDevices devices(job.on_disks() ? job.pages()->files().paths() : std::vector<std::string>());
+  const auto start = Clock::now();
+  const auto supersteps = kernel.run(job);
+  runs.add(supersteps, seconds_since(start));
+  runs.seconds_kernel += runs.seconds.back();
+  runs.seconds_busy += devices.seconds();
+}
+
 /// Runs the kernel as often as it asks for.
 Runs run_all(frontier::FrontierJob& job, const JobOptions& asked, FrontierKernel& kernel) {
   const bool first = job.rank() == 0, mine = asked.verify || !asked.output_path.empty();
   const bool wanted = !job.bootstrap().allgather(mine ? "wanted" : "")[0].empty();
   const auto names = kernel.runs();
   Runs runs;
+  const auto start = Clock::now();
+  const auto at_once = kernel.run_at_once(job);
+  if (!at_once.empty()) runs.seconds_kernel = seconds_since(start);
   for (std::size_t r = 0; r < std::max<std::size_t>(1, names.size()); ++r) {
     kernel.choose(r);
-    exchange::barrier(job.bootstrap(), job.link());  // no run waits for the end of the one before
-    const auto start = Clock::now();
-    const auto supersteps = kernel.run(job);
-    runs.seconds.push_back(seconds_since(start));
-    runs.supersteps.insert(runs.supersteps.end(), supersteps.begin(), supersteps.end());
-    runs.ends.push_back(runs.supersteps.size());
+    if (at_once.empty())
+      run_one(job, kernel, runs);
+    else
+      runs.add(at_once[r], std::accumulate(at_once[r].begin(), at_once[r].end(), 0.0,
+                                           [](double sum, const auto& step) { return sum + step.seconds; }));
     runs.checksum = runs.checksum * 31 + kernel.checksum(job);
     if (wanted) kernel.gather(job);
     if (first) conclude_run(job.graph(), asked, kernel, names, r);
@@ -173,10 +198,14 @@ void conclude(const JobOptions& asked, const FrontierKernel& kernel, report::Run
 }
 
 /// One process of the job.
-void run_process(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const JobOptions& asked,
+void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const JobOptions& asked,
                  FrontierKernel& kernel) {
+  const graph::GraphFile& graph = opened.file;
   const auto start = Clock::now();
   auto options = frontier_options(asked.dense(bootstrap), kernel);
+  options.disks = asked.edge_place.rows(kernel.weighted(), bootstrap, graph);
+  options.for_tasks =
+      kernel.choose_tasks(graph, bootstrap.size(), options.seat.workers, !options.disks.devices.empty());
   const bool first = bootstrap.rank() == 0;
   std::optional<InterruptLine> interrupt_line;
   if (first) {
@@ -197,11 +226,20 @@ void run_process(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, co
   progress.reset();
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  auto report =
-      gather_report(job, kernel, runs,
-                    {job.seconds_load, runs.seconds_kernel(), seconds_before + runs.seconds_kernel(),
-                     static_cast<std::uint64_t>(usage.ru_maxrss) * 1024, runs.checksum});
+  Summary mine{job.seconds_load,
+               runs.seconds_kernel,
+               seconds_before + runs.seconds_kernel,
+               static_cast<std::uint64_t>(usage.ru_maxrss) * 1024,
+               runs.checksum,
+               {}};
+  if (job.on_disks()) {
+    mine.disk = job.measure_disks();
+    mine.disk.seconds = runs.seconds_kernel;
+    mine.disk.seconds_busy = runs.seconds_busy;
+  }
+  auto report = gather_report(job, kernel, runs, mine);
   report.graph = asked.graph_path;
+  report.seconds_convert = opened.seconds_convert;
   report.ownership = options.ownership;
   if (first) conclude(asked, kernel, report);
 }
@@ -210,16 +248,18 @@ void run_process(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, co
 
 namespace {
 
+std::uint64_t mixture(std::uint32_t vertex, std::uint64_t bits) {
+  std::uint64_t mixed = bits + (std::uint64_t{vertex} + 1) * 0x9E3779B97F4A7C15;
+  mixed = (mixed ^ (mixed >> 31)) * 0xBF58476D1CE4E5B9;
+  return mixed ^ (mixed >> 29);
+}
+
 /// bits_of(local): of the value.
 template <class BitsOf>
 std::uint64_t sum_of_mixtures(const frontier::FrontierJob& job, const BitsOf& bits_of) {
   std::uint64_t sum = 0;
-  for (std::uint32_t local = 0; local < job.owned(); ++local) {
-    std::uint64_t mixed =
-        bits_of(local) + (std::uint64_t{job.ownership().vertex(job.rank(), local)} + 1) * 0x9E3779B97F4A7C15;
-    mixed = (mixed ^ (mixed >> 31)) * 0xBF58476D1CE4E5B9;
-    sum += mixed ^ (mixed >> 29);
-  }
+  for (std::uint32_t local = 0; local < job.owned(); ++local)
+    sum += mixture(job.ownership().vertex(job.rank(), local), bits_of(local));
   return sum;
 }
 
@@ -232,6 +272,19 @@ std::uint64_t checksum(const frontier::FrontierJob& job, std::span<const std::ui
 std::uint64_t checksum(const frontier::FrontierJob& job, std::span<const double> values) {
   return sum_of_mixtures(job,
                          [&](std::uint32_t local) { return std::bit_cast<std::uint64_t>(values[local]); });
+}
+
+std::uint64_t checksum_of_all(std::span<const std::uint32_t> values) {
+  std::uint64_t sum = 0;
+  for (std::uint32_t v = 0; v < values.size(); ++v) sum += mixture(v, values[v]);
+  return sum;
+}
+
+std::uint64_t checksum_of_all(std::span<const double> values) {
+  std::uint64_t sum = 0;
+  for (std::uint32_t v = 0; v < values.size(); ++v)
+    sum += mixture(v, std::bit_cast<std::uint64_t>(values[v]));
+  return sum;
 }
 
 void add_frontier_options(CLI::App& command, JobOptions& options, const std::function<void()>& own,
@@ -253,6 +306,9 @@ void add_frontier_options(CLI::App& command, JobOptions& options, const std::fun
       .add_option("--ownership", options.ownership,
                   "who owns a vertex: hash, ranges, or a partition file with a part for each line")
       ->capture_default_str();
+  command.add_flag("--deterministic", options.deterministic,
+                   "give bit-identical results from run to run: bfs --parents takes the smallest of several "
+                   "parents, bc adds up in a fixed order; the other kernels always do");
   command.option_defaults()->group("Output");
   command.add_option("-o,--output", options.output_path, output_help);
   command.add_option("--json", options.json_path, "write the run report to this file as JSON; - is stdout");
@@ -266,13 +322,24 @@ void run_frontier(const JobOptions& options, const std::function<void(const grap
   if (options.ownership.starts_with("auto") && (options.ownership.size() == 4 || options.ownership[4] == ','))
     throw UsageError(
         "--ownership auto counts what pagerank would send: name hash, ranges or a partition file");
-  const auto graph = open_graph(options.graph_path);  // processes inherit the mapping
+  if (plan::owns_edges(options.ownership)) {
+    throw UsageError(
+        fmt::format("--ownership {}: processes would own edges, which pagerank, ppr and spmv can do: name "
+                    "hash, ranges or a "
+                    "partition file",
+                    options.ownership));
+  }
+  options.edge_place.check();
+  const auto opened =
+      open_graph(options.graph_path, options.edge_place.memory_bytes);  // processes inherit the mapping
+  const graph::GraphFile& graph = opened.file;
   if (!options.output_path.empty()) const graph::VertexNames names(graph);
   check(graph);
   const auto names = make()->runs();
   for (std::size_t r = 0; r < names.size(); ++r) output_path(options, names, r);  // may refuse
-  const int status = launch::run(
-      options.launch, [&](launch::Bootstrap& bootstrap) { run_process(bootstrap, graph, options, *make()); });
+  const int status = launch::run(options.launch, [&](launch::Bootstrap& bootstrap) {
+    run_process(bootstrap, opened, options, *make());
+  });
   if (status != 0) throw CLI::RuntimeError(status);
 }
 

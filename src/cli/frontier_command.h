@@ -23,6 +23,12 @@ class FrontierKernel {
   virtual std::string describe() const = 0;
   /// Of all that processes send: a frontier::Record or a WideRecord.
   virtual std::size_t record_bytes() const { return sizeof(frontier::Record); }
+  /// Whether it uses weights.
+  virtual bool weighted() const { return false; }
+  /// Whether it leaves its work to tasks, see frontier::Options::for_tasks. The same in all processes.
+  virtual bool choose_tasks(const graph::GraphFile&, int /*processes*/, int /*workers*/, bool /*on_disks*/) {
+    return false;
+  }
   /// What must be known before, and is no part of the kernel's time.
   virtual void prepare(frontier::FrontierJob&) {}
   /// A name for each run, such as its source, where the kernel runs several times. Then choose(i) precedes
@@ -30,6 +36,9 @@ class FrontierKernel {
   virtual std::vector<std::string> runs() const { return {}; }
   virtual void choose(std::size_t) {}
   virtual std::vector<frontier::Superstep> run(frontier::FrontierJob& job) = 0;
+  /// Instead of run() after each choose(), once before the first: the supersteps of all runs, in all
+  /// processes as many. Empty: it runs one after the other.
+  virtual std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::FrontierJob&) { return {}; }
   /// What a superstep did, in words.
   virtual std::string phase(const frontier::Superstep& superstep) const = 0;
   /// Equal for equal results, in sum over all processes.
@@ -49,6 +58,9 @@ class FrontierKernel {
 /// The sum of a mixture of each vertex and its value: for FrontierKernel::checksum().
 std::uint64_t checksum(const frontier::FrontierJob& job, std::span<const std::uint32_t> values);
 std::uint64_t checksum(const frontier::FrontierJob& job, std::span<const double> values);
+/// The same of all vertices, in one process.
+std::uint64_t checksum_of_all(std::span<const std::uint32_t> values);
+std::uint64_t checksum_of_all(std::span<const double> values);
 
 /// Graph, then `own` (the kernel's options), processes and output.
 void add_frontier_options(CLI::App& command, JobOptions& options, const std::function<void()>& own,

@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/graph_files.h"
+#include "cli/job_options.h"
 #include "error.h"
 #include "graph/generator.h"
 #include "shuffle/generator.h"
@@ -83,7 +84,7 @@ void add_records(CLI::App& generate) {
       "records", "files of records for sort: a key of 8 letters and digits, a number, and filler");
   command->add_option("--bytes", settings->bytes, "of all files, such as 4G; rounded down to whole records")
       ->required()
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(sizes());
   command->add_option("--record", settings->records.record_bytes, "bytes of a record")
       ->check(CLI::Range(32, 4096))
       ->capture_default_str();

@@ -4,11 +4,17 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "cli/stages.h"
 #include "error.h"
+#include "graph/direction.h"
+#include "graph/formats.h"
 #include "graph/output_file.h"
 #include "graph/vertex_names.h"
+#include "launch/bootstrap.h"
+#include "launch/launcher.h"
+#include "shuffle/load_job.h"
 
 namespace edgewire::cli {
 
@@ -28,40 +34,91 @@ void print_summary(const std::string& path, const graph::BuildSummary& summary,
       summary.dropped == 0 ? "" : fmt::format(" ({} duplicates and self loops dropped)", summary.dropped);
   const char* weights =
       summary.third_is_weight ? "; third column taken as weight (--no-weights drops it)" : "";
-  fmt::print("{}: {} vertices, {} edges{}, {:.1f} MB, {:.2f} s{}\n", path, summary.vertices, summary.edges,
-             dropped, static_cast<double>(summary.bytes) / 1e6, seconds.count(), weights);
+  const char* compacted =
+      summary.compacted ? "; ids are sparse: only vertices with edges are kept (--keep-ids keeps all)" : "";
+  fmt::print("{}: {} vertices, {} edges{}, {:.1f} MB, {:.2f} s{}{}\n", path, summary.vertices, summary.edges,
+             dropped, static_cast<double>(summary.bytes) / 1e6, seconds.count(), weights, compacted);
 }
 
-graph::GraphFile convert_aside(const std::string& input, const std::string& folder,
+graph::GraphFile convert_aside(const std::string& input, graph::OutputFile& nameless,
                                const graph::ConvertOptions& options, graph::BuildSummary& summary) {
-  const std::string aside = graph::name_aside(folder + "/edgewire");
-  summary = graph::convert(input, aside, options, graph_progress());
-  auto graph = graph::GraphFile::open(aside, input);
-  unlink(aside.c_str());
-  unlink(graph::labels_path(aside).c_str());  // an input with names has such a table
-  return graph;
+  summary = graph::convert(input, nameless, options, graph_progress());
+  unlink(graph::labels_path(nameless.path()).c_str());  // an input with names has such a table
+  return graph::GraphFile::open(nameless.path_for_others(), input);
 }
 
-graph::GraphFile open_graph(const std::string& path) {
-  if (path != "-" && graph::is_ours(path)) return graph::GraphFile::open(path);
+namespace {
+
+struct Conversion {
+  std::unique_ptr<graph::OutputFile> file;
+  graph::GraphFile graph;
+};
+
+/// As `edgewire convert --memory`, in this process.
+Conversion convert_in(std::uint64_t memory_bytes, const std::string& path, const std::string& folder,
+                      graph::BuildSummary& summary) {
+  const auto alone = launch::alone();
+  shuffle::LoadOptions options;
+  options.seat.workers = graph::workers_or_default(0);
+  options.temp = folder;
+  options.memory_bytes = memory_bytes;
+  shuffle::LoadJob job(*alone, options);
+  graph::ConvertOptions reading;
+  reading.workers = options.seat.workers;
+  summary = graph::convert_to(job, path, "", reading, graph_progress());
+  auto file = job.take_output();
+  auto graph = graph::GraphFile::open(file->path_for_others(), path);
+  return {std::move(file), std::move(graph)};
+}
+
+/// Throws Error, which says whose options it names.
+Conversion convert_for_this_run(const std::string& path, std::uint64_t memory_bytes,
+                                graph::BuildSummary& summary) {
+  const std::string folder = std::filesystem::temp_directory_path().string();
+  try {
+    if (memory_bytes > 0 && graph::format_of_name(path) != graph::Format::metis)
+      return convert_in(memory_bytes, path, folder, summary);
+    auto file = graph::OutputFile::nameless(folder);
+    auto graph = convert_aside(path, *file, {}, summary);
+    return {std::move(file), std::move(graph)};
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    if (text.find("--") == text.npos) throw;
+    throw Error(text + " (options of `edgewire convert`)");
+  }
+}
+
+}  // namespace
+
+OpenGraph open_graph(const std::string& path, std::uint64_t memory_bytes) {
+  if (path != "-" && graph::is_ours(path)) return {graph::GraphFile::open(path), {}, path, nullptr};
+  if (const auto launcher = launch::find_launcher(); path == "-" && launcher)
+    throw UsageError(
+        fmt::format("-: under {} only one process gets stdin: convert it before (edgewire convert - -o g.ew)",
+                    launcher->name));
   const auto start = std::chrono::steady_clock::now();
   graph::BuildSummary summary;
-  auto graph = [&] {
-    try {
-      return convert_aside(path, std::filesystem::temp_directory_path().string(), {}, summary);
-    } catch (const Error& error) {
-      const std::string text = error.what();
-      if (text.find("--") == text.npos) throw;
-      throw Error(text + " (options of `edgewire convert`)");
-    }
-  }();
+  auto [converted, graph] = convert_for_this_run(path, memory_bytes, summary);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  fmt::print(stderr,
-             "edgewire: {}: converted for this run in {:.2f} s: {} vertices, {} edges{}; `edgewire convert` "
-             "keeps what it makes\n",
-             path, seconds.count(), summary.vertices, summary.edges,
-             summary.third_is_weight ? "; third column taken as weight" : "");
-  return graph;
+  fmt::print(
+      stderr,
+      "edgewire: {}: converted for this run in {:.2f} s: {} vertices, {} edges{}{}; `edgewire convert` "
+      "keeps what it makes\n",
+      path, seconds.count(), summary.vertices, summary.edges,
+      summary.third_is_weight ? "; third column taken as weight" : "",
+      summary.compacted ? "; ids are sparse: only vertices with edges are kept" : "");
+  const std::string path_for_others = converted->path_for_others();
+  return {std::move(graph), seconds.count(), path_for_others, std::move(converted)};
+}
+
+OpenGraph open_graph(const std::string& path, const std::string& direction, std::uint64_t memory_bytes) {
+  const auto wanted = direction == "in"     ? graph::Direction::in
+                      : direction == "both" ? graph::Direction::both
+                                            : graph::Direction::out;
+  OpenGraph opened = open_graph(path, memory_bytes);
+  opened.file = graph::view(std::move(opened.file), wanted, std::filesystem::temp_directory_path().string(),
+                            graph::workers_or_default(0), graph_progress());
+  return opened;
 }
 
 }  // namespace edgewire::cli

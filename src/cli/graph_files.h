@@ -3,11 +3,14 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "graph/builder.h"
 #include "graph/convert.h"
 #include "graph/graph_file.h"
+#include "graph/output_file.h"
 #include "graph/parallel.h"
 
 namespace edgewire::cli {
@@ -29,12 +32,22 @@ graph::Progress graph_progress();
 void print_summary(const std::string& path, const graph::BuildSummary& summary,
                    std::chrono::steady_clock::time_point start);
 
-/// The graph that a command works on: a graph file (.ew), or what a file in another format is converted to,
-/// with a line on stderr. That has no name, and goes with the processes that have it. "-" is stdin. Throws
-/// Error.
-graph::GraphFile open_graph(const std::string& path);
-/// What the converter made of `input`, without a name. `folder` has room for it.
-graph::GraphFile convert_aside(const std::string& input, const std::string& folder,
+/// The graph that a command works on.
+struct OpenGraph {
+  graph::GraphFile file;
+  std::optional<double> seconds_convert;  ///< where the input was in another format
+  std::string path_for_others;            ///< where other processes can open it, as long as this is here
+  std::unique_ptr<graph::OutputFile> converted;
+};
+
+/// Opens a graph file (.ew), or what a file in another format is converted to, with a line on stderr. That
+/// has no name, and goes with the processes that have it. "-" is stdin. `memory_bytes`: for the conversion,
+/// which spills to disk what does not fit; 0: as much as it takes. Throws Error.
+OpenGraph open_graph(const std::string& path, std::uint64_t memory_bytes = 0);
+/// The same graph, to be followed in the direction "out", "in" or "both" (see graph::view()).
+OpenGraph open_graph(const std::string& path, const std::string& direction, std::uint64_t memory_bytes);
+/// What the converter made of `input`, in a nameless file.
+graph::GraphFile convert_aside(const std::string& input, graph::OutputFile& nameless,
                                const graph::ConvertOptions& options, graph::BuildSummary& summary);
 /// What --help says of an input that open_graph() opens.
 inline constexpr const char* kGraphHelp =

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <set>
 
@@ -22,6 +23,27 @@ CLI::Validator between(double least, double most) {
                        : fmt::format("{} is not a number from {} to {}", text, least, most);
           },
           fmt::format("{} to {}", least, most)};
+}
+
+CLI::Validator sizes() {
+  return {[](std::string& text) {
+            constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;
+            constexpr std::string_view kUnits = "kmgtp";
+            const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+            std::uint64_t bytes = 0;
+            const bool is_number =
+                std::from_chars(text.data(), text.data() + digits, bytes).ec == std::errc{};
+            std::string unit = CLI::detail::to_lower(text.substr(digits));
+            std::size_t power = unit.empty() ? kUnits.npos : kUnits.find(unit[0]);
+            power = power == kUnits.npos ? 0 : power + 1;
+            if (power > 0) unit.erase(0, 1);
+            const bool is_unit = unit.empty() || unit == "b" || (power > 0 && (unit == "i" || unit == "ib"));
+            if (!is_number || !is_unit || bytes > kMostBytes >> 10 * power)
+              return fmt::format("{} is not a number of bytes up to 1024P, such as 512M or 4G", text);
+            text = std::to_string(bytes << 10 * power);
+            return std::string();
+          },
+          ""};
 }
 
 void add_launch_options(CLI::App& command, launch::LaunchOptions& launch) {
@@ -203,9 +225,16 @@ void JobOptions::add_to(CLI::App& command) {
       ->capture_default_str();
   command.add_flag("--weighted", weighted, "use the weights of the edges; by default all count the same");
   command
-      .add_option("--ownership", ownership,
-                  "who owns a vertex: hash, ranges, or a partition file with a part for each line; auto and "
-                  "auto,FILE count the bytes of each and take the best")
+      .add_option("--direction", direction,
+                  "let values go along edges from source to target (out), against them (in), or both ways")
+      ->check(CLI::IsMember({"out", "in", "both"}))
+      ->capture_default_str();
+  command
+      .add_option(
+          "--ownership", ownership,
+          "who owns a vertex: hash, ranges, or a partition file with a part for each line; auto and "
+          "auto,FILE count the bytes of each and take the best; hilbert, grid: processes own edges, a "
+          "stretch of the Hilbert curve over the edge matrix or a block of a grid")
       ->capture_default_str();
   command
       .add_option("--layout", layout,
@@ -213,13 +242,20 @@ void JobOptions::add_to(CLI::App& command) {
                   "measures and takes the faster one")
       ->check(CLI::IsMember({"auto", "given", "degree"}))
       ->capture_default_str();
+  command
+      .add_option(
+          "--order", order,
+          "let workers sweep tiles strip by strip in one column after the other (strips), or along the "
+          "Hilbert curve over several columns (hilbert); auto measures and takes the faster one")
+      ->check(CLI::IsMember({"auto", "strips", "hilbert"}))
+      ->capture_default_str();
   command.add_flag(fmt::format("--plan-cache{{{}}}", kBesideGraph), plan_cache,
                    "keep the plan next to the graph, or in a folder (--plan-cache=DIR), so that the next run "
                    "with the same options starts at once");
   command.add_flag(
       "--deterministic", deterministic,
       "give bit-identical results from run to run: auto does not measure, but assumes a 10G link, "
-      "1 G edges/s a worker, and degree order");
+      "1 G edges/s a worker, degree order, and strips");
   command.option_defaults()->group("Output");
   command.add_option("-o,--output", output_path,
                      "write the result to this file as lines of id, tab and value; - is stdout");
@@ -286,6 +322,8 @@ job::DenseOptions JobOptions::dense(launch::Bootstrap& bootstrap) const {
   options.link_bits_per_s = launch.link_bits_per_s;
   options.layout = layout == "given" ? plan::Layout::given : plan::Layout::degree;
   options.choose_layout = layout == "auto" && !deterministic;
+  options.order.order = order == "hilbert" ? tiles::Order::hilbert : tiles::Order::strips;
+  options.order.choose = order == "auto" && !deterministic;
   options.peer_timeout_s = launch.peer_timeout_s;
   options.integrity = integrity;
   options.verbs = verbs;

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "cli/edge_place.h"
 #include "exchange/seat.h"
 #include "job/dense_job.h"
 #include "launch/launch.h"
@@ -15,6 +16,10 @@ namespace edgewire::cli {
 
 /// As CLI::Range, but "nan" is in no range.
 CLI::Validator between(double least, double most);
+
+/// Makes bytes of a number and a unit, such as 512M or 4GiB (k, M, G, T, P: powers of 1024). CLI::AsSizeValue
+/// takes -1 for a very large number.
+CLI::Validator sizes();
 
 /// The options of every command that runs as a job: where its processes are, and how they find each other.
 void add_launch_options(CLI::App& command, launch::LaunchOptions& options);
@@ -49,8 +54,10 @@ struct JobOptions {
   std::string encoding = "f32";
   std::string precision = "f32";
   bool weighted = false;
+  std::string direction = "out";
   std::string ownership = "hash";
-  std::string layout = "auto";
+  std::string layout = "auto", order = "strips";
+  EdgePlace edge_place{};
   std::string plan_cache;  ///< folder, or kBesideGraph; empty: none
   bool deterministic = false;
   std::string output_path;

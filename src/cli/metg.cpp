@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "cli/common.h"
@@ -166,7 +167,8 @@ void run_process(launch::Bootstrap& bootstrap, const MetgSettings& asked) {
   report.transport = job.seat().link().name();
   const double tasks = static_cast<double>(report.grains.width) * report.grains.steps;
   {
-    const InterruptLine interrupt(InterruptLine::Counts::nothing);
+    std::optional<InterruptLine> interrupt_line;
+    if (first) interrupt_line.emplace(InterruptLine::Counts::nothing);
     const double work_s = seconds_of_work(bootstrap, job.seat().pool());
     bool goes_on = true;
     for (auto grains = report.grains; goes_on;) {

@@ -76,7 +76,7 @@ void add_netbench(CLI::App& app) {
       ->add_option("--sizes", bench.sizes,
                    "bytes of a message, as 8,4k,1M (default: all powers of two to 8M)")
       ->delimiter(',')
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(sizes());
   command
       ->add_option(
           "--test", arguments->test,

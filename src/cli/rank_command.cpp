@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "plan/block_plan.h"
+
 namespace edgewire::cli {
 
 void RankCommand::add_options(CLI::App& command) {
@@ -21,9 +23,10 @@ void RankCommand::add_options(CLI::App& command) {
 
 void RankCommand::prepare(const graph::GraphFile&) { asked_.weighted = job_.weighted; }
 
-kernels::ErrorBound RankCommand::error_bound(const job::DenseJob&, const job::DenseOptions& options,
+kernels::ErrorBound RankCommand::error_bound(const job::DenseJob& job, const job::DenseOptions& options,
                                              int iterations, int processes) const {
-  return kernels::error_bound(asked_, iterations, options.encoding, processes);
+  const int legs = plan::owns_edges(job.ownership_name()) ? 2 : 1;
+  return kernels::error_bound(asked_, iterations, options.encoding, processes, legs);
 }
 
 /// How near the ranks are to those that iterations without end would give.

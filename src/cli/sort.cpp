@@ -16,6 +16,7 @@
 #include "cli/job_options.h"
 #include "error.h"
 #include "launch/packing.h"
+#include "seconds.h"
 #include "shuffle/check.h"
 #include "shuffle/sort_job.h"
 
@@ -34,10 +35,6 @@ struct SortSettings {
   std::uint64_t memory = std::uint64_t{1} << 30;
   bool check = false;
 };
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// "OFFSET:LENGTH"
 shuffle::RecordShape shape_of(const SortSettings& settings) {
@@ -236,7 +233,8 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   if (first) check_writable(settings.job.json_path);
   shuffle::SortJob job(bootstrap, options);
   {
-    const InterruptLine interrupt(InterruptLine::Counts::nothing);
+    std::optional<InterruptLine> interrupt_line;
+    if (first) interrupt_line.emplace(InterruptLine::Counts::nothing);
     job.run();
   }
   const double seconds_sort = seconds_since(start);
@@ -272,7 +270,7 @@ void add_options(CLI::App& command, SortSettings& settings) {
   command
       .add_option("--memory", settings.memory,
                   "memory for records in each process, such as 512M; what does not fit goes to disk")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(sizes())
       ->default_str("1G");
   command.add_option("--temp", settings.temp, "folder for what does not fit; by default the output's");
   add_launch_options(command, settings.job.launch);

@@ -2,27 +2,60 @@
 
 #include <fmt/core.h>
 
+#include <random>
+
 #include "cli/named_vertices.h"
 #include "error.h"
+#include "graph/row.h"
 #include "graph/vertex_names.h"
 
 namespace edgewire::cli {
 
+/// Knuth, TAOCP volume 2, 3.4.2, algorithm S.
+std::vector<std::uint32_t> sample(std::uint64_t vertices, std::uint64_t count, std::uint64_t seed,
+                                  const std::function<bool(std::uint32_t)>& may) {
+  std::uint64_t left = 0;
+  for (std::uint32_t v = 0; v < vertices; ++v) left += may(v) ? 1 : 0;
+  std::vector<std::uint32_t> chosen;
+  std::mt19937_64 random(seed);
+  for (std::uint32_t v = 0; v < vertices && chosen.size() < count; ++v)
+    if (may(v) && random() % left-- < count - chosen.size()) chosen.push_back(v);
+  return chosen;
+}
+
 void Sources::add_to(CLI::App& command) {
   auto* single = command.add_option("--source", one, "the vertex where all paths start, by its id or label");
-  command
-      .add_option("--sources", list,
-                  "run from each of these vertices, one after the other: ID,ID,... or @FILE with one on each "
-                  "line; the graph is loaded once")
-      ->type_name("ID[,ID...]|@FILE")
-      ->excludes(single);
+  auto* several =
+      command
+          .add_option("--sources", list,
+                      "run from each of these vertices: ID,ID,... or @FILE with one on each line; "
+                      "the graph is loaded once")
+          ->type_name("ID[,ID...]|@FILE")
+          ->excludes(single);
+  auto* drawn = command
+                    .add_option("--samples", samples,
+                                "run from each of so many vertices that have edges, drawn by --seed")
+                    ->check(CLI::PositiveNumber)
+                    ->excludes(single)
+                    ->excludes(several);
+  command.add_option("--seed", seed, "the same seed draws the same samples")
+      ->capture_default_str()
+      ->needs(drawn);
 }
 
 void Sources::find(const graph::GraphFile& graph) {
-  if (one.empty() && list.empty()) throw UsageError("--source is required, or --sources for several runs");
+  if (one.empty() && list.empty() && samples == 0)
+    throw UsageError("--source is required, or --sources or --samples for several runs");
   const graph::VertexNames vertex_names(graph);
-  if (!list.empty()) {
-    vertices = named_vertices(graph, list, "--sources");
+  if (one.empty()) {
+    vertices = list.empty() ? sample(graph.vertices(), samples, seed,
+                                     [&](std::uint32_t v) {
+                                       return graph::Row{graph, v}.degree() > 0;
+                                     })
+                            : named_vertices(graph, list, "--sources");
+    if (vertices.size() < samples)
+      throw Error(
+          fmt::format("--samples {}: {} has {} vertices with edges", samples, graph.path(), vertices.size()));
     names.clear();
     for (const std::uint32_t vertex : vertices) names.emplace_back(vertex_names(vertex));
     return;
@@ -32,8 +65,11 @@ void Sources::find(const graph::GraphFile& graph) {
   vertices = {*vertex};
 }
 
-std::pair<std::string, report::RunReport::Option> Sources::option() const {
-  return list.empty() ? std::pair("source", one) : std::pair("sources", list);
+std::vector<std::pair<std::string, report::RunReport::Option>> Sources::options() const {
+  if (samples > 0)
+    return {{"samples", static_cast<std::int64_t>(samples)}, {"seed", static_cast<std::int64_t>(seed)}};
+  if (list.empty()) return {{"source", one}};
+  return {{"sources", list}};
 }
 
 }  // namespace edgewire::cli

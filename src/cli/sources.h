@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,17 +13,23 @@
 
 namespace edgewire::cli {
 
-/// One vertex, or several: then the kernel runs from each, one after the other.
+/// `count` of the vertices that `may` says, each as likely as any other; none twice. All of them, if there
+/// are fewer.
+std::vector<std::uint32_t> sample(std::uint64_t vertices, std::uint64_t count, std::uint64_t seed,
+                                  const std::function<bool(std::uint32_t)>& may);
+
+/// One vertex, or several: then the kernel runs from each.
 struct Sources {
-  std::string one, list;                ///< as they were asked for; one of them is empty
+  std::string one, list;                ///< as they were asked for; or empty
+  std::uint64_t samples = 0, seed = 1;  ///< 0: none
   std::vector<std::uint32_t> vertices;  ///< a run from each
-  std::vector<std::string> names;       ///< of `vertices`, where a list was asked for
+  std::vector<std::string> names;       ///< of `vertices`, where several were asked for
 
   void add_to(CLI::App& command);
   /// Sets `vertices` and `names`. Throws Error or UsageError that names the option.
   void find(const graph::GraphFile& graph);
   /// For the report.
-  std::pair<std::string, report::RunReport::Option> option() const;
+  std::vector<std::pair<std::string, report::RunReport::Option>> options() const;
 };
 
 }  // namespace edgewire::cli

@@ -91,8 +91,9 @@ void add_spmv(CLI::App& app) {
       "What y = A x means here: y[v] is the sum of w(u,v) * x[u] over all edges (u,v) into v. So row v of A "
       "holds the edges into v. w is the weight of the edge, or 1 where the graph has no weights. An edge "
       "that "
-      "occurs several times counts as often as it occurs. For the other orientation convert the graph from a "
-      "file with source and target exchanged.");
+      "occurs several times counts as often as it occurs. With --direction in, row v holds the edges out of "
+      "v: "
+      "y = A^T x.");
   self->add_options(*command);
   DenseCommand::complete(*command, self);
   for (const char* name : {"--wire", "--weighted"}) command->remove_option(command->get_option(name));

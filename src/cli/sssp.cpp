@@ -50,6 +50,14 @@ double weight_sum(frontier::FrontierJob& job) {
   return sum;
 }
 
+/// The same of weights that were looked at when they were written to disks.
+double weight_sum(const graph::GraphFile& graph, const frontier::Weights& weights) {
+  if (weights.least < 0)
+    throw Error(fmt::format("{}: an edge has weight {:g}; sssp needs weights that are not negative",
+                            graph.path(), weights.least));
+  return weights.sum;
+}
+
 class SsspKernel : public FrontierKernel {
  public:
   explicit SsspKernel(const SsspSettings& settings) : settings_(settings) {}
@@ -58,13 +66,15 @@ class SsspKernel : public FrontierKernel {
     return fmt::format("sssp from {}, delta {}{}", digest(settings_.sources.vertices), settings_.delta,
                        settings_.unit_weights ? ", unit weights" : "");
   }
+  bool weighted() const override { return !settings_.unit_weights; }
   /// Chooses delta, and checks the weights.
   void prepare(frontier::FrontierJob& job) override {
     program_.unit_weights = settings_.unit_weights;
     double sum = static_cast<double>(job.graph().edges());
     if (!settings_.unit_weights) {
       sum = 0;
-      for (const auto& one : launch::allgather(job.bootstrap(), std::vector{weight_sum(job)})) sum += one[0];
+      const double mine = job.on_disks() ? weight_sum(job.graph(), job.pages()->weights()) : weight_sum(job);
+      for (const auto& one : launch::allgather(job.bootstrap(), std::vector{mine})) sum += one[0];
     }
     program_.delta = settings_.delta > 0
                          ? settings_.delta
@@ -89,8 +99,9 @@ class SsspKernel : public FrontierKernel {
   void fill(report::RunReport& report) const override {
     report.kernel = "sssp";
     report.wire = "f32";
-    report.options = {
-        settings_.sources.option(), {"delta", program_.delta}, {"unit_weights", settings_.unit_weights}};
+    report.options = settings_.sources.options();
+    report.options.emplace_back("delta", program_.delta);
+    report.options.emplace_back("unit_weights", settings_.unit_weights);
   }
   void gather(frontier::FrontierJob& job) override { all_ = frontier::gather_values(job, mine_); }
   std::string fault(const graph::GraphFile& graph) const override {
@@ -119,6 +130,7 @@ void add_options(CLI::App& command, SsspSettings& settings) {
           "the width of a bucket of distances; by default a quarter of average weight / average degree")
       ->check(between(1e-300, 1e300));
   command.add_flag("--unit-weights", settings.unit_weights, "let each edge have weight 1");
+  settings.job.edge_place.add_to(command);
 }
 
 /// What is wrong is said here once, not by each process.

@@ -88,11 +88,14 @@ std::string did_you_mean(const CLI::App& app, const CLI::ParseError& error) {
 }
 
 void check_names(std::span<char* const> words) {
-  constexpr std::array<std::string_view, 10> kNames{"--secret-file", "-o",      "--output", "--json",
-                                                    "--csv",         "--trace", "--hosts",  "--profile-page",
-                                                    "--checkpoint",  "--resume"};
+  constexpr std::array<std::string_view, 11> kNames{"--secret-file", "-o",       "--output", "--json",
+                                                    "--csv",         "--trace",  "--hosts",  "--profile-page",
+                                                    "--checkpoint",  "--resume", "--temp"};
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
+    // As of "$graph" in a script, where the variable has no value.
+    if (word.empty() && i > 0 && *words[i - 1] != '-')
+      throw UsageError("the name of a file or folder is empty");
     for (const std::string_view name : kNames) {
       const bool is_empty = word == name && i + 1 < words.size() && *words[i + 1] == '\0';
       if (is_empty || (word.size() == name.size() + 1 && word.starts_with(name) && word.ends_with('=')))

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/common.h"
 #include "cli/interrupt.h"
 #include "error.h"
 #include "launch/packing.h"
+#include "seconds.h"
 #include "tasks/task_job.h"
 
 namespace edgewire::cli {
@@ -19,15 +21,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 /// What a process tells of itself.
-struct Summary {
+struct TaskSummary {
   tasks::Figures figures;  ///< of the run in which phases were measured
   double seconds_total;
   std::uint64_t peak_rss_bytes;
+  std::uint64_t results_kept;  ///< in all runs
 };
 
 /// Of all processes.
@@ -37,7 +36,8 @@ struct TaskReport {
   std::vector<std::string> placement;
   std::vector<double> seconds;           ///< of the runs in which phases were not measured
   std::vector<std::uint64_t> tasks_run;  ///< [process]
-  Summary sum{};                         ///< counts and times of phases are sums; others those of the largest
+  std::vector<int> lost;                 ///< processes
+  TaskSummary sum{};                     ///< counts and times of phases are sums; others those of the largest
 
   double median() const;
   /// Seconds a task by phase, in the order in which a task passes them.
@@ -86,6 +86,7 @@ std::string TaskReport::to_json(const TaskProgram& program) const {
                {"seconds_runs", seconds},
                {"seconds_a_task", median() / static_cast<double>(figures.tasks)}});
   for (const auto& [phase, time] : phases()) json["seconds_a_task_by_phase"][phase] = time;
+  if (!lost.empty()) json.update({{"lost", lost}, {"results_kept", sum.results_kept}});
   json["seconds_total"] = sum.seconds_total;
   json["peak_rss_bytes"] = sum.peak_rss_bytes;
   json["placement"] = placement;
@@ -109,20 +110,33 @@ std::string TaskReport::to_text(const TaskProgram& program) const {
         "between processes: {} tasks ({} because a process had nothing to do), {} results, payload {} "
         "bytes\n",
         figures.tasks_sent, figures.tasks_moved, figures.results_sent, figures.payload_bytes);
+  for (const int process : lost)
+    text += fmt::format("process {} was lost: the others have run its tasks ({} results were kept)\n",
+                        process, sum.results_kept);
   return text;
 }
 
-/// At rank 0 what all processes say. Collective.
-void gather(launch::Bootstrap& bootstrap, tasks::TaskJob& job, double seconds_total, TaskReport& report) {
+/// At rank 0 what all processes say. Collective. `kept`: results, by this process.
+void gather(launch::Bootstrap& bootstrap, tasks::TaskJob& job, double seconds_total, std::uint64_t kept,
+            TaskReport& report) {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  const Summary mine{job.figures(), seconds_total, static_cast<std::uint64_t>(usage.ru_maxrss) * 1024};
+  const TaskSummary mine{job.figures(), seconds_total, static_cast<std::uint64_t>(usage.ru_maxrss) * 1024,
+                         kept};
   const auto summaries = bootstrap.gather(launch::pack(std::vector{mine}));
   report.placement = bootstrap.gather(job.seat().place());
   for (std::size_t p = 0; p < summaries.size(); ++p) {
-    const auto one = launch::unpack<Summary>(summaries[p], p, 1)[0];
+    if (summaries[p].empty()) {
+      report.lost.push_back(static_cast<int>(p));
+      report.tasks_run.push_back(0);
+      fmt::print(stderr, "edgewire: warning: {}; the others have run its tasks\n",
+                 bootstrap.health().why_lost(static_cast<int>(p)));
+      continue;
+    }
+    const auto one = launch::unpack<TaskSummary>(summaries[p], p, 1)[0];
     report.tasks_run.push_back(one.figures.tasks);
     report.sum.figures += one.figures;
+    report.sum.results_kept += one.results_kept;
     report.sum.seconds_total = std::max(report.sum.seconds_total, one.seconds_total);
     report.sum.peak_rss_bytes = std::max(report.sum.peak_rss_bytes, one.peak_rss_bytes);
   }
@@ -136,23 +150,26 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
   tasks::Registry registry;
   const auto root = program.add_functions(registry);
   const auto seat = seat_of(asked.job.dense(bootstrap));
-  tasks::TaskJob job(bootstrap, registry, seat, program.input());
+  tasks::TaskJob job(bootstrap, registry, seat, program.input(), asked.job.launch.tolerates_losses);
   TaskReport report;
+  std::uint64_t kept = 0;
   report.processes = bootstrap.size();
   report.workers = seat.workers;
   report.transport = job.seat().link().name();
   {
-    const InterruptLine interrupt(InterruptLine::Counts::nothing);
+    std::optional<InterruptLine> interrupt_line;
+    if (first) interrupt_line.emplace(InterruptLine::Counts::nothing);
     for (int run = 0; run <= asked.repeat; ++run) {
       const bool measure_phases = run == asked.repeat;
       job.barrier();
       const auto run_start = Clock::now();
       const std::string result = job.run(root, program.arguments(), measure_phases);
+      kept += job.figures().results_kept;
       if (!measure_phases) report.seconds.push_back(seconds_since(run_start));
       if (first) report.result = program.result(result);
     }
   }
-  gather(bootstrap, job, seconds_since(start), report);
+  gather(bootstrap, job, seconds_since(start), kept, report);
   if (!first) return;
   if (!asked.job.json_path.empty()) write_whole(asked.job.json_path, report.to_json(program));
   if (asked.job.json_path != "-") write_whole("-", report.to_text(program));
@@ -176,6 +193,13 @@ void TaskOptions::add_to(CLI::App& command) {
   add_dpdk_options(command, job.dpdk);
   command.option_defaults()->group("Output");
   command.add_option("--json", job.json_path, "write the report to this file as JSON; - is stdout");
+}
+
+void add_retry_option(CLI::App& command, TaskOptions& options) {
+  command
+      .add_flag("--retry", options.job.launch.tolerates_losses,
+                "when a process other than rank 0 is lost, run its tasks again in the others")
+      ->group("Processes");
 }
 
 void run_tasks(const TaskOptions& options, const std::function<std::unique_ptr<TaskProgram>()>& make) {

@@ -39,6 +39,9 @@ struct TaskOptions {
   void add_to(CLI::App& command);
 };
 
+/// Adds --retry.
+void add_retry_option(CLI::App& command, TaskOptions& options);
+
 /// Runs the job and returns when all processes have ended. `make`: the program of a process.
 void run_tasks(const TaskOptions& options, const std::function<std::unique_ptr<TaskProgram>()>& make);
 

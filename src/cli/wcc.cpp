@@ -24,7 +24,8 @@ class WccKernel : public FrontierKernel {
   }
   std::string phase(const frontier::Superstep& one) const override {
     constexpr std::array kPhases{"link two edges of each vertex", "link the rest",
-                                 "tell owners where their vertices hang", "ask owners for roots"};
+                                 "tell owners where their vertices hang", "ask owners for roots",
+                                 "link all edges"};
     return kPhases.at(one.kind);
   }
   std::uint64_t checksum(const frontier::FrontierJob& job) const override {
@@ -57,7 +58,7 @@ void add_wcc(CLI::App& app) {
       "label of a component is its first vertex in the file. In graphs that store every edge both ways "
       "(convert --undirected) most edges are skipped.");
   add_frontier_options(
-      *command, *options, [] {},
+      *command, *options, [&] { options->edge_place.add_to(*command); },
       "write the labels to this file as lines of id, tab and the label, an id as well; - is stdout",
       "check that labels agree along each edge and that no two components share one, and exit with 1 when "
       "they do");

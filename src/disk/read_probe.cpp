@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,11 +10,13 @@
 #include <chrono>
 #include <cstdlib>
 #include <deque>
+#include <limits>
 #include <memory>
 #include <new>
 #include <random>
 
 #include "error.h"
+#include "seconds.h"
 
 namespace edgewire::disk {
 
@@ -25,15 +27,6 @@ constexpr std::uint64_t kMiB = 1 << 20;
 
 double seconds_between(Clock::time_point start, Clock::time_point end) {
   return std::chrono::duration<double>(end - start).count();
-}
-
-double cpu_seconds() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
 /// Aligned memory of blocks.
@@ -93,6 +86,20 @@ ReadProbe::ReadProbe(const std::vector<std::string>& folders, std::uint64_t byte
   for (const auto& folder : folders_) fill(folder);
 }
 
+ReadProbe::ReadProbe(const std::vector<std::string>& paths, OfFiles)
+    : folders_(paths), bytes_(std::numeric_limits<std::uint64_t>::max()) {
+  for (const auto& path : paths) {
+    const File& file = files_.emplace_back(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    struct stat status {};
+    if (file.descriptor() < 0 || fstat(file.descriptor(), &status) != 0)
+      throw Error(fmt::format("{}: cannot read: {}", path, reason(errno)));
+    bytes_ = std::min(bytes_, static_cast<std::uint64_t>(status.st_size));
+    direct_ = bypass_page_cache(file) && direct_;
+  }
+}
+
+ReadProbe ReadProbe::of_files(const std::vector<std::string>& paths) { return {paths, OfFiles()}; }
+
 /// Past the page cache where it can be, so that nothing of the file is in there.
 void ReadProbe::fill(const std::string& folder) {
   const auto check = [&](int cause) {
@@ -122,12 +129,39 @@ void ReadProbe::fill(const std::string& folder) {
   check(fdatasync(file.descriptor()) != 0 ? errno : 0);
 }
 
+double ReadProbe::write_again() {
+  constexpr std::size_t kUnderWay = 4;
+  const Blocks blocks(4 * kUnderWay, kMiB);  // more than are under way, so that disks cannot keep one for all
+  std::mt19937_64 random(bytes_);
+  for (std::size_t b = 0; b < 4 * kUnderWay; ++b) {
+    auto* const words = reinterpret_cast<std::uint64_t*>(blocks[b].data());
+    std::generate_n(words, kMiB / sizeof *words, std::ref(random));
+  }
+  std::deque<Transfer> transfers;
+  for (std::size_t i = 0; i < kUnderWay; ++i) transfers.emplace_back(queue_);
+  const auto check = [&](std::size_t file, int cause) {
+    if (cause != 0)
+      throw Error(fmt::format("{}: cannot write a file to measure with: {}", folders_[file], reason(cause)));
+  };
+  const auto begin = Clock::now();
+  for (std::size_t f = 0; f < files_.size(); ++f) {
+    for (std::uint64_t block = 0; block < bytes_ / kMiB; ++block) {
+      auto& transfer = transfers[block % kUnderWay];
+      check(f, transfer.wait());
+      transfer.write(files_[f].descriptor(), blocks[block % (4 * kUnderWay)], block * kMiB);
+    }
+    for (auto& transfer : transfers) check(f, transfer.wait());
+    check(f, fdatasync(files_[f].descriptor()) != 0 ? errno : 0);
+  }
+  return static_cast<double>(bytes_ * files_.size()) / seconds_between(begin, Clock::now());
+}
+
 ReadRate ReadProbe::measure(const ReadPattern& pattern, double seconds) {
   const Blocks blocks(static_cast<std::size_t>(pattern.depth), pattern.block_bytes);
   Places places(pattern, files_.size(), bytes_);
   std::vector<double> latencies;
   std::deque<Read> reads;
-  const double cpu = cpu_seconds();
+  const double cpu = process_cpu_seconds();
   const auto begin = Clock::now();
   const auto start = [&](std::size_t r) {
     Read& read = reads[r];
@@ -155,7 +189,7 @@ ReadRate ReadProbe::measure(const ReadPattern& pattern, double seconds) {
   }
   for (Read& read : reads) finish(read);
   ReadRate rate{pattern, latencies.size(), seconds_between(begin, Clock::now())};
-  rate.cores = (cpu_seconds() - cpu) / rate.seconds;
+  rate.cores = (process_cpu_seconds() - cpu) / rate.seconds;
   std::ranges::sort(latencies);
   rate.median_s = latencies[latencies.size() / 2];
   rate.p99_s = latencies[latencies.size() * 99 / 100];

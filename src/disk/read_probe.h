@@ -38,6 +38,9 @@ class ReadProbe {
   /// Writes the files. `bytes`: of each, rounded up to whole MiB. Throws Error that names the folder.
   ReadProbe(const std::vector<std::string>& folders, std::uint64_t bytes);
 
+  /// Reads these files instead, from their start to the end of the shortest one. Throws Error with the path.
+  static ReadProbe of_files(const std::vector<std::string>& paths);
+
   /// Whether reads pass by the page cache in all folders.
   bool direct() const noexcept { return direct_; }
   /// Whether reads go through io_uring; otherwise each ends before the next begins.
@@ -45,8 +48,13 @@ class ReadProbe {
   std::uint64_t bytes() const noexcept { return bytes_; }  ///< of each file
   /// Reads for so long. A block is no larger than the files. Throws Error that names folder and byte.
   ReadRate measure(const ReadPattern& pattern, double seconds);
+  /// Writes the files once more, with other bytes, 1 MiB at a time and four under way: bytes a second until
+  /// the disks have them. Not of_files(). Throws Error that names the folder.
+  double write_again();
 
  private:
+  struct OfFiles {};
+  ReadProbe(const std::vector<std::string>& paths, OfFiles);
   void fill(const std::string& folder);
 
   std::vector<std::string> folders_;

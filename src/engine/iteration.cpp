@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
-#include "engine/column_queue.h"
+#include "engine/group_queue.h"
 #include "error.h"
 #include "exchange/barrier.h"
 #include "exchange/inbox.h"
+#include "exchange/mirror_inbox.h"
 #include "exchange/outbox.h"
 #include "topology/memory.h"
 
@@ -16,7 +18,6 @@ namespace edgewire::engine {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr std::size_t kScratchBytes = std::size_t{2} << 20;  // less would not get a huge page
 
 void add(exchange::Totals& sum, const exchange::Totals& more) {
@@ -35,52 +36,60 @@ class Loop {
             std::lower_bound(bounds.begin(), bounds.end(), static_cast<std::uint32_t>(indexes.size())) -
             bounds.begin())),
         loops_(loops),
+        order_(loops.order()),
         options_(options),
         observer_(options.observer),
         outbox_(exchange, loops, codec()),
         inbox_(exchange, loops, bounds.first(local_columns_ + 1), indexes, codec()),
+        mirror_inbox_(exchange, loops, codec(), pool.workers()),
         totals_(local_columns_),
         mine_(options.start),
-        columns_(options.column_nodes.empty() ? std::vector<int>(local_columns_) : options.column_nodes) {
-    for (std::size_t c = 0; c + 1 < bounds.size(); ++c) width_ = std::max(width_, bounds[c + 1] - bounds[c]);
-  }
+        in_order_(!options.column_workers.empty()),
+        groups_(takers(), in_order_) {}
 
   IterationResult run() {
     if (!outbox_.publish_totals(mine_, 0)) throw Error(exchange_.health().message());
     exchange_.bootstrap().allgather("");  // all are ready, so that the first iteration measures itself only
-    began_ = Clock::now();
-    sent_ = exchange_.link().counters();
-    for (int p = 0; p < exchange_.size(); ++p) frames_to_.push_back(exchange_.link().frame_bytes_to(p));
+    recorder_.emplace(exchange_, loops_.totals_bytes());
     pool_.run([this](int worker) { work(worker); });
     if (failed()) throw Error(exchange_.health().message());
     const exchange::Totals totals = drain();
-    return {std::move(records_), totals};
+    return {recorder_->take_records(), totals};
   }
 
  private:
   exchange::Codec codec() const { return {exchange_.encoding(), loops_.largest().value_or(1)}; }
+  /// [local group]: the node, or the worker, that computes it first.
+  std::vector<int> takers() const {
+    const auto& of_columns = in_order_ ? options_.column_workers : options_.column_nodes;
+    std::vector<int> of_groups;
+    for (std::size_t g = 0; g < order_.groups() && order_.columns(g).front() < local_columns_; ++g)
+      of_groups.push_back(of_columns.empty() ? 0 : of_columns[order_.columns(g).front()]);
+    return of_groups;
+  }
   std::size_t width(std::size_t column) const { return bounds_[column + 1] - bounds_[column]; }
   bool failed() const { return exchange_.health().failed(); }
 
-  /// What a worker is at.
+  /// What a worker is at, in an iteration whose tiles may be swept.
   struct Turn {
+    exchange::SourcesInPlace sources;
     int worker;
-    std::span<std::byte> accumulators;  ///< for one column
-    std::uint64_t iteration = 0;
-    std::vector<std::size_t> kept{};  ///< local columns that lack what others send
+    std::span<std::byte> accumulators;  ///< for the columns of one group
+    std::uint64_t iteration;
+    std::optional<std::size_t> group{};  ///< whose accumulators are complete
+    std::vector<std::size_t> kept{};     ///< local columns that lack what others send
   };
 
   void work(int worker) {
     // Made by the worker, so that it is near; huge pages, since accumulators are touched at random.
-    const topology::NodeMemory memory(std::max(width_ * loops_.accumulator_bytes(), kScratchBytes), -1,
+    const topology::NodeMemory memory(std::max(order_.most() * loops_.accumulator_bytes(), kScratchBytes), -1,
                                       "accumulators");
-    Turn turn{worker, memory.as<std::byte>()};
     if (observer_) observer_->begin(worker);
     for (std::uint64_t t = 1; t <= static_cast<std::uint64_t>(options_.iterations) && !stop_; ++t) {
-      turn.iteration = t;
-      turn.kept.clear();
+      send_mirrors(worker, t);
+      Turn turn{take_mirrors(worker, t), worker, memory.as<std::byte>(), t};
       send_columns(turn);
-      while (owned_column(turn)) continue;
+      while (owned_group(turn)) continue;
       finish_all_kept(turn);
       tell(worker, Phase::wait, 0, exchange_.rank());
       pool_.barrier([this, worker, t] { end(worker, t); });
@@ -106,29 +115,66 @@ class Loop {
     }
   }
 
-  std::byte* compute(const Turn& turn, std::size_t column) {
-    tell(turn.worker, Phase::compute, column);
-    loops_.compute(column, turn.accumulators.data());
-    return turn.accumulators.data();
+  /// False once the job has failed, perhaps for want of tiles.
+  bool compute(Turn& turn, std::size_t group) {
+    tell(turn.worker, Phase::compute, order_.columns(group).front());
+    loops_.compute(turn.worker, group, turn.accumulators.data());
+    turn.group = group;
+    return !failed();
+  }
+  std::byte* accumulators(const Turn& turn, std::size_t column) const {
+    return turn.accumulators.data() + order_.begin(column) * loops_.accumulator_bytes();
+  }
+
+  /// publish() sends the chunk. False once the job has failed.
+  template <class Publish>
+  bool send(const exchange::OutgoingChunk& chunk, int worker, const Publish& publish) {
+    const int peer = exchange_.outgoing()[chunk.stream].peer;
+    const std::uint64_t stalled_ns = exchange_.stalled_ns(worker, peer);
+    tell(worker, Phase::send, chunk.chunk.ordinal, peer);
+    if (!publish()) return false;
+    if (observer_) observer_->stalled(worker, peer, exchange_.stalled_ns(worker, peer) - stalled_ns);
+    return true;
+  }
+
+  void send_mirrors(int worker, std::uint64_t t) {
+    for (const auto& chunk : exchange_.lane_chunks(worker)) {
+      if (!exchange_.outgoing()[chunk.stream].mirrors) return;  // they go first
+      if (!send(chunk, worker, [&] { return outbox_.publish_messages(chunk, t); })) return;
+    }
+  }
+
+  /// Where mirrors are sources of the tiles, all workers wait here until all mirrors are in place.
+  exchange::SourcesInPlace take_mirrors(int worker, std::uint64_t t) {
+    for (const auto& part : mirror_inbox_.parts(worker)) {
+      const auto arrived = [&] { return mirror_inbox_.arrived(part, t); };
+      if (!wait_until(worker, arrived, [&] { return part.peer; })) break;
+      tell(worker, Phase::send);
+      mirror_inbox_.take(part, t);
+    }
+    if (mirror_inbox_.any()) {
+      tell(worker, Phase::wait, 0, exchange_.rank());
+      pool_.barrier();
+    }
+    return mirror_inbox_.finish();
   }
 
   void send_columns(Turn& turn) {
     const int worker = turn.worker;
     for (const auto& chunk : exchange_.lane_chunks(worker)) {
       const exchange::OutgoingStream& stream = exchange_.outgoing()[chunk.stream];
-      const int peer = stream.peer;
-      const std::uint64_t stalled_ns = exchange_.stalled_ns(worker, peer);
+      if (stream.mirrors) continue;
       if (!stream.indexes.empty()) {
-        if (!stream.mirrors) work_until_room(turn, peer);
-        tell(worker, Phase::send, chunk.chunk.ordinal, peer);
-        if (!outbox_.publish_messages(chunk, turn.iteration)) return;
+        work_until_room(turn, stream.peer);
+        if (!send(chunk, worker, [&] { return outbox_.publish_messages(chunk, turn.iteration); })) return;
       } else {
-        const std::byte* const accumulators = compute(turn, chunk.column);
-        tell(worker, Phase::send, chunk.chunk.ordinal, peer);
-        if (!outbox_.publish_partial_sums(chunk, accumulators, turn.iteration)) return;
+        const std::size_t group = order_.group_of(chunk.column);
+        if (turn.group != group && !compute(turn, group)) return;
+        const std::byte* const sums = accumulators(turn, chunk.column);
+        if (!send(chunk, worker, [&] { return outbox_.publish_partial_sums(chunk, sums, turn.iteration); }))
+          return;
       }
-      if (!stream.mirrors) poll(worker);
-      if (observer_) observer_->stalled(worker, peer, exchange_.stalled_ns(worker, peer) - stalled_ns);
+      poll(worker);
     }
   }
 
@@ -137,29 +183,30 @@ class Loop {
   void work_until_room(Turn& turn, int peer) {
     const auto room = [&] { return exchange_.link().takes_more(turn.worker, peer); };
     while (!room() && poll(turn.worker) && !room()) {
-      if (owned_column(turn)) continue;
+      if (!in_order_ && owned_group(turn)) continue;
       const auto room_or_work = [&] { return room() || finish_kept(turn); };
       wait_until(turn.worker, room_or_work, [peer] { return peer; });
     }
   }
 
-  /// Computes a local column, and finishes it if all that it needs is here. False when there is none left.
-  bool owned_column(Turn& turn) {
+  /// Computes local columns, and finishes those for which all is here. False when there are none left.
+  bool owned_group(Turn& turn) {
     if (failed()) return false;
-    const auto taken = columns_.take(pool_.placement().workers[static_cast<std::size_t>(turn.worker)].node);
-    if (!taken) return false;
-    const std::size_t column = *taken;
-    std::byte* const accumulators = compute(turn, column);
+    const auto taken = groups_.take(
+        in_order_ ? turn.worker : pool_.placement().workers[static_cast<std::size_t>(turn.worker)].node);
+    if (!taken || !compute(turn, *taken)) return false;
     if (exchange_.size() > 1) tell(turn.worker, Phase::send);
     poll(turn.worker);
-    // As keep() and take() would: whether a column is kept depends on timing, the result must not.
-    if (exchange_.size() > 1) loops_.round(accumulators, width(column));
-    if (ready(column, turn.iteration)) {
-      finish(turn, column);
-    } else {
-      tell(turn.worker, Phase::apply, column);
-      loops_.keep(bounds_[column], accumulators, width(column));
-      turn.kept.push_back(column);
+    for (const std::uint32_t column : order_.columns(*taken)) {
+      // As keep() and take() would: whether a column is kept depends on timing, the result must not.
+      if (exchange_.size() > 1) loops_.round(accumulators(turn, column), width(column));
+      if (ready(column, turn.iteration)) {
+        finish(turn, column);
+      } else {
+        tell(turn.worker, Phase::apply, column);
+        loops_.keep(bounds_[column], accumulators(turn, column), width(column));
+        turn.kept.push_back(column);
+      }
     }
     return true;
   }
@@ -171,7 +218,8 @@ class Loop {
     const std::size_t column = *one;
     turn.kept.erase(one);
     tell(turn.worker, Phase::apply, column);
-    loops_.take(bounds_[column], turn.accumulators.data(), width(column));
+    turn.group.reset();
+    loops_.take(bounds_[column], accumulators(turn, column), width(column));
     finish(turn, column);
     return true;
   }
@@ -200,17 +248,16 @@ class Loop {
     return inbox_.awaited_scalars(t - 1) < 0 && inbox_.ready(column, t);
   }
 
-  /// The worker's accumulators are those of `column`.
   void finish(const Turn& turn, std::size_t column) {
     tell(turn.worker, Phase::apply, column);
-    std::byte* const accumulators = turn.accumulators.data();
+    std::byte* const sums = accumulators(turn, column);
     const std::uint64_t t = turn.iteration;
     for (int p = 0; p < exchange_.size(); ++p) {
       if (const std::byte* mirrors = inbox_.mirrors(p, t); mirrors != nullptr)
-        loops_.add_mirrors(p, mirrors, column, accumulators);
+        loops_.add_mirrors(p, mirrors, column, sums);
     }
-    inbox_.add(column, t, accumulators);
-    totals_[column] = loops_.apply(bounds_[column], accumulators, width(column), totals_after(t - 1));
+    inbox_.add(column, t, sums);
+    totals_[column] = loops_.apply(bounds_[column], sums, width(column), totals_after(t - 1));
   }
 
   /// Over all processes, added in the order of ranks; all must have arrived.
@@ -230,7 +277,7 @@ class Loop {
     mine_ = {};
     for (const auto& one : totals_) add(mine_, one);
     loops_.advance();
-    columns_.refill();
+    groups_.refill();
     if (!outbox_.publish_totals(mine_, t) || !keep(static_cast<int>(t))) {
       stop_ = true;
       return;
@@ -241,7 +288,7 @@ class Loop {
                   worker, [&] { return awaited() < 0; }, awaited) ||
               loops_.done(totals_after(t));
     }
-    record();
+    recorder_->end_iteration();
     if (observer_) observer_->end_iteration(t);
     if (options_.progress) options_.progress(static_cast<int>(t));
   }
@@ -282,28 +329,9 @@ class Loop {
     options_.all_kept();
   }
 
-  void record() {
-    const auto now = Clock::now();
-    const auto counters = exchange_.link().counters();
-    IterationRecord record;
-    record.seconds = std::chrono::duration<double>(now - began_).count();
-    const std::uint64_t scalars = static_cast<std::uint64_t>(exchange_.size() - 1) * loops_.totals_bytes();
-    record.payload_bytes = counters.payload_bytes - sent_.payload_bytes - scalars;
-    // An iteration ends with a pause: its last segment carries nothing of the next one.
-    for (int p = 0; p < exchange_.size(); ++p) {
-      const std::uint64_t frames = exchange_.link().frame_bytes_to(p);
-      auto& before = frames_to_[static_cast<std::size_t>(p)];
-      record.wire_bytes += exchange_.link().wire_bytes_of(frames - before);
-      before = frames;
-    }
-    records_.push_back(record);
-    began_ = now;
-    sent_ = counters;
-  }
-
   /// Until all that was queued has left, and all have what they need. Returns the totals of all processes.
   exchange::Totals drain() {
-    const auto done = static_cast<std::uint64_t>(records_.size());
+    const std::uint64_t done = recorder_->iterations();
     exchange_.wait_until([&] {
       for (int lane = 0; lane < exchange_.lanes(); ++lane) {
         for (int p = 0; p < exchange_.size(); ++p) {
@@ -322,20 +350,19 @@ class Loop {
   std::span<const std::uint32_t> bounds_;
   std::size_t local_columns_;
   Loops& loops_;
+  const tiles::TileOrder& order_;
   const IterationOptions& options_;
   Observer* const observer_;
   exchange::Outbox outbox_;
   exchange::Inbox inbox_;
-  std::uint32_t width_ = 0;
+  exchange::MirrorInbox mirror_inbox_;
   std::vector<exchange::Totals> totals_;  ///< [local column]
   exchange::Totals mine_;
   bool stop_ = false;       ///< set behind the barrier
   std::uint64_t kept_ = 0;  ///< states; at rank 0 those that all have kept
-  ColumnQueue columns_;
-  alignas(64) Clock::time_point began_;
-  transport::Counters sent_;
-  std::vector<std::uint64_t> frames_to_;  ///< [peer]: frame bytes before this iteration
-  std::vector<IterationRecord> records_;
+  bool in_order_;           ///< each worker computes columns in an order that is known before
+  GroupQueue groups_;
+  alignas(64) std::optional<Recorder> recorder_;
 };
 
 }  // namespace

@@ -9,17 +9,11 @@
 
 #include "engine/loops.h"
 #include "engine/phase.h"
+#include "engine/recorder.h"
 #include "exchange/exchange.h"
 #include "topology/worker_pool.h"
 
 namespace edgewire::engine {
-
-/// How long an iteration took in this process, and what the process sent in it.
-struct IterationRecord {
-  double seconds = 0;
-  std::uint64_t payload_bytes = 0;  ///< values of vertices only
-  std::uint64_t wire_bytes = 0;     ///< with all headers, scalars and signals
-};
 
 struct IterationOptions {
   int iterations = 20;
@@ -43,6 +37,9 @@ struct IterationOptions {
 
   /// [local column]: the node (of Placement) that holds its tiles. Empty: the first node holds all.
   std::vector<int> column_nodes;
+  /// [local column]: the worker that computes it. A worker then computes what it sends first, then these
+  /// columns in ascending order, in every iteration. Empty: free workers take the next column.
+  std::vector<int> column_workers;
 };
 
 struct IterationResult {

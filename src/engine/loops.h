@@ -8,6 +8,7 @@
 
 #include "exchange/exchange.h"
 #include "exchange/slots.h"
+#include "tiles/tile_order.h"
 
 namespace edgewire::engine {
 
@@ -22,9 +23,11 @@ class Loops : public exchange::SlotLoops {
   /// An upper bound of all accumulators and messages, which are floats and never negative. None: they cannot
   /// be rounded to 16 bits.
   virtual std::optional<double> largest() const noexcept = 0;
-  /// Sets the accumulators to what the edges of the owned vertices contribute to the destinations of the
-  /// column.
-  virtual void compute(std::size_t column, std::byte* accumulators) noexcept = 0;
+  /// Which columns are computed together.
+  virtual const tiles::TileOrder& order() const noexcept = 0;
+  /// Sets the accumulators to what the edges of the owned vertices contribute to the destinations of all
+  /// columns of the group. `worker`: the one that calls.
+  virtual void compute(int worker, std::size_t group, std::byte* accumulators) noexcept = 0;
   /// Combines what the mirrors of `peer` contribute into the accumulators of a local column. `mirrors`: the
   /// messages that the peer has sent in this iteration.
   virtual void add_mirrors(int peer, const std::byte* mirrors, std::size_t column,

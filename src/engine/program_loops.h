@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -45,17 +46,19 @@ class ProgramLoops final : public Loops {
   static_assert(sizeof(exchange::IdValue<Message>) == sizeof(std::uint32_t) + sizeof(Message));
   static constexpr std::size_t kTotals = sizeof(ProgramTotals) / sizeof(double);
 
-  /// `count`: owned vertices. `mirror_tiles`: [peer]. All outlive it. start() comes next.
-  ProgramLoops(P& program, std::uint32_t count, const tiles::Tiles& tiles,
-               std::span<const tiles::Tiles> mirror_tiles)
+  /// `count`: owned vertices. `order`: of `tiles`. `mirror_tiles`: [peer]. `mirrors`: sources of `tiles`
+  /// behind the owned vertices. All outlive it. start() comes next.
+  ProgramLoops(P& program, std::uint32_t count, const tiles::Tiles& tiles, const tiles::TileOrder& order,
+               std::span<const tiles::Tiles> mirror_tiles, std::uint32_t mirrors = 0)
       : program_(program),
         tiles_(tiles),
+        order_(order),
         mirror_tiles_(mirror_tiles),
         count_(count),
         values_(bytes_of<Value>(count), -1, "values"),
         constants_(bytes_of<Constant>(count), -1, "constants"),
-        messages_(bytes_of<Message>(count), -1, "messages"),
-        next_(bytes_of<Message>(count), -1, "messages") {}
+        messages_(bytes_of<Message>(count + mirrors), -1, "messages"),
+        next_(bytes_of<Message>(count + mirrors), -1, "messages") {}
 
   /// start(i): a pair of the value and the constant of the owned vertex with index i. Returns the totals
   /// before the first iteration.
@@ -95,8 +98,10 @@ class ProgramLoops final : public Loops {
     return {};
   }
 
-  void compute(std::size_t column, std::byte* accumulators) noexcept override {
-    tiles::sweep_column<P>(tiles_, column, messages_.as<const Message>().data(), cast(accumulators));
+  const tiles::TileOrder& order() const noexcept override { return order_; }
+  void compute(int worker, std::size_t group, std::byte* accumulators) noexcept override {
+    tiles::sweep_group<P>(tiles_, order_, group, messages_.as<const Message>().data(), cast(accumulators),
+                          worker);
   }
 
   void add_mirrors(int peer, const std::byte* mirrors, std::size_t column,
@@ -177,6 +182,14 @@ class ProgramLoops final : public Loops {
       for (std::size_t i = 0; i < codes.size(); ++i) out[i] = static_cast<Message>(codec.decode(codes[i]));
     }
   }
+  void take_mirrors(std::uint32_t first, const std::byte* mirrors, std::size_t count,
+                    const exchange::Codec* codec) noexcept override {
+    auto* const out = reinterpret_cast<std::byte*>(messages_.as<Message>().data() + count_ + first);
+    if (codec != nullptr)
+      decode(*codec, {reinterpret_cast<const std::uint16_t*>(mirrors), count}, out);
+    else
+      std::memcpy(out, mirrors, count * sizeof(Message));
+  }
 
  private:
   exchange::Totals first_totals() {
@@ -198,6 +211,7 @@ class ProgramLoops final : public Loops {
 
   P& program_;
   const tiles::Tiles& tiles_;
+  const tiles::TileOrder& order_;
   std::span<const tiles::Tiles> mirror_tiles_;
   std::uint32_t count_;
   topology::NodeMemory values_, constants_, messages_, next_;

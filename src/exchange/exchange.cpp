@@ -104,11 +104,12 @@ Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, con
 
 Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link,
                    std::vector<IncomingStream> incoming, std::vector<OutgoingStream> outgoing,
-                   Strategy strategy, plan::Encoding encoding, int lanes)
+                   Strategy strategy, plan::Encoding encoding, int lanes, MirrorUse mirror_use)
     : bootstrap_(bootstrap),
       link_(link),
       strategy_(strategy),
       encoding_(encoding),
+      mirror_use_(mirror_use),
       lanes_(lanes),
       lists_(static_cast<int>(outgoing.size()) / bootstrap.size()),
       incoming_(std::move(incoming)),
@@ -185,7 +186,8 @@ void Exchange::agree_on_order(plan::ExchangePlan& plan, const plan::OwnedVertice
   moved_here_.resize(size());
   for_each(in.size(), [&](int, std::uint64_t s) {
     if (static_cast<int>(s) / lists_ != rank() && in[s].entries > 0) {
-      order_stream(s, reinterpret_cast<std::uint32_t*>(region_.bytes().data() + starts[s]), in[s], owned);
+      order_stream(s, plan.streams()[s].mirrors,
+                   reinterpret_cast<std::uint32_t*>(region_.bytes().data() + starts[s]), in[s], owned);
     }
   });
   for (int p = 0; p < size(); ++p) {
@@ -262,14 +264,14 @@ void Exchange::send_entries(const plan::ExchangePlan& plan, const plan::OwnedVer
 }
 
 /// `list` holds the description, and then the entries' positions.
-void Exchange::order_stream(std::size_t s, std::uint32_t* list, const Counts& counts,
+void Exchange::order_stream(std::size_t s, bool mirrors, std::uint32_t* list, const Counts& counts,
                             const plan::OwnedVertices& owned) {
   const int p = static_cast<int>(s) / lists_;
   const std::size_t least = std::size_t{counts.entries} * (strategy_ == Strategy::edge ? 2 : 1);
-  if (mirrors(s) ? counts.words < least : counts.words != least)
+  if (mirrors ? counts.words < least : counts.words != least)
     throw Error(fmt::format("rank {} sent a faulty exchange plan", p));
   const std::span entries(list, counts.entries);
-  if (mirrors(s)) {
+  if (mirrors) {
     incoming_[s].targets.assign(entries.begin(), entries.end());
     moved_here_[p].assign(list + counts.entries, list + counts.words);
     return;
@@ -287,6 +289,7 @@ void Exchange::set_streams(const plan::ExchangePlan& plan) {
   for (const auto& stream : plan.streams()) {
     const std::size_t s = outgoing_.size();
     OutgoingStream& out = outgoing_.emplace_back();
+    out.mirrors = stream.mirrors;
     out.slots = stream.slots;
     out.first_destination = stream.first_destination;
     if (ids_travel()) out.ids = plan.slot_ids(s);
@@ -309,12 +312,11 @@ void Exchange::place_streams() {
           static_cast<std::size_t>(p) * static_cast<std::size_t>(lists_) + static_cast<std::size_t>(l);
       IncomingStream& in = incoming_[s];
       in.peer = p;
-      in.mirrors = mirrors(s);
       in.offset = in_at;
       in_at += in.targets.size() * value_bytes();
       OutgoingStream& out = outgoing_[s];
       out.peer = p;
-      out.mirrors = mirrors(s);
+      in.mirrors = out.mirrors;
       out.remote_offset = out_at;
       out.send_offset = send_at;
       out_at += out.slots * value_bytes();

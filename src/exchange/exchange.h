@@ -56,6 +56,12 @@ struct Chunk {
   std::uint32_t ordinal = 0;  ///< among the chunks of its lane to this peer
 };
 
+/// What a receiver does with mirrors.
+enum class MirrorUse {
+  tiles_of_their_own,  ///< their edges are swept after all others, when they are there (strategy `cover`)
+  sources              ///< tiles have them as sources, like owned vertices: they must be there first
+};
+
 /// A stream that this process receives.
 struct IncomingStream {
   int peer = 0;
@@ -103,10 +109,13 @@ class Exchange {
   Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, const plan::OwnedVertices& owned,
            plan::ExchangePlan& plan, plan::Strategy strategy, plan::Encoding encoding, int lanes,
            const plan::ForEach& for_each);
-  /// Uses the streams of an earlier exchange with the same processes, strategy, encoding and lanes. Sets
-  /// their places and chunks anew. Collective. Throws Error when the streams of the processes do not match.
+  /// For streams that are known: those of an earlier exchange with the same processes, strategy, encoding and
+  /// lanes, or those of blocks of edges. [peer * lists + list]; all processes have as many lists. Of an
+  /// incoming stream `targets` is set, of an outgoing one all but its peer and its places. Sets places and
+  /// chunks. Collective. Throws Error when the streams of the processes do not match.
   Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, std::vector<IncomingStream> incoming,
-           std::vector<OutgoingStream> outgoing, plan::Strategy strategy, plan::Encoding encoding, int lanes);
+           std::vector<OutgoingStream> outgoing, plan::Strategy strategy, plan::Encoding encoding, int lanes,
+           MirrorUse mirror_use = MirrorUse::tiles_of_their_own);
   /// Second step, when the tiles are known: gives each lane its share of the remote columns, evenly by edges.
   /// For each peer, columns with the fewest edges for each value come first: the link is then busy early, and
   /// little is left to send at the end (Johnson's rule for two machines in a row, Naval Research Logistics
@@ -120,6 +129,7 @@ class Exchange {
   int lanes() const noexcept { return lanes_; }
   bool ids_travel() const noexcept { return plan::sends_ids(strategy_); }
   plan::Encoding encoding() const noexcept { return encoding_; }
+  MirrorUse mirror_use() const noexcept { return mirror_use_; }
   std::size_t value_bytes() const noexcept { return plan::bytes_a_value(strategy_, encoding_); }
   const std::vector<IncomingStream>& incoming() const noexcept { return incoming_; }
   const std::vector<OutgoingStream>& outgoing() const noexcept { return outgoing_; }
@@ -184,9 +194,6 @@ class Exchange {
   struct Counts;
   template <class Done>
   bool until(int lane, int peer, const Done& done) noexcept;
-  bool mirrors(std::size_t stream) const noexcept {
-    return strategy_ == plan::Strategy::cover && stream % static_cast<std::size_t>(lists_) == 1;
-  }
   std::vector<Counts> count_lists(const plan::ExchangePlan& plan) const;
   std::vector<Counts> tell_counts(const std::vector<Counts>& out);
   void agree_on_regions(const std::vector<Counts>& out, const std::vector<Counts>& in);
@@ -194,7 +201,7 @@ class Exchange {
                       const std::vector<Counts>& out, const std::vector<Counts>& in,
                       const plan::ForEach& for_each);
   void send_entries(const plan::ExchangePlan& plan, const plan::OwnedVertices& owned);
-  void order_stream(std::size_t stream, std::uint32_t* list, const Counts& counts,
+  void order_stream(std::size_t stream, bool mirrors, std::uint32_t* list, const Counts& counts,
                     const plan::OwnedVertices& owned);
   void write_setup(int peer, std::size_t offset, std::span<const std::byte> source);
   void wait_for_setup(std::uint64_t count);
@@ -208,6 +215,7 @@ class Exchange {
   transport::Transport& link_;
   plan::Strategy strategy_;
   plan::Encoding encoding_;
+  MirrorUse mirror_use_ = MirrorUse::tiles_of_their_own;
   int lanes_;
   int lists_;  ///< streams to each peer
   Region region_;

@@ -66,8 +66,8 @@ void Exchange::deal_mirrors() {
   constexpr std::uint32_t kMirrorsPerChunk = 1 << 15;
   std::uint32_t next = 0;
   for (int turn = 1; turn < size(); ++turn) {
-    const std::size_t s = (rank() + turn) % size() * lists_ + std::size_t{1};
-    if (!mirrors(s)) return;
+    const std::size_t s = (rank() + turn) % size() * lists_ + lists_ - std::size_t{1};
+    if (!outgoing_[s].mirrors) return;
     for (std::uint32_t slot = 0; slot < outgoing_[s].slots; slot += kMirrorsPerChunk) {
       const std::uint32_t lane = next++ % static_cast<std::uint32_t>(lanes_);
       const std::uint32_t end = std::min(outgoing_[s].slots, slot + kMirrorsPerChunk);

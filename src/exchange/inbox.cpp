@@ -22,6 +22,7 @@ Inbox::Inbox(Exchange& exchange, SlotLoops& loops, std::span<const std::uint32_t
   for (std::uint32_t s = 0; s < exchange.incoming().size(); ++s) {
     const IncomingStream& stream = exchange.incoming()[s];
     const auto& targets = stream.targets;
+    if (stream.mirrors && exchange.mirror_use() == MirrorUse::sources) continue;  // see MirrorInbox
     if (stream.mirrors) {
       if (!decoded_.empty())
         decoded_[static_cast<std::size_t>(stream.peer)].values.resize(targets.size() * loops.message_bytes());
@@ -56,7 +57,8 @@ const std::byte* Inbox::mirrors(int peer, std::uint64_t iteration) noexcept {
   const auto p = static_cast<std::size_t>(peer);
   const std::size_t streams = exchange_.incoming().size() / static_cast<std::size_t>(exchange_.size());
   const IncomingStream& stream = exchange_.incoming()[(p + 1) * streams - 1];
-  if (!stream.mirrors || stream.targets.empty()) return nullptr;
+  if (!stream.mirrors || stream.targets.empty() || exchange_.mirror_use() == MirrorUse::sources)
+    return nullptr;
   const std::byte* inbox =
       exchange_.region().data() + stream.offset + exchange_.parity_shift_from(peer, iteration);
   if (decoded_.empty()) return inbox;

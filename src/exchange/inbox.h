@@ -30,8 +30,8 @@ class Inbox {
   /// after the other, so the result does not depend on the order of arrival. A wrong id fails the job; the
   /// message names the peer.
   void add(std::size_t block, std::uint64_t iteration, std::byte* accumulators) const noexcept;
-  /// The mirrors that `peer` has sent in this iteration; null when it sends none. Call it only after ready().
-  /// Where values travel in 16 bits, the first worker that calls it decodes them.
+  /// The mirrors that `peer` has sent in this iteration; null when it sends none, or MirrorInbox takes them.
+  /// Call it only after ready(). Where values travel in 16 bits, the first worker that calls it decodes them.
   const std::byte* mirrors(int peer, std::uint64_t iteration) noexcept;
   /// The totals that `peer` has sent after `iteration`. Call it only when awaited_scalars() is -1.
   Totals totals(int peer, std::uint64_t iteration) const noexcept;

@@ -29,6 +29,7 @@ Rings::Rings(transport::Transport& link, transport::Health& health, const RingSe
       batch_bytes_(std::min<std::size_t>(std::size_t{1} << 16, settings.ring_bytes / 4 / kUnit * kUnit)),
       region_(region),
       places_(places.begin(), places.end()),
+      left_out_(places.size()),
       writes_(writes),
       out_(writes.size()),
       in_(std::make_unique<Incoming[]>(writes.size())) {
@@ -41,6 +42,7 @@ Rings::Rings(transport::Transport& link, transport::Health& health, const RingSe
   if (bytes_of_frame(settings.record_bytes) > batch_bytes_)
     throw Error(fmt::format("records of {} bytes need a ring of {} bytes at least", settings.record_bytes,
                             4 * bytes_of_frame(settings.record_bytes)));
+  leave_out(settings.rank);
   std::vector<int> unmapped;
   for (int peer = 0; peer < settings.size; ++peer)
     if (peer != settings.rank && link.remote_ptr(peer, places_[peer].remote_offset) == nullptr)
@@ -154,7 +156,7 @@ void Rings::publish(int lane, int peer, std::size_t records) noexcept {
 bool Rings::flush(int lane) noexcept {
   bool all = true;
   for (int peer = 0; peer < settings_.size; ++peer) {
-    if (peer == settings_.rank) continue;
+    if (left_out_[static_cast<std::size_t>(peer)]) continue;
     Outgoing& ring = out_[index(lane, peer)];
     if (ring.frame != nullptr && !ring.sealed && ring.used > 0)
       seal(ring, static_cast<std::uint32_t>(ring.used / settings_.record_bytes), kGoesOn);
@@ -166,7 +168,7 @@ bool Rings::flush(int lane) noexcept {
 bool Rings::end(int lane, std::uint64_t superstep) noexcept {
   bool all = true;
   for (int peer = 0; peer < settings_.size; ++peer) {
-    if (peer == settings_.rank) continue;
+    if (left_out_[static_cast<std::size_t>(peer)]) continue;
     Outgoing& ring = out_[index(lane, peer)];
     bool told = push(lane, peer);
     if (ring.superstep == superstep && !ring.sealed &&
@@ -230,7 +232,7 @@ void Rings::credit(int lane, int peer) noexcept {
 
 void Rings::settle(int lane) noexcept {
   for (int peer = 0; peer < settings_.size; ++peer) {
-    if (peer == settings_.rank) continue;
+    if (left_out_[static_cast<std::size_t>(peer)]) continue;
     push(lane, peer);
     credit(lane, peer);
   }
@@ -238,8 +240,9 @@ void Rings::settle(int lane) noexcept {
 
 bool Rings::finished(int lane, std::uint64_t superstep) const noexcept {
   for (int peer = 0; peer < settings_.size; ++peer)
-    if (peer != settings_.rank && in_[index(lane, peer)].superstep.load(std::memory_order_acquire) <=
-                                      superstep)  // pairs with release()
+    if (!left_out_[static_cast<std::size_t>(peer)] &&
+        in_[index(lane, peer)].superstep.load(std::memory_order_acquire) <=
+            superstep)  // pairs with release()
       return false;
   return true;
 }

@@ -87,7 +87,7 @@ class Rings {
   std::size_t drain(int lane, std::uint64_t superstep, Take&& take) {
     std::size_t records = 0;
     for (int peer = 0; peer < settings_.size; ++peer) {
-      if (peer == settings_.rank) continue;
+      if (left_out_[static_cast<std::size_t>(peer)]) continue;
       for (auto batch = next(lane, peer, superstep); !batch.empty(); batch = next(lane, peer, superstep)) {
         take(peer, batch);
         records += batch.size() / settings_.record_bytes;
@@ -101,6 +101,10 @@ class Rings {
   bool finished(int lane, std::uint64_t superstep) const noexcept;
   /// The same on all lanes. Any thread may ask. What the drainers did before is then visible.
   bool finished(std::uint64_t superstep) const noexcept;
+
+  /// From now on nothing is sent to the peer, nothing is taken from it, and nobody waits for it: it was lost.
+  /// For all lanes, while nobody uses the rings.
+  void leave_out(int peer) { left_out_[static_cast<std::size_t>(peer)] = true; }
 
   /// The next frame of one ring, as drain() takes it; empty: none has arrived, or the superstep is over.
   std::span<const std::byte> next(int lane, int peer, std::uint64_t superstep) noexcept;
@@ -173,6 +177,7 @@ class Rings {
   std::size_t batch_bytes_;
   std::span<std::byte> region_;
   std::vector<RingPlace> places_;
+  std::vector<bool> left_out_;  ///< [peer]: this process, and those that were lost
   std::span<std::uint64_t> writes_;
   std::vector<Outgoing> out_;       ///< [lane * size + peer]
   std::unique_ptr<Incoming[]> in_;  ///< the same

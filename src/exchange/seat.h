@@ -2,12 +2,29 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "launch/bootstrap.h"
+#include "topology/machine.h"
 #include "topology/worker_pool.h"
 #include "transport/transport.h"
 
 namespace edgewire::exchange {
+
+/// Where a process stands among those of its host, which share the network cards.
+struct HostPlace {
+  std::string address;             ///< of this process, for other hosts: that of its card
+  std::vector<int> process_nodes;  ///< NUMA nodes of the processes of this host
+  int process_index = 0;           ///< of this one there
+  int poll_cpu = -1;               ///< see transport::DpdkChoice
+  std::string text;                ///< in words: host, cores, memory
+};
+/// Collective.
+HostPlace find_place(launch::Bootstrap& bootstrap, const topology::WorkerPool& pool,
+                     const topology::Machine& machine);
+/// Lanes, kinds, timeout and integrity are the caller's.
+transport::Settings link_settings(launch::Bootstrap& bootstrap, const HostPlace& place,
+                                  const transport::VerbsChoice& verbs, const transport::DpdkChoice& dpdk);
 
 /// How a process takes part in a job whose workers talk through rings.
 struct SeatOptions {
@@ -22,7 +39,11 @@ struct SeatOptions {
 /// A process's workers in their places, and its link with a lane for each of them; not connected.
 class Seat {
  public:
+  /// Collective; throws Error.
   Seat(launch::Bootstrap& bootstrap, const SeatOptions& options);
+  /// For a process of one worker, the calling thread, which stays where it is. `alone`: as launch::alone()
+  /// gives it.
+  explicit Seat(launch::Bootstrap& alone);
 
   topology::WorkerPool& pool() noexcept { return *pool_; }
   transport::Transport& link() noexcept { return *link_; }

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <bit>
-#include <optional>
 #include <utility>
 
 #include "error.h"
@@ -29,20 +28,19 @@ bool pull_pays(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unseen
   return unseen + frontier * static_cast<std::uint64_t>(processes - 1) * kRecordEdges < edges;
 }
 
-Betweenness::Betweenness(FrontierJob& job, bool alone)
+Betweenness::Betweenness(FrontierJob& job)
     : job_(job),
-      searches_alone_(alone),
-      several_(!alone && job.bootstrap().size() > 1),
-      alone_(alone || job.pool().workers() == 1),
+      several_(job.bootstrap().size() > 1),
+      alone_(job.pool().workers() == 1),
       sigma_memory_(job.graph().vertices() * sizeof(double), -1, "numbers of paths"),
       shares_memory_(job.graph().vertices() * sizeof(double), -1, "shares of paths"),
       sigma_(sigma_memory_.as<double>()),
       shares_(shares_memory_.as<double>()),
-      scores_(alone ? job.graph().vertices() : job.owned()),
+      scores_(job.owned()),
       settled_(job.graph().vertices(), !alone_),
       marked_(job.graph().vertices(), !alone_),
       owned_(several_ ? job.graph().vertices() : 0, !alone_),
-      workers_(alone ? 1 : static_cast<std::size_t>(job.pool().workers())) {
+      workers_(static_cast<std::size_t>(job.pool().workers())) {
   if (!several_) return;
   job.for_each_range([&](int, std::uint32_t first, std::uint32_t last) {
     for (std::uint32_t local = first; local < last; ++local)
@@ -58,21 +56,10 @@ std::vector<Superstep> Betweenness::run(Vertices sources) {
     reset();
   }
   exchange::barrier(job_.bootstrap(), job_.link());
-  auto steps = std::move(forward_);
+  auto steps = std::exchange(forward_, {});
   if (!backward_.empty()) steps.insert(steps.end(), backward_.rbegin(), backward_.rend() - 1);
+  backward_.clear();
   return steps;
-}
-
-void Betweenness::search_from(std::uint32_t source, Superstep& sum) {
-  start(source);
-  search();
-  sum.frontier += order_.size();
-  answer();
-  reset();
-  for (auto* const steps : {&forward_, &backward_}) {
-    for (const Superstep& step : *steps) sum.edges += step.edges;
-    steps->clear();
-  }
 }
 
 void Betweenness::start(std::uint32_t source) {
@@ -144,9 +131,13 @@ void Betweenness::collect() {
   sort(std::span(order_).subspan(starts_.back()));
 }
 
-/// So that rows and sums of a level are read in their order in memory. A short list stays as it is.
+/// So that rows and sums of a level are read in their order in memory. A short list stays as it is, except
+/// where its rows are on disks.
 void Betweenness::sort(std::span<std::uint32_t> vertices) {
-  if (vertices.size() < marked_.words() / 4) return;
+  if (vertices.size() < marked_.words() / 4) {
+    if (job_.on_disks()) std::ranges::sort(vertices);
+    return;
+  }
   for (const std::uint32_t v : vertices) marked_.add(v);
   auto out = vertices.begin();
   for (std::size_t w = 0; w < marked_.words(); ++w) {
@@ -174,10 +165,12 @@ void Betweenness::forward_level(std::size_t l, bool pull) {
       mirror_paths(lane, level(l));
       job_.pool().barrier([&] { next_ = 0; });
     }
-    if (pull)
-      pull_paths(lane);
-    else
+    if (!pull)
       push_paths(lane, level(l));
+    else if (job_.on_disks())
+      pull_paths_from_disks(lane);
+    else
+      pull_paths(lane);
     if (wake) job_.pool().barrier();  // all sums are complete
     if (several_ && !pull) send_paths(lane);
     if (wake) job_.pool().barrier();  // no worker looks at what is settled
@@ -189,12 +182,10 @@ void Betweenness::forward_level(std::size_t l, bool pull) {
 
 void Betweenness::push_paths(int lane, Vertices frontier) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  share_out_rows(frontier, [&](std::size_t i) {
-    const std::uint32_t u = frontier[i];
-    const double paths = sigma_[u];
-    const auto targets = graph::Row{job_.graph(), u}.targets();
-    worker.followed += targets.size();
-    for (const std::uint32_t v : targets) {
+  share_out_rows(lane, frontier, [&](const Edges& edges) {
+    const double paths = sigma_[edges.vertex];
+    worker.followed += edges.targets.size();
+    for (const std::uint32_t v : edges.targets) {
       if (settled_.test(v) || add(sigma_[v], paths) != 0) continue;
       (is_mine(v) ? worker.reached : worker.others).push_back(v);
     }
@@ -250,12 +241,26 @@ void Betweenness::pull_paths(int lane) {
   share_out(words, [&](std::size_t w) {
     if (w + 1 < words)
       for_each_unsettled(w + 1, [&](std::uint32_t v) { graph::Row{job_.graph(), v}.fetch(); });
-    for_each_unsettled(w, [&](std::uint32_t v) { pull_path(worker, v); });
+    for_each_unsettled(w, [&](std::uint32_t v) {
+      pull_path(worker, v, graph::Row{job_.graph(), v}.targets());
+    });
   });
 }
 
-void Betweenness::pull_path(Worker& worker, std::uint32_t v) {
-  const auto sources = graph::Row{job_.graph(), v}.targets();  // every edge is stored both ways
+void Betweenness::pull_paths_from_disks(int lane) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  const auto take = [&]() -> Vertices {
+    worker.taken.clear();
+    for (std::size_t at = 0; worker.taken.empty() && (at = next_.fetch_add(kItemsAtOnce)) < settled_.words();)
+      for (std::size_t w = at; w < std::min(at + kItemsAtOnce, settled_.words()); ++w)
+        for_each_unsettled(w, [&](std::uint32_t v) { worker.taken.push_back(v); });
+    return worker.taken;
+  };
+  job_.each_row(lane, take, [&](const Edges& edges) { pull_path(worker, edges.vertex, edges.targets); });
+}
+
+/// `sources`: of edges to the vertex, and from it: the graph stores every edge both ways.
+void Betweenness::pull_path(Worker& worker, std::uint32_t v, Vertices sources) {
   worker.followed += sources.size();
   double paths = 0;
   for (const std::uint32_t u : sources)
@@ -286,8 +291,7 @@ void Betweenness::reset() {
 /// Runs a superstep and adds what it did to those of the sources before.
 void Betweenness::record(std::vector<Superstep>& steps, std::size_t l, Kind kind,
                          const std::function<void()>& work) {
-  std::optional<Meter> meter;
-  if (!searches_alone_) meter.emplace(job_);
+  const Meter meter(job_);
   for (Worker& worker : workers_) worker.followed = 0;
   work();
   if (steps.size() <= l) steps.resize(l + 1);
@@ -296,7 +300,7 @@ void Betweenness::record(std::vector<Superstep>& steps, std::size_t l, Kind kind
   step.kind = kind;
   step.frontier += level(l).size();
   for (const Worker& worker : workers_) step.edges += worker.followed;
-  if (meter) meter->stop(step);
+  meter.stop(step);
 }
 
 }  // namespace edgewire::frontier

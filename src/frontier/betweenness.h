@@ -41,18 +41,12 @@ class Betweenness {
   /// Memory: 16 bytes for each vertex of the graph and 8 for each owned one, and for each vertex that a
   /// source reaches 4, and 8 more where another process has it as a neighbour. The job has WideRecords. `job`
   /// outlives it.
-  explicit Betweenness(FrontierJob& job) : Betweenness(job, false) {}
-  /// `alone`: for one worker, which searches the whole graph without the others. Then only search_from() may
-  /// be called, and scores() are by vertex.
-  Betweenness(FrontierJob& job, bool alone);
+  explicit Betweenness(FrontierJob& job);
 
   /// Adds up the paths that start at these vertices, global ids. Returns the supersteps: one for each level
-  /// forward and backward, each the sum over all sources. Called once. Collective; throws Error, also when
-  /// there are more paths than double precision can count (1e300).
+  /// forward and backward, each the sum over all sources of this call. May be called again. Collective;
+  /// throws Error, also when there are more paths than double precision can count (1e300).
   std::vector<Superstep> run(std::span<const std::uint32_t> sources);
-  /// Adds up the paths from one source; adds to `sum` the vertices that are reached and the edges that are
-  /// followed. Throws Error as run().
-  void search_from(std::uint32_t source, Superstep& sum);
 
   /// [local number]: the sum over all sources and all targets t other than the vertex and the source of the
   /// share of the shortest paths from source to t on which the vertex lies.
@@ -61,7 +55,6 @@ class Betweenness {
  private:
   using Vertices = std::span<const std::uint32_t>;
   static constexpr std::size_t kItemsAtOnce = 64;      ///< that a worker takes
-  static constexpr std::size_t kAhead = 16;            ///< rows that are fetched before they are read
   static constexpr std::uint64_t kFewEdges = 1 << 12;  ///< are followed sooner than workers wake up
   struct Asked {
     std::uint32_t vertex;
@@ -71,6 +64,7 @@ class Betweenness {
     std::vector<std::uint32_t> reached;   ///< of this process
     std::vector<std::uint32_t> others;    ///< of other processes
     std::vector<std::uint32_t> mirrored;  ///< of other processes: their frontier, before a pull
+    std::vector<std::uint32_t> taken;     ///< whose rows are read from disks in a pull
     std::vector<Asked> asked;             ///< by other processes
     std::uint64_t edges = 0;              ///< of those reached
     std::uint64_t followed = 0;           ///< edges
@@ -90,7 +84,8 @@ class Betweenness {
   void forward_level(std::size_t level, bool pull);
   void mirror_paths(int lane, Vertices frontier);
   void pull_paths(int lane);
-  void pull_path(Worker& worker, std::uint32_t v);
+  void pull_path(Worker& worker, std::uint32_t v, Vertices sources);
+  void pull_paths_from_disks(int lane);
   void push_paths(int lane, Vertices frontier);
   void send_paths(int lane);
   void settle(Worker& worker);
@@ -104,11 +99,13 @@ class Betweenness {
   void finish_share(std::uint32_t v, double sum);
 
   /// Whether workers wake up to follow so many edges.
-  bool wakes(std::uint64_t edges) const noexcept {
-    return several_ || (!searches_alone_ && edges >= kFewEdges);
-  }
+  bool wakes(std::uint64_t edges) const noexcept { return several_ || edges >= kFewEdges; }
   bool is_mine(std::uint32_t v) const noexcept {
     return !several_ || job_.ownership().place(v).owner == job_.rank();
+  }
+  /// Of a vertex of this process.
+  std::uint32_t local(std::uint32_t v) const noexcept {
+    return several_ ? job_.ownership().place(v).local : v;
   }
   /// Adds to a sum that several workers share; returns what it was before.
   double add(double& sum, double more) const noexcept {
@@ -123,13 +120,17 @@ class Betweenness {
     for (std::size_t at = next_.fetch_add(kItemsAtOnce); at < items; at = next_.fetch_add(kItemsAtOnce))
       for (std::size_t i = at; i < std::min(at + kItemsAtOnce, items); ++i) work(i);
   }
-  /// The same for a list, for work that reads the rows of these vertices.
+  /// Calls work(edges) for the rows of a list of vertices that the workers share.
   template <class Work>
-  void share_out_rows(Vertices list, const Work& work) {
-    share_out(list.size(), [&](std::size_t i) {
-      if (list.size() - i > kAhead) graph::Row{job_.graph(), list[i + kAhead]}.fetch();
-      work(i);
-    });
+  void share_out_rows(int lane, Vertices list, const Work& work) {
+    const std::size_t count = job_.rows_at_once();
+    job_.each_row(
+        lane,
+        [&] {
+          const std::size_t at = std::min(next_.fetch_add(count), list.size());
+          return list.subspan(at, std::min(count, list.size() - at));
+        },
+        work);
   }
   template <class Work>
   void for_each_unsettled(std::size_t word, const Work& work) const;
@@ -142,12 +143,12 @@ class Betweenness {
   Vertices level(std::size_t l) const noexcept { return part(order_, starts_, l); }
 
   FrontierJob& job_;
-  bool searches_alone_, several_, alone_;  ///< see above; processes; one worker
+  bool several_, alone_;  ///< processes; one worker
   topology::NodeMemory sigma_memory_, shares_memory_;
   std::span<double> sigma_;   ///< [vertex]: paths; of other processes' vertices, as far as known here
   std::span<double> shares_;  ///< [vertex]: c above, or 0
   std::vector<double> scores_;
-  std::vector<double> sums_;  ///< [place in the level]: of shares
+  std::vector<double> sums_;  ///< [local number]: of shares, while a level is computed
   Bits settled_;              ///< vertices whose level is known here
   Bits marked_;               ///< the frontier of a pull, the level that a push computes backward; else empty
   Bits owned_;                ///< vertices of this process; without bits if that is all

@@ -1,10 +1,12 @@
 #include "frontier/betweenness_apart.h"
 
-#include <atomic>
+#include <algorithm>
+#include <chrono>
+#include <cstring>
 
-#include "exchange/barrier.h"
+#include "error.h"
 #include "frontier/betweenness.h"
-#include "frontier/superstep.h"
+#include "launch/packing.h"
 
 namespace edgewire::frontier {
 
@@ -12,85 +14,95 @@ namespace {
 
 constexpr std::uint64_t kBytesOfAVertex = 40;                 // in the searches of a worker
 constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;  // of a process
-constexpr std::uint64_t kRowsAtOnce = 1 << 14;
+
+class BetweennessSearcher final : public Searcher {
+ public:
+  explicit BetweennessSearcher(FrontierJob& alone) : betweenness_(alone) {}
+
+  std::vector<Superstep> search(std::size_t, std::uint32_t source) override {
+    Superstep sum;
+    for (const Superstep& step : betweenness_.run(std::span(&source, 1))) {
+      if (step.kind == Betweenness::kForward) sum.frontier += step.frontier;
+      sum.edges += step.edges;
+    }
+    return {sum};
+  }
+  const std::vector<double>& scores() const noexcept { return betweenness_.scores(); }
+
+ private:
+  Betweenness betweenness_;
+};
+
+/// Adds the time and bytes since `start`, and tells the job's listener.
+void stop(FrontierJob& job, const Searches& searches, std::chrono::steady_clock::time_point start,
+          Superstep& done) {
+  done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const std::uint64_t record_bytes = done.sent.record_bytes;
+  done.sent = searches.sent();
+  done.sent.record_bytes = record_bytes;
+  job.tell(done);
+}
 
 }  // namespace
 
-bool BetweennessApart::pays(FrontierJob& job, std::size_t sources) {
-  const auto workers = static_cast<std::uint64_t>(job.pool().workers());
-  const auto all = workers * static_cast<std::uint64_t>(job.bootstrap().size());
-  return all > 1 && sources >= 2 * all && workers * job.graph().vertices() * kBytesOfAVertex <= kMostBytes;
+bool BetweennessApart::pays(std::uint64_t vertices, std::size_t sources, int processes, int workers) {
+  return Searches::share_out(sources, processes, workers) &&
+         static_cast<std::uint64_t>(workers) * vertices * kBytesOfAVertex <= kMostBytes;
 }
 
-BetweennessApart::BetweennessApart(FrontierJob& job)
-    : job_(job), sums_(static_cast<std::size_t>(job.pool().workers())), scores_(job.owned()) {
-  const std::uint64_t vertices = job.graph().vertices();
-  job.pool().for_each((vertices + kRowsAtOnce - 1) / kRowsAtOnce, [&](int, std::uint64_t piece) {
-    job_.graph().verify_rows(piece * kRowsAtOnce, std::min(vertices, (piece + 1) * kRowsAtOnce));
+/// The sums of processes p, 2p + 1 and 2p + 2, and so on.
+BetweennessApart::BetweennessApart(FrontierJob& job, bool in_order)
+    : job_(job),
+      in_order_(in_order),
+      searches_(job, [](FrontierJob& alone) { return std::make_unique<BetweennessSearcher>(alone); }) {
+  sums_ = searches_.registry().add("sums", [this](tasks::Context& task) -> tasks::Task {
+    const int first = 2 * task.process() + 1;
+    std::vector<tasks::Ref> theirs;
+    for (int child = first; child < std::min(first + 2, task.processes()); ++child)
+      theirs.push_back(task.spawn(sums_, {}, {}, child));
+    std::vector<double> sums = own_sums();
+    for (const tasks::Ref& ref : theirs) {
+      const tasks::Result found = co_await task.take(ref);
+      if (found.bytes.size() != sums.size() * sizeof(double)) throw Error("a process has other sums");
+      for (std::size_t v = 0; v < sums.size(); ++v) {
+        double more = 0;
+        std::memcpy(&more, &found.bytes[v * sizeof more], sizeof more);
+        sums[v] += more;
+      }
+    }
+    co_return launch::pack(sums);
   });
+  searches_.connect();
+}
+
+std::vector<double> BetweennessApart::own_sums() const {
+  std::vector<double> sums(job_.graph().vertices());
+  searches_.for_each_searcher([&](const Searcher& searcher) {
+    const auto& scores = static_cast<const BetweennessSearcher&>(searcher).scores();
+    for (std::size_t v = 0; v < sums.size(); ++v) sums[v] += scores[v];
+  });
+  return sums;
 }
 
 std::vector<Superstep> BetweennessApart::run(std::span<const std::uint32_t> sources) {
   std::vector<Superstep> steps(2);
   steps[0].kind = kSearches;
+  auto start = std::chrono::steady_clock::now();
+  for (const auto& did : searches_.run(sources, in_order_))
+    for (const Superstep& one : did) {
+      steps[0].frontier += one.frontier;
+      steps[0].edges += one.edges;
+    }
+  stop(job_, searches_, start, steps[0]);
   steps[1].kind = kSums;
-  {
-    const Meter meter(job_);
-    search(sources, steps[0]);
-    meter.stop(steps[0]);
+  start = std::chrono::steady_clock::now();
+  scores_ = launch::unpack<double>(searches_.run_task(sums_), 0);
+  if (job_.rank() > 0) {
+    steps[1].frontier = job_.graph().vertices();
+    steps[1].sent.record_bytes = steps[1].frontier * sizeof(double);
   }
-  const Meter meter(job_);
-  std::vector<Superstep> sent(sums_.size());
-  job_.pool().run([&](int lane) { send_sums(lane, sent[static_cast<std::size_t>(lane)]); });
-  for (const Superstep& one : sent) steps[1].frontier += one.frontier;
-  meter.stop(steps[1]);
-  exchange::barrier(job_.bootstrap(), job_.link());
+  stop(job_, searches_, start, steps[1]);
   return steps;
-}
-
-/// Processes take the sources in turn; in a process a worker takes the next one when it is free.
-void BetweennessApart::search(std::span<const std::uint32_t> sources, Superstep& done) {
-  const auto processes = static_cast<std::size_t>(job_.bootstrap().size());
-  std::vector<Superstep> found(sums_.size());
-  std::atomic<std::size_t> next{0};
-  job_.pool().run([&](int w) {
-    const auto worker = static_cast<std::size_t>(w);
-    const auto take = [&] { return next.fetch_add(1) * processes + job_.rank(); };
-    std::size_t at = take();
-    if (at >= sources.size()) return;
-    try {
-      Betweenness betweenness(job_, true);
-      for (; at < sources.size(); at = take()) betweenness.search_from(sources[at], found[worker]);
-      sums_[worker] = betweenness.scores();
-    } catch (...) {
-      next = sources.size();  // the others stop
-      throw;
-    }
-  });
-  for (const Superstep& one : found) {
-    done.frontier += one.frontier;
-    done.edges += one.edges;
-  }
-}
-
-/// To the owners. A lane has the same vertices in all processes, so it alone adds to their scores.
-void BetweennessApart::send_sums(int lane, Superstep& done) {
-  const std::uint64_t vertices = job_.graph().vertices(), lanes = sums_.size();
-  const auto i = static_cast<std::uint64_t>(lane);
-  const auto take = [this](const WideRecord& record) { scores_[record.vertex] += record.number(); };
-  for (auto v = static_cast<std::uint32_t>(vertices * i / lanes); v < vertices * (i + 1) / lanes; ++v) {
-    double sum = 0;
-    for (const auto& one : sums_) sum += one.empty() ? 0 : one[v];
-    if (sum == 0) continue;
-    const plan::Place place = job_.ownership().place(v);
-    if (place.owner == job_.rank()) {
-      scores_[place.local] += sum;
-      continue;
-    }
-    ++done.frontier;
-    job_.records().send(lane, static_cast<int>(place.owner), WideRecord(place.local, sum), take);
-  }
-  if (job_.bootstrap().size() > 1) job_.records().finish<WideRecord>(lane, take);
 }
 
 }  // namespace edgewire::frontier

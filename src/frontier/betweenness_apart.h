@@ -6,33 +6,36 @@
 #include <span>
 #include <vector>
 
-#include "frontier/frontier_job.h"
+#include "frontier/searches.h"
 
 namespace edgewire::frontier {
 
 class BetweennessApart {
  public:
-  /// Superstep::kind. In kSearches `frontier` has the vertices that were reached, in kSums the records that
-  /// were sent.
+  /// Superstep::kind. In kSearches `frontier` has the vertices that were reached, in kSums the sums that were
+  /// sent.
   static constexpr std::uint64_t kSearches = 2, kSums = 3;
 
   /// Whether each worker gets two sources or more, and has the memory: that of Betweenness, and 8 bytes more
-  /// for each vertex of the graph.
-  static bool pays(FrontierJob& job, std::size_t sources);
+  /// for each vertex.
+  static bool pays(std::uint64_t vertices, std::size_t sources, int processes, int workers);
 
-  /// Reads the rows of the whole graph. Collective; throws Error when the file is damaged.
-  explicit BetweennessApart(FrontierJob& job);
-  /// As Betweenness.
+  /// `job` was made for tasks, and outlives this. Collective. `in_order`: all sums are added in the same
+  /// order in every run; then a worker that is done waits.
+  BetweennessApart(FrontierJob& job, bool in_order);
+  /// As Betweenness. Called once.
   std::vector<Superstep> run(std::span<const std::uint32_t> sources);
+  /// [vertex]: at rank 0; elsewhere empty.
   const std::vector<double>& scores() const noexcept { return scores_; }
 
  private:
-  void search(std::span<const std::uint32_t> sources, Superstep& done);
-  void send_sums(int lane, Superstep& done);
+  std::vector<double> own_sums() const;
 
   FrontierJob& job_;
-  std::vector<std::vector<double>> sums_;  ///< [worker][vertex]; empty: this worker had no source
-  std::vector<double> scores_;             ///< [local number]
+  bool in_order_;
+  Searches searches_;
+  tasks::FunctionId sums_;
+  std::vector<double> scores_;
 };
 
 }  // namespace edgewire::frontier

@@ -20,7 +20,7 @@ void Betweenness::answer() {
 }
 
 void Betweenness::pull_level(std::size_t l) {
-  sums_.resize(std::max(sums_.size(), level(l).size()));
+  sums_.resize(several_ ? job_.owned() : job_.graph().vertices());
   const bool wake = wakes(level_edges_[l]);
   next_ = 0;
   run_workers(wake, [&](int lane) {
@@ -31,7 +31,7 @@ void Betweenness::pull_level(std::size_t l) {
     pull_shares(lane, level(l));
     if (wake) job_.pool().barrier();  // until now, vertices of this level had no shares
     if (lane != 0) return;
-    for (std::size_t i = 0; i < level(l).size(); ++i) finish_share(level(l)[i], sums_[i]);
+    for (const std::uint32_t v : level(l)) finish_share(v, sums_[local(v)]);
   });
 }
 
@@ -65,23 +65,21 @@ void Betweenness::send_shares(int lane, std::span<const Asked> asked) {
 /// Those targets that have shares by now are on the next level: no edge leads farther.
 void Betweenness::pull_shares(int lane, Vertices level) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  share_out_rows(level, [&](std::size_t i) {
-    const auto targets = graph::Row{job_.graph(), level[i]}.targets();
-    worker.followed += targets.size();
+  share_out_rows(lane, level, [&](const Edges& edges) {
+    worker.followed += edges.targets.size();
     double sum = 0;
-    for (const std::uint32_t w : targets) sum += shares_[w];
-    sums_[i] = sum;
+    for (const std::uint32_t w : edges.targets) sum += shares_[w];
+    sums_[local(edges.vertex)] = sum;
   });
 }
 
 void Betweenness::push_shares(int lane, Vertices from) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  share_out_rows(from, [&](std::size_t i) {
-    const std::uint32_t w = from[i];
-    const auto sources = graph::Row{job_.graph(), w}.targets();  // every edge is stored both ways
-    worker.followed += sources.size();
-    for (const std::uint32_t v : sources)
-      if (marked_.test(v) && add(shares_[v], shares_[w]) == 0 && !is_mine(v)) worker.others.push_back(v);
+  share_out_rows(lane, from, [&](const Edges& edges) {  // every edge is stored both ways
+    worker.followed += edges.targets.size();
+    const double share = shares_[edges.vertex];
+    for (const std::uint32_t v : edges.targets)
+      if (marked_.test(v) && add(shares_[v], share) == 0 && !is_mine(v)) worker.others.push_back(v);
   });
 }
 
@@ -99,7 +97,7 @@ void Betweenness::send_sums(int lane) {
 
 void Betweenness::finish_share(std::uint32_t v, double sum) {
   shares_[v] = 1 / sigma_[v] + sum;
-  scores_[several_ ? job_.ownership().place(v).local : v] += sigma_[v] * sum;
+  scores_[local(v)] += sigma_[v] * sum;
 }
 
 }  // namespace edgewire::frontier

@@ -1,7 +1,6 @@
 #include "frontier/breadth_first.h"
 
 #include <array>
-#include <bit>
 #include <utility>
 
 #include "exchange/barrier.h"
@@ -14,19 +13,18 @@ namespace {
 // A pull pays when the frontier has more than 1/15 of the edges of vertices not reached yet, and as long as
 // it has more than 1/18 of all vertices: the values that the paper found.
 constexpr std::uint64_t kPullEdges = 15, kPullVertices = 18;
-constexpr std::size_t kChunk = 64;         // vertices, or words in a pull, that a worker takes at a time
-constexpr std::size_t kAhead = 16;         // rows that a push fetches before it reads them
+constexpr std::size_t kWords = 64;         // that a worker takes at a time in a pull
 constexpr std::uint64_t kAlone = 1 << 12;  // edges that are followed sooner than workers wake up
 
 }  // namespace
 
-BreadthFirst::BreadthFirst(FrontierJob& job, bool parents)
+BreadthFirst::BreadthFirst(FrontierJob& job, Parents parents)
     : job_(job),
       several_(job.bootstrap().size() > 1),
       rank_(job.rank()),
       owned_words_((job.owned() + std::size_t{kBits} - 1) / kBits),
       levels_(job.owned()),
-      parents_(parents ? job.owned() : 0),
+      parents_(parents == Parents::none ? 0 : job.owned()),
       workers_(static_cast<std::size_t>(job.pool().workers())) {
   std::size_t words = 0;
   for (int p = 0; p < job.bootstrap().size(); ++p) {
@@ -35,6 +33,7 @@ BreadthFirst::BreadthFirst(FrontierJob& job, bool parents)
   }
   first_words_.push_back(words);
   unseen_.reset(new std::atomic<Word>[words]);
+  if (parents == Parents::smallest) candidates_ = std::vector<std::atomic<std::uint32_t>>(words * kBits);
   for (Worker& worker : workers_) worker.words_from.resize(static_cast<std::size_t>(job.bootstrap().size()));
 }
 
@@ -43,6 +42,7 @@ void BreadthFirst::reset() {
     std::fill(levels_.begin() + first, levels_.begin() + last, kNone);
     if (!parents_.empty()) std::fill(parents_.begin() + first, parents_.begin() + last, kNone);
   });
+  for (auto& candidate : candidates_) candidate.store(kNone, std::memory_order_relaxed);
   // Bits behind the last vertex of a process stay clear: a pull would look for them.
   for (std::uint32_t p = 0; p + 1 < first_words_.size(); ++p) {
     std::uint32_t left = job_.ownership().count(p);
@@ -146,6 +146,13 @@ bool BreadthFirst::claim(std::size_t position) noexcept {
   return true;
 }
 
+void BreadthFirst::propose(std::size_t position, std::uint32_t parent) noexcept {
+  auto& best = candidates_[position];
+  std::uint32_t before = best.load(std::memory_order_relaxed);
+  while (parent < before && !best.compare_exchange_weak(before, parent, std::memory_order_relaxed)) {
+  }
+}
+
 void BreadthFirst::reach(Worker& worker, std::uint32_t local, std::uint32_t parent) {
   if (!parents_.empty()) parents_[local] = parent;
   worker.reached.push_back(local);
@@ -164,14 +171,16 @@ void BreadthFirst::note_reached(Worker& worker, const Scheme& scheme) {
 
 void BreadthFirst::push() {
   if (in_bits_) bits_to_list();
+  if (job_.on_disks()) std::ranges::sort(list_);
   std::atomic<std::size_t> next{0};
+  const bool wake = several_ || state_.frontier_edges >= kAlone;
   const auto work = [&](int lane) {
-    job_.ownership().visit([&](const auto& scheme) { push_from(lane, next, scheme); });
+    job_.ownership().visit([&](const auto& scheme) { push_from(lane, wake, next, scheme); });
   };
-  if (!several_ && state_.frontier_edges < kAlone)
-    work(0);
-  else
+  if (wake)
     job_.pool().run(work);
+  else
+    work(0);
   list_.clear();
   for (Worker& worker : workers_) {
     list_.insert(list_.end(), worker.reached.begin(), worker.reached.end());
@@ -179,31 +188,50 @@ void BreadthFirst::push() {
   }
 }
 
+/// `woken`: all workers are at it.
 template <class Scheme>
-void BreadthFirst::push_from(int lane, std::atomic<std::size_t>& next, const Scheme& scheme) {
+void BreadthFirst::push_from(int lane, bool woken, std::atomic<std::size_t>& next, const Scheme& scheme) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const std::size_t mine = first_word(rank_) * kBits;
+  const bool smallest = !candidates_.empty();
   const auto take = [&](int, Record record) {
+    if (smallest) propose(mine + record.vertex, record.value);
     if (claim(mine + record.vertex)) reach(worker, record.vertex, record.value);
   };
-  for (std::size_t at = next.fetch_add(kChunk); at < list_.size(); at = next.fetch_add(kChunk)) {
-    for (std::size_t i = at; i < std::min(at + kChunk, list_.size()); ++i) {
-      if (list_.size() - i > kAhead)
-        graph::Row{job_.graph(), scheme.vertex(rank_, list_[i + kAhead])}.fetch();
-      const std::uint32_t u = scheme.vertex(rank_, list_[i]);
-      const auto targets = graph::Row{job_.graph(), u}.targets();
-      worker.followed += targets.size();
-      for (const std::uint32_t v : targets) {
-        const plan::Place place = scheme.place(v);
-        if (!claim(position(place))) continue;
-        if (place.owner == rank_)
-          reach(worker, place.local, u);
-        else
-          job_.records().send(lane, static_cast<int>(place.owner), {place.local, u}, take);
-      }
+  const auto take_rows = [&] {
+    const std::size_t count = job_.rows_at_once(), at = next.fetch_add(count);
+    worker.taken.clear();
+    for (std::size_t i = at; i < std::min(at + count, list_.size()); ++i)
+      worker.taken.push_back(scheme.vertex(rank_, list_[i]));
+    return std::span<const std::uint32_t>(worker.taken);
+  };
+  job_.each_row(lane, take_rows, [&](const Edges& edges) {
+    const std::uint32_t u = edges.vertex;
+    worker.followed += edges.targets.size();
+    for (const std::uint32_t v : edges.targets) {
+      const plan::Place place = scheme.place(v);
+      if (smallest) propose(position(place), u);
+      if (!claim(position(place))) continue;
+      if (place.owner == rank_)
+        reach(worker, place.local, u);
+      else if (smallest)
+        worker.others.push_back(v);
+      else
+        job_.records().send(lane, static_cast<int>(place.owner), {place.local, u}, take);
     }
+  });
+  if (smallest && woken) job_.pool().barrier();  // all candidates of this process are known
+  for (const std::uint32_t v : worker.others) {
+    const plan::Place place = scheme.place(v);
+    job_.records().send(lane, static_cast<int>(place.owner), {place.local, candidates_[position(place)]},
+                        take);
   }
+  worker.others.clear();
   if (several_) job_.records().finish(lane, take);
+  if (smallest) {
+    if (woken) job_.pool().barrier();  // and those of the others
+    for (const std::uint32_t local : worker.reached) parents_[local] = candidates_[mine + local];
+  }
   note_reached(worker, scheme);
 }
 
@@ -218,7 +246,9 @@ void BreadthFirst::pull() {
   job_.pool().run([&](int lane) {
     if (several_) share_frontier(lane);
     job_.pool().barrier();  // a worker reads what all lanes have brought
-    job_.ownership().visit([&](const auto& scheme) { pull_into(lane, next, scheme); });
+    job_.ownership().visit([&](const auto& scheme) {
+      job_.on_disks() ? pull_from_disks(lane, next, scheme) : pull_into(lane, next, scheme);
+    });
   });
   std::copy(next_bits_.begin(), next_bits_.end(),
             bits_.begin() + static_cast<std::ptrdiff_t>(first_word(rank_)));
@@ -229,42 +259,73 @@ template <class Scheme>
 void BreadthFirst::fetch_rows(std::size_t w, const Scheme& scheme) const {
   for (Word left = unseen_[first_word(rank_) + w].load(std::memory_order_relaxed); left != 0;
        left &= left - 1) {
-    const auto local =
-        static_cast<std::uint32_t>(w * kBits) + static_cast<std::uint32_t>(std::countr_zero(left));
+    const std::uint32_t local = lowest(w, left);
     graph::Row{job_.graph(), scheme.vertex(rank_, local)}.fetch();
   }
+}
+
+/// Whether the frontier has an edge to a vertex that was not reached before, and so reaches it. The graph
+/// stores every edge both ways.
+template <class Scheme>
+inline bool BreadthFirst::look(Worker& worker, std::uint32_t local, std::span<const std::uint32_t> sources,
+                               const Scheme& scheme) {
+  for (const std::uint32_t u : sources) {
+    ++worker.followed;
+    const std::size_t at = position(scheme.place(u));
+    if ((bits_[at / kBits] >> at % kBits & 1) == 0) continue;
+    levels_[local] = level_;
+    if (!parents_.empty()) parents_[local] = u;
+    ++worker.vertices;
+    worker.edges += sources.size();
+    return true;
+  }
+  return false;
 }
 
 template <class Scheme>
 void BreadthFirst::pull_into(int lane, std::atomic<std::size_t>& next, const Scheme& scheme) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const std::size_t mine = first_word(rank_);
-  for (std::size_t at = next.fetch_add(kChunk); at < owned_words_; at = next.fetch_add(kChunk)) {
+  for (std::size_t at = next.fetch_add(kWords); at < owned_words_; at = next.fetch_add(kWords)) {
     fetch_rows(at, scheme);
-    for (std::size_t w = at; w < std::min(at + kChunk, owned_words_); ++w) {
+    for (std::size_t w = at; w < std::min(at + kWords, owned_words_); ++w) {
       if (w + 1 < owned_words_) fetch_rows(w + 1, scheme);
       const Word unseen = unseen_[mine + w].load(std::memory_order_relaxed);
       Word found = 0;
       for (Word left = unseen; left != 0; left &= left - 1) {
-        const auto local =
-            static_cast<std::uint32_t>(w * kBits) + static_cast<std::uint32_t>(std::countr_zero(left));
-        const graph::Row row{job_.graph(), scheme.vertex(rank_, local)};
-        for (const std::uint32_t u : row.targets()) {
-          ++worker.followed;
-          const std::size_t at_u = position(scheme.place(u));
-          if ((bits_[at_u / kBits] >> at_u % kBits & 1) == 0) continue;
-          found |= left & -left;
-          levels_[local] = level_;
-          if (!parents_.empty()) parents_[local] = u;
-          ++worker.vertices;
-          worker.edges += row.degree();
-          break;
-        }
+        const std::uint32_t local = lowest(w, left);
+        const auto sources = graph::Row{job_.graph(), scheme.vertex(rank_, local)}.targets();
+        if (look(worker, local, sources, scheme)) found |= left & -left;
       }
       next_bits_[w] = found;
       if (found != 0) unseen_[mine + w].store(unseen & ~found, std::memory_order_relaxed);
     }
   }
+}
+
+/// The same where rows come when they are read: a worker still has whole words.
+template <class Scheme>
+void BreadthFirst::pull_from_disks(int lane, std::atomic<std::size_t>& next, const Scheme& scheme) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  const std::size_t mine = first_word(rank_);
+  const auto take_rows = [&] {
+    worker.taken.clear();
+    for (std::size_t at = 0; worker.taken.empty() && (at = next.fetch_add(kWords)) < owned_words_;) {
+      for (std::size_t w = at; w < std::min(at + kWords, owned_words_); ++w) {
+        next_bits_[w] = 0;
+        for (Word left = unseen_[mine + w].load(std::memory_order_relaxed); left != 0; left &= left - 1)
+          worker.taken.push_back(scheme.vertex(rank_, lowest(w, left)));
+      }
+    }
+    return std::span<const std::uint32_t>(worker.taken);
+  };
+  job_.each_row(lane, take_rows, [&](const Edges& edges) {
+    const std::uint32_t local = scheme.place(edges.vertex).local;
+    if (!look(worker, local, edges.targets, scheme)) return;
+    const Word bit = Word{1} << local % kBits;
+    next_bits_[local / kBits] |= bit;
+    unseen_[mine + local / kBits].fetch_and(~bit, std::memory_order_relaxed);
+  });
 }
 
 std::pair<std::size_t, std::size_t> BreadthFirst::lane_words(std::uint32_t owner, int lane) const noexcept {
@@ -307,9 +368,7 @@ void BreadthFirst::list_to_bits() {
 void BreadthFirst::bits_to_list() {
   const auto mine = std::span<const Word>(bits_).subspan(first_word(rank_), owned_words_);
   for (std::size_t w = 0; w < mine.size(); ++w) {
-    for (Word left = mine[w]; left != 0; left &= left - 1)
-      list_.push_back(static_cast<std::uint32_t>(w * kBits) +
-                      static_cast<std::uint32_t>(std::countr_zero(left)));
+    for (Word left = mine[w]; left != 0; left &= left - 1) list_.push_back(lowest(w, left));
   }
   in_bits_ = false;
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -46,9 +47,11 @@ class BreadthFirst {
   /// Superstep::kind.
   static constexpr std::uint64_t kPush = 0, kPull = 1;
 
+  enum class Parents { none, any, smallest };
+
   /// Memory: a bit for each vertex of the graph, or two where it pulls, and 4 bytes for each owned vertex, 8
-  /// with parents. `job` outlives it.
-  BreadthFirst(FrontierJob& job, bool parents);
+  /// with parents; 4 more for each vertex of the graph for the smallest ones. `job` outlives it.
+  BreadthFirst(FrontierJob& job, Parents parents);
 
   /// Searches from `source`, a global id. May be called again. Collective; throws Error.
   std::vector<Superstep> run(std::uint32_t source);
@@ -56,7 +59,7 @@ class BreadthFirst {
   /// [local number]: the fewest edges of a path from the source.
   const std::vector<std::uint32_t>& levels() const noexcept { return levels_; }
   /// [local number]: global id of the vertex before it on such a path; the source is its own parent. Empty
-  /// unless asked for. Which one it is of several depends on timing.
+  /// unless asked for. Parents::any: which one it is of several depends on timing.
   const std::vector<std::uint32_t>& parents() const noexcept { return parents_; }
 
  private:
@@ -65,6 +68,8 @@ class BreadthFirst {
   /// What a worker has reached in a superstep.
   struct alignas(128) Worker {
     std::vector<std::uint32_t> reached;  ///< local numbers, after a push
+    std::vector<std::uint32_t> taken;    ///< global ids: whose rows are read
+    std::vector<std::uint32_t> others;   ///< global ids of other processes' vertices, to be sent
     std::uint64_t vertices = 0, edges = 0;
     std::uint64_t followed = 0;           ///< edges
     std::vector<std::size_t> words_from;  ///< [peer]: of its frontier, that have arrived on this lane
@@ -79,15 +84,26 @@ class BreadthFirst {
   Superstep superstep(bool pull);
   void total();
   template <class Scheme>
-  void push_from(int lane, std::atomic<std::size_t>& next, const Scheme& scheme);
+  void push_from(int lane, bool woken, std::atomic<std::size_t>& next, const Scheme& scheme);
   template <class Scheme>
   void note_reached(Worker& worker, const Scheme& scheme);
   template <class Scheme>
   void fetch_rows(std::size_t w, const Scheme& scheme) const;
   template <class Scheme>
   void pull_into(int lane, std::atomic<std::size_t>& next, const Scheme& scheme);
+  template <class Scheme>
+  void pull_from_disks(int lane, std::atomic<std::size_t>& next, const Scheme& scheme);
+  template <class Scheme>
+  bool look(Worker& worker, std::uint32_t local, std::span<const std::uint32_t> sources,
+            const Scheme& scheme);
   void share_frontier(int lane);
   void reach(Worker& worker, std::uint32_t local, std::uint32_t parent);
+  /// For the vertex at this position, with Parents::smallest.
+  void propose(std::size_t position, std::uint32_t parent) noexcept;
+  /// Of the lowest bit of a word of owned vertices.
+  static std::uint32_t lowest(std::size_t word, Word bits) noexcept {
+    return static_cast<std::uint32_t>(word * kBits) + static_cast<std::uint32_t>(std::countr_zero(bits));
+  }
   /// Whether this call was the first that reaches the vertex at this position.
   bool claim(std::size_t position) noexcept;
   std::size_t first_word(std::uint32_t owner) const noexcept { return first_words_[owner]; }
@@ -106,6 +122,8 @@ class BreadthFirst {
   std::vector<std::size_t> first_words_;
   /// Bits of vertices that this process has not reached, or has not yet named to their owners.
   std::unique_ptr<std::atomic<Word>[]> unseen_;
+  /// [position]: the smallest vertex of the frontier with an edge to it; empty unless that is asked for.
+  std::vector<std::atomic<std::uint32_t>> candidates_;
   std::vector<Word> bits_;           ///< the frontier, of all processes; empty until the first pull
   std::vector<Word> next_bits_;      ///< the next frontier, of this process
   std::vector<std::uint32_t> list_;  ///< the frontier of this process

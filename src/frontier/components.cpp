@@ -13,9 +13,10 @@ namespace edgewire::frontier {
 namespace {
 
 constexpr std::uint32_t kAhead = 16;              // rows that are fetched before they are read
-constexpr std::size_t kSampledEdges = 2;          // of each vertex
 constexpr std::uint32_t kSampledVertices = 1024;  // that are looked at for the largest component
 constexpr std::uint32_t kPiece = 1 << 14;
+constexpr std::size_t kLinkedAtOnce =
+    64;  // edges of a vertex, before it is looked up whether the rest is needed
 
 }  // namespace
 
@@ -62,10 +63,14 @@ std::vector<Superstep> Components::run() {
   for_each_vertex([this](std::uint32_t first, std::uint32_t last) {
     for (std::uint32_t v = first; v < last; ++v) above_[v].store(v, std::memory_order_relaxed);
   });
-  step(kSample, [this] { link_sample(); });
-  merge();
-  const std::uint32_t most = job_.graph().symmetric() ? largest() : kNone;
-  step(kRest, [this, most] { link_rest(most); });
+  if (job_.on_disks()) {
+    step(kAll, [this] { link_all(); });
+  } else {
+    step(kSample, [this] { link_sample(); });
+    if (job_.graph().symmetric()) merge();
+    const std::uint32_t most = job_.graph().symmetric() ? largest() : kNone;
+    step(kRest, [this, most] { link_rest(most); });
+  }
   merge();
   exchange::barrier(job_.bootstrap(), job_.link());
   return std::move(supersteps_);
@@ -137,6 +142,43 @@ void Components::fetch(std::uint32_t far, std::uint32_t near) const noexcept {
   if (offsets[near] + kSampledEdges > targets.size()) return;
   for (const std::uint32_t v : targets.subspan(offsets[near], kSampledEdges))
     __builtin_prefetch(above_.data() + v);
+}
+
+/// Reads the rows on the disks once. In symmetric graphs most edges need not be linked: those of a vertex
+/// that already hangs with the hub, the vertex with the most edges. An edge is left out at both ends only
+/// where both hang with it.
+void Components::link_all() {
+  const bool skips = job_.graph().symmetric();
+  const std::uint32_t top = skips ? hub() : 0;
+  std::atomic<std::uint32_t> next{0};
+  job_.pool().run([&](int w) {
+    Worker& worker = workers_[static_cast<std::size_t>(w)];
+    std::vector<std::uint32_t> taken;
+    const auto take = [&] {
+      const auto count = static_cast<std::uint32_t>(job_.rows_at_once());
+      const std::uint32_t first = std::min(next.fetch_add(count), job_.owned());
+      taken.resize(std::min(count, job_.owned() - first));
+      for (std::uint32_t i = 0; i < taken.size(); ++i) taken[i] = job_.ownership().vertex(rank_, first + i);
+      return std::span<const std::uint32_t>(taken);
+    };
+    job_.each_row(w, take, [&](const Edges& edges) {
+      for (std::size_t e = 0; e < edges.targets.size(); ++e) {
+        if (skips && e % kLinkedAtOnce == kSampledEdges && root(edges.vertex) == root(top)) break;
+        link(worker, edges.vertex, edges.targets[e]);
+      }
+      worker.vertices += edges.targets.empty() ? 0 : 1;
+      worker.edges += edges.targets.size();
+    });
+  });
+  if (!several_) compress();  // else merge() finds the roots
+}
+
+/// The same in all processes.
+std::uint32_t Components::hub() const noexcept {
+  std::uint32_t most = 0;
+  for (std::uint32_t v = 0; v < vertices_; ++v)
+    if (graph::Row{job_.graph(), v}.degree() > graph::Row{job_.graph(), most}.degree()) most = v;
+  return most;
 }
 
 void Components::link_rest(std::uint32_t largest) {
@@ -239,7 +281,7 @@ void Components::mark(Worker& worker, std::uint32_t root) {
   if (job_.ownership().place(root).owner != rank_) worker.to_ask.push_back(root);
 }
 
-/// Only answers that bring something new count as work.
+/// No answer means that a root is one for its owner, too. Only answers count as work.
 void Components::ask(int lane) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   job_.ownership().visit([&](const auto& scheme) {
@@ -253,13 +295,14 @@ void Components::ask(int lane) {
     }
     job_.records().finish(lane, hear);
     const auto learn = [&](Record record) {
-      if (record.value == checked(record.vertex)) return;
       ++worker.vertices;
-      hang(record.vertex, checked(record.value));  // its owner knows
+      hang(checked(record.vertex), checked(record.value));  // its owner knows
       mark(worker, root(record.value));
     };
-    for (const Question& one : questions)
-      job_.records().send(lane, one.peer, {one.vertex, root(one.vertex)}, learn);
+    for (const Question& one : questions) {
+      const std::uint32_t top = root(one.vertex);
+      if (top != one.vertex) job_.records().send(lane, one.peer, {one.vertex, top}, learn);
+    }
     job_.records().finish(lane, learn);
   });
 }

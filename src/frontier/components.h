@@ -4,13 +4,13 @@
 //
 // Each tree hangs on its smallest vertex. Two edges of every vertex are linked first, which joins most of a
 // graph. Then, in symmetric graphs, the rows of the largest component are skipped: an edge that leaves it is
-// also in the row at its other end.
+// also in the row at its other end. Rows on disks are read once instead, all of them.
 //
-// Between processes, a process tells the owner of each vertex that it has hung below a smaller one, once. The
-// owner links the two, which may hang another root, and so on. When nobody has anything to tell, the roots
-// that the owners know for their vertices lead to the smallest vertex of the component: where z hangs below r
-// in a process, the owner of z knows that both belong together, and r < z. Processes then ask the owners of
-// their roots, and the owners of what they hear, until all have reached it.
+// Between processes, when edges were linked: a process tells the owner of each vertex that it has hung below
+// a smaller one, once. The owner links the two, which may hang another root, and so on. When nobody has
+// anything to tell, the roots that the owners know for their vertices lead to the smallest vertex of the
+// component: where z hangs below r in a process, the owner of z knows that both belong together, and r < z.
+// Processes then ask the owners of their roots, and the owners of what they hear, until all have reached it.
 #pragma once
 
 #include <atomic>
@@ -27,8 +27,9 @@ namespace edgewire::frontier {
 
 class Components {
  public:
+  static constexpr std::size_t kSampledEdges = 2;  ///< of each vertex, in kSample
   /// Superstep::kind. Its `frontier` has vertices whose edges were linked, or records that were sent.
-  static constexpr std::uint64_t kSample = 0, kRest = 1, kTell = 2, kAsk = 3;
+  static constexpr std::uint64_t kSample = 0, kRest = 1, kTell = 2, kAsk = 3, kAll = 4;
 
   /// Memory: 4 bytes for each vertex of the graph; where there are several processes 1 more, and 4 for each
   /// vertex that hangs below another one. `job` outlives it.
@@ -56,6 +57,8 @@ class Components {
   void step(std::uint64_t kind, const std::function<void()>& work);
   void link_sample();
   void link_rest(std::uint32_t largest);
+  void link_all();
+  std::uint32_t hub() const noexcept;
   void merge();
   void tell(int lane);
   void find_roots();

@@ -1,16 +1,22 @@
 // The frontier folder runs kernels that follow only the edges of vertices that have changed. This file: what
-// such a kernel needs before it starts. Rows are read straight from the mapped file; there are no tiles and
-// no exchange plan.
+// such a kernel needs before it starts. Rows are read straight from the mapped file, or from disks; there are
+// no tiles and no exchange plan.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
+#include "disk/read_figures.h"
 #include "exchange/seat.h"
 #include "frontier/records.h"
+#include "frontier/row_pages.h"
+#include "frontier/row_reader.h"
 #include "graph/graph_file.h"
 #include "graph/row.h"
 #include "launch/bootstrap.h"
@@ -33,6 +39,10 @@ struct Options {
   exchange::SeatOptions seat{};
   std::string ownership = "hash";             ///< hash, ranges or the path of a partition file
   std::size_t record_bytes = sizeof(Record);  ///< of all records
+  RowDisks disks{};
+  /// The link is left to a tasks::TaskJob, which connects it: there are no records(), and all rows are
+  /// checked in each process.
+  bool for_tasks = false;
   std::string kernel;  ///< what is computed, in words: must be the same in all processes
   /// Called after each superstep of this process, by the thread that runs the kernel.
   std::function<void(const Superstep&)> listener = [](const Superstep&) {};
@@ -42,6 +52,9 @@ struct Options {
 class FrontierJob {
  public:
   FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Options& options);
+  /// For one thread alone, which owns all vertices; a vertex and its local number are the same. The rows have
+  /// been checked. `alone`: as launch::alone() gives it.
+  FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph);
 
   launch::Bootstrap& bootstrap() noexcept { return bootstrap_; }
   const graph::GraphFile& graph() const noexcept { return graph_; }
@@ -49,18 +62,62 @@ class FrontierJob {
   /// Vertices of this process; they have the local numbers 0 to owned() - 1.
   std::uint32_t owned() const noexcept { return ownership_->count(rank()); }
   std::uint32_t rank() const noexcept { return static_cast<std::uint32_t>(bootstrap_.rank()); }
+  exchange::Seat& seat() noexcept { return seat_; }
   topology::WorkerPool& pool() noexcept { return seat_.pool(); }
   transport::Transport& link() noexcept { return seat_.link(); }
   Records& records() noexcept { return *records_; }
   const std::string& place() const noexcept { return seat_.place(); }
   void tell(const Superstep& done) const { listener_(done); }
 
+  /// Calls work(edges) for the rows of the vertices that take() gives, in this order: spans of global ids of
+  /// owned vertices, each of which stays until the next call; an empty one is the last. By a worker. Edges
+  /// have weights where Options::disks says so. Throws Error.
+  template <class Take, class Work>
+  void each_row(int worker, const Take& take, const Work& work) {
+    if (on_disks()) {
+      readers_[static_cast<std::size_t>(worker)]->each(take, work);
+      return;
+    }
+    for (std::span<const std::uint32_t> chunk = take(); !chunk.empty(); chunk = take()) {
+      for (std::size_t i = 0; i < chunk.size(); ++i) {
+        if (chunk.size() - i > kAhead) {
+          __builtin_prefetch(&graph_.offsets()[chunk[i + kAhead]]);
+          fetch(chunk[i + kAhead / 2]);
+        }
+        const graph::Row row{graph_, chunk[i]};
+        work(Edges{chunk[i], row.targets(), weighted_ ? row.weights() : std::span<const float>()});
+      }
+    }
+  }
+  /// How many vertices take() best gives at a time. From disks, rows side by side are read at once.
+  std::size_t rows_at_once() const noexcept { return on_disks() ? 4096 : 64; }
+  bool on_disks() const noexcept { return pages_ != nullptr; }
+  /// Where rows are on disks; or null.
+  const RowPages* pages() const noexcept { return pages_.get(); }
+  /// After the kernel, where rows are on disks: what was read, and the limit. Collective.
+  disk::ReadFigures measure_disks();
+
   /// Calls work(worker, first, last) for ranges of local numbers that together are all.
   void for_each_range(const std::function<void(int, std::uint32_t, std::uint32_t)>& work);
 
-  double seconds_load = 0;  ///< checking the rows of the owned vertices, and connecting
+  double seconds_load =
+      0;  ///< checking the rows of the owned vertices or writing them to disks, and connecting
 
  private:
+  static constexpr std::size_t kAhead = 16;  ///< rows that are fetched into the cache before they are read
+  void fetch(std::uint32_t vertex) const noexcept {
+    const graph::Row row{graph_, vertex};
+    fetch(row.targets());
+    if (weighted_) fetch(row.weights());
+  }
+  /// The first two cache lines; the processor itself fetches on from there.
+  template <class Any>
+  static void fetch(std::span<const Any> row) noexcept {
+    __builtin_prefetch(row.data());
+    if (row.size() > kAhead) __builtin_prefetch(row.data() + kAhead);
+  }
+  void open_rows(const RowDisks& disks);
+
   launch::Bootstrap& bootstrap_;
   const graph::GraphFile& graph_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -68,6 +125,10 @@ class FrontierJob {
   std::function<void(const Superstep&)> listener_;
   std::optional<plan::Ownership> ownership_;
   std::optional<Records> records_;
+  bool weighted_;
+  std::unique_ptr<RowPages> pages_;
+  std::optional<disk::PageCache> cache_;
+  std::vector<std::unique_ptr<RowReader>> readers_;  ///< [worker], where rows are on disks
 };
 
 /// At rank 0 the values of all vertices, by vertex; elsewhere nothing. `mine`: by local number. Collective.

@@ -3,13 +3,16 @@
 //
 // A superstep follows the edges of all vertices in the lowest bucket that any process has. A vertex whose
 // value falls goes to the bucket of its new value, which may be the same one again. A value for a vertex of
-// another process is sent to it, but only if this process has never sent it a lower or equal one.
+// another process waits in its bucket, too: it is sent just before this bucket is followed, when lower values
+// of this process have replaced most of those that it found first.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "exchange/barrier.h"
@@ -33,7 +36,7 @@ class Settling {
   using Value = typename Program::Value;
   static_assert(sizeof(Value) == sizeof(std::uint32_t));
 
-  /// Memory: 4 bytes for each vertex of the graph.
+  /// Memory: 4 bytes for each vertex of the graph, 8 where there are several processes.
   Settling(FrontierJob& job, const Program& program)
       : job_(job),
         program_(program),
@@ -41,12 +44,14 @@ class Settling {
         shared_(job.pool().workers() > 1),
         values_memory_(job.graph().vertices() * sizeof(Value), -1, "distances"),
         values_(values_memory_.as<std::atomic<Value>>()),
+        sent_(several_ ? values_.size() : 0),
         workers_(static_cast<std::size_t>(job.pool().workers())) {
     constexpr std::uint64_t kPiece = 1 << 16;
     job_.pool().for_each((values_.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
       for (auto v = piece * kPiece; v < std::min<std::uint64_t>(values_.size(), (piece + 1) * kPiece); ++v)
         values_[v].store(program_.unreached(), std::memory_order_relaxed);
     });
+    for (auto& sent : sent_) sent.store(program_.unreached(), std::memory_order_relaxed);
   }
 
   /// Collective. The supersteps; values() has the result. Throws Error.
@@ -72,30 +77,34 @@ class Settling {
 
  private:
   struct alignas(128) Worker {
-    Buckets buckets;
+    Buckets buckets;  ///< of owned vertices
+    Buckets others;   ///< of vertices of other processes, whose owners must be told
     std::uint64_t followed = 0, edges = 0;
   };
   /// A worker goes on with what falls back into the bucket, as long as it is less: that saves supersteps.
   static constexpr std::size_t kAlone = 1000;
-  static constexpr std::size_t kChunk = 64;
-  static constexpr std::size_t kAhead = 16;  ///< what is fetched into the cache before it is read
+  static constexpr std::size_t kAhead = 16;  ///< values that are fetched into the cache before they are read
 
   /// Of all processes.
   std::uint64_t lowest(std::uint64_t bucket) {
     std::uint64_t mine = kNoBucket;
-    for (const Worker& worker : workers_) mine = std::min(mine, worker.buckets.lowest(bucket));
+    for (const Worker& worker : workers_)
+      mine = std::min({mine, worker.buckets.lowest(bucket), worker.others.lowest(bucket)});
     return several_ ? job_.records().agree(mine) : mine;
   }
 
   Superstep follow(std::uint64_t bucket) {
+    for (Worker& worker : workers_) worker.followed = worker.edges = 0;
     std::vector<std::uint32_t> frontier;
-    for (Worker& worker : workers_) {
-      const auto part = worker.buckets.take(bucket);
-      frontier.insert(frontier.end(), part.begin(), part.end());
-      worker.followed = worker.edges = 0;
-    }
     std::atomic<std::size_t> next{0};
-    job_.pool().run([&](int w) { work(w, bucket, frontier, next); });
+    if (!several_) frontier = collect(bucket);
+    job_.pool().run([&](int w) {
+      if (several_) {
+        tell_owners(w, bucket);
+        job_.pool().barrier([&] { frontier = collect(bucket); });
+      }
+      work(w, bucket, frontier, next);
+    });
     Superstep done;
     done.step = bucket;
     for (const Worker& worker : workers_) {
@@ -105,63 +114,76 @@ class Settling {
     return done;
   }
 
+  /// What all workers have in the bucket.
+  std::vector<std::uint32_t> collect(std::uint64_t bucket) {
+    std::vector<std::uint32_t> frontier;
+    for (Worker& worker : workers_) {
+      const auto part = worker.buckets.take(bucket);
+      frontier.insert(frontier.end(), part.begin(), part.end());
+    }
+    if (job_.on_disks()) read_once(bucket, frontier);
+    return frontier;
+  }
+
+  /// Leaves out what need not be read, and brings the rest into the order on the disks.
+  void read_once(std::uint64_t bucket, std::vector<std::uint32_t>& frontier) const {
+    std::erase_if(frontier, [&](std::uint32_t v) {
+      return program_.bucket(values_[v].load(std::memory_order_relaxed)) < bucket;
+    });
+    std::ranges::sort(frontier);
+    frontier.erase(std::unique(frontier.begin(), frontier.end()), frontier.end());
+  }
+
+  /// Sends the values in the bucket that belong to other processes, and takes theirs.
+  void tell_owners(int w, std::uint64_t bucket) {
+    Worker& worker = workers_[static_cast<std::size_t>(w)];
+    const auto take = [&](Record record) {
+      improve(worker, record.vertex, std::bit_cast<Value>(record.value));
+    };
+    for (const std::uint32_t v : worker.others.take(bucket)) {
+      const Value value = values_[v].load(std::memory_order_relaxed);
+      if (fell(sent_[v], value))
+        job_.records().send(w, static_cast<int>(owner(v)), {v, std::bit_cast<std::uint32_t>(value)}, take);
+    }
+    job_.records().finish(w, take);
+  }
+
   void work(int w, std::uint64_t bucket, std::span<const std::uint32_t> frontier,
             std::atomic<std::size_t>& next) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
-    for (std::size_t at = next.fetch_add(kChunk); at < frontier.size(); at = next.fetch_add(kChunk))
-      follow_all(w, worker, bucket, frontier.subspan(at, std::min(kChunk, frontier.size() - at)));
+    const auto follow = [&](const Edges& edges) { follow_edges(worker, bucket, edges); };
+    const std::size_t count = job_.rows_at_once();
+    job_.each_row(
+        w,
+        [&] {
+          const std::size_t at = std::min(next.fetch_add(count), frontier.size());
+          return frontier.subspan(at, std::min(count, frontier.size() - at));
+        },
+        follow);
     for (auto size = worker.buckets.size(bucket); size > 0 && size < kAlone;
          size = worker.buckets.size(bucket)) {
       const auto again = worker.buckets.take(bucket);
-      follow_all(w, worker, bucket, again);
-    }
-    if (several_) job_.records().finish(w, [&](Record record) { take(worker, record); });
-  }
-
-  /// Into the cache: the first two lines of a row, which the processor fetches on from.
-  template <class Any>
-  static void fetch(std::span<const Any> row) noexcept {
-    __builtin_prefetch(row.data());
-    if (row.size() > kAhead) __builtin_prefetch(row.data() + kAhead);
-  }
-  void follow_all(int w, Worker& worker, std::uint64_t bucket, std::span<const std::uint32_t> vertices) {
-    const auto row = [&](std::size_t i) { return graph::Row{job_.graph(), vertices[i]}; };
-    for (std::size_t i = 0; i < vertices.size(); ++i) {
-      if (vertices.size() - i > kAhead) {
-        __builtin_prefetch(&job_.graph().offsets()[row(i + kAhead).vertex]);
-        const auto near = row(i + kAhead / 2);
-        fetch(near.targets());
-        if (program_.weighted()) fetch(near.weights());
-      }
-      follow_edges(w, worker, bucket, vertices[i]);
+      std::span<const std::uint32_t> left = again;
+      job_.each_row(
+          w, [&] { return std::exchange(left, {}); }, follow);
     }
   }
 
-  void follow_edges(int w, Worker& worker, std::uint64_t bucket, std::uint32_t u) {
-    const Value value = values_[u].load(std::memory_order_relaxed);
+  void follow_edges(Worker& worker, std::uint64_t bucket, const Edges& edges) {
+    const Value value = values_[edges.vertex].load(std::memory_order_relaxed);
     if (program_.bucket(value) < bucket) return;  // its value has fallen, and it was followed then
-    const graph::Row row{job_.graph(), u};
-    const auto targets = row.targets();
-    const auto weights = program_.weighted() ? row.weights() : std::span<const float>();
+    const auto [vertex, targets, weights] = edges;
     ++worker.followed;
     worker.edges += targets.size();
     for (std::size_t e = 0; e < targets.size(); ++e) {
       if (targets.size() - e > kAhead) __builtin_prefetch(&values_[targets[e + kAhead]]);
       const Value offered = program_.along(value, weights.empty() ? 1 : weights[e]);
       if (!fell(values_[targets[e]], offered)) continue;
-      const std::uint32_t to = owner(targets[e]);
-      if (to == rank_)
-        worker.buckets.put(program_.bucket(offered), targets[e]);
-      else
-        job_.records().send(w, static_cast<int>(to), {targets[e], std::bit_cast<std::uint32_t>(offered)},
-                            [&](Record record) { take(worker, record); });
+      (owner(targets[e]) == rank_ ? worker.buckets : worker.others).put(program_.bucket(offered), targets[e]);
     }
   }
 
   std::uint32_t owner(std::uint32_t v) const { return several_ ? job_.ownership().place(v).owner : 0; }
-  void take(Worker& worker, Record record) {
-    improve(worker, record.vertex, std::bit_cast<Value>(record.value));
-  }
   void improve(Worker& worker, std::uint32_t v, Value offered) {
     if (fell(values_[v], offered)) worker.buckets.put(program_.bucket(offered), v);
   }
@@ -184,8 +206,8 @@ class Settling {
   bool shared_;  ///< several workers lower values
   std::uint32_t rank_ = job_.rank();
   topology::NodeMemory values_memory_;
-  /// [vertex]: of an owned one its value; of another one the lowest that this process has sent to its owner.
-  std::span<std::atomic<Value>> values_;
+  std::span<std::atomic<Value>> values_;  ///< [vertex]: the lowest that is known here
+  std::vector<std::atomic<Value>> sent_;  ///< [vertex]: the lowest that its owner was told
   std::vector<Worker> workers_;
 };
 

@@ -11,6 +11,7 @@
 
 #include "error.h"
 #include "graph/format.h"
+#include "graph/weight_key.h"
 
 namespace edgewire::graph {
 
@@ -19,16 +20,6 @@ namespace {
 constexpr std::uint64_t kBucketEdges = std::uint64_t{1} << 18;  // a bucket's targets fit the L2 cache
 constexpr std::uint64_t kBucketRows = std::uint64_t{1} << 22;   // bounds what a worker keeps for each row
 constexpr std::uint64_t kMaxBuckets = 1024;  // more write streams than this overwhelm the TLB
-
-/// Orders weights as their bits do: negative ones first. -0 counts as 0.
-std::uint32_t weight_key(float weight) {
-  const auto bits = std::bit_cast<std::uint32_t>(weight == 0.0F ? 0.0F : weight);
-  return (bits >> 31) != 0 ? ~bits : bits | 0x8000'0000U;
-}
-
-float weight_of(std::uint32_t key) {
-  return std::bit_cast<float>((key >> 31) != 0 ? key & 0x7FFF'FFFFU : ~key);
-}
 
 std::uint32_t target_of(std::uint32_t key) { return key; }
 std::uint32_t target_of(std::uint64_t key) { return static_cast<std::uint32_t>(key >> 32); }

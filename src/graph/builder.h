@@ -17,6 +17,7 @@ struct BuildOptions {
   bool simple = false;      ///< drop self loops, and of duplicate edges all but the one of least weight
   bool undirected = false;  ///< store each edge both ways (self loops once)
   int workers = 1;
+  bool keep_ids = false;  ///< vertices are all ids up to the largest, also where few of them occur
 };
 
 /// What was written.
@@ -27,6 +28,7 @@ struct BuildSummary {
   std::uint64_t bytes = 0;
   std::uint64_t checksum = 0;    ///< see GraphFile
   bool third_is_weight = false;  ///< a third column was taken for weights without being called so
+  bool compacted = false;        ///< ids were sparse, and only those that occur became vertices
 };
 
 /// Collects edges in buckets by the high bits of their source, sorts the buckets in parallel and writes the

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <deque>
 #include <filesystem>
 #include <new>
 #include <optional>
@@ -58,16 +59,35 @@ void skip_byte_order_mark(Input& input) {
   if (input.peek().starts_with(kByteOrderMark)) input.skip(kByteOrderMark.size());
 }
 
-BuildSummary read(Format format, Input& input, const ConvertOptions& wanted, OutputFile& output,
-                  const BuildOptions& options, const Progress& progress) {
+/// Further files must be of the same format, one whose files can be read one behind the other.
+void check_several(Format format, const ConvertOptions& wanted, std::deque<Input>& others) {
+  if (others.empty()) return;
+  const bool lists =
+      format == Format::snap || format == Format::el || format == Format::wel || format == Format::u32_pairs;
+  if (!lists || wanted.labels)
+    throw UsageError(
+        "several inputs: only edge lists of numbers (snap, el, wel, u32pairs) are read from several files");
+  for (Input& other : others)
+    if (choose_format(other, wanted.format, !wanted.columns.empty(), false) != format)
+      throw Error(fmt::format("{}: it is not in the format of the first input; --format says which it is",
+                              other.path()));
+}
+
+BuildSummary read(Format format, Input& input, const ConvertOptions& wanted, EdgeSink& edges,
+                  OutputFile* output, const BuildOptions& options, const Progress& progress) {
   std::optional<Input> lone;
   if (!wanted.vertices.empty()) {
     lone.emplace(wanted.vertices);
     skip_byte_order_mark(*lone);
   }
-  if (name_of(format).text) skip_byte_order_mark(input);
-  const Conversion conversion = {input,    lone ? &*lone : nullptr, output,       options,
-                                 progress, wanted.columns,          wanted.labels};
+  std::deque<Input> others;
+  std::vector<Input*> inputs = {&input};
+  for (const std::string& path : wanted.more) inputs.push_back(&others.emplace_back(path));
+  for (Input* const one : inputs)
+    if (name_of(format).text) skip_byte_order_mark(*one);
+  check_several(format, wanted, others);
+  const Conversion conversion = {input,   inputs,   lone ? &*lone : nullptr, edges,        output,
+                                 options, progress, wanted.columns,          wanted.labels};
   switch (format) {
     case Format::matrix_market:
       return read_matrix_market(conversion);
@@ -90,34 +110,70 @@ BuildSummary read(Format format, Input& input, const ConvertOptions& wanted, Out
   }
 }
 
-}  // namespace
-
-BuildSummary convert(const std::string& input, const std::string& output, const ConvertOptions& options,
-                     const Progress& progress) {
-  Input file(input);
+/// Throws Error or UsageError where format and options do not fit.
+Format format_to_read(Input& file, const ConvertOptions& options) {
   const Format format = choose_format(file, options.format, !options.columns.empty(), options.labels);
   if (!options.vertices.empty() && format != Format::snap) {
     throw UsageError("--vertices: only edge lists (snap) leave vertices without edges out");
   }
   if (options.labels && format != Format::snap && format != Format::csv)
     throw UsageError("--labels: only edge lists (snap) and tables (with --columns) have names for ids");
-  std::error_code ignored;
-  if (std::filesystem::equivalent(input, output, ignored)) {
-    throw Error(fmt::format("{}: input and output are the same file", input));
+  if (options.labels && options.keep_ids) throw UsageError("--keep-ids: with --labels ids are names");
+  return format;
+}
+
+void refuse_same_file(const std::string& input, const ConvertOptions& options, const std::string& output) {
+  auto inputs = options.more;
+  inputs.push_back(input);
+  for (const std::string& one : inputs) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(one, output, ignored))
+      throw Error(fmt::format("{}: input and output are the same file", one));
   }
+}
+
+}  // namespace
+
+BuildSummary convert(const std::string& input, const std::string& output, const ConvertOptions& options,
+                     const Progress& progress) {
   OutputFile graph(output);
+  return convert(input, graph, options, progress);
+}
+
+BuildSummary convert(const std::string& input, OutputFile& output, const ConvertOptions& options,
+                     const Progress& progress) {
+  Input file(input);
+  const Format format = format_to_read(file, options);
+  refuse_same_file(input, options, output.path());
   const BuildOptions build = {options.weights, options.simple, options.undirected,
-                              workers_or_default(options.workers)};
+                              workers_or_default(options.workers), options.keep_ids};
   try {
     if (format == Format::ew) {
+      if (!options.more.empty()) throw UsageError("several inputs: an .ew file is read alone");
       if (file.streamed())
         throw Error(fmt::format("{}: an .ew file is mapped, so it must be a plain file", file.path()));
-      return copy_graph(GraphFile::open(input), graph, build, progress);
+      return copy_graph(GraphFile::open(input), output, build, progress);
     }
-    return read(format, file, options, graph, build, progress);
+    MemorySink edges(output);
+    return read(format, file, options, edges, &output, build, progress);
   } catch (const std::bad_alloc&) {
     throw Error(fmt::format("{}: not enough memory to convert it{}", file.path(), limit_to_raise(ENOMEM)));
   }
+}
+
+BuildSummary convert_to(EdgeSink& edges, const std::string& input, const std::string& output,
+                        const ConvertOptions& options, const Progress& progress) {
+  Input file(input);
+  const Format format = format_to_read(file, options);
+  refuse_same_file(input, options, output);
+  if (format == Format::ew || format == Format::metis || options.labels)
+    throw Error(fmt::format("{}: {} read in memory: leave --memory and -p out", file.path(),
+                            options.labels         ? "names are"
+                            : format == Format::ew ? "an .ew file is"
+                                                   : "METIS is"));
+  const BuildOptions build = {options.weights, options.simple, options.undirected, options.workers,
+                              options.keep_ids};
+  return read(format, file, options, edges, nullptr, build, progress);
 }
 
 }  // namespace edgewire::graph

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "graph/builder.h"
+#include "graph/edge_sink.h"
 #include "graph/formats.h"
+#include "graph/output_file.h"
 #include "graph/parallel.h"
 
 namespace edgewire::graph {
@@ -20,7 +23,9 @@ struct ConvertOptions {
   bool labels =
       false;  ///< formats snap and csv: ids are names; the table is written, too (see vertex_names.h)
   std::string columns =
-      {};  ///< tables: SOURCE,TARGET[,WEIGHT], each a name in the header or a number from 1 on
+      {};                 ///< tables: SOURCE,TARGET[,WEIGHT], each a name in the header or a number from 1 on
+  bool keep_ids = false;  ///< see BuildOptions; not with labels
+  std::vector<std::string> more = {};  ///< further files of the same edge list (snap, el, wel, u32pairs)
 };
 
 /// Reads `input` (see formats.h and readers.h), "-" for standard input, plain or compressed whatever its
@@ -29,5 +34,14 @@ struct ConvertOptions {
 /// path and byte offset (of the plain text).
 BuildSummary convert(const std::string& input, const std::string& output, const ConvertOptions& options,
                      const Progress& progress = {});
+
+/// The same for a file that was opened.
+BuildSummary convert(const std::string& input, OutputFile& output, const ConvertOptions& options,
+                     const Progress& progress = {});
+
+/// Hands the edges of `input` to `edges`, which writes `output`. Memory: some MB for each worker, and what
+/// `edges` keeps. Formats that are read in memory are refused.
+BuildSummary convert_to(EdgeSink& edges, const std::string& input, const std::string& output,
+                        const ConvertOptions& options, const Progress& progress = {});
 
 }  // namespace edgewire::graph

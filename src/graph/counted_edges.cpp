@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 
 #include <atomic>
-#include <numeric>
+#include <utility>
 #include <vector>
 
-#include "graph/available_memory.h"
+#include "graph/edge_list.h"
 #include "graph/format.h"
 
 namespace edgewire::graph {
@@ -22,37 +22,55 @@ void check_counts(const Input& input, const Piece& piece, std::string_view line,
   }
 }
 
+namespace {
+
+/// Each edge the other way, its weight negated.
+void add_negated(EdgeSink& sink, int worker, const ParsedEdges& edges) {
+  std::vector<std::uint64_t> ids(edges.ids.begin(), edges.ids.end());
+  std::vector<float> weights(edges.weights.begin(), edges.weights.end());
+  for (std::size_t i = 0; i < ids.size(); i += 2) std::swap(ids[i], ids[i + 1]);
+  for (float& weight : weights) weight = -weight;
+  sink.add(worker, ids, weights);
+}
+
+}  // namespace
+
 BuildSummary read_counted_edges(Conversion& conversion, const Piece& first, CountedEdges counted) {
   Input& input = conversion.input;
   BuildOptions& options = conversion.options;
+  const bool sparse = !options.keep_ids && are_sparse(counted.vertices, counted.entries);
   options.weighted = options.weighted && counted.weighted;
   LineShape& shape = counted.shape;
   shape.min_id = 1;
   shape.max_id = counted.vertices;
+  shape.origin = sparse ? 0 : 1;
   shape.weighted = options.weighted;
-  require_memory(input.path(), counted.vertices * 16);
-  Builder builder(counted.vertices, counted.entries, options);
+  GraphShape graph;
+  graph.numbering = sparse ? GraphShape::Numbering::dense : GraphShape::Numbering::counted;
+  graph.vertices = counted.vertices;
+  graph.expected_edges = counted.entries;
+  graph.first_id = shape.origin;
+  graph.options = options;
+  graph.name = input.path();
+  EdgeSink& sink = conversion.edges;
+  sink.start(graph,
+             sink.wants_sample() ? sample_sources(conversion.inputs, shape) : std::vector<std::uint64_t>());
   std::atomic<std::uint64_t> entries{0};  // read after the workers have ended
   const auto take = [&](int worker, const ParsedEdges& edges) {
-    const std::size_t count = edges.ids.size() / 2;
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto source = static_cast<std::uint32_t>(edges.ids[2 * i] - 1);
-      const auto target = static_cast<std::uint32_t>(edges.ids[2 * i + 1] - 1);
-      const float weight = options.weighted ? edges.weights[i] : 0.0F;
-      builder.add(worker, source, target, weight);
-      if (counted.negated) builder.add(worker, target, source, -weight);
-    }
-    entries.fetch_add(count, std::memory_order_relaxed);
+    sink.add(worker, edges.ids, edges.weights);
+    if (counted.negated) add_negated(sink, worker, edges);
+    entries.fetch_add(edges.ids.size() / 2, std::memory_order_relaxed);
   };
-  each_edge_piece(input, options.workers, shape, first, conversion.progress, take);
-  const std::uint64_t found = entries.load(std::memory_order_relaxed);
+  each_edge_piece(conversion.inputs, options.workers, shape, first, conversion.progress, sink.rank(),
+                  sink.size(), take);
+  const std::uint64_t found = sink.sum(entries.load(std::memory_order_relaxed));
   if (found != counted.entries) {
     input.fail(input.offset(), fmt::format("the file has {} entries but its {} says {}", found,
                                            counted.header, counted.entries));
   }
-  std::vector<std::uint64_t> original_ids(counted.vertices);
-  std::iota(original_ids.begin(), original_ids.end(), std::uint64_t{1});
-  return builder.write(conversion.output, original_ids, 0, conversion.progress);
+  BuildSummary summary = sink.write(0, conversion.progress);
+  summary.compacted = sparse;
+  return summary;
 }
 
 }  // namespace edgewire::graph

@@ -23,7 +23,7 @@ struct CountedEdges {
 void check_counts(const Input& input, const Piece& piece, std::string_view line, const CountedEdges& counted);
 
 /// Reads the edges that follow, from `first` on, and writes the graph. Its vertices keep their ids, 1 to
-/// `vertices`.
+/// `vertices`; where that is far more than have edges, only those that have edges become vertices.
 BuildSummary read_counted_edges(Conversion& conversion, const Piece& first, CountedEdges counted);
 
 }  // namespace edgewire::graph

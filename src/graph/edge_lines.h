@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace edgewire::graph {
 struct LineShape {
   std::uint64_t min_id = 0;
   std::uint64_t max_id = ~std::uint64_t{0};
+  std::uint64_t origin = 0;    ///< min_id or 0: ids are given less this
   int fields = 0;              ///< that each line must have, the mark included; 0 for any number
   bool weighted = false;       ///< the third field is a weight, or has one in braces: {'weight': 4}
   bool named = false;          ///< the remedy for ids that are no numbers is --labels
@@ -26,17 +28,23 @@ struct LineShape {
 
 /// The edges of one piece of text.
 struct ParsedEdges {
-  std::vector<std::uint64_t> ids;  ///< source and target of each
-  std::vector<float> weights;      ///< one for each when weighted, else empty
+  std::span<const std::uint64_t> ids;  ///< source and target of each, less the origin
+  std::span<const float> weights;      ///< one for each when weighted, else empty
+  std::vector<std::uint64_t> id_storage;
+  std::vector<float> weight_storage;
 };
 
 /// Parses a piece into `edges`, replacing what is there. Throws Error with path, line and byte offset.
 void parse_edge_lines(const Input& input, const Piece& piece, const LineShape& shape, ParsedEdges& edges);
 
-/// Takes pieces of text in parallel; `first` is one that was taken already.
-void each_edge_piece(Input& input, int workers, const LineShape& shape, const Piece& first,
-                     const Progress& progress,
+/// Takes pieces of text in parallel, those of reader `rank` of `size` (see Input::take_share()); `first` is
+/// one that was taken already.
+void each_edge_piece(std::span<Input* const> inputs, int workers, const LineShape& shape, const Piece& first,
+                     const Progress& progress, int rank, int size,
                      const std::function<void(int worker, const ParsedEdges& edges)>& take);
+
+/// The sources of edges all over the inputs. Lines that are wrong are left to those who read all of them.
+std::vector<std::uint64_t> sample_sources(std::span<Input* const> inputs, const LineShape& shape);
 
 /// What the first line of a piece that holds an edge looks like.
 struct FirstEdge {

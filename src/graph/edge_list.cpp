@@ -13,6 +13,7 @@
 
 #include "error.h"
 #include "graph/available_memory.h"
+#include "graph/bit_count.h"
 #include "graph/format.h"
 
 namespace edgewire::graph {
@@ -48,7 +49,7 @@ class IdSet {
     }
     const std::uint64_t below =
         bits_[id / 64].load(std::memory_order_relaxed) & ((std::uint64_t{1} << id % 64) - 1);
-    return ranks_[id / 64] + static_cast<std::uint64_t>(std::popcount(below));
+    return ranks_[id / 64] + bit_count(below);
   }
 
   std::vector<std::uint64_t> sorted() const {
@@ -76,7 +77,7 @@ class IdSet {
     ranks_.reserve(bits_.size());
     for (const auto& word : bits_) {
       ranks_.push_back(size_);
-      size_ += static_cast<std::uint64_t>(std::popcount(word.load(std::memory_order_relaxed)));
+      size_ += bit_count(word.load(std::memory_order_relaxed));
     }
   }
 
@@ -170,6 +171,16 @@ BuildSummary EdgeList::build(OutputFile& output, Numbering numbering, const Buil
     max_id = std::max(max_id, chunk.max_id);
     edges += chunk.vertices ? 0 : (chunk.narrow.size() + chunk.wide.size()) / 2;
   }
+  const bool compacted = numbering == Numbering::given && !options.keep_ids && are_sparse(max_id, edges);
+  if (options.keep_ids) {
+    numbering = Numbering::given;
+  } else if (compacted) {
+    numbering = Numbering::dense;
+  }
+  if (numbering == Numbering::given && max_id >= kMaxVertices) {
+    throw Error(fmt::format("{}: vertex id {} is larger than the {} that is supported with --keep-ids",
+                            output.path(), max_id, kMaxVertices - 1));
+  }
   std::uint64_t vertices =
       chunks.empty() ? 0 : max_id + 1;  // 0 when max_id is 2^64 - 1: only used when given
   std::vector<std::uint64_t> original_ids;
@@ -192,7 +203,9 @@ BuildSummary EdgeList::build(OutputFile& output, Numbering numbering, const Buil
           add(chunk.wide);
         },
         "numbering vertices", progress);
-    return builder.write(output, original_ids, 0, progress);
+    BuildSummary summary = builder.write(output, original_ids, 0, progress);
+    summary.compacted = compacted;
+    return summary;
   };
   const auto given = [](std::uint64_t id) { return static_cast<std::uint32_t>(id); };
   if (numbering == Numbering::given || chunks.empty()) return build_with(given);

@@ -10,6 +10,12 @@
 
 namespace edgewire::graph {
 
+/// Whether so few of `ids` ids can have edges that vertices for all of them would mostly be a waste of
+/// memory. Small graphs are never sparse.
+constexpr bool are_sparse(std::uint64_t ids, std::uint64_t edges) {
+  return ids > (1U << 20) && ids / 16 > edges;
+}
+
 /// Edges with 64-bit ids, in chunks: 8 bytes an edge where the ids of a chunk fit 32 bits, else 16; 4 more
 /// with weights.
 class EdgeList {
@@ -23,10 +29,11 @@ class EdgeList {
   void add_vertices(int worker, std::span<const std::uint64_t> ids);
 
   enum class Numbering {
-    given,  ///< the vertices are 0 to the largest id
+    given,  ///< the vertices are 0 to the largest id; dense where ids are sparse
     dense   ///< the vertices are the ids that occur, in ascending order
   };
-  /// Writes the graph and leaves the list empty. Throws Error.
+  /// Writes the graph and leaves the list empty. Takes all ids as they are with `options.keep_ids`. Throws
+  /// Error.
   BuildSummary build(OutputFile& output, Numbering numbering, const BuildOptions& options,
                      const Progress& progress);
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "graph/edge_lines.h"
-#include "graph/edge_list.h"
 #include "graph/format.h"
 #include "graph/readers.h"
 
@@ -17,22 +16,45 @@ namespace {
 constexpr std::string_view kMetisHint = " (METIS graphs are read with --format metis)";
 
 BuildSummary read_lines(Conversion& conversion, const LineShape& shape, const Piece& first,
-                        EdgeList::Numbering numbering) {
+                        GraphShape::Numbering numbering) {
   BuildOptions& options = conversion.options;
   options.weighted = options.weighted && shape.weighted;
-  EdgeList list(options.workers);
-  each_edge_piece(conversion.input, options.workers, shape, first, conversion.progress,
-                  [&](int worker, const ParsedEdges& edges) {
-                    list.add(worker, edges.ids, options.weighted ? edges.weights : std::vector<float>());
-                  });
+  EdgeSink& sink = conversion.edges;
+  GraphShape graph;
+  graph.numbering = numbering;
+  graph.options = options;
+  graph.name = conversion.input.path();
+  sink.start(graph,
+             sink.wants_sample() ? sample_sources(conversion.inputs, shape) : std::vector<std::uint64_t>());
+  each_edge_piece(conversion.inputs, options.workers, shape, first, conversion.progress, sink.rank(),
+                  sink.size(),
+                  [&](int worker, const ParsedEdges& edges) { sink.add(worker, edges.ids, edges.weights); });
   if (conversion.vertices != nullptr) {
     LineShape lone;
     lone.vertex = true;
-    each_edge_piece(
-        *conversion.vertices, options.workers, lone, {}, conversion.progress,
-        [&](int worker, const ParsedEdges& vertices) { list.add_vertices(worker, vertices.ids); });
+    each_edge_piece(std::span(&conversion.vertices, 1), options.workers, lone, {}, conversion.progress,
+                    sink.rank(), sink.size(), [&](int worker, const ParsedEdges& vertices) {
+                      sink.add_vertices(worker, vertices.ids);
+                    });
   }
-  return list.build(conversion.output, numbering, options, conversion.progress);
+  return sink.write(0, conversion.progress);
+}
+
+std::uint32_t u32_at(std::string_view text, std::size_t place) {
+  std::uint32_t number = 0;
+  std::memcpy(&number, text.data() + place * sizeof number, sizeof number);
+  return number;
+}
+
+std::vector<std::uint64_t> sample_pairs(std::span<Input* const> inputs) {
+  constexpr std::size_t kPair = 8;
+  std::vector<std::uint64_t> sources;
+  for (Input* const input : inputs)
+    input->sample(kPair, [&](const Piece& piece) {
+      for (std::size_t pair = 0; pair < piece.text.size() / kPair; ++pair)
+        sources.push_back(u32_at(piece.text, 2 * pair));
+    });
+  return sources;
 }
 
 }  // namespace
@@ -54,7 +76,7 @@ BuildSummary read_snap(Conversion conversion) {
                     edge.fields));
   }
   shape.hint = kMetisHint;
-  BuildSummary summary = read_lines(conversion, shape, first, EdgeList::Numbering::dense);
+  BuildSummary summary = read_lines(conversion, shape, first, GraphShape::Numbering::dense);
   summary.third_is_weight = shape.weighted;
   return summary;
 }
@@ -65,32 +87,38 @@ BuildSummary read_gap_text(Conversion conversion, bool weighted) {
   shape.weighted = weighted && conversion.options.weighted;
   shape.fields = weighted ? 3 : 2;
   shape.hint = kMetisHint;
-  return read_lines(conversion, shape, {}, EdgeList::Numbering::given);
+  return read_lines(conversion, shape, {}, GraphShape::Numbering::given);
 }
 
 BuildSummary read_u32_pairs(Conversion conversion) {
-  Input& input = conversion.input;
   BuildOptions& options = conversion.options;
   options.weighted = false;
-  EdgeList list(options.workers);
-  std::vector<std::vector<std::uint32_t>> buffers(static_cast<std::size_t>(options.workers));
-  input.each_piece(
-      options.workers, conversion.progress,
-      [&](Piece& piece) { return input.next_records(piece, 8, Input::kToEnd); },
-      [&](int worker, const Piece& piece) {
-        std::vector<std::uint32_t>& ids = buffers[static_cast<std::size_t>(worker)];
+  EdgeSink& sink = conversion.edges;
+  GraphShape graph;
+  graph.options = options;
+  graph.name = conversion.input.path();
+  sink.start(graph, sink.wants_sample() ? sample_pairs(conversion.inputs) : std::vector<std::uint64_t>());
+  for (std::size_t i = 0; i < conversion.inputs.size(); ++i)
+    conversion.inputs[i]->take_share(sink.rank(), sink.size(), 8, Input::kToEnd,
+                                     static_cast<int>(i % static_cast<std::size_t>(sink.size())));
+  std::vector<std::vector<std::uint64_t>> buffers(static_cast<std::size_t>(options.workers));
+  Input::each_piece_of(
+      conversion.inputs, options.workers, conversion.progress,
+      [](Input& input, Piece& piece) { return input.next_records(piece, 8, Input::kToEnd); },
+      [&](Input& input, int worker, const Piece& piece) {
+        std::vector<std::uint64_t>& ids = buffers[static_cast<std::size_t>(worker)];
         ids.resize(piece.text.size() / 4);
-        std::memcpy(ids.data(), piece.text.data(), piece.text.size());
+        for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = u32_at(piece.text, i);
         const auto wrong =
-            std::find_if(ids.begin(), ids.end(), [](std::uint32_t id) { return id >= kMaxVertices; });
+            std::find_if(ids.begin(), ids.end(), [](std::uint64_t id) { return id >= kMaxVertices; });
         if (wrong != ids.end()) {
           input.fail(
               piece.offset + static_cast<std::uint64_t>(wrong - ids.begin()) * 4,
               fmt::format("vertex id {} is larger than the {} that is supported", *wrong, kMaxVertices - 1));
         }
-        list.add(worker, ids);
+        sink.add(worker, ids, {});
       });
-  return list.build(conversion.output, EdgeList::Numbering::given, options, conversion.progress);
+  return sink.write(0, conversion.progress);
 }
 
 }  // namespace edgewire::graph

@@ -73,6 +73,18 @@ std::vector<std::uint64_t> read_offsets(Input& input, const GapHeader& header) {
   return offsets;
 }
 
+/// The rows of edges at equal distances.
+std::vector<std::uint64_t> sample_rows(std::span<const std::uint64_t> offsets) {
+  constexpr std::uint64_t kSamples = 20'000;
+  const std::uint64_t step = std::max<std::uint64_t>(1, offsets.back() / kSamples);
+  std::vector<std::uint64_t> rows;
+  for (std::uint64_t edge = 0, row = 0; edge < offsets.back(); edge += step) {
+    while (offsets[row + 1] <= edge) ++row;
+    rows.push_back(row);
+  }
+  return rows;
+}
+
 }  // namespace
 
 BuildSummary read_gap_binary(Conversion conversion, bool weighted) {
@@ -82,7 +94,15 @@ BuildSummary read_gap_binary(Conversion conversion, bool weighted) {
   const std::vector<std::uint64_t> offsets = read_offsets(input, header);
   options.weighted = options.weighted && weighted;
   options.undirected = options.undirected && header.directed;  // else both ways are there already
-  Builder builder(header.vertices, header.edges, options);
+  GraphShape graph;
+  graph.numbering = GraphShape::Numbering::counted;
+  graph.vertices = header.vertices;
+  graph.expected_edges = header.edges;
+  graph.options = options;
+  graph.name = input.path();
+  EdgeSink& sink = conversion.edges;
+  sink.start(graph, sink.wants_sample() ? sample_rows(offsets) : std::vector<std::uint64_t>());
+  input.take_share(sink.rank(), sink.size(), header.record_bytes, header.targets_end());
   std::atomic<std::uint64_t> asymmetry{0};  // read after the workers have ended
   input.each_piece(
       options.workers, conversion.progress,
@@ -93,6 +113,8 @@ BuildSummary read_gap_binary(Conversion conversion, bool weighted) {
                                               offsets.begin()) -
                    1;
         std::uint64_t difference = 0;
+        std::vector<std::uint64_t> ids;
+        std::vector<float> weights;
         for (std::size_t at = 0; at < piece.text.size(); at += header.record_bytes, ++edge) {
           while (offsets[row + 1] <= edge) ++row;
           std::uint32_t target = 0;
@@ -105,24 +127,25 @@ BuildSummary read_gap_binary(Conversion conversion, bool weighted) {
           }
           const auto source = static_cast<std::uint32_t>(row);
           const auto value = static_cast<float>(weight);
-          builder.add(worker, source, target, value);
+          ids.insert(ids.end(), {source, target});
+          if (options.weighted) weights.push_back(value);
           if (!header.directed)
             difference += edge_hash(source, target, value) - edge_hash(target, source, value);
         }
+        sink.add(worker, ids, weights);
         asymmetry.fetch_add(difference, std::memory_order_relaxed);
       });
-  if (asymmetry.load(std::memory_order_relaxed) != 0) {
+  if (sink.sum(asymmetry.load(std::memory_order_relaxed)) != 0) {
     throw Error(fmt::format(
         "{}: byte 0: the file says that it is undirected, but some edge is there in one direction only",
         input.path()));
   }
-  Piece in_edges;
+  Piece in_edges;  // a share has none
   while (input.next_records(in_edges, 1, header.file_end())) {
   }
   if (input.next_records(in_edges, 1, Input::kToEnd))
     input.fail(header.file_end(), "the file goes on after its end");
-  return builder.write(conversion.output, {}, header.directed ? 0U : std::uint32_t{kSymmetric},
-                       conversion.progress);
+  return sink.write(header.directed ? 0U : std::uint32_t{kSymmetric}, conversion.progress);
 }
 
 }  // namespace edgewire::graph

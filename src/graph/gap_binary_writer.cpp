@@ -20,7 +20,7 @@ namespace edgewire::graph {
 
 namespace {
 
-constexpr std::uint64_t kPieceBytes = 1 << 20;
+constexpr std::uint64_t kWrittenBytes = 1 << 20;
 
 /// As it is in the file.
 struct WeightedNeighbour {
@@ -53,7 +53,7 @@ void set(WeightedNeighbour& neighbour, std::uint32_t vertex, const Export& task,
 template <class T>
 void write_array(const Export& task, OutputFile& file, const T* values, std::uint64_t count,
                  std::uint64_t offset) {
-  constexpr std::uint64_t kValues = kPieceBytes / sizeof(T);
+  constexpr std::uint64_t kValues = kWrittenBytes / sizeof(T);
   parallel_for(
       task.workers, (count + kValues - 1) / kValues,
       [&](int, std::uint64_t piece) {

@@ -52,8 +52,13 @@ void Input::skip(std::uint64_t count) {
 /// Makes piece.text the next `wanted` bytes of the plain file, fewer at its end, without moving on.
 std::uint64_t Input::fill(Piece& piece, std::uint64_t wanted) {
   piece.offset = offset_;
+  if (offset_ >= share_end_) {
+    piece.text = {};
+    return 0;
+  }
   if (!streamed()) {
-    const std::uint64_t count = std::min(wanted, raw_.mapped().size() - offset_);
+    const std::uint64_t end = std::min<std::uint64_t>(raw_.mapped().size(), share_end_);
+    const std::uint64_t count = std::min(wanted, end - offset_);
     piece.text = {reinterpret_cast<const char*>(raw_.mapped().data()) + offset_, count};
     return count;
   }
@@ -80,6 +85,55 @@ void Input::take(Piece& piece, std::uint64_t count) {
   piece.file_bytes_used = streamed() ? raw_.used() : offset_;
 }
 
+void Input::take_share(int rank, int size, std::uint64_t record_bytes, std::uint64_t end, int owner) {
+  if (size == 1) return;
+  if (streamed()) {
+    if (rank != owner) share_end_ = offset_;
+    return;
+  }
+  const std::uint64_t begin = offset_;
+  end = std::min<std::uint64_t>(end, raw_.mapped().size());
+  const std::string_view all(reinterpret_cast<const char*>(raw_.mapped().data()), end);
+  const auto boundary = [&](int reader) {
+    const auto part = static_cast<std::uint64_t>(reader), parts = static_cast<std::uint64_t>(size);
+    if (part == 0 || part == parts) return part == 0 ? begin : end;
+    if (record_bytes > 0) return begin + (end - begin) / record_bytes * part / parts * record_bytes;
+    const std::size_t at = begin + (end - begin) / parts * part;
+    return std::min<std::uint64_t>(all.find('\n', at), end - 1) + 1;
+  };
+  if (begin >= end) return;
+  offset_ = boundary(rank);
+  share_end_ = boundary(rank + 1);
+}
+
+void Input::sample(std::uint64_t record_bytes, const std::function<void(const Piece&)>& take) {
+  constexpr std::uint64_t kPlaces = 256, kBytes = 4096;
+  const auto take_whole = [&](std::string_view text) {
+    Piece piece;
+    const std::size_t end = text.rfind('\n');
+    piece.text = text.substr(0, record_bytes > 0   ? text.size() / record_bytes * record_bytes
+                                : end == text.npos ? 0
+                                                   : end + 1);
+    try {
+      take(piece);
+    } catch (const Error&) {  // whoever reads these bytes meets it again
+    }
+  };
+  if (streamed()) return take_whole(peek());
+  const auto bytes = raw_.mapped().subspan(offset_);
+  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::uint64_t places = std::clamp<std::uint64_t>(all.size() / kBytes, 1, kPlaces);
+  for (std::uint64_t place = 0; place < places; ++place) {
+    std::uint64_t at = all.size() / places * place;
+    if (record_bytes > 0)
+      at = at / record_bytes * record_bytes;
+    else if (place > 0)
+      at = std::min(all.find('\n', at), all.size() - 1) + 1;
+    take_whole(all.substr(at, kBytes));
+    raw_.release(offset_, offset_ + bytes.size());  // the kernel may have mapped much around the place
+  }
+}
+
 bool Input::next_lines(Piece& piece) {
   const std::lock_guard lock(mutex_);
   std::uint64_t wanted = kPieceBytes;
@@ -93,6 +147,7 @@ bool Input::next_lines(Piece& piece) {
     if (wanted >= kLongestLine) fail(offset_, fmt::format("a line is longer than {} bytes", kLongestLine));
   }
   take(piece, count);
+  if (!streamed()) return true;
   piece.line = line_;
   line_ += static_cast<std::uint64_t>(std::count(piece.text.begin(), piece.text.end(), '\n'));
   return true;
@@ -100,7 +155,8 @@ bool Input::next_lines(Piece& piece) {
 
 bool Input::next_records(Piece& piece, std::uint64_t record_bytes, std::uint64_t end) {
   const std::lock_guard lock(mutex_);
-  if (offset_ >= end) return false;
+  if (offset_ >= std::min(end, share_end_)) return false;
+  if (end != kToEnd) end = std::min(end, share_end_);
   const std::uint64_t wanted = std::min(kPieceBytes / record_bytes * record_bytes, end - offset_);
   const std::uint64_t count = fill(piece, wanted);
   if (count == 0 && end == kToEnd) return false;
@@ -122,25 +178,51 @@ void Input::read(void* to, std::uint64_t bytes) {
 
 void Input::each_piece(int workers, const Progress& progress, const std::function<bool(Piece&)>& next,
                        const std::function<void(int worker, const Piece& piece)>& work) {
+  Input* const self = this;
+  each_piece_of(
+      std::span(&self, 1), workers, progress, [&](Input&, Piece& piece) { return next(piece); },
+      [&](Input&, int worker, const Piece& piece) { work(worker, piece); });
+}
+
+void Input::each_piece_of(std::span<Input* const> inputs, int workers, const Progress& progress,
+                          const std::function<bool(Input&, Piece&)>& next,
+                          const std::function<void(Input&, int worker, const Piece& piece)>& work) {
   std::atomic<bool> failed = false;  // a hint to stop; the failure itself is guarded by the mutex
   std::mutex mutex;
   std::exception_ptr failure;
-  std::uint64_t failed_offset = 0;
+  std::pair<std::size_t, std::uint64_t> failed_place;
+  std::atomic<std::uint64_t> used{0};  // for the progress alone
+  std::uint64_t bytes = 0;
+  for (const Input* input : inputs) bytes += input->file_bytes();
   run_workers(workers, [&](int worker) {
     Piece piece;
-    std::uint64_t offset = kToEnd;
+    std::pair<std::size_t, std::uint64_t> place;
     try {
-      while (!failed.load(std::memory_order_relaxed) && next(piece)) {
-        offset = piece.offset;
-        work(worker, piece);
-        offset = kToEnd;
-        if (worker == 0 && progress) progress("reading", piece.file_bytes_used, file_bytes());
+      for (std::size_t turn = 0; turn < inputs.size(); ++turn) {
+        const std::size_t one = (static_cast<std::size_t>(worker) + turn) % inputs.size();
+        Input& input = *inputs[one];
+        place = {one, kToEnd};
+        std::uint64_t before = 0;
+        while (!failed.load(std::memory_order_relaxed) && next(input, piece)) {
+          place.second = piece.offset;
+          work(input, worker, piece);
+          place.second = kToEnd;
+          if (!input.streamed()) input.raw_.release(piece.offset, piece.offset + piece.text.size());
+          if (inputs.size() > 1)
+            used.fetch_add(piece.file_bytes_used - std::exchange(before, piece.file_bytes_used),
+                           std::memory_order_relaxed);
+          if (worker == 0 && progress)
+            progress("reading",
+                     inputs.size() > 1 ? std::min(bytes, used.load(std::memory_order_relaxed))
+                                       : piece.file_bytes_used,
+                     bytes);
+        }
       }
     } catch (...) {
       failed.store(true, std::memory_order_relaxed);
       const std::lock_guard lock(mutex);
-      if (!failure || offset < failed_offset) {
-        failed_offset = offset;
+      if (!failure || place < failed_place) {
+        failed_place = place;
         failure = std::current_exception();
       }
     }
@@ -154,7 +236,13 @@ void Input::fail(std::uint64_t offset, std::string_view what) const {
 
 void Input::fail_line(const Piece& piece, const char* at, std::string_view what) const {
   const auto index = static_cast<std::uint64_t>(at - piece.text.data());
-  const auto line = piece.line + static_cast<std::uint64_t>(std::count(piece.text.data(), at, '\n'));
+  std::uint64_t line = piece.line;
+  std::string_view before = piece.text.substr(0, index);
+  if (!streamed()) {
+    line = 1;
+    before = {reinterpret_cast<const char*>(raw_.mapped().data()), piece.offset + index};
+  }
+  line += static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n'));
   throw Error(fmt::format("{}: line {}, byte {}: {}", path(), line, piece.offset + index, what));
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +21,7 @@ namespace edgewire::graph {
 struct Piece {
   std::string_view text;
   std::uint64_t offset = 0;  ///< of its first byte in the plain file
-  std::uint64_t line = 1;    ///< of its first byte; only kept by next_lines
+  std::uint64_t line = 1;    ///< of its first byte; only kept by next_lines, of streams
   std::uint64_t record = 0;  ///< for the caller of next_lines: the number of its first record
   std::uint64_t file_bytes_used =
       0;                      ///< bytes of the file itself, compressed or not, up to the end of the piece
@@ -32,6 +33,8 @@ struct Piece {
 /// Offsets are those of the plain file.
 class Input {
  public:
+  static constexpr std::uint64_t kToEnd = ~std::uint64_t{0};  ///< as an offset
+
   /// `path` may be "-", standard input. Of a tar archive the graph in it is read (tar.h).
   explicit Input(const std::string& path);
 
@@ -46,11 +49,18 @@ class Input {
   /// Moves on; `count` is at most what peek() gave.
   void skip(std::uint64_t count);
 
+  /// From here on hands out only the share of reader `rank` of `size`: of a plain file as many bytes as
+  /// others, cut at line ends, or after whole records where `record_bytes` is not 0; up to `end` of the plain
+  /// file. Of a stream reader `owner` gets all.
+  void take_share(int rank, int size, std::uint64_t record_bytes = 0, std::uint64_t end = kToEnd,
+                  int owner = 0);
+  /// Calls take() with whole lines, or records where `record_bytes` is not 0, from all over a plain file, of
+  /// a stream with the next ones, without moving on. Errors that it throws are ignored.
+  void sample(std::uint64_t record_bytes, const std::function<void(const Piece&)>& take);
   /// The next piece, cut after a line end. False at the end. Thread safe.
   bool next_lines(Piece& piece);
   /// The next piece, cut after a whole record, before offset `end` of the plain file. False at `end`; throws
   /// Error when the file ends earlier, but for `end` == kToEnd. Thread safe.
-  static constexpr std::uint64_t kToEnd = ~std::uint64_t{0};
   bool next_records(Piece& piece, std::uint64_t record_bytes, std::uint64_t end);
   /// Throws Error when the file ends earlier.
   void read(void* to, std::uint64_t bytes);
@@ -61,6 +71,11 @@ class Input {
   /// and the error of the first piece that has one is thrown: the same one whatever the number of workers.
   void each_piece(int workers, const Progress& progress, const std::function<bool(Piece&)>& next,
                   const std::function<void(int worker, const Piece& piece)>& work);
+
+  /// The same for several inputs side by side: workers begin with different ones.
+  static void each_piece_of(std::span<Input* const> inputs, int workers, const Progress& progress,
+                            const std::function<bool(Input&, Piece&)>& next,
+                            const std::function<void(Input&, int worker, const Piece& piece)>& work);
 
   /// Throws Error: "PATH: byte OFFSET: WHAT".
   [[noreturn]] void fail(std::uint64_t offset, std::string_view what) const;
@@ -76,8 +91,9 @@ class Input {
   std::unique_ptr<ByteStream> stream_;  // none when the mapped file is read as it is
   std::mutex mutex_;
   std::uint64_t offset_ = 0;
-  std::uint64_t line_ = 1;
-  std::vector<char> carry_;  // streamed, not yet handed out
+  std::uint64_t share_end_ = kToEnd;  // see take_share()
+  std::uint64_t line_ = 1;            // streamed
+  std::vector<char> carry_;           // streamed, not yet handed out
 };
 
 }  // namespace edgewire::graph

@@ -13,11 +13,11 @@ namespace edgewire::graph {
 
 namespace {
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+bool is_white(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
 
 std::string_view trimmed(std::string_view text, char separator) {
-  const auto goes = [&](char c) { return is_blank(c) && !(c == '\t' && separator == '\t'); };
+  const auto goes = [&](char c) { return is_white(c) && !(c == '\t' && separator == '\t'); };
   while (!text.empty() && goes(text.front())) text.remove_prefix(1);
   while (!text.empty() && goes(text.back())) text.remove_suffix(1);
   return text;
@@ -57,13 +57,13 @@ class Lines {
   [[noreturn]] void fail(const char* at, std::string_view what) const { input_.fail_line(piece_, at, what); }
 
  private:
-  bool separates(char c) const { return separator_ == ' ' ? is_blank(c) : c == separator_; }
+  bool separates(char c) const { return separator_ == ' ' ? is_white(c) : c == separator_; }
 
   bool is_comment() const {
     const bool slashes = line_.starts_with("//");
     if (!slashes && line_[0] != '#' && line_[0] != '%') return false;
     const std::size_t after = slashes ? 2 : 1;
-    if (line_.size() == after || is_blank(line_[after]) || line_[after] == line_[0]) return true;
+    if (line_.size() == after || is_white(line_[after]) || line_[after] == line_[0]) return true;
     fail(line_.data(),
          fmt::format("a comment has a blank after {0}; put a name that begins with {0} into double quotes",
                      line_.substr(0, after)));
@@ -88,7 +88,7 @@ class Lines {
       unquoted_ += line_[at];
     }
     ++at;
-    while (at < line_.size() && is_blank(line_[at]) && !separates(line_[at])) ++at;
+    while (at < line_.size() && is_white(line_[at]) && !separates(line_[at])) ++at;
     if (at < line_.size() && !separates(line_[at]))
       fail(begin, "text follows the double quote that ends a name");
     check(unquoted_, begin);

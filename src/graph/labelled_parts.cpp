@@ -47,7 +47,7 @@ BuildSummary build_labelled(Conversion& conversion, std::vector<LabelledPart>& p
         }
       },
       "numbering vertices", conversion.progress);
-  return write_labelled(builder, conversion.output, names, 0, conversion.progress);
+  return write_labelled(builder, *conversion.output, names, 0, conversion.progress);
 }
 
 }  // namespace edgewire::graph

@@ -56,7 +56,7 @@ void end_by_bus_error(int number, siginfo_t* info, void*) {
         std::string_view(digits.data(), static_cast<std::size_t>(after - digits.data())),
         std::string_view(": cannot read: the file was cut short, or its disk failed, while it was used\n")})
     size += text.copy(line.data() + size, line.size() - size);
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), size);
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), size);
   _exit(1);
 }
 

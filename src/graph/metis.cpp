@@ -192,7 +192,7 @@ class MetisReader {
     }
     std::vector<std::uint64_t> original_ids(header_.vertices);
     std::iota(original_ids.begin(), original_ids.end(), std::uint64_t{1});
-    return builder_.write(conversion.output, original_ids, kSymmetric, conversion.progress);
+    return builder_.write(*conversion.output, original_ids, kSymmetric, conversion.progress);
   }
 
  private:

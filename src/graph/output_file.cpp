@@ -23,11 +23,26 @@ std::string folder_of(const std::string& path) {
   return slash == path.npos ? "./" : path.substr(0, slash + 1);
 }
 
+[[noreturn]] void fail_write(const std::string& path, int cause) {
+  throw Error(fmt::format("{}: cannot write: {}", path, reason(cause)));
+}
+
 }  // namespace
 
-void OutputFile::fail(int cause) const {
-  throw Error(fmt::format("{}: cannot write: {}", path_, reason(cause)));
+void write_at(int descriptor, const std::string& path, const void* data, std::uint64_t bytes,
+              std::uint64_t offset) {
+  const char* from = static_cast<const char*>(data);
+  while (bytes > 0) {
+    const ssize_t written = pwrite(descriptor, from, bytes, static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) fail_write(path, written == 0 ? ENOSPC : errno);
+    from += written;
+    offset += static_cast<std::uint64_t>(written);
+    bytes -= static_cast<std::uint64_t>(written);
+  }
 }
+
+void OutputFile::fail(int cause) const { fail_write(path_, cause); }
 
 OutputFile::OutputFile(std::string path, std::uint32_t mode) : path_(std::move(path)) {
   struct stat status {};
@@ -35,12 +50,25 @@ OutputFile::OutputFile(std::string path, std::uint32_t mode) : path_(std::move(p
     throw Error(fmt::format("{}: cannot write: {}", path_,
                             S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file"));
   }
+  open_file(mode);
+}
+
+OutputFile::OutputFile(Nameless, const std::string& folder)
+    : path_(name_aside(folder + "/edgewire")), nameless_(true) {
+  open_file(0600);
+}
+
+std::unique_ptr<OutputFile> OutputFile::nameless(const std::string& folder) {
+  return std::unique_ptr<OutputFile>(new OutputFile(Nameless{}, folder));
+}
+
+void OutputFile::open_file(std::uint32_t mode) {
   // It will get its name through /proc.
   const bool can_be_named = access("/proc/self/fd", X_OK) == 0;
-  if (can_be_named) descriptor_ = open(folder_of(path_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+  if (can_be_named) descriptor_ = open(folder_of(path_).c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, mode);
   if (!can_be_named || (descriptor_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))) {
     aside_ = name_aside(path_);
-    descriptor_ = open(aside_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    descriptor_ = open(aside_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
   }
   if (descriptor_ < 0) fail(errno);
 }
@@ -57,18 +85,15 @@ void OutputFile::reserve(std::uint64_t bytes) {
 }
 
 void OutputFile::write(const void* data, std::uint64_t bytes, std::uint64_t offset) {
-  const char* from = static_cast<const char*>(data);
-  while (bytes > 0) {
-    const ssize_t written = pwrite(descriptor_, from, bytes, static_cast<off_t>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) fail(written == 0 ? ENOSPC : errno);
-    from += written;
-    offset += static_cast<std::uint64_t>(written);
-    bytes -= static_cast<std::uint64_t>(written);
-  }
+  write_at(descriptor_, path_, data, bytes, offset);
+}
+
+std::string OutputFile::path_for_others() const {
+  return aside_.empty() ? fmt::format("/proc/{}/fd/{}", getpid(), descriptor_) : aside_;
 }
 
 void OutputFile::commit() {
+  if (nameless_) return;
   if (aside_.empty()) {
     const std::string self = fmt::format("/proc/self/fd/{}", descriptor_);
     const auto link_to = [&](const std::string& name) {

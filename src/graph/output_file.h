@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace edgewire::graph {
@@ -14,11 +15,17 @@ class OutputFile {
  public:
   /// Refuses paths that exist and are not regular files. `mode`: its permissions, less the umask.
   explicit OutputFile(std::string path, std::uint32_t mode = 0666);
+  /// A file in `folder` that never gets a name: it is gone with this and with all who have it open.
+  static std::unique_ptr<OutputFile> nameless(const std::string& folder);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
   const std::string& path() const noexcept { return path_; }
+  /// For reading and writing, until commit(); of a nameless file also afterwards, as the next.
+  int descriptor() const noexcept { return descriptor_; }
+  /// Where another process of this host and user can open it, until commit().
+  std::string path_for_others() const;
   /// Takes the room that the file will need, where the file system can; so a full disk is noticed early.
   void reserve(std::uint64_t bytes);
   /// Thread safe.
@@ -26,11 +33,19 @@ class OutputFile {
   void commit();
 
  private:
+  struct Nameless {};
+  OutputFile(Nameless, const std::string& folder);
+  void open_file(std::uint32_t mode);
   [[noreturn]] void fail(int cause) const;
   std::string path_;
   std::string aside_;  ///< what it is called meanwhile, if anything
+  bool nameless_ = false;
   int descriptor_ = -1;
 };
+
+/// Writes to a descriptor; thread safe. Throws Error with the path and the system's reason.
+void write_at(int descriptor, const std::string& path, const void* data, std::uint64_t bytes,
+              std::uint64_t offset);
 
 /// A folder for output. One that this makes goes again, if it is empty, unless keep() was called.
 class OutputFolder {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "graph/builder.h"
+#include "graph/edge_sink.h"
 #include "graph/input.h"
 #include "graph/parallel.h"
 
@@ -12,8 +13,10 @@ namespace edgewire::graph {
 
 struct Conversion {
   Input& input;
+  std::span<Input* const> inputs;  ///< of read_snap, read_gap_text and read_u32_pairs: all, `input` first
   Input* vertices;  ///< of read_snap: ids, one a line, of vertices that exist also without edges; or null
-  OutputFile& output;
+  EdgeSink& edges;
+  OutputFile* output;    ///< of readers that keep all edges in memory (read_metis, labels); else may be null
   BuildOptions options;  ///< `weighted`: keep weights where the input has them
   const Progress& progress;
   const std::string&

@@ -12,7 +12,6 @@
 
 #include "error.h"
 #include "graph/edge_lines.h"
-#include "graph/edge_list.h"
 #include "graph/header_lines.h"
 #include "graph/labelled_parts.h"
 #include "graph/readers.h"
@@ -100,20 +99,39 @@ class TableReader {
     BuildOptions& options = conversion_.options;
     options.weighted = columns_.weight != kNone;
     if (conversion_.labels) return labelled_rows(first, third_is_weight);
-    EdgeList list(options.workers);
+    EdgeSink& sink = conversion_.edges;
+    GraphShape graph;
+    graph.numbering = GraphShape::Numbering::dense;
+    graph.options = options;
+    graph.name = input_.path();
+    sink.start(graph, sink.wants_sample() ? sample() : std::vector<std::uint64_t>());
     const auto work = [&](int worker, const Piece& piece) {
       std::vector<std::uint64_t> ids;
       std::vector<float> weights;
       take(piece, weights, [&](std::string_view field) { ids.push_back(id(piece, field)); });
-      list.add(worker, ids, weights);
+      sink.add(worker, ids, weights);
     };
-    work(0, first);
+    if (sink.rank() == 0) work(0, first);
+    input_.take_share(sink.rank(), sink.size());
     input_.each_piece(
         options.workers, conversion_.progress, [&](Piece& piece) { return input_.next_lines(piece); }, work);
-    BuildSummary summary =
-        list.build(conversion_.output, EdgeList::Numbering::dense, options, conversion_.progress);
+    BuildSummary summary = sink.write(0, conversion_.progress);
     summary.third_is_weight = third_is_weight && options.weighted;
     return summary;
+  }
+
+  std::vector<std::uint64_t> sample() const {
+    std::vector<std::uint64_t> sources;
+    std::vector<float> weights;
+    input_.sample(0, [&](const Piece& piece) {
+      bool source = false;
+      take(piece, weights, [&](std::string_view field) {
+        source = !source;
+        if (source) sources.push_back(id(piece, field));
+      });
+      weights.clear();
+    });
+    return sources;
   }
 
   BuildSummary labelled_rows(const Piece& first, bool third_is_weight) {

@@ -2,12 +2,12 @@
 
 #include <fmt/core.h>
 #include <malloc.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 
+#include "disk/busy_devices.h"
 #include "error.h"
 #include "exchange/link_probe.h"
 #include "job/compute_rate.h"
@@ -16,6 +16,8 @@
 #include "job/plan_cache.h"
 #include "launch/packing.h"
 #include "plan/balance.h"
+#include "plan/block_plan.h"
+#include "seconds.h"
 #include "tiles/plan_readers.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
@@ -26,11 +28,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 }  // namespace
+
+std::uint64_t column_edges(std::uint64_t edges, int workers) noexcept {
+  return std::max<std::uint64_t>(edges / (tiles::kColumnsPerWorker * static_cast<std::uint64_t>(workers)),
+                                 1 << 16);
+}
 
 tiles::TileSizes tile_sizes(const DenseOptions& options, const topology::Machine& machine) {
   return tiles::TileSizes::for_caches(machine.l1_bytes, machine.l2_bytes,
@@ -42,65 +45,35 @@ DenseJob::DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, 
     : bootstrap_(bootstrap),
       graph_(graph),
       pool_(std::make_unique<topology::WorkerPool>(
-          topology::place(machine, bootstrap.local_rank(), bootstrap.local_size(), options.workers))) {
-  share_cards(machine);
+          topology::place(machine, bootstrap.local_rank(), bootstrap.local_size(), options.workers))),
+      place_(exchange::find_place(bootstrap, *pool_, machine)) {
+  check_ownership(options);
   link_ = transport::create(options.transport, settings(options));
   agree(options);
   std::optional<PlanCache> cache;
   if (!options.plan_cache.empty()) cache.emplace(*this, options, machine);
   if (!cache || !cache->take()) {
-    choose_ownership(options);
-    build(options, machine);
+    if (plan::owns_edges(options.ownership)) {
+      build_block(options, machine);
+    } else {
+      choose_ownership(options);
+      build(options, machine);
+    }
     if (cache) cache->keep();
   }
+  order_ = order_tiles(disk_tiles_ ? OrderOptions{} : options.order,
+                       {tiles_, column_bounds_, column_nodes_, owned_->count() + mirror_sources_}, *exchange_,
+                       bootstrap_, *pool_);
+  if (disk_tiles_) plan_reads(options);
   malloc_trim(0);  // iterating needs little of what the plan took
 }
 
-/// Each process of a host takes one of the interfaces that the user wants, see topology::share_cards(), and a
-/// core for polling where enough are spare.
-void DenseJob::share_cards(const topology::Machine& machine) {
-  const int node = topology::first_node(pool_->placement(), machine);
-  address_ = bootstrap_.address();
-  const auto& hosts = bootstrap_.nodes();
-  const auto nodes = bootstrap_.allgather(std::to_string(node));
-  for (std::size_t p = 0; p < nodes.size(); ++p) {
-    if (!hosts.empty() && hosts[p] != hosts[static_cast<std::size_t>(bootstrap_.rank())]) continue;
-    if (static_cast<int>(p) == bootstrap_.rank()) process_index_ = static_cast<int>(process_nodes_.size());
-    process_nodes_.push_back(std::stoi(nodes[p]));
-  }
-  std::vector<int> card_nodes;
-  for (const auto& one : bootstrap_.wanted_interfaces())
-    card_nodes.push_back(topology::node_of_card(one.name));
-  const int card =
-      topology::share_cards(card_nodes, process_nodes_)[static_cast<std::size_t>(process_index_)];
-  if (card >= 0) address_ = bootstrap_.wanted_interfaces()[static_cast<std::size_t>(card)].address;
-  char name[256] = "?";
-  gethostname(name, sizeof name - 1);
-  const auto spare = topology::spare_cpus(machine, bootstrap_.local_size(), pool_->workers());
-  if (spare.size() >= static_cast<std::size_t>(bootstrap_.local_size()))
-    poll_cpu_ = spare[static_cast<std::size_t>(bootstrap_.local_rank())];
-  place_ = fmt::format("{}: {}", name, topology::describe(pool_->placement(), machine));
-  if (!hosts.empty()) place_ += "; network " + address_;
-}
-
 transport::Settings DenseJob::settings(const DenseOptions& options) {
-  transport::Settings settings;
-  settings.rank = bootstrap_.rank();
-  settings.size = bootstrap_.size();
+  auto settings = exchange::link_settings(bootstrap_, place_, options.verbs, options.dpdk);
   settings.lanes = options.workers;
   settings.kinds = exchange::kFirstLaneKind + options.workers;
-  settings.secret = bootstrap_.secret();
-  settings.address = address_;
-  settings.process_nodes = process_nodes_;
-  settings.process_index = process_index_;
   settings.peer_timeout_s = options.peer_timeout_s;
-  settings.health = &bootstrap_.health();
-  settings.nodes = bootstrap_.nodes();
   settings.integrity = options.integrity;
-  settings.verbs = options.verbs;
-  settings.verbs.poll_cpu = poll_cpu_;
-  settings.dpdk = options.dpdk;
-  settings.dpdk.poll_cpu = poll_cpu_;
   return settings;
 }
 
@@ -109,15 +82,18 @@ void DenseJob::agree(const DenseOptions& options) {
       options.choose_strategy ? "auto" : std::string(plan::to_name(options.strategy));
   exchange::check_agreement(
       bootstrap_,
-      fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, layout {}, {} workers; "
+      fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, layout {}, order {}, "
+                  "{} workers; "
                   "{} edges/s, "
                   "link rate {}{}{}{}",
                   options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
                   link_->name(), strategy, plan::to_name(options.encoding),
-                  options.choose_layout ? "auto" : "set", options.workers, options.assumed_compute_rate,
-                  options.assumed_link_rate > 0 ? "assumed" : "measured",
+                  options.choose_layout ? "auto" : "set",
+                  options.order.choose ? "auto" : to_name(options.order.order), options.workers,
+                  options.assumed_compute_rate, options.assumed_link_rate > 0 ? "assumed" : "measured",
                   options.plan_cache.empty() ? "" : "; plan cache", options.weighted ? "; weighted" : "",
-                  options.integrity ? "" : "; integrity off"));
+                  options.integrity ? "" : "; integrity off") +
+          (options.devices.empty() ? "" : fmt::format("; edges on {} disks", options.devices.size())));
 }
 
 double DenseJob::link_rate(const DenseOptions& options) {
@@ -156,16 +132,20 @@ void DenseJob::choose_ownership(const DenseOptions& options) {
   ownership_ = plan::Ownership::create(ownership_name_, graph_.offsets(), bootstrap_.size());
 }
 
-void DenseJob::build(const DenseOptions& options, const topology::Machine& machine) {
-  std::string_view step = "load";
-  const plan::ForEach for_each = [&](std::uint64_t count,
-                                     const std::function<void(int, std::uint64_t)>& work) {
+/// Tells of the progress of `step`. Both outlive it.
+plan::ForEach DenseJob::on_workers(const DenseOptions& options, const std::string_view& step) {
+  return [this, &options, &step](std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
     std::atomic<std::uint64_t> done{0};
     pool_->for_each(count, [&](int worker, std::uint64_t index) {
       work(worker, index);
       if (options.progress) options.progress(step, done.fetch_add(1, std::memory_order_relaxed) + 1, count);
     });
   };
+}
+
+void DenseJob::build(const DenseOptions& options, const topology::Machine& machine) {
+  std::string_view step = "load";
+  const plan::ForEach for_each = on_workers(options, step);
   auto start = Clock::now();
   const auto sizes = tile_sizes(options, machine);
   order_vertices(options, sizes, for_each);
@@ -179,21 +159,30 @@ void DenseJob::build(const DenseOptions& options, const topology::Machine& machi
   if (!plan.covers().empty()) balance(plan, for_each);
   exchange_ = std::make_unique<exchange::Exchange>(bootstrap_, *link_, *owned_, plan, strategy_,
                                                    options.encoding, options.workers, for_each);
-  const std::uint64_t share =
-      plan.edges() / (tiles::kColumnsPerWorker * static_cast<std::uint64_t>(options.workers));
-  column_bounds_ = plan.cut_columns(sizes.column_width, std::max<std::uint64_t>(share, 1 << 16), for_each);
+  column_bounds_ =
+      plan.cut_columns(sizes.column_width, column_edges(plan.edges(), options.workers), for_each);
   plan.address_by_column(column_bounds_, *owned_, for_each);
   spread_columns(machine);
-  tiles_ = tiles::build_tiles(*pool_, tiles::PlanReader(plan), column_bounds_, memory_nodes_, sizes);
+  if (options.devices.empty())
+    tiles_ = tiles::build_tiles(*pool_, tiles::PlanReader(plan), column_bounds_, memory_nodes_, sizes);
+  else
+    build_on_disks(options, plan, sizes);
   build_mirror_tiles(plan, sizes);
   plan.return_indexes(column_bounds_, *owned_, for_each);
   exchange_->deal_columns(column_bounds_, [this](std::size_t column) { return tiles_.edges(column); });
   count_traffic();
-  const std::uint64_t rows = graph_.vertices() / (16 * static_cast<std::uint64_t>(options.workers)) + 1;
-  for_each((graph_.vertices() + rows - 1) / rows, [&](int, std::uint64_t piece) {
-    graph_.release_rows(piece * rows, std::min((piece + 1) * rows, graph_.vertices()));
-  });
+  for_each_rows(for_each,
+                [this](std::uint64_t first, std::uint64_t last) { graph_.release_rows(first, last); });
   seconds_plan = seconds_since(start);
+}
+
+/// Calls work(first, last) for pieces of the graph's rows.
+void DenseJob::for_each_rows(const plan::ForEach& for_each,
+                             const std::function<void(std::uint64_t, std::uint64_t)>& work) const {
+  const std::uint64_t rows = graph_.vertices() / (16 * static_cast<std::uint64_t>(pool_->workers())) + 1;
+  for_each((graph_.vertices() + rows - 1) / rows, [&](int, std::uint64_t piece) {
+    work(piece * rows, std::min((piece + 1) * rows, graph_.vertices()));
+  });
 }
 
 void DenseJob::order_vertices(const DenseOptions& options, const tiles::TileSizes& sizes,
@@ -311,9 +300,21 @@ void DenseJob::count_traffic() {
 
 engine::IterationResult DenseJob::iterate(engine::Loops& loops, engine::IterationOptions options) {
   options.column_nodes = column_nodes_;
+  options.column_workers = column_workers_;
   setup_messages_ = bootstrap_.messages_sent() + link_->counters().handshake_messages + handshake_messages_ +
                     exchange_->setup_messages();
-  return engine::iterate(*pool_, *exchange_, column_bounds_, owned_->indexes(), loops, options);
+  const auto run = [&] {
+    return engine::iterate(*pool_, *exchange_, column_bounds_, owned_->indexes(), loops, options);
+  };
+  if (!disk_tiles_) return run();
+  const disk::BusyDevices devices(disk_tiles_->paths());
+  const auto start = Clock::now();
+  auto result = run();
+  disk_figures_.seconds = seconds_since(start);
+  disk_figures_.seconds_busy = devices.seconds();
+  disk_figures_.bytes_read = disk_tiles_->bytes_read();
+  disk_figures_.stored_bytes = disk_tiles_->where().padded_bytes();
+  return result;
 }
 
 }  // namespace edgewire::job

@@ -7,12 +7,17 @@
 #include <string>
 #include <vector>
 
+#include "disk/read_figures.h"
 #include "engine/iteration.h"
 #include "exchange/exchange.h"
+#include "exchange/seat.h"
 #include "graph/graph_file.h"
+#include "job/disk_tiles.h"
+#include "job/order_choice.h"
 #include "launch/bootstrap.h"
 #include "plan/owned_vertices.h"
 #include "plan/ownership.h"
+#include "plan/plan_file.h"
 #include "plan/volume.h"
 #include "tiles/tile.h"
 #include "topology/machine.h"
@@ -20,8 +25,6 @@
 #include "transport/transport.h"
 
 namespace edgewire::job {
-
-class PlanFileReader;
 
 struct DenseOptions {
   int workers = 1;  ///< per process; the same in all
@@ -38,14 +41,21 @@ struct DenseOptions {
   plan::Encoding encoding = plan::Encoding::f32;
   bool weighted = false;  ///< a message goes along an edge times the edge's weight; the graph has weights
   /// hash, ranges or the path of a partition file. "auto" takes hash or ranges, "auto,FILE" also the file:
-  /// the one that takes the least time on the link and the cores.
+  /// the one that takes the least time on the link and the cores. "hilbert" and "grid": processes hold blocks
+  /// of edges; the strategy is then `slots`, and there is no plan cache (see check_ownership()).
   std::string ownership = "hash";
   plan::Layout layout = plan::Layout::degree;
   bool choose_layout = false;  ///< measure which one is faster
+  OrderOptions order;          ///< strips, where edges are on disks
   double peer_timeout_s = 10;
   /// Folder for the plan cache; empty: no cache. The cache stores what loading and planning made, and what
   /// was chosen or measured, for the next run with the same graph and options.
   std::string plan_cache;
+  /// Edges are on disks, in a file in each of these folders; empty: in memory. Needs a plan cache. Not with
+  /// strategy `cover`.
+  std::vector<std::string> devices;
+  std::uint64_t memory_bytes =
+      0;  ///< of a process with edges on disks, within which tiles are built and read; 0: ample
   std::uint64_t link_bits_per_s = 0;  ///< line rate of shaped links, 0: as they are; for the plan cache only
   bool integrity = true;              ///< see transport::Settings
   transport::VerbsChoice verbs{};
@@ -60,8 +70,14 @@ struct DenseOptions {
 enum class PlanSource { none, written, used };
 std::string_view to_name(PlanSource source) noexcept;
 
+/// How many edges a column of a process with so many edges gets at most, where its width allows.
+std::uint64_t column_edges(std::uint64_t edges, int workers) noexcept;
 /// How large the tiles of such a job get.
 tiles::TileSizes tile_sizes(const DenseOptions& options, const topology::Machine& machine);
+
+/// Throws UsageError when processes hold blocks of edges, and the options ask for what is not there then. A
+/// DenseJob begins with it.
+void check_ownership(const DenseOptions& options);
 
 /// One process's part of a job with a dense kernel. Collective; throws Error. `graph` and `bootstrap` outlive
 /// it.
@@ -77,9 +93,12 @@ class DenseJob {
   const std::string& ownership_table() const noexcept { return ownership_table_; }
   const plan::OwnedVertices& owned() const noexcept { return *owned_; }
   const tiles::Tiles& tiles() const noexcept { return tiles_; }
+  const tiles::TileOrder& tile_order() const noexcept { return order_.tiles; }
   /// [peer]: the edges of the sources that the peer mirrors here, by local column; no columns when there are
   /// none.
   std::span<const tiles::Tiles> mirror_tiles() const noexcept { return mirror_tiles_; }
+  /// Mirrors that are sources of tiles(), behind the owned vertices: where processes hold blocks of edges.
+  std::uint32_t mirror_sources() const noexcept { return mirror_sources_; }
   const transport::Transport& link() const noexcept { return *link_; }
   /// Values from every process to every other one in an iteration; the same in all processes.
   const plan::Traffic& traffic() const noexcept { return traffic_; }
@@ -91,12 +110,22 @@ class DenseJob {
   /// Measures the link: payload bytes per second of the slowest process. Collective.
   double measure_link_rate(const DenseOptions& options);
 
+  /// After iterate(), where edges are on disks. Measures what all processes read at the same time from the
+  /// same files when they do nothing else. Collective.
+  void measure_disks();
+  const disk::ReadFigures& disk_figures() const noexcept { return disk_figures_; }
+  /// Null where edges are in memory.
+  const DiskTiles* disk_tiles() const noexcept { return disk_tiles_.get(); }
+
   plan::Strategy strategy() const noexcept { return strategy_; }
   /// Why it was chosen; empty when it was given.
   const std::string& strategy_reason() const noexcept { return strategy_reason_; }
   plan::Layout layout() const noexcept { return layout_; }
   /// Why it was chosen; empty when it was given.
   const std::string& layout_reason() const noexcept { return layout_reason_; }
+  tiles::Order order() const noexcept { return order_.order; }
+  /// Why it was chosen; empty when it was given.
+  const std::string& order_reason() const noexcept { return order_.reason; }
   /// Of this process's covers: no plan sends fewer values (strategy `cover`).
   std::uint64_t matching() const noexcept { return matching_; }
 
@@ -108,7 +137,7 @@ class DenseJob {
   /// Host, cores, memory and, where there are other hosts, address of this process, in words.
   std::string place() const {
     const std::string link = link_->describe();
-    return link.empty() ? place_ : place_ + "; " + link;
+    return link.empty() ? place_.text : place_.text + "; " + link;
   }
   /// Sent by this process before iterate(): handshakes, collective calls, lists of the plan.
   std::uint64_t setup_messages() const noexcept { return setup_messages_; }
@@ -118,7 +147,15 @@ class DenseJob {
 
  private:
   void build(const DenseOptions& options, const topology::Machine& machine);
-  void share_cards(const topology::Machine& machine);
+  void build_block(const DenseOptions& options, const topology::Machine& machine);
+  plan::ForEach on_workers(const DenseOptions& options, const std::string_view& step);
+  void for_each_rows(const plan::ForEach& for_each,
+                     const std::function<void(std::uint64_t first, std::uint64_t last)>& work) const;
+  std::vector<std::string> edge_files(const DenseOptions& options) const;
+  void build_on_disks(const DenseOptions& options, const plan::ExchangePlan& plan,
+                      const tiles::TileSizes& sizes);
+  void open_disk_tiles(const DenseOptions& options, TileSegments segments);
+  void plan_reads(const DenseOptions& options);
   transport::Settings settings(const DenseOptions& options);
   void agree(const DenseOptions& options);
   void choose_ownership(const DenseOptions& options);
@@ -135,22 +172,23 @@ class DenseJob {
   launch::Bootstrap& bootstrap_;
   const graph::GraphFile& graph_;
   std::unique_ptr<topology::WorkerPool> pool_;
-  std::string place_;
-  std::string address_;             ///< of this process, for other hosts
-  std::vector<int> process_nodes_;  ///< of the processes of this host
-  int process_index_ = 0;           ///< of this one there
-  int poll_cpu_ = -1;               ///< see transport::DpdkChoice
+  exchange::HostPlace place_;
   std::unique_ptr<transport::Transport> link_;
   std::optional<plan::Ownership> ownership_;
   std::string ownership_name_, ownership_table_;
   std::unique_ptr<plan::OwnedVertices> owned_;
   std::unique_ptr<exchange::Exchange> exchange_;
   std::vector<std::uint32_t> column_bounds_;
-  std::vector<int> memory_nodes_;              ///< [column]: os_index; empty on machines with one node
-  std::vector<int> column_nodes_;              ///< [local column]: index of a node
-  std::shared_ptr<PlanFileReader> plan_file_;  ///< where tiles are, when they come from the plan cache
+  std::vector<int> memory_nodes_;                    ///< [column]: os_index; empty on machines with one node
+  std::vector<int> column_nodes_;                    ///< [local column]: index of a node
+  std::shared_ptr<plan::PlanFileReader> plan_file_;  ///< where tiles are, when they come from the plan cache
+  std::unique_ptr<DiskTiles> disk_tiles_;            ///< null: tiles are in memory
+  std::vector<int> column_workers_;                  ///< [local column], with tiles on disks
+  disk::ReadFigures disk_figures_;
   tiles::Tiles tiles_;
+  OrderChoice order_;
   std::vector<tiles::Tiles> mirror_tiles_;  ///< [peer]
+  std::uint32_t mirror_sources_ = 0;
   plan::Traffic traffic_;
   plan::Strategy strategy_ = plan::Strategy::slots;
   plan::Layout layout_ = plan::Layout::degree;

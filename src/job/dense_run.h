@@ -35,7 +35,10 @@ class DenseRun {
 
   /// Passes on what start() and constant() throw.
   DenseRun(DenseJob& job, P& program)
-      : job_(job), program_(program), loops_(program, job.owned().count(), job.tiles(), job.mirror_tiles()) {
+      : job_(job),
+        program_(program),
+        loops_(program, job.owned().count(), job.tiles(), job.tile_order(), job.mirror_tiles(),
+               job.mirror_sources()) {
     start_ = loops_.start(job.pool(), [&](std::uint32_t i) {
       const graph::Row row{job.graph(), job.owned().ids()[i]};
       return std::pair(program.start(row), program.constant(row));

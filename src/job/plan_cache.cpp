@@ -10,18 +10,15 @@
 
 #include "error.h"
 #include "graph/mapped_file.h"
-#include "job/plan_file.h"
 #include "launch/packing.h"
+#include "plan/plan_file.h"
+#include "seconds.h"
 
 namespace edgewire::job {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// The partition file that an ownership names, or "".
 std::string partition_file(const std::string& ownership) {
@@ -57,6 +54,7 @@ std::string to_key(const launch::Bootstrap& bootstrap, const graph::GraphFile& g
   line("strategy", options.choose_strategy ? "auto" : plan::to_name(options.strategy));
   line("wire", plan::to_name(options.encoding));
   line("weighted", options.weighted);
+  if (!options.devices.empty()) line("edges on disks", options.devices.size());
   if (options.choose_strategy || options.ownership.starts_with("auto")) {
     line("transport", transport);
     line("compute rate", options.assumed_compute_rate);
@@ -65,7 +63,7 @@ std::string to_key(const launch::Bootstrap& bootstrap, const graph::GraphFile& g
   return key;
 }
 
-void tiles_section(PlanFileWriter& file, const tiles::Tiles& tiles, std::span<const std::uint32_t>,
+void tiles_section(plan::PlanFileWriter& file, const tiles::Tiles& tiles, std::span<const std::uint32_t>,
                    std::span<const int>, const plan::ForEach&) {
   std::vector<tiles::Tiles::Size> sizes;
   std::vector<std::span<const std::byte>> parts;
@@ -98,7 +96,7 @@ topology::NodeMemory spread(std::span<const std::uint16_t> words, std::span<cons
 /// nodes: of the columns, or none. Tiles stay mapped: iterations are as fast as from huge pages, since tiles
 /// are read front to back (Zen 4, 20 iterations of 67 M edges: within 1 %), and nothing is copied. Only where
 /// there are several nodes they are copied, because nobody can say on which one a file's pages lie.
-void tiles_section(PlanFileReader& file, tiles::Tiles& tiles, std::span<const std::uint32_t> bounds,
+void tiles_section(plan::PlanFileReader& file, tiles::Tiles& tiles, std::span<const std::uint32_t> bounds,
                    std::span<const int> nodes, const plan::ForEach& for_each) {
   std::vector<tiles::Tiles::Size> sizes;
   file(sizes);
@@ -115,6 +113,19 @@ void tiles_section(PlanFileReader& file, tiles::Tiles& tiles, std::span<const st
   tiles = tiles::Tiles(bounds, sizes, words, std::move(memory));
 }
 
+void segments_section(plan::PlanFileWriter& file, const TileSegments& where) {
+  file.copy(where.sizes);
+  file.copy(where.ends);
+  file.copy(where.segments);
+}
+
+void segments_section(plan::PlanFileReader& file, TileSegments& where) {
+  where.generation = file.generation();
+  file(where.sizes);
+  file(where.ends);
+  file(where.segments);
+}
+
 bool can_be_columns(std::span<const std::uint32_t> bounds, std::uint32_t owned) {
   if (bounds.empty() || bounds[0] != 0 || !std::ranges::binary_search(bounds, owned)) return false;
   for (std::size_t c = 0; c + 1 < bounds.size(); ++c)
@@ -126,6 +137,11 @@ bool can_be_columns(std::span<const std::uint32_t> bounds, std::uint32_t owned) 
 
 std::string_view to_name(PlanSource source) noexcept {
   return source == PlanSource::used ? "used" : source == PlanSource::written ? "written" : "none";
+}
+
+std::uint64_t new_generation(launch::Bootstrap& bootstrap) {
+  std::random_device random;
+  return std::stoull(bootstrap.allgather(std::to_string(std::uint64_t{random()} << 32 | random()))[0]);
 }
 
 PlanCache::PlanCache(DenseJob& job, const DenseOptions& options, const topology::Machine& machine)
@@ -157,7 +173,10 @@ void PlanCache::sections(File& file, Incoming& incoming, Outgoing& outgoing,
   file(job_.column_bounds_);
   columns_known();
   const auto local = std::span(job_.column_bounds_).first(job_.column_nodes_.size() + 1);
-  tiles_section(file, job_.tiles_, job_.column_bounds_, job_.memory_nodes_, for_each_);
+  if (options_.devices.empty())
+    tiles_section(file, job_.tiles_, job_.column_bounds_, job_.memory_nodes_, for_each_);
+  else
+    segments_section(file, segments_);
   for (tiles::Tiles& tiles : job_.mirror_tiles_)
     tiles_section(file, tiles, local, job_.memory_nodes_, for_each_);
   for (auto& stream : incoming) file(stream.targets);
@@ -172,8 +191,8 @@ void PlanCache::sections(File& file, Incoming& incoming, Outgoing& outgoing,
 
 /// Returns the generation of what it read into the job.
 std::uint64_t PlanCache::read() {
-  job_.plan_file_ = std::make_shared<PlanFileReader>(path_, key_, for_each_);
-  PlanFileReader& file = *job_.plan_file_;
+  job_.plan_file_ = std::make_shared<plan::PlanFileReader>(path_, key_, for_each_);
+  plan::PlanFileReader& file = *job_.plan_file_;
   job_.owned_ = std::make_unique<plan::OwnedVertices>();
   sections(file, incoming_, outgoing_, [&] {
     check_choices();
@@ -186,7 +205,13 @@ std::uint64_t PlanCache::read() {
     const int streams = size * plan::streams_per_peer(job_.strategy_, options_.workers);
     incoming_.resize(static_cast<std::size_t>(streams));
     outgoing_.resize(static_cast<std::size_t>(streams));
+    for (std::size_t s = 1; s < outgoing_.size(); s += 2)
+      outgoing_[s].mirrors = job_.strategy_ == plan::Strategy::cover;
   });
+  if (!options_.devices.empty()) {
+    if (segments_.sizes.size() + 1 != job_.column_bounds_.size()) refuse("it has other columns");
+    job_.open_disk_tiles(options_, std::move(segments_));
+  }
   check();
   return file.generation();
 }
@@ -217,6 +242,7 @@ void PlanCache::drop() {
   job_.column_nodes_.clear();
   job_.memory_nodes_.clear();
   job_.tiles_ = {};
+  job_.disk_tiles_.reset();
   job_.mirror_tiles_.clear();
   incoming_.clear();
   outgoing_.clear();
@@ -274,14 +300,13 @@ bool PlanCache::take() {
 
 void PlanCache::keep() {
   const auto start = Clock::now();
-  std::random_device random;
-  const auto generation =
-      std::stoull(job_.bootstrap_.allgather(std::to_string(std::uint64_t{random()} << 32 | random()))[0]);
+  if (job_.disk_tiles_) segments_ = job_.disk_tiles_->where();
+  const auto generation = job_.disk_tiles_ ? segments_.generation : new_generation(job_.bootstrap_);
   std::string fault;
   std::error_code ignored;  // writing says it better
   std::filesystem::create_directories(options_.plan_cache, ignored);
   try {
-    PlanFileWriter file;
+    plan::PlanFileWriter file;
     sections(file, job_.exchange_->incoming(), job_.exchange_->outgoing(), [] {});
     file.write(path_, key_, generation, for_each_);
   } catch (const Error& error) {

@@ -12,14 +12,14 @@
 
 namespace edgewire::launch {
 
-enum class Kind : std::uint32_t { Heartbeat = 1, Data, Abort, Finish };
+enum class Kind : std::uint32_t { Heartbeat = 1, Data, Abort, Finish, Lost };
 
 /// The header of every message on a stream. All hosts are little endian.
 struct FrameHeader {
   std::uint64_t length = 0;  ///< bytes that follow
   Kind kind = Kind::Heartbeat;
   std::uint32_t tag =
-      0;  ///< Data: number of the collective step; Abort: rank at fault, and << 16 who noticed
+      0;  ///< Data: number of the collective step; Abort: rank at fault, and << 16 who noticed; Lost: rank
   std::uint32_t payload_check = 0;  ///< CRC-32C of what follows
   std::uint32_t check = 0;          ///< CRC-32C of all members before it
 

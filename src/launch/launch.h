@@ -12,8 +12,11 @@ namespace edgewire::launch {
 /// EDGEWIRE_PORT, and EDGEWIRE_SECRET_FILE or EDGEWIRE_SECRET (64 hexadecimal digits). So any program that
 /// starts processes can start a job.
 struct LaunchOptions {
-  int processes = 1;                  ///< on this machine, when there is no host list
-  bool local_hosts = false;           ///< each process on a separate local host, see LocalHosts
+  int processes = 1;         ///< on this machine, when there is no host list
+  bool local_hosts = false;  ///< each process on a separate local host, see LocalHosts
+  /// The job goes on without processes that are lost, except rank 0, whose exit status is the job's: for a
+  /// `body` that can do that, such as a TaskJob.
+  bool tolerates_losses = false;
   std::uint64_t link_bits_per_s = 0;  ///< of local hosts; 0: not shaped
   std::string hosts_file;             ///< line i: address[:port] of rank i; # starts a comment
   int rank = -1;                      ///< of this process in the host list

@@ -58,7 +58,8 @@ void report(const Bootstrap& bootstrap, const std::string& line) {
 /// The children of a local job, as their parent sees them.
 class Family {
  public:
-  explicit Family(double peer_timeout_s) : grace_(peer_timeout_s + 2) {
+  Family(double peer_timeout_s, bool tolerates_losses)
+      : grace_(peer_timeout_s + 2), tolerates_losses_(tolerates_losses) {
     std::signal(SIGCHLD, SIG_DFL);  // where it is ignored, statuses are lost
     sigemptyset(&watched_);
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&watched_, number);
@@ -100,8 +101,9 @@ class Family {
       }
       while (reap(WNOHANG)) continue;
       const bool late = Clock::now() > deadline_;
-      if (late && status_ == 0) name_late_ones();
-      if (late || (status_ != 0 && all_stopped())) kill_all(SIGKILL);
+      const bool lost = tolerates_losses_ && !children_[0].running && status_ == 0;  // all that still run
+      if (late && status_ == 0 && !lost) name_late_ones();
+      if (late || ((lost || status_ != 0) && all_stopped())) kill_all(SIGKILL);
     }
     return status_;
   }
@@ -156,18 +158,22 @@ class Family {
     if (child == children_.end()) return true;
     child->stopped = WIFSTOPPED(state);
     child->running = !WIFEXITED(state) && !WIFSIGNALED(state);
-    if (WIFEXITED(state) && WEXITSTATUS(state) != 0) fail(WEXITSTATUS(state));
-    if (!child->running && deadline_ == Clock::time_point::max()) give_time();  // they end together
+    const bool may_be_lost = tolerates_losses_ && child != children_.begin();
+    if (WIFEXITED(state) && WEXITSTATUS(state) != 0 && !may_be_lost) fail(WEXITSTATUS(state));
+    const bool ended_well = WIFEXITED(state) && WEXITSTATUS(state) == 0;
+    if (!child->running && (ended_well || !may_be_lost) && deadline_ == Clock::time_point::max())
+      give_time();  // they end together
     if (WIFSIGNALED(state) && !child->given_up) {
       std::fprintf(stderr, "edgewire: rank %d was ended by signal %d (%s)\n",
                    static_cast<int>(child - children_.begin()), WTERMSIG(state), strsignal(WTERMSIG(state)));
-      fail(1);
+      if (!may_be_lost) fail(1);
     }
     return true;
   }
 
   std::vector<Child> children_;
   std::chrono::duration<double> grace_;
+  bool tolerates_losses_;
   sigset_t watched_{};
   sigset_t before_{};
   int status_ = 0;
@@ -268,8 +274,8 @@ int run_local(const LaunchOptions& options, const std::function<void(Bootstrap&)
   std::cout.flush();
 
   std::optional<LocalHosts> hosts;
-  if (options.local_hosts) hosts.emplace(options.processes, options.link_bits_per_s);
-  Family family(options.peer_timeout_s);
+  if (options.local_hosts) hosts.emplace(options.processes, options.link_bits_per_s, options.peer_timeout_s);
+  Family family(options.peer_timeout_s, options.tolerates_losses);
   for (int rank = 0; rank < options.processes; ++rank) {
     if (!family.bear()) continue;
     const int status = run_child(options, rank, hosts ? &*hosts : nullptr, secret, std::move(streams), body);

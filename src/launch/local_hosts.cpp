@@ -46,15 +46,22 @@ void enter_namespace(const FileDescriptor& there) {
   if (setns(there.get(), CLONE_NEWNET) != 0) fail("enter a network namespace");
 }
 
-/// `program` is ip or tc; `commands` are lines of its batch mode.
-void configure(const char* program, const std::string& commands) {
-  if (commands.empty()) return;
-  ProgramEnd end;
+/// Runs ip or tc.
+ProgramEnd run_tool(const std::vector<std::string>& words, double stop_timeout_s,
+                    const std::string& input = {}) {
   try {
-    end = run_program({program, "-batch", "-"}, commands);
+    return run_program(words, input, stop_timeout_s);
+  } catch (const ProgramStopped& error) {
+    throw Error(fmt::format("--local-hosts: {}", error.what()));
   } catch (const Error& error) {
     throw Error(fmt::format("--local-hosts: {} (apt-get install iproute2)", error.what()));
   }
+}
+
+/// `program` is ip or tc; `commands` are lines of its batch mode.
+void configure(const char* program, const std::string& commands, double stop_timeout_s) {
+  if (commands.empty()) return;
+  const ProgramEnd end = run_tool({program, "-batch", "-"}, stop_timeout_s, commands);
   if (end.status == 0) return;
   // The first line says why, the next one which command it was.
   const std::string line = end.diagnostics.substr(0, end.diagnostics.find('\n'));
@@ -64,9 +71,10 @@ void configure(const char* program, const std::string& commands) {
 /// What Linux takes unless it is set otherwise, so that local hosts are alike on all machines: others cost
 /// more of the shared cores (bbr: a timer for each packet). By the route, because namespaces may not name one
 /// that is restricted. A kernel without it keeps its own.
-void use_cubic(const std::string& address) {
-  run_program({"ip", "route", "change", "10.77.0.0/16", "dev", "eth0", "proto", "kernel", "scope", "link",
-               "src", address, "congctl", "cubic"});
+void use_cubic(const std::string& address, double stop_timeout_s) {
+  run_tool({"ip", "route", "change", "10.77.0.0/16", "dev", "eth0", "proto", "kernel", "scope", "link", "src",
+            address, "congctl", "cubic"},
+           stop_timeout_s);
 }
 
 /// The kernel counts frames without preamble, checksum and gap: 1514 of the 1538 bytes of a full one.
@@ -109,7 +117,7 @@ std::string shaping(const std::string& device, std::uint64_t bits_per_s) {
                      counted(bits_per_s), burst_bytes(bits_per_s));
 }
 
-LocalHosts::LocalHosts(int hosts, std::uint64_t link_bits_per_s) {
+LocalHosts::LocalHosts(int hosts, std::uint64_t link_bits_per_s, double stop_timeout_s) {
   if (hosts < 2 || hosts > kMaxLocalHosts)
     throw UsageError(
         fmt::format("--local-hosts needs --processes from 2 to {}, not {}", kMaxLocalHosts, hosts));
@@ -130,15 +138,16 @@ LocalHosts::LocalHosts(int hosts, std::uint64_t link_bits_per_s) {
       shapes += shaping(port, link_bits_per_s);
     }
     const FileDescriptor middle = namespace_here();
-    configure("ip", links);
-    configure("tc", shapes);
+    configure("ip", links, stop_timeout_s);
+    configure("tc", shapes, stop_timeout_s);
     const std::uint32_t largest = largest_packet(link_bits_per_s);
     for (int i = 0; i < hosts; ++i) set_largest_packet(fmt::format("port{}", i), largest);
     for (int i = 0; i < hosts; ++i) {
       enter(i);
-      configure("ip", fmt::format("addr add {}/16 dev eth0\nlink set lo up\nlink set eth0 up\n", address(i)));
-      use_cubic(address(i));
-      configure("tc", shaping("eth0", link_bits_per_s));
+      configure("ip", fmt::format("addr add {}/16 dev eth0\nlink set lo up\nlink set eth0 up\n", address(i)),
+                stop_timeout_s);
+      use_cubic(address(i), stop_timeout_s);
+      configure("tc", shaping("eth0", link_bits_per_s), stop_timeout_s);
       set_largest_packet("eth0", largest);
     }
     enter_namespace(middle);

@@ -10,8 +10,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <functional>
 
 #include "error.h"
 #include "transport/file_descriptor.h"
@@ -21,13 +23,16 @@ namespace {
 
 using transport::FileDescriptor;
 
+constexpr int kRoundMs = 50;  ///< between two looks whether a program is stopped
 constexpr std::array kForwarded{SIGINT, SIGTERM, SIGHUP};
 volatile pid_t running = 0;  ///< written with the forwarded signals blocked
 volatile std::sig_atomic_t caught = 0;
 
 void forward(int number) {
   caught = number;
-  if (running > 0) kill(running, number);
+  if (running <= 0) return;
+  kill(running, number);
+  kill(running, SIGCONT);  // one that is stopped hears it, too
 }
 
 /// While it lives, the signals are passed on; when it ends, this process gets what came too. Children start
@@ -97,9 +102,50 @@ int execute(char* const* words) {
   return errno;
 }
 
-/// Feeds `input` and collects both outputs until the program closes them.
+/// A child, as long as it has not been waited for.
+class Child {
+ public:
+  Child(pid_t pid, double stop_timeout_s) : pid_(pid), stop_timeout_s_(stop_timeout_s) {}
+
+  /// Takes what has become of it, without waiting. Throws ProgramStopped.
+  bool ended(const std::string& program) {
+    int news = 0;
+    while (!ended_ && waitpid(pid_, &news, WNOHANG | WUNTRACED | WCONTINUED) == pid_) {
+      stopped_ = WIFSTOPPED(news);
+      stopped_s_ = 0;
+      ended_ = WIFEXITED(news) || WIFSIGNALED(news);
+      state_ = news;
+    }
+    if (ended_) running = 0;  // its number may be another's soon
+    const Clock::time_point now = Clock::now();
+    // Both may have been stopped together, from a terminal: then this process counts one round only.
+    if (stopped_)
+      stopped_s_ += std::min(std::chrono::duration<double>(now - last_look_).count(), 4e-3 * kRoundMs);
+    last_look_ = now;
+    if (stopped_s_ > stop_timeout_s_) {
+      kill(pid_, SIGKILL);
+      while (waitpid(pid_, &news, 0) < 0 && errno == EINTR) continue;
+      throw ProgramStopped(fmt::format("{} (process {}) was stopped for {:.3g} s, so it is killed", program,
+                                       pid_, stopped_s_));
+    }
+    return ended_;
+  }
+  int status() const { return WIFSIGNALED(state_) ? 128 + WTERMSIG(state_) : WEXITSTATUS(state_); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  pid_t pid_;
+  double stop_timeout_s_;
+  int state_ = 0;
+  bool ended_ = false;
+  bool stopped_ = false;
+  double stopped_s_ = 0;  ///< since it was stopped
+  Clock::time_point last_look_ = Clock::now();
+};
+
+/// Feeds `input` and collects both outputs until the program closes them. Calls `look` each round.
 void talk(FileDescriptor input_end, std::string_view input, FileDescriptor& output_end,
-          FileDescriptor& diagnostics_end, ProgramEnd& result) {
+          FileDescriptor& diagnostics_end, ProgramEnd& result, const std::function<void()>& look) {
   std::array<char, 1 << 16> buffer;
   std::array<std::string*, 2> texts{&result.output, &result.diagnostics};
   std::array<FileDescriptor*, 2> ends{&output_end, &diagnostics_end};
@@ -108,7 +154,9 @@ void talk(FileDescriptor input_end, std::string_view input, FileDescriptor& outp
     if (input.empty()) input_end.close();
     std::array<pollfd, 3> events{
         {{output_end.get(), POLLIN, 0}, {diagnostics_end.get(), POLLIN, 0}, {input_end.get(), POLLOUT, 0}}};
-    if (poll(events.data(), events.size(), -1) < 0) continue;
+    const int ready = poll(events.data(), events.size(), kRoundMs);
+    look();
+    if (ready < 0) continue;
     for (std::size_t i = 0; i < ends.size(); ++i) {
       if (events[i].revents == 0) continue;
       const ssize_t got = read(ends[i]->get(), buffer.data(), buffer.size());
@@ -133,7 +181,7 @@ std::string ProgramEnd::last_words() const {
                       : fmt::format("exit status {}", status);
 }
 
-ProgramEnd run_program(const std::vector<std::string>& words, std::string_view input) {
+ProgramEnd run_program(const std::vector<std::string>& words, std::string_view input, double stop_timeout_s) {
   std::vector<char*> arguments;
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -158,13 +206,13 @@ ProgramEnd run_program(const std::vector<std::string>& words, std::string_view i
   for (Pipe* pipe : {&out, &err, &trouble}) pipe->write.close();
   in.read.close();
   ProgramEnd result;
-  talk(std::move(in.write), input, out.read, err.read, result);
-  int state = 0;
-  while (waitpid(pid, &state, 0) < 0 && errno == EINTR) continue;
+  Child child(pid, stop_timeout_s);
+  talk(std::move(in.write), input, out.read, err.read, result, [&] { child.ended(words[0]); });
+  while (!child.ended(words[0])) poll(nullptr, 0, 1);  // soon: its files are closed
   int cause = 0;
   if (read(trouble.read.get(), &cause, sizeof cause) == sizeof cause)
     throw Error(fmt::format("cannot start {}: {}", words[0], std::strerror(cause)));
-  result.status = WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
+  result.status = child.status();
   return result;
 }
 

@@ -4,7 +4,16 @@
 #include <string_view>
 #include <vector>
 
+#include "error.h"
+
 namespace edgewire::launch {
+
+constexpr double kStopTimeoutS = 10;
+
+/// A program was stopped (SIGSTOP) and nobody let it go on, so it is killed. The line names it.
+class ProgramStopped : public Error {
+  using Error::Error;
+};
 
 /// How a program ended, and what it printed.
 struct ProgramEnd {
@@ -19,7 +28,8 @@ struct ProgramEnd {
 /// Runs a program (found in PATH, /usr/sbin or /sbin) with `input` as its stdin, and waits for it. SIGINT,
 /// SIGTERM and SIGHUP are passed to the program; this process gets them when the program has ended. If this
 /// process dies, the program gets SIGTERM. One call at a time, from the main thread. Throws Error when the
-/// program cannot be started.
-ProgramEnd run_program(const std::vector<std::string>& words, std::string_view input = {});
+/// program cannot be started, ProgramStopped when it is stopped for longer than `stop_timeout_s`.
+ProgramEnd run_program(const std::vector<std::string>& words, std::string_view input = {},
+                       double stop_timeout_s = kStopTimeoutS);
 
 }  // namespace edgewire::launch

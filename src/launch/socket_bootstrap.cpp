@@ -80,6 +80,7 @@ class SocketBootstrap final : public Bootstrap {
   void flush(Peer& peer);
   void keep_alive(Clock::time_point now);
   void tell_failure();
+  void tell_losses();
   void lose(Peer& peer, const std::string& cause);
   std::string name_of(int rank) const;
 
@@ -93,8 +94,9 @@ class SocketBootstrap final : public Bootstrap {
   std::vector<Peer> peers_;
   std::atomic<std::uint64_t> messages_sent_{0};  ///< guards nothing
   std::uint32_t step_ = 0;
-  bool told_ = false;      ///< the others know of the failure
-  bool finished_ = false;  ///< a peer that goes away is no failure
+  bool told_ = false;              ///< the others know of the failure
+  std::vector<bool> told_losses_;  ///< [rank]: the others know that it was lost, and the job goes on
+  bool finished_ = false;          ///< a peer that goes away is no failure
   bool stopping_ = false;
   Clock::time_point last_beat_;
   Clock::time_point last_round_;
@@ -107,7 +109,8 @@ SocketBootstrap::SocketBootstrap(Member member, std::vector<FileDescriptor> stre
     : self_(std::move(member)),
       reporter_(self_.rank),
       timeout_(self_.peer_timeout_s),
-      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      told_losses_(static_cast<std::size_t>(self_.size)) {
   if (!wake_) throw Error(fmt::format("cannot make an eventfd: {}", reason(errno)));
   last_beat_ = last_round_ = Clock::now();
   for (std::size_t p = 0; p < streams.size(); ++p) {
@@ -152,6 +155,7 @@ void SocketBootstrap::send(int to, Kind kind, std::string_view payload) {
   Message message = frame(kind, step_, payload);
   {
     const std::scoped_lock lock(mutex_);
+    tell_losses();  // whoever reads of a lost peer in this message knows of the loss
     for (Peer& p : peers_)
       if (to < 0 || p.rank == to) p.outgoing.push_back(message);
     messages_sent_ += to < 0 ? peers_.size() : 1;
@@ -159,12 +163,15 @@ void SocketBootstrap::send(int to, Kind kind, std::string_view payload) {
   wake();
 }
 
+/// Empty: the peer was lost, and the job goes on without it.
 std::string SocketBootstrap::receive(int from, Kind kind) {
   std::unique_lock lock(mutex_);
   Peer& source = peer(from);
   // The timeout is for failures that the transport notices: then nobody notifies this thread.
-  while (source.arrived.empty() && !health_.failed()) changed_.wait_for(lock, milliseconds(50));
+  while (source.arrived.empty() && !health_.failed() && !health_.lost(from))
+    changed_.wait_for(lock, milliseconds(50));
   if (health_.failed()) throw Error(health_.message());
+  if (health_.lost(from)) return {};
   Arrival arrival = std::move(source.arrived.front());
   source.arrived.pop_front();
   if (arrival.header.kind != kind || arrival.header.tag != step_)
@@ -240,8 +247,13 @@ void SocketBootstrap::watch() {
     wait_for_events(lock);
     const auto now = Clock::now();
     keep_alive(now);
+    tell_losses();
     if (health_.failed()) tell_failure();
-    for (Peer& p : peers_) flush(p);
+    for (Peer& p : peers_) {
+      if (health_.lost(p.rank))
+        p.stream.close();  // perhaps another one has lost it: it is lost for all, and ends
+      flush(p);
+    }
     changed_.notify_all();
     if (!stopping_) continue;
     linger_until = std::min(linger_until, now + kLinger);
@@ -334,6 +346,12 @@ void SocketBootstrap::take(Peer& peer, Arrival arrival) {
         health_.fail(culprit, payload);
       break;
     }
+    case Kind::Lost:
+      if (static_cast<int>(header.tag) == self_.rank)
+        health_.fail(-1, fmt::format("{} goes on without this process: {}", name_of(peer.rank), payload));
+      else
+        health_.lose(static_cast<int>(header.tag), payload);
+      break;
     default:
       lose(peer, fmt::format("sent a malformed message of kind {}", static_cast<std::uint32_t>(header.kind)));
   }
@@ -380,6 +398,16 @@ void SocketBootstrap::tell_failure() {
   for (Peer& p : peers_) p.outgoing.push_back(message);
 }
 
+/// Where the job goes on without lost peers: rank 0 tells all others, the others tell rank 0.
+void SocketBootstrap::tell_losses() {
+  for (int rank = 1; rank < self_.size && health_.losses() > 0; ++rank) {
+    if (told_losses_[static_cast<std::size_t>(rank)] || !health_.lost(rank)) continue;
+    told_losses_[static_cast<std::size_t>(rank)] = true;
+    const Message message = frame(Kind::Lost, static_cast<std::uint32_t>(rank), health_.why_lost(rank));
+    for (Peer& p : peers_) p.outgoing.push_back(message);
+  }
+}
+
 void SocketBootstrap::lose(Peer& peer, const std::string& cause) {
   peer.stream.close();
   peer.outgoing.clear();
@@ -387,7 +415,7 @@ void SocketBootstrap::lose(Peer& peer, const std::string& cause) {
   if (pause_ > timeout_ * 0.8 && Clock::now() - resumed_ < timeout_)  // it has given up this process
     health_.fail(-1, fmt::format("was stopped for {:.1f} s", pause_.count()));
   else
-    health_.fail(peer.rank, fmt::format("{} {}", name_of(peer.rank), cause));
+    health_.lose(peer.rank, fmt::format("{} {}", name_of(peer.rank), cause));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace edgewire::plan {
 
 namespace {
 
-constexpr std::uint64_t kBlockRows = 4096;
+constexpr std::uint64_t kRowsAtOnce = 4096;
 
 /// Counters for pairs of processes that several threads increase. Each thread has a copy, if the copies are
 /// small.
@@ -83,10 +83,10 @@ void count_range(const Rows& rows, const Scheme& scheme, std::uint64_t first, st
       if (process_bits.set(process_base + target - first)) process.raise(process_counts[owner]);
     }
   };
-  graph::parallel_for(options.threads, (rows.vertices() + kBlockRows - 1) / kBlockRows,
+  graph::parallel_for(options.threads, (rows.vertices() + kRowsAtOnce - 1) / kRowsAtOnce,
                       [&](int thread, std::uint64_t block) {
-                        const std::uint64_t end = std::min(rows.vertices(), (block + 1) * kBlockRows);
-                        for (std::uint64_t source = block * kBlockRows; source < end; ++source) {
+                        const std::uint64_t end = std::min(rows.vertices(), (block + 1) * kRowsAtOnce);
+                        for (std::uint64_t source = block * kRowsAtOnce; source < end; ++source) {
                           count_row(thread, static_cast<std::uint32_t>(source));
                         }
                       });

@@ -10,11 +10,11 @@ namespace edgewire::plan {
 
 namespace {
 
-constexpr std::uint32_t kNone = 0xFFFFFFFF;
-constexpr std::size_t kAhead = 16;      // nearly all reads are random, so they are prefetched
-constexpr std::size_t kFewLeaves = 16;  // below one row in so many, another pass costs more than it saves
-constexpr std::uint32_t kAtOnce = 16;   // edges of a row that are looked at together
-constexpr std::size_t kSearches = 64;   // prepared together
+constexpr std::uint32_t kNoMate = 0xFFFFFFFF;
+constexpr std::size_t kReadsAhead = 16;  // nearly all reads are random, so they are prefetched
+constexpr std::size_t kFewLeaves = 16;   // below one row in so many, another pass costs more than it saves
+constexpr std::uint32_t kAtOnce = 16;    // edges of a row that are looked at together
+constexpr std::size_t kSearches = 64;    // prepared together
 /// Successful searches up to this long are forgotten at once: their vertices are cheap to see again, and the
 /// searches that would have met them need no round of breadth-first search.
 constexpr std::size_t kShortSearch = 256;
@@ -35,7 +35,7 @@ class Matcher {
     std::uint32_t seen;  ///< the search that saw it
   };
   struct Row : PairRow {
-    std::uint32_t mate = kNone;
+    std::uint32_t mate = kNoMate;
     std::uint32_t next_free = 0;         ///< edges before this one end in destinations that stay matched
     std::array<std::uint32_t, 2> alive;  ///< two of the destinations that were not dead in keeps()
   };
@@ -76,8 +76,8 @@ Matcher::Matcher(const PairEdges& edges)
   rows_.reserve(rows);
   for (const auto& part : edges.parts) {
     for (std::size_t i = 0; i < part.size(); ++i) {
-      if (i + kAhead < part.size()) __builtin_prefetch(part[i + kAhead].targets);
-      Row row{part[i], kNone, 0, {}};
+      if (i + kReadsAhead < part.size()) __builtin_prefetch(part[i + kReadsAhead].targets);
+      Row row{part[i], kNoMate, 0, {}};
       all_edges_ += row.edges;
       if (keeps(row)) rows_.push_back(row);
     }
@@ -88,12 +88,12 @@ Matcher::Matcher(const PairEdges& edges)
 /// the destination covers all its edges.
 bool Matcher::keeps(Row& row) {
   std::array<std::uint32_t, kAtOnce + Bits::kSlack> alive;
-  row.alive = {kNone, kNone};
+  row.alive = {kNoMate, kNoMate};
   for (std::uint32_t edge = row.next_free; edge < row.edges; edge += kAtOnce) {
     const auto some = row.span().subspan(edge, std::min(kAtOnce, row.edges - edge));
     const auto* const end = dead_.copy_others(some, alive.data());
     for (const auto* target = alive.data(); target != end; ++target) {
-      if (row.alive[0] == kNone) {
+      if (row.alive[0] == kNoMate) {
         row.alive[0] = *target;
         row.next_free = edge;
       } else if (*target != row.alive[0]) {
@@ -102,7 +102,7 @@ bool Matcher::keeps(Row& row) {
       }
     }
   }
-  if (row.alive[0] == kNone) return false;
+  if (row.alive[0] == kNoMate) return false;
   ++leaves_;
   matched_.add(row.alive[0]);
   dead_.add(row.alive[0]);
@@ -164,7 +164,7 @@ Matcher::Outcome Matcher::search(const Step& root) {
     }
     if (arrived) {
       for (const auto target :
-           row.span().subspan(step.edge, std::min(kAhead, std::size_t{row.edges} - step.edge)))
+           row.span().subspan(step.edge, std::min(kReadsAhead, std::size_t{row.edges} - step.edge)))
         __builtin_prefetch(&destinations_[target]);
     }
     arrived = false;
@@ -211,7 +211,7 @@ std::span<const Matcher::Step> Matcher::next_searches(std::span<const std::uint3
 
 void Matcher::augment(std::uint32_t max_rounds) {
   for (std::uint32_t row = 0; row < rows_.size(); ++row) {
-    if (rows_[row].mate == kNone) open_rows_.push_back(row);
+    if (rows_[row].mate == kNoMate) open_rows_.push_back(row);
   }
   for (std::uint32_t round = 0; round < max_rounds && !open_rows_.empty(); ++round) {
     before_round_ = searches_;
@@ -239,7 +239,7 @@ PairCover Matcher::cover() const {
   cover.matching = leaves_;
   Bits mirrors(sources_);
   for (const Row& row : rows_) {
-    if (row.mate == kNone) continue;
+    if (row.mate == kNoMate) continue;
     ++cover.matching;
     if (!dead_.test(row.mate)) mirrors.add(row.source);
   }

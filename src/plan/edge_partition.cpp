@@ -5,13 +5,11 @@
 #include <utility>
 
 #include "graph/parallel.h"
-#include "plan/bits.h"
+#include "plan/edge_holders.h"
 
 namespace edgewire::plan {
 
 namespace {
-
-constexpr std::uint64_t kBlockRows = 4096;
 
 /// Which of `parts` equal shares of `total` holds the middle of the item that starts at `before`.
 std::uint32_t share_of(std::uint64_t before, std::uint64_t item, std::uint64_t total, std::uint32_t parts) {
@@ -29,88 +27,6 @@ std::vector<std::uint32_t> cut_into_bands(const std::vector<std::uint64_t>& weig
     before += weights[i];
   }
   return band;
-}
-
-/// Which processes hold out-edges and in-edges of the vertices [first, last): one bit for each process and
-/// vertex.
-struct Holders {
-  Holders(std::uint64_t first_vertex, std::uint64_t last_vertex, int processes)
-      : first(first_vertex),
-        last(last_vertex),
-        words((static_cast<std::uint64_t>(processes) + 63) / 64),
-        out((last - first) * words * 64),
-        in((last - first) * words * 64) {}
-  bool contains(std::uint64_t vertex) const noexcept { return vertex - first < last - first; }
-  std::uint64_t bit(std::uint64_t vertex, std::uint64_t process) const noexcept {
-    return (vertex - first) * words * 64 + process;
-  }
-  std::uint64_t first, last, words;
-  Bits out, in;
-};
-
-void mark_holders(const Rows& rows, const EdgePartition& partition, int threads, Holders& holders,
-                  std::vector<std::uint64_t>* computed) {
-  const auto processes = static_cast<std::size_t>(partition.processes());
-  std::vector<std::vector<std::uint64_t>> edges(static_cast<std::size_t>(threads),
-                                                std::vector<std::uint64_t>(processes));
-  graph::parallel_for(threads, (rows.vertices() + kBlockRows - 1) / kBlockRows,
-                      [&](int thread, std::uint64_t block) {
-                        auto& mine = edges[static_cast<std::size_t>(thread)];
-                        const std::uint64_t end = std::min(rows.vertices(), (block + 1) * kBlockRows);
-                        for (std::uint64_t source = block * kBlockRows; source < end; ++source) {
-                          const std::uint16_t* const row = partition.row(static_cast<std::uint32_t>(source));
-                          const bool marks_source = holders.contains(source);
-                          for (std::uint64_t e = rows.offsets[source]; e < rows.offsets[source + 1]; ++e) {
-                            const std::uint32_t target = rows.targets[e];
-                            const std::uint16_t holder = row[target >> partition.shift()];
-                            ++mine[holder];
-                            if (marks_source) holders.out.set(holders.bit(source, holder));
-                            if (holders.contains(target)) holders.in.set(holders.bit(target, holder));
-                          }
-                        }
-                      });
-  if (computed == nullptr) return;
-  for (const auto& mine : edges) {
-    for (std::size_t p = 0; p < processes; ++p) (*computed)[p] += mine[p];
-  }
-}
-
-/// Calls work(process) for each bit of `word`, the word with the processes from `first` on.
-template <class Work>
-void each_process(std::uint64_t word, std::uint64_t first, const Work& work) {
-  for (; word != 0; word &= word - 1) work(first + static_cast<unsigned>(std::countr_zero(word)));
-}
-
-constexpr std::uint64_t kNobody = ~std::uint64_t{0};
-
-std::uint64_t choose_owner(const Holders& holders, std::uint64_t vertex,
-                           const std::vector<std::uint64_t>& owned) {
-  const std::uint64_t base = (vertex - holders.first) * holders.words;
-  std::uint64_t best = kNobody;
-  const auto consider = [&](std::uint64_t process) {
-    if (best == kNobody || owned[process] < owned[best]) best = process;
-  };
-  for (std::uint64_t w = 0; w < holders.words; ++w) {
-    each_process(holders.out.word(base + w) & holders.in.word(base + w), w * 64, consider);
-  }
-  if (best != kNobody) return best;
-  for (std::uint64_t w = 0; w < holders.words; ++w) {
-    each_process(holders.out.word(base + w) | holders.in.word(base + w), w * 64, consider);
-  }
-  return best;
-}
-
-void add_values(const Holders& holders, std::vector<std::uint64_t>& owned, Traffic& values) {
-  for (std::uint64_t vertex = holders.first; vertex < holders.last; ++vertex) {
-    const std::uint64_t owner = choose_owner(holders, vertex, owned);
-    if (owner == kNobody) continue;
-    ++owned[owner];
-    const std::uint64_t base = (vertex - holders.first) * holders.words;
-    for (std::uint64_t w = 0; w < holders.words; ++w) {
-      each_process(holders.out.word(base + w), w * 64, [&](std::uint64_t p) { ++values.at(owner, p); });
-      each_process(holders.in.word(base + w), w * 64, [&](std::uint64_t p) { ++values.at(p, owner); });
-    }
-  }
 }
 
 }  // namespace
@@ -208,20 +124,16 @@ EdgePartition EdgePartition::grid(const Cells& cells, int processes) {
 
 PartitionedTraffic count_partitioned(const Rows& rows, const EdgePartition& partition,
                                      const CountOptions& options) {
-  PartitionedTraffic result{
-      .values = Traffic(partition.processes()),
-      .computed_edges = std::vector<std::uint64_t>(static_cast<std::size_t>(partition.processes()))};
-  std::vector<std::uint64_t> owned(result.computed_edges.size());
-  const std::uint64_t vertex_bytes = (owned.size() + 63) / 64 * 8 * 2;
-  const std::uint64_t width =
-      std::min(rows.vertices(), std::max<std::uint64_t>(64, options.memory_bytes / vertex_bytes));
-  for (std::uint64_t first = 0; first < rows.vertices(); first += width) {
-    Holders holders(first, std::min(rows.vertices(), first + width), partition.processes());
-    mark_holders(rows, partition, options.threads, holders, first == 0 ? &result.computed_edges : nullptr);
-    add_values(holders, owned, result.values);
-    result.memory_bytes = std::max(result.memory_bytes, holders.out.bytes() + holders.in.bytes());
-    ++result.passes;
-  }
+  PartitionedTraffic result{.values = Traffic(partition.processes()), .computed_edges = {}};
+  const auto cost =
+      visit_holders(rows, partition, options,
+                    [&](std::uint32_t, std::uint64_t owner, const ProcessSet& out, const ProcessSet& in) {
+                      out.for_each([&](std::uint64_t p) { ++result.values.at(owner, p); });
+                      in.for_each([&](std::uint64_t p) { ++result.values.at(p, owner); });
+                    });
+  result.computed_edges = cost.computed_edges;
+  result.memory_bytes = cost.memory_bytes;
+  result.passes = cost.passes;
   return result;
 }
 

@@ -71,10 +71,7 @@ struct PartitionedTraffic {
   std::uint32_t passes = 0;
 };
 
-/// Chooses as owner of a vertex a process that holds both out-edges and in-edges of it, or else one that
-/// holds any edge of it: that makes the fewest values. If several qualify, it takes the one that owns the
-/// fewest vertices so far. Memory: 2 bits for each vertex and process, rounded up to 64 processes. If that is
-/// more than `memory_bytes`, it makes several passes.
+/// Counts with the owners that visit_holders() chooses (plan/edge_holders.h), and needs as much memory.
 PartitionedTraffic count_partitioned(const Rows& rows, const EdgePartition& partition,
                                      const CountOptions& options);
 

@@ -10,7 +10,7 @@ namespace edgewire::plan {
 
 namespace {
 
-constexpr std::uint32_t kAhead = 32;       // random reads are prefetched so many steps ahead
+constexpr std::uint32_t kIdsAhead = 32;    // random reads are prefetched so many steps ahead
 constexpr std::uint64_t kPiece = 1 << 16;  // vertices handled at a time by one worker, or a multiple of it
 constexpr std::uint64_t kMostPieces = 256;
 constexpr std::uint32_t kBuckets = 1 << 12;  // degrees that are told apart by counting
@@ -150,7 +150,7 @@ bool OwnedVertices::fit(const Ownership& ownership, int rank, const ForEach& for
     ownership.visit([&](const auto& scheme) {
       bool same = true;
       for (std::uint32_t local = first; local < last && same; ++local) {
-        if (local + kAhead < last) __builtin_prefetch(&ids_[indexes_[local + kAhead] % count()]);
+        if (local + kIdsAhead < last) __builtin_prefetch(&ids_[indexes_[local + kIdsAhead] % count()]);
         same = indexes_[local] < count() && ids_[indexes_[local]] == scheme.vertex(me, local);
       }
       if (!same) well = false;

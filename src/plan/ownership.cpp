@@ -126,6 +126,11 @@ void check_parts(const std::string& path, std::span<const std::uint16_t> parts, 
 Ownership Ownership::from_file(const std::string& path, std::uint64_t vertices, int processes) {
   auto owners = read_parts(path, vertices);
   check_parts(path, owners, processes);
+  return from_table(std::move(owners), processes);
+}
+
+Ownership Ownership::from_table(std::vector<std::uint16_t> owners, int processes) {
+  const std::uint64_t vertices = owners.size();
   return {TableOwnership(std::move(owners), static_cast<std::uint32_t>(processes)), vertices, processes};
 }
 

@@ -110,6 +110,8 @@ class Ownership {
   /// must own a vertex. Throws Error with path and line, or with both numbers when there are more or fewer
   /// parts than processes.
   static Ownership from_file(const std::string& path, std::uint64_t vertices, int processes);
+  /// owners[v]: the owner of vertex v, below `processes`. A process may own no vertex.
+  static Ownership from_table(std::vector<std::uint16_t> owners, int processes);
   /// `how`: "hash", "ranges", or the path of a partition file.
   static Ownership create(const std::string& how, std::span<const std::uint64_t> offsets, int processes);
 

@@ -21,6 +21,23 @@ std::string readable_bytes(std::uint64_t bytes) {
   return fmt::format("{:.4g} {}", value, kUnits[unit]);
 }
 
+/// A line about the longest iteration, where it is far from the usual one; the mean of the last ten may hide
+/// it.
+std::string describe_pause(const std::vector<RunReport::Iteration>& iterations) {
+  constexpr double kTimes = 10, kSeconds = 0.2;
+  std::vector<double> seconds;
+  for (const auto& one : iterations) seconds.push_back(one.seconds);
+  if (seconds.empty()) return "";
+  const auto longest = std::ranges::max_element(seconds) - seconds.begin();
+  const double most = seconds[static_cast<std::size_t>(longest)];
+  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+  std::ranges::nth_element(seconds, middle);
+  if (most < kTimes * *middle || most < kSeconds) return "";
+  return fmt::format(
+      "iteration {} took {:.3g} s, the median one {:.3g} s: a link, a process or a disk stood still\n",
+      longest + 1, most, *middle);
+}
+
 }  // namespace
 
 RunReport::Losses& RunReport::Losses::operator+=(const Losses& other) {
@@ -83,6 +100,7 @@ std::string RunReport::to_json() const {
     for (const auto& one : runs) {
       json["runs"].push_back({{"source", one.name},
                               {"supersteps", one.supersteps},
+                              {"frontier", one.frontier},
                               {"edges", one.edges},
                               {"record_bytes", one.record_bytes},
                               {"payload_bytes_sent", one.payload_bytes_sent},
@@ -93,8 +111,11 @@ std::string RunReport::to_json() const {
   if (!transport_reason.empty()) json["transport_reason"] = transport_reason;
   if (!strategy_reason.empty()) json["strategy_reason"] = strategy_reason;
   if (!layout_reason.empty()) json["layout_reason"] = layout_reason;
+  if (!order.empty()) json["order"] = order;
+  if (!order_reason.empty()) json["order_reason"] = order_reason;
   json["plan_cache"] = plan_cache;
   if (!plan_cache_note.empty()) json["plan_cache_note"] = plan_cache_note;
+  if (seconds_convert) json["seconds_convert"] = *seconds_convert;
   json["seconds_load"] = seconds_load;
   json["seconds_plan"] = seconds_plan;
   json["seconds_total"] = seconds_total;
@@ -116,6 +137,14 @@ std::string RunReport::to_json() const {
                     {"corrupt_frames", losses.corrupt_frames},
                     {"foreign_frames", losses.foreign_frames},
                     {"missed_frames", losses.missed_frames}};
+  }
+  if (disk) {
+    json["disk"] = {
+        {"devices", disk->devices},           {"stored_bytes", disk->stored_bytes},
+        {"bytes_read", disk->bytes_read},     {"seconds", disk->seconds},
+        {"seconds_busy", disk->seconds_busy}, {"limit_bytes_per_second", disk->limit_bytes_per_second},
+        {"block_bytes", disk->block_bytes},   {"depth", disk->depth},
+        {"limited_by", disk->limited_by()}};
   }
   auto& limits = json["bound"];
   limits["values"] = bound.values;
@@ -181,6 +210,38 @@ std::string RunReport::describe_supersteps() const {
   return text;
 }
 
+double RunReport::Disk::share_of_limit() const {
+  const double limit = limit_bytes_per_second * seconds;
+  return limit > 0 ? static_cast<double>(bytes_read) / limit : 0;
+}
+
+const char* RunReport::Disk::limited_by() const {
+  constexpr double kNearLimit = 0.8, kBeyondLimit = 1.1;
+  if (share_of_limit() > kBeyondLimit) return "unknown";
+  return share_of_limit() >= kNearLimit ? "disk" : "computing or sending";
+}
+
+std::string RunReport::describe_disk() const {
+  const double bytes = static_cast<double>(disk->bytes_read),
+               stored = static_cast<double>(disk->stored_bytes);
+  std::string text = fmt::format(
+      "edges from disk: {} in {:.3f} s, {:.0f} % of the {:.3f} GB/s that {} device{} gave to reads of {} "
+      "KiB, {} "
+      "under way; limited by {}\n",
+      readable_bytes(disk->bytes_read), disk->seconds, 100 * disk->share_of_limit(),
+      disk->limit_bytes_per_second * 1e-9, disk->devices, disk->devices == 1 ? "" : "s",
+      disk->block_bytes >> 10, disk->depth, disk->limited_by());
+  if (disk->limit_bytes_per_second > 0)
+    text += fmt::format(
+        "time on the disk at that rate: {:.6f} s; all edges ({:.3f} bytes each) were read {:.2f} times\n",
+        bytes / disk->limit_bytes_per_second, edges == 0 ? 0 : stored / static_cast<double>(edges),
+        stored > 0 ? bytes / stored : 0);
+  if (disk->seconds_busy > 0)
+    text += fmt::format("the busiest device had requests for {:.3f} s, {:.0f} % of the time\n",
+                        disk->seconds_busy, 100 * disk->seconds_busy / disk->seconds);
+  return text;
+}
+
 std::string RunReport::describe_runs() const {
   constexpr std::size_t kShown = 20;
   std::vector<double> seconds;
@@ -191,8 +252,8 @@ std::string RunReport::describe_runs() const {
                                  runs.size() == 1 ? "" : "s", median, seconds.front(), seconds.back());
   for (std::size_t i = 0; i < std::min(kShown, runs.size()); ++i) {
     const auto& one = runs[i];
-    text +=
-        fmt::format("{:>5}  source {}: {} supersteps, {} edges", i + 1, one.name, one.supersteps, one.edges);
+    text += fmt::format("{:>5}  source {}: {} supersteps, {} vertices, {} edges", i + 1, one.name,
+                        one.supersteps, one.frontier, one.edges);
     if (processes > 1)
       text += fmt::format(", had to send {}, sent {}", readable_bytes(one.record_bytes),
                           readable_bytes(one.payload_bytes_sent));
@@ -217,12 +278,14 @@ std::string RunReport::to_text() const {
   } else {
     text += fmt::format("{} iterations, {:.6f} s each (mean of the last ten), {:.3f} G edges/s\n",
                         iterations.size(), seconds_per_iteration(), edges_per_second() / 1e9);
+    text += describe_pause(iterations);
   }
   if (plan_cache != "none") text += fmt::format("plan cache: {}\n", plan_cache);
   text += ownership_table;
   if (!transport_reason.empty()) text += fmt::format("transport {}: {}\n", transport, transport_reason);
   if (!strategy_reason.empty()) text += fmt::format("strategy {}\n", strategy_reason);
   if (!layout_reason.empty()) text += fmt::format("layout {}\n", layout_reason);
+  if (!order_reason.empty()) text += fmt::format("order {}\n", order_reason);
   if (bound.matching > 0) {
     text += fmt::format(
         "cover: {} values each iteration; no plan sends fewer than {} (gap {:.2f} %)\n", bound.values,
@@ -254,6 +317,7 @@ std::string RunReport::to_text() const {
                           refused_frames);
     }
   }
+  if (disk) text += describe_disk();
   for (const auto& one : convergence) text += one.text;
   if (triangles) text += fmt::format("{} triangles\n", *triangles);
   if (wire_error_bound > 0) {

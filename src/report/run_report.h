@@ -30,7 +30,9 @@ struct RunReport {
   struct Run {
     std::string name;  ///< of the source
     std::size_t supersteps = 0;
-    std::uint64_t edges = 0;  ///< that were followed; summed over processes and supersteps, as the next two
+    std::uint64_t frontier = 0;  ///< vertices whose edges were followed; summed over processes and
+                                 ///< supersteps, as the next three
+    std::uint64_t edges = 0;     ///< of them, that were followed
     std::uint64_t record_bytes = 0;
     std::uint64_t payload_bytes_sent = 0;
     double seconds = 0;  ///< of the slowest process
@@ -54,6 +56,23 @@ struct RunReport {
     std::uint64_t missed_frames = 0;  ///< for want of buffers
 
     Losses& operator+=(const Losses& other);
+  };
+  /// What iterations or supersteps read from disks, where edges are there.
+  struct Disk {
+    std::size_t devices = 0;            ///< folders of each process
+    std::uint64_t stored_bytes = 0;     ///< of all edges, summed over processes
+    std::uint64_t bytes_read = 0;       ///< summed over processes
+    double seconds = 0;                 ///< of all iterations or runs, of the slowest process
+    double seconds_busy = 0;            ///< of the busiest device; 0: the system does not tell
+    double limit_bytes_per_second = 0;  ///< of all processes when they only read, measured after the run
+    std::uint64_t block_bytes = 0;      ///< of the reads that measured it
+    std::uint64_t depth = 0;            ///< that each process had under way then
+
+    /// Bytes read in a second, as a part of the limit.
+    double share_of_limit() const;
+    /// What the iterations waited for, in a word; "unknown" when others disturbed the measurement: the run
+    /// read faster.
+    const char* limited_by() const;
   };
   struct Verification {
     double max_relative_error = 0;  ///< of any vertex
@@ -80,7 +99,7 @@ struct RunReport {
   std::vector<std::pair<std::string, Option>> options;  ///< the kernel's, as they were asked for
   std::vector<Convergence> convergence;                 ///< one or none
   std::string kernel, transport, transport_reason, strategy, strategy_reason, wire, ownership, layout,
-      layout_reason;
+      layout_reason, order, order_reason;
   std::string plan_cache = "none";  ///< "written", "used" or "none"
   std::string plan_cache_note;      ///< why it was not used or not written, or empty
   std::string ownership_table;      ///< why it was chosen: lines, or empty
@@ -95,6 +114,8 @@ struct RunReport {
   double seconds_kernel = 0;          ///< from the graph in memory to the result in memory; of all runs
   /// That came in by each queue of rank 0's port (dpdk).
   std::vector<std::uint64_t> queue_frames;
+  /// That the launching process took to convert its input from another format, before all others.
+  std::optional<double> seconds_convert;
   double seconds_load = 0;  ///< of the slowest process, as the next two
   double seconds_plan = 0;
   double seconds_total = 0;
@@ -108,6 +129,7 @@ struct RunReport {
   Losses losses;
   std::string sending;  ///< how payload gets to the port (dpdk), or empty
   std::string path;     ///< and from there to the peers, see transport::Transport::path()
+  std::optional<Disk> disk;
   Bound bound;
   std::vector<Top> top;                    ///< the vertices of highest value, where they were asked for
   std::optional<std::uint64_t> triangles;  ///< of the graph without directions, where they were counted
@@ -131,6 +153,7 @@ struct RunReport {
   std::string to_text() const;
 
  private:
+  std::string describe_disk() const;
   std::string describe_supersteps() const;
   std::string describe_runs() const;
 };

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <deque>
+#include <numeric>
 
 #include "error.h"
 #include "shuffle/merge.h"
@@ -28,14 +30,19 @@ std::uint64_t sample_records(const MemoryNeeds& needs) {
 
 }  // namespace
 
+std::size_t runs_to_merge(const MemoryPlan& plan, int workers, std::size_t runs) noexcept {
+  const std::size_t most = plan.fan_in / static_cast<std::size_t>(workers);
+  return runs > most ? std::min(plan.fan_in, runs - most + 1) : 0;
+}
+
 MemoryPlan plan_memory(const MemoryNeeds& needs, std::uint64_t memory_bytes) {
   const auto workers = static_cast<std::uint64_t>(needs.workers);
   MemoryPlan plan;
   plan.sample_records = sample_records(needs);
   // The sample is there as messages, in one piece, and as pointers that are sorted.
   const std::uint64_t sampling = plan.sample_records * (2 * needs.shape.stride() + sizeof(void*));
-  const std::uint64_t fixed =
-      needs.ring_bytes + needs.partitions * (needs.shape.stride() + sizeof(std::uint64_t));
+  const std::uint64_t fixed = needs.ring_bytes + needs.other_bytes +
+                              needs.partitions * (needs.shape.stride() + sizeof(std::uint64_t));
   const std::uint64_t least_chunk = Cursor::least_bytes(needs.shape);
   constexpr std::uint64_t kAllBlocks = kBlocks * RunFile::kBlockBytes;
   const std::uint64_t least_share =
@@ -50,6 +57,22 @@ MemoryPlan plan_memory(const MemoryNeeds& needs, std::uint64_t memory_bytes) {
   plan.buffer_records = plan.merge_bytes / RecordBuffer::bytes_a_record(needs.shape);
   plan.fan_in = std::max<std::uint64_t>(2 * workers, plan.merge_bytes / kChunkBytes);
   return plan;
+}
+
+SpillPlan plan_spill(const MemoryPlan& plan, int workers, std::uint64_t records) {
+  if (records <= plan.buffer_records) return {};
+  std::deque<std::uint64_t> runs(records / plan.buffer_records, plan.buffer_records);
+  if (records % plan.buffer_records > 0) runs.push_back(records % plan.buffer_records);
+  SpillPlan spill;
+  while (const std::size_t count = runs_to_merge(plan, workers, runs.size())) {
+    const auto end = runs.begin() + static_cast<std::ptrdiff_t>(count);
+    const std::uint64_t merged = std::accumulate(runs.begin(), end, std::uint64_t{0});
+    runs.erase(runs.begin(), end);
+    runs.push_back(merged);
+    spill.records_again += merged;
+  }
+  spill.runs = runs.size();
+  return spill;
 }
 
 }  // namespace edgewire::shuffle

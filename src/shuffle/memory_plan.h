@@ -13,7 +13,8 @@ struct MemoryNeeds {
   int workers = 1;
   std::uint32_t partitions = 1;
   std::uint64_t input_records = 0;
-  std::size_t ring_bytes = 0;  ///< of all rings of the process
+  std::size_t ring_bytes = 0;     ///< of all rings of the process
+  std::uint64_t other_bytes = 0;  ///< for what the process does beside sorting
 };
 
 /// How a process uses its memory. Buffers are given back before runs are merged.
@@ -26,5 +27,18 @@ struct MemoryPlan {
 
 /// The plan for `memory_bytes`. Throws UsageError that names the least memory.
 MemoryPlan plan_memory(const MemoryNeeds& needs, std::uint64_t memory_bytes);
+
+/// How many of a worker's runs, from the first on, become one, so that those of all workers can be merged at
+/// once in the end; 0: they can.
+std::size_t runs_to_merge(const MemoryPlan& plan, int workers, std::size_t runs) noexcept;
+
+/// What becomes of the records of one worker.
+struct SpillPlan {
+  std::uint64_t runs = 0;           ///< that are merged at last; 0: all stay in memory
+  std::uint64_t records_again = 0;  ///< written once more, where runs were merged to longer ones before
+};
+
+/// The same for `records` of each worker of a process, as Shuffle does it.
+SpillPlan plan_spill(const MemoryPlan& plan, int workers, std::uint64_t records);
 
 }  // namespace edgewire::shuffle

@@ -4,9 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "disk/queue.h"
 #include "shuffle/record.h"
@@ -36,7 +37,12 @@ class Cursor {
   const std::byte* record() const noexcept { return record_; }
   std::uint64_t prefix() const noexcept { return prefix_; }
   /// Throws Error when the file cannot be read.
-  void advance();
+  void advance() {
+    ++next_;
+    if (next_ == stop_) return turn();
+    record_ = buffer_ != nullptr ? buffer_->record(next_) : record_ + shape_.bytes;
+    prefix_ = shape_.prefix(record_);
+  }
 
  private:
   /// Records [first, last) on their way from the file, or in memory.
@@ -46,7 +52,8 @@ class Cursor {
     std::uint64_t first = 0, last = 0;
     disk::Transfer transfer;
   };
-  void look();
+  void turn();
+  void take_half();
   void start(Half& half);
 
   RecordShape shape_;
@@ -56,12 +63,54 @@ class Cursor {
   std::size_t current_ = 0;    ///< of the halves
   std::uint64_t started_ = 0;  ///< records before this one are in memory or on their way
   std::uint64_t next_, last_;
+  std::uint64_t stop_ = 0;  ///< records from next_ to before this one lie in memory
   const std::byte* record_ = nullptr;
   std::uint64_t prefix_ = 0;
 };
 
-/// Calls take(record) for all records of the cursors in order.
-void merge(const RecordShape& shape, std::deque<Cursor>& cursors,
-           const std::function<void(const std::byte*)>& take);
+/// Calls take(record) for all records of the cursors in order. A tree of losers (Knuth, TAOCP volume
+/// 3, 5.4.1).
+template <class Take>
+void merge(const RecordShape& shape, std::deque<Cursor>& cursors, const Take& take) {
+  struct Player {
+    std::uint64_t prefix;
+    Cursor* cursor;  ///< null: it is done
+  };
+  const auto less = [&](const Player& a, const Player& b) {
+    if (a.prefix != b.prefix) return a.prefix < b.prefix;
+    if (a.cursor == nullptr || b.cursor == nullptr) return a.cursor != nullptr;
+    return shape.less_behind_prefix(a.cursor->record(), b.cursor->record());
+  };
+  const auto player = [](Cursor& cursor) {
+    return cursor.done() ? Player{~std::uint64_t{0}, nullptr} : Player{cursor.prefix(), &cursor};
+  };
+  const std::size_t count = cursors.size();
+  if (count == 0) return;
+  std::vector<Player> winners(2 * count), losers(count);  // players 2i and 2i + 1 meet at i
+  std::vector<std::size_t> places(2 * count), lost(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    winners[count + i] = player(cursors[i]);
+    places[count + i] = i;
+  }
+  for (std::size_t i = count; i-- > 1;) {
+    const std::size_t won = less(winners[2 * i + 1], winners[2 * i]) ? 2 * i + 1 : 2 * i;
+    winners[i] = winners[won];
+    places[i] = places[won];
+    losers[i] = winners[won ^ 1];
+    lost[i] = places[won ^ 1];
+  }
+  Player winner = winners[1];
+  std::size_t place = places[1];
+  while (winner.cursor != nullptr) {
+    take(winner.cursor->record());
+    winner.cursor->advance();
+    winner = player(*winner.cursor);
+    for (std::size_t i = (count + place) / 2; i > 0; i /= 2) {
+      if (!less(losers[i], winner)) continue;
+      std::swap(losers[i], winner);
+      std::swap(lost[i], place);
+    }
+  }
+}
 
 }  // namespace edgewire::shuffle

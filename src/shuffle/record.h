@@ -20,6 +20,10 @@ struct RecordShape {
 
   /// Bytes of a record in memory and in rings: a multiple of 4, the rest is 0.
   std::size_t stride() const noexcept { return (bytes + 3) / 4 * 4; }
+  /// Whether records are short and all of them key, so that buffers sort them as they lie.
+  bool sorts_in_place() const noexcept {
+    return key_offset == 0 && key_bytes == bytes && (bytes == 8 || bytes == 12);
+  }
   /// The first 8 bytes of the key as a number that orders as they do.
   std::uint64_t prefix(const std::byte* record) const noexcept {
     std::uint64_t number = 0;

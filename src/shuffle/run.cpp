@@ -10,6 +10,7 @@
 
 #include "error.h"
 #include "shuffle/merge.h"
+#include "shuffle/radix_sort.h"
 
 namespace edgewire::shuffle {
 
@@ -23,26 +24,52 @@ namespace {
 }  // namespace
 
 RecordBuffer::RecordBuffer(const RecordShape& shape, std::size_t capacity, int node)
-    : shape_(shape), capacity_(capacity), records_(capacity * shape.bytes, node, "records to sort") {
-  entries_.reserve(capacity);
+    : shape_(shape),
+      in_place_(shape.sorts_in_place()),
+      capacity_(capacity),
+      records_(capacity * shape.bytes, node, "records to sort (--memory)") {
+  if (!in_place_) entries_.reserve(capacity);
+}
+
+template <std::size_t kBytes>
+void RecordBuffer::sort_in_place() {
+  using Record = std::array<std::byte, kBytes>;
+  const auto prefix = [](const Record& record) {
+    std::uint64_t number = 0;
+    std::memcpy(&number, record.data(), sizeof number);
+    return __builtin_bswap64(number);
+  };
+  radix_sort(records_.as<Record>().first(size_), prefix, [&](const Record& a, const Record& b) {
+    const std::uint64_t first = prefix(a), second = prefix(b);
+    if (first != second || kBytes == sizeof first) return first < second;
+    return std::memcmp(a.data(), b.data(), kBytes) < 0;
+  });
 }
 
 void RecordBuffer::sort() {
-  std::sort(entries_.begin(), entries_.end(), [this](const Entry& a, const Entry& b) {
-    return a.prefix != b.prefix ? a.prefix < b.prefix : shape_.less_behind_prefix(a.record, b.record);
-  });
+  if (in_place_) return shape_.bytes == 8 ? sort_in_place<8>() : sort_in_place<12>();
+  radix_sort(
+      std::span(entries_), [](const Entry& entry) { return entry.prefix; },
+      [this](const Entry& a, const Entry& b) {
+        return a.prefix != b.prefix ? a.prefix < b.prefix : shape_.less_behind_prefix(a.record, b.record);
+      });
 }
 
 std::vector<std::uint64_t> RecordBuffer::begins(const Splitters& splitters, std::uint32_t first,
                                                 std::uint32_t last) const {
   std::vector<std::uint64_t> begins;
+  std::size_t begin = 0;
   for (std::uint32_t p = first; p < last; ++p) {
-    const auto at = std::partition_point(entries_.begin(), entries_.end(), [&](const Entry& entry) {
-      return splitters.partition(entry.record, entry.prefix) < p;
-    });
-    begins.push_back(static_cast<std::uint64_t>(at - entries_.begin()));
+    for (std::size_t end = size_; begin < end;) {  // bisection
+      const std::size_t middle = begin + (end - begin) / 2;
+      if (splitters.partition(record(middle), prefix(middle)) < p)
+        begin = middle + 1;
+      else
+        end = middle;
+    }
+    begins.push_back(begin);
   }
-  begins.push_back(entries_.size());
+  begins.push_back(size_);
   return begins;
 }
 

@@ -25,35 +25,52 @@ class RecordBuffer {
  public:
   RecordBuffer(const RecordShape& shape, std::size_t capacity, int node);
 
-  bool full() const noexcept { return entries_.size() == capacity_; }
-  std::size_t size() const noexcept { return entries_.size(); }
+  bool full() const noexcept { return size_ == capacity_; }
+  std::size_t size() const noexcept { return size_; }
   /// `record`: shape.bytes of it are copied. Not when it is full.
   void add(const std::byte* record, std::uint64_t prefix) {
-    std::byte* const to = records_.as<std::byte>().data() + entries_.size() * shape_.bytes;
+    std::byte* const to = at(size_);
     std::memcpy(to, record, shape_.bytes);
-    entries_.push_back({prefix, to});
+    if (!in_place_) entries_.push_back({prefix, to});
+    ++size_;
   }
   void sort();
-  void clear() noexcept { entries_.clear(); }
+  void clear() noexcept {
+    entries_.clear();
+    size_ = 0;
+  }
   /// After sort(): the record at this place, and its prefix.
-  const std::byte* record(std::size_t place) const noexcept { return entries_[place].record; }
-  std::uint64_t prefix(std::size_t place) const noexcept { return entries_[place].prefix; }
+  const std::byte* record(std::size_t place) const noexcept {
+    return in_place_ ? at(place) : entries_[place].record;
+  }
+  std::uint64_t prefix(std::size_t place) const noexcept {
+    return in_place_ ? shape_.prefix(at(place)) : entries_[place].prefix;
+  }
   /// After sort(): for each of the partitions [first, last) where it begins, and the end.
   std::vector<std::uint64_t> begins(const Splitters& splitters, std::uint32_t first,
                                     std::uint32_t last) const;
 
   /// Bytes of memory that a record takes here.
-  static std::size_t bytes_a_record(const RecordShape& shape) noexcept { return shape.bytes + sizeof(Entry); }
+  static std::size_t bytes_a_record(const RecordShape& shape) noexcept {
+    return shape.bytes + (shape.sorts_in_place() ? 0 : sizeof(Entry));
+  }
 
  private:
   struct Entry {
     std::uint64_t prefix;
     const std::byte* record;
   };
+  template <std::size_t kBytes>
+  void sort_in_place();
+  std::byte* at(std::size_t place) const noexcept {
+    return records_.as<std::byte>().data() + place * shape_.bytes;
+  }
+
   RecordShape shape_;
-  std::size_t capacity_;
+  bool in_place_;
+  std::size_t capacity_, size_ = 0;
   topology::NodeMemory records_;
-  std::vector<Entry> entries_;
+  std::vector<Entry> entries_;  ///< none where records are sorted in place
 };
 
 /// The sorted runs of one worker, one behind the other in a file without a name, which is written past the

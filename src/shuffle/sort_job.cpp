@@ -11,42 +11,19 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <deque>
-#include <numeric>
 #include <random>
 
 #include "disk/busy_devices.h"
 #include "error.h"
 #include "exchange/exchange.h"
-#include "launch/packing.h"
-#include "shuffle/merge.h"
+#include "exchange/record_stream.h"
+#include "seconds.h"
 
 namespace edgewire::shuffle {
 
 namespace {
 
 constexpr std::uint64_t kOtherFiles = 100;  // that are open beside inputs, runs and parts
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// Of all threads of this process.
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
-MemoryPlan plan_of(const SortOptions& options, int processes, std::uint64_t records) {
-  MemoryNeeds needs{options.shape, options.seat.workers, options.partitions, records, 0};
-  needs.ring_bytes =
-      exchange::RecordStream::memory_bytes(options.seat.workers, processes, options.shape.stride());
-  return plan_memory(needs, options.memory_bytes);
-}
 
 /// Whether an earlier sort has left parts there. Another process that refuses to run may have removed the
 /// folder again.
@@ -76,6 +53,13 @@ void check_open_files(std::uint64_t files) {
 
 }  // namespace
 
+MemoryNeeds sort_needs(const RecordShape& shape, int workers, int processes, std::uint32_t partitions,
+                       std::uint64_t records) {
+  MemoryNeeds needs{shape, workers, partitions, records, 0};
+  needs.ring_bytes = exchange::RecordStream::memory_bytes(workers, processes, shape.stride());
+  return needs;
+}
+
 std::string partition_file(const std::string& folder, std::uint32_t partition, std::uint32_t partitions) {
   return fmt::format("{}/part-{:05}-of-{:05}", folder, partition, partitions);
 }
@@ -84,14 +68,12 @@ SortJob::SortJob(launch::Bootstrap& bootstrap, const SortOptions& options)
     : bootstrap_(bootstrap),
       options_(options),
       input_(options.inputs, options.shape.bytes),
-      plan_(plan_of(options, bootstrap.size(), input_.records())),
+      plan_(plan_memory(sort_needs(options.shape, options.seat.workers, bootstrap.size(), options.partitions,
+                                   input_.records()),
+                        options.memory_bytes)),
       folder_(options.output),
       seat_(bootstrap, options.seat),
-      first_(first_of(static_cast<std::uint32_t>(bootstrap.rank()))),
-      last_(first_of(static_cast<std::uint32_t>(bootstrap.rank()) + 1)),
-      workers_(static_cast<std::size_t>(options.seat.workers)),
-      parts_(last_ - first_),
-      counts_(last_ - first_) {
+      workers_(static_cast<std::size_t>(options.seat.workers)) {
   if (options_.temp.empty()) options_.temp = options_.output;
   exchange::check_agreement(
       bootstrap, fmt::format("sort: {} records of {} bytes, key {}:{}, {} partitions; {}, {} workers{}",
@@ -99,17 +81,13 @@ SortJob::SortJob(launch::Bootstrap& bootstrap, const SortOptions& options)
                              options.shape.key_bytes, options.partitions, seat_.link().name(),
                              options.seat.workers, options.seat.integrity ? "" : "; integrity off"));
   refuse_folders();
-  check_open_files(options.inputs.size() + workers_.size() + parts_.size() + kOtherFiles);
-  for (std::uint32_t p = 0; p < static_cast<std::uint32_t>(bootstrap.size()); ++p)
-    owners_.resize(first_of(p + 1), p);
-  if (bootstrap.size() > 1)
-    stream_.emplace(bootstrap, seat_.link(), options.seat.workers, seat_.oversubscribed(),
-                    options.shape.stride());
-}
-
-std::uint32_t SortJob::first_of(std::uint32_t process) const noexcept {
-  return static_cast<std::uint32_t>(std::uint64_t{options_.partitions} * process /
-                                    static_cast<std::uint64_t>(bootstrap_.size()));
+  shuffle_.emplace(bootstrap, seat_,
+                   ShuffleOptions{options_.shape, options_.partitions, options_.temp, plan_});
+  parts_.resize(last_partition() - first_partition());
+  counts_.resize(parts_.size());
+  const auto size = static_cast<std::uint64_t>(bootstrap.size());
+  const std::uint64_t most_parts = (options.partitions + size - 1) / size;  // so that all say the same
+  check_open_files(options.inputs.size() + workers_.size() + most_parts + kOtherFiles);
 }
 
 void SortJob::refuse_folders() const {
@@ -126,9 +104,9 @@ void SortJob::run() {
   auto paths = options_.inputs;
   paths.insert(paths.end(), {options_.temp, options_.output});
   const disk::BusyDevices disks(paths);
-  const double cpu_before = cpu_seconds();
+  const double cpu_before = process_cpu_seconds();
   auto start = std::chrono::steady_clock::now();
-  splitters_.emplace(choose_splitters());
+  shuffle_->choose_splitters(sample());
   figures_.seconds_sample = seconds_since(start);
   start = std::chrono::steady_clock::now();
   distribute();
@@ -137,11 +115,11 @@ void SortJob::run() {
   merge_all();
   figures_.seconds_merge = seconds_since(start);
   if (disks.known()) figures_.seconds_disk_busy = disks.seconds();
-  figures_.seconds_cores_busy = (cpu_seconds() - cpu_before) / static_cast<double>(workers_.size());
+  figures_.seconds_cores_busy = (process_cpu_seconds() - cpu_before) / static_cast<double>(workers_.size());
 }
 
 /// The sample is the same for any number of processes; each of them reads a part of it.
-Splitters SortJob::choose_splitters() {
+std::vector<std::byte> SortJob::sample() const {
   const std::size_t stride = options_.shape.stride();
   std::vector<std::uint64_t> places;
   const std::uint64_t records = input_.records();
@@ -154,33 +132,27 @@ Splitters SortJob::choose_splitters() {
     mine.resize(mine.size() + stride);
     input_.read(places[i], 1, &mine[mine.size() - stride]);
   }
-  std::vector<std::byte> sample;
-  for (const std::string& part : bootstrap_.allgather(launch::pack(mine))) {
-    const auto bytes = std::as_bytes(std::span(part));
-    sample.insert(sample.end(), bytes.begin(), bytes.end());
-  }
-  return {options_.shape, sample, options_.partitions};
+  return mine;
 }
 
 void SortJob::distribute() {
   std::atomic<std::uint64_t> next{0};
   seat_.pool().run([&](int lane) {
-    Worker& worker = workers_[static_cast<std::size_t>(lane)];
-    worker.block.resize(RunFile::kBlockBytes + 3);  // a stride may end behind the last record
-    worker.buffer.emplace(options_.shape, plan_.buffer_records, -1);
-    worker.spilled.emplace(options_.shape, options_.temp, worker.queue, bootstrap_.health());
+    // A stride may end behind the last record.
+    workers_[static_cast<std::size_t>(lane)].block.resize(RunFile::kBlockBytes + 3);
     read_and_send(lane, next);
+    shuffle_->finish(lane);
   });
-  settle_rest();
-  figures_.runs = runs_;
+  shuffle_->settle();
+  figures_.runs = shuffle_->runs();
+  figures_.bytes_spilled = shuffle_->bytes_spilled();
   for (const Worker& worker : workers_) {
     figures_.records_read += worker.records;
     figures_.checksum += worker.checksum;
-    figures_.bytes_spilled += worker.spilled->bytes_written();
   }
-  if (!stream_) return;
-  const auto counters = stream_->counters();
-  figures_.record_bytes_sent = stream_->bytes_sent();
+  if (shuffle_->stream() == nullptr) return;
+  const auto counters = shuffle_->stream()->counters();
+  figures_.record_bytes_sent = shuffle_->stream()->bytes_sent();
   figures_.payload_bytes_sent = counters.payload_bytes;
   figures_.wire_bytes_sent = counters.wire_bytes;
 }
@@ -193,10 +165,6 @@ void SortJob::read_and_send(int lane, std::atomic<std::uint64_t>& next) {
   const std::uint64_t begin = input_.records() / size * rank + std::min(rank, input_.records() % size);
   const std::uint64_t end = begin + input_.records() / size + (rank < input_.records() % size ? 1 : 0);
   const std::uint64_t block = RunFile::kBlockBytes / shape.bytes;
-  const auto take = [&](int, std::span<const std::byte> bytes) {
-    for (; !bytes.empty(); bytes = bytes.subspan(shape.stride()))
-      keep(worker, bytes.data(), shape.prefix(bytes.data()));
-  };
   for (std::uint64_t at = begin + next.fetch_add(block); at < end; at = begin + next.fetch_add(block)) {
     const std::uint64_t count = std::min(block, end - at);
     input_.read(at, count, worker.block.data());
@@ -204,55 +172,9 @@ void SortJob::read_and_send(int lane, std::atomic<std::uint64_t>& next) {
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::byte* const record = &worker.block[i * shape.bytes];
       worker.checksum += XXH3_64bits(record, shape.bytes);
-      const std::uint64_t prefix = shape.prefix(record);
-      const std::uint32_t owner = owners_[splitters_->partition(record, prefix)];
-      if (owner == rank)
-        keep(worker, record, prefix);
-      else
-        stream_->send(lane, static_cast<int>(owner), record, shape.stride(), take);
+      shuffle_->add(lane, record);
     }
   }
-  if (stream_) stream_->finish(lane, take);
-}
-
-void SortJob::keep(Worker& worker, const std::byte* record, std::uint64_t prefix) {
-  if (worker.buffer->full()) spill(worker);
-  worker.buffer->add(record, prefix);
-}
-
-void SortJob::spill(Worker& worker) {
-  if (worker.buffer->size() == 0) return;
-  worker.buffer->sort();
-  worker.spilled->append(*worker.buffer, worker.buffer->begins(*splitters_, first_, last_));
-  worker.buffer->clear();
-}
-
-/// Where anything was spilled everything is, so that merging has the memory of the buffers.
-void SortJob::settle_rest() {
-  const bool spilled =
-      std::ranges::any_of(workers_, [](const Worker& w) { return !w.spilled->runs().empty(); });
-  seat_.pool().run([&](int w) {
-    Worker& worker = workers_[static_cast<std::size_t>(w)];
-    if (spilled) {
-      spill(worker);
-      worker.buffer.reset();
-      worker.merging = topology::NodeMemory(plan_.merge_bytes, -1, "runs that are merged");
-      reduce_runs(worker);
-    } else {
-      worker.buffer->sort();
-      worker.begins = worker.buffer->begins(*splitters_, first_, last_);
-    }
-  });
-  for (const Worker& worker : workers_) runs_ += worker.spilled->runs().size();
-}
-
-/// Merges runs until those of all workers can be merged at once.
-void SortJob::reduce_runs(Worker& worker) {
-  const std::size_t most = plan_.fan_in / workers_.size();
-  const auto& runs = worker.spilled->runs();
-  while (runs.size() > most)
-    worker.spilled->merge_first(std::min(plan_.fan_in, runs.size() - most + 1),
-                                worker.merging.as<std::byte>());
 }
 
 void SortJob::merge_all() {
@@ -266,23 +188,10 @@ void SortJob::merge_all() {
 void SortJob::merge_partition(int worker, std::uint32_t part) {
   const RecordShape& shape = options_.shape;
   Worker& mine = workers_[static_cast<std::size_t>(worker)];
-  const std::size_t chunk = runs_ == 0 ? 0 : Cursor::bytes_of_each(plan_.merge_bytes, runs_);
-  std::deque<Cursor> cursors;
-  std::uint64_t count = 0;
-  for (const Worker& from : workers_) {
-    if (from.buffer) {
-      cursors.emplace_back(shape, *from.buffer, from.begins[part], from.begins[part + 1]);
-      count += from.begins[part + 1] - from.begins[part];
-    }
-    for (const auto& run : from.spilled->runs()) {
-      cursors.emplace_back(shape, *from.spilled, mine.queue, run[part], run[part + 1],
-                           mine.merging.as<std::byte>().subspan(cursors.size() * chunk, chunk));
-      count += run[part + 1] - run[part];
-    }
-  }
+  const std::uint64_t count = shuffle_->records(first_partition() + part);
   counts_[part] = count;
   auto& file = parts_[part] = std::make_unique<graph::OutputFile>(
-      partition_file(options_.output, first_ + part, options_.partitions));
+      partition_file(options_.output, first_partition() + part, options_.partitions));
   if (count > 0) file->reserve(count * shape.bytes);
   const std::size_t room = mine.block.size() / shape.bytes * shape.bytes;
   std::size_t filled = 0;
@@ -293,7 +202,7 @@ void SortJob::merge_partition(int worker, std::uint32_t part) {
     offset += filled;
     filled = 0;
   };
-  merge(shape, cursors, [&](const std::byte* record) {
+  shuffle_->merge_partition(worker, first_partition() + part, [&](const std::byte* record) {
     std::memcpy(&mine.block[filled], record, shape.bytes);
     filled += shape.bytes;
     if (filled == room) flush();

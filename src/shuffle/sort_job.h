@@ -7,17 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "disk/queue.h"
-#include "exchange/record_stream.h"
 #include "exchange/seat.h"
 #include "graph/output_file.h"
 #include "launch/bootstrap.h"
 #include "shuffle/memory_plan.h"
 #include "shuffle/record.h"
 #include "shuffle/record_input.h"
-#include "shuffle/run.h"
-#include "shuffle/splitters.h"
-#include "topology/memory.h"
+#include "shuffle/shuffle.h"
 
 namespace edgewire::shuffle {
 
@@ -41,6 +37,10 @@ struct SortFigures {
   double seconds_cores_busy = 0;  ///< CPU time of all its threads, shared out among its workers
 };
 
+/// Of a process that sorts `records`, which are those of all processes.
+MemoryNeeds sort_needs(const RecordShape& shape, int workers, int processes, std::uint32_t partitions,
+                       std::uint64_t records);
+
 /// The path of a part: "DIR/part-00003-of-00080".
 std::string partition_file(const std::string& folder, std::uint32_t partition, std::uint32_t partitions);
 
@@ -58,30 +58,20 @@ class SortJob {
   const SortFigures& figures() const noexcept { return figures_; }
   std::uint64_t input_records() const noexcept { return input_.records(); }
   /// Partitions [first, last) of this process, and the records of each after run().
-  std::uint32_t first_partition() const noexcept { return first_; }
-  std::uint32_t last_partition() const noexcept { return last_; }
+  std::uint32_t first_partition() const noexcept { return shuffle_->first_partition(); }
+  std::uint32_t last_partition() const noexcept { return shuffle_->last_partition(); }
   const std::vector<std::uint64_t>& partition_records() const noexcept { return counts_; }
 
  private:
   struct alignas(128) Worker {
-    disk::Queue queue;
-    std::optional<RecordBuffer> buffer;
-    std::optional<RunFile> spilled;
-    topology::NodeMemory merging;       ///< runs that are merged pass through it
-    std::vector<std::byte> block;       ///< of the input, later of the output
-    std::vector<std::uint64_t> begins;  ///< of the buffer, when it is sorted at the end
+    std::vector<std::byte> block;  ///< of the input, later of the output
     std::uint64_t checksum = 0, records = 0;
   };
 
-  std::uint32_t first_of(std::uint32_t process) const noexcept;
   void refuse_folders() const;
-  Splitters choose_splitters();
+  std::vector<std::byte> sample() const;
   void distribute();
   void read_and_send(int lane, std::atomic<std::uint64_t>& next);
-  void keep(Worker& worker, const std::byte* record, std::uint64_t prefix);
-  void spill(Worker& worker);
-  void settle_rest();
-  void reduce_runs(Worker& worker);
   void merge_all();
   void merge_partition(int worker, std::uint32_t partition);
   void commit_parts();
@@ -92,13 +82,9 @@ class SortJob {
   MemoryPlan plan_;
   graph::OutputFolder folder_;
   exchange::Seat seat_;
-  std::uint32_t first_, last_;
-  std::optional<exchange::RecordStream> stream_;
-  std::optional<Splitters> splitters_;
-  std::vector<std::uint32_t> owners_;  ///< [partition]
+  std::optional<Shuffle> shuffle_;
   std::vector<Worker> workers_;
-  std::size_t runs_ = 0;                                   ///< that are merged
-  std::vector<std::unique_ptr<graph::OutputFile>> parts_;  ///< [partition - first_]
+  std::vector<std::unique_ptr<graph::OutputFile>> parts_;  ///< [partition - first_partition()]
   std::vector<std::uint64_t> counts_;
   SortFigures figures_;
 };

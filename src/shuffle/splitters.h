@@ -19,6 +19,8 @@ class Splitters {
   Splitters(const RecordShape& shape, std::span<const std::byte> sample, std::uint32_t partitions);
 
   std::uint32_t partitions() const noexcept { return static_cast<std::uint32_t>(prefixes_.size()) + 1; }
+  /// Splitter p is the first record of partition p + 1.
+  const std::byte* splitter(std::uint32_t p) const noexcept { return &splitters_[p * shape_.stride()]; }
   /// `prefix`: of the record.
   std::uint32_t partition(const std::byte* record, std::uint64_t prefix) const noexcept;
 

@@ -131,46 +131,38 @@ Task align_block(Context& task, const Alignment& all) {
   std::vector<Best> bests;
   Score corner = 0;
   if (column > 0) {
-    const Packed left(co_await task.get(refs[0]), rows.size(), columns_left);
+    const Packed left((co_await task.get(refs[0])).bytes, rows.size(), columns_left);
     block.right = left.right();
     bests.push_back(left.best());
   }
   if (row > 0) {
-    const Packed above(co_await task.get(refs[column > 0 ? 1 : 0]), rows_above, columns.size());
+    const Packed above((co_await task.get(refs[column > 0 ? 1 : 0])).bytes, rows_above, columns.size());
     block.below = above.below();
     bests.push_back(above.best());
   }
   // The two blocks that also need this one have ended.
-  if (row > 0 && column > 0) corner = Packed(co_await task.take(refs[2]), rows_above, columns_left).corner();
+  if (row > 0 && column > 0)
+    corner = Packed((co_await task.take(refs[2])).bytes, rows_above, columns_left).corner();
   block.best = sweep(all, rows, columns, corner, block.right, block.below);
   for (const Best& other : bests)
     if (is_better(other, block.best)) block.best = other;
   co_return pack(block);
 }
 
-std::string pack(std::span<const Ref> refs) {
-  return {reinterpret_cast<const char*>(refs.data()), refs.size_bytes()};
-}
-
-std::vector<Ref> unpack_refs(std::string_view bytes) {
-  std::vector<Ref> refs(bytes.size() / sizeof(Ref));
-  std::memcpy(refs.data(), bytes.data(), refs.size() * sizeof(Ref));
-  return refs;
-}
-
 /// Starts the blocks of a row; they stay in its process. Its reference is the row above. Returns theirs.
 Task align_row(Context& task, const Alignment& all, FunctionId block) {
   const auto row = task.argument<std::uint32_t>();
-  std::vector<Ref> above, mine;
-  if (row > 0) above = unpack_refs(co_await task.take(task.refs()[0]));
+  std::vector<Ref> above;
+  Result mine;
+  if (row > 0) above = (co_await task.take(task.refs()[0])).refs;
   for (std::uint32_t column = 0; column < all.columns; ++column) {
     std::vector<Ref> refs;
-    if (column > 0) refs.push_back(mine[column - 1]);
+    if (column > 0) refs.push_back(mine.refs[column - 1]);
     if (row > 0) refs.push_back(above[column]);
     if (row > 0 && column > 0) refs.push_back(above[column - 1]);
-    mine.push_back(task.spawn(block, to_bytes(Place{row, column}), std::move(refs), task.process()));
+    mine.refs.push_back(task.spawn(block, to_bytes(Place{row, column}), std::move(refs), task.process()));
   }
-  co_return pack(mine);
+  co_return mine;
 }
 
 }  // namespace
@@ -185,8 +177,8 @@ FunctionId add_alignment(Registry& registry, const std::shared_ptr<const Alignme
       const Refs above = r > 0 ? Refs(last) : Refs();
       last = task.spawn(row, to_bytes(r), above, static_cast<int>(r) % task.processes());
     }
-    const auto blocks = unpack_refs(co_await task.take(last));
-    co_return (co_await task.take(blocks.back())).substr(0, sizeof(Best));
+    const auto blocks = (co_await task.take(last)).refs;
+    co_return (co_await task.take(blocks.back())).bytes.substr(0, sizeof(Best));
   });
 }
 

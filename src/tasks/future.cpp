@@ -25,7 +25,7 @@ Future* FutureTable::at(std::uint32_t index) const noexcept {
   return chunk == nullptr ? nullptr : &chunk[index % kChunk];
 }
 
-Future* FutureTable::find(Ref ref) const noexcept {
+Future* FutureTable::find(const Ref& ref) const noexcept {
   Future* const future = at(ref.index());
   const bool same =  // pairs with release()
       future != nullptr && future->generation.load(std::memory_order_acquire) == ref.generation();
@@ -56,10 +56,38 @@ void FutureTable::grow(Free& free) {
 void FutureTable::release(Future& future, Free& free) {
   constexpr std::uint32_t kLast = (1U << Ref::kGenerationBits) - 1;
   future.value = {};
+  future.name = {};
   future.waiters.store(nullptr, std::memory_order_relaxed);
   future.generation.store(future.generation.load(std::memory_order_relaxed) % kLast + 1,
                           std::memory_order_release);  // pairs with find()
   free.push_back(future.index);
+}
+
+void Guests::add(const Ref& result) {
+  const std::scoped_lock lock(mutex_);
+  waiting_.try_emplace(result);
+}
+
+bool Guests::wait(const Ref& result, Future& answer) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = waiting_.find(result);
+  if (found == waiting_.end()) return false;
+  found->second.push_back(&answer);
+  return true;
+}
+
+std::vector<Future*> Guests::end(const Ref& result) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = waiting_.find(result);
+  if (found == waiting_.end()) return {};
+  auto all = std::move(found->second);
+  waiting_.erase(found);
+  return all;
+}
+
+void Guests::clear() {
+  const std::scoped_lock lock(mutex_);
+  waiting_.clear();
 }
 
 void FutureTable::reset() {

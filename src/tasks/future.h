@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace edgewire::tasks {
@@ -13,23 +14,51 @@ namespace edgewire::tasks {
 class Context;
 struct Future;
 
+/// Of a task, the same in each attempt of a run: see Memo.
+struct Name {
+  std::uint64_t high = 0, low = 0;
+  friend bool operator==(const Name&, const Name&) = default;
+};
+
 /// Names the result of a task, in all processes. The process that spawned the task owns it.
-struct Ref {
+class Ref {
+ public:
   static constexpr int kIndexBits = 28, kGenerationBits = 24;
 
-  std::uint64_t bits = 0;
+  Ref() = default;
+  // By hand, so that a reference is not trivially copyable: to_bytes() then takes nothing that holds one.
+  Ref(const Ref& other) noexcept : bits_(other.bits_) {}  // NOLINT(modernize-use-equals-default)
+  Ref& operator=(const Ref& other) noexcept {             // NOLINT(modernize-use-equals-default)
+    bits_ = other.bits_;
+    return *this;
+  }
+  ~Ref() = default;
 
   static Ref of(int process, std::uint32_t generation, std::uint32_t index) noexcept {
-    return {(static_cast<std::uint64_t>(process) << (kIndexBits + kGenerationBits)) |
-            (std::uint64_t{generation} << kIndexBits) | index};
+    return Ref((static_cast<std::uint64_t>(process) << (kIndexBits + kGenerationBits)) |
+               (std::uint64_t{generation} << kIndexBits) | index);
   }
   static Ref of(int process, const Future& future) noexcept;
-  int process() const noexcept { return static_cast<int>(bits >> (kIndexBits + kGenerationBits)); }
+  int process() const noexcept { return static_cast<int>(bits_ >> (kIndexBits + kGenerationBits)); }
   std::uint32_t generation() const noexcept {
-    return static_cast<std::uint32_t>(bits >> kIndexBits) & ((1U << kGenerationBits) - 1);
+    return static_cast<std::uint32_t>(bits_ >> kIndexBits) & ((1U << kGenerationBits) - 1);
   }
-  std::uint32_t index() const noexcept { return static_cast<std::uint32_t>(bits) & ((1U << kIndexBits) - 1); }
-  friend bool operator==(Ref, Ref) = default;
+  std::uint32_t index() const noexcept {
+    return static_cast<std::uint32_t>(bits_) & ((1U << kIndexBits) - 1);
+  }
+  friend bool operator==(const Ref&, const Ref&) = default;
+
+ private:
+  friend struct WireRef;
+  explicit Ref(std::uint64_t bits) : bits_(bits) {}
+
+  std::uint64_t bits_ = 0;
+};
+
+/// What a task returns: bytes, and references to results of other tasks.
+struct Result {
+  std::string bytes{};
+  std::vector<Ref> refs{};
 };
 
 /// Who waits for a result: a task here, a process that has asked for it, or the caller of TaskJob::run().
@@ -50,7 +79,9 @@ struct Future {
   /// who finds it: the reference may have come back through another process.
   std::atomic<std::uint32_t> generation{1};
   std::uint32_t index = 0;
-  std::string value{};
+  Waiter* here = nullptr;  ///< of who sets the value: tasks that go on when other processes have it
+  Name name{};             ///< of its task, where lost processes are tolerated
+  Result value{};
 
   static Waiter* done() noexcept {
     static Waiter mark;
@@ -80,7 +111,7 @@ class FutureTable {
   /// Its references end.
   void release(Future& future, Free& free);
   /// Null: it was released, or there never was one. `ref` is of this process.
-  Future* find(Ref ref) const noexcept;
+  Future* find(const Ref& ref) const noexcept;
   /// All references end, and all lists of free ones. Not while workers run.
   void reset();
   /// Calls visit(future) for all. Not while workers run.
@@ -102,6 +133,27 @@ class FutureTable {
   std::mutex mutex_{};                  ///< of making chunks
   /// Release when one is made, acquire in at().
   std::unique_ptr<std::atomic<Future*>[]> chunks_;
+};
+
+/// Tasks of other processes that are to run here: who waits here for such a result need not ask its owner.
+/// All members may be called by any thread.
+class Guests {
+ public:
+  void add(const Ref& result);
+  /// Whether the task is here; then `answer` will be served by who ends it.
+  bool wait(const Ref& result, Future& answer);
+  /// The task has ended, or left. Returns who waits here.
+  std::vector<Future*> end(const Ref& result);
+  void clear();
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Ref& ref) const noexcept {
+      return std::size_t{ref.index()} * 64 + static_cast<std::size_t>(ref.process());
+    }
+  };
+  std::mutex mutex_;
+  std::unordered_map<Ref, std::vector<Future*>, Hash> waiting_;
 };
 
 }  // namespace edgewire::tasks

@@ -29,7 +29,7 @@ Task grain(Context& task) {
   const auto [step, column, work] = task.argument<Grain>();
   Number sum = Number{step} * 1'000'003 + column + 1;
   std::deque<Get> gets;  // all are asked for before the first one is waited for
-  for (const Ref ref : task.refs()) gets.emplace_back(task, ref, false);
+  for (const Ref& ref : task.refs()) gets.emplace_back(task, ref, false);
   for (Get& get : gets) sum += from_bytes<Number>(co_await get);
   work_for(work);
   co_return to_bytes(sum);
@@ -52,11 +52,11 @@ Task grow(Context& task, FunctionId grain_id) {
     }
     rows.push_back(std::move(row));
     if (rows.size() <= kRowsAhead) continue;
-    for (const Ref ref : rows.front()) co_await task.get(ref);
+    for (const Ref& ref : rows.front()) co_await task.get(ref);
     rows.pop_front();
   }
   Number sum = 0;
-  for (const Ref ref : rows.back()) sum += from_bytes<Number>(co_await task.get(ref));
+  for (const Ref& ref : rows.back()) sum += from_bytes<Number>(co_await task.get(ref));
   co_return to_bytes(sum);
 }
 

@@ -53,14 +53,19 @@ Mail::Mail(launch::Bootstrap& bootstrap, transport::Transport& link, int lanes, 
   exchange::RegionPlan plan(size_);
   std::vector<std::size_t> bytes(static_cast<std::size_t>(size_), settings.part_bytes());
   bytes[static_cast<std::size_t>(rank_)] = 0;
-  const std::size_t part = plan.add("task rings", std::move(bytes));
-  const auto region = plan.expose(bootstrap, link);
-  rings_ = std::make_unique<exchange::Rings>(link, health_, settings, region.bytes(),
-                                             exchange::ring_places(region, part, settings), writes_);
+  const std::size_t part = plan.add("task rings", bytes);
+  std::ranges::fill(bytes, ReadArea::ring_bytes(link, lanes, size_) * static_cast<std::size_t>(lanes));
+  bytes[static_cast<std::size_t>(rank_)] = 0;
+  const std::size_t read_part = plan.add("task bodies", std::move(bytes), 4096);
+  region_ = plan.expose(bootstrap, link);
+  rings_ = std::make_unique<exchange::Rings>(link, health_, settings, region_.bytes(),
+                                             exchange::ring_places(region_, part, settings), writes_);
+  area_.emplace(link, region_, read_part, lanes, size_);
 }
 
 void Mail::poll() {
   if (!link_.poll() || health_.failed()) throw Error(health_.message());
+  if (health_.losses() > losses_) throw PeerLost();
 }
 
 /// Returns the bytes that found room.
@@ -78,15 +83,22 @@ std::size_t Mail::push(int lane, int peer, std::span<const std::byte> records) {
 }
 
 void Mail::post(int lane, int peer, Header header, std::span<const Ref> refs, std::string_view body) {
-  const std::size_t bytes = sizeof header + refs.size_bytes() + body.size();
+  const auto placed = area_->place(lane, peer, body);
+  if (placed) body = {reinterpret_cast<const char*>(&*placed), sizeof *placed};
+  header.placed = placed.has_value();
+  const std::size_t bytes = sizeof header + refs.size() * sizeof(WireRef) + body.size();
   if (bytes > UINT32_MAX)
     throw Error(fmt::format("a message between tasks of {} bytes is too long: 4 GiB are the limit", bytes));
   header.bytes = static_cast<std::uint32_t>(bytes);
   header.refs = static_cast<std::uint32_t>(refs.size());
+  header.attempt = attempt_;
   Lane& mine = lanes_[static_cast<std::size_t>(lane)];
   mine.scratch.clear();
   append(mine.scratch, std::span<const Header>(&header, 1));
-  append(mine.scratch, refs);
+  for (const Ref& ref : refs) {
+    const WireRef wire = WireRef::of(ref);
+    append(mine.scratch, std::span<const WireRef>(&wire, 1));
+  }
   append(mine.scratch, std::span(body));
   mine.scratch.resize(whole_records(bytes));
   mine.posted = true;
@@ -130,21 +142,76 @@ Message Mail::parse(Lane& lane, int peer, std::span<const std::byte> bytes) {
   Message message;
   std::memcpy(&message.header, bytes.data(), sizeof message.header);
   const Header& header = message.header;
-  const std::size_t before = sizeof header + header.refs * sizeof(Ref);
+  const std::size_t before = sizeof header + header.refs * sizeof(WireRef);
   if (header.bytes < before)
     throw Error(fmt::format("rank {} sent a message of {} bytes with {} references", peer, header.bytes,
                             header.refs));
-  lane.refs.resize(header.refs);
-  if (header.refs > 0) std::memcpy(lane.refs.data(), bytes.data() + sizeof header, header.refs * sizeof(Ref));
+  lane.refs.clear();
+  for (std::size_t at = sizeof header; at < before; at += sizeof(WireRef)) {
+    WireRef wire;
+    std::memcpy(&wire, bytes.data() + at, sizeof wire);
+    lane.refs.push_back(wire.ref());
+  }
   message.refs = lane.refs;
   message.body = {reinterpret_cast<const char*>(bytes.data()) + before, header.bytes - before};
   return message;
+}
+
+/// Where the body was placed, if it was.
+std::optional<Placed> Mail::place_of_body(int peer, const Message& message) {
+  if (!message.header.placed) return {};
+  Placed placed;
+  if (message.body.size() != sizeof placed)
+    throw Error(fmt::format("rank {} sent a message whose body lies nowhere", peer));
+  std::memcpy(&placed, message.body.data(), sizeof placed);
+  return placed;
+}
+
+/// Whether the first body that is fetched is here. Begins to fetch it. Messages that need none may overtake
+/// it.
+bool Mail::has_fetched(int lane) {
+  Lane& mine = lanes_[static_cast<std::size_t>(lane)];
+  if (mine.fetches.empty()) return false;
+  const Fetch& first = mine.fetches.front();
+  if (mine.fetched_with == 0) {
+    if (!area_->fetch(lane, first.peer, first.placed)) return false;
+    mine.fetched_with = ++writes_[static_cast<std::size_t>(lane) * static_cast<std::size_t>(size_) +
+                                  static_cast<std::size_t>(first.peer)];
+  }
+  return link_.completed(lane, first.peer) >= mine.fetched_with;
+}
+
+void Mail::tell_read(int lane, int peer, const Placed& placed) {
+  const auto position = area_->read(lane, peer, placed);
+  if (!position) return;
+  Header header;
+  header.kind = Kind::read;
+  header.reply = *position;
+  post(lane, peer, header);
+}
+
+void Mail::begin_attempt(std::uint32_t attempt, const std::vector<bool>& lost) {
+  attempt_ = attempt;
+  losses_ = static_cast<int>(std::ranges::count(lost, true));
+  for (std::size_t lane = 0; lane < lanes_.size(); ++lane) area_->clear(static_cast<int>(lane));
+  for (int peer = 0; peer < size_; ++peer) {
+    if (!lost[static_cast<std::size_t>(peer)]) continue;
+    rings_->leave_out(peer);
+    for (Lane& lane : lanes_) {
+      auto& unsent = lane.unsent[static_cast<std::size_t>(peer)];
+      lane.backlog -= unsent.records.size() - unsent.begin;
+      unsent = {};
+    }
+  }
 }
 
 void Mail::end_run(int lane) {
   Lane& mine = lanes_[static_cast<std::size_t>(lane)];
   std::ranges::fill(mine.unsent, Unsent{});
   mine.backlog = 0;
+  while (mine.fetched_with > 0 && !has_fetched(lane)) poll();  // peers then free what is read
+  mine.fetches.clear();
+  mine.fetched_with = 0;
   const auto drop = [&] {
     poll();
     return rings_->drain(lane, mine.superstep, [](int, std::span<const std::byte>) {});
@@ -156,6 +223,7 @@ void Mail::end_run(int lane) {
   }
   for (auto& partial : mine.partial) partial.clear();
   mine.posted = false;
+  area_->clear(lane);
   ++mine.superstep;
 }
 

@@ -1,33 +1,45 @@
-// Messages between the workers of processes: of any size, in records of one size, through rings. Worker w of
-// a process talks to worker w of the others, on lane w.
+// Messages between the workers of processes: of any size, in records of one size, through rings. Long bodies
+// stay in a read area where the peer can read that. Worker w of a process talks to worker w of the others, on
+// lane w.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "exchange/ring.h"
 #include "launch/bootstrap.h"
 #include "tasks/future.h"
+#include "tasks/read_area.h"
 #include "transport/transport.h"
 
 namespace edgewire::tasks {
 
 enum class Kind : std::uint8_t {
   spawn,      ///< run a task; its references and arguments follow
-  put,        ///< a result; its bytes follow
+  put,        ///< a result; its references and bytes follow
   subscribe,  ///< send a result when it is there
   ask,        ///< for a task to run
   refuse,     ///< there is no task to spare
   stop,       ///< the result of the job is there
   look,       ///< for the state of a process
   state,      ///< an Activity follows
+  read,       ///< what lies in the read area was read up to a position; for Mail alone
+};
+
+/// A reference inside a message.
+struct WireRef {
+  std::uint64_t bits = 0;
+  static WireRef of(const Ref& ref) noexcept { return {ref.bits_}; }
+  Ref ref() const noexcept { return Ref(bits); }
 };
 
 struct Header {
@@ -38,12 +50,17 @@ struct Header {
   bool movable = false;    ///< spawn: other processes may ask for it
   std::uint32_t refs = 0;  ///< that follow
   std::uint16_t function = 0;
-  std::uint16_t unused[3]{};
-  Ref ref{};                  ///< of the result that the message is about
-  std::uint64_t reply = 0;    ///< subscribe: bits of the Ref for the answer. look: the round
+  bool placed = false;        ///< a Placed follows instead of the body; set by Mail
+  std::uint32_t attempt = 0;  ///< in which it was posted; set by Mail
+  WireRef ref{};              ///< of the result that the message is about
+  /// subscribe: bits of the WireRef for the answer. look: the round. read: the position.
+  std::uint64_t reply = 0;
   std::uint64_t sent_ns = 0;  ///< steady clock, where phases are measured
 };
 static_assert(sizeof(Header) == 48 && std::is_trivially_copyable_v<Header>);
+
+/// Thrown where a worker can go no further because a process was lost, and the job goes on.
+struct PeerLost {};
 
 struct Message {
   Header header{};
@@ -51,7 +68,8 @@ struct Message {
   std::string_view body{};
 };
 
-/// Calls with a lane belong to the worker of that lane. After a failure of the job they throw Error.
+/// Calls with a lane belong to the worker of that lane. After a failure of the job they throw Error, and
+/// PeerLost after a loss until begin_attempt().
 class Mail {
  public:
   /// Exposes the region and connects the link. Collective; throws Error. `bootstrap` and `link` outlive it.
@@ -64,6 +82,9 @@ class Mail {
   /// Bytes that were posted and had no room yet.
   std::size_t backlog(int lane) const noexcept { return lanes_[static_cast<std::size_t>(lane)].backlog; }
 
+  /// Whether flush() has nothing more to do.
+  bool all_sent(int lane) const noexcept { return !lanes_[static_cast<std::size_t>(lane)].posted; }
+
   /// Calls take(peer, message) for all that has arrived. Returns the number of messages. `take` may post.
   template <class Take>
   std::size_t drain(int lane, const Take& take) {
@@ -72,11 +93,30 @@ class Mail {
     std::size_t messages = 0;
     rings_->drain(lane, mine.superstep, [&](int peer, std::span<const std::byte> records) {
       while (!records.empty())
-        if (const auto message = next(mine, peer, records)) {
+        if (auto message = next(mine, peer, records); message && message->header.attempt == attempt_) {
+          if (message->header.kind == Kind::read) {
+            area_->release(lane, peer, message->header.reply);
+            continue;
+          }
+          const auto placed = place_of_body(peer, *message);
+          if (placed && !area_->is_mapped(peer)) {
+            mine.fetches.push_back({peer, message->header, mine.refs, *placed});
+            continue;
+          }
+          if (placed) message->body = area_->view(lane, peer, *placed);
           take(peer, *message);
+          if (placed) tell_read(lane, peer, *placed);
           ++messages;
         }
     });
+    for (; has_fetched(lane); ++messages) {
+      const Fetch fetched = std::move(mine.fetches.front());
+      mine.fetches.pop_front();
+      mine.fetched_with = 0;
+      take(fetched.peer,
+           Message{fetched.header, fetched.refs, area_->view(lane, fetched.peer, fetched.placed)});
+      tell_read(lane, fetched.peer, fetched.placed);
+    }
     return messages;
   }
   /// Blocks until something may have arrived, or for a moment.
@@ -87,6 +127,10 @@ class Mail {
   /// lane. Messages that are posted later belong to the next run.
   void end_run(int lane);
 
+  /// Messages of other attempts are dropped where they arrive. `lost`: [peer]; they get nothing and say
+  /// nothing any more. While no worker runs.
+  void begin_attempt(std::uint32_t attempt, const std::vector<bool>& lost);
+
   transport::Counters counters() const noexcept { return link_.counters(); }
 
  private:
@@ -94,6 +138,13 @@ class Mail {
     std::vector<std::byte> records{};
     std::size_t begin = 0;  ///< of what has not been sent
     bool empty() const noexcept { return begin == records.size(); }
+  };
+  /// A message whose body must be brought here first.
+  struct Fetch {
+    int peer;
+    Header header;
+    std::vector<Ref> refs;
+    Placed placed;
   };
   struct alignas(128) Lane {
     std::uint64_t superstep = 1;
@@ -104,19 +155,28 @@ class Mail {
     std::vector<std::vector<std::byte>> partial{};  ///< [peer]: the begin of a message
     std::vector<std::byte> whole{};                 ///< the message that take() looks at, if it came in parts
     std::vector<Ref> refs{};
+    std::deque<Fetch> fetches{};     ///< one after the other
+    std::uint64_t fetched_with = 0;  ///< this write of the link the first one is complete; 0: not begun
   };
 
   void poll();
   std::size_t push(int lane, int peer, std::span<const std::byte> records);
   std::optional<Message> next(Lane& lane, int peer, std::span<const std::byte>& records);
   static Message parse(Lane& lane, int peer, std::span<const std::byte> bytes);
+  static std::optional<Placed> place_of_body(int peer, const Message& message);
+  bool has_fetched(int lane);
+  void tell_read(int lane, int peer, const Placed& placed);
 
   transport::Transport& link_;
   transport::Health& health_;
   int rank_, size_;
   bool oversubscribed_;
+  std::uint32_t attempt_ = 0;
+  int losses_ = 0;  ///< that this attempt knows of
   std::vector<std::uint64_t> writes_;
+  exchange::Region region_;
   std::unique_ptr<exchange::Rings> rings_;
+  std::optional<ReadArea> area_;
   std::vector<Lane> lanes_;
 };
 

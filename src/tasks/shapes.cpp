@@ -71,7 +71,7 @@ Task iterative(Context& task, Functions ids) {
   auto [done, count, width, number] = task.argument<Progress>();
   for (; done < count; ++done) {
     const auto refs = fan_out(task, ids, width);
-    for (const Ref ref : refs) number += from_bytes<Number>(co_await task.take(ref));
+    for (const Ref& ref : refs) number += from_bytes<Number>(co_await task.take(ref));
   }
   co_return to_bytes(number);
 }
@@ -79,7 +79,7 @@ Task iterative(Context& task, Functions ids) {
 /// Takes the results of the round before, starts the next one, and goes on as a new task.
 Task iterative_j(Context& task, Functions ids) {
   auto progress = task.argument<Progress>();
-  for (const Ref ref : task.refs()) progress.number += from_bytes<Number>(co_await task.take(ref));
+  for (const Ref& ref : task.refs()) progress.number += from_bytes<Number>(co_await task.take(ref));
   if (progress.done == progress.count) co_return to_bytes(progress.number);
   ++progress.done;
   co_return task.tail_spawn(ids.iterative_j, to_bytes(progress), fan_out(task, ids, progress.width),

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "error.h"
 #include "exchange/barrier.h"
 #include "exchange/exchange.h"
@@ -22,19 +24,41 @@ Figures& Figures::operator+=(const Figures& more) {
   queue_ns += more.queue_ns;
   run_ns += more.run_ns;
   return_ns += more.return_ns;
+  results_kept += more.results_kept;
   return *this;
 }
 
 TaskJob::TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const exchange::SeatOptions& options,
-                 const std::string& input)
-    : bootstrap_(bootstrap), registry_(registry), seat_(bootstrap, options) {
+                 const std::string& input, bool retry)
+    : bootstrap_(bootstrap),
+      registry_(registry),
+      retry_(retry && bootstrap.size() > 1),
+      own_seat_(std::make_unique<exchange::Seat>(bootstrap, options)),
+      seat_(*own_seat_) {
+  const auto transport = seat_.link().name();
+  if (retry && transport != "shm" && transport != "tcp" && transport != "shm+tcp")
+    throw UsageError(fmt::format(
+        "--retry works over shm, tcp and shm+tcp, not over {}: choose another --transport, or leave it out",
+        transport));
+  connect(fmt::format("{}{}{}", input, options.integrity ? "" : "; integrity off", retry ? "; retry" : ""));
+  if (retry) bootstrap.health().tolerate_losses(bootstrap.size());
+}
+
+TaskJob::TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, exchange::Seat& seat)
+    : bootstrap_(bootstrap), registry_(registry), retry_(false), seat_(seat) {
+  connect({});
+}
+
+void TaskJob::connect(const std::string& input) {
+  const int workers = seat_.pool().workers();
   std::string functions;
-  for (std::size_t id = 0; id < registry.size(); ++id)
-    functions += " " + registry.name(static_cast<FunctionId>(id));
-  exchange::check_agreement(
-      bootstrap, fmt::format("tasks:{}; {}; {}, {} workers{}", functions, input, seat_.link().name(),
-                             options.workers, options.integrity ? "" : "; integrity off"));
-  if (bootstrap.size() > 1) mail_.emplace(bootstrap, seat_.link(), options.workers, seat_.oversubscribed());
+  for (std::size_t id = 0; id < registry_.size(); ++id)
+    functions += " " + registry_.name(static_cast<FunctionId>(id));
+  exchange::check_agreement(bootstrap_, fmt::format("tasks:{}; {}; {}, {} workers", functions, input,
+                                                    seat_.link().name(), workers));
+  if (bootstrap_.size() > 1) mail_.emplace(bootstrap_, seat_.link(), workers, seat_.oversubscribed());
+  for (int process = 0; process < bootstrap_.size(); ++process)
+    if (process != bootstrap_.rank()) peers_.push_back(process);
   barrier();  // a task that fails at once finds all processes connected
 }
 
@@ -45,23 +69,18 @@ void TaskJob::barrier() {
 }
 
 std::string TaskJob::run(FunctionId root, std::string arguments, bool measure_phases) {
-  clear();
-  stop_ = false;
   measure_phases_ = measure_phases;
-  const auto before = mail_ ? mail_->counters() : transport::Counters{};
-  for (int lane = 0; lane < seat_.pool().workers(); ++lane)
-    workers_.push_back(std::make_unique<Worker>(*this, lane));
-  if (bootstrap_.rank() == 0) workers_[0]->start_root(root, std::move(arguments));
-  seat_.pool().run([&](int lane) {
-    try {
-      workers_[static_cast<std::size_t>(lane)]->run();
-    } catch (const std::exception& error) {
-      bootstrap_.health().fail(-1, line_of(error));  // for the other workers
-      throw Error(bootstrap_.health().message());
-    }
-  });
   figures_ = {};
-  for (const auto& worker : workers_) figures_ += worker->figures();
+  memo_.clear();
+  const auto before = mail_ ? mail_->counters() : transport::Counters{};
+  if (mail_ && retry_) {
+    meet(false);
+    do attempt(root, arguments);
+    while (!meet(stop_));
+  } else {
+    attempt(root, std::move(arguments));
+  }
+  figures_.results_kept = memo_.found();
   if (mail_) {
     const auto after = mail_->counters();
     figures_.payload_bytes = after.payload_bytes - before.payload_bytes;
@@ -70,23 +89,68 @@ std::string TaskJob::run(FunctionId root, std::string arguments, bool measure_ph
   return std::move(result_);
 }
 
+/// Ends with the run, or earlier when a process is lost and the job goes on.
+void TaskJob::attempt(FunctionId root, std::string arguments) {
+  clear();
+  stop_ = false;
+  for (int lane = 0; lane < seat_.pool().workers(); ++lane)
+    workers_.push_back(std::make_unique<Worker>(*this, lane));
+  if (bootstrap_.rank() == 0) workers_[0]->start_root(root, std::move(arguments));
+  seat_.pool().run([&](int lane) {
+    try {
+      workers_[static_cast<std::size_t>(lane)]->run();
+    } catch (const PeerLost&) {  // meet() says who
+      return;
+    } catch (const std::exception& error) {
+      bootstrap_.health().fail(-1, line_of(error));  // for the other workers
+      throw Error(bootstrap_.health().message());
+    }
+  });
+  for (const auto& worker : workers_) figures_ += worker->figures();
+}
+
+/// Agrees with the others on who is left, and begins an attempt of theirs. Returns whether rank 0 has
+/// `finished` the run. Collective.
+bool TaskJob::meet(bool finished) {
+  const exchange::LinkProgress progress(seat_.link());
+  const auto said = bootstrap_.allgather(finished ? "finished" : "goes on");
+  std::vector<bool> lost(said.size());
+  peers_.clear();
+  for (std::size_t process = 0; process < said.size(); ++process) {
+    lost[process] = said[process].empty();
+    const int peer = static_cast<int>(process);
+    if (!lost[process] && peer != bootstrap_.rank()) peers_.push_back(peer);
+  }
+  mail_->begin_attempt(++attempts_, lost);
+  return said[0] == "finished";
+}
+
+/// Who runs the tasks that are meant for that process: it, or another one if it was lost.
+int TaskJob::stand_in(int process) const {
+  if (process == bootstrap_.rank() || std::ranges::find(peers_, process) != peers_.end()) return process;
+  const std::size_t left = static_cast<std::size_t>(process) % (peers_.size() + 1);
+  return left == peers_.size() ? bootstrap_.rank() : peers_[left];
+}
+
 /// Ends what is left of a run.
 void TaskJob::clear() {
   for (const auto& worker : workers_) worker->clear();
   workers_.clear();
   futures_.for_each([this](const Future& future) {
-    if (future.is_done()) return;
-    for (const Waiter* waiter = future.waiters.load(); waiter != nullptr;) {
-      const Waiter* const one = waiter;
-      waiter = one->next;
-      const Context* const task = one->task;  // `one` is a part of it
-      if (task != nullptr)
-        delete task;
-      else if (!one->is_caller)
-        delete one;
+    for (const Waiter* waiter : {future.is_done() ? nullptr : future.waiters.load(), future.here}) {
+      while (waiter != nullptr) {
+        const Waiter* const one = waiter;
+        waiter = one->next;
+        const Context* const task = one->task;  // `one` is a part of it
+        if (task != nullptr)
+          delete task;
+        else if (!one->is_caller)
+          delete one;
+      }
     }
   });
   futures_.reset();
+  guests_.clear();
   result_.clear();
 }
 

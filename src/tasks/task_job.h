@@ -11,6 +11,7 @@
 #include "launch/bootstrap.h"
 #include "tasks/future.h"
 #include "tasks/mail.h"
+#include "tasks/memo.h"
 #include "tasks/tasks.h"
 #include "transport/wakeup.h"
 
@@ -25,11 +26,12 @@ struct Figures {
   std::uint64_t tasks_moved = 0;   ///< of them, because the other process had nothing to do
   std::uint64_t results_sent = 0;  ///< to other processes
   std::uint64_t payload_bytes = 0, wire_bytes = 0;
-  std::uint64_t spawn_ns = 0;   ///< in spawn()
-  std::uint64_t send_ns = 0;    ///< of tasks, from spawn() to the process that runs them
-  std::uint64_t queue_ns = 0;   ///< ready, but not running
-  std::uint64_t run_ns = 0;     ///< in their functions
-  std::uint64_t return_ns = 0;  ///< of results, on their way between processes
+  std::uint64_t spawn_ns = 0;      ///< in spawn()
+  std::uint64_t send_ns = 0;       ///< of tasks, from spawn() to the process that runs them
+  std::uint64_t queue_ns = 0;      ///< ready, but not running
+  std::uint64_t run_ns = 0;        ///< in their functions
+  std::uint64_t return_ns = 0;     ///< of results, on their way between processes
+  std::uint64_t results_kept = 0;  ///< of tasks that did not run again after a loss
 
   Figures& operator+=(const Figures& more);
 };
@@ -46,9 +48,12 @@ struct Activity {
 class TaskJob {
  public:
   /// Collective; throws Error when the processes differ in functions, workers, transport, or `input`: what
-  /// else the functions work on, in words.
+  /// else the functions work on, in words. `retry`: from here on the job outlives the loss of processes other
+  /// than rank 0, and runs their tasks again in those that are left. Over shm, tcp and shm+tcp.
   TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, const exchange::SeatOptions& options,
-          const std::string& input = {});
+          const std::string& input = {}, bool retry = false);
+  /// The same on a seat that others have made, and whose link is not connected yet. `seat` outlives it.
+  TaskJob(launch::Bootstrap& bootstrap, const Registry& registry, exchange::Seat& seat);
   ~TaskJob();
 
   /// Returns when all processes have called it.
@@ -64,15 +69,26 @@ class TaskJob {
  private:
   friend class Worker;
 
+  void connect(const std::string& input);
+
+  void attempt(FunctionId root, std::string arguments);
+  bool meet(bool finished);
+  int stand_in(int process) const;
   void clear();
   Activity activity() const;
   std::string waiting() const;
 
   launch::Bootstrap& bootstrap_;
   const Registry& registry_;
-  exchange::Seat seat_;
+  const bool retry_;
+  std::unique_ptr<exchange::Seat> own_seat_;
+  exchange::Seat& seat_;
   std::optional<Mail> mail_;  ///< of more than one process
+  std::vector<int> peers_{};  ///< the other processes, without those that are lost
+  std::uint32_t attempts_ = 0;
+  Memo memo_{};
   FutureTable futures_;
+  Guests guests_{};
   std::vector<std::unique_ptr<Worker>> workers_;
   transport::Wakeup wakeup_;       ///< of idle workers, where there is no link to wait for
   std::atomic<bool> stop_{false};  ///< release with the root's result, acquire by all workers

@@ -15,7 +15,8 @@ FunctionId Registry::add(std::string name, Function function) {
   return static_cast<FunctionId>(entries_.size() - 1);
 }
 
-void Task::promise_type::return_value(std::string bytes) { context.value_ = std::move(bytes); }
+void Task::promise_type::return_value(std::string bytes) { context.value_.bytes = std::move(bytes); }
+void Task::promise_type::return_value(Result result) { context.value_ = std::move(result); }
 void Task::promise_type::return_value(TailSpawn tail) { context.tail_ = std::move(tail); }
 void Task::promise_type::unhandled_exception() noexcept { context.error_ = std::current_exception(); }
 
@@ -28,10 +29,10 @@ int Context::process() const noexcept { return worker_->rank(); }
 int Context::processes() const noexcept { return worker_->size(); }
 
 Ref Context::spawn(FunctionId function, std::string arguments, Refs refs, int process) {
-  return worker_->spawn({function, std::move(arguments), std::move(refs), process});
+  return worker_->spawn({function, std::move(arguments), std::move(refs), process, {}}, *this);
 }
 
-Get::Get(Context& task, Ref ref, bool last)
+Get::Get(Context& task, const Ref& ref, bool last)
     : task_(task), ref_(ref), last_(last), future_(&task.worker_->future_of(ref, last)) {}
 
 bool Get::await_suspend(std::coroutine_handle<>) noexcept {
@@ -43,9 +44,9 @@ bool Get::await_suspend(std::coroutine_handle<>) noexcept {
   return false;
 }
 
-std::string Get::await_resume() {
+Result Get::await_resume() {
   if (!last_ && ref_.process() == task_.process()) return future_->value;
-  std::string value = std::move(future_->value);
+  Result value = std::move(future_->value);
   task_.worker_->release(*future_);
   return value;
 }

@@ -27,7 +27,7 @@ class Context;
 class Task;
 class Worker;
 
-/// A coroutine. It returns the bytes of its result, or a tail_spawn(). What it throws ends the job.
+/// A coroutine. It returns the bytes of its result, a Result, or a tail_spawn(). What it throws ends the job.
 using Function = std::function<Task(Context&)>;
 using FunctionId = std::uint16_t;
 
@@ -47,7 +47,8 @@ class Registry {
   std::vector<Entry> entries_;
 };
 
-/// A plain value as bytes, and back.
+/// A plain value as bytes, and back. It holds no references: these go beside the bytes of arguments and
+/// results, so that the workers know them.
 template <class T>
 requires std::is_trivially_copyable_v<T> std::string to_bytes(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof(T)};
@@ -63,6 +64,11 @@ requires std::is_trivially_copyable_v<T> T from_bytes(std::string_view bytes) {
   return value;
 }
 
+template <class T>
+T from_bytes(const Result& result) {
+  return from_bytes<T>(std::string_view(result.bytes));
+}
+
 /// The process that runs a task is chosen: where most of its references are, or where nothing else is to do.
 inline constexpr int kAnywhere = -1;
 
@@ -72,7 +78,7 @@ class Refs {
  public:
   Refs(std::vector<Ref> all = {}) : all_(std::move(all)) {}  // NOLINT(google-explicit-constructor)
   template <std::same_as<Ref>... More>
-  Refs(Ref first, More... more) {  // NOLINT(google-explicit-constructor)
+  Refs(const Ref& first, const More&... more) {  // NOLINT(google-explicit-constructor)
     all_.reserve(1 + sizeof...(more));
     all_.push_back(first);
     (all_.push_back(more), ...);
@@ -89,6 +95,7 @@ struct Spawn {
   std::string arguments{};
   Refs refs{};
   int process = kAnywhere;
+  Name name{};  ///< set by the worker, where lost processes are tolerated
 };
 /// What `co_return task.tail_spawn(...)` returns.
 struct [[nodiscard]] TailSpawn {
@@ -117,6 +124,7 @@ class [[nodiscard]] Task {
     static std::suspend_always initial_suspend() noexcept { return {}; }
     Finish final_suspend() noexcept { return {}; }
     void return_value(std::string bytes);
+    void return_value(Result result);
     void return_value(TailSpawn tail);
     void unhandled_exception() noexcept;
   };
@@ -132,12 +140,12 @@ class [[nodiscard]] Task {
 /// several, then wait for each.
 class [[nodiscard]] Get {
  public:
-  Get(Context& task, Ref ref, bool last);
+  Get(Context& task, const Ref& ref, bool last);
   Get(const Get&) = delete;
   Get& operator=(const Get&) = delete;
   bool await_ready() const noexcept { return future_->is_done(); }
   bool await_suspend(std::coroutine_handle<>) noexcept;
-  std::string await_resume();
+  Result await_resume();
 
  private:
   Context& task_;
@@ -150,7 +158,7 @@ class [[nodiscard]] Get {
 /// A task, as its function sees it. Only that function may use it.
 class Context {
  public:
-  Context(Spawn spawn, Ref result) : spawn_(std::move(spawn)), result_(result) {}
+  Context(Spawn spawn, const Ref& result) : spawn_(std::move(spawn)), result_(result) {}
   ~Context() {
     if (handle_) handle_.destroy();
   }
@@ -173,13 +181,13 @@ class Context {
   /// For co_return: the result of this task will be that of another one.
   static TailSpawn tail_spawn(FunctionId function, std::string arguments = {}, Refs refs = {},
                               int process = kAnywhere) {
-    return {{function, std::move(arguments), std::move(refs), process}};
+    return {{function, std::move(arguments), std::move(refs), process, {}}};
   }
-  /// For co_await: the bytes of a result, when it is there. Meanwhile the worker runs other tasks.
-  Get get(Ref ref) { return {*this, ref, false}; }
+  /// For co_await: a result, when it is there. Meanwhile the worker runs other tasks.
+  Get get(const Ref& ref) { return {*this, ref, false}; }
   /// As get(), and frees the result. Nobody else may wait for it, now or later. Results that nobody takes
   /// stay until the job ends.
-  Get take(Ref ref) { return {*this, ref, true}; }
+  Get take(const Ref& ref) { return {*this, ref, true}; }
 
  private:
   friend class Get;
@@ -195,8 +203,9 @@ class Context {
   std::coroutine_handle<> handle_{};
   Worker* worker_ = nullptr;  ///< that runs it now, or did so last
   std::uint64_t ready_ns_ = 0;
-  // How it ended: bytes, unless there is one of the others.
-  std::string value_{};
+  std::vector<Name> children_{};  ///< of the tasks that it has spawned, where it has a name
+  // How it ended: with a result, unless there is one of the others.
+  Result value_{};
   std::optional<TailSpawn> tail_{};
   std::exception_ptr error_{};
 };

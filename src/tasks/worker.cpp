@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "error.h"
 
@@ -30,7 +31,7 @@ void Worker::run() {
   }
   if (!job_.mail_) return;
   if (tells_stop_) tell_stop();
-  job_.mail_->end_run(lane_);
+  if (!job_.retry_) job_.mail_->end_run(lane_);  // else the processes meet
 }
 
 // ---- tasks that run ----------------------------------------------------------------------------------
@@ -74,10 +75,15 @@ void Worker::conclude(Context& task) {
   ++figures_.tasks;
   if (task.error_) fail(task, task.error_);
   try {
-    if (task.tail_)
+    if (task.tail_) {
+      task.tail_->spawn.name = name_of(task.tail_->spawn, task);
       spawn_as(std::move(task.tail_->spawn), task.result_);
-    else
+    } else {
+      // Then nobody else can have references of what it has spawned.
+      const bool last = !task.children_.empty() && task.value_.refs.empty();
       put(task.result_, std::move(task.value_));
+      if (last) job_.memo_.forget(task.children_);
+    }
   } catch (...) {
     fail(task, std::current_exception());
   }
@@ -89,6 +95,8 @@ void Worker::fail(const Context& task, const std::exception_ptr& error) {
   std::string cause = "an exception of an unknown type";
   try {
     std::rethrow_exception(error);
+  } catch (const PeerLost&) {
+    throw;  // the run is tried again
   } catch (const std::exception& known) {
     cause = line_of(known);
   } catch (...) {  // NOLINT(bugprone-empty-catch): said above
@@ -110,18 +118,25 @@ void Worker::start_root(FunctionId function, std::string arguments) {
   Future& future = job_.futures_.allocate(free_);
   job_.caller_ = {nullptr, nullptr, {}, false, true};
   future.add(job_.caller_);
-  spawn_as({function, std::move(arguments), {}, rank()}, Ref::of(rank(), future));
+  const Name name = job_.retry_ ? Memo::kFirst : Name{};
+  spawn_as({function, std::move(arguments), {}, rank(), name}, Ref::of(rank(), future));
 }
 
-Ref Worker::spawn(Spawn spawn) {
+Ref Worker::spawn(Spawn spawn, Context& parent) {
   const std::uint64_t start = now_if_measured();
-  const Ref result = Ref::of(rank(), job_.futures_.allocate(free_));
-  spawn_as(std::move(spawn), result);
+  Future& future = job_.futures_.allocate(free_);
+  const Ref result = Ref::of(rank(), future);
+  spawn.name = future.name = name_of(spawn, parent);
+  auto known = job_.retry_ ? job_.memo_.find(spawn.name) : std::nullopt;
+  if (known)
+    fulfil(future, {std::move(*known), {}});
+  else
+    spawn_as(std::move(spawn), result);
   if (start > 0) figures_.spawn_ns += now_ns() - start;
   return result;
 }
 
-void Worker::spawn_as(Spawn spawn, Ref result) {
+void Worker::spawn_as(Spawn spawn, const Ref& result) {
   if (spawn.function >= job_.registry_.size())
     throw Error(
         fmt::format("there is no function {}: {} are registered", spawn.function, job_.registry_.size()));
@@ -137,17 +152,23 @@ void Worker::spawn_as(Spawn spawn, Ref result) {
   send_task(process, spawn, result, false);
 }
 
+/// None, unless the run may be tried again.
+Name Worker::name_of(const Spawn& spawn, Context& parent) const {
+  if (!job_.retry_) return {};
+  return parent.children_.emplace_back(Memo::name_of(parent.spawn_.name, parent.children_.size(), spawn));
+}
+
 /// Where most of its references are; here, if there are as many.
 int Worker::choose_process(const Spawn& spawn) const {
   constexpr std::size_t kLooked = 16;  // at so many references
-  if (spawn.process != kAnywhere) return spawn.process;
+  if (spawn.process != kAnywhere) return job_.stand_in(spawn.process);
   const auto all = spawn.refs.all();
   const auto refs = all.first(std::min(kLooked, all.size()));
   const auto count = [&](int process) {
-    return std::ranges::count_if(refs, [&](Ref ref) { return ref.process() == process; });
+    return std::ranges::count_if(refs, [&](const Ref& ref) { return ref.process() == process; });
   };
   int best = rank();
-  for (const Ref ref : refs)
+  for (const Ref& ref : refs)
     if (ref.process() < size() && count(ref.process()) > count(best)) best = ref.process();
   return best;
 }
@@ -165,55 +186,87 @@ void Worker::note_suspended(int more) noexcept {
   figures_.suspensions += static_cast<std::uint64_t>(more);
 }
 
-Future& Worker::future_of(Ref ref, bool last) {
+Future& Worker::future_of(const Ref& ref, bool last) {
   if (ref.process() == rank()) {
     Future* const future = job_.futures_.find(ref);
     if (future == nullptr) throw Error("it waits for a result that was taken before, or never spawned");
     return *future;
   }
   if (ref.process() >= size()) throw Error("it waits for a result that was never spawned");
+  if (job_.stand_in(ref.process()) != ref.process())
+    throw Error(fmt::format("it waits for a result of process {}, which was lost", ref.process()));
   wait_for_room();
   Future& answer = job_.futures_.allocate(free_);
-  Header header;
-  header.kind = Kind::subscribe;
-  header.last = last;
-  header.ref = ref;
-  header.reply = Ref::of(rank(), answer).bits;
-  post(ref.process(), header);
+  if (last || !job_.guests_.wait(ref, answer)) subscribe_at_owner(ref, answer, last);
   return answer;
 }
 
-void Worker::put(Ref ref, std::string value) {
+void Worker::subscribe_at_owner(const Ref& ref, const Future& answer, bool last) {
+  Header header;
+  header.kind = Kind::subscribe;
+  header.last = last;
+  header.ref = WireRef::of(ref);
+  header.reply = WireRef::of(Ref::of(rank(), answer)).bits;
+  post(ref.process(), header);
+}
+
+void Worker::put(const Ref& ref, Result value) {
   if (ref.process() != rank()) {
     wait_for_room();
     send_result(ref, value);
+    for (Future* const answer : job_.guests_.end(ref)) fulfil(*answer, value);
     return;
   }
   fulfil(*job_.futures_.find(ref), std::move(value));
 }
 
-/// Serves all who wait. The owner of the value is then whoever waits last.
-void Worker::fulfil(Future& future, std::string value) {
+/// Serves all who wait: other processes before the value is there for all, since who waits last takes it
+/// away.
+void Worker::fulfil(Future& future, Result value) {
   future.value = std::move(value);
+  if (job_.retry_) job_.memo_.keep(future.name, future.value);
   bool last = false;
-  for (Waiter* waiter =
-           future.waiters.exchange(Future::done(), std::memory_order_acq_rel);  // pairs with add()
-       waiter != nullptr;) {
-    Waiter& one = *waiter;
-    waiter = one.next;  // it ends when its task goes on
-    if (one.task != nullptr) {
+  Waiter* here = nullptr;
+  for (Waiter** end = &future.here;;) {
+    // Once it is done, the future belongs to who waits last: nothing of it is touched then.
+    here = std::exchange(future.here, nullptr);
+    Waiter* none = nullptr;
+    if (future.waiters.compare_exchange_strong(none, Future::done(), std::memory_order_acq_rel,
+                                               std::memory_order_acquire))  // pairs with add()
+      break;
+    future.here = here;
+    for (Waiter* waiter = future.waiters.exchange(nullptr, std::memory_order_acq_rel); waiter != nullptr;) {
+      Waiter& one = *waiter;
+      waiter = one.next;
+      if (one.task != nullptr || one.is_caller) {
+        one.next = nullptr;
+        *end = &one;
+        end = &one.next;
+      } else {
+        send_result(one.reply, future.value);
+        last = last || one.last;
+        delete &one;
+      }
+    }
+  }
+  while (here != nullptr) {
+    const Waiter& one = *here;
+    here = one.next;  // it ends when its task goes on
+    if (one.is_caller) {
+      return_to_caller(future.value);
+    } else {
       Counts::add(counts_.suspended, std::int64_t{-1});
       make_ready(*one.task);
-    } else if (one.is_caller) {
-      job_.result_ = future.value;
-      stop();
-    } else {
-      send_result(one.reply, future.value);
-      last = last || one.last;
-      delete &one;
     }
   }
   if (last) release(future);
+}
+
+void Worker::return_to_caller(const Result& result) {
+  if (!result.refs.empty())
+    throw Error("the first task returns references, which end with the run: return bytes");
+  job_.result_ = result.bytes;
+  stop();
 }
 
 void Worker::stop() {

@@ -28,11 +28,12 @@ class alignas(128) Worker {
   /// Starts the first task of the job; the caller waits for its result.
   void start_root(FunctionId function, std::string arguments);
 
-  Ref spawn(Spawn spawn);
+  /// `parent`: who asks for it.
+  Ref spawn(Spawn spawn, Context& parent);
   /// The same; the result has a reference already.
-  void spawn_as(Spawn spawn, Ref result);
+  void spawn_as(Spawn spawn, const Ref& result);
   /// A future here that will hold what `ref` names. Throws Error when it was taken.
-  Future& future_of(Ref ref, bool last);
+  Future& future_of(const Ref& ref, bool last);
   void release(Future& future) { job_.futures_.release(future, free_); }
   void note_suspended(int more) noexcept;
   void note_finished(Context& task) noexcept { finished_ = &task; }
@@ -63,22 +64,25 @@ class alignas(128) Worker {
     Activity sum{}, last{};
   };
 
+  void subscribe_at_owner(const Ref& ref, const Future& answer, bool last);
   Context* next_task();
   void step(Context& task);
   void conclude(Context& task);
   [[noreturn]] void fail(const Context& task, const std::exception_ptr& error);
   void make_ready(Context& task);
+  Name name_of(const Spawn& spawn, Context& parent) const;
   int choose_process(const Spawn& spawn) const;
   void wait_for_room();
-  void put(Ref ref, std::string value);
-  void fulfil(Future& future, std::string value);
+  void put(const Ref& ref, Result value);
+  void fulfil(Future& future, Result value);
+  void return_to_caller(const Result& result);
   void stop();
   void become(bool busy) noexcept;
   std::uint64_t now_if_measured() const noexcept;
 
   void post(int peer, const Header& header, std::span<const Ref> refs = {}, std::string_view body = {});
-  void send_task(int peer, const Spawn& spawn, Ref result, bool asked_for);
-  void send_result(Ref ref, std::string_view value);
+  void send_task(int peer, const Spawn& spawn, const Ref& result, bool asked_for);
+  void send_result(const Ref& ref, const Result& value);
   void look_at_mail();
   std::size_t exchange_mail();
   void take(int peer, const Message& message);

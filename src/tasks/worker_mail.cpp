@@ -29,24 +29,27 @@ void Worker::post(int peer, const Header& header, std::span<const Ref> refs, std
   job_.mail_->post(lane_, peer, header, refs, body);
 }
 
-void Worker::send_task(int peer, const Spawn& spawn, Ref result, bool asked_for) {
+void Worker::send_task(int peer, const Spawn& spawn, const Ref& result, bool asked_for) {
   Header header;
   header.kind = Kind::spawn;
   header.asked_for = asked_for;
   header.movable = spawn.process == kAnywhere;
   header.function = spawn.function;
-  header.ref = result;
+  header.ref = WireRef::of(result);
   header.sent_ns = now_if_measured();
-  post(peer, header, spawn.refs.all(), spawn.arguments);
+  post(peer, header, spawn.refs.all(),
+       job_.retry_ ? spawn.arguments + to_bytes(spawn.name) : spawn.arguments);
+  if (result.process() == rank()) return;
+  for (const Future* const answer : job_.guests_.end(result)) subscribe_at_owner(result, *answer, false);
 }
 
-void Worker::send_result(Ref ref, std::string_view value) {
+void Worker::send_result(const Ref& ref, const Result& value) {
   Header header;
   header.kind = Kind::put;
-  header.ref = ref;
+  header.ref = WireRef::of(ref);
   header.sent_ns = now_if_measured();
   ++figures_.results_sent;
-  post(ref.process(), header, {}, value);
+  post(ref.process(), header, value.refs, value.bytes);
 }
 
 // ---- messages that come ------------------------------------------------------------------------------
@@ -94,13 +97,15 @@ void Worker::take(int peer, const Message& message) {
       return say_state(peer, header.reply);
     case Kind::state:
       return count_in(from_bytes<Activity>(message.body));
+    case Kind::read:  // Mail takes it
+      break;
   }
   throw Error(fmt::format("rank {} sent a message of an unknown kind", peer));
 }
 
 void Worker::take_task(int peer, const Message& message) {
   const Header& header = message.header;
-  if (header.function >= job_.registry_.size() || header.ref.process() >= size())
+  if (header.function >= job_.registry_.size() || header.ref.ref().process() >= size())
     throw Error(fmt::format("rank {} sent a task that cannot run", peer));
   if (header.asked_for) {
     asked_ = false;
@@ -110,21 +115,29 @@ void Worker::take_task(int peer, const Message& message) {
   Spawn spawn{header.function, std::string(message.body),
               std::vector<Ref>(message.refs.begin(), message.refs.end()),
               header.movable ? kAnywhere : rank()};
-  make_ready(*new Context(std::move(spawn), header.ref));
+  if (job_.retry_) {
+    if (message.body.size() < sizeof(Name))
+      throw Error(fmt::format("rank {} sent a task without a name", peer));
+    spawn.name = from_bytes<Name>(message.body.substr(message.body.size() - sizeof(Name)));
+    spawn.arguments.resize(spawn.arguments.size() - sizeof(Name));
+  }
+  const Ref result = header.ref.ref();
+  if (result.process() != rank()) job_.guests_.add(result);
+  make_ready(*new Context(std::move(spawn), result));
 }
 
 void Worker::take_result(int peer, const Message& message) {
-  const Ref ref = message.header.ref;
+  const Ref ref = message.header.ref.ref();
   Future* const future = ref.process() == rank() ? job_.futures_.find(ref) : nullptr;
   if (future == nullptr || future->is_done())
     throw Error(fmt::format("rank {} sent a result that nobody waits for", peer));
   if (message.header.sent_ns > 0) figures_.return_ns += now_ns() - message.header.sent_ns;
-  fulfil(*future, std::string(message.body));
+  fulfil(*future, {std::string(message.body), {message.refs.begin(), message.refs.end()}});
 }
 
 void Worker::subscribe(int peer, const Header& header) {
-  Future* const future = header.ref.process() == rank() ? job_.futures_.find(header.ref) : nullptr;
-  const Ref reply{header.reply};
+  const Ref ref = header.ref.ref(), reply = WireRef{header.reply}.ref();
+  Future* const future = ref.process() == rank() ? job_.futures_.find(ref) : nullptr;
   if (future == nullptr || reply.process() != peer)
     throw Error(
         fmt::format("a task in process {} waits for a result that was taken before, or never spawned", peer));
@@ -158,12 +171,11 @@ void Worker::give_task(int peer) {
 }
 
 void Worker::ask_for_task() {
-  if (asked_ || now_ns() < next_ask_ns_) return;
+  if (asked_ || job_.peers_.empty() || now_ns() < next_ask_ns_) return;
   random_ ^= random_ << 13;  // xorshift64
   random_ ^= random_ >> 7;
   random_ ^= random_ << 17;
-  const auto others = static_cast<std::uint64_t>(size() - 1);
-  const int peer = (rank() + 1 + static_cast<int>(random_ % others)) % size();
+  const int peer = job_.peers_[random_ % job_.peers_.size()];
   Header header;
   header.kind = Kind::ask;
   post(peer, header);
@@ -192,10 +204,9 @@ void Worker::idle() {
 void Worker::tell_stop() {
   Header header;
   header.kind = Kind::stop;
-  for (int peer = 0; peer < size(); ++peer)
-    if (peer != rank()) post(peer, header);
+  for (const int peer : job_.peers_) post(peer, header);
   Mail& mail = *job_.mail_;
-  for (mail.flush(lane_); mail.backlog(lane_) > 0; mail.flush(lane_))
+  for (mail.flush(lane_); !mail.all_sent(lane_); mail.flush(lane_))
     mail.drain(lane_, [](int, const Message&) {});
 }
 
@@ -205,17 +216,17 @@ void Worker::tell_stop() {
 
 void Worker::look_out() {
   if (lookout_.missing > 0 || now_ns() < lookout_.next_ns) return;
-  lookout_.missing = size() - 1;
+  lookout_.missing = static_cast<int>(job_.peers_.size());
   lookout_.sum = job_.activity();
   lookout_.sum.round = ++lookout_.round;
   Header header;
   header.kind = Kind::look;
   header.reply = lookout_.round;
-  for (int peer = 1; peer < size(); ++peer) post(peer, header);
-  if (job_.mail_)
-    job_.mail_->flush(lane_);
-  else
+  for (const int peer : job_.peers_) post(peer, header);
+  if (job_.peers_.empty())
     end_round();
+  else
+    job_.mail_->flush(lane_);
 }
 
 void Worker::say_state(int peer, std::uint64_t round) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "plan/block_plan.h"
 #include "plan/exchange_plan.h"
 #include "plan/look_up.h"
 #include "tiles/tile.h"
@@ -27,6 +28,24 @@ class PlanReader final : public EdgeReader {
   const plan::ExchangePlan& plan_;
 };
 static_assert(kRowBlock == plan::ExchangePlan::kRowBlock);
+
+/// The edges of the block that this process holds.
+class BlockReader final : public EdgeReader {
+ public:
+  explicit BlockReader(const plan::BlockColumns& block) : block_(block) {}
+  std::uint32_t sources() const override { return block_.plan().sources(); }
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
+    return block_.plan().edges(first, last);
+  }
+  bool weighted() const override { return block_.plan().weighted(); }
+  void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
+    block_.read(first, last, rows);
+  }
+
+ private:
+  const plan::BlockColumns& block_;
+};
+static_assert(kRowBlock == plan::BlockPlan::kRowBlock);
 
 /// The edges that a peer moved here.
 class MovedReader final : public EdgeReader {

@@ -8,6 +8,7 @@
 
 #include "tiles/tile.h"
 #include "tiles/tile_format.h"
+#include "tiles/tile_order.h"
 
 // The compiler's gathers make loads by index slower.
 #pragma GCC push_options
@@ -147,12 +148,31 @@ class Sweep {
 };
 
 /// Sets accumulators[d - column_begin(column)] to what the column's edges (s, d) carry, combined. Different
-/// workers may sweep different columns at the same time.
+/// workers may sweep different columns at the same time. `worker`: see ColumnReader.
 template <class P>
 void sweep_column(const Tiles& tiles, std::size_t column, const typename P::Message* x,
-                  typename P::Accumulator* accumulators) noexcept {
+                  typename P::Accumulator* accumulators, int worker = 0) noexcept {
   std::fill_n(accumulators, tiles.column_width(column), P::identity());
-  for (const auto words : tiles.column_data(column)) Sweep<P>::add(words, x, accumulators);
+  for (std::size_t number = 0;; ++number) {
+    const auto words = tiles.part(worker, column, number);
+    if (words.empty()) return;
+    Sweep<P>::add(words, x, accumulators);
+  }
+}
+
+/// The same for all columns of a group, in the order's order. The accumulators of a column start at
+/// order.begin(column).
+template <class P>
+void sweep_group(const Tiles& tiles, const TileOrder& order, std::size_t group, const typename P::Message* x,
+                 typename P::Accumulator* accumulators, int worker = 0) noexcept {
+  const auto steps = order.steps(group);
+  for (const std::uint32_t column : order.columns(group)) {
+    if (steps.empty())
+      sweep_column<P>(tiles, column, x, accumulators + order.begin(column), worker);
+    else
+      std::fill_n(accumulators + order.begin(column), tiles.column_width(column), P::identity());
+  }
+  for (const auto& step : steps) Sweep<P>::add(step.words, x, accumulators + step.begin);
 }
 
 /// A sum of what is sent along the edges, times their weights: what is measured where a choice has to be

@@ -61,6 +61,17 @@ class EdgeReader {
   virtual void read(int worker, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const = 0;
 };
 
+/// Hands the words of tiles to workers where they are not in memory.
+class ColumnReader {
+ public:
+  virtual ~ColumnReader() = default;
+  /// Part `number` of the tiles of a column: whole tiles (see tile_format.h), in order; empty behind the last
+  /// part, and after a failure, of which the reader tells others itself. It stays as it is until the worker's
+  /// next call. Each worker goes through the parts of one column after the other, from 0 to the empty one.
+  virtual std::span<const std::uint16_t> part(int worker, std::size_t column,
+                                              std::size_t number) noexcept = 0;
+};
+
 /// The edges of a process as tiles, column by column. Immutable once built; read by all workers. Movable.
 class Tiles {
  public:
@@ -76,6 +87,8 @@ class Tiles {
   /// without it the caller keeps the words as long as the tiles.
   Tiles(std::span<const std::uint32_t> column_bounds, std::span<const Size> sizes,
         std::span<const std::uint16_t> words, topology::NodeMemory memory = {});
+  /// Tiles whose words are where `reader` takes them from; it outlives them.
+  Tiles(std::span<const std::uint32_t> column_bounds, std::span<const Size> sizes, ColumnReader& reader);
 
   std::size_t columns() const noexcept { return columns_.size(); }
   std::uint32_t column_begin(std::size_t column) const noexcept { return columns_[column].begin; }
@@ -83,11 +96,18 @@ class Tiles {
   std::uint64_t edges(std::size_t column) const noexcept { return columns_[column].edges; }
   std::uint64_t edges() const noexcept { return edges_; }
   /// The data of the column's tiles, which is what one sweep reads. Each part holds whole tiles. The layout
-  /// is in tile_format.h.
+  /// is in tile_format.h. No parts where there is a reader.
   std::span<const std::span<const std::uint16_t>> column_data(std::size_t column) const noexcept {
     return columns_[column].parts;
   }
-  /// Bytes that one sweep over all columns reads.
+  /// As ColumnReader::part(); there is one where the words are not in memory.
+  std::span<const std::uint16_t> part(int worker, std::size_t column, std::size_t number) const noexcept {
+    if (reader_ != nullptr) return reader_->part(worker, column, number);
+    const auto& parts = columns_[column].parts;
+    return number < parts.size() ? parts[number] : std::span<const std::uint16_t>();
+  }
+  /// Bytes that one sweep over a column, or all columns, reads.
+  std::uint64_t bytes(std::size_t column) const noexcept;
   std::uint64_t bytes() const noexcept;
 
  private:
@@ -97,11 +117,22 @@ class Tiles {
     std::uint32_t begin = 0;
     std::uint32_t width = 0;
     std::uint64_t edges = 0;
+    std::uint64_t words = 0;  ///< where there is a reader
     std::vector<std::span<const std::uint16_t>> parts;
   };
   std::vector<Column> columns_;
   std::uint64_t edges_ = 0;
+  ColumnReader* reader_ = nullptr;  ///< null: all words are in memory
   std::vector<topology::NodeMemory> memory_;
+};
+
+/// Takes tiles as they are built, so that they need not all be in memory.
+class TileSink {
+ public:
+  virtual ~TileSink() = default;
+  /// `tiles`: those that were built since the last call, by column; they are gone when this returns. What it
+  /// throws is passed on.
+  virtual void take(const Tiles& tiles) = 0;
 };
 
 /// Builds the tiles of all edges of `reader`. Column c is [column_bounds[c], column_bounds[c + 1]); it is not
@@ -112,5 +143,9 @@ class Tiles {
 Tiles build_tiles(topology::WorkerPool& pool, const EdgeReader& reader,
                   std::span<const std::uint32_t> column_bounds, std::span<const int> column_nodes = {},
                   const TileSizes& sizes = {});
+/// The same tiles for a sink, which takes them whenever they have more than `budget` bytes, and at the end.
+void build_tiles(topology::WorkerPool& pool, const EdgeReader& reader,
+                 std::span<const std::uint32_t> column_bounds, const TileSizes& sizes, TileSink& sink,
+                 std::uint64_t budget);
 
 }  // namespace edgewire::tiles

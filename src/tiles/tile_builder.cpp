@@ -59,7 +59,23 @@ class TileBuilder {
     cut_pieces();
   }
 
+  void build(TileSink& sink, std::uint64_t budget) {
+    build_bands([&] {
+      if (tiles_.bytes() > budget) hand_over(sink);
+    });
+    hand_over(sink);
+  }
+
   Tiles build() {
+    build_bands([] {});
+    for (Worker& worker : workers_) worker.words.move_to(tiles_.memory_);
+    for (const auto& column : tiles_.columns_) tiles_.edges_ += column.edges;
+    return std::move(tiles_);
+  }
+
+ private:
+  template <class AfterBand>
+  void build_bands(const AfterBand& after_band) {
     const std::uint64_t most_edges = std::max(edges_ / kBandShare, kLeastBandEdges);
     for (std::size_t first = 0, last = 0; first < pieces_.size(); first = last) {
       const std::uint32_t strip = pieces_[first].first / sizes_.strip_width;
@@ -68,13 +84,19 @@ class TileBuilder {
              (last == first || edges + pieces_[last].most_edges <= most_edges))
         edges += pieces_[last++].most_edges;
       build_band(std::span(pieces_).subspan(first, last - first));
+      after_band();
     }
-    for (Worker& worker : workers_) worker.words.move_to(tiles_.memory_);
-    for (const auto& column : tiles_.columns_) tiles_.edges_ += column.edges;
-    return std::move(tiles_);
   }
 
- private:
+  void hand_over(TileSink& sink) {
+    sink.take(tiles_);
+    for (auto& column : tiles_.columns_) {
+      column.edges = 0;
+      column.parts.clear();
+    }
+    for (Worker& one : workers_) one.words = TileMemory(edges_ / workers_.size());
+  }
+
   /// Consecutive sources of one strip. One worker distributes their edges over the columns.
   struct Piece {
     std::uint32_t first, end;
@@ -234,6 +256,15 @@ Tiles build_tiles(topology::WorkerPool& pool, const EdgeReader& reader,
   if (reader.weighted())
     return TileBuilder<WeightedPair>(pool, reader, column_bounds, column_nodes, sizes).build();
   return TileBuilder<Pair>(pool, reader, column_bounds, column_nodes, sizes).build();
+}
+
+void build_tiles(topology::WorkerPool& pool, const EdgeReader& reader,
+                 std::span<const std::uint32_t> column_bounds, const TileSizes& sizes, TileSink& sink,
+                 std::uint64_t budget) {
+  if (reader.weighted())
+    TileBuilder<WeightedPair>(pool, reader, column_bounds, {}, sizes).build(sink, budget);
+  else
+    TileBuilder<Pair>(pool, reader, column_bounds, {}, sizes).build(sink, budget);
 }
 
 }  // namespace edgewire::tiles

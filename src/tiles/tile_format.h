@@ -41,4 +41,18 @@ inline void write_count(std::uint16_t* words, std::uint32_t count) noexcept {
   words[1] = static_cast<std::uint16_t>(count >> 16);
 }
 
+/// How many words a tile takes.
+inline std::uint64_t words_of(const std::uint16_t* tile) noexcept {
+  const std::uint16_t* counts = tile + kTileHeaderWords;
+  std::uint64_t words = 0, edges = 0;
+  for (std::uint32_t others = 1; others <= kBundle; ++others) {
+    if ((tile[2] >> (others - 1) & 1) == 0) continue;
+    const std::uint64_t bundles = read_count(counts);
+    words += 2 + bundles * (1 + others);
+    edges += bundles * others;
+    counts += 2;
+  }
+  return kTileHeaderWords + words + ((tile[1] & kWeightsFlag) != 0 ? edges * kWeightWords : 0);
+}
+
 }  // namespace edgewire::tiles

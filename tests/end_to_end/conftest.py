@@ -40,7 +40,7 @@ class Edgewire:
             more()
 
         return subprocess.Popen([*self.through, self.program, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                stdin=subprocess.DEVNULL, text=True, start_new_session=True,
+                                stdin=options.pop("stdin", subprocess.DEVNULL), text=True, start_new_session=True,
                                 preexec_fn=prepare,
                                 env={**os.environ, **options.pop("env", {}), **dict([MARK.split("=")])}, **options)
 
@@ -171,6 +171,15 @@ def made_graph(edgewire, tmp_path_factory):
         return path, reference.read_graph(path)
 
     return graph_of
+
+
+@pytest.fixture
+def devices(tmp_path):
+    """Two folders for edges."""
+    folders = [tmp_path / "disk a", tmp_path / "disk b"]
+    for folder in folders:
+        folder.mkdir()
+    return folders
 
 
 @pytest.fixture

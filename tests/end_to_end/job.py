@@ -30,6 +30,11 @@ def check_report(report):
         assert one["wire_bytes_sent"] >= bound
 
 
+def on(*devices):
+    """The options that keep edges in these folders."""
+    return ["--edges", "disk", "--devices", ",".join(map(str, devices))]
+
+
 def read_ranks(text):
     """The ids and ranks of `id<TAB>value` lines."""
     lines = [line.split("\t") for line in text.splitlines()]
@@ -59,3 +64,12 @@ class Job:
         report = self.report
         expected = reference.payload_bytes(graph, owners, report["strategy"], report["workers"])
         assert report["bound"]["payload_bytes"] == expected
+
+
+def check_tasks(edgewire, processes, transport):
+    """Tasks run over this transport (options): small ones, and such whose results take many records."""
+    shared = ["-p", processes, "-w", 1, "--repeat", 1, "--peer-timeout", 30, *transport, "--json", "-"]
+    report = json.loads(edgewire.ok("tasks", "number-inc", "--count", 50, *shared))
+    assert (report["result"], report["transport"]) == ("100", transport[1]) and min(report["tasks_run"]) > 0
+    report = json.loads(edgewire.ok("tasks", "smith-waterman", "--length", 3000, "--blocks", "6x2", "--verify", *shared))
+    assert report["verified"] and report["payload_bytes_sent"] > 5 * 2 * 1500 * 8  # the edges of blocks, two numbers a letter

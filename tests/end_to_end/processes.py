@@ -5,6 +5,7 @@ import functools
 import os
 import pathlib
 import resource
+import signal
 import subprocess
 import time
 
@@ -43,6 +44,15 @@ def children(parent):
     return [pid for pid in found if not is_gone(pid)]
 
 
+def has_file_in(pid, folder):
+    """Whether a process has a file open that is or was in the folder."""
+    for name in pathlib.Path(f"/proc/{pid}/fd").glob("*"):
+        with contextlib.suppress(OSError):
+            if os.readlink(name).startswith(f"{folder}/"):
+                return True
+    return False
+
+
 def cpu_seconds(pid):
     fields = status_fields(pid)
     return (int(fields[11]) + int(fields[12])) / TICKS_A_SECOND if fields else 0
@@ -60,3 +70,22 @@ def start_seconds():
 def causes(lines):
     """What a process says of its end, without warnings."""
     return [line for line in lines if "edgewire: warning: " not in line]
+
+
+def check_ended(process, number):
+    """Ends a command that has no result yet by a signal: it says so where it can, and its processes go with it."""
+    started = children(process.pid)
+    os.kill(process.pid, number)
+    _, errors = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode in (-number, 128 + number)
+    word = {signal.SIGKILL: "", signal.SIGINT: "interrupted", signal.SIGTERM: "told to end"}[number]
+    assert errors == (f"edgewire: {word} before the result was whole\n" if word else "")
+    wait_for(lambda: all(is_gone(pid) for pid in started), "the end of its processes")
+
+
+def check_loss(process):
+    """Kills rank 1 of such a command: each of the others names it."""
+    os.kill(children(process.pid)[1], signal.SIGKILL)
+    _, errors = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 1
+    assert causes(errors.splitlines()) and all("rank 1 was " in line for line in causes(errors.splitlines()))

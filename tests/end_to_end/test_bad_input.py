@@ -158,6 +158,32 @@ def test_a_limit_of_the_shell_is_named(edgewire, path, tmp_path, limit, amount, 
     assert os.listdir(tmp_path) == ["g.ew"]
 
 
+@pytest.mark.parametrize("kernel", ["cdlp", "lcc", "pagerank"])
+@pytest.mark.parametrize("transport", ["shm", "tcp"])
+def test_too_few_open_files_are_named_wherever_they_are_missed(edgewire, path, tmp_path, kernel, transport):
+    """Processes may miss different ones at the same time; then each says it."""
+    missed = 0
+    for most in range(4, 30):
+        result = edgewire(kernel, path, "-p", 2, "-w", 1, "--transport", transport, "-o", tmp_path / "out",
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (most, most)))
+        if result.returncode == 0:
+            break
+        missed += 1
+        assert result.returncode == 1 and os.listdir(tmp_path) == ["g.ew"]
+        lines = result.stderr.splitlines()
+        assert 1 <= len(lines) <= 2, lines
+        assert all(line.endswith("Too many open files (raise the limit: ulimit -n)") for line in lines), lines
+    assert result.returncode == 0 and missed > 2
+
+
+def test_a_sort_names_the_files_that_it_needs_once(edgewire, tmp_path):
+    (tmp_path / "records").write_bytes(bytes(900))
+    line = refused_job(edgewire, "sort", tmp_path / "records", "-p", 2, "-w", 1, "--partitions", 3, "--key", "0:8",
+                       "--transport", "tcp", "-o", tmp_path / "out",
+                       preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (30, 30)))
+    assert re.fullmatch(r"\d+ files must be open at a time, and 30 may be: raise the limit \(ulimit -n\), or .*", line)
+
+
 def test_a_limit_of_memory_is_named(edgewire, tmp_path):
     line = edgewire.refused("generate", "kronecker", "--scale", 20, "-o", tmp_path / "g.ew",
                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (200 << 20, 200 << 20)))

@@ -116,6 +116,9 @@ def test_nothing_is_near(edgewire, arguments):
 def test_empty_names(edgewire):
     for words in (["-o", ""], ["--json", ""], ["--output="], ["--resume", ""], ["--secret-file", ""]):
         assert "the name is empty" in edgewire.refused("pagerank", "g.ew", *words, status=2)
+    assert "--temp: the name is empty" in edgewire.refused("sort", "records", "-o", "out", "--temp", "", status=2)
+    for words in (["pagerank", ""], ["bound", ""], ["sort", "", "-o", "out"], ["diskbench", ""], ["cdlp", "", "-p", 2]):
+        assert edgewire.refused(*words, status=2) == "the name of a file or folder is empty"
 
 
 def commands(edgewire, *path):

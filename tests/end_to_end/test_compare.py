@@ -56,6 +56,20 @@ def nothing_remains():
     assert named_things() == before
 
 
+@needs_hosts
+def test_a_file_in_another_format_is_converted_once(edgewire, tmp_path, nothing_remains, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    (tmp_path / "tmp").mkdir()
+    (tmp_path / "g.wel").write_text("".join(f"{v} {v * 7 % 100} 1\n" for v in range(100)))
+    done = edgewire("compare", tmp_path / "g.wel", "-p", 2, "--rate", "1G", "--strategy", "process", "--repeat", 1, "--iterations", 3,
+                    "--json", tmp_path / "out.json")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("converted for this run") == 1 and list((tmp_path / "tmp").iterdir()) == []
+    report = json.loads((tmp_path / "out.json").read_text())
+    assert report["graph"] == str(tmp_path / "g.wel") and report["edges"] == 100
+    assert f"{tmp_path}/g.wel has weights, which are ignored: --weighted uses them" in report["notes"]
+
+
 def pagerank(edgewire, graph, folder, *options):
     report = folder / "report.json"
     edgewire.ok("pagerank", graph, "-w", 1, "--json", report, "--deterministic", *options)
@@ -159,6 +173,20 @@ def test_without_iproute2(edgewire, graph, tmp_path):
         pytest.skip(f"cannot hide /usr/sbin here: {result.stderr}")
     assert result.stderr == ("edgewire: --local-hosts: cannot start ip: No such file or directory "
                              "(apt-get install iproute2)\n")
+
+
+@needs_hosts
+@pytest.mark.parametrize("tool, options", [("ip", []), ("tc", ["--rate", "1G"])])
+def test_a_tool_that_is_stopped_is_killed_and_named(edgewire, graph, nothing_remains, tmp_path, tool, options):
+    """The parent has no rank yet that could notice it."""
+    stub = tmp_path / tool
+    stub.write_text("#!/bin/sh\nkill -STOP $$\n")
+    stub.chmod(0o755)
+    line = edgewire.refused("pagerank", graph, "-p", 2, "--local-hosts", *options, "--peer-timeout", 1,
+                            env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert re.fullmatch(rf"--local-hosts: {tool} \(process \d+\) was stopped for [\d.]+ s, so it is killed", line), line
+    pid = int(re.search(r"\d+", line)[0])
+    assert not os.path.exists(f"/proc/{pid}")
 
 
 @as_user

@@ -44,7 +44,8 @@ def test_instructions_are_counted_as_many_as_there_were(tmp_path):
         objects = list(pool.map(compile_one, SOURCES))
     machine = tmp_path / "machine"
     machine.mkdir()
-    run(COMPILER, "-static", *objects, str(sysroot / "lib/aarch64-linux-gnu/libpfm.a"), "-o", str(machine / "perf_test"))
+    libraries = [str(sysroot / "lib/aarch64-linux-gnu" / name) for name in ("libpfm.a", "libnuma.a")]
+    run(COMPILER, "-static", *objects, *libraries, "-o", str(machine / "perf_test"))
 
     text = run(ARM_VM, str(machine), "/perf_test --no-colors --no-path-filenames")
     assert all("TEST_EVENT" in line for line in text.splitlines() if "skipped:" in line), text

@@ -13,8 +13,9 @@ import subprocess
 
 import pytest
 
+import frontier
 from conftest import Edgewire
-from job import Job
+from job import Job, check_tasks
 from processes import cpu_seconds, wait_for
 from test_failures import Running, check_survivors
 
@@ -120,6 +121,22 @@ def test_ranks_are_those_of_shared_memory_and_bytes_those_of_the_plan(edgewire, 
     assert report["link"]["corrupt_frames"] == 0
     assert report["link"]["sending"] == "in place"
     assert report["link"]["path"] == "plain Ethernet; one queue"
+
+
+@pytest.mark.parametrize("kernel", frontier.KERNELS)
+@pytest.mark.parametrize("hosts, more", [(2, []), (3, ["--dpdk-faults", FAULTS])], ids=["plain", "faults"])
+def test_kernels_that_follow_a_frontier(network, made_graph, tmp_path, kernel, hosts, more):
+    path, graph = made_graph("kronecker both ways")
+    source = int(graph.sources[0])
+    found, report = frontier.run(network(hosts), tmp_path, kernel, path, "-p", hosts, "-w", 1, "--transport", "dpdk", "--dpdk-port",
+                                 ports(hosts), *more, source=source)
+    frontier.check(kernel, found, frontier.expected(kernel, graph, source))
+    assert report["transport"] == "dpdk" and sum(step["wire_bytes_sent"] for step in report["supersteps"]) > 0
+
+
+@pytest.mark.parametrize("hosts, more", [(2, []), (3, ["--dpdk-faults", FAULTS])])
+def test_tasks_and_their_results_arrive(network, hosts, more):
+    check_tasks(network(hosts), hosts, ["--transport", "dpdk", "--dpdk-port", ports(hosts), *more])
 
 
 def check_frames(report, mtu, udp=True):

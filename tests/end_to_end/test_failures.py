@@ -233,6 +233,15 @@ def test_a_host_is_lost(edgewire, endless, hosts, victim, how):
             process.communicate()
 
 
+@pytest.mark.parametrize("kernel", [["bfs", "--source", 0], ["pagerank"]], ids=lambda words: words[0])
+def test_other_options_in_another_process_are_named(several, hosts, path, kernel):
+    options = [*kernel, path, *hosts(2)]
+    results = several([[*options, "--rank", 0], [*options, "--rank", 1, "--edges", "disk"]])
+    for status, lines, _ in results:  # of its own comparison, or of the other one's
+        assert status == 1 and len(lines) == 1, results
+        assert "runs with another graph or other options" in lines[0] and "edges on 1 disk" in lines[0], lines
+
+
 def test_one_host_never_comes(several, hosts, path):
     options = ["pagerank", path, *hosts(3), "--start-timeout", 2]
     options = [option for at, option in enumerate(options) if options[at - 1:at + 1] != ["--start-timeout", 10]

@@ -164,7 +164,7 @@ def test_workers_with_sources_of_their_own(edgewire, made_graph, tmp_path, name)
             assert (sums is None) == (searches["phase"] == "level 1, paths")
             if sums:
                 assert searches["phase"] == f"searches from {len(chosen)} sources" and searches["record_bytes"] == 0
-                assert sums["record_bytes"] == 12 * sums["frontier"] and (sums["frontier"] > 0) == (processes > 1)
+                assert sums["frontier"] == (processes - 1) * graph.vertices and sums["record_bytes"] == 8 * sums["frontier"]
 
 
 @pytest.mark.parametrize("name", ["kronecker", "kronecker both ways"])
@@ -212,6 +212,36 @@ def test_parents_are_a_tree_of_shortest_paths(edgewire, made_graph, tmp_path, na
     found, _ = run(edgewire, tmp_path, "bfs", path, "--parents", *options, source=source)
     assert [v for v, _ in found] == list(range(graph.vertices))
     assert is_tree(graph, source, [int(parent) for _, parent in found], paths.levels(graph, source))
+
+
+@pytest.mark.parametrize("name", ["kronecker both ways", "kronecker", "grid"])
+def test_deterministic_parents_are_the_smallest_ones(edgewire, made_graph, tmp_path, name):
+    path, graph = made_graph(name)
+    source = int(graph.sources[len(graph.sources) // 2])
+    levels = np.array(paths.levels(graph, source))
+    known = [-1] * graph.vertices
+    for u, v in sorted(zip(graph.sources.tolist(), graph.targets.tolist()), reverse=True):
+        if levels[v] == levels[u] + 1 < math.inf:
+            known[v] = u
+    known[source] = source
+    for options in (["-p", 1, "-w", 1], ["-p", 1, "-w", 3], ["-p", 2, "-w", 2, "--transport", "tcp"], ["-p", 3, "-w", 1, "--ownership", "ranges"]):
+        found, _ = run(edgewire, tmp_path, "bfs", path, "--parents", "--deterministic", *options, source=source)
+        assert [int(parent) for _, parent in found] == known
+
+
+def test_deterministic_scores_have_the_same_bits(edgewire, made_graph, tmp_path):
+    path, graph = made_graph("kronecker both ways")
+    chosen = np.unique(graph.sources)[:40].tolist()
+    known = list(enumerate(paths.betweenness(graph, chosen)))
+    for options in (["-p", 1, "-w", 3], ["-p", 3, "-w", 2], ["-p", 4, "-w", 1, "--transport", "tcp"]):
+        checksums = set()
+        for _ in range(3):
+            found, report = run(edgewire, tmp_path, "bc", path, "--sources", ",".join(map(str, chosen)), "--deterministic", *options)
+            check("bc", found, known)
+            checksums.add(report["checksum"])
+        assert len(checksums) == 1
+    line = edgewire.refused("bc", path, "--sources", 1, "--deterministic", "--parallel", "levels", status=2)
+    assert "--parallel levels" in line
 
 
 @pytest.mark.sanitize

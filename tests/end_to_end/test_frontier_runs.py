@@ -59,6 +59,76 @@ def test_runs_from_several_sources(edgewire, made_graph, tmp_path, kernel):
         assert sum(run["edges"] for run in runs) > 0 and runs[sorted(chosen).index(chosen[-1])]["edges"] == 0
 
 
+@pytest.mark.sanitize
+@pytest.mark.parametrize("name", ["kronecker", "kronecker both ways", "grid"])
+@pytest.mark.parametrize("cut", [(1, 1, "shm"), (1, 3, "shm"), (2, 2, "shm"), (3, 1, "tcp"), (3, 2, "tcp")], ids=str)
+def test_searches_from_sources_of_their_own(edgewire, made_graph, tmp_path, name, cut):
+    """Each search as a run by itself gives it, and as a reference does."""
+    path, graph = made_graph(name)
+    processes, workers, transport = cut
+    chosen = np.unique(graph.sources)[::len(graph.ids()) // 15 + 1].tolist()
+    options = ["--sources", ",".join(map(str, chosen)), "-p", processes, "-w", workers, "--transport", transport]
+    report = tmp_path / "report.json"
+    known = {source: expected("bfs", graph, source) for source in chosen}
+    found = {}
+    for parallel in ("levels", "sources", "auto"):
+        edgewire.ok("bfs", path, *options, "--parallel", parallel, "--verify", "-o", tmp_path / "values-{}.tsv", "--json", report)
+        for source in chosen:
+            check("bfs", values((tmp_path / f"values-{source}.tsv").read_text()), known[source])
+            (tmp_path / f"values-{source}.tsv").unlink()
+        found[parallel] = json.loads(report.read_text())
+        check_schema(found[parallel])
+        runs = found[parallel]["runs"]
+        assert [run["source"] for run in runs] == list(map(str, chosen))
+        for run, source in zip(runs, chosen):
+            levels = [level for _, level in known[source] if np.isfinite(level)]
+            assert run["frontier"] == len(levels) and run["supersteps"] == max(levels) + 1
+    assert len({one["checksum"] for one in found.values()}) == 1
+    assert (sum(run["record_bytes"] for run in found["levels"]["runs"]) > 0) == (processes > 1)
+    assert sum(run["record_bytes"] for run in found["sources"]["runs"]) == 0
+    together = len(chosen) >= 2 * processes * workers > 2
+    assert (sum(run["record_bytes"] for run in found["auto"]["runs"]) == 0) == (together or processes == 1)
+
+
+@pytest.mark.parametrize("options", [["-p", 1, "-w", 3], ["-p", 3, "-w", 2, "--transport", "tcp"]], ids=["workers", "processes"])
+def test_parents_of_searches_from_sources_of_their_own(edgewire, made_graph, tmp_path, options):
+    path, graph = made_graph("kronecker both ways")
+    chosen = np.unique(graph.sources)[[1, 3, 50, 200]].tolist()
+    parents = {}
+    for parallel in ("levels", "sources"):
+        edgewire.ok("bfs", path, *options, "--sources", ",".join(map(str, chosen)), "--parents", "--deterministic", "--verify",
+                    "--parallel", parallel, "-o", tmp_path / "parents-{}.tsv")
+        parents[parallel] = [(tmp_path / f"parents-{source}.tsv").read_text() for source in chosen]
+    assert parents["levels"] == parents["sources"] and len(set(parents["levels"])) == len(chosen)
+
+
+@pytest.mark.parametrize("kernel", ["bfs", "sssp"])
+def test_samples_are_vertices_with_edges(edgewire, made_graph, tmp_path, kernel):
+    path, graph = made_graph("kronecker both ways")
+    with_edges = np.unique(graph.sources)
+    drawn = []
+    for seed in (1, 1, 2):
+        report = json.loads(edgewire.ok(kernel, path, "--samples", 20, "--seed", seed, "-w", 2, "--verify", "--json", "-"))
+        check_schema(report)
+        assert report["options"]["samples"] == 20 and report["options"]["seed"] == seed
+        drawn.append([int(run["source"]) for run in report["runs"]])
+        assert len(set(drawn[-1])) == 20 and np.isin(drawn[-1], with_edges).all()
+    assert drawn[0] == drawn[1] != drawn[2]
+    report = json.loads(edgewire.ok(kernel, path, "--samples", len(with_edges), "-w", 1, "--json", "-"))
+    assert [int(run["source"]) for run in report["runs"]] == with_edges.tolist()
+    for options, status, named in ((["--samples", len(with_edges) + 1], 1, f"{len(with_edges)} vertices with edges"),
+                                   (["--samples", 0], 2, "--samples"), (["--samples", 2, "--source", 0], 2, "--source"),
+                                   (["--samples", 2, "--sources", "0,1"], 2, "--sources"), (["--seed", 2, "--source", 0], 2, "--samples"),
+                                   (["--samples", 2, "-o", tmp_path / "values"], 2, "{}")):
+        assert named in edgewire.refused(kernel, path, *options, status=status)
+
+
+def test_searches_from_sources_of_their_own_read_rows_from_memory(edgewire, made_graph):
+    path, _ = made_graph("kronecker both ways")
+    line = edgewire.refused("bfs", path, "--samples", 4, "--parallel", "sources", "--edges", "disk", status=2)
+    assert "--edges" in line and "--parallel sources" in line
+
+
 def counted_before(edgewire, kernel, path, processes, ownership, *options):
     """What `bound` says of the run."""
     rows = json.loads(edgewire.ok("bound", path, "--kernel", kernel, *options, "-p", processes, "--ownership", ownership,
@@ -73,7 +143,8 @@ def assert_exact(bound, report):
     assert bound["exactness"] == "exact"
     assert [[step[one] for one in figures] for step in bound["supersteps"]] == [
         [step[one] for one in figures] for step in report["supersteps"]]
-    assert (bound["record_bytes"] > 0) == (report["processes"] > 1)
+    if report.get("triangles") != 0:  # without one, lcc sends nothing
+        assert (bound["record_bytes"] > 0) == (report["processes"] > 1)
 
 
 BOUND_RUNS = [(1, "hash"), (2, "hash"), (3, "ranges"), (5, "file")]
@@ -81,16 +152,31 @@ BOUND_RUNS = [(1, "hash"), (2, "hash"), (3, "ranges"), (5, "file")]
 
 @pytest.mark.parametrize("name", GENERATED)
 @pytest.mark.parametrize("processes, ownership", BOUND_RUNS)
-@pytest.mark.parametrize("kernel", ["bc", "cdlp"])
-def test_bound_of_paths_and_labels(edgewire, made_graph, tmp_path, kernel, name, processes, ownership):
+@pytest.mark.parametrize("kernel", ["bc", "cdlp", "lcc"])
+def test_exact_bounds(edgewire, made_graph, tmp_path, kernel, name, processes, ownership):
     path, graph = made_graph(name)
     owners = partition(tmp_path, graph, processes) if ownership == "file" else ownership
     source = int(graph.sources[len(graph.sources) // 3])
-    bound = counted_before(edgewire, kernel, path, processes, owners,
-                           *(["--source", source] if kernel == "bc" else ["--iterations", 7]))
-    _, report = run(edgewire, tmp_path, kernel, path, "-p", processes, "-w", 2, "--ownership", owners,
-                    *(["--sources", source] if kernel == "bc" else ["--iterations", 7]))
+    asked_bound, asked_run = {"bc": (["--source", source], ["--sources", source]), "cdlp": (["--iterations", 7],) * 2, "lcc": ([], [])}[kernel]
+    bound = counted_before(edgewire, kernel, path, processes, owners, *asked_bound)
+    _, report = run(edgewire, tmp_path, kernel, path, "-p", processes, "-w", 2, "--ownership", owners, *asked_run)
     assert_exact(bound, report)
+
+
+@pytest.mark.parametrize("name", GENERATED)
+@pytest.mark.parametrize("processes, ownership", BOUND_RUNS)
+def test_bound_of_components(edgewire, made_graph, tmp_path, name, processes, ownership):
+    path, graph = made_graph(name)
+    owners = partition(tmp_path, graph, processes) if ownership == "file" else ownership
+    least = counted_before(edgewire, "wcc", path, processes, owners)
+    _, report = run(edgewire, tmp_path, "wcc", path, "-p", processes, "-w", 2, "--ownership", owners)
+    sent = sum(step["record_bytes"] for step in report["supersteps"])
+    assert least["exactness"] == "at least" and least["record_bytes"] <= sent <= 1.3 * least["record_bytes"]
+    assert (sent > 0) == (processes > 1)
+    if ownership == "file" and name == "kronecker":  # pairs of a process and a vertex of another one that it leads to
+        owner = np.loadtxt(owners, int)
+        pairs = set(zip(owner[graph.sources].tolist(), graph.targets.tolist()))
+        assert least["record_bytes"] == 8 * sum(owner[v] != p for p, v in pairs)
 
 
 @pytest.mark.parametrize("name", GENERATED)
@@ -116,7 +202,7 @@ def test_bound_of_searches(edgewire, made_graph, tmp_path, name, processes, owne
 
 def test_bounds_of_searches_that_are_refused(edgewire, tmp_path):
     path = reference.write_graph(tmp_path / "g.ew", weighted(graphs.make("cycle")))
-    for options, named in ((["--kernel", "bfs"], "--source"), (["--source", 0], "--kernel"), (["--kernel", "wcc"], "--kernel"),
+    for options, named in ((["--kernel", "bfs"], "--source"), (["--source", 0], "--kernel"), (["--kernel", "wcc", "--source", 0], "--source"), (["--kernel", "katz"], "--kernel"),
                            (["--kernel", "bc"], "--source"), (["--kernel", "cdlp", "--source", 0], "--source"),
                            (["--kernel", "bc", "--source", 0, "--iterations", 3], "--iterations"),
                            (["--kernel", "bfs", "--source", 0, "--strategy", "cover"], "--strategy"),

@@ -3,6 +3,7 @@
 import json
 import re
 
+import numpy as np
 import pytest
 
 CELLS = ["--rows", 600, "--columns", 700]  # more vertices than a strip holds
@@ -21,17 +22,22 @@ def run(edgewire, graph, *arguments):
     return json.loads(edgewire.ok("pagerank", graph, "--iterations", 3, "--verify", "--json", "-", *arguments))
 
 
+def check_choice(report, what, usual, other, reason):
+    """`other` is taken if it is faster by a twentieth. `reason`: a pattern whose groups are named like the choices."""
+    found = re.fullmatch(f"({usual}|{other}): {reason}", report[f"{what}_reason"])
+    assert found[1] == report[what]
+    usual_ms, other_ms = float(found[usual]), float(found[other])
+    assert usual_ms > 0 and other_ms > 0
+    if not 0.94 < other_ms / usual_ms < 0.96:  # printed figures are rounded
+        assert report[what] == (other if other_ms < 0.95 * usual_ms else usual)
+
+
 @pytest.mark.sanitize
 @pytest.mark.parametrize("job", [["-p", 1, "-w", 2], ["-p", 2, "--ownership", "ranges"]])
 def test_neighbours_kept_together_are_worth_a_measurement(edgewire, graphs, job):
     report = run(edgewire, graphs / "near.ew", *job)
-    found = re.fullmatch(r"(given|degree): by a sample, a sweep takes (\S+) ms in given order, (\S+) ms by degree",
-                         report["layout_reason"])
-    assert found[1] == report["layout"]
-    given, degree = float(found[2]), float(found[3])
-    assert given > 0 and degree > 0
-    if not 0.94 < given / degree < 0.96:  # printed figures are rounded
-        assert report["layout"] == ("given" if given < 0.95 * degree else "degree")
+    check_choice(report, "layout", "degree", "given",
+                 r"by a sample, a sweep takes (?P<given>\S+) ms in given order, (?P<degree>\S+) ms by degree")
 
 
 @pytest.mark.parametrize("name", ["far", "small"])
@@ -46,3 +52,33 @@ def test_nothing_is_measured_where_the_given_order_cannot_win(edgewire, graphs, 
 def test_nothing_is_measured_when_it_is_not_to_be_chosen(edgewire, graphs, options, layout):
     report = run(edgewire, graphs / "near.ew", *options)
     assert report["layout"] == layout and "layout_reason" not in report
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("job", [["-p", 1, "-w", 2], ["-p", 3, "-w", 2], ["-p", 2, "-w", 1, "--strategy", "cover", "--transport", "tcp"],
+                                 ["-p", 3, "-w", 1, "--ownership", "grid"], ["-p", 2, "-w", 2, "--strategy", "edge"]], ids=str)
+def test_the_order_of_tiles_changes_rounding_only(edgewire, graphs, tmp_path, job):
+    values = []
+    for order in ("strips", "hilbert", "hilbert"):
+        out = tmp_path / "ranks.tsv"
+        report = run(edgewire, graphs / "far.ew", *job, "--order", order, "--deterministic", "-o", out)
+        assert report["order"] == order and "order_reason" not in report
+        values.append(out.read_text())
+    strips, hilbert = (np.loadtxt(text.splitlines())[:, 1] for text in values[:2])
+    assert np.allclose(strips, hilbert, rtol=1e-6, atol=0)
+    assert values[1] == values[2]
+
+
+@pytest.mark.parametrize("job", [["-p", 1, "-w", 2], ["-p", 2, "-w", 1]], ids=str)
+def test_the_faster_order_of_tiles_is_taken(edgewire, graphs, job):
+    report = run(edgewire, graphs / "far.ew", *job, "--order", "auto")
+    check_choice(report, "order", "strips", "hilbert",
+                 r"by a sample, workers sweep (?P<strips>\S+) ms strip by strip, (?P<hilbert>\S+) ms along the Hilbert curve")
+
+
+def test_edges_on_disks_are_swept_strip_by_strip(edgewire, graphs, tmp_path):
+    on_disk = ["--edges", "disk", "--devices", tmp_path, "--plan-cache=" + str(tmp_path)]
+    report = run(edgewire, graphs / "small.ew", *on_disk, "--order", "auto")
+    assert report["order"] == "strips" and "order_reason" not in report
+    line = edgewire.refused("pagerank", graphs / "small.ew", *on_disk, "--order", "hilbert", status=2)
+    assert line == "--order hilbert needs --edges memory; with edges on disk take strips"

@@ -3,6 +3,7 @@
 import itertools
 import os
 import pathlib
+import shutil
 import subprocess
 
 import numpy as np
@@ -78,3 +79,36 @@ def test_tasks_of_ones_own(example):
     failed = example("my_tasks", 15)
     assert failed.returncode == 1 and failed.stdout == ""
     assert failed.stderr.splitlines() == ["edgewire: rank 0: task count in process 0: a board has 1 to 14 rows"]
+
+
+def test_the_headers_hide_none_of_the_system(installed, tmp_path):
+    """The public headers compile beside the system's <error.h>, and only they stand in the folder."""
+    folder, = installed.rglob("include/edgewire")
+    names = sorted(path.name for path in folder.glob("*.h"))
+    assert names == sorted(path.name for path in (ROOT / "src/edgewire").glob("*.h"))
+    assert not list(folder.parent.glob("*.h"))
+    (tmp_path / "all.cpp").write_text("#include <error.h>\n" + "".join(f"#include <edgewire/{name}>\n" for name in names) +
+                                      "void say() { error(0, 0, \"%s\", edgewire::Error(\"a line\").what()); }\n")
+    subprocess.run(["c++", "-std=c++20", "-fsyntax-only", "-Wall", "-Werror", f"-I{folder.parent}", tmp_path / "all.cpp"],
+                   check=True)
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="no cmake here")
+def test_cmake_finds_the_library(installed, tmp_path):
+    """A project of CMake builds and runs an example, wherever the library was installed; another version is refused."""
+    (tmp_path / "CMakeLists.txt").write_text(f"""
+cmake_minimum_required(VERSION 3.18)
+project(caller CXX)
+find_package(edgewire ${{WANTED}} REQUIRED)
+add_executable(my_tasks {ROOT / "examples/my_tasks.cpp"})
+target_link_libraries(my_tasks edgewire::edgewire)
+""")
+    config, = installed.rglob("edgewireConfig.cmake")
+    found = f"-Dedgewire_DIR={config.parent}"
+    subprocess.run(["cmake", "-S", tmp_path, "-B", tmp_path / "build", found], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", tmp_path / "build"], check=True, stdout=subprocess.DEVNULL)
+    run = subprocess.run([tmp_path / "build/my_tasks", "6"], text=True, capture_output=True, timeout=60)
+    assert (run.returncode, run.stdout) == (0, "4\n"), run.stderr
+    other = subprocess.run(["cmake", "-S", tmp_path, "-B", tmp_path / "other", found, "-DWANTED=9.1"], text=True,
+                           capture_output=True)
+    assert other.returncode != 0 and 'compatible with requested version "9.1"' in " ".join(other.stderr.split())

@@ -160,7 +160,7 @@ def test_a_run_says_how_converged_it_is(edgewire, kronecker):
     report = json.loads(result.stdout)
     assert report["graph"] == str(path) and report["converged"] is False
     assert report["options"] == {"iterations": 9, "damping": 0.7, "tolerance": 0.0, "precision": "f64", "weighted": False,
-                                 "pagerank_2015": False}
+                                 "direction": "out", "pagerank_2015": False}
     nine, eight = (reference.pagerank(graph, iterations, 0.7)[0] for iterations in (9, 8))
     assert report["change"] == pytest.approx(np.abs(nine - eight).sum(), rel=1e-9)
     text = edgewire.ok("pagerank", path, "--iterations", 9, "--damping", 0.7, "--precision", "f64")

@@ -1,9 +1,7 @@
 """edgewire sort and generate records: parts against Python's own sort, in little memory, and what is refused."""
 
-import contextlib
 import json
 import os
-import pathlib
 import signal
 import subprocess
 
@@ -11,7 +9,7 @@ import numpy as np
 import pytest
 
 from job import check_schema
-from processes import PATIENCE_S, causes, children, wait_for
+from processes import check_ended, check_loss, children, has_file_in, wait_for
 
 
 def records_of(path, size):
@@ -66,6 +64,19 @@ def test_parts_are_the_sorted_input_however_the_job_is_cut(edgewire, tmp_path, s
         assert 0 < said["seconds_cores_busy"]
 
 
+@pytest.mark.parametrize("size", ["-1", "99999999999999999999999", "1025P", "x", "4GX", "", "nan"])
+def test_sizes_that_make_no_sense(edgewire, tmp_path, size):
+    line = edgewire.refused("generate", "records", "-o", tmp_path / "out", f"--bytes={size}", status=2)
+    assert line.startswith(f"--bytes: {size} is not a number of bytes up to 1024P, such as 512M or 4G") or not size
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("size, records", [("1M", 10485), ("1mib", 10485), ("1kb", 10), ("999", 9), ("0", 0)])
+def test_sizes(edgewire, tmp_path, size, records):
+    edgewire.ok("generate", "records", "-o", tmp_path / "out", "--bytes", size)
+    assert (tmp_path / "out/records-00000").stat().st_size == 100 * records
+
+
 @pytest.mark.parametrize("order", ["random", "sorted", "reversed"])
 def test_generated_records(edgewire, tmp_path, order):
     made = ["generate", "records", "--bytes", 100_050, "--keys", 50, "--files", 3, "--order", order, "--seed", 4]
@@ -98,7 +109,8 @@ def test_what_cannot_be_sorted(edgewire, tmp_path):
     for options, words, status in (
             (["--key", "3:8"], "--key 3:8", 2), (["--key", "10:1"], "no such bytes", 2), (["--key", "3"], "OFFSET:LENGTH", 2),
             (["--key", "0:0"], "no such bytes", 2), (["--partitions", 0], "--partitions", 2), (["--record", 0], "--record", 2),
-            (["--memory", "100k"], "--memory", 2), (["--temp", "/nonexistent"], "--temp", 1), (["--record", 8], "no whole number", 1)):
+            (["--memory", "100k"], "--memory", 2), (["--memory", "x"], "--memory: x is not a number of bytes", 2),
+            (["--memory", "900000G"], "records to sort (--memory)", 1), (["--temp", "/nonexistent"], "--temp", 1), (["--record", 8], "no whole number", 1)):
         record = [] if "--record" in options else ["--record", 10]
         for processes in (1, 2):
             assert words in edgewire.refused(*plain, *record, *options, "-p", processes, "-w", 1, status=status)
@@ -155,23 +167,12 @@ def start_spilling(edgewire, tmp_path, *options):
     return process
 
 
-def has_file_in(pid, folder):
-    """Whether a process has a file open that is or was in the folder."""
-    for name in pathlib.Path(f"/proc/{pid}/fd").glob("*"):
-        with contextlib.suppress(OSError):
-            if os.readlink(name).startswith(f"{folder}/"):
-                return True
-    return False
-
-
-def test_a_killed_sort_leaves_nothing(edgewire, tmp_path):
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_killed_sort_leaves_nothing(edgewire, tmp_path, processes):
     edgewire.ok("generate", "records", "--bytes", "20M", "-o", tmp_path / "in")
     for number in (signal.SIGKILL, signal.SIGTERM):
-        process = start_spilling(edgewire, tmp_path, "--memory", "4M", "-p", 1, "-w", 1)
-        os.killpg(process.pid, number)
-        _, errors = process.communicate(timeout=PATIENCE_S)
-        assert process.returncode == -number
-        assert errors == ("" if number == signal.SIGKILL else "edgewire: told to end before the result was whole\n")
+        process = start_spilling(edgewire, tmp_path, "--memory", "6M", "-p", processes, "-w", 1)
+        check_ended(process, number)
         assert list((tmp_path / "out").iterdir()) == [] and list((tmp_path / "temp").iterdir()) == []
 
 
@@ -179,8 +180,5 @@ def test_a_killed_sort_leaves_nothing(edgewire, tmp_path):
 def test_a_lost_process_ends_the_sort(edgewire, tmp_path, transport):
     edgewire.ok("generate", "records", "--bytes", "20M", "-o", tmp_path / "in")
     process = start_spilling(edgewire, tmp_path, "--memory", "6M", "-p", 2, "-w", 1, "--transport", transport)
-    os.kill(children(process.pid)[1], signal.SIGKILL)
-    _, errors = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 1
-    assert causes(errors.splitlines()) and all("rank 1 was " in line for line in causes(errors.splitlines()))
+    check_loss(process)
     assert list((tmp_path / "out").iterdir()) == [] and list((tmp_path / "temp").iterdir()) == []

@@ -131,3 +131,30 @@ def test_options_that_make_no_sense(edgewire, tmp_path):
     path = reference.write_graph(tmp_path / "g.ew", graphs.make("cycle"))
     for options in (["--iterations", 0], ["--wire", "bf16"], ["--weighted"]):
         assert options[0] in edgewire.refused("spmv", path, *options, status=2)
+
+
+@pytest.mark.parametrize("options", [["-p", 1, "-w", 2], ["-p", 3, "--strategy", "cover", "--plan-cache"]], ids=str)
+def test_edges_against_their_direction_and_both_ways(edgewire, weighted, tmp_path, options):
+    """y = A^T x and y = (A + A^T) x, where a self loop counts once."""
+    path, graph, weights = weighted
+    x = np.random.default_rng(2).normal(size=300)
+    (tmp_path / "x").write_text("".join(f"{v}\t{value!r}\n" for v, value in enumerate(x.tolist())))
+    loop = graph.sources == graph.targets
+    assert loop.any()
+    turned = reference.Graph(300, graph.targets, graph.sources)
+    both = reference.Graph(300, np.append(graph.sources, graph.targets[~loop]), np.append(graph.targets, graph.sources[~loop]))
+    for direction, seen, factors in (("out", graph, weights), ("in", turned, weights),
+                                     ("both", both, np.append(weights, weights[~loop]))):
+        for _ in range(2):  # the second run takes the plan cache of its own direction
+            _, y, report = run(edgewire, tmp_path, path, "--x", tmp_path / "x", "--verify", "--direction", direction, *options)
+            expected, scale = spmv(seen, x, 1, factors)
+            assert (np.abs(y - expected) <= 4e-7 * scale).all(), direction
+            assert report["options"]["direction"] == direction
+
+
+def test_directions_that_there_are_not(edgewire, tmp_path):
+    (tmp_path / "named.txt").write_text("a b\nb c\n")
+    edgewire.ok("convert", tmp_path / "named.txt", "--labels", "-o", tmp_path / "named.ew")
+    assert "--direction" in edgewire.refused("spmv", tmp_path / "named.ew", "--direction", "back", status=2)
+    line = edgewire.refused("pagerank", tmp_path / "named.ew", "--direction", "in")
+    assert "names" in line and "exchanged" in line

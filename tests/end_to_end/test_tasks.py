@@ -9,7 +9,7 @@ import signal
 import pytest
 
 from job import check_schema
-from processes import PATIENCE_S, causes, children, cpu_seconds, wait_for
+from processes import PATIENCE_S, causes, check_ended, children, cpu_seconds, start_seconds, wait_for
 
 SHAPES = ["number-inc", "yield", "suspend", "iterative", "iterative-j"]
 CUTS = [(1, 1, "shm"), (1, 2, "shm"), (2, 1, "shm"), (3, 2, "shm"), (2, 2, "tcp")]
@@ -98,6 +98,32 @@ def test_smith_waterman_aligns_files(edgewire, tmp_path):
         assert report["tasks"] == rows * columns + rows + 1
 
 
+# Human haemoglobin, alpha and beta (UniProt P69905, P68871).
+HAEMOGLOBIN = (
+    "MVLSPADKTNVKAAWGKVGAHAGEYGAEALERMFLSFPTTKTYFPHFDLSHGSAQVKGHGKKVADALTNAVAHVDDMPNALSALSDLHAHKLRVDPVNFKLLSHCLLVTLAAHLPAEFTPAVHASL"
+    "DKFLASVSTVLTSKYR",
+    "MVHLTPEEKSAVTALWGKVNVDEVGGEALGRLLVVYPWTQRFFESFGDLSTPDAVMGNPKVKAHGKKVLGAFSDGLAHLDNLKGTFATLSELHCDKLHVDPENFRLLGNVLVCVLAHHFGKEFTPP"
+    "VQAAYQKVVAGVANALAHKYH")
+
+
+def test_smith_waterman_scores_as_biopython_does(edgewire, tmp_path):
+    align = pytest.importorskip("Bio.Align")
+    chance = random.Random(5)
+    long = "".join(chance.choices("ACGT", k=3000))
+    relative = "".join(c for c in long if chance.random() > 0.03)  # gaps of one letter and more
+    for number, (a, b) in enumerate((HAEMOGLOBIN, (long, relative))):
+        paths = [tmp_path / f"{number}{name}.fa" for name in "ab"]
+        for path, letters in zip(paths, (a, b)):
+            path.write_text(f">it\n{letters}\n")
+        for match, mismatch, gap_open, gap_extend in ((2, 3, 5, 2), (5, 4, 10, 1), (1, 1, 0, 1)):
+            theirs = align.PairwiseAligner(mode="local", match_score=match, mismatch_score=-mismatch, open_gap_score=-gap_open - gap_extend,
+                                           extend_gap_score=-gap_extend)
+            report = json.loads(edgewire.ok("tasks", "smith-waterman", "--sequences", *paths, "--match", match, "--mismatch", mismatch,
+                                            "--gap-open", gap_open, "--gap-extend", gap_extend, "--blocks", "9x11", "-p", 2, "-w", 1,
+                                            "--repeat", 1, "--json", "-"))
+            assert report["result"].startswith(f"score {theirs.score(a, b):.0f}, ")
+
+
 def test_smith_waterman_generates_the_same_sequences_everywhere(edgewire):
     results = {edgewire.ok("tasks", "smith-waterman", "--length", 700, "--blocks", "9x4", "--repeat", 1, "-p", processes, "-w", 1, "--verify").splitlines()[1]
                for processes in (1, 2, 3)}
@@ -169,3 +195,73 @@ def test_a_lost_process_ends_the_job(edgewire, transport, blow):
     lines = causes(stderr.splitlines())
     assert lines and all("rank 1" in line for line in lines), stderr
 
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+@pytest.mark.parametrize("command", [["iterative", "--count", 1 << 39], ["metg", "--steps", 100_000]], ids=lambda words: words[0])
+def test_one_process_says_that_a_signal_ends_the_job(edgewire, command, number):
+    with edgewire.start("tasks", *command, "-p", 2, "-w", 1) as process:
+        ranks = wait_for(lambda: len(found := children(process.pid)) == 2 and found, "two processes")
+        wait_for(lambda: all(cpu_seconds(pid) > start_seconds() + 0.1 for pid in ranks), "tasks that run")
+        check_ended(process, number)
+
+
+def lose_a_process(edgewire, ranks, victim, blow, *command):
+    """What a job with --retry ends with: a process is lost when all work."""
+    with edgewire.start("tasks", *command, "-p", ranks, "-w", 1, "--peer-timeout", 1, "--retry") as process:
+        pids = wait_for(lambda: len(found := children(process.pid)) == ranks and found, "all processes")
+        wait_for(lambda: all(cpu_seconds(pid) > start_seconds() + 0.1 for pid in pids), "tasks that run")
+        os.kill(pids[victim], blow)
+        try:
+            _, stderr = process.communicate(timeout=PATIENCE_S)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    return process.returncode, stderr
+
+
+@pytest.mark.parametrize("ranks, victim, transport, blow", [
+    (2, 1, "shm", signal.SIGKILL), (3, 1, "tcp", signal.SIGKILL), (4, 3, "shm", signal.SIGSTOP), (3, 1, "shm", signal.SIGKILL),
+    (2, 1, "tcp", signal.SIGSTOP), (4, 2, "tcp", signal.SIGKILL)])
+def test_a_job_with_retry_outlives_a_process(edgewire, tmp_path, ranks, victim, transport, blow):
+    path = tmp_path / "report.json"
+    status, stderr = lose_a_process(edgewire, ranks, victim, blow, "iterative", "--count", 5000, "--width", 8, "--repeat", 20,
+                                    "--transport", transport, "--json", path)
+    assert status == 0, stderr
+    report = json.loads(path.read_text())
+    check_schema(report, "tasks_report")
+    assert (report["result"], report["lost"], len(report["seconds_runs"])) == ("40000", [victim], 20)
+    assert report["tasks_run"][victim] == 0 and min(n for rank, n in enumerate(report["tasks_run"]) if rank != victim) > 0
+    assert f"rank {victim} " in stderr and "the others have run its tasks" in stderr
+
+
+@pytest.mark.parametrize("ranks, transport", [(3, "shm"), (3, "tcp"), (4, "tcp")])
+def test_what_other_processes_know_is_not_computed_again(edgewire, tmp_path, ranks, transport):
+    path = tmp_path / "report.json"
+    status, stderr = lose_a_process(edgewire, ranks, 1, signal.SIGKILL, "smith-waterman", "--length", 20000, "--blocks", "60x60", "--repeat", 1,
+                                    "--transport", transport, "--verify", "--json", path)
+    assert status == 0, stderr
+    report = json.loads(path.read_text())
+    assert report["lost"] == [1] and report["verified"] and 0 < report["results_kept"] < 60 * 60
+
+
+def test_the_loss_of_rank_0_ends_a_job_with_retry(edgewire):
+    status, stderr = lose_a_process(edgewire, 3, 0, signal.SIGKILL, "iterative", "--count", 1 << 39)
+    assert status == 1 and "rank 0 was ended by signal 9" in stderr
+
+
+def test_all_others_may_be_lost(edgewire, tmp_path):
+    path = tmp_path / "report.json"
+    with edgewire.start("tasks", "number-inc", "--count", 20000, "-p", 4, "-w", 1, "--repeat", 20, "--peer-timeout", 1, "--retry", "--json", path) as process:
+        pids = wait_for(lambda: len(found := children(process.pid)) == 4 and found, "all processes")
+        for pid, blow in ((pids[2], signal.SIGKILL), (pids[1], signal.SIGSTOP), (pids[3], signal.SIGKILL)):
+            before = cpu_seconds(pids[0]) + start_seconds()
+            wait_for(lambda: cpu_seconds(pids[0]) > before + 0.1 or process.poll() is not None, "tasks that run")
+            os.kill(pid, blow)
+        _, stderr = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 0, stderr
+    report = json.loads(path.read_text())
+    assert (report["result"], report["lost"]) == ("40000", [1, 2, 3])
+
+
+def test_metg_has_no_retry(edgewire):
+    assert "--retry" in edgewire.refused("tasks", "metg", "--retry", status=2)

@@ -15,8 +15,9 @@ import time
 
 import pytest
 
+import frontier
 import lab
-from job import Job, check_report
+from job import Job, check_report, check_tasks
 from processes import cpu_seconds, wait_for
 from test_failures import Running, check_survivors
 
@@ -92,6 +93,42 @@ def test_several_lanes_three_processes_and_half_the_bytes(edgewire, graph):
     edgewire.ok("pagerank", graph, "-p", 3, "-w", 2, "--transport", "verbs", "--wire", "bf16")
     edgewire.ok("pagerank", graph, "-p", 3, "-w", 2, "--transport", "verbs", "--verbs-device", "rxe0:1:1",
                 "--verbs-traffic-class", 106, "--verify")
+
+
+@pytest.mark.machine
+@pytest.mark.parametrize("kernel", frontier.KERNELS)
+@pytest.mark.parametrize("processes, workers", [(2, 1), (3, 2)])
+def test_kernels_that_follow_a_frontier(edgewire, made_graph, tmp_path, kernel, processes, workers):
+    path, graph = made_graph("kronecker both ways")
+    source = int(graph.sources[0])
+    found, report = frontier.run(edgewire, tmp_path, kernel, path, "-p", processes, "-w", workers, "--transport", "verbs",
+                                 "--peer-timeout", 30, source=source)
+    frontier.check(kernel, found, frontier.expected(kernel, graph, source))
+    assert report["transport"] == "verbs" and sum(step["wire_bytes_sent"] for step in report["supersteps"]) > 0
+
+
+@pytest.mark.machine
+def test_sort_and_tasks(edgewire, tmp_path):
+    over = ["-p", 3, "-w", 1, "--transport", "verbs", "--peer-timeout", 30, "--json", tmp_path / "report.json"]
+    edgewire.ok("generate", "records", "--bytes", "200k", "-o", tmp_path / "in")
+    edgewire.ok("sort", *(tmp_path / "in").iterdir(), "-o", tmp_path / "out", "--partitions", 4, "--check", *over)
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["transport"] == "verbs" and report["bytes_sent"] > 0
+    edgewire.ok("tasks", "number-inc", "--count", 100, "--repeat", 1, *over)
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["transport"] == "verbs" and report["result"] == "200" and min(report["tasks_run"]) > 0
+
+
+@pytest.mark.machine
+def test_long_messages_between_tasks_are_read_where_they_lie():
+    suite = pathlib.Path(os.environ["EDGEWIRE"]).parent / "tests/unit/tasks_test"
+    done = subprocess.run([suite, "-tc=*bodies*"], capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0 and "skipped:" not in done.stdout, done.stdout
+
+
+@pytest.mark.machine
+def test_tasks_and_their_results_arrive(edgewire):
+    check_tasks(edgewire, 3, ["--transport", "verbs"])
 
 
 @pytest.mark.machine

@@ -49,6 +49,46 @@ TEST_CASE("cells: one process is added, and alone it has neither strategy nor li
   CHECK(cells_of(with_one).size() == cells.size());
 }
 
+TEST_CASE("cells: each ownership meets each strategy, but where processes own edges there is one") {
+  Matrix several = matrix();
+  several.ownerships = {"hash", "ranges", "hilbert"};
+  several.links.pop_back();
+  std::vector<std::string> names;
+  for (const auto& cell : cells_of(several)) names.push_back(cell.name());
+  CHECK(names == std::vector<std::string>{"1 x 1", "2 x 1, tcp, worker, 1G", "2 x 1, tcp, slots, 1G",
+                                          "2 x 1, tcp, worker of ranges, 1G",
+                                          "2 x 1, tcp, slots of ranges, 1G",
+                                          "2 x 1, tcp, slots of hilbert, 1G"});
+}
+
+TEST_CASE("rows of several ownerships have the bounds of their own") {
+  Matrix several = matrix();
+  several.ownerships = {"hash", "ranges", "hilbert"};
+  several.strategies = {Strategy::slots};
+  const auto cells = cells_of(several);
+  std::vector<std::vector<RunFigures>> runs;
+  for (const auto& cell : cells) {
+    runs.push_back({run(1)});
+    runs.back()[0].ownership = cell.ownership;
+  }
+  Comparison found;
+  found.rows = aggregate(cells, runs);
+  // Two cycles of 32 vertices: ranges and hilbert cut nothing, hash cuts them.
+  std::vector<std::uint64_t> offsets{0};
+  std::vector<std::uint32_t> targets;
+  for (std::uint32_t v = 0; v < 64; ++v) {
+    targets.push_back(v < 32 ? (v + 1) % 32 : 32 + (v + 1) % 32);
+    offsets.push_back(targets.size());
+  }
+  add_predictions(found, {offsets, targets}, plan::Encoding::f32);
+  REQUIRE(found.rows.size() == 7);
+  for (std::size_t r = 1; r < 7; ++r) {
+    CHECK((found.rows[r].bound_seconds > 0) == (found.rows[r].cell.ownership == "hash"));
+    CHECK(&found.first_link(found.rows[r]) == &found.rows[r - (r + 1) % 2]);
+  }
+  CHECK(nlohmann::json::parse(to_json(found)).at("rows")[5].at("ownership") == "hilbert");
+}
+
 TEST_CASE("a row has the median and the extremes of its runs") {
   CHECK(spread_of({3, 1, 2}).median == 2);
   CHECK(spread_of({4, 1, 2, 3}).median == 2.5);
@@ -68,7 +108,8 @@ TEST_CASE("predictions come from one process's compute rate and the counted volu
   const std::vector<std::uint64_t> offsets{0, 3, 5, 7, 8};
   const std::vector<std::uint32_t> targets{1, 2, 3, 0, 2, 3, 0, 2};
   found.local_hosts = true;
-  add_predictions(found, {offsets, targets}, "ranges", plan::Encoding::f32);
+  for (auto& row : found.rows) row.cell.ownership = "ranges";
+  add_predictions(found, {offsets, targets}, plan::Encoding::f32);
   const auto& worker = found.rows[1];
   CHECK(found.rows[0].predicted_seconds == 8e-3);
   CHECK(worker.compute_seconds == doctest::Approx(5e-3));  // 8 edges in 8 ms
@@ -83,7 +124,7 @@ TEST_CASE("predictions come from one process's compute rate and the counted volu
 
   SUBCASE("hosts that share one core compute in turns") {
     found.cores = 1;
-    add_predictions(found, {offsets, targets}, "ranges", plan::Encoding::f32);
+    add_predictions(found, {offsets, targets}, plan::Encoding::f32);
     CHECK(worker.compute_seconds == doctest::Approx(10e-3));
   }
 }

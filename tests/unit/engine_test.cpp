@@ -64,6 +64,7 @@ struct Run {
   plan::Encoding encoding = plan::Encoding::f32;
   std::vector<Order>* orders = nullptr;  ///< [process]
   bool least_source = false;             ///< else Integers
+  tiles::Order order = tiles::Order::strips;
 };
 
 struct Outcome {
@@ -90,6 +91,27 @@ void check_order(const exchange::Exchange& exchange, std::span<const std::uint32
       last[chunk.stream] = cost;
     }
   }
+}
+
+/// Local columns three at a time, then remote ones two at a time, as lanes send them, whatever goes between
+/// them.
+std::vector<std::vector<std::uint32_t>> groups_of(const exchange::Exchange& exchange,
+                                                  std::size_t local_columns) {
+  std::vector<std::vector<std::uint32_t>> groups;
+  for (std::uint32_t c = 0; c < local_columns; ++c) {
+    if (c % 3 == 0) groups.emplace_back();
+    groups.back().push_back(c);
+  }
+  for (int lane = 0; lane < exchange.lanes(); ++lane) {
+    std::size_t count = 0;
+    for (const auto& chunk : exchange.lane_chunks(lane)) {
+      const auto& stream = exchange.outgoing()[chunk.stream];
+      if (stream.mirrors || !stream.indexes.empty()) continue;
+      if (count++ % 2 == 0) groups.emplace_back();
+      groups.back().push_back(static_cast<std::uint32_t>(chunk.column));
+    }
+  }
+  return groups;
 }
 
 template <class P>
@@ -141,7 +163,10 @@ void run_process(P program, const GraphFile& graph, const Run& run, launch::Boot
         pool, tiles::MovedReader(rows, addresses), std::span(bounds).first(static_cast<std::size_t>(local)));
   }
   plan.return_indexes(bounds, owned, for_each);
-  ProgramLoops loops(program, owned.count(), tiles, mirror_tiles);
+  const auto order = run.order == tiles::Order::strips
+                         ? tiles::TileOrder(bounds)
+                         : tiles::TileOrder(tiles, groups_of(exchange, static_cast<std::size_t>(local) - 1));
+  ProgramLoops loops(program, owned.count(), tiles, order, mirror_tiles);
   IterationOptions options;
   options.iterations = run.iterations;
   options.has_goal = run.goal >= 0;
@@ -214,7 +239,7 @@ TEST_CASE("every strategy over every backend gives the sequential result and sen
   }
 }
 
-TEST_CASE("messages of 8 bytes and weights of edges arrive with every strategy") {
+TEST_CASE("messages of 8 bytes and weights of edges arrive with every strategy and order of tiles") {
   const graph::TemporaryDirectory directory;
   const auto graph = random_graph(directory, 700, 5000, true);
   const auto expected = sequentially(graph, 6);
@@ -224,7 +249,9 @@ TEST_CASE("messages of 8 bytes and weights of edges arrive with every strategy")
         CAPTURE(backend);
         CAPTURE(plan::to_name(strategy));
         CAPTURE(plan::to_name(encoding));
-        const auto outcome = execute(graph, {{backend}, strategy, 3, 2, 6, -1, encoding});
+        Run run{{backend}, strategy, 3, 2, 6, -1, encoding};
+        run.order = encoding == plan::Encoding::f64 ? tiles::Order::strips : tiles::Order::hilbert;
+        const auto outcome = execute(graph, run);
         CHECK(outcome.values == expected.back());
         CHECK(outcome.records[0].size() == 6);
         std::uint64_t sent = 0;

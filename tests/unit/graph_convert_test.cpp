@@ -79,6 +79,51 @@ TEST_CASE("sparse ids are renumbered in ascending order") {
   CHECK(converter("g.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 0\n").vertices() == 3);
 }
 
+TEST_CASE("few ids among many become vertices alone, unless ids are to be kept") {
+  const Converter converter;
+  const std::string banner = "%%MatrixMarket matrix coordinate ";
+  for (const auto& [name, text] : std::vector<std::pair<std::string, std::string>>{
+           {"g.el", "7 4000000000\n7 5\n"},
+           {"g.wel", "7 4000000000 1\n7 5 2\n"},
+           {"g.u32", std::string("\x07\0\0\0\x00\x28\x6b\xee\x07\0\0\0\x05\0\0\0", 16)},
+           {"g.mtx", banner + "pattern general\n4000000000 4000000000 2\n7 4000000000\n7 5\n"},
+           {"g.gr", "p sp 4000000000 2\na 7 4000000000 1\na 7 5 2\n"}}) {
+    CAPTURE(name);
+    const GraphFile graph = converter(name, text, {.weights = false});
+    CHECK(edges_of(graph) == std::vector<Edge>{{1, 0, 0}, {1, 2, 0}});
+    REQUIRE(graph.has_original_ids());
+    CHECK(graph.original_id(0) == 5);
+    CHECK(graph.original_id(1) == 7);
+    CHECK(graph.original_id(2) == 4000000000);
+  }
+  // Both ways, with the sign of each.
+  const GraphFile skew =
+      converter("g.mtx", banner + "real skew-symmetric\n4000000000 4000000000 1\n4000000000 7 2.5\n");
+  CHECK(edges_of(skew) == std::vector<Edge>{{0, 1, -2.5}, {1, 0, 2.5}});
+  CHECK(contains(converter.error("g.mtx", banner + "pattern general\n4000000000 4000000000 2\n7 5\n"),
+                 "the file has 1 entries but its size line says 2"));
+  const std::string wide = "7 2000000\n";
+  CHECK(converter("g.el", wide).vertices() == 2);
+  for (const auto& [name, text] : std::vector<std::pair<std::string, std::string>>{
+           {"g.el", wide}, {"g.txt", wide}, {"g.csv", "source,target\n7,2000000\n"}}) {
+    CAPTURE(name);
+    const GraphFile all = converter(name, text, {.keep_ids = true});
+    CHECK(all.vertices() == 2000001);
+    CHECK_FALSE(all.has_original_ids());
+    CHECK(edges_of(all) == std::vector<Edge>{{7, 2000000, 0}});
+  }
+  CHECK(converter("g.mtx", banner + "pattern general\n2000000 2000000 1\n7 5\n", {.keep_ids = true})
+            .vertices() == 2000000);
+  const std::string path = converter.directory() / "g.txt";
+  const auto refusal = [&](const std::string& text, const ConvertOptions& options) {
+    write_file(path, text);
+    return error_of([&] { convert(path, converter.directory() / "out.ew", options); });
+  };
+  CHECK(contains(refusal("1 5000000000\n", {.keep_ids = true}),
+                 "vertex id 5000000000 is larger than the 4294967293 that is supported with --keep-ids"));
+  CHECK(contains(refusal("1 2\n", {.labels = true, .keep_ids = true}), "--keep-ids"));
+}
+
 TEST_CASE("vertices that no edge names") {
   const Converter converter;
   const std::string path = converter.directory() / "g.v";

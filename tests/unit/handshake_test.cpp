@@ -7,7 +7,9 @@
 #include <sodium.h>
 #include <sys/socket.h>
 
+#include <array>
 #include <cstring>
+#include <utility>
 
 #include "launch/rendezvous.h"
 #include "transport/sockets.h"
@@ -148,6 +150,48 @@ TEST_CASE("a process that calls version 1, which knows no other hello, ends at o
     receive_bytes(socket, kHelloBytes);
     send_bytes(socket, "N");
   });
+}
+
+/// Moves what has come to the other end; flips a bit of byte `at` of all that went this way.
+void relay(const FileDescriptor& from, const FileDescriptor& to, std::size_t& moved, std::size_t at) {
+  char bytes[256];
+  const ssize_t got = recv(from.get(), bytes, sizeof bytes, MSG_DONTWAIT);
+  if (got <= 0) return;
+  const auto count = static_cast<std::size_t>(got);
+  if (at >= moved && at < moved + count) bytes[at - moved] ^= 4;
+  moved += count;
+  [[maybe_unused]] const ssize_t ignored = ::send(to.get(), bytes, count, MSG_NOSIGNAL);
+}
+
+/// Why each side of a handshake refuses the other, when one bit of one byte is flipped on the way.
+std::array<std::string, 2> reasons_when_flipped(bool to_acceptor, std::size_t byte) {
+  FileDescriptor ends[4];
+  for (int pair = 0; pair < 2; ++pair) {
+    int raw[2];
+    require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, raw) == 0, "socketpair");
+    ends[2 * pair] = FileDescriptor(raw[0]);
+    ends[2 * pair + 1] = FileDescriptor(raw[1]);
+  }
+  Handshake connects = Handshake::connect(std::move(ends[0]), kSecretOfJob, {Purpose::Launch, 1, 0, 2});
+  Handshake accepts = Handshake::accept(std::move(ends[3]), kSecretOfJob, Purpose::Launch, 0);
+  constexpr std::size_t kNever = 1000;
+  std::size_t forth = 0, back = 0;
+  for (int round = 0; round < 10; ++round) {
+    connects.step();
+    relay(ends[1], ends[2], forth, to_acceptor ? byte : kNever);
+    accepts.step();
+    relay(ends[2], ends[1], back, to_acceptor ? kNever : byte);
+  }
+  return {connects.reason(), accepts.reason()};
+}
+
+TEST_CASE("a handshake that was changed on its way is not just called a wrong secret") {
+  const std::string why = "wrong secret, or the handshake was changed on its way";
+  CHECK(reasons_when_flipped(true, 1000) == std::array<std::string, 2>{});
+  CHECK(reasons_when_flipped(true, 40) == std::array{why, why});   // the challenge of the side that connects
+  CHECK(reasons_when_flipped(false, 10) == std::array{why, why});  // the challenge of the side that accepts
+  CHECK(reasons_when_flipped(false, 40) == std::array{why, why});  // its proof
+  CHECK(reasons_when_flipped(true, kHelloBytes + 5)[1] == why);    // the proof of the side that connects
 }
 
 }  // namespace

@@ -172,6 +172,63 @@ TEST_CASE("a stopped process is noticed at the timeout and not left behind") {
   }
 }
 
+LaunchOptions tolerant(int processes, double peer_timeout_s) {
+  LaunchOptions options = local(processes, peer_timeout_s);
+  options.tolerates_losses = true;
+  return options;
+}
+
+TEST_CASE("a job that tolerates losses goes on without processes that end, stop or are given up by others") {
+  for (const char* how : {"killed", "exits", "stopped", "cut off"}) {
+    CAPTURE(how);
+    const std::string_view kind = how;
+    const auto start = Clock::now();
+    StderrCapture capture;
+    const int status = run(tolerant(4, 1), [&](Bootstrap& bootstrap) {
+      bootstrap.health().tolerate_losses(4);
+      bootstrap.allgather("");
+      if (bootstrap.rank() == 2 && kind == "killed") raise(SIGKILL);
+      if (bootstrap.rank() == 2 && kind == "exits") _exit(7);
+      if (bootstrap.rank() == 2 && kind == "stopped") raise(SIGSTOP);
+      if (bootstrap.rank() == 3 && kind == "cut off") bootstrap.health().lose(2, "rank 2 was lost: no route");
+      if (bootstrap.rank() == 2)  // it hears that the others go on without it
+        for (;;) bootstrap.allgather("late");
+      const std::string mine = std::to_string(bootstrap.rank());
+      while (!bootstrap.allgather(mine)[2].empty()) continue;
+      const auto all = bootstrap.allgather(mine);
+      EXPECT(all == std::vector<std::string>({"0", "1", "", "3"}));
+      EXPECT(bootstrap.health().lost(2) && !bootstrap.health().lost(1) && !bootstrap.health().failed());
+      EXPECT(contains(bootstrap.health().why_lost(2), "rank 2 "));
+    });
+    const std::string text = capture.text();
+    INFO(text);
+    CHECK(status == 0);
+    CHECK(seconds_since(start) < 30);
+    CHECK(!contains(text, "rank 1:"));
+    CHECK(!contains(text, "rank 3:"));
+  }
+}
+
+TEST_CASE("a job that tolerates losses ends with rank 0, with a process that fails, and before it begins") {
+  const auto ends = [](int victim, bool begun, bool fails, const char* words) {
+    StderrCapture capture;
+    const int status = run(tolerant(3, 1), [&](Bootstrap& bootstrap) {
+      bootstrap.allgather("");
+      if (begun) bootstrap.health().tolerate_losses(3);
+      if (bootstrap.rank() == victim && fails) throw Error("no luck");
+      if (bootstrap.rank() == victim) raise(SIGKILL);
+      for (;;) bootstrap.allgather("");
+    });
+    const std::string text = capture.text();
+    INFO(text);
+    CHECK(status == 1);
+    CHECK(contains(text, words));
+  };
+  ends(0, true, false, "rank 0 was lost");
+  ends(2, true, true, "rank 2: no luck");
+  ends(1, false, false, "rank 1 was lost");
+}
+
 TEST_CASE("a process that stops when the job is done is named and not waited for") {
   StderrCapture capture;
   const int status = run(local(3, 0.5), [&](Bootstrap& bootstrap) {

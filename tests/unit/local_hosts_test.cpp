@@ -6,6 +6,7 @@
 #include <net/if.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -72,7 +73,8 @@ TEST_CASE("what TCP hands to a link at once passes in one burst") {
 }
 
 TEST_CASE("numbers of local hosts that make no sense are refused") {
-  for (const int hosts : {-1, 0, 1, kMaxLocalHosts + 1}) CHECK_THROWS_AS(LocalHosts(hosts, 0), UsageError);
+  for (const int hosts : {-1, 0, 1, kMaxLocalHosts + 1})
+    CHECK_THROWS_AS(LocalHosts(hosts, 0, 10), UsageError);
   LaunchOptions options;
   options.link_bits_per_s = 1'000'000'000;
   CHECK_THROWS_AS(run(options, [](Bootstrap&) {}), UsageError);
@@ -85,7 +87,7 @@ TEST_CASE("local hosts come and go") {
   }
   const ino_t home = network_namespace();
   {
-    const LocalHosts hosts(2, 1'000'000'000);
+    const LocalHosts hosts(2, 1'000'000'000, 10);
     CHECK(network_namespace() != home);
     // Or the bridge would vanish with its namespace.
     const transport::FileDescriptor middle(open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC));
@@ -114,6 +116,26 @@ TEST_CASE("a program gets its input, and both outputs and the status come back")
   CHECK(run_program({"sh", "-c", "exit 4"}, much).last_words() == "exit status 4");
   CHECK_THROWS_WITH_AS(run_program({"no-such-program"}),
                        "cannot start no-such-program: No such file or directory", Error);
+}
+
+TEST_CASE("a program that stays stopped is killed") {
+  // With its outputs open, and after it has closed them.
+  for (const char* script : {"kill -STOP $$", "exec >&- 2>&-; kill -STOP $$"}) {
+    try {
+      run_program({"sh", "-c", script}, {}, 0.1);
+      FAIL("it has ended");
+    } catch (const ProgramStopped& error) {
+      const std::string_view line = error.what();
+      CHECK(line.starts_with("sh (process "));
+      CHECK(line.find(") was stopped for ") != line.npos);
+      CHECK(line.ends_with(" s, so it is killed"));
+    }
+    CHECK(waitpid(-1, nullptr, WNOHANG) == -1);
+  }
+}
+
+TEST_CASE("a program that goes on after a stop is not killed") {
+  CHECK(run_program({"sh", "-c", "(sleep 0.2; kill -CONT $$) & kill -STOP $$; exit 5"}, {}, 60).status == 5);
 }
 
 }  // namespace

@@ -34,6 +34,28 @@ TEST_CASE("a run without iterations has no rate") {
   CHECK(example(0).to_text().find("inf") == std::string::npos);
 }
 
+TEST_CASE("an iteration that is far longer than the usual one has a line") {
+  const auto text_of = [](const std::vector<double>& seconds) {
+    RunReport report = example(0);
+    for (const double one : seconds) report.iterations.push_back({one, 400, 500});
+    return report.to_text();
+  };
+  const auto has_line = [&](const std::vector<double>& seconds) {
+    return text_of(seconds).find(" took ") != std::string::npos;
+  };
+  CHECK(
+      text_of({0.01, 0.02, 1.5, 0.02, 0.03})
+          .find(
+              "\niteration 3 took 1.5 s, the median one 0.02 s: a link, a process or a disk stood still\n") !=
+      std::string::npos);
+  CHECK_FALSE(has_line({}));
+  CHECK_FALSE(has_line({5}));
+  CHECK_FALSE(has_line({5, 1}));
+  CHECK_FALSE(has_line({0.01, 0.01, 0.19}));  // short
+  CHECK_FALSE(has_line({1, 1, 9.9}));         // usual
+  CHECK(has_line({1, 1, 10.1}));
+}
+
 TEST_CASE("the JSON has what the contract names") {
   auto report = example(3);
   const auto json = nlohmann::json::parse(report.to_json());
@@ -62,6 +84,22 @@ TEST_CASE("the JSON has what the contract names") {
   report.verification.push_back({.max_relative_error = 0.5, .limit = 1e-6, .passed = false});
   CHECK(nlohmann::json::parse(report.to_json())["verify"]["passed"] == false);
   CHECK(report.to_text().find("FAILED") != std::string::npos);
+}
+
+TEST_CASE("the disk is the limit where a run reads nearly as fast as it can") {
+  RunReport::Disk disk;
+  disk.seconds = 2;
+  disk.limit_bytes_per_second = 1e9;
+  const auto with = [&](double bytes) {
+    disk.bytes_read = static_cast<std::uint64_t>(bytes);
+    return std::string(disk.limited_by());
+  };
+  CHECK(with(0.4e9) == "computing or sending");
+  CHECK(with(1.9e9) == "disk");
+  CHECK(disk.share_of_limit() == doctest::Approx(0.95));
+  CHECK(with(2.4e9) == "unknown");  // faster than what was measured
+  disk.limit_bytes_per_second = 0;
+  CHECK(disk.share_of_limit() == 0);
 }
 
 TEST_CASE("the vertices of highest value have numbers or labels") {

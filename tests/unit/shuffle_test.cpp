@@ -12,6 +12,7 @@
 
 #include "error.h"
 #include "shuffle/check.h"
+#include "shuffle/id_bits.h"
 #include "shuffle/memory_plan.h"
 #include "shuffle/merge.h"
 #include "shuffle/run.h"
@@ -132,6 +133,49 @@ TEST_CASE("runs on disk and a buffer in memory merge to what a plain sort gives"
   }
 }
 
+TEST_CASE("short records that are all key are sorted as they lie") {
+  std::mt19937_64 random(7);
+  for (const std::size_t bytes : {8U, 12U})
+    for (const std::uint64_t different : {std::uint64_t{1}, std::uint64_t{300}, std::uint64_t{1} << 40}) {
+      const RecordShape shape{bytes, 0, bytes};
+      RecordBuffer buffer(shape, 5000, -1);
+      std::vector<std::string> known;
+      while (!buffer.full()) {
+        std::string record(bytes, '\0');
+        const std::uint64_t number = __builtin_bswap64(random() % different << 13);
+        std::memcpy(record.data(), &number, sizeof number);
+        if (bytes == 12) record[11] = static_cast<char>(random());
+        buffer.add(bytes_of(record), shape.prefix(bytes_of(record)));
+        known.push_back(record);
+      }
+      buffer.sort();
+      std::sort(known.begin(), known.end(), [](const std::string& a, const std::string& b) {
+        return std::memcmp(a.data(), b.data(), a.size()) < 0;
+      });
+      for (std::size_t i = 0; i < known.size(); ++i)
+        REQUIRE(std::memcmp(buffer.record(i), known[i].data(), bytes) == 0);
+    }
+}
+
+TEST_CASE("bits of ids know their places") {
+  IdBits bits(10'000);
+  const std::vector<std::uint64_t> ids = {3, 31, 32, 63, 64, 511, 512, 5000, 8191};
+  for (const std::uint64_t id : ids) bits.set(id);
+  bits.add_half(250, 1);  // of another process: 8000
+  CHECK(bits.half(1) == 0x8000'0001U);
+  bits.count(8192);
+  CHECK(bits.size() == 10);
+  for (std::size_t i = 0; i < 8; ++i) CHECK(bits.rank(ids[i]) == i);
+  CHECK(bits.rank(0) == 0);
+  CHECK(bits.rank(4999) == 7);
+  CHECK(bits.rank(8191) == 9);
+  CHECK(bits.rank(8192) == 10);
+  CHECK(bits.rank(1'000'000) == 10);
+  std::vector<std::uint64_t> seen;
+  bits.visit(32, 8191, [&](std::uint64_t id) { seen.push_back(id); });
+  CHECK(seen == std::vector<std::uint64_t>{32, 63, 64, 511, 512, 5000, 8000});
+}
+
 TEST_CASE("a run goes to a folder that exists, or one line says which does not; a failed job writes none") {
   disk::Queue queue;
   const auto buffer = buffer_of(random_records(3, 1));
@@ -173,6 +217,23 @@ TEST_CASE("a plan stays within its memory, or the error says how much is needed"
           }
         }
   CHECK(plan_memory({{100, 0, 8}, 1, 80, 17, 0}, 1 << 30).sample_records == 17);
+}
+
+TEST_CASE("what is spilled follows from the memory") {
+  MemoryPlan plan;
+  plan.buffer_records = 10;
+  plan.fan_in = 4;
+  CHECK(plan_spill(plan, 2, 0).runs == 0);
+  CHECK(plan_spill(plan, 2, 10).runs == 0);
+  CHECK(plan_spill(plan, 2, 11).runs == 2);
+  CHECK(plan_spill(plan, 2, 20).records_again == 0);
+  // Runs of 10, the last one of 5, and two of each worker can be merged at last: the first four become 40
+  // records, the next four another 40, and what is left of 10s and 5s is then merged with the first of these.
+  const auto spill = plan_spill(plan, 2, 95);
+  CHECK(spill.runs == 2);
+  CHECK(spill.records_again == 40 + 40 + 55);
+  CHECK(plan_spill(plan, 1, 95).runs == 4);
+  CHECK(plan_spill(plan, 1, 95).records_again == 40 + 40);
 }
 
 TEST_CASE("a proof of parts finds what is missing, changed or out of order") {

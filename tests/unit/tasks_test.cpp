@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "task_runs.h"
+#include "tasks/memo.h"
 
 namespace edgewire::tasks {
 namespace {
@@ -52,7 +53,7 @@ TEST_CASE("a task runs in the process that it is meant for, with its arguments a
   Registry registry;
   const auto where = registry.add("where", [](Context& task) -> Task {
     co_return to_bytes(Number{static_cast<Number>(task.process())}) + std::string(task.arguments()) +
-        co_await task.get(task.refs()[0]) + co_await task.get(task.refs()[1]);
+        (co_await task.get(task.refs()[0])).bytes + (co_await task.get(task.refs()[1])).bytes;
   });
   const auto text =
       registry.add("text", [](Context& task) -> Task { co_return std::string(task.arguments()); });
@@ -63,7 +64,7 @@ TEST_CASE("a task runs in the process that it is meant for, with its arguments a
         const std::string arguments(bytes, 'a');
         const Ref b = task.spawn(text, std::string(bytes, 'b'), {}, (p + 1) % task.processes());
         const Ref c = task.spawn(text, "c");
-        const std::string found = co_await task.take(task.spawn(where, arguments, {b, c}, p));
+        const std::string found = (co_await task.take(task.spawn(where, arguments, {b, c}, p))).bytes;
         if (found != to_bytes(Number{static_cast<Number>(p)}) + arguments + std::string(bytes, 'b') + "c")
           throw Error("wrong bytes");
       }
@@ -96,7 +97,7 @@ TEST_CASE("a suspended task leaves its worker to others, and many wait for one r
     std::vector<Ref> all;
     for (int i = 0; i < 100; ++i) all.push_back(task.spawn(wait, {}, {result}, i % task.processes()));
     std::string joined;
-    for (const Ref ref : all) joined += co_await task.take(ref);
+    for (const Ref& ref : all) joined += (co_await task.take(ref)).bytes;
     co_return to_bytes(Number{joined.size()});
   });
   for (const Cut& cut : kCuts) CHECK(number_of(result_of(cut, registry, root)) == 400);
@@ -116,7 +117,7 @@ TEST_CASE("workers and processes that have nothing to do take tasks of others") 
   const auto root = registry.add("root", [=](Context& task) -> Task {
     std::vector<Ref> all;
     for (int i = 0; i < 200; ++i) all.push_back(task.spawn(busy));
-    for (const Ref ref : all) co_await task.take(ref);
+    for (const Ref& ref : all) co_await task.take(ref);
     co_return "";
   });
   for (const Cut& cut : kCuts) {
@@ -135,10 +136,10 @@ TEST_CASE("a task goes to the process that owns most of its references") {
   });
   // Gives two references that its process owns.
   const auto two = registry.add("two", [=](Context& task) -> Task {
-    co_return to_bytes(std::array{task.spawn(there, {}, {}, 0), task.spawn(there, {}, {}, 0)});
+    co_return Result{{}, {task.spawn(there, {}, {}, 0), task.spawn(there, {}, {}, 0)}};
   });
   const auto root = registry.add("root", [=](Context& task) -> Task {
-    const auto far = from_bytes<std::array<Ref, 2>>(co_await task.take(task.spawn(two, {}, {}, 1)));
+    const auto far = (co_await task.take(task.spawn(two, {}, {}, 1))).refs;
     const Ref near = task.spawn(there);
     co_return co_await task.take(task.spawn(there, {}, {far[0], near, far[1]}));
   });
@@ -282,19 +283,97 @@ TEST_CASE("tasks that send much do not stop each other, and memory is bounded") 
     const int other = (task.process() + 1) % task.processes();
     for (int i = 0; i < 3'000; ++i) all.push_back(task.spawn(echo, std::string(2'000, 'x'), {}, other));
     Number bytes = 0;
-    for (const Ref ref : all) bytes += (co_await task.take(ref)).size();
+    for (const Ref& ref : all) bytes += (co_await task.take(ref)).bytes.size();
     co_return to_bytes(bytes);
   });
   const auto root = registry.add("root", [=](Context& task) -> Task {
     std::vector<Ref> all;
     for (int p = 0; p < task.processes(); ++p) all.push_back(task.spawn(flood, {}, {}, p));
     Number bytes = 0;
-    for (const Ref ref : all) bytes += from_bytes<Number>(co_await task.take(ref));
+    for (const Ref& ref : all) bytes += from_bytes<Number>(co_await task.take(ref));
     co_return to_bytes(bytes);
   });
   for (const Cut& cut : kCuts)
     CHECK(number_of(result_of(cut, registry, root)) ==
           Number{6'000'000} * static_cast<Number>(cut.processes));
+}
+
+TEST_CASE("tasks of other parents, numbers, functions or arguments have other names") {
+  const Spawn spawn{3, "arguments"};
+  const Name name = Memo::name_of(Memo::kFirst, 0, spawn);
+  CHECK(name == Memo::name_of(Memo::kFirst, 0, Spawn{3, "arguments", {Ref::of(1, 2, 3)}, 1}));
+  for (const Name& other : {Memo::name_of(name, 0, spawn), Memo::name_of(Memo::kFirst, 1, spawn),
+                            Memo::name_of(Memo::kFirst, 0, Spawn{4, "arguments"}),
+                            Memo::name_of(Memo::kFirst, 0, Spawn{3, "argument"})})
+    CHECK(other != name);
+}
+
+// References go beside bytes, never in them.
+template <class T>
+concept HasBytes = requires(T value) {
+  to_bytes(value);
+};
+static_assert(HasBytes<Sum> && HasBytes<std::array<Number, 2>>);
+static_assert(!HasBytes<Ref> && !HasBytes<std::array<Ref, 2>> && !HasBytes<Result>);
+
+TEST_CASE("a memo keeps results until they are forgotten, but none that have references") {
+  Memo memo;
+  const Name one = Memo::name_of(Memo::kFirst, 1, {}), two = Memo::name_of(Memo::kFirst, 2, {});
+  const std::string small =
+      to_bytes(std::array{std::uint32_t{1}, std::uint32_t{1}});  // the bits of a reference
+  memo.keep(one, {small, {}});
+  memo.keep(two, {"result", {Ref::of(1, 1, 7)}});
+  memo.keep(Name{}, {"of no task", {}});
+  CHECK(memo.find(one) == small);
+  CHECK(!memo.find(two));
+  CHECK(!memo.find(Name{}));
+  CHECK(memo.found() == 1);
+  memo.forget(std::array{one});
+  CHECK(!memo.find(one));
+}
+
+TEST_CASE("references of a result come along with its bytes") {
+  Registry registry;
+  const auto text =
+      registry.add("text", [](Context& task) -> Task { co_return std::string(task.arguments()); });
+  const auto three = registry.add("three", [=](Context& task) -> Task {
+    std::vector<Ref> refs;
+    for (const char* letter : {"a", "b", "c"}) refs.push_back(task.spawn(text, letter));
+    co_return Result{std::string(task.arguments()), refs};
+  });
+  const auto root = registry.add("root", [=](Context& task) -> Task {
+    const Result found =
+        co_await task.take(task.spawn(three, std::string(500, 'x'), {}, task.processes() - 1));
+    std::string joined = found.bytes;
+    for (const Ref& ref : found.refs) joined += (co_await task.take(ref)).bytes;
+    co_return joined;
+  });
+  for (const Cut& cut : kCuts) CHECK(result_of(cut, registry, root) == std::string(500, 'x') + "abc");
+  check_fails({2, 1, "shm"}, registry, three, "the first task returns references");
+}
+
+TEST_CASE("a job that may be tried again gives the same results") {
+  const Fibonacci tasks;
+  for (const Cut& cut : kCuts) {
+    auto members = launch::bootstraps(cut.processes);
+    std::vector<Number> found(3);
+    std::vector<std::jthread> threads;
+    for (std::size_t p = 0; p < members.size(); ++p)
+      threads.emplace_back([&, p] {
+        exchange::SeatOptions options;
+        options.workers = cut.workers;
+        options.transport = cut.transport;
+        TaskJob job(*members[p], tasks.registry, options, {}, true);
+        for (Number& number : found) {
+          const auto result = job.run(tasks.id, to_bytes(Number{14}));
+          if (p == 0) number = number_of(result);
+          CHECK(job.figures().results_kept == 0);
+        }
+        members[p]->finish();
+      });
+    threads.clear();
+    CHECK(found == std::vector<Number>(3, 377));
+  }
 }
 
 }  // namespace

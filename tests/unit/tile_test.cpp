@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -180,6 +181,75 @@ TEST_CASE("sums agree with plain sums on skewed graphs of odd sizes") {
   }
 }
 
+/// How the columns of an order are grouped: `together` at a time, the last first.
+std::vector<std::vector<std::uint32_t>> backward_groups(std::size_t columns, std::size_t together) {
+  std::vector<std::vector<std::uint32_t>> groups;
+  for (std::size_t c = columns; c-- > 0;) {
+    if (groups.empty() || groups.back().size() == together) groups.emplace_back();
+    groups.back().push_back(static_cast<std::uint32_t>(c));
+  }
+  return groups;
+}
+
+TEST_CASE("along the Hilbert curve every tile is swept once, and the next one is near") {
+  constexpr std::uint32_t kStrips = 7, kWidth = 100, kColumns = 9;
+  Edges graph(kStrips * kStripWidth - 5);
+  std::mt19937 random(3);
+  for (std::uint32_t strip = 0; strip < kStrips; ++strip)
+    for (std::uint32_t i = 0; i < 20000; ++i)  // some in every cell
+      graph.add(strip * kStripWidth + static_cast<std::uint32_t>(random() % 60000), i % (kWidth * kColumns));
+  WorkerPool pool = make_pool(2);
+  for (const bool weighted : {false, true}) {
+    const Tiles tiles = build(pool, graph, equal_columns(kWidth * kColumns, kWidth), weighted);
+    const TileOrder order(tiles, backward_groups(kColumns, 4));
+    CHECK(order.order() == Order::hilbert);
+    REQUIRE(order.groups() == 3);
+    CHECK(order.most() == 4 * kWidth);
+    const auto x = some_values(graph.sources(), 5);
+    const auto expected = sums_of(tiles, x);
+    std::uint64_t words = 0;
+    for (std::size_t g = 0; g < order.groups(); ++g) {
+      std::vector<double> sums(order.most(), -1.0);
+      sweep_group<PlainSum<>>(tiles, order, g, x.data(), sums.data());
+      for (const std::uint32_t column : order.columns(g)) {
+        CHECK(order.group_of(column) == g);
+        for (std::uint32_t i = 0; i < kWidth; ++i)
+          CHECK(sums[order.begin(column) + i] ==
+                doctest::Approx(expected[column * kWidth + i]).epsilon(kTolerance));
+      }
+      std::optional<std::pair<std::int64_t, std::int64_t>> last;  // column and strip
+      int far = 0;
+      for (const auto& step : order.steps(g)) {
+        for (auto rest = step.words; !rest.empty();) {
+          const std::pair<std::int64_t, std::int64_t> cell{step.begin / kWidth, rest[0]};
+          if (last) far += std::abs(cell.first - last->first) + std::abs(cell.second - last->second) > 1;
+          last = cell;
+          rest = rest.subspan(edgewire::tiles::words_of(rest.data()));
+        }
+        words += step.words.size();
+      }
+      CHECK(far <= 1);  // where the curve leaves the 7 strips for the eighth, which is not there
+    }
+    std::uint64_t bytes = 0;
+    for (std::size_t c = 0; c < tiles.columns(); ++c) bytes += tiles.bytes(c);
+    CHECK(2 * words == bytes);
+  }
+}
+
+TEST_CASE("strip by strip each column is a group") {
+  const std::vector<std::uint32_t> bounds{0, 10, 300, 310};
+  const TileOrder order(bounds);
+  CHECK(order.order() == Order::strips);
+  CHECK(order.groups() == 3);
+  CHECK(order.most() == 290);
+  for (std::size_t c = 0; c < 3; ++c) {
+    CHECK(order.group_of(c) == c);
+    CHECK(order.begin(c) == 0);
+    CHECK(order.columns(c).size() == 1);
+    CHECK(order.steps(c).empty());
+  }
+}
+
 TEST_CASE("columns of unequal width, some without edges") {
   const std::vector<std::uint32_t> bounds{0, 1, 2, 1000, 1001, 20000, 85536, 85537, 90000};
   Edges graph(100000);
@@ -230,6 +300,44 @@ TEST_CASE("the tiles are the same from any number of workers") {
     WorkerPool pool = make_pool(workers);
     const Tiles tiles = build(pool, graph, bounds);
     for (std::size_t c = 0; c < tiles.columns(); ++c) CHECK(words_of(tiles, c) == words_of(expected, c));
+  }
+}
+
+TEST_CASE("a sink gets the same tiles, in pieces") {
+  /// All words of each column, and how many tiles were counted in them.
+  struct Sink final : edgewire::tiles::TileSink {
+    explicit Sink(std::size_t columns) : words(columns), edges(columns) {}
+    void take(const Tiles& tiles) override {
+      ++calls;
+      most = std::max(most, tiles.bytes());
+      for (std::size_t c = 0; c < tiles.columns(); ++c) {
+        edges[c] += tiles.edges(c);
+        for (const auto part : tiles.column_data(c))
+          words[c].insert(words[c].end(), part.begin(), part.end());
+      }
+    }
+    std::vector<std::vector<std::uint16_t>> words;
+    std::vector<std::uint64_t> edges;
+    std::uint64_t most = 0;
+    int calls = 0;
+  };
+  const Edges graph = skewed(150000, 90000, 8000000, 3);
+  const std::vector<std::uint32_t> bounds = equal_columns(90000, 10000);
+  WorkerPool pool = make_pool(2);
+  for (const bool weighted : {false, true}) {
+    const Reader reader(graph, bounds, weighted);
+    const Tiles expected = edgewire::tiles::build_tiles(pool, reader, bounds);
+    Sink sink(expected.columns());
+    edgewire::tiles::build_tiles(pool, reader, bounds, {}, sink, 1 << 20);
+    CHECK(sink.calls > 2);
+    CHECK(sink.most < expected.bytes() * 3 / 4);
+    for (std::size_t c = 0; c < expected.columns(); ++c) {
+      CHECK(sink.words[c] == words_of(expected, c));
+      CHECK(sink.edges[c] == expected.edges(c));
+      std::size_t at = 0;  // tiles lie one behind the other
+      while (at < sink.words[c].size()) at += edgewire::tiles::words_of(sink.words[c].data() + at);
+      CHECK(at == sink.words[c].size());
+    }
   }
 }
 

@@ -43,6 +43,38 @@ TEST_CASE("memory is pinned, or paged on demand where that is wished or must be,
   CHECK(verbs::ways_to_register("on-demand", false).empty());
 }
 
+TEST_CASE("a read brings what the peer has in the part for this process, and no byte of another part") {
+  if (!is_usable()) return;
+  for (const Subject& subject : {kVerbs, Subject{"shm+verbs", 0}}) {
+    constexpr std::size_t kBytes = 1 << 20;
+    const Job job = make_job(subject, 3, kBytes);  // 0 is on another host than 1 and 2
+    CHECK(job[0]->transport->can_read(1));
+    CHECK(job[1]->transport->can_read(2) == (subject.backend == "verbs"));
+    for (std::size_t i = 0; i < kBytes; ++i) job[1]->part_of(0)[i] = static_cast<std::byte>(i * 7 + i / 251);
+    const auto memory = job[0]->transport->send_memory(kBytes);
+    const auto read = [&](std::size_t offset, std::size_t bytes) {
+      const std::uint64_t before = job[0]->transport->completed(0, 1);
+      while (!job[0]->transport->read_remote(0, 1, offset, memory.first(bytes))) job[0]->progress();
+      job[0]->transport->ring_doorbell(0);
+      job[0]->until([&] { return job[0]->transport->completed(0, 1) == before + 1; });
+    };
+    for (const auto& [begin, bytes] :
+         {std::pair<std::size_t, std::size_t>{0, kBytes}, {4097, 30'000}, {7, 1}}) {
+      read(begin, bytes);
+      CHECK(std::memcmp(memory.data(), job[1]->part_of(0).data() + begin, bytes) == 0);
+    }
+    // Between writes and signals.
+    memory[0] = std::byte{99};
+    job[0]->write(0, 1, 5, memory.first(1));
+    while (!job[0]->transport->read_remote(0, 1, 5, memory.subspan(64, 1))) job[0]->progress();
+    job[0]->signal(0, 1, 0, 1);
+    job[0]->transport->ring_doorbell(0);
+    job[1]->until([&] { return job[1]->transport->signalled(0, 0) == 1; });
+    job[0]->until([&] { return memory[64] == std::byte{99}; });
+    CHECK_THROWS_AS(read(kBytes, 64), Error);  // of rank 1's own part
+  }
+}
+
 TEST_CASE("the lanes are dealt over the rails, and every card carries its part") {
   const char* rails = several_rails();
   if (rails == nullptr) return;

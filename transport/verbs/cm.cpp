@@ -42,7 +42,7 @@ struct CmLibrary {
   decltype(&::rdma_ack_cm_event) ack_cm_event = nullptr;
 };
 
-CmLibrary load() {
+CmLibrary load_cm() {
   constexpr const char* kName = "librdmacm.so.1";
   void* handle = dlopen(kName, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
@@ -68,7 +68,7 @@ CmLibrary load() {
 }
 
 const CmLibrary& cm() {
-  static const CmLibrary loaded = load();
+  static const CmLibrary loaded = load_cm();
   return loaded;
 }
 

@@ -53,12 +53,13 @@ ibv_send_wr& Verbs::add(Link& link, const void* source, std::size_t bytes, std::
   return request;
 }
 
-bool Verbs::write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept {
-  Link& to = link(lane, peer);
-  std::size_t requests = source.empty() ? 1 : 0;
+/// Copies `here` to the peer's region, or from it.
+bool Verbs::transfer(Link& to, ibv_wr_opcode way, std::size_t offset,
+                     std::span<const std::byte> here) noexcept {
+  std::size_t requests = here.empty() ? 1 : 0;
   std::uint32_t key = 0;
-  for (std::size_t at = 0, bytes = 0; at < source.size(); at += bytes, ++requests) {
-    bytes = run_at(to, source.data() + at, source.size() - at, key);
+  for (std::size_t at = 0, bytes = 0; at < here.size(); at += bytes, ++requests) {
+    bytes = run_at(to, here.data() + at, here.size() - at, key);
     if (bytes > 0 && requests < to.depth) continue;
     fail(-1, bytes == 0 ? "a write comes from memory that was not registered"
                         : "a write is too large for the device's queue");
@@ -70,15 +71,25 @@ bool Verbs::write(int lane, int peer, std::size_t offset, std::span<const std::b
   }
   std::size_t at = 0;
   for (std::size_t i = 0; i < requests; ++i) {
-    const std::size_t bytes = source.empty() ? 0 : run_at(to, source.data() + at, source.size() - at, key);
+    const std::size_t bytes = here.empty() ? 0 : run_at(to, here.data() + at, here.size() - at, key);
     if (i + 1 == requests) ++to.writes;
-    ibv_send_wr& request = add(to, source.data() + at, bytes, key);
-    request.opcode = IBV_WR_RDMA_WRITE;
+    ibv_send_wr& request = add(to, here.data() + at, bytes, key);
+    request.opcode = way;
+    if (way == IBV_WR_RDMA_READ) request.send_flags = 0;  // nothing to take along
     request.wr.rdma = {to.remote_region + offset + at, to.region_key};
     at += bytes;
   }
-  lanes_.at(to.lane, to.peer).add(1, source.size(), source.size());
   return true;
+}
+
+bool Verbs::write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept {
+  if (!transfer(link(lane, peer), IBV_WR_RDMA_WRITE, offset, source)) return false;
+  lanes_.at(lane, peer).add(1, source.size(), source.size());
+  return true;
+}
+
+bool Verbs::read_remote(int lane, int peer, std::size_t offset, std::span<std::byte> sink) noexcept {
+  return can_read(peer) && transfer(link(lane, peer), IBV_WR_RDMA_READ, offset, sink);
 }
 
 bool Verbs::signal(int lane, int peer, int kind, std::uint64_t count) noexcept {
@@ -86,7 +97,8 @@ bool Verbs::signal(int lane, int peer, int kind, std::uint64_t count) noexcept {
   const std::uint32_t immediate = immediate_of(Message::Signal, static_cast<std::uint32_t>(kind));
   if (to.batched > 0) {
     SentMessage& last = to.signals_sent[to.batched - 1];
-    if (to.batch[to.batched - 1].opcode != IBV_WR_RDMA_WRITE && last.immediate == immediate) {
+    const ibv_wr_opcode way = to.batch[to.batched - 1].opcode;
+    if (way != IBV_WR_RDMA_WRITE && way != IBV_WR_RDMA_READ && last.immediate == immediate) {
       last.count = std::max(last.count, count);
       return true;
     }

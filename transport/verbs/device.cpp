@@ -80,7 +80,8 @@ bool can_page_on_demand(ibv_context& context) {
   verbs_context* calls = verbs_get_ctx_op(&context, query_device_ex);
   ibv_device_attr_ex found{};
   if (calls == nullptr || calls->query_device_ex(&context, nullptr, &found, sizeof found) != 0) return false;
-  constexpr std::uint32_t kNeeded = IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV;
+  constexpr std::uint32_t kNeeded =
+      IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV;
   return (found.odp_caps.general_caps & IBV_ODP_SUPPORT) != 0 &&
          (found.odp_caps.per_transport_caps.rc_odp_caps & kNeeded) == kNeeded;
 }
@@ -130,11 +131,11 @@ class Search {
     auto best = all();
     std::vector<int> nodes;
     for (const Device& device : best) nodes.push_back(device.node);
-    const auto processes =
-        settings_.process_nodes.empty() ? std::vector{node_of_this_thread()} : settings_.process_nodes;
+    const bool known = !settings_.process_nodes.empty();
+    const auto processes = known ? settings_.process_nodes : std::vector{node_of_this_thread()};
     const auto cards = topology::share_cards(nodes, processes);
-    return std::move(
-        best[static_cast<std::size_t>(cards[static_cast<std::size_t>(settings_.process_index)])]);
+    const auto mine = static_cast<std::size_t>(known ? settings_.process_index : 0);
+    return std::move(best[static_cast<std::size_t>(cards[mine])]);
   }
 
  private:

@@ -59,6 +59,7 @@ Owned<ibv_pd> make_domain(const Device& device);
 
 /// Peers may write.
 inline constexpr unsigned kWritable = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+inline constexpr unsigned kReadable = IBV_ACCESS_REMOTE_READ;
 
 /// Registers memory as `wanted` (VerbsChoice::memory); `access`: what peers may do (enum ibv_access_flags).
 /// Throws Error that names the limit.

@@ -24,9 +24,6 @@ Owned<ibv_comp_channel> make_channel(const Device& device) {
   return made;
 }
 
-/// Of iWARP, peers look whether this end is there, see Verbs::look_at_silence().
-unsigned readable(const Device& device) { return device.is_iwarp ? IBV_ACCESS_REMOTE_READ : 0; }
-
 std::vector<Rail> make_rails(const Settings& settings) {
   auto devices = open_devices(settings);
   if (devices.size() > kMaxRails)
@@ -70,9 +67,10 @@ Piece& Verbs::add_piece(std::byte* data, std::size_t bytes, bool remote) {
   auto added = std::make_unique<Piece>();
   added->data = data;
   added->bytes = bytes;
+  const unsigned access = remote ? kWritable | kReadable : unsigned{IBV_ACCESS_LOCAL_WRITE};
   for (Rail& rail : rails_)
-    added->registrations.push_back(register_memory(rail.device, *rail.domain, data, bytes,
-                                                   remote ? kWritable : 0, settings_.verbs.memory));
+    added->registrations.push_back(
+        register_memory(rail.device, *rail.domain, data, bytes, access, settings_.verbs.memory));
   const std::scoped_lock lock(pieces_mutex_);
   added->next = first_piece_.load(std::memory_order_relaxed);
   first_piece_.store(added.get(), std::memory_order_release);
@@ -104,7 +102,7 @@ std::span<std::byte> Verbs::expose(std::size_t bytes, std::span<const Part> part
   arrivals_ = Mapping(links_.size() * sizeof(Arrivals), -1, "signals");
   for (Rail& rail : rails_)
     rail.arrivals = register_memory(rail.device, *rail.domain, arrivals_.data(), arrivals_.bytes(),
-                                    kWritable | readable(rail.device), settings_.verbs.memory);
+                                    kWritable | kReadable, settings_.verbs.memory);
   make_links();
   return region_;
 }
@@ -183,7 +181,7 @@ void Verbs::make_queue_pair(Link& link) {
   ibv_qp_attr attributes{};
   attributes.qp_state = IBV_QPS_INIT;
   attributes.port_num = rail.device.port;
-  attributes.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | readable(rail.device);
+  attributes.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | kReadable;
   if (library().modify_qp(link.qp.get(), &attributes,
                           IBV_QP_STATE | IBV_QP_ACCESS_FLAGS |
                               (rail.device.is_iwarp ? 0 : IBV_QP_PKEY_INDEX | IBV_QP_PORT)) != 0)

@@ -6,6 +6,9 @@
 // Architecture Specification 1.4, 9.5 and 10.7; RDMA-capable processors keep that order also with relaxed
 // PCIe ordering).
 //
+// A read is an RDMA read of the part of the peer's region that this process may write to. (Not of iWARP,
+// whose cards want the sink to be open to all peers.)
+//
 // iWARP has no immediates. There a signal is a send that carries kind and count, and takes the same receive.
 // It, too, is delivered after all earlier writes have been placed (RFC 5040, 5.5). The connection manager
 // (cm.h) makes these connections.
@@ -184,8 +187,12 @@ class Verbs final : public Transport {
   void connect(std::span<const std::string> blobs) override;
   std::span<std::byte> send_memory(std::size_t bytes) override;
   std::byte* remote_ptr(int, std::size_t) const noexcept override { return nullptr; }
-  void stored(int, int, std::size_t) noexcept override {}
+  void stored(int lane, int peer, std::size_t bytes) noexcept override {
+    lanes_.at(lane, peer).add(0, bytes, bytes);
+  }
   bool write(int lane, int peer, std::size_t offset, std::span<const std::byte> source) noexcept override;
+  bool can_read(int) const noexcept override { return !rails_.front().device.is_iwarp; }
+  bool read_remote(int lane, int peer, std::size_t offset, std::span<std::byte> sink) noexcept override;
   bool signal(int lane, int peer, int kind, std::uint64_t count) noexcept override;
   void ring_doorbell(int lane) noexcept override;
   bool poll() noexcept override;
@@ -235,6 +242,7 @@ class Verbs final : public Transport {
                      std::uint32_t& key) const noexcept;
   ibv_send_wr& add(Link& link, const void* source, std::size_t bytes, std::uint32_t key) noexcept;
   bool has_room(const Link& link, std::size_t requests) const noexcept;
+  bool transfer(Link& link, ibv_wr_opcode way, std::size_t offset, std::span<const std::byte> here) noexcept;
   void look_at_post(const Link& link, int error) noexcept;
   void post(Link& link) noexcept;
   void post_message(Link& link, Message message) noexcept;

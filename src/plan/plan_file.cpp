@@ -1,4 +1,4 @@
-#include "job/plan_file.h"
+#include "plan/plan_file.h"
 
 #include <fmt/core.h>
 #include <xxhash.h>
@@ -12,7 +12,7 @@
 #include "error.h"
 #include "graph/output_file.h"
 
-namespace edgewire::job {
+namespace edgewire::plan {
 
 namespace {
 
@@ -77,7 +77,7 @@ void PlanFileWriter::Section::copy(std::uint64_t begin, std::span<std::byte> out
 }
 
 void PlanFileWriter::write(const std::string& path, const std::string& key, std::uint64_t generation,
-                           const plan::ForEach& for_each) const {
+                           const ForEach& for_each) const {
   struct Block {
     const Section* section;
     std::uint64_t begin;  ///< in the section
@@ -127,7 +127,7 @@ void PlanFileWriter::write(const std::string& path, const std::string& key, std:
   file.commit();
 }
 
-PlanFileReader::PlanFileReader(const std::string& path, const std::string& key, plan::ForEach for_each)
+PlanFileReader::PlanFileReader(const std::string& path, const std::string& key, ForEach for_each)
     : file_(path), for_each_(std::move(for_each)) {
   // Checksums detect damage, but not a file that somebody forged.
   if (!file_.distrust().empty()) throw Error(fmt::format("{}: {}", path, file_.distrust()));
@@ -199,4 +199,4 @@ void PlanFileReader::copy(std::span<std::byte> out) {
   file_.release(offset, offset + bytes);
 }
 
-}  // namespace edgewire::job
+}  // namespace edgewire::plan

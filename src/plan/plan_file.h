@@ -24,7 +24,7 @@
 #include "graph/mapped_file.h"
 #include "plan/ownership.h"
 
-namespace edgewire::job {
+namespace edgewire::plan {
 
 struct PlanFileHeader {
   static constexpr std::array<char, 8> kMagic{'E', 'W', 'P', 'L', 'A', 'N', '\r', '\n'};
@@ -70,7 +70,7 @@ class PlanFileWriter {
 
   /// Writes the file, whole or not at all. Throws Error with the path.
   void write(const std::string& path, const std::string& key, std::uint64_t generation,
-             const plan::ForEach& for_each) const;
+             const ForEach& for_each) const;
 
  private:
   struct Section {
@@ -89,7 +89,7 @@ class PlanFileWriter {
 class PlanFileReader {
  public:
   /// `for_each` is called while sections are read.
-  PlanFileReader(const std::string& path, const std::string& key, plan::ForEach for_each);
+  PlanFileReader(const std::string& path, const std::string& key, ForEach for_each);
 
   std::uint64_t generation() const noexcept { return header_.generation; }
   /// Copies the next section into an array, which gets its size.
@@ -129,11 +129,11 @@ class PlanFileReader {
   void copy(std::span<std::byte> out);
 
   graph::MappedFile file_;
-  plan::ForEach for_each_;
+  ForEach for_each_;
   PlanFileHeader header_;
   std::vector<PlanFileSection> sections_;
   std::vector<std::uint64_t> checksums_;
   std::size_t next_section_ = 0, next_block_ = 0;
 };
 
-}  // namespace edgewire::job
+}  // namespace edgewire::plan

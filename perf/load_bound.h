@@ -1,0 +1,72 @@
+// How long a load (convert in parts) or a sort takes at least: the bytes that it must move through disks and
+// wires, and the time of its cores, at rates that are given or measured.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plan/volume.h"
+#include "shuffle/record.h"
+
+namespace edgewire::perf {
+
+/// The load whose time is asked for.
+struct LoadTask {
+  bool sorts = true;  ///< sort: a machine for each process; else convert: all processes on one machine
+  std::vector<std::string> inputs;  ///< of a sort; empty: not there
+  std::uint64_t input_bytes = 0;
+  std::uint64_t edges = 0;     ///< of convert's input
+  std::uint64_t vertices = 0;  ///< 0: not known
+  bool binary = false;         ///< pairs of 32-bit ids, not text
+  bool renumbers = true;       ///< ids are numbered anew: of edge lists and tables
+  std::uint64_t records = 0;   ///< that are sorted: edges, or both directions of each
+  shuffle::RecordShape shape;  ///< of them
+  std::uint64_t output_bytes = 0;
+  std::uint32_t partitions = 0;    ///< of a sort; 0: one for each worker
+  int workers = 1;                 ///< of a process
+  std::uint64_t memory_bytes = 0;  ///< of a process
+};
+
+/// The rates of the machines.
+struct LoadRates {
+  double disk_read_bytes_per_s = 0, disk_write_bytes_per_s = 0;  ///< of the disk of a machine
+  double core_bytes_per_s = 0;                                   ///< bytes of input that a core loads
+  int cores = 1;                                                 ///< of a process
+  std::size_t framing = 0;                                       ///< index into plan::kFramings
+  std::vector<std::pair<std::string, std::uint64_t>> lines;      ///< as given, bits per second
+};
+
+enum class LoadLimit { disk, wire, cores };
+const char* to_name(LoadLimit limit) noexcept;
+
+/// For one number of processes. All of them do the same amount of work.
+struct LoadBound {
+  struct AtLine {
+    double wire_s = 0;
+    double seconds = 0;  ///< at least, at the given rates
+    LoadLimit limit = LoadLimit::disk;
+  };
+  int processes = 1;
+  int machines = 1;
+  // Of all processes, as the reports of sort and convert count them.
+  std::uint64_t runs = 0;           ///< that are merged at last
+  std::uint64_t bytes_spilled = 0;  ///< written to runs, and read from them again
+  std::uint64_t bytes_sent = 0;     ///< of records that change the process, where keys are in random order
+  // Of one machine.
+  std::uint64_t disk_bytes_read = 0, disk_bytes_written = 0, wire_bytes = 0;
+  double disk_s = 0, cores_s = 0;
+  std::vector<AtLine> at;  ///< [line]; of convert one, without a wire
+};
+
+/// The disk of a machine reads or writes, one at a time. It reads the input and writes runs while records are
+/// sent, so these take as long as the slower of both; then runs are read and the output is written. Nothing
+/// of this stays in the page cache. Cores work all the time. Throws UsageError where memory is too small.
+LoadBound load_bound(const LoadTask& task, const LoadRates& rates, int processes);
+
+/// For people, ending with a newline.
+std::string to_text(const std::vector<LoadBound>& bounds, const LoadTask& task, const LoadRates& rates);
+std::string to_json(const std::vector<LoadBound>& bounds, const LoadTask& task, const LoadRates& rates);
+
+}  // namespace edgewire::perf

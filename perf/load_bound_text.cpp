@@ -1,0 +1,104 @@
+#include <fmt/core.h>
+
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "perf/load_bound.h"
+
+namespace edgewire::perf {
+
+namespace {
+
+constexpr double kGiga = 1e9;
+
+double giga(std::uint64_t bytes) { return static_cast<double>(bytes) / kGiga; }
+
+/// Three digits at least.
+std::string seconds_of_load(double seconds) {
+  return seconds >= 100 ? fmt::format("{:.0f}", seconds)
+         : seconds >= 1 ? fmt::format("{:.1f}", seconds)
+                        : fmt::format("{:.3f}", seconds);
+}
+
+std::string fastest(const LoadBound::AtLine& at) {
+  return fmt::format("{} s {}", seconds_of_load(at.seconds), to_name(at.limit));
+}
+
+}  // namespace
+
+std::string to_text(const std::vector<LoadBound>& bounds, const LoadTask& task, const LoadRates& rates) {
+  std::string text = fmt::format(
+      "{}: {:.3f} GB of input, {} records of {} bytes, {:.3f} GB of output; {:.3f} GB of memory and {} "
+      "worker{} "
+      "in each process, {}\n"
+      "disk: reads {:.3f} GB/s, writes {:.3f} GB/s; a core: {:.1f} MB of input a second\n\n",
+      task.sorts ? "sort" : "convert", giga(task.input_bytes), task.records, task.shape.bytes,
+      giga(task.output_bytes), giga(task.memory_bytes), task.workers, task.workers == 1 ? "" : "s",
+      task.sorts ? "a machine for each" : "all on one machine", rates.disk_read_bytes_per_s / kGiga,
+      rates.disk_write_bytes_per_s / kGiga, rates.core_bytes_per_s / 1e6);
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "{:>9}{:>8}{:>12}{:>12}{:>12}{:>10}{:>10}", "processes", "runs", "GB read",
+                 "GB written", "GB on wire", "disk s", "cores s");
+  if (!task.sorts) fmt::format_to(out, "{:>16}", "at least");
+  for (const auto& [name, bits] : rates.lines)
+    if (task.sorts) fmt::format_to(out, "{:>16}", name);
+  text += '\n';
+  for (const LoadBound& bound : bounds) {
+    fmt::format_to(out, "{:>9}{:>8}{:>12.3f}{:>12.3f}{:>12.3f}{:>10}{:>10}", bound.processes, bound.runs,
+                   giga(bound.disk_bytes_read), giga(bound.disk_bytes_written), giga(bound.wire_bytes),
+                   seconds_of_load(bound.disk_s), seconds_of_load(bound.cores_s));
+    for (const auto& at : bound.at) fmt::format_to(out, "{:>16}", fastest(at));
+    text += '\n';
+  }
+  return text +
+         "\nBytes are those of one machine. The last columns: the least time at these rates, and what the "
+         "load "
+         "waits for.\nNothing is kept in the page cache. A disk reads or writes, one at a time. Sending "
+         "overlaps "
+         "with reading, and with\nwriting runs.\n";
+}
+
+std::string to_json(const std::vector<LoadBound>& bounds, const LoadTask& task, const LoadRates& rates) {
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const LoadBound& bound : bounds) {
+    nlohmann::ordered_json row{{"processes", bound.processes},
+                               {"machines", bound.machines},
+                               {"runs", bound.runs},
+                               {"bytes_spilled", bound.bytes_spilled},
+                               {"bytes_sent", bound.bytes_sent},
+                               {"disk_bytes_read", bound.disk_bytes_read},
+                               {"disk_bytes_written", bound.disk_bytes_written},
+                               {"wire_bytes", bound.wire_bytes},
+                               {"seconds_disk", bound.disk_s},
+                               {"seconds_cores", bound.cores_s},
+                               {"at", nlohmann::ordered_json::array()}};
+    for (std::size_t i = 0; i < bound.at.size(); ++i) {
+      const auto& at = bound.at[i];
+      nlohmann::ordered_json one;
+      if (task.sorts) one["rate"] = rates.lines[i].first;
+      one["seconds_wire"] = at.wire_s;
+      one["seconds"] = at.seconds;
+      one["limited_by"] = to_name(at.limit);
+      row["at"].push_back(std::move(one));
+    }
+    rows.push_back(std::move(row));
+  }
+  return nlohmann::ordered_json{{"load", task.sorts ? "sort" : "convert"},
+                                {"input_bytes", task.input_bytes},
+                                {"records", task.records},
+                                {"record_bytes", task.shape.bytes},
+                                {"output_bytes", task.output_bytes},
+                                {"memory_bytes", task.memory_bytes},
+                                {"workers", task.workers},
+                                {"disk_read_bytes_per_second", rates.disk_read_bytes_per_s},
+                                {"disk_write_bytes_per_second", rates.disk_write_bytes_per_s},
+                                {"core_bytes_per_second", rates.core_bytes_per_s},
+                                {"cores", rates.cores},
+                                {"framing", plan::kFramings[rates.framing].name},
+                                {"version", EDGEWIRE_VERSION},
+                                {"rows", rows}}
+             .dump(1) +
+         "\n";
+}
+
+}  // namespace edgewire::perf

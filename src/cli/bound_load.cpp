@@ -1,0 +1,213 @@
+#include "cli/bound_load.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "cli/common.h"
+#include "cli/job_options.h"
+#include "error.h"
+#include "graph/format.h"
+#include "graph/formats.h"
+#include "graph/input.h"
+#include "perf/load_bound.h"
+#include "perf/load_rates.h"
+#include "shuffle/load_job.h"
+#include "shuffle/record_input.h"
+
+namespace edgewire::cli {
+
+namespace {
+
+using graph::Format;
+
+std::uint64_t count_from(const std::string& text, const char* option) {
+  const double number =
+      with_unit(text, {{"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}}, option, "1000000 or 60G");
+  if (number > static_cast<double>(graph::kMaxEdges))
+    throw UsageError(
+        fmt::format("{}: '{}' is more than the {} that are supported", option, text, graph::kMaxEdges));
+  return static_cast<std::uint64_t>(number);
+}
+
+/// Bytes a second; 0 where none is given.
+double bytes_a_second(const std::string& text, const char* option) {
+  if (text.empty()) return 0;
+  return above_zero(
+      with_unit(text, {{"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}}, option, "500M or 1G"), text,
+      option);
+}
+
+/// Lines of an edge list, from places all over the file.
+struct LineSample {
+  std::uint64_t bytes = 0, lines = 0;
+  std::size_t fields = 0;  ///< of the last line
+
+  void add(std::string_view text) {
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find('\n'), text.size() - 1);
+      const std::string_view line = text.substr(0, end);
+      text.remove_prefix(end + 1);
+      if (line.empty() || line[0] == '#' || line[0] == '%' || line[0] == '/') continue;
+      bytes += line.size() + 1;
+      ++lines;
+      fields = 0;
+      for (std::size_t at = 0; at < line.size(); ++fields) {
+        at = std::min(line.find_first_not_of(" \t,;|\r", at), line.size());
+        if (at == line.size()) break;
+        at = std::min(line.find_first_of(" \t,;|\r", at), line.size());
+      }
+    }
+  }
+};
+
+/// Edges, where `count` asks for them, and whether they have weights, as far as the file tells without being
+/// read.
+void look_at(const std::string& path, bool count, perf::LoadTask& task, bool& weighted) {
+  graph::Input input(path);
+  const Format format = graph::choose_format(input, Format::automatic, false, false);
+  if (input.file_bytes() == 0) throw Error(fmt::format("{}: --load takes files, whose size is known", path));
+  task.input_bytes += input.file_bytes();
+  task.binary = format == Format::u32_pairs;
+  task.renumbers = format == Format::snap || format == Format::csv;
+  const bool list = format == Format::snap || format == Format::csv || format == Format::el ||
+                    format == Format::wel || format == Format::matrix_market || format == Format::dimacs;
+  if (count && (input.streamed() || !(list || task.binary)))
+    throw UsageError(
+        fmt::format("{}: say how many edges it holds (--edges): that shows only when it is read", path));
+  if (task.binary && count) task.edges += input.file_bytes() / 8;
+  if (!list) return;
+  LineSample sample;
+  input.sample(0, [&](const graph::Piece& piece) { sample.add(piece.text); });
+  weighted = weighted || sample.fields > (format == Format::dimacs ? 3 : 2);
+  if (!count) return;
+  if (sample.lines == 0) throw Error(fmt::format("{}: no edges where it was sampled", path));
+  const double part = static_cast<double>(sample.bytes) / static_cast<double>(input.file_bytes());
+  task.edges += static_cast<std::uint64_t>(static_cast<double>(sample.lines) / part);
+}
+
+void describe_sort(const LoadArguments& arguments, const std::vector<std::string>& inputs,
+                   perf::LoadTask& task) {
+  task.sorts = true;
+  task.inputs = inputs;
+  task.shape = {arguments.record, 0, std::min<std::size_t>(8, arguments.record)};
+  task.records = inputs.empty() ? arguments.bytes / arguments.record
+                                : shuffle::RecordInput(inputs, arguments.record).records();
+  task.input_bytes = task.output_bytes = task.records * arguments.record;
+  task.partitions = arguments.partitions;
+  if (task.records == 0) throw UsageError("--load sort: the input holds no record");
+}
+
+void describe_convert(const LoadArguments& arguments, const std::vector<std::string>& inputs,
+                      perf::LoadTask& task) {
+  task.sorts = false;
+  bool weighted = arguments.weighted;
+  for (const std::string& input : inputs) look_at(input, arguments.edges.empty(), task, weighted);
+  if (inputs.empty()) {
+    task.input_bytes = arguments.bytes;
+    if (arguments.edges.empty())
+      throw UsageError("--load convert --bytes: say how many edges these are (--edges)");
+  }
+  if (!arguments.edges.empty()) task.edges = count_from(arguments.edges, "--edges");
+  if (task.edges == 0) throw UsageError("--load convert: the input holds no edge");
+  task.records = task.edges * (arguments.undirected ? 2 : 1);
+  task.shape = shuffle::edge_record(weighted);
+  task.vertices = arguments.vertices.empty() ? 0 : count_from(arguments.vertices, "--vertices");
+  if (task.vertices > graph::kMaxVertices)
+    throw UsageError(fmt::format("--vertices: {} are more than the {} that are supported", task.vertices,
+                                 graph::kMaxVertices));
+  task.output_bytes =
+      graph::file_bytes(graph::lay_out(task.vertices, task.records, weighted ? graph::kWeighted : 0U));
+}
+
+perf::LoadRates rates_of(const LoadArguments& arguments, const perf::BoundOptions& options, int cores,
+                         const perf::LoadTask& task) {
+  perf::LoadRates rates;
+  rates.cores = cores;
+  rates.framing = options.framing;
+  rates.lines = options.rates;
+  rates.disk_read_bytes_per_s = bytes_a_second(arguments.disk_read_rate, "--disk-read-rate");
+  rates.disk_write_bytes_per_s = bytes_a_second(arguments.disk_write_rate, "--disk-write-rate");
+  rates.core_bytes_per_s = bytes_a_second(arguments.core_rate, "--core-rate");
+  if (rates.disk_read_bytes_per_s == 0 || rates.disk_write_bytes_per_s == 0) {
+    const auto measured = perf::measure_disk(arguments.temp);
+    if (rates.disk_read_bytes_per_s == 0) rates.disk_read_bytes_per_s = measured.read_bytes_per_s;
+    if (rates.disk_write_bytes_per_s == 0) rates.disk_write_bytes_per_s = measured.write_bytes_per_s;
+  }
+  if (rates.core_bytes_per_s == 0) {
+    rates.core_bytes_per_s = 1;  // what is spilled does not depend on it
+    const bool spills = perf::load_bound(task, rates, options.processes.front()).runs > 0;
+    rates.core_bytes_per_s = perf::measure_core(task, spills, arguments.temp);
+  }
+  return rates;
+}
+
+constexpr std::initializer_list<const char*> kOnlyLoad = {
+    "--bytes",      "--edges", "--vertices",  "--weighted",       "--undirected",     "--record",
+    "--partitions", "--temp",  "--core-rate", "--disk-read-rate", "--disk-write-rate"};
+constexpr std::initializer_list<const char*> kNotOfLoad = {
+    "--kernel",   "--source",  "--iterations",        "--ownership",
+    "--strategy", "--threads", "--as-published-2015", "--compute-rate",
+    "--latency",  "--csv",     "--memory-rate"};
+constexpr std::initializer_list<const char*> kOnlySort = {"--record", "--partitions", "--rate", "--framing"};
+constexpr std::initializer_list<const char*> kOnlyConvert = {"--edges", "--vertices", "--weighted",
+                                                             "--undirected"};
+
+}  // namespace
+
+void LoadArguments::add_to(CLI::App& command) {
+  command.option_defaults()->group("Loads");
+  command
+      .add_option("--load", load,
+                  "how long `sort` or `convert --memory` takes at least, of the given files or of --bytes")
+      ->check(CLI::IsMember({"sort", "convert"}));
+  command.add_option("--bytes", bytes, "what if: bytes of input, as 1T")->transform(sizes());
+  command.add_option("--edges", edges, "convert: edges of the input, as 60G; a plain edge list tells it");
+  command.add_option("--vertices", vertices, "convert: vertices, for 8 bytes of output each");
+  command.add_flag("--weighted", weighted, "convert: edges have weights; a plain edge list tells it");
+  command.add_flag("--undirected", undirected, "convert: each edge is stored both ways");
+  command.add_option("--record", record, "sort: bytes of a record")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command.add_option("--partitions", partitions, "sort: parts; by default one for each worker")
+      ->check(CLI::Range(1, 65536));
+  command.add_option("--disk-read-rate", disk_read_rate,
+                     "bytes/s of a machine's disk, as 1G; measured if not given");
+  command.add_option("--disk-write-rate", disk_write_rate, "the same for writing");
+  command.add_option("--core-rate", core_rate,
+                     "bytes of input that a core loads in a second, as 200M; measured if not given");
+  command.add_option("--temp", temp, "folder whose disk is measured")->capture_default_str();
+}
+
+void LoadArguments::check(const CLI::App& command) const {
+  const auto refuse = [&](std::initializer_list<const char*> options, const std::string& why) {
+    for (const char* const option : options)
+      if (command.count(option) > 0) throw UsageError(fmt::format("{} {}", option, why));
+  };
+  if (load.empty()) return refuse(kOnlyLoad, "needs --load");
+  refuse(kNotOfLoad, "is not of --load");
+  if (load == "sort") return refuse(kOnlyConvert, "is of --load convert");
+  refuse(kOnlySort, "is of --load sort");
+}
+
+void run_load_bound(const LoadArguments& arguments, const std::vector<std::string>& inputs,
+                    const perf::BoundOptions& options, int cores, const std::string& json_path) {
+  if (inputs.empty() == (arguments.bytes == 0))
+    throw UsageError("--load: name input files, or say how many bytes they have (--bytes)");
+  check_writable(json_path);
+  perf::LoadTask task;
+  task.workers = options.workers;
+  task.memory_bytes = options.memory_bytes;
+  if (arguments.load == "sort")
+    describe_sort(arguments, inputs, task);
+  else
+    describe_convert(arguments, inputs, task);
+  const auto rates = rates_of(arguments, options, cores, task);
+  std::vector<perf::LoadBound> bounds;
+  for (const int processes : options.processes) bounds.push_back(perf::load_bound(task, rates, processes));
+  if (!json_path.empty()) write_whole(json_path, perf::to_json(bounds, task, rates));
+  if (json_path != "-") write_whole("-", perf::to_text(bounds, task, rates));
+}
+
+}  // namespace edgewire::cli

@@ -1,0 +1,34 @@
+// edgewire bound --load: how long a sort or a conversion takes at least.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "perf/bound.h"
+
+namespace edgewire::cli {
+
+/// The options that only --load has.
+struct LoadArguments {
+  std::string load;  ///< sort or convert; empty: not asked for
+  std::uint64_t bytes = 0;
+  std::string edges, vertices;
+  bool weighted = false, undirected = false;
+  std::uint64_t record = 100;
+  std::uint32_t partitions = 0;
+  std::string disk_read_rate, disk_write_rate, core_rate;
+  std::string temp = ".";
+
+  void add_to(CLI::App& command);
+  /// Throws UsageError where options of one kind meet the other.
+  void check(const CLI::App& command) const;
+};
+
+/// Prints the table, and writes JSON to `json_path` ("-": stdout, instead of the table; "": none). `options`:
+/// processes, workers, rates and framing count. `cores`: of a process. Throws Error.
+void run_load_bound(const LoadArguments& arguments, const std::vector<std::string>& inputs,
+                    const perf::BoundOptions& options, int cores, const std::string& json_path);
+
+}  // namespace edgewire::cli

@@ -1,0 +1,35 @@
+// Where the edges of a kernel are: in memory or on disks.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "frontier/row_pages.h"
+#include "graph/graph_file.h"
+#include "job/dense_job.h"
+#include "launch/bootstrap.h"
+
+namespace edgewire::cli {
+
+struct EdgePlace {
+  std::string edges = "memory";  ///< or disk, or auto
+  std::vector<std::string> devices{};
+  std::uint64_t memory_bytes = 0;  ///< 0: not given
+
+  void add_to(CLI::App& command);
+  /// These throw UsageError when options do not go together. `strategy`, `ownership`, `order`: as asked for.
+  void check() const;
+  void check_tiles(const std::string& strategy, const std::string& ownership, const std::string& order) const;
+  /// Sets where tiles are. Rank 0 says on stderr what auto takes. Collective.
+  void apply_to_tiles(job::DenseOptions& options, launch::Bootstrap& bootstrap,
+                      const graph::GraphFile& graph) const;
+  /// The same for rows, which have their weights if `weighted`.
+  frontier::RowDisks rows(bool weighted, launch::Bootstrap& bootstrap, const graph::GraphFile& graph) const;
+
+ private:
+  bool on_disks(double bytes_in_memory, launch::Bootstrap& bootstrap) const;
+};
+
+}  // namespace edgewire::cli

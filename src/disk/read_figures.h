@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace edgewire::disk {
+
+/// How much each worker reads ahead, in bytes. `memory_bytes`: of its process, which has so many workers; 0:
+/// ample.
+std::size_t read_ahead_bytes(std::uint64_t memory_bytes, std::size_t workers) noexcept;
+
+/// What one process read from disks in a run.
+struct ReadFigures {
+  std::uint64_t stored_bytes = 0;  ///< what an iteration over all edges reads
+  std::uint64_t bytes_read = 0;
+  double seconds = 0;       ///< of all iterations or supersteps
+  double seconds_busy = 0;  ///< of them, the busiest device had requests under way, whoever's; 0: unknown
+  double limit_bytes_per_s = 0;   ///< what this process reads when all processes only read
+  std::uint64_t block_bytes = 0;  ///< of the reads that measured the limit
+  std::uint64_t depth = 0;        ///< how many were under way
+
+  /// Measures the limit, from these files, with what so many workers read ahead. Where others read the same
+  /// devices, all do so at the same time. Throws Error with the path.
+  void measure_limit(const std::vector<std::string>& paths, std::size_t workers);
+};
+
+}  // namespace edgewire::disk

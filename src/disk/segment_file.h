@@ -1,0 +1,91 @@
+// Files that hold segments: stretches of bytes that are read whole, each with a checksum, dealt to a file on
+// each of several devices.
+//
+//   page        4 KiB: the header, then zeros
+//   segments    each at a multiple of 4 KiB, padded with zeros
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "disk/file.h"
+#include "graph/output_file.h"
+
+namespace edgewire::disk {
+
+/// Where a segment is, and what it must be.
+struct Segment {
+  std::uint64_t offset = 0;  ///< in its file: a multiple of kAlignment
+  std::uint32_t file = 0;
+  std::uint32_t bytes = 0;     ///< without padding
+  std::uint64_t checksum = 0;  ///< XXH3-64
+
+  std::size_t padded_bytes() const noexcept;
+};
+static_assert(sizeof(Segment) == 24);
+
+struct SegmentFileHeader {
+  static constexpr std::array<char, 8> kMagic{'E', 'W', 'S', 'E', 'G', 'S', '\r', '\n'};
+  std::array<char, 8> magic = kMagic;
+  std::uint32_t file = 0, files = 0;
+  std::uint64_t file_bytes = 0;
+  std::uint64_t generation = 0;  ///< the same in all that belongs together
+};
+static_assert(sizeof(SegmentFileHeader) == 32);
+
+/// FOLDER/NAME-disk-D in each of the devices' folders.
+std::vector<std::string> device_paths(const std::vector<std::string>& folders, const std::string& name);
+
+/// Writes segments to files, one for each device.
+class SegmentWriter {
+ public:
+  /// Throws Error that names the file which cannot be written.
+  SegmentWriter(const std::vector<std::string>& paths, std::uint64_t generation);
+
+  /// Chooses a place for the next segment, in the file that has the fewest bytes. Of one thread at a time.
+  Segment place(std::uint32_t bytes);
+  /// Writes a segment to its place, and sets its checksum. `bytes`: with room for its padding, which is set
+  /// to zeros. Thread safe. Throws Error with the path.
+  void write(Segment& segment, std::span<std::byte> bytes);
+  /// Gives the files their names. Throws Error with the path.
+  void commit();
+
+ private:
+  std::vector<std::unique_ptr<graph::OutputFile>> files_;
+  std::vector<std::uint64_t> ends_;
+  std::uint64_t generation_;
+};
+
+/// Files of segments, open for reads past the page cache where the file system can.
+class SegmentFiles {
+ public:
+  /// Throws Error that names the file when one is missing, another user's, cut short or of another
+  /// generation.
+  SegmentFiles(std::vector<std::string> paths, std::uint64_t generation);
+
+  const std::vector<std::string>& paths() const noexcept { return paths_; }
+  int descriptor(std::size_t file) const noexcept { return files_[file].descriptor(); }
+  std::uint64_t bytes(std::size_t file) const noexcept { return bytes_[file]; }
+  /// Throws Error when the segment is not within its file.
+  void check(const Segment& segment) const;
+  /// What is wrong with bytes that are not those that were written.
+  static constexpr const char* kDamaged =
+      "the file is damaged here (a checksum differs); remove it, and the next run writes it anew";
+  /// Throws Error: "PATH: byte OFFSET: WHAT".
+  [[noreturn]] void fail(const Segment& segment, const std::string& what) const;
+  /// Why a read of the segment failed.
+  std::string cause_of(const Segment& segment, int error) const;
+
+ private:
+  void open(const std::string& path, std::uint64_t generation);
+  std::vector<std::string> paths_;
+  std::vector<File> files_;
+  std::vector<std::uint64_t> bytes_;
+};
+
+}  // namespace edgewire::disk

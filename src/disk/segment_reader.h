@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "disk/block_ring.h"
+#include "disk/queue.h"
+#include "disk/segment_file.h"
+
+namespace edgewire::disk {
+
+/// Reads segments in an order that begins again behind its end, for ever. While one is used, as many of the
+/// next ones are read as fit in memory; so the devices have work, whatever the caller waits for. Of one
+/// thread at a time.
+class SegmentReader {
+ public:
+  /// A segment that next() has read.
+  struct Item {
+    std::size_t number;  ///< in the order
+    std::span<const std::byte> bytes;
+  };
+
+  /// `files` outlives this. `order` has segments of one byte at least. `memory_bytes`: what reads may take;
+  /// more when two segments need more.
+  SegmentReader(const SegmentFiles& files, std::vector<Segment> order, std::size_t memory_bytes);
+
+  /// The next segment, which is there until the next call. Its checksum is right. The first call starts to
+  /// read. Throws Error with path and byte offset.
+  Item next();
+  /// Of all segments that next() gave. No thread is in next().
+  std::uint64_t bytes_read() const noexcept { return bytes_read_; }
+
+ private:
+  struct Read {
+    explicit Read(Queue& queue) : transfer(queue) {}
+    std::byte* memory = nullptr;
+    std::size_t number = 0;
+    Transfer transfer;
+  };
+  void fill();
+
+  const SegmentFiles& files_;
+  std::vector<Segment> order_;
+  BlockRing memory_;
+  std::size_t next_ = 0;  ///< in the order: what is to be read
+  std::uint64_t bytes_read_ = 0;
+  Queue queue_;
+  std::deque<Read> reads_;  ///< oldest first; the first one is in use if `in_use_`
+  bool in_use_ = false;
+};
+
+}  // namespace edgewire::disk

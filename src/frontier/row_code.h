@@ -1,0 +1,28 @@
+// Rows as bits. A row of 20 edges in a graph of a few million vertices takes some 2 bytes an edge.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace edgewire::frontier {
+
+/// Bytes behind a code that decode_row() may read.
+constexpr std::size_t kCodeSlack = 8;
+
+/// Appends the code of a row that is not empty, in whole bytes. `targets` ascend; the same one may follow
+/// itself.
+///
+/// The code has the gaps between targets in Rice codes (Rice, Plaunt: "Adaptive variable-length coding for
+/// efficient compression of spacecraft television data", 1971): of a gap, the last k bits as they are, and
+/// the rest as so many zeros before a one. k is the row's own. In front of the first target there is the gap
+/// from `vertex`, in either direction, or from 0, whichever is the least.
+void encode_row(std::uint32_t vertex, std::span<const std::uint32_t> targets, std::vector<std::byte>& code);
+
+/// Sets all of `targets`, of which there is at least one. False when `code` is none of so many targets that
+/// are smaller than `vertices`.
+bool decode_row(std::uint32_t vertex, std::span<const std::byte> code, std::uint64_t vertices,
+                std::span<std::uint32_t> targets) noexcept;
+
+}  // namespace edgewire::frontier

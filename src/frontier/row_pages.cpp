@@ -1,0 +1,113 @@
+#include "frontier/row_pages.h"
+
+#include <fmt/core.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "disk/queue.h"
+#include "error.h"
+#include "frontier/row_writer.h"
+#include "graph/row.h"
+#include "plan/plan_file.h"
+
+namespace edgewire::frontier {
+
+namespace {
+
+static_assert(kPageBytes == disk::kAlignment);
+
+template <class File, class Index>
+void sections(File& file, Index& index) {
+  file(index.begins);
+  file(index.lengths);
+  file(index.checksums);
+  file.value(index.weights);
+}
+
+plan::ForEach on(topology::WorkerPool& pool) {
+  return [&pool](std::uint64_t count, const auto& work) { pool.for_each(count, work); };
+}
+
+std::uint64_t checksum_of(const std::string& text) { return XXH3_64bits(text.data(), text.size()); }
+
+}  // namespace
+
+RowPages::RowPages(topology::WorkerPool& pool, const graph::GraphFile& graph,
+                   const plan::Ownership& ownership, int rank, const RowDisks& disks)
+    : pool_(pool),
+      graph_(graph),
+      ownership_(ownership),
+      rank_(static_cast<std::uint32_t>(rank)),
+      weighted_(disks.weighted),
+      devices_(disks.devices.size()) {
+  const std::string name =
+      fmt::format("{}.{}rows-{}-of-{}", std::filesystem::path(graph.path()).filename().string(),
+                  weighted_ ? "weighted-" : "", rank, ownership.processes());
+  index_path_ = std::filesystem::path(disks.devices[0]) / name;
+  const Names names{disk::device_paths(disks.devices, name), key()};
+  if (!open(names)) write(names, disks);
+  check();
+}
+
+/// All that the pages depend on, a line each.
+std::string RowPages::key() const {
+  std::vector<std::uint32_t> owned(ownership_.count(rank_));
+  for (std::uint32_t local = 0; local < owned.size(); ++local) owned[local] = ownership_.vertex(rank_, local);
+  return fmt::format("program {}\nrows {}\ngraph {:016x}\nowned vertices {} ({:016x})\ndevices {}\n",
+                     EDGEWIRE_VERSION, weighted_ ? "with weights" : "without weights", graph_.checksum(),
+                     owned.size(), XXH3_64bits(owned.data(), owned.size() * sizeof owned[0]), devices_);
+}
+
+/// False when something is missing, damaged or of something else.
+bool RowPages::open(const Names& names) {
+  try {
+    plan::PlanFileReader file(index_path_, names.key, on(pool_));
+    sections(file, index_);
+    files_.emplace(names.paths, checksum_of(names.key));
+  } catch (const Error&) {
+    return false;
+  }
+  return true;
+}
+
+void RowPages::write(const Names& names, const RowDisks& disks) {
+  const std::uint64_t generation = checksum_of(names.key);
+  index_ = write_rows(pool_, {graph_, ownership_, rank_}, disks, names.paths, generation);
+  plan::PlanFileWriter file;
+  sections(file, index_);
+  file.write(index_path_, names.key, generation, on(pool_));
+  files_.emplace(names.paths, generation);
+}
+
+/// Checksums detect damage, but not a file that somebody forged or a faulty program wrote.
+void RowPages::check() {
+  const std::uint32_t owned = ownership_.count(rank_);
+  bool right = index_.begins.size() == owned && index_.lengths.size() == owned;
+  for (std::uint32_t local = 0; right && local < owned; ++local) {
+    const std::uint64_t degree = graph::Row{graph_, ownership_.vertex(rank_, local)}.degree();
+    right = (index_.lengths[local] > 0) == (degree > 0) && index_.begins[local] <= bytes() &&
+            index_.lengths[local] <= bytes() - index_.begins[local];
+    longest_ = std::max<std::uint64_t>(longest_, index_.lengths[local]);
+  }
+  if (!right)
+    throw Error(
+        fmt::format("{}: faulty rows; remove the file, and the next run writes it anew", index_path_));
+  const std::uint64_t pages = index_.checksums.size();
+  for (std::uint64_t page = 0; page < pages; page += kStripePages)
+    files_->check(piece(page, pages - page).first);
+}
+
+std::pair<disk::Segment, std::uint64_t> RowPages::piece(std::uint64_t first,
+                                                        std::uint64_t count) const noexcept {
+  const std::uint64_t stripe = first / kStripePages, within = first % kStripePages;
+  const std::uint64_t pages = std::min(count, kStripePages - within);
+  disk::Segment segment;
+  segment.file = static_cast<std::uint32_t>(stripe % devices_);
+  segment.offset = kPageBytes + (stripe / devices_ * kStripePages + within) * kPageBytes;
+  segment.bytes = static_cast<std::uint32_t>(pages * kPageBytes);
+  return {segment, pages};
+}
+
+}  // namespace edgewire::frontier

@@ -1,0 +1,99 @@
+// The rows of a process on disks, for graphs bigger than memory. The codes of all rows lie one behind the
+// other, short rows first: a search that is nearly done follows only these, and so reads few pages. The pages
+// of this stream are dealt to a file on each device:
+//
+//   GRAPH.rows-RANK-of-PROCESSES-disk-D    the pages, in stripes of 64 KiB: see disk/segment_file.h
+//   GRAPH.rows-RANK-of-PROCESSES           where rows are, and the checksums of pages: see plan/plan_file.h
+//
+// Files of weighted kernels have "weighted-rows" in their names; there the weights follow the code of a row.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "disk/segment_file.h"
+#include "graph/graph_file.h"
+#include "plan/ownership.h"
+#include "topology/worker_pool.h"
+
+namespace edgewire::frontier {
+
+constexpr std::uint64_t kPageBytes = 4096;
+constexpr std::uint64_t kStripePages = 16;
+
+/// Where rows are on disks.
+struct RowDisks {
+  std::vector<std::string> devices{};  ///< a folder on each device; empty: rows are in memory
+  std::uint64_t memory_bytes = 0;      ///< of a process, within which rows are written and read; 0: ample
+  bool weighted = false;               ///< with their weights
+};
+
+/// Of the edges of a process.
+struct Weights {
+  double sum = 0;
+  float least = 0;  ///< or 0, if none is less
+  float reserved = 0;
+};
+
+/// Rows that are short lie side by side, in the order of their vertices; and so do the others, behind them.
+constexpr bool is_short_row(std::uint64_t degree) noexcept { return degree <= 16; }
+
+struct RowIndex {
+  std::vector<std::uint64_t> begins;     ///< [local]: of the row, in bytes of the stream
+  std::vector<std::uint32_t> lengths;    ///< [local]: in bytes
+  std::vector<std::uint64_t> checksums;  ///< [page]: XXH3-64
+  Weights weights;                       ///< zeros where rows have none
+};
+
+class RowPages {
+ public:
+  /// Opens the files of process `rank`. Where one is missing or was made of something else, all are written
+  /// first, from the graph, whose rows are checked then. Not collective. All outlive it. Throws Error with
+  /// the path.
+  RowPages(topology::WorkerPool& pool, const graph::GraphFile& graph, const plan::Ownership& ownership,
+           int rank, const RowDisks& disks);
+
+  const graph::GraphFile& graph() const noexcept { return graph_; }
+  bool weighted() const noexcept { return weighted_; }
+  /// Where the row of an owned vertex is in the stream: [begin, end) in bytes. Empty when it has no edges.
+  std::pair<std::uint64_t, std::uint64_t> range(std::uint32_t vertex) const noexcept {
+    const std::uint32_t local = ownership_.place(vertex).local;
+    return {index_.begins[local], index_.begins[local] + index_.lengths[local]};
+  }
+  std::uint64_t bytes() const noexcept { return index_.checksums.size() * kPageBytes; }
+  /// Of any row.
+  std::uint64_t longest() const noexcept { return longest_; }
+  /// Pages [first, first + count), as far as they lie in one piece in a file: where, and how many they are.
+  std::pair<disk::Segment, std::uint64_t> piece(std::uint64_t first, std::uint64_t count) const noexcept;
+  std::uint64_t checksum(std::uint64_t page) const noexcept { return index_.checksums[page]; }
+  const disk::SegmentFiles& files() const noexcept { return *files_; }
+  const Weights& weights() const noexcept { return index_.weights; }
+
+ private:
+  struct Names {
+    std::vector<std::string> paths;  ///< [device]
+    std::string key;                 ///< what the pages depend on; its checksum is the files' generation
+  };
+  std::string key() const;
+  bool open(const Names& names);
+  void write(const Names& names, const RowDisks& disks);
+  void check();
+
+  topology::WorkerPool& pool_;
+  const graph::GraphFile& graph_;
+  const plan::Ownership& ownership_;
+  std::uint32_t rank_;
+  bool weighted_;
+  std::size_t devices_;
+  std::string index_path_;
+  RowIndex index_;
+  std::uint64_t longest_ = 0;
+  std::optional<disk::SegmentFiles> files_;
+};
+
+}  // namespace edgewire::frontier

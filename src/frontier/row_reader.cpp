@@ -1,0 +1,149 @@
+#include "frontier/row_reader.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "error.h"
+#include "frontier/row_code.h"
+#include "graph/row.h"
+
+namespace edgewire::frontier {
+
+namespace {
+
+constexpr std::uint64_t kRequestPages = 64;  // where rows side by side are shorter than that
+constexpr std::size_t kMostRequests = 128;   // under way
+static_assert(kCodeSlack <= disk::kAlignment);
+
+}  // namespace
+
+RowReader::RowReader(const RowPages& pages, disk::PageCache& cache, std::size_t memory_bytes,
+                     transport::Health& health)
+    : pages_(pages),
+      cache_(cache),
+      health_(health),
+      memory_(std::max(memory_bytes, pages.longest() + 2 * kRequestPages * kPageBytes)) {}
+
+void RowReader::each(const std::function<std::span<const std::uint32_t>()>& take,
+                     const std::function<void(const Edges&)>& work) {
+  for (fill(take); !requests_.empty(); fill(take)) {
+    Request& request = requests_.front();
+    finish(request);
+    for (const std::uint32_t v : request.vertices) work(decode(request, v));
+    if (request.memory != nullptr) memory_.give_back();
+    requests_.pop_front();
+  }
+}
+
+/// Starts requests while there is room and something to ask for.
+void RowReader::fill(const std::function<std::span<const std::uint32_t>()>& take) {
+  while (requests_.size() < kMostRequests) {
+    if (chunk_.empty()) chunk_ = take();
+    if (chunk_.empty()) break;
+    if (!ask(chunk_.front())) return;
+    chunk_ = chunk_.subspan(1);
+  }
+  if (!chunk_.empty()) return;
+  for (Request& request : open_)
+    if (!request.vertices.empty() && !start(request)) return;
+}
+
+/// Adds a vertex to the request that is open for rows like its own; first starts that one where the row is
+/// not beside the others. False while there is no room.
+bool RowReader::ask(std::uint32_t vertex) {
+  Request& request = open_[is_short_row(graph::Row{pages_.graph(), vertex}.degree()) ? 1 : 0];
+  if (add(request, vertex)) return true;
+  return start(request) && add(request, vertex);
+}
+
+/// False when the row of the vertex is not beside the others.
+bool RowReader::add(Request& request, std::uint32_t vertex) const {
+  const auto [begin, end] = pages_.range(vertex);
+  if (begin < end) {
+    const std::uint64_t first = begin / kPageBytes, last = (end - 1) / kPageBytes + 1;
+    if (request.end == 0) {
+      request.first = first;
+    } else if (first < request.first || first > request.end || last > request.first + kRequestPages) {
+      return false;
+    }
+    request.end = std::max(request.end, last);
+  }
+  request.vertices.push_back(vertex);
+  return true;
+}
+
+/// Moves the request to those that are under way. False while there is no room.
+bool RowReader::start(Request& request) {
+  const std::uint64_t pages = request.end - request.first;
+  if (pages > 0) {
+    request.memory = memory_.take(pages * kPageBytes);
+    if (request.memory == nullptr) return false;
+  }
+  read(requests_.emplace_back(std::exchange(request, {})));
+  return true;
+}
+
+/// Takes pages from the cache, and starts to read the others.
+void RowReader::read(Request& request) {
+  const auto memory = [&](std::uint64_t page) {
+    return request.memory + (page - request.first) * kPageBytes;
+  };
+  for (std::uint64_t page = request.first; page < request.end; ++page) {
+    if (cache_.find(page, memory(page))) continue;
+    const auto [segment, most] = pages_.piece(page, request.end - page);
+    std::uint64_t count = 1;
+    while (count < most && !cache_.find(page + count, memory(page + count))) ++count;
+    Read& one = request.reads.emplace_back(page, count, queue_);
+    one.transfer.read(pages_.files().descriptor(segment.file), {memory(page), count * kPageBytes},
+                      segment.offset);
+    page += count - 1;
+  }
+}
+
+/// Waits until all has been read, and checks it.
+void RowReader::finish(Request& request) {
+  for (Read& one : request.reads) {
+    if (const int error = one.transfer.wait(); error != 0)
+      fail(one.first, pages_.files().cause_of(pages_.piece(one.first, one.count).first, error));
+    bytes_read_ += one.count * kPageBytes;
+  }
+  for (std::uint64_t page = request.first; page < request.end; ++page) {
+    const std::byte* const bytes = request.memory + (page - request.first) * kPageBytes;
+    if (XXH3_64bits(bytes, kPageBytes) != pages_.checksum(page)) fail(page, disk::SegmentFiles::kDamaged);
+    cache_.keep(page, bytes);
+  }
+}
+
+Edges RowReader::decode(const Request& request, std::uint32_t vertex) {
+  const auto [begin, end] = pages_.range(vertex);
+  const std::uint64_t degree = graph::Row{pages_.graph(), vertex}.degree();
+  if (degree == 0) return {vertex, {}, {}};
+  if (targets_.size() < degree) {
+    targets_.resize(degree);
+    if (pages_.weighted()) weights_.resize(degree);
+  }
+  const std::uint64_t tail = pages_.weighted() ? degree * sizeof(float) : 0;
+  const auto targets = std::span(targets_).first(degree);
+  const std::byte* const row = request.memory + (begin - request.first * kPageBytes);
+  if (end - begin < tail ||
+      !decode_row(vertex, {row, end - begin - tail}, pages_.graph().vertices(), targets))
+    fail(begin / kPageBytes,
+         "the row here is out of range; remove the file, and the next run writes it anew");
+  if (tail == 0) return {vertex, targets, {}};
+  std::memcpy(weights_.data(), row + (end - begin - tail), tail);
+  return {vertex, targets, std::span(weights_).first(degree)};
+}
+
+void RowReader::fail(std::uint64_t page, const std::string& what) {
+  try {
+    pages_.files().fail(pages_.piece(page, 1).first, what);
+  } catch (const Error& error) {
+    health_.fail(-1, error.what());  // so that no process waits for this one
+    throw;
+  }
+}
+
+}  // namespace edgewire::frontier

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "disk/block_ring.h"
+#include "disk/page_cache.h"
+#include "disk/queue.h"
+#include "frontier/row_pages.h"
+#include "transport/health.h"
+
+namespace edgewire::frontier {
+
+/// The out-edges of a vertex, as long as work on them lasts.
+struct Edges {
+  std::uint32_t vertex;  ///< global id
+  std::span<const std::uint32_t> targets;
+  std::span<const float> weights;  ///< empty where none were asked for
+};
+
+/// Reads rows from disks for one worker. While it works on a row, many of the next ones are on their way.
+/// Rows that lie side by side are read at once, so vertices are best asked for in ascending order.
+class RowReader {
+ public:
+  /// `memory_bytes`: what rows under way may take; more when the longest one needs more. What goes wrong with
+  /// a read fails the job. All outlive it.
+  RowReader(const RowPages& pages, disk::PageCache& cache, std::size_t memory_bytes,
+            transport::Health& health);
+
+  /// As FrontierJob::each_row(). Throws Error with path and byte offset. Not again after it has thrown.
+  void each(const std::function<std::span<const std::uint32_t>()>& take,
+            const std::function<void(const Edges&)>& work);
+  /// From disks, since the start.
+  std::uint64_t bytes_read() const noexcept { return bytes_read_; }
+
+ private:
+  /// Pages [first, first + count), which lie in one piece in a file.
+  struct Read {
+    Read(std::uint64_t f, std::uint64_t c, disk::Queue& queue) : first(f), count(c), transfer(queue) {}
+    std::uint64_t first, count;
+    disk::Transfer transfer;
+  };
+  /// Rows side by side, and the pages that hold them.
+  struct Request {
+    std::vector<std::uint32_t> vertices;
+    std::uint64_t first = 0, end = 0;  ///< pages
+    std::byte* memory = nullptr;       ///< null when no row has edges
+    std::deque<Read> reads{};          ///< of those that are not in the cache
+  };
+  bool ask(std::uint32_t vertex);
+  bool add(Request& request, std::uint32_t vertex) const;
+  bool start(Request& request);
+  void read(Request& request);
+  void fill(const std::function<std::span<const std::uint32_t>()>& take);
+  void finish(Request& request);
+  Edges decode(const Request& request, std::uint32_t vertex);
+  [[noreturn]] void fail(std::uint64_t page, const std::string& what);
+
+  const RowPages& pages_;
+  disk::PageCache& cache_;
+  transport::Health& health_;
+  disk::BlockRing memory_;
+  disk::Queue queue_;
+  std::span<const std::uint32_t> chunk_;  ///< vertices that were taken, and are in no request yet
+  std::array<Request, 2> open_;           ///< of long and of short rows; more rows may be added
+  std::deque<Request> requests_;          ///< oldest first
+  std::vector<std::uint32_t> targets_;
+  std::vector<float> weights_;
+  std::uint64_t bytes_read_ = 0;
+};
+
+}  // namespace edgewire::frontier

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "frontier/row_pages.h"
+#include "graph/graph_file.h"
+#include "plan/ownership.h"
+#include "topology/worker_pool.h"
+
+namespace edgewire::frontier {
+
+/// The rows of one process.
+struct OwnedRows {
+  const graph::GraphFile& graph;
+  const plan::Ownership& ownership;
+  std::uint32_t rank;
+
+  std::uint32_t count() const noexcept { return ownership.count(rank); }
+  std::uint32_t vertex(std::uint32_t local) const noexcept { return ownership.vertex(rank, local); }
+};
+
+/// Encodes rows and writes them to these files, a file on each device; reads the graph twice. Throws Error
+/// with the path of what cannot be written, or of a damaged graph.
+RowIndex write_rows(topology::WorkerPool& pool, const OwnedRows& rows, const RowDisks& disks,
+                    const std::vector<std::string>& paths, std::uint64_t generation);
+
+}  // namespace edgewire::frontier

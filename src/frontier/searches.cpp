@@ -1,0 +1,84 @@
+#include "frontier/searches.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "launch/packing.h"
+
+namespace edgewire::frontier {
+
+Searches::Searches(FrontierJob& job, Make make)
+    : job_(job),
+      make_(std::move(make)),
+      places_(static_cast<std::size_t>(job.pool().workers())),
+      free_(places_.size()) {
+  std::iota(free_.rbegin(), free_.rend(), std::size_t{0});
+  search_ = registry_.add(
+      "search", [this](tasks::Context& task) -> tasks::Task { co_return search(task.argument<Turn>()); });
+  all_ = registry_.add("searches", [this](tasks::Context& task) -> tasks::Task {
+    std::vector<tasks::Ref> refs;
+    for (const Turn& turn : turns(in_order_))
+      refs.push_back(task.spawn(search_, tasks::to_bytes(turn), {}, process_of(turn.first)));
+    for (const tasks::Ref& ref : refs) found_.push_back((co_await task.take(ref)).bytes);
+    co_return "";
+  });
+}
+
+std::vector<Searches::Turn> Searches::turns(bool in_order) const {
+  const auto processes = static_cast<std::size_t>(job_.bootstrap().size());
+  const std::size_t all = places_.size() * processes;
+  std::vector<Turn> turns;
+  for (std::size_t i = 0; i < (in_order ? std::min(all, sources_.size()) : sources_.size()); ++i)
+    turns.push_back(in_order ? Turn{i, all, i / processes} : Turn{i, sources_.size(), kAnyPlace});
+  return turns;
+}
+
+std::vector<std::vector<Superstep>> Searches::run(std::span<const std::uint32_t> sources, bool in_order) {
+  sources_ = sources;
+  in_order_ = in_order;
+  found_.clear();
+  run_task(all_);
+  std::vector<std::vector<Superstep>> steps;
+  std::vector<std::uint64_t> counts;
+  for (const std::string& bytes : found_) {
+    steps.push_back(launch::unpack<Superstep>(bytes, 0));
+    counts.push_back(steps.back().size());
+  }
+  const auto said = job_.bootstrap().allgather(launch::pack(counts));
+  if (job_.rank() > 0)
+    for (const std::uint64_t count : launch::unpack<std::uint64_t>(said[0], 0)) steps.emplace_back(count);
+  return steps;
+}
+
+std::string Searches::search(const Turn& turn) {
+  Place& place = borrow(turn.place);
+  std::vector<Superstep> did;
+  for (std::size_t i = turn.first; i < sources_.size(); i += turn.step) {
+    const auto more = place.searcher->search(i, sources_[i]);
+    did.insert(did.end(), more.begin(), more.end());
+  }
+  if (turn.place == kAnyPlace) {
+    const std::scoped_lock lock(mutex_);
+    free_.push_back(static_cast<std::size_t>(&place - places_.data()));
+  }
+  return launch::pack(did);
+}
+
+/// There is always a free one: a search does not wait, so each worker is in one search at most.
+Searches::Place& Searches::borrow(std::size_t index) {
+  if (index == kAnyPlace) {
+    const std::scoped_lock lock(mutex_);
+    index = free_.back();
+    free_.pop_back();
+  }
+  Place& place = places_[index];
+  if (!place.searcher) {
+    place.alone = launch::alone();
+    place.job = std::make_unique<FrontierJob>(*place.alone, job_.graph());
+    place.searcher = make_(*place.job);
+  }
+  return place;
+}
+
+}  // namespace edgewire::frontier

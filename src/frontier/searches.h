@@ -1,0 +1,97 @@
+// Searches from many sources as tasks (tasks/tasks.h). In a task one worker searches the whole graph alone,
+// so that no worker waits for another one at the end of a level, and nothing is sent but what a search did.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "frontier/frontier_job.h"
+#include "launch/bootstrap.h"
+#include "tasks/task_job.h"
+
+namespace edgewire::frontier {
+
+/// Searches from one source after the other, in one thread at a time.
+class Searcher {
+ public:
+  virtual ~Searcher() = default;
+  /// What it did. `number`: of the source in the list. What it throws ends the job.
+  virtual std::vector<Superstep> search(std::size_t number, std::uint32_t source) = 0;
+};
+
+class Searches {
+ public:
+  /// A searcher for a job of one thread, which outlives it.
+  using Make = std::function<std::unique_ptr<Searcher>(FrontierJob& alone)>;
+
+  /// Whether each worker gets two sources or more.
+  static bool share_out(std::size_t sources, int processes, int workers) noexcept {
+    const auto all = static_cast<std::size_t>(processes) * static_cast<std::size_t>(workers);
+    return all > 1 && sources >= 2 * all;
+  }
+
+  /// `job` was made for tasks, and outlives this. Each worker that searches makes a searcher.
+  Searches(FrontierJob& job, Make make);
+  /// For more functions, before connect().
+  tasks::Registry& registry() noexcept { return registry_; }
+  /// Connects the link. Collective; throws Error.
+  void connect() { tasks_.emplace(job_.bootstrap(), registry_, job_.seat()); }
+
+  /// Searches from all of them, each in the process that process_of() says. Returns what each task did; in
+  /// processes other than 0 the same supersteps with nothing in them. There is a task for each source, which
+  /// any worker takes. `in_order`: there is one for each worker, which takes the sources of its turn, always
+  /// with a searcher of its own. Collective; throws Error.
+  std::vector<std::vector<Superstep>> run(std::span<const std::uint32_t> sources, bool in_order);
+  int process_of(std::size_t number) const noexcept {
+    return static_cast<int>(number % static_cast<std::size_t>(job_.bootstrap().size()));
+  }
+  /// Runs the function in process 0 and returns its result there. Collective; throws Error.
+  std::string run_task(tasks::FunctionId function, std::string arguments = {}) {
+    return tasks_->run(function, std::move(arguments));
+  }
+  /// What this process sent in the last run() or run_task().
+  Sent sent() const noexcept { return {0, tasks_->figures().payload_bytes, tasks_->figures().wire_bytes}; }
+  /// Calls visit(searcher) for all of this process. Not while they search.
+  template <class Visit>
+  void for_each_searcher(const Visit& visit) const {
+    for (const Place& place : places_)
+      if (place.searcher) visit(*place.searcher);
+  }
+
+ private:
+  static constexpr std::size_t kAnyPlace = SIZE_MAX;
+  /// A task: the sources first, first + step, ...
+  struct Turn {
+    std::size_t first, step, place;
+  };
+  /// What a worker searches with.
+  struct Place {
+    std::unique_ptr<launch::Bootstrap> alone;
+    std::unique_ptr<FrontierJob> job;
+    std::unique_ptr<Searcher> searcher;
+  };
+
+  std::vector<Turn> turns(bool in_order) const;
+  std::string search(const Turn& turn);
+  Place& borrow(std::size_t place);
+
+  FrontierJob& job_;
+  Make make_;
+  tasks::Registry registry_;
+  tasks::FunctionId search_, all_;
+  std::span<const std::uint32_t> sources_;
+  bool in_order_ = false;
+  std::vector<std::string> found_;  ///< [task]: at rank 0
+  std::vector<Place> places_;       ///< as many as workers
+  std::mutex mutex_;                ///< of free_
+  std::vector<std::size_t> free_;   ///< places that no task uses
+  std::optional<tasks::TaskJob> tasks_;
+};
+
+}  // namespace edgewire::frontier

@@ -1,0 +1,45 @@
+#include "graph/edge_sink.h"
+
+#include <numeric>
+#include <vector>
+
+#include "graph/available_memory.h"
+
+namespace edgewire::graph {
+
+void MemorySink::start(const GraphShape& shape, std::span<const std::uint64_t> /*sources*/) {
+  shape_ = shape;
+  if (shape.numbering == GraphShape::Numbering::counted) {
+    require_memory(shape.name, shape.vertices * 16);
+    builder_.emplace(shape.vertices, shape.expected_edges, shape.options);
+  } else {
+    list_.emplace(shape.options.workers);
+  }
+}
+
+void MemorySink::add(int worker, std::span<const std::uint64_t> ids, std::span<const float> weights) {
+  if (list_) return list_->add(worker, ids, weights);
+  for (std::size_t i = 0; i < ids.size() / 2; ++i)
+    builder_->add(worker, static_cast<std::uint32_t>(ids[2 * i]), static_cast<std::uint32_t>(ids[2 * i + 1]),
+                  weights.empty() ? 0.0F : weights[i]);
+}
+
+void MemorySink::add_vertices(int worker, std::span<const std::uint64_t> ids) {
+  list_->add_vertices(worker, ids);
+}
+
+BuildSummary MemorySink::write(std::uint32_t flags, const Progress& progress) {
+  if (list_)
+    return list_->build(output_,
+                        shape_.numbering == GraphShape::Numbering::dense ? EdgeList::Numbering::dense
+                                                                         : EdgeList::Numbering::given,
+                        shape_.options, progress);
+  std::vector<std::uint64_t> original_ids;
+  if (shape_.first_id > 0) {
+    original_ids.resize(shape_.vertices);
+    std::iota(original_ids.begin(), original_ids.end(), shape_.first_id);
+  }
+  return builder_->write(output_, original_ids, flags, progress);
+}
+
+}  // namespace edgewire::graph

@@ -1,0 +1,71 @@
+// Where readers put the edges of a graph: memory, or a job that keeps them on disk.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "graph/builder.h"
+#include "graph/edge_list.h"
+#include "graph/output_file.h"
+#include "graph/parallel.h"
+
+namespace edgewire::graph {
+
+/// What a reader knows of a graph before its first edge.
+struct GraphShape {
+  enum class Numbering {
+    given,   ///< the vertices are 0 to the largest id; dense where ids are sparse
+    dense,   ///< the vertices are the ids that occur, in ascending order; given with options.keep_ids
+    counted  ///< the vertices are 0 to vertices - 1
+  };
+  Numbering numbering = Numbering::given;
+  std::uint64_t vertices = 0;        ///< counted
+  std::uint64_t expected_edges = 0;  ///< counted: about
+  std::uint64_t first_id = 0;        ///< counted: the file's id of vertex 0; the others follow
+  BuildOptions options;
+  std::string name;  ///< of the input, for messages
+};
+
+/// Takes edges and writes the graph. Calls come in this order, each function but add() and add_vertices()
+/// from one thread. Throws Error.
+class EdgeSink {
+ public:
+  virtual ~EdgeSink() = default;
+  /// Which of how many readers of the same input this is: each reads its own share.
+  virtual int rank() const noexcept { return 0; }
+  virtual int size() const noexcept { return 1; }
+  /// Whether start() needs a sample.
+  virtual bool wants_sample() const noexcept { return false; }
+  /// `sources`: vertices that edges of the whole input begin at, as often as they do; may be empty.
+  virtual void start(const GraphShape& shape, std::span<const std::uint64_t> sources) = 0;
+  /// Each worker calls these for itself. `ids` holds source and target of each edge; `weights` is empty or
+  /// holds one for each.
+  virtual void add(int worker, std::span<const std::uint64_t> ids, std::span<const float> weights) = 0;
+  /// Numbering::dense: vertices that exist whether they have edges or not, each twice.
+  virtual void add_vertices(int worker, std::span<const std::uint64_t> ids) = 0;
+  /// The sum over all readers. All call it, after their last edge.
+  virtual std::uint64_t sum(std::uint64_t mine) { return mine; }
+  /// Writes and commits the file. `flags`: as of Builder::write().
+  virtual BuildSummary write(std::uint32_t flags, const Progress& progress) = 0;
+};
+
+/// Keeps all edges in memory: see Builder and EdgeList.
+class MemorySink : public EdgeSink {
+ public:
+  explicit MemorySink(OutputFile& output) : output_(output) {}
+  void start(const GraphShape& shape, std::span<const std::uint64_t> sources) override;
+  void add(int worker, std::span<const std::uint64_t> ids, std::span<const float> weights) override;
+  void add_vertices(int worker, std::span<const std::uint64_t> ids) override;
+  BuildSummary write(std::uint32_t flags, const Progress& progress) override;
+
+ private:
+  OutputFile& output_;
+  GraphShape shape_;
+  std::optional<Builder> builder_;  ///< counted
+  std::optional<EdgeList> list_;    ///< others
+};
+
+}  // namespace edgewire::graph

@@ -1,0 +1,77 @@
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include "disk/queue.h"
+#include "job/disk_tiles.h"
+#include "tiles/tile_format.h"
+
+namespace edgewire::job {
+
+namespace {
+
+constexpr std::uint64_t kSegmentWords =
+    (std::uint64_t{1} << 20) / sizeof(std::uint16_t);  // a larger tile has
+                                                       // its own segment
+}  // namespace
+
+DiskTilesWriter::DiskTilesWriter(topology::WorkerPool& pool, const std::vector<std::string>& paths,
+                                 std::size_t columns, std::uint64_t generation)
+    : pool_(pool), files_(paths, generation), generation_(generation), sizes_(columns), segments_(columns) {}
+
+/// Cuts the tiles of a column into pieces, and adds these.
+void DiskTilesWriter::cut(const tiles::Tiles& tiles, std::size_t column, std::vector<Piece>& pieces) {
+  Piece piece{column};
+  for (const auto part : tiles.column_data(column)) {
+    for (std::uint64_t begin = 0, end = 0; begin < part.size(); begin = end) {
+      for (; end < part.size(); end += tiles::words_of(part.data() + end)) {
+        const std::uint64_t more = tiles::words_of(part.data() + end);
+        if (piece.words + (end - begin) + more > kSegmentWords && piece.words + (end - begin) > 0) break;
+      }
+      if (end > begin) {
+        piece.parts.push_back(part.subspan(begin, end - begin));
+        piece.words += end - begin;
+      }
+      if (end == part.size()) break;
+      pieces.push_back(std::move(piece));
+      piece = {column};
+    }
+  }
+  if (piece.words > 0) pieces.push_back(std::move(piece));
+}
+
+void DiskTilesWriter::take(const tiles::Tiles& tiles) {
+  std::vector<Piece> pieces;
+  for (std::size_t c = 0; c < tiles.columns(); ++c) {
+    cut(tiles, c, pieces);
+    sizes_[c].edges += tiles.edges(c);
+    sizes_[c].words += tiles.bytes(c) / sizeof(std::uint16_t);
+  }
+  for (Piece& piece : pieces)
+    piece.segment = files_.place(static_cast<std::uint32_t>(piece.words * sizeof(std::uint16_t)));
+  pool_.for_each(pieces.size(), [&](int, std::uint64_t p) {
+    Piece& piece = pieces[p];
+    std::vector<std::byte> bytes(piece.segment.padded_bytes());
+    std::size_t at = 0;
+    for (const auto part : piece.parts) {
+      std::memcpy(bytes.data() + at, part.data(), part.size_bytes());
+      at += part.size_bytes();
+    }
+    files_.write(piece.segment, bytes);
+  });
+  for (const Piece& piece : pieces) segments_[piece.column].push_back(piece.segment);
+}
+
+TileSegments DiskTilesWriter::finish() {
+  files_.commit();
+  TileSegments where{generation_, std::move(sizes_), {}, {}};
+  for (const auto& column : segments_) {
+    where.segments.insert(where.segments.end(), column.begin(), column.end());
+    where.ends.push_back(where.segments.size());
+  }
+  return where;
+}
+
+}  // namespace edgewire::job

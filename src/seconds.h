@@ -1,0 +1,24 @@
+// The time that something has taken. Every folder may include this header, as error.h.
+#pragma once
+
+#include <sys/resource.h>
+
+#include <chrono>
+
+namespace edgewire {
+
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Of cores, in all threads of this process so far.
+inline double process_cpu_seconds() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+}  // namespace edgewire

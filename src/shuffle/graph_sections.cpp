@@ -1,0 +1,69 @@
+#include "shuffle/graph_sections.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "error.h"
+#include "graph/output_file.h"
+
+namespace edgewire::shuffle {
+
+using graph::kBlockBytes;
+
+std::pair<std::uint64_t, std::uint64_t> GraphSections::place_of(std::uint64_t block) const {
+  std::uint32_t section = 0;
+  while (block >= graph::first_block(header, section + 1)) ++section;
+  const std::uint64_t start = (block - graph::first_block(header, section)) * kBlockBytes;
+  const graph::SectionEntry& entry = header.sections[section];
+  return {entry.offset + start, std::min(kBlockBytes, graph::padded(entry.bytes) - start)};
+}
+
+void GraphSections::complete_checksums() {
+  std::vector<std::byte> bytes(kBlockBytes);
+  for (std::uint64_t block = 0; block < known.size(); ++block) {
+    if (known[block] != 0) continue;
+    const auto [offset, size] = place_of(block);
+    for (std::uint64_t done = 0; done < size;) {
+      const ssize_t count = pread(descriptor, &bytes[done], size - done, static_cast<off_t>(offset + done));
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) throw Error(fmt::format("{}: cannot read what was written: {}", path, reason(errno)));
+      done += static_cast<std::uint64_t>(count);
+    }
+    checksums[block] = XXH3_64bits(bytes.data(), size);
+    known[block] = 1;
+  }
+}
+
+SectionWriter::SectionWriter(GraphSections& sections, std::uint32_t section, std::uint64_t first_byte)
+    : sections_(sections),
+      section_(section),
+      number_(first_byte / kBlockBytes),
+      begin_(first_byte % kBlockBytes),
+      filled_(begin_),
+      block_(kBlockBytes) {}
+
+void SectionWriter::write_block() {
+  if (sections_.health->failed()) throw Error(sections_.health->message());
+  const graph::SectionEntry& entry = sections_.header.sections[section_];
+  const std::uint64_t start = number_ * kBlockBytes;
+  const bool last = start + filled_ == entry.bytes;
+  if (last) {
+    std::fill(block_.begin() + static_cast<std::ptrdiff_t>(filled_), block_.end(), std::byte{0});
+    filled_ = graph::padded(filled_);
+  }
+  graph::write_at(sections_.descriptor, sections_.path, &block_[begin_], filled_ - begin_,
+                  entry.offset + start + begin_);
+  if (begin_ == 0 && (last || filled_ == kBlockBytes)) {
+    const std::uint64_t block = graph::first_block(sections_.header, section_) + number_;
+    sections_.checksums[block] = XXH3_64bits(block_.data(), filled_);
+    sections_.known[block] = 1;
+  }
+  ++number_;
+  begin_ = filled_ = 0;
+}
+
+}  // namespace edgewire::shuffle

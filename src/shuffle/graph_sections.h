@@ -1,0 +1,59 @@
+// The sections of an .ew file (graph/format.h), written in parts by several workers and processes.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "graph/format.h"
+#include "transport/health.h"
+
+namespace edgewire::shuffle {
+
+/// A graph file under way, as one process sees it.
+struct GraphSections {
+  int descriptor = -1;
+  std::string path;
+  graph::Header header{};
+  const transport::Health* health = nullptr;
+  std::vector<std::uint64_t> checksums;  ///< of the blocks that one writer wrote whole
+  std::vector<std::uint8_t> known;       ///< [block]: it is one of those
+
+  /// Reads the blocks that have no checksum yet. Throws Error.
+  void complete_checksums();
+  /// The part of a block that is there, padding included: offset in the file and bytes.
+  std::pair<std::uint64_t, std::uint64_t> place_of(std::uint64_t block) const;
+};
+
+/// Writes consecutive elements of one section.
+class SectionWriter {
+ public:
+  /// Begins at element `first`. `sections` outlives this.
+  template <class Element>
+  static SectionWriter at(GraphSections& sections, std::uint32_t section, std::uint64_t first) {
+    return {sections, section, first * sizeof(Element)};
+  }
+  template <class Element>
+  void put(Element element) {
+    std::memcpy(&block_[filled_], &element, sizeof element);
+    filled_ += sizeof element;
+    if (filled_ == graph::kBlockBytes) write_block();
+  }
+  /// Writes what is left.
+  void finish() {
+    if (filled_ > begin_) write_block();
+  }
+
+ private:
+  SectionWriter(GraphSections& sections, std::uint32_t section, std::uint64_t first_byte);
+  void write_block();
+
+  GraphSections& sections_;
+  std::uint32_t section_;
+  std::uint64_t number_;          ///< of the block in the section
+  std::uint64_t begin_, filled_;  ///< bytes [begin_, filled_) of the block are here
+  std::vector<std::byte> block_;
+};
+
+}  // namespace edgewire::shuffle

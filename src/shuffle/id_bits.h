@@ -1,0 +1,74 @@
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "graph/bit_count.h"
+
+namespace edgewire::shuffle {
+
+/// The set of ids that occur, a bit for each, and their places in ascending order.
+class IdBits {
+ public:
+  /// For ids below `limit`. Pages that hold no id take no memory.
+  explicit IdBits(std::uint64_t limit);
+
+  std::uint64_t limit() const noexcept { return limit_; }
+  /// Thread safe, as far as others call set().
+  void set(std::uint64_t id) noexcept {
+    const std::uint64_t bit = std::uint64_t{1} << id % 64;
+    const std::atomic_ref word(words_.get()[id / 64]);
+    if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_relaxed);
+  }
+  /// The ids of [32 * half, 32 * half + 32), as bits.
+  std::uint32_t half(std::uint64_t half) const noexcept {
+    return static_cast<std::uint32_t>(words_.get()[half / 2] >> half % 2 * 32);
+  }
+  void add_half(std::uint64_t half, std::uint32_t bits) noexcept {
+    words_.get()[half / 2] |= std::uint64_t{bits} << half % 2 * 32;
+  }
+
+  /// Counts the ids, which are below `end`. After this none is set any more.
+  void count(std::uint64_t end);
+  std::uint64_t size() const noexcept { return size_; }
+  /// After count(): how many ids are less than `id`.
+  std::uint64_t rank(std::uint64_t id) const noexcept {
+    if (id >= end_) return size_;
+    const std::uint64_t below = words_.get()[id / 64] & ((std::uint64_t{1} << id % 64) - 1);
+    std::uint64_t counts = graph::byte_counts(below);
+    for (std::uint64_t word = id / kBlockBits * (kBlockBits / 64); word < id / 64; ++word)
+      counts += graph::byte_counts(words_.get()[word]);
+    return ranks_[id / kBlockBits] + graph::sum_of_bytes(counts);
+  }
+  /// After count(): calls visit(id) for the ids in [first, last), in order.
+  template <class Visit>
+  void visit(std::uint64_t first, std::uint64_t last, const Visit& visit) const {
+    if (last > end_) last = end_;
+    for (std::uint64_t at = first; at < last; at = at / 64 * 64 + 64)
+      for (std::uint64_t left = words_.get()[at / 64] >> at % 64 << at % 64; left != 0; left &= left - 1) {
+        const std::uint64_t id = at / 64 * 64 + static_cast<std::uint64_t>(std::countr_zero(left));
+        if (id >= last) return;
+        visit(id);
+      }
+  }
+
+  /// Bytes of memory at most.
+  static constexpr std::uint64_t memory_bytes(std::uint64_t limit) noexcept {
+    return limit / 8 + limit / kBlockBits * sizeof(std::uint32_t);
+  }
+
+ private:
+  static constexpr std::uint64_t kBlockBits = 512;  // the counts of its words fit bytes
+  struct Free {
+    void operator()(std::uint64_t* words) const noexcept { std::free(words); }  // NOLINT
+  };
+  std::uint64_t limit_, end_ = 0, size_ = 0;
+  std::unique_ptr<std::uint64_t, Free> words_;
+  std::vector<std::uint32_t> ranks_;  ///< of the first id of each block
+};
+
+}  // namespace edgewire::shuffle

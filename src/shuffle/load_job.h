@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "disk/file.h"
+#include "exchange/seat.h"
+#include "graph/edge_sink.h"
+#include "graph/output_file.h"
+#include "launch/bootstrap.h"
+#include "shuffle/graph_sections.h"
+#include "shuffle/id_bits.h"
+#include "shuffle/shuffle.h"
+
+namespace edgewire::shuffle {
+
+struct LoadOptions {
+  exchange::SeatOptions seat{};
+  std::string output;              ///< the .ew file; empty: it gets no name, and goes with the job
+  std::string temp;                ///< folder of sorted runs
+  std::uint64_t memory_bytes = 0;  ///< of this process, all in all
+};
+
+/// An edge as a record.
+RecordShape edge_record(bool weighted);
+/// Of a process that loads such records. `renumbers`: it keeps a bit for each id that may occur.
+MemoryNeeds load_needs(const RecordShape& record, int workers, int processes, std::uint64_t memory_bytes,
+                       bool renumbers);
+
+/// Makes a graph file of edges that need not fit memory: the same bytes as graph::Builder. Edges are records
+/// (source, target, weight), big endian, that go to the owner of their source's range and are merged into the
+/// rows of the file. Beside them a process keeps a bit for each id that may occur. All processes are on one
+/// host and write one file. Functions but add() and add_vertices() are collective.
+class LoadJob final : public graph::EdgeSink {
+ public:
+  /// `bootstrap` outlives this.
+  LoadJob(launch::Bootstrap& bootstrap, const LoadOptions& options);
+
+  int rank() const noexcept override { return bootstrap_.rank(); }
+  int size() const noexcept override { return bootstrap_.size(); }
+  bool wants_sample() const noexcept override { return true; }
+  void start(const graph::GraphShape& shape, std::span<const std::uint64_t> sources) override;
+  void add(int worker, std::span<const std::uint64_t> ids, std::span<const float> weights) override;
+  void add_vertices(int worker, std::span<const std::uint64_t> ids) override;
+  std::uint64_t sum(std::uint64_t mine) override;
+  /// The summary is that of the whole file in all processes.
+  graph::BuildSummary write(std::uint32_t flags, const graph::Progress& progress) override;
+
+  /// Of a file that got no name; after write(), once.
+  std::unique_ptr<graph::OutputFile> take_output() noexcept { return std::move(output_); }
+
+  std::uint64_t bytes_spilled() const { return shuffle_->bytes_spilled(); }
+  std::uint64_t runs() const noexcept { return shuffle_->runs(); }
+  /// Of edges that other processes own.
+  std::uint64_t bytes_sent() const noexcept { return bytes_sent_; }
+
+ private:
+  struct alignas(128) Worker {
+    std::uint64_t read = 0;    ///< edges
+    std::uint64_t added = 0;   ///< edges, both ways where they are stored so
+    std::uint64_t end_id = 0;  ///< all ids are less
+  };
+  struct Edge {
+    std::uint32_t source, target, weight;  ///< ids; see graph::weight_key()
+  };
+
+  /// Whether ids are numbered anew if they turn out to be sparse.
+  bool may_compact() const noexcept {
+    return shape_.numbering == graph::GraphShape::Numbering::given && !shape_.options.keep_ids;
+  }
+  void check_bits(std::uint64_t largest) const;
+  void take_ids(Worker& worker, std::span<const std::uint64_t> ids);
+  void put(int worker, std::uint64_t source, std::uint64_t target, std::uint32_t weight);
+  void end_reading();
+  void exchange_ids();
+  void find_ids(const graph::Progress& progress);
+  void number_vertices(const graph::Progress& progress);
+  void count_edges(const graph::Progress& progress);
+  void open_output(std::uint32_t flags);
+  void write_partition(int lane, std::uint32_t partition);
+  void write_ids(std::uint32_t partition);
+  graph::BuildSummary finish_file();
+  template <class Take>
+  void each_edge(int lane, std::uint32_t partition, const Take& take);
+  void each_partition(std::string_view step, const graph::Progress& progress,
+                      const std::function<void(int lane, std::uint32_t partition)>& work);
+  std::uint64_t first_source(std::uint32_t partition) const;
+  std::uint64_t vertex_of(std::uint64_t id) const noexcept { return renumbered_ ? ids_->rank(id) : id; }
+  std::uint64_t first_vertex(std::uint32_t partition) const;
+
+  launch::Bootstrap& bootstrap_;
+  LoadOptions options_;
+  exchange::Seat seat_;
+  graph::GraphShape shape_;
+  std::uint32_t partitions_ = 1;
+  std::optional<IdBits> ids_;  ///< numbering dense, or sparse ids
+  std::optional<Shuffle> shuffle_;
+  std::vector<Worker> workers_;
+  bool reading_ = true;
+  std::uint64_t end_id_ = 0, added_ = 0, vertices_ = 0, bytes_sent_ = 0;
+  bool compacted_ = false;                     ///< ids are sparse: see BuildSummary
+  bool renumbered_ = false;                    ///< ids of the input are not vertices
+  std::vector<std::uint64_t> edge_begins_;     ///< of all partitions, and the end
+  std::unique_ptr<graph::OutputFile> output_;  ///< at rank 0
+  disk::File shared_;                          ///< elsewhere
+  GraphSections sections_;
+};
+
+}  // namespace edgewire::shuffle

@@ -1,0 +1,101 @@
+#include "shuffle/shuffle.h"
+
+#include <algorithm>
+
+#include "launch/packing.h"
+
+namespace edgewire::shuffle {
+
+Shuffle::Shuffle(launch::Bootstrap& bootstrap, exchange::Seat& seat, ShuffleOptions options)
+    : bootstrap_(bootstrap),
+      seat_(seat),
+      options_(std::move(options)),
+      rank_(static_cast<std::uint32_t>(bootstrap.rank())),
+      size_(static_cast<std::uint32_t>(bootstrap.size())) {
+  const int workers = seat.pool().workers();
+  for (int lane = 0; lane < workers; ++lane) workers_.push_back(std::make_unique<Worker>());
+  for (std::uint32_t p = 0; p < size_; ++p) owners_.resize(first_of(p + 1), p);
+  if (size_ > 1)
+    stream_.emplace(bootstrap, seat.link(), workers, seat.oversubscribed(), options_.shape.stride());
+}
+
+void Shuffle::choose_splitters(const std::vector<std::byte>& sample) {
+  std::vector<std::byte> all;
+  for (const std::string& part : bootstrap_.allgather(launch::pack(sample))) {
+    const auto bytes = std::as_bytes(std::span(part));
+    all.insert(all.end(), bytes.begin(), bytes.end());
+  }
+  splitters_.emplace(options_.shape, all, options_.partitions);
+  seat_.pool().run([&](int lane) {  // its own thread touches the memory first
+    Worker& mine = worker(lane);
+    mine.buffer.emplace(options_.shape, options_.plan.buffer_records, -1);
+    mine.spilled.emplace(options_.shape, options_.temp, mine.queue, bootstrap_.health());
+  });
+}
+
+void Shuffle::spill(Worker& worker) const {
+  if (worker.buffer->size() == 0) return;
+  worker.buffer->sort();
+  worker.spilled->append(*worker.buffer,
+                         worker.buffer->begins(*splitters_, first_partition(), last_partition()));
+  worker.buffer->clear();
+}
+
+/// Where anything was spilled everything is, so that merging has the memory of the buffers.
+void Shuffle::settle() {
+  const bool spilled =
+      std::ranges::any_of(workers_, [](const auto& w) { return !w->spilled->runs().empty(); });
+  seat_.pool().run([&](int lane) {
+    Worker& mine = worker(lane);
+    if (spilled) {
+      spill(mine);
+      mine.buffer.reset();
+      mine.merging = topology::NodeMemory(options_.plan.merge_bytes, -1, "runs that are merged");
+      reduce_runs(mine);
+    } else {
+      mine.buffer->sort();
+      mine.begins = mine.buffer->begins(*splitters_, first_partition(), last_partition());
+    }
+  });
+  for (const auto& one : workers_) runs_ += one->spilled->runs().size();
+}
+
+/// Merges runs until those of all workers can be merged at once.
+void Shuffle::reduce_runs(Worker& worker) const {
+  const auto& runs = worker.spilled->runs();
+  const int workers = static_cast<int>(workers_.size());
+  while (const std::size_t count = runs_to_merge(options_.plan, workers, runs.size()))
+    worker.spilled->merge_first(count, worker.merging.as<std::byte>());
+}
+
+std::uint64_t Shuffle::records(std::uint32_t partition) const {
+  const std::size_t part = partition - first_partition();
+  std::uint64_t count = 0;
+  for (const auto& from : workers_) {
+    if (from->buffer) count += from->begins[part + 1] - from->begins[part];
+    for (const auto& run : from->spilled->runs()) count += run[part + 1] - run[part];
+  }
+  return count;
+}
+
+std::deque<Cursor> Shuffle::cursors_of(int lane, std::uint32_t part) {
+  Worker& mine = worker(lane);
+  const std::size_t chunk = runs_ == 0 ? 0 : Cursor::bytes_of_each(options_.plan.merge_bytes, runs_);
+  std::deque<Cursor> cursors;
+  for (const auto& from : workers_) {
+    if (from->buffer)
+      cursors.emplace_back(options_.shape, *from->buffer, from->begins[part], from->begins[part + 1]);
+    for (const auto& run : from->spilled->runs())
+      cursors.emplace_back(options_.shape, *from->spilled, mine.queue, run[part], run[part + 1],
+                           mine.merging.as<std::byte>().subspan(cursors.size() * chunk, chunk));
+  }
+  return cursors;
+}
+
+std::uint64_t Shuffle::bytes_spilled() const {
+  std::uint64_t bytes = 0;
+  for (const auto& one : workers_) bytes += one->spilled->bytes_written();
+  return bytes;
+}
+
+}  // namespace edgewire::shuffle

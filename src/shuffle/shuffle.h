@@ -1,0 +1,118 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "disk/queue.h"
+#include "exchange/record_stream.h"
+#include "exchange/seat.h"
+#include "launch/bootstrap.h"
+#include "shuffle/memory_plan.h"
+#include "shuffle/merge.h"
+#include "shuffle/record.h"
+#include "shuffle/run.h"
+#include "shuffle/splitters.h"
+#include "topology/memory.h"
+
+namespace edgewire::shuffle {
+
+struct ShuffleOptions {
+  RecordShape shape;
+  std::uint32_t partitions = 1;
+  std::string temp;  ///< folder of sorted runs
+  MemoryPlan plan;
+};
+
+/// Moves records to the processes of their partitions and sorts them: process p owns a stretch of the
+/// partitions. Calls come in the order in which they stand here. Those that are collective are made by one
+/// thread; all throw Error. Functions with a lane belong to the worker of that number.
+class Shuffle {
+ public:
+  /// Collective. `bootstrap` and `seat` outlive this.
+  Shuffle(launch::Bootstrap& bootstrap, exchange::Seat& seat, ShuffleOptions options);
+
+  /// Chooses what separates partitions, from the samples of all processes: records of shape.stride() bytes.
+  /// Collective.
+  void choose_splitters(const std::vector<std::byte>& sample);
+  /// Hands over a record: shape.stride() bytes may be read. When memory is full, a run is written.
+  void add(int lane, const std::byte* record) {
+    const RecordShape& shape = options_.shape;
+    const std::uint64_t prefix = shape.prefix(record);
+    if (!stream_) return keep(worker(lane), record, prefix);
+    const std::uint32_t owner = owners_[splitters_->partition(record, prefix)];
+    if (owner == rank_) return keep(worker(lane), record, prefix);
+    stream_->send(lane, static_cast<int>(owner), record, shape.stride(), Keeper{*this, worker(lane)});
+  }
+  /// Ends this lane: waits for what other processes send to it.
+  void finish(int lane) {
+    if (stream_) stream_->finish(lane, Keeper{*this, worker(lane)});
+  }
+  /// All lanes have ended: sorts and spills what is left, and makes ready to merge.
+  void settle();
+
+  /// The partitions of this process.
+  std::uint32_t first_partition() const noexcept { return first_of(rank_); }
+  std::uint32_t last_partition() const noexcept { return first_of(rank_ + 1); }
+  const Splitters& splitters() const noexcept { return *splitters_; }
+  /// Records of one of them.
+  std::uint64_t records(std::uint32_t partition) const;
+  /// Calls take(record) for all records of a partition of this process in order. Once or more often.
+  template <class Take>
+  void merge_partition(int lane, std::uint32_t partition, const Take& take) {
+    auto cursors = cursors_of(lane, partition - first_partition());
+    merge(options_.shape, cursors, take);
+  }
+
+  std::uint64_t bytes_spilled() const;
+  std::uint64_t runs() const noexcept { return runs_; }  ///< that are merged
+  /// The way to other processes, for more supersteps; null in a job of one.
+  exchange::RecordStream* stream() noexcept { return stream_ ? &*stream_ : nullptr; }
+
+ private:
+  struct Worker {
+    disk::Queue queue;
+    std::optional<RecordBuffer> buffer;  ///< before anything is spilled
+    std::vector<std::uint64_t> begins;   ///< of its partitions, where nothing was spilled
+    std::optional<RunFile> spilled;
+    topology::NodeMemory merging;
+  };
+  Worker& worker(int lane) noexcept { return *workers_[static_cast<std::size_t>(lane)]; }
+  std::uint32_t first_of(std::uint32_t process) const noexcept {
+    return static_cast<std::uint32_t>(std::uint64_t{options_.partitions} * process / size_);
+  }
+  /// Keeps records that have come from other processes.
+  struct Keeper {
+    Shuffle& shuffle;
+    Worker& to;
+    void operator()(int, std::span<const std::byte> bytes) const {
+      const RecordShape& shape = shuffle.options_.shape;
+      for (; !bytes.empty(); bytes = bytes.subspan(shape.stride()))
+        shuffle.keep(to, bytes.data(), shape.prefix(bytes.data()));
+    }
+  };
+  void keep(Worker& worker, const std::byte* record, std::uint64_t prefix) {
+    if (worker.buffer->full()) spill(worker);
+    worker.buffer->add(record, prefix);
+  }
+  void spill(Worker& worker) const;
+  void reduce_runs(Worker& worker) const;
+  std::deque<Cursor> cursors_of(int lane, std::uint32_t part);
+
+  launch::Bootstrap& bootstrap_;
+  exchange::Seat& seat_;
+  ShuffleOptions options_;
+  std::uint32_t rank_, size_;
+  std::vector<std::uint32_t> owners_;  ///< of partitions
+  std::optional<Splitters> splitters_;
+  std::optional<exchange::RecordStream> stream_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::uint64_t runs_ = 0;
+};
+
+}  // namespace edgewire::shuffle

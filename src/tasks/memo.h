@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+
+#include "tasks/tasks.h"
+
+namespace edgewire::tasks {
+
+/// Results by the names of their tasks: what a process knows when a run is tried again after a loss. Tasks
+/// are functions, so a task of the same name has the same result. All members may be called by any thread.
+class Memo {
+ public:
+  /// Of the first task of a run.
+  static constexpr Name kFirst{1, 1};
+
+  /// Of the `number`th task that `parent` spawns: from these, the function and the arguments (SipHash,
+  /// Aumasson and Bernstein 2012, 128 bits).
+  static Name name_of(const Name& parent, std::uint64_t number, const Spawn& spawn);
+
+  /// Takes a copy, unless the result has references: they mean nothing in another attempt.
+  void keep(const Name& name, const Result& result);
+  /// The bytes of a result. Also counts.
+  std::optional<std::string> find(const Name& name);
+  /// Results that nobody can ask for any more.
+  void forget(std::span<const Name> names);
+  void clear();
+  /// How many results find() has given since clear().
+  std::uint64_t found() const noexcept { return found_; }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Name& name) const noexcept { return name.low; }
+  };
+
+  std::mutex mutex_;
+  std::unordered_map<Name, std::string, Hash> results_;
+  std::uint64_t found_ = 0;  ///< with mutex_
+};
+
+}  // namespace edgewire::tasks

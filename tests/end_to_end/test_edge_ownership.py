@@ -1,0 +1,154 @@
+"""--ownership hilbert and grid: processes hold blocks of edges, ranks are right, and bytes are those of the bound."""
+
+import json
+
+import numpy as np
+import pytest
+
+import graphs
+import job as jobs
+import reference
+from job import Job
+
+ENOUGH = ["kronecker", "grid", "duplicates", "self loops", "dangling", "star out", "star in", "path", "no edges",
+          "no vertices", "one vertex", "two vertices", "original ids"]
+
+
+@pytest.fixture(scope="module")
+def made(edgewire, tmp_path_factory):
+    """Gives path and graph of a name."""
+    folder = tmp_path_factory.mktemp("graphs")
+    kinds = {"kronecker": ["kronecker", "--scale", 12], "grid": ["grid", "--rows", 37, "--columns", 53]}
+    known = {}
+
+    def make(name):
+        if name not in known:
+            path = folder / f"{len(known)}.ew"
+            if name in kinds:
+                edgewire.ok("generate", *kinds[name], "-o", path)
+                known[name] = path, reference.read_graph(path)
+            else:
+                graph = graphs.make(name)
+                known[name] = reference.write_graph(path, graph), graph
+        return known[name]
+
+    return make
+
+
+def counted(edgewire, path, processes, ownership, encoding="f32"):
+    rows = json.loads(edgewire.ok("bound", path, "-p", processes, "--ownership", ownership, "--json", "-"))["rows"]
+    return next(row for row in rows if row["encoding"] == encoding)
+
+
+ROUNDS = [(name, ownership, transport) for name in ENOUGH for ownership in ("hilbert", "grid")
+          for transport in ("shm", "tcp")]
+
+
+@pytest.mark.matrix(1 / 2)
+@pytest.mark.parametrize("number", range(len(ROUNDS)), ids=["-".join(one).replace(" ", "_") for one in ROUNDS])
+def test_ranks_and_bytes(edgewire, made, tmp_path, number):
+    name, ownership, transport = ROUNDS[number]
+    path, graph = made(name)
+    processes, workers = [2, 3, 8, 4, 5][number % 5], [1, 2, 3][number // 2 % 3]
+    job = Job(edgewire, tmp_path, path, "-p", processes, "-w", workers, "--ownership", ownership, "--transport", transport,
+              "--layout", ["degree", "given"][number // 4 % 2])
+    report = job.report
+    assert (report["ownership"], report["strategy"], report["transport"]) == (ownership, "slots", transport)
+    job.check_ranks(graph)
+    bound = counted(edgewire, path, processes, ownership)
+    assert report["bound"]["values"] == bound["values_sent_total"]
+    assert report["bound"]["payload_bytes"] == bound["payload_bytes_total"]
+    assert [one["payload_bytes_sent"] for one in report["iterations"]] == [bound["payload_bytes_total"]] * 20
+    if transport == "tcp":
+        assert report["bound"]["wire_bytes"] == bound["wire_bytes_total"]["tcp1500"]
+
+
+@pytest.mark.sanitize
+@pytest.mark.parametrize("transport", ["shm", "tcp"])
+@pytest.mark.parametrize("processes", range(1, 9))
+def test_every_number_of_processes(edgewire, made, tmp_path, processes, transport):
+    path, graph = made("kronecker")
+    job = Job(edgewire, tmp_path, path, "-p", processes, "-w", 2, "--ownership", "hilbert", "--transport", transport,
+              "--strategy", "slots", "--verify")
+    job.check_ranks(graph)
+    assert job.report["verify"]["passed"]
+    assert job.report["bound"]["payload_bytes"] == counted(edgewire, path, processes, "hilbert")["payload_bytes_total"]
+
+
+@pytest.mark.parametrize("ownership", ["hilbert", "grid"])
+def test_the_same_bits_from_run_to_run(edgewire, made, tmp_path, ownership):
+    path, _ = made("kronecker")
+    options = ["-p", 4, "-w", 3, "--ownership", ownership, "--deterministic"]
+    texts = {Job(edgewire, tmp_path, path, *options, "--transport", transport).text
+             for transport in ("shm", "tcp", "shm", "tcp")}
+    assert len(texts) == 1
+
+
+@pytest.mark.parametrize("wire, value_bytes", [("bf16", 2), ("f16", 2), ("u16", 2)])
+def test_values_of_16_bits(edgewire, made, tmp_path, wire, value_bytes):
+    """--verify holds the error below the bound that the run prints; mirrors and sums are both rounded."""
+    path, _ = made("kronecker")
+    report = tmp_path / "report.json"
+    edgewire.ok("pagerank", path, "-p", 4, "-w", 2, "--ownership", "hilbert", "--wire", wire, "--verify", "--json", report)
+    found = json.loads(report.read_text())
+    jobs.check_report(found)
+    assert found["bound"]["payload_bytes"] == counted(edgewire, path, 4, "hilbert")["values_sent_total"] * value_bytes
+    rounding = {"bf16": 1 / 256}.get(wire, 1 / 2048)
+    assert found["wire_error_bound"] == pytest.approx(sum(
+        (4 * rounding + 4 * 2.0**-24 + 1e-13) * 0.85**t for t in range(1, 21)))
+    assert 0 < found["verify"]["sum_error"] < found["wire_error_bound"]
+
+
+@pytest.mark.sanitize
+def test_weights_and_doubles(edgewire, tmp_path):
+    plain = graphs.make("duplicates")
+    weights = np.random.default_rng(3).random(len(plain.sources)).astype(np.float32)
+    graph = reference.Graph(plain.vertices, plain.sources, plain.targets, weights=weights)
+    path = reference.write_graph(tmp_path / "g.ew", graph)
+    for command in (["pagerank", "--weighted"], ["ppr", "--weighted", "--sources", "1,5"], ["spmv", "--iterations", 2]):
+        for options in (["--precision", "f64"], ["--transport", "tcp"]):
+            report = tmp_path / "report.json"
+            edgewire.ok(command[0], path, *command[1:], "-p", 3, "-w", 2, "--ownership", "hilbert", *options, "--verify",
+                        "--json", report)
+            found = json.loads(report.read_text())
+            jobs.check_report(found)
+            assert found["verify"]["passed"]
+            each = 8 if "f64" in options else 4
+            assert found["bound"]["payload_bytes"] == counted(edgewire, path, 3, "hilbert")["values_sent_total"] * each
+
+
+def test_a_checkpoint_goes_on_under_another_ownership(edgewire, made, tmp_path):
+    path, graph = made("kronecker")
+    kept = tmp_path / "kept"
+    edgewire.ok("pagerank", path, "-p", 3, "--ownership", "hilbert", "--iterations", 9, "--checkpoint", kept, "--every", 3)
+    for ownership in ("hash", "grid", "hilbert"):
+        output = tmp_path / "ranks"
+        edgewire.ok("pagerank", path, "-p", 4, "--ownership", ownership, "--resume", kept, "-o", output)
+        _, ranks = jobs.read_ranks(output.read_text())
+        np.testing.assert_allclose(ranks, reference.pagerank(graph)[0], rtol=1e-6)
+
+
+def test_a_tolerance_ends_the_run(edgewire, made, tmp_path):
+    path, _ = made("kronecker")
+    report = tmp_path / "report.json"
+    edgewire.ok("pagerank", path, "-p", 3, "--ownership", "hilbert", "--tolerance", "1e-3", "--verify", "--json", report)
+    found = json.loads(report.read_text())
+    assert found["converged"] and len(found["iterations"]) < 20
+
+
+@pytest.mark.parametrize("ownership", ["hilbert", "grid"])
+@pytest.mark.parametrize("options, word", [
+    (["--strategy", "cover"], "--strategy slots"), (["--strategy", "edge"], "--strategy slots"),
+    (["--plan-cache"], "--plan-cache"),
+])
+def test_what_it_cannot_do(edgewire, made, tmp_path, ownership, options, word):
+    path, _ = made("grid")
+    for processes in (1, 3):
+        line = edgewire.refused("pagerank", path, "-p", processes, "--ownership", ownership, *options, status=2)
+        assert word in line and ownership in line
+
+
+def test_kernels_with_a_frontier_refuse_it(edgewire, made):
+    path, _ = made("grid")
+    line = edgewire.refused("bfs", path, "-p", 2, "--source", 0, "--ownership", "hilbert", status=2)
+    assert "hilbert" in line and "ranges" in line

@@ -1,0 +1,139 @@
+"""edgewire bound --load: the bytes that sort and convert report, and times that follow from the rates given."""
+
+import gzip
+import json
+import random
+
+import pytest
+
+from job import check_schema
+
+RATES = ("--disk-read-rate", "2G", "--disk-write-rate", "500M", "--core-rate", "100M")
+
+
+def bound(edgewire, *arguments):
+    return json.loads(edgewire.ok("bound", "--load", *arguments, "--json", "-"))
+
+
+def report_of(edgewire, path, *arguments):
+    edgewire.ok(*arguments, "--json", path)
+    report = json.loads(path.read_text())
+    check_schema(report, f"{arguments[0]}_report")
+    return report
+
+
+def near(found, expected, part):
+    return abs(found - expected) <= part * expected
+
+
+@pytest.fixture(scope="module")
+def records(edgewire, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("records")
+    edgewire.ok("generate", "records", "--bytes", "40M", "--keys", 65536, "--files", 3, "-o", folder)
+    return sorted(folder.iterdir())
+
+
+@pytest.mark.parametrize("processes, workers, memory", [(1, 1, "1G"), (1, 2, "24M"), (2, 1, "12M"), (3, 2, "64M")])
+def test_a_sort_moves_the_bytes_that_were_foretold(edgewire, records, tmp_path, processes, workers, memory):
+    options = ("-w", workers, "--memory", memory, "--partitions", 12)
+    report = report_of(edgewire, tmp_path / "r.json", "sort", *records, "-o", tmp_path / "out", "-p", processes, *options)
+    found = bound(edgewire, "sort", *records, "-p", processes, *options, *RATES)
+    [row] = found["rows"]
+    assert found["input_bytes"] == report["bytes_read"] and found["output_bytes"] == report["bytes_written"]
+    assert row["bytes_spilled"] == report["bytes_spilled"]
+    assert abs(row["runs"] - report["runs"]) <= processes * workers  # workers do not get equally many records
+    assert near(row["bytes_sent"], report["bytes_sent"], 0.01)  # nor do keys come in turns
+    assert row["disk_bytes_read"] == -(-(report["bytes_read"] + report["bytes_spilled"]) // processes)
+    assert row["disk_bytes_written"] == -(-(report["bytes_written"] + report["bytes_spilled"]) // processes)
+
+
+def test_runs_that_are_merged_before_are_counted(edgewire, records, tmp_path):
+    options = ("-w", 1, "--memory", "4600k", "--partitions", 1)
+    report = report_of(edgewire, tmp_path / "r.json", "sort", *records, "-o", tmp_path / "out", *options)
+    [row] = bound(edgewire, "sort", *records, "-p", 1, *options, *RATES)["rows"]
+    assert report["bytes_spilled"] > 1.5 * report["bytes_read"]
+    assert (row["bytes_spilled"], row["runs"]) == (report["bytes_spilled"], report["runs"])
+
+
+@pytest.mark.parametrize("name, weight, options", [("g.el", "", ()), ("g.txt", " 7", ("--undirected",)), ("g.u32", "", ())])
+def test_a_conversion_moves_the_bytes_that_were_foretold(edgewire, tmp_path, name, weight, options):
+    drawn = random.Random(4)
+    ends = [(drawn.randrange(20_000), drawn.randrange(20_000)) for _ in range(700_000)] + [(v, v + 1) for v in range(19_999)]
+    if name == "g.u32":
+        (tmp_path / name).write_bytes(b"".join(end.to_bytes(4, "little") for edge in ends for end in edge))
+    else:
+        (tmp_path / name).write_text("".join(f"{s} {t}{weight}\n" for s, t in ends))
+    job = ("-w", 1, "--memory", "68M", *options)
+    report = report_of(edgewire, tmp_path / "r.json", "convert", tmp_path / name, "-o", tmp_path / "g.ew", *job)
+    assert report["bytes_spilled"] > 0
+    guessed = bound(edgewire, "convert", tmp_path / name, "--vertices", 20_000, *job, *RATES)
+    assert near(guessed["rows"][0]["bytes_spilled"], report["bytes_spilled"], 0.01)
+    assert near(guessed["output_bytes"], report["bytes_written"], 0.01)
+    told = bound(edgewire, "convert", tmp_path / name, "--vertices", 20_000, "--edges", len(ends), *job, *RATES)
+    loops = sum(s == t for s, t in ends) if options else 0  # are stored once
+    assert told["input_bytes"] == report["bytes_read"] and told["rows"][0]["runs"] == report["runs"]
+    assert near(told["rows"][0]["bytes_spilled"], report["bytes_spilled"], 0 if not loops else 0.001)
+    assert near(told["output_bytes"], report["bytes_written"], 0 if not loops else 0.001)
+
+
+def test_conversions_in_memory_and_by_several_processes_report_what_they_moved(edgewire, tmp_path):
+    edges = [(v % 1000, v * 7 % 1009) for v in range(20_000)]
+    (tmp_path / "g.el").write_text("".join(f"{s} {t}\n" for s, t in edges))
+    report = report_of(edgewire, tmp_path / "r.json", "convert", tmp_path / "g.el", "-o", tmp_path / "g.ew")
+    assert (report["runs"], report["bytes_spilled"], report["bytes_sent"]) == (0, 0, 0) and "memory_bytes" not in report
+    assert report["bytes_written"] == (tmp_path / "g.ew").stat().st_size and report["edges"] == 20_000
+    report = report_of(edgewire, tmp_path / "r.json", "convert", tmp_path / "g.el", "-o", tmp_path / "g.ew", "-p", 2, "-w", 1)
+    assert 0 < report["bytes_sent"] < 8 * 20_000 and report["processes"] == 2 and report["memory_bytes"] == 1 << 30
+    assert "--json reports on .ew files" in edgewire.refused("convert", tmp_path / "g.el", "-o", tmp_path / "out.el", "--json", "-", status=2)
+
+
+def test_times_follow_from_bytes_and_rates(edgewire):
+    """10 machines: all is read and written twice; a wire that is slower than reading and writing runs delays both."""
+    found = bound(edgewire, "sort", "--bytes", "1T", "-p", "1,10", "-w", 4, "--cores", 8, "--memory", "16G", "--rate", "1G,10G", *RATES)
+    records = (1 << 40) // 100
+    alone, row = found["rows"]
+    assert row["bytes_spilled"] == records * 100 and near(row["bytes_sent"], records * 90, 1e-6)
+    share = records * 10
+    assert near(row["seconds_disk"], 2 * share / 2e9 + 2 * share / 500e6, 1e-6)
+    assert near(row["seconds_cores"], share / 800e6, 1e-6)
+    slow, fast = row["at"]
+    wire = row["wire_bytes"] * 8 / 1e9
+    assert row["wire_bytes"] > 0.9 * share and near(slow["seconds_wire"], wire, 1e-9)
+    while_sending = share / 2e9 + share / 500e6
+    assert (slow["limited_by"], fast["limited_by"]) == ("wire", "disk") and wire > while_sending
+    assert near(slow["seconds"], wire + while_sending, 1e-6) and near(fast["seconds"], 2 * while_sending, 1e-6)
+    assert alone["wire_bytes"] == 0 and near(alone["at"][0]["seconds"], 10 * row["seconds_disk"], 1e-6)
+    slow_cores = bound(edgewire, "sort", "--bytes", "1T", "-p", 10, "-w", 4, "--memory", "16G", *RATES[:4], "--core-rate", "1M")["rows"][0]
+    assert {(at["limited_by"], at["seconds"]) for at in slow_cores["at"]} == {("cores", slow_cores["seconds_cores"])}
+    roomy = bound(edgewire, "sort", "--bytes", "1T", "-p", 10, "-w", 4, "--memory", "256G", *RATES)["rows"][0]
+    assert roomy["bytes_spilled"] == roomy["runs"] == 0 and near(roomy["seconds_disk"], share / 2e9 + share / 500e6, 1e-6)
+
+
+@pytest.mark.parametrize("load", [("sort", "--bytes", "1G"), ("convert", "--bytes", "1G", "--edges", "60M"),
+                                  ("convert", "--bytes", "1G", "--edges", "60M", "--weighted", "--memory", "100G")])
+def test_rates_are_measured_where_none_are_given(edgewire, tmp_path, load):
+    text = edgewire.ok("bound", "--load", *load, "-p", 1, "-w", 1, "--temp", tmp_path, "--json", tmp_path / "b.json")
+    found = json.loads((tmp_path / "b.json").read_text())
+    assert [path.name for path in tmp_path.iterdir()] == ["b.json"]
+    for name in ("disk_read", "disk_write", "core"):
+        assert found[f"{name}_bytes_per_second"] > 1e6
+    assert f"reads {found['disk_read_bytes_per_second'] / 1e9:.3f} GB/s" in text and "least time at these rates" in text
+
+
+def test_what_makes_no_sense(edgewire, records, tmp_path):
+    (tmp_path / "g.txt.gz").write_bytes(gzip.compress(b"0 1\n"))
+    (tmp_path / "g.txt").write_text("0 1\n")
+    text = tmp_path / "g.txt"
+    for arguments, words in (
+            (("--load", "sort"), "name input files, or say how many bytes"), (("--load", "sort", text, "--bytes", "1G"), "name input files, or"),
+            (("--load", "convert", "--bytes", "1G"), "(--edges)"), (("--load", "convert", tmp_path / "g.txt.gz"), "(--edges)"),
+            (("--load", "convert", text, "--record", 8), "--record is of --load sort"), ((text, "--bytes", "1G"), "--bytes needs --load"),
+            (("--load", "sort", "--bytes", "1G", "--ownership", "hash"), "--ownership is not of --load"),
+            (("--load", "sort", "--bytes", "1G", "--core-rate", "0"), "not above 0"), (("--load", "sort", "--bytes", "1G", "--edges", 5), "of --load convert"),
+            (("--load", "sort", "--bytes", "1G", "--memory", "1M", *RATES), "--memory: a process of 8 workers needs"),
+            (("--load", "convert", "--bytes", "1T", "--edges", "60Z"), "cannot understand"), ((), "GRAPH is required"), ((text, text), "only one can be counted")):
+        assert words in edgewire.refused("bound", *arguments, status=2), arguments
+    for arguments, words in ((("sort", text, "--record", 3), "no whole number of records"), (("sort", tmp_path), "it is a directory"),
+                             (("convert", tmp_path / "none"), "No such file"), (("convert", "-"), ""),
+                             (("sort", *records, "--temp", tmp_path / "none"), "No such file")):
+        assert words in edgewire.refused("bound", "--load", *arguments), arguments

@@ -1,0 +1,211 @@
+#include "plan/block_plan.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <tuple>
+
+#include "graph_test.h"
+#include "plan/column_addresses.h"
+
+namespace edgewire::plan {
+namespace {
+
+using graph::GraphFile;
+using graph::TemporaryDirectory;
+
+const ForEach kOneThread = [](std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
+  for (std::uint64_t i = 0; i < count; ++i) work(0, i);
+};
+
+GraphFile skewed_graph(const TemporaryDirectory& directory, std::uint32_t vertices, std::size_t edges,
+                       bool weighted) {
+  std::mt19937 random(vertices);
+  std::vector<graph::Edge> list(edges);
+  // Squares, so that there are hubs and vertices without edges; duplicates and self loops come by themselves.
+  const auto draw = [&] {
+    const std::uint64_t x = random() % vertices;
+    return static_cast<std::uint32_t>(x * x / vertices);
+  };
+  for (auto& edge : list) edge = {draw(), draw(), static_cast<float>(random() % 100)};
+  graph::build(directory / "g.ew", vertices, list, {.weighted = weighted});
+  auto graph = GraphFile::open(directory / "g.ew");
+  graph.verify_rows(0, vertices);
+  return graph;
+}
+
+struct Process {
+  std::unique_ptr<Ownership> ownership;
+  std::unique_ptr<OwnedVertices> owned;
+  std::unique_ptr<BlockColumns> columns;
+  std::vector<std::uint32_t> bounds;
+  const BlockPlan& plan() const { return columns->plan(); }
+};
+
+struct Job {
+  EdgePartition partition;
+  std::vector<Process> sides;
+};
+
+Job make_job(const GraphFile& graph, std::string_view how, int processes, Layout layout,
+             std::uint32_t width) {
+  const Rows rows{graph.offsets(), graph.targets()};
+  Job job{partition_edges(how, rows, processes, 2), {}};
+  for (int p = 0; p < processes; ++p) {
+    Process& side = job.sides.emplace_back();
+    auto share = share_of_block(rows, job.partition, p, {.threads = 2});
+    side.ownership = std::make_unique<Ownership>(std::move(share.ownership));
+    side.owned = std::make_unique<OwnedVertices>(graph, *side.ownership, p, layout, kOneThread);
+    BlockPlan plan(graph, job.partition, std::move(share.peers), *side.ownership, p, *side.owned, layout, 1,
+                   kOneThread, graph.weighted());
+    CHECK(plan.edges() == share.edges);
+    side.bounds = plan.cut_columns(width, 1 << 20);
+    side.columns = std::make_unique<BlockColumns>(std::move(plan), side.bounds, kOneThread);
+  }
+  return job;
+}
+
+using Values =
+    std::map<std::tuple<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>>;  // by sender, receiver
+
+/// What the edges need, one after the other: its source's message at the process that holds the edge, and the
+/// sum of that process at the owner of its destination.
+struct Needed {
+  Needed(const GraphFile& graph, const Job& job) {
+    const Ownership& ownership = *job.sides[0].ownership;
+    for (std::uint32_t s = 0; s < graph.vertices(); ++s) {
+      for (std::uint64_t e = graph.offsets()[s]; e < graph.offsets()[s + 1]; ++e) {
+        const std::uint32_t t = graph.targets()[e];
+        const std::uint32_t holder = job.partition.row(s)[t >> job.partition.shift()];
+        const std::uint32_t from = ownership.place(s).owner, to = ownership.place(t).owner;
+        if (from != holder) mirrors[{from, holder}].insert(s);
+        if (to != holder) sums[{holder, to}].insert(t);
+        edges[holder].emplace_back(s, t, graph.weighted() ? graph.weights()[e] : 0.0F);
+      }
+    }
+  }
+  Values mirrors, sums;
+  std::map<std::uint32_t, std::vector<std::tuple<std::uint32_t, std::uint32_t, float>>> edges;  // by holder
+};
+
+std::vector<std::uint32_t> ids_of(const Process& side, std::span<const std::uint32_t> indexes) {
+  std::vector<std::uint32_t> ids;
+  for (const auto i : indexes) ids.push_back(side.owned->ids()[i]);
+  return ids;
+}
+
+/// The ids of the sources and destinations of a process, by number, from what the plans of all say.
+struct Numbering {
+  Numbering(const Job& job, std::uint32_t rank) {
+    const Process& side = job.sides[rank];
+    sources.assign(side.owned->ids().begin(), side.owned->ids().end());
+    destinations = sources;
+    for (std::uint32_t p = 0; p < job.sides.size(); ++p) {
+      const auto& peer = side.plan().peers()[p];
+      for (const auto local : peer.mirrors_from) sources.push_back(side.ownership->vertex(p, local));
+      REQUIRE(peer.first_sum == destinations.size());
+      const auto sums = ids_of(job.sides[p], job.sides[p].plan().peers()[rank].sums_from);
+      REQUIRE(sums.size() == peer.sums_to);
+      destinations.insert(destinations.end(), sums.begin(), sums.end());
+    }
+  }
+  std::vector<std::uint32_t> sources, destinations;
+};
+
+void check_lists(const Job& job, const Needed& needed, const Traffic& counted) {
+  const auto processes = static_cast<std::uint32_t>(job.sides.size());
+  for (std::uint32_t p = 0; p < processes; ++p) {
+    for (std::uint32_t q = 0; q < processes; ++q) {
+      const auto& to = job.sides[p].plan().peers()[q];
+      const auto& from = job.sides[q].plan().peers()[p];
+      REQUIRE(std::ranges::is_sorted(to.mirrors_to));
+      REQUIRE(std::ranges::is_sorted(from.sums_from));
+      const auto mirrors = ids_of(job.sides[p], to.mirrors_to);
+      std::vector<std::uint32_t> received;
+      for (const auto local : from.mirrors_from) received.push_back(job.sides[q].ownership->vertex(p, local));
+      CHECK(mirrors == received);
+      const auto sums = ids_of(job.sides[q], from.sums_from);
+      CHECK(sums.size() == to.sums_to);
+      const auto expected = [p, q](const Values& values) {
+        const auto found = values.find({p, q});
+        return found == values.end() ? std::set<std::uint32_t>() : found->second;
+      };
+      CHECK(std::set(mirrors.begin(), mirrors.end()) == expected(needed.mirrors));
+      CHECK(std::set(sums.begin(), sums.end()) == expected(needed.sums));
+      CHECK(std::set(mirrors.begin(), mirrors.end()).size() == mirrors.size());
+      CHECK(std::set(sums.begin(), sums.end()).size() == sums.size());
+      if (p != q) CHECK(mirrors.size() + sums.size() == counted.at(p, q));
+    }
+  }
+}
+
+void check_edges(const Job& job, std::uint32_t rank, Needed& needed, bool weighted) {
+  const Process& side = job.sides[rank];
+  const BlockPlan& plan = side.plan();
+  const Numbering numbers(job, rank);
+  REQUIRE(numbers.sources.size() == plan.sources());
+  REQUIRE(numbers.destinations.size() == plan.destinations());
+  REQUIRE(side.bounds.back() == plan.destinations());
+  std::vector<std::tuple<std::uint32_t, std::uint32_t, float>> found;
+  for (std::uint32_t first = 0; first < plan.sources(); first += BlockPlan::kRowBlock) {
+    const std::uint32_t last = std::min(plan.sources(), first + BlockPlan::kRowBlock);
+    EdgeRows rows;
+    side.columns->read(first, last, rows);
+    REQUIRE(rows.ends.size() == last - first);
+    REQUIRE(rows.destinations.size() == plan.edges(first, last));
+    std::size_t e = 0;
+    for (std::uint32_t s = first; s < last; ++s) {
+      for (; e < rows.ends[s - first]; ++e) {
+        const std::uint32_t address = rows.destinations[e];
+        const std::uint32_t number = side.bounds.at(address >> kOffsetBits) + (address & 0xFFFF);
+        REQUIRE(number < side.bounds.at((address >> kOffsetBits) + 1));
+        found.emplace_back(numbers.sources.at(s), numbers.destinations.at(number),
+                           weighted ? rows.weights.at(e) : 0.0F);
+      }
+    }
+    REQUIRE(e == rows.destinations.size());
+  }
+  auto& expected = needed.edges[rank];
+  std::ranges::sort(expected);
+  std::ranges::sort(found);
+  CHECK(found == expected);
+}
+
+TEST_CASE(
+    "blocks of edges: each edge is computed once, and both sides know the same values in the same order") {
+  for (const auto& [vertices, edges, weighted] :
+       {std::tuple(900U, 6000U, false), std::tuple(900U, 6000U, true), std::tuple(5U, 7U, false)}) {
+    const TemporaryDirectory directory;
+    const auto graph = skewed_graph(directory, vertices, edges, weighted);
+    const Rows rows{graph.offsets(), graph.targets()};
+    for (const auto* how : {"hilbert", "grid"}) {
+      for (const int processes : {1, 2, 3, 8}) {
+        for (const auto layout : {Layout::degree, Layout::given}) {
+          CAPTURE(how);
+          CAPTURE(processes);
+          const auto job = make_job(graph, how, processes, layout, 100);
+          Needed needed(graph, job);
+          check_lists(job, needed, count_partitioned(rows, job.partition, {}).values);
+          for (std::uint32_t p = 0; p < job.sides.size(); ++p) check_edges(job, p, needed, weighted);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("vertices without edges have owners, too, and spread evenly") {
+  const TemporaryDirectory directory;
+  graph::build(directory / "g.ew", 1000, {{0, 1, 0}, {999, 998, 0}}, {});
+  const auto graph = GraphFile::open(directory / "g.ew");
+  graph.verify_rows(0, 1000);
+  const auto job = make_job(graph, "hilbert", 4, Layout::degree, 100);
+  for (std::uint32_t p = 0; p < 4; ++p) {
+    CHECK(job.sides[0].ownership->count(p) >= 249);
+    CHECK(job.sides[0].ownership->count(p) <= 251);
+  }
+}
+
+}  // namespace
+}  // namespace edgewire::plan
