@@ -3,15 +3,14 @@
 
 All take turns in each round, so that they share the machine's moods; medians with minima and maxima are printed, and
 how much longer a peer takes than edgewire with as many workers as the peer has threads. The ranks of each are compared
-with edgewire's. Libraries come from PyPI into BUILD/peers, nothing is installed elsewhere. A peer that cannot be had
-is named with the reason.
+with edgewire's. Libraries are packages of PyPI, put into BUILD/peers; nothing is installed elsewhere. A peer that cannot
+be had is named with the reason; if --peers asks for it, nothing is measured.
 """
 
 import argparse
 import json
 import os
 import pathlib
-import shutil
 import sys
 import tempfile
 
@@ -19,6 +18,7 @@ import numpy
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from measure import ROOT, Failed, machine, machine_line, pagerank, print_table, run, run_script, spread, to_text  # noqa: E402
+from packages import python_with, timely_program  # noqa: E402
 
 PEERS = ROOT / "perf/peers"
 LIBRARIES = {"networkit": "networkit", "igraph": "igraph", "graphblas": "python-graphblas", "scipy": "scipy"}
@@ -96,27 +96,14 @@ def find_peers(build, wanted):
     def pull(name):
         program = build / "perf/bench/pull"
         if not program.exists():
-            raise Failed(f"{program} is not there: make bench builds it")
+            raise Failed(f"{program} is not there (make bench builds it)")
         return [program]
 
     def timely(name):
-        if not shutil.which("cargo"):
-            raise Failed("no cargo here (Rust 1.86 or later)")
-        target = build / "peers/timely"
-        run(["cargo", "build", "--release", "--manifest-path", PEERS / "timely/Cargo.toml", "--target-dir", target])
-        return [target / "release/timely-pagerank"]
+        return [timely_program(build)]
 
     def library(name):
-        folder = build / "peers/venv"
-        python = folder / "bin/python"
-        if not python.exists():
-            try:
-                run(["/usr/bin/python3", "-m", "venv", folder])
-            except Failed as error:
-                shutil.rmtree(folder, ignore_errors=True)
-                raise Failed("cannot make a virtual environment: apt-get install python3-venv") from error
-        run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "numpy", LIBRARIES[name]])
-        return [python, PEERS / "libraries.py", name]
+        return [python_with(build / "peers/venv", ["numpy", LIBRARIES[name]]), PEERS / "libraries.py", name]
 
     add("pull", pull)
     add("timely", timely)
@@ -194,6 +181,9 @@ def main():
     options = parser.parse_args()
     build = options.build.resolve()
     edgewire = Edgewire(build / "edgewire")
+    peers, missing = find_peers(build, options.peers)
+    if options.peers and missing:
+        raise Failed("; ".join(f"no {name}: {reason}" for name, reason in missing.items()))
     if options.graph is None:
         options.graph = (options.cache or build / "bench-graphs") / f"kronecker-{options.scale}-simple.ew"
         if not options.graph.exists():
@@ -201,7 +191,6 @@ def main():
             run([edgewire.program, "generate", "kronecker", "--scale", options.scale, "--simple", "-o", options.graph])
 
     found = machine()
-    peers, missing = find_peers(build, options.peers)
     rows = compare(options, edgewire, peers, missing)
     print(f"machine: {machine_line(found)}\ngraph: {options.graph.name}, {options.iterations} iterations, "
           f"{options.rounds} rounds; median [min to max]")

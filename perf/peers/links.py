@@ -18,6 +18,7 @@ import numpy
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from hosts import ADDRESSES, Hosts, beside, write_job  # noqa: E402
 from measure import ROOT, Failed, machine, machine_line, print_table, run, run_script, spread, to_text  # noqa: E402
+from packages import timely_program  # noqa: E402
 
 PORT = 2101
 TIMEOUT_S = 600
@@ -34,8 +35,7 @@ def edgewire(hosts, options, folder, strategy):
 
 
 def timely(hosts, options, folder):
-    common = [options.build / "peers/timely/release/timely-pagerank", options.graph, "--threads", 1, "--iterations",
-              options.iterations, "--hosts", folder / "timely-hosts"]
+    common = [options.timely, options.graph, "--threads", 1, "--iterations", options.iterations, "--hosts", folder / "timely-hosts"]
     with beside(hosts.on(1, *common, "--process", 1, "--ranks", folder / "ranks1")):
         text = run(hosts.on(0, *common, "--process", 0, "--ranks", folder / "ranks0"), TIMEOUT_S)
     last = json.loads(text.strip().splitlines()[-1])["seconds"][-10:]
@@ -83,8 +83,7 @@ def main():
     options.build = options.build.resolve()
     if os.geteuid() != 0:
         raise Failed("network namespaces need root")
-    run(["cargo", "build", "--release", "--manifest-path", ROOT / "perf/peers/timely/Cargo.toml", "--target-dir",
-         options.build / "peers/timely"])
+    options.timely = timely_program(options.build)
     found = machine()
     print(f"machine: {machine_line(found)}", flush=True)
     with tempfile.TemporaryDirectory() as folder, Hosts() as hosts:

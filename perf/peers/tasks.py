@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The cost of tasks beside Ray, Dask and MPI: number-inc, and METG(50 %) of Task Bench's patterns; two processes, in turns.
 
-Ray and Dask come from PyPI into BUILD/peers/tasks. MPI is the system's (`mpicxx`; Debian: libopenmpi-dev); there ranks know from round or row and column
+Ray and Dask are packages of PyPI, put into BUILD/peers/tasks. MPI is the system's (`mpicxx`; Debian: libopenmpi-dev); there ranks know from round or row and column
 what to do, so it shows what messages alone cost. METG is found as `edgewire tasks metg` does it.
 """
 
@@ -14,6 +14,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from measure import ROOT, Failed, machine, machine_line, print_table, run, run_script, spread, to_text  # noqa: E402
+from packages import python_with  # noqa: E402
 
 PACKAGES = ["ray==2.*", "distributed"]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -24,10 +25,8 @@ MPI = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", 
 
 
 def set_up(folder, systems):
-    python, library, program = (folder / name for name in ("python/bin/python", "libtask_work.so", "task_mpi"))
-    if not python.exists() and {"Ray", "Dask"} & set(systems):
-        run([sys.executable, "-m", "venv", folder / "python"])
-        run([python, "-m", "pip", "install", "--quiet", *PACKAGES])
+    library, program = folder / "libtask_work.so", folder / "task_mpi"
+    python = python_with(folder / "python", PACKAGES) if {"Ray", "Dask"} & set(systems) else None
     run(["c++", "-O3", "-shared", "-fPIC", HERE / "task_work.cpp", "-o", library])
     if "MPI" in systems:
         try:
@@ -93,6 +92,9 @@ def main():
     parser.add_argument("--systems", nargs="+", default=["edgewire shm", "edgewire tcp", "MPI", "Ray", "Dask"])
     parser.add_argument("--patterns", nargs="*", choices=PATTERNS, default=PATTERNS, help="of METG")
     options = parser.parse_args()
+    for system in options.systems:
+        if system not in ("MPI", "Ray", "Dask") and not system.startswith("edgewire "):
+            parser.error(f"--systems: {system!r} is neither MPI, Ray, Dask nor 'edgewire TRANSPORT'")
     folder = options.folder or options.build / "peers/tasks"
     folder.mkdir(parents=True, exist_ok=True)
     python, library, program = set_up(folder, options.systems)
