@@ -2,9 +2,10 @@
 """Measures PageRank beside Spark's GraphX: same graph, alone on all cores, and between two local hosts.
 
 GraphX is the system of the debate of 2015 (Gonzalez et al.: "GraphX: Graph processing in a distributed dataflow framework", OSDI
-2014). It runs its own PageRank, from PyPI's pyspark, which this script puts into BUILD/peers/pyspark, and Debian's openjdk-17. Its
-iteration is the time of a run with --iterations less that of a run with one, divided by the iterations between them; a run before these
-two warms up. Both programs take turns. The hosts are network namespaces with one core each; they need root.
+2014). It runs its own PageRank, in the Spark that --spark names or else in PyPI's package pyspark, which is put into
+BUILD/peers/pyspark. Spark needs Java (Debian: openjdk-17-jre-headless). An iteration of GraphX is the time of a run with --iterations
+less that of a run with one, divided by the iterations between them; a run before these two warms up. Both programs take turns. The
+hosts are network namespaces with one core each; they need root.
 """
 
 import argparse
@@ -12,6 +13,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import signal
 import statistics
 import subprocess
@@ -28,11 +30,27 @@ PORT = 7077
 SCRIPT = pathlib.Path(__file__).resolve().parent / "graphx.scala"
 
 
-def install(folder):
-    """Spark's home."""
-    if not (folder / "pyspark/bin/spark-shell").exists():
-        run([sys.executable, "-m", "pip", "install", "--quiet", "--target", folder, PACKAGE])
-    return folder / "pyspark"
+def spark_in(folder):
+    """Spark's home: the folder itself, or what the package pyspark has put there. None if it is neither."""
+    return next((home for home in (folder / "pyspark", folder) if (home / "bin/spark-shell").exists()), None)
+
+
+def find_spark(named, packages):
+    """Spark's home in the folder that the user names; without one, in the folder that gets the package."""
+    if named:
+        if home := spark_in(named):
+            return home
+        raise Failed(f"no bin/spark-shell in {named}: name a folder with Spark, or leave --spark out to get PyPI's {PACKAGE}")
+    if home := spark_in(packages):
+        return home
+    if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
+        raise Failed("Spark needs Java, which is not here (apt-get install openjdk-17-jre-headless)")
+    try:  # the package holds built jars, but PyPI has it as a source archive only
+        run([sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", packages, PACKAGE])
+    except Failed as error:
+        raise Failed(f"pip cannot install {PACKAGE} (apt-get install python3-pip, or name a folder with Spark: --spark DIR): "
+                     f"{error}") from error
+    return packages / "pyspark"
 
 
 def shell(spark, options, edges, master, parts, *more):
@@ -147,7 +165,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("graph", type=pathlib.Path, metavar="GRAPH.ew")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", metavar="DIR")
-    parser.add_argument("--spark", type=pathlib.Path, metavar="DIR", help="where pyspark is, or is put (default: BUILD/peers/pyspark)")
+    parser.add_argument("--spark", type=pathlib.Path, metavar="DIR",
+                        help="where Spark is (default: PyPI's pyspark, put into BUILD/peers/pyspark)")
     parser.add_argument("--cache", type=pathlib.Path, metavar="DIR", help="of the graph as text (default: as TMPDIR says)")
     parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--memory", default="4g", help="of each Java machine (default: 4g)")
@@ -159,7 +178,7 @@ def main():
     if options.iterations < 2:
         parser.error("--iterations: at least 2")
     edgewire = options.build.resolve() / "edgewire"
-    spark = install((options.spark or options.build / "peers/pyspark").resolve())
+    spark = find_spark(options.spark and options.spark.resolve(), options.build.resolve() / "peers/pyspark")
     found = machine()
     with tempfile.TemporaryDirectory(dir=options.cache) as folder:
         edges = pathlib.Path(folder, "edges.el")
