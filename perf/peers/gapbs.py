@@ -2,7 +2,7 @@
 """Measures kernels that follow a frontier beside the GAP Benchmark Suite: same graph, same source, same threads, in turns.
 
 Times are those of the kernels, without loading: `seconds_kernel` of edgewire, a trial of GAPBS. Medians with minima and
-maxima are printed, and how much longer GAPBS takes. The suite is built from its public source in BUILD/peers/gapbs
+maxima are printed, and how much longer GAPBS takes. --gapbs names the folder where the suite's programs are, already built
 (Beamer, Asanovic, Patterson: "The GAP benchmark suite", 2015).
 """
 
@@ -10,24 +10,24 @@ import argparse
 import json
 import pathlib
 import re
+import shutil
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from measure import ROOT, Failed, machine, machine_line, print_table, run, run_script, spread, to_text  # noqa: E402
 
-SOURCE = "https://github.com/sbeamer/gapbs"
-COMMIT = "b5e3e19"
 PROGRAMS = {"bfs": "bfs", "sssp": "sssp", "wcc": "cc", "bc": "bc", "lcc": "tc"}  # lcc also divides
 WITH_SOURCE = {"bfs": "--source", "sssp": "--source", "bc": "--sources"}
+HOW_TO_GET = "build the GAP Benchmark Suite (make in its source) and name the folder of its programs with --gapbs DIR"
 
 
-def build_suite(folder):
-    """Its programs, built where they are not there yet."""
-    if not (folder / "Makefile").exists():
-        run(["git", "clone", "--quiet", SOURCE, folder])
-        run(["git", "-C", folder, "checkout", "--quiet", COMMIT])
-    run(["make", "-C", folder, "converter", *PROGRAMS.values()])
+def check_suite(folder, kernels):
+    """Fails when the folder lacks a program that these kernels need."""
+    needed = [*(PROGRAMS[kernel] for kernel in kernels), *["converter"] * ("sssp" in kernels)]
+    missing = [name for name in needed if not shutil.which(name, path=str(folder))]
+    if missing:
+        raise Failed(f"no {', '.join(missing)} in {folder}: {HOW_TO_GET}")
 
 
 def weigh(edgewire, folder, graph, cache):
@@ -84,7 +84,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("graph", type=pathlib.Path, metavar="GRAPH.ew", help="without weights, and with every edge stored both ways")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", metavar="DIR")
-    parser.add_argument("--gapbs", type=pathlib.Path, metavar="DIR", help="its source (default: BUILD/peers/gapbs, fetched)")
+    parser.add_argument("--gapbs", type=pathlib.Path, metavar="DIR",
+                        help="where the suite's built programs are: bfs, sssp, cc, bc, tc, converter")
     parser.add_argument("--cache", type=pathlib.Path, metavar="DIR", help="of the graph in its format (default: as TMPDIR says)")
     parser.add_argument("--kernels", nargs="+", choices=PROGRAMS, default=list(PROGRAMS))
     parser.add_argument("--source", type=int, default=1)
@@ -93,8 +94,10 @@ def main():
     parser.add_argument("--timeout", type=float, default=600, metavar="S", help="for one run (default: 600)")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     options = parser.parse_args()
-    folder = (options.gapbs or options.build / "peers/gapbs").resolve()
-    build_suite(folder)
+    if options.gapbs is None:
+        parser.exit(2, f"{parser.prog}: --gapbs is missing: {HOW_TO_GET}\n")
+    folder = options.gapbs.resolve()
+    check_suite(folder, options.kernels)
     found = machine()
     measured, missing = compare(options, options.build.resolve() / "edgewire", folder)
     print(f"machine: {machine_line(found)}\ngraph: {options.graph.name}, source {options.source}, {options.rounds} rounds; "

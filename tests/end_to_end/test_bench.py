@@ -119,12 +119,6 @@ def test_a_peer_that_fails_is_named(bench, tmp_path):
     assert "no figures" in missing["silent", 1] and "No such file" in missing["absent", 1]
 
 
-def test_a_suite_that_cannot_be_built_is_named(tmp_path):
-    (tmp_path / "Makefile").write_text("bfs:\n\tfalse\n")
-    result = run(ROOT / "perf/peers/gapbs.py", tmp_path / "g.ew", "--build", BUILD, "--gapbs", tmp_path)
-    assert result.returncode == 1 and result.stderr.startswith("gapbs.py: make: ") and len(result.stderr.splitlines()) == 1
-
-
 def test_iterations_of_graphx():
     options = types.SimpleNamespace(iterations=6)
     said = "Spark session available\nfigure edges 30.0\nfigure mean 1.0\nfigure runs 2.5 12.5\n"
