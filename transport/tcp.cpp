@@ -16,17 +16,17 @@ constexpr std::chrono::microseconds kLostPause{10'000};  ///< a lost peer is rep
 
 }  // namespace
 
-/// Notes which connections have news. Returns the number of events.
-int Tcp::look(std::chrono::nanoseconds timeout) noexcept {
+/// Notes which connections have news. Returns whether the alarm rings.
+bool Tcp::look(std::chrono::nanoseconds timeout) noexcept {
   std::array<epoll_event, 64> events;
   const timespec limit{timeout.count() / 1'000'000'000, timeout.count() % 1'000'000'000};
   const int count =
       epoll_pwait2(epoll_.get(), events.data(), static_cast<int>(events.size()), &limit, nullptr);
+  bool rings = false;
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
-    if (event.data.u64 == kWakeTag) {
-      std::uint64_t wakes = 0;
-      [[maybe_unused]] const ssize_t ignored = ::read(wake_.get(), &wakes, sizeof wakes);
+    if (event.data.u64 == kAlarmTag) {
+      rings = true;
     } else if (event.data.u64 == kListenerTag) {
       refuse_callers();
     } else {
@@ -38,7 +38,7 @@ int Tcp::look(std::chrono::nanoseconds timeout) noexcept {
       if ((event.events & EPOLLOUT) != 0) link.out.blocked.store(false);  // pairs with load in flush()
     }
   }
-  return count;
+  return rings;
 }
 
 void Tcp::progress() noexcept {
@@ -66,12 +66,12 @@ bool Tcp::wait(std::chrono::microseconds timeout) noexcept {
   progress();
   if (lost_.load(std::memory_order_relaxed) != nullptr) timeout = std::min(timeout, kLostPause);
   if (!looked || settings_.health->failed()) return poll();
-  if (watching_.test_and_set()) {
+  if (!alarm_.begin()) {
     wakeup_.sleep(seen, timeout);
     return poll();
   }
-  if (wakeup_.generation() == seen) look(timeout);
-  watching_.clear();
+  if (wakeup_.generation() == seen && look(timeout)) alarm_.silence();
+  alarm_.end();
   wakeup_.wake_sleepers();  // one of them may watch now
   return poll();
 }
@@ -79,9 +79,7 @@ bool Tcp::wait(std::chrono::microseconds timeout) noexcept {
 /// Something came or went: ends the sleep of all waiting threads.
 void Tcp::announce() noexcept {
   wakeup_.announce();
-  if (!watching_.test()) return;  // pairs with test_and_set in wait()
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t ignored = ::write(wake_.get(), &one, sizeof one);
+  alarm_.ring();
 }
 
 std::uint64_t Tcp::completed(int lane, int peer) const noexcept {

@@ -187,7 +187,7 @@ class Tcp final : public Transport {
   void report_lost() noexcept;
 
   // tcp.cpp
-  int look(std::chrono::nanoseconds timeout) noexcept;
+  bool look(std::chrono::nanoseconds timeout) noexcept;
   void progress() noexcept;
   void announce() noexcept;
 
@@ -198,7 +198,7 @@ class Tcp final : public Transport {
   SendMemory send_memory_;
   FileDescriptor listener_;
   FileDescriptor epoll_;
-  FileDescriptor wake_;                       ///< eventfd that ends the watching thread's sleep
+  Alarm alarm_;                               ///< one thread sleeps in epoll, others on wakeup_
   std::vector<std::unique_ptr<Link>> links_;  ///< by peer and lane; null for this rank and peers left out
   std::unique_ptr<std::atomic<std::uint64_t>[]>
       signals_;  ///< by peer and kind; raise() pairs with signalled()
@@ -208,8 +208,7 @@ class Tcp final : public Transport {
   std::atomic<std::uint64_t> corrupt_frames_{0};
   std::atomic<std::uint64_t> zero_copy_sends_{0};
   std::atomic<std::uint64_t> copied_sends_{0};
-  std::atomic_flag looking_;   ///< one thread at a time asks for events without waiting
-  std::atomic_flag watching_;  ///< one thread sleeps in epoll, others on wakeup_; pairs with announce()
+  std::atomic_flag looking_;          ///< one thread at a time asks for events without waiting
   std::atomic<Link*> lost_{nullptr};  ///< ended without goodbye, not yet reported; see report_lost()
   std::chrono::steady_clock::time_point lost_at_;  ///< written before lost_
   std::atomic_flag losing_;                        ///< only one link at a time

@@ -4,7 +4,6 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -47,14 +46,13 @@ void set_options(const FileDescriptor& socket, double peer_timeout_s) {
 Tcp::Tcp(const Settings& settings)
     : settings_(settings),
       epoll_(epoll_create1(EPOLL_CLOEXEC)),
-      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       links_(static_cast<std::size_t>(settings.size) * static_cast<std::size_t>(settings.lanes)),
       signals_(std::make_unique<std::atomic<std::uint64_t>[]>(static_cast<std::size_t>(settings.size) *
                                                               static_cast<std::size_t>(settings.kinds))),
       lanes_(settings.lanes, settings.size) {
-  if (!epoll_ || !wake_) throw Error(fmt::format("cannot watch sockets: {}", reason(errno)));
+  if (!epoll_ || !alarm_) throw Error(fmt::format("cannot watch sockets: {}", reason(errno)));
   if (settings_.address.empty()) settings_.address = "127.0.0.1";
-  watch(wake_.get(), kWakeTag, EPOLLIN);
+  watch(alarm_.fd(), kAlarmTag, EPOLLIN);
 }
 
 void Tcp::watch(int fd, std::uint64_t tag, std::uint32_t events) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <linux/futex.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -9,6 +10,8 @@
 #include <chrono>
 #include <climits>
 #include <cstdint>
+
+#include "transport/file_descriptor.h"
 
 namespace edgewire::transport {
 
@@ -53,6 +56,37 @@ class Wakeup {
   std::atomic<std::uint32_t> waiters_{0};
 };
 static_assert(sizeof(Wakeup) == 8 && std::atomic<std::uint32_t>::is_always_lock_free);
+
+/// Ends the sleep of the one thread that watches file descriptors while the others sleep on a Wakeup. The
+/// watching thread includes fd() in what it watches. Only that thread may silence the alarm: any other thread
+/// would take the news away from a watcher that was woken but has not run yet, and the watcher would sleep
+/// on.
+class Alarm {
+ public:
+  explicit operator bool() const noexcept { return static_cast<bool>(event_); }
+  int fd() const noexcept { return event_.get(); }
+
+  /// False: another thread watches.
+  bool begin() noexcept { return !watching_.test_and_set(); }
+  void end() noexcept { watching_.clear(); }
+
+  /// After Wakeup::announce(), so that a thread that begins to watch now sees the new generation.
+  void ring() noexcept {
+    if (!watching_.test()) return;  // pairs with test_and_set in begin()
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const ssize_t ignored = ::write(event_.get(), &one, sizeof one);
+  }
+
+  /// By the watching thread, when fd() is readable.
+  void silence() noexcept {
+    std::uint64_t rings = 0;
+    [[maybe_unused]] const ssize_t ignored = ::read(event_.get(), &rings, sizeof rings);
+  }
+
+ private:
+  FileDescriptor event_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::atomic_flag watching_{};
+};
 
 /// The generation that a thread saw when it last polled. poll() remembers it and wait() recalls it, for a few
 /// transports at a time.

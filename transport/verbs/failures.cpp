@@ -40,6 +40,7 @@ std::string_view likely_cause(ibv_wc_status status) {
 void Verbs::fail(int peer, const std::string& message) noexcept {
   settings_.health->fail(peer, message);
   wakeup_.announce();
+  alarm_.ring();
 }
 
 /// Remembers the first connection that broke without saying why. Called by the holder of reaping_.

@@ -126,12 +126,12 @@ bool Verbs::poll() noexcept {
 bool Verbs::wait(std::chrono::microseconds timeout) noexcept {
   std::uint32_t seen = 0;
   if (!last_look_.recall(seen) || settings_.health->failed()) return poll();
-  if (has_thread_.load(std::memory_order_relaxed) || watching_.test_and_set()) {
+  if (has_thread_.load(std::memory_order_relaxed) || !alarm_.begin()) {
     wakeup_.sleep(seen, timeout);
     return poll();
   }
   watch(seen, timeout);
-  watching_.clear();
+  alarm_.end();
   wakeup_.wake_sleepers();  // one of them may watch now
   return poll();
 }
@@ -144,15 +144,17 @@ void Verbs::watch(std::uint32_t seen, std::chrono::microseconds timeout) noexcep
   for (const Rail& rail : rails_) ibv_req_notify_cq(rail.queue.get(), 0);
   reap(true);
   if (wakeup_.generation() != seen) return;
-  std::array<pollfd, 2 * kMaxRails + 1> events{};
+  std::array<pollfd, 2 * kMaxRails + 2> events{};
   std::size_t count = 0;
   for (const Rail& rail : rails_) {
     events[count++] = {rail.channel->fd, POLLIN, 0};
     events[count++] = {rail.device.context->async_fd, POLLIN, 0};
   }
   if (connector_ != nullptr) events[count++] = {connector_->event_fd(), POLLIN, 0};
+  events[count] = {alarm_.fd(), POLLIN, 0};
   const timespec limit{timeout.count() / 1'000'000, timeout.count() % 1'000'000 * 1000};
-  if (ppoll(events.data(), count, &limit, nullptr) <= 0) return;
+  if (ppoll(events.data(), count + 1, &limit, nullptr) <= 0) return;
+  if (events[count].revents != 0) alarm_.silence();
   bool told = connector_ != nullptr && events[count - 1].revents != 0;
   for (std::size_t r = 0; r < rails_.size(); ++r) {
     ibv_cq* queue = nullptr;

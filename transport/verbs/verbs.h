@@ -290,7 +290,7 @@ class Verbs final : public Transport {
   bool connected_ = false;
   std::atomic<bool> has_thread_{false};  ///< that takes completions; single value, paired with nothing
   std::atomic_flag reaping_;             ///< one thread at a time takes completions; pairs with itself
-  std::atomic_flag watching_;            ///< one thread sleeps on the completion channel, others on wakeup_
+  Alarm alarm_;                          ///< one thread sleeps on the completion channel, others on wakeup_
   std::uint32_t looks_ = 0;              ///< of the holder of reaping_
   std::chrono::steady_clock::time_point next_look_{};  ///< likewise, at who is silent
   std::atomic<std::uint64_t> refused_frames_{0};       // single value, paired with nothing
