@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "error.h"
+#include "exchange/published_order.h"
 
 namespace edgewire::exchange {
 
@@ -111,6 +112,7 @@ bool Rings::push(int lane, int peer) noexcept {
     }
   }
   if (ring.told == ring.begin) return true;
+  PublishedOrder::publish(settings_.rank, peer);
   const bool told = link_.signal(lane, peer, sent_kind(lane), ring.begin);
   if (told) ring.told = ring.begin;
   link_.ring_doorbell(lane);  // a full queue needs it, too
@@ -188,6 +190,7 @@ std::span<const std::byte> Rings::next(int lane, int peer, std::uint64_t superst
   while (ring.superstep.load(std::memory_order_relaxed) == superstep) {
     const std::uint64_t sent = link_.signalled(peer, sent_kind(lane));
     if (sent == ring.drained) return {};
+    PublishedOrder::drain(peer, settings_.rank);
     const std::size_t at = ring.drained % settings_.ring_bytes;
     const std::size_t to_end = settings_.ring_bytes - at;
     if (sent < ring.drained || sent - ring.drained > settings_.ring_bytes || sent % kUnit != 0)
