@@ -12,10 +12,8 @@ namespace edgewire::perf {
 
 using engine::Phase;
 
-namespace {
-
-constexpr std::uint64_t kShareOfReading = 200;  // at most one part of so many
-constexpr std::uint64_t kInterrupted = 8;       // times the fastest reading; a slower one was interrupted
+/// What a worker's timeline consists of.
+namespace timeline {
 
 /// The latest values of a sequence.
 template <class T>
@@ -46,6 +44,13 @@ class Sum {
  private:
   std::atomic<std::uint64_t> value_{0};
 };
+
+}  // namespace timeline
+
+namespace {
+
+constexpr std::uint64_t kShareOfReading = 200;  // at most one part of so many
+constexpr std::uint64_t kInterrupted = 8;       // times the fastest reading; a slower one was interrupted
 
 std::size_t index(Phase phase) { return static_cast<std::size_t>(phase); }
 
@@ -88,11 +93,11 @@ struct alignas(64) Timeline::Worker {
   bool counted = false;           ///< `last` was read when this phase began
   std::uint64_t read_ns = ~0ULL;  ///< the fastest reading
   std::uint64_t reading_ns = 0;   ///< in this iteration
-  Ring<Span> spans;
-  Ring<Arrival> arrivals;
-  std::vector<std::uint64_t> seen;  ///< [peer]: chunks
-  std::vector<Sum> waited_ns;       ///< [peer]
-  Sum ready, arrived;               ///< chunks
+  timeline::Ring<Span> spans;
+  timeline::Ring<Arrival> arrivals;
+  std::vector<std::uint64_t> seen;       ///< [peer]: chunks
+  std::vector<timeline::Sum> waited_ns;  ///< [peer]
+  timeline::Sum ready, arrived;          ///< chunks
 
   Counts read() {
     const std::uint64_t start_ns = now_ns();

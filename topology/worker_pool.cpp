@@ -30,32 +30,32 @@ void pause() noexcept {
 #endif
 }
 
-/// A word of its own cache line that threads wait on.
-struct alignas(kCacheLineBytes) Word {
-  std::atomic<std::uint32_t> value{0};
-
-  /// Returns a value other than `old`, once there is one. Acquire.
-  std::uint32_t wait_while(std::uint32_t old, bool spin) const noexcept {
-    std::uint32_t now = value.load(std::memory_order_acquire);
-    if (spin && now == old) {
-      const auto end = std::chrono::steady_clock::now() + kSpinTime;
-      while (now == old && std::chrono::steady_clock::now() < end)
-        for (int i = 0; i < kPausesPerClockRead && now == old; ++i) {
-          pause();
-          now = value.load(std::memory_order_acquire);
-        }
-    }
-    while (now == old) {
-      value.wait(old, std::memory_order_acquire);
-      now = value.load(std::memory_order_acquire);
-    }
-    return now;
-  }
-};
-
 }  // namespace
 
 struct WorkerPool::State {
+  /// A word of its own cache line that threads wait on.
+  struct alignas(kCacheLineBytes) Word {
+    std::atomic<std::uint32_t> value{0};
+
+    /// Returns a value other than `old`, once there is one. Acquire.
+    std::uint32_t wait_while(std::uint32_t old, bool spin) const noexcept {
+      std::uint32_t now = value.load(std::memory_order_acquire);
+      if (spin && now == old) {
+        const auto end = std::chrono::steady_clock::now() + kSpinTime;
+        while (now == old && std::chrono::steady_clock::now() < end)
+          for (int i = 0; i < kPausesPerClockRead && now == old; ++i) {
+            pause();
+            now = value.load(std::memory_order_acquire);
+          }
+      }
+      while (now == old) {
+        value.wait(old, std::memory_order_acquire);
+        now = value.load(std::memory_order_acquire);
+      }
+      return now;
+    }
+  };
+
   explicit State(topology::Placement given) : placement(std::move(given)), thrown(placement.workers.size()) {}
 
   const topology::Placement placement;

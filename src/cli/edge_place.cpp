@@ -27,9 +27,9 @@ struct Needs {
 };
 /// Tiles, values and messages: somewhat more than was seen on Kronecker graphs of scale 20 (2.3 to 2.5 bytes
 /// an edge, 32 to 37 a vertex).
-constexpr Needs kTiles{2.7, 50};
+constexpr Needs kNeedOfTiles{2.7, 50};
 /// Rows as they are mapped, and what most kernels keep of a vertex.
-constexpr Needs kRows{4, 24};
+constexpr Needs kNeedOfRows{4, 24};
 
 std::string folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path();
@@ -98,7 +98,7 @@ void EdgePlace::apply_to_tiles(job::DenseOptions& options, launch::Bootstrap& bo
   if (edges == "auto" && (options.strategy == plan::Strategy::cover || plan::owns_edges(options.ownership) ||
                           options.order.order == tiles::Order::hilbert))
     return;
-  if (!on_disks(kTiles.of(graph, options.weighted), bootstrap)) return;
+  if (!on_disks(kNeedOfTiles.of(graph, options.weighted), bootstrap)) return;
   options.choose_strategy = false;  // of slots and cover
   options.memory_bytes = memory_bytes;
   if (options.plan_cache.empty()) options.plan_cache = folder_of(graph.path());
@@ -108,7 +108,7 @@ void EdgePlace::apply_to_tiles(job::DenseOptions& options, launch::Bootstrap& bo
 frontier::RowDisks EdgePlace::rows(bool weighted, launch::Bootstrap& bootstrap,
                                    const graph::GraphFile& graph) const {
   weighted = weighted && graph.weighted();
-  if (!on_disks(kRows.of(graph, weighted), bootstrap)) return {{}, 0, weighted};
+  if (!on_disks(kNeedOfRows.of(graph, weighted), bootstrap)) return {{}, 0, weighted};
   return {devices.empty() ? std::vector{folder_of(graph.path())} : devices, memory_bytes, weighted};
 }
 

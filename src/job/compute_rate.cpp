@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "graph/random.h"
+#include "seconds.h"
 #include "tiles/sweep.h"
 #include "tiles/tile.h"
 
@@ -40,7 +41,6 @@ class Synthetic final : public tiles::EdgeReader {
 }  // namespace
 
 double measure_compute_rate(topology::WorkerPool& pool) {
-  using Clock = std::chrono::steady_clock;
   constexpr int kSweeps = 3;
   std::vector<std::uint32_t> bounds;
   for (std::uint32_t begin = 0; begin <= kVertices; begin += tiles::kColumnWidth) bounds.push_back(begin);
@@ -55,7 +55,7 @@ double measure_compute_rate(topology::WorkerPool& pool) {
       const auto start = Clock::now();
       for (std::size_t c = 0; c < tiles.columns(); ++c)
         tiles::sweep_column<tiles::PlainSum<>>(tiles, c, x.data(), sums.data());
-      const double taken = std::chrono::duration<double>(Clock::now() - start).count();
+      const double taken = seconds_since(start);
       best = sweep == 0 ? taken : std::min(best, taken);
     }
     seconds[static_cast<std::size_t>(worker)] = best;

@@ -12,6 +12,7 @@
 
 #include "launch/packing.h"
 #include "plan/column_addresses.h"
+#include "seconds.h"
 #include "tiles/sweep.h"
 #include "topology/page_vector.h"
 
@@ -115,7 +116,6 @@ class SampleReader final : public tiles::EdgeReader {
 /// Seconds that a sweep over all edges of owned vertices would take, by the sample.
 double sweep_seconds(const Subject& subject, const plan::OwnedVertices& owned, topology::WorkerPool& pool,
                      const tiles::TileSizes& sizes) {
-  using Clock = std::chrono::steady_clock;
   constexpr int kSweeps = 3;
   SampleReader reader(subject, owned);
   const auto& bounds = reader.cut_columns(sizes.column_width, pool.workers());
@@ -130,7 +130,7 @@ double sweep_seconds(const Subject& subject, const plan::OwnedVertices& owned, t
       tiles::sweep_column<tiles::PlainSum<>>(tiles, column, x.data(),
                                              sums[static_cast<std::size_t>(worker)].data());
     });
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    const double seconds = seconds_since(start);
     if (sweep <= 1 || seconds < best) best = seconds;  // the first sweep only warms up
   }
   return tiles.edges() == 0 ? 0

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "launch/packing.h"
+#include "seconds.h"
 #include "tiles/sweep.h"
 #include "topology/page_vector.h"
 
@@ -33,7 +34,6 @@ void cut(std::span<const std::uint32_t> columns, std::size_t together,
 /// Seconds that a worker takes for a sample of the groups, in either order.
 std::array<double, 2> sampled_seconds(const OrderSubject& subject, const tiles::TileOrder& strips,
                                       const tiles::TileOrder& hilbert, topology::WorkerPool& pool) {
-  using Clock = std::chrono::steady_clock;
   using Sum = tiles::PlainSum<>;
   constexpr int kSweeps = 3;
   const auto workers = static_cast<std::size_t>(pool.workers());
@@ -52,8 +52,7 @@ std::array<double, 2> sampled_seconds(const OrderSubject& subject, const tiles::
         tiles::sweep_group<Sum>(subject.tiles, strips, column, x.data(), accumulators);
       const auto middle = Clock::now();
       tiles::sweep_group<Sum>(subject.tiles, hilbert, group, x.data(), accumulators);
-      const std::array seconds{std::chrono::duration<double>(middle - start).count(),
-                               std::chrono::duration<double>(Clock::now() - middle).count()};
+      const std::array seconds{std::chrono::duration<double>(middle - start).count(), seconds_since(middle)};
       for (std::size_t k = 0; k < 2; ++k)
         best[i][k] = sweep <= 1 ? seconds[k] : std::min(best[i][k], seconds[k]);  // the first one warms up
     });
