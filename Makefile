@@ -1,5 +1,8 @@
 # A thin front to meson: on a bare Debian 12 machine `make demo` and `make test` do everything.
 BUILD ?= build
+# Builds in other checkouts find the same objects in the compiler's cache.
+export CCACHE_BASEDIR = $(CURDIR)
+export CCACHE_NOHASHDIR = 1
 # A graph file for the demo; a Kronecker graph is made when none is named.
 GRAPH ?=
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cpp')
@@ -7,27 +10,26 @@ SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.h' '*.cpp
 .PHONY: build demo test test-all build-bench bench bench-peers bench-links bench-cachegrind format lint install-packages clean
 
 build: install-packages
-	test -f $(BUILD)/build.ninja || meson setup $(BUILD)
-	test -e $(BUILD)/tests || meson configure $(BUILD) -Dtests=true -Dunity=off
+	test -f $(BUILD)/build.ninja || meson setup $(BUILD) $$(tools/build-options)
+	test -e $(BUILD)/tests || meson configure $(BUILD) -Dtests=true
 	ninja -C $(BUILD)
 
-# The program only: no tests, and no packages but those to build it. Several files at once (unity) compile in half
-# the time.
+# The program only: no tests, and no packages but those to build it.
 demo:
 	tools/install-packages --build
-	test -f $(BUILD)/build.ninja || meson setup $(BUILD) -Dtests=false -Dunity=on
+	test -f $(BUILD)/build.ninja || meson setup $(BUILD) $$(tools/build-options) -Dtests=false
 	ninja -C $(BUILD) edgewire
 	tools/demo $(BUILD)/edgewire "$(GRAPH)"
 
 test: build
 	tests/run.py --build $(BUILD)
 
-test-all: build
-	tools/install-packages --all
-	tests/run.py --build $(BUILD) --all --whole
+# ONLY=rdma,tsan runs these pieces: see docs/testing.md.
+test-all:
+	tools/test-all $(ONLY)
 
 build-bench: install-packages
-	test -f $(BUILD)/build.ninja || meson setup $(BUILD)
+	test -f $(BUILD)/build.ninja || meson setup $(BUILD) $$(tools/build-options)
 	meson configure $(BUILD) -Dbench=true
 	ninja -C $(BUILD)
 
@@ -51,8 +53,8 @@ bench-links: build-bench
 format: install-packages
 	clang-format-14 -i $(SOURCES)
 
-lint: build
-	tools/lint $(BUILD)
+lint: install-packages
+	tools/lint
 
 install-packages:
 	tools/install-packages

@@ -1,0 +1,115 @@
+"""pytest's tests in tests/end_to_end: several at a time, each of these workers in namespaces of its own (alone).
+
+The plug-in tests/end_to_end/stream.py writes each result to a file when it is known, so that nothing is lost when a run
+is ended. A test that fails by chance is repeated at the end.
+"""
+
+import collections
+import concurrent.futures
+import json
+import re
+import tempfile
+import time
+
+from runner.commands import ALONE, ROOT, clean_environment, run, tail
+from runner.outcomes import is_crash
+
+FOLDER = ROOT / "tests/end_to_end"
+LIMIT_S = 3 * 3600  # of all; each test has its own limit
+TEST_LIMIT_S = 600
+SLOWEST = 15  # test cases that are named with their time
+PYTEST = ["/usr/bin/python3", "-m", "pytest", "-q", "--tb=short", "-p", "stream", f"--timeout={TEST_LIMIT_S}"]
+# Files of tests whose assertions are about results: one that fails there is a wrong value, unless a helper says that
+# the program did not end as it should.
+VALUES = re.compile(r"test_(edge_ownership|edges_on_disk|frontier_\w+|integrity|labels|layout|load|other_input|output_parts|pagerank|ppr"
+                    r"|precision|real_graphs|rows_on_disk|sort|spmv|volume|writers)\.py$")
+
+
+def is_final(result):
+    """Whether a failure is not to be repeated: a crash, a sanitizer's report, or a wrong value."""
+    wrong_value = VALUES.search(result["path"]) and result["message"].startswith(("AssertionError", "assert "))
+    return bool(wrong_value) or is_crash(result["text"])
+
+
+def workers(count):
+    """pytest-xdist's, each in its own namespaces."""
+    python = " ".join([*ALONE, "/usr/bin/python3"])
+    return ["-d", "--dist=load", *[part for _ in range(count) for part in ("--tx", f"popen//python={python}")]]
+
+
+def run_pytest(arguments, build, settings, side_by_side=0, tell=lambda name, result: None):
+    """Calls tell(name, result) for each test that ends, when it ends: a test that fails in its fixtures has ended twice.
+    Returns pytest's status, its output, and the last result of each test: {name: result}."""
+    with tempfile.NamedTemporaryFile("r", suffix=".jsonl") as stream:
+        environment = clean_environment(EDGEWIRE=str(build / "edgewire"), EDGEWIRE_TEST_STREAM=stream.name, PYTHONPATH=str(FOLDER), **settings)
+        command = [*PYTEST, *workers(side_by_side), *arguments] if side_by_side else [*ALONE, *PYTEST, *arguments]
+        results = {}
+        line = ""
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            running = pool.submit(run, command, LIMIT_S, cwd=ROOT, env=environment)
+            ended = False
+            while not ended:
+                ended = running.done()
+                while part := stream.readline():
+                    line += part
+                    if line.endswith("\n"):
+                        result = json.loads(line)
+                        line = ""
+                        results[result["name"]] = result
+                        tell(result["name"], result)
+                if not ended:
+                    concurrent.futures.wait([running], timeout=0.5)
+        return *running.result(), results
+
+
+def print_times(results):
+    """Where the time went: the sum of each file, and the slowest test cases."""
+    by_file = collections.Counter()
+    for name, result in results.items():
+        by_file[name.partition("::")[0]] += result["seconds"]
+    print(", ".join(f"{name.removesuffix('.py')} {seconds:.1f} s" for name, seconds in by_file.most_common()))
+    for name, result in sorted(results.items(), key=lambda item: -item[1]["seconds"])[:SLOWEST]:
+        print(f"    {result['seconds']:6.1f} s  {name}")
+
+
+def name_left_out(build, tally, marker, expression, settings):
+    """Slow tests are skipped tests with a reason, not silence."""
+    _, output, _ = run_pytest([str(FOLDER), "--collect-only", "-m", f"not ({expression})" + (f" and ({marker})" if marker else "")], build, settings)
+    left_out = re.findall(r"^\S*end_to_end/(\S+?::.+)", output, re.MULTILINE)
+    by_file = collections.Counter(name.partition("::")[0] for name in left_out)
+    for file, count in by_file.items():
+        tally.skipped += count
+        print(f"skipped {file}: {count} that `make test-all` runs")
+
+
+def run_all(build, tally, marker, expression, side_by_side, settings):
+    """Runs the tests with `marker` for which the markers' `expression` holds."""
+    start = time.monotonic()
+    chosen = " and ".join(f"({part})" for part in (marker, expression) if part)
+
+    def tell(name, result):
+        if result["outcome"] == "failed":
+            print(f"failed  {name} after {result['seconds']:.1f} s: {result['message'].splitlines()[0] if result['message'] else ''}", flush=True)
+
+    code, output, results = run_pytest([str(FOLDER), "-m", chosen], build, settings, side_by_side, tell)
+    later = []
+    for name, result in results.items():
+        if result["outcome"] == "passed":
+            tally.passed += 1
+        elif result["outcome"] == "skipped":
+            tally.skip(name, result["message"])
+        elif is_final(result):
+            tally.fail(name, result["text"])
+        else:
+            later.append(name)
+    failed = [name for name, result in results.items() if result["outcome"] == "failed"]
+    if not isinstance(code, int) or code not in (0, 1, 5) or (code == 1 and not failed):
+        tally.fail("end-to-end tests", f"pytest: {code}\n{tail(output, 200)}")
+    for name in later:
+        _, told, again = run_pytest([str(FOLDER / name)], build, settings)
+        known = again.get(name, {"outcome": "failed", "text": tail(told)})
+        if known["outcome"] == "failed":
+            print(f"the second time:\n{known['text']}")
+        tally.settle(name, results[name]["text"], known["outcome"] == "passed")
+    print_times(results)
+    print(f"end to end: {len(results)} run, {time.monotonic() - start:.0f} s", flush=True)
