@@ -27,6 +27,7 @@ inline std::vector<std::unique_ptr<Bootstrap>> bootstraps(int size) {
     Member member;
     member.rank = member.local_rank = p;
     member.size = member.local_size = size;
+    member.peer_timeout_s = 100;  // long, for busy machines
     member.secret = std::string(32, 's');
     bootstraps.push_back(
         connect_bootstrap(std::move(member), std::move(streams[static_cast<std::size_t>(p)])));

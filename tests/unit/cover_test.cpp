@@ -17,9 +17,9 @@ namespace {
 
 /// Edges by source; row i is source 10 * i, so that a row is never mistaken for its source. In parts of three
 /// rows.
-class Graph {
+class RowGraph {
  public:
-  explicit Graph(std::uint32_t destinations) : destinations_(destinations) {}
+  explicit RowGraph(std::uint32_t destinations) : destinations_(destinations) {}
   void add_row(const std::vector<std::uint32_t>& targets) { targets_.push_back(targets); }
   std::vector<PairRow> rows() const {
     std::vector<PairRow> rows;
@@ -43,7 +43,7 @@ class Graph {
   std::uint32_t destinations_;
 };
 
-PairCover checked_cover(const Graph& graph, const CoverOptions& options = {.max_rounds = kUntilMinimum}) {
+PairCover checked_cover(const RowGraph& graph, const CoverOptions& options = {.max_rounds = kUntilMinimum}) {
   auto cover = graph.cover(options);
   CHECK(std::is_sorted(cover.mirrors.begin(), cover.mirrors.end()));
   CHECK(std::is_sorted(cover.sums.begin(), cover.sums.end()));
@@ -66,7 +66,7 @@ PairCover checked_cover(const Graph& graph, const CoverOptions& options = {.max_
 }
 
 /// The smallest cover by trying every set of mirrors.
-std::uint64_t smallest_by_force(const Graph& graph) {
+std::uint64_t smallest_by_force(const RowGraph& graph) {
   const auto rows = graph.rows();
   std::uint64_t best = ~0ULL;
   for (std::uint32_t mirrors = 0; mirrors < 1U << rows.size(); ++mirrors) {
@@ -86,9 +86,9 @@ std::uint32_t draw(std::mt19937& random, std::uint32_t bound) {
   return static_cast<std::uint32_t>(random() % bound);
 }
 
-Graph random_graph(std::mt19937& random, std::uint32_t rows, std::uint32_t destinations,
-                   std::uint32_t degree) {
-  Graph graph(destinations);
+RowGraph random_graph(std::mt19937& random, std::uint32_t rows, std::uint32_t destinations,
+                      std::uint32_t degree) {
+  RowGraph graph(destinations);
   for (std::uint32_t row = 0; row < rows; ++row) {
     std::vector<std::uint32_t> targets(1 + draw(random, degree));
     for (auto& target : targets) target = draw(random, destinations);
@@ -101,11 +101,11 @@ Graph random_graph(std::mt19937& random, std::uint32_t rows, std::uint32_t desti
 }  // namespace
 
 TEST_CASE("shapes whose covers are known") {
-  const auto none = checked_cover(Graph(5));
+  const auto none = checked_cover(RowGraph(5));
   CHECK(none.values() == 0);
   CHECK(none.gap() == 0);
 
-  Graph star(100);
+  RowGraph star(100);
   std::vector<std::uint32_t> all(100);
   for (std::uint32_t i = 0; i < 100; ++i) all[i] = i;
   star.add_row(all);
@@ -114,28 +114,28 @@ TEST_CASE("shapes whose covers are known") {
   CHECK(out.sums.empty());
   CHECK(out.moved_edges == 100);
 
-  Graph reversed(7);
+  RowGraph reversed(7);
   for (int row = 0; row < 100; ++row) reversed.add_row({3});
   const auto in = checked_cover(reversed);
   CHECK(in.mirrors.empty());
   CHECK(in.sums == std::vector<std::uint32_t>{3});
 
-  Graph complete(100);
+  RowGraph complete(100);
   for (int row = 0; row < 7; ++row) complete.add_row(all);
   CHECK(checked_cover(complete).values() == 7);
 
   for (const std::uint32_t rows : {1U, 2U, 9U, 10U, 1000U}) {  // row i -> i, i+1: a path
-    Graph path(rows + 1);
+    RowGraph path(rows + 1);
     for (std::uint32_t row = 0; row < rows; ++row) path.add_row({row, row + 1});
     CHECK(checked_cover(path).values() == rows);
-    Graph cycle(rows);
+    RowGraph cycle(rows);
     for (std::uint32_t row = 0; row < rows; ++row) cycle.add_row({row, (row + 1) % rows});
     CHECK(checked_cover(cycle).values() == rows);
   }
 }
 
 TEST_CASE("two hubs are cheaper than their leaves on either side") {
-  Graph graph(51);
+  RowGraph graph(51);
   std::vector<std::uint32_t> leaves(50);
   for (std::uint32_t i = 0; i < 50; ++i) leaves[i] = i + 1;
   graph.add_row(leaves);
@@ -148,7 +148,7 @@ TEST_CASE("two hubs are cheaper than their leaves on either side") {
 TEST_CASE("a greedy start that must be undone along one long path") {
   // Row i has the edges i and i + 1, the last row the edges 0 and 1: everything before it moves on by one.
   const std::uint32_t rows = 20000;
-  Graph graph(rows + 1);
+  RowGraph graph(rows + 1);
   for (std::uint32_t row = 0; row < rows; ++row) graph.add_row({row, row + 1});
   graph.add_row({0, 1, 0});
   const auto cover = checked_cover(graph);
@@ -159,7 +159,7 @@ TEST_CASE("a greedy start that must be undone along one long path") {
 TEST_CASE("rows become leaves one after the other") {
   const std::uint32_t rows = 2000;
   for (const bool backwards : {false, true}) {
-    Graph graph(rows);
+    RowGraph graph(rows);
     if (!backwards) graph.add_row({0, 0, 0});
     for (std::uint32_t i = 1; i < rows; ++i) {
       const std::uint32_t row = backwards ? rows - i : i;
@@ -175,7 +175,7 @@ TEST_CASE("rows become leaves one after the other") {
 
 TEST_CASE("a leaf's last edge among many to destinations that others cover") {
   for (const std::uint32_t place : {0U, 15U, 16U, 17U, 31U, 39U, 40U}) {
-    Graph graph(60);
+    RowGraph graph(60);
     std::vector<std::uint32_t> all;
     for (std::uint32_t d = 0; d < 40; ++d) {
       graph.add_row({d});

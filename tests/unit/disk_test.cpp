@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
@@ -89,7 +90,9 @@ TEST_CASE("the time of a disk grows while it writes, and file systems without on
     return;
   }
   const topology::NodeMemory memory(std::size_t{32} << 20, -1, "blocks");
-  for (int i = 0; i < 20 && disks.seconds() == 0; ++i) {  // the system counts in steps of milliseconds
+  // The system counts in steps of milliseconds.
+  for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+       disks.seconds() == 0 && std::chrono::steady_clock::now() < end;) {
     const auto bytes = memory.as<std::byte>();
     REQUIRE(pwrite(file.descriptor, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
     REQUIRE(fsync(file.descriptor) == 0);

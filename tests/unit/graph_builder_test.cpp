@@ -98,14 +98,14 @@ TEST_CASE("generated files depend on the seed and not on the workers") {
   const TemporaryDirectory directory;
   const auto make = [&](int kind, std::uint64_t seed, int workers) {
     const GenerateOptions options = {seed, true, kind == 1, kind == 2, workers};
-    if (kind < 3) generate_kronecker(directory / "g.ew", 13, 16, options);
+    if (kind < 3) generate_kronecker(directory / "g.ew", kind == 0 ? 13 : 11, 16, options);
     if (kind == 3) generate_uniform(directory / "g.ew", 5000, 40, options);
     if (kind == 4) generate_grid(directory / "g.ew", {300, 400, false, false}, options);
     return read_file(directory / "g.ew");
   };
   for (int kind = 0; kind < 5; ++kind) {
     const std::string one = make(kind, 1, 1);
-    for (int workers = 2; workers <= 4; ++workers) CHECK(make(kind, 1, workers) == one);
+    for (const int workers : {2, 3}) CHECK(make(kind, 1, workers) == one);
     CHECK(make(kind, 2, 1) != one);
   }
 }

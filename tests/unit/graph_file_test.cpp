@@ -23,10 +23,12 @@ namespace edgewire::graph {
 
 namespace {
 
-const std::vector<Edge> kEdges = {{0, 1, 1.0F}, {0, 4, 2.5F}, {1, 1, -3.0F},
-                                  {3, 0, 0.0F}, {3, 0, 7.0F}, {4, 2, 1e-30F}};
+const std::vector<Edge> kSmallEdges = {{0, 1, 1.0F}, {0, 4, 2.5F}, {1, 1, -3.0F},
+                                       {3, 0, 0.0F}, {3, 0, 7.0F}, {4, 2, 1e-30F}};
 
-void build_small(const std::string& path) { build(path, 5, kEdges, {.weighted = true}, {2, 3, 5, 7, 11}); }
+void build_small(const std::string& path) {
+  build(path, 5, kSmallEdges, {.weighted = true}, {2, 3, 5, 7, 11});
+}
 
 void open_and_verify(const std::string& path) {
   const GraphFile graph = GraphFile::open(path);
@@ -118,13 +120,13 @@ TEST_CASE("a graph comes back as it was written") {
   CHECK_FALSE(graph.simple());
   CHECK_FALSE(graph.symmetric());
   CHECK(graph.file_bytes() == std::filesystem::file_size(directory / "g.ew"));
-  CHECK(edges_of(graph) == kEdges);
+  CHECK(edges_of(graph) == kSmallEdges);
   CHECK(graph.original_id(4) == 11);
   graph.release_rows(0, 5);
-  CHECK(edges_of(graph) == kEdges);
+  CHECK(edges_of(graph) == kSmallEdges);
   GraphFile moved = GraphFile::open(directory / "g.ew");
   moved = GraphFile::open(directory / "g.ew");
-  CHECK(edges_of(moved) == kEdges);
+  CHECK(edges_of(moved) == kSmallEdges);
 }
 
 TEST_CASE("graphs without edges or vertices") {
@@ -157,7 +159,7 @@ TEST_CASE("a file of any other length is refused") {
   CHECK(error_of([&] { GraphFile::open(path); }) == path + ": the file is empty");
 }
 
-TEST_CASE("every single flipped bit is noticed") {
+TEST_CASE("a flipped bit is noticed: each one of the header, and one in every other byte") {
   const TemporaryDirectory directory;
   const std::string path = directory / "g.ew";
   build_small(path);
@@ -166,8 +168,10 @@ TEST_CASE("every single flipped bit is noticed") {
   auto* data =
       static_cast<unsigned char*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0));
   REQUIRE(data != MAP_FAILED);
-  std::size_t noticed = 0;
+  std::size_t flipped = 0, noticed = 0;
   for (std::size_t bit = 0; bit < bytes * 8; ++bit) {
+    if (bit / 8 >= sizeof(Header) && bit % 8 != bit / 8 % 8) continue;  // checksums treat all bits alike
+    ++flipped;
     data[bit / 8] = static_cast<unsigned char>(data[bit / 8] ^ (1U << bit % 8));
     try {
       open_and_verify(path);
@@ -176,7 +180,8 @@ TEST_CASE("every single flipped bit is noticed") {
     }
     data[bit / 8] = static_cast<unsigned char>(data[bit / 8] ^ (1U << bit % 8));
   }
-  CHECK(noticed == bytes * 8);
+  CHECK(flipped >= bytes);
+  CHECK(noticed == flipped);
   open_and_verify(path);
   munmap(data, bytes);
   close(descriptor);
@@ -227,10 +232,10 @@ TEST_CASE("only the blocks that hold the rows are checked, from several threads 
   const TemporaryDirectory directory;
   const std::string path = directory / "g.ew";
   // Three blocks of offsets and five of targets.
-  constexpr std::uint32_t kVertices = 300'000;
+  constexpr std::uint32_t kMany = 300'000;
   OutputFile output(path);
-  Builder builder(kVertices, kVertices * 4, {});
-  for (std::uint32_t i = 0; i < kVertices * 4; ++i) builder.add(0, i / 4, (i * 7) % kVertices, 0);
+  Builder builder(kMany, kMany * 4, {});
+  for (std::uint32_t i = 0; i < kMany * 4; ++i) builder.add(0, i / 4, (i * 7) % kMany, 0);
   builder.write(output, {}, 0, {});
   std::string bytes = read_file(path);
   const Header header = header_of(bytes);
@@ -243,14 +248,14 @@ TEST_CASE("only the blocks that hold the rows are checked, from several threads 
     std::vector<std::jthread> threads;
     for (int i = 0; i < 4; ++i) threads.emplace_back([&] { graph.verify_rows(0, 2 * rows_per_block); });
   }
-  graph.verify_rows(3 * rows_per_block, kVertices);
+  graph.verify_rows(3 * rows_per_block, kMany);
   const std::string expected = "byte " + std::to_string(header.sections[kTargets].offset + 2 * kBlockBytes);
   CHECK(contains(error_of([&] { graph.verify_rows(0, 2 * rows_per_block + 1); }), expected));
-  CHECK(contains(error_of([&] { graph.verify_rows(0, kVertices); }), expected));
-  CHECK(contains(error_of([&] { graph.verify_rows(0, kVertices + 1); }), "no rows"));
+  CHECK(contains(error_of([&] { graph.verify_rows(0, kMany); }), expected));
+  CHECK(contains(error_of([&] { graph.verify_rows(0, kMany + 1); }), "no rows"));
 
   // Order across the border of two blocks of offsets.
-  build(path, kVertices, {{0, 0, 0}, {kVertices - 1, 0, 0}}, {});
+  build(path, kMany, {{0, 0, 0}, {kMany - 1, 0, 0}}, {});
   bytes = read_file(path);
   const std::uint64_t first_of_second = header.sections[kOffsets].offset + kBlockBytes;
   std::memset(bytes.data() + header.sections[kOffsets].offset + 8, 0, kBlockBytes - 16);

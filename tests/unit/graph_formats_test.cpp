@@ -62,14 +62,14 @@ TEST_CASE("METIS files with and without sizes and weights") {
 
 TEST_CASE("a large METIS file is the same from any number of workers") {
   const Converter converter;
-  constexpr int kRing = 200'000;
+  constexpr int kRing = 100'000;
   std::string text = fmt::format("{} {}\n", kRing, kRing);
   for (int v = 0; v < kRing; ++v) {
     if (v % 1000 == 0) text += "% comment\n";
     text += fmt::format("{} {}\n", (v + kRing - 1) % kRing + 1, (v + 1) % kRing + 1);
   }
   const GraphFile one = converter("g.graph", text, {.workers = 1});
-  CHECK(one.targets()[one.offsets()[123'456]] == 123'455);
+  CHECK(one.targets()[one.offsets()[54'321]] == 54'320);
   const std::string bytes = converter.output_bytes();
   converter("g.graph", gzipped(text), {.workers = 3});
   if (!gzipped(text).empty()) CHECK(converter.output_bytes() == bytes);

@@ -203,7 +203,7 @@ TEST_CASE("mutated files are read or refused, never worse") {
                                                                   {"g.sg", zstandard(gap_binary(false))}};
   const std::string alphabet = "0123456789 \t\n,.-+e#%naif\r\0\xFF\x80"s;
   std::uint64_t refused = 0;
-  for (std::uint64_t i = 0; i < 1500; ++i) {
+  for (std::uint64_t i = 0; i < 500; ++i) {
     IndexedRandom random(2024, i);
     const auto& [name, original] = files[random.below(files.size())];
     std::string bytes = original;
@@ -232,8 +232,8 @@ TEST_CASE("mutated files are read or refused, never worse") {
       ++refused;
     }
   }
-  CHECK(refused > 300);
-  CHECK(refused < 1470);
+  CHECK(refused > 100);
+  CHECK(refused < 490);
 }
 
 }  // namespace edgewire::graph

@@ -3,15 +3,17 @@
 
 #include <doctest/doctest.h>
 #include <fmt/core.h>
+#include <poll.h>
 #include <sys/stat.h>
 
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include "error.h"
+#include "growing_timeout.h"
+#include "own_address.h"
 #include "stderr_capture.h"
 #include "transport/sockets.h"
 
@@ -41,8 +43,6 @@ class Files {
   std::string directory_;
 };
 
-int free_port() { return transport::port_of(transport::listen_on("127.0.0.1", 0)); }
-
 std::string message_of(const std::function<void()>& work) {
   try {
     work();
@@ -55,11 +55,11 @@ std::string message_of(const std::function<void()>& work) {
 /// The options of each rank of a job of `size` processes on this host.
 std::vector<LaunchOptions> ranks(const Files& files, int size) {
   std::string lines;
-  for (int p = 0; p < size; ++p) lines += fmt::format("127.0.0.1:{}\n", free_port());
+  for (int p = 0; p < size; ++p) lines += fmt::format("{}:{}\n", own_address(), own_port());
   LaunchOptions options;
   options.hosts_file = files.write("hosts", lines);
   options.secret_file = files.write("secret", "a secret of enough bytes\n");
-  options.start_timeout_s = 5;
+  options.start_timeout_s = options.peer_timeout_s = 60;
   std::vector<LaunchOptions> all(static_cast<std::size_t>(size), options);
   for (int p = 0; p < size; ++p) all[static_cast<std::size_t>(p)].rank = p;
   return all;
@@ -138,24 +138,36 @@ TEST_CASE("secrets come from a file that others cannot read or from the environm
   unsetenv("EDGEWIRE_SECRET");
 }
 
-TEST_CASE("the processes of a host list find each other") {
+/// Takes these many calls at once and closes them all without a word.
+void turn_away(std::size_t callers, const std::string& address, int port) {
+  const auto listener = transport::listen_on(address, port);
+  std::vector<transport::FileDescriptor> called;
+  while (called.size() < callers) {
+    pollfd event{listener.get(), POLLIN, 0};
+    REQUIRE(poll(&event, 1, 60'000) == 1);
+    std::string from;
+    if (auto socket = transport::accept_from(listener, from)) called.push_back(std::move(socket));
+  }
+}
+
+TEST_CASE("the processes of a host list find each other, also when the others call before rank 0 listens") {
   const Files files;
   const auto options = ranks(files, 4);
   std::vector<int> statuses(options.size(), -1);
-  std::vector<std::thread> threads;
-  for (std::size_t p = 0; p < options.size(); ++p)
-    threads.emplace_back([&, p] {
-      // The last ones come before rank 0 listens.
-      if (p == 0) std::this_thread::sleep_for(std::chrono::milliseconds(200));
-      statuses[p] = run(options[p], [&](Bootstrap& bootstrap) {
-        const auto all = bootstrap.allgather(fmt::format("{} of {} at {}", bootstrap.local_rank(),
-                                                         bootstrap.local_size(), bootstrap.address()));
-        for (int q = 0; q < 4; ++q)
-          if (all.at(static_cast<std::size_t>(q)) != fmt::format("{} of 4 at 127.0.0.1", q))
-            throw Error("wrong");
-      });
+  const auto start = [&](std::size_t p) {
+    statuses[p] = run(options[p], [&](Bootstrap& bootstrap) {
+      const auto all = bootstrap.allgather(
+          fmt::format("{} of {} at {}", bootstrap.local_rank(), bootstrap.local_size(), bootstrap.address()));
+      for (int q = 0; q < 4; ++q)
+        if (all.at(static_cast<std::size_t>(q)) != fmt::format("{} of 4 at {}", q, own_address()))
+          throw Error("wrong");
     });
-  for (std::thread& thread : threads) thread.join();
+  };
+  std::vector<std::jthread> others;
+  for (std::size_t p = 1; p < options.size(); ++p) others.emplace_back(start, p);
+  turn_away(others.size(), own_address(), read_hosts(options[0].hosts_file, 1)[0].port);
+  start(0);
+  others.clear();
   for (const int status : statuses) CHECK(status == 0);
 }
 
@@ -168,14 +180,14 @@ TEST_CASE("a wrong secret is told on both sides and the job goes on") {
   stranger.secret_file = files.write("other", "another secret of enough bytes");
   LaunchOptions other_list = options[1];
   other_list.hosts_file = files.write(
-      "three", fmt::format("{}127.0.0.9\n",
-                           "127.0.0.1:" + std::to_string(read_hosts(options[0].hosts_file, 1)[0].port) +
-                               "\n127.0.0.8\n"));
+      "three", fmt::format("{}127.0.0.9\n", own_address() + ":" +
+                                                std::to_string(read_hosts(options[0].hosts_file, 1)[0].port) +
+                                                "\n127.0.0.8\n"));
   StderrCapture capture;
   int status = -1;
   std::thread hub([&] { status = run(options[0], [](Bootstrap& bootstrap) { bootstrap.allgather(""); }); });
   const std::string message = message_of([&] { run(stranger, [](Bootstrap&) {}); });
-  CHECK(message.starts_with("rank 0 at 127.0.0.1 port"));
+  CHECK(message.starts_with("rank 0 at " + own_address() + " port"));
   CHECK(message.ends_with(": " + kWrongProof));
   CHECK(message_of([&] { run(other_list, [](Bootstrap&) {}); }).ends_with(": refused by the other side"));
   CHECK(run(options[1], [](Bootstrap& bootstrap) { bootstrap.allgather(""); }) == 0);
@@ -190,21 +202,27 @@ TEST_CASE("a wrong secret is told on both sides and the job goes on") {
 TEST_CASE("a process that does not come is named") {
   const Files files;
   auto options = ranks(files, 2);
-  for (LaunchOptions& each : options) each.start_timeout_s = 0.3;
+  options[0].start_timeout_s = 0.3;
   CHECK(message_of([&] { run(options[0], [](Bootstrap&) {}); }) ==
-        "rank 1 (127.0.0.1) has not connected within 0.3 s");
-  const std::string message = message_of([&] { run(options[1], [](Bootstrap&) {}); });
-  CHECK(message.starts_with("rank 0 (127.0.0.1 port "));
-  CHECK(message.ends_with(") cannot be reached within 0.3 s: Connection refused"));
+        fmt::format("rank 1 ({}) has not connected within 0.3 s", own_address()));
+  std::string message;
+  REQUIRE(with_growing_timeout(0.3, [&](double timeout_s) {
+    options[1].start_timeout_s = timeout_s;
+    message = message_of([&] { run(options[1], [](Bootstrap&) {}); });
+    return !message.ends_with("s: ");  // it has had the time to call
+  }));
+  CHECK(message.starts_with(fmt::format("rank 0 ({} port ", own_address())));
+  CHECK(message.ends_with(
+      fmt::format(") cannot be reached within {} s: Connection refused", options[1].start_timeout_s)));
 }
 
 TEST_CASE("a port in use and options that contradict the list are told") {
   const Files files;
   const auto options = ranks(files, 2);
   const int port = read_hosts(options[0].hosts_file, 1)[0].port;
-  const auto taken = transport::listen_on("127.0.0.1", port);
+  const auto taken = transport::listen_on(own_address(), port);
   CHECK(message_of([&] { run(options[0], [](Bootstrap&) {}); }) ==
-        fmt::format("cannot listen on 127.0.0.1 port {}: Address already in use", port));
+        fmt::format("cannot listen on {} port {}: Address already in use", own_address(), port));
   LaunchOptions wrong = options[0];
   wrong.rank = 2;
   CHECK_THROWS_AS(run(wrong, [](Bootstrap&) {}), UsageError);

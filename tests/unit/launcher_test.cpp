@@ -13,6 +13,7 @@
 #include "error.h"
 #include "launch/interfaces.h"
 #include "launch/rendezvous.h"
+#include "own_address.h"
 #include "transport/connector.h"
 #include "transport/sockets.h"
 
@@ -82,21 +83,21 @@ TEST_CASE("interfaces that are not there") {
 }
 
 TEST_CASE("rank 0 is found at the address that answers") {
-  const auto listener = transport::listen_on("127.0.0.1", 0);
-  const int port = transport::port_of(listener);
+  const int port = own_port();
+  const auto listener = transport::listen_on(own_address(), port);
   const std::string secret(32, 's');
   // Nobody listens on the first; on the second somebody who knows another secret.
-  const auto stranger = transport::listen_on("127.0.0.2", port);
-  Rendezvous hub{0, secret, 10, {"a", "b"}};
-  Rendezvous leaf{1, secret, 10, {"a", "b"}};
+  const auto stranger = transport::listen_on(own_address(1), port);
+  Rendezvous hub{0, secret, 60, {"a", "b"}};
+  Rendezvous leaf{1, secret, 60, {"a", "b"}};
   std::thread other([&] {
     Rendezvous job{0, std::string(32, 'x'), 1, {"a", "b"}};
     CHECK_THROWS_WITH_AS(receive_others(job, stranger), "rank 1 (b) has not connected within 1 s", Error);
   });
   std::thread rank0([&] { CHECK(receive_others(hub, listener)[1]); });
-  const auto streams = come_to_hub(leaf, {"127.0.0.2", "127.0.0.1"}, port);
+  const auto streams = come_to_hub(leaf, {own_address(1), own_address()}, port);
   CHECK(streams.size() == 1);
-  CHECK(transport::local_address(streams[0]) == "127.0.0.1");
+  CHECK(transport::peer_address(streams[0]) == own_address());
   rank0.join();
   other.join();
 }

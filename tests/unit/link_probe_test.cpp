@@ -29,11 +29,11 @@ TEST_CASE("all processes end the measurement of their link, however slowly signa
       transport::parallel(size, [&](int p) {
         launch::Bootstrap& bootstrap = *bootstraps[static_cast<std::size_t>(p)];
         for (int i = 0; i < 5; ++i) {
-          transport::Settings settings{p, size, 1, 1, bootstrap.secret(), "", 10, &bootstrap.health()};
+          transport::Settings settings{p, size, 1, 1, bootstrap.secret(), "", 60, &bootstrap.health()};
           for (int q = 0; q < size; ++q) settings.nodes.push_back((q + 1) / 2);
           settings.dpdk = transport::dpdk_choice(p);
           const double bytes_per_s = measure_link(bootstrap, *subject.make(settings));
-          transport::require(bytes_per_s > 1e4 && bytes_per_s < 1e12, "a rate that no link has");
+          transport::require(bytes_per_s > 0 && bytes_per_s < 1e12, "a rate that no link has");
           for (const auto& all : launch::allgather(bootstrap, std::vector{bytes_per_s}))
             transport::require(all[0] == bytes_per_s, "processes measured different rates");
         }

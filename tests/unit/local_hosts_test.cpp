@@ -135,7 +135,10 @@ TEST_CASE("a program that stays stopped is killed") {
 }
 
 TEST_CASE("a program that goes on after a stop is not killed") {
-  CHECK(run_program({"sh", "-c", "(sleep 0.2; kill -CONT $$) & kill -STOP $$; exit 5"}, {}, 60).status == 5);
+  const char* script =
+      "(until grep -q '^State:.T' /proc/$$/status; do sleep 0.01; done; sleep 0.2; kill -CONT $$) & kill "
+      "-STOP $$; exit 5";
+  CHECK(run_program({"sh", "-c", script}, {}, 60).status == 5);
 }
 
 }  // namespace

@@ -32,6 +32,7 @@ int run(const NetbenchOptions& options, const std::function<void(const std::vect
         int processes = 2) {
   launch::LaunchOptions job;
   job.processes = processes;
+  job.peer_timeout_s = 60;
   return launch::run(job, [&](launch::Bootstrap& bootstrap) {
     std::size_t heard = 0;
     const auto rows = netbench(bootstrap, options, [&](const NetbenchRow&) { ++heard; });

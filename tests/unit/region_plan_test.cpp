@@ -61,9 +61,10 @@ std::string run_three(const std::function<void(launch::Bootstrap&, transport::Tr
   StderrCapture capture;
   launch::LaunchOptions options;
   options.processes = 3;
+  options.peer_timeout_s = 60;
   status = launch::run(options, [&](launch::Bootstrap& bootstrap) {
     const auto link = transport::create(
-        "shm", {bootstrap.rank(), bootstrap.size(), 1, 1, bootstrap.secret(), "", 10, &bootstrap.health()});
+        "shm", {bootstrap.rank(), bootstrap.size(), 1, 1, bootstrap.secret(), "", 60, &bootstrap.health()});
     body(bootstrap, *link);
     bootstrap.allgather("");
   });

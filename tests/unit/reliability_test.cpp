@@ -14,8 +14,8 @@
 namespace edgewire::transport::dpdk {
 namespace {
 
-constexpr MacAddress kHere{2, 0, 0, 0, 0, 1}, kThere{2, 0, 0, 0, 0, 2};
-constexpr std::uint64_t kKey = 0x1234567890ABCDEF;
+constexpr MacAddress kOne{2, 0, 0, 0, 0, 1}, kOther{2, 0, 0, 0, 0, 2};
+constexpr std::uint64_t kKeyOfRun = 0x1234567890ABCDEF;
 
 std::span<const std::byte> body_of(const std::vector<std::byte>& frame) {
   return std::span(frame).subspan(kEthernetBytes);
@@ -27,9 +27,9 @@ struct Faults {
 };
 
 /// One direction: frames arrive after a delay.
-class Wire {
+class FaultyWire {
  public:
-  Wire(const Faults& faults, std::uint64_t seed) : faults_(faults), chance_(seed) {}
+  FaultyWire(const Faults& faults, std::uint64_t seed) : faults_(faults), chance_(seed) {}
 
   void put(std::vector<std::byte> frame, Nanoseconds now) {
     if (happens(faults_.drop)) return;
@@ -88,7 +88,7 @@ class Transfer {
  private:
   std::vector<std::byte> make(const Header& header, std::span<const std::byte> payload) {
     Head head;
-    encode(head, ethernet_envelope(kHere, kThere), 0, header, payload, kKey);
+    encode(head, ethernet_envelope(kOne, kOther), 0, header, payload, kKeyOfRun);
     std::vector<std::byte> frame(head.bytes.begin(),
                                  head.bytes.begin() + static_cast<std::ptrdiff_t>(head.size));
     frame.insert(frame.end(), payload.begin(), payload.end());
@@ -107,7 +107,7 @@ class Transfer {
       std::span<const std::byte> bits;
       if (!is_ours(frame, false) || body_of(frame).size() < sizeof(Header)) continue;
       const Header header = header_of(body_of(frame));
-      if (!is_intact(body_of(frame), header, kKey, bits)) continue;
+      if (!is_intact(body_of(frame), header, kKeyOfRun, bits)) continue;
       sender_.acknowledge(header.ack, unpack_order(header.order), bits, now_, [&](const Content& content) {
         CHECK(content.place == done_);  // in order, each once
         ++done_;
@@ -136,7 +136,7 @@ class Transfer {
       if (frame.empty()) break;
       std::span<const std::byte> payload;
       if (!is_ours(frame, false) || body_of(frame).size() < sizeof(Header) ||
-          !is_intact(body_of(frame), header_of(body_of(frame)), kKey, payload)) {
+          !is_intact(body_of(frame), header_of(body_of(frame)), kKeyOfRun, payload)) {
         ++corrupt;
         continue;
       }
@@ -172,7 +172,7 @@ class Transfer {
 
   Sender sender_;
   Receiver receiver_;
-  Wire there_, back_;
+  FaultyWire there_, back_;
   std::vector<std::uint32_t> numbers_;
   std::size_t next_ = 0;
   Nanoseconds now_ = 0;

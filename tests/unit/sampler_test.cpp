@@ -3,10 +3,13 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <thread>
 #include <utility>
 
 #include "perf/timeline.h"
@@ -39,7 +42,7 @@ class System {
 
 /// [name]: what the gauge says, in its unit.
 std::map<std::string, double> read(const std::vector<Gauge>& gauges) {
-  usleep(2000);  // what was read in the last millisecond is not read again
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));  // within one, what was read before stays
   std::map<std::string, double> values;
   for (const auto& gauge : gauges) values[gauge.name + ", " + gauge.unit] = gauge.read() * gauge.scale;
   return values;
@@ -103,11 +106,14 @@ TEST_CASE("a system that tells nothing gives gauges without values") {
 
 TEST_CASE("counts become rates, levels stay, and time goes on") {
   double count = 0;
+  std::atomic<int> reads{0};  // guards nothing
   std::vector<Gauge> gauges;
-  gauges.push_back({"count", "things/s", 1, true, [&] { return count += 10; }});
+  gauges.push_back({"count", "things/s", 1, true, [&] { return ++reads, count += 10; }});
   gauges.push_back({"level", "things", 2, false, [] { return 21.0; }});
   Sampler sampler(std::chrono::milliseconds(5), std::move(gauges));
-  usleep(100'000);
+  for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+       reads < 6 && std::chrono::steady_clock::now() < end;)
+    std::this_thread::yield();
   const auto samples = sampler.stop();
   REQUIRE(samples.at_ns.size() > 2);
   REQUIRE(samples.series.size() == 2);

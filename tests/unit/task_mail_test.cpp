@@ -21,6 +21,7 @@ void run_pair(const char* transport, const Body& body) {
     threads.emplace_back([&, p] {
       launch::Bootstrap& bootstrap = *members[static_cast<std::size_t>(p)];
       exchange::SeatOptions options;
+      options.peer_timeout_s = 100;
       options.transport = transport;
       exchange::Seat seat(bootstrap, options);
       body(p, bootstrap, seat.link());

@@ -36,6 +36,7 @@ inline Outcome run(const Cut& cut, const Registry& registry, FunctionId root,
     threads.emplace_back([&, p] {
       try {
         exchange::SeatOptions options;
+        options.peer_timeout_s = 100;  // long, for busy machines
         options.workers = cut.workers;
         options.transport = cut.transport;
         TaskJob job(*members[p], registry, options);

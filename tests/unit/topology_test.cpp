@@ -22,9 +22,16 @@
 namespace edgewire::topology {
 namespace {
 
-const std::string kData = TEST_DATA_DIR;
+/// A file of tests/data: below the folder that EDGEWIRE_TEST_DATA names, else below the working directory.
+std::string data_file(const std::string& name) {
+  const char* folder = std::getenv("EDGEWIRE_TEST_DATA");
+  std::string path = std::string(folder == nullptr ? "tests/data" : folder) + "/" + name;
+  INFO("EDGEWIRE_TEST_DATA names the folder tests/data of the sources; without it, run this there");
+  REQUIRE_MESSAGE(std::ifstream(path).good(), path << " is missing");
+  return path;
+}
 
-Machine two_nodes() { return from_xml(kData + "/two_nodes.xml"); }
+Machine two_nodes() { return from_xml(data_file("two_nodes.xml")); }
 
 /// A machine with these many cores on each node, cpu 0 being the first.
 Machine with_cores(const std::vector<int>& cores_of_node) {
@@ -130,7 +137,7 @@ TEST_CASE("another machine is read from its XML") {
 }
 
 TEST_CASE("threads stand for cores where there are none, and caches have usual sizes") {
-  const Machine machine = from_xml(kData + "/bare.xml");
+  const Machine machine = from_xml(data_file("bare.xml"));
   CHECK(machine.cores.size() == 3);
   CHECK(machine.nodes.size() == 1);
   CHECK(machine.l1_bytes == 32 << 10);
@@ -142,7 +149,7 @@ TEST_CASE("a file that is no whole hwloc XML is refused by name") {
   std::string folder = "/tmp/edgewire-XXXXXX";
   REQUIRE(mkdtemp(folder.data()) != nullptr);
   const std::string path = folder + "/machine.xml";
-  std::ifstream whole_file(kData + "/two_nodes.xml");
+  std::ifstream whole_file(data_file("two_nodes.xml"));
   const std::string whole(std::istreambuf_iterator<char>(whole_file), {});
   const std::string why = path + ": not a whole hwloc XML file (make one with: lstopo FILE.xml)";
   std::string odd_word = whole;  // hwloc 2.9 crashes on this one

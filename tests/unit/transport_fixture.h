@@ -146,7 +146,7 @@ struct Endpoint {
   }
   /// Waits until `done`, by blocking; a job that hangs fails the test. Time in which nothing ran, on a busy
   /// machine, does not count: who could look only a few times goes on.
-  void until(const std::function<bool()>& done, double limit_s = 30) const {
+  void until(const std::function<bool()>& done, double limit_s = 60) const {
     constexpr std::chrono::milliseconds kTurn{20};
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(limit_s);
     progress();

@@ -201,5 +201,91 @@ TEST_CASE("nothing computed gives a verdict without divisions by nothing") {
   CHECK(!says(verdict, "inf"));
 }
 
+// The limits of the runs that tests/end_to_end/test_profile.py measures, on figures such as theirs.
+
+TEST_CASE("a process alone whose values stay in the cache is limited by its core, however slow memory is") {
+  auto load = even(1);
+  load.line_bits_per_s = 0;
+  load.processes[0].memory_bytes = 0;
+  load.memory_bytes_per_s = 1e6;
+  const auto verdict = judge(load);
+  REQUIRE(verdict.limiters.size() == 1);
+  CHECK(verdict.limiters[0].cause == Cause::cores);
+}
+
+/// Two processes that work 20 ms and then get `bytes` over such a link.
+RunLoad over_link(std::uint64_t bytes, double bits_per_s) {
+  auto load = even(2);
+  load.line_bits_per_s = bits_per_s;
+  for (auto& one : load.processes) {
+    one.wire_bytes_sent = one.wire_bytes_received = bytes;
+    one.waited_s = static_cast<double>(bytes) * 8 / bits_per_s;
+    load.seconds = one.work_s + one.waited_s;
+  }
+  return load;
+}
+
+TEST_CASE("over a link that is much too slow sending takes nearly all of the time") {
+  const auto verdict = judge(over_link(1'000'000, 20e6));  // 400 ms
+  CHECK(verdict.limiters[0].cause == Cause::wire);
+  CHECK(verdict.limiters[0].share > 0.9);
+  CHECK(verdict.seconds_10x < verdict.seconds / 2);
+}
+
+TEST_CASE("what ten times the rate is said to bring is what a link of that rate gives") {
+  struct Links {
+    std::uint64_t bytes;
+    double slow, fast;
+    Cause then;
+  };
+  for (const auto& [bytes, slow, fast, then] :
+       {Links{1'000'000, 20e6, 200e6, Cause::wire}, Links{3'000'000, 1e9, 10e9, Cause::cores}}) {
+    CAPTURE(slow);
+    const auto before = judge(over_link(bytes, slow)), after = judge(over_link(bytes, fast));
+    CHECK(before.limiters[0].cause == Cause::wire);
+    CHECK(after.limiters[0].cause == then);
+    CHECK(before.seconds_10x == doctest::Approx(after.seconds).epsilon(0.25));
+  }
+}
+
+TEST_CASE("a process that shares its core with other programs is a slow peer, in long and short iterations") {
+  struct Run {
+    const char* what;
+    double seconds, work_s, slow_work_s, lost_s, core_wait_s;
+    std::uint64_t wire_bytes;
+  };
+  // While the core is taken away from work, the work takes longer; while it waits, the time is lost to it.
+  for (const auto& run : {Run{"neighbours, long", 0.082, 0.020, 0.080, 0, 0.060, 0},
+                          Run{"neighbours, short", 1.6e-3, 0.35e-3, 0.9e-3, 0.6e-3, 1.1e-3, 0},
+                          Run{"neighbours, short, over TCP", 2.2e-3, 0.35e-3, 0.9e-3, 0.8e-3, 1.4e-3, 50'000},
+                          Run{"half a core, long", 0.042, 0.020, 0.040, 0, 0.020, 100'000},
+                          Run{"half a core, short", 0.9e-3, 0.35e-3, 0.6e-3, 0.2e-3, 0.45e-3, 20'000}}) {
+    CAPTURE(run.what);
+    auto load = even(2);
+    load.seconds = run.seconds;
+    load.line_bits_per_s = run.wire_bytes == 0 ? 0 : 10e9;
+    for (auto& one : load.processes) {
+      one.wire_bytes_sent = one.wire_bytes_received = run.wire_bytes;
+      one.memory_bytes = 0;
+      one.work_s = one.slowest_worker_s = run.work_s;
+      one.waited_s = run.seconds - run.work_s;
+    }
+    auto& slow = load.processes[1];
+    slow.work_s = slow.slowest_worker_s = run.slow_work_s;
+    slow.lost_s = run.lost_s;
+    slow.core_wait_s = run.core_wait_s;
+    slow.waited_s = run.seconds - run.slow_work_s;
+    slow.awaited_s = load.processes[0].waited_s;
+    const auto verdict = judge(load);
+    INFO(verdict.to_text());
+    CHECK(to_name(verdict.limiters[0].cause) == "a slow peer");
+    CHECK(verdict.limiters[0].rank == 1);
+    CHECK(verdict.limiters[0].why.find("had no core for") != std::string::npos);
+    // The same without a hint at its core: it is slow for another reason, or nobody is.
+    slow.core_wait_s = slow.lost_s = 0;
+    CHECK(judge(load).limiters[0].why.find("had no core for") == std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace edgewire::perf
