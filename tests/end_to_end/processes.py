@@ -76,7 +76,7 @@ def cpu_seconds(pid):
 def start_seconds():
     """Of a core, that the program takes to start: a sanitizer's build needs more than half a second."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([os.environ["EDGEWIRE"], "--version"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([os.environ["EDGEWIRE"], "--version"], check=True, stdout=subprocess.DEVNULL, timeout=LIMIT_S)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

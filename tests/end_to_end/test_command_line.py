@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 import job as jobs
-from processes import children, wait_for
+from processes import LIMIT_S, PATIENCE_S, children, wait_for
 
 
 def through_head(edgewire, *arguments):
@@ -20,7 +20,7 @@ def through_head(edgewire, *arguments):
     os.close(write)
     with os.fdopen(read) as output:
         line = output.readline()
-    return line, process.wait(timeout=120), process.stderr.read()
+    return line, process.wait(timeout=LIMIT_S), process.stderr.read()
 
 
 @pytest.mark.parametrize("processes", [1, 2, 3])
@@ -42,7 +42,7 @@ def test_nobody_reads_a_measurement(edgewire):
 def test_a_full_disk_takes_no_word_unnoticed(edgewire, kronecker, tmp_path, command):
     words = [{"GRAPH": kronecker(6), "FILE": tmp_path / "made.ew"}.get(word, word) for word in command.split()]
     with open("/dev/full", "w") as full:
-        done = subprocess.run([edgewire.program, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        done = subprocess.run([edgewire.program, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=LIMIT_S)
     assert (done.returncode, done.stderr) == (1, "edgewire: stdout: cannot write: No space left on device\n")
 
 
@@ -76,7 +76,7 @@ def test_an_end_by_signal_names_the_iteration(edgewire, kronecker, tmp_path, pro
                              "--every", 1)
     wait_for(lambda: (folder / "manifest").exists(), "an iteration")
     os.killpg(process.pid, number)
-    stdout, stderr = process.communicate(timeout=60)
+    stdout, stderr = process.communicate(timeout=PATIENCE_S)
     shutil.rmtree(folder)  # a checkpoint may have been under way
     assert process.returncode in (-number, 128 + number) and stdout == ""
     (line,) = stderr.splitlines()
