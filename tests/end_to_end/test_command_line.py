@@ -1,5 +1,6 @@
 """How the program speaks with the people and programs that call it."""
 
+import fcntl
 import json
 import os
 import re
@@ -10,16 +11,17 @@ import subprocess
 import pytest
 
 import job as jobs
-from processes import LIMIT_S, PATIENCE_S, children, wait_for
+from processes import LIMIT_S, PATIENCE_S, wait_for
 
 
 def through_head(edgewire, *arguments):
     """The first line of the output, the exit status and stderr where nobody reads more."""
     read, write = os.pipe()
+    fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)  # what it does not hold waits until it is closed
     process = subprocess.Popen([edgewire.program, *map(str, arguments)], stdout=write, stderr=subprocess.PIPE, text=True)
     os.close(write)
-    with os.fdopen(read) as output:
-        line = output.readline()
+    with os.fdopen(read, "rb", buffering=0) as output:  # nothing is read ahead
+        line = output.readline().decode()
     return line, process.wait(timeout=LIMIT_S), process.stderr.read()
 
 
@@ -33,7 +35,8 @@ def test_nobody_reads_the_rest(edgewire, kronecker, processes):
 
 
 def test_nobody_reads_a_measurement(edgewire):
-    line, status, stderr = through_head(edgewire, "netbench", "--transport", "shm", "--seconds", 0.01, "--sizes", "8,16,32")
+    sizes = ",".join(str(8 * i) for i in range(1, 41))  # 10 kB of lines
+    line, status, stderr = through_head(edgewire, "netbench", "--transport", "shm", "--count", 3, "--sizes", sizes)
     assert (line.split(",")[0], status, stderr) == ("bandwidth", 141, "")
 
 
