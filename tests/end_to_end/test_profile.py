@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -124,7 +125,7 @@ def check_trace(events):
 def test_profile_command_writes_page_and_trace(edgewire, tmp_path, graph):
     page, trace = tmp_path / "page.html", tmp_path / "run.json.gz"
     text = edgewire.ok("profile", "--trace", trace, "--sample-interval", 0.01, "--", "pagerank", graph, "-p", 2, "-w", 1,
-                       "--transport", "tcp", "--iterations", 50, "-o", page)
+                       "--transport", "tcp", "--iterations", 150, "-o", page)
     assert "limit: " in text
     html = page.read_text()
     ET.fromstring(html[html.index("<html"):])
@@ -137,7 +138,7 @@ def test_profile_command_writes_page_and_trace(edgewire, tmp_path, graph):
     assert {event["name"] for event in kinds["X"]} == {"compute", "send", "wait", "apply"}
     assert {event["pid"] for event in kinds["X"]} == {0, 1}
     begun = {event["id"]: event["ts"] for event in kinds["b"]}
-    assert len(begun) > 50
+    assert len(begun) > 150
     ended = {event["id"]: event["ts"] for event in kinds["e"]}
     assert begun.keys() == ended.keys() and all(begun[id_] <= ended[id_] for id_ in begun)
     gauges = {event["name"] for event in kinds["C"] if event["pid"] == 0}
@@ -299,9 +300,8 @@ def half_a_core():
     """Gives a function that lets the calling process run for half of the time only."""
     for folder, limits in ((pathlib.Path("/sys/fs/cgroup/cpu"), {"cpu.cfs_period_us": "10000", "cpu.cfs_quota_us": "5000"}),
                            (pathlib.Path("/sys/fs/cgroup"), {"cpu.max": "5000 10000"})):
-        group = folder / f"edgewire-test-{os.getpid()}"
         try:
-            group.mkdir()
+            group = pathlib.Path(tempfile.mkdtemp(prefix="edgewire-test-", dir=folder))
         except OSError:
             continue
         try:
