@@ -5,7 +5,6 @@ import os
 import pathlib
 import random
 import signal
-import socket
 import subprocess
 import time
 import uuid
@@ -14,7 +13,7 @@ import pytest
 
 import lab
 import reference
-from processes import PATIENCE_S
+from processes import LIMIT_S, LIVE_PEER_S, PATIENCE_S, own_places, wait_for
 
 MARK = f"EDGEWIRE_TEST_RUN={uuid.uuid4()}"
 
@@ -44,7 +43,7 @@ class Edgewire:
                                 preexec_fn=prepare,
                                 env={**os.environ, **options.pop("env", {}), **dict([MARK.split("=")])}, **options)
 
-    def __call__(self, *arguments, timeout=120, **options):
+    def __call__(self, *arguments, timeout=LIMIT_S, **options):
         process = self.start(*arguments, **options)
         try:
             stdout, stderr = process.communicate(timeout=timeout)
@@ -145,13 +144,14 @@ def nothing_is_left_behind(tmp_path):
     """No test leaves a process, a file in shared memory or a file written aside."""
     before = shared_memory_files()
     yield
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + PATIENCE_S
     while (left := started_processes()) and time.monotonic() < deadline:
         time.sleep(0.01)
     for pid, _ in left:
         os.kill(pid, signal.SIGKILL)
     assert not left, "still running"
-    assert shared_memory_files() <= before
+    # A run of the tests beside this one may have some, which go when its processes end.
+    wait_for(lambda: shared_memory_files() <= before, "the end of files in shared memory")
     assert not list(tmp_path.rglob("*.tmp.*"))
 
 
@@ -190,13 +190,9 @@ def hosts(tmp_path):
     secret.chmod(0o600)
 
     def options(count):
-        listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-        ports = [listener.getsockname()[1] for listener in listeners]
-        for listener in listeners:
-            listener.close()
         path = tmp_path / "hosts"
-        path.write_text("".join(f"127.0.0.1:{port}  # rank {rank}\n" for rank, port in enumerate(ports)))
-        return ["--hosts", path, "--secret-file", secret, "--peer-timeout", 3, "--start-timeout", 10]
+        path.write_text("".join(f"{place}  # rank {rank}\n" for rank, place in enumerate(own_places(count))))
+        return ["--hosts", path, "--secret-file", secret, "--peer-timeout", LIVE_PEER_S, "--start-timeout", PATIENCE_S]
 
     return options
 
@@ -206,7 +202,7 @@ def several(edgewire):
     """several(lists of arguments) runs them side by side; gives (status, lines on stderr) of each."""
     started = []
 
-    def run(commands, timeout=PATIENCE_S):
+    def run(commands, timeout=LIMIT_S):
         started.extend(edgewire.start(*command) for command in commands)
         results = []
         for process in started:

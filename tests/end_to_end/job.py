@@ -7,6 +7,7 @@ import jsonschema
 import numpy as np
 
 import reference
+from processes import LIVE_PEER_S
 
 SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "src/report/schema"
 
@@ -68,7 +69,7 @@ class Job:
 
 def check_tasks(edgewire, processes, transport):
     """Tasks run over this transport (options): small ones, and such whose results take many records."""
-    shared = ["-p", processes, "-w", 1, "--repeat", 1, "--peer-timeout", 30, *transport, "--json", "-"]
+    shared = ["-p", processes, "-w", 1, "--repeat", 1, "--peer-timeout", LIVE_PEER_S, *transport, "--json", "-"]
     report = json.loads(edgewire.ok("tasks", "number-inc", "--count", 50, *shared))
     assert (report["result"], report["transport"]) == ("100", transport[1]) and min(report["tasks_run"]) > 0
     report = json.loads(edgewire.ok("tasks", "smith-waterman", "--length", 3000, "--blocks", "6x2", "--verify", *shared))

@@ -4,12 +4,16 @@ import contextlib
 import functools
 import os
 import pathlib
+import random
 import resource
 import signal
 import subprocess
 import time
 
-PATIENCE_S = 60
+PATIENCE_S = 60  # for an event
+LIMIT_S = 300  # for a whole run: a machine with much else to do needs long, and what hangs is found
+LIVE_PEER_S = 60  # a peer timeout that no live process misses, for tests in which it must not expire
+DEAD_PEER_S = 10  # one that a stopped process must miss, and a live one misses only if it has no core for 9 s
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 
 
@@ -53,6 +57,16 @@ def has_file_in(pid, folder):
     return False
 
 
+def own_places(count):
+    """ADDRESS:PORT for each of `count` processes on this machine, all on one address. No other process takes them before
+    they are used: the system gives away only ports above them, and nobody else draws this address."""
+    chance = random.SystemRandom()
+    address = ".".join(["127", *(str(chance.randint(1, 254)) for _ in range(3))])
+    given_away = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    highest = given_away if given_away > 11000 else 1 << 15
+    return [f"{address}:{port}" for port in chance.sample(range(highest - 10000, highest), count)]
+
+
 def cpu_seconds(pid):
     fields = status_fields(pid)
     return (int(fields[11]) + int(fields[12])) / TICKS_A_SECOND if fields else 0
@@ -62,7 +76,7 @@ def cpu_seconds(pid):
 def start_seconds():
     """Of a core, that the program takes to start: a sanitizer's build needs more than half a second."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([os.environ["EDGEWIRE"], "--version"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([os.environ["EDGEWIRE"], "--version"], check=True, stdout=subprocess.DEVNULL, timeout=LIMIT_S)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

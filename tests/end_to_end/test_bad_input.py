@@ -13,6 +13,7 @@ import pytest
 
 import graphs
 import reference
+from processes import LIMIT_S, PATIENCE_S
 from reference import Graph, graph_bytes, write_graph
 
 
@@ -51,7 +52,7 @@ def test_a_folder_a_pipe_and_a_device_as_graph(edgewire, tmp_path):
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     for path in (tmp_path, fifo, "/dev/zero"):
-        assert refused_job(edgewire, "pagerank", path, "-p", 2, timeout=20).startswith(f"{path}: cannot read")
+        assert refused_job(edgewire, "pagerank", path, "-p", 2, timeout=PATIENCE_S).startswith(f"{path}: cannot read")
 
 
 @contextlib.contextmanager
@@ -194,7 +195,7 @@ def test_stdout_that_is_full(edgewire, path):
     for options in ([], ["-o", "-"], ["--json", "-"], ["-p", "2"]):
         with open("/dev/full", "w") as full:
             done = subprocess.run([edgewire.program, "pagerank", path, *options], stdout=full, stderr=subprocess.PIPE,
-                                  text=True, timeout=60)
+                                  text=True, timeout=LIMIT_S)
         assert done.returncode == 1
         assert done.stderr.splitlines()[-1].endswith("stdout: cannot write: No space left on device")
 
@@ -331,5 +332,5 @@ def test_a_bad_partition_file(edgewire, path, tmp_path, content, cause):
 def test_a_partition_file_that_cannot_be_read(edgewire, path, tmp_path):
     os.mkfifo(tmp_path / "fifo")
     for partition in (tmp_path / "missing", tmp_path, tmp_path / "fifo", "/dev/zero"):
-        line = refused_job(edgewire, "pagerank", path, "-p", 2, "--ownership", partition, timeout=20)
+        line = refused_job(edgewire, "pagerank", path, "-p", 2, "--ownership", partition, timeout=PATIENCE_S)
         assert str(partition) in line

@@ -8,6 +8,8 @@ import pathlib
 import numpy
 import pytest
 
+from processes import LIMIT_S
+
 GRAPHS = pathlib.Path(__file__).resolve().parents[3] / "shared" / "graphs"
 TCP1500 = (1448, 90)  # payload of a frame, bytes around it
 
@@ -220,7 +222,7 @@ def test_setup_messages_are_those_of_runs(edgewire, graph, hosts, tmp_path, work
                    "--iterations", 2, "--json", tmp_path / "report.json"]
         ranks = [edgewire.start(*options, "--rank", rank) for rank in range(processes)]
         for rank in ranks:
-            _, diagnostics = rank.communicate(timeout=60)
+            _, diagnostics = rank.communicate(timeout=LIMIT_S)
             assert rank.returncode == 0, diagnostics
         assert json.loads((tmp_path / "report.json").read_text())["setup_messages"] == predicted[processes]
     each = predicted[2]

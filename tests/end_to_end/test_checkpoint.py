@@ -10,7 +10,7 @@ import pytest
 import graphs
 import job as jobs
 import reference
-from processes import children, wait_for
+from processes import PATIENCE_S, children, wait_for
 
 OPTIONS = ["-w", 1, "--deterministic"]
 
@@ -64,7 +64,7 @@ def test_a_run_that_is_killed_can_be_resumed(edgewire, pagerank, path, tmp_path)
     started = edgewire.start("pagerank", path, *OPTIONS, "-p", 2, "--iterations", 1000000, "--checkpoint", folder, "--every", 1)
     wait_for(lambda: (folder / "manifest").exists(), "a checkpoint")
     os.kill(wait_for(lambda: children(started.pid), "the processes")[0], signal.SIGKILL)
-    started.communicate(timeout=60)
+    started.communicate(timeout=PATIENCE_S)
     assert started.returncode == 1
     done = int((folder / "manifest").read_text().split()[-4])
     whole = pagerank("-p", 2, "--iterations", done + 7)
@@ -119,11 +119,11 @@ def test_what_is_no_file_is_refused_at_once(edgewire, path, kept, name):
     file = next(kept.glob(name))
     file.unlink()
     os.mkfifo(file)
-    result = edgewire("pagerank", path, *OPTIONS, "-p", 2, "--resume", kept, timeout=20)
+    result = edgewire("pagerank", path, *OPTIONS, "-p", 2, "--resume", kept, timeout=PATIENCE_S)
     assert result.returncode == 1 and f"{file}: cannot read: it is not a regular file" in result.stderr
     file.unlink()
     file.symlink_to("/dev/zero")
-    result = edgewire("pagerank", path, *OPTIONS, "-p", 2, "--resume", kept, timeout=20)
+    result = edgewire("pagerank", path, *OPTIONS, "-p", 2, "--resume", kept, timeout=PATIENCE_S)
     assert result.returncode == 1 and f"{file}: cannot read: it is not a regular file" in result.stderr
 
 

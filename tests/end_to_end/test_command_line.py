@@ -1,5 +1,6 @@
 """How the program speaks with the people and programs that call it."""
 
+import fcntl
 import json
 import os
 import re
@@ -10,17 +11,18 @@ import subprocess
 import pytest
 
 import job as jobs
-from processes import children, wait_for
+from processes import LIMIT_S, PATIENCE_S, wait_for
 
 
 def through_head(edgewire, *arguments):
     """The first line of the output, the exit status and stderr where nobody reads more."""
     read, write = os.pipe()
+    fcntl.fcntl(write, fcntl.F_SETPIPE_SZ, 4096)  # what it does not hold waits until it is closed
     process = subprocess.Popen([edgewire.program, *map(str, arguments)], stdout=write, stderr=subprocess.PIPE, text=True)
     os.close(write)
-    with os.fdopen(read) as output:
-        line = output.readline()
-    return line, process.wait(timeout=120), process.stderr.read()
+    with os.fdopen(read, "rb", buffering=0) as output:  # nothing is read ahead
+        line = output.readline().decode()
+    return line, process.wait(timeout=LIMIT_S), process.stderr.read()
 
 
 @pytest.mark.parametrize("processes", [1, 2, 3])
@@ -33,7 +35,8 @@ def test_nobody_reads_the_rest(edgewire, kronecker, processes):
 
 
 def test_nobody_reads_a_measurement(edgewire):
-    line, status, stderr = through_head(edgewire, "netbench", "--transport", "shm", "--seconds", 0.01, "--sizes", "8,16,32")
+    sizes = ",".join(str(8 * i) for i in range(1, 41))  # 10 kB of lines
+    line, status, stderr = through_head(edgewire, "netbench", "--transport", "shm", "--count", 3, "--sizes", sizes)
     assert (line.split(",")[0], status, stderr) == ("bandwidth", 141, "")
 
 
@@ -42,7 +45,7 @@ def test_nobody_reads_a_measurement(edgewire):
 def test_a_full_disk_takes_no_word_unnoticed(edgewire, kronecker, tmp_path, command):
     words = [{"GRAPH": kronecker(6), "FILE": tmp_path / "made.ew"}.get(word, word) for word in command.split()]
     with open("/dev/full", "w") as full:
-        done = subprocess.run([edgewire.program, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        done = subprocess.run([edgewire.program, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=LIMIT_S)
     assert (done.returncode, done.stderr) == (1, "edgewire: stdout: cannot write: No space left on device\n")
 
 
@@ -76,7 +79,7 @@ def test_an_end_by_signal_names_the_iteration(edgewire, kronecker, tmp_path, pro
                              "--every", 1)
     wait_for(lambda: (folder / "manifest").exists(), "an iteration")
     os.killpg(process.pid, number)
-    stdout, stderr = process.communicate(timeout=60)
+    stdout, stderr = process.communicate(timeout=PATIENCE_S)
     shutil.rmtree(folder)  # a checkpoint may have been under way
     assert process.returncode in (-number, 128 + number) and stdout == ""
     (line,) = stderr.splitlines()

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import pathlib
 import re
 import shutil
 import signal
@@ -14,20 +13,34 @@ import pytest
 
 import viewer
 from job import check_schema
-from processes import children, wait_for
+from processes import LIMIT_S, PATIENCE_S, children, wait_for
 
 needs_hosts = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("tc"),
                                  reason="local hosts need root and iproute2")
 as_user = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 
 
-def network_namespaces():
-    """Those with processes, by their numbers."""
-    found = set()
-    for folder in pathlib.Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            found.add(os.readlink(folder / "ns/net"))
-    return found
+APART = """mount -t tmpfs none /run && ip link set lo up && ip link add ew0 type veth peer name ew1 &&
+  ip link set ew0 up && ip link set ew1 up && ip addr add 10.78.0.1/24 dev ew0 && echo ready && exec cat"""
+
+
+@pytest.fixture(scope="module")
+def apart():
+    """What runs the command that follows where only these tests make names: in a network namespace with an interface that
+    has an address, and a mount namespace. Nothing for users who may not have them."""
+    if os.geteuid() != 0 or not shutil.which("ip"):
+        yield []
+        return
+    with subprocess.Popen(["unshare", "--net", "--mount", "sh", "-c", APART], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as keeper:
+        made = keeper.stdout.readline() == "ready\n"
+        yield ["nsenter", f"--target={keeper.pid}", "--net", "--mount", "--"] if made else []
+        keeper.stdin.close()
+
+
+@pytest.fixture(scope="module")
+def edgewire(edgewire, apart):
+    return type(edgewire)(edgewire.program, apart)
 
 
 def namespace_of(pid):
@@ -35,10 +48,10 @@ def namespace_of(pid):
         return os.readlink(f"/proc/{pid}/ns/net")
 
 
-def named_things():
+def named_things(apart):
     """What a user would see of namespaces and devices."""
-    return {subprocess.run(["ip", *words], capture_output=True, text=True).stdout
-            for words in (["netns"], ["-brief", "link", "show", "type", "veth"], ["-brief", "link", "show", "type", "bridge"])}
+    return {words: subprocess.run([*apart, "ip", *words.split()], capture_output=True, text=True, check=True).stdout
+            for words in ("netns", "-brief link show type veth", "-brief link show type bridge")}
 
 
 @pytest.fixture(scope="module")
@@ -49,11 +62,11 @@ def graph(edgewire, tmp_path_factory):
 
 
 @pytest.fixture
-def nothing_remains():
+def nothing_remains(apart):
     """No test leaves a name in the system; what has no name goes with its processes, and these are checked."""
-    before = named_things()
+    before = named_things(apart)
     yield
-    assert named_things() == before
+    assert named_things(apart) == before
 
 
 @needs_hosts
@@ -118,13 +131,14 @@ class Endless:
 
     def has_hosts(self):
         self.pids = children(self.process.pid)
-        self.namespaces = {namespace_of(pid) for pid in [self.process.pid, *self.pids]}
-        return len(self.pids) == 2 and len(self.namespaces) == 3 and not {namespace_of(os.getpid()), None} & self.namespaces
+        namespaces = {namespace_of(pid) for pid in [self.process.pid, *self.pids]}
+        return len(self.pids) == 2 and len(namespaces) == 3 and not {namespace_of(os.getpid()), None} & namespaces
 
     def check_gone(self, status):
-        _, stderr = self.process.communicate(timeout=30)
+        """With its processes, and with these their namespaces."""
+        _, stderr = self.process.communicate(timeout=PATIENCE_S)
         assert self.process.returncode == status, stderr
-        assert not self.namespaces & network_namespaces()
+        wait_for(lambda: not any(map(namespace_of, self.pids)), "the end of its processes")
         return stderr.splitlines()
 
 
@@ -266,7 +280,7 @@ def test_a_browser_shows_the_page(compared, tmp_path, width):
     result = subprocess.run([viewer.find_browser(), "--headless", "--no-sandbox", "--disable-gpu", "--allow-file-access-from-files",
                              f"--user-data-dir={tmp_path / 'profile'}", "--enable-logging=stderr", "--v=0",
                              f"--window-size={width + 100},1000", "--dump-dom", frame.as_uri()],
-                            capture_output=True, text=True, timeout=120)
+                            capture_output=True, text=True, timeout=LIMIT_S)
     assert "CONSOLE" not in result.stderr, result.stderr
     found = re.search(r'data-found="([^"]*)"', result.stdout)
     assert found, result.stdout[:2000] + result.stderr[-2000:]
@@ -286,12 +300,11 @@ def test_a_failing_run_ends_the_comparison(edgewire, graph, tmp_path, nothing_re
 
 @needs_hosts
 def test_an_interrupted_comparison_leaves_nothing(edgewire, graph, tmp_path, nothing_remains):
-    before = network_namespaces()
     process = edgewire.start("compare", graph, "-p", 2, "--iterations", 100000, "-o", tmp_path / "r.html")
-    wait_for(lambda: any(namespace_of(grandchild) not in before | {None} for child in children(process.pid)
+    wait_for(lambda: any(namespace_of(grandchild) not in (namespace_of(process.pid), None) for child in children(process.pid)
                          for grandchild in children(child)), "the hosts")
     os.kill(process.pid, signal.SIGTERM)
-    process.communicate(timeout=30)
+    process.communicate(timeout=PATIENCE_S)
     assert process.returncode == -signal.SIGTERM
     assert not (tmp_path / "r.html").exists()
 
@@ -308,20 +321,16 @@ def test_bad_options_of_compare(edgewire, graph, options, text):
     assert text in edgewire.refused("compare", graph, *options, status=2)
 
 
-def test_a_host_list_compares_interfaces(edgewire, graph, tmp_path):
-    """Two processes of a host list on this machine; values travel over the address of a real interface."""
-    listed = subprocess.run(["ip", "-4", "-o", "addr", "show", "up", "scope", "global"], capture_output=True, text=True)
+def test_a_host_list_compares_interfaces(edgewire, graph, tmp_path, hosts, apart):
+    """Two processes of a host list on this machine; values travel over the address of an interface."""
+    listed = subprocess.run([*apart, "ip", "-4", "-o", "addr", "show", "up", "scope", "global"], capture_output=True, text=True)
     if not (found := re.search(r"^\d+: (\S+)", listed.stdout)):
         pytest.skip("no interface with an IPv4 address here")
-    (tmp_path / "hosts").write_text("127.0.0.1:7801\n127.0.0.1:7802\n")
-    (tmp_path / "secret").write_text("a secret of enough bytes\n")
-    (tmp_path / "secret").chmod(0o600)
-    common = ["compare", graph, "--hosts", tmp_path / "hosts", "--secret-file", tmp_path / "secret", "--repeat", 1,
-              "--iterations", 3, "--strategy", "slots", "--interface", found[1], "--rate", "10G", "--json",
+    common = ["compare", graph, *hosts(2)[:4], "--repeat", 1, "--iterations", 3, "--strategy", "slots", "--interface", found[1], "--rate", "10G", "--json",
               tmp_path / "r.json"]
     other = edgewire.start(*common, "--rank", 1)
     edgewire.ok(*common, "--rank", 0)
-    stdout, stderr = other.communicate(timeout=60)
+    stdout, stderr = other.communicate(timeout=PATIENCE_S)
     assert other.returncode == 0, stderr
     assert stdout == ""  # rank 0 reports
     rows = json.loads((tmp_path / "r.json").read_text())["rows"]

@@ -14,6 +14,7 @@ import paths
 import reference
 from frontier import GENERATED, KERNELS, WITHOUT_SOURCE, asked, check, expected, make, partition, run, values, weighted
 from job import check_schema
+from processes import PATIENCE_S, wait_for
 from reference import Graph
 
 
@@ -358,10 +359,9 @@ def test_an_interrupted_run_says_after_which_superstep(edgewire, tmp_path, numbe
     n = 1_000_000  # supersteps: seconds
     path = reference.write_graph(tmp_path / "g.ew", Graph(n, np.arange(n - 1), np.arange(1, n)))
     process = edgewire.start("sssp", path, "--unit-weights", "--source", 0, "-p", 1, "-w", 1)
-    while not catches(process.pid, number):
-        assert process.poll() is None
+    wait_for(lambda: process.poll() is not None or catches(process.pid, number), "a handler")
     os.killpg(process.pid, number)
-    _, stderr = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=PATIENCE_S)
     assert process.returncode in (-number, 128 + number)
     assert re.fullmatch(rf"edgewire: {verb} (before the first superstep|after superstep \d+)\n", stderr)
 

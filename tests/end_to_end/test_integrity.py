@@ -40,14 +40,14 @@ def carry(source, target, flipped):
 @pytest.mark.parametrize("flipped", [-1, 88 + 3, 88 + 50])  # rank 1 proves the secret with 88 bytes
 def test_a_bit_that_is_flipped_on_the_way_to_rank_0(several, hosts, path, tmp_path, flipped):
     options = hosts(2)
-    port = options[1].read_text().split(":")[1].split()[0]
-    with socket.create_server(("127.0.0.1", 0)) as proxy:
+    address, port = options[1].read_text().split()[0].split(":")
+    with socket.create_server((address, 0)) as proxy:
         through = tmp_path / "through the proxy"
         through.write_text(options[1].read_text().replace(port, str(proxy.getsockname()[1])))
 
         def serve():
             rank_1, rank_0 = proxy.accept()[0], socket.socket()
-            wait_for(lambda: rank_0.connect_ex(("127.0.0.1", int(port))) == 0, "rank 0")
+            wait_for(lambda: rank_0.connect_ex((address, int(port))) == 0, "rank 0")
             threading.Thread(target=carry, args=(rank_0, rank_1, -1), daemon=True).start()
             carry(rank_1, rank_0, flipped)
 
@@ -56,4 +56,4 @@ def test_a_bit_that_is_flipped_on_the_way_to_rank_0(several, hosts, path, tmp_pa
                            ["pagerank", path, "--hosts", through, *options[2:], "--rank", 1]])
     for status, lines, _ in results:
         assert status == (1 if flipped >= 0 else 0), results
-        assert len(causes(lines)) == status and all("rank 1 (127.0.0.1) was changed on its way" in line for line in causes(lines)), lines
+        assert len(causes(lines)) == status and all(f"rank 1 ({address}) was changed on its way" in line for line in causes(lines)), lines

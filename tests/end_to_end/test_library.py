@@ -9,6 +9,8 @@ import subprocess
 import numpy as np
 import pytest
 
+from processes import LIMIT_S
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -33,7 +35,7 @@ def example(installed, tmp_path):
             subprocess.run(["c++", "-std=c++20", "-O2", ROOT / f"examples/{name}.cpp", *flags, "-o", tmp_path / name],
                            check=True)
         folder, = {path.parent for path in installed.rglob("libedgewire.so")}
-        return subprocess.run([tmp_path / name, *map(str, arguments)], text=True, capture_output=True, timeout=60,
+        return subprocess.run([tmp_path / name, *map(str, arguments)], text=True, capture_output=True, timeout=LIMIT_S,
                               env={**os.environ, "LD_LIBRARY_PATH": str(folder)})
 
     return run
@@ -107,7 +109,7 @@ target_link_libraries(my_tasks edgewire::edgewire)
     found = f"-Dedgewire_DIR={config.parent}"
     subprocess.run(["cmake", "-S", tmp_path, "-B", tmp_path / "build", found], check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["cmake", "--build", tmp_path / "build"], check=True, stdout=subprocess.DEVNULL)
-    run = subprocess.run([tmp_path / "build/my_tasks", "6"], text=True, capture_output=True, timeout=60)
+    run = subprocess.run([tmp_path / "build/my_tasks", "6"], text=True, capture_output=True, timeout=LIMIT_S)
     assert (run.returncode, run.stdout) == (0, "4\n"), run.stderr
     other = subprocess.run(["cmake", "-S", tmp_path, "-B", tmp_path / "other", found, "-DWANTED=9.1"], text=True,
                            capture_output=True)

@@ -9,6 +9,7 @@ import random
 import signal
 import struct
 import subprocess
+import tempfile
 import time
 
 import numpy as np
@@ -136,9 +137,8 @@ def memory_group(limit):
             place = mount / path.lstrip("/")
             folders += [folder for folder in (place, *place.parents) if folder.is_relative_to(mount) and folder.is_dir()]
     for folder in folders:  # not every group may have others below it
-        group = folder / f"edgewire-test-{os.getpid()}"
         try:
-            group.mkdir()
+            group = pathlib.Path(tempfile.mkdtemp(prefix="edgewire-test-", dir=folder))  # process numbers are not one machine's
         except OSError:
             continue
         for name in ("memory.limit_in_bytes", "memory.max"):

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from processes import PATIENCE_S, children, cpu_seconds, wait_for
+from processes import LIVE_PEER_S, PATIENCE_S, children, cpu_seconds, wait_for
 
 NUMBER = (int, float)
 COMMON = {"test": str, "message_bytes": int, "messages": int, "seconds": NUMBER, "payload_bytes": int, "frame_bytes": int,
@@ -77,7 +77,7 @@ def test_bad_input(edgewire, options, status, said):
 @pytest.mark.parametrize("victim", [0, 1])
 def test_a_process_is_killed(edgewire, transport, test, victim):
     process = edgewire.start("netbench", "--transport", transport, "--test", test, "--sizes", "64k", "--seconds", 3600,
-                             "--peer-timeout", 5)
+                             "--peer-timeout", LIVE_PEER_S)
     try:
         pids = wait_for(lambda: len(found := children(process.pid)) == 2 and found, "the processes")
         wait_for(lambda: sum(map(cpu_seconds, pids)) > 0.1, "the measurement")

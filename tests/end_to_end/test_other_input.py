@@ -10,7 +10,7 @@ import pytest
 
 import graphs
 from job import check_schema
-from processes import PATIENCE_S, has_file_in, wait_for
+from processes import LIMIT_S, PATIENCE_S, has_file_in, wait_for
 
 KERNELS = [["pagerank", "--iterations", 5], ["pagerank", "--iterations", 5, "--direction", "in"], ["ppr", "--sources", 3, "--iterations", 5],
            ["spmv"], ["bfs", "--source", 3], ["sssp", "--source", 3], ["wcc"], ["bc", "--sources", 3], ["cdlp"], ["lcc"]]
@@ -104,7 +104,7 @@ def test_a_launcher_gives_stdin_to_one_process_only(edgewire, folder):
 
 def test_standard_input(edgewire, text, folder):
     command = f"'{edgewire.program}' wcc - -p 2 -w 1 < '{text}'"
-    piped = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True, timeout=PATIENCE_S)
+    piped = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True, timeout=LIMIT_S)
     assert piped.stdout.splitlines()[-1] == edgewire.ok("wcc", text, "-p", 2, "-w", 1).splitlines()[-1]
     assert list(folder.iterdir()) == []
 

@@ -9,7 +9,7 @@ import pytest
 import graphs
 import job as jobs
 import reference
-from processes import children, wait_for
+from processes import PATIENCE_S, children, wait_for
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_no_part_of_a_run_that_fails(edgewire, path, tmp_path):
     started = edgewire.start(*options, "--iterations", 1000000)
     pids = wait_for(lambda: len(found := children(started.pid)) == 3 and found, "the processes")
     os.kill(pids[1], signal.SIGKILL)
-    started.communicate(timeout=60)
+    started.communicate(timeout=PATIENCE_S)
     assert started.returncode == 1
     assert [part.read_bytes() for part in parts_of(tmp_path / "ranks.tsv", 3)] == before
 

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import pathlib
 import subprocess
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 import graphs
 import reference
 from job import Job
-from processes import children, cpu_seconds, wait_for
+from processes import PATIENCE_S, children, cpu_seconds, wait_for
 
 STRATEGIES = ["edge", "worker", "process", "slots", "cover"]
 
@@ -200,12 +201,14 @@ def test_a_file_that_is_cut_short_while_it_is_used(edgewire, path, processes):
     """Tiles stay in the file."""
     options = ["pagerank", path, "-p", processes, "-w", 1, "--plan-cache"]
     edgewire.ok(*options, "--iterations", 1)
+    plan = path.with_name(f"g.ew.plan-0-of-{processes}")
     started = edgewire.start(*options, "--iterations", 1000000)
     worker = wait_for(lambda: children(started.pid), "the processes")[0] if processes > 1 else started.pid
-    wait_for(lambda: cpu_seconds(worker) > 0.15, "iterations")
-    plan = path.with_name(f"g.ew.plan-0-of-{processes}")
+    wait_for(lambda: str(plan) in pathlib.Path(f"/proc/{worker}/maps").read_text(), "a plan in memory")
+    begun = cpu_seconds(worker)
+    wait_for(lambda: cpu_seconds(worker) > begun + 0.15, "iterations")
     os.truncate(plan, 0)
-    _, stderr = started.communicate(timeout=60)
+    _, stderr = started.communicate(timeout=PATIENCE_S)
     assert started.returncode == 1
     said = [line for line in stderr.splitlines() if line.startswith(f"edgewire: {plan}: byte ")]
     assert len(said) == 1 and "cut short" in said[0]

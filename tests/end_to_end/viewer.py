@@ -15,9 +15,10 @@ import time
 
 import pytest
 
+from processes import LIMIT_S
+
 FOLDER = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "edgewire/viewers"
 PAGE = FOLDER / "node_modules/speedscope/dist/release/index.html"
-LIMIT_S = 60
 
 
 def find_browser():
