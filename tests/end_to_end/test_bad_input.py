@@ -73,6 +73,7 @@ def test_a_graph_without_permission(edgewire, path):
         assert edgewire.refused("pagerank", path, **user) == f"{path}: cannot read: Permission denied"
 
 
+@pytest.mark.core
 @pytest.mark.sanitize
 def test_a_truncated_graph(edgewire, tmp_path):
     whole = graph_bytes(graphs.make("original ids"))

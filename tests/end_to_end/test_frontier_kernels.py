@@ -76,7 +76,7 @@ def test_every_graph(edgewire, made_graph, tmp_path, number):
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("transport", ["shm", "tcp"])
+@pytest.mark.parametrize("transport", ["shm", pytest.param("tcp", marks=pytest.mark.core)])
 def test_two_processes_with_two_workers(edgewire, made_graph, tmp_path, kernel, transport):
     path, graph = made_graph("kronecker both ways")
     run_and_check(edgewire, tmp_path, kernel, path, graph, processes=2, workers=2, transport=transport, ownership="hash",

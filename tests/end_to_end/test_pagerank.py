@@ -119,7 +119,7 @@ def test_every_combination(edgewire, generated, need, tmp_path, strategy, transp
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("transport", ["shm", "tcp"])
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", [pytest.param(name, marks=pytest.mark.core) if name == "cover" else name for name in STRATEGIES])
 def test_two_processes_with_two_workers(edgewire, generated, need, tmp_path, strategy, transport):
     need(transport)
     path, graph = generated["kronecker"]

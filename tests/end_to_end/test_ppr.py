@@ -43,7 +43,7 @@ def random_graph(tmp_path_factory):
 
 
 @pytest.mark.sanitize
-@pytest.mark.parametrize("options", [["-p", 1, "-w", 2], ["-p", 2, "--transport", "tcp"], ["-p", 2, "--strategy", "cover"],
+@pytest.mark.parametrize("options", [["-p", 1, "-w", 2], pytest.param(["-p", 2, "--transport", "tcp"], marks=pytest.mark.core), ["-p", 2, "--strategy", "cover"],
                                      ["-p", 4, "--ownership", "ranges", "--strategy", "process"]], ids=str)
 @pytest.mark.parametrize("sources", [[3], [0, 17, 999]], ids=len)
 def test_ranks(edgewire, random_graph, tmp_path, sources, options):

@@ -39,7 +39,7 @@ def parts(folder, partitions):
 
 
 @pytest.mark.sanitize
-@pytest.mark.parametrize("size, keys", [(100, 60), (37, 1), (101, 1 << 20), (8, 5)])
+@pytest.mark.parametrize("size, keys", [pytest.param(100, 60, marks=pytest.mark.core), (37, 1), (101, 1 << 20), (8, 5)])
 def test_parts_are_the_sorted_input_however_the_job_is_cut(edgewire, tmp_path, size, keys):
     inputs, records = write_records(tmp_path, 20_000, size, keys, size)
     known = b"".join(sorted_plainly(records, 3, 4))

@@ -44,7 +44,7 @@ def weighted(edgewire, tmp_path_factory):
     return folder / "g.ew", reference.Graph(300, sources, targets), weights
 
 
-OPTIONS = [["-p", 1, "-w", 2], ["-p", 2, "--transport", "tcp"], ["-p", 2, "--strategy", "cover", "--precision", "f64"],
+OPTIONS = [["-p", 1, "-w", 2], pytest.param(["-p", 2, "--transport", "tcp"], marks=pytest.mark.core), ["-p", 2, "--strategy", "cover", "--precision", "f64"],
            ["-p", 4, "--ownership", "ranges", "--strategy", "edge"]]
 
 

@@ -31,7 +31,7 @@ def simulated(shape, count, width):
 
 
 @pytest.mark.sanitize
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", [pytest.param(SHAPES[0], marks=pytest.mark.core), *SHAPES[1:]])
 def test_shapes_run_their_tasks_wherever_these_are(edgewire, tmp_path, shape):
     path = tmp_path / "report.json"
     for processes, workers, transport in CUTS:
