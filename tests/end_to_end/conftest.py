@@ -104,8 +104,8 @@ def shared_memory_files():
         return set()
 
 
-def runs_in_machine(item):
-    return not lab.INSIDE and item.get_closest_marker("machine") is not None
+def pytest_configure(config):
+    config.pluginmanager.register(lab)
 
 
 def sample(items, seed):
@@ -126,17 +126,6 @@ def pytest_collection_modifyitems(config, items):
     if seed and (left_out := sample(items, seed)):
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=list(left_out))
-    for item in items:
-        if runs_in_machine(item):
-            item.fixturenames.clear()  # they are set up there
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_pyfunc_call(pyfuncitem):
-    if not runs_in_machine(pyfuncitem):
-        return None
-    lab.tell(pyfuncitem.name)
-    return True
 
 
 @pytest.fixture(autouse=True)

@@ -21,8 +21,11 @@ import overhead  # noqa: E402
 import runs  # noqa: E402
 
 
+LIMIT_S = 600  # of a script, which runs many commands
+
+
 def run(*command):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=LIMIT_S)
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +159,7 @@ def need(*programs):
 
 
 @pytest.mark.slow
+@pytest.mark.links
 def test_small_links(tmp_path):
     need("iperf3", "ip")
     table, said = table_of("links.py", tmp_path, "--rates", "1G", "--sizes", "128k", "--seconds", 1)
@@ -164,6 +168,8 @@ def test_small_links(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.dpdk
+@pytest.mark.links
 def test_small_frames(tmp_path):
     need("dpdk-testpmd", "ip", "chrt")
     if "no dpdk backend" in run(BUILD / "edgewire", "transports").stdout:

@@ -15,10 +15,14 @@ import pytest
 
 import frontier
 from conftest import Edgewire
+from iterating import iterating
 from job import Job, check_tasks
-from processes import cpu_seconds, wait_for
-from test_failures import Running, check_survivors
+from processes import PATIENCE_S
+from test_failures import check_survivors
 
+pytestmark = pytest.mark.dpdk
+
+TIMEOUT_S = 10  # of jobs that have to notice silence; nobody else may be silent for so long, however busy the machine is
 FAULTS = "seed=5,drop=0.01,duplicate=0.01,reorder=0.05,corrupt=0.005,truncate=0.005"
 
 # The interfaces p0, p1... of as many hosts as $1 says; each frame is lost with a probability of $2 / 2^32 at the bridge.
@@ -107,7 +111,7 @@ def compare_with_shm(edgewire, lab, tmp_path, graph, hosts, *options, more=()):
         folder = tmp_path / name
         folder.mkdir()
         # What is measured may be chosen otherwise in the other job.
-        jobs.append(Job(program, folder, graph, "-p", hosts, "-w", 1, "--deterministic", *options, *choice))
+        jobs.append(Job(program, folder, graph, "-p", hosts, "-w", 1, "--deterministic", "--peer-timeout", PATIENCE_S, *options, *choice))
     assert jobs[0].report["transport"] == "dpdk"
     assert jobs[0].report["checksum"] == jobs[1].report["checksum"]
     assert jobs[0].text == jobs[1].text
@@ -128,8 +132,8 @@ def test_ranks_are_those_of_shared_memory_and_bytes_those_of_the_plan(edgewire, 
 def test_kernels_that_follow_a_frontier(network, made_graph, tmp_path, kernel, hosts, more):
     path, graph = made_graph("kronecker both ways")
     source = int(graph.sources[0])
-    found, report = frontier.run(network(hosts), tmp_path, kernel, path, "-p", hosts, "-w", 1, "--transport", "dpdk", "--dpdk-port",
-                                 ports(hosts), *more, source=source)
+    found, report = frontier.run(network(hosts), tmp_path, kernel, path, "-p", hosts, "-w", 1, "--peer-timeout", PATIENCE_S,
+                                 "--transport", "dpdk", "--dpdk-port", ports(hosts), *more, source=source)
     frontier.check(kernel, found, frontier.expected(kernel, graph, source))
     assert report["transport"] == "dpdk" and sum(step["wire_bytes_sent"] for step in report["supersteps"]) > 0
 
@@ -164,8 +168,8 @@ def test_lanes_are_spread_over_queues(network, graph, tmp_path, udp, mtu):
     """net_af_packet's queues share what comes in by a hash: what came in by one that nobody looked at would be lost."""
     report = tmp_path / "report.json"
     queues = ";".join(f"{port},qpairs=2" for port in ports(2).split(";"))
-    network(2, mtu=mtu).ok("pagerank", graph, "-p", 2, "-w", 2, "--transport", "dpdk", "--dpdk-port", queues, *udp, "--verify",
-                           "--strategy", "edge", "--json", report)
+    network(2, mtu=mtu).ok("pagerank", graph, "-p", 2, "-w", 2, "--peer-timeout", PATIENCE_S, "--transport", "dpdk", "--dpdk-port",
+                           queues, *udp, "--verify", "--strategy", "edge", "--json", report)
     report = json.loads(report.read_text())
     check_frames(report, mtu, bool(udp))
     link = report["link"]
@@ -173,9 +177,9 @@ def test_lanes_are_spread_over_queues(network, graph, tmp_path, udp, mtu):
     assert link["missed_frames"] == 0
 
 
-# A router between p0 and p1, in a network namespace of its own.
+# A router between p0 and p1, in a network namespace of its own, which ends with this one.
 ROUTER = """
-unshare --net sleep 100 &
+setpriv --pdeathsig KILL unshare --net sleep infinity &
 router=$!
 until [ "$(readlink /proc/$router/ns/net)" != "$(readlink /proc/self/ns/net)" ]; do sleep 0.01; done
 inside="nsenter --net=/proc/$router/ns/net"
@@ -196,8 +200,8 @@ def test_udp_passes_a_router(edgewire, graph):
     setup = in_network(2)
     setup[4] = setup[4].replace('exec "$@"', ROUTER)
     text = Edgewire(edgewire.program, setup).ok(
-        "pagerank", graph, "-p", 2, "-w", 1, "--transport", "dpdk", "--dpdk-port", ports(2), "--verify", "--dpdk-udp",
-        "10.77.1.2/24@02:00:00:00:00:00;10.77.2.2/24@02:00:00:00:00:01")
+        "pagerank", graph, "-p", 2, "-w", 1, "--peer-timeout", PATIENCE_S, "--transport", "dpdk", "--dpdk-port", ports(2), "--verify",
+        "--dpdk-udp", "10.77.1.2/24@02:00:00:00:00:00;10.77.2.2/24@02:00:00:00:00:01")
     assert "payload leaves in place; UDP without checksums; one queue; sent again" in text
 
 
@@ -219,22 +223,27 @@ def test_faults_of_every_kind_are_survived_and_counted(edgewire, network, graph,
         assert link["corrupt_frames"] > 0 and link["duplicate_frames"] > 0
 
 
-# Frames of our ethertype and of another one, to all.
+# Frames of our ethertype and of another one, to all, from before the job begins until it has ended.
 STRANGER = """
-import random, socket, time
+import os, random, socket, sys, time
 port = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
 port.bind(("p1", 0))
 chance = random.Random(1)
-for _ in range(3000):
+told = 0
+while os.getppid() == int(sys.argv[1]):
     body = chance.randbytes(chance.choice((0, 3, 31, 32, 60, 1400)))
     port.send(bytes([255] * 6) + bytes(6) + bytes(chance.choice(([0x88, 0xB5], [0x08, 0x00]))) + body)
-    time.sleep(0.0005)
+    told = told or os.write(1, b"sent\\n")
+    time.sleep(0.0005)  # leaves the job its link
 """
 
 
 def test_frames_of_strangers_are_counted_and_change_nothing(edgewire, graph, tmp_path):
     setup = in_network(2)
-    setup[4] = setup[4].replace('exec "$@"', f"timeout 4 /usr/bin/python3 -c '{STRANGER}' & exec \"$@\"")
+    setup[4] = setup[4].replace('exec "$@"', f"""
+        exec 3< <(exec setpriv --pdeathsig KILL /usr/bin/python3 -c '{STRANGER}' $$)
+        read -r <&3
+        "$@" """)
     report = compare_with_shm(edgewire, Edgewire(edgewire.program, setup), tmp_path, graph, 2, "--strategy", "slots",
                               "--iterations", 300)
     assert report["link"]["foreign_frames"] > 0
@@ -242,35 +251,38 @@ def test_frames_of_strangers_are_counted_and_change_nothing(edgewire, graph, tmp
 
 def test_several_lanes_large_frames_and_half_the_bytes(network, graph):
     lab = network(2, mtu=9000)
-    lab.ok("pagerank", graph, "-p", 2, "-w", 2, "--transport", "dpdk", "--dpdk-port", ports(2), "--verify")
-    lab.ok("pagerank", graph, "-p", 2, "-w", 1, "--transport", "dpdk", "--dpdk-port", ports(2), "--verify", "--wire", "bf16",
-           "--dpdk-rate", "1G")
+    options = ["-p", 2, "--peer-timeout", PATIENCE_S, "--transport", "dpdk", "--dpdk-port", ports(2), "--verify"]
+    lab.ok("pagerank", graph, *options, "-w", 2)
+    lab.ok("pagerank", graph, *options, "-w", 1, "--wire", "bf16", "--dpdk-rate", "1G")
 
 
 @pytest.mark.parametrize("more, path", [([], "plain Ethernet"), (["--dpdk-udp", "auto"], "UDP without checksums")])
 def test_hosts_of_their_own(edgewire, graph, more, path):
-    text = edgewire.ok("pagerank", graph, "-p", 3, "-w", 1, "--local-hosts", "--transport", "dpdk", "--dpdk-port",
-                       "net_af_packet0,iface=eth0", "--verify", *more)
+    text = edgewire.ok("pagerank", graph, "-p", 3, "-w", 1, "--local-hosts", "--peer-timeout", PATIENCE_S, "--transport", "dpdk",
+                       "--dpdk-port", "net_af_packet0,iface=eth0", "--verify", *more)
     assert f"payload leaves in place; {path}; one queue; sent again" in text
 
 
 def test_netbench_counts_what_was_sent_again(network):
-    rows = json.loads(network(2, loss=0.02).ok("netbench", "--transport", "dpdk", "--dpdk-port", ports(2), "--sizes", "8,64k",
-                                               "--seconds", 0.1, "--json", "-"))["rows"]
+    """Some thousand frames, of which one in fifty is lost."""
+    rows = json.loads(network(2, loss=0.02).ok("netbench", "--peer-timeout", PATIENCE_S, "--transport", "dpdk", "--dpdk-port", ports(2),
+                                               "--sizes", "8,64k", "--count", 100, "--json", "-"))["rows"]
     assert {row["test"] for row in rows} == {"bandwidth", "rate", "latency"}
     assert sum(row["retransmitted_bytes"] for row in rows) > 0
 
 
-# Both ends of a net_memif, the one with role $1 and rank $2 first.
+# Both ends of a net_memif, the one with role $1 and rank $2 first: it waits for the other one, as rank 0 behind its socket,
+# as rank 1 with a connection that it has tried to open.
 MEMIF = """
 ip link set lo up
 cd "$3"
 printf '127.0.0.1:7691\n127.0.0.1:7692\n' >hosts
 (umask 077; head -c 32 /dev/urandom >secret)
-job() { "$EDGEWIRE" pagerank "$4" --hosts hosts --secret-file secret -w 2 --transport dpdk --verify \\
-  --dpdk-port "net_memif0,id=0,socket=edgewire,role=$1" --rank $2; }
+job() { "$EDGEWIRE" pagerank "$4" --hosts hosts --secret-file secret -w 2 --transport dpdk --verify --start-timeout 60 \\
+  --peer-timeout 60 --dpdk-port "net_memif0,id=0,socket=edgewire,role=$1" --rank $2; }
+waits() { [ $1 = 0 ] && grep -q ':1E0B 00000000:0000 0A' /proc/net/tcp || awk '/^Tcp: [0-9]/ { exit $6 == 0 }' /proc/net/snmp; }
 job $1 $2 "$3" "$4" &
-sleep 1
+until waits $2; do kill -0 $! || exit; sleep 0.01; done
 job $5 $((1 - $2)) "$3" "$4"
 wait $!
 """
@@ -287,37 +299,28 @@ def test_either_end_of_a_memif_may_come_first(graph, tmp_path, first, rank):
 
 @pytest.fixture
 def running(network, graph, tmp_path):
-    """running() starts a job of three processes that iterates; it is killed when the test ends."""
-    jobs = []
-
-    def start(*options):
-        jobs.append(Running(network(3), ["pagerank", graph, "--iterations", 1000000, "-w", 1, "--transport", "dpdk",
-                                         "--dpdk-port", ports(3), "-o", tmp_path / "ranks.tsv", *options], 3))
-        wait_for(lambda: min(map(cpu_seconds, jobs[-1].pids)) > 1, "iterations")
-        return jobs[-1]
-
-    yield start
-    for job in jobs:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(job.process.pid, signal.SIGKILL)
-        job.process.wait()
+    """running(peer timeout) gives a job of three processes that iterates; it is killed when the test ends."""
+    with contextlib.ExitStack() as jobs:
+        yield lambda timeout_s: jobs.enter_context(iterating(
+            network(3), graph, 3, "-w", 1, "--transport", "dpdk", "--dpdk-port", ports(3), "--peer-timeout", timeout_s, "-o",
+            tmp_path / "ranks.tsv"))
     assert not (tmp_path / "ranks.tsv").exists()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("victim", [0, 2])
 def test_a_killed_peer_is_named(running, victim):
-    job = running("--peer-timeout", 5)
+    job = running(PATIENCE_S)
     os.kill(job.pids[victim], signal.SIGKILL)
     status, lines = job.end()
     assert status == 1
-    check_survivors(lines, victim, 3)
+    check_survivors(lines, victim, 3, "was lost")  # at once, long before the peer timeout
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("victim", [0, 2])
 def test_a_stopped_peer_is_named(running, victim):
-    job = running("--peer-timeout", 2)
+    job = running(TIMEOUT_S)
     os.kill(job.pids[victim], signal.SIGSTOP)
     status, lines = job.end()
     assert status == 1
@@ -327,12 +330,12 @@ def test_a_stopped_peer_is_named(running, victim):
 @pytest.mark.slow
 def test_a_port_that_is_cut_off_is_named(running):
     """The processes still hear each other over 127.0.0.1: only the frames stop."""
-    job = running("--peer-timeout", 2)
+    job = running(TIMEOUT_S)
     subprocess.run(["nsenter", f"--net=/proc/{job.pids[1]}/ns/net", "ip", "link", "set", "q1", "down"], check=True)
     status, lines = job.end()
     assert status == 1
-    assert any("rank 1 has been silent for 2.0 s over net_af_packet" in line or
-               "has been silent for 2.0 s over net_af_packet1,iface=p1" in line for line in lines), lines
+    silent = f"has been silent for {TIMEOUT_S:.1f} s over net_af_packet"
+    assert any(f"rank 1 {silent}" in line or f"{silent}1,iface=p1" in line for line in lines), lines
 
 
 def test_wrong_ports_and_arguments_are_refused_in_one_line(network, graph):

@@ -9,7 +9,7 @@ import pytest
 import lab
 from job import Job
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.dpdk, pytest.mark.machine(own=True)]
 
 PAGERANK = ["-p", 2, "-w", 2, "--strategy", "edge", "--deterministic", "--iterations", 5]
 

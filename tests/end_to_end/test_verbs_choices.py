@@ -8,7 +8,8 @@ import pytest
 
 import lab
 from job import Job, check_report
-from test_verbs import packets_of, run_suite
+from processes import PATIENCE_S
+from test_verbs import INFINIBAND, packets_of, run_suite
 
 pytestmark = pytest.mark.slow
 
@@ -27,12 +28,15 @@ def wide(kronecker):
 @pytest.fixture
 def two_devices():
     """The names of two devices, each on an interface and in a network of its own."""
-    for command in ("ip link add eth2 mtu 4200 type veth peer name eth3 mtu 4200", "ip link set eth3 up",
-                    "ip addr add 10.9.0.1/24 dev eth2", "ip link set eth2 up", "rdma link add rxe1 type rxe netdev eth2"):
-        subprocess.run(command.split(), check=True)
-    yield ["rxe0", "rxe1"]
-    for command in ("rdma link delete rxe1", "ip link delete eth2"):
-        subprocess.run(command.split(), check=True)
+    try:
+        for command in ("ip link add eth2 mtu 4200 type veth peer name eth3 mtu 4200", "ip link set eth3 up",
+                        "ip addr add 10.9.0.1/24 dev eth2", "ip link set eth2 up", "rdma link add rxe1 type rxe netdev eth2"):
+            subprocess.run(command.split(), check=True)
+        yield ["rxe0", "rxe1"]
+    finally:
+        for command in ("rdma link delete rxe1", "ip link delete eth2"):  # the first that fails shall not keep the second
+            subprocess.run(command.split())
+        assert not (INFINIBAND / "rxe1").exists()
 
 
 def sent_packets(device):
@@ -42,7 +46,7 @@ def sent_packets(device):
 @pytest.mark.machine
 def test_two_devices_share_the_traffic_of_two_workers(edgewire, wide, two_devices, tmp_path):
     before = [sent_packets(device) for device in two_devices]
-    options = ["-p", 2, "-w", 2, "--transport", "verbs", "--strategy", "edge", "--deterministic", "--iterations", 3, "--peer-timeout", 30]
+    options = ["-p", 2, "-w", 2, "--transport", "verbs", "--strategy", "edge", "--deterministic", "--iterations", 3, "--peer-timeout", PATIENCE_S]
     both = Job(edgewire, tmp_path, wide, *options, "--verbs-device", "rxe0,rxe1")
     sent = [sent_packets(device) - old for device, old in zip(two_devices, before)]
     packets = 3 * both.report["bound"]["payload_bytes"] / 4096
@@ -64,7 +68,7 @@ def test_the_suite_of_the_backend_holds_over_two_devices(two_devices):
 def test_ranks_do_not_depend_on_the_way_and_the_run_says_which_it_was(edgewire, graph, tmp_path, option, said):
     for transport in ("shm", "verbs"):
         (tmp_path / transport).mkdir()
-    options = ["-p", 2, "-w", 1, "--strategy", "slots", "--deterministic", "--iterations", 5, "--peer-timeout", 30]
+    options = ["-p", 2, "-w", 1, "--strategy", "slots", "--deterministic", "--iterations", 5, "--peer-timeout", PATIENCE_S]
     shm = Job(edgewire, tmp_path / "shm", graph, *options, "--transport", "shm")
     verbs = Job(edgewire, tmp_path / "verbs", graph, *options, "--transport", "verbs", option)
     assert verbs.text == shm.text
@@ -93,7 +97,8 @@ def network(edgewire, graph, wide, tmp_path_factory):
     lab.run(f"""
         cd {folder}
         run() {{
-          {edgewire.program} pagerank "$@" --secret-file secret --peer-timeout 30 --strategy edge --iterations 3 --verify
+          {edgewire.program} pagerank "$@" --secret-file secret --peer-timeout {PATIENCE_S} --start-timeout {PATIENCE_S} \\
+            --strategy edge --iterations 3 --verify
         }}
         pair() {{ run "$@" --hosts hosts --rank $MACHINE; }}
         set -e
@@ -120,6 +125,7 @@ def report_of(network, run):
     return report["transport"], report["transport_reason"], report["placement"]
 
 
+@pytest.mark.machine(own=True)
 def test_auto_uses_all_cards_that_two_hosts_share(network):
     transport, reason, placement = report_of(network, "rails")
     assert (transport, reason) == ("verbs", "all hosts are on 10.8.0.0/24 and 10.9.0.0/24")
@@ -131,6 +137,7 @@ def test_auto_uses_all_cards_that_two_hosts_share(network):
     assert min(payload.values()) > 1_000_000, payload
 
 
+@pytest.mark.machine(own=True)
 def test_without_immediates_signals_are_sends(network):
     transport, _, placement = report_of(network, "sends")
     assert transport == "verbs" and all("signals sent" in place for place in placement)
@@ -141,12 +148,14 @@ def test_without_immediates_signals_are_sends(network):
     assert 10 < first and last < len(kinds) and set(kinds[first:last]) == {send}
 
 
+@pytest.mark.machine(own=True)
 def test_auto_shares_memory_inside_hosts_and_uses_cards_between_them(network):
     transport, reason, placement = report_of(network, "mixed")
     assert (transport, reason) == ("shm+verbs", "all hosts are on 10.8.0.0/24")
     assert len(placement) == 4 and all("rxe0 port 1 (RoCE v2" in place for place in placement)
 
 
+@pytest.mark.machine(own=True)
 def test_auto_is_tcp_when_one_host_has_no_card_and_says_which(network):
     transport, reason, placement = report_of(network, "tcp")
     assert transport == "tcp" and reason.startswith("no RDMA between the hosts: rank 1: no RDMA device")

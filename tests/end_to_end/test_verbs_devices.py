@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from processes import cpu_seconds, wait_for
+from processes import PATIENCE_S, cpu_seconds, wait_for
 from test_failures import Running
 from test_verbs import graph  # noqa: F401, a fixture
 
@@ -26,8 +26,10 @@ def packets():
 @pytest.fixture(scope="module")
 def second_device():
     subprocess.run(["rdma", "link", "add", "rxe1", "type", "rxe", "netdev", "eth1"], check=True)
-    yield
-    subprocess.run(["rdma", "link", "delete", "rxe1"], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["rdma", "link", "delete", "rxe1"], check=True)
 
 
 def devices_of(report):
@@ -38,7 +40,7 @@ def devices_of(report):
 def run(edgewire, graph, folder, processes, *before):
     report = folder / "report.json"
     subprocess.run([*before, edgewire.program, "pagerank", graph, "-p", str(processes), "-w", "1", "--transport", "verbs",
-                    "--iterations", "50", "--verify", "--json", report], check=True, timeout=120)
+                    "--iterations", "50", "--peer-timeout", str(PATIENCE_S), "--verify", "--json", report], check=True, timeout=120)
     return json.loads(report.read_text())
 
 
@@ -63,7 +65,7 @@ def test_netbench_takes_a_device_or_shares_them(edgewire, second_device):
     def sent_by(*options):
         before = packets()
         rows = json.loads(edgewire.ok("netbench", "--transport", "verbs", "--sizes", "64k", "--test", "bandwidth", "--count", 100,
-                                      *options, "--json", "-"))["rows"]
+                                      "--peer-timeout", PATIENCE_S, *options, "--json", "-"))["rows"]
         assert rows[0]["payload_bytes"] == 100 << 16 and rows[0]["wire_bytes"] > rows[0]["frame_bytes"]
         return {name: count - before[name] for name, count in packets().items()}
 
@@ -88,7 +90,7 @@ def pages(pid):
 
 
 def test_workers_and_memory_are_on_the_node_of_their_process(edgewire, graph):  # noqa: F811
-    job = Running(edgewire, ["pagerank", graph, "--iterations", 1000000, "-w", 2, "--transport", "verbs"], 2)
+    job = Running(edgewire, ["pagerank", graph, "--iterations", 1000000, "-w", 2, "--transport", "verbs", "--peer-timeout", PATIENCE_S], 2)
     try:
         wait_for(lambda: all(pages(pid)[1] for pid in job.pids), "memory that asks for a node")  # then it is planned, nearly
         planned = max(map(cpu_seconds, job.pids))
@@ -103,4 +105,4 @@ def test_workers_and_memory_are_on_the_node_of_their_process(edgewire, graph):  
             assert found[node] > 200 and found[1 - node] % 512 < 100 and found[1 - node] < found[node], found
     finally:
         job.process.terminate()
-        job.process.communicate(timeout=30)
+        job.process.communicate(timeout=PATIENCE_S)

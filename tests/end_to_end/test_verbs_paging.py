@@ -8,8 +8,9 @@ import pytest
 
 import lab
 from job import check_report, read_ranks
+from processes import PATIENCE_S
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.machine(own=True)]
 PAGED = "memory paged on demand"
 
 
@@ -30,10 +31,11 @@ def machine(edgewire, graph, tmp_path_factory):
         try() {{ # NAME COMMAND...
           local name=$1 status=0
           shift
-          timeout -k 5 120 "$@" >$name.out 2>$name.said || status=$?
+          timeout -k 5 {lab.TEST_LIMIT_S} "$@" >$name.out 2>$name.said || status=$?
           echo $status >$name.status
         }}
-        run() {{ try $1 $limited {edgewire.program} pagerank /dev/shm/g.ew -p 2 -w 2 --deterministic --iterations 5 --peer-timeout 30 --json - -o /dev/shm/$1 "${{@:2}}"
+        run() {{ try $1 $limited {edgewire.program} pagerank /dev/shm/g.ew -p 2 -w 2 --deterministic --iterations 5 \\
+            --peer-timeout {PATIENCE_S} --json - -o /dev/shm/$1 "${{@:2}}"
           [ ! -e /dev/shm/$1 ] || cp /dev/shm/$1 $1.tsv; }}
         cp g.ew /dev/shm
         chmod 1777 /dev/shm
@@ -42,7 +44,7 @@ def machine(edgewire, graph, tmp_path_factory):
         run shm --transport shm --strategy slots
         for strategy in slots cover edge; do run $strategy --transport verbs --verbs-memory on-demand --strategy $strategy; done
         run auto --transport verbs --strategy slots
-        try netbench {edgewire.program} netbench --transport verbs --verbs-memory on-demand --sizes 8,64k --count 50 --json -
+        try netbench {edgewire.program} netbench --transport verbs --verbs-memory on-demand --peer-timeout {PATIENCE_S} --sizes 8,64k --count 50 --json -
         limited="setpriv --bounding-set -all --inh-caps -all --reuid 65534 --clear-groups prlimit --memlock=4096"
         run unlocked --transport verbs --strategy slots
         run pinned --transport verbs --verbs-memory pinned
@@ -121,7 +123,8 @@ def test_two_machines_page_on_demand(edgewire, graph, tmp_path: pathlib.Path):
     lab.run(f"""
         cd {tmp_path}
         set -e
-        over="--hosts hosts --rank $MACHINE --secret-file secret --transport verbs --verbs-memory on-demand --peer-timeout 30"
+        over="--hosts hosts --rank $MACHINE --secret-file secret --transport verbs --verbs-memory on-demand"
+        over="$over --peer-timeout {PATIENCE_S} --start-timeout {PATIENCE_S}"
         {edgewire.program} pagerank g.ew $over -w 2 --strategy cover --iterations 5 --verify --json report.$MACHINE
         {edgewire.program} netbench $over --sizes 8,64k --count 50 --json netbench.$MACHINE
         """, "-o", "-c", "2", machines=2, share=tmp_path)

@@ -129,7 +129,7 @@ def one_run(jobs, dice, ways, folder):
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         return done, [f"no end within {PATIENCE_S} s", process.communicate()[1]]
-    deadline = time.monotonic() + 4 * PEER_TIMEOUT_S + 10
+    deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline and not all(map(is_gone, ranks)):
         time.sleep(0.01)
     faults = [f"process {pid} is left" for pid in ranks if not is_gone(pid)]
