@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <initializer_list>
@@ -30,7 +31,7 @@ const std::string kSecret(32, 's');
 class Receiver {
  public:
   explicit Receiver(bool integrity) : region_(std::make_unique<std::byte[]>(kRegionBytes)) {
-    Settings settings{0, 2, 1, kKinds, kSecret, "", 30, &health_};
+    Settings settings{0, 2, 1, kKinds, kSecret, "", 60, &health_};
     settings.region = {region_.get(), kRegionBytes};
     settings.integrity = integrity;
     tcp_ = std::make_unique<Tcp>(settings);
@@ -48,11 +49,12 @@ class Receiver {
             static_cast<ssize_t>(bytes.size()));
     shutdown(peer_.get(), SHUT_WR);
   }
-  /// Polls until the transport fails or `done`.
+  /// Waits until the transport fails or `done`.
   template <typename Done>
   void until(Done done) {
-    for (int waits = 0; waits < 3000 && !done(); ++waits)
-      if (!tcp_->wait(std::chrono::milliseconds(10))) return;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!done() && tcp_->wait(std::chrono::milliseconds(10)))
+      REQUIRE(std::chrono::steady_clock::now() < deadline);
   }
 
   const Health& health() const { return health_; }

@@ -109,7 +109,7 @@ TEST_CASE("processes with different numbers of rails are told so") {
   std::vector<std::unique_ptr<Transport>> job;
   std::vector<std::string> blobs;
   for (int rank = 0; rank < 2; ++rank) {
-    Settings settings{rank, 2, 1, 1, std::string(32, 'a'), "", 2, &health};
+    Settings settings{rank, 2, 1, 1, std::string(32, 'a'), "", 60, &health};
     if (rank == 1) settings.verbs.device = rails;
     job.push_back(create("verbs", settings));
     job.back()->expose(64, {});
@@ -154,12 +154,13 @@ TEST_CASE("a write from memory that is not registered is refused here") {
 /// Two processes that are not connected, their offers, and secrets of one letter each.
 std::vector<std::unique_ptr<Endpoint>> exposed_pair(std::vector<std::string>& blobs,
                                                     const std::string& device = "",
-                                                    const std::string& secrets = "aa") {
+                                                    const std::string& secrets = "aa",
+                                                    double peer_timeout_s = 2) {
   std::vector<std::unique_ptr<Endpoint>> job;
   for (int rank = 0; rank < 2; ++rank) {
     auto made = std::make_unique<Endpoint>();
     const std::string secret(32, secrets[static_cast<std::size_t>(rank)]);
-    made->settings = {rank, 2, 1, 1, secret, "", 2, &made->health};
+    made->settings = {rank, 2, 1, 1, secret, "", peer_timeout_s, &made->health};
     made->settings.verbs.device = device;
     made->transport = create("verbs", made->settings);
     const std::vector<Transport::Part> parts{{0, 64}, {64, 64}};
@@ -173,7 +174,7 @@ std::vector<std::unique_ptr<Endpoint>> exposed_pair(std::vector<std::string>& bl
 TEST_CASE("offers of another run are refused, and keys do not travel in the clear") {
   if (!has_device()) return;
   std::vector<std::string> blobs;
-  const auto job = exposed_pair(blobs, "", "ab");
+  const auto job = exposed_pair(blobs, "", "ab", 60);
   CHECK(blobs[0].find("EWVERB") == blobs[0].npos);
   CHECK_THROWS_WITH_AS(job[0]->transport->connect(blobs),
                        "rank 1 cannot be connected over verbs: it has another secret", Error);
