@@ -11,6 +11,7 @@ import uuid
 
 import pytest
 
+import evidence
 import lab
 import reference
 from processes import LIMIT_S, LIVE_PEER_S, PATIENCE_S, own_places, wait_for
@@ -38,6 +39,7 @@ class Edgewire:
             heed_signals()
             more()
 
+        evidence.note_command([self.program, *arguments])
         return subprocess.Popen([*self.through, self.program, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 stdin=options.pop("stdin", subprocess.DEVNULL), text=True, start_new_session=True,
                                 preexec_fn=prepare,
@@ -48,6 +50,7 @@ class Edgewire:
         try:
             stdout, stderr = process.communicate(timeout=timeout)
         except BaseException:
+            evidence.note_stacks([process.pid])
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
             raise
@@ -126,6 +129,18 @@ def pytest_collection_modifyitems(config, items):
     if seed and (left_out := sample(items, seed)):
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=list(left_out))
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    if call.when == "setup":
+        evidence.begin_test()
+    outcome = yield
+    report = outcome.get_result()
+    if report.failed:
+        if left := started_processes():
+            evidence.note_stacks([pid for pid, _ in left])
+        evidence.add_to(report)
 
 
 @pytest.fixture(autouse=True)

@@ -8,20 +8,25 @@ import pathlib
 PATH = os.environ.get("EDGEWIRE_TEST_STREAM", "")
 
 
+def name_of(report):
+    """As FILE::TEST."""
+    return report.nodeid.partition("end_to_end/")[2] or report.nodeid
+
+
 class Stream:
     def __init__(self, path):
         self.file = open(path, "a", encoding="utf-8")  # noqa: SIM115
         self.seconds = {}
 
     def pytest_runtest_logreport(self, report):
-        name = report.nodeid.rpartition("tests/end_to_end/")[2]
+        name = name_of(report)
         self.seconds[name] = self.seconds.get(name, 0) + report.duration
         if report.when == "call" or report.outcome != "passed":
             self.write(name, report)
 
     def pytest_collectreport(self, report):
         if report.failed:
-            self.write(f"{report.nodeid.rpartition('/')[2]}: it cannot be read", report)
+            self.write(f"{name_of(report)}: it cannot be read", report)
 
     def write(self, name, report):
         place = getattr(report.longrepr, "reprcrash", None)

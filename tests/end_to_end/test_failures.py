@@ -101,7 +101,7 @@ def test_a_process_is_killed_while_the_job_is_set_up(job, victim, transport):
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("transport", ["shm", "tcp"])
-@pytest.mark.parametrize("victim, when", [(0, "iterating"), (2, "iterating"), (1, "starting")])
+@pytest.mark.parametrize("victim, when", [pytest.param(0, "iterating", marks=pytest.mark.slow), (2, "iterating"), (1, "starting")])
 def test_a_process_is_stopped(job, victim, when, transport):
     running = job(3, "--peer-timeout", DEAD_PEER_S, "--transport", transport)
     if when == "iterating":

@@ -18,7 +18,7 @@ FOLDER = ROOT / "tests/end_to_end"
 LIMIT_S = 3 * 3600  # of all; each test has its own limit
 TEST_LIMIT_S = 600
 SLOWEST = 15  # test cases that are named with their time
-PYTEST = ["/usr/bin/python3", "-m", "pytest", "-q", "--tb=short", "-p", "stream", f"--timeout={TEST_LIMIT_S}"]
+PYTEST = ["/usr/bin/python3", "-m", "pytest", "-q", "--tb=short", "--continue-on-collection-errors", "-p", "stream", f"--timeout={TEST_LIMIT_S}"]
 # Files of tests whose assertions are about results: one that fails there is a wrong value, unless a helper says that
 # the program did not end as it should.
 VALUES = re.compile(r"test_(edge_ownership|edges_on_disk|frontier_\w+|integrity|labels|layout|load|other_input|output_parts|pagerank|ppr"
@@ -42,7 +42,7 @@ def run_pytest(arguments, build, settings, side_by_side=0, tell=lambda name, res
     Returns pytest's status, its output, and the last result of each test: {name: result}."""
     with tempfile.NamedTemporaryFile("r", suffix=".jsonl") as stream:
         environment = clean_environment(EDGEWIRE=str(build / "edgewire"), EDGEWIRE_TEST_STREAM=stream.name, PYTHONPATH=str(FOLDER), **settings)
-        command = [*PYTEST, *workers(side_by_side), *arguments] if side_by_side else [*ALONE, *PYTEST, *arguments]
+        command = [*PYTEST, *workers(side_by_side), *arguments] if side_by_side > 1 else [*ALONE, *PYTEST, *arguments]
         results = {}
         line = ""
         with concurrent.futures.ThreadPoolExecutor(1) as pool:

@@ -1,0 +1,135 @@
+"""The runner of the tests: what it repeats, what it never repeats, and in which environment tests run."""
+
+import os
+import pathlib
+import subprocess
+import textwrap
+
+import pytest
+
+from runner import commands, end_to_end, outcomes, unit
+
+FOLDER = pathlib.Path(__file__).parent
+
+PASSES_THEN = """
+    import pathlib
+    def once(name, error):
+        mark = pathlib.Path(__file__).with_name(name)
+        if not mark.exists():
+            mark.touch()
+            raise error
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """run({file: tests}): (tally, what was printed) of a folder of end-to-end tests."""
+    def of(files, side_by_side=0):
+        folder = tmp_path / "end_to_end"
+        folder.mkdir()
+        (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -p no:cacheprovider\n")
+        (folder / "passes_then.py").write_text(textwrap.dedent(PASSES_THEN))
+        (folder / "stream.py").write_text((FOLDER / "stream.py").read_text())
+        for name, text in files.items():
+            (folder / name).write_text(textwrap.dedent(text))
+        monkeypatch.setattr(end_to_end, "FOLDER", folder)
+        monkeypatch.setattr(end_to_end, "ALONE", [])
+        tally = outcomes.Tally()
+        end_to_end.run_all(pathlib.Path("/nowhere"), tally, "", "", side_by_side, {})
+        tally.print_end()
+        return tally, capsys.readouterr().out
+
+    return of
+
+
+@pytest.mark.parametrize("side_by_side", [0, 2])
+def test_a_test_that_fails_by_chance_is_repeated_and_named(run, side_by_side):
+    tally, text = run({"test_a.py": """
+        from passes_then import once
+        def test_chance(): once("mark", TimeoutError("the machine was busy"))
+        def test_fails(): raise TimeoutError("always")
+        def test_passes(): pass
+        """}, side_by_side)
+    assert (tally.passed, tally.failed, tally.unstable) == (2, 1, ["test_a.py::test_chance"])
+    assert "\nunstable: test_a.py::test_chance\n" in text and "the machine was busy" in text
+    assert text.splitlines()[-2:] == ["1 unstable: test_a.py::test_chance", "2 passed, 1 failed, 0 skipped"]
+
+
+@pytest.mark.parametrize("name, error", [
+    ("test_pagerank.py", "AssertionError('the rank of vertex 3')"),
+    ("test_a.py", "RuntimeError('edgewire: ended by SIGSEGV')"),
+    ("test_a.py", "RuntimeError('exit status -6: ')"),
+    ("test_a.py", "RuntimeError('ERROR: AddressSanitizer: heap-use-after-free')"),
+    ("test_a.py", "RuntimeError('tile.cpp:7:5: runtime error: shift exponent 64 is too large')"),
+])
+def test_wrong_values_and_crashes_are_never_repeated(run, name, error):
+    tally, text = run({name: f"""
+        from passes_then import once
+        def test_it():
+            try:
+                once("mark", OSError())
+            except OSError:
+                raise {error}
+        """})
+    assert (tally.passed, tally.failed, tally.unstable) == (0, 1, []), text
+
+
+def test_a_fixture_that_fails_and_a_file_that_cannot_be_read_are_failures(run):
+    tally, text = run({"test_a.py": """
+        import pytest
+        @pytest.fixture
+        def left_behind():
+            yield
+            raise OSError("still running")
+        def test_it(left_behind): pass
+        """, "test_b.py": "import nothing_of_this_name\n"})
+    assert tally.passed == 0 and tally.failed >= 2, text
+    assert "still running" in text and "nothing_of_this_name" in text
+
+
+def test_the_environment_is_clean(monkeypatch):
+    for name in ("MAKELEVEL", "MAKEFLAGS", "LC_NUMERIC", "EDGEWIRE_SECRET", "EDGEWIRE_HOSTS", "EDGEWIRE_GRAPHS"):
+        monkeypatch.setenv(name, "1")
+    clean = commands.clean_environment(EDGEWIRE="it")
+    assert {name for name in clean if name.startswith(("MAKE", "LC_", "EDGEWIRE"))} == {"LC_ALL", "EDGEWIRE", "EDGEWIRE_GRAPHS"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make namespaces")
+def test_namespaces_end_with_all_that_runs_in_them():
+    """An orphan there would hold the pipe open, so that the output would not end."""
+    script = "ip -brief address show lo; ls /dev/shm /run/netns; (setsid sleep 1000 &) ; exit 3"
+    done = subprocess.run([*commands.ALONE, "sh", "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 3
+    assert "127.0.0.1/8" in done.stdout and "edgewire" not in done.stdout
+
+
+def test_a_command_that_hangs_ends_with_its_stacks():
+    status, output = commands.run(["sh", "-c", "echo begun; sleep 1000; true"], 1)
+    assert status == "still running after 1 s" and output.startswith("begun\n")
+    assert "sleep 1000" in output
+
+
+PROGRAM = """#!/bin/sh
+for argument; do case $argument in -o=*) results=${{argument#-o=}} ;; esac; done
+cat >"$results" <<'END'
+<?xml version="1.0"?><doctest><TestSuite><TestCase name="one, two" filename="a.cpp" line="1">{failure}
+<OverallResultsAsserts test_case_success="{success}"/></TestCase></TestSuite></doctest>
+END
+exit {code}
+"""
+
+
+@pytest.mark.parametrize("name, failure, code, repeated", [
+    ("launch", '<Expression success="false" type="CHECK"><Original>a</Original></Expression>', 1, 1),
+    ("tile", '<Expression success="false" type="CHECK"><Original>a</Original></Expression>', 1, 0),
+    ("tile", "<Exception crash=\"false\">timed out</Exception>", 1, 1),
+    ("launch", "", 139, 0),
+])
+def test_unit_tests_are_repeated_unless_a_value_is_wrong(tmp_path, monkeypatch, name, failure, code, repeated):
+    monkeypatch.setattr(unit, "ALONE", [])
+    program = tmp_path / "program"
+    program.write_text(PROGRAM.format(failure=failure, success="false" if failure else "true", code=code))
+    program.chmod(0o755)
+    tally, later = outcomes.Tally(), []
+    unit.report(unit.Program(name, [str(program)], {}), tally, later)
+    assert (len(later), tally.failed) == (repeated, 1 - repeated)
