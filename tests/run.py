@@ -19,7 +19,7 @@ from runner import end_to_end, unit
 from runner.commands import ROOT, clean_environment, run, tail
 from runner.outcomes import Tally
 
-FAST = "not slow and not machine and not launcher and not links and not measured"
+FAST = "not slow and not machine and not launcher and not dpdk and not links and not measured"
 SEED = 1  # of the sample of matrix tests that a fast run takes: the same one for everybody
 
 

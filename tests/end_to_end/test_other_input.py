@@ -68,7 +68,7 @@ def test_ids_with_wide_gaps_are_those_of_the_file(edgewire, tmp_path, folder):
 
 
 def test_profiles(edgewire, tmp_path, text, folder):
-    assert "next:" in edgewire.ok("profile", "--", "pagerank", text, "--iterations", 3)
+    assert "\nlimit: " in edgewire.ok("profile", "--", "pagerank", text, "--iterations", 3)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
