@@ -57,8 +57,8 @@ def read_options():
     parser.add_argument("--whole", action="store_true", help="all cases of matrix tests, not a sample")
     parser.add_argument("--seed", type=int, default=SEED, metavar="N", help=f"draws the sample (default: {SEED})")
     parser.add_argument("--fuzz-seconds", type=int, default=0, metavar="N", help="how long each fuzz test runs (default: a moment)")
-    parser.add_argument("--at-once", type=int, default=os.cpu_count(), metavar="N",
-                        help="pytest workers side by side, and twice as many unit test programs (default: one a core)")
+    parser.add_argument("--at-once", type=int, default=os.cpu_count() + 1, metavar="N",
+                        help="test programs and pytest workers side by side (default: one more than cores, since some wait)")
     options = parser.parse_args()
     options.units = [name for name in options.units.split(",") if name]
     return options
@@ -72,7 +72,7 @@ def main():
         tally.fail("build", f"{build}/edgewire is not there: build first (make build)")
     else:
         if options.only != "end-to-end":
-            unit.run_all(build, tally, options.units, 2 * options.at_once, options.fuzz_seconds)
+            unit.run_all(build, tally, options.units, options.at_once, options.fuzz_seconds)
         if options.only != "unit":
             settings = {"EDGEWIRE_TEST_SEED": "" if options.whole else str(options.seed)}
             expression = "" if options.all or options.marker else FAST

@@ -30,6 +30,7 @@ def files(folder):
 
 
 @pytest.mark.sanitize
+@pytest.mark.matrix(1 / 3)
 @pytest.mark.parametrize("options", [
     ["-w", 1], ["-w", 3], ["-p", 3, "-w", 2], ["-p", 2, "--transport", "tcp"], ["-p", 2, "--strategy", "edge"],
     ["-p", 2, "--strategy", "worker"], ["-p", 2, "--ownership", "ranges", "--wire", "u16"],
@@ -68,6 +69,7 @@ def test_weights_travel_through_disks(edgewire, tmp_path, devices):
     assert texts[0] == texts[1] == texts[2]
 
 
+@pytest.mark.matrix(1 / 2)
 @pytest.mark.parametrize("name", ["no vertices", "one vertex", "no edges", "star out", "dangling"])
 def test_graphs_of_odd_shapes(edgewire, tmp_path, name):
     path = reference.write_graph(tmp_path / "g.ew", graphs.make(name))

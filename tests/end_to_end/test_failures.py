@@ -101,7 +101,7 @@ def test_a_process_is_killed_while_the_job_is_set_up(job, victim, transport):
 
 @pytest.mark.sanitize
 @pytest.mark.parametrize("transport", ["shm", "tcp"])
-@pytest.mark.parametrize("victim, when", [pytest.param(0, "iterating", marks=pytest.mark.slow), (2, "iterating"), (1, "starting")])
+@pytest.mark.parametrize("victim, when", [pytest.param(0, "iterating", marks=pytest.mark.slow), (2, "iterating"), pytest.param(1, "starting", marks=pytest.mark.slow)])
 def test_a_process_is_stopped(job, victim, when, transport):
     running = job(3, "--peer-timeout", DEAD_PEER_S, "--transport", transport)
     if when == "iterating":
@@ -259,7 +259,7 @@ def test_one_host_never_comes(several, hosts, path):
     assert [status for status, _, _ in results] == [1, 1]
 
 
-@pytest.mark.parametrize("secret", ["another secret of the tests", "a secret of the test"])
+@pytest.mark.parametrize("secret", ["another secret of the tests", pytest.param("a secret of the test", marks=pytest.mark.slow)])
 def test_a_wrong_secret(several, hosts, path, tmp_path, secret):
     options = hosts(2)
     options[options.index("--start-timeout") + 1] = TIME_TO_COME_S

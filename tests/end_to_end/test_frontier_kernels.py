@@ -60,7 +60,7 @@ ROUNDS = [(name, kernel, transport) for name in [*NAMES, *GENERATED] for kernel 
           for transport in ("shm", "tcp")]
 
 
-@pytest.mark.matrix(1 / 4)
+@pytest.mark.matrix(1 / 6)
 @pytest.mark.parametrize("number", range(len(ROUNDS)), ids=["-".join(one).replace(" ", "_") for one in ROUNDS])
 def test_every_graph(edgewire, made_graph, tmp_path, number):
     name, kernel, transport = ROUNDS[number]

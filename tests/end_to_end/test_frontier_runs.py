@@ -60,6 +60,7 @@ def test_runs_from_several_sources(edgewire, made_graph, tmp_path, kernel):
         assert sum(run["edges"] for run in runs) > 0 and runs[sorted(chosen).index(chosen[-1])]["edges"] == 0
 
 
+@pytest.mark.matrix(1 / 3)
 @pytest.mark.sanitize
 @pytest.mark.parametrize("name", ["kronecker", "kronecker both ways", "grid"])
 @pytest.mark.parametrize("cut", [(1, 1, "shm"), (1, 3, "shm"), (2, 2, "shm"), (3, 1, "tcp"), (3, 2, "tcp")], ids=str)

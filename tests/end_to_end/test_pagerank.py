@@ -78,7 +78,7 @@ ROUNDS = [(name, strategy, transport) for name in [*graphs.GRAPHS, "kronecker", 
           for strategy in STRATEGIES for transport in ("shm", "tcp")]
 
 
-@pytest.mark.matrix(1 / 3)
+@pytest.mark.matrix(1 / 4)
 @pytest.mark.parametrize("number", range(len(ROUNDS)),
                          ids=["-".join(round_).replace(" ", "_") for round_ in ROUNDS])
 def test_every_graph(edgewire, generated, need, tmp_path, number):

@@ -58,6 +58,7 @@ def test_devices_share_what_is_stored(edgewire, made_graph, devices):
     assert abs(sizes[0] - sizes[1]) <= 64 << 10 and min(sizes) > 0
 
 
+@pytest.mark.matrix(1 / 3)
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", ["one vertex", "no edges", "star out", "dangling", "path"])
 def test_graphs_of_odd_shapes(edgewire, tmp_path, kernel, name):
@@ -70,6 +71,7 @@ def test_graphs_of_odd_shapes(edgewire, tmp_path, kernel, name):
     assert len(outputs) == 1
 
 
+@pytest.mark.matrix(1 / 2)
 @pytest.mark.sanitize
 @pytest.mark.parametrize("processes", [1, 3])
 @pytest.mark.parametrize("kernel", KERNELS)

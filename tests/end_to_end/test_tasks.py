@@ -227,7 +227,7 @@ def lose_a_process(edgewire, ranks, victim, blow, *command):
 
 
 @pytest.mark.parametrize("ranks, victim, transport, blow", [
-    (2, 1, "shm", signal.SIGKILL), (3, 1, "tcp", signal.SIGKILL), (4, 3, "shm", signal.SIGSTOP), (3, 1, "shm", signal.SIGKILL),
+    (2, 1, "shm", signal.SIGKILL), (3, 1, "tcp", signal.SIGKILL), pytest.param(4, 3, "shm", signal.SIGSTOP, marks=pytest.mark.slow), (3, 1, "shm", signal.SIGKILL),
     (2, 1, "tcp", signal.SIGSTOP), (4, 2, "tcp", signal.SIGKILL)])
 def test_a_job_with_retry_outlives_a_process(edgewire, tmp_path, ranks, victim, transport, blow):
     path = tmp_path / "report.json"
