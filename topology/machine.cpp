@@ -29,11 +29,12 @@ constexpr std::uint64_t kUsualL2Bytes = 1 << 20;
 
 using Topology = std::unique_ptr<hwloc_topology, decltype(&hwloc_topology_destroy)>;
 
-Topology prepare() {
+Topology prepare(Cards cards) {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) throw Error("hwloc: cannot start: no memory");
   Topology topology(raw, hwloc_topology_destroy);
-  hwloc_topology_set_io_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+  hwloc_topology_set_io_types_filter(
+      raw, cards == Cards::found ? HWLOC_TYPE_FILTER_KEEP_IMPORTANT : HWLOC_TYPE_FILTER_KEEP_NONE);
   // Cards are found through sysfs without it, and it reads a list of all the world's cards, and leaks it.
   hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "pci");
   return topology;
@@ -206,10 +207,10 @@ bool loads(const std::string& path) {
 
 }  // namespace
 
-Machine discover() {
+Machine discover(Cards cards) {
   static std::mutex one_at_a_time;  // libudev, which hwloc asks, keeps a number without a lock
   const std::scoped_lock lock(one_at_a_time);
-  const Topology topology = prepare();
+  const Topology topology = prepare(cards);
   hwloc_topology_set_flags(topology.get(),
                            HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
   if (hwloc_topology_load(topology.get()) != 0)
@@ -217,7 +218,7 @@ Machine discover() {
   Machine machine = describe(topology.get());
   machine.memory_bytes = std::min(machine.memory_bytes, memory_limit_bytes());
   machine.huge_pages = huge_pages_allowed();
-  add_interfaces(machine);
+  if (cards == Cards::found) add_interfaces(machine);
   return machine;
 }
 
@@ -244,7 +245,7 @@ Machine from_xml(const std::string& path) {
     throw Error(fmt::format("{}: cannot read: not a file", path));
   if (access(path.c_str(), R_OK) != 0)
     throw Error(fmt::format("{}: cannot read: {}", path, std::strerror(errno)));
-  const Topology topology = prepare();
+  const Topology topology = prepare(Cards::found);
   if (!loads(path) || !load_xml(topology.get(), path))
     throw Error(fmt::format("{}: not a whole hwloc XML file (make one with: lstopo FILE.xml)", path));
   return describe(topology.get());

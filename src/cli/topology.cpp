@@ -108,7 +108,8 @@ void print_placements(const Machine& machine, const std::vector<Placement>& plac
 }
 
 void show(const Options& options) {
-  const Machine machine = options.xml.empty() ? topology::discover() : topology::from_xml(options.xml);
+  const Machine machine =
+      options.xml.empty() ? topology::discover(topology::Cards::found) : topology::from_xml(options.xml);
   const int cores = static_cast<int>(machine.cores.size());
   const int workers = options.workers > 0 ? options.workers : std::max(1, cores / options.processes);
   std::vector<Placement> placements;

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <net/if.h>
 #include <numa.h>
 #include <numaif.h>
 #include <sched.h>
@@ -6,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
@@ -117,6 +119,17 @@ TEST_CASE("a pinned thread runs where it was told") {
   CHECK(in_child([&] { return pin_this_thread({cpu, 0}) && sched_getcpu() == cpu; }));
   CHECK(pin_this_thread({-1, 0}));
   CHECK_FALSE(pin_this_thread({1'000'000, 0}));
+}
+
+TEST_CASE("cards are found where they are asked for") {
+  CHECK(discover().nics.empty());
+  const Machine machine = discover(Cards::found);
+  struct if_nameindex* const all = if_nameindex();
+  REQUIRE(all != nullptr);
+  for (const auto* one = all; one->if_name != nullptr; ++one)
+    CHECK((one->if_name == std::string("lo") ||
+           std::ranges::count(machine.nics, one->if_name, &Nic::name) == 1));
+  if_freenameindex(all);
 }
 
 TEST_CASE("another machine is read from its XML") {
