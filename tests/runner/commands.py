@@ -10,13 +10,18 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 ALONE = [str(ROOT / "tests/runner/alone")]
 NOT_OURS = ("MAKE", "MFLAGS", "LC_", "LANG", "EDGEWIRE", "PYTEST", "MESON", "NINJA")
 OURS = ("EDGEWIRE_GRAPHS", "EDGEWIRE_LAB_CACHE")  # folders that a user may name
+SANITIZERS = {  # unless the caller has options of their own
+    "ASAN_OPTIONS": "detect_stack_use_after_return=1:strict_string_checks=1",
+    "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    "TSAN_OPTIONS": "halt_on_error=1:second_deadlock_stack=1",
+}
 MOST_PROCESSES = 24  # whose stacks are told
 
 
 def clean_environment(**more):
     """That of the caller without what would change tests: make's variables, languages, settings of the program."""
     kept = {name: value for name, value in os.environ.items() if name in OURS or not name.startswith(NOT_OURS)}
-    return {**kept, "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", **more}
+    return {**SANITIZERS, **kept, "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", **more}
 
 
 def descendants(pid):
