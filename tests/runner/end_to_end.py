@@ -8,6 +8,7 @@ import collections
 import concurrent.futures
 import json
 import re
+import shlex
 import tempfile
 import time
 
@@ -33,7 +34,7 @@ def is_final(result):
 
 def workers(count):
     """pytest-xdist's, each in its own namespaces."""
-    python = " ".join([*ALONE, "/usr/bin/python3"])
+    python = shlex.join([*ALONE, "/usr/bin/python3"])
     return ["-d", "--dist=load", *[part for _ in range(count) for part in ("--tx", f"popen//python={python}")]]
 
 
