@@ -1,7 +1,6 @@
 #include "perf/load_rates.h"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +13,7 @@
 
 #include "disk/read_probe.h"
 #include "exchange/seat.h"
+#include "graph/checksum.h"
 #include "graph/convert.h"
 #include "graph/output_file.h"
 #include "launch/bootstrap.h"
@@ -100,7 +100,7 @@ double seconds_of_byte(const LoadTask& task, bool spills, const std::string& fol
       const std::uint64_t count = std::min(records, input.records() - at);
       input.read(at, count, block.data());
       for (std::uint64_t i = 0; i < count; ++i) {
-        checksum += XXH3_64bits(&block[i * shape.bytes], shape.bytes);
+        checksum += graph::checksum(&block[i * shape.bytes], shape.bytes);
         shuffle.add(lane, &block[i * shape.bytes]);
       }
     }

@@ -7,18 +7,21 @@
 #include <exception>
 #include <memory>
 #include <sstream>
+#include <string>
 
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/help.h"
 #include "cli/suggest.h"
 #include "error.h"
+#include "topology/cpu_level.h"
 
 namespace {
 
 /// Does what the command line asks for.
 void run(CLI::App& app, int argc, char** argv) {
   using edgewire::cli::write_whole;
+  edgewire::topology::cpu_level();  // what EDGEWIRE_CPU says may be wrong
   try {
     edgewire::cli::check_names({argv, static_cast<std::size_t>(argc)});
     app.parse(argc, argv);
@@ -48,7 +51,9 @@ int main(int argc, char** argv) {
       "Kernels on a graph that is spread over processes, such as PageRank, and how close a run comes to what "
       "the network allows. edgewire COMMAND --help explains a command."};
   app.formatter(std::make_shared<edgewire::cli::Help>());
-  app.set_version_flag("--version", "edgewire " EDGEWIRE_VERSION);
+  app.set_version_flag("--version", [] {
+    return std::string("edgewire " EDGEWIRE_VERSION " for ") + name_of(edgewire::topology::cpu_level());
+  });
   app.require_subcommand(1);
   edgewire::cli::add_topology(app);
   edgewire::cli::add_generate(app);

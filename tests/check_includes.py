@@ -15,7 +15,7 @@ LIMIT_LINES = 500
 # are not named here (src/main.cpp, tests) may include anything.
 MAY_INCLUDE = {
     "topology": set(),
-    "graph": set(),
+    "graph": {"topology"},
     "transport": {"topology"},
     "plan": {"graph", "topology"},
     "tiles": {"plan", "graph", "topology"},
@@ -23,7 +23,7 @@ MAY_INCLUDE = {
     "frontier": {"disk", "exchange", "tasks", "plan", "graph", "transport", "topology", "launch"},
     "engine": {"exchange", "tiles", "plan", "transport", "topology", "launch"},
     "job": {"disk", "engine", "exchange", "tiles", "plan", "graph", "topology", "launch", "transport"},
-    "disk": {"graph"},
+    "disk": {"graph", "topology"},
     "shuffle": {"disk", "exchange", "graph", "transport", "topology", "launch"},
     "tasks": {"exchange", "transport", "topology", "launch"},
     "kernels": {"job", "frontier", "plan", "graph"},

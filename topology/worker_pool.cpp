@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "error.h"
+#include "topology/cpu_level.h"
 
 namespace edgewire::topology {
 namespace {
@@ -113,6 +114,7 @@ struct WorkerPool::State {
 
 WorkerPool::WorkerPool(topology::Placement placement)
     : state_(std::make_unique<State>(std::move(placement))) {
+  cpu_level();  // its failure is told here, not in a loop
   const auto& places = state_->placement.workers;
   if (places.empty()) throw Error("a worker pool needs at least one worker");
   try {

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "error.h"
+#include "topology/vector_registers.h"
 
 namespace edgewire::transport {
 namespace {
@@ -90,7 +91,10 @@ Handshake::State Handshake::refused(std::string reason) {
 std::string Handshake::proof(std::string_view role) const {
   const std::string text = fmt::format("{}{}{}", role, hello_, other_challenge_);
   std::string mac(kProofBytes, '\0');
-  crypto_auth_hmacsha256(reinterpret_cast<unsigned char*>(mac.data()), raw(text), text.size(), raw(secret_));
+  topology::with_clean_registers([&] {
+    return crypto_auth_hmacsha256(reinterpret_cast<unsigned char*>(mac.data()), raw(text), text.size(),
+                                  raw(secret_));
+  });
   return mac;
 }
 

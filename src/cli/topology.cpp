@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "topology/cpu_level.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 
@@ -46,7 +47,7 @@ std::string nearest_nic(const Machine& machine, int node) {
   return machine.nics.empty() ? "" : machine.nics.front().name;
 }
 
-json as_json(const Machine& machine, const std::vector<Placement>& placements) {
+json as_json(const Machine& machine, const std::vector<Placement>& placements, bool this_machine) {
   json nodes = json::array();
   for (int n = 0; const auto& node : machine.nodes)
     nodes.push_back({{"os_index", node.os_index},
@@ -62,6 +63,7 @@ json as_json(const Machine& machine, const std::vector<Placement>& placements) {
         {{"rank", rank++}, {"workers", workers}, {"nic", nearest_nic(machine, placement.workers[0].node)}});
   }
   return {{"model", machine.model},
+          {"cpu_level", this_machine ? json(name_of(topology::cpu_level())) : json()},
           {"memory_bytes", machine.memory_bytes},
           {"huge_pages", machine.huge_pages},
           {"caches",
@@ -81,6 +83,7 @@ void print_machine(const Machine& machine, bool this_machine) {
              readable_bytes(machine.l2_bytes),
              machine.l3_bytes == 0 ? "none" : readable_bytes(machine.l3_bytes));
   fmt::print("memory      {}\n", readable_bytes(machine.memory_bytes));
+  if (this_machine) fmt::print("loops       for {}\n", name_of(topology::cpu_level()));
   if (this_machine)
     fmt::print("huge pages  {}\n", machine.huge_pages ? "yes" : "no (the system does not give any)");
   for (int n = 0; const auto& node : machine.nodes) {
@@ -116,8 +119,9 @@ void show(const Options& options) {
   for (int rank = 0; rank < options.processes; ++rank)
     placements.push_back(topology::place(machine, rank, options.processes, workers));
   if (!options.json_path.empty())
-    write_whole(options.json_path,
-                as_json(machine, placements).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+    write_whole(options.json_path, as_json(machine, placements, options.xml.empty())
+                                           .dump(2, ' ', false, json::error_handler_t::replace) +
+                                       "\n");
   if (options.json_path == "-") return;
   print_machine(machine, options.xml.empty());
   fmt::print("\n");

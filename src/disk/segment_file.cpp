@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,6 +13,7 @@
 
 #include "disk/queue.h"
 #include "error.h"
+#include "graph/checksum.h"
 
 namespace edgewire::disk {
 
@@ -49,7 +49,7 @@ Segment SegmentWriter::place(std::uint32_t bytes) {
 }
 
 void SegmentWriter::write(Segment& segment, std::span<std::byte> bytes) {
-  segment.checksum = XXH3_64bits(bytes.data(), segment.bytes);
+  segment.checksum = graph::checksum(bytes.data(), segment.bytes);
   const auto padding = bytes.first(segment.padded_bytes()).subspan(segment.bytes);
   std::ranges::fill(padding, std::byte{0});
   files_[segment.file]->write(bytes.data(), segment.padded_bytes(), segment.offset);

@@ -1,9 +1,9 @@
 #include "disk/segment_reader.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <utility>
+
+#include "graph/checksum.h"
 
 namespace edgewire::disk {
 
@@ -35,7 +35,7 @@ SegmentReader::Item SegmentReader::next() {
     files_.fail(segment, files_.cause_of(segment, error));
   in_use_ = true;
   const std::span<const std::byte> bytes(read.memory, segment.bytes);
-  if (XXH3_64bits(bytes.data(), bytes.size()) != segment.checksum)
+  if (graph::checksum(bytes.data(), bytes.size()) != segment.checksum)
     files_.fail(segment, SegmentFiles::kDamaged);
   bytes_read_ += segment.padded_bytes();
   return {read.number, bytes};

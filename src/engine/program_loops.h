@@ -13,6 +13,7 @@
 #include "engine/loops.h"
 #include "tiles/sweep.h"
 #include "tiles/tile.h"
+#include "topology/cpu_level.h"
 #include "topology/memory.h"
 #include "topology/worker_pool.h"
 
@@ -144,11 +145,13 @@ class ProgramLoops final : public Loops {
       const auto added = std::bit_cast<std::array<double, kTotals>>(own);
       for (std::size_t k = 0; k < kTotals; ++k) parts[k][part] += added[k];
     };
-    std::size_t i = 0;
-    for (; i + kParts <= count; i += kParts) {
-      for (std::size_t part = 0; part < kParts; ++part) vertex(i + part, part);
-    }
-    for (; i < count; ++i) vertex(i, 0);
+    topology::run_for_cpu([&] {
+      std::size_t i = 0;
+      for (; i + kParts <= count; i += kParts) {
+        for (std::size_t part = 0; part < kParts; ++part) vertex(i + part, part);
+      }
+      for (; i < count; ++i) vertex(i, 0);
+    });
     exchange::Totals totals{};
     for (std::size_t k = 0; k < kTotals; ++k)
       for (const double part : parts[k]) totals[k] += part;
@@ -162,18 +165,21 @@ class ProgramLoops final : public Loops {
 
   void fill_partial_sums(const exchange::OutgoingSlots& slots,
                          const std::byte* accumulators) noexcept override {
-    exchange::fill_slots<P>(
-        slots, [sums = cast(accumulators)](std::size_t i) { return exchange::pack<P>(sums[i]); });
+    topology::run_scalar_for_cpu([&] {
+      exchange::fill_slots<P>(
+          slots, [sums = cast(accumulators)](std::size_t i) { return exchange::pack<P>(sums[i]); });
+    });
   }
   void fill_messages(const exchange::OutgoingSlots& slots, const std::uint32_t* indexes,
                      const float* weights) noexcept override {
-    exchange::fill_messages<P>(slots, messages_.as<const Message>().data(), indexes, weights);
+    const Message* const messages = messages_.as<const Message>().data();
+    topology::run_scalar_for_cpu([&] { exchange::fill_messages<P>(slots, messages, indexes, weights); });
   }
   void add_slots(const exchange::ArrivedSlots& slots, std::byte* accumulators) noexcept override {
-    exchange::add_slots<P>(slots, cast(accumulators));
+    topology::run_scalar_for_cpu([&] { exchange::add_slots<P>(slots, cast(accumulators)); });
   }
   std::uint64_t add_pairs(const exchange::ArrivedPairs& pairs, std::byte* accumulators) noexcept override {
-    return exchange::add_pairs<P>(pairs, cast(accumulators));
+    return topology::run_scalar_for_cpu([&] { return exchange::add_pairs<P>(pairs, cast(accumulators)); });
   }
   void decode(const exchange::Codec& codec, std::span<const std::uint16_t> codes,
               std::byte* messages) noexcept override {

@@ -7,6 +7,7 @@
 
 #include "exchange/barrier.h"
 #include "graph/row.h"
+#include "topology/cpu_level.h"
 
 namespace edgewire::frontier {
 
@@ -112,7 +113,7 @@ void Components::for_each_vertex(const std::function<void(std::uint32_t, std::ui
 void Components::link_sample() {
   job_.for_each_range([&](int w, std::uint32_t first, std::uint32_t last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
-    job_.ownership().visit([&](const auto& scheme) {
+    job_.ownership().visit_for_cpu([&](const auto& scheme) {
       for (std::uint32_t local = first; local < last; ++local) {
         if (last - local > kAhead)
           fetch(scheme.vertex(rank_, local + kAhead), scheme.vertex(rank_, local + kAhead / 2));
@@ -184,7 +185,7 @@ std::uint32_t Components::hub() const noexcept {
 void Components::link_rest(std::uint32_t largest) {
   job_.for_each_range([&](int w, std::uint32_t first, std::uint32_t last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
-    job_.ownership().visit([&](const auto& scheme) {
+    job_.ownership().visit_for_cpu([&](const auto& scheme) {
       for (std::uint32_t local = first; local < last; ++local) {
         const graph::Row row{job_.graph(), scheme.vertex(rank_, local)};
         const bool skipped = root(row.vertex) == largest, done = row.degree() <= kSampledEdges;

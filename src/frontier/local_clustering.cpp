@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "exchange/barrier.h"
+#include "topology/cpu_level.h"
 
 namespace edgewire::frontier {
 
@@ -36,8 +37,8 @@ std::uint32_t merge(std::span<const std::uint32_t> numbers, std::span<const std:
 }
 
 /// Which `numbers` have a bit in `words`. Adds 1 to `earned` at their places; returns how many have.
-inline std::uint32_t plain_add_bits(std::span<const std::uint32_t> numbers, const std::uint32_t* words,
-                                    std::uint32_t* __restrict earned) {
+inline std::uint32_t add_each_bit(std::span<const std::uint32_t> numbers, const std::uint32_t* words,
+                                  std::uint32_t* __restrict earned) {
   std::uint32_t found = 0;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const std::uint32_t bit = words[numbers[i] / 32] >> numbers[i] % 32 & 1;
@@ -47,23 +48,11 @@ inline std::uint32_t plain_add_bits(std::span<const std::uint32_t> numbers, cons
   return found;
 }
 
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) std::uint32_t wide_add_bits(std::span<const std::uint32_t> numbers,
-                                                            const std::uint32_t* words,
-                                                            std::uint32_t* earned) {
-  return plain_add_bits(numbers, words, earned);
-}
+/// The same. With gathers, where there are some: the words are in the caches.
 std::uint32_t add_bits(std::span<const std::uint32_t> numbers, const std::uint32_t* words,
                        std::uint32_t* earned) {
-  return __builtin_cpu_supports("avx2") != 0 ? wide_add_bits(numbers, words, earned)
-                                             : plain_add_bits(numbers, words, earned);
+  return topology::run_for_cpu([=] { return add_each_bit(numbers, words, earned); });
 }
-#else
-std::uint32_t add_bits(std::span<const std::uint32_t> numbers, const std::uint32_t* words,
-                       std::uint32_t* earned) {
-  return plain_add_bits(numbers, words, earned);
-}
-#endif
 
 }  // namespace
 

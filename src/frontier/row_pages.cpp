@@ -1,7 +1,6 @@
 #include "frontier/row_pages.h"
 
 #include <fmt/core.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +8,7 @@
 #include "disk/queue.h"
 #include "error.h"
 #include "frontier/row_writer.h"
+#include "graph/checksum.h"
 #include "graph/row.h"
 #include "plan/plan_file.h"
 
@@ -30,7 +30,7 @@ plan::ForEach on(topology::WorkerPool& pool) {
   return [&pool](std::uint64_t count, const auto& work) { pool.for_each(count, work); };
 }
 
-std::uint64_t checksum_of(const std::string& text) { return XXH3_64bits(text.data(), text.size()); }
+std::uint64_t checksum_of(const std::string& text) { return graph::checksum(text.data(), text.size()); }
 
 }  // namespace
 
@@ -57,7 +57,7 @@ std::string RowPages::key() const {
   for (std::uint32_t local = 0; local < owned.size(); ++local) owned[local] = ownership_.vertex(rank_, local);
   return fmt::format("program {}\nrows {}\ngraph {:016x}\nowned vertices {} ({:016x})\ndevices {}\n",
                      EDGEWIRE_VERSION, weighted_ ? "with weights" : "without weights", graph_.checksum(),
-                     owned.size(), XXH3_64bits(owned.data(), owned.size() * sizeof owned[0]), devices_);
+                     owned.size(), graph::checksum(owned.data(), owned.size() * sizeof owned[0]), devices_);
 }
 
 /// False when something is missing, damaged or of something else.

@@ -1,13 +1,12 @@
 #include "frontier/row_reader.h"
 
-#include <xxhash.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "error.h"
 #include "frontier/row_code.h"
+#include "graph/checksum.h"
 #include "graph/row.h"
 
 namespace edgewire::frontier {
@@ -112,7 +111,7 @@ void RowReader::finish(Request& request) {
   }
   for (std::uint64_t page = request.first; page < request.end; ++page) {
     const std::byte* const bytes = request.memory + (page - request.first) * kPageBytes;
-    if (XXH3_64bits(bytes, kPageBytes) != pages_.checksum(page)) fail(page, disk::SegmentFiles::kDamaged);
+    if (graph::checksum(bytes, kPageBytes) != pages_.checksum(page)) fail(page, disk::SegmentFiles::kDamaged);
     cache_.keep(page, bytes);
   }
 }

@@ -1,7 +1,6 @@
 #include "frontier/row_writer.h"
 
 #include <fmt/core.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -11,6 +10,7 @@
 #include "disk/segment_file.h"
 #include "error.h"
 #include "frontier/row_code.h"
+#include "graph/checksum.h"
 #include "graph/row.h"
 
 namespace edgewire::frontier {
@@ -137,7 +137,7 @@ class RowWriter {
       const auto stripe = pages.subspan(s * kStripeBytes, stripes[s].bytes);
       for (std::uint64_t at = 0; at < stripe.size(); at += kPageBytes)
         index_.checksums[before + (s * kStripeBytes + at) / kPageBytes] =
-            XXH3_64bits(&stripe[at], kPageBytes);
+            graph::checksum(&stripe[at], kPageBytes);
       files_.write(stripes[s], stripe);
     });
   }

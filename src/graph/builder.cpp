@@ -1,7 +1,6 @@
 #include "graph/builder.h"
 
 #include <fmt/core.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <bit>
@@ -10,6 +9,7 @@
 #include <type_traits>
 
 #include "error.h"
+#include "graph/checksum.h"
 #include "graph/format.h"
 #include "graph/weight_key.h"
 
@@ -188,12 +188,12 @@ BuildSummary Builder::write(OutputFile& output, std::span<const std::uint64_t> o
         if (section == kIds) std::memcpy(buffer.data(), original_ids.data() + start / 8, bytes);
         if (section == kTargets || section == kWeights)
           copy_edges(section, start / 4, bytes / 4, buffer.data());
-        checksums[number] = XXH3_64bits(buffer.data(), buffer.size());
+        checksums[number] = graph::checksum(buffer.data(), buffer.size());
         output.write(buffer.data(), buffer.size(), entry.offset + start);
       },
       "writing", progress);
   output.write(checksums.data(), header.checksums.bytes, header.checksums.offset);
-  header.checksums_checksum = XXH3_64bits(checksums.data(), header.checksums.bytes);
+  header.checksums_checksum = graph::checksum(checksums.data(), header.checksums.bytes);
   header.checksum = header_checksum(header);
   output.write(&header, sizeof header, 0);
   output.commit();

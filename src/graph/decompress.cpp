@@ -9,6 +9,7 @@
 #include <new>
 
 #include "error.h"
+#include "topology/vector_registers.h"
 
 #ifdef EDGEWIRE_ZLIB
 #include <zlib.h>
@@ -59,7 +60,7 @@ class Decoder : public ByteStream {
     std::size_t made = 0;
     while (made < room && !ended_) {
       const auto in = raw_.peek();
-      const Step step = decode(in, to + made, room - made);
+      const Step step = topology::with_clean_registers([&] { return decode(in, to + made, room - made); });
       raw_.use(step.used);
       made += step.made;
       if (step.member_ended) {

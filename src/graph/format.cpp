@@ -1,6 +1,6 @@
 #include "graph/format.h"
 
-#include <xxhash.h>
+#include "graph/checksum.h"
 
 namespace edgewire::graph {
 
@@ -24,7 +24,7 @@ Header lay_out(std::uint64_t vertices, std::uint64_t edges, std::uint32_t flags)
 }
 
 std::uint64_t header_checksum(const Header& header) {
-  return XXH3_64bits(&header, offsetof(Header, checksum));
+  return graph::checksum(&header, offsetof(Header, checksum));
 }
 
 std::uint64_t first_block(const Header& header, std::uint32_t section) {

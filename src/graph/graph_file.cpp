@@ -1,7 +1,6 @@
 #include "graph/graph_file.h"
 
 #include <fmt/core.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <array>
@@ -14,8 +13,10 @@
 #include <vector>
 
 #include "error.h"
+#include "graph/checksum.h"
 #include "graph/format.h"
 #include "graph/mapped_file.h"
+#include "topology/cpu_level.h"
 
 namespace edgewire::graph {
 
@@ -67,7 +68,7 @@ void GraphFile::Mapping::check_header() {
     file.fail(std::min(bytes, graph::file_bytes(header)),
               fmt::format("the file has {} bytes but its header says {}", bytes, graph::file_bytes(header)));
   }
-  if (XXH3_64bits(data + header.checksums.offset, header.checksums.bytes) != header.checksums_checksum) {
+  if (graph::checksum(data + header.checksums.offset, header.checksums.bytes) != header.checksums_checksum) {
     file.fail(header.checksums.offset, "the table of checksums is damaged");
   }
   checked = std::vector<std::atomic<bool>>(header.checksums.bytes / 8);
@@ -82,22 +83,13 @@ std::span<const T> in_block(std::span<const T> values, std::uint64_t block) {
   return values.subspan(first, std::min<std::uint64_t>(kBlockBytes / sizeof(T), values.size() - first));
 }
 
-inline std::uint32_t plain_largest(std::span<const std::uint32_t> values) {
-  std::uint32_t largest = 0;
-  for (const auto value : values) largest = std::max(largest, value);
-  return largest;
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) std::uint32_t wide_largest(std::span<const std::uint32_t> values) {
-  return plain_largest(values);
-}
 std::uint32_t largest_of(std::span<const std::uint32_t> values) {
-  return __builtin_cpu_supports("avx2") != 0 ? wide_largest(values) : plain_largest(values);
+  return topology::run_for_cpu([&] {
+    std::uint32_t largest = 0;
+    for (const auto value : values) largest = std::max(largest, value);
+    return largest;
+  });
 }
-#else
-std::uint32_t largest_of(std::span<const std::uint32_t> values) { return plain_largest(values); }
-#endif
 
 }  // namespace
 
@@ -110,7 +102,7 @@ void GraphFile::Mapping::check_block(std::uint32_t section_index, std::uint64_t 
   const std::uint64_t length = std::min(kBlockBytes, padded(entry.bytes) - block * kBlockBytes);
   std::uint64_t stored = 0;
   std::memcpy(&stored, data + header.checksums.offset + number * 8, 8);
-  if (XXH3_64bits(data + start, length) != stored) {
+  if (graph::checksum(data + start, length) != stored) {
     file.fail(start, "the block of the file from here is damaged (its checksum differs)");
   }
   // A right checksum says that nothing was damaged, not that a sane program wrote it.

@@ -31,7 +31,7 @@ struct Range {
 };
 constexpr std::size_t kRanges = 256;
 std::array<Range, kRanges> ranges;
-struct sigaction before {};
+struct sigaction old_action {};
 static_assert(std::atomic<std::uintptr_t>::is_always_lock_free);
 
 /// The system found no page for an address: the file has become shorter, or cannot be read there. Only calls
@@ -41,7 +41,7 @@ void end_by_bus_error(int number, siginfo_t* info, void*) {
   const auto found = std::ranges::find_if(
       ranges, [address](const Range& range) { return address >= range.begin && address < range.end; });
   if (info->si_code <= 0 || found == ranges.end()) {
-    sigaction(number, &before, nullptr);  // for the next time, which comes at once
+    sigaction(number, &old_action, nullptr);  // for the next time, which comes at once
     if (info->si_code <= 0) std::raise(number);
     return;
   }
@@ -67,7 +67,7 @@ std::size_t watch(const char* path, const void* data, std::uint64_t bytes) {
     struct sigaction action {};
     action.sa_sigaction = end_by_bus_error;
     action.sa_flags = SA_SIGINFO;
-    sigaction(SIGBUS, &action, &before);
+    sigaction(SIGBUS, &action, &old_action);
   });
   for (std::size_t i = 0; i < kRanges; ++i) {
     const char* none = nullptr;

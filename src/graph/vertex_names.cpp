@@ -1,7 +1,6 @@
 #include "graph/vertex_names.h"
 
 #include <fmt/core.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "graph/checksum.h"
 #include "graph/format.h"
 
 namespace edgewire::graph {
@@ -56,7 +56,7 @@ void VertexNames::check_table() {
   }
   // The header must be what it would be for this graph and these names.
   const std::string_view body = text.substr(first.size() + 1);
-  const std::uint64_t checksum = XXH3_64bits(body.data(), body.size());
+  const std::uint64_t checksum = graph::checksum(body.data(), body.size());
   const std::string expected = header_line(graph_.vertices(), graph_.checksum(), checksum);
   if (first != std::string_view(expected).substr(0, expected.size() - 1)) {
     const std::size_t names_field = expected.size() - 1 - 17;
@@ -127,13 +127,11 @@ LabelsWriter::LabelsWriter(const std::string& graph_path) : file_(labels_path(gr
 
 void LabelsWriter::write(std::span<const std::string_view> names) {
   count_ = names.size();
-  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(), &XXH3_freeState);
-  if (!state) throw std::bad_alloc();
-  XXH3_64bits_reset(state.get());
+  Checksum checksum;
   std::uint64_t offset = header_line(count_, 0, 0).size();
   std::string block;
   const auto put = [&] {
-    XXH3_64bits_update(state.get(), block.data(), block.size());
+    checksum.add(block.data(), block.size());
     file_.write(block.data(), block.size(), offset);
     offset += block.size();
     block.clear();
@@ -143,7 +141,7 @@ void LabelsWriter::write(std::span<const std::string_view> names) {
     if (block.size() >= kWriteBytes) put();
   }
   put();
-  names_checksum_ = XXH3_64bits_digest(state.get());
+  names_checksum_ = checksum.value();
 }
 
 void LabelsWriter::commit(std::uint64_t graph_checksum) {

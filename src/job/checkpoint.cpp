@@ -1,7 +1,6 @@
 #include "job/checkpoint.h"
 
 #include <fmt/core.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +10,7 @@
 #include <sstream>
 
 #include "error.h"
+#include "graph/checksum.h"
 #include "graph/mapped_file.h"
 #include "graph/output_file.h"
 
@@ -45,7 +45,7 @@ struct Manifest {
   std::string text() const {
     const std::string body = fmt::format("{}\n{}\nrun {:x} iteration {} processes {}\n", kFirstLine, what,
                                          run, iteration, processes);
-    return fmt::format("{}{:016x}\n", body, XXH3_64bits(body.data(), body.size()));
+    return fmt::format("{}{:016x}\n", body, graph::checksum(body.data(), body.size()));
   }
 };
 

@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "error.h"
+#include "graph/checksum.h"
 #include "graph/mapped_file.h"
 
 namespace edgewire::job {
@@ -26,20 +26,6 @@ std::size_t file_bytes(std::uint64_t items) {
   const std::size_t bytes = sizeof(CheckpointHeader) + items * sizeof(std::uint32_t);
   return (bytes + kBlockBytes - 1) / kBlockBytes * kBlockBytes;
 }
-
-/// XXH3 of pieces.
-class Hash {
- public:
-  Hash() : state_(XXH3_createState(), &XXH3_freeState) {
-    if (state_ == nullptr) throw Error("no memory for a checksum");
-    XXH3_64bits_reset(state_.get());
-  }
-  void add(const void* data, std::size_t bytes) { XXH3_64bits_update(state_.get(), data, bytes); }
-  std::uint64_t digest() const { return XXH3_64bits_digest(state_.get()); }
-
- private:
-  std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state_;
-};
 
 [[noreturn]] void fail(const std::string& path, int cause) {
   throw Error(fmt::format("{}: cannot write: {}", path, reason(cause)));
@@ -106,7 +92,7 @@ void CheckpointFile::fill(CheckpointHeader header, std::span<const std::byte> it
   bytes_ = file_bytes(header.count);
   std::byte* const to = memory_.as<std::byte>().data();
   std::byte* const body = to + sizeof header;
-  Hash hash;
+  graph::Checksum hash;
   hash.add(&header, sizeof header);
   constexpr std::size_t kPiece = 1 << 16;  // hashed while it is in the cache
   for (std::size_t at = 0; at < items.size(); at += kPiece) {
@@ -117,7 +103,7 @@ void CheckpointFile::fill(CheckpointHeader header, std::span<const std::byte> it
   const std::size_t rest = bytes_ - sizeof header - items.size();
   std::memset(body + items.size(), 0, rest);
   hash.add(body + items.size(), rest);
-  header.checksum = hash.digest();
+  header.checksum = hash.value();
   std::memcpy(to, &header, sizeof header);
 }
 
@@ -146,10 +132,10 @@ CheckpointPart read_checkpoint_file(const std::string& path, const Magic& magic,
   part.items.resize((file_bytes(header.count) - sizeof header) / sizeof(std::uint32_t));  // with the zeros
   read(part.items.data(), part.items.size() * sizeof(std::uint32_t));
   const std::uint64_t checksum = std::exchange(header.checksum, 0);
-  Hash hash;
+  graph::Checksum hash;
   hash.add(&header, sizeof header);
   hash.add(part.items.data(), part.items.size() * sizeof(std::uint32_t));
-  if (checksum != hash.digest() || done != file.bytes()) throw Error(fmt::format("{}: wrong checksum", path));
+  if (checksum != hash.value() || done != file.bytes()) throw Error(fmt::format("{}: wrong checksum", path));
   part.items.resize(header.count);
   return part;
 }

@@ -1,7 +1,6 @@
 #include "job/plan_cache.h"
 
 #include <fmt/core.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,6 +8,7 @@
 #include <random>
 
 #include "error.h"
+#include "graph/checksum.h"
 #include "graph/mapped_file.h"
 #include "launch/packing.h"
 #include "plan/plan_file.h"
@@ -28,7 +28,7 @@ std::string partition_file(const std::string& ownership) {
 
 std::uint64_t content_checksum(const std::string& path) {
   const graph::MappedFile file(path);
-  return XXH3_64bits(file.data(), file.bytes());
+  return graph::checksum(file.data(), file.bytes());
 }
 
 /// All that the plan depends on, a line each.

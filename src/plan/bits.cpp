@@ -40,8 +40,7 @@ std::uint32_t* copy_wide(std::span<const std::uint64_t>, std::span<const std::ui
 }  // namespace
 
 std::uint32_t* Bits::copy_others(std::span<const std::uint32_t> numbers, std::uint32_t* out) const noexcept {
-  static const bool wide = has_lanes();
-  if (wide) return copy_wide(words_, numbers, out);
+  if (has_lanes()) return copy_wide(words_, numbers, out);
   for (const auto number : numbers) {  // no branch depends on the number
     *out = number;
     out += test(number) ? 0 : 1;

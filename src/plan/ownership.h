@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "topology/cpu_level.h"
+
 namespace edgewire::plan {
 
 /// Runs work(worker, index) for index 0..count-1 on all workers; returns when all are done.
@@ -132,6 +134,11 @@ class Ownership {
   template <class Work>
   decltype(auto) visit(Work&& work) const {
     return std::visit(std::forward<Work>(work), scheme_);
+  }
+  /// The same, with the work compiled for this processor: for hot loops.
+  template <class Work>
+  void visit_for_cpu(const Work& work) const {
+    visit([&](const auto& scheme) { topology::run_scalar_for_cpu([&] { work(scheme); }); });
   }
 
  private:

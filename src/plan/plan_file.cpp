@@ -1,7 +1,6 @@
 #include "plan/plan_file.h"
 
 #include <fmt/core.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <bit>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "error.h"
+#include "graph/checksum.h"
 #include "graph/output_file.h"
 
 namespace edgewire::plan {
@@ -52,8 +52,8 @@ std::string difference(const std::string& before, const std::string& now) {
 
 std::uint64_t PlanFileHeader::checksum_with(std::span<const std::uint8_t> rest) const {
   PlanFileHeader header = *this;
-  header.checksum = XXH3_64bits(rest.data(), rest.size());
-  return XXH3_64bits(&header, sizeof header);
+  header.checksum = graph::checksum(rest.data(), rest.size());
+  return graph::checksum(&header, sizeof header);
 }
 
 void PlanFileWriter::add(std::vector<std::span<const std::byte>> parts) {
@@ -113,7 +113,7 @@ void PlanFileWriter::write(const std::string& path, const std::string& key, std:
     const auto& [section, begin, offset] = work[b];
     std::vector<std::byte> bytes(std::min(kBlockBytes, section->bytes - begin));
     section->copy(begin, bytes);
-    checksums[b] = XXH3_64bits(bytes.data(), bytes.size());
+    checksums[b] = graph::checksum(bytes.data(), bytes.size());
     file.write(bytes.data(), bytes.size(), offset);
   });
   std::vector<std::uint8_t> front;
@@ -179,7 +179,7 @@ const std::uint8_t* PlanFileReader::check(std::span<std::byte> copies) {
   const auto check_block = [&, offset = offset, bytes = bytes](int, std::uint64_t block) {
     const std::uint64_t at = block * kBlockBytes;
     const std::uint64_t more = std::min(kBlockBytes, bytes - at);
-    if (XXH3_64bits(data + at, more) != checksums[block])
+    if (graph::checksum(data + at, more) != checksums[block])
       file_.fail(offset + at, "the file is damaged from here (a checksum differs)");
     if (!copies.empty()) std::memcpy(copies.data() + at, data + at, more);
   };

@@ -1,6 +1,8 @@
 // Loops over numbers, 16 at a time, for processors with AVX-512.
 #pragma once
 
+#include "topology/cpu_level.h"
+
 #if defined(__x86_64__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // undefined lanes (GCC bug 105593)
@@ -12,14 +14,14 @@
 #include <span>
 
 /// For functions that are only called if has_lanes().
-#define EDGEWIRE_WIDE __attribute__((target("avx512f")))
+#define EDGEWIRE_WIDE __attribute__((target("arch=x86-64-v4")))
 #endif
 
 namespace edgewire::plan {
 
 #if defined(__x86_64__)
 
-inline bool has_lanes() { return __builtin_cpu_supports("avx512f") != 0; }
+inline bool has_lanes() { return topology::cpu_level() >= topology::CpuLevel::v4; }
 
 /// Calls work(lanes, numbers) for 16 numbers at a time; `lanes`: a mask of the lanes that hold a number.
 template <class Work>

@@ -2,12 +2,12 @@
 
 #include <fmt/core.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
 
 #include "error.h"
+#include "graph/checksum.h"
 #include "graph/output_file.h"
 
 namespace edgewire::shuffle {
@@ -33,7 +33,7 @@ void GraphSections::complete_checksums() {
       if (count <= 0) throw Error(fmt::format("{}: cannot read what was written: {}", path, reason(errno)));
       done += static_cast<std::uint64_t>(count);
     }
-    checksums[block] = XXH3_64bits(bytes.data(), size);
+    checksums[block] = graph::checksum(bytes.data(), size);
     known[block] = 1;
   }
 }
@@ -59,7 +59,7 @@ void SectionWriter::write_block() {
                   entry.offset + start + begin_);
   if (begin_ == 0 && (last || filled_ == kBlockBytes)) {
     const std::uint64_t block = graph::first_block(sections_.header, section_) + number_;
-    sections_.checksums[block] = XXH3_64bits(block_.data(), filled_);
+    sections_.checksums[block] = graph::checksum(block_.data(), filled_);
     sections_.known[block] = 1;
   }
   ++number_;

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,6 +12,7 @@
 #include "error.h"
 #include "exchange/exchange.h"
 #include "exchange/record_stream.h"
+#include "graph/checksum.h"
 #include "graph/edge_list.h"
 #include "graph/weight_key.h"
 #include "launch/packing.h"
@@ -349,7 +349,7 @@ graph::BuildSummary LoadJob::finish_file() {
   if (rank() == 0) {
     sections_.complete_checksums();
     output_->write(sections_.checksums.data(), header.checksums.bytes, header.checksums.offset);
-    header.checksums_checksum = XXH3_64bits(sections_.checksums.data(), header.checksums.bytes);
+    header.checksums_checksum = graph::checksum(sections_.checksums.data(), header.checksums.bytes);
     header.checksum = graph::header_checksum(header);
     output_->write(&header, sizeof header, 0);
     output_->commit();

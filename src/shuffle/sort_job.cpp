@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +16,7 @@
 #include "error.h"
 #include "exchange/exchange.h"
 #include "exchange/record_stream.h"
+#include "graph/checksum.h"
 #include "seconds.h"
 
 namespace edgewire::shuffle {
@@ -171,7 +171,7 @@ void SortJob::read_and_send(int lane, std::atomic<std::uint64_t>& next) {
     worker.records += count;
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::byte* const record = &worker.block[i * shape.bytes];
-      worker.checksum += XXH3_64bits(record, shape.bytes);
+      worker.checksum += graph::checksum(record, shape.bytes);
       shuffle_->add(lane, record);
     }
   }

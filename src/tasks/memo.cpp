@@ -2,6 +2,8 @@
 
 #include <sodium.h>
 
+#include "topology/vector_registers.h"
+
 namespace edgewire::tasks {
 
 Name Memo::name_of(const Name& parent, std::uint64_t number, const Spawn& spawn) {
@@ -10,8 +12,10 @@ Name Memo::name_of(const Name& parent, std::uint64_t number, const Spawn& spawn)
   const std::string text = to_bytes(number) + to_bytes(spawn.function) + spawn.arguments;
   const std::string key = to_bytes(parent);
   unsigned char hash[sizeof(Name)];
-  crypto_shorthash_siphashx24(hash, reinterpret_cast<const unsigned char*>(text.data()), text.size(),
-                              reinterpret_cast<const unsigned char*>(key.data()));
+  topology::with_clean_registers([&] {
+    return crypto_shorthash_siphashx24(hash, reinterpret_cast<const unsigned char*>(text.data()), text.size(),
+                                       reinterpret_cast<const unsigned char*>(key.data()));
+  });
   return from_bytes<Name>({reinterpret_cast<const char*>(hash), sizeof hash});
 }
 

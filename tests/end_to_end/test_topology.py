@@ -63,6 +63,41 @@ def test_a_report_that_cannot_be_written(edgewire, tmp_path):
     assert edgewire.refused("topology", "--json", path) == f"{path}: cannot write: No such file or directory"
 
 
+def test_the_level_that_loops_are_compiled_for(edgewire):
+    best = edgewire.ok("--version").split()[-1]
+    assert json.loads(edgewire.ok("topology", "--json", "-"))["cpu_level"] == best
+    assert f"for {best}" in edgewire.ok("topology")
+    assert edgewire.ok("--version", env={"EDGEWIRE_CPU": ""}) == edgewire.ok("--version")
+    assert json.loads(edgewire.ok("topology", "--xml", TWO_NODES, "--json", "-"))["cpu_level"] is None  # another machine
+
+
+def levels(edgewire):
+    """Those that this processor can be told to use."""
+    best = edgewire.ok("--version").split()[-1]
+    return [level for level in ("v2", "v3", "v4") if f"x86-64-{level}" <= best]
+
+
+def test_a_level_that_is_asked_for(edgewire):
+    for level in levels(edgewire):
+        assert edgewire.ok("--version", env={"EDGEWIRE_CPU": level}).endswith(f" for x86-64-{level}\n")
+    for wrong in ("v1", "v5", "V3", "x86-64-v3", "3", " v2"):
+        result = edgewire("topology", env={"EDGEWIRE_CPU": wrong})
+        assert (result.returncode, result.stdout) == (2, "")
+        assert result.stderr == f"edgewire: EDGEWIRE_CPU={wrong} is no level (v2, v3 and v4 are; unset it for the best)\n"
+
+
+@pytest.mark.parametrize("command", ["pagerank -w 2 --deterministic", "pagerank -p 2 -w 1 --transport tcp --strategy cover --deterministic",
+                                     "pagerank -p 2 -w 1 --wire bf16 --deterministic", "spmv -w 2 --deterministic", "bfs --source 1 -w 2",
+                                     "sssp --source 1 -w 2 --unit-weights", "wcc -w 2", "lcc -w 2", "cdlp -w 2", "bc --sources 1 -w 1"])
+def test_each_level_gives_the_same_bits(edgewire, kronecker, tmp_path, command):
+    kernel, *options = command.split()
+    report, checksums = tmp_path / "report.json", set()
+    for level in levels(edgewire):
+        edgewire.ok(kernel, kronecker(12), *options, "--json", report, env={"EDGEWIRE_CPU": level})
+        checksums.add(json.loads(report.read_text())["checksum"])
+    assert len(checksums) <= 1  # none on processors of other makes
+
+
 @pytest.mark.parametrize("arguments", [["-p", "0"], ["-w", "-1"], ["-p", "two"], ["--xlm", "x"]])
 def test_a_command_line_that_makes_no_sense(edgewire, arguments):
     result = edgewire("topology", *arguments)

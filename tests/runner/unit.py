@@ -66,7 +66,7 @@ def failure_text(case):
 
 
 def is_wrong_value(program, case):
-    return program in VALUES and case.find("Expression") is not None
+    return program.removesuffix("_v2") in VALUES and case.find("Expression") is not None
 
 
 class Program:
