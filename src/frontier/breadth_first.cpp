@@ -1,7 +1,7 @@
 #include "frontier/breadth_first.h"
 
+#include <algorithm>
 #include <array>
-#include <utility>
 
 #include "exchange/barrier.h"
 #include "graph/row.h"
@@ -13,8 +13,11 @@ namespace {
 // A pull pays when the frontier has more than 1/15 of the edges of vertices not reached yet, and as long as
 // it has more than 1/18 of all vertices: the values that the paper found.
 constexpr std::uint64_t kPullEdges = 15, kPullVertices = 18;
-constexpr std::size_t kWords = 64;         // that a worker takes at a time in a pull
-constexpr std::uint64_t kAlone = 1 << 12;  // edges that are followed sooner than workers wake up
+constexpr std::uint64_t kAlone = 1 << 10;         // edges that are followed sooner than workers share them
+constexpr std::uint64_t kAloneBlocked = 1 << 12;  // and where workers that wait block at once
+constexpr std::uint64_t kHandedOver = 8;          // vertices of the graph for each edge that is handed over
+constexpr std::size_t kNotedAtOnce = 64;          // vertices; what they need stays in the nearest cache
+constexpr std::size_t kLeastRows = 64, kMostRows = 1024;  // that a worker takes at a time in a push
 
 }  // namespace
 
@@ -32,7 +35,8 @@ BreadthFirst::BreadthFirst(FrontierJob& job, Parents parents)
     words += (job.ownership().count(static_cast<std::uint32_t>(p)) + std::size_t{kBits} - 1) / kBits;
   }
   first_words_.push_back(words);
-  unseen_.reset(new std::atomic<Word>[words]);
+  unseen_memory_ = topology::NodeMemory(words * sizeof(Word), -1, "vertices not reached");
+  unseen_ = unseen_memory_.as<std::atomic<Word>>();
   if (parents == Parents::smallest) candidates_ = std::vector<std::atomic<std::uint32_t>>(words * kBits);
   for (Worker& worker : workers_) worker.words_from.resize(static_cast<std::size_t>(job.bootstrap().size()));
 }
@@ -49,7 +53,6 @@ void BreadthFirst::reset() {
     for (std::size_t w = first_words_[p]; w < first_words_[p + 1]; ++w, left -= std::min(left, kBits))
       unseen_[w].store(left >= kBits ? ~Word{0} : (Word{1} << left) - 1, std::memory_order_relaxed);
   }
-  list_.clear();
   in_bits_ = false;
   level_ = 0;
   has_pulled_ = false;
@@ -57,33 +60,17 @@ void BreadthFirst::reset() {
   state_.unseen_edges = job_.graph().edges();
 }
 
-/// A vertex without edges is never found, and would be looked for in each pull.
-void BreadthFirst::leave_out_isolated() {
-  const auto offsets = job_.graph().offsets();
-  const auto& ownership = job_.ownership();
-  job_.for_each_range([&](int, std::uint32_t first, std::uint32_t last) {
-    ownership.visit([&](const auto& scheme) {
-      for (std::uint32_t begin = first; begin < last; begin += kBits) {
-        Word with_edges = 0;
-        for (std::uint32_t i = begin; i < std::min(last, begin + kBits); ++i) {
-          const std::size_t v = scheme.vertex(rank_, i);
-          with_edges |= Word{offsets[v] != offsets[v + 1]} << (i - begin);
-        }
-        unseen_[first_word(rank_) + begin / kBits].fetch_and(with_edges, std::memory_order_relaxed);
-      }
-    });
-  });
-}
-
 std::vector<Superstep> BreadthFirst::run(std::uint32_t source) {
   reset();
-  for (Worker& worker : workers_) worker.vertices = worker.edges = 0, worker.reached.clear();
+  for (Worker& worker : workers_) worker.vertices = worker.edges = worker.noted = 0, worker.reached.clear();
   const plan::Place place = job_.ownership().place(source);
-  claim(position(place));
+  claim(position(place), false);
   if (place.owner == rank_) {
-    reach(workers_[0], place.local, source);
-    job_.ownership().visit([&](const auto& scheme) { note_reached(workers_[0], scheme); });
-    list_.swap(workers_[0].reached);
+    job_.ownership().visit([&](const auto& scheme) {
+      reach(workers_[0], place.local, source, scheme);
+      note_reached(workers_[0], scheme);
+    });
+    next_lists();
   }
   total();
   std::vector<Superstep> supersteps;
@@ -137,11 +124,11 @@ void BreadthFirst::total() {
   state_.advance(vertices, edges);
 }
 
-bool BreadthFirst::claim(std::size_t position) noexcept {
+bool BreadthFirst::claim(std::size_t position, bool shared) noexcept {
   std::atomic<Word>& word = unseen_[position / kBits];
   const Word bit = Word{1} << position % kBits, before = word.load(std::memory_order_relaxed);
   if ((before & bit) == 0) return false;
-  if (workers_.size() > 1) return (word.fetch_and(~bit, std::memory_order_relaxed) & bit) != 0;
+  if (shared) return (word.fetch_and(~bit, std::memory_order_relaxed) & bit) != 0;
   word.store(before & ~bit, std::memory_order_relaxed);
   return true;
 }
@@ -153,73 +140,114 @@ void BreadthFirst::propose(std::size_t position, std::uint32_t parent) noexcept 
   }
 }
 
-void BreadthFirst::reach(Worker& worker, std::uint32_t local, std::uint32_t parent) {
+/// The rest waits for memory, which is asked for here, and is done for many vertices at a time.
+template <class Scheme>
+inline void BreadthFirst::reach(Worker& worker, std::uint32_t local, std::uint32_t parent,
+                                const Scheme& scheme) {
   if (!parents_.empty()) parents_[local] = parent;
+  __builtin_prefetch(&levels_[local], 1);
+  __builtin_prefetch(&job_.graph().offsets()[scheme.vertex(rank_, local)]);
   worker.reached.push_back(local);
+  if (worker.reached.size() - worker.noted >= kNotedAtOnce) note_reached(worker, scheme);
 }
 
-/// The rest for all that a worker has reached. Nothing here depends on the vertex before, so that memory is
-/// asked for many vertices at a time; between claims, each would wait for the one before.
+/// Levels and edges of what a worker has reached since it was last here.
 template <class Scheme>
 void BreadthFirst::note_reached(Worker& worker, const Scheme& scheme) {
-  for (const std::uint32_t local : worker.reached) {
+  for (const std::uint32_t local : std::span(worker.reached).subspan(worker.noted)) {
     levels_[local] = level_;
     worker.edges += graph::Row{job_.graph(), scheme.vertex(rank_, local)}.degree();
   }
-  worker.vertices += worker.reached.size();
+  worker.vertices += worker.reached.size() - worker.noted;
+  worker.noted = worker.reached.size();
+}
+
+/// Whether the edges of the frontier are worth the time that it takes until all workers are at it.
+bool BreadthFirst::wakes() const noexcept {
+  const bool blocked = job_.pool().placement().oversubscribed;
+  return several_ || (workers_.size() > 1 && state_.frontier_edges >= (blocked ? kAloneBlocked : kAlone));
 }
 
 void BreadthFirst::push() {
   if (in_bits_) bits_to_list();
-  if (job_.on_disks()) std::ranges::sort(list_);
-  std::atomic<std::size_t> next{0};
-  const bool wake = several_ || state_.frontier_edges >= kAlone;
+  if (job_.on_disks()) {
+    auto& all = workers_[0].list;
+    for (std::size_t w = 1; w < workers_.size(); ++w) {
+      all.insert(all.end(), workers_[w].list.begin(), workers_[w].list.end());
+      workers_[w].list.clear();
+    }
+    std::ranges::sort(all);
+  }
+  const bool wake = wakes();
+  const bool hands_over = wake && !several_ && !job_.on_disks() && workers_.size() > 1 &&
+                          state_.frontier_edges <= job_.graph().vertices() / kHandedOver;
   const auto work = [&](int lane) {
-    job_.ownership().visit([&](const auto& scheme) { push_from(lane, wake, next, scheme); });
+    job_.ownership().visit([&](const auto& scheme) {
+      hands_over ? push_to_keepers(lane, scheme) : push_from(lane, wake, scheme);
+    });
   };
   if (wake)
     job_.pool().run(work);
   else
     work(0);
-  list_.clear();
+  next_lists();
+}
+
+/// What was reached is the frontier.
+void BreadthFirst::next_lists() {
   for (Worker& worker : workers_) {
-    list_.insert(list_.end(), worker.reached.begin(), worker.reached.end());
+    worker.list.swap(worker.reached);
     worker.reached.clear();
+    worker.noted = 0;
+    worker.next.store(0, std::memory_order_relaxed);
   }
+}
+
+/// Of its own list as long as it lasts, then of the others'.
+template <class Scheme>
+std::span<const std::uint32_t> BreadthFirst::take_rows(int lane, const Scheme& scheme) {
+  auto& taken = workers_[static_cast<std::size_t>(lane)].taken;
+  taken.clear();
+  for (std::size_t i = 0; i < workers_.size() && taken.empty(); ++i) {
+    Worker& from = workers_[(static_cast<std::size_t>(lane) + i) % workers_.size()];
+    const std::size_t size = from.list.size();
+    if (from.next.load(std::memory_order_relaxed) >= size) continue;
+    const std::size_t count =
+        job_.on_disks() ? job_.rows_at_once() : std::clamp(size / 8, kLeastRows, kMostRows);
+    const std::size_t at = from.next.fetch_add(count, std::memory_order_relaxed);
+    for (std::size_t r = at; r < std::min(at + count, size); ++r)
+      taken.push_back(scheme.vertex(rank_, from.list[r]));
+  }
+  return taken;
 }
 
 /// `woken`: all workers are at it.
 template <class Scheme>
-void BreadthFirst::push_from(int lane, bool woken, std::atomic<std::size_t>& next, const Scheme& scheme) {
+void BreadthFirst::push_from(int lane, bool woken, const Scheme& scheme) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const std::size_t mine = first_word(rank_) * kBits;
-  const bool smallest = !candidates_.empty();
+  const bool smallest = !candidates_.empty(), shared = woken && workers_.size() > 1;
   const auto take = [&](int, Record record) {
     if (smallest) propose(mine + record.vertex, record.value);
-    if (claim(mine + record.vertex)) reach(worker, record.vertex, record.value);
+    if (claim(mine + record.vertex, shared)) reach(worker, record.vertex, record.value, scheme);
   };
-  const auto take_rows = [&] {
-    const std::size_t count = job_.rows_at_once(), at = next.fetch_add(count);
-    worker.taken.clear();
-    for (std::size_t i = at; i < std::min(at + count, list_.size()); ++i)
-      worker.taken.push_back(scheme.vertex(rank_, list_[i]));
-    return std::span<const std::uint32_t>(worker.taken);
-  };
-  job_.each_row(lane, take_rows, [&](const Edges& edges) {
+  const auto follow = [&](const Edges& edges) {
     const std::uint32_t u = edges.vertex;
     worker.followed += edges.targets.size();
     for (const std::uint32_t v : edges.targets) {
       const plan::Place place = scheme.place(v);
       if (smallest) propose(position(place), u);
-      if (!claim(position(place))) continue;
+      if (!claim(position(place), shared)) continue;
       if (place.owner == rank_)
-        reach(worker, place.local, u);
+        reach(worker, place.local, u, scheme);
       else if (smallest)
         worker.others.push_back(v);
       else
         job_.records().send(lane, static_cast<int>(place.owner), {place.local, u}, take);
     }
-  });
+  };
+  job_.each_row(
+      lane, [&] { return take_rows(lane, scheme); }, follow);
   if (smallest && woken) job_.pool().barrier();  // all candidates of this process are known
   for (const std::uint32_t v : worker.others) {
     const plan::Place place = scheme.place(v);
@@ -235,140 +263,48 @@ void BreadthFirst::push_from(int lane, bool woken, std::atomic<std::size_t>& nex
   note_reached(worker, scheme);
 }
 
-void BreadthFirst::pull() {
-  if (!std::exchange(has_pulled_, true)) {
-    leave_out_isolated();
-    bits_.resize(first_words_.back());
-    next_bits_.resize(owned_words_);
-  }
-  if (!in_bits_) list_to_bits();
-  std::atomic<std::size_t> next{0};
-  job_.pool().run([&](int lane) {
-    if (several_) share_frontier(lane);
-    job_.pool().barrier();  // a worker reads what all lanes have brought
-    job_.ownership().visit([&](const auto& scheme) {
-      job_.on_disks() ? pull_from_disks(lane, next, scheme) : pull_into(lane, next, scheme);
-    });
-  });
-  std::copy(next_bits_.begin(), next_bits_.end(),
-            bits_.begin() + static_cast<std::ptrdiff_t>(first_word(rank_)));
-}
-
-/// Of the vertices of a word that are not reached yet.
+/// The same in one process: a worker hands over what it finds to those that keep the bits.
 template <class Scheme>
-void BreadthFirst::fetch_rows(std::size_t w, const Scheme& scheme) const {
-  for (Word left = unseen_[first_word(rank_) + w].load(std::memory_order_relaxed); left != 0;
-       left &= left - 1) {
-    const std::uint32_t local = lowest(w, left);
-    graph::Row{job_.graph(), scheme.vertex(rank_, local)}.fetch();
-  }
-}
-
-/// Whether the frontier has an edge to a vertex that was not reached before, and so reaches it. The graph
-/// stores every edge both ways.
-template <class Scheme>
-inline bool BreadthFirst::look(Worker& worker, std::uint32_t local, std::span<const std::uint32_t> sources,
-                               const Scheme& scheme) {
-  for (const std::uint32_t u : sources) {
-    ++worker.followed;
-    const std::size_t at = position(scheme.place(u));
-    if ((bits_[at / kBits] >> at % kBits & 1) == 0) continue;
-    levels_[local] = level_;
-    if (!parents_.empty()) parents_[local] = u;
-    ++worker.vertices;
-    worker.edges += sources.size();
-    return true;
-  }
-  return false;
-}
-
-template <class Scheme>
-void BreadthFirst::pull_into(int lane, std::atomic<std::size_t>& next, const Scheme& scheme) {
+void BreadthFirst::push_to_keepers(int lane, const Scheme& scheme) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const std::size_t mine = first_word(rank_);
-  for (std::size_t at = next.fetch_add(kWords); at < owned_words_; at = next.fetch_add(kWords)) {
-    fetch_rows(at, scheme);
-    for (std::size_t w = at; w < std::min(at + kWords, owned_words_); ++w) {
-      if (w + 1 < owned_words_) fetch_rows(w + 1, scheme);
-      const Word unseen = unseen_[mine + w].load(std::memory_order_relaxed);
-      Word found = 0;
-      for (Word left = unseen; left != 0; left &= left - 1) {
-        const std::uint32_t local = lowest(w, left);
-        const auto sources = graph::Row{job_.graph(), scheme.vertex(rank_, local)}.targets();
-        if (look(worker, local, sources, scheme)) found |= left & -left;
-      }
-      next_bits_[w] = found;
-      if (found != 0) unseen_[mine + w].store(unseen & ~found, std::memory_order_relaxed);
+  worker.handed.resize(workers_.size());
+  for (auto& handed : worker.handed) handed.clear();
+  const auto follow = [&](const Edges& edges) {
+    worker.followed += edges.targets.size();
+    for (const std::uint32_t v : edges.targets) {
+      const std::uint32_t local = scheme.place(v).local;
+      worker.handed[keeper(local)].push_back({local, edges.vertex});
     }
-  }
-}
-
-/// The same where rows come when they are read: a worker still has whole words.
-template <class Scheme>
-void BreadthFirst::pull_from_disks(int lane, std::atomic<std::size_t>& next, const Scheme& scheme) {
-  Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const std::size_t mine = first_word(rank_);
-  const auto take_rows = [&] {
-    worker.taken.clear();
-    for (std::size_t at = 0; worker.taken.empty() && (at = next.fetch_add(kWords)) < owned_words_;) {
-      for (std::size_t w = at; w < std::min(at + kWords, owned_words_); ++w) {
-        next_bits_[w] = 0;
-        for (Word left = unseen_[mine + w].load(std::memory_order_relaxed); left != 0; left &= left - 1)
-          worker.taken.push_back(scheme.vertex(rank_, lowest(w, left)));
-      }
-    }
-    return std::span<const std::uint32_t>(worker.taken);
   };
-  job_.each_row(lane, take_rows, [&](const Edges& edges) {
-    const std::uint32_t local = scheme.place(edges.vertex).local;
-    if (!look(worker, local, edges.targets, scheme)) return;
-    const Word bit = Word{1} << local % kBits;
-    next_bits_[local / kBits] |= bit;
-    unseen_[mine + local / kBits].fetch_and(~bit, std::memory_order_relaxed);
-  });
-}
-
-std::pair<std::size_t, std::size_t> BreadthFirst::lane_words(std::uint32_t owner, int lane) const noexcept {
-  const std::size_t words = first_words_[owner + std::size_t{1}] - first_words_[owner];
-  const std::size_t lanes = workers_.size(), i = static_cast<std::size_t>(lane);
-  return {first_words_[owner] + words * i / lanes, first_words_[owner] + words * (i + 1) / lanes};
-}
-
-/// The words of a lane travel in their order, so they need no numbers.
-void BreadthFirst::share_frontier(int lane) {
-  Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  std::ranges::fill(worker.words_from, 0);
-  const auto take = [&](int peer, Record record) {
-    const auto owner = static_cast<std::uint32_t>(peer);
-    const std::size_t w = lane_words(owner, lane).first + worker.words_from[owner]++;
-    if (w >= lane_words(owner, lane).second) throw Error("a process has sent too much of its frontier");
-    bits_[w] = Word{record.value} << 32 | record.vertex;
-    unseen_[w].fetch_and(~bits_[w], std::memory_order_relaxed);  // their owners know
-  };
-  const auto [first, last] = lane_words(rank_, lane);
-  for (int peer = 0; peer < job_.bootstrap().size(); ++peer) {
-    if (static_cast<std::uint32_t>(peer) == rank_) continue;
-    for (std::size_t w = first; w < last; ++w) {
-      job_.records().send(lane, peer,
-                          {static_cast<std::uint32_t>(bits_[w]), static_cast<std::uint32_t>(bits_[w] >> 32)},
-                          take);
+  job_.each_row(
+      lane, [&] { return take_rows(lane, scheme); }, follow);
+  job_.pool().barrier();  // all has been found
+  const bool smallest = !candidates_.empty();
+  for (const Worker& from : workers_) {
+    for (const Record one : from.handed[static_cast<std::size_t>(lane)]) {
+      if (smallest) propose(one.vertex, one.value);
+      if (claim(one.vertex, false)) reach(worker, one.vertex, one.value, scheme);
     }
   }
-  job_.records().finish(lane, take);
+  if (smallest)
+    for (const std::uint32_t local : worker.reached) parents_[local] = candidates_[local];
+  note_reached(worker, scheme);
 }
 
 void BreadthFirst::list_to_bits() {
   const auto mine = std::span(bits_).subspan(first_word(rank_), owned_words_);
   std::ranges::fill(mine, 0);
-  for (const std::uint32_t local : list_) mine[local / kBits] |= Word{1} << local % kBits;
-  list_.clear();
+  for (Worker& worker : workers_) {
+    for (const std::uint32_t local : worker.list) mine[local / kBits] |= Word{1} << local % kBits;
+    worker.list.clear();
+  }
   in_bits_ = true;
 }
 
 void BreadthFirst::bits_to_list() {
   const auto mine = std::span<const Word>(bits_).subspan(first_word(rank_), owned_words_);
   for (std::size_t w = 0; w < mine.size(); ++w) {
-    for (Word left = mine[w]; left != 0; left &= left - 1) list_.push_back(lowest(w, left));
+    for (Word left = mine[w]; left != 0; left &= left - 1) workers_[0].list.push_back(lowest(w, left));
   }
   in_bits_ = false;
 }

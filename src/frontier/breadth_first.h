@@ -5,6 +5,10 @@
 // reached yet whether one of its neighbours is in the frontier, and stops at the first one. Pulling needs
 // the edges in both directions, so it is for symmetric graphs only.
 //
+// Within a process, workers that push along few edges claim no vertices of others: each keeps some of the
+// bits, and is handed what the others have found for it. Cores would pass on the cache lines of the bits for
+// nearly each vertex otherwise, since a line has the bits of 512 vertices.
+//
 // Between processes a push sends (vertex, parent) records, and a process names each vertex at most once in
 // the whole search. A pull first sends the frontier to all processes, a bit for each vertex.
 #pragma once
@@ -12,12 +16,12 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
+#include "topology/memory.h"
 
 namespace edgewire::frontier {
 
@@ -50,7 +54,8 @@ class BreadthFirst {
   enum class Parents { none, any, smallest };
 
   /// Memory: a bit for each vertex of the graph, or two where it pulls, and 4 bytes for each owned vertex, 8
-  /// with parents; 4 more for each vertex of the graph for the smallest ones. `job` outlives it.
+  /// with parents; 4 more for each vertex of the graph for the smallest ones; about 2 for each vertex of the
+  /// graph where workers hand over. `job` outlives it.
   BreadthFirst(FrontierJob& job, Parents parents);
 
   /// Searches from `source`, a global id. May be called again. Collective; throws Error.
@@ -65,14 +70,19 @@ class BreadthFirst {
  private:
   using Word = std::uint64_t;
   static constexpr std::uint32_t kBits = 64;
+  static constexpr std::size_t kKept = 1024;  ///< bits side by side that one worker keeps: two cache lines
   /// What a worker has reached in a superstep.
   struct alignas(128) Worker {
-    std::vector<std::uint32_t> reached;  ///< local numbers, after a push
-    std::vector<std::uint32_t> taken;    ///< global ids: whose rows are read
-    std::vector<std::uint32_t> others;   ///< global ids of other processes' vertices, to be sent
+    std::vector<std::uint32_t> list;          ///< its part of the frontier: local numbers
+    std::vector<std::uint32_t> reached;       ///< the same of the next frontier, in a push
+    std::vector<std::vector<Record>> handed;  ///< [worker]: (vertex, parent) that this one has found for it
+    std::vector<std::uint32_t> taken;         ///< global ids: whose rows are read
+    std::vector<std::uint32_t> others;        ///< global ids of other processes' vertices, to be sent
+    std::size_t noted = 0;                    ///< of reached: whose levels are written
     std::uint64_t vertices = 0, edges = 0;
     std::uint64_t followed = 0;           ///< edges
     std::vector<std::size_t> words_from;  ///< [peer]: of its frontier, that have arrived on this lane
+    alignas(128) std::atomic<std::size_t> next{0};  ///< in the list: what no worker has taken yet
   };
 
   void reset();
@@ -83,8 +93,13 @@ class BreadthFirst {
   void bits_to_list();
   Superstep superstep(bool pull);
   void total();
+  bool wakes() const noexcept;
   template <class Scheme>
-  void push_from(int lane, bool woken, std::atomic<std::size_t>& next, const Scheme& scheme);
+  std::span<const std::uint32_t> take_rows(int lane, const Scheme& scheme);
+  template <class Scheme>
+  void push_from(int lane, bool woken, const Scheme& scheme);
+  template <class Scheme>
+  void push_to_keepers(int lane, const Scheme& scheme);
   template <class Scheme>
   void note_reached(Worker& worker, const Scheme& scheme);
   template <class Scheme>
@@ -97,15 +112,23 @@ class BreadthFirst {
   bool look(Worker& worker, std::uint32_t local, std::span<const std::uint32_t> sources,
             const Scheme& scheme);
   void share_frontier(int lane);
-  void reach(Worker& worker, std::uint32_t local, std::uint32_t parent);
+  void next_lists();
+  template <class Scheme>
+  void reach(Worker& worker, std::uint32_t local, std::uint32_t parent, const Scheme& scheme);
   /// For the vertex at this position, with Parents::smallest.
   void propose(std::size_t position, std::uint32_t parent) noexcept;
   /// Of the lowest bit of a word of owned vertices.
   static std::uint32_t lowest(std::size_t word, Word bits) noexcept {
     return static_cast<std::uint32_t>(word * kBits) + static_cast<std::uint32_t>(std::countr_zero(bits));
   }
-  /// Whether this call was the first that reaches the vertex at this position.
-  bool claim(std::size_t position) noexcept;
+  /// Whether this call was the first that reaches the vertex at this position. `shared`: other workers may
+  /// claim vertices of the same word at this time.
+  bool claim(std::size_t position, bool shared) noexcept;
+  /// The worker that keeps the bit of the vertex at this position, where workers hand over what they find.
+  std::size_t keeper(std::size_t position) const noexcept {
+    const auto spread = static_cast<std::uint32_t>(position / kKept * 0x9e3779b1);
+    return spread * workers_.size() >> 32;
+  }
   std::size_t first_word(std::uint32_t owner) const noexcept { return first_words_[owner]; }
   std::size_t position(plan::Place place) const noexcept {
     return first_words_[place.owner] * kBits + place.local;
@@ -121,13 +144,13 @@ class BreadthFirst {
   /// 64 * first word + local number.
   std::vector<std::size_t> first_words_;
   /// Bits of vertices that this process has not reached, or has not yet named to their owners.
-  std::unique_ptr<std::atomic<Word>[]> unseen_;
+  topology::NodeMemory unseen_memory_;
+  std::span<std::atomic<Word>> unseen_;
   /// [position]: the smallest vertex of the frontier with an edge to it; empty unless that is asked for.
   std::vector<std::atomic<std::uint32_t>> candidates_;
-  std::vector<Word> bits_;           ///< the frontier, of all processes; empty until the first pull
-  std::vector<Word> next_bits_;      ///< the next frontier, of this process
-  std::vector<std::uint32_t> list_;  ///< the frontier of this process
-  bool in_bits_ = false;             ///< the frontier is in bits_, otherwise in list_
+  std::vector<Word> bits_;       ///< the frontier, of all processes; empty until the first pull
+  std::vector<Word> next_bits_;  ///< the next frontier, of this process
+  bool in_bits_ = false;         ///< the frontier is in bits_, otherwise in the lists of the workers
   std::vector<std::uint32_t> levels_, parents_;
   std::uint32_t level_ = 0;  ///< of the vertices that the superstep reaches
   std::vector<Worker> workers_;
