@@ -37,6 +37,8 @@ class Bits {
     for (const std::uint32_t v : vertices) clear_word_of(v);
   }
   void clear() noexcept { std::ranges::fill(words_, 0); }
+  /// While no other worker adds to this word.
+  void set_word(std::size_t w, Word bits) noexcept { words_[w] = bits; }
   std::size_t words() const noexcept { return words_.size(); }
   /// Bit i is vertex 64 * w + i.
   Word word(std::size_t w) const noexcept {

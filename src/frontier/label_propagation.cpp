@@ -1,8 +1,9 @@
 #include "frontier/label_propagation.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <numeric>
-#include <utility>
 
 #include "exchange/barrier.h"
 #include "graph/row.h"
@@ -11,7 +12,7 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::size_t kFew = 64;  // labels that are sorted sooner than counted
+constexpr std::size_t kAtOnce = 1024;
 constexpr unsigned kPeerBits = 64;
 
 }  // namespace
@@ -19,14 +20,16 @@ constexpr unsigned kPeerBits = 64;
 LabelPropagation::LabelPropagation(FrontierJob& job)
     : job_(job),
       several_(job.bootstrap().size() > 1),
-      labels_(job.graph().vertices()),
+      label_memory_(job.graph().vertices() * sizeof(std::uint32_t), -1, "labels"),
+      labels_(label_memory_.as<std::uint32_t>()),
       next_(job.owned()),
       peers_(several_ ? job.owned() : 0),
       news_(job.graph().vertices(), job.pool().workers() > 1),
+      voters_(several_ ? 0 : job.graph().vertices(), job.pool().workers() > 1),
+      led_by_(job.graph().vertices(), false),
       workers_(static_cast<std::size_t>(job.pool().workers())) {
   if (!job.graph().symmetric()) in_rows_.emplace(job);
   std::iota(labels_.begin(), labels_.end(), 0U);
-  for (Worker& worker : workers_) worker.counts.resize(labels_.size());
   for (std::uint32_t local = 0; local < job.owned(); ++local)
     next_[local] = job.ownership().vertex(job.rank(), local);
   if (several_) find_peers();
@@ -62,13 +65,15 @@ std::vector<Superstep> LabelPropagation::run(std::uint64_t rounds) {
 }
 
 Superstep LabelPropagation::round() {
-  for (Worker& worker : workers_) worker.vertices = worker.edges = worker.changed = 0;
+  for (Worker& worker : workers_) worker.vertices = worker.edges = worker.changed = worker.changed_degree = 0;
   job_.for_each_range([this](int w, std::uint32_t first, std::uint32_t last) {
     vote(workers_[static_cast<std::size_t>(w)], first, last);
   });
   news_.clear();
   first_ = false;
   job_.pool().run([this](int lane) { adopt(lane); });
+  find_leader();
+  mark_voters();
   Superstep done;
   for (const Worker& worker : workers_) {
     done.frontier += worker.vertices;
@@ -78,12 +83,15 @@ Superstep LabelPropagation::round() {
 }
 
 void LabelPropagation::vote(Worker& worker, std::uint32_t first, std::uint32_t last) {
+  const std::uint32_t rank = job_.rank();
   job_.ownership().visit([&](const auto& scheme) {
     for (std::uint32_t local = first; local < last; ++local) {
-      const auto out = graph::Row{job_.graph(), scheme.vertex(job_.rank(), local)}.targets();
+      const std::uint32_t v = scheme.vertex(rank, local);
+      if (marked_ && !voters_.test(v)) continue;
+      const auto out = graph::Row{job_.graph(), v}.targets();
       const auto in = this->in(local);
       if (out.empty() && in.empty()) continue;
-      if (!first_ && !has_news(out) && !has_news(in)) continue;
+      if (!first_ && !marked_ && !has_news(out) && !has_news(in)) continue;
       next_[local] = winner(worker, out, in);
     }
   });
@@ -97,57 +105,87 @@ std::uint32_t LabelPropagation::winner(Worker& worker, std::span<const std::uint
                                        std::span<const std::uint32_t> in) const {
   ++worker.vertices;
   worker.edges += out.size() + in.size();
-  if (out.size() + in.size() > kFew) return winner_of_many(worker, out, in);
-  worker.few.clear();
-  for (const std::uint32_t u : out) worker.few.push_back(labels_[u]);
-  for (const std::uint32_t u : in) worker.few.push_back(labels_[u]);
-  return winner_of_few(worker);
+  const std::size_t votes = out.size() + in.size();
+  if (first_ && in.empty() && job_.graph().simple())
+    return out.front();  // all labels differ, and ids are sorted
+  if (votes <= 4) return winner_of_few<4>(out, in);
+  if (led_ && leader_wins(out, in)) return leader_;
+  if (votes <= 8) return winner_of_few<8>(out, in);
+  worker.votes.start(std::min(votes, labels_.size()));
+  count(worker, out);
+  count(worker, in);
+  return worker.votes.winner();
 }
 
-std::uint32_t LabelPropagation::winner_of_few(Worker& worker) const {
-  const auto& few = worker.few;
-  std::ranges::sort(worker.few);
-  std::uint32_t best = few[0];
-  std::size_t most = 0;
-  for (std::size_t at = 0; at < few.size();) {
-    const std::size_t first = at;
-    while (at < few.size() && few[at] == few[first]) ++at;
-    if (at - first > most) most = at - first, best = few[first];
+/// Whether the leading label has more than half of the votes. One bit for each vertex fits the cache, where
+/// all labels do not.
+bool LabelPropagation::leader_wins(std::span<const std::uint32_t> out,
+                                   std::span<const std::uint32_t> in) const noexcept {
+  constexpr std::size_t kStride = 64;
+  const std::size_t need = (out.size() + in.size()) / 2 + 1;
+  std::size_t votes = 0, left = out.size() + in.size();
+  for (auto row : {out, in}) {
+    while (!row.empty()) {
+      const auto some = row.first(std::min(row.size(), kStride));
+      for (const std::uint32_t u : some) votes += led_by_.test(u);
+      left -= some.size();
+      if (votes >= need) return true;
+      if (votes + left < need) return false;
+      row = row.subspan(some.size());
+    }
   }
-  return best;
+  return false;
 }
 
-std::uint32_t LabelPropagation::winner_of_many(Worker& worker, std::span<const std::uint32_t> out,
-                                               std::span<const std::uint32_t> in) const {
-  const auto count = [&](std::uint32_t u) {
-    const std::uint32_t label = labels_[u];
-    if (worker.counts[label]++ == 0) worker.met.push_back(label);
-  };
-  std::ranges::for_each(out, count);
-  std::ranges::for_each(in, count);
-  std::uint32_t best = worker.met[0], most = 0;
-  for (const std::uint32_t label : worker.met) {
-    const std::uint32_t votes = std::exchange(worker.counts[label], 0);
-    if (votes > most || (votes == most && label < best)) most = votes, best = label;
+/// Compares each label with all, `Most` at once in registers.
+template <std::size_t Most>
+std::uint32_t LabelPropagation::winner_of_few(std::span<const std::uint32_t> out,
+                                              std::span<const std::uint32_t> in) const {
+  std::array<std::uint32_t, Most> heard;
+  heard.fill(~std::uint32_t{0});  // no vertex's label
+  std::size_t votes = 0;
+  for (const std::uint32_t u : out) heard[votes++] = labels_[u];
+  for (const std::uint32_t u : in) heard[votes++] = labels_[u];
+  std::uint64_t best = 0;
+  for (std::size_t i = 0; i < votes; ++i) {
+    std::uint32_t count = 0;
+    for (const std::uint32_t label : heard) count += label == heard[i];
+    best = std::max(best, std::uint64_t{count} << 32 | ~heard[i]);
   }
-  worker.met.clear();
-  return best;
+  return ~static_cast<std::uint32_t>(best);
+}
+
+/// Labels are fetched first and counted then, so that the processor has many fetches under way: a wrong guess
+/// in the counting does not hold them up.
+void LabelPropagation::count(Worker& worker, std::span<const std::uint32_t> neighbours) const {
+  std::array<std::uint32_t, kAtOnce> heard;
+  while (!neighbours.empty()) {
+    const auto some = neighbours.first(std::min(neighbours.size(), heard.size()));
+    for (std::size_t i = 0; i < some.size(); ++i) heard[i] = labels_[some[i]];
+    worker.votes.add(std::span(heard).first(some.size()));
+    neighbours = neighbours.subspan(some.size());
+  }
 }
 
 /// The new labels become those that neighbours see. Each worker has a part of the vertices.
 void LabelPropagation::adopt(int lane) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  worker.leading = {};
+  const std::uint32_t rank = job_.rank();
   const std::uint64_t owned = job_.owned(), lanes = workers_.size(), i = static_cast<std::uint64_t>(lane);
   const auto take = [this](Record record) {
     labels_[record.vertex] = record.value;
     news_.add(record.vertex);
   };
   for (auto local = static_cast<std::uint32_t>(owned * i / lanes); local < owned * (i + 1) / lanes; ++local) {
-    const std::uint32_t v = job_.ownership().vertex(job_.rank(), local);
+    const std::uint32_t v = job_.ownership().vertex(rank, local);
+    const std::uint64_t degree = graph::Row{job_.graph(), v}.degree();
+    worker.leading.add(next_[local], degree);
     if (labels_[v] == next_[local]) continue;
     labels_[v] = next_[local];
     news_.add(v);
     ++worker.changed;
+    worker.changed_degree += degree + in(local).size();
     if (!several_) continue;
     for (int peer = 0; peer < job_.bootstrap().size(); ++peer) {
       if (peer != job_.bootstrap().rank() &&
@@ -156,6 +194,54 @@ void LabelPropagation::adopt(int lane) {
     }
   }
   if (several_) job_.records().finish(lane, take);
+}
+
+/// In most graphs one label soon has most vertices. Which one is a guess from the owned vertices.
+void LabelPropagation::find_leader() {
+  LeadingLabel leading;
+  for (const Worker& worker : workers_) leading.add(worker.leading);
+  leader_ = leading.label();
+  const std::uint64_t vertices = job_.graph().vertices(), lanes = workers_.size();
+  job_.pool().run([&](int lane) {
+    const auto i = static_cast<std::uint64_t>(lane);
+    std::uint64_t degree = 0;
+    for (std::uint64_t w = led_by_.words() * i / lanes; w < led_by_.words() * (i + 1) / lanes; ++w) {
+      Bits::Word word = 0;
+      const std::uint64_t first = w * Bits::kBits, last = std::min(first + Bits::kBits, vertices);
+      for (std::uint64_t v = first; v < last; ++v) {
+        if (labels_[v] != leader_) continue;
+        word |= Bits::Word{1} << v % Bits::kBits;
+        degree += graph::Row{job_.graph(), static_cast<std::uint32_t>(v)}.degree();
+      }
+      led_by_.set_word(w, word);
+    }
+    workers_[i].leading_degree = degree;
+  });
+  std::uint64_t degree = 0;
+  for (const Worker& worker : workers_) degree += worker.leading_degree;
+  led_ = degree > job_.graph().edges() / 2;
+}
+
+/// Where few labels have changed, their vertices tell their neighbours, which is less to read than if all
+/// looked for news. Only a process that owns all vertices has the rows of all.
+void LabelPropagation::mark_voters() {
+  constexpr std::uint64_t kFewer = 16;
+  std::uint64_t degree = 0;
+  for (const Worker& worker : workers_) degree += worker.changed_degree;
+  marked_ = !several_ && degree < job_.graph().edges() / kFewer;
+  if (!marked_) return;
+  voters_.clear();
+  const std::uint64_t lanes = workers_.size();
+  job_.pool().run([&](int lane) {
+    const auto i = static_cast<std::uint64_t>(lane);
+    for (std::uint64_t w = news_.words() * i / lanes; w < news_.words() * (i + 1) / lanes; ++w) {
+      for (Bits::Word word = news_.word(w); word != 0; word &= word - 1) {
+        const auto v = static_cast<std::uint32_t>(w * Bits::kBits + std::countr_zero(word));
+        voters_.add_all(graph::Row{job_.graph(), v}.targets());
+        voters_.add_all(in(v));
+      }
+    }
+  });
 }
 
 bool LabelPropagation::changed_anywhere() {

@@ -3,7 +3,9 @@
 // E 76, 2007), made deterministic. Each vertex starts with a label of its own. In each round all vertices at
 // once take the label that is most frequent among their neighbours, the smallest of those on a tie.
 //
-// A vertex none of whose neighbours has a new label keeps its own, and its labels are not counted.
+// A vertex none of whose neighbours has a new label keeps its own, and its labels are not counted. The labels
+// around others are counted in a hash table of the row's size, unless they are few or one label, that of most
+// vertices, has more than half of them.
 //
 // Processes send the labels that have changed, to those processes that own a neighbour of the vertex.
 #pragma once
@@ -16,14 +18,18 @@
 #include "frontier/bits.h"
 #include "frontier/frontier_job.h"
 #include "frontier/in_rows.h"
+#include "frontier/leading_label.h"
 #include "frontier/superstep.h"
+#include "frontier/vote_table.h"
+#include "topology/memory.h"
 
 namespace edgewire::frontier {
 
 class LabelPropagation {
  public:
-  /// Memory: 4 bytes for each vertex of the graph and as many for each worker, 16 for each owned vertex; and
-  /// InRows, unless the graph stores every edge both ways. `job` outlives it. Collective; throws Error.
+  /// Memory: less than 5 bytes for each vertex of the graph, 4 for each owned vertex (12 where there are
+  /// other processes), for each worker at most 32 for each edge of the vertex with the most; and InRows,
+  /// unless the graph stores every edge both ways. `job` outlives it. Collective; throws Error.
   explicit LabelPropagation(FrontierJob& job);
 
   /// Runs so many rounds, or fewer: until one changes no label. Collective; throws Error.
@@ -34,10 +40,11 @@ class LabelPropagation {
 
  private:
   struct alignas(128) Worker {
-    std::vector<std::uint32_t> few;     ///< labels of a short row
-    std::vector<std::uint32_t> counts;  ///< [label], 0 between rows
-    std::vector<std::uint32_t> met;     ///< labels of a long row, each once
+    VoteTable votes;
     std::uint64_t vertices = 0, edges = 0, changed = 0;
+    std::uint64_t changed_degree = 0;  ///< edges of the vertices whose labels have changed
+    LeadingLabel leading;
+    std::uint64_t leading_degree = 0;  ///< out-edges of the vertices that have the leading label
   };
 
   void find_peers();
@@ -46,10 +53,13 @@ class LabelPropagation {
   void vote(Worker& worker, std::uint32_t first, std::uint32_t last);
   std::uint32_t winner(Worker& worker, std::span<const std::uint32_t> out,
                        std::span<const std::uint32_t> in) const;
-  std::uint32_t winner_of_few(Worker& worker) const;
-  std::uint32_t winner_of_many(Worker& worker, std::span<const std::uint32_t> out,
-                               std::span<const std::uint32_t> in) const;
+  bool leader_wins(std::span<const std::uint32_t> out, std::span<const std::uint32_t> in) const noexcept;
+  template <std::size_t Most>
+  std::uint32_t winner_of_few(std::span<const std::uint32_t> out, std::span<const std::uint32_t> in) const;
+  void count(Worker& worker, std::span<const std::uint32_t> neighbours) const;
   void adopt(int lane);
+  void find_leader();
+  void mark_voters();
   bool changed_anywhere();
   std::span<const std::uint32_t> in(std::uint32_t local) const noexcept {
     return in_rows_ ? in_rows_->sources(local) : std::span<const std::uint32_t>();
@@ -58,12 +68,20 @@ class LabelPropagation {
   FrontierJob& job_;
   bool several_;
   std::optional<InRows> in_rows_;
-  std::vector<std::uint32_t> labels_;  ///< [global id]; of other processes' vertices only neighbours
-  std::vector<std::uint32_t> next_;    ///< [local number]
+  topology::NodeMemory label_memory_;
+  std::span<std::uint32_t> labels_;  ///< [global id]; of other processes' vertices only neighbours
+  std::vector<std::uint32_t> next_;  ///< [local number]
   /// [local number]: bit p % 64 is set when process p owns a neighbour.
   std::vector<std::uint64_t> peers_;
   Bits news_;  ///< vertices whose label has changed in the last round; not used in the first one
   bool first_ = true;
+  /// The neighbours of news_, where marked_; else a vertex looks for news around it.
+  Bits voters_;
+  bool marked_ = false;
+  /// The vertices that have the label leader_, where led_: where more than half of all edges lead to them.
+  Bits led_by_;
+  std::uint32_t leader_ = 0;
+  bool led_ = false;
   std::vector<Worker> workers_;
 };
 

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+
+namespace edgewire::frontier {
+
+/// The one label that may have more than half of all weight, found in one pass without a table: the vote of
+/// Boyer and Moore (MJRTY, a fast majority vote algorithm, 1981), with weights. Whether it has more than half
+/// is for a second pass to say.
+class LeadingLabel {
+ public:
+  void add(std::uint32_t label, std::uint64_t weight) noexcept {
+    if (label == label_) {
+      lead_ += weight;
+    } else if (weight <= lead_) {
+      lead_ -= weight;
+    } else {
+      label_ = label;
+      lead_ = weight - lead_;
+    }
+  }
+  /// What another pass over other labels has found.
+  void add(const LeadingLabel& other) noexcept { add(other.label_, other.lead_); }
+  std::uint32_t label() const noexcept { return label_; }
+
+ private:
+  std::uint32_t label_ = 0;
+  std::uint64_t lead_ = 0;
+};
+
+}  // namespace edgewire::frontier

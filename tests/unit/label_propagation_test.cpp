@@ -1,0 +1,189 @@
+#include "frontier/label_propagation.h"
+
+#include <map>
+#include <random>
+#include <thread>
+
+#include "bootstraps.h"
+#include "frontier/leading_label.h"
+#include "graph_test.h"
+
+namespace edgewire::frontier {
+
+namespace {
+
+using Labels = std::vector<std::uint32_t>;
+
+struct Propagated {
+  Labels labels;
+  std::vector<std::uint64_t> voters;  ///< [round]
+  bool operator==(const Propagated&) const = default;
+};
+
+/// By definition, with a map for each vertex.
+Propagated propagated_by_definition(const graph::GraphFile& graph, std::uint64_t rounds) {
+  std::vector<Labels> around(graph.vertices());
+  for (std::uint32_t u = 0; u < graph.vertices(); ++u) {
+    for (const std::uint32_t v : graph::Row{graph, u}.targets()) {
+      around[u].push_back(v);
+      if (!graph.symmetric()) around[v].push_back(u);
+    }
+  }
+  Propagated result;
+  for (std::uint32_t v = 0; v < graph.vertices(); ++v) result.labels.push_back(v);
+  std::vector<bool> news(graph.vertices(), true);
+  for (bool changed = true; changed && result.voters.size() < rounds;) {
+    Labels next = result.labels;
+    std::uint64_t voters = 0;
+    for (std::uint32_t v = 0; v < next.size(); ++v) {
+      if (std::ranges::any_of(around[v], [&](std::uint32_t u) { return news[u]; })) ++voters;
+      std::map<std::uint32_t, int> votes;
+      for (const std::uint32_t u : around[v]) ++votes[result.labels[u]];
+      int most = 0;
+      for (const auto& [label, count] : votes)
+        if (count > most) most = count, next[v] = label;
+    }
+    for (std::uint32_t v = 0; v < next.size(); ++v) news[v] = next[v] != result.labels[v];
+    changed = next != result.labels;
+    result.labels = next;
+    result.voters.push_back(voters);
+  }
+  return result;
+}
+
+/// Processes are threads.
+Propagated propagate(const graph::GraphFile& graph, std::uint64_t rounds, int processes = 1,
+                     int workers = 1) {
+  Propagated result{Labels(graph.vertices()), {}};
+  std::vector<std::vector<Superstep>> steps(static_cast<std::size_t>(processes));
+  std::vector<std::string> errors(steps.size());
+  auto bootstraps = launch::bootstraps(processes);
+  const auto process = [&](std::size_t p) {
+    try {
+      FrontierJob job(*bootstraps[p], graph, {.seat = {.workers = workers}, .kernel = "cdlp"});
+      LabelPropagation propagation(job);
+      steps[p] = propagation.run(rounds);
+      for (std::uint32_t local = 0; local < job.owned(); ++local)
+        result.labels[job.ownership().vertex(job.rank(), local)] = propagation.labels()[local];
+    } catch (const std::exception& error) {
+      errors[p] = error.what();
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::size_t p = 0; p < errors.size(); ++p) threads.emplace_back(process, p);
+  for (auto& thread : threads) thread.join();
+  for (const auto& error : errors) REQUIRE(error == "");
+  result.voters.resize(steps[0].size());
+  for (const auto& own : steps) {
+    REQUIRE(own.size() == result.voters.size());
+    for (std::size_t i = 0; i < own.size(); ++i) result.voters[i] += own[i].frontier;
+  }
+  return result;
+}
+
+enum Kind { kDirected, kUndirected, kSimple };
+
+void check_labels(std::uint32_t vertices, const std::vector<graph::Edge>& edges) {
+  graph::TemporaryDirectory folder;
+  for (const Kind kind : {kDirected, kUndirected, kSimple}) {
+    CAPTURE(kind);
+    graph::build(folder / "g.ew", vertices, edges,
+                 {.simple = kind == kSimple, .undirected = kind != kDirected});
+    const auto graph = graph::GraphFile::open(folder / "g.ew");
+    for (const std::uint64_t rounds : {1, 2, 10}) {
+      CAPTURE(rounds);
+      const Propagated right = propagated_by_definition(graph, rounds);
+      CHECK((propagate(graph, rounds) == right));
+      CHECK((propagate(graph, rounds, 1, 2) == right));
+      if (rounds != 2) CHECK((propagate(graph, rounds, 2, 1) == right));
+      if (rounds == 10) CHECK((propagate(graph, rounds, 3, 2) == right));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("labels are those of the definition around vertices of any degree") {
+  // Hubs with 1 to 70 edges each among few vertices, some edges twice or both ways; and two with more labels
+  // around them than are fetched at once.
+  std::minstd_rand random(5);
+  constexpr std::uint32_t kVertices = 3000;
+  std::vector<graph::Edge> edges;
+  for (std::uint32_t hub = 0; hub < 70; ++hub) {
+    for (std::uint32_t i = 0; i <= hub; ++i) {
+      const auto u = static_cast<std::uint32_t>(hub % 2 == 0 ? random() % 150 : random() % kVertices);
+      edges.emplace_back(2999 - hub, u, 0.0F);
+      if (i % 4 == 1) edges.emplace_back(u, 2999 - hub, 0.0F);
+      if (i % 5 == 1) edges.push_back(edges.back());
+    }
+  }
+  for (std::uint32_t v = 10; v < 2500; ++v)
+    edges.emplace_back(v % 2 == 0 ? 2800 : v, v % 2 == 0 ? v : 2800, 0.0F);
+  for (std::uint32_t v = 300; v < 1324; ++v) edges.emplace_back(v, 2801, 0.0F);
+  check_labels(kVertices, edges);
+}
+
+TEST_CASE("labels are those of the definition in random graphs") {
+  for (std::uint32_t seed = 0; seed < 12; ++seed) {
+    CAPTURE(seed);
+    std::minstd_rand random(seed + 1);
+    const std::uint32_t vertices = 1 + seed * 29;
+    std::vector<graph::Edge> edges;
+    for (std::uint32_t i = 0; i < vertices * (1 + seed % 6); ++i) {
+      const auto u = static_cast<std::uint32_t>(random() % vertices),
+                 v = static_cast<std::uint32_t>(random() % vertices);
+      edges.emplace_back(std::min(u, v) / (1 + seed % 3), v, 0.0F);  // some vertices have most edges
+    }
+    check_labels(vertices, edges);
+  }
+}
+
+TEST_CASE("one label leads, and late changes are far from most vertices") {
+  // Two cliques, of which one has most edges, and a long path whose labels go on changing.
+  std::vector<graph::Edge> edges;
+  for (std::uint32_t u = 0; u < 60; ++u)
+    for (std::uint32_t v = 0; v < u; ++v) edges.emplace_back(u, v, 0.0F);
+  for (std::uint32_t u = 60; u < 66; ++u)
+    for (std::uint32_t v = 60; v < u; ++v) edges.emplace_back(u, v, 0.0F);
+  edges.emplace_back(59, 65, 0.0F);
+  for (std::uint32_t v = 66; v < 100; ++v) edges.emplace_back(v - 1, v, 0.0F);
+  check_labels(101, edges);
+}
+
+TEST_CASE("a tie goes to the smallest label, also where labels share slots of the table") {
+  VoteTable votes;
+  for (const std::uint32_t size : {1U, 2U, 3U, 9U, 64U, 5000U}) {
+    CAPTURE(size);
+    std::minstd_rand random(size);
+    for (int i = 0; i < 20; ++i) {
+      Labels heard;
+      std::map<std::uint32_t, std::uint32_t> right;
+      for (std::uint32_t j = 0; j < size; ++j)
+        heard.push_back(static_cast<std::uint32_t>(random() % (1 + size / 2)) * 4096);
+      if (i == 0) heard[0] = 0xFFFF'FFFD;  // the largest id there can be
+      for (const std::uint32_t label : heard) ++right[label];
+      const auto best =
+          std::ranges::max_element(right, [](const auto& a, const auto& b) { return a.second < b.second; });
+      votes.start(size);
+      votes.add(std::span(heard).first(size / 2));
+      votes.add(std::span(heard).subspan(size / 2));
+      CHECK(votes.winner() == best->first);
+    }
+  }
+}
+
+TEST_CASE("the label with more than half of the weight leads, in whatever order it comes") {
+  LeadingLabel all, first, second;
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    LeadingLabel& part = i % 3 == 0 ? first : second;
+    for (LeadingLabel* one : {&all, &part}) {
+      one->add(i + 10, 7);
+      one->add(5, i < 50 ? 1 : 15);
+    }
+  }
+  CHECK(all.label() == 5);
+  first.add(second);
+  CHECK(first.label() == 5);
+}
+
+}  // namespace edgewire::frontier
