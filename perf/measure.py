@@ -1,5 +1,6 @@
 """What the benchmark scripts share: the machine, programs that print figures, medians and tables."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -14,6 +15,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 class Failed(Exception):
     """A program did not end well; the text is one line."""
+
+    def __init__(self, text, status=None):
+        super().__init__(text)
+        self.status = status  # its exit status, where it had one
 
 
 def machine():
@@ -44,7 +49,8 @@ def run(command, timeout_s=None, **options):
     try:
         stdout, stderr = process.communicate(timeout=timeout_s)
     except BaseException as error:
-        os.killpg(process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):  # it may have ended just now
+            os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         if isinstance(error, subprocess.TimeoutExpired):
             raise Failed(f"still running after {timeout_s} s") from error
@@ -53,7 +59,7 @@ def run(command, timeout_s=None, **options):
         lines = (stderr.strip() or stdout.strip()).splitlines() or [f"exit status {process.returncode}"]
         if process.returncode < 0:
             lines.append(f"ended by {signal.Signals(-process.returncode).name}")
-        raise Failed(lines[-1])
+        raise Failed(lines[-1], process.returncode)
     return stdout
 
 
