@@ -14,22 +14,35 @@ namespace {
 constexpr std::string_view kPrefix = "x86-64-";
 constexpr std::array kNames{"generic", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
 
-/// The highest level that this processor has, and the system saves the registers of.
-CpuLevel highest() noexcept {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("x86-64-v4") != 0) return CpuLevel::v4;
-  if (__builtin_cpu_supports("x86-64-v3") != 0) return CpuLevel::v3;
-  return CpuLevel::v2;
+/// Whether the processor has the level, and the system saves its registers.
+bool has(CpuLevel level) noexcept {
+#if defined(__clang__)  // it has no names of levels; no processor has these instructions without the others
+  if (level == CpuLevel::v4)
+    return __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512dq") != 0;
+  if (level == CpuLevel::v3)
+    return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi2") != 0;
+  return __builtin_cpu_supports("sse4.2") != 0;
+#else
+  if (level == CpuLevel::v4) return __builtin_cpu_supports("x86-64-v4") != 0;
+  if (level == CpuLevel::v3) return __builtin_cpu_supports("x86-64-v3") != 0;
+  return __builtin_cpu_supports("x86-64-v2") != 0;
+#endif
+}
+#endif
+
+/// The highest level that this processor has. Throws Error.
+CpuLevel highest() {
+#if defined(__x86_64__)
+  for (const CpuLevel level : {CpuLevel::v4, CpuLevel::v3, CpuLevel::v2})
+    if (has(level)) return level;
+  throw Error("this processor is older than x86-64-v2, which this program was compiled for");
 #else
   return CpuLevel::generic;
 #endif
 }
 
 CpuLevel choose() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("x86-64-v2") == 0)
-    throw Error("this processor is older than x86-64-v2, which this program was compiled for");
-#endif
   const CpuLevel most = highest();
   const char* const text = std::getenv("EDGEWIRE_CPU");
   const std::string_view asked = text == nullptr ? "" : text;

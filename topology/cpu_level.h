@@ -25,7 +25,7 @@ namespace compiled {
 // compiled for its level, too. Without fused multiplications: results must not depend on the processor.
 #if defined(__x86_64__)
 template <class Work>
-[[gnu::target("arch=x86-64-v3", "no-fma"), gnu::flatten]] auto for_v3(const Work& work) {
+[[gnu::target("arch=x86-64-v3,no-fma"), gnu::flatten]] auto for_v3(const Work& work) {
   return work();
 }
 #endif
@@ -33,7 +33,7 @@ template <class Work>
 #pragma GCC optimize("no-tree-vectorize")
 #if defined(__x86_64__)
 template <class Work>
-[[gnu::target("arch=x86-64-v3", "no-fma"), gnu::flatten]] auto scalar_for_v3(const Work& work) {
+[[gnu::target("arch=x86-64-v3,no-fma"), gnu::flatten]] auto scalar_for_v3(const Work& work) {
   return work();
 }
 #endif

@@ -84,13 +84,14 @@ TEST_CASE("sparse ids are renumbered in ascending order") {
 TEST_CASE("few ids among many become vertices alone, unless ids are to be kept") {
   const Converter converter;
   const std::string banner = "%%MatrixMarket matrix coordinate ";
-  for (const auto& [name, text] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& file : std::vector<std::pair<std::string, std::string>>{
            {"g.el", "7 4000000000\n7 5\n"},
            {"g.wel", "7 4000000000 1\n7 5 2\n"},
            {"g.u32", std::string("\x07\0\0\0\x00\x28\x6b\xee\x07\0\0\0\x05\0\0\0", 16)},
            {"g.mtx", banner + "pattern general\n4000000000 4000000000 2\n7 4000000000\n7 5\n"},
            {"g.gr", "p sp 4000000000 2\na 7 4000000000 1\na 7 5 2\n"}}) {
-    CAPTURE(name);
+    const auto& [name, text] = file;
+    CAPTURE(file.first);
     const GraphFile graph = converter(name, text, {.weights = false});
     CHECK(edges_of(graph) == std::vector<Edge>{{1, 0, 0}, {1, 2, 0}});
     REQUIRE(graph.has_original_ids());
@@ -106,9 +107,10 @@ TEST_CASE("few ids among many become vertices alone, unless ids are to be kept")
                  "the file has 1 entries but its size line says 2"));
   const std::string wide = "7 2000000\n";
   CHECK(converter("g.el", wide).vertices() == 2);
-  for (const auto& [name, text] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& file : std::vector<std::pair<std::string, std::string>>{
            {"g.el", wide}, {"g.txt", wide}, {"g.csv", "source,target\n7,2000000\n"}}) {
-    CAPTURE(name);
+    const auto& [name, text] = file;
+    CAPTURE(file.first);
     const GraphFile all = converter(name, text, {.keep_ids = true});
     CHECK(all.vertices() == 2000001);
     CHECK_FALSE(all.has_original_ids());

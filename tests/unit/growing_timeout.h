@@ -12,9 +12,10 @@ namespace edgewire {
 /// expire. False when that was never so.
 template <class Attempt>
 bool with_growing_timeout(double first_s, Attempt attempt) {
-  for (double timeout_s = first_s; timeout_s <= 30; timeout_s *= 5)
-    if (attempt(timeout_s)) return true;
-  return false;
+  double timeout_s = first_s;
+  while (!attempt(timeout_s))
+    if ((timeout_s *= 5) > 30) return false;
+  return true;
 }
 
 /// Whether these lines of a job accuse a process that lives of silence: every one but `victim` (-1: all).

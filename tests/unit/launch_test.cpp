@@ -248,7 +248,7 @@ TEST_CASE("a job that tolerates losses ends with rank 0, with a process that fai
     CHECK(contains(text, words));
   };
   ends(0, true, false, "rank 0 was lost");
-  ends(2, true, true, "rank 2: no luck");
+  ends(2, true, true, "no luck");  // told by it, or by one that has heard it
   ends(1, false, false, "rank 1 was lost");
 }
 

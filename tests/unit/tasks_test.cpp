@@ -130,7 +130,7 @@ TEST_CASE("workers and processes that have nothing to do take tasks of others") 
   });
   for (const Cut& cut : kCuts) {
     threads.clear();
-    expected = static_cast<std::size_t>(cut.processes * cut.workers);
+    expected = static_cast<std::size_t>(cut.processes) * static_cast<std::size_t>(cut.workers);
     deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     const auto outcome = run(cut, registry, root);
     CHECK(threads.size() == expected);

@@ -238,12 +238,13 @@ TEST_CASE("what ten times the rate is said to bring is what a link of that rate 
     double slow, fast;
     Cause then;
   };
-  for (const auto& [bytes, slow, fast, then] :
+  for (const Links& links :
        {Links{1'000'000, 20e6, 200e6, Cause::wire}, Links{3'000'000, 1e9, 10e9, Cause::cores}}) {
-    CAPTURE(slow);
-    const auto before = judge(over_link(bytes, slow)), after = judge(over_link(bytes, fast));
+    CAPTURE(links.slow);
+    const auto before = judge(over_link(links.bytes, links.slow)),
+               after = judge(over_link(links.bytes, links.fast));
     CHECK(before.limiters[0].cause == Cause::wire);
-    CHECK(after.limiters[0].cause == then);
+    CHECK(after.limiters[0].cause == links.then);
     CHECK(before.seconds_10x == doctest::Approx(after.seconds).epsilon(0.25));
   }
 }
