@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "bootstraps.h"
 #include "graph_test.h"
+#include "transport_fixture.h"
 
 namespace edgewire::frontier {
 
@@ -76,29 +76,20 @@ Tree by_queue(const graph::GraphFile& graph, std::uint32_t source) {
 std::vector<Tree> search_from(const graph::GraphFile& graph, std::span<const std::uint32_t> sources,
                               int processes, int workers, Parents parents) {
   std::vector<Tree> all(sources.size());
-  std::vector<std::string> errors(static_cast<std::size_t>(processes));
-  auto bootstraps = launch::bootstraps(processes);
-  const auto process = [&](std::size_t p) {
-    try {
-      FrontierJob job(*bootstraps[p], graph,
-                      {.seat = {.workers = workers, .transport = "shm"}, .kernel = "bfs"});
-      BreadthFirst one(job, parents);
-      for (std::size_t s = 0; s < sources.size(); ++s) {
-        one.run(sources[s]);
-        for (std::uint32_t local = 0; local < job.owned(); ++local) {
-          const std::uint32_t v = job.ownership().vertex(job.rank(), local);
-          all[s].levels[v] = one.levels()[local];
-          if (parents != Parents::none) all[s].parents[v] = one.parents()[local];
-        }
+  const auto bootstraps = launch::bootstraps(processes);
+  transport::parallel(processes, [&](int p) {
+    FrontierJob job(*bootstraps[static_cast<std::size_t>(p)], graph,
+                    {.seat = {.workers = workers, .transport = "shm"}, .kernel = "bfs"});
+    BreadthFirst one(job, parents);
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+      one.run(sources[s]);
+      for (std::uint32_t local = 0; local < job.owned(); ++local) {
+        const std::uint32_t v = job.ownership().vertex(job.rank(), local);
+        all[s].levels[v] = one.levels()[local];
+        if (parents != Parents::none) all[s].parents[v] = one.parents()[local];
       }
-    } catch (const std::exception& error) {
-      errors[p] = error.what();
     }
-  };
-  std::vector<std::thread> threads;
-  for (std::size_t p = 0; p < errors.size(); ++p) threads.emplace_back(process, p);
-  for (auto& thread : threads) thread.join();
-  for (const auto& error : errors) REQUIRE(error == "");
+  });
   return all;
 }
 
@@ -121,7 +112,7 @@ bool are_parents(const graph::GraphFile& graph, const Tree& found, std::uint32_t
 
 TEST_CASE("levels and parents through frontiers of all sizes, with any number of workers") {
   const std::uint32_t sources[] = {spread(0), spread(2000),
-                                   spread(0)};  // what a search leaves does not reach the next
+                                   spread(0)};  // again: a search does not depend on the one before
   for (const bool undirected : {false, true}) {
     const Layers file(undirected);
     std::vector<Tree> right;

@@ -2,11 +2,11 @@
 
 #include <map>
 #include <random>
-#include <thread>
 
 #include "bootstraps.h"
 #include "frontier/leading_label.h"
 #include "graph_test.h"
+#include "transport_fixture.h"
 
 namespace edgewire::frontier {
 
@@ -56,23 +56,15 @@ Propagated propagate(const graph::GraphFile& graph, std::uint64_t rounds, int pr
                      int workers = 1) {
   Propagated result{Labels(graph.vertices()), {}};
   std::vector<std::vector<Superstep>> steps(static_cast<std::size_t>(processes));
-  std::vector<std::string> errors(steps.size());
-  auto bootstraps = launch::bootstraps(processes);
-  const auto process = [&](std::size_t p) {
-    try {
-      FrontierJob job(*bootstraps[p], graph, {.seat = {.workers = workers}, .kernel = "cdlp"});
-      LabelPropagation propagation(job);
-      steps[p] = propagation.run(rounds);
-      for (std::uint32_t local = 0; local < job.owned(); ++local)
-        result.labels[job.ownership().vertex(job.rank(), local)] = propagation.labels()[local];
-    } catch (const std::exception& error) {
-      errors[p] = error.what();
-    }
-  };
-  std::vector<std::thread> threads;
-  for (std::size_t p = 0; p < errors.size(); ++p) threads.emplace_back(process, p);
-  for (auto& thread : threads) thread.join();
-  for (const auto& error : errors) REQUIRE(error == "");
+  const auto bootstraps = launch::bootstraps(processes);
+  transport::parallel(processes, [&](int p) {
+    FrontierJob job(*bootstraps[static_cast<std::size_t>(p)], graph,
+                    {.seat = {.workers = workers}, .kernel = "cdlp"});
+    LabelPropagation propagation(job);
+    steps[static_cast<std::size_t>(p)] = propagation.run(rounds);
+    for (std::uint32_t local = 0; local < job.owned(); ++local)
+      result.labels[job.ownership().vertex(job.rank(), local)] = propagation.labels()[local];
+  });
   result.voters.resize(steps[0].size());
   for (const auto& own : steps) {
     REQUIRE(own.size() == result.voters.size());

@@ -2,11 +2,11 @@
 
 #include <random>
 #include <set>
-#include <thread>
 
 #include "bootstraps.h"
 #include "graph_test.h"
 #include "kernels/verify.h"
+#include "transport_fixture.h"
 
 namespace edgewire::frontier {
 
@@ -53,28 +53,19 @@ struct Cut {
 /// Processes are threads.
 Result run(const graph::GraphFile& graph, const Cut& cut) {
   Result result{std::vector<double>(graph.vertices()), 0};
-  std::vector<std::string> errors(static_cast<std::size_t>(cut.processes));
-  auto bootstraps = launch::bootstraps(cut.processes);
-  const auto process = [&](std::size_t p) {
-    try {
-      FrontierJob job(*bootstraps[p], graph,
-                      {.seat = {.workers = cut.workers, .transport = cut.transport},
-                       .ownership = cut.ownership,
-                       .kernel = "lcc"});
-      LocalClustering clustering(job, cut.record_bits);
-      clustering.run();
-      const auto mine = clustering.coefficients();
-      for (std::uint32_t local = 0; local < mine.size(); ++local)
-        result.coefficients[job.ownership().vertex(job.rank(), local)] = mine[local];
-      if (p == 0) result.triangles = clustering.triangles();
-    } catch (const std::exception& error) {
-      errors[p] = error.what();
-    }
-  };
-  std::vector<std::thread> threads;
-  for (std::size_t p = 0; p < errors.size(); ++p) threads.emplace_back(process, p);
-  for (auto& thread : threads) thread.join();
-  for (const auto& error : errors) REQUIRE(error == "");
+  const auto bootstraps = launch::bootstraps(cut.processes);
+  transport::parallel(cut.processes, [&](int p) {
+    FrontierJob job(*bootstraps[static_cast<std::size_t>(p)], graph,
+                    {.seat = {.workers = cut.workers, .transport = cut.transport},
+                     .ownership = cut.ownership,
+                     .kernel = "lcc"});
+    LocalClustering clustering(job, cut.record_bits);
+    clustering.run();
+    const auto mine = clustering.coefficients();
+    for (std::uint32_t local = 0; local < mine.size(); ++local)
+      result.coefficients[job.ownership().vertex(job.rank(), local)] = mine[local];
+    if (p == 0) result.triangles = clustering.triangles();
+  });
   return result;
 }
 
