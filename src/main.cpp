@@ -21,7 +21,7 @@ namespace {
 /// Does what the command line asks for.
 void run(CLI::App& app, int argc, char** argv) {
   using edgewire::cli::write_whole;
-  edgewire::topology::cpu_level();  // what EDGEWIRE_CPU says may be wrong
+  edgewire::topology::cpu_level();  // refuses a wrong EDGEWIRE_CPU before anything starts
   try {
     edgewire::cli::check_names({argv, static_cast<std::size_t>(argc)});
     app.parse(argc, argv);

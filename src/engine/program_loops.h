@@ -165,7 +165,7 @@ class ProgramLoops final : public Loops {
 
   void fill_partial_sums(const exchange::OutgoingSlots& slots,
                          const std::byte* accumulators) noexcept override {
-    topology::run_scalar_for_cpu([&] {
+    topology::run_for_cpu([&] {
       exchange::fill_slots<P>(
           slots, [sums = cast(accumulators)](std::size_t i) { return exchange::pack<P>(sums[i]); });
     });

@@ -140,7 +140,7 @@ void BreadthFirst::propose(std::size_t position, std::uint32_t parent) noexcept 
   }
 }
 
-/// The rest waits for memory, which is asked for here, and is done for many vertices at a time.
+/// Fetches the memory that note_reached() needs, which does the rest for many vertices at a time.
 template <class Scheme>
 inline void BreadthFirst::reach(Worker& worker, std::uint32_t local, std::uint32_t parent,
                                 const Scheme& scheme) {
@@ -151,7 +151,7 @@ inline void BreadthFirst::reach(Worker& worker, std::uint32_t local, std::uint32
   if (worker.reached.size() - worker.noted >= kNotedAtOnce) note_reached(worker, scheme);
 }
 
-/// Levels and edges of what a worker has reached since it was last here.
+/// Writes the levels of the vertices that the worker has reached since the last call, and counts their edges.
 template <class Scheme>
 void BreadthFirst::note_reached(Worker& worker, const Scheme& scheme) {
   for (const std::uint32_t local : std::span(worker.reached).subspan(worker.noted)) {
@@ -179,8 +179,8 @@ void BreadthFirst::push() {
     std::ranges::sort(all);
   }
   const bool wake = wakes();
-  const bool hands_over = wake && !several_ && !job_.on_disks() && workers_.size() > 1 &&
-                          state_.frontier_edges <= job_.graph().vertices() / kHandedOver;
+  const bool hands_over =
+      wake && !several_ && !job_.on_disks() && state_.frontier_edges <= job_.graph().vertices() / kHandedOver;
   const auto work = [&](int lane) {
     job_.ownership().visit([&](const auto& scheme) {
       hands_over ? push_to_keepers(lane, scheme) : push_from(lane, wake, scheme);
@@ -193,7 +193,7 @@ void BreadthFirst::push() {
   next_lists();
 }
 
-/// What was reached is the frontier.
+/// The vertices that were reached become the frontier.
 void BreadthFirst::next_lists() {
   for (Worker& worker : workers_) {
     worker.list.swap(worker.reached);

@@ -82,7 +82,8 @@ class BreadthFirst {
     std::uint64_t vertices = 0, edges = 0;
     std::uint64_t followed = 0;           ///< edges
     std::vector<std::size_t> words_from;  ///< [peer]: of its frontier, that have arrived on this lane
-    alignas(128) std::atomic<std::size_t> next{0};  ///< in the list: what no worker has taken yet
+    alignas(128) std::atomic<std::size_t> next{
+        0};  ///< index of the first one in `list` that no worker has taken
   };
 
   void reset();

@@ -65,6 +65,10 @@ std::vector<Superstep> LabelPropagation::run(std::uint64_t rounds) {
 }
 
 Superstep LabelPropagation::round() {
+  if (!first_) {
+    find_leader();
+    mark_voters();
+  }
   for (Worker& worker : workers_) worker.vertices = worker.edges = worker.changed = worker.changed_degree = 0;
   job_.for_each_range([this](int w, std::uint32_t first, std::uint32_t last) {
     vote(workers_[static_cast<std::size_t>(w)], first, last);
@@ -72,8 +76,6 @@ Superstep LabelPropagation::round() {
   news_.clear();
   first_ = false;
   job_.pool().run([this](int lane) { adopt(lane); });
-  find_leader();
-  mark_voters();
   Superstep done;
   for (const Worker& worker : workers_) {
     done.frontier += worker.vertices;

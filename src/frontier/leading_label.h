@@ -19,7 +19,7 @@ class LeadingLabel {
       lead_ = weight - lead_;
     }
   }
-  /// What another pass over other labels has found.
+  /// Adds what a pass over other labels has found.
   void add(const LeadingLabel& other) noexcept { add(other.label_, other.lead_); }
   std::uint32_t label() const noexcept { return label_; }
 

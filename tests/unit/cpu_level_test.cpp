@@ -11,7 +11,7 @@ namespace {
 
 using namespace edgewire::topology;
 
-/// What a processor with fused multiplications would round once, and one without them twice.
+/// A fused multiplication and addition rounds once; the two instructions round twice.
 double multiply_and_add(const std::array<double, 64>& a, double b) {
   double sum = 0;
   for (const double one : a) sum = sum + one * b;
