@@ -38,15 +38,24 @@ def machine_line(found):
     return ", ".join(f"{name} {text}" for name, text in found.items())
 
 
+def start(command, options):
+    """A program in a process group of its own, and the signal mask that the caller sets again when it can end the program:
+    a signal that came before would leave it behind."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    try:
+        return subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                stdin=subprocess.DEVNULL, text=True, errors="replace", start_new_session=True,
+                                preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, before), **options), before
+    except OSError as error:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        raise Failed(f"{command[0]}: {error.strerror}") from error
+
+
 def run(command, timeout_s=None, **options):
     """The stdout of a program. Raises Failed with its last line when it fails; ends its children with it."""
+    process, before = start(command, options)
     try:
-        process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   stdin=subprocess.DEVNULL, text=True, errors="replace", start_new_session=True,
-                                   **options)
-    except OSError as error:
-        raise Failed(f"{command[0]}: {error.strerror}") from error
-    try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         stdout, stderr = process.communicate(timeout=timeout_s)
     except BaseException as error:
         with contextlib.suppress(ProcessLookupError):  # it may have ended just now

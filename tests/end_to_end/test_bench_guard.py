@@ -131,16 +131,19 @@ def test_a_place_that_cannot_be_written_is_named(guard, tmp_path, monkeypatch, o
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_nothing_is_left_behind_when_it_is_stopped(guard, tmp_path, number):
+@pytest.mark.parametrize("starting", [False, True])  # when the program starts, which it tells itself
+def test_nothing_is_left_behind_when_it_is_stopped(guard, tmp_path, number, starting):
     mark = tmp_path / "where"
-    command = guard.command(f"echo $$ $PWD >{mark}.part; mv {mark}.part {mark}; sleep 1000", "true")
+    then = f"kill -{int(number)} $PPID" if starting else f"mv {mark}.part {mark}"
+    command = guard.command(f"echo $$ $PWD >{mark}.part; {then}; sleep 1000", "true")
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
                                preexec_fn=heed_signals)
     try:
-        wait_for(mark.exists, "a run")
-        pid, folder = mark.read_text().split()
-        process.send_signal(number)
+        if not starting:
+            wait_for(mark.exists, "a run")
+            process.send_signal(number)
         _, stderr = process.communicate(timeout=60)
+        pid, folder = pathlib.Path(f"{mark}.part" if starting else mark).read_text().split()
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
