@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -24,7 +25,6 @@ constexpr std::uintptr_t align_up(std::uintptr_t value, std::size_t alignment) {
 /// memory.
 void* map_aligned(std::size_t bytes, std::size_t alignment) {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  if (bytes > SIZE_MAX / 2) return nullptr;
   const std::size_t length = align_up(bytes, page);
   const std::size_t reserved = length + (alignment > page ? alignment : 0);
   void* mapped = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -35,6 +35,14 @@ void* map_aligned(std::size_t bytes, std::size_t alignment) {
   if (before > 0) munmap(begin, before);
   if (reserved - before > length) munmap(begin + before + length, reserved - before - length);
   return begin + before;
+}
+
+/// Where the next staggered array starts in its page. Three arrays in a row lie a third of 4 KiB apart, and
+/// all 64 cache lines of 4 KiB get their turn.
+std::size_t next_start() noexcept {
+  constexpr std::size_t kLine = 64, kLines = 64, kStep = 21;
+  static std::atomic<std::size_t> arrays{0};
+  return arrays.fetch_add(1, std::memory_order_relaxed) * kStep % kLines * kLine;
 }
 
 using NodeMask = std::unique_ptr<bitmask, decltype(&numa_bitmask_free)>;
@@ -53,9 +61,9 @@ void set_policy(void* begin, std::size_t bytes, int mode, std::span<const int> n
 
 }  // namespace
 
-NodeMemory::NodeMemory(std::size_t bytes, int node, const char* what) {
+NodeMemory::NodeMemory(std::size_t bytes, int node, const char* what, Begin begin) {
   if (bytes == 0) return;
-  data_ = map_pages(bytes, node);
+  data_ = map_pages(bytes, node, begin);
   if (data_ == nullptr)
     throw Error(fmt::format("cannot get {} bytes of memory for {}{}", bytes, what, limit_to_raise(ENOMEM)));
   bytes_ = bytes;
@@ -65,14 +73,22 @@ NodeMemory::~NodeMemory() {
   if (data_ != nullptr) unmap_pages(data_, bytes_);
 }
 
-void* map_pages(std::size_t bytes, int node) noexcept {
+void* map_pages(std::size_t bytes, int node, Begin begin) noexcept {
+  if (bytes > SIZE_MAX / 2) return nullptr;
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  void* const data = map_aligned(bytes, bytes >= kHugePageBytes ? kHugePageBytes : page);
-  if (data != nullptr) prepare_pages(data, bytes, node);
-  return data;
+  const std::size_t before = begin == Begin::staggered ? next_start() : 0;
+  const std::size_t mapped = before + bytes;
+  void* const pages = map_aligned(mapped, mapped >= kHugePageBytes ? kHugePageBytes : page);
+  if (pages == nullptr) return nullptr;
+  prepare_pages(pages, mapped, node);
+  return static_cast<std::byte*>(pages) + before;
 }
 
-void unmap_pages(void* data, std::size_t bytes) noexcept { munmap(data, bytes); }
+void unmap_pages(void* data, std::size_t bytes) noexcept {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t before = reinterpret_cast<std::uintptr_t>(data) % page;
+  munmap(static_cast<std::byte*>(data) - before, before + bytes);
+}
 
 void prepare_pages(void* data, std::size_t bytes, int node) noexcept {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));

@@ -7,13 +7,22 @@
 
 namespace edgewire::topology {
 
-/// Zeroed, page-aligned, private memory. Owns its pages; movable. On a machine with several nodes pages come
+/// Where memory starts: with a page, or at a place within one.
+///
+/// A loop over vertices reads and writes several arrays at the same index. If all of them start with a page,
+/// what it loads from one array has the same last 12 bits as what it has just stored into another. Some
+/// processors then take the load for one of what was stored, and let it wait ("4 KiB aliasing": Intel 64 and
+/// IA-32 Architectures Optimization Reference Manual). So arrays with an element for each vertex are
+/// `staggered`: those that are made one after the other start at different cache lines of a page.
+enum class Begin { page, staggered };
+
+/// Zeroed, private memory. Owns its pages; movable. On a machine with several nodes pages come
 /// from `node` (os_index) if possible, else from another one. -1: no preference.
 class NodeMemory {
  public:
   NodeMemory() = default;
   /// Throws Error when there is no memory: "cannot get N bytes of memory for WHAT".
-  NodeMemory(std::size_t bytes, int node, const char* what);
+  NodeMemory(std::size_t bytes, int node, const char* what, Begin begin = Begin::page);
   NodeMemory(NodeMemory&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
   NodeMemory& operator=(NodeMemory&& other) noexcept {
@@ -35,7 +44,7 @@ class NodeMemory {
 };
 
 /// Memory like that of NodeMemory, which the caller frees with unmap_pages(). Null: there is no memory.
-void* map_pages(std::size_t bytes, int node) noexcept;
+void* map_pages(std::size_t bytes, int node, Begin begin = Begin::page) noexcept;
 void unmap_pages(void* data, std::size_t bytes) noexcept;
 
 /// Asks for huge pages for mapped memory, and for pages from `node` (os_index, -1: no preference). Best

@@ -1,4 +1,5 @@
-// Large arrays that are read in random order. They are in huge pages, so that reads rarely miss the TLB.
+// Large arrays that are read in random order. They are in huge pages, so that reads rarely miss the TLB, and
+// staggered (memory.h).
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,8 @@ struct PageAllocator {
   /// Maps large arrays: memory that was freed before would come in small pages.
   T* allocate(std::size_t count) {
     const std::size_t bytes = count * sizeof(T);
-    void* data = bytes < kPageBytes ? std::aligned_alloc(64, (bytes + 63) / 64 * 64) : map_pages(bytes, -1);
+    void* data = bytes < kPageBytes ? std::aligned_alloc(64, (bytes + 63) / 64 * 64)
+                                    : map_pages(bytes, -1, Begin::staggered);
     if (data == nullptr) throw std::bad_alloc();
     return static_cast<T*>(data);
   }

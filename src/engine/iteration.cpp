@@ -83,7 +83,7 @@ class Loop {
   void work(int worker) {
     // Made by the worker, so that it is near; huge pages, since accumulators are touched at random.
     const topology::NodeMemory memory(std::max(order_.most() * loops_.accumulator_bytes(), kScratchBytes), -1,
-                                      "accumulators");
+                                      "accumulators", topology::Begin::staggered);
     if (observer_) observer_->begin(worker);
     for (std::uint64_t t = 1; t <= static_cast<std::uint64_t>(options_.iterations) && !stop_; ++t) {
       send_mirrors(worker, t);

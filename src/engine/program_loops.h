@@ -56,10 +56,10 @@ class ProgramLoops final : public Loops {
         order_(order),
         mirror_tiles_(mirror_tiles),
         count_(count),
-        values_(bytes_of<Value>(count), -1, "values"),
-        constants_(bytes_of<Constant>(count), -1, "constants"),
-        messages_(bytes_of<Message>(count + mirrors), -1, "messages"),
-        next_(bytes_of<Message>(count + mirrors), -1, "messages") {}
+        values_(bytes_of<Value>(count), -1, "values", topology::Begin::staggered),
+        constants_(bytes_of<Constant>(count), -1, "constants", topology::Begin::staggered),
+        messages_(bytes_of<Message>(count + mirrors), -1, "messages", topology::Begin::staggered),
+        next_(bytes_of<Message>(count + mirrors), -1, "messages", topology::Begin::staggered) {}
 
   /// start(i): a pair of the value and the constant of the owned vertex with index i. Returns the totals
   /// before the first iteration.

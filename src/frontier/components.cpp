@@ -26,7 +26,7 @@ Components::Components(FrontierJob& job)
       several_(job.bootstrap().size() > 1),
       rank_(job.rank()),
       vertices_(static_cast<std::uint32_t>(job.graph().vertices())),
-      above_memory_(vertices_ * sizeof(std::uint32_t), -1, "union-find trees"),
+      above_memory_(vertices_ * sizeof(std::uint32_t), -1, "union-find trees", topology::Begin::staggered),
       above_(above_memory_.as<std::atomic<std::uint32_t>>()),
       asked_(several_ ? vertices_ : 0),
       workers_(static_cast<std::size_t>(job.pool().workers())) {}

@@ -20,7 +20,7 @@ constexpr unsigned kPeerBits = 64;
 LabelPropagation::LabelPropagation(FrontierJob& job)
     : job_(job),
       several_(job.bootstrap().size() > 1),
-      label_memory_(job.graph().vertices() * sizeof(std::uint32_t), -1, "labels"),
+      label_memory_(job.graph().vertices() * sizeof(std::uint32_t), -1, "labels", topology::Begin::staggered),
       labels_(label_memory_.as<std::uint32_t>()),
       next_(job.owned()),
       peers_(several_ ? job.owned() : 0),

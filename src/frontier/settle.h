@@ -42,7 +42,7 @@ class Settling {
         program_(program),
         several_(job.bootstrap().size() > 1),
         shared_(job.pool().workers() > 1),
-        values_memory_(job.graph().vertices() * sizeof(Value), -1, "distances"),
+        values_memory_(job.graph().vertices() * sizeof(Value), -1, "distances", topology::Begin::staggered),
         values_(values_memory_.as<std::atomic<Value>>()),
         sent_(several_ ? values_.size() : 0),
         workers_(static_cast<std::size_t>(job.pool().workers())) {

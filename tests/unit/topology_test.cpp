@@ -19,6 +19,7 @@
 #include "error.h"
 #include "topology/machine.h"
 #include "topology/memory.h"
+#include "topology/page_vector.h"
 #include "topology/placement.h"
 
 namespace edgewire::topology {
@@ -238,6 +239,25 @@ TEST_CASE("memory is zeroed, aligned and writable to the last byte") {
     CHECK(data.back() == 1);
   }
   CHECK(NodeMemory(0, -1, "nothing").as<int>().empty());
+}
+
+TEST_CASE("staggered arrays start at different cache lines of a page") {
+  for (const std::size_t bytes : {std::size_t{100}, std::size_t{4} << 20}) {
+    std::vector<NodeMemory> arrays;
+    std::set<std::uintptr_t> starts;
+    for (int i = 0; i < 64; ++i) {
+      arrays.emplace_back(bytes, -1, "a test", Begin::staggered);
+      const auto data = arrays.back().as<unsigned char>();
+      REQUIRE(data.size() == bytes);
+      starts.insert(reinterpret_cast<std::uintptr_t>(data.data()) % 4096);
+      data.front() = data.back() = 1;
+    }
+    CHECK(starts.size() == 64);
+    for (const std::uintptr_t start : starts) CHECK(start % 64 == 0);
+  }
+  PageVector<float> first(1 << 20), second(1 << 20);
+  CHECK(reinterpret_cast<std::uintptr_t>(first.data()) % 4096 !=
+        reinterpret_cast<std::uintptr_t>(second.data()) % 4096);
 }
 
 /// The policy of a page and the nodes that it names. No policy: this system has none.
