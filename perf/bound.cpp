@@ -156,7 +156,7 @@ class Calculator {
 
 std::uint64_t setup_messages(int processes, int workers) {
   constexpr int kCollectiveCalls =
-      10;  // workers, nodes, options, layout, sizes, addresses, places, order, chunks, traffic
+      11;  // workers, nodes, options, layout, sizes, addresses, places, order, chunks, traffic, tiles' order
   constexpr int kLists = 2;  // what is sent, and in which order it is taken
   const int connections = 1 + workers;
   const int a_peer =

@@ -287,6 +287,23 @@ std::uint64_t checksum_of_all(std::span<const double> values) {
   return sum;
 }
 
+namespace {
+
+/// Says what is wrong with options of kernels that sweep tiles, where others are asked for the same.
+void refuse_tile_options(CLI::App& command) {
+  for (const std::string option : {"--order", "--layout", "--strategy", "--wire"}) {
+    const auto refuse = [option, kernel = command.get_name()](const std::string&) {
+      throw UsageError(
+          fmt::format("{} is of pagerank, ppr and spmv, which have tiles; {} follows the edges of a "
+                      "frontier: leave it out",
+                      option, kernel));
+    };
+    command.add_option_function<std::string>(option, refuse)->group("");
+  }
+}
+
+}  // namespace
+
 void add_frontier_options(CLI::App& command, JobOptions& options, const std::function<void()>& own,
                           const std::string& output_help, const std::string& verify_help) {
   command.add_option("graph", options.graph_path, kGraphHelp)->required();
@@ -309,6 +326,7 @@ void add_frontier_options(CLI::App& command, JobOptions& options, const std::fun
   command.add_flag("--deterministic", options.deterministic,
                    "give bit-identical results from run to run: bfs --parents takes the smallest of several "
                    "parents, bc adds up in a fixed order; the other kernels always do");
+  refuse_tile_options(command);
   command.option_defaults()->group("Output");
   command.add_option("-o,--output", options.output_path, output_help);
   command.add_option("--json", options.json_path, "write the run report to this file as JSON; - is stdout");

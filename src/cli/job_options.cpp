@@ -246,7 +246,7 @@ void JobOptions::add_to(CLI::App& command) {
       .add_option(
           "--order", order,
           "let workers sweep tiles strip by strip in one column after the other (strips), or along the "
-          "Hilbert curve over several columns (hilbert); auto measures and takes the faster one")
+          "Hilbert curve over several columns (hilbert); auto measures a sample and takes the faster one")
       ->check(CLI::IsMember({"auto", "strips", "hilbert"}))
       ->capture_default_str();
   command.add_flag(fmt::format("--plan-cache{{{}}}", kBesideGraph), plan_cache,

@@ -56,7 +56,7 @@ struct JobOptions {
   bool weighted = false;
   std::string direction = "out";
   std::string ownership = "hash";
-  std::string layout = "auto", order = "strips";
+  std::string layout = "auto", order = "auto";
   EdgePlace edge_place{};
   std::string plan_cache;  ///< folder, or kBesideGraph; empty: none
   bool deterministic = false;

@@ -59,11 +59,11 @@ DenseJob::DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, 
       choose_ownership(options);
       build(options, machine);
     }
+    choose_order(options, machine);
     if (cache) cache->keep();
+  } else {
+    choose_order(options, machine);
   }
-  order_ = order_tiles(disk_tiles_ ? OrderOptions{} : options.order,
-                       {tiles_, column_bounds_, column_nodes_, owned_->count() + mirror_sources_}, *exchange_,
-                       bootstrap_, *pool_);
   if (disk_tiles_) plan_reads(options);
   malloc_trim(0);  // iterating needs little of what the plan took
 }
@@ -130,6 +130,21 @@ void DenseJob::choose_ownership(const DenseOptions& options) {
     }
   }
   ownership_ = plan::Ownership::create(ownership_name_, graph_.offsets(), bootstrap_.size());
+}
+
+void DenseJob::choose_order(const DenseOptions& options, const topology::Machine& machine) {
+  const auto start = Clock::now();
+  OrderOptions wanted = disk_tiles_ ? OrderOptions{} : options.order;
+  if (wanted.choose && !order_.reason.empty()) wanted = {order_.order, false, order_.reason};  // from a cache
+  const std::uint64_t workers = static_cast<std::uint64_t>(options.workers) * bootstrap_.local_size();
+  order_ = order_tiles(wanted,
+                       {tiles_,
+                        column_bounds_,
+                        column_nodes_,
+                        owned_->count() + mirror_sources_,
+                        {machine.l2_bytes, machine.l3_bytes, machine.l3_bytes / workers}},
+                       *exchange_, bootstrap_, *pool_);
+  seconds_plan += seconds_since(start);
 }
 
 /// Tells of the progress of `step`. Both outlive it.

@@ -161,6 +161,7 @@ class DenseJob {
   void choose_ownership(const DenseOptions& options);
   void order_vertices(const DenseOptions& options, const tiles::TileSizes& sizes,
                       const plan::ForEach& for_each);
+  void choose_order(const DenseOptions& options, const topology::Machine& machine);
   double link_rate(const DenseOptions& options);
   double compute_rate(const DenseOptions& options);
   std::unique_ptr<plan::ExchangePlan> make_plan(const DenseOptions& options, const plan::ForEach& for_each);

@@ -16,9 +16,6 @@ namespace edgewire::job {
 
 namespace {
 
-/// Of a group. With 2 to 8 columns a sweep of Kronecker 24 took the same time, with 16 more (Zen 4); of
-/// Kronecker 22, whose sources fit into the last cache, it took the less the fewer.
-constexpr std::size_t kMostTogether = 4;
 /// Groups that a worker gets at least, so that all finish at about the same time.
 constexpr std::size_t kGroupsPerWorker = 4;
 
@@ -31,19 +28,21 @@ void cut(std::span<const std::uint32_t> columns, std::size_t together,
   }
 }
 
-/// Seconds that a worker takes for a sample of the groups, in either order.
+/// Seconds that a worker takes for a sample of the groups, in either order. All sweeps together take less
+/// time than one iteration of a large graph.
 std::array<double, 2> sampled_seconds(const OrderSubject& subject, const tiles::TileOrder& strips,
                                       const tiles::TileOrder& hilbert, topology::WorkerPool& pool) {
   using Sum = tiles::PlainSum<>;
-  constexpr int kSweeps = 3;
+  constexpr int kSweeps = 3;  // the first one warms up
+  constexpr std::size_t kMostSkipped = 12;
   const auto workers = static_cast<std::size_t>(pool.workers());
-  const std::size_t step = std::clamp<std::size_t>(hilbert.groups() / (2 * workers), 1, 8);
+  const std::size_t step = std::clamp<std::size_t>(hilbert.groups() / (2 * workers), 1, kMostSkipped);
   const std::size_t sampled = (hilbert.groups() + step - 1) / step;
   const topology::PageVector<float> x(subject.sources, 1.0F);
   std::vector<topology::PageVector<double>> sums(workers);
   for (auto& one : sums) one.resize(hilbert.most());
   std::vector<std::array<double, 2>> best(sampled);
-  for (int sweep = 0; sweep <= kSweeps; ++sweep) {
+  for (int sweep = 0; sweep < kSweeps; ++sweep) {
     pool.for_each(sampled, [&](int worker, std::uint64_t i) {
       double* const accumulators = sums[static_cast<std::size_t>(worker)].data();
       const std::size_t group = i * step;
@@ -54,7 +53,7 @@ std::array<double, 2> sampled_seconds(const OrderSubject& subject, const tiles::
       tiles::sweep_group<Sum>(subject.tiles, hilbert, group, x.data(), accumulators);
       const std::array seconds{std::chrono::duration<double>(middle - start).count(), seconds_since(middle)};
       for (std::size_t k = 0; k < 2; ++k)
-        best[i][k] = sweep <= 1 ? seconds[k] : std::min(best[i][k], seconds[k]);  // the first one warms up
+        best[i][k] = sweep <= 1 ? seconds[k] : std::min(best[i][k], seconds[k]);
     });
   }
   std::array<double, 2> sum{};
@@ -70,8 +69,10 @@ std::vector<std::vector<std::uint32_t>> group_columns(const OrderSubject& subjec
   const auto& nodes = subject.column_nodes;
   const std::size_t columns = subject.tiles.columns();
   const auto lanes = static_cast<std::size_t>(exchange.lanes());
-  const std::size_t together =
-      std::clamp<std::size_t>(columns / (kGroupsPerWorker * lanes), 1, kMostTogether);
+  const std::size_t together = std::clamp<std::size_t>(
+      columns / (kGroupsPerWorker * lanes), 1,
+      columns_together(subject.caches, std::uint64_t{subject.sources} * sizeof(float),
+                       tiles::TileOrder(subject.column_bounds).most() * sizeof(double)));
   std::vector<std::vector<std::uint32_t>> groups;
   const int last = nodes.empty() ? -1 : std::ranges::max(nodes);
   for (int node = 0; node <= last; ++node) {
@@ -98,13 +99,20 @@ std::vector<std::vector<std::uint32_t>> group_columns(const OrderSubject& subjec
 
 }  // namespace
 
+std::size_t columns_together(const OrderCaches& caches, std::uint64_t source_bytes,
+                             std::uint64_t column_bytes) noexcept {
+  constexpr std::uint64_t kLeast = 2, kMost = 8;
+  const std::uint64_t room =
+      source_bytes <= caches.l3_bytes ? caches.l2_bytes / 2 : std::max(caches.l2_bytes, caches.l3_share) / 2;
+  return std::clamp(room / std::max<std::uint64_t>(column_bytes, 1), kLeast, kMost);
+}
+
 OrderChoice order_tiles(const OrderOptions& options, const OrderSubject& subject,
                         const exchange::Exchange& exchange, launch::Bootstrap& bootstrap,
                         topology::WorkerPool& pool) {
-  OrderChoice choice{tiles::TileOrder(subject.column_bounds), tiles::Order::strips, ""};
+  OrderChoice choice{tiles::TileOrder(subject.column_bounds), options.order, options.reason};
   if (!options.choose && options.order == tiles::Order::strips) return choice;
   tiles::TileOrder hilbert(subject.tiles, group_columns(subject, exchange));
-  choice.order = options.order;
   if (options.choose) {
     std::array<double, 2> seconds{};
     for (const auto& one :

@@ -14,8 +14,26 @@ namespace edgewire::job {
 
 struct OrderOptions {
   tiles::Order order = tiles::Order::strips;
-  bool choose = false;  ///< measure which one is faster; `order` does not count then
+  bool choose = false;   ///< measure which one is faster; `order` does not count then
+  std::string reason{};  ///< of an earlier run that measured it
 };
+
+/// The caches that a worker's groups of columns have to fit into.
+struct OrderCaches {
+  std::uint64_t l2_bytes = 0;
+  std::uint64_t l3_bytes = 0;  ///< which the host's workers share
+  std::uint64_t l3_share = 0;  ///< of one of them
+};
+
+/// How many columns a group of the Hilbert order has at most, 2 to 8. `source_bytes`: all that the tiles
+/// read; `column_bytes`: the accumulators of the widest column.
+///
+/// Sources that fit into the last cache cost little when they are read again for each group, so a group's
+/// accumulators stay in half of the second one. Other sources come from memory once for each group. Then
+/// groups are larger, and their accumulators take half of the worker's share of the last cache. (Zen 4,
+/// Kronecker 24: groups of 2 to 8 columns took the same time, larger ones more. Xeon: docs/measured.md.)
+std::size_t columns_together(const OrderCaches& caches, std::uint64_t source_bytes,
+                             std::uint64_t column_bytes) noexcept;
 
 /// What the tiles of a process are for an order. They outlive it.
 struct OrderSubject {
@@ -23,6 +41,7 @@ struct OrderSubject {
   std::span<const std::uint32_t> column_bounds;
   std::span<const int> column_nodes;  ///< [local column]
   std::uint32_t sources = 0;
+  OrderCaches caches{};
 };
 
 struct OrderChoice {
@@ -31,8 +50,10 @@ struct OrderChoice {
   std::string reason;                         ///< one line; empty when nothing was to be chosen
 };
 
-/// The Hilbert order is chosen if it is faster by a twentieth over all processes: each sweeps a sample of its
-/// groups in either order. Collective where there is something to choose.
+/// A block, which a worker takes at a time, is a group of columns with all their strips: its accumulators are
+/// one worker's, and no sums have to be merged. The Hilbert order is chosen if it is faster by a twentieth
+/// over all processes: each sweeps a sample of its groups in either order. Collective where there is
+/// something to choose.
 OrderChoice order_tiles(const OrderOptions& options, const OrderSubject& subject,
                         const exchange::Exchange& exchange, launch::Bootstrap& bootstrap,
                         topology::WorkerPool& pool);

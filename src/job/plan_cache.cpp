@@ -168,6 +168,8 @@ void PlanCache::sections(File& file, Incoming& incoming, Outgoing& outgoing,
   file(job_.strategy_reason_);
   file.value(job_.layout_);
   file(job_.layout_reason_);
+  file.value(job_.order_.order);
+  file(job_.order_.reason);
   file.value(job_.matching_);
   job_.owned_->arrays(file);
   file(job_.column_bounds_);
@@ -236,6 +238,7 @@ void PlanCache::drop() {
   job_.ownership_table_.clear();
   job_.strategy_reason_.clear();
   job_.layout_reason_.clear();
+  job_.order_ = {};
   job_.matching_ = 0;
   job_.owned_.reset();
   job_.column_bounds_.clear();

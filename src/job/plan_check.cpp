@@ -40,7 +40,10 @@ void PlanCache::check_choices() const {
   const bool right_layout = options_.choose_layout
                                 ? job_.layout_ == plan::Layout::given || job_.layout_ == plan::Layout::degree
                                 : job_.layout_ == options_.layout;
-  if (!right_name || !right_strategy || !right_layout) refuse("it was made with other choices");
+  const bool right_order =
+      job_.order_.order == tiles::Order::strips || job_.order_.order == tiles::Order::hilbert;
+  if (!right_name || !right_strategy || !right_layout || !right_order)
+    refuse("it was made with other choices");
 }
 
 void PlanCache::check_stream(std::size_t s) const {

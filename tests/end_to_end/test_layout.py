@@ -76,6 +76,24 @@ def test_the_faster_order_of_tiles_is_taken(edgewire, graphs, job):
                  r"by a sample, workers sweep (?P<strips>\S+) ms strip by strip, (?P<hilbert>\S+) ms along the Hilbert curve")
 
 
+def test_a_plan_cache_keeps_the_order_that_was_measured(edgewire, graphs, tmp_path):
+    cached = ["-p", 2, "-w", 1, f"--plan-cache={tmp_path}"]
+    reports = [run(edgewire, graphs / "far.ew", *cached) for _ in range(2)]
+    assert [report["plan_cache"] for report in reports] == ["written", "used"]
+    assert reports[0]["order_reason"] == reports[1]["order_reason"] and reports[0]["order"] == reports[1]["order"]
+    for order in ("strips", "hilbert"):
+        report = run(edgewire, graphs / "far.ew", *cached, "--order", order)
+        assert report["plan_cache"] == "used" and report["order"] == order and "order_reason" not in report
+
+
+@pytest.mark.parametrize("kernel", ["bfs", "sssp", "wcc", "cdlp", "lcc", "bc"])
+@pytest.mark.parametrize("option", ["--order", "--layout", "--strategy", "--wire"])
+def test_an_option_of_tiles_is_refused_where_there_are_none(edgewire, graphs, kernel, option):
+    line = edgewire.refused(kernel, graphs / "small.ew", option, "auto", status=2)
+    assert line == (f"{option} is of pagerank, ppr and spmv, which have tiles; {kernel} follows the edges of a frontier: "
+                    "leave it out")
+
+
 def test_edges_on_disks_are_swept_strip_by_strip(edgewire, graphs, tmp_path):
     on_disk = ["--edges", "disk", "--devices", tmp_path, "--plan-cache=" + str(tmp_path)]
     report = run(edgewire, graphs / "small.ew", *on_disk, "--order", "auto")

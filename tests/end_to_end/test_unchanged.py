@@ -11,8 +11,17 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 GRAPHS = pathlib.Path(os.environ.get("EDGEWIRE_GRAPHS", ROOT.parent / "shared" / "graphs"))
 INPUTS = {"uk-2007-05@100000": "uk-2007-05@100000.u32pairs.zst", "web-NotreDame": "web-NotreDame.txt.gz"}
 CHECKSUMS = json.loads((ROOT / "tests/data/pagerank_checksums.json").read_text())
-# The sizes of the caches decide the sizes of tiles, and these the order of sums.
-MACHINE = {"HWLOC_SYNTHETIC": "numa:1 l3:1 l2:2(size=1048576) l1d:1(size=32768) core:1 pu:1", "HWLOC_THISSYSTEM": "1"}
+
+
+def machine(l2_bytes):
+    """The sizes of the caches decide the sizes of tiles, and these the order of sums."""
+    synthetic = f"numa:1 l3:1 l2:2(size={l2_bytes}) l1d:1(size=32768) core:1 pu:1"
+    return {**os.environ, "HWLOC_SYNTHETIC": synthetic, "HWLOC_THISSYSTEM": "1"}
+
+
+USUAL, SMALL = machine(1048576), machine(65536)
+# In many small tiles, since the curve through a few is no other order. The checksums of `strips` beside those of `hilbert`.
+ORDERS = json.loads((ROOT / "tests/data/order_checksums.json").read_text())
 
 
 @pytest.fixture(scope="module")
@@ -34,16 +43,33 @@ def paths(edgewire, tmp_path_factory):
     return path
 
 
-@pytest.mark.matrix(1 / 8)
-@pytest.mark.parametrize("transport", ["shm", "tcp"])
-@pytest.mark.parametrize("case", CHECKSUMS)
-def test_the_bits_of_pagerank(edgewire, paths, tmp_path, case, transport):
-    name, processes, workers, strategy, form = case.split()
+def checksum(edgewire, graph, case, machine, report, *more):
+    _, processes, workers, strategy, form, *_ = case.split()
     if os.cpu_count() < 2:
         pytest.skip("the machine of these checksums has two cores")
     arguments = ["--precision", "f64"] if form == "f64" else ["--wire", form]
     if processes != "1":
-        arguments += ["--strategy", strategy, "--transport", transport]
-    edgewire.ok("pagerank", paths(name), "--deterministic", "--iterations", 5, "-p", processes, "-w", workers,
-                "--json", tmp_path / "report.json", *arguments, env={**os.environ, **MACHINE})
-    assert json.loads((tmp_path / "report.json").read_text())["checksum"] == CHECKSUMS[case]
+        arguments += ["--strategy", strategy]
+    edgewire.ok("pagerank", graph, "--deterministic", "--iterations", 5, "-p", processes, "-w", workers, "--json", report,
+                *arguments, *more, env=machine)
+    return json.loads(report.read_text())["checksum"]
+
+
+@pytest.mark.matrix(1 / 8)
+@pytest.mark.parametrize("transport", ["shm", "tcp"])
+@pytest.mark.parametrize("case", CHECKSUMS)
+def test_the_bits_of_pagerank(edgewire, paths, tmp_path, case, transport):
+    more = [] if case.split()[1] == "1" else ["--transport", transport]
+    assert checksum(edgewire, paths(case.split()[0]), case, USUAL, tmp_path / "report.json", *more) == CHECKSUMS[case]
+
+
+@pytest.mark.parametrize("case", ORDERS)
+def test_the_bits_of_each_order_of_tiles(edgewire, paths, tmp_path, case):
+    order = case.split()[-1]
+    found = checksum(edgewire, paths(case.split()[0]), case, SMALL, tmp_path / "report.json", "--order", order)
+    assert found == ORDERS[case]
+
+
+def test_orders_of_tiles_are_told_apart():
+    for case, bits in ORDERS.items():
+        assert case.endswith("strips") or bits != ORDERS[case.replace("hilbert", "strips")]
