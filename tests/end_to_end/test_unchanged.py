@@ -13,14 +13,15 @@ INPUTS = {"uk-2007-05@100000": "uk-2007-05@100000.u32pairs.zst", "web-NotreDame"
 CHECKSUMS = json.loads((ROOT / "tests/data/pagerank_checksums.json").read_text())
 
 
-def machine(l2_bytes):
+def machine(l3, l2_bytes):
     """The sizes of the caches decide the sizes of tiles, and these the order of sums."""
-    synthetic = f"numa:1 l3:1 l2:2(size={l2_bytes}) l1d:1(size=32768) core:1 pu:1"
+    synthetic = f"numa:1 {l3} l2:2(size={l2_bytes}) l1d:1(size=32768) core:1 pu:1"
     return {**os.environ, "HWLOC_SYNTHETIC": synthetic, "HWLOC_THISSYSTEM": "1"}
 
 
-USUAL, SMALL = machine(1048576), machine(65536)
-# In many small tiles, since the curve through a few is no other order. The checksums of `strips` beside those of `hilbert`.
+USUAL = machine("l3:1", 1048576)
+# Tiles are small and groups are large, since the curve through a few tiles is no other order.
+SMALL = machine("l3:1(size=524288)", 65536)
 ORDERS = json.loads((ROOT / "tests/data/order_checksums.json").read_text())
 
 
@@ -37,7 +38,7 @@ def paths(edgewire, tmp_path_factory):
                     pytest.skip(f"{GRAPHS / name} is not there")
                 edgewire.ok("convert", GRAPHS / name / INPUTS[name], "-o", graph)
             else:
-                edgewire.ok("generate", "kronecker", "--scale", 16, "-o", graph)
+                edgewire.ok("generate", "kronecker", "--scale", name.removeprefix("kronecker-"), "-o", graph)
         return graph
 
     return path
