@@ -36,8 +36,9 @@ Topology prepare(Cards cards) {
   Topology topology(raw, hwloc_topology_destroy);
   hwloc_topology_set_io_types_filter(
       raw, cards == Cards::found ? HWLOC_TYPE_FILTER_KEEP_IMPORTANT : HWLOC_TYPE_FILTER_KEEP_NONE);
-  // Cards are found through sysfs without "pci", which reads a list of all the world's cards, and leaks it. The
-  // others start drivers of GPUs, and "gl" tries ten X11 displays. It is no fault if hwloc does not know one.
+  // Cards are found through sysfs without "pci", which reads a list of all the world's cards, and leaks it.
+  // The others start drivers of GPUs, and "gl" tries ten X11 displays. It is no fault if hwloc does not know
+  // one.
   for (const char* unused : {"pci", "gl", "opencl", "cuda", "nvml", "rsmi", "levelzero"})
     hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, unused);
   return topology;

@@ -35,7 +35,7 @@ struct Machine {
   std::uint64_t l2_bytes = 0;  ///< of one core
   std::uint64_t l3_bytes = 0;  ///< shared by the cores of one group; 0 when there is none
   std::uint64_t memory_bytes = 0;
-  double cpu_quota = 0;  ///< of the control groups, in CPUs; 0 when there is none
+  double cpu_quota = 0;     ///< of the control groups, in CPUs; 0 when there is none
   bool huge_pages = false;  ///< transparent huge pages are allowed, or hugetlbfs pages are free
 };
 

@@ -12,9 +12,7 @@
 
 namespace edgewire::graph {
 
-int workers_or_default(int requested) {
-  return requested > 0 ? requested : topology::usable_threads();
-}
+int workers_or_default(int requested) { return requested > 0 ? requested : topology::usable_threads(); }
 
 void run_workers(int workers, const std::function<void(int)>& work) {
   std::vector<std::exception_ptr> failures(static_cast<std::size_t>(workers));

@@ -71,6 +71,12 @@ class Edgewire:
         return lines[0].removeprefix("edgewire: ")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_cores(tmp_path_factory):
+    """Jobs of other pytest workers, and of the user, take no cores from those of these tests."""
+    os.environ["XDG_RUNTIME_DIR"] = str(tmp_path_factory.mktemp("runtime"))
+
+
 @pytest.fixture(scope="session")
 def edgewire():
     return Edgewire(os.path.abspath(os.environ["EDGEWIRE"]))
