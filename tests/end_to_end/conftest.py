@@ -212,8 +212,8 @@ def several(edgewire):
     """several(lists of arguments) runs them side by side; gives (status, lines on stderr) of each."""
     started = []
 
-    def run(commands, timeout=LIMIT_S):
-        started.extend(edgewire.start(*command) for command in commands)
+    def run(commands, timeout=LIMIT_S, **options):
+        started.extend(edgewire.start(*command, **options) for command in commands)
         results = []
         for process in started:
             stdout, stderr = process.communicate(timeout=timeout)
