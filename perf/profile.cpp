@@ -223,7 +223,7 @@ ProcessFacts Profiler::facts() const {
   facts.host = host_id();
   facts.workers = job_.pool().workers();
   facts.cores = job_.pool().placement().oversubscribed
-                    ? std::max(1, static_cast<int>(machine.cores.size()) / bootstrap_.local_size())
+                    ? std::max(1, topology::usable_cores(machine) / bootstrap_.local_size())
                     : facts.workers;
   std::uint64_t edges = job_.tiles().edges(), tiles = job_.tiles().bytes(), values = 0;
   for (int p = 0; p < bootstrap_.size(); ++p) {

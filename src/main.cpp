@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <sstream>
@@ -42,11 +43,18 @@ void allow_open_files() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/// hwloc loads its plug-ins before it can be told what to leave out, and with them libX11 and libOpenCL.
+void leave_plugins_out() {
+  setenv("HWLOC_PLUGINS_BLACKLIST",
+         "hwloc_gl hwloc_opencl hwloc_cuda hwloc_nvml hwloc_rsmi hwloc_levelzero hwloc_pci", 0);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // who writes says so
   allow_open_files();
+  leave_plugins_out();
   CLI::App app{
       "Kernels on a graph that is spread over processes, such as PageRank, and how close a run comes to what "
       "the network allows. edgewire COMMAND --help explains a command."};

@@ -20,6 +20,7 @@
 #include <set>
 
 #include "error.h"
+#include "topology/control_group.h"
 
 namespace edgewire::topology {
 namespace {
@@ -35,8 +36,11 @@ Topology prepare(Cards cards) {
   Topology topology(raw, hwloc_topology_destroy);
   hwloc_topology_set_io_types_filter(
       raw, cards == Cards::found ? HWLOC_TYPE_FILTER_KEEP_IMPORTANT : HWLOC_TYPE_FILTER_KEEP_NONE);
-  // Cards are found through sysfs without it, and it reads a list of all the world's cards, and leaks it.
-  hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "pci");
+  // Cards are found through sysfs without "pci", which reads a list of all the world's cards, and leaks it.
+  // The others start drivers of GPUs, and "gl" tries ten X11 displays. It is no fault if hwloc does not know
+  // one.
+  for (const char* unused : {"pci", "gl", "opencl", "cuda", "nvml", "rsmi", "levelzero"})
+    hwloc_topology_set_components(raw, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, unused);
   return topology;
 }
 
@@ -146,17 +150,6 @@ std::uint64_t number_in(const std::string& path, std::uint64_t otherwise) {
   return error == std::errc{} && end != line.data() ? number : otherwise;
 }
 
-/// Memory that the control groups above this process (version 2) let it use.
-std::uint64_t memory_limit_bytes() {
-  std::uint64_t limit = UINT64_MAX;
-  const std::string line = first_line("/proc/self/cgroup");
-  if (!line.starts_with("0::/")) return limit;
-  for (std::filesystem::path group = line.substr(3);; group = group.parent_path()) {
-    limit = std::min(limit, number_in("/sys/fs/cgroup" + group.string() + "/memory.max", UINT64_MAX));
-    if (group == group.parent_path()) return limit;
-  }
-}
-
 bool huge_pages_allowed() {
   const std::string transparent = first_line("/sys/kernel/mm/transparent_hugepage/enabled");
   if (transparent.find("[always]") != std::string::npos || transparent.find("[madvise]") != std::string::npos)
@@ -207,6 +200,10 @@ bool loads(const std::string& path) {
 
 }  // namespace
 
+int usable_cores(const Machine& machine) noexcept {
+  return within_quota(static_cast<int>(machine.cores.size()), machine.cpu_quota);
+}
+
 Machine discover(Cards cards) {
   static std::mutex one_at_a_time;  // libudev, which hwloc asks, keeps a number without a lock
   const std::scoped_lock lock(one_at_a_time);
@@ -216,7 +213,9 @@ Machine discover(Cards cards) {
   if (hwloc_topology_load(topology.get()) != 0)
     throw Error(fmt::format("hwloc: cannot read this machine: {}", std::strerror(errno)));
   Machine machine = describe(topology.get());
-  machine.memory_bytes = std::min(machine.memory_bytes, memory_limit_bytes());
+  const ControlGroups groups;
+  machine.memory_bytes = std::min(machine.memory_bytes, groups.memory_limit());
+  machine.cpu_quota = groups.cpu_quota();
   machine.huge_pages = huge_pages_allowed();
   if (cards == Cards::found) add_interfaces(machine);
   return machine;

@@ -35,8 +35,12 @@ struct Machine {
   std::uint64_t l2_bytes = 0;  ///< of one core
   std::uint64_t l3_bytes = 0;  ///< shared by the cores of one group; 0 when there is none
   std::uint64_t memory_bytes = 0;
+  double cpu_quota = 0;     ///< of the control groups, in CPUs; 0 when there is none
   bool huge_pages = false;  ///< transparent huge pages are allowed, or hugetlbfs pages are free
 };
+
+/// How many workers may run at the same time: one on each core, within the CPU quota. At least 1.
+int usable_cores(const Machine& machine) noexcept;
 
 /// Whether network cards are looked for: to find them, hwloc reads the configuration of all PCI devices,
 /// which takes about 2 ms for each device of a virtual machine.

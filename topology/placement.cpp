@@ -22,15 +22,23 @@ void take(const Machine& machine, std::vector<std::vector<int>>& free, int node,
 
 }  // namespace
 
+Placement unpinned(const Machine& machine, int local_rank, int local_size, int workers,
+                   const std::string& reason) {
+  const auto nodes = static_cast<std::int64_t>(machine.nodes.size());
+  Placement placement;
+  placement.oversubscribed = true;
+  placement.reason = reason;
+  placement.workers.assign(static_cast<std::size_t>(workers),
+                           {-1, static_cast<int>(local_rank * nodes / local_size)});
+  return placement;
+}
+
 Placement place(const Machine& machine, int local_rank, int local_size, int workers) {
+  if (static_cast<std::int64_t>(workers) * local_size > usable_cores(machine))
+    return unpinned(machine, local_rank, local_size, workers);
+
   Placement placement;
   const auto wanted = static_cast<std::size_t>(workers);
-  if (wanted * static_cast<std::size_t>(local_size) > machine.cores.size()) {
-    const auto nodes = static_cast<std::int64_t>(machine.nodes.size());
-    placement.oversubscribed = true;
-    placement.workers.assign(wanted, {-1, static_cast<int>(local_rank * nodes / local_size)});
-    return placement;
-  }
 
   std::vector<std::vector<int>> free(machine.nodes.size());
   for (std::size_t i = 0; i < machine.cores.size(); ++i)
@@ -67,8 +75,10 @@ std::string describe(const Placement& placement, const Machine& machine) {
     const int node = machine.nodes[static_cast<std::size_t>(worker.node)].os_index;
     if (std::ranges::find(nodes, node) == nodes.end()) nodes.push_back(node);
   }
+  const std::string reason = placement.reason.empty() ? "" : fmt::format(" ({})", placement.reason);
   return fmt::format("{} worker{} on {}; memory on node {}", cpus.size(), cpus.size() == 1 ? "" : "s",
-                     placement.oversubscribed ? "any core" : "cores " + to_ranges(cpus), to_ranges(nodes));
+                     placement.oversubscribed ? "any core" + reason : "cores " + to_ranges(cpus),
+                     to_ranges(nodes));
 }
 
 int first_node(const Placement& placement, const Machine& machine) {

@@ -16,13 +16,21 @@ struct WorkerPlace {
 
 struct Placement {
   std::vector<WorkerPlace> workers;
-  /// There are more workers on the host than cores. Workers are then not pinned, and block when they wait.
+  /// There are more workers on the host than cores that they may use. Workers are then not pinned, and block
+  /// when they wait.
   bool oversubscribed = false;
+  /// Why there are too few cores, when other jobs are the cause; else empty.
+  std::string reason{};
 };
 
 /// Places the workers of one process, the one with rank `local_rank` among `local_size` equal processes on
-/// this machine. Each worker gets a core. The cores of a process are on as few nodes as possible.
+/// this machine. Each worker gets a core, if there are as many usable_cores(). The cores of a process are on
+/// as few nodes as possible.
 Placement place(const Machine& machine, int local_rank, int local_size, int workers);
+
+/// Places such workers on no core, and their memory in turns on the nodes.
+Placement unpinned(const Machine& machine, int local_rank, int local_size, int workers,
+                   const std::string& reason = {});
 
 /// "0-3,8" for {0, 1, 2, 3, 8}; in the given order.
 std::string to_ranges(const std::vector<int>& numbers);

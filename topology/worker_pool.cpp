@@ -57,8 +57,10 @@ struct WorkerPool::State {
     }
   };
 
-  explicit State(topology::Placement given) : placement(std::move(given)), thrown(placement.workers.size()) {}
+  State(topology::Placement given, CoreClaim claimed)
+      : claim(std::move(claimed)), placement(std::move(given)), thrown(placement.workers.size()) {}
 
+  const CoreClaim claim;
   const topology::Placement placement;
   std::vector<std::exception_ptr> thrown;  ///< by worker; read when all have returned
   std::vector<std::thread> threads;        ///< workers 1, 2...
@@ -112,8 +114,8 @@ struct WorkerPool::State {
   }
 };
 
-WorkerPool::WorkerPool(topology::Placement placement)
-    : state_(std::make_unique<State>(std::move(placement))) {
+WorkerPool::WorkerPool(topology::Placement placement, CoreClaim claim)
+    : state_(std::make_unique<State>(std::move(placement), std::move(claim))) {
   cpu_level();  // its failure is told here, not in a loop
   const auto& places = state_->placement.workers;
   if (places.empty()) throw Error("a worker pool needs at least one worker");

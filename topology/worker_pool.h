@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 
+#include "topology/core_claim.h"
 #include "topology/placement.h"
 
 namespace edgewire::topology {
@@ -14,7 +15,8 @@ namespace edgewire::topology {
 /// and then blocks. Where there are more workers than cores, it blocks at once.
 class WorkerPool {
  public:
-  explicit WorkerPool(topology::Placement placement);
+  /// Holds `claim`, of the cores that workers are pinned to, as long as it lives.
+  explicit WorkerPool(topology::Placement placement, CoreClaim claim = {});
   ~WorkerPool();
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;

@@ -91,6 +91,9 @@ FileDescriptor accept_from(const FileDescriptor& listener, std::string& from) {
   socklen_t length = sizeof at;
   FileDescriptor socket(
       accept4(listener.get(), reinterpret_cast<sockaddr*>(&at), &length, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  // It waits in the queue until there is room, and so would everybody: nothing would say why.
+  if (!socket && (errno == EMFILE || errno == ENFILE))
+    throw Error(fmt::format("cannot take a connection: {}", reason(errno)));
   if (!socket) return socket;
   char host[NI_MAXHOST] = "?";
   char port[NI_MAXSERV] = "?";

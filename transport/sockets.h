@@ -17,6 +17,7 @@ std::string local_address(const FileDescriptor& connected);
 /// Numeric address of the other end; "?" when the connection has ended.
 std::string peer_address(const FileDescriptor& connected);
 /// Accepts one connection, non-blocking; none when nobody waits. `from` tells the address of the other side.
+/// Throws Error when too many files are open.
 FileDescriptor accept_from(const FileDescriptor& listener, std::string& from);
 /// Starts to connect, non-blocking; the outcome shows in its first use. Throws Error when the address
 /// means nothing.

@@ -159,7 +159,7 @@ class Comparing {
     comparison.graph = arguments_.graph_path;
     comparison.vertices = file.vertices();
     comparison.edges = file.edges();
-    comparison.cores = static_cast<int>(topology::discover().cores.size());
+    comparison.cores = topology::usable_cores(topology::discover());
     comparison.local_hosts = arguments_.local();
     comparison.iterations = arguments_.iterations;
     comparison.rows = perf::aggregate(cells_, runs_);

@@ -279,10 +279,21 @@ void JobOptions::add_to(CLI::App& command) {
       ->capture_default_str();
 }
 
+namespace {
+
+std::string cores_text(const topology::Machine& machine) {
+  const std::size_t cores = machine.cores.size();
+  return fmt::format(
+      "{} core{}{}", cores, cores == 1 ? "" : "s",
+      machine.cpu_quota > 0 ? fmt::format(" with a CPU quota of {:.4g}", machine.cpu_quota) : "");
+}
+
+}  // namespace
+
 job::DenseOptions JobOptions::dense(launch::Bootstrap& bootstrap) const {
   job::DenseOptions options;
   const auto machine = topology::discover();
-  const auto cores = static_cast<int>(machine.cores.size());
+  const int cores = topology::usable_cores(machine);
   options.workers = workers > 0 ? workers : std::max(1, cores / bootstrap.local_size());
   std::vector<std::string> offers;
   if (!bootstrap.nodes().empty()) {
@@ -329,16 +340,13 @@ job::DenseOptions JobOptions::dense(launch::Bootstrap& bootstrap) const {
   options.verbs = verbs;
   options.verbs.device = choice.verbs_device;
   options.dpdk = dpdk.of(bootstrap.local_rank());
-  if (bootstrap.rank() == 0 && options.workers * bootstrap.local_size() > cores) {
-    fmt::print(stderr, "edgewire: warning: {} workers on {} core{}: they wait for each other\n",
-               options.workers * bootstrap.local_size(), cores, cores == 1 ? "" : "s");
+  if (bootstrap.rank() == 0) {
+    options.warn = [](const std::string& line) { fmt::print(stderr, "edgewire: warning: {}\n", line); };
+    if (options.workers * bootstrap.local_size() > cores)
+      options.warn(fmt::format("{} workers on {}: they wait for each other",
+                               options.workers * bootstrap.local_size(), cores_text(machine)));
   }
   return options;
-}
-
-exchange::SeatOptions seat_of(const job::DenseOptions& resolved) {
-  return {resolved.workers,   resolved.transport, resolved.peer_timeout_s,
-          resolved.integrity, resolved.verbs,     resolved.dpdk};
 }
 
 }  // namespace edgewire::cli

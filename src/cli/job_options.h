@@ -36,9 +36,6 @@ std::string card_offer(const std::string& transport, const transport::VerbsChoic
 transport::Choice choose_transport(const std::string& transport, const transport::VerbsChoice& verbs,
                                    const launch::Bootstrap& bootstrap, std::span<const std::string> offers);
 
-/// What jobs without a plan need of resolved options.
-exchange::SeatOptions seat_of(const job::DenseOptions& resolved);
-
 inline constexpr const char* kBesideGraph = "next to the graph";
 
 struct JobOptions {

@@ -64,6 +64,7 @@ json as_json(const Machine& machine, const std::vector<Placement>& placements, b
   }
   return {{"model", machine.model},
           {"cpu_level", this_machine ? json(name_of(topology::cpu_level())) : json()},
+          {"cpu_quota", machine.cpu_quota > 0 ? json(machine.cpu_quota) : json()},
           {"memory_bytes", machine.memory_bytes},
           {"huge_pages", machine.huge_pages},
           {"caches",
@@ -77,8 +78,9 @@ json as_json(const Machine& machine, const std::vector<Placement>& placements, b
 
 void print_machine(const Machine& machine, bool this_machine) {
   fmt::print("processor   {}\n", machine.model.empty() ? "unknown" : machine.model);
-  fmt::print("cores       {} on {} NUMA node{}\n", machine.cores.size(), machine.nodes.size(),
-             machine.nodes.size() == 1 ? "" : "s");
+  fmt::print("cores       {} on {} NUMA node{}{}\n", machine.cores.size(), machine.nodes.size(),
+             machine.nodes.size() == 1 ? "" : "s",
+             machine.cpu_quota > 0 ? fmt::format("; CPU quota {:.4g}", machine.cpu_quota) : "");
   fmt::print("caches      L1 {}, L2 {}, L3 {}\n", readable_bytes(machine.l1_bytes),
              readable_bytes(machine.l2_bytes),
              machine.l3_bytes == 0 ? "none" : readable_bytes(machine.l3_bytes));
@@ -106,14 +108,15 @@ void print_placements(const Machine& machine, const std::vector<Placement>& plac
                nic.empty() ? "none" : nic);
   }
   if (placements.front().oversubscribed)
-    fmt::print("more workers ({}) than cores ({}): workers are not pinned and wait by blocking\n",
-               placements.size() * placements.front().workers.size(), machine.cores.size());
+    fmt::print("more workers ({}) than cores ({}{}): workers are not pinned and wait by blocking\n",
+               placements.size() * placements.front().workers.size(), topology::usable_cores(machine),
+               machine.cpu_quota > 0 ? fmt::format(" by the CPU quota of {:.4g}", machine.cpu_quota) : "");
 }
 
 void show(const Options& options) {
   const Machine machine =
       options.xml.empty() ? topology::discover(topology::Cards::found) : topology::from_xml(options.xml);
-  const int cores = static_cast<int>(machine.cores.size());
+  const int cores = topology::usable_cores(machine);
   const int workers = options.workers > 0 ? options.workers : std::max(1, cores / options.processes);
   std::vector<Placement> placements;
   for (int rank = 0; rank < options.processes; ++rank)

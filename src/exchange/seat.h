@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,21 +12,6 @@
 
 namespace edgewire::exchange {
 
-/// Where a process stands among those of its host, which share the network cards.
-struct HostPlace {
-  std::string address;             ///< of this process, for other hosts: that of its card
-  std::vector<int> process_nodes;  ///< NUMA nodes of the processes of this host
-  int process_index = 0;           ///< of this one there
-  int poll_cpu = -1;               ///< see transport::DpdkChoice
-  std::string text;                ///< in words: host, cores, memory
-};
-/// Collective.
-HostPlace find_place(launch::Bootstrap& bootstrap, const topology::WorkerPool& pool,
-                     const topology::Machine& machine);
-/// Lanes, kinds, timeout and integrity are the caller's.
-transport::Settings link_settings(launch::Bootstrap& bootstrap, const HostPlace& place,
-                                  const transport::VerbsChoice& verbs, const transport::DpdkChoice& dpdk);
-
 /// How a process takes part in a job whose workers talk through rings.
 struct SeatOptions {
   int workers = 1;  ///< per process; the same in all
@@ -34,7 +20,25 @@ struct SeatOptions {
   bool integrity = true;  ///< see transport::Settings
   transport::VerbsChoice verbs{};
   transport::DpdkChoice dpdk{};
+  /// Told, at rank 0, why the workers of a host are not pinned, when other jobs are the cause.
+  std::function<void(const std::string& line)> warn{};
 };
+
+/// Where a process stands among those of its host, which share cores and network cards.
+struct HostPlace {
+  std::unique_ptr<topology::WorkerPool> pool;  ///< on cores that no other job has
+  std::string address;                         ///< of this process, for other hosts: that of its card
+  std::vector<int> process_nodes;              ///< NUMA nodes of the processes of this host
+  int process_index = 0;                       ///< of this one there
+  int poll_cpu = -1;                           ///< see transport::DpdkChoice
+  std::string text;                            ///< in words: host, cores, memory
+};
+/// Starts the workers. Collective.
+HostPlace find_place(launch::Bootstrap& bootstrap, const topology::Machine& machine,
+                     const SeatOptions& options);
+/// Lanes, kinds, timeout and integrity are the caller's.
+transport::Settings link_settings(launch::Bootstrap& bootstrap, const HostPlace& place,
+                                  const transport::VerbsChoice& verbs, const transport::DpdkChoice& dpdk);
 
 /// A process's workers in their places, and its link with a lane for each of them; not connected.
 class Seat {

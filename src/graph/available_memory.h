@@ -13,10 +13,4 @@ std::uint64_t available_memory();
 /// than `bytes` free. Says nothing where that is not known.
 void require_memory(const std::string& path, std::uint64_t bytes);
 
-/// The bytes that the control groups of a process leave free: the limit of each, less what is used and is not
-/// the page cache; the least of all groups. The largest number where nothing limits them. `membership` is the
-/// process's file /proc/PID/cgroup, `mounts` the folder of all groups (Linux: cgroup-v1/memory.rst,
-/// cgroup-v2.rst).
-std::uint64_t free_in_groups(const std::string& membership, const std::string& mounts);
-
 }  // namespace edgewire::graph

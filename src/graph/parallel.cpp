@@ -8,11 +8,11 @@
 #include <thread>
 #include <vector>
 
+#include "topology/control_group.h"
+
 namespace edgewire::graph {
 
-int workers_or_default(int requested) noexcept {
-  return requested > 0 ? requested : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-}
+int workers_or_default(int requested) { return requested > 0 ? requested : topology::usable_threads(); }
 
 void run_workers(int workers, const std::function<void(int)>& work) {
   std::vector<std::exception_ptr> failures(static_cast<std::size_t>(workers));

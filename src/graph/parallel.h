@@ -10,8 +10,9 @@ namespace edgewire::graph {
 /// Told how far a long step has come: its name, units done, units in all. Called by the calling thread only.
 using Progress = std::function<void(std::string_view step, std::uint64_t done, std::uint64_t total)>;
 
-/// The number of workers for a request: itself, or one a core for 0.
-int workers_or_default(int requested) noexcept;
+/// The number of workers for a request: itself, or for 0 one for each hardware thread that this process may
+/// use, within its CPU quota.
+int workers_or_default(int requested);
 
 /// Runs work(w) for w in [0, workers), worker 0 on the calling thread, and returns when all have returned.
 /// Rethrows the exception of the lowest worker.

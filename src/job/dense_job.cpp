@@ -20,7 +20,6 @@
 #include "seconds.h"
 #include "tiles/plan_readers.h"
 #include "topology/machine.h"
-#include "topology/placement.h"
 
 namespace edgewire::job {
 
@@ -29,6 +28,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 }  // namespace
+
+exchange::SeatOptions seat_of(const DenseOptions& options) {
+  return {options.workers, options.transport, options.peer_timeout_s, options.integrity, options.verbs,
+          options.dpdk,    options.warn};
+}
 
 std::uint64_t column_edges(std::uint64_t edges, int workers) noexcept {
   return std::max<std::uint64_t>(edges / (tiles::kColumnsPerWorker * static_cast<std::uint64_t>(workers)),
@@ -44,9 +48,8 @@ DenseJob::DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, 
                    const topology::Machine& machine)
     : bootstrap_(bootstrap),
       graph_(graph),
-      pool_(std::make_unique<topology::WorkerPool>(
-          topology::place(machine, bootstrap.local_rank(), bootstrap.local_size(), options.workers))),
-      place_(exchange::find_place(bootstrap, *pool_, machine)) {
+      place_(exchange::find_place(bootstrap, machine, seat_of(options))),
+      pool_(std::move(place_.pool)) {
   check_ownership(options);
   link_ = transport::create(options.transport, settings(options));
   agree(options);

@@ -62,6 +62,8 @@ struct DenseOptions {
   transport::DpdkChoice dpdk{};
   /// Called by any worker, with the name of a step, how much of it is done, and how much there is in all.
   std::function<void(std::string_view step, std::uint64_t done, std::uint64_t total)> progress;
+  /// Told, at rank 0, why the workers of a host are not pinned, when other jobs are the cause.
+  std::function<void(const std::string& line)> warn;
   std::string kernel;  ///< what is computed, in words: must be the same in all processes
 };
 
@@ -69,6 +71,9 @@ struct DenseOptions {
 /// from the cache, and the graph's targets were not read.
 enum class PlanSource { none, written, used };
 std::string_view to_name(PlanSource source) noexcept;
+
+/// The part of the options that does not depend on the kernel.
+exchange::SeatOptions seat_of(const DenseOptions& options);
 
 /// How many edges a column of a process with so many edges gets at most, where its width allows.
 std::uint64_t column_edges(std::uint64_t edges, int workers) noexcept;
@@ -172,8 +177,8 @@ class DenseJob {
   friend class PlanCache;
   launch::Bootstrap& bootstrap_;
   const graph::GraphFile& graph_;
-  std::unique_ptr<topology::WorkerPool> pool_;
   exchange::HostPlace place_;
+  std::unique_ptr<topology::WorkerPool> pool_;
   std::unique_ptr<transport::Transport> link_;
   std::optional<plan::Ownership> ownership_;
   std::string ownership_name_, ownership_table_;

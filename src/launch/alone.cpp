@@ -18,6 +18,7 @@ class Alone final : public Bootstrap {
   const std::string& secret() const override { return secret_; }
   int local_rank() const override { return 0; }
   int local_size() const override { return 1; }
+  int local_leader() const override { return 0; }
   const std::vector<int>& nodes() const override { return nodes_; }
   const std::string& address() const override { return address_; }
   const std::vector<Interface>& wanted_interfaces() const override { return interfaces_; }

@@ -40,6 +40,8 @@ class Bootstrap {
   /// host, unless a launcher has given each of them different cores.
   virtual int local_rank() const = 0;
   virtual int local_size() const = 0;
+  /// The rank in the job of the first of these: the process whose local_rank() is 0.
+  virtual int local_leader() const = 0;
   /// Processes p and q are on one host exactly when [p] == [q]. Empty: all are on one host.
   virtual const std::vector<int>& nodes() const = 0;
   /// An address of this process that other hosts can reach; 127.0.0.1 when all are on one host.

@@ -161,6 +161,7 @@ std::unique_ptr<Bootstrap> join_hosts(const LaunchOptions& options) {
         static_cast<int>(std::find(job.hosts.begin(), job.hosts.end(), host) - job.hosts.begin()));
   const int here = self.nodes[static_cast<std::size_t>(job.rank)];
   self.local_size = static_cast<int>(std::count(self.nodes.begin(), self.nodes.end(), here));
+  self.local_leader = here;
   self.local_rank = static_cast<int>(std::count(self.nodes.begin(), self.nodes.begin() + job.rank, here));
   if (!options.interface.empty()) {
     self.wanted_interfaces = interfaces(options.interface);

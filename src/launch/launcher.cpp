@@ -102,6 +102,7 @@ void set_neighbours(Member& self, const std::vector<Card>& cards) {
     self.hosts.push_back(other.host);
     self.nodes.push_back(std::stoi(other.node));
     if (other.node != mine.node || other.cpus != mine.cpus) continue;
+    if (self.local_size == 0) self.local_leader = rank;
     if (rank == self.rank) self.local_rank = self.local_size;
     ++self.local_size;
   }

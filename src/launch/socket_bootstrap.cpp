@@ -57,6 +57,7 @@ class SocketBootstrap final : public Bootstrap {
   const std::string& secret() const override { return self_.secret; }
   int local_rank() const override { return self_.local_rank; }
   int local_size() const override { return self_.local_size; }
+  int local_leader() const override { return self_.local_leader; }
   const std::vector<int>& nodes() const override { return self_.nodes; }
   const std::string& address() const override { return self_.address; }
   const std::vector<Interface>& wanted_interfaces() const override { return self_.wanted_interfaces; }

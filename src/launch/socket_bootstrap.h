@@ -17,6 +17,7 @@ struct Member {
   std::string secret;  ///< 32 bytes
   int local_rank = 0;
   int local_size = 1;
+  int local_leader = 0;
   std::string address = "127.0.0.1";
   std::vector<Interface> wanted_interfaces;  ///< see Bootstrap::wanted_interfaces()
   std::vector<std::string> hosts;            ///< of every rank, for messages; empty when all are on this host

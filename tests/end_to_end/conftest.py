@@ -71,6 +71,12 @@ class Edgewire:
         return lines[0].removeprefix("edgewire: ")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_cores(tmp_path_factory):
+    """Jobs of other pytest workers, and of the user, take no cores from those of these tests."""
+    os.environ["XDG_RUNTIME_DIR"] = str(tmp_path_factory.mktemp("runtime"))
+
+
 @pytest.fixture(scope="session")
 def edgewire():
     return Edgewire(os.path.abspath(os.environ["EDGEWIRE"]))
@@ -206,8 +212,8 @@ def several(edgewire):
     """several(lists of arguments) runs them side by side; gives (status, lines on stderr) of each."""
     started = []
 
-    def run(commands, timeout=LIMIT_S):
-        started.extend(edgewire.start(*command) for command in commands)
+    def run(commands, timeout=LIMIT_S, **options):
+        started.extend(edgewire.start(*command, **options) for command in commands)
         results = []
         for process in started:
             stdout, stderr = process.communicate(timeout=timeout)

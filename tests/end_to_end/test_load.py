@@ -3,18 +3,17 @@
 import contextlib
 import filecmp
 import gzip
-import os
 import pathlib
 import random
 import signal
 import struct
 import subprocess
-import tempfile
 import time
 
 import numpy as np
 import pytest
 
+from control_groups import memory_group
 from processes import check_ended, check_loss, children, has_file_in, wait_for
 
 
@@ -124,37 +123,6 @@ def test_several_files_are_one_graph(edgewire, tmp_path):
     (tmp_path / "g.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n3 3 0\n")
     assert "not in the format of the first" in edgewire.refused("convert", parts[0], tmp_path / "g.mtx", "-o", tmp_path / "no.ew")
     assert "several inputs" in edgewire.refused("convert", tmp_path / "g.mtx", parts[0], "-o", tmp_path / "no.ew", status=2)
-
-
-@contextlib.contextmanager
-def memory_group(limit):
-    """A function that puts the calling process into a control group of `limit` bytes. The group goes at the end."""
-    groups = [line.split(":", 2) for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines()]
-    folders = []
-    for _, controllers, path in groups:
-        if not controllers or "memory" in controllers.split(","):
-            mount = pathlib.Path("/sys/fs/cgroup", "memory" if controllers else "")
-            place = mount / path.lstrip("/")
-            folders += [folder for folder in (place, *place.parents) if folder.is_relative_to(mount) and folder.is_dir()]
-    for folder in folders:  # not every group may have others below it
-        try:
-            group = pathlib.Path(tempfile.mkdtemp(prefix="edgewire-test-", dir=folder))  # process numbers are not one machine's
-        except OSError:
-            continue
-        for name in ("memory.limit_in_bytes", "memory.max"):
-            with contextlib.suppress(OSError), (group / name).open("r+") as file:
-                file.write(str(limit))
-                break
-        else:
-            group.rmdir()
-            continue
-        try:
-            yield lambda: (group / "cgroup.procs").write_text(str(os.getpid()))
-        finally:
-            wait_for(lambda: not (group / "cgroup.procs").read_text(), "an empty control group")
-            group.rmdir()
-        return
-    pytest.skip("no control group with a limit of memory can be made here")
 
 
 def write_large(path, edges):

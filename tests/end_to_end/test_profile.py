@@ -9,12 +9,12 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import xml.etree.ElementTree as ET
 
 import pytest
 
 import viewer
+from control_groups import cpu_group
 from job import check_schema
 from processes import LIMIT_S, own_places
 
@@ -298,22 +298,8 @@ def test_known_answer_busy_neighbour(edgewire, tmp_path, scale, iterations, tran
 @pytest.fixture
 def half_a_core():
     """Gives a function that lets the calling process run for half of the time only."""
-    for folder, limits in ((pathlib.Path("/sys/fs/cgroup/cpu"), {"cpu.cfs_period_us": "10000", "cpu.cfs_quota_us": "5000"}),
-                           (pathlib.Path("/sys/fs/cgroup"), {"cpu.max": "5000 10000"})):
-        try:
-            group = pathlib.Path(tempfile.mkdtemp(prefix="edgewire-test-", dir=folder))
-        except OSError:
-            continue
-        try:
-            for name, value in limits.items():
-                (group / name).write_text(value)
-            yield lambda: (group / "cgroup.procs").write_text(str(os.getpid()))
-            return
-        except OSError:
-            continue
-        finally:
-            group.rmdir()
-    pytest.skip("needs root and a cgroup with a limit on CPU time")
+    with cpu_group(5000, 10000) as enter:
+        yield enter
 
 
 @pytest.mark.slow

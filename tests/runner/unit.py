@@ -80,7 +80,7 @@ class Program:
             results = f"{folder}/results.xml"
             self.command = [*command, *filters]
             self.code, self.output = run([*ALONE, *self.command, "-r=xml", f"-o={results}"], LIMIT_S, cwd=ROOT,
-                                         env=clean_environment(**environment))
+                                         env=clean_environment(**environment, XDG_RUNTIME_DIR=folder))
             self.cases = [case for case in parse_cases(results) if not case.get("skipped") or only is None]
         self.seconds = time.monotonic() - start
 

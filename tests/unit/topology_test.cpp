@@ -17,6 +17,7 @@
 #include <string>
 
 #include "error.h"
+#include "machines.h"
 #include "topology/machine.h"
 #include "topology/memory.h"
 #include "topology/page_vector.h"
@@ -35,17 +36,6 @@ std::string data_file(const std::string& name) {
 }
 
 Machine two_nodes() { return from_xml(data_file("two_nodes.xml")); }
-
-/// A machine with these many cores on each node, cpu 0 being the first.
-Machine with_cores(const std::vector<int>& cores_of_node) {
-  Machine machine;
-  for (int node = 0, cpu = 0; const int cores : cores_of_node) {
-    machine.nodes.push_back({node, 1 << 30});
-    for (int i = 0; i < cores; ++i) machine.cores.push_back({cpu++, node, node});
-    ++node;
-  }
-  return machine;
-}
 
 std::set<int> nodes_of(const Placement& placement) {
   std::set<int> nodes;

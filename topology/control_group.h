@@ -1,0 +1,32 @@
+// What the control groups above this process let it use of the machine. Linux: cgroup-v2.rst,
+// cgroup-v1/memory.rst, scheduler/sched-bwc.rst.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace edgewire::topology {
+
+/// Where the kernel shows the control groups of a process, of version 1, 2 or both.
+struct ControlGroups {
+  std::string membership = "/proc/self/cgroup";
+  std::string mounts = "/sys/fs/cgroup";  ///< the folder of all groups
+
+  /// Bytes: the least limit of all groups above the process; 2^64 - 1 where nothing limits them.
+  std::uint64_t memory_limit() const;
+  /// Bytes that the groups leave free: the limit of each, less what is used and is not the page cache; the
+  /// least of all groups. 2^64 - 1 where nothing limits them.
+  std::uint64_t free_memory() const;
+  /// The time that the group's threads may run, in seconds a second: 1.5 is that of one and a half CPUs. The
+  /// least of all groups; 0 where nothing limits it.
+  double cpu_quota() const;
+};
+
+/// The hardware threads that this thread may run on, within the quota of the groups: how many threads
+/// that compute are worthwhile. At least 1.
+int usable_threads();
+
+/// Of so many cores those that are worthwhile with a quota (0: none): rounded down, at least 1.
+int within_quota(int cores, double cpu_quota) noexcept;
+
+}  // namespace edgewire::topology

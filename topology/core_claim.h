@@ -1,0 +1,64 @@
+// Cores that a job has for itself: no two jobs of a user pin their workers to the same core of a machine.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "topology/placement.h"
+
+namespace edgewire::topology {
+
+/// The folder where this user's jobs lock their cores, made when there is none: $XDG_RUNTIME_DIR/edgewire, or
+/// /tmp/edgewire-UID. Empty where neither is a folder that only this user can write to.
+std::string lock_folder();
+
+/// Cores that no other job of this user takes as long as this object lives. Each has a lock file, whose lock
+/// the kernel releases when the process ends, however it ends. A core whose lock cannot be had for another
+/// reason than that somebody has it counts as claimed: without locks, jobs pin as if they were alone.
+class CoreClaim {
+ public:
+  CoreClaim() = default;  ///< of no cores
+  CoreClaim(CoreClaim&& other) noexcept : cores_(std::exchange(other.cores_, {})) {}
+  CoreClaim& operator=(CoreClaim&& other) noexcept {
+    std::swap(cores_, other.cores_);
+    return *this;
+  }
+  ~CoreClaim();
+
+  /// Claims those of `cpus` (numbers of the operating system) that nobody has.
+  static CoreClaim of_free(const std::string& folder, const std::vector<int>& cpus);
+  /// For the other processes of a job, one of which has claimed these: they stay claimed while any lives.
+  static CoreClaim shared(const std::string& folder, const std::vector<int>& cpus);
+
+  std::vector<int> cpus() const;
+  /// Gives up all but these, which the other processes of the job may share from now on.
+  void keep(const std::vector<int>& cpus);
+
+ private:
+  struct Core {
+    int cpu;
+    int file;  ///< -1: there is no lock
+  };
+  std::vector<Core> cores_;
+};
+
+/// Where the equal processes of a job on a machine run.
+struct HostPlacement {
+  std::vector<Placement> processes;  ///< by local rank
+  std::vector<int> poll_cpus;        ///< by local rank: a core that no worker has; -1: none
+  int taken = 0;  ///< cores that other jobs have, when these are why workers are not pinned
+  CoreClaim claim;
+};
+
+/// Places processes as place() does, on cores that no other job has, and claims these cores. If there are too
+/// few, workers are not pinned. `polls`: each process has a thread that polls, and gets a core for it if
+/// there are enough. Jobs that start at the same time choose one after the other. `folder`: of locks; empty:
+/// none.
+HostPlacement claim_places(const Machine& machine, int processes, int workers, bool polls,
+                           const std::string& folder = lock_folder());
+
+/// "2 of 2 cores are pinned by other jobs"
+std::string taken_text(int taken, int cores);
+
+}  // namespace edgewire::topology
