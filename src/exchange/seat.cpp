@@ -12,6 +12,7 @@ namespace edgewire::exchange {
 HostPlace find_place(launch::Bootstrap& bootstrap, const topology::WorkerPool& pool,
                      const topology::Machine& machine) {
   HostPlace place;
+  place.memory_nodes = topology::nodes_of(pool.placement(), machine);
   const auto& hosts = bootstrap.nodes();
   const auto rank = static_cast<std::size_t>(bootstrap.rank());
   const auto nodes = bootstrap.allgather(std::to_string(topology::first_node(pool.placement(), machine)));
@@ -45,6 +46,7 @@ transport::Settings link_settings(launch::Bootstrap& bootstrap, const HostPlace&
   settings.address = place.address;
   settings.process_nodes = place.process_nodes;
   settings.process_index = place.process_index;
+  settings.memory_nodes = place.memory_nodes;
   settings.health = &bootstrap.health();
   settings.nodes = bootstrap.nodes();
   settings.verbs = verbs;
