@@ -38,7 +38,7 @@ __attribute__((weak, visibility("default"))) void numa_error(char* where) {
   if (numa_exit_on_error != 0) std::exit(1);
 }
 __attribute__((weak, visibility("default"), format(printf, 2, 3))) void numa_warn(int /*number*/,
-                                                                                   char* format, ...) {
+                                                                                  char* format, ...) {
   if (quiet) return;
   va_list values;
   va_start(values, format);

@@ -32,9 +32,10 @@ std::string policy_refusal();
 
 /// Where pages lie. Pages have the system's size; those of a huge page count each.
 struct PageCount {
-  std::uint64_t bytes = 0;             ///< of the memory that was asked about
-  std::map<int, std::uint64_t> pages;  ///< by node (os_index); of memory that was never touched there are none
-  std::uint64_t elsewhere = 0;         ///< of them, on other nodes than they should be
+  std::uint64_t bytes = 0;  ///< of the memory that was asked about
+  std::map<int, std::uint64_t>
+      pages;                    ///< by node (os_index); of memory that was never touched there are none
+  std::uint64_t elsewhere = 0;  ///< of them, on other nodes than they should be
 
   PageCount& operator+=(const PageCount& other);
 };

@@ -60,8 +60,8 @@ json pages_json(const topology::NodePages& found) {
 
 /// "pages of 4 KiB: 3075480, 2911000 free; of 2 MiB: none".
 std::string pages_text(const topology::NodePages& found) {
-  std::string text = fmt::format("pages of {}: {}, {} free", readable_bytes(topology::page_bytes()), found.total,
-                                 found.free);
+  std::string text = fmt::format("pages of {}: {}, {} free", readable_bytes(topology::page_bytes()),
+                                 found.total, found.free);
   for (const auto& one : found.huge)
     text += fmt::format("; of {}: {}", readable_bytes(one.bytes),
                         one.total == 0 ? "none" : fmt::format("{}, {} free", one.total, one.free));

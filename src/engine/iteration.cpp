@@ -18,7 +18,7 @@ namespace edgewire::engine {
 
 namespace {
 
-constexpr std::size_t kPagesCounted = 64;  // of a worker's accumulators
+constexpr std::size_t kPagesCounted = 64;                    // of a worker's accumulators
 constexpr std::size_t kScratchBytes = std::size_t{2} << 20;  // less would not get a huge page
 
 void add(exchange::Totals& sum, const exchange::Totals& more) {
@@ -364,7 +364,7 @@ class Loop {
   exchange::Outbox outbox_;
   exchange::Inbox inbox_;
   exchange::MirrorInbox mirror_inbox_;
-  std::vector<exchange::Totals> totals_;  ///< [local column]
+  std::vector<exchange::Totals> totals_;                ///< [local column]
   std::vector<topology::PageCount> accumulator_pages_;  ///< [worker]
   exchange::Totals mine_;
   bool stop_ = false;       ///< set behind the barrier

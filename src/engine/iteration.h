@@ -47,7 +47,7 @@ struct IterationOptions {
 
 struct IterationResult {
   std::vector<IterationRecord> records;
-  exchange::Totals totals{};  ///< over all processes, after the last iteration
+  exchange::Totals totals{};           ///< over all processes, after the last iteration
   topology::PageCount accumulators{};  ///< of this process's workers: where their pages were
 };
 

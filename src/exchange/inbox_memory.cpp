@@ -21,9 +21,10 @@ std::vector<topology::PlacedMemory> Exchange::inbox_memory(std::span<const std::
       }
       std::size_t first = 0;  // slots are in the order of their targets
       for (std::size_t i = 0; i < ends.size(); ++i) {
-        const auto end = static_cast<std::size_t>(std::ranges::lower_bound(targets, ends[i]) - targets.begin());
-        memory.push_back({slots.subspan(first * value_bytes(), (end - first) * value_bytes()),
-                          nodes.subspan(i, 1)});
+        const auto end =
+            static_cast<std::size_t>(std::ranges::lower_bound(targets, ends[i]) - targets.begin());
+        memory.push_back(
+            {slots.subspan(first * value_bytes(), (end - first) * value_bytes()), nodes.subspan(i, 1)});
         first = end;
       }
     }

@@ -116,7 +116,8 @@ class DenseJob {
   /// Asks for the memory of the loops' arrays where it is used: values on the node of their column, messages,
   /// which all workers read, on all nodes in turn. Before the arrays are touched.
   void place(const engine::Loops& loops) const;
-  /// Sets options.column_nodes and options.worker_nodes. Messages have as many bytes as options.encoding says.
+  /// Sets options.column_nodes and options.worker_nodes. Messages have as many bytes as options.encoding
+  /// says.
   engine::IterationResult iterate(engine::Loops& loops, engine::IterationOptions options);
 
   /// After iterate(): where the pages of this process were.
@@ -200,10 +201,10 @@ class DenseJob {
   std::unique_ptr<plan::OwnedVertices> owned_;
   std::unique_ptr<exchange::Exchange> exchange_;
   std::vector<std::uint32_t> column_bounds_;
-  std::vector<int> memory_nodes_;                    ///< [column]: os_index
-  std::vector<int> column_nodes_;                    ///< [local column]: index of a node
-  std::vector<int> worker_nodes_;                    ///< [worker]: os_index
-  std::vector<int> all_nodes_;                       ///< of the workers, each once: os_index
+  std::vector<int> memory_nodes_;  ///< [column]: os_index
+  std::vector<int> column_nodes_;  ///< [local column]: index of a node
+  std::vector<int> worker_nodes_;  ///< [worker]: os_index
+  std::vector<int> all_nodes_;     ///< of the workers, each once: os_index
   /// Stretches of owned vertices by index: vertices [stretch_ends_[i - 1], stretch_ends_[i]) belong to node
   /// stretch_nodes_[i] (os_index).
   std::vector<std::uint32_t> stretch_ends_;

@@ -152,8 +152,7 @@ void PlanCache::sections(File& file, Incoming& incoming, Outgoing& outgoing,
     tiles_section(file, job_.tiles_, job_.column_bounds_);
   else
     segments_section(file, segments_);
-  for (tiles::Tiles& tiles : job_.mirror_tiles_)
-    tiles_section(file, tiles, local);
+  for (tiles::Tiles& tiles : job_.mirror_tiles_) tiles_section(file, tiles, local);
   for (auto& stream : incoming) file(stream.targets);
   for (auto& stream : outgoing) {
     file.value(stream.slots);

@@ -77,7 +77,7 @@ struct RunReport {
   };
   /// Where the pages of a process's memory lie; summed over processes.
   struct Memory {
-    std::string name;                    ///< what it holds
+    std::string name;  ///< what it holds
     std::uint64_t bytes = 0;
     std::map<int, std::uint64_t> pages;  ///< by NUMA node of each host; empty: the system does not tell
     std::uint64_t elsewhere = 0;         ///< of them, on other nodes than the workers that use them

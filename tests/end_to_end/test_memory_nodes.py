@@ -13,8 +13,7 @@ import struct
 import pytest
 
 import job as jobs
-from iterating import iterating
-from processes import PATIENCE_S, cpu_seconds, wait_for
+from processes import LIMIT_S, cpu_seconds, wait_for
 
 KINDS = ["tiles", "values", "messages", "accumulators", "inbox"]
 
@@ -51,7 +50,7 @@ def test_pages_are_on_the_node_of_their_workers(edgewire, kronecker, tmp_path, p
 @pytest.mark.machine
 def test_tiles_of_a_plan_cache_go_to_their_nodes(edgewire, kronecker, tmp_path):
     for source in "written", "used":
-        text, memory = report_of(edgewire, kronecker(17), tmp_path, "-p", 1, "-w", 4, "--plan-cache", tmp_path / "cache")
+        text, memory = report_of(edgewire, kronecker(17), tmp_path, "-p", 1, "-w", 4, f"--plan-cache={tmp_path}/cache")
         assert f"plan cache: {source}" in text
         assert set(pages(memory, "tiles")) == {0, 1} and memory["tiles"]["elsewhere_share"] < 0.01, memory
 
@@ -62,6 +61,24 @@ def test_a_process_on_one_node_has_all_its_memory_there(edgewire, kronecker, tmp
     _, memory = report_of(edgewire, kronecker(15), tmp_path, "-p", 1, "-w", 2)
     for kind in KINDS[:4]:
         assert set(pages(memory, kind)) == {0}, (kind, memory)
+
+
+@pytest.mark.slow
+@pytest.mark.machine
+def test_each_node_has_its_part_of_an_inbox(edgewire, kronecker, tmp_path):
+    """Both processes take the machine for their own, so that each has workers on both nodes."""
+    (tmp_path / "hosts").write_text("10.8.0.1:7471\n10.8.0.2:7472\n")
+    (tmp_path / "secret").write_bytes(os.urandom(32))
+    (tmp_path / "secret").chmod(0o600)
+    started = [edgewire.start("pagerank", kronecker(16), "--iterations", 2, "-w", 4, "--transport", "tcp", "--hosts", tmp_path / "hosts",
+                              "--secret-file", tmp_path / "secret", "--rank", rank, "--peer-timeout", LIMIT_S, "--verify",
+                              *(["--json", tmp_path / "report.json"] if rank == 0 else [])) for rank in (0, 1)]
+    for job in started:
+        _, said = job.communicate(timeout=LIMIT_S)
+        assert job.returncode == 0, said
+    memory = json.loads((tmp_path / "report.json").read_text())["memory"]
+    for kind in KINDS:
+        assert set(pages(memory, kind)) == {0, 1} and memory[kind]["elsewhere_share"] < 0.01, (kind, memory)
 
 
 def placed(pid):
@@ -77,12 +94,15 @@ def placed(pid):
 @pytest.mark.slow
 @pytest.mark.machine
 def test_the_system_says_the_same(edgewire, kronecker):
-    with iterating(edgewire, kronecker(17), 1, "-w", 4) as job:
-        [pid] = job.pids
-        wait_for(lambda: any(kind == "interleave" for kind, _, _ in placed(pid)), "messages")  # then it is planned
-        planned = cpu_seconds(pid)
-        wait_for(lambda: cpu_seconds(pid) > planned + 3, "iterations")
-        found = placed(pid)
+    job = edgewire.start("pagerank", kronecker(17), "--iterations", 1000000, "-w", 4)
+    try:
+        wait_for(lambda: any(kind == "interleave" for kind, _, _ in placed(job.pid)), "messages")  # then it is planned
+        planned = cpu_seconds(job.pid)
+        wait_for(lambda: cpu_seconds(job.pid) > planned + 5, "iterations")
+        found = placed(job.pid)
+    finally:
+        job.kill()
+        job.communicate()
     for node in 0, 1:
         near, far = found["prefer", str(node), node], found["prefer", str(node), 1 - node]
         assert near > 500 and far < 0.01 * near, found
