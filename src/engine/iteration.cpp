@@ -374,10 +374,6 @@ class Loop {
   alignas(64) std::optional<Recorder> recorder_;
 };
 
-}  // namespace
-
-namespace {
-
 /// Throws Error when slots cannot hold the program's messages.
 void check_messages(const Loops& loops, plan::Encoding encoding) {
   const std::size_t bytes = plan::message_bytes(encoding);

@@ -10,6 +10,7 @@
 #include "bootstraps.h"
 #include "engine/program_loops.h"
 #include "engine_programs.h"
+#include "exchange_nodes.h"
 #include "graph_test.h"
 #include "tiles/plan_readers.h"
 #include "transport_fixture.h"
@@ -93,38 +94,6 @@ void check_order(const exchange::Exchange& exchange, std::span<const std::uint32
   }
 }
 
-/// Lanes send columns of their node, if there is a lane there, and the parts of the inbox are where their
-/// vertices are.
-void check_nodes(const exchange::Exchange& exchange, std::uint32_t owned, std::span<const int> column_nodes,
-                 std::span<const int> lane_nodes) {
-  for (std::size_t lane = 0; lane < lane_nodes.size(); ++lane) {
-    for (const auto& chunk : exchange.lane_chunks(static_cast<int>(lane))) {
-      const auto& stream = exchange.outgoing()[chunk.stream];
-      if (stream.mirrors || !stream.indexes.empty()) continue;
-      const int node = column_nodes[chunk.column];
-      if (std::ranges::count(lane_nodes, node) > 0 && lane_nodes[lane] != node)
-        throw Error("a column in a lane of another node");
-    }
-  }
-  const std::vector<std::uint32_t> ends{owned / 3, owned};
-  const std::vector<int> nodes{5, 7}, all{5, 7, 8};
-  std::map<std::vector<int>, std::size_t> expected, found;
-  for (const auto& stream : exchange.incoming()) {
-    for (const std::uint32_t target : stream.targets) {
-      const std::vector<int> of_target = stream.mirrors ? all : std::vector{target < ends[0] ? 5 : 7};
-      expected[of_target] += 2 * exchange.value_bytes();
-    }
-  }
-  for (const auto& part : exchange.inbox_memory(ends, nodes, all)) {
-    if (part.bytes.empty()) continue;
-    found[{part.nodes.begin(), part.nodes.end()}] += part.bytes.size();
-    if (part.bytes.data() < exchange.region().data() ||
-        part.bytes.data() + part.bytes.size() > exchange.region().data() + exchange.region().size())
-      throw Error("a part of the inbox that is not in the region");
-  }
-  if (expected != found) throw Error("parts of the inbox on other nodes than their vertices");
-}
-
 /// Local columns three at a time, then remote ones two at a time, as lanes send them, whatever goes between
 /// them.
 std::vector<std::vector<std::uint32_t>> groups_of(const exchange::Exchange& exchange,
@@ -178,9 +147,8 @@ void run_process(P program, const GraphFile& graph, const Run& run, launch::Boot
                               for_each);
   const auto bounds = plan.cut_columns(64, 200, for_each);
   const auto edges = [](std::size_t column) { return std::uint64_t{1} + column * 37 % 101; };
-  std::vector<int> column_nodes, lane_nodes;
-  for (std::size_t c = 0; c + 1 < bounds.size(); ++c) column_nodes.push_back(static_cast<int>(c % 3));
-  for (int lane = 0; lane < run.workers; ++lane) lane_nodes.push_back(lane % 2);
+  const auto column_nodes = in_turn(bounds.size() - 1, 3),
+             lane_nodes = in_turn(static_cast<std::size_t>(run.workers), 2);
   exchange.deal_columns(bounds, edges, column_nodes, lane_nodes);
   check_order(exchange, bounds, edges);
   check_nodes(exchange, owned.count(), column_nodes, lane_nodes);
