@@ -70,7 +70,7 @@ def test_each_node_has_its_part_of_an_inbox(edgewire, kronecker, tmp_path):
     (tmp_path / "hosts").write_text("10.8.0.1:7471\n10.8.0.2:7472\n")
     (tmp_path / "secret").write_bytes(os.urandom(32))
     (tmp_path / "secret").chmod(0o600)
-    started = [edgewire.start("pagerank", kronecker(17), "--iterations", 2, "-w", 4, "--precision", "f64", "--transport", "tcp", "--hosts", tmp_path / "hosts",
+    started = [edgewire.start("pagerank", kronecker(17), "--iterations", 5, "-w", 4, "--precision", "f64", "--transport", "tcp", "--hosts", tmp_path / "hosts",
                               "--secret-file", tmp_path / "secret", "--rank", rank, "--peer-timeout", LIMIT_S, "--verify",
                               *(["--json", tmp_path / "report.json"] if rank == 0 else [])) for rank in (0, 1)]
     for job in started:
