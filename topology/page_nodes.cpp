@@ -54,7 +54,7 @@ namespace {
 
 /// Fewer huge pages for each node would not spread the memory evenly.
 constexpr std::size_t kLeastHugePages = 4;
-constexpr std::size_t kPagesAtATime = 1024;  ///< in a call of move_pages
+constexpr std::size_t kPagesAtATime = 1 << 14;  ///< in a call of move_pages
 
 std::atomic<int> refused{0};  ///< the error number
 

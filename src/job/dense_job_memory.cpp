@@ -56,9 +56,10 @@ void DenseJob::deal_columns() {
 }
 
 /// The order of values is known only after the region was used to agree on it: its pages are there. Where the
-/// process has one node, they are right.
+/// process has one node, they are right. What a card has registered stays spread over the nodes.
 void DenseJob::place_inbox() {
-  if (all_nodes_.size() == 1) return;
+  const bool registered = link_->name().ends_with("verbs") || link_->name().ends_with("dpdk");
+  if (all_nodes_.size() == 1 || registered) return;
   for (const auto& part : exchange_->inbox_memory(stretch_ends_, stretch_nodes_, all_nodes_))
     topology::move_pages_to(part);
 }

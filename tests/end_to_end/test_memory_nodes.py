@@ -32,7 +32,8 @@ def pages(memory, kind):
 
 @pytest.mark.slow
 @pytest.mark.machine
-@pytest.mark.parametrize("processes,workers,options", [(1, 4, []), (2, 2, []), (2, 2, ["--transport", "tcp"]), (2, 2, ["--strategy", "cover"])])
+@pytest.mark.parametrize("processes,workers,options", [
+    (1, 4, []), (2, 2, []), (2, 2, ["--transport", "tcp"]), (2, 2, ["--strategy", "cover"])])
 def test_pages_are_on_the_node_of_their_workers(edgewire, kronecker, tmp_path, processes, workers, options):
     text, memory = report_of(edgewire, kronecker(17), tmp_path, "-p", processes, "-w", workers, *options)
     assert "policy_refused" not in memory
@@ -66,13 +67,15 @@ def test_a_process_on_one_node_has_all_its_memory_there(edgewire, kronecker, tmp
 @pytest.mark.slow
 @pytest.mark.machine
 def test_each_node_has_its_part_of_an_inbox(edgewire, kronecker, tmp_path):
-    """Both processes take the machine for their own, so that each has workers on both nodes."""
+    """Both processes take the machine for their own, so that each has workers on both nodes. Three pages of the inboxes hold
+    values of both: where the parts of the nodes meet in the even and in the odd one, and where these meet."""
     (tmp_path / "hosts").write_text("10.8.0.1:7471\n10.8.0.2:7472\n")
     (tmp_path / "secret").write_bytes(os.urandom(32))
     (tmp_path / "secret").chmod(0o600)
-    started = [edgewire.start("pagerank", kronecker(17), "--iterations", 5, "-w", 4, "--precision", "f64", "--transport", "tcp", "--hosts", tmp_path / "hosts",
-                              "--secret-file", tmp_path / "secret", "--rank", rank, "--peer-timeout", LIMIT_S, "--verify",
-                              *(["--json", tmp_path / "report.json"] if rank == 0 else [])) for rank in (0, 1)]
+    options = ["-w", 4, "--iterations", 16, "--precision", "f64", "--strategy", "slots", "--transport", "tcp", "--verify",
+               "--hosts", tmp_path / "hosts", "--secret-file", tmp_path / "secret", "--peer-timeout", LIMIT_S]
+    started = [edgewire.start("pagerank", kronecker(18), *options, "--rank", rank, *more)
+               for rank, more in enumerate((["--json", tmp_path / "report.json"], []))]
     for job in started:
         _, said = job.communicate(timeout=LIMIT_S)
         assert job.returncode == 0, said
