@@ -74,6 +74,43 @@ void set_bound(report::RunReport& report, const job::DenseJob& job, plan::Strate
   }
 }
 
+/// A count of a kind of memory: pages on `node`, or of all nodes.
+struct MemoryCount {
+  enum : int { all = -1, elsewhere = -2, several_nodes = -3 };
+  int kind, node;
+  std::uint64_t count;
+};
+
+void add_memory(launch::Bootstrap& bootstrap, const job::DenseJob& job, report::RunReport& report) {
+  using job::MemoryFigures;
+  const MemoryFigures& figures = job.memory_figures();
+  std::vector<MemoryCount> mine{{0, MemoryCount::several_nodes, figures.several_nodes ? 1U : 0U}};
+  for (int k = 0; const auto& kind : figures.kinds) {
+    mine.push_back({k, MemoryCount::all, kind.bytes});
+    mine.push_back({k, MemoryCount::elsewhere, kind.elsewhere});
+    for (const auto& [node, pages] : kind.pages) mine.push_back({k, node, pages});
+    ++k;
+  }
+  const auto all = bootstrap.gather(launch::pack(mine));
+  for (const auto& refusal : bootstrap.gather(topology::policy_refusal()))
+    if (report.policy_refusal.empty()) report.policy_refusal = refusal;
+  report.page_bytes = topology::page_bytes();
+  for (const char* name : MemoryFigures::kKinds) report.memory.emplace_back().name = name;
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    for (const auto& [kind, node, count] : launch::unpack<MemoryCount>(all[p], p)) {
+      auto& memory = report.memory.at(static_cast<std::size_t>(kind));
+      if (node == MemoryCount::several_nodes)
+        report.several_nodes = report.several_nodes || count > 0;
+      else if (node == MemoryCount::all)
+        memory.bytes += count;
+      else if (node == MemoryCount::elsewhere)
+        memory.elsewhere += count;
+      else
+        memory.pages[node] += count;
+    }
+  }
+}
+
 }  // namespace
 
 report::RunReport gather_report(launch::Bootstrap& bootstrap, const job::DenseJob& job,
@@ -121,6 +158,7 @@ report::RunReport gather_report(launch::Bootstrap& bootstrap, const job::DenseJo
                                    job.disk_figures()}};
   for (auto& place : bootstrap.gather(job.place())) report.placement.push_back(std::move(place));
   const auto summaries = bootstrap.gather(launch::pack(mine));
+  add_memory(bootstrap, job, report);
   if (job.disk_tiles() != nullptr) {
     report.disk = report::RunReport::Disk{};
     report.disk->devices = options.devices.size();

@@ -1,21 +1,17 @@
 #include "topology/memory.h"
 
 #include <fmt/core.h>
-#include <numa.h>
-#include <numaif.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdint>
-#include <memory>
 
 #include "error.h"
+#include "topology/page_nodes.h"
 
 namespace edgewire::topology {
 namespace {
-
-constexpr std::size_t kHugePageBytes = 2 << 20;
 
 constexpr std::uintptr_t align_up(std::uintptr_t value, std::size_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
@@ -43,20 +39,6 @@ std::size_t next_start() noexcept {
   constexpr std::size_t kLine = 64, kLines = 64, kStep = 21;
   static std::atomic<std::size_t> arrays{0};
   return arrays.fetch_add(1, std::memory_order_relaxed) * kStep % kLines * kLine;
-}
-
-using NodeMask = std::unique_ptr<bitmask, decltype(&numa_bitmask_free)>;
-
-/// Which nodes the pages of [begin, begin + bytes) come from, once they are touched. A wish: a system without
-/// nodes or policies ignores it.
-void set_policy(void* begin, std::size_t bytes, int mode, std::span<const int> nodes) noexcept {
-  if (numa_available() < 0) return;
-  const NodeMask mask(numa_allocate_nodemask(), numa_bitmask_free);
-  for (const int node : nodes)
-    if (node >= 0 && node <= numa_max_possible_node())
-      numa_bitmask_setbit(mask.get(), static_cast<unsigned>(node));
-  // The kernel wants the number of bits and one more.
-  mbind(begin, bytes, mode, mask->maskp, mask->size + 1, 0);
 }
 
 }  // namespace
@@ -98,7 +80,7 @@ void prepare_pages(void* data, std::size_t bytes, int node) noexcept {
   std::byte* const begin = static_cast<std::byte*>(data) + before;
   // All that is asked for here is a wish: a kernel or container without it still gives ordinary pages.
   if (bytes >= kHugePageBytes) madvise(begin, bytes - before, MADV_HUGEPAGE);
-  if (node >= 0) set_policy(begin, bytes - before, MPOL_PREFERRED, {&node, 1});
+  if (node >= 0) place_pages({{begin, bytes - before}, {&node, 1}});
 }
 
 }  // namespace edgewire::topology

@@ -69,16 +69,21 @@ std::string to_ranges(const std::vector<int>& numbers) {
 }
 
 std::string describe(const Placement& placement, const Machine& machine) {
-  std::vector<int> cpus, nodes;
-  for (const auto& worker : placement.workers) {
-    cpus.push_back(worker.cpu);
-    const int node = machine.nodes[static_cast<std::size_t>(worker.node)].os_index;
-    if (std::ranges::find(nodes, node) == nodes.end()) nodes.push_back(node);
-  }
+  std::vector<int> cpus;
+  for (const auto& worker : placement.workers) cpus.push_back(worker.cpu);
   const std::string reason = placement.reason.empty() ? "" : fmt::format(" ({})", placement.reason);
   return fmt::format("{} worker{} on {}; memory on node {}", cpus.size(), cpus.size() == 1 ? "" : "s",
                      placement.oversubscribed ? "any core" + reason : "cores " + to_ranges(cpus),
-                     to_ranges(nodes));
+                     to_ranges(nodes_of(placement, machine)));
+}
+
+std::vector<int> nodes_of(const Placement& placement, const Machine& machine) {
+  std::vector<int> nodes;
+  for (const auto& worker : placement.workers) {
+    const int node = machine.nodes[static_cast<std::size_t>(worker.node)].os_index;
+    if (std::ranges::find(nodes, node) == nodes.end()) nodes.push_back(node);
+  }
+  return nodes;
 }
 
 int first_node(const Placement& placement, const Machine& machine) {

@@ -37,6 +37,8 @@ std::string to_ranges(const std::vector<int>& numbers);
 /// "2 workers on cores 0-1; memory on node 0", with numbers of the operating system.
 std::string describe(const Placement& placement, const Machine& machine);
 
+/// The nodes of the workers by operating-system number, each once, in the order of the workers.
+std::vector<int> nodes_of(const Placement& placement, const Machine& machine);
 /// The node of the first worker, by operating-system number: where a process looks for near cards.
 int first_node(const Placement& placement, const Machine& machine);
 

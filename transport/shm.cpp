@@ -18,6 +18,7 @@
 #include <cstring>
 
 #include "error.h"
+#include "topology/page_nodes.h"
 #include "transport/file_descriptor.h"
 #include "transport/lane_counters.h"
 #include "transport/mapping.h"
@@ -127,6 +128,8 @@ std::span<std::byte> Shm::expose(std::size_t bytes, std::span<const Part>) {
   if (!file_ || ftruncate(file_.get(), static_cast<off_t>(whole)) != 0)
     throw Error(fmt::format("cannot get {} bytes of shared memory: {}", whole, reason(errno)));
   own().map(file_.get(), bytes, lines_, "a shared region");
+  // Before a peer can touch it: pages come from where the file's policy says, whoever is the first.
+  topology::place_pages({{own().mapping.data(), own().mapping.bytes()}, settings_.memory_nodes, true});
   own().header->token = token_;
   return {own().mapping.data(), bytes};
 }

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "error.h"
+#include "topology/page_nodes.h"
 #include "transport/connector.h"
 #include "transport/parts.h"
 #include "transport/sockets.h"
@@ -68,6 +69,7 @@ std::span<std::byte> Tcp::expose(std::size_t bytes, std::span<const Part> parts)
   region_ = settings_.region;
   if (region_.empty()) {
     own_region_ = Mapping(bytes, -1, "a region");
+    topology::place_pages({{own_region_.data(), bytes}, settings_.memory_nodes, true});
     region_ = {own_region_.data(), bytes};
   }
   listener_ = listen_on(settings_.address, 0);

@@ -63,6 +63,7 @@ struct Settings {
       region{};  ///< memory for expose() to take instead of its own; outlives the transport (tcp)
   std::vector<int> process_nodes{};  ///< NUMA node of each process of this host; empty: not known (verbs)
   int process_index = 0;             ///< of this process in process_nodes
+  std::vector<int> memory_nodes{};   ///< NUMA nodes of this process's workers, for its region; empty: any
   VerbsChoice verbs{};
   DpdkChoice dpdk{};
   bool integrity = true;  ///< check all that arrives by a CRC-32C; the same in every process (tcp)

@@ -9,6 +9,7 @@
 #include "cli/common.h"
 #include "topology/cpu_level.h"
 #include "topology/machine.h"
+#include "topology/page_nodes.h"
 #include "topology/placement.h"
 
 namespace edgewire::cli {
@@ -47,12 +48,34 @@ std::string nearest_nic(const Machine& machine, int node) {
   return machine.nics.empty() ? "" : machine.nics.front().name;
 }
 
+json pages_json(const topology::NodePages& found) {
+  json huge = json::array();
+  for (const auto& one : found.huge)
+    huge.push_back({{"bytes", one.bytes}, {"total", one.total}, {"free", one.free}});
+  return {{"page_bytes", topology::page_bytes()},
+          {"total", found.total},
+          {"free", found.free},
+          {"huge_pages", huge}};
+}
+
+/// "pages of 4 KiB: 3075480, 2911000 free; of 2 MiB: none".
+std::string pages_text(const topology::NodePages& found) {
+  std::string text = fmt::format("pages of {}: {}, {} free", readable_bytes(topology::page_bytes()),
+                                 found.total, found.free);
+  for (const auto& one : found.huge)
+    text += fmt::format("; of {}: {}", readable_bytes(one.bytes),
+                        one.total == 0 ? "none" : fmt::format("{}, {} free", one.total, one.free));
+  return text;
+}
+
 json as_json(const Machine& machine, const std::vector<Placement>& placements, bool this_machine) {
   json nodes = json::array();
-  for (int n = 0; const auto& node : machine.nodes)
+  for (int n = 0; const auto& node : machine.nodes) {
     nodes.push_back({{"os_index", node.os_index},
                      {"memory_bytes", node.memory_bytes},
                      {"cores", cores_of(machine, n++)}});
+    if (this_machine) nodes.back()["pages"] = pages_json(topology::node_pages(node.os_index));
+  }
   json nics = json::array();
   for (const auto& nic : machine.nics) nics.push_back({{"name", nic.name}, {"node", nic.node}});
   json processes = json::array();
@@ -95,6 +118,7 @@ void print_machine(const Machine& machine, bool this_machine) {
     fmt::print("node {:<6} cores {}; memory {}; network{}\n", node.os_index,
                topology::to_ranges(cores_of(machine, n)), readable_bytes(node.memory_bytes),
                nics.empty() ? " none" : nics);
+    if (this_machine) fmt::print("            {}\n", pages_text(topology::node_pages(node.os_index)));
     ++n;
   }
   for (const auto& nic : machine.nics)

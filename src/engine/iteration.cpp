@@ -18,6 +18,7 @@ namespace edgewire::engine {
 
 namespace {
 
+constexpr std::size_t kPagesCounted = 64;                    // of a worker's accumulators
 constexpr std::size_t kScratchBytes = std::size_t{2} << 20;  // less would not get a huge page
 
 void add(exchange::Totals& sum, const exchange::Totals& more) {
@@ -43,6 +44,7 @@ class Loop {
         inbox_(exchange, loops, bounds.first(local_columns_ + 1), indexes, codec()),
         mirror_inbox_(exchange, loops, codec(), pool.workers()),
         totals_(local_columns_),
+        accumulator_pages_(static_cast<std::size_t>(pool.workers())),
         mine_(options.start),
         in_order_(!options.column_workers.empty()),
         groups_(takers(), in_order_) {}
@@ -54,7 +56,9 @@ class Loop {
     pool_.run([this](int worker) { work(worker); });
     if (failed()) throw Error(exchange_.health().message());
     const exchange::Totals totals = drain();
-    return {recorder_->take_records(), totals};
+    topology::PageCount pages;
+    for (const auto& one : accumulator_pages_) pages += one;
+    return {recorder_->take_records(), totals, pages};
   }
 
  private:
@@ -81,9 +85,11 @@ class Loop {
   };
 
   void work(int worker) {
-    // Made by the worker, so that it is near; huge pages, since accumulators are touched at random.
-    const topology::NodeMemory memory(std::max(order_.most() * loops_.accumulator_bytes(), kScratchBytes), -1,
-                                      "accumulators", topology::Begin::staggered);
+    // Huge pages, since accumulators are touched at random.
+    const auto w = static_cast<std::size_t>(worker);
+    const int node = options_.worker_nodes.empty() ? -1 : options_.worker_nodes[w];
+    const topology::NodeMemory memory(std::max(order_.most() * loops_.accumulator_bytes(), kScratchBytes),
+                                      node, "accumulators", topology::Begin::staggered);
     if (observer_) observer_->begin(worker);
     for (std::uint64_t t = 1; t <= static_cast<std::uint64_t>(options_.iterations) && !stop_; ++t) {
       send_mirrors(worker, t);
@@ -95,6 +101,8 @@ class Loop {
       pool_.barrier([this, worker, t] { end(worker, t); });
     }
     if (observer_) observer_->finish(worker);
+    const topology::PlacedMemory placed{std::as_bytes(memory.as<std::byte>()), {&node, node < 0 ? 0U : 1U}};
+    accumulator_pages_[w] = topology::count_pages({&placed, 1}, kPagesCounted);
   }
 
   void tell(int worker, Phase phase, std::size_t item = 0, int peer = -1) {
@@ -356,7 +364,8 @@ class Loop {
   exchange::Outbox outbox_;
   exchange::Inbox inbox_;
   exchange::MirrorInbox mirror_inbox_;
-  std::vector<exchange::Totals> totals_;  ///< [local column]
+  std::vector<exchange::Totals> totals_;                ///< [local column]
+  std::vector<topology::PageCount> accumulator_pages_;  ///< [worker]
   exchange::Totals mine_;
   bool stop_ = false;       ///< set behind the barrier
   std::uint64_t kept_ = 0;  ///< states; at rank 0 those that all have kept
@@ -364,10 +373,6 @@ class Loop {
   GroupQueue groups_;
   alignas(64) std::optional<Recorder> recorder_;
 };
-
-}  // namespace
-
-namespace {
 
 /// Throws Error when slots cannot hold the program's messages.
 void check_messages(const Loops& loops, plan::Encoding encoding) {

@@ -11,6 +11,7 @@
 #include "engine/phase.h"
 #include "engine/recorder.h"
 #include "exchange/exchange.h"
+#include "topology/page_nodes.h"
 #include "topology/worker_pool.h"
 
 namespace edgewire::engine {
@@ -40,11 +41,14 @@ struct IterationOptions {
   /// [local column]: the worker that computes it. A worker then computes what it sends first, then these
   /// columns in ascending order, in every iteration. Empty: free workers take the next column.
   std::vector<int> column_workers;
+  /// [worker]: the node (os_index) that its accumulators come from. Empty: no preference.
+  std::vector<int> worker_nodes;
 };
 
 struct IterationResult {
   std::vector<IterationRecord> records;
-  exchange::Totals totals{};  ///< over all processes, after the last iteration
+  exchange::Totals totals{};           ///< over all processes, after the last iteration
+  topology::PageCount accumulators{};  ///< of this process's workers: where their pages were
 };
 
 /// Runs the iterations on all workers of the pool. `column_bounds`: as given to Exchange::deal_columns(); the

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "exchange/exchange.h"
 #include "exchange/slots.h"
@@ -12,8 +14,16 @@
 
 namespace edgewire::engine {
 
+/// An array with an element for each owned vertex, and perhaps more behind these.
+struct VertexArray {
+  std::span<const std::byte> bytes;
+  std::size_t element_bytes = 0;
+  bool read_by_all = false;  ///< sources of edges: every column reads all of it
+};
+
 /// The loops of a program over the edges and vertices of a process. Several workers call them at the same
-/// time, for different columns. No function may throw. ProgramLoops implements them for any program.
+/// time, for different columns. No function but arrays() may throw. ProgramLoops implements them for any
+/// program.
 ///
 /// `accumulators`: an array of the program's type, one for each destination of a column. `first`: index of
 /// the owned vertex that the first one belongs to.
@@ -23,6 +33,8 @@ class Loops : public exchange::SlotLoops {
   /// An upper bound of all accumulators and messages, which are floats and never negative. None: they cannot
   /// be rounded to 16 bits.
   virtual std::optional<double> largest() const noexcept = 0;
+  /// Where values and messages are, for whoever places their memory before they are set.
+  virtual std::vector<VertexArray> arrays() const = 0;
   /// Which columns are computed together.
   virtual const tiles::TileOrder& order() const noexcept = 0;
   /// Sets the accumulators to what the edges of the owned vertices contribute to the destinations of all

@@ -9,6 +9,7 @@
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "engine/loops.h"
 #include "tiles/sweep.h"
@@ -99,6 +100,12 @@ class ProgramLoops final : public Loops {
     return {};
   }
 
+  std::vector<VertexArray> arrays() const override {
+    return {{std::as_bytes(values_.as<Value>()), sizeof(Value), false},
+            {std::as_bytes(constants_.as<Constant>()), sizeof(Constant), false},
+            {std::as_bytes(messages_.as<Message>()), sizeof(Message), true},
+            {std::as_bytes(next_.as<Message>()), sizeof(Message), true}};
+  }
   const tiles::TileOrder& order() const noexcept override { return order_; }
   void compute(int worker, std::size_t group, std::byte* accumulators) noexcept override {
     tiles::sweep_group<P>(tiles_, order_, group, messages_.as<const Message>().data(), cast(accumulators),

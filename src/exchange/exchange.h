@@ -18,6 +18,7 @@
 #include "exchange/region_plan.h"
 #include "launch/bootstrap.h"
 #include "plan/exchange_plan.h"
+#include "topology/page_nodes.h"
 #include "transport/transport.h"
 
 namespace edgewire::exchange {
@@ -120,9 +121,17 @@ class Exchange {
   /// For each peer, columns with the fewest edges for each value come first: the link is then busy early, and
   /// little is left to send at the end (Johnson's rule for two machines in a row, Naval Research Logistics
   /// Quarterly 1, 1954). The peers take turns. `column_bounds` as cut_columns() returns; edges(column):
-  /// number of edges of a column.
+  /// number of edges of a column. `column_nodes`, `lane_nodes`: [column] and [lane], the NUMA node that they
+  /// are on. A column goes to a lane of its node; to any, where they are empty or no lane is there.
   void deal_columns(std::span<const std::uint32_t> column_bounds,
-                    const std::function<std::uint64_t(std::size_t column)>& edges);
+                    const std::function<std::uint64_t(std::size_t column)>& edges,
+                    std::span<const int> column_nodes = {}, std::span<const int> lane_nodes = {});
+  /// What peers write in the region, with the nodes (os_index) of the workers that read it. `ends`: ascending
+  /// bounds of the owned vertices by index, vertices [ends[i - 1], ends[i]) are those of nodes[i]. What
+  /// workers of all nodes read, mirrors, has all of `all_nodes`. The nodes outlive what is returned.
+  std::vector<topology::PlacedMemory> inbox_memory(std::span<const std::uint32_t> ends,
+                                                   std::span<const int> nodes,
+                                                   std::span<const int> all_nodes) const;
 
   int rank() const noexcept { return bootstrap_.rank(); }
   int size() const noexcept { return bootstrap_.size(); }

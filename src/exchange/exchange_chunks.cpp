@@ -10,7 +10,8 @@
 namespace edgewire::exchange {
 
 void Exchange::deal_columns(std::span<const std::uint32_t> column_bounds,
-                            const std::function<std::uint64_t(std::size_t column)>& edges) {
+                            const std::function<std::uint64_t(std::size_t column)>& edges,
+                            std::span<const int> column_nodes, std::span<const int> lane_nodes) {
   struct Remote {
     OutgoingChunk chunk;
     double edges_a_slot = 0;
@@ -51,9 +52,16 @@ void Exchange::deal_columns(std::span<const std::uint32_t> column_bounds,
   chunks_to_.resize(writes_.size());
   deal_mirrors();
   std::vector<std::uint64_t> load(lanes_);
+  const auto far = [&](std::size_t lane, std::size_t column) {
+    return !column_nodes.empty() && !lane_nodes.empty() && lane_nodes[lane] != column_nodes[column];
+  };
   for (auto& remote : remotes) {
     OutgoingChunk& chunk = remote.chunk;
-    const auto lane = static_cast<std::uint32_t>(std::min_element(load.begin(), load.end()) - load.begin());
+    std::uint32_t lane = 0;
+    for (std::uint32_t other = 1; other < load.size(); ++other) {
+      if (std::pair(far(other, chunk.column), load[other]) < std::pair(far(lane, chunk.column), load[lane]))
+        lane = other;
+    }
     load[lane] += edges(chunk.column) + (column_bounds[chunk.column + 1] - column_bounds[chunk.column]);
     chunk.chunk.lane = lane;
     chunk.chunk.ordinal = chunks_to_[outgoing_[chunk.stream].peer * lanes_ + lane]++;

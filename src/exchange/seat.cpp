@@ -129,6 +129,7 @@ HostPlace find_place(launch::Bootstrap& bootstrap, const topology::Machine& mach
   HostPlace place;
   place.poll_cpu = own.poll_cpus[0];
   place.pool = std::make_unique<topology::WorkerPool>(own.processes[0], std::move(own.claim));
+  place.memory_nodes = topology::nodes_of(place.pool->placement(), machine);
   const auto& hosts = bootstrap.nodes();
   const auto rank = static_cast<std::size_t>(bootstrap.rank());
   for (std::size_t p = 0; p < all.size(); ++p) {
@@ -159,6 +160,7 @@ transport::Settings link_settings(launch::Bootstrap& bootstrap, const HostPlace&
   settings.address = place.address;
   settings.process_nodes = place.process_nodes;
   settings.process_index = place.process_index;
+  settings.memory_nodes = place.memory_nodes;
   settings.health = &bootstrap.health();
   settings.nodes = bootstrap.nodes();
   settings.verbs = verbs;

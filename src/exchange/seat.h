@@ -30,6 +30,7 @@ struct HostPlace {
   std::string address;                         ///< of this process, for other hosts: that of its card
   std::vector<int> process_nodes;              ///< NUMA nodes of the processes of this host
   int process_index = 0;                       ///< of this one there
+  std::vector<int> memory_nodes;               ///< of the workers of this one (os_index), each once
   int poll_cpu = -1;                           ///< see transport::DpdkChoice
   std::string text;                            ///< in words: host, cores, memory
 };

@@ -68,6 +68,7 @@ DenseJob::DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, 
     choose_order(options, machine);
   }
   if (disk_tiles_) plan_reads(options);
+  place_inbox();
   malloc_trim(0);  // iterating needs little of what the plan took
 }
 
@@ -177,17 +178,18 @@ void DenseJob::build(const DenseOptions& options, const topology::Machine& machi
   if (!plan.covers().empty()) balance(plan, for_each);
   exchange_ = std::make_unique<exchange::Exchange>(bootstrap_, *link_, *owned_, plan, strategy_,
                                                    options.encoding, options.workers, for_each);
+  std::vector<std::uint64_t> edges;
   column_bounds_ =
-      plan.cut_columns(sizes.column_width, column_edges(plan.edges(), options.workers), for_each);
+      plan.cut_columns(sizes.column_width, column_edges(plan.edges(), options.workers), for_each, &edges);
   plan.address_by_column(column_bounds_, *owned_, for_each);
-  spread_columns(machine);
+  spread_columns(machine, edges);
   if (options.devices.empty())
     tiles_ = tiles::build_tiles(*pool_, tiles::PlanReader(plan), column_bounds_, memory_nodes_, sizes);
   else
     build_on_disks(options, plan, sizes);
   build_mirror_tiles(plan, sizes);
   plan.return_indexes(column_bounds_, *owned_, for_each);
-  exchange_->deal_columns(column_bounds_, [this](std::size_t column) { return tiles_.edges(column); });
+  deal_columns();
   count_traffic();
   for_each_rows(for_each,
                 [this](std::uint64_t first, std::uint64_t last) { graph_.release_rows(first, last); });
@@ -246,19 +248,6 @@ std::unique_ptr<plan::ExchangePlan> DenseJob::make_plan(const DenseOptions& opti
   return plan;
 }
 
-/// Local columns go to the nodes of the workers in turn.
-void DenseJob::spread_columns(const topology::Machine& machine) {
-  const auto& workers = pool_->placement().workers;
-  const auto end = std::upper_bound(column_bounds_.begin(), column_bounds_.end(), owned_->count());
-  const auto local = static_cast<std::size_t>(end - column_bounds_.begin()) - 1;
-  for (std::size_t c = 0; c < local; ++c) column_nodes_.push_back(workers[c % workers.size()].node);
-  if (machine.nodes.size() == 1) return;
-  for (std::size_t c = 0; c + 1 < column_bounds_.size(); ++c) {
-    memory_nodes_.push_back(c < local ? machine.nodes[static_cast<std::size_t>(column_nodes_[c])].os_index
-                                      : -1);
-  }
-}
-
 void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan, const tiles::TileSizes& sizes) {
   mirror_tiles_.resize(static_cast<std::size_t>(bootstrap_.size()));
   if (plan.covers().empty()) return;
@@ -269,9 +258,9 @@ void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan, const tiles::T
     const plan::MovedRows rows(exchange_->take_moved(stream.peer), stream.peer,
                                static_cast<std::uint32_t>(stream.targets.size()), owned_->count(),
                                plan.weighted());
-    mirror_tiles_[static_cast<std::size_t>(stream.peer)] = tiles::build_tiles(
-        *pool_, tiles::MovedReader(rows, addresses), bounds,
-        std::span(memory_nodes_).first(memory_nodes_.empty() ? 0 : bounds.size() - 1), sizes);
+    mirror_tiles_[static_cast<std::size_t>(stream.peer)] =
+        tiles::build_tiles(*pool_, tiles::MovedReader(rows, addresses), bounds,
+                           std::span(memory_nodes_).first(bounds.size() - 1), sizes);
   }
 }
 
@@ -319,12 +308,17 @@ void DenseJob::count_traffic() {
 engine::IterationResult DenseJob::iterate(engine::Loops& loops, engine::IterationOptions options) {
   options.column_nodes = column_nodes_;
   options.column_workers = column_workers_;
+  options.worker_nodes = worker_nodes_;
   setup_messages_ = bootstrap_.messages_sent() + link_->counters().handshake_messages + handshake_messages_ +
                     exchange_->setup_messages();
   const auto run = [&] {
     return engine::iterate(*pool_, *exchange_, column_bounds_, owned_->indexes(), loops, options);
   };
-  if (!disk_tiles_) return run();
+  if (!disk_tiles_) {
+    auto result = run();
+    count_memory(loops, result);
+    return result;
+  }
   const disk::BusyDevices devices(disk_tiles_->paths());
   const auto start = Clock::now();
   auto result = run();
@@ -332,6 +326,7 @@ engine::IterationResult DenseJob::iterate(engine::Loops& loops, engine::Iteratio
   disk_figures_.seconds_busy = devices.seconds();
   disk_figures_.bytes_read = disk_tiles_->bytes_read();
   disk_figures_.stored_bytes = disk_tiles_->where().padded_bytes();
+  count_memory(loops, result);
   return result;
 }
 

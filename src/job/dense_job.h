@@ -2,6 +2,7 @@
 // what every dense kernel needs before it can iterate: owned vertices, exchange plan, connected peers, tiles.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@
 #include "plan/volume.h"
 #include "tiles/tile.h"
 #include "topology/machine.h"
+#include "topology/page_nodes.h"
 #include "topology/worker_pool.h"
 #include "transport/transport.h"
 
@@ -84,6 +86,13 @@ tiles::TileSizes tile_sizes(const DenseOptions& options, const topology::Machine
 /// DenseJob begins with it.
 void check_ownership(const DenseOptions& options);
 
+/// Where the pages of a process lie, by what they hold.
+struct MemoryFigures {
+  static constexpr std::array kKinds{"tiles", "values", "messages", "accumulators", "inbox"};
+  std::array<topology::PageCount, kKinds.size()> kinds;
+  bool several_nodes = false;  ///< on this machine
+};
+
 /// One process's part of a job with a dense kernel. Collective; throws Error. `graph` and `bootstrap` outlive
 /// it.
 class DenseJob {
@@ -109,8 +118,15 @@ class DenseJob {
   const plan::Traffic& traffic() const noexcept { return traffic_; }
   topology::WorkerPool& pool() noexcept { return *pool_; }
 
-  /// Sets options.column_nodes. Messages have as many bytes as options.encoding says.
+  /// Asks for the memory of the loops' arrays where it is used: values on the node of their column, messages,
+  /// which all workers read, on all nodes in turn. Before the arrays are touched.
+  void place(const engine::Loops& loops) const;
+  /// Sets options.column_nodes and options.worker_nodes. Messages have as many bytes as options.encoding
+  /// says.
   engine::IterationResult iterate(engine::Loops& loops, engine::IterationOptions options);
+
+  /// After iterate(): where the pages of this process were.
+  const MemoryFigures& memory_figures() const noexcept { return memory_figures_; }
 
   /// Measures the link: payload bytes per second of the slowest process. Collective.
   double measure_link_rate(const DenseOptions& options);
@@ -171,7 +187,13 @@ class DenseJob {
   double compute_rate(const DenseOptions& options);
   std::unique_ptr<plan::ExchangePlan> make_plan(const DenseOptions& options, const plan::ForEach& for_each);
   void balance(plan::ExchangePlan& plan, const plan::ForEach& for_each);
-  void spread_columns(const topology::Machine& machine);
+  void spread_columns(const topology::Machine& machine, std::span<const std::uint64_t> edges);
+  std::size_t local_columns() const;
+  void deal_columns();
+  void place_inbox();
+  std::vector<topology::PlacedMemory> tile_memory() const;
+  std::vector<topology::PlacedMemory> array_memory(const engine::VertexArray& array) const;
+  void count_memory(const engine::Loops& loops, const engine::IterationResult& result);
   void build_mirror_tiles(const plan::ExchangePlan& plan, const tiles::TileSizes& sizes);
   void count_traffic();
   friend class PlanCache;
@@ -185,8 +207,15 @@ class DenseJob {
   std::unique_ptr<plan::OwnedVertices> owned_;
   std::unique_ptr<exchange::Exchange> exchange_;
   std::vector<std::uint32_t> column_bounds_;
-  std::vector<int> memory_nodes_;                    ///< [column]: os_index; empty on machines with one node
-  std::vector<int> column_nodes_;                    ///< [local column]: index of a node
+  std::vector<int> memory_nodes_;  ///< [column]: os_index
+  std::vector<int> column_nodes_;  ///< [local column]: index of a node
+  std::vector<int> worker_nodes_;  ///< [worker]: os_index
+  std::vector<int> all_nodes_;     ///< of the workers, each once: os_index
+  /// Stretches of owned vertices by index: vertices [stretch_ends_[i - 1], stretch_ends_[i]) belong to node
+  /// stretch_nodes_[i] (os_index).
+  std::vector<std::uint32_t> stretch_ends_;
+  std::vector<int> stretch_nodes_;
+  MemoryFigures memory_figures_;
   std::shared_ptr<plan::PlanFileReader> plan_file_;  ///< where tiles are, when they come from the plan cache
   std::unique_ptr<DiskTiles> disk_tiles_;            ///< null: tiles are in memory
   std::vector<int> column_workers_;                  ///< [local column], with tiles on disks

@@ -89,13 +89,14 @@ void DenseJob::build_block(const DenseOptions& options, const topology::Machine&
   exchange_ = std::make_unique<exchange::Exchange>(bootstrap_, *link_, std::move(streams.incoming),
                                                    std::move(streams.outgoing), strategy_, options.encoding,
                                                    options.workers, exchange::MirrorUse::sources);
-  column_bounds_ = plan.cut_columns(sizes.column_width, column_edges(plan.edges(), options.workers));
+  std::vector<std::uint64_t> edges;
+  column_bounds_ = plan.cut_columns(sizes.column_width, column_edges(plan.edges(), options.workers), &edges);
   mirror_sources_ = plan.mirrors();
-  spread_columns(machine);
+  spread_columns(machine, edges);
   const plan::BlockColumns columns(std::move(plan), column_bounds_, for_each);
   tiles_ = tiles::build_tiles(*pool_, tiles::BlockReader(columns), column_bounds_, memory_nodes_, sizes);
   mirror_tiles_.resize(static_cast<std::size_t>(bootstrap_.size()));
-  exchange_->deal_columns(column_bounds_, [this](std::size_t column) { return tiles_.edges(column); });
+  deal_columns();
   count_traffic();
   for_each_rows(for_each,
                 [this](std::uint64_t first, std::uint64_t last) { graph_.release_rows(first, last); });

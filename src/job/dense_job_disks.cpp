@@ -48,7 +48,7 @@ void DenseJob::plan_reads(const DenseOptions& options) {
     for (const auto& chunk : exchange_->lane_chunks(static_cast<int>(w)))
       if (exchange_->outgoing()[chunk.stream].indexes.empty()) sent[w].push_back(chunk.column);
   }
-  const auto columns = share_columns(tiles_, std::move(sent), column_nodes_.size(), column_workers_);
+  const auto columns = share_columns(tiles_, std::move(sent), local_columns(), column_workers_);
   std::vector<std::uint32_t> widths;
   for (std::size_t c = 0; c < tiles_.columns(); ++c) widths.push_back(tiles_.column_width(c));
   disk_tiles_->plan_reads(columns, owned_->count(), std::move(widths),

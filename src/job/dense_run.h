@@ -39,6 +39,7 @@ class DenseRun {
         program_(program),
         loops_(program, job.owned().count(), job.tiles(), job.tile_order(), job.mirror_tiles(),
                job.mirror_sources()) {
+    job.place(loops_);
     start_ = loops_.start(job.pool(), [&](std::uint32_t i) {
       const graph::Row row{job.graph(), job.owned().ids()[i]};
       return std::pair(program.start(row), program.constant(row));

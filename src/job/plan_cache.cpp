@@ -63,8 +63,7 @@ std::string to_key(const launch::Bootstrap& bootstrap, const graph::GraphFile& g
   return key;
 }
 
-void tiles_section(plan::PlanFileWriter& file, const tiles::Tiles& tiles, std::span<const std::uint32_t>,
-                   std::span<const int>, const plan::ForEach&) {
+void tiles_section(plan::PlanFileWriter& file, const tiles::Tiles& tiles, std::span<const std::uint32_t>) {
   std::vector<tiles::Tiles::Size> sizes;
   std::vector<std::span<const std::byte>> parts;
   for (std::size_t c = 0; c < tiles.columns(); ++c) {
@@ -78,39 +77,15 @@ void tiles_section(plan::PlanFileWriter& file, const tiles::Tiles& tiles, std::s
   file.add(std::move(parts));
 }
 
-/// The words on the nodes of their columns.
-topology::NodeMemory spread(std::span<const std::uint16_t> words, std::span<const tiles::Tiles::Size> sizes,
-                            std::span<const int> nodes, const plan::ForEach& for_each) {
-  topology::NodeMemory memory(words.size_bytes(), -1, "the tiles");
-  const auto copies = memory.as<std::uint16_t>();
-  std::vector<std::uint64_t> starts{0};
-  for (const auto& size : sizes) starts.push_back(starts.back() + size.words);
-  for_each(sizes.size(), [&](int, std::uint64_t c) {
-    const auto column = copies.subspan(starts[c], sizes[c].words);
-    topology::prepare_pages(column.data(), column.size_bytes(), nodes[c]);
-    std::ranges::copy(words.subspan(starts[c], sizes[c].words), column.begin());
-  });
-  return memory;
-}
-
-/// nodes: of the columns, or none. Tiles stay mapped: iterations are as fast as from huge pages, since tiles
-/// are read front to back (Zen 4, 20 iterations of 67 M edges: within 1 %), and nothing is copied. Only where
-/// there are several nodes they are copied, because nobody can say on which one a file's pages lie.
-void tiles_section(plan::PlanFileReader& file, tiles::Tiles& tiles, std::span<const std::uint32_t> bounds,
-                   std::span<const int> nodes, const plan::ForEach& for_each) {
+void tiles_section(plan::PlanFileReader& file, tiles::Tiles& tiles, std::span<const std::uint32_t> bounds) {
   std::vector<tiles::Tiles::Size> sizes;
   file(sizes);
-  auto words = file.map<std::uint16_t>();
+  const auto words = file.map<std::uint16_t>();
   std::uint64_t taken = 0;
   for (const auto& size : sizes) taken += std::min<std::uint64_t>(size.words, words.size() - taken + 1);
   if (taken != words.size() || (!sizes.empty() && sizes.size() + 1 != bounds.size()))
     file.fail("faulty tiles");
-  topology::NodeMemory memory;
-  if (!nodes.empty() && !words.empty()) {
-    memory = spread(words, sizes, nodes, for_each);
-    words = memory.as<const std::uint16_t>();
-  }
-  tiles = tiles::Tiles(bounds, sizes, words, std::move(memory));
+  tiles = tiles::Tiles(bounds, sizes, words);
 }
 
 void segments_section(plan::PlanFileWriter& file, const TileSegments& where) {
@@ -174,13 +149,12 @@ void PlanCache::sections(File& file, Incoming& incoming, Outgoing& outgoing,
   job_.owned_->arrays(file);
   file(job_.column_bounds_);
   columns_known();
-  const auto local = std::span(job_.column_bounds_).first(job_.column_nodes_.size() + 1);
+  const auto local = std::span(job_.column_bounds_).first(job_.local_columns() + 1);
   if (options_.devices.empty())
-    tiles_section(file, job_.tiles_, job_.column_bounds_, job_.memory_nodes_, for_each_);
+    tiles_section(file, job_.tiles_, job_.column_bounds_);
   else
     segments_section(file, segments_);
-  for (tiles::Tiles& tiles : job_.mirror_tiles_)
-    tiles_section(file, tiles, local, job_.memory_nodes_, for_each_);
+  for (tiles::Tiles& tiles : job_.mirror_tiles_) tiles_section(file, tiles, local);
   for (auto& stream : incoming) file(stream.targets);
   for (auto& stream : outgoing) {
     file.value(stream.slots);
@@ -189,6 +163,18 @@ void PlanCache::sections(File& file, Incoming& incoming, Outgoing& outgoing,
     file(stream.ids);
     file(stream.weights);
   }
+}
+
+/// Tiles stay mapped: iterations are as fast as from huge pages, since tiles are read front to back (Zen 4,
+/// 20 iterations of 67 M edges: within 1 %), and nothing is copied. Only where there are several nodes they
+/// are copied, because nobody can say on which one a file's pages lie.
+void PlanCache::spread() {
+  std::vector<std::uint64_t> edges;
+  for (std::size_t c = 0; c < job_.tiles_.columns(); ++c) edges.push_back(job_.tiles_.edges(c));
+  job_.spread_columns(machine_, edges);
+  if (machine_.nodes.size() == 1 || job_.disk_tiles_) return;
+  job_.tiles_.move_to(*job_.pool_, job_.memory_nodes_);
+  for (auto& tiles : job_.mirror_tiles_) tiles.move_to(*job_.pool_, job_.memory_nodes_);
 }
 
 /// Returns the generation of what it read into the job.
@@ -202,7 +188,6 @@ std::uint64_t PlanCache::read() {
     job_.ownership_ = plan::Ownership::create(job_.ownership_name_, job_.graph_.offsets(), size);
     if (!job_.owned_->fit(*job_.ownership_, rank, for_each_)) file.fail("other vertices");
     if (!can_be_columns(job_.column_bounds_, job_.owned_->count())) file.fail("faulty columns");
-    job_.spread_columns(machine_);
     job_.mirror_tiles_.resize(static_cast<std::size_t>(size));
     const int streams = size * plan::streams_per_peer(job_.strategy_, options_.workers);
     incoming_.resize(static_cast<std::size_t>(streams));
@@ -215,6 +200,7 @@ std::uint64_t PlanCache::read() {
     job_.open_disk_tiles(options_, std::move(segments_));
   }
   check();
+  spread();
   return file.generation();
 }
 
@@ -242,8 +228,10 @@ void PlanCache::drop() {
   job_.matching_ = 0;
   job_.owned_.reset();
   job_.column_bounds_.clear();
-  job_.column_nodes_.clear();
-  job_.memory_nodes_.clear();
+  for (auto* nodes : {&job_.column_nodes_, &job_.memory_nodes_, &job_.worker_nodes_, &job_.all_nodes_,
+                      &job_.stretch_nodes_})
+    nodes->clear();
+  job_.stretch_ends_.clear();
   job_.tiles_ = {};
   job_.disk_tiles_.reset();
   job_.mirror_tiles_.clear();
@@ -294,8 +282,7 @@ bool PlanCache::take() {
   job_.exchange_ = std::make_unique<exchange::Exchange>(job_.bootstrap_, *job_.link_, std::move(incoming_),
                                                         std::move(outgoing_), job_.strategy_,
                                                         options_.encoding, options_.workers);
-  job_.exchange_->deal_columns(job_.column_bounds_,
-                               [this](std::size_t column) { return job_.tiles_.edges(column); });
+  job_.deal_columns();
   job_.count_traffic();
   job_.seconds_plan = seconds_since(start);
   return true;

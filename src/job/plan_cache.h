@@ -37,6 +37,7 @@ class PlanCache {
   /// Throw Error that names the file when what was read is not in range.
   void check_choices() const;
   void check() const;
+  void spread();
   void check_stream(std::size_t stream) const;
   void check_destinations() const;
   void check_tiles() const;

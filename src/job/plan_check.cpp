@@ -95,7 +95,7 @@ void PlanCache::check_tiles() const {
   for (std::size_t p = 0; p < job_.mirror_tiles_.size(); ++p) {
     const std::uint64_t mirrors =
         job_.strategy_ == plan::Strategy::cover ? incoming_[2 * p + 1].targets.size() : 0;
-    add(job_.mirror_tiles_[p], mirrors, mirrors > 0 ? job_.column_nodes_.size() : 0);
+    add(job_.mirror_tiles_[p], mirrors, mirrors > 0 ? job_.local_columns() : 0);
   }
   for_each_(columns.size(), [&](int, std::uint64_t i) {
     const auto& [tiles, c, sources] = columns[i];

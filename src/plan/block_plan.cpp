@@ -134,12 +134,14 @@ void BlockPlan::count_edges(int workers, const ForEach& for_each) {
       granule_edges_[g] += std::uint64_t{worker.counts[g]} * step;
 }
 
-std::vector<std::uint32_t> BlockPlan::cut_columns(std::uint32_t width, std::uint64_t edges_per_column) const {
+std::vector<std::uint32_t> BlockPlan::cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
+                                                  std::vector<std::uint64_t>* edges) const {
   std::vector<std::uint32_t> bounds{0};
   plan::cut_columns(bounds, 0, owned_.count(), width, edges_per_column, granule_edges_);
   for (const Peer& peer : peers_)
     plan::cut_columns(bounds, peer.first_sum, peer.first_sum + peer.sums_to, width, edges_per_column,
                       granule_edges_);
+  if (edges != nullptr) *edges = edges_of_columns(bounds, granule_edges_);
   return bounds;
 }
 

@@ -83,7 +83,8 @@ class BlockPlan {
   }
   static constexpr std::uint32_t kRowBlock = 64;
   /// As ExchangePlan::cut_columns().
-  std::vector<std::uint32_t> cut_columns(std::uint32_t width, std::uint64_t edges_per_column) const;
+  std::vector<std::uint32_t> cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
+                                         std::vector<std::uint64_t>* edges = nullptr) const;
 
  private:
   friend class BlockColumns;

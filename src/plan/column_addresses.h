@@ -34,6 +34,18 @@ inline void cut_columns(std::vector<std::uint32_t>& bounds, std::uint32_t begin,
   if (end > begin) bounds.push_back(end);
 }
 
+/// Edges of each column, as far as `counts` tell: a granule that several columns share counts in each.
+inline std::vector<std::uint64_t> edges_of_columns(std::span<const std::uint32_t> bounds,
+                                                   std::span<const std::uint64_t> counts) {
+  std::vector<std::uint64_t> edges;
+  for (std::size_t c = 0; c + 1 < bounds.size(); ++c) {
+    edges.push_back(0);
+    for (std::uint32_t g = bounds[c] / kColumnGranule; g <= (bounds[c + 1] - 1) / kColumnGranule; ++g)
+      edges.back() += counts[g];
+  }
+  return edges;
+}
+
 /// Computes the address of a destination. Column c is [bounds[c], bounds[c + 1]), not empty and at most 2^16
 /// wide; there are at most 2^16 columns.
 class ColumnAddresses {

@@ -339,7 +339,8 @@ void ExchangePlan::number(std::uint32_t first, std::span<std::uint32_t> targets,
 }
 
 std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
-                                                     const ForEach& for_each) const {
+                                                     const ForEach& for_each,
+                                                     std::vector<std::uint64_t>* edges) const {
   constexpr std::uint32_t kStep = 16;
   const std::uint32_t step = row_blocks(owned_.count()) < 1024 ? 1 : kStep;
   struct Sample {
@@ -365,6 +366,7 @@ std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::u
     plan::cut_columns(bounds, stream.first_destination, stream.first_destination + stream.slots, width,
                       edges_per_column, counts);
   }
+  if (edges != nullptr) *edges = edges_of_columns(bounds, counts);
   return bounds;
 }
 

@@ -103,9 +103,10 @@ class ExchangePlan {
   bool weighted() const noexcept { return weighted_; }
   /// Cuts the destinations into columns of at most `width`, so that none holds edges of two peers and none
   /// many more than `edges_per_column` edges (estimated from every sixteenth block of rows). Returns the
-  /// bounds, one more than there are columns.
+  /// bounds, one more than there are columns. Sets `edges`, if it is not null, to the estimates by column.
   std::vector<std::uint32_t> cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
-                                         const ForEach& for_each) const;
+                                         const ForEach& for_each,
+                                         std::vector<std::uint64_t>* edges = nullptr) const;
   /// From now on read() returns addresses, see ColumnAddresses. `bounds` as cut_columns() returned them.
   /// `owned`: the vertices of this plan; a job of one process borrows their indexes. Throws Error when there
   /// are too many columns.

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "report/memory_report.h"
+
 namespace edgewire::report {
 
 namespace {
@@ -146,6 +148,7 @@ std::string RunReport::to_json() const {
         {"block_bytes", disk->block_bytes},   {"depth", disk->depth},
         {"limited_by", disk->limited_by()}};
   }
+  if (!memory.empty()) json["memory"] = memory_json(*this);
   auto& limits = json["bound"];
   limits["values"] = bound.values;
   if (bound.matching > 0) limits["matching"] = bound.matching;
@@ -317,6 +320,7 @@ std::string RunReport::to_text() const {
                           refused_frames);
     }
   }
+  text += describe_memory();
   if (disk) text += describe_disk();
   for (const auto& one : convergence) text += one.text;
   if (triangles) text += fmt::format("{} triangles\n", *triangles);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -74,6 +75,15 @@ struct RunReport {
     /// read faster.
     const char* limited_by() const;
   };
+  /// Where the pages of a process's memory lie; summed over processes.
+  struct Memory {
+    std::string name;  ///< what it holds
+    std::uint64_t bytes = 0;
+    std::map<int, std::uint64_t> pages;  ///< by NUMA node of each host; empty: the system does not tell
+    std::uint64_t elsewhere = 0;         ///< of them, on other nodes than the workers that use them
+
+    double elsewhere_share() const;
+  };
   struct Verification {
     double max_relative_error = 0;  ///< of any vertex
     double sum_error = 0;           ///< sum of all differences / sum of all values
@@ -130,6 +140,10 @@ struct RunReport {
   std::string sending;  ///< how payload gets to the port (dpdk), or empty
   std::string path;     ///< and from there to the peers, see transport::Transport::path()
   std::optional<Disk> disk;
+  std::vector<Memory> memory;    ///< of kernels with iterations, by what it holds
+  std::uint64_t page_bytes = 0;  ///< of a page there
+  bool several_nodes = false;    ///< there is a host with several NUMA nodes
+  std::string policy_refusal;    ///< why a system refused memory policy, or empty
   Bound bound;
   std::vector<Top> top;                    ///< the vertices of highest value, where they were asked for
   std::optional<std::uint64_t> triangles;  ///< of the graph without directions, where they were counted
@@ -153,6 +167,7 @@ struct RunReport {
   std::string to_text() const;
 
  private:
+  std::string describe_memory() const;
   std::string describe_disk() const;
   std::string describe_supersteps() const;
   std::string describe_runs() const;

@@ -1,5 +1,8 @@
 #include "tiles/tile.h"
 
+#include <algorithm>
+#include <map>
+
 namespace edgewire::tiles {
 
 Tiles::Tiles(std::span<const std::uint32_t> column_bounds, std::span<const Size> sizes,
@@ -23,6 +26,27 @@ Tiles::Tiles(std::span<const std::uint32_t> column_bounds, std::span<const Size>
     columns_.push_back({column_bounds[c], column_bounds[c + 1] - column_bounds[c], edges, words, {}});
     edges_ += edges;
   }
+}
+
+void Tiles::move_to(topology::WorkerPool& pool, std::span<const int> nodes) {
+  std::map<int, std::uint64_t> words;  // by node
+  std::vector<std::uint64_t> starts;   // of each column in the memory of its node
+  for (std::size_t c = 0; c < columns(); ++c) {
+    starts.push_back(words[nodes[c]]);
+    words[nodes[c]] += bytes(c) / sizeof(std::uint16_t);
+  }
+  std::map<int, topology::NodeMemory> memory;
+  for (const auto& [node, count] : words)
+    memory.emplace(node, topology::NodeMemory(count * sizeof(std::uint16_t), node, "the tiles"));
+  pool.for_each(columns(), [&](int, std::uint64_t c) {
+    auto& parts = columns_[c].parts;
+    std::uint16_t* const begin = memory.at(nodes[c]).as<std::uint16_t>().data() + starts[c];
+    std::uint16_t* end = begin;
+    for (const auto part : parts) end = std::ranges::copy(part, end).out;
+    parts.assign(1, {begin, end});
+  });
+  memory_.clear();
+  for (auto& [node, one] : memory) memory_.push_back(std::move(one));
 }
 
 std::uint64_t Tiles::bytes(std::size_t column) const noexcept {

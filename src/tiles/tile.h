@@ -106,6 +106,8 @@ class Tiles {
     const auto& parts = columns_[column].parts;
     return number < parts.size() ? parts[number] : std::span<const std::uint16_t>();
   }
+  /// Copies the words of each column to memory of nodes[column] (os_index); there is no reader.
+  void move_to(topology::WorkerPool& pool, std::span<const int> nodes);
   /// Bytes that one sweep over a column, or all columns, reads.
   std::uint64_t bytes(std::size_t column) const noexcept;
   std::uint64_t bytes() const noexcept;

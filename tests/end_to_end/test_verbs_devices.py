@@ -85,7 +85,7 @@ def pages(pid):
             continue  # shared with the parent
         for node, count in re.findall(r" N(\d)=(\d+)", line):
             found[int(node)] += int(count)
-        bound.update(re.findall(r" prefer[^ ]*:(\d)", line))
+        bound.update(re.findall(r" prefer[^:]*:(\d)", line))
     return found, bound
 
 

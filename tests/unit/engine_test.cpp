@@ -10,6 +10,7 @@
 #include "bootstraps.h"
 #include "engine/program_loops.h"
 #include "engine_programs.h"
+#include "exchange_nodes.h"
 #include "graph_test.h"
 #include "tiles/plan_readers.h"
 #include "transport_fixture.h"
@@ -146,8 +147,11 @@ void run_process(P program, const GraphFile& graph, const Run& run, launch::Boot
                               for_each);
   const auto bounds = plan.cut_columns(64, 200, for_each);
   const auto edges = [](std::size_t column) { return std::uint64_t{1} + column * 37 % 101; };
-  exchange.deal_columns(bounds, edges);
+  const auto column_nodes = in_turn(bounds.size() - 1, 3),
+             lane_nodes = in_turn(static_cast<std::size_t>(run.workers), 2);
+  exchange.deal_columns(bounds, edges, column_nodes, lane_nodes);
   check_order(exchange, bounds, edges);
+  check_nodes(exchange, owned.count(), column_nodes, lane_nodes);
   for (const auto& stream : exchange.outgoing()) slots += stream.slots;
   plan.address_by_column(bounds, owned, for_each);
   const auto tiles = tiles::build_tiles(pool, tiles::PlanReader(plan), bounds);

@@ -86,6 +86,26 @@ TEST_CASE("the JSON has what the contract names") {
   CHECK(report.to_text().find("FAILED") != std::string::npos);
 }
 
+TEST_CASE("memory by node is told where there are several nodes, and a refusal everywhere") {
+  RunReport report = example(3);
+  report.page_bytes = 4096;
+  report.memory = {{"tiles", 400 * 4096, {{0, 299}, {1, 100}}, 1}, {"inbox", 0, {}, 0}};
+  CHECK(report.to_text().find("\nmemory") == std::string::npos);
+  report.several_nodes = true;
+  CHECK(report.to_text().find(
+            "\nmemory 75 % on node 0, 25 % on node 1; pages elsewhere than wanted: tiles 0.25 %\n") !=
+        std::string::npos);
+  CHECK(report.memory[0].elsewhere_share() == doctest::Approx(1.0 / 399));
+  CHECK(report.memory[1].elsewhere_share() == 0);
+  report.several_nodes = false;
+  report.policy_refusal = "Operation not permitted";
+  CHECK(report.to_text().find("\nmemory policy refused (Operation not permitted): ") != std::string::npos);
+  const auto json = nlohmann::json::parse(report.to_json())["memory"];
+  CHECK(json["policy_refused"] == "Operation not permitted");
+  CHECK(json["tiles"]["pages"] ==
+        nlohmann::json::parse(R"([{"node":0,"pages":299},{"node":1,"pages":100}])"));
+}
+
 TEST_CASE("the disk is the limit where a run reads nearly as fast as it can") {
   RunReport::Disk disk;
   disk.seconds = 2;

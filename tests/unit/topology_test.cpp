@@ -1,7 +1,5 @@
 #include <doctest/doctest.h>
 #include <net/if.h>
-#include <numa.h>
-#include <numaif.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -248,27 +246,6 @@ TEST_CASE("staggered arrays start at different cache lines of a page") {
   PageVector<float> first(1 << 20), second(1 << 20);
   CHECK(reinterpret_cast<std::uintptr_t>(first.data()) % 4096 !=
         reinterpret_cast<std::uintptr_t>(second.data()) % 4096);
-}
-
-/// The policy of a page and the nodes that it names. No policy: this system has none.
-std::pair<int, std::vector<unsigned>> policy_of(void* page) {
-  if (numa_available() < 0) return {-1, {}};
-  bitmask* const mask = numa_allocate_nodemask();
-  int mode = -1;
-  if (get_mempolicy(&mode, mask->maskp, mask->size + 1, page, MPOL_F_ADDR) != 0) mode = -1;
-  std::vector<unsigned> nodes;
-  for (unsigned node = 0; node < mask->size; ++node)
-    if (numa_bitmask_isbitset(mask, node) != 0) nodes.push_back(node);
-  numa_bitmask_free(mask);
-  return {mode, nodes};
-}
-
-TEST_CASE("memory asks for its node") {
-  const auto node = static_cast<unsigned>(discover().nodes[0].os_index);
-  const NodeMemory near(1 << 20, static_cast<int>(node), "a test"), anywhere(1 << 20, -1, "a test");
-  if (policy_of(anywhere.as<std::byte>().data()).first < 0) return;  // nothing can be asked for
-  CHECK(policy_of(anywhere.as<std::byte>().data()).first == MPOL_DEFAULT);
-  CHECK(policy_of(near.as<std::byte>().data()) == std::pair(int{MPOL_PREFERRED}, std::vector{node}));
 }
 
 TEST_CASE("moved memory has one owner") {

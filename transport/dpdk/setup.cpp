@@ -6,6 +6,7 @@
 
 #include "error.h"
 #include "topology/memory.h"
+#include "topology/page_nodes.h"
 #include "transport/dpdk/dpdk.h"
 #include "transport/dpdk/make_dpdk.h"
 #include "transport/parts.h"
@@ -104,6 +105,7 @@ std::span<std::byte> Dpdk::expose(std::size_t bytes, std::span<const Part> parts
   region_ = settings_.region;
   if (region_.empty()) {
     own_region_ = Mapping(bytes, -1, "a region");
+    topology::place_pages({{own_region_.data(), bytes}, settings_.memory_nodes, true});
     region_ = {own_region_.data(), bytes};
     remember(region_);
   }

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "error.h"
-#include "topology/memory.h"
+#include "topology/page_nodes.h"
 #include "transport/parts.h"
 #include "transport/verbs/make_verbs.h"
 #include "transport/verbs/verbs.h"
@@ -79,7 +79,7 @@ Piece& Verbs::add_piece(std::byte* data, std::size_t bytes, bool remote) {
 
 std::span<std::byte> Verbs::send_memory(std::size_t bytes) {
   const auto given = send_memory_.add(bytes);
-  topology::prepare_pages(given.data(), given.size(), rails_.front().device.node);
+  topology::place_pages({given, settings_.memory_nodes});
   add_piece(given.data(), given.size(), false);
   return given;
 }
@@ -90,7 +90,8 @@ std::span<std::byte> Verbs::expose(std::size_t bytes, std::span<const Part> part
   if (region_.empty()) {
     own_region_ = Mapping(bytes, -1, "a region");
     region_ = {own_region_.data(), bytes};
-    topology::prepare_pages(region_.data(), bytes, rails_.front().device.node);
+    // Once registered, pages stay where they are.
+    topology::place_pages({region_, settings_.memory_nodes});
   }
   // Each part has a key of its own, so that the card itself keeps a peer within its part.
   part_pieces_.assign(parts_.size(), nullptr);

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "error.h"
+#include "exchange/exchange.h"
+
+namespace edgewire::engine {
+
+/// 0, 1, ..., nodes - 1, 0, 1, ...
+inline std::vector<int> in_turn(std::size_t count, int nodes) {
+  std::vector<int> all;
+  while (all.size() < count) all.push_back(static_cast<int>(all.size()) % nodes);
+  return all;
+}
+
+/// Lanes send columns of their node, if there is a lane there, and the parts of the inbox are where their
+/// vertices are.
+inline void check_nodes(const exchange::Exchange& exchange, std::uint32_t owned,
+                        std::span<const int> column_nodes, std::span<const int> lane_nodes) {
+  for (std::size_t lane = 0; lane < lane_nodes.size(); ++lane) {
+    for (const auto& chunk : exchange.lane_chunks(static_cast<int>(lane))) {
+      const auto& stream = exchange.outgoing()[chunk.stream];
+      if (stream.mirrors || !stream.indexes.empty()) continue;
+      const int node = column_nodes[chunk.column];
+      if (std::ranges::count(lane_nodes, node) > 0 && lane_nodes[lane] != node)
+        throw Error("a column in a lane of another node");
+    }
+  }
+  const std::vector<std::uint32_t> ends{owned / 3, owned};
+  const std::vector<int> nodes{5, 7}, all{5, 7, 8};
+  std::map<std::vector<int>, std::size_t> expected, found;
+  for (const auto& stream : exchange.incoming()) {
+    for (const std::uint32_t target : stream.targets) {
+      const std::vector<int> of_target = stream.mirrors ? all : std::vector{target < ends[0] ? 5 : 7};
+      expected[of_target] += 2 * exchange.value_bytes();
+    }
+  }
+  for (const auto& part : exchange.inbox_memory(ends, nodes, all)) {
+    if (part.bytes.empty()) continue;
+    found[{part.nodes.begin(), part.nodes.end()}] += part.bytes.size();
+    if (part.bytes.data() < exchange.region().data() ||
+        part.bytes.data() + part.bytes.size() > exchange.region().data() + exchange.region().size())
+      throw Error("a part of the inbox that is not in the region");
+  }
+  if (expected != found) throw Error("parts of the inbox on other nodes than their vertices");
+}
+
+}  // namespace edgewire::engine
