@@ -3,6 +3,7 @@
 import contextlib
 import filecmp
 import gzip
+import os
 import pathlib
 import random
 import signal
