@@ -224,6 +224,7 @@ void DenseCommand::start() {
         fmt::format("{}: --weighted, but the graph has no weights: convert it from a file with weights",
                     job_.graph_path));
   }
+  job::check_order(job_.tile_order(), job_.weighted);
   const int status = launch::run(job_.launch, [&](launch::Bootstrap& bootstrap) { run(bootstrap, graph); });
   if (status != 0) throw CLI::RuntimeError(status);
 }

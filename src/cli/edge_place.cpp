@@ -71,8 +71,8 @@ void EdgePlace::check_tiles(const std::string& strategy, const std::string& owne
   if (edges == "disk" && plan::owns_edges(ownership))
     throw UsageError(fmt::format(
         "--ownership {} needs --edges memory; with edges on disk take hash or ranges", ownership));
-  if (edges == "disk" && order == "hilbert")
-    throw UsageError("--order hilbert needs --edges memory; with edges on disk take strips");
+  if (edges == "disk" && (order == "hilbert" || order == "bins"))
+    throw UsageError(fmt::format("--order {} needs --edges memory; with edges on disk take strips", order));
 }
 
 /// `bytes_in_memory`: what all processes together need for edges in memory.
@@ -96,7 +96,7 @@ bool EdgePlace::on_disks(double bytes_in_memory, launch::Bootstrap& bootstrap) c
 void EdgePlace::apply_to_tiles(job::DenseOptions& options, launch::Bootstrap& bootstrap,
                                const graph::GraphFile& graph) const {
   if (edges == "auto" && (options.strategy == plan::Strategy::cover || plan::owns_edges(options.ownership) ||
-                          options.order.order == tiles::Order::hilbert))
+                          options.order.order != tiles::Order::strips))
     return;
   if (!on_disks(kNeedOfTiles.of(graph, options.weighted), bootstrap)) return;
   options.choose_strategy = false;  // of slots and cover

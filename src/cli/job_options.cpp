@@ -245,9 +245,11 @@ void JobOptions::add_to(CLI::App& command) {
   command
       .add_option(
           "--order", order,
-          "let workers sweep tiles strip by strip in one column after the other (strips), or along the "
-          "Hilbert curve over several columns (hilbert); auto measures a sample and takes the faster one")
-      ->check(CLI::IsMember({"auto", "strips", "hilbert"}))
+          "let workers sweep tiles strip by strip in one column after the other (strips), along the Hilbert "
+          "curve over several columns (hilbert), or strip by strip but for thin tiles, whose values go "
+          "through "
+          "memory in bins (bins); auto measures a sample and takes the fastest one")
+      ->check(CLI::IsMember({"auto", "strips", "hilbert", "bins"}))
       ->capture_default_str();
   command.add_flag(fmt::format("--plan-cache{{{}}}", kBesideGraph), plan_cache,
                    "keep the plan next to the graph, or in a folder (--plan-cache=DIR), so that the next run "
@@ -289,6 +291,14 @@ std::string cores_text(const topology::Machine& machine) {
 }
 
 }  // namespace
+
+job::OrderOptions JobOptions::tile_order() const {
+  job::OrderOptions options;
+  if (order == "hilbert") options.order = tiles::Order::hilbert;
+  if (order == "bins") options.order = tiles::Order::bins;
+  options.choose = order == "auto" && !deterministic;
+  return options;
+}
 
 job::DenseOptions JobOptions::dense(launch::Bootstrap& bootstrap) const {
   job::DenseOptions options;
@@ -333,8 +343,7 @@ job::DenseOptions JobOptions::dense(launch::Bootstrap& bootstrap) const {
   options.link_bits_per_s = launch.link_bits_per_s;
   options.layout = layout == "given" ? plan::Layout::given : plan::Layout::degree;
   options.choose_layout = layout == "auto" && !deterministic;
-  options.order.order = order == "hilbert" ? tiles::Order::hilbert : tiles::Order::strips;
-  options.order.choose = order == "auto" && !deterministic;
+  options.order = tile_order();
   options.peer_timeout_s = launch.peer_timeout_s;
   options.integrity = integrity;
   options.verbs = verbs;

@@ -70,6 +70,8 @@ struct JobOptions {
   /// The same for one process, "auto" resolved. Warns on stderr (rank 0) where workers share cores. Throws
   /// UsageError.
   job::DenseOptions dense(launch::Bootstrap& bootstrap) const;
+  /// What --order asks for.
+  job::OrderOptions tile_order() const;
 };
 
 }  // namespace edgewire::cli

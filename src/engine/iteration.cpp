@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <optional>
 
@@ -74,9 +75,13 @@ class Loop {
   std::size_t width(std::size_t column) const { return bounds_[column + 1] - bounds_[column]; }
   bool failed() const { return exchange_.health().failed(); }
 
+  /// Proof that all sources are in place, and in their bins, if there are any.
+  struct SourcesReady {
+    exchange::SourcesInPlace in_place;
+  };
   /// What a worker is at, in an iteration whose tiles may be swept.
   struct Turn {
-    exchange::SourcesInPlace sources;
+    SourcesReady sources;
     int worker;
     std::span<std::byte> accumulators;  ///< for the columns of one group
     std::uint64_t iteration;
@@ -93,7 +98,7 @@ class Loop {
     if (observer_) observer_->begin(worker);
     for (std::uint64_t t = 1; t <= static_cast<std::uint64_t>(options_.iterations) && !stop_; ++t) {
       send_mirrors(worker, t);
-      Turn turn{take_mirrors(worker, t), worker, memory.as<std::byte>(), t};
+      Turn turn{fill_bins(worker, take_mirrors(worker, t)), worker, memory.as<std::byte>(), t};
       send_columns(turn);
       while (owned_group(turn)) continue;
       finish_all_kept(turn);
@@ -165,6 +170,18 @@ class Loop {
       pool_.barrier();
     }
     return mirror_inbox_.finish();
+  }
+
+  /// Where thin cells have bins, all workers wait here until all bins are filled.
+  SourcesReady fill_bins(int worker, exchange::SourcesInPlace sources) {
+    const std::size_t strips = order_.bins().strips();
+    if (strips == 0) return {sources};
+    tell(worker, Phase::compute);
+    for (std::size_t s; (s = strips_filled_.fetch_add(1, std::memory_order_relaxed)) < strips;)
+      loops_.scatter(s);
+    tell(worker, Phase::wait, 0, exchange_.rank());
+    pool_.barrier();
+    return {sources};
   }
 
   void send_columns(Turn& turn) {
@@ -286,6 +303,7 @@ class Loop {
     for (const auto& one : totals_) add(mine_, one);
     loops_.advance();
     groups_.refill();
+    strips_filled_.store(0, std::memory_order_relaxed);
     if (!outbox_.publish_totals(mine_, t) || !keep(static_cast<int>(t))) {
       stop_ = true;
       return;
@@ -371,6 +389,7 @@ class Loop {
   std::uint64_t kept_ = 0;  ///< states; at rank 0 those that all have kept
   bool in_order_;           ///< each worker computes columns in an order that is known before
   GroupQueue groups_;
+  alignas(64) std::atomic<std::size_t> strips_filled_{0};  ///< in this iteration, taken by some worker
   alignas(64) std::optional<Recorder> recorder_;
 };
 

@@ -37,6 +37,9 @@ class Loops : public exchange::SlotLoops {
   virtual std::vector<VertexArray> arrays() const = 0;
   /// Which columns are computed together.
   virtual const tiles::TileOrder& order() const noexcept = 0;
+  /// Writes the messages of a strip's sources into the bins of their thin cells. Before compute(), for each
+  /// strip of order().bins().
+  virtual void scatter(std::size_t strip) noexcept = 0;
   /// Sets the accumulators to what the edges of the owned vertices contribute to the destinations of all
   /// columns of the group. `worker`: the one that calls.
   virtual void compute(int worker, std::size_t group, std::byte* accumulators) noexcept = 0;

@@ -60,7 +60,9 @@ class ProgramLoops final : public Loops {
         values_(bytes_of<Value>(count), -1, "values", topology::Begin::staggered),
         constants_(bytes_of<Constant>(count), -1, "constants", topology::Begin::staggered),
         messages_(bytes_of<Message>(count + mirrors), -1, "messages", topology::Begin::staggered),
-        next_(bytes_of<Message>(count + mirrors), -1, "messages", topology::Begin::staggered) {}
+        next_(bytes_of<Message>(count + mirrors), -1, "messages", topology::Begin::staggered),
+        binned_(order.bins().edges() * sizeof(Message), -1, "values of thin tiles",
+                topology::Begin::staggered) {}
 
   /// start(i): a pair of the value and the constant of the owned vertex with index i. Returns the totals
   /// before the first iteration.
@@ -107,9 +109,12 @@ class ProgramLoops final : public Loops {
             {std::as_bytes(next_.as<Message>()), sizeof(Message), true}};
   }
   const tiles::TileOrder& order() const noexcept override { return order_; }
+  void scatter(std::size_t strip) noexcept override {
+    order_.bins().scatter(strip, messages_.as<const Message>().data(), binned_.as<Message>().data());
+  }
   void compute(int worker, std::size_t group, std::byte* accumulators) noexcept override {
     tiles::sweep_group<P>(tiles_, order_, group, messages_.as<const Message>().data(), cast(accumulators),
-                          worker);
+                          worker, binned_.as<const Message>().data());
   }
 
   void add_mirrors(int peer, const std::byte* mirrors, std::size_t column,
@@ -228,6 +233,7 @@ class ProgramLoops final : public Loops {
   std::span<const tiles::Tiles> mirror_tiles_;
   std::uint32_t count_;
   topology::NodeMemory values_, constants_, messages_, next_;
+  topology::NodeMemory binned_;  ///< values of order_.bins()
 };
 
 }  // namespace edgewire::engine

@@ -51,6 +51,7 @@ DenseJob::DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, 
       place_(exchange::find_place(bootstrap, machine, seat_of(options))),
       pool_(std::move(place_.pool)) {
   check_ownership(options);
+  check_order(options.order, options.weighted);
   link_ = transport::create(options.transport, settings(options));
   agree(options);
   std::optional<PlanCache> cache;
@@ -146,7 +147,8 @@ void DenseJob::choose_order(const DenseOptions& options, const topology::Machine
                         column_bounds_,
                         column_nodes_,
                         owned_->count() + mirror_sources_,
-                        {machine.l2_bytes, machine.l3_bytes, machine.l3_bytes / workers}},
+                        {machine.l2_bytes, machine.l3_bytes, machine.l3_bytes / workers},
+                        options.weighted},
                        *exchange_, bootstrap_, *pool_);
   seconds_plan += seconds_since(start);
 }

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <numeric>
+#include <optional>
 #include <vector>
 
+#include "error.h"
 #include "launch/packing.h"
 #include "seconds.h"
 #include "tiles/sweep.h"
@@ -18,6 +21,10 @@ namespace {
 
 /// Groups that a worker gets at least, so that all finish at about the same time.
 constexpr std::size_t kGroupsPerWorker = 4;
+/// Bins are no candidate where thin cells have less than this part of the edges.
+constexpr std::uint64_t kLeastThin = 32;
+/// Another order than strips has to take less than this part of the time, since a sample is not exact.
+constexpr double kWorthIt = 0.92;
 
 /// Cuts `columns` into groups of at most `together`.
 void cut(std::span<const std::uint32_t> columns, std::size_t together,
@@ -28,37 +35,88 @@ void cut(std::span<const std::uint32_t> columns, std::size_t together,
   }
 }
 
-/// Seconds that a worker takes for a sample of the groups, in either order. All sweeps together take less
-/// time than one iteration of a large graph.
-std::array<double, 2> sampled_seconds(const OrderSubject& subject, const tiles::TileOrder& strips,
-                                      const tiles::TileOrder& hilbert, topology::WorkerPool& pool) {
-  using Sum = tiles::PlainSum<>;
-  constexpr int kSweeps = 3;  // the first one warms up
+using Seconds = std::array<double, tiles::kOrders>;  // [Order]
+
+/// What may be chosen.
+struct Candidates {
+  tiles::TileOrder strips, hilbert;
+  std::optional<tiles::TileOrder> bins;
+};
+
+constexpr int kSweeps = 3;  // the first one warms up
+
+/// Keeps the least time of the sweeps behind the first one.
+template <class Work>
+void time(double& best, int sweep, const Work& work) {
+  const auto start = Clock::now();
+  work();
+  const double seconds = seconds_since(start);
+  best = sweep <= 1 ? seconds : std::min(best, seconds);
+}
+
+/// A group that is swept for those around it, too.
+struct Sampled {
+  std::size_t group = 0;
+  double weight = 0;  ///< edges of all that it stands for / its own
+  Seconds best{};
+};
+
+/// One group for each stretch of them: columns in the order of their numbers have fewer and fewer edges.
+std::vector<Sampled> sample(const OrderSubject& subject, const tiles::TileOrder& order, int workers) {
   constexpr std::size_t kMostSkipped = 12;
-  const auto workers = static_cast<std::size_t>(pool.workers());
-  const std::size_t step = std::clamp<std::size_t>(hilbert.groups() / (2 * workers), 1, kMostSkipped);
-  const std::size_t sampled = (hilbert.groups() + step - 1) / step;
+  const std::size_t step =
+      std::clamp<std::size_t>(order.groups() / (2 * static_cast<std::size_t>(workers)), 1, kMostSkipped);
+  std::vector<Sampled> sampled;
+  for (std::size_t first = 0; first < order.groups(); first += step) {
+    const std::size_t end = std::min(order.groups(), first + step);
+    const auto edges = [&](std::size_t from, std::size_t to) {
+      double sum = 0;
+      for (std::size_t group = from; group < to; ++group)
+        for (const std::uint32_t column : order.columns(group))
+          sum += static_cast<double>(subject.tiles.edges(column));
+      return sum;
+    };
+    const std::size_t middle = (first + end) / 2;
+    sampled.push_back({middle, edges(first, end) / std::max(edges(middle, middle + 1), 1.0)});
+  }
+  return sampled;
+}
+
+/// Seconds that workers take for all tiles in each order, by a sample. Taking it costs less than one
+/// iteration of a large graph.
+Seconds sampled_seconds(const OrderSubject& subject, const Candidates& candidates,
+                        topology::WorkerPool& pool) {
+  using Sum = tiles::PlainSum<>;
+  const tiles::TileOrder &strips = candidates.strips, &hilbert = candidates.hilbert;
+  const auto& bins = candidates.bins;
+  auto sampled = sample(subject, hilbert, pool.workers());
+  std::vector<double> scatter(bins ? bins->bins().strips() : 0);
   const topology::PageVector<float> x(subject.sources, 1.0F);
-  std::vector<topology::PageVector<double>> sums(workers);
+  topology::PageVector<float> values(bins ? bins->bins().edges() : 0);
+  std::vector<topology::PageVector<double>> sums(static_cast<std::size_t>(pool.workers()));
   for (auto& one : sums) one.resize(hilbert.most());
-  std::vector<std::array<double, 2>> best(sampled);
+
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
-    pool.for_each(sampled, [&](int worker, std::uint64_t i) {
-      double* const accumulators = sums[static_cast<std::size_t>(worker)].data();
-      const std::size_t group = i * step;
-      const auto start = Clock::now();
-      for (const std::uint32_t column : hilbert.columns(group))
-        tiles::sweep_group<Sum>(subject.tiles, strips, column, x.data(), accumulators);
-      const auto middle = Clock::now();
-      tiles::sweep_group<Sum>(subject.tiles, hilbert, group, x.data(), accumulators);
-      const std::array seconds{std::chrono::duration<double>(middle - start).count(), seconds_since(middle)};
-      for (std::size_t k = 0; k < 2; ++k)
-        best[i][k] = sweep <= 1 ? seconds[k] : std::min(best[i][k], seconds[k]);
+    pool.for_each(scatter.size(), [&](int, std::uint64_t strip) {
+      time(scatter[strip], sweep, [&] { bins->bins().scatter(strip, x.data(), values.data()); });
+    });
+    pool.for_each(sampled.size(), [&](int worker, std::uint64_t i) {
+      const std::size_t group = sampled[i].group;
+      Seconds& best = sampled[i].best;
+      double* const own = sums[static_cast<std::size_t>(worker)].data();
+      const auto by_column = [&](const tiles::TileOrder& order) {
+        for (const std::uint32_t column : hilbert.columns(group))
+          tiles::sweep_group<Sum>(subject.tiles, order, column, x.data(), own, worker, values.data());
+      };
+      time(best[0], sweep, [&] { by_column(strips); });
+      time(best[1], sweep, [&] { tiles::sweep_group<Sum>(subject.tiles, hilbert, group, x.data(), own); });
+      if (bins) time(best[2], sweep, [&] { by_column(*bins); });
     });
   }
-  std::array<double, 2> sum{};
-  for (const auto& one : best)
-    for (std::size_t k = 0; k < 2; ++k) sum[k] += one[k];
+  Seconds sum{};
+  for (const Sampled& one : sampled)
+    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += one.weight * one.best[k];
+  sum[2] = bins ? sum[2] + std::accumulate(scatter.begin(), scatter.end(), 0.0) : sum[0];
   return sum;
 }
 
@@ -107,24 +165,42 @@ std::size_t columns_together(const OrderCaches& caches, std::uint64_t source_byt
   return std::clamp(room / std::max<std::uint64_t>(column_bytes, 1), kLeast, kMost);
 }
 
+void check_order(const OrderOptions& options, bool weighted) {
+  if (weighted && !options.choose && options.order == tiles::Order::bins)
+    throw UsageError("--order bins: bins hold no weights of edges; take strips or hilbert");
+}
+
 OrderChoice order_tiles(const OrderOptions& options, const OrderSubject& subject,
                         const exchange::Exchange& exchange, launch::Bootstrap& bootstrap,
                         topology::WorkerPool& pool) {
-  OrderChoice choice{tiles::TileOrder(subject.column_bounds), options.order, options.reason};
-  if (!options.choose && options.order == tiles::Order::strips) return choice;
-  tiles::TileOrder hilbert(subject.tiles, group_columns(subject, exchange));
+  OrderChoice choice{{}, options.choose ? tiles::Order::strips : options.order, options.reason};
+  Candidates candidates{tiles::TileOrder(subject.column_bounds), {}, {}};
+  if (options.choose || options.order == tiles::Order::hilbert)
+    candidates.hilbert = tiles::TileOrder(subject.tiles, group_columns(subject, exchange));
+  const auto make_bins = [&] {
+    candidates.bins.emplace(subject.tiles, subject.column_bounds,
+                            tiles::Bins(pool, subject.tiles, subject.sources));
+  };
   if (options.choose) {
-    std::array<double, 2> seconds{};
+    const std::uint64_t thin =
+        subject.weighted ? 0 : tiles::count_thin_edges(pool, subject.tiles, subject.sources);
+    if (thin >= subject.tiles.edges() / kLeastThin && thin > 0) make_bins();
+    Seconds seconds{};
     for (const auto& one :
-         launch::allgather(bootstrap, std::vector{sampled_seconds(subject, choice.tiles, hilbert, pool)}))
-      for (std::size_t k = 0; k < 2; ++k) seconds[k] += one[0][k];
-    const auto& [by_strips, by_curve] = seconds;
-    choice.order = by_curve < 0.95 * by_strips ? tiles::Order::hilbert : tiles::Order::strips;
+         launch::allgather(bootstrap, std::vector{sampled_seconds(subject, candidates, pool)}))
+      for (std::size_t k = 0; k < seconds.size(); ++k) seconds[k] += one[0][k];
+    const auto fastest = static_cast<std::size_t>(std::ranges::min_element(seconds) - seconds.begin());
+    if (seconds[fastest] < kWorthIt * seconds[0]) choice.order = static_cast<tiles::Order>(fastest);
     choice.reason = fmt::format(
-        "{}: by a sample, workers sweep {:.4g} ms strip by strip, {:.4g} ms along the Hilbert curve",
-        to_name(choice.order), 1e3 * by_strips, 1e3 * by_curve);
+        "{}: by a sample, all tiles take {:.4g} ms strip by strip, {:.4g} ms along the Hilbert curve, {:.4g} "
+        "ms "
+        "with bins for thin tiles",
+        to_name(choice.order), 1e3 * seconds[0], 1e3 * seconds[1], 1e3 * seconds[2]);
   }
-  if (choice.order == tiles::Order::hilbert) choice.tiles = std::move(hilbert);
+  if (choice.order == tiles::Order::bins && !candidates.bins) make_bins();
+  choice.tiles = std::move(choice.order == tiles::Order::strips    ? candidates.strips
+                           : choice.order == tiles::Order::hilbert ? candidates.hilbert
+                                                                   : *candidates.bins);
   return choice;
 }
 

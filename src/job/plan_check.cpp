@@ -40,8 +40,8 @@ void PlanCache::check_choices() const {
   const bool right_layout = options_.choose_layout
                                 ? job_.layout_ == plan::Layout::given || job_.layout_ == plan::Layout::degree
                                 : job_.layout_ == options_.layout;
-  const bool right_order =
-      job_.order_.order == tiles::Order::strips || job_.order_.order == tiles::Order::hilbert;
+  const bool right_order = static_cast<std::size_t>(job_.order_.order) < tiles::kOrders &&
+                           (job_.order_.order != tiles::Order::bins || !options_.weighted);
   if (!right_name || !right_strategy || !right_layout || !right_order)
     refuse("it was made with other choices");
 }

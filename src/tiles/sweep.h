@@ -162,18 +162,22 @@ void sweep_column(const Tiles& tiles, std::size_t column, const typename P::Mess
 }
 
 /// The same for all columns of a group, in the order's order. The accumulators of a column start at
-/// order.begin(column).
+/// order.begin(column). `binned`: the values of order.bins(), all strips scattered.
 template <class P>
 void sweep_group(const Tiles& tiles, const TileOrder& order, std::size_t group, const typename P::Message* x,
-                 typename P::Accumulator* accumulators, int worker = 0) noexcept {
-  const auto steps = order.steps(group);
+                 typename P::Accumulator* accumulators, int worker = 0,
+                 const typename P::Message* binned = nullptr) noexcept {
+  const bool strips = order.order() == Order::strips;
   for (const std::uint32_t column : order.columns(group)) {
-    if (steps.empty())
+    if (strips)
       sweep_column<P>(tiles, column, x, accumulators + order.begin(column), worker);
     else
       std::fill_n(accumulators + order.begin(column), tiles.column_width(column), P::identity());
   }
-  for (const auto& step : steps) Sweep<P>::add(step.words, x, accumulators + step.begin);
+  for (const auto& step : order.steps(group)) Sweep<P>::add(step.words, x, accumulators + step.begin);
+  if (order.bins().edges() == 0) return;
+  for (const std::uint32_t column : order.columns(group))
+    order.bins().gather<P>(column, binned, accumulators + order.begin(column));
 }
 
 /// A sum of what is sent along the edges, times their weights: what is measured where a choice has to be

@@ -18,6 +18,15 @@ struct PlacedTile {
   std::uint64_t position = 0;  ///< on the curve
 };
 
+/// Adds a tile to steps, of which the last one may go on.
+void add(std::vector<TileOrder::Step>& steps, const TileOrder::Step& tile) {
+  if (!steps.empty() && steps.back().begin == tile.begin &&
+      steps.back().words.data() + steps.back().words.size() == tile.words.data())
+    steps.back().words = {steps.back().words.data(), steps.back().words.size() + tile.words.size()};
+  else
+    steps.push_back(tile);
+}
+
 /// The tiles of these columns along the curve.
 std::vector<TileOrder::Step> along_curve(const Tiles& tiles, std::span<const std::uint32_t> columns) {
   std::vector<PlacedTile> placed;
@@ -37,14 +46,7 @@ std::vector<TileOrder::Step> along_curve(const Tiles& tiles, std::span<const std
   for (PlacedTile& one : placed) one.position = plan::hilbert_position(one.x, one.strip, bits);
   std::ranges::stable_sort(placed, {}, &PlacedTile::position);
   std::vector<TileOrder::Step> steps;
-  for (const PlacedTile& one : placed) {
-    const auto& [words, at] = one.step;
-    if (!steps.empty() && steps.back().begin == at &&
-        steps.back().words.data() + steps.back().words.size() == words.data())
-      steps.back().words = {steps.back().words.data(), steps.back().words.size() + words.size()};
-    else
-      steps.push_back(one.step);
-  }
+  for (const PlacedTile& one : placed) add(steps, one.step);
   return steps;
 }
 
@@ -59,7 +61,7 @@ TileOrder::TileOrder(std::span<const std::uint32_t> column_bounds) {
 }
 
 TileOrder::TileOrder(const Tiles& tiles, std::vector<std::vector<std::uint32_t>> groups)
-    : groups_(std::move(groups)), places_(tiles.columns()) {
+    : groups_(std::move(groups)), places_(tiles.columns()), order_(Order::hilbert) {
   for (std::uint32_t g = 0; g < groups_.size(); ++g) {
     std::uint32_t begin = 0;
     for (const std::uint32_t column : groups_[g]) {
@@ -68,6 +70,22 @@ TileOrder::TileOrder(const Tiles& tiles, std::vector<std::vector<std::uint32_t>>
     }
     most_ = std::max(most_, begin);
     steps_.push_back(along_curve(tiles, groups_[g]));
+  }
+}
+
+TileOrder::TileOrder(const Tiles& tiles, std::span<const std::uint32_t> column_bounds, Bins bins)
+    : TileOrder(column_bounds) {
+  order_ = Order::bins;
+  bins_ = std::move(bins);
+  for (std::size_t c = 0; c < tiles.columns(); ++c) {
+    auto& steps = steps_.emplace_back();
+    for (auto words : tiles.column_data(c)) {
+      while (!words.empty()) {
+        const auto tile = words.first(words_of(words.data()));
+        if (!bins_.holds(c, tile[0])) add(steps, {tile, 0});
+        words = words.subspan(tile.size());
+      }
+    }
   }
 }
 

@@ -167,9 +167,12 @@ void run_process(P program, const GraphFile& graph, const Run& run, launch::Boot
         pool, tiles::MovedReader(rows, addresses), std::span(bounds).first(static_cast<std::size_t>(local)));
   }
   plan.return_indexes(bounds, owned, for_each);
-  const auto order = run.order == tiles::Order::strips
-                         ? tiles::TileOrder(bounds)
-                         : tiles::TileOrder(tiles, groups_of(exchange, static_cast<std::size_t>(local) - 1));
+  const auto order = run.order == tiles::Order::strips ? tiles::TileOrder(bounds)
+                     : run.order == tiles::Order::hilbert
+                         ? tiles::TileOrder(tiles, groups_of(exchange, static_cast<std::size_t>(local) - 1))
+                         : tiles::TileOrder(tiles, bounds, tiles::Bins(pool, tiles, owned.count()));
+  if (run.order == tiles::Order::bins)
+    CHECK_MESSAGE((order.bins().edges() > 0 && order.bins().edges() < tiles.edges()), "some tiles are thin");
   ProgramLoops loops(program, owned.count(), tiles, order, mirror_tiles);
   IterationOptions options;
   options.iterations = run.iterations;
@@ -239,6 +242,21 @@ TEST_CASE("every strategy over every backend gives the sequential result and sen
         }
       }
       CHECK(sent == 6 * outcome.slots * plan::bytes_a_value(strategy, plan::Encoding::f32));
+    }
+  }
+}
+
+TEST_CASE("values of thin tiles go through bins with every strategy") {
+  const graph::TemporaryDirectory directory;
+  const auto graph = random_graph(directory, 700, 5000);
+  const auto expected = sequentially(graph, 6);
+  for (const auto strategy : kStrategies) {
+    for (const auto encoding : {plan::Encoding::f32, plan::Encoding::f64}) {
+      CAPTURE(plan::to_name(strategy));
+      CAPTURE(plan::to_name(encoding));
+      Run run{{"shm"}, strategy, 3, 2, 6, -1, encoding};
+      run.order = tiles::Order::bins;
+      CHECK(execute(graph, run).values == expected.back());
     }
   }
 }

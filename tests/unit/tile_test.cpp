@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -234,6 +235,69 @@ TEST_CASE("along the Hilbert curve every tile is swept once, and the next one is
     for (std::size_t c = 0; c < tiles.columns(); ++c) bytes += tiles.bytes(c);
     CHECK(2 * words == bytes);
   }
+}
+
+TEST_CASE("edges of thin cells are in bins, the others in tiles, each once") {
+  constexpr std::uint32_t kStrips = 5, kWidth = 3000, kColumns = 7;
+  Edges graph(kStrips * kStripWidth - 65000);  // the last strip has 536 sources
+  std::mt19937 random(5);
+  const auto fill = [&](std::uint32_t strip, std::uint32_t column, std::uint32_t edges) {
+    const std::uint32_t sources = std::min(kStripWidth, graph.sources() - strip * kStripWidth);
+    for (std::uint32_t i = 0; i < edges; ++i)
+      graph.add(strip * kStripWidth + static_cast<std::uint32_t>(random() % sources),
+                column * kWidth + static_cast<std::uint32_t>(random() % kWidth));
+  };
+  std::set<std::pair<std::size_t, std::uint16_t>> thin;
+  std::uint64_t thin_edges = 0;
+  for (std::uint32_t strip = 0; strip < kStrips; ++strip) {
+    for (std::uint32_t column = 0; column < kColumns; ++column) {
+      const std::uint32_t limit = strip + 1 == kStrips ? 536 / 4 : kStripWidth / 4;
+      const std::uint32_t edges = (strip + column) % 3 == 0   ? 0
+                                  : (strip + column) % 3 == 1 ? limit
+                                                              : limit - 1;
+      fill(strip, column, edges);
+      if (edges + 1 != limit) continue;
+      thin.emplace(column, strip);
+      thin_edges += edges;
+    }
+  }
+  WorkerPool pool = make_pool(2);
+  const auto bounds = equal_columns(kWidth * kColumns, kWidth);
+  const Tiles tiles = build(pool, graph, bounds);
+  CHECK(count_thin_edges(pool, tiles, graph.sources()) == thin_edges);
+  const TileOrder order(tiles, bounds, Bins(pool, tiles, graph.sources()));
+  CHECK(order.order() == Order::bins);
+  const Bins& bins = order.bins();
+  CHECK(bins.edges() == thin_edges);
+  REQUIRE(bins.strips() == kStrips);
+  for (std::size_t column = 0; column < kColumns; ++column)
+    for (std::uint16_t strip = 0; strip < kStrips; ++strip)
+      CHECK(bins.holds(column, strip) == thin.contains({column, strip}));
+  const auto x = some_values(graph.sources(), 9);
+  const auto expected = sums_of(tiles, x);
+  std::vector<float> values(bins.edges());
+  for (std::size_t strip = 0; strip < kStrips; ++strip) bins.scatter(strip, x.data(), values.data());
+  for (std::size_t column = 0; column < kColumns; ++column) {
+    std::vector<double> sums(kWidth, -1.0);
+    sweep_group<PlainSum<>>(tiles, order, column, x.data(), sums.data(), 0, values.data());
+    for (std::uint32_t i = 0; i < kWidth; ++i)
+      CHECK(sums[i] == doctest::Approx(expected[column * kWidth + i]).epsilon(kTolerance));
+  }
+}
+
+TEST_CASE("a matrix without thin cells has no bins") {
+  Edges graph(4);
+  for (std::uint32_t i = 0; i < 4; ++i) graph.add(i, i);
+  WorkerPool pool = make_pool(1);
+  const auto bounds = equal_columns(4, 4);
+  const Tiles tiles = build(pool, graph, bounds);
+  const TileOrder order(tiles, bounds, Bins(pool, tiles, 4));
+  CHECK(order.bins().edges() == 0);
+  CHECK(order.bins().strips() == 0);
+  std::vector<double> sums(4);
+  const std::vector<float> x{1, 2, 3, 4};
+  sweep_group<PlainSum<>>(tiles, order, 0, x.data(), sums.data());
+  CHECK(sums == std::vector<double>{1, 2, 3, 4});
 }
 
 TEST_CASE("strip by strip each column is a group") {
