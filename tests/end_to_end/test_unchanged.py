@@ -73,4 +73,5 @@ def test_the_bits_of_each_order_of_tiles(edgewire, paths, tmp_path, case):
 
 def test_orders_of_tiles_are_told_apart():
     for case, bits in ORDERS.items():
-        assert case.endswith("strips") or bits != ORDERS[case.replace("hilbert", "strips")]
+        assert not case.endswith("hilbert") or bits != ORDERS[case.replace("hilbert", "strips")]
+    assert ORDERS["web-NotreDame 1 1 slots f64 bins"] != ORDERS["web-NotreDame 1 1 slots f64 strips"]

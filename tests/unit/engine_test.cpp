@@ -171,8 +171,7 @@ void run_process(P program, const GraphFile& graph, const Run& run, launch::Boot
                      : run.order == tiles::Order::hilbert
                          ? tiles::TileOrder(tiles, groups_of(exchange, static_cast<std::size_t>(local) - 1))
                          : tiles::TileOrder(tiles, bounds, tiles::Bins(pool, tiles, owned.count()));
-  if (run.order == tiles::Order::bins)
-    CHECK_MESSAGE((order.bins().edges() > 0 && order.bins().edges() < tiles.edges()), "some tiles are thin");
+  if (run.order == tiles::Order::bins) CHECK_MESSAGE(order.bins().edges() > 0, "some tiles are thin");
   ProgramLoops loops(program, owned.count(), tiles, order, mirror_tiles);
   IterationOptions options;
   options.iterations = run.iterations;
@@ -248,7 +247,7 @@ TEST_CASE("every strategy over every backend gives the sequential result and sen
 
 TEST_CASE("values of thin tiles go through bins with every strategy") {
   const graph::TemporaryDirectory directory;
-  const auto graph = random_graph(directory, 700, 5000);
+  const auto graph = random_graph(directory, 2000, 8000);
   const auto expected = sequentially(graph, 6);
   for (const auto strategy : kStrategies) {
     for (const auto encoding : {plan::Encoding::f32, plan::Encoding::f64}) {
