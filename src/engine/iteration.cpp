@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "engine/group_queue.h"
+#include "engine/kept_states.h"
 #include "error.h"
 #include "exchange/barrier.h"
 #include "exchange/inbox.h"
@@ -47,6 +48,7 @@ class Loop {
         totals_(local_columns_),
         accumulator_pages_(static_cast<std::size_t>(pool.workers())),
         mine_(options.start),
+        states_(exchange, options),
         in_order_(!options.column_workers.empty()),
         groups_(takers(), in_order_) {}
 
@@ -304,7 +306,7 @@ class Loop {
     loops_.advance();
     groups_.refill();
     strips_filled_.store(0, std::memory_order_relaxed);
-    if (!outbox_.publish_totals(mine_, t) || !keep(static_cast<int>(t))) {
+    if (!outbox_.publish_totals(mine_, t) || !states_.keep(static_cast<int>(t), mine_)) {
       stop_ = true;
       return;
     }
@@ -317,42 +319,6 @@ class Loop {
     recorder_->end_iteration();
     if (observer_) observer_->end_iteration(t);
     if (options_.progress) options_.progress(static_cast<int>(t));
-  }
-
-  bool keep(int done) {
-    try {
-      if (!options_.keeps) return true;
-      const bool begins = options_.keeps(done);
-      see_kept(begins);
-      if (begins) options_.keep(done, mine_);
-      return true;
-    } catch (const std::exception& error) {
-      exchange_.health().fail(-1, error.what());
-      return false;
-    }
-  }
-
-  /// No process waits for another here, but rank 0 before the next one: peers may by then be an iteration
-  /// ahead, and need to know that the last one is named before they write over an older one.
-  void see_kept(bool wait) {
-    const std::uint64_t own = options_.kept(wait);
-    if (exchange_.rank() != 0) {
-      if (own != kept_ && !exchange_.signal(0, 0, exchange::kKeptKind, own))
-        throw Error(exchange_.health().message());
-      kept_ = own;
-      return;
-    }
-    const auto by_all = [&] {
-      for (int p = 1; p < exchange_.size(); ++p) {
-        if (exchange_.link().signalled(p, exchange::kKeptKind) < own) return false;
-      }
-      return true;
-    };
-    if (own == kept_) return;
-    if (wait) exchange_.wait_until(by_all);
-    if (!by_all()) return;
-    kept_ = own;
-    options_.all_kept();
   }
 
   /// Until all that was queued has left, and all have what they need. Returns the totals of all processes.
@@ -385,9 +351,9 @@ class Loop {
   std::vector<exchange::Totals> totals_;                ///< [local column]
   std::vector<topology::PageCount> accumulator_pages_;  ///< [worker]
   exchange::Totals mine_;
-  bool stop_ = false;       ///< set behind the barrier
-  std::uint64_t kept_ = 0;  ///< states; at rank 0 those that all have kept
-  bool in_order_;           ///< each worker computes columns in an order that is known before
+  bool stop_ = false;  ///< set behind the barrier
+  KeptStates states_;
+  bool in_order_;  ///< each worker computes columns in an order that is known before
   GroupQueue groups_;
   alignas(64) std::atomic<std::size_t> strips_filled_{0};  ///< in this iteration, taken by some worker
   alignas(64) std::optional<Recorder> recorder_;
