@@ -43,7 +43,7 @@ struct Candidates {
   std::optional<tiles::TileOrder> bins;
 };
 
-constexpr int kSweeps = 3;  // the first one warms up
+constexpr int kSweeps = 4;  // the first one warms up
 
 /// Keeps the least time of the sweeps behind the first one.
 template <class Work>
@@ -182,20 +182,24 @@ OrderChoice order_tiles(const OrderOptions& options, const OrderSubject& subject
                             tiles::Bins(pool, subject.tiles, subject.sources));
   };
   if (options.choose) {
-    const std::uint64_t thin =
-        subject.weighted ? 0 : tiles::count_thin_edges(pool, subject.tiles, subject.sources);
-    if (thin >= subject.tiles.edges() / kLeastThin && thin > 0) make_bins();
+    Seconds mine{};
+    if (std::uint64_t{subject.sources} * sizeof(float) > subject.caches.l2_bytes) {
+      const std::uint64_t thin =
+          subject.weighted ? 0 : tiles::count_thin_edges(pool, subject.tiles, subject.sources);
+      if (thin >= subject.tiles.edges() / kLeastThin && thin > 0) make_bins();
+      mine = sampled_seconds(subject, candidates, pool);
+    }
     Seconds seconds{};
-    for (const auto& one :
-         launch::allgather(bootstrap, std::vector{sampled_seconds(subject, candidates, pool)}))
+    for (const auto& one : launch::allgather(bootstrap, std::vector{mine}))
       for (std::size_t k = 0; k < seconds.size(); ++k) seconds[k] += one[0][k];
     const auto fastest = static_cast<std::size_t>(std::ranges::min_element(seconds) - seconds.begin());
     if (seconds[fastest] < kWorthIt * seconds[0]) choice.order = static_cast<tiles::Order>(fastest);
-    choice.reason = fmt::format(
-        "{}: by a sample, all tiles take {:.4g} ms strip by strip, {:.4g} ms along the Hilbert curve, {:.4g} "
-        "ms "
-        "with bins for thin tiles",
-        to_name(choice.order), 1e3 * seconds[0], 1e3 * seconds[1], 1e3 * seconds[2]);
+    choice.reason = seconds[0] == 0
+                        ? "strips: all sources fit into the second cache"
+                        : fmt::format(
+                              "{}: by a sample, all tiles take {:.4g} ms strip by strip, {:.4g} ms along the "
+                              "Hilbert curve, {:.4g} ms with bins for thin tiles",
+                              to_name(choice.order), 1e3 * seconds[0], 1e3 * seconds[1], 1e3 * seconds[2]);
   }
   if (choice.order == tiles::Order::bins && !candidates.bins) make_bins();
   choice.tiles = std::move(choice.order == tiles::Order::strips    ? candidates.strips

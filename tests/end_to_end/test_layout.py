@@ -1,6 +1,7 @@
 """`--layout auto` takes the order of vertices that a sample of tiles says is faster."""
 
 import json
+import os
 import re
 
 import numpy as np
@@ -18,8 +19,12 @@ def graphs(edgewire, tmp_path_factory):
     return folder
 
 
-def run(edgewire, graph, *arguments):
-    return json.loads(edgewire.ok("pagerank", graph, "--iterations", 3, "--verify", "--json", "-", *arguments))
+# A machine on which the sources of these graphs do not fit into the second cache.
+SMALL_CACHE = {**os.environ, "HWLOC_SYNTHETIC": "numa:1 l3:1 l2:2(size=65536) l1d:1(size=32768) core:1 pu:1", "HWLOC_THISSYSTEM": "1"}
+
+
+def run(edgewire, graph, *arguments, **options):
+    return json.loads(edgewire.ok("pagerank", graph, "--iterations", 3, "--verify", "--json", "-", *arguments, **options))
 
 
 def check_choice(report, what, usual, other, reason):
@@ -79,7 +84,7 @@ def kronecker18(edgewire, tmp_path_factory):
 
 @pytest.mark.parametrize("job", [["-p", 1, "-w", 2], ["-p", 2, "-w", 1]], ids=str)
 def test_the_fastest_order_of_tiles_is_taken(edgewire, kronecker18, job):
-    report = run(edgewire, kronecker18, *job, "--order", "auto")
+    report = run(edgewire, kronecker18, *job, "--order", "auto", env=SMALL_CACHE)
     found = re.fullmatch(r"(strips|hilbert|bins): by a sample, all tiles take (\S+) ms strip by strip, "
                          r"(\S+) ms along the Hilbert curve, (\S+) ms with bins for thin tiles", report["order_reason"])
     assert found[1] == report["order"]
@@ -109,13 +114,19 @@ def test_bins_hold_no_weights(edgewire, tmp_path):
     edgewire.ok("pagerank", tmp_path / "k.ew", "--order", "bins")
 
 
+@pytest.mark.parametrize("processes", [1, 2])
+def test_nothing_is_measured_where_sources_fit_into_a_cache(edgewire, graphs, processes):
+    report = run(edgewire, graphs / "small.ew", "-p", processes, "-w", 1)
+    assert report["order"] == "strips" and report["order_reason"] == "strips: all sources fit into the second cache"
+
+
 def test_a_plan_cache_keeps_the_order_that_was_measured(edgewire, graphs, tmp_path):
     cached = ["-p", 2, "-w", 1, f"--plan-cache={tmp_path}"]
-    reports = [run(edgewire, graphs / "far.ew", *cached) for _ in range(2)]
+    reports = [run(edgewire, graphs / "far.ew", *cached, env=SMALL_CACHE) for _ in range(2)]
     assert [report["plan_cache"] for report in reports] == ["written", "used"]
     assert reports[0]["order_reason"] == reports[1]["order_reason"] and reports[0]["order"] == reports[1]["order"]
     for order in ("strips", "hilbert", "bins"):
-        report = run(edgewire, graphs / "far.ew", *cached, "--order", order)
+        report = run(edgewire, graphs / "far.ew", *cached, "--order", order, env=SMALL_CACHE)
         assert report["plan_cache"] == "used" and report["order"] == order and "order_reason" not in report
 
 
