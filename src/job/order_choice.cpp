@@ -43,29 +43,29 @@ struct Candidates {
   std::optional<tiles::TileOrder> bins;
 };
 
-constexpr int kSweeps = 4;  // the first one warms up
+constexpr int kSweeps = 2;
 
-/// Keeps the least time of the sweeps behind the first one.
+/// Keeps the least time of all sweeps.
 template <class Work>
-void time(double& best, int sweep, const Work& work) {
+void time(double& least, int sweep, const Work& work) {
   const auto start = Clock::now();
   work();
   const double seconds = seconds_since(start);
-  best = sweep <= 1 ? seconds : std::min(best, seconds);
+  least = sweep == 0 ? seconds : std::min(least, seconds);
 }
 
 /// A group that is swept for those around it, too.
 struct Sampled {
   std::size_t group = 0;
   double weight = 0;  ///< edges of all that it stands for / its own
-  Seconds best{};
+  Seconds least{};
 };
 
 /// One group for each stretch of them: columns in the order of their numbers have fewer and fewer edges.
 std::vector<Sampled> sample(const OrderSubject& subject, const tiles::TileOrder& order, int workers) {
-  constexpr std::size_t kMostSkipped = 12;
-  const std::size_t step =
-      std::clamp<std::size_t>(order.groups() / (2 * static_cast<std::size_t>(workers)), 1, kMostSkipped);
+  constexpr std::size_t kLeastSampled = 8, kMostSkipped = 12;
+  const std::size_t step = std::clamp<std::size_t>(
+      order.groups() / (kLeastSampled * static_cast<std::size_t>(workers)), 1, kMostSkipped);
   std::vector<Sampled> sampled;
   for (std::size_t first = 0; first < order.groups(); first += step) {
     const std::size_t end = std::min(order.groups(), first + step);
@@ -92,30 +92,34 @@ Seconds sampled_seconds(const OrderSubject& subject, const Candidates& candidate
   auto sampled = sample(subject, hilbert, pool.workers());
   std::vector<double> scatter(bins ? bins->bins().strips() : 0);
   const topology::PageVector<float> x(subject.sources, 1.0F);
-  topology::PageVector<float> values(bins ? bins->bins().edges() : 0);
+  topology::PageVector<float> values(bins ? bins->bins().edges() : 0, 0.0F);
   std::vector<topology::PageVector<double>> sums(static_cast<std::size_t>(pool.workers()));
-  for (auto& one : sums) one.resize(hilbert.most());
+  for (auto& one : sums) one.assign(hilbert.most(), 0.0);
 
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
     pool.for_each(scatter.size(), [&](int, std::uint64_t strip) {
       time(scatter[strip], sweep, [&] { bins->bins().scatter(strip, x.data(), values.data()); });
     });
-    pool.for_each(sampled.size(), [&](int worker, std::uint64_t i) {
-      const std::size_t group = sampled[i].group;
-      Seconds& best = sampled[i].best;
-      double* const own = sums[static_cast<std::size_t>(worker)].data();
-      const auto by_column = [&](const tiles::TileOrder& order) {
-        for (const std::uint32_t column : hilbert.columns(group))
-          tiles::sweep_group<Sum>(subject.tiles, order, column, x.data(), own, worker, values.data());
-      };
-      time(best[0], sweep, [&] { by_column(strips); });
-      time(best[1], sweep, [&] { tiles::sweep_group<Sum>(subject.tiles, hilbert, group, x.data(), own); });
-      if (bins) time(best[2], sweep, [&] { by_column(*bins); });
-    });
+    // All groups in one order before the next, so that none finds its tiles in the caches.
+    for (std::size_t order = 0; order < (bins ? 3U : 2U); ++order) {
+      pool.for_each(sampled.size(), [&](int worker, std::uint64_t i) {
+        const std::size_t group = sampled[i].group;
+        double* const own = sums[static_cast<std::size_t>(worker)].data();
+        const auto by_column = [&](const tiles::TileOrder& of) {
+          for (const std::uint32_t column : hilbert.columns(group))
+            tiles::sweep_group<Sum>(subject.tiles, of, column, x.data(), own, worker, values.data());
+        };
+        time(sampled[i].least[order], sweep, [&] {
+          if (order == 0) by_column(strips);
+          if (order == 1) tiles::sweep_group<Sum>(subject.tiles, hilbert, group, x.data(), own);
+          if (order == 2) by_column(*bins);
+        });
+      });
+    }
   }
   Seconds sum{};
   for (const Sampled& one : sampled)
-    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += one.weight * one.best[k];
+    for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += one.weight * one.least[k];
   sum[2] = bins ? sum[2] + std::accumulate(scatter.begin(), scatter.end(), 0.0) : sum[0];
   return sum;
 }
