@@ -146,7 +146,7 @@ report::RunReport gather_report(launch::Bootstrap& bootstrap, const job::DenseJo
                                    job.seconds_plan,
                                    figures.seconds_total,
                                    peak_rss_bytes(),
-                                   job.tiles().bytes(),
+                                   job.sweep_bytes(),
                                    figures.checksum,
                                    job.matching(),
                                    sent.refused_connections,

@@ -225,7 +225,7 @@ ProcessFacts Profiler::facts() const {
   facts.cores = job_.pool().placement().oversubscribed
                     ? std::max(1, topology::usable_cores(machine) / bootstrap_.local_size())
                     : facts.workers;
-  std::uint64_t edges = job_.tiles().edges(), tiles = job_.tiles().bytes(), values = 0;
+  std::uint64_t edges = job_.tiles().edges(), tiles = job_.sweep_bytes(), values = 0;
   for (int p = 0; p < bootstrap_.size(); ++p) {
     edges += job_.mirror_tiles()[static_cast<std::size_t>(p)].edges();
     tiles += job_.mirror_tiles()[static_cast<std::size_t>(p)].bytes();

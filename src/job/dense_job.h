@@ -108,6 +108,10 @@ class DenseJob {
   const plan::OwnedVertices& owned() const noexcept { return *owned_; }
   const tiles::Tiles& tiles() const noexcept { return tiles_; }
   const tiles::TileOrder& tile_order() const noexcept { return order_.tiles; }
+  /// What one sweep over tiles() reads, and writes into bins, beside messages and accumulators.
+  std::uint64_t sweep_bytes() const {
+    return order_.tiles.bytes(tiles_, plan::message_bytes(exchange_->encoding()));
+  }
   /// [peer]: the edges of the sources that the peer mirrors here, by local column; no columns when there are
   /// none.
   std::span<const tiles::Tiles> mirror_tiles() const noexcept { return mirror_tiles_; }

@@ -130,7 +130,7 @@ struct RunReport {
   double seconds_plan = 0;
   double seconds_total = 0;
   std::uint64_t peak_rss_bytes = 0;    ///< of the largest process
-  std::uint64_t tile_bytes = 0;        ///< read in one sweep, summed over processes
+  std::uint64_t tile_bytes = 0;        ///< read in one sweep, and written into bins, summed over processes
   std::vector<std::string> placement;  ///< [rank]: host, cores, memory, address
   std::uint64_t setup_messages = 0;    ///< sent before the first iteration by the process with most of them
   /// Strangers and faulty frames that the transport turned away, summed over processes.

@@ -89,4 +89,12 @@ TileOrder::TileOrder(const Tiles& tiles, std::span<const std::uint32_t> column_b
   }
 }
 
+std::uint64_t TileOrder::bytes(const Tiles& tiles, std::size_t message_bytes) const noexcept {
+  if (order_ != Order::bins) return tiles.bytes();
+  std::uint64_t sum = bins_.edges() * 2 * (sizeof(std::uint16_t) + message_bytes);
+  for (const auto& steps : steps_)
+    for (const Step& step : steps) sum += step.words.size_bytes();
+  return sum;
+}
+
 }  // namespace edgewire::tiles

@@ -53,6 +53,8 @@ class TileOrder {
   std::span<const Step> steps(std::size_t group) const noexcept {
     return steps_.empty() ? std::span<const Step>() : steps_[group];
   }
+  /// What one sweep over `tiles` reads, and writes into bins, beside sources and accumulators.
+  std::uint64_t bytes(const Tiles& tiles, std::size_t message_bytes) const noexcept;
 
  private:
   struct Place {
