@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "error.h"
+#include "graph/available_memory.h"
 #include "launch/packing.h"
 #include "seconds.h"
 #include "tiles/sweep.h"
@@ -169,6 +170,11 @@ std::size_t columns_together(const OrderCaches& caches, std::uint64_t source_byt
   return std::clamp(room / std::max<std::uint64_t>(column_bytes, 1), kLeast, kMost);
 }
 
+bool bins_fit(std::uint64_t thin_edges, std::uint64_t available_bytes) noexcept {
+  constexpr std::uint64_t kBytesAnEdge = 2 * sizeof(std::uint16_t) + sizeof(double) + sizeof(float);
+  return thin_edges <= available_bytes / (2 * kBytesAnEdge);
+}
+
 void check_order(const OrderOptions& options, bool weighted) {
   if (weighted && !options.choose && options.order == tiles::Order::bins)
     throw UsageError("--order bins: bins hold no weights of edges; take strips or hilbert");
@@ -190,7 +196,9 @@ OrderChoice order_tiles(const OrderOptions& options, const OrderSubject& subject
     if (std::uint64_t{subject.sources} * sizeof(float) > subject.caches.l2_bytes) {
       const std::uint64_t thin =
           subject.weighted ? 0 : tiles::count_thin_edges(pool, subject.tiles, subject.sources);
-      if (thin >= subject.tiles.edges() / kLeastThin && thin > 0) make_bins();
+      const std::uint64_t available =
+          graph::available_memory() / static_cast<std::uint64_t>(bootstrap.local_size());
+      if (thin > 0 && thin >= subject.tiles.edges() / kLeastThin && bins_fit(thin, available)) make_bins();
       mine = sampled_seconds(subject, candidates, pool);
     }
     Seconds seconds{};

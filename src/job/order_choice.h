@@ -51,15 +51,18 @@ struct OrderChoice {
   std::string reason;                         ///< one line; empty when nothing was to be chosen
 };
 
+/// Whether bins for so many edges take at most half of the memory that a process has left, with their values
+/// in the sample and in iterations.
+bool bins_fit(std::uint64_t thin_edges, std::uint64_t available_bytes) noexcept;
+
 /// Throws UsageError when the order cannot be.
 void check_order(const OrderOptions& options, bool weighted);
 
 /// A block, which a worker takes at a time, is a group of columns with all their strips: its accumulators are
 /// one worker's, and no sums have to be merged. Another order than `strips` is chosen if it is faster by 8 %
-/// over all processes: each sweeps a sample of its columns in all orders. Bins are for edges
-/// without weights, and no choice where thin cells have few edges. Where all
-/// sources fit into the second cache, strips are taken and nothing is measured. Collective where there is
-/// something to choose.
+/// over all processes: each sweeps a sample of its columns in all orders. Bins are for edges without weights,
+/// and no choice where thin cells have few edges, or memory is short. Where all sources fit into the second
+/// cache, strips are taken and nothing is measured. Collective where there is something to choose.
 OrderChoice order_tiles(const OrderOptions& options, const OrderSubject& subject,
                         const exchange::Exchange& exchange, launch::Bootstrap& bootstrap,
                         topology::WorkerPool& pool);
