@@ -158,7 +158,7 @@ HostPlacement claim_places(const Machine& machine, int processes, int workers, b
   std::erase_if(free.cores,
                 [&](const Core& core) { return std::ranges::find(cpus, core.cpu) == cpus.end(); });
   host.poll_cpus.assign(static_cast<std::size_t>(processes), -1);
-  if (static_cast<std::size_t>(processes * workers) <= free.cores.size()) {
+  if (static_cast<std::size_t>(processes) * static_cast<std::size_t>(workers) <= free.cores.size()) {
     host.claim.keep(place_all(free, workers, polls, host));
     return host;
   }

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "graph/graph_file.h"
+
 namespace edgewire::perf {
 
 namespace {
@@ -40,13 +42,21 @@ Graph from_edges(std::uint32_t vertices, const std::vector<Edge>& edges) {
   return graph;
 }
 
-Graph renumber(const Graph& graph, const std::vector<std::uint32_t>& new_ids) {
-  std::vector<Edge> edges;
-  edges.reserve(graph.targets.size());
-  for (std::uint32_t v = 0; v < graph.vertices(); ++v)
+/// The graph whose vertex i is order[i] of `graph`. new_ids: the inverse of `order`.
+Graph renumber(const Graph& graph, const std::vector<std::uint32_t>& order,
+               const std::vector<std::uint32_t>& new_ids) {
+  Graph renumbered;
+  renumbered.offsets.reserve(graph.offsets.size());
+  renumbered.targets.reserve(graph.targets.size());
+  for (const std::uint32_t v : order) {
+    renumbered.offsets.push_back(renumbered.targets.size());
     for (std::uint64_t e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e)
-      edges.emplace_back(new_ids[v], new_ids[graph.targets[e]]);
-  return from_edges(graph.vertices(), edges);
+      renumbered.targets.push_back(new_ids[graph.targets[e]]);
+    std::sort(renumbered.targets.data() + renumbered.offsets.back(),
+              renumbered.targets.data() + renumbered.targets.size());
+  }
+  renumbered.offsets.push_back(renumbered.targets.size());
+  return renumbered;
 }
 
 Edge kronecker_edge(int scale, Random& random) {
@@ -124,6 +134,12 @@ Graph make_graph(const std::string& shape, int scale) {
   throw std::invalid_argument("no such shape: " + shape);
 }
 
+Graph read_graph(const std::string& path) {
+  const auto file = graph::GraphFile::open(path);
+  file.verify_rows(0, file.vertices());
+  return {{file.offsets().begin(), file.offsets().end()}, {file.targets().begin(), file.targets().end()}};
+}
+
 Graph order_by_degree(const Graph& graph) {
   std::vector<std::uint64_t> degrees(graph.vertices());
   for (std::uint32_t v = 0; v < graph.vertices(); ++v) degrees[v] += graph.offsets[v + 1] - graph.offsets[v];
@@ -134,7 +150,7 @@ Graph order_by_degree(const Graph& graph) {
                    [&](std::uint32_t a, std::uint32_t b) { return degrees[a] > degrees[b]; });
   std::vector<std::uint32_t> new_ids(graph.vertices());
   for (std::uint32_t i = 0; i < order.size(); ++i) new_ids[order[i]] = i;
-  return renumber(graph, new_ids);
+  return renumber(graph, order, new_ids);
 }
 
 }  // namespace edgewire::perf

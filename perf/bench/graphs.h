@@ -1,4 +1,5 @@
-// Graphs in memory for benchmarks: made from a seed, quick to make, in the shapes that kernels meet.
+// Graphs in memory for benchmarks: made from a seed, quick to make, in the shapes that kernels meet; or from
+// a file.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,9 @@ struct Graph {
 /// parameters, ids permuted), "uniform", "grid" (4 edges a vertex, row by row), "web" (links to near ids,
 /// which are often shared, and to popular pages; in crawl order).
 Graph make_graph(const std::string& shape, int scale);
+
+/// The graph of an .ew file. Throws Error with path and byte offset.
+Graph read_graph(const std::string& path);
 
 /// The same graph with vertices renumbered by falling degree (in and out).
 Graph order_by_degree(const Graph& graph);

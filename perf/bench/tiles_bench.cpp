@@ -10,40 +10,17 @@
 #include <string>
 #include <vector>
 
+#include "perf/bench/graph_tiles.h"
 #include "perf/bench/graphs.h"
-#include "plan/column_addresses.h"
 #include "tiles/sweep.h"
 #include "tiles/tile.h"
-#include "topology/machine.h"
 #include "topology/memory.h"
-#include "topology/placement.h"
+#include "topology/worker_pool.h"
 
 namespace {
 
 using namespace edgewire;
-
-class GraphReader final : public tiles::EdgeReader {
- public:
-  GraphReader(const perf::Graph& graph, std::span<const std::uint32_t> bounds)
-      : graph_(graph), address_(bounds) {}
-  std::uint32_t sources() const override { return graph_.vertices(); }
-  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
-    return graph_.offsets[last] - graph_.offsets[first];
-  }
-  void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
-    auto& [destinations, ends, weights] = rows;
-    const auto begin = graph_.offsets[first];
-    ends.clear();
-    destinations.assign(graph_.targets.data() + begin, graph_.targets.data() + graph_.offsets[last]);
-    for (auto& destination : destinations) destination = address_(destination);
-    for (std::uint32_t s = first; s < last; ++s)
-      ends.push_back(static_cast<std::uint32_t>(graph_.offsets[s + 1] - begin));
-  }
-
- private:
-  const perf::Graph& graph_;
-  plan::ColumnAddresses address_;
-};
+using perf::cut_columns, perf::GraphReader, perf::make_pool;
 
 int scale() {
   const char* const text = std::getenv("EDGEWIRE_BENCH_SCALE");
@@ -61,28 +38,6 @@ const perf::Graph& graph_named(const std::string& name) {
     made = name;
   }
   return graph;
-}
-
-topology::WorkerPool make_pool(int workers) {
-  return topology::WorkerPool(topology::place(topology::discover(), 0, 1, workers));
-}
-
-/// Columns of at most kColumnWidth destinations and a sixteenth of a worker's edges.
-std::vector<std::uint32_t> cut_columns(const perf::Graph& graph, int workers) {
-  std::vector<std::uint32_t> edges_to(graph.vertices());
-  for (const std::uint32_t target : graph.targets) ++edges_to[target];
-  const std::uint64_t share = graph.targets.size() / (16 * static_cast<std::uint64_t>(workers));
-  std::vector<std::uint32_t> bounds{0};
-  std::uint64_t edges = 0;
-  for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
-    if (v > bounds.back() && (v - bounds.back() == tiles::kColumnWidth || edges + edges_to[v] > share)) {
-      bounds.push_back(v);
-      edges = 0;
-    }
-    edges += edges_to[v];
-  }
-  bounds.push_back(graph.vertices());
-  return bounds;
 }
 
 // What one core of the machine can do; these run first.

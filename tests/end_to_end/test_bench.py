@@ -24,8 +24,9 @@ import runs  # noqa: E402
 LIMIT_S = 600  # of a script, which runs many commands
 
 
-def run(*command):
-    return subprocess.run([str(word) for word in command], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=LIMIT_S)
+def run(*command, **settings):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=LIMIT_S,
+                          env=os.environ | settings)
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +68,44 @@ def test_small_rings(bench):
     rows = [line.split("|")[1:3] for line in result.stdout.splitlines()[2:]]
     assert [[cell.strip() for cell in row] for row in rows] == [
         [f"rings, {name}", size] for name in ("shm", "tcp") for size in ("8", "16", "64")]
+
+
+def test_small_orders(bench, tmp_path):
+    """The program itself compares the sums of each order with those of a plain loop."""
+    graph = tmp_path / "g.ew"
+    made = run(os.environ["EDGEWIRE"], "generate", "kronecker", "--scale", 17, "--edge-factor", 8, "-o", graph)
+    assert made.returncode == 0, made.stderr
+    program = BUILD / "perf/bench/order_bench"
+    for settings, edges in ({"EDGEWIRE_BENCH_GRAPH": str(graph)}, 8 << 17), ({"EDGEWIRE_BENCH_SCALE": "11"}, 16 << 11):
+        result = run(program, **settings, EDGEWIRE_BENCH_SWEEPS="2")
+        assert result.returncode == 0, result.stderr
+        assert re.findall(r"(\d+) edges, (\d) worker", result.stdout) == [(str(edges), "1"), (str(edges), "2")]
+        for table in result.stdout.split("edges a source of a cell")[1:]:
+            shares = {float(low): float(share) for low, share in re.findall(r"^from (\S+) +\d+ +(\S+)$", table, re.M)}
+            assert len(shares) == 7 and sum(shares.values()) == pytest.approx(1, abs=0.005)  # all edges are in some cell
+            rows = re.findall(r"^(strips|hilbert|bins) +(\S+) +(\S+) +\S+ +\S+ +(\S+) +(\S+)$", table, re.M)
+            assert [row[0] for row in rows] == ["strips", "hilbert", "bins"] and rows[0][4] == "1.000"
+            assert all(0 < float(least) <= float(median) for _, median, least, _, _ in rows)
+            strips, hilbert, bins = (float(row[3]) for row in rows)
+            assert hilbert == strips  # bytes
+            assert (bins > strips) == (sum(share for low, share in shares.items() if low < 0.25) > 0)
+
+
+def test_orders_refuse_settings(bench, tmp_path):
+    empty = tmp_path / "empty.ew"
+    (tmp_path / "empty.txt").write_text("")
+    made = run(os.environ["EDGEWIRE"], "convert", tmp_path / "empty.txt", "-o", empty)
+    assert made.returncode == 0, made.stderr
+    program = BUILD / "perf/bench/order_bench"
+    for name, value, why in (("GROUP", "x", "EDGEWIRE_BENCH_GROUP takes numbers from 1 to 1024: x"),
+                             ("SWEEPS", "0", "EDGEWIRE_BENCH_SWEEPS takes numbers from 1 to 1024: 0"),
+                             ("WORKERS", "1 2.5", "EDGEWIRE_BENCH_WORKERS takes numbers from 1 to 1024: 1 2.5"),
+                             ("SCALE", "32", "EDGEWIRE_BENCH_SCALE takes numbers from 1 to 31: 32"),
+                             ("SHAPE", "ring", "no such shape: ring"),
+                             ("GRAPH", "/no/such.ew", "/no/such.ew: cannot read: No such file or directory"),
+                             ("GRAPH", str(empty), "the graph has no edges")):
+        result = run(program, **{"EDGEWIRE_BENCH_SCALE": "8", f"EDGEWIRE_BENCH_{name}": value})
+        assert (result.returncode, result.stderr) == (1, f"order_bench: {why}\n")
 
 
 def test_small_overhead(bench, small_overhead):

@@ -69,7 +69,7 @@ class Holder {
     close(said[1]);
     close(end[0]);
     end_ = end[1];
-    char count = 0;
+    unsigned char count = 0;
     REQUIRE(read(said[0], &count, 1) == 1);
     close(said[0]);
     held = count;

@@ -10,7 +10,7 @@
 #include "bootstraps.h"
 #include "engine/program_loops.h"
 #include "engine_programs.h"
-#include "exchange_nodes.h"
+#include "exchange_checks.h"
 #include "graph_test.h"
 #include "tiles/plan_readers.h"
 #include "transport_fixture.h"
@@ -73,47 +73,6 @@ struct Outcome {
   std::vector<std::vector<IterationRecord>> records;  ///< [process]
   std::uint64_t slots = 0;                            ///< of all outgoing streams
 };
-
-/// Mirrors go first, then of each peer what costs the fewest edges a value.
-void check_order(const exchange::Exchange& exchange, std::span<const std::uint32_t> bounds,
-                 const std::function<std::uint64_t(std::size_t)>& edges) {
-  for (int lane = 0; lane < exchange.lanes(); ++lane) {
-    std::vector<double> last(exchange.outgoing().size());
-    bool sums = false;
-    for (const auto& chunk : exchange.lane_chunks(lane)) {
-      if (exchange.outgoing()[chunk.stream].mirrors) {
-        if (sums) throw Error("mirrors after sums");
-        continue;
-      }
-      sums = true;
-      const double cost =
-          static_cast<double>(edges(chunk.column)) / (bounds[chunk.column + 1] - bounds[chunk.column]);
-      if (cost < last[chunk.stream]) throw Error("a costly column before a cheap one");
-      last[chunk.stream] = cost;
-    }
-  }
-}
-
-/// Local columns three at a time, then remote ones two at a time, as lanes send them, whatever goes between
-/// them.
-std::vector<std::vector<std::uint32_t>> groups_of(const exchange::Exchange& exchange,
-                                                  std::size_t local_columns) {
-  std::vector<std::vector<std::uint32_t>> groups;
-  for (std::uint32_t c = 0; c < local_columns; ++c) {
-    if (c % 3 == 0) groups.emplace_back();
-    groups.back().push_back(c);
-  }
-  for (int lane = 0; lane < exchange.lanes(); ++lane) {
-    std::size_t count = 0;
-    for (const auto& chunk : exchange.lane_chunks(lane)) {
-      const auto& stream = exchange.outgoing()[chunk.stream];
-      if (stream.mirrors || !stream.indexes.empty()) continue;
-      if (count++ % 2 == 0) groups.emplace_back();
-      groups.back().push_back(static_cast<std::uint32_t>(chunk.column));
-    }
-  }
-  return groups;
-}
 
 template <class P>
 void run_process(P program, const GraphFile& graph, const Run& run, launch::Bootstrap& bootstrap,

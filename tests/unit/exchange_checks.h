@@ -1,7 +1,9 @@
+// What an exchange keeps when it deals columns to lanes and nodes, and groups of the columns that it sends.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <vector>
@@ -48,6 +50,47 @@ inline void check_nodes(const exchange::Exchange& exchange, std::uint32_t owned,
       throw Error("a part of the inbox that is not in the region");
   }
   if (expected != found) throw Error("parts of the inbox on other nodes than their vertices");
+}
+
+/// Mirrors go first, then of each peer what costs the fewest edges a value.
+inline void check_order(const exchange::Exchange& exchange, std::span<const std::uint32_t> bounds,
+                        const std::function<std::uint64_t(std::size_t)>& edges) {
+  for (int lane = 0; lane < exchange.lanes(); ++lane) {
+    std::vector<double> last(exchange.outgoing().size());
+    bool sums = false;
+    for (const auto& chunk : exchange.lane_chunks(lane)) {
+      if (exchange.outgoing()[chunk.stream].mirrors) {
+        if (sums) throw Error("mirrors after sums");
+        continue;
+      }
+      sums = true;
+      const double cost =
+          static_cast<double>(edges(chunk.column)) / (bounds[chunk.column + 1] - bounds[chunk.column]);
+      if (cost < last[chunk.stream]) throw Error("a costly column before a cheap one");
+      last[chunk.stream] = cost;
+    }
+  }
+}
+
+/// Local columns three at a time, then remote ones two at a time, as lanes send them, whatever goes between
+/// them.
+inline std::vector<std::vector<std::uint32_t>> groups_of(const exchange::Exchange& exchange,
+                                                         std::size_t local_columns) {
+  std::vector<std::vector<std::uint32_t>> groups;
+  for (std::uint32_t c = 0; c < local_columns; ++c) {
+    if (c % 3 == 0) groups.emplace_back();
+    groups.back().push_back(c);
+  }
+  for (int lane = 0; lane < exchange.lanes(); ++lane) {
+    std::size_t count = 0;
+    for (const auto& chunk : exchange.lane_chunks(lane)) {
+      const auto& stream = exchange.outgoing()[chunk.stream];
+      if (stream.mirrors || !stream.indexes.empty()) continue;
+      if (count++ % 2 == 0) groups.emplace_back();
+      groups.back().push_back(static_cast<std::uint32_t>(chunk.column));
+    }
+  }
+  return groups;
 }
 
 }  // namespace edgewire::engine
