@@ -175,7 +175,7 @@ void sweep_group(const Tiles& tiles, const TileOrder& order, std::size_t group, 
       std::fill_n(accumulators + order.begin(column), tiles.column_width(column), P::identity());
   }
   for (const auto& step : order.steps(group)) Sweep<P>::add(step.words, x, accumulators + step.begin);
-  if (order.bins().edges() == 0) return;
+  if (order.bins().edges() == 0 || binned == nullptr) return;
   for (const std::uint32_t column : order.columns(group))
     order.bins().gather<P>(column, binned, accumulators + order.begin(column));
 }
