@@ -9,6 +9,8 @@
 
 #include "cli/graph_files.h"
 #include "error.h"
+#include "graph/available_memory.h"
+#include "launch/packing.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 
@@ -44,6 +46,17 @@ CLI::Validator sizes() {
             return std::string();
           },
           ""};
+}
+
+std::uint64_t usual_share(std::uint64_t available_bytes, int processes_of_host) noexcept {
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20, kUsual = 1024 * kMiB;
+  const std::uint64_t share = available_bytes / static_cast<std::uint64_t>(processes_of_host) / 4 * 3;
+  return std::min(kUsual, share / kMiB * kMiB);
+}
+
+std::uint64_t usual_memory(launch::Bootstrap& bootstrap) {
+  const auto mine = usual_share(graph::available_memory(), bootstrap.local_size());
+  return std::ranges::min(launch::allgather(bootstrap, std::vector{mine}))[0];
 }
 
 void add_launch_options(CLI::App& command, launch::LaunchOptions& launch) {
