@@ -270,6 +270,7 @@ void add_convert(CLI::App& app) {
     settings->job.workers = settings->output.workers;
     if (!settings->job.json_path.empty() && format != Format::ew)
       throw UsageError("--json reports on .ew files that are written, not on other formats");
+    refuse_same_files(settings->inputs, {settings->job.json_path});
     check_writable(settings->job.json_path);
     if (settings->in_parts() && format != Format::ew)
       throw UsageError("--memory and -p are for .ew files: convert to .ew with them, and then that file");

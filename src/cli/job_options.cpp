@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <set>
 
+#include "cli/common.h"
 #include "cli/graph_files.h"
 #include "error.h"
 #include "graph/available_memory.h"
@@ -304,6 +305,13 @@ std::string cores_text(const topology::Machine& machine) {
 }
 
 }  // namespace
+
+void JobOptions::check_outputs() const {
+  if (output_path == "-" && json_path == "-")
+    throw UsageError("-o - and --json -: only one of them can have stdout");
+  refuse_same_files({graph_path, ownership, launch.hosts_file, launch.secret_file},
+                    {output_path, json_path, profile_path, trace_path});
+}
 
 job::OrderOptions JobOptions::tile_order() const {
   job::OrderOptions options;

@@ -77,6 +77,8 @@ struct JobOptions {
   /// The same for one process, "auto" resolved. Warns on stderr (rank 0) where workers share cores. Throws
   /// UsageError.
   job::DenseOptions dense(launch::Bootstrap& bootstrap) const;
+  /// Throws UsageError when two outputs want stdout, and Error when one is a file that is read.
+  void check_outputs() const;
   /// What --order asks for.
   job::OrderOptions tile_order() const;
 };

@@ -305,6 +305,7 @@ void add_sort(CLI::App& app) {
   add_options(*command, *settings);
   command->callback([settings] {
     shape_of(*settings);  // may refuse
+    refuse_same_files(settings->inputs, {settings->job.json_path});
     const int status = launch::run(settings->job.launch,
                                    [&](launch::Bootstrap& bootstrap) { sort_process(bootstrap, *settings); });
     if (status != 0) throw CLI::RuntimeError(status);

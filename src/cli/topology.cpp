@@ -149,6 +149,7 @@ void print_placements(const Machine& machine, const std::vector<Placement>& plac
 }
 
 void show(const Options& options) {
+  refuse_same_files({options.xml}, {options.json_path});
   const Machine machine =
       options.xml.empty() ? topology::discover(topology::Cards::found) : topology::from_xml(options.xml);
   const int cores = topology::usable_cores(machine);
