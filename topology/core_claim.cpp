@@ -143,6 +143,20 @@ void CoreClaim::keep(const std::vector<int>& cpus) {
   });
 }
 
+std::vector<int> claimed_cpus(const std::string& folder, const std::vector<int>& cpus) {
+  std::vector<int> claimed;
+  for (const int cpu : cpus) {
+    const int file = open(core_file(folder, cpu).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0) continue;
+    struct flock whole {};  // length 0
+    whole.l_type = F_WRLCK;
+    whole.l_whence = SEEK_SET;
+    if (fcntl(file, F_OFD_GETLK, &whole) == 0 && whole.l_type != F_UNLCK) claimed.push_back(cpu);
+    close(file);
+  }
+  return claimed;
+}
+
 HostPlacement claim_places(const Machine& machine, int processes, int workers, bool polls,
                            const std::string& folder) {
   HostPlacement host;

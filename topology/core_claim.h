@@ -43,6 +43,9 @@ class CoreClaim {
   std::vector<Core> cores_;
 };
 
+/// Those of `cpus` that jobs have claimed now. Claims and makes nothing in `folder`.
+std::vector<int> claimed_cpus(const std::string& folder, const std::vector<int>& cpus);
+
 /// Where the equal processes of a job on a machine run.
 struct HostPlacement {
   std::vector<Placement> processes;  ///< by local rank

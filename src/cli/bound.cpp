@@ -164,6 +164,7 @@ void check_kernel(CLI::App& command, BoundArguments& arguments) {
 }
 
 void run(const BoundArguments& arguments) {
+  refuse_same_files(arguments.inputs, {arguments.json_path, arguments.csv_path});
   const auto options = understand(arguments);
   const auto opened = open_graph(arguments.graph_path());
   const graph::GraphFile& file = opened.file;
@@ -188,6 +189,7 @@ void run_load(const CLI::App& command, BoundArguments& arguments) {
   const auto options = understand(arguments);
   const int cores =
       arguments.cores.empty() ? options.workers : whole_number(arguments.cores, 1, 1 << 16, "--cores");
+  refuse_same_files(arguments.inputs, {arguments.json_path});
   run_load_bound(arguments.load, arguments.inputs, options, cores, arguments.json_path);
 }
 

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <set>
@@ -71,6 +72,15 @@ void write_whole(const std::string& path, const std::string& text) {
   if (written) cause = errno;
   if (path == "-" && cause == EPIPE) throw OutputClosed();
   fail(path, cause);
+}
+
+void refuse_same_files(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
+  std::error_code not_there;
+  for (const std::string& output : outputs)
+    for (const std::string& input : inputs)
+      if (output != "-" && std::filesystem::is_regular_file(output, not_there) &&
+          std::filesystem::equivalent(input, output, not_there))
+        throw Error(fmt::format("{}: input and output are the same file", output));
 }
 
 void check_writable(const std::string& path) {

@@ -250,6 +250,7 @@ void run(const CompareArguments& arguments) {
   const int on_stdout =
       (arguments.html_path == "-") + (arguments.json_path == "-") + (arguments.csv_path == "-");
   if (on_stdout > 1) throw UsageError("only one of -o, --json and --csv can have stdout");
+  refuse_same_files({arguments.graph_path}, {arguments.html_path, arguments.json_path, arguments.csv_path});
   for (const auto& path : {arguments.html_path, arguments.json_path, arguments.csv_path})
     check_writable(path);
   const perf::Matrix matrix = matrix_of(arguments);

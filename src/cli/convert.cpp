@@ -152,14 +152,13 @@ Moved gather_moved(launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
 /// One process of a job that converts in parts.
 void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings, Format input_format,
                   std::chrono::steady_clock::time_point start) {
-  constexpr std::uint64_t kUsualMemory = std::uint64_t{1} << 30;
   shuffle::LoadOptions options;
   options.seat = seat_of(settings.job.dense(bootstrap));
   options.output = settings.output.path;
   options.temp = settings.temp;
   if (options.temp.empty())
     options.temp = std::filesystem::absolute(settings.output.path).parent_path().string();
-  options.memory_bytes = settings.memory > 0 ? settings.memory : kUsualMemory;
+  options.memory_bytes = settings.memory > 0 ? settings.memory : usual_memory(bootstrap);
   shuffle::LoadJob job(bootstrap, options);
   auto reading = settings.reading(input_format);
   reading.workers = options.seat.workers;
@@ -249,9 +248,11 @@ void add_convert(CLI::App& app) {
                       "write a report of what was moved to this file as JSON; - is stdout");
   command->option_defaults()->group("In parts");
   command
-      ->add_option("--memory", settings->memory,
-                   "memory of each process, such as 2G; edges that do not fit go to disk as sorted runs. By "
-                   "default all are kept in memory, with -p 1G")
+      ->add_option(
+          "--memory", settings->memory,
+          "memory of each process, such as 2G; edges that do not fit go to disk as sorted runs. By "
+          "default all are kept in memory, and with -p 1G, or three quarters of a process's share of the "
+          "memory that is free where that is less")
       ->transform(sizes());
   command->add_option("--temp", settings->temp, "folder for sorted runs; by default the output's");
   add_launch_options(*command, settings->job.launch);
@@ -269,6 +270,7 @@ void add_convert(CLI::App& app) {
     settings->job.workers = settings->output.workers;
     if (!settings->job.json_path.empty() && format != Format::ew)
       throw UsageError("--json reports on .ew files that are written, not on other formats");
+    refuse_same_files(settings->inputs, {settings->job.json_path});
     check_writable(settings->job.json_path);
     if (settings->in_parts() && format != Format::ew)
       throw UsageError("--memory and -p are for .ew files: convert to .ew with them, and then that file");

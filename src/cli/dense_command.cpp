@@ -208,8 +208,7 @@ void DenseCommand::start() {
     throw UsageError("--checkpoint and --resume need --wire f32: others carry rounding errors along");
   if (job_.output_parts && (job_.output_path.empty() || job_.output_path == "-"))
     throw UsageError("--output-parts needs -o with the name that the parts begin with");
-  if (job_.output_path == "-" && job_.json_path == "-")
-    throw UsageError("-o - and --json -: only one of them can have stdout");
+  job_.check_outputs();
   check_ownership(job_);
   job_.edge_place.check();
   job_.edge_place.check_tiles(job_.strategy, job_.ownership, job_.order);

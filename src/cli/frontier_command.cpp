@@ -335,8 +335,7 @@ void add_frontier_options(CLI::App& command, JobOptions& options, const std::fun
 
 void run_frontier(const JobOptions& options, const std::function<void(const graph::GraphFile&)>& check,
                   const std::function<std::unique_ptr<FrontierKernel>()>& make) {
-  if (options.output_path == "-" && options.json_path == "-")
-    throw UsageError("-o - and --json -: only one of them can have stdout");
+  options.check_outputs();
   if (options.ownership.starts_with("auto") && (options.ownership.size() == 4 || options.ownership[4] == ','))
     throw UsageError(
         "--ownership auto counts what pagerank would send: name hash, ranges or a partition file");

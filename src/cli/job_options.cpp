@@ -7,8 +7,11 @@
 #include <filesystem>
 #include <set>
 
+#include "cli/common.h"
 #include "cli/graph_files.h"
 #include "error.h"
+#include "graph/available_memory.h"
+#include "launch/packing.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 
@@ -44,6 +47,17 @@ CLI::Validator sizes() {
             return std::string();
           },
           ""};
+}
+
+std::uint64_t usual_share(std::uint64_t available_bytes, int processes_of_host) noexcept {
+  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20, kUsual = 1024 * kMiB;
+  const std::uint64_t share = available_bytes / static_cast<std::uint64_t>(processes_of_host) / 4 * 3;
+  return std::min(kUsual, share / kMiB * kMiB);
+}
+
+std::uint64_t usual_memory(launch::Bootstrap& bootstrap) {
+  const auto mine = usual_share(graph::available_memory(), bootstrap.local_size());
+  return std::ranges::min(launch::allgather(bootstrap, std::vector{mine}))[0];
 }
 
 void add_launch_options(CLI::App& command, launch::LaunchOptions& launch) {
@@ -291,6 +305,13 @@ std::string cores_text(const topology::Machine& machine) {
 }
 
 }  // namespace
+
+void JobOptions::check_outputs() const {
+  if (output_path == "-" && json_path == "-")
+    throw UsageError("-o - and --json -: only one of them can have stdout");
+  refuse_same_files({graph_path, ownership, launch.hosts_file, launch.secret_file},
+                    {output_path, json_path, profile_path, trace_path});
+}
 
 job::OrderOptions JobOptions::tile_order() const {
   job::OrderOptions options;

@@ -36,6 +36,13 @@ std::string card_offer(const std::string& transport, const transport::VerbsChoic
 transport::Choice choose_transport(const std::string& transport, const transport::VerbsChoice& verbs,
                                    const launch::Bootstrap& bootstrap, std::span<const std::string> offers);
 
+/// Bytes of memory for each process of a job that keeps what does not fit on disk, where nothing else is set:
+/// 1G, or what usual_share() leaves of it. The same in all processes. Collective.
+std::uint64_t usual_memory(launch::Bootstrap& bootstrap);
+/// Three quarters of a process's share of what its host or container has, where that is less than 1G: the
+/// rest is for the program and for blocks of files. Rounded down to MiB.
+std::uint64_t usual_share(std::uint64_t available_bytes, int processes_of_host) noexcept;
+
 inline constexpr const char* kBesideGraph = "next to the graph";
 
 struct JobOptions {
@@ -70,6 +77,8 @@ struct JobOptions {
   /// The same for one process, "auto" resolved. Warns on stderr (rank 0) where workers share cores. Throws
   /// UsageError.
   job::DenseOptions dense(launch::Bootstrap& bootstrap) const;
+  /// Throws UsageError when two outputs want stdout, and Error when one is a file that is read.
+  void check_outputs() const;
   /// What --order asks for.
   job::OrderOptions tile_order() const;
 };

@@ -32,7 +32,7 @@ struct SortSettings {
   std::string output, temp, key = "0:8";
   std::size_t record = 100;
   std::uint32_t partitions = 0;  ///< 0: one for each worker of each process
-  std::uint64_t memory = std::uint64_t{1} << 30;
+  std::uint64_t memory = 0;      ///< 0: as usual_memory() gives it
   bool check = false;
 };
 
@@ -61,7 +61,7 @@ shuffle::SortOptions sort_options(launch::Bootstrap& bootstrap, const SortSettin
   options.output = settings.output;
   options.temp = settings.temp;
   options.shape = shape_of(settings);
-  options.memory_bytes = settings.memory;
+  options.memory_bytes = settings.memory > 0 ? settings.memory : usual_memory(bootstrap);
   options.partitions = settings.partitions > 0
                            ? settings.partitions
                            : static_cast<std::uint32_t>(bootstrap.size() * options.seat.workers);
@@ -78,6 +78,7 @@ struct Summary {
 /// Of all processes.
 struct SortReport {
   std::uint64_t records = 0, record_bytes = 0, smallest = 0, largest = 0;
+  std::uint64_t memory_bytes = 0;  ///< for records, of a process
   int processes = 1, workers = 1;
   std::string transport;
   std::vector<std::string> placement;
@@ -103,7 +104,7 @@ std::string SortReport::to_json(const SortSettings& settings, std::uint32_t part
                               {"processes", processes},
                               {"workers", workers},
                               {"transport", transport},
-                              {"memory_bytes", settings.memory},
+                              {"memory_bytes", memory_bytes},
                               {"runs", figures.runs},
                               {"bytes_read", records * record_bytes},
                               {"bytes_spilled", figures.bytes_spilled},
@@ -150,9 +151,10 @@ std::string SortReport::to_text(std::uint32_t partitions) const {
                   figures.seconds_sample, figures.seconds_distribute, figures.seconds_merge,
                   sum.seconds_total, sum.seconds_total > 0 ? megabytes / sum.seconds_total : 0);
   text += limit_line();
-  text += fmt::format("spilled {:.1f} MB in {} sorted runs, peak memory {:.1f} MB\n",
-                      static_cast<double>(figures.bytes_spilled) / kMega, figures.runs,
-                      static_cast<double>(sum.peak_rss_bytes) / kMega);
+  text +=
+      fmt::format("spilled {:.1f} MB in {} sorted runs with {:.1f} MB of memory a process, peak {:.1f} MB\n",
+                  static_cast<double>(figures.bytes_spilled) / kMega, figures.runs,
+                  static_cast<double>(memory_bytes) / kMega, static_cast<double>(sum.peak_rss_bytes) / kMega);
   if (processes > 1)
     text += fmt::format("had to be sent: {:.1f} MB; sent: payload {:.1f} MB\n",
                         static_cast<double>(figures.record_bytes_sent) / kMega,
@@ -164,10 +166,11 @@ std::string SortReport::to_text(std::uint32_t partitions) const {
 
 /// At rank 0 the report. Collective.
 SortReport gather_report(launch::Bootstrap& bootstrap, shuffle::SortJob& job, const SortSettings& settings,
-                         const Summary& mine) {
+                         std::uint64_t memory_bytes, const Summary& mine) {
   SortReport report;
   report.records = job.input_records();
   report.record_bytes = settings.record;
+  report.memory_bytes = memory_bytes;
   report.processes = bootstrap.size();
   report.workers = job.seat().pool().workers();
   report.transport = job.seat().link().name();
@@ -242,7 +245,7 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   if (settings.check) check_parts(bootstrap, job, options);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  const auto report = gather_report(bootstrap, job, settings,
+  const auto report = gather_report(bootstrap, job, settings, options.memory_bytes,
                                     {job.figures(), settings.check ? seconds_since(check_start) : 0,
                                      seconds_sort, static_cast<std::uint64_t>(usage.ru_maxrss) * 1024});
   if (!first) return;
@@ -268,10 +271,11 @@ void add_options(CLI::App& command, SortSettings& settings) {
                   "worker")
       ->check(CLI::Range(1, 65536));
   command
-      .add_option("--memory", settings.memory,
-                  "memory for records in each process, such as 512M; what does not fit goes to disk")
-      ->transform(sizes())
-      ->default_str("1G");
+      .add_option(
+          "--memory", settings.memory,
+          "memory for records in each process, such as 512M; what does not fit goes to disk. By default "
+          "1G, or three quarters of its share of the memory that is free where that is less")
+      ->transform(sizes());
   command.add_option("--temp", settings.temp, "folder for what does not fit; by default the output's");
   add_launch_options(command, settings.job.launch);
   command
@@ -301,6 +305,7 @@ void add_sort(CLI::App& app) {
   add_options(*command, *settings);
   command->callback([settings] {
     shape_of(*settings);  // may refuse
+    refuse_same_files(settings->inputs, {settings->job.json_path});
     const int status = launch::run(settings->job.launch,
                                    [&](launch::Bootstrap& bootstrap) { sort_process(bootstrap, *settings); });
     if (status != 0) throw CLI::RuntimeError(status);

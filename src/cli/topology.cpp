@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "topology/core_claim.h"
 #include "topology/cpu_level.h"
 #include "topology/machine.h"
 #include "topology/page_nodes.h"
@@ -68,6 +69,13 @@ std::string pages_text(const topology::NodePages& found) {
   return text;
 }
 
+/// The cores that jobs of this user have pinned now.
+std::vector<int> pinned_cores(const Machine& machine) {
+  std::vector<int> cpus;
+  for (const auto& core : machine.cores) cpus.push_back(core.cpu);
+  return topology::claimed_cpus(topology::lock_folder(), cpus);
+}
+
 json as_json(const Machine& machine, const std::vector<Placement>& placements, bool this_machine) {
   json nodes = json::array();
   for (int n = 0; const auto& node : machine.nodes) {
@@ -88,6 +96,7 @@ json as_json(const Machine& machine, const std::vector<Placement>& placements, b
   return {{"model", machine.model},
           {"cpu_level", this_machine ? json(name_of(topology::cpu_level())) : json()},
           {"cpu_quota", machine.cpu_quota > 0 ? json(machine.cpu_quota) : json()},
+          {"cores_pinned", this_machine ? json(pinned_cores(machine)) : json()},
           {"memory_bytes", machine.memory_bytes},
           {"huge_pages", machine.huge_pages},
           {"caches",
@@ -104,6 +113,8 @@ void print_machine(const Machine& machine, bool this_machine) {
   fmt::print("cores       {} on {} NUMA node{}{}\n", machine.cores.size(), machine.nodes.size(),
              machine.nodes.size() == 1 ? "" : "s",
              machine.cpu_quota > 0 ? fmt::format("; CPU quota {:.4g}", machine.cpu_quota) : "");
+  if (const auto pinned = this_machine ? pinned_cores(machine) : std::vector<int>(); !pinned.empty())
+    fmt::print("            jobs have pinned {}\n", topology::to_ranges(pinned));
   fmt::print("caches      L1 {}, L2 {}, L3 {}\n", readable_bytes(machine.l1_bytes),
              readable_bytes(machine.l2_bytes),
              machine.l3_bytes == 0 ? "none" : readable_bytes(machine.l3_bytes));
@@ -138,6 +149,7 @@ void print_placements(const Machine& machine, const std::vector<Placement>& plac
 }
 
 void show(const Options& options) {
+  refuse_same_files({options.xml}, {options.json_path});
   const Machine machine =
       options.xml.empty() ? topology::discover(topology::Cards::found) : topology::from_xml(options.xml);
   const int cores = topology::usable_cores(machine);

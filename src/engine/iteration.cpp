@@ -179,8 +179,10 @@ class Loop {
     const std::size_t strips = order_.bins().strips();
     if (strips == 0) return {sources};
     tell(worker, Phase::compute);
-    for (std::size_t s; (s = strips_filled_.fetch_add(1, std::memory_order_relaxed)) < strips;)
+    for (std::size_t s; (s = strips_filled_.fetch_add(1, std::memory_order_relaxed)) < strips;) {
       loops_.scatter(s);
+      poll(worker);
+    }
     tell(worker, Phase::wait, 0, exchange_.rank());
     pool_.barrier();
     return {sources};

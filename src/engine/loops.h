@@ -14,7 +14,8 @@
 
 namespace edgewire::engine {
 
-/// An array with an element for each owned vertex, and perhaps more behind these.
+/// An array with an element for each owned vertex, and perhaps more behind these; where it is read by all, of
+/// any length.
 struct VertexArray {
   std::span<const std::byte> bytes;
   std::size_t element_bytes = 0;

@@ -106,7 +106,8 @@ class ProgramLoops final : public Loops {
     return {{std::as_bytes(values_.as<Value>()), sizeof(Value), false},
             {std::as_bytes(constants_.as<Constant>()), sizeof(Constant), false},
             {std::as_bytes(messages_.as<Message>()), sizeof(Message), true},
-            {std::as_bytes(next_.as<Message>()), sizeof(Message), true}};
+            {std::as_bytes(next_.as<Message>()), sizeof(Message), true},
+            {std::as_bytes(binned_.as<Message>()), sizeof(Message), true}};
   }
   const tiles::TileOrder& order() const noexcept override { return order_; }
   void scatter(std::size_t strip) noexcept override {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -36,8 +38,6 @@ void cut(std::span<const std::uint32_t> columns, std::size_t together,
   }
 }
 
-using Seconds = std::array<double, tiles::kOrders>;  // [Order]
-
 /// What may be chosen.
 struct Candidates {
   tiles::TileOrder strips, hilbert;
@@ -59,7 +59,7 @@ void time(double& least, int sweep, const Work& work) {
 struct Sampled {
   std::size_t group = 0;
   double weight = 0;  ///< edges of all that it stands for / its own
-  Seconds least{};
+  OrderSeconds least{};
 };
 
 /// One group for each stretch of them: columns in the order of their numbers have fewer and fewer edges.
@@ -85,8 +85,8 @@ std::vector<Sampled> sample(const OrderSubject& subject, const tiles::TileOrder&
 
 /// Seconds that workers take for all tiles in each order, by a sample. Taking it costs less than one
 /// iteration of a large graph.
-Seconds sampled_seconds(const OrderSubject& subject, const Candidates& candidates,
-                        topology::WorkerPool& pool) {
+OrderSeconds sampled_seconds(const OrderSubject& subject, const Candidates& candidates,
+                             topology::WorkerPool& pool) {
   using Sum = tiles::PlainSum<>;
   const tiles::TileOrder &strips = candidates.strips, &hilbert = candidates.hilbert;
   const auto& bins = candidates.bins;
@@ -118,7 +118,7 @@ Seconds sampled_seconds(const OrderSubject& subject, const Candidates& candidate
       });
     }
   }
-  Seconds sum{};
+  OrderSeconds sum{};
   for (const Sampled& one : sampled)
     for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += one.weight * one.least[k];
   sum[2] = bins ? sum[2] + std::accumulate(scatter.begin(), scatter.end(), 0.0) : sum[0];
@@ -175,6 +175,21 @@ bool bins_fit(std::uint64_t thin_edges, std::uint64_t available_bytes) noexcept 
   return thin_edges <= available_bytes / (2 * kBytesAnEdge);
 }
 
+tiles::Order fastest_order(const OrderSeconds& seconds) noexcept {
+  const auto fastest = static_cast<std::size_t>(std::ranges::min_element(seconds) - seconds.begin());
+  return seconds[fastest] < kWorthIt * seconds[0] ? static_cast<tiles::Order>(fastest) : tiles::Order::strips;
+}
+
+std::string order_reason(tiles::Order chosen, const OrderSeconds& seconds) {
+  if (seconds[0] == 0) return "strips: all sources fit into the second cache";
+  const std::string bins = std::isinf(seconds[2])
+                               ? "there is too little memory for bins"
+                               : fmt::format("{:.4g} ms with bins for thin tiles", 1e3 * seconds[2]);
+  return fmt::format(
+      "{}: by a sample, all tiles take {:.4g} ms strip by strip, {:.4g} ms along the Hilbert curve, {}",
+      to_name(chosen), 1e3 * seconds[0], 1e3 * seconds[1], bins);
+}
+
 void check_order(const OrderOptions& options, bool weighted) {
   if (weighted && !options.choose && options.order == tiles::Order::bins)
     throw UsageError("--order bins: bins hold no weights of edges; take strips or hilbert");
@@ -191,27 +206,31 @@ OrderChoice order_tiles(const OrderOptions& options, const OrderSubject& subject
     candidates.bins.emplace(subject.tiles, subject.column_bounds,
                             tiles::Bins(pool, subject.tiles, subject.sources));
   };
+  const auto available = [&] {
+    return graph::available_memory() / static_cast<std::uint64_t>(bootstrap.local_size());
+  };
   if (options.choose) {
-    Seconds mine{};
+    OrderSeconds mine{};
     if (std::uint64_t{subject.sources} * sizeof(float) > subject.caches.l2_bytes) {
       const std::uint64_t thin =
           subject.weighted ? 0 : tiles::count_thin_edges(pool, subject.tiles, subject.sources);
-      const std::uint64_t available =
-          graph::available_memory() / static_cast<std::uint64_t>(bootstrap.local_size());
-      if (thin > 0 && thin >= subject.tiles.edges() / kLeastThin && bins_fit(thin, available)) make_bins();
+      const bool fit = bins_fit(thin, available());
+      if (thin > 0 && thin >= subject.tiles.edges() / kLeastThin && fit) make_bins();
       mine = sampled_seconds(subject, candidates, pool);
+      if (!fit) mine[2] = std::numeric_limits<double>::infinity();  // then no process takes them
     }
-    Seconds seconds{};
+    OrderSeconds seconds{};
     for (const auto& one : launch::allgather(bootstrap, std::vector{mine}))
       for (std::size_t k = 0; k < seconds.size(); ++k) seconds[k] += one[0][k];
-    const auto fastest = static_cast<std::size_t>(std::ranges::min_element(seconds) - seconds.begin());
-    if (seconds[fastest] < kWorthIt * seconds[0]) choice.order = static_cast<tiles::Order>(fastest);
-    choice.reason = seconds[0] == 0
-                        ? "strips: all sources fit into the second cache"
-                        : fmt::format(
-                              "{}: by a sample, all tiles take {:.4g} ms strip by strip, {:.4g} ms along the "
-                              "Hilbert curve, {:.4g} ms with bins for thin tiles",
-                              to_name(choice.order), 1e3 * seconds[0], 1e3 * seconds[1], 1e3 * seconds[2]);
+    choice.order = fastest_order(seconds);
+    choice.reason = order_reason(choice.order, seconds);
+  } else if (!options.reason.empty() && options.order == tiles::Order::bins) {
+    const bool fit = bins_fit(tiles::count_thin_edges(pool, subject.tiles, subject.sources), available());
+    const auto all = bootstrap.allgather(fit ? "fit" : "");
+    if (std::ranges::find(all, "") != all.end()) {
+      choice.order = tiles::Order::strips;
+      choice.reason = "strips: an earlier run chose bins, and there is too little memory for them now";
+    }
   }
   if (choice.order == tiles::Order::bins && !candidates.bins) make_bins();
   choice.tiles = std::move(choice.order == tiles::Order::strips    ? candidates.strips

@@ -88,6 +88,15 @@ def test_jobs_side_by_side_have_different_cores(running, placed, two_cores, kron
     assert len(places) == 2 and all("1 worker on any core (1 of 2 cores is pinned" in place for place in places)
 
 
+def test_topology_shows_the_cores_that_a_job_has_pinned(edgewire, running, two_cores, kronecker):
+    assert json.loads(edgewire.ok("topology", "--json", "-", **two_cores))["cores_pinned"] == []
+    assert "pinned" not in edgewire.ok("topology", **two_cores)
+    job = running(*endless(kronecker(14)), **two_cores)
+    (core,) = wait_for(lambda: pinned(job), "the core of the job")
+    assert json.loads(edgewire.ok("topology", "--json", "-", **two_cores))["cores_pinned"] == [core]
+    assert f"\n            jobs have pinned {core}\n" in edgewire.ok("topology", **two_cores)
+
+
 def test_processes_of_a_job_share_what_the_first_one_claims(running, two_cores, kronecker):
     job = running(*endless(kronecker(14)), "-p", 2, "--transport", "tcp", **two_cores)
     cores = wait_for(lambda: len(found := pinned(job)) == 2 and found, "the cores of the job")
@@ -131,6 +140,19 @@ def test_memory_that_a_group_allows_is_what_there_is(edgewire, tmp_path):
         refused = edgewire.refused("generate", "kronecker", "--scale", 24, "-o", tmp_path / "g.ew", preexec_fn=enter)
         assert " of memory, " in refused and refused.endswith(" MB are available"), refused
         assert int(refused.split()[-4]) < limit / 1e6
+
+
+def test_sort_and_convert_keep_to_the_memory_that_a_group_allows(edgewire, tmp_path):
+    (tmp_path / "g.txt").write_text("1 2\n2 3\n")
+    edgewire.ok("generate", "records", "--bytes", "100k", "-o", tmp_path / "in")
+    report = tmp_path / "report.json"
+    commands = (("sort", *sorted((tmp_path / "in").iterdir()), "--record", 100), ("convert", tmp_path / "g.txt"))
+    with memory_group(400 << 20) as enter:
+        for name, options in (("limited", {"preexec_fn": enter}), ("free", {})):
+            for command, *more in commands:
+                edgewire.ok(command, *more, "-o", tmp_path / f"{command}-{name}.ew", "-p", 2, "-w", 1, "--json", report, **options)
+                took = json.loads(report.read_text())["memory_bytes"]
+                assert took == 1 << 30 if name == "free" else (50 << 20) < took <= (150 << 20)
 
 
 def test_no_display_is_asked_for_the_machine(running, tmp_path):

@@ -267,3 +267,18 @@ def test_a_full_disk_leaves_nothing_behind(refused, tmp_path):
         line = refused("generate", "kronecker", "--scale", 12, "-o", disk / "g.ew", preexec_fn=limit)
         assert line == f"{disk}/g.ew: cannot write: File too large"
         assert os.listdir(disk) == []
+
+
+@pytest.mark.parametrize("command", [
+    ["pagerank", "-o"], ["pagerank", "-p", 2, "--json"], ["pagerank", "--profile-page"], ["pagerank", "--trace"], ["ppr", "--sources", 0, "-o"],
+    ["spmv", "-o"], ["bfs", "--source", 0, "-o"], ["cc", "--json"], ["bound", "--json"], ["compare", "--csv"], ["convert", "-o", "other.ew", "--json"],
+    ["sort", "-o", "parts", "--json"]], ids=lambda words: f"{words[0]} {words[-1]}")
+def test_no_command_writes_over_what_it_reads(edgewire, refused, tmp_path, command):
+    graph = tmp_path / "g.ew"
+    assert edgewire("generate", "kronecker", "--scale", 8, "-o", graph).returncode == 0
+    before = graph.read_bytes()
+    (tmp_path / "link").symlink_to(graph)
+    kernel, *options = command
+    for output in (graph, tmp_path / "link"):
+        assert f"{output}: input and output are the same file" in refused(kernel, graph, *options, output)
+    assert graph.read_bytes() == before

@@ -122,6 +122,21 @@ TEST_CASE("a claim lasts until its end, and only for the cores that are kept") {
   CHECK(CoreClaim::of_free(folder, {0, 1, 2}).cpus() == Cpus{0, 1, 2});
 }
 
+TEST_CASE("who asks which cores are claimed claims none, and makes no files") {
+  const Folder folder;
+  CHECK(claimed_cpus(folder, {0, 1, 2}).empty());
+  CHECK(std::filesystem::is_empty(std::string(folder)));
+  Holder other([&] {
+    CoreClaim claim = CoreClaim::of_free(folder, {0, 1});
+    claim.keep({1});  // a lock that processes share counts as well
+    return claim;
+  });
+  CHECK(claimed_cpus(folder, {0, 1, 2}) == Cpus{1});
+  CHECK(claimed_cpus("/nonexistent", {0, 1}).empty());
+  other.kill_it();
+  CHECK(claimed_cpus(folder, {0, 1, 2}).empty());
+}
+
 TEST_CASE("cores that a process of a job shares stay claimed when the one that claimed them is lost") {
   const Folder folder;
   Holder leader([&] {

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 namespace edgewire::job {
 namespace {
 
@@ -26,6 +28,22 @@ TEST_CASE("bins are chosen only where they take less than half of the memory tha
   CHECK_FALSE(bins_fit(1001, 32000));
   CHECK_FALSE(bins_fit(std::uint64_t{1} << 40, std::uint64_t{1} << 40));
   CHECK(bins_fit(0, 0));
+}
+
+TEST_CASE("another order than strips has to be faster by 8 %") {
+  CHECK(fastest_order({1, 0.93, 0.95}) == tiles::Order::strips);
+  CHECK(fastest_order({1, 0.91, 0.95}) == tiles::Order::hilbert);
+  CHECK(fastest_order({1, 0.91, 0.5}) == tiles::Order::bins);
+  CHECK(fastest_order({0, 0, 0}) == tiles::Order::strips);
+}
+
+TEST_CASE("no process takes bins where one has too little memory for them") {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  CHECK(fastest_order({1, 0.5, kNever}) == tiles::Order::hilbert);
+  CHECK(
+      order_reason(tiles::Order::hilbert, {1, 0.5, kNever}) ==
+      "hilbert: by a sample, all tiles take 1000 ms strip by strip, 500 ms along the Hilbert curve, there is "
+      "too little memory for bins");
 }
 
 }  // namespace
