@@ -152,13 +152,14 @@ Moved gather_moved(launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
 /// One process of a job that converts in parts.
 void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings, Format input_format,
                   std::chrono::steady_clock::time_point start) {
+  constexpr std::uint64_t kLeastMemory = std::uint64_t{128} << 20;  // taken only as far as edges need it
   shuffle::LoadOptions options;
   options.seat = seat_of(settings.job.dense(bootstrap));
   options.output = settings.output.path;
   options.temp = settings.temp;
   if (options.temp.empty())
     options.temp = std::filesystem::absolute(settings.output.path).parent_path().string();
-  options.memory_bytes = settings.memory > 0 ? settings.memory : usual_memory(bootstrap);
+  options.memory_bytes = settings.memory > 0 ? settings.memory : usual_memory(bootstrap, kLeastMemory);
   shuffle::LoadJob job(bootstrap, options);
   auto reading = settings.reading(input_format);
   reading.workers = options.seat.workers;

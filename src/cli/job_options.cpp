@@ -55,9 +55,9 @@ std::uint64_t usual_share(std::uint64_t available_bytes, int processes_of_host) 
   return std::min(kUsual, share / kMiB * kMiB);
 }
 
-std::uint64_t usual_memory(launch::Bootstrap& bootstrap) {
+std::uint64_t usual_memory(launch::Bootstrap& bootstrap, std::uint64_t least) {
   const auto mine = usual_share(graph::available_memory(), bootstrap.local_size());
-  return std::ranges::min(launch::allgather(bootstrap, std::vector{mine}))[0];
+  return std::max(least, std::ranges::min(launch::allgather(bootstrap, std::vector{mine}))[0]);
 }
 
 void add_launch_options(CLI::App& command, launch::LaunchOptions& launch) {

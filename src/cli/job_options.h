@@ -37,8 +37,9 @@ transport::Choice choose_transport(const std::string& transport, const transport
                                    const launch::Bootstrap& bootstrap, std::span<const std::string> offers);
 
 /// Bytes of memory for each process of a job that keeps what does not fit on disk, where nothing else is set:
-/// 1G, or what usual_share() leaves of it. The same in all processes. Collective.
-std::uint64_t usual_memory(launch::Bootstrap& bootstrap);
+/// 1G, or what usual_share() leaves of it, but `least` at least, with which small inputs still fit. The same
+/// in all processes. Collective.
+std::uint64_t usual_memory(launch::Bootstrap& bootstrap, std::uint64_t least = 0);
 /// Three quarters of a process's share of what its host or container has, where that is less than 1G: the
 /// rest is for the program and for blocks of files. Rounded down to MiB.
 std::uint64_t usual_share(std::uint64_t available_bytes, int processes_of_host) noexcept;

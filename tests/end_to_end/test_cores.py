@@ -153,6 +153,8 @@ def test_sort_and_convert_keep_to_the_memory_that_a_group_allows(edgewire, tmp_p
                 edgewire.ok(command, *more, "-o", tmp_path / f"{command}-{name}.ew", "-p", 2, "-w", 1, "--json", report, **options)
                 took = json.loads(report.read_text())["memory_bytes"]
                 assert took == 1 << 30 if name == "free" else (50 << 20) < took <= (150 << 20)
+    with memory_group(100 << 20) as enter:  # an input that needs little of the least memory
+        edgewire.ok("convert", tmp_path / "g.txt", "-o", tmp_path / "small.ew", "-p", 2, "-w", 1, preexec_fn=enter)
 
 
 def test_no_display_is_asked_for_the_machine(running, tmp_path):

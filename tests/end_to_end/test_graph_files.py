@@ -271,7 +271,7 @@ def test_a_full_disk_leaves_nothing_behind(refused, tmp_path):
 
 @pytest.mark.parametrize("command", [
     ["pagerank", "-o"], ["pagerank", "-p", 2, "--json"], ["pagerank", "--profile-page"], ["pagerank", "--trace"], ["ppr", "--sources", 0, "-o"],
-    ["spmv", "-o"], ["bfs", "--source", 0, "-o"], ["cc", "--json"], ["bound", "--json"], ["compare", "--csv"], ["convert", "-o", "other.ew", "--json"],
+    ["spmv", "-o"], ["bfs", "--source", 0, "-o"], ["wcc", "--json"], ["bound", "--json"], ["compare", "--csv"], ["convert", "-o", "other.ew", "--json"],
     ["sort", "-o", "parts", "--json"]], ids=lambda words: f"{words[0]} {words[-1]}")
 def test_no_command_writes_over_what_it_reads(edgewire, refused, tmp_path, command):
     graph = tmp_path / "g.ew"
