@@ -1,5 +1,5 @@
-// What the second half of an iteration costs: from the sums of a column to the values and messages of its
-// vertices. EDGEWIRE_BENCH_SCALE sets the number of vertices (default 22: 2^22).
+// Measures the second half of an iteration, which makes values and messages of vertices from the sums of
+// their column. EDGEWIRE_BENCH_SCALE sets the number of vertices (default 22: 2^22).
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What benchmarks of tiles share: the edges of a graph in memory for the tile builder, and columns as a job
-// cuts them.
+// Benchmarks of tiles share this: it gives the edges of a graph in memory to the tile builder, and cuts
+// columns as a job does.
 #pragma once
 
 #include <cstdint>

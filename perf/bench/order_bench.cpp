@@ -65,7 +65,7 @@ topology::PageVector<float> make_values(const perf::Graph& graph) {
   return x;
 }
 
-/// What each destination gets, edge by edge.
+/// The sum of each destination, added up edge by edge.
 std::vector<double> plain_sums(const perf::Graph& graph, std::span<const float> x) {
   std::vector<double> sums(graph.vertices());
   for (std::uint32_t v = 0; v < graph.vertices(); ++v)
@@ -97,14 +97,7 @@ class Sweeper {
     });
   }
 
-  /// Bytes of edges that a sweep reads, and of values that it writes and reads in bins.
-  std::uint64_t bytes() const {
-    if (order_.order() != tiles::Order::bins) return tiles_.bytes();
-    std::uint64_t sum = order_.bins().edges() * 2 * (sizeof(std::uint16_t) + sizeof(float));
-    for (std::size_t group = 0; group < order_.groups(); ++group)
-      for (const auto& step : order_.steps(group)) sum += step.words.size_bytes();
-    return sum;
-  }
+  std::uint64_t bytes() const { return order_.bytes(tiles_, sizeof(float)); }
 
   std::vector<double> seconds;  ///< of the sweeps that were timed
 

@@ -261,8 +261,7 @@ void JobOptions::add_to(CLI::App& command) {
           "--order", order,
           "let workers sweep tiles strip by strip in one column after the other (strips), along the Hilbert "
           "curve over several columns (hilbert), or strip by strip but for thin tiles, whose values go "
-          "through "
-          "memory in bins (bins); auto measures a sample and takes the fastest one")
+          "through memory in bins (bins); auto measures a sample and takes the fastest one")
       ->check(CLI::IsMember({"auto", "strips", "hilbert", "bins"}))
       ->capture_default_str();
   command.add_flag(fmt::format("--plan-cache{{{}}}", kBesideGraph), plan_cache,

@@ -36,12 +36,12 @@ std::string card_offer(const std::string& transport, const transport::VerbsChoic
 transport::Choice choose_transport(const std::string& transport, const transport::VerbsChoice& verbs,
                                    const launch::Bootstrap& bootstrap, std::span<const std::string> offers);
 
-/// Bytes of memory for each process of a job that keeps what does not fit on disk, where nothing else is set:
-/// 1G, or what usual_share() leaves of it, but `least` at least, with which small inputs still fit. The same
-/// in all processes. Collective.
+/// The memory in bytes that each process takes without --memory, in a job that keeps on disk what does not
+/// fit: the smallest usual_share() of all processes, but at least `least`, so that small inputs still fit. It
+/// is the same in all processes. Collective.
 std::uint64_t usual_memory(launch::Bootstrap& bootstrap, std::uint64_t least = 0);
-/// Three quarters of a process's share of what its host or container has, where that is less than 1G: the
-/// rest is for the program and for blocks of files. Rounded down to MiB.
+/// Returns three quarters of a process's share of `available_bytes`, but at most 1G. The last quarter is for
+/// the program and for blocks of files. The result is rounded down to MiB.
 std::uint64_t usual_share(std::uint64_t available_bytes, int processes_of_host) noexcept;
 
 inline constexpr const char* kBesideGraph = "next to the graph";
@@ -80,7 +80,7 @@ struct JobOptions {
   job::DenseOptions dense(launch::Bootstrap& bootstrap) const;
   /// Throws UsageError when two outputs want stdout, and Error when one is a file that is read.
   void check_outputs() const;
-  /// What --order asks for.
+  /// The order of tiles that --order asks for.
   job::OrderOptions tile_order() const;
 };
 

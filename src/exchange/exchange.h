@@ -126,9 +126,10 @@ class Exchange {
   void deal_columns(std::span<const std::uint32_t> column_bounds,
                     const std::function<std::uint64_t(std::size_t column)>& edges,
                     std::span<const int> column_nodes = {}, std::span<const int> lane_nodes = {});
-  /// What peers write in the region, with the nodes (os_index) of the workers that read it. `ends`: ascending
-  /// bounds of the owned vertices by index, vertices [ends[i - 1], ends[i]) are those of nodes[i]. What
-  /// workers of all nodes read, mirrors, has all of `all_nodes`. The nodes outlive what is returned.
+  /// Returns the parts of the region that peers write, each with the nodes (os_index) of the workers that
+  /// read it. `ends` are ascending bounds of the owned vertices by index: the workers of nodes[i] have
+  /// vertices [ends[i - 1], ends[i]). Workers of all nodes read mirrors: these parts have all of `all_nodes`.
+  /// The nodes outlive what is returned.
   std::vector<topology::PlacedMemory> inbox_memory(std::span<const std::uint32_t> ends,
                                                    std::span<const int> nodes,
                                                    std::span<const int> all_nodes) const;

@@ -18,8 +18,8 @@ namespace edgewire::exchange {
 
 namespace {
 
-/// What each process tells all others: who has claimed its cores, and the one who has: which, for all
-/// processes that share them.
+/// Each process sends this message to all others. It says which process claims cores for it. The process that
+/// has claimed them adds which cores each process of its host gets.
 struct HostMessage {
   enum Field : std::size_t { leader, local_rank, taken, cores, workers, lists };
   std::vector<int> fields;  ///< lists: the nodes, poll cores and workers' cores of the processes

@@ -86,7 +86,7 @@ tiles::TileSizes tile_sizes(const DenseOptions& options, const topology::Machine
 /// DenseJob begins with it.
 void check_ownership(const DenseOptions& options);
 
-/// Where the pages of a process lie, by what they hold.
+/// Counts, for each kind of memory of a process, on which nodes its pages lie.
 struct MemoryFigures {
   static constexpr std::array kKinds{"tiles", "values", "messages", "accumulators", "inbox"};
   std::array<topology::PageCount, kKinds.size()> kinds;
