@@ -6,6 +6,7 @@
 #include <array>
 
 #include "launch/packing.h"
+#include "perf/link_figures.h"
 #include "plan/volume.h"
 
 namespace edgewire::perf {
@@ -23,10 +24,7 @@ std::uint64_t peak_rss_bytes() {
 /// Figures of a process that are not per iteration.
 struct Summary {
   double seconds_load, seconds_plan, seconds_total;
-  std::uint64_t peak_rss_bytes, tile_bytes, checksum, matching, refused_connections, refused_frames,
-      setup_messages;
-  report::RunReport::Losses losses;
-  bool sends_in_place;
+  std::uint64_t peak_rss_bytes, tile_bytes, checksum, matching, setup_messages;
   disk::ReadFigures disk;
 };
 
@@ -61,13 +59,13 @@ void set_bound(report::RunReport& report, const job::DenseJob& job, plan::Strate
   auto volume = plan::volume(job.traffic(), bytes_a_value);
   report.bound.values = volume.values_sent_total;
   report.bound.payload_bytes = volume.payload_bytes_total;
-  const bool mixed = report.transport.starts_with("shm+");
+  const bool mixed = report.link.transport.starts_with("shm+");
   const plan::Traffic traffic = mixed ? between_hosts(job.traffic(), nodes) : job.traffic();
   if (mixed) volume = plan::volume(traffic, bytes_a_value);
-  if (report.transport.ends_with("verbs") || report.transport == "dpdk")
+  if (report.link.transport.ends_with("verbs") || report.link.transport == "dpdk")
     set_own_frames(volume, job, traffic, bytes_a_value);
   report.bound.wire_bytes =
-      report.transport == "shm" ? volume.payload_bytes_total : volume.wire_bytes_total[0];
+      report.link.transport == "shm" ? volume.payload_bytes_total : volume.wire_bytes_total[0];
   for (const char* rate : kRates) {
     report.bound.seconds_at.emplace_back(
         rate, plan::seconds_at(volume.wire_bytes_max[0], plan::line_rate_bits(rate)));
@@ -118,8 +116,7 @@ report::RunReport gather_report(launch::Bootstrap& bootstrap, const job::DenseJo
                                 const ProcessFigures& figures) {
   report::RunReport report;
   report.kernel = kernel;
-  report.transport = job.link().name();
-  report.transport_reason = options.transport_reason;
+  report.link = gather_link(bootstrap, job.link(), options.transport_reason);
   report.strategy = plan::to_name(job.strategy());
   report.strategy_reason = job.strategy_reason();
   report.ownership = job.ownership_name();
@@ -139,23 +136,9 @@ report::RunReport gather_report(launch::Bootstrap& bootstrap, const job::DenseJo
   report.wire = plan::to_name(options.encoding);
 
   const auto records = bootstrap.gather(launch::pack(figures.iterations));
-  const auto sent = job.link().counters();
-  report.queue_frames.assign(sent.queue_frames.begin(), sent.queue_frames.end());
-  while (!report.queue_frames.empty() && report.queue_frames.back() == 0) report.queue_frames.pop_back();
-  const std::vector<Summary> mine{{job.seconds_load,
-                                   job.seconds_plan,
-                                   figures.seconds_total,
-                                   peak_rss_bytes(),
-                                   job.sweep_bytes(),
-                                   figures.checksum,
-                                   job.matching(),
-                                   sent.refused_connections,
-                                   sent.refused_frames,
-                                   job.setup_messages(),
-                                   {sent.retransmitted_bytes, sent.duplicate_frames, sent.reordered_frames,
-                                    sent.corrupt_frames, sent.foreign_frames, sent.missed_frames},
-                                   sent.sends_in_place,
-                                   job.disk_figures()}};
+  const std::vector<Summary> mine{{job.seconds_load, job.seconds_plan, figures.seconds_total,
+                                   peak_rss_bytes(), job.sweep_bytes(), figures.checksum, job.matching(),
+                                   job.setup_messages(), job.disk_figures()}};
   for (auto& place : bootstrap.gather(job.place())) report.placement.push_back(std::move(place));
   const auto summaries = bootstrap.gather(launch::pack(mine));
   add_memory(bootstrap, job, report);
@@ -179,12 +162,7 @@ report::RunReport gather_report(launch::Bootstrap& bootstrap, const job::DenseJo
     report.tile_bytes += one.tile_bytes;
     report.checksum += one.checksum;
     report.bound.matching += one.matching;
-    report.refused_connections += one.refused_connections;
-    report.refused_frames += one.refused_frames;
-    report.losses += one.losses;
     if (report.disk) add_disk(*report.disk, one.disk);
-    report.path = job.link().path();
-    if (report.transport == "dpdk") report.sending = one.sends_in_place ? "in place" : "copied once";
   }
   return report;
 }

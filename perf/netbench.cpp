@@ -5,15 +5,17 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <memory>
-#include <thread>
+#include <utility>
 
 #include "error.h"
 #include "exchange/barrier.h"
 #include "exchange/exchange.h"
+#include "exchange/seat.h"
 #include "launch/packing.h"
 #include "seconds.h"
+#include "topology/machine.h"
+#include "topology/worker_pool.h"
 #include "transport/transport.h"
 
 namespace edgewire::perf {
@@ -82,7 +84,6 @@ class Bench {
   void stream(int lane, std::size_t bytes, const Limit& limit, bool each_told);
   bool send_batch(int lane, std::size_t bytes, std::uint64_t most, bool each_told);
   void ping_pong(std::size_t bytes, const Limit& limit);
-  void on_lanes(const std::function<void(int)>& body);
   std::byte mark() const;
 
   Lane& lane_of(int lane) { return lanes_[static_cast<std::size_t>(lane)]; }
@@ -105,6 +106,7 @@ class Bench {
   const NetbenchOptions& options_;
   int peer_;
   std::size_t lane_bytes_;
+  std::unique_ptr<topology::WorkerPool> pool_;  ///< a worker for each lane
   std::unique_ptr<transport::Transport> link_;
   std::span<std::byte> region_, source_;
   std::vector<Lane> lanes_;
@@ -119,24 +121,20 @@ Bench::Bench(launch::Bootstrap& bootstrap, const NetbenchOptions& options)
       peer_(1 - bootstrap.rank()),
       lane_bytes_(*std::max_element(options.sizes.begin(), options.sizes.end())),
       lanes_(static_cast<std::size_t>(options.lanes)) {
-  transport::Settings settings;
-  settings.rank = bootstrap.rank();
-  settings.size = bootstrap.size();
-  settings.lanes = options.lanes;
-  settings.kinds = options.lanes * kKinds;
-  settings.secret = bootstrap.secret();
-  settings.address = bootstrap.address();
-  settings.peer_timeout_s = options.peer_timeout_s;
-  settings.health = &bootstrap.health();
-  settings.integrity = options.integrity;
-  settings.verbs = options.verbs;
-  if (bootstrap.local_size() > 1) {  // anywhere on this host
-    settings.process_nodes.assign(static_cast<std::size_t>(bootstrap.local_size()), -1);
-    settings.process_index = bootstrap.local_rank();
-  }
-  settings.dpdk = options.dpdk.of(bootstrap.local_rank());
-  exchange::check_agreement(bootstrap, options.integrity ? "netbench" : "netbench, integrity off");
-  link_ = transport::create(options.transport, settings);
+  exchange::check_agreement(bootstrap, fmt::format("netbench, {} lanes{}", options.lanes,
+                                                   options.integrity ? "" : ", integrity off"));
+  const exchange::SeatOptions seat{options.lanes,
+                                   options.transport,
+                                   {},
+                                   options.peer_timeout_s,
+                                   options.integrity,
+                                   options.verbs,
+                                   options.dpdk.of(bootstrap.local_rank()),
+                                   options.warn};
+  auto place = exchange::find_place(bootstrap, topology::discover(), seat);
+  link_ = transport::create(options.transport,
+                            exchange::link_settings(bootstrap, place, seat, options.lanes * kKinds));
+  pool_ = std::move(place.pool);
   const std::size_t bytes = lane_bytes_ * lanes_.size();
   std::vector<transport::Transport::Part> parts(2);
   parts[static_cast<std::size_t>(peer_)] = {0, bytes};
@@ -151,23 +149,6 @@ std::vector<Share> Bench::gather(const Share& mine) {
   std::vector<Share> shares;
   for (const auto& one : launch::allgather(bootstrap_, std::vector{mine})) shares.push_back(one[0]);
   return shares;
-}
-
-void Bench::on_lanes(const std::function<void(int)>& body) {
-  std::vector<std::exception_ptr> errors(lanes_.size());
-  const auto guarded = [&](int lane) {
-    try {
-      body(lane);
-    } catch (...) {
-      errors[static_cast<std::size_t>(lane)] = std::current_exception();
-    }
-  };
-  std::vector<std::jthread> threads;
-  for (int lane = 1; lane < options_.lanes; ++lane) threads.emplace_back(guarded, lane);
-  guarded(0);
-  for (auto& thread : threads) thread.join();
-  for (const auto& error : errors)
-    if (error != nullptr) std::rethrow_exception(error);
 }
 
 /// Queues what there is room for; false when there is none.
@@ -263,7 +244,7 @@ Share Bench::run(NetbenchTest test, std::size_t bytes, const Limit& limit) {
   if (is_latency)
     ping_pong(bytes, limit);
   else
-    on_lanes([&](int lane) { stream(lane, bytes, limit, test == NetbenchTest::rate); });
+    pool_->run([&](int lane) { stream(lane, bytes, limit, test == NetbenchTest::rate); });
   const double cpu_s = cpu_seconds() - cpu_before;
   const auto after = link_->counters();
   for (int lane = 0; receives && lane < lanes; ++lane) {

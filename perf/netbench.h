@@ -30,13 +30,15 @@ struct NetbenchOptions {
   std::vector<std::size_t> sizes;  ///< payload bytes of a message
   double seconds = 0.25;           ///< of each measurement
   std::uint64_t count = 0;         ///< messages (round trips) of a measurement, in each lane; 0: by `seconds`
-  int lanes = 1;                   ///< sending threads
+  int lanes = 1;                   ///< sending threads, each a worker on its core
   bool bidirectional = false;      ///< streams go both ways at once
   bool busy_poll = false;          ///< wait by polling, not sleeping
   double peer_timeout_s = 10;
   bool integrity = true;  ///< see transport::Settings
   transport::VerbsChoice verbs{};
   transport::DpdkChoice dpdk{};
+  /// Told, at rank 0, why lanes are not pinned, when other jobs are the cause.
+  std::function<void(const std::string& line)> warn{};
 
   /// Throws UsageError that names the option.
   void check() const;

@@ -20,6 +20,7 @@
 #include "graph/output_file.h"
 #include "graph/vertex_names.h"
 #include "launch/packing.h"
+#include "perf/link_figures.h"
 #include "seconds.h"
 #include "shuffle/load_job.h"
 
@@ -107,6 +108,7 @@ struct Moved {
   int processes = 1, workers = 1;
   std::uint64_t memory_bytes = 0;  ///< of a process; 0: as much as it takes
   std::uint64_t runs = 0, bytes_spilled = 0, bytes_sent = 0;
+  std::optional<report::LinkReport> link{};  ///< between the processes, where there are several
 };
 
 /// Prints the line for people, and writes the report.
@@ -114,12 +116,17 @@ void report_conversion(const ConvertSettings& settings, const graph::BuildSummar
                        const Moved& moved, std::chrono::steady_clock::time_point start) {
   const std::string& path = settings.job.json_path;
   if (path != "-") print_summary(settings.output.path, summary, start);
+  if (path != "-" && moved.link) write_whole("-", moved.link->to_text());
   if (path.empty()) return;
   nlohmann::ordered_json json{
       {"schema_version", 1},  // src/report/schema
       {"command", "convert"},         {"inputs", settings.inputs}, {"output", settings.output.path},
       {"vertices", summary.vertices}, {"edges", summary.edges},    {"edges_dropped", summary.dropped},
       {"processes", moved.processes}, {"workers", moved.workers}};
+  if (moved.link) {
+    json["transport"] = moved.link->transport;
+    moved.link->add_to(json);
+  }
   if (moved.memory_bytes > 0) json["memory_bytes"] = moved.memory_bytes;
   std::uint64_t bytes_read = 0;
   for (const std::string& input : settings.inputs)
@@ -146,6 +153,8 @@ Moved gather_moved(launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
     moved.bytes_spilled += one[1];
     moved.bytes_sent += one[2];
   }
+  if (bootstrap.size() > 1)
+    moved.link = perf::gather_link(bootstrap, job.seat().link(), options.seat.transport_reason);
   return moved;
 }
 

@@ -67,7 +67,7 @@ void write_profile(const perf::Profile& profile, const JobOptions& options, cons
         options.profile_path,
         profile.to_html(fmt::format("{} of {}", what, options.graph_path),
                         fmt::format("processes {}, workers of each {}, {}, strategy {}", report.processes,
-                                    report.workers, report.transport, report.strategy)));
+                                    report.workers, report.link.transport, report.strategy)));
   }
   if (!options.trace_path.empty())
     write_whole(options.trace_path, perf::trace_for(options.trace_path, profile));

@@ -18,6 +18,7 @@
 #include "graph/vertex_names.h"
 #include "launch/packing.h"
 #include "perf/job_report.h"
+#include "perf/link_figures.h"
 #include "plan/block_plan.h"
 #include "report/progress.h"
 #include "seconds.h"
@@ -80,14 +81,14 @@ void sum_up(report::RunReport& report, const std::vector<std::string>& names, co
 
 /// At rank 0 the report of all processes. Collective.
 report::RunReport gather_report(frontier::FrontierJob& job, const FrontierKernel& kernel, const Runs& runs,
-                                const Summary& mine) {
+                                const Summary& mine, const std::string& transport_reason) {
   const auto& supersteps = runs.supersteps;
   report::RunReport report;
   report.vertices = job.graph().vertices();
   report.edges = job.graph().edges();
   report.processes = job.bootstrap().size();
   report.workers = job.pool().workers();
-  report.transport = job.link().name();
+  report.link = perf::gather_link(job.bootstrap(), job.link(), transport_reason);
   report.strategy = "records";
   report.layout = "given";
   report.has_supersteps = true;
@@ -237,7 +238,7 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const Jo
     mine.disk.seconds = runs.seconds_kernel;
     mine.disk.seconds_busy = runs.seconds_busy;
   }
-  auto report = gather_report(job, kernel, runs, mine);
+  auto report = gather_report(job, kernel, runs, mine, options.seat.transport_reason);
   report.graph = asked.graph_path;
   report.seconds_convert = opened.seconds_convert;
   report.ownership = options.ownership;

@@ -16,6 +16,7 @@
 #include "cli/task_command.h"
 #include "error.h"
 #include "launch/packing.h"
+#include "perf/link_figures.h"
 #include "tasks/grains.h"
 #include "tasks/task_job.h"
 
@@ -78,7 +79,8 @@ double seconds_of_work(launch::Bootstrap& bootstrap, topology::WorkerPool& pool)
 
 struct MetgReport {
   tasks::Grains grains;
-  std::string pattern, transport, result;
+  report::LinkReport link;
+  std::string pattern, result;
   int processes = 1, workers = 1;
   std::vector<Level> levels;
   double metg_s = -1;
@@ -88,16 +90,18 @@ struct MetgReport {
 };
 
 std::string MetgReport::to_json() const {
-  nlohmann::ordered_json json{{"schema_version", 1},  // src/report/schema
-                              {"command", "tasks"},    {"program", "metg"},      {"pattern", pattern},
-                              {"width", grains.width}, {"steps", grains.steps},  {"processes", processes},
-                              {"workers", workers},    {"transport", transport}, {"result", result}};
+  nlohmann::ordered_json json{
+      {"schema_version", 1},  // src/report/schema
+      {"command", "tasks"},    {"program", "metg"},           {"pattern", pattern},
+      {"width", grains.width}, {"steps", grains.steps},       {"processes", processes},
+      {"workers", workers},    {"transport", link.transport}, {"result", result}};
   if (metg_s >= 0) json["seconds_metg"] = metg_s;
   for (const Level& level : levels)
     json["levels"].push_back({{"work", level.work},
                               {"seconds", level.seconds},
                               {"seconds_a_task", level.grain_s},
                               {"efficiency", level.efficiency}});
+  link.add_to(json);
   json["version"] = EDGEWIRE_VERSION;
   return json.dump(2) + "\n";
 }
@@ -105,10 +109,11 @@ std::string MetgReport::to_json() const {
 std::string MetgReport::to_text() const {
   std::string text = fmt::format("metg: {}, {} columns x {} steps, {} process{} x {} worker{}, {}\n", pattern,
                                  grains.width, grains.steps, processes, processes == 1 ? "" : "es", workers,
-                                 workers == 1 ? "" : "s", transport);
+                                 workers == 1 ? "" : "s", link.transport);
   text += fmt::format("{:>12} {:>12}\n", "us a task", "efficiency");
   for (const Level& level : levels)
     text += fmt::format("{:>12.3f} {:>11.1f}%\n", level.grain_s * 1e6, level.efficiency * 100);
+  text += link.to_text();
   if (metg_s >= 0) return text + fmt::format("METG(50 %): {:.3f} us\n", metg_s * 1e6);
   return text + (levels.back().efficiency < kEfficiency
                      ? "no tasks are 50 % efficient: do the workers share cores?\n"
@@ -164,7 +169,6 @@ void run_process(launch::Bootstrap& bootstrap, const MetgSettings& asked) {
   report.pattern = asked.pattern;
   report.processes = bootstrap.size();
   report.workers = seat.workers;
-  report.transport = job.seat().link().name();
   const double tasks = static_cast<double>(report.grains.width) * report.grains.steps;
   {
     std::optional<InterruptLine> interrupt_line;
@@ -182,6 +186,7 @@ void run_process(launch::Bootstrap& bootstrap, const MetgSettings& asked) {
       goes_on = bootstrap.allgather(enough ? "" : "on")[0] == "on";  // as rank 0 sees it
     }
   }
+  report.link = perf::gather_link(bootstrap, job.seat().link(), seat.transport_reason);
   if (!first) return;
   report.metg_s = metg_of(report.levels);
   report.result = std::to_string(sum_plainly(report.grains));

@@ -42,7 +42,10 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   const auto choice = choose_transport(options.transport, options.verbs, bootstrap, offers);
   options.transport = choice.transport;
   options.verbs.device = choice.verbs_device;
-  if (bootstrap.rank() == 0) check_writable(arguments.json_path);
+  if (bootstrap.rank() == 0) {
+    check_writable(arguments.json_path);
+    options.warn = [](const std::string& line) { fmt::print(stderr, "edgewire: warning: {}\n", line); };
+  }
   std::string section;
   const auto show = [&](const perf::NetbenchRow& row) {
     if (arguments.json_path == "-") return;

@@ -16,6 +16,7 @@
 #include "cli/job_options.h"
 #include "error.h"
 #include "launch/packing.h"
+#include "perf/link_figures.h"
 #include "seconds.h"
 #include "shuffle/check.h"
 #include "shuffle/sort_job.h"
@@ -80,7 +81,7 @@ struct SortReport {
   std::uint64_t records = 0, record_bytes = 0, smallest = 0, largest = 0;
   std::uint64_t memory_bytes = 0;  ///< for records, of a process
   int processes = 1, workers = 1;
-  std::string transport;
+  report::LinkReport link;
   std::vector<std::string> placement;
   Summary sum{};  ///< counts are sums; times and memory those of the slowest and the largest
   bool checked = false;
@@ -103,7 +104,7 @@ std::string SortReport::to_json(const SortSettings& settings, std::uint32_t part
                               {"largest_partition", largest},
                               {"processes", processes},
                               {"workers", workers},
-                              {"transport", transport},
+                              {"transport", link.transport},
                               {"memory_bytes", memory_bytes},
                               {"runs", figures.runs},
                               {"bytes_read", records * record_bytes},
@@ -121,6 +122,7 @@ std::string SortReport::to_json(const SortSettings& settings, std::uint32_t part
   json["seconds_total"] = sum.seconds_total;
   json["peak_rss_bytes"] = sum.peak_rss_bytes;
   json["placement"] = placement;
+  link.add_to(json);
   json["checked"] = checked;
   json["checksum"] = fmt::format("{:016x}", figures.checksum);
   json["version"] = EDGEWIRE_VERSION;
@@ -143,7 +145,7 @@ std::string SortReport::to_text(std::uint32_t partitions) const {
   const double megabytes = static_cast<double>(records * record_bytes) / kMega;
   std::string text = fmt::format("sort: {} records of {} bytes ({:.1f} MB), {} process{} x {} worker{}, {}\n",
                                  records, record_bytes, megabytes, processes, processes == 1 ? "" : "es",
-                                 workers, workers == 1 ? "" : "s", transport);
+                                 workers, workers == 1 ? "" : "s", link.transport);
   text += fmt::format("{} partition{} of {} to {} records\n", partitions, partitions == 1 ? "" : "s",
                       smallest, largest);
   text +=
@@ -159,6 +161,7 @@ std::string SortReport::to_text(std::uint32_t partitions) const {
     text += fmt::format("had to be sent: {:.1f} MB; sent: payload {:.1f} MB\n",
                         static_cast<double>(figures.record_bytes_sent) / kMega,
                         static_cast<double>(figures.payload_bytes_sent) / kMega);
+  text += link.to_text();
   if (checked)
     text += fmt::format("check: in order, and all records of the input, in {:.3f} s\n", sum.seconds_check);
   return text + fmt::format("checksum {:016x}\n", figures.checksum);
@@ -166,14 +169,14 @@ std::string SortReport::to_text(std::uint32_t partitions) const {
 
 /// At rank 0 the report. Collective.
 SortReport gather_report(launch::Bootstrap& bootstrap, shuffle::SortJob& job, const SortSettings& settings,
-                         std::uint64_t memory_bytes, const Summary& mine) {
+                         const shuffle::SortOptions& options, const Summary& mine) {
   SortReport report;
   report.records = job.input_records();
   report.record_bytes = settings.record;
-  report.memory_bytes = memory_bytes;
+  report.memory_bytes = options.memory_bytes;
   report.processes = bootstrap.size();
   report.workers = job.seat().pool().workers();
-  report.transport = job.seat().link().name();
+  report.link = perf::gather_link(bootstrap, job.seat().link(), options.seat.transport_reason);
   report.checked = settings.check;
   const auto summaries = bootstrap.gather(launch::pack(std::vector{mine}));
   const auto parts = bootstrap.gather(launch::pack(job.partition_records()));
@@ -245,7 +248,7 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   if (settings.check) check_parts(bootstrap, job, options);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  const auto report = gather_report(bootstrap, job, settings, options.memory_bytes,
+  const auto report = gather_report(bootstrap, job, settings, options,
                                     {job.figures(), settings.check ? seconds_since(check_start) : 0,
                                      seconds_sort, static_cast<std::uint64_t>(usage.ru_maxrss) * 1024});
   if (!first) return;

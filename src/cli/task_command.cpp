@@ -12,6 +12,7 @@
 #include "cli/interrupt.h"
 #include "error.h"
 #include "launch/packing.h"
+#include "perf/link_figures.h"
 #include "seconds.h"
 #include "tasks/task_job.h"
 
@@ -32,7 +33,8 @@ struct TaskSummary {
 /// Of all processes.
 struct TaskReport {
   int processes = 1, workers = 1;
-  std::string transport, result;
+  report::LinkReport link;
+  std::string result;
   std::vector<std::string> placement;
   std::vector<double> seconds;           ///< of the runs in which phases were not measured
   std::vector<std::uint64_t> tasks_run;  ///< [process]
@@ -72,7 +74,7 @@ std::string TaskReport::to_json(const TaskProgram& program) const {
   program.add_to(json);
   json.update({{"processes", processes},
                {"workers", workers},
-               {"transport", transport},
+               {"transport", link.transport},
                {"result", result},
                {"tasks", figures.tasks},
                {"tasks_run", tasks_run},
@@ -90,6 +92,7 @@ std::string TaskReport::to_json(const TaskProgram& program) const {
   json["seconds_total"] = sum.seconds_total;
   json["peak_rss_bytes"] = sum.peak_rss_bytes;
   json["placement"] = placement;
+  link.add_to(json);
   json["version"] = EDGEWIRE_VERSION;
   return json.dump(2) + "\n";
 }
@@ -98,7 +101,7 @@ std::string TaskReport::to_text(const TaskProgram& program) const {
   const auto& figures = sum.figures;
   std::string text =
       fmt::format("{}: {}, {} process{} x {} worker{}, {}\n", program.name(), program.describe(), processes,
-                  processes == 1 ? "" : "es", workers, workers == 1 ? "" : "s", transport);
+                  processes == 1 ? "" : "es", workers, workers == 1 ? "" : "s", link.transport);
   text += fmt::format("result: {}\n", result);
   text += fmt::format("{} tasks in {:.6f} s (median of {}): {:.3f} us a task\n", figures.tasks, median(),
                       seconds.size(), median() / static_cast<double>(figures.tasks) * 1e6);
@@ -110,6 +113,7 @@ std::string TaskReport::to_text(const TaskProgram& program) const {
         "between processes: {} tasks ({} because a process had nothing to do), {} results, payload {} "
         "bytes\n",
         figures.tasks_sent, figures.tasks_moved, figures.results_sent, figures.payload_bytes);
+  text += link.to_text();
   for (const int process : lost)
     text += fmt::format("process {} was lost: the others have run its tasks ({} results were kept)\n",
                         process, sum.results_kept);
@@ -155,7 +159,6 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
   std::uint64_t kept = 0;
   report.processes = bootstrap.size();
   report.workers = seat.workers;
-  report.transport = job.seat().link().name();
   {
     std::optional<InterruptLine> interrupt_line;
     if (first) interrupt_line.emplace(InterruptLine::Counts::nothing);
@@ -170,6 +173,7 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
     }
   }
   gather(bootstrap, job, seconds_since(start), kept, report);
+  report.link = perf::gather_link(bootstrap, job.seat().link(), seat.transport_reason);
   if (!first) return;
   if (!asked.job.json_path.empty()) write_whole(asked.job.json_path, report.to_json(program));
   if (asked.job.json_path != "-") write_whole("-", report.to_text(program));

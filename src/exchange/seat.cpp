@@ -152,20 +152,24 @@ HostPlace find_place(launch::Bootstrap& bootstrap, const topology::Machine& mach
 }
 
 transport::Settings link_settings(launch::Bootstrap& bootstrap, const HostPlace& place,
-                                  const transport::VerbsChoice& verbs, const transport::DpdkChoice& dpdk) {
+                                  const SeatOptions& options, int kinds) {
   transport::Settings settings;
   settings.rank = bootstrap.rank();
   settings.size = bootstrap.size();
+  settings.lanes = options.workers;
+  settings.kinds = kinds;
   settings.secret = bootstrap.secret();
   settings.address = place.address;
+  settings.peer_timeout_s = options.peer_timeout_s;
   settings.process_nodes = place.process_nodes;
   settings.process_index = place.process_index;
   settings.memory_nodes = place.memory_nodes;
   settings.health = &bootstrap.health();
   settings.nodes = bootstrap.nodes();
-  settings.verbs = verbs;
+  settings.integrity = options.integrity;
+  settings.verbs = options.verbs;
   settings.verbs.poll_cpu = place.poll_cpu;
-  settings.dpdk = dpdk;
+  settings.dpdk = options.dpdk;
   settings.dpdk.poll_cpu = place.poll_cpu;
   return settings;
 }
@@ -174,12 +178,8 @@ Seat::Seat(launch::Bootstrap& bootstrap, const SeatOptions& options) {
   HostPlace place = find_place(bootstrap, topology::discover(), options);
   pool_ = std::move(place.pool);
   place_ = place.text;
-  auto settings = link_settings(bootstrap, place, options.verbs, options.dpdk);
-  settings.lanes = options.workers;
-  settings.kinds = kinds_for_rings(options.workers);
-  settings.peer_timeout_s = options.peer_timeout_s;
-  settings.integrity = options.integrity;
-  link_ = transport::create(options.transport, settings);
+  link_ = transport::create(options.transport,
+                            link_settings(bootstrap, place, options, kinds_for_rings(options.workers)));
 }
 
 Seat::Seat(launch::Bootstrap& alone)

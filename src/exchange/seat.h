@@ -16,6 +16,7 @@ namespace edgewire::exchange {
 struct SeatOptions {
   int workers = 1;  ///< per process; the same in all
   std::string transport = "shm";
+  std::string transport_reason{};  ///< why this one was chosen, for the report; empty: it was named
   double peer_timeout_s = 10;
   bool integrity = true;  ///< see transport::Settings
   transport::VerbsChoice verbs{};
@@ -37,9 +38,9 @@ struct HostPlace {
 /// Starts the workers. Collective.
 HostPlace find_place(launch::Bootstrap& bootstrap, const topology::Machine& machine,
                      const SeatOptions& options);
-/// Lanes, kinds, timeout and integrity are the caller's.
+/// The settings of a link with a lane for each worker and so many kinds of signals, see transport::Settings.
 transport::Settings link_settings(launch::Bootstrap& bootstrap, const HostPlace& place,
-                                  const transport::VerbsChoice& verbs, const transport::DpdkChoice& dpdk);
+                                  const SeatOptions& options, int kinds);
 
 /// A process's workers in their places, and its link with a lane for each of them; not connected.
 class Seat {
@@ -52,6 +53,7 @@ class Seat {
 
   topology::WorkerPool& pool() noexcept { return *pool_; }
   transport::Transport& link() noexcept { return *link_; }
+  const transport::Transport& link() const noexcept { return *link_; }
   bool oversubscribed() const noexcept { return pool_->placement().oversubscribed; }
   /// In words: host, cores, memory.
   const std::string& place() const noexcept { return place_; }

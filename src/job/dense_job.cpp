@@ -30,8 +30,9 @@ using Clock = std::chrono::steady_clock;
 }  // namespace
 
 exchange::SeatOptions seat_of(const DenseOptions& options) {
-  return {options.workers, options.transport, options.peer_timeout_s, options.integrity, options.verbs,
-          options.dpdk,    options.warn};
+  return {options.workers,        options.transport, options.transport_reason,
+          options.peer_timeout_s, options.integrity, options.verbs,
+          options.dpdk,           options.warn};
 }
 
 std::uint64_t column_edges(std::uint64_t edges, int workers) noexcept {
@@ -74,12 +75,8 @@ DenseJob::DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, 
 }
 
 transport::Settings DenseJob::settings(const DenseOptions& options) {
-  auto settings = exchange::link_settings(bootstrap_, place_, options.verbs, options.dpdk);
-  settings.lanes = options.workers;
-  settings.kinds = exchange::kFirstLaneKind + options.workers;
-  settings.peer_timeout_s = options.peer_timeout_s;
-  settings.integrity = options.integrity;
-  return settings;
+  return exchange::link_settings(bootstrap_, place_, seat_of(options),
+                                 exchange::kFirstLaneKind + options.workers);
 }
 
 void DenseJob::agree(const DenseOptions& options) {

@@ -15,14 +15,6 @@ namespace {
 
 constexpr int kSchemaVersion = 1;  // src/report/schema
 
-std::string readable_bytes(std::uint64_t bytes) {
-  constexpr std::array kUnits{"B", "kB", "MB", "GB", "TB"};
-  auto value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  for (; value >= 1000 && unit + 1 < kUnits.size(); ++unit) value /= 1000;
-  return fmt::format("{:.4g} {}", value, kUnits[unit]);
-}
-
 /// A line about the longest iteration, where it is far from the usual one; the mean of the last ten may hide
 /// it.
 std::string describe_pause(const std::vector<RunReport::Iteration>& iterations) {
@@ -41,16 +33,6 @@ std::string describe_pause(const std::vector<RunReport::Iteration>& iterations) 
 }
 
 }  // namespace
-
-RunReport::Losses& RunReport::Losses::operator+=(const Losses& other) {
-  retransmitted_bytes += other.retransmitted_bytes;
-  duplicate_frames += other.duplicate_frames;
-  reordered_frames += other.reordered_frames;
-  corrupt_frames += other.corrupt_frames;
-  foreign_frames += other.foreign_frames;
-  missed_frames += other.missed_frames;
-  return *this;
-}
 
 double RunReport::seconds_per_iteration() const {
   const std::size_t counted = std::min<std::size_t>(iterations.size(), 10);
@@ -73,7 +55,7 @@ std::string RunReport::to_json() const {
                               {"edges", edges},
                               {"processes", processes},
                               {"workers", workers},
-                              {"transport", transport},
+                              {"transport", link.transport},
                               {"strategy", strategy},
                               {"wire", wire},
                               {"ownership", ownership},
@@ -110,7 +92,6 @@ std::string RunReport::to_json() const {
     }
   }
   if (!ownership_table.empty()) json["ownership_table"] = ownership_table;
-  if (!transport_reason.empty()) json["transport_reason"] = transport_reason;
   if (!strategy_reason.empty()) json["strategy_reason"] = strategy_reason;
   if (!layout_reason.empty()) json["layout_reason"] = layout_reason;
   if (!order.empty()) json["order"] = order;
@@ -127,19 +108,7 @@ std::string RunReport::to_json() const {
   json["tile_bytes"] = tile_bytes;
   json["placement"] = placement;
   json["setup_messages"] = setup_messages;
-  json["refused_connections"] = refused_connections;
-  json["refused_frames"] = refused_frames;
-  if (!sending.empty()) {
-    json["link"] = {{"sending", sending},
-                    {"path", path},
-                    {"queue_frames", queue_frames},
-                    {"retransmitted_bytes", losses.retransmitted_bytes},
-                    {"duplicate_frames", losses.duplicate_frames},
-                    {"reordered_frames", losses.reordered_frames},
-                    {"corrupt_frames", losses.corrupt_frames},
-                    {"foreign_frames", losses.foreign_frames},
-                    {"missed_frames", losses.missed_frames}};
-  }
+  link.add_to(json);
   if (disk) {
     json["disk"] = {
         {"devices", disk->devices},           {"stored_bytes", disk->stored_bytes},
@@ -269,7 +238,7 @@ std::string RunReport::describe_runs() const {
 std::string RunReport::to_text() const {
   std::string text = fmt::format("{}: {} vertices, {} edges, {} process{} x {} worker{}, {}, strategy {}\n",
                                  kernel, vertices, edges, processes, processes == 1 ? "" : "es", workers,
-                                 workers == 1 ? "" : "s", transport, strategy);
+                                 workers == 1 ? "" : "s", link.transport, strategy);
   constexpr std::size_t kPlacesShown = 16;
   for (std::size_t p = 0; processes > 1 && p < std::min(placement.size(), kPlacesShown); ++p)
     text += fmt::format("rank {} on {}\n", p, placement[p]);
@@ -285,7 +254,7 @@ std::string RunReport::to_text() const {
   }
   if (plan_cache != "none") text += fmt::format("plan cache: {}\n", plan_cache);
   text += ownership_table;
-  if (!transport_reason.empty()) text += fmt::format("transport {}: {}\n", transport, transport_reason);
+  text += link.to_text();
   if (!strategy_reason.empty()) text += fmt::format("strategy {}\n", strategy_reason);
   if (!layout_reason.empty()) text += fmt::format("layout {}\n", layout_reason);
   if (!order_reason.empty()) text += fmt::format("order {}\n", order_reason);
@@ -308,17 +277,6 @@ std::string RunReport::to_text() const {
       text += fmt::format("  {} {:.6f} s ({:.0f} %)", rate, seconds, 100 * seconds / seconds_per_iteration());
     }
     text += "\n";
-    if (!sending.empty()) {
-      text += fmt::format(
-          "payload leaves {}; {}; sent again {} in all; frames dropped: {} duplicate, {} corrupt, {} "
-          "missed\n",
-          sending, path, readable_bytes(losses.retransmitted_bytes), losses.duplicate_frames,
-          losses.corrupt_frames, losses.missed_frames);
-    }
-    if (refused_connections + refused_frames > 0) {
-      text += fmt::format("refused: {} foreign connections, {} faulty frames\n", refused_connections,
-                          refused_frames);
-    }
   }
   text += describe_memory();
   if (disk) text += describe_disk();

@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "report/link_report.h"
+
 namespace edgewire::report {
 
 struct RunReport {
@@ -49,14 +51,6 @@ struct RunReport {
     /// {line rate, seconds} of the most loaded process, sending and receiving at once, as TCP over Ethernet
     /// (MTU 1500).
     std::vector<std::pair<std::string, double>> seconds_at;
-  };
-  /// What a link lost or changed that does not keep frames (dpdk), summed over processes.
-  struct Losses {
-    std::uint64_t retransmitted_bytes = 0;  ///< payload sent again; not in the bytes of iterations
-    std::uint64_t duplicate_frames = 0, reordered_frames = 0, corrupt_frames = 0, foreign_frames = 0;
-    std::uint64_t missed_frames = 0;  ///< for want of buffers
-
-    Losses& operator+=(const Losses& other);
   };
   /// What iterations or supersteps read from disks, where edges are there.
   struct Disk {
@@ -108,8 +102,8 @@ struct RunReport {
   std::string graph;                                    ///< path
   std::vector<std::pair<std::string, Option>> options;  ///< the kernel's, as they were asked for
   std::vector<Convergence> convergence;                 ///< one or none
-  std::string kernel, transport, transport_reason, strategy, strategy_reason, wire, ownership, layout,
-      layout_reason, order, order_reason;
+  LinkReport link;
+  std::string kernel, strategy, strategy_reason, wire, ownership, layout, layout_reason, order, order_reason;
   std::string plan_cache = "none";  ///< "written", "used" or "none"
   std::string plan_cache_note;      ///< why it was not used or not written, or empty
   std::string ownership_table;      ///< why it was chosen: lines, or empty
@@ -122,8 +116,6 @@ struct RunReport {
   std::vector<Superstep> supersteps;  ///< of all runs
   std::vector<Run> runs;              ///< where several were asked for
   double seconds_kernel = 0;          ///< from the graph in memory to the result in memory; of all runs
-  /// That came in by each queue of rank 0's port (dpdk).
-  std::vector<std::uint64_t> queue_frames;
   /// That the launching process took to convert its input from another format, before all others.
   std::optional<double> seconds_convert;
   double seconds_load = 0;  ///< of the slowest process, as the next two
@@ -133,12 +125,6 @@ struct RunReport {
   std::uint64_t tile_bytes = 0;        ///< read in one sweep, and written into bins, summed over processes
   std::vector<std::string> placement;  ///< [rank]: host, cores, memory, address
   std::uint64_t setup_messages = 0;    ///< sent before the first iteration by the process with most of them
-  /// Strangers and faulty frames that the transport turned away, summed over processes.
-  std::uint64_t refused_connections = 0;
-  std::uint64_t refused_frames = 0;
-  Losses losses;
-  std::string sending;  ///< how payload gets to the port (dpdk), or empty
-  std::string path;     ///< and from there to the peers, see transport::Transport::path()
   std::optional<Disk> disk;
   std::vector<Memory> memory;    ///< of kernels with iterations, by what it holds
   std::uint64_t page_bytes = 0;  ///< of a page there

@@ -54,6 +54,7 @@ class LoadJob final : public graph::EdgeSink {
   /// Of a file that got no name; after write(), once.
   std::unique_ptr<graph::OutputFile> take_output() noexcept { return std::move(output_); }
 
+  const exchange::Seat& seat() const noexcept { return seat_; }
   std::uint64_t bytes_spilled() const { return shuffle_->bytes_spilled(); }
   std::uint64_t runs() const noexcept { return shuffle_->runs(); }
   /// Of edges that other processes own.

@@ -143,18 +143,6 @@ def test_kernels_that_follow_a_frontier(edgewire, made_graph, tmp_path, kernel, 
 
 
 @pytest.mark.machine
-def test_sort_and_tasks(edgewire, tmp_path):
-    over = ["-p", 3, "-w", 1, "--transport", "verbs", "--peer-timeout", PATIENCE_S, "--json", tmp_path / "report.json"]
-    edgewire.ok("generate", "records", "--bytes", "200k", "-o", tmp_path / "in")
-    edgewire.ok("sort", *(tmp_path / "in").iterdir(), "-o", tmp_path / "out", "--partitions", 4, "--check", *over)
-    report = json.loads((tmp_path / "report.json").read_text())
-    assert report["transport"] == "verbs" and report["bytes_sent"] > 0
-    edgewire.ok("tasks", "number-inc", "--count", 100, "--repeat", 1, *over)
-    report = json.loads((tmp_path / "report.json").read_text())
-    assert report["transport"] == "verbs" and report["result"] == "200" and min(report["tasks_run"]) > 0
-
-
-@pytest.mark.machine
 def test_long_messages_between_tasks_are_read_where_they_lie():
     suite = pathlib.Path(os.environ["EDGEWIRE"]).parent / "tests/unit/tasks_test"
     done = subprocess.run([suite, "-tc=*bodies*"], capture_output=True, text=True, timeout=lab.TEST_LIMIT_S)

@@ -10,7 +10,7 @@ namespace {
 RunReport example(int iterations) {
   RunReport report;
   report.kernel = "pagerank";
-  report.transport = "tcp";
+  report.link.transport = "tcp";
   report.strategy = "slots";
   report.edges = 1000;
   report.processes = 2;
@@ -54,6 +54,28 @@ TEST_CASE("an iteration that is far longer than the usual one has a line") {
   CHECK_FALSE(has_line({0.01, 0.01, 0.19}));  // short
   CHECK_FALSE(has_line({1, 1, 9.9}));         // usual
   CHECK(has_line({1, 1, 10.1}));
+}
+
+TEST_CASE("what happened on the link is in the JSON, and in the text where it is worth a line") {
+  LinkReport link;
+  link.transport = "tcp";
+  nlohmann::ordered_json json;
+  link.add_to(json);
+  CHECK(json.dump() == R"({"refused_connections":0,"refused_frames":0})");
+  CHECK(link.to_text().empty());
+  link.transport_reason = "no card";
+  link.refused_frames = 3;
+  link.losses += {2'000'000, 1, 2, 4, 5, 6};
+  link.losses += {1'200'000, 0, 0, 0, 0, 1};
+  CHECK(link.to_text() == "transport tcp: no card\nrefused: 0 foreign connections, 3 faulty frames\n");
+  link.transport = "dpdk";
+  link.sending = "in place";
+  link.path = "plain Ethernet";
+  link.add_to(json);
+  CHECK(json["transport_reason"] == "no card");
+  CHECK(json["link"]["missed_frames"] == 7);
+  CHECK(link.to_text().find("payload leaves in place; plain Ethernet; sent again 3.2 MB in all; frames "
+                            "dropped: 1 duplicate, 4 corrupt, 7 missed\n") != std::string::npos);
 }
 
 TEST_CASE("the JSON has what the contract names") {

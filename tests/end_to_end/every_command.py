@@ -1,0 +1,48 @@
+"""The commands that run as a job of several processes: how each one is asked for, and what its report must say."""
+
+import json
+
+from job import check_schema
+from processes import PATIENCE_S
+
+KERNELS = ["pagerank", "ppr", "spmv", "bfs", "sssp", "wcc", "cdlp", "lcc", "bc"]
+COMMANDS = [*KERNELS, "sort", "tasks"]
+# Reports of links that lose frames say what was lost.
+WITH_LOSSES = ["dpdk"]
+
+
+def words(command, graph, records, output, source=0):
+    """The command line without the options that say where processes run. `records`: input files of sort. `output`: its folder."""
+    if command == "sort":
+        return ["sort", *records, "-o", output, "--partitions", 4, "--check"]
+    if command == "tasks":
+        return ["tasks", "number-inc", "--count", 50, "--repeat", 1]
+    asked = {"ppr": ["--sources", source], "bc": ["--sources", source], "bfs": ["--source", source], "sssp": ["--source", source, "--unit-weights"]}
+    steps = ["--iterations", 4] if command in ("pagerank", "ppr") else []
+    return [command, graph, *asked.get(command, []), *steps, "--deterministic", "--verify"]
+
+
+def run(edgewire, folder, command, graph, *options):
+    """The report of a job. `folder` is empty."""
+    records = []
+    if command == "sort":
+        edgewire.ok("generate", "records", "--bytes", "200k", "-o", folder / "records")
+        records = sorted((folder / "records").iterdir())
+    report = folder / "report.json"
+    edgewire.ok(*words(command, graph, records, folder / "sorted"), *options, "--peer-timeout", PATIENCE_S, "--json", report)
+    return json.loads(report.read_text())
+
+
+def check(command, report, transport, processes):
+    """`command` has run over this transport, and its report says what happened on the link."""
+    check_schema(report, f"{command}_report" if command in ("sort", "tasks") else "run_report")
+    assert (report["transport"], report["processes"]) == (transport, processes)
+    sent = [report] if command in ("sort", "tasks") else report.get("supersteps") or report["iterations"]
+    assert sum(one["wire_bytes_sent"] for one in sent) > 0
+    assert report["refused_connections"] == report["refused_frames"] == 0
+    assert ("link" in report) == (transport in WITH_LOSSES)
+
+
+def same_result(command, report, other):
+    key = "result" if command == "tasks" else "checksum"
+    assert report[key] == other[key]
