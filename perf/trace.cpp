@@ -1,16 +1,11 @@
 #include "perf/trace.h"
 
 #include <fmt/core.h>
-#ifdef EDGEWIRE_ZLIB
-#include <zlib.h>
-#endif
 
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <tuple>
-
-#include "error.h"
 
 namespace edgewire::perf {
 
@@ -144,42 +139,8 @@ class Writer {
   std::string text_;
 };
 
-#ifndef EDGEWIRE_ZLIB
-std::string gzip(const std::string&) {
-  throw Error("this build cannot compress: it was made without zlib (zlib1g-dev); name the trace .json");
-}
-#else
-std::string gzip(const std::string& text) {
-  z_stream stream{};
-  constexpr int kGzip = 16;  // added to the window's bits: a gzip header
-  if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS + kGzip, 8, Z_DEFAULT_STRATEGY) != Z_OK)
-    throw Error("cannot get memory to compress the trace");
-  constexpr std::size_t kPiece = std::size_t{1} << 30;
-  std::string result;
-  std::vector<unsigned char> out(std::size_t{1} << 18);
-  for (std::size_t at = 0; at < text.size() || at == 0; at += kPiece) {
-    const std::size_t bytes = std::min(kPiece, text.size() - at);
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data() + at));
-    stream.avail_in = static_cast<uInt>(bytes);
-    const int flush = at + kPiece >= text.size() ? Z_FINISH : Z_NO_FLUSH;
-    do {
-      stream.next_out = out.data();
-      stream.avail_out = static_cast<uInt>(out.size());
-      deflate(&stream, flush);
-      result.append(reinterpret_cast<const char*>(out.data()), out.size() - stream.avail_out);
-    } while (stream.avail_out == 0);
-  }
-  deflateEnd(&stream);
-  return result;
-}
-#endif
-
 }  // namespace
 
 std::string to_trace(const Profile& profile) { return Writer(profile).write(); }
-
-std::string trace_for(const std::string& path, const Profile& profile) {
-  return path.ends_with(".gz") ? gzip(to_trace(profile)) : to_trace(profile);
-}
 
 }  // namespace edgewire::perf

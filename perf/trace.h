@@ -12,8 +12,4 @@ namespace edgewire::perf {
 /// machines, whose clocks differ, are moved so that their last iterations end together.
 std::string to_trace(const Profile& profile);
 
-/// What belongs into the file `path`: to_trace(), as gzip when the name ends with .gz. Throws Error when
-/// there is no memory to compress, or no zlib.
-std::string trace_for(const std::string& path, const Profile& profile);
-
 }  // namespace edgewire::perf

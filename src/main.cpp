@@ -10,9 +10,9 @@
 #include <sstream>
 #include <string>
 
-#include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/help.h"
+#include "cli/program.h"
 #include "cli/suggest.h"
 #include "error.h"
 #include "topology/cpu_level.h"
@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // who writes says so
   allow_open_files();
   leave_plugins_out();
-  CLI::App app{
+  edgewire::cli::Program app{
       "Kernels on a graph that is spread over processes, such as PageRank, and how close a run comes to what "
       "the network allows. edgewire COMMAND --help explains a command."};
   app.formatter(std::make_shared<edgewire::cli::Help>());
@@ -63,28 +63,7 @@ int main(int argc, char** argv) {
     return std::string("edgewire " EDGEWIRE_VERSION " for ") + name_of(edgewire::topology::cpu_level());
   });
   app.require_subcommand(1);
-  edgewire::cli::add_topology(app);
-  edgewire::cli::add_generate(app);
-  edgewire::cli::add_pagerank(app);
-  edgewire::cli::add_bfs(app);
-  edgewire::cli::add_sssp(app);
-  edgewire::cli::add_ppr(app);
-  edgewire::cli::add_spmv(app);
-  edgewire::cli::add_wcc(app);
-  edgewire::cli::add_bc(app);
-  edgewire::cli::add_cdlp(app);
-  edgewire::cli::add_lcc(app);
-  edgewire::cli::add_sort(app);
-  edgewire::cli::add_tasks(app);
-  edgewire::cli::add_profile(app);
-  edgewire::cli::add_convert(app);
-  edgewire::cli::add_info(app);
-  edgewire::cli::add_bound(app);
-  edgewire::cli::add_compare(app);
-  edgewire::cli::add_transports(app);
-  edgewire::cli::add_netbench(app);
-  edgewire::cli::add_diskbench(app);
-  edgewire::cli::add_manual(app);
+  edgewire::cli::add_commands(app);
   try {
     run(app, argc, argv);
     return 0;

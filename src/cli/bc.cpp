@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/frontier_command.h"
 #include "cli/named_vertices.h"
 #include "cli/sources.h"
@@ -126,6 +127,7 @@ void add_bc(CLI::App& app) {
                                   "paths start at these vertices, named as in results: ID,ID,... or @FILE "
                                   "with one on each line; by default at all")
                      ->type_name("ID[,ID...]|@FILE");
+    reads(list, listed_in);
     auto* samples =
         command
             ->add_option("--samples", settings->samples, "paths start at so many vertices, drawn by --seed")

@@ -7,6 +7,7 @@
 #include "cli/bound_load.h"
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/graph_files.h"
 #include "error.h"
 #include "graph/graph_file.h"
@@ -98,6 +99,18 @@ perf::BoundOptions understand(const BoundArguments& arguments) {
   return options;
 }
 
+/// Of all ownerships and numbers of processes.
+std::vector<NamedFile> partition_files_of(const BoundArguments& arguments) {
+  std::vector<NamedFile> files;
+  for (const auto& ownership : split(arguments.ownerships, "--ownership"))
+    for (const auto& processes : split(arguments.processes, "--processes")) {
+      std::string name = ownership;
+      if (const auto place = name.find("{}"); place != name.npos) name.replace(place, 2, processes);
+      for (NamedFile& file : partition_files(name)) files.push_back(std::move(file));
+    }
+  return files;
+}
+
 void verify(const graph::GraphFile& file, int threads) {
   constexpr std::uint64_t kRows = 1 << 16;
   graph::parallel_for(threads, (file.vertices() + kRows - 1) / kRows,
@@ -164,7 +177,8 @@ void check_kernel(CLI::App& command, BoundArguments& arguments) {
 }
 
 void run(const BoundArguments& arguments) {
-  refuse_same_files(arguments.inputs, {arguments.json_path, arguments.csv_path});
+  check_writable(arguments.csv_path);
+  check_writable(arguments.json_path);
   const auto options = understand(arguments);
   const auto opened = open_graph(arguments.graph_path());
   const graph::GraphFile& file = opened.file;
@@ -189,7 +203,6 @@ void run_load(const CLI::App& command, BoundArguments& arguments) {
   const auto options = understand(arguments);
   const int cores =
       arguments.cores.empty() ? options.workers : whole_number(arguments.cores, 1, 1 << 16, "--cores");
-  refuse_same_files(arguments.inputs, {arguments.json_path});
   run_load_bound(arguments.load, arguments.inputs, options, cores, arguments.json_path);
 }
 
@@ -205,7 +218,8 @@ void add_bound(CLI::App& app) {
       "says how near to the minimum it is proved to be.");
   auto arguments = std::make_shared<BoundArguments>();
   auto& a = *arguments;
-  command->add_option("GRAPH", a.inputs, std::string(kGraphHelp) + "; with --load files to load");
+  reads(command->add_option("GRAPH", a.inputs, std::string(kGraphHelp) + "; with --load files to load"),
+        graph_and_labels);
   command
       ->add_option("--kernel", a.kernel,
                    "pagerank (and ppr, spmv): bytes of an iteration; the others: of a run, by superstep")
@@ -219,12 +233,14 @@ void add_bound(CLI::App& app) {
       ->capture_default_str();
   command->add_option("-w,--workers", a.workers, "workers of a process")->capture_default_str();
   command->add_option("--rate", a.rates, "line rates, as 100M, 2.5G")->capture_default_str();
-  command
-      ->add_option(
-          "--ownership", a.ownerships,
-          "hash, ranges: vertices have owners; hilbert, grid: edges have owners; or partition files, {}\n"
-          "in the name standing for the number of processes")
-      ->capture_default_str();
+  reads(
+      command
+          ->add_option(
+              "--ownership", a.ownerships,
+              "hash, ranges: vertices have owners; hilbert, grid: edges have owners; or partition files, {}\n"
+              "in the name standing for the number of processes")
+          ->capture_default_str(),
+      [&a](const std::string&) { return partition_files_of(a); });
   command->add_option("--strategy", a.strategies, "what is sent")->capture_default_str();
   command
       ->add_option("--framing", a.framing,
@@ -242,8 +258,12 @@ void add_bound(CLI::App& app) {
   command->add_option("--cores", a.cores, "what if: cores of a process (default: its workers)");
   command->add_option("--latency", a.latency, "what if: of each message, as 20us")->capture_default_str();
   command->add_option("--memory-rate", a.memory_rate, "what if: bytes/s of a process's memory, as 34G");
-  command->add_option("--csv", a.csv_path, "also write the rows as CSV (-: stdout, instead of the table)");
-  command->add_option("--json", a.json_path, "also write the rows as JSON (-: stdout, instead of the table)");
+  writes(command->add_option("--csv", a.csv_path,
+                             "also write the rows as CSV (-: stdout, instead of the table)"),
+         Form::text);
+  writes(command->add_option("--json", a.json_path,
+                             "also write the rows as JSON (-: stdout, instead of the table)"),
+         Form::text);
   a.load.add_to(*command);
   command->callback([arguments, command] {
     arguments->load.check(*command);

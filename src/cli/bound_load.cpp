@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/job_options.h"
 #include "error.h"
 #include "graph/format.h"
@@ -177,7 +178,8 @@ void LoadArguments::add_to(CLI::App& command) {
   command.add_option("--disk-write-rate", disk_write_rate, "the same for writing");
   command.add_option("--core-rate", core_rate,
                      "bytes of input that a core loads in a second, as 200M; measured if not given");
-  command.add_option("--temp", temp, "folder whose disk is measured")->capture_default_str();
+  writes(command.add_option("--temp", temp, "folder whose disk is measured")->capture_default_str(),
+         Form::folder, no_names);
 }
 
 void LoadArguments::check(const CLI::App& command) const {

@@ -8,15 +8,14 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
-#include <memory>
-#include <optional>
 #include <set>
 
 #include <sys/stat.h>
 
 #include "error.h"
+#include "graph/compress.h"
 #include "graph/output_file.h"
+#include "graph/output_target.h"
 
 namespace edgewire::cli {
 
@@ -26,15 +25,15 @@ namespace {
   throw Error(fmt::format("{}: cannot write: {}", path == "-" ? "stdout" : path, reason(cause)));
 }
 
-/// The file to write, links followed; none when `path` is something else than a file.
-std::optional<std::string> target_of(const std::string& path) {
+/// Whether `path` is to be written as a file that appears whole. Throws Error when it cannot be written.
+bool is_file(const std::string& path) {
+  if (path == "-") return false;
+  const std::string target = graph::output_target(path);
   struct stat status {};
-  if (path == "-") return std::nullopt;
-  if (stat(path.c_str(), &status) != 0) return path;
+  if (target.starts_with("/proc/")) return false;  // a descriptor
+  if (stat(target.c_str(), &status) != 0) return true;
   if (S_ISDIR(status.st_mode)) fail(path, EISDIR);
-  if (!S_ISREG(status.st_mode)) return std::nullopt;
-  const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr), &std::free);
-  return real ? real.get() : path;
+  return S_ISREG(status.st_mode);
 }
 
 }  // namespace
@@ -56,14 +55,15 @@ double above_zero(double number, const std::string& text, const char* option) {
   throw UsageError(fmt::format("{}: '{}' is not above 0", option, text));
 }
 
-void write_whole(const std::string& path, const std::string& text) {
-  if (const auto target = target_of(path)) {
-    graph::OutputFile file(*target);
+void write_whole(const std::string& path, const std::string& plain) {
+  const std::string text = path == "-" ? plain : graph::packed(path, plain);
+  if (is_file(path)) {
+    graph::OutputFile file(path);
     file.write(text.data(), text.size(), 0);
     return file.commit();
   }
   if (path == "-") std::signal(SIGPIPE, SIG_IGN);  // the other processes of a job must be told first
-  std::FILE* file = path == "-" ? stdout : std::fopen(path.c_str(), "we");
+  std::FILE* file = path == "-" ? stdout : std::fopen(graph::output_target(path).c_str(), "we");
   if (file == nullptr) fail(path, errno);
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
   int cause = errno;
@@ -74,18 +74,8 @@ void write_whole(const std::string& path, const std::string& text) {
   fail(path, cause);
 }
 
-void refuse_same_files(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
-  std::error_code not_there;
-  for (const std::string& output : outputs)
-    for (const std::string& input : inputs)
-      if (output != "-" && std::filesystem::is_regular_file(output, not_there) &&
-          std::filesystem::equivalent(input, output, not_there))
-        throw Error(fmt::format("{}: input and output are the same file", output));
-}
-
 void check_writable(const std::string& path) {
-  if (path.empty()) return;
-  if (const auto target = target_of(path)) const graph::OutputFile file(*target);
+  if (!path.empty() && is_file(path)) const graph::OutputFile file(path);
 }
 
 std::vector<std::string> split(const std::string& list, const char* option) {

@@ -31,14 +31,10 @@ std::string digest(const std::vector<T>& numbers) {
   return fmt::format("{} {:016x}", numbers.size(), std::hash<std::string_view>()(bytes));
 }
 
-/// Writes `text` to `path` whole or not at all, see OutputFile. Links are
-/// followed; what is no regular file (a terminal, a pipe) is written as it is. "-" is stdout. Throws Error
-/// with the path, or OutputClosed when stdout is a pipe that nobody reads.
+/// Writes `text` to `path` whole or not at all, see OutputFile; compressed where the name says so, see
+/// graph::packed(). What is no regular file (a terminal, a pipe) is written as it is. "-" is stdout. Throws
+/// Error with the path, or OutputClosed when stdout is a pipe that nobody reads.
 void write_whole(const std::string& path, const std::string& text);
-
-/// Throws Error when a file of `outputs` is also one of `inputs`, by whatever name: it would be written over.
-/// "" and "-" are no files.
-void refuse_same_files(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
 
 /// Throws the Error that write_whole would throw now, so that a long run need not end with it. "" is no
 /// output.

@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/graph_files.h"
 #include "cli/job_options.h"
 #include "error.h"
@@ -249,8 +250,6 @@ class Comparing {
 void run(const CompareArguments& arguments) {
   const int on_stdout =
       (arguments.html_path == "-") + (arguments.json_path == "-") + (arguments.csv_path == "-");
-  if (on_stdout > 1) throw UsageError("only one of -o, --json and --csv can have stdout");
-  refuse_same_files({arguments.graph_path}, {arguments.html_path, arguments.json_path, arguments.csv_path});
   for (const auto& path : {arguments.html_path, arguments.json_path, arguments.csv_path})
     check_writable(path);
   const perf::Matrix matrix = matrix_of(arguments);
@@ -284,7 +283,7 @@ void add_compare(CLI::App& app) {
       "this machine (root); with one, every host runs the same command and rank 0 reports.");
   auto arguments = std::make_shared<CompareArguments>();
   auto& a = *arguments;
-  command->add_option("graph", a.graph_path, kGraphHelp)->required();
+  reads(command->add_option("graph", a.graph_path, kGraphHelp)->required(), graph_and_labels);
   command->add_option("-p,--processes", a.processes,
                       "numbers of processes (default: 1,2, or the hosts of the list); 1 is always run");
   command->add_option("-w,--workers", a.workers, "workers of a process")->capture_default_str();
@@ -295,10 +294,16 @@ void add_compare(CLI::App& app) {
                       "of a host list: network interfaces to compare, of the same name on every host");
   command->add_option("--strategy", a.strategies, "what is sent")->capture_default_str();
   command->add_option("--transport", a.transports, "between the hosts")->capture_default_str();
-  command
-      ->add_option("--ownership", a.ownership,
-                   "who owns a vertex, or (hilbert, grid) an edge; several with commas between them")
-      ->capture_default_str();
+  reads(command
+            ->add_option("--ownership", a.ownership,
+                         "who owns a vertex, or (hilbert, grid) an edge; several with commas between them")
+            ->capture_default_str(),
+        [](const std::string& list) {
+          std::vector<NamedFile> files;
+          for (const std::string& one : split(list, "--ownership"))
+            for (NamedFile& file : partition_files(one)) files.push_back(std::move(file));
+          return files;
+        });
   command->add_option("--layout", a.layout, "order of a process's vertices")->capture_default_str();
   command->add_option("--wire", a.encoding, "how values travel")->capture_default_str();
   command->add_option("--repeat", a.repeat, "runs of each")
@@ -307,14 +312,20 @@ void add_compare(CLI::App& app) {
   command->add_option("--iterations", a.iterations, "of each run")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  command->add_option("--hosts", a.hosts_path, "host list: line i is address[:port] of rank i")
-      ->envname("EDGEWIRE_HOSTS");
+  reads(command->add_option("--hosts", a.hosts_path, "host list: line i is address[:port] of rank i")
+            ->envname("EDGEWIRE_HOSTS"));
   command->add_option("--rank", a.rank, "this process's line in the host list, from 0");
-  command->add_option("--secret-file", a.secret_path, "secret shared by the processes of a host list");
+  reads(command->add_option("--secret-file", a.secret_path, "secret shared by the processes of a host list"),
+        itself, "EDGEWIRE_SECRET_FILE");
   command->add_option("--port", a.port, "port of host-list lines that name none");
-  command->add_option("-o,--output", a.html_path, "write a page with tables and charts (HTML)");
-  command->add_option("--json", a.json_path, "also write the rows as JSON (-: stdout, instead of the table)");
-  command->add_option("--csv", a.csv_path, "also write the rows as CSV (-: stdout, instead of the table)");
+  writes(command->add_option("-o,--output", a.html_path, "write a page with tables and charts (HTML)"),
+         Form::text);
+  writes(command->add_option("--json", a.json_path,
+                             "also write the rows as JSON (-: stdout, instead of the table)"),
+         Form::text);
+  writes(command->add_option("--csv", a.csv_path,
+                             "also write the rows as CSV (-: stdout, instead of the table)"),
+         Form::text);
   command->callback([arguments] { run(*arguments); });
 }
 

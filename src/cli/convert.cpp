@@ -11,6 +11,7 @@
 
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/graph_files.h"
 #include "cli/interrupt.h"
 #include "cli/job_options.h"
@@ -73,9 +74,6 @@ graph::GraphFile read_aside(const ConvertSettings& settings, Format input_format
 void write_other(const ConvertSettings& settings, Format input_format, Format format,
                  std::chrono::steady_clock::time_point start) {
   const std::string& output = settings.output.path;
-  std::error_code ignored;
-  if (std::filesystem::equivalent(settings.input, output, ignored))
-    throw Error(fmt::format("{}: input and output are the same file", output));
   if (output != "-") check_writable(output);
   const bool automatic = input_format == Format::automatic;
   const bool is_ours =
@@ -217,17 +215,19 @@ void add_convert(CLI::App& app) {
   auto settings = std::make_shared<ConvertSettings>();
   CLI::App* command = app.add_subcommand(
       "convert", "turn a graph in another format into a graph file (.ew), or the other way round");
-  command
-      ->add_option(
-          "input", settings->inputs,
-          "the file to read (- is stdin), plain, .gz, .zst, .xz, .bz2, or .tar of these; an edge list may "
-          "lie in several files")
-      ->required();
+  reads(command
+            ->add_option(
+                "input", settings->inputs,
+                "the file to read (- is stdin), plain, .gz, .zst, .xz, .bz2, or .tar of these; an edge list "
+                "may lie in several files")
+            ->required(),
+        graph_and_labels);
   settings->output.add_to(*command);
-  command->get_option("--output")
-      ->description(
-          "the file to write; its ending says the format: .ew, .el, .wel, .mtx, .sg, .wsg or .graph (METIS); "
-          "- is stdout");
+  writes(command->get_option("--output")
+             ->description(
+                 "the file to write; its ending says the format: .ew, .el, .wel, .mtx, .sg, .wsg or .graph "
+                 "(METIS); - is stdout"),
+         Form::graph, graph_and_labels);
   command
       ->add_option("--to", settings->to,
                    "the format to write, whatever the name: ew, el, wel, mtx, sg, wsg, graph")
@@ -242,9 +242,9 @@ void add_convert(CLI::App& app) {
       ->check(CLI::IsMember(kFormats))
       ->capture_default_str();
   command->add_flag("--no-weights", settings->no_weights, "drop weights");
-  command->add_option(
+  reads(command->add_option(
       "--vertices", settings->vertices,
-      "edge lists: a file of ids, one a line, of vertices that exist even without edges (LDBC's .v)");
+      "edge lists: a file of ids, one a line, of vertices that exist even without edges (LDBC's .v)"));
   command->add_flag("--labels", settings->labels,
                     "edge lists, and tables with --columns: ids are names, of any text; OUTPUT.labels keeps "
                     "them, and results show them");
@@ -254,8 +254,9 @@ void add_convert(CLI::App& app) {
   command->add_flag("--keep-ids", settings->keep_ids,
                     "vertices are all ids up to the largest, also where few of them have edges; otherwise "
                     "sparse ids are numbered anew, and results have the ids of the file");
-  command->add_option("--json", settings->job.json_path,
-                      "write a report of what was moved to this file as JSON; - is stdout");
+  writes(command->add_option("--json", settings->job.json_path,
+                             "write a report of what was moved to this file as JSON; - is stdout"),
+         Form::text);
   command->option_defaults()->group("In parts");
   command
       ->add_option(
@@ -264,7 +265,8 @@ void add_convert(CLI::App& app) {
           "default all are kept in memory, and with -p 1G, or three quarters of a process's share of the "
           "memory that is free where that is less")
       ->transform(sizes());
-  command->add_option("--temp", settings->temp, "folder for sorted runs; by default the output's");
+  writes(command->add_option("--temp", settings->temp, "folder for sorted runs; by default the output's"),
+         Form::folder, no_names);
   add_launch_options(*command, settings->job.launch);
   add_transport_option(*command, settings->job.transport);
   add_integrity_option(*command, settings->job.integrity);
@@ -280,7 +282,6 @@ void add_convert(CLI::App& app) {
     settings->job.workers = settings->output.workers;
     if (!settings->job.json_path.empty() && format != Format::ew)
       throw UsageError("--json reports on .ew files that are written, not on other formats");
-    refuse_same_files(settings->inputs, {settings->job.json_path});
     check_writable(settings->job.json_path);
     if (settings->in_parts() && format != Format::ew)
       throw UsageError("--memory and -p are for .ew files: convert to .ew with them, and then that file");

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/graph_files.h"
 #include "cli/interrupt.h"
 #include "cli/output_parts.h"
@@ -69,8 +70,7 @@ void write_profile(const perf::Profile& profile, const JobOptions& options, cons
                         fmt::format("processes {}, workers of each {}, {}, strategy {}", report.processes,
                                     report.workers, report.link.transport, report.strategy)));
   }
-  if (!options.trace_path.empty())
-    write_whole(options.trace_path, perf::trace_for(options.trace_path, profile));
+  if (!options.trace_path.empty()) write_whole(options.trace_path, perf::to_trace(profile));
 }
 
 /// One message instead of one from each process.
@@ -100,7 +100,7 @@ job::ResumedState DenseCommand::take_up(const DenseStage& stage) const {
         "--iterations {}: the checkpoint in {} is from after iteration {}, say --iterations {} or more",
         iterations(), resume_, state.iteration, state.iteration));
   }
-  if (stage.bootstrap.rank() == 0 && stdout_is_free())
+  if (stage.bootstrap.rank() == 0 && job_.stdout_is_free())
     write_whole("-", fmt::format("continues after iteration {} from the checkpoint in {}\n", state.iteration,
                                  resume_));
   return state;
@@ -120,7 +120,7 @@ void DenseCommand::conclude(const graph::GraphFile& graph, const kernels::ErrorB
   if (right && !job_.output_path.empty() && !job_.output_parts)
     write_whole(job_.output_path, to_lines(graph, values, digits()));
   if (right) return;
-  if (stdout_is_free()) write_whole("-", report.to_text());
+  if (job_.stdout_is_free()) write_whole("-", report.to_text());
   const auto& check = report.verification[0];
   throw Error(
       fmt::format("the result differs from the reference: in sum by {:.2g} (limit {:.2g}), a single {} by "
@@ -198,7 +198,7 @@ void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& gra
     values = job::gather_values(bootstrap, job, outcome.values);
   if (first) conclude(graph, limits, done, values, report);
   if (parts()) write_part(bootstrap, job_.output_path, owned_lines(job, outcome.values, digits()));
-  if (first && stdout_is_free()) write_whole("-", report.to_text());
+  if (first && job_.stdout_is_free()) write_whole("-", report.to_text());
 }
 
 void DenseCommand::start() {
@@ -208,7 +208,6 @@ void DenseCommand::start() {
     throw UsageError("--checkpoint and --resume need --wire f32: others carry rounding errors along");
   if (job_.output_parts && (job_.output_path.empty() || job_.output_path == "-"))
     throw UsageError("--output-parts needs -o with the name that the parts begin with");
-  job_.check_outputs();
   check_ownership(job_);
   job_.edge_place.check();
   job_.edge_place.check_tiles(job_.strategy, job_.ownership, job_.order);
@@ -238,14 +237,17 @@ void DenseCommand::complete(CLI::App& command, const std::shared_ptr<DenseComman
       ->type_name("K")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32));
   command.option_defaults()->group("Checkpoints");
-  command.add_option(
-      "--checkpoint", self->checkpoint_,
-      fmt::format("keep the {}s in this folder, which all hosts see, whole or not at all", self->value_));
+  writes(
+      command.add_option(
+          "--checkpoint", self->checkpoint_,
+          fmt::format("keep the {}s in this folder, which all hosts see, whole or not at all", self->value_)),
+      Form::folder, inside(checkpoint_names()));
   command.add_option("--every", self->every_, "write a checkpoint every so many iterations")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  command.add_option("--resume", self->resume_,
-                     "go on from the checkpoint in this folder, also with another number of processes");
+  reads(command.add_option("--resume", self->resume_,
+                           "go on from the checkpoint in this folder, also with another number of processes"),
+        inside(checkpoint_names()));
   command.callback([self] { self->start(); });
 }
 

@@ -97,7 +97,6 @@ class DenseCommand {
   std::unique_ptr<job::Checkpoint> make_checkpoint(const DenseStage& stage) const;
   void conclude(const graph::GraphFile& graph, const kernels::ErrorBound& limits, int iterations,
                 std::span<const double> values, report::RunReport& report) const;
-  bool stdout_is_free() const { return job_.output_path != "-" && job_.json_path != "-"; }
   /// Each process writes its own output.
   bool parts() const { return job_.output_parts && !job_.output_path.empty(); }
   /// Digits that tell any two values of the precision apart.

@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/job_options.h"
 #include "disk/read_probe.h"
 #include "error.h"
@@ -97,8 +98,10 @@ void add_diskbench(CLI::App& app) {
   auto options = std::make_shared<DiskbenchOptions>();
   CLI::App* command =
       app.add_subcommand("diskbench", "how fast disks read, by block size and by reads under way");
-  command->add_option("folders", options->folders,
-                      "measure the disks of these folders together; each gets a file that goes with the run");
+  writes(command->add_option(
+             "folders", options->folders,
+             "measure the disks of these folders together; each gets a file that goes with the run"),
+         Form::folder, no_names);
   command->option_defaults()->group("Measurement");
   command->add_option("--blocks", options->blocks, "bytes of a read, as 4k,1M")
       ->delimiter(',')
@@ -117,7 +120,8 @@ void add_diskbench(CLI::App& app) {
   command->add_option("--seconds", options->seconds, "of each measurement")
       ->check(between(0.001, 3600))
       ->capture_default_str();
-  command->add_option("--json", options->json_path, "write the rows as JSON, - for stdout");
+  writes(command->add_option("--json", options->json_path, "write the rows as JSON, - for stdout"),
+         Form::text);
   command->callback([options] { run(*options); });
 }
 

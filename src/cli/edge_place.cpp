@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "cli/files.h"
 #include "cli/job_options.h"
 #include "error.h"
 #include "graph/available_memory.h"
@@ -47,11 +48,13 @@ void EdgePlace::add_to(CLI::App& command) {
           "where memory does not suffice")
       ->check(CLI::IsMember({"auto", "memory", "disk"}))
       ->capture_default_str();
-  command
-      .add_option("--devices", devices,
-                  "share the edges out among these folders (a,b), each on a disk of its own; by default they "
-                  "are beside the plan cache")
-      ->delimiter(',');
+  writes(
+      command
+          .add_option("--devices", devices,
+                      "share the edges out among these folders (a,b), each on a disk of its own; by default "
+                      "they are beside the plan cache")
+          ->delimiter(','),
+      Form::folder, inside(kept_names()));
   command
       .add_option("--memory", memory_bytes,
                   "of a process, such as 2G: what auto goes by, and what building and reading edges on disk "

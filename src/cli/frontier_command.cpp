@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/graph_files.h"
 #include "cli/interrupt.h"
 #include "disk/busy_devices.h"
@@ -195,7 +196,7 @@ Runs run_all(frontier::FrontierJob& job, const JobOptions& asked, FrontierKernel
 void conclude(const JobOptions& asked, const FrontierKernel& kernel, report::RunReport& report) {
   if (asked.verify) report.checks.emplace_back(kernel.rules());
   if (!asked.json_path.empty()) write_whole(asked.json_path, report.to_json());
-  if (asked.output_path != "-" && asked.json_path != "-") write_whole("-", report.to_text());
+  if (asked.stdout_is_free()) write_whole("-", report.to_text());
 }
 
 /// One process of the job.
@@ -307,7 +308,8 @@ void refuse_tile_options(CLI::App& command) {
 
 void add_frontier_options(CLI::App& command, JobOptions& options, const std::function<void()>& own,
                           const std::string& output_help, const std::string& verify_help) {
-  command.add_option("graph", options.graph_path, kGraphHelp)->required();
+  options.owner = &command;
+  reads(command.add_option("graph", options.graph_path, kGraphHelp)->required(), graph_and_labels);
   command.option_defaults()->group("Kernel");
   own();
   add_launch_options(command, options.launch);
@@ -320,23 +322,27 @@ void add_frontier_options(CLI::App& command, JobOptions& options, const std::fun
   add_integrity_option(command, options.integrity);
   add_verbs_options(command, options.verbs);
   add_dpdk_options(command, options.dpdk);
-  command
-      .add_option("--ownership", options.ownership,
-                  "who owns a vertex: hash, ranges, or a partition file with a part for each line")
-      ->capture_default_str();
+  reads(command
+            .add_option("--ownership", options.ownership,
+                        "who owns a vertex: hash, ranges, or a partition file with a part for each line")
+            ->capture_default_str(),
+        partition_files);
   command.add_flag("--deterministic", options.deterministic,
                    "give bit-identical results from run to run: bfs --parents takes the smallest of several "
                    "parents, bc adds up in a fixed order; the other kernels always do");
   refuse_tile_options(command);
   command.option_defaults()->group("Output");
-  command.add_option("-o,--output", options.output_path, output_help);
-  command.add_option("--json", options.json_path, "write the run report to this file as JSON; - is stdout");
+  writes(
+      command.add_option("-o,--output", options.output_path, output_help + "; .gz and .zst are compressed"),
+      Form::text);
+  writes(command.add_option("--json", options.json_path,
+                            "write the run report to this file as JSON; - is stdout"),
+         Form::text);
   command.add_flag("--verify", options.verify, verify_help);
 }
 
 void run_frontier(const JobOptions& options, const std::function<void(const graph::GraphFile&)>& check,
                   const std::function<std::unique_ptr<FrontierKernel>()>& make) {
-  options.check_outputs();
   if (options.ownership.starts_with("auto") && (options.ownership.size() == 4 || options.ownership[4] == ','))
     throw UsageError(
         "--ownership auto counts what pagerank would send: name hash, ranges or a partition file");
@@ -354,7 +360,9 @@ void run_frontier(const JobOptions& options, const std::function<void(const grap
   if (!options.output_path.empty()) const graph::VertexNames names(graph);
   check(graph);
   const auto names = make()->runs();
-  for (std::size_t r = 0; r < names.size(); ++r) output_path(options, names, r);  // may refuse
+  std::vector<std::string> paths;
+  for (std::size_t r = 0; r < names.size(); ++r) paths.push_back(output_path(options, names, r));
+  if (!options.output_path.empty() && !paths.empty()) check_files(*options.owner, "-o", paths);
   const int status = launch::run(options.launch, [&](launch::Bootstrap& bootstrap) {
     run_process(bootstrap, opened, options, *make());
   });

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/commands.h"
+#include "cli/files.h"
 #include "cli/graph_files.h"
 #include "cli/job_options.h"
 #include "error.h"
@@ -99,8 +100,11 @@ void add_records(CLI::App& generate) {
       ->capture_default_str();
   command->add_option("--seed", settings->records.seed, "the same seed gives the same files")
       ->capture_default_str();
-  command->add_option("-o,--output", settings->folder, "write the files to this folder: records-00000, ...")
-      ->required();
+  writes(
+      command
+          ->add_option("-o,--output", settings->folder, "write the files to this folder: records-00000, ...")
+          ->required(),
+      Form::folder, inside({"records-*"}));
   command->callback([settings] {
     auto& wanted = settings->records;
     wanted.records = settings->bytes / wanted.record_bytes;

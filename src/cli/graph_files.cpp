@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "cli/files.h"
 #include "cli/stages.h"
 #include "error.h"
 #include "graph/direction.h"
@@ -19,7 +20,7 @@
 namespace edgewire::cli {
 
 void GraphOutput::add_to(CLI::App& command) {
-  command.add_option("-o,--output", path, "the graph file to write (.ew)")->required();
+  writes(command.add_option("-o,--output", path, "the graph file to write (.ew)")->required(), Form::binary);
   command.add_flag("--simple", simple, "drop duplicate edges (the one of least weight stays) and self loops");
   command.add_flag("--undirected", undirected, "store each edge both ways");
   command.add_option("-w,--workers", workers, "threads; one a core by default")->check(CLI::Range(1, 1024));

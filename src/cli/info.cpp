@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/graph_files.h"
 #include "error.h"
 #include "graph/graph_file.h"
@@ -95,11 +96,13 @@ void add_info(CLI::App& app) {
   };
   auto settings = std::make_shared<InfoSettings>();
   CLI::App* command = app.add_subcommand("info", "check a graph file and say what it holds");
-  command->add_option("graph", settings->path, "graph file (.ew)")->required();
-  command->add_option(
-      "--json", settings->json,
-      "write to this file (-: stdout) instead: path, vertices, edges, weighted, simple, symmetric, "
-      "original_ids, labels, largest_out_degree, self_loops, duplicates, dangling, file_bytes, seconds");
+  reads(command->add_option("graph", settings->path, "graph file (.ew)")->required(), graph_and_labels);
+  writes(
+      command->add_option(
+          "--json", settings->json,
+          "write to this file (-: stdout) instead: path, vertices, edges, weighted, simple, symmetric, "
+          "original_ids, labels, largest_out_degree, self_loops, duplicates, dangling, file_bytes, seconds"),
+      Form::text);
   command->add_flag(
       "--verify", settings->verify,
       "check also that rows and original ids are in order, and that the graph is simple or symmetric where "
@@ -108,6 +111,7 @@ void add_info(CLI::App& app) {
       ->check(CLI::Range(1, 1024));
   command->callback([settings] {
     const auto start = std::chrono::steady_clock::now();
+    check_writable(settings->json);
     const graph::GraphFile file = graph::GraphFile::open(settings->path);
     const Counts counts = count_all(file, graph::workers_or_default(settings->workers));
     if (settings->verify) check_promises(file, counts);

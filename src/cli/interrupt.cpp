@@ -9,6 +9,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "graph/temporary_name.h"
+
 namespace edgewire::cli {
 namespace {
 
@@ -62,6 +64,7 @@ void tell(int number) {
   }
   line << "\n";
   line.say();
+  graph::TemporaryName::remove_all();
   errno = error;
   std::signal(number, SIG_DFL);
   std::raise(number);  // ends the process when the handler returns
@@ -73,7 +76,9 @@ InterruptLine::InterruptLine(Counts unit) {
   counts.store(unit, std::memory_order_relaxed);
   for (const int number : {SIGINT, SIGTERM}) {
     struct sigaction before {};
-    if (sigaction(number, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) continue;
+    if (sigaction(number, nullptr, &before) != 0 ||
+        (before.sa_handler != SIG_DFL && !graph::TemporaryName::is_handler(before.sa_handler)))
+      continue;
     struct sigaction action {};
     action.sa_handler = tell;
     for (const int other : {SIGINT, SIGTERM}) sigaddset(&action.sa_mask, other);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/graph_files.h"
 #include "error.h"
 #include "graph/available_memory.h"
@@ -73,11 +74,13 @@ void add_launch_options(CLI::App& command, launch::LaunchOptions& launch) {
           "shape the links of --local-hosts to this line rate in bit/s, such as 1G; by default they are not "
           "shaped")
       ->type_name("RATE");
-  command.add_option("--hosts", launch.hosts_file,
-                     "run on the hosts of this list: line i is address[:port] of rank i");
+  reads(command.add_option("--hosts", launch.hosts_file,
+                           "run on the hosts of this list: line i is address[:port] of rank i"),
+        itself, "EDGEWIRE_HOSTS");
   command.add_option("--rank", launch.rank, "this process has this line of the host list, counted from 0");
-  command.add_option("--secret-file", launch.secret_file,
-                     "read the secret that the processes of a host list share from this file");
+  reads(command.add_option("--secret-file", launch.secret_file,
+                           "read the secret that the processes of a host list share from this file"),
+        itself, "EDGEWIRE_SECRET_FILE");
   command.add_option("--port", launch.port, "use this TCP port where the host list names none")
       ->check(CLI::Range(1, 65535));
   command
@@ -205,7 +208,7 @@ transport::Choice choose_transport(const std::string& transport, const transport
 }
 
 void JobOptions::add_to(CLI::App& command) {
-  command.add_option("graph", graph_path, kGraphHelp)->required();
+  reads(command.add_option("graph", graph_path, kGraphHelp)->required(), graph_and_labels);
   add_launch_options(command, launch);
   command
       .add_option("-w,--workers", workers,
@@ -243,13 +246,14 @@ void JobOptions::add_to(CLI::App& command) {
                   "let values go along edges from source to target (out), against them (in), or both ways")
       ->check(CLI::IsMember({"out", "in", "both"}))
       ->capture_default_str();
-  command
-      .add_option(
-          "--ownership", ownership,
-          "who owns a vertex: hash, ranges, or a partition file with a part for each line; auto and "
-          "auto,FILE count the bytes of each and take the best; hilbert, grid: processes own edges, a "
-          "stretch of the Hilbert curve over the edge matrix or a block of a grid")
-      ->capture_default_str();
+  reads(command
+            .add_option(
+                "--ownership", ownership,
+                "who owns a vertex: hash, ranges, or a partition file with a part for each line; auto and "
+                "auto,FILE count the bytes of each and take the best; hilbert, grid: processes own edges, a "
+                "stretch of the Hilbert curve over the edge matrix or a block of a grid")
+            ->capture_default_str(),
+        partition_files);
   command
       .add_option("--layout", layout,
                   "keep a process's vertices in the given order, or put those of high degree first; auto "
@@ -264,31 +268,43 @@ void JobOptions::add_to(CLI::App& command) {
           "through memory in bins (bins); auto measures a sample and takes the fastest one")
       ->check(CLI::IsMember({"auto", "strips", "hilbert", "bins"}))
       ->capture_default_str();
-  command.add_flag(fmt::format("--plan-cache{{{}}}", kBesideGraph), plan_cache,
-                   "keep the plan next to the graph, or in a folder (--plan-cache=DIR), so that the next run "
-                   "with the same options starts at once");
+  writes(command.add_flag(
+             fmt::format("--plan-cache{{{}}}", kBesideGraph), plan_cache,
+             "keep the plan next to the graph, or in a folder (--plan-cache=DIR), so that the next run "
+             "with the same options starts at once"),
+         Form::folder, [this](const std::string&) {
+           return std::vector{NamedFile{plan_folder(), kept_names()}};
+         });
   command.add_flag(
       "--deterministic", deterministic,
       "give bit-identical results from run to run: auto does not measure, but assumes a 10G link, "
       "1 G edges/s a worker, degree order, and strips");
   command.option_defaults()->group("Output");
-  command.add_option("-o,--output", output_path,
-                     "write the result to this file as lines of id, tab and value; - is stdout");
+  writes(command.add_option(
+             "-o,--output", output_path,
+             "write the result to this file as lines of id, tab and value; - is stdout; .gz and .zst "
+             "are compressed"),
+         Form::text, [this](const std::string& path) {
+           return std::vector{output_parts ? parts_of(path) : NamedFile{path}};
+         });
   command.add_flag(
       "--output-parts", output_parts,
       "let each process write the vertices that it owns where it runs, as OUTPUT.0000-of-0004; by "
       "default rank 0 writes one file");
-  command.add_option("--json", json_path, "write the run report to this file as JSON; - is stdout");
+  writes(command.add_option("--json", json_path, "write the run report to this file as JSON; - is stdout"),
+         Form::text);
   command.add_flag("--verify", verify,
                    "check the result against a sequential reference, and exit with 1 when it differs");
   command.option_defaults()->group("Profile");
   command.add_flag("--profile", profile, "say where the time went, and what limited the run");
-  command.add_option("--profile-page", profile_path,
-                     "say the same on an HTML page with charts, in this file");
-  command.add_option("--trace", trace_path,
-                     "write what workers and chunks did to this file, as JSON for trace viewers (Chrome, "
-                     "Perfetto); .json.gz "
-                     "is compressed");
+  writes(command.add_option("--profile-page", profile_path,
+                            "say the same on an HTML page with charts, in this file"),
+         Form::text);
+  writes(
+      command.add_option("--trace", trace_path,
+                         "write what workers and chunks did to this file, as JSON for trace viewers (Chrome, "
+                         "Perfetto); .json.gz is compressed"),
+      Form::text);
   command.add_option("--sample-interval", sample_interval_s, "look at the machine every so many seconds")
       ->check(between(0.01, 3600))
       ->capture_default_str();
@@ -305,19 +321,18 @@ std::string cores_text(const topology::Machine& machine) {
 
 }  // namespace
 
-void JobOptions::check_outputs() const {
-  if (output_path == "-" && json_path == "-")
-    throw UsageError("-o - and --json -: only one of them can have stdout");
-  refuse_same_files({graph_path, ownership, launch.hosts_file, launch.secret_file},
-                    {output_path, json_path, profile_path, trace_path});
-}
-
 job::OrderOptions JobOptions::tile_order() const {
   job::OrderOptions options;
   if (order == "hilbert") options.order = tiles::Order::hilbert;
   if (order == "bins") options.order = tiles::Order::bins;
   options.choose = order == "auto" && !deterministic;
   return options;
+}
+
+std::string JobOptions::plan_folder() const {
+  if (plan_cache != kBesideGraph) return plan_cache;
+  const std::string folder = std::filesystem::path(graph_path).parent_path();
+  return folder.empty() ? "." : folder;
 }
 
 job::DenseOptions JobOptions::dense(launch::Bootstrap& bootstrap) const {
@@ -355,11 +370,7 @@ job::DenseOptions JobOptions::dense(launch::Bootstrap& bootstrap) const {
     throw UsageError(fmt::format("--wire {} needs strategy slots or cover, not {}", encoding, strategy));
   }
   options.ownership = ownership == "range" ? "ranges" : ownership;
-  options.plan_cache = plan_cache;
-  if (plan_cache == kBesideGraph) {
-    options.plan_cache = std::filesystem::path(graph_path).parent_path();
-    if (options.plan_cache.empty()) options.plan_cache = ".";
-  }
+  options.plan_cache = plan_folder();
   options.link_bits_per_s = launch.link_bits_per_s;
   options.layout = layout == "given" ? plan::Layout::given : plan::Layout::degree;
   options.choose_layout = layout == "auto" && !deterministic;

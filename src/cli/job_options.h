@@ -47,6 +47,7 @@ std::uint64_t usual_share(std::uint64_t available_bytes, int processes_of_host) 
 inline constexpr const char* kBesideGraph = "next to the graph";
 
 struct JobOptions {
+  const CLI::App* owner = nullptr;  ///< the command that has these options, if it may run several times
   std::string graph_path;
   launch::LaunchOptions launch;
   int workers = 0;  ///< 0: share the cores among the processes of this host
@@ -78,8 +79,12 @@ struct JobOptions {
   /// The same for one process, "auto" resolved. Warns on stderr (rank 0) where workers share cores. Throws
   /// UsageError.
   job::DenseOptions dense(launch::Bootstrap& bootstrap) const;
-  /// Throws UsageError when two outputs want stdout, and Error when one is a file that is read.
-  void check_outputs() const;
+  /// The folder of the plan cache; empty: none.
+  std::string plan_folder() const;
+  /// No output goes to stdout, so that the report can.
+  bool stdout_is_free() const {
+    return output_path != "-" && json_path != "-" && profile_path != "-" && trace_path != "-";
+  }
   /// The order of tiles that --order asks for.
   job::OrderOptions tile_order() const;
 };

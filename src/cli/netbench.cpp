@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/job_options.h"
 #include "error.h"
 
@@ -96,7 +97,8 @@ void add_netbench(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--bidirectional", bench.bidirectional, "streams go both ways at once; figures are sums");
   command->add_flag("--busy-poll", bench.busy_poll, "wait by polling, not by sleeping");
-  command->add_option("--json", arguments->json_path, "write the rows as JSON, - for stdout");
+  writes(command->add_option("--json", arguments->json_path, "write the rows as JSON, - for stdout"),
+         Form::text);
   command->callback([arguments] {
     understand(*arguments);
     const int status =

@@ -1,13 +1,13 @@
 #include "cli/output_parts.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
 #include <functional>
 #include <optional>
 
 #include "cli/common.h"
 #include "error.h"
+#include "graph/compress.h"
 #include "graph/output_file.h"
 
 namespace edgewire::cli {
@@ -41,15 +41,16 @@ void write_part(launch::Bootstrap& bootstrap, const std::string& path, const std
   std::optional<graph::OutputFile> file;
   together(bootstrap, [&] {
     file.emplace(part);
-    file->write(text.data(), text.size(), 0);
+    const std::string content = graph::packed(path, text);
+    file->write(content.data(), content.size(), 0);
   });
   // Should a process be killed from here on, a part is missing; never are parts of two runs mixed.
-  unlink(part.c_str());
+  file->remove_named();
   bootstrap.allgather("");
   try {
     together(bootstrap, [&] { file->commit(); });
   } catch (...) {
-    unlink(part.c_str());
+    file->remove_named();
     throw;
   }
 }

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/named_vertices.h"
 #include "cli/rank_command.h"
 #include "kernels/runs.h"
@@ -20,12 +21,13 @@ class PprCommand final : public RankCommand {
 
   void add_options(CLI::App& command) {
     command.option_defaults()->group("Kernel");
-    command
-        .add_option(
-            "--sources", list_,
-            "restart at these vertices, named as in results: ID,ID,... or @FILE with one on each line")
-        ->type_name("ID[,ID...]|@FILE")
-        ->required();
+    reads(command
+              .add_option(
+                  "--sources", list_,
+                  "restart at these vertices, named as in results: ID,ID,... or @FILE with one on each line")
+              ->type_name("ID[,ID...]|@FILE")
+              ->required(),
+          listed_in);
     RankCommand::add_options(command);
   }
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/program.h"
 
 namespace edgewire::cli {
 
@@ -34,7 +35,7 @@ std::vector<std::string> kernel_words(const ProfileArguments& arguments) {
 }
 
 void run(const std::vector<std::string>& words) {
-  CLI::App app("the run to be profiled");
+  Program app("the run to be profiled");
   app.require_subcommand(1);
   add_pagerank(app);
   add_ppr(app);
@@ -53,10 +54,12 @@ void add_profile(CLI::App& app) {
       "profile",
       "Run a kernel and say where its time went: edgewire profile -o page.html -- pagerank GRAPH ...");
   auto arguments = std::make_shared<ProfileArguments>();
-  command->add_option("-o,--output", arguments->page_path, "write an HTML page with charts");
-  command->add_option(
-      "--trace", arguments->trace_path,
-      "write phases and chunks as JSON for trace viewers (Chrome, Perfetto); compressed as .json.gz");
+  writes(command->add_option("-o,--output", arguments->page_path, "write an HTML page with charts"),
+         Form::text);
+  writes(command->add_option(
+             "--trace", arguments->trace_path,
+             "write phases and chunks as JSON for trace viewers (Chrome, Perfetto); compressed as .json.gz"),
+         Form::text);
   command->add_option("--sample-interval", arguments->sample_interval,
                       "seconds between looks at the machine");
   command->add_option("run", arguments->words, "behind --: a kernel and its options")->required();

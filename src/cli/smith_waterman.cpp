@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/task_command.h"
 #include "error.h"
 #include "tasks/alignment.h"
@@ -110,10 +111,11 @@ void add_smith_waterman(CLI::App& all) {
   CLI::App* command = all.add_subcommand(
       "smith-waterman",
       "the best local alignment of two sequences with affine gaps, in blocks that wait for each other");
-  command
-      ->add_option("--sequences", settings->sequences,
-                   "two FASTA files, of which the first sequences are aligned; by default two are generated")
-      ->expected(2);
+  reads(command
+            ->add_option(
+                "--sequences", settings->sequences,
+                "two FASTA files, of which the first sequences are aligned; by default two are generated")
+            ->expected(2));
   command->add_option("--length", settings->length, "letters of a generated sequence")
       ->check(CLI::Range(std::size_t{1}, tasks::kMostLetters))
       ->capture_default_str();

@@ -12,6 +12,7 @@
 
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/interrupt.h"
 #include "cli/job_options.h"
 #include "error.h"
@@ -258,11 +259,13 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
 }
 
 void add_options(CLI::App& command, SortSettings& settings) {
-  command.add_option("input", settings.inputs, "files of records, all of one length")->required();
+  reads(command.add_option("input", settings.inputs, "files of records, all of one length")->required());
   command.option_defaults()->group("Sort");
-  command
-      .add_option("-o,--output", settings.output, "write the parts to this folder: part-00000-of-00080, ...")
-      ->required();
+  writes(command
+             .add_option("-o,--output", settings.output,
+                         "write the parts to this folder: part-00000-of-00080, ...")
+             ->required(),
+         Form::folder, inside({"part-*-of-*"}));
   command.add_option("--record", settings.record, "bytes of a record")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
@@ -279,7 +282,8 @@ void add_options(CLI::App& command, SortSettings& settings) {
           "memory for records in each process, such as 512M; what does not fit goes to disk. By default "
           "1G, or three quarters of its share of the memory that is free where that is less")
       ->transform(sizes());
-  command.add_option("--temp", settings.temp, "folder for what does not fit; by default the output's");
+  writes(command.add_option("--temp", settings.temp, "folder for what does not fit; by default the output's"),
+         Form::folder, no_names);
   add_launch_options(command, settings.job.launch);
   command
       .add_option("-w,--workers", settings.job.workers,
@@ -291,7 +295,9 @@ void add_options(CLI::App& command, SortSettings& settings) {
   add_verbs_options(command, settings.job.verbs);
   add_dpdk_options(command, settings.job.dpdk);
   command.option_defaults()->group("Output");
-  command.add_option("--json", settings.job.json_path, "write the report to this file as JSON; - is stdout");
+  writes(command.add_option("--json", settings.job.json_path,
+                            "write the report to this file as JSON; - is stdout"),
+         Form::text);
   command.add_flag("--check", settings.check,
                    "read the parts again: they must be in order and hold the records of the input, else exit "
                    "with 1");
@@ -308,7 +314,6 @@ void add_sort(CLI::App& app) {
   add_options(*command, *settings);
   command->callback([settings] {
     shape_of(*settings);  // may refuse
-    refuse_same_files(settings->inputs, {settings->job.json_path});
     const int status = launch::run(settings->job.launch,
                                    [&](launch::Bootstrap& bootstrap) { sort_process(bootstrap, *settings); });
     if (status != 0) throw CLI::RuntimeError(status);

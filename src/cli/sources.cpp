@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "cli/files.h"
 #include "cli/named_vertices.h"
 #include "error.h"
 #include "graph/row.h"
@@ -32,6 +33,7 @@ void Sources::add_to(CLI::App& command) {
                       "the graph is loaded once")
           ->type_name("ID[,ID...]|@FILE")
           ->excludes(single);
+  reads(several, listed_in);
   auto* drawn = command
                     .add_option("--samples", samples,
                                 "run from each of so many vertices that have edges, drawn by --seed")

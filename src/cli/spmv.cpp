@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/dense_command.h"
+#include "cli/files.h"
 #include "cli/named_vertices.h"
 #include "error.h"
 #include "kernels/runs.h"
@@ -25,9 +26,9 @@ class SpmvCommand final : public DenseCommand {
     command.add_option("--iterations", iterations_, "multiply so often: x becomes y, and again")
         ->check(CLI::Range(1, 1000000))
         ->capture_default_str();
-    command.add_option("--x", x_path_,
-                       "read x from this file: lines of vertex and value, others 0; by default x is 1 "
-                       "everywhere");
+    reads(command.add_option("--x", x_path_,
+                             "read x from this file: lines of vertex and value, others 0; by default x is 1 "
+                             "everywhere"));
   }
 
  private:

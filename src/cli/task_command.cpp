@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "cli/common.h"
+#include "cli/files.h"
 #include "cli/interrupt.h"
 #include "error.h"
 #include "launch/packing.h"
@@ -196,7 +197,8 @@ void TaskOptions::add_to(CLI::App& command) {
   add_verbs_options(command, job.verbs);
   add_dpdk_options(command, job.dpdk);
   command.option_defaults()->group("Output");
-  command.add_option("--json", job.json_path, "write the report to this file as JSON; - is stdout");
+  writes(command.add_option("--json", job.json_path, "write the report to this file as JSON; - is stdout"),
+         Form::text);
 }
 
 void add_retry_option(CLI::App& command, TaskOptions& options) {

@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/files.h"
 #include "topology/core_claim.h"
 #include "topology/cpu_level.h"
 #include "topology/machine.h"
@@ -149,7 +150,7 @@ void print_placements(const Machine& machine, const std::vector<Placement>& plac
 }
 
 void show(const Options& options) {
-  refuse_same_files({options.xml}, {options.json_path});
+  check_writable(options.json_path);
   const Machine machine =
       options.xml.empty() ? topology::discover(topology::Cards::found) : topology::from_xml(options.xml);
   const int cores = topology::usable_cores(machine);
@@ -179,10 +180,11 @@ void add_topology(CLI::App& app) {
       ->add_option("-w,--workers", options->workers,
                    "workers of each process (default: the cores, divided among the processes)")
       ->check(CLI::Range(1, 4096));
-  command->add_option("--xml", options->xml, "another machine, from a file that lstopo wrote")
-      ->type_name("FILE");
-  command->add_option("--json", options->json_path, "write all of it as JSON; - is stdout")
-      ->type_name("FILE");
+  reads(command->add_option("--xml", options->xml, "another machine, from a file that lstopo wrote")
+            ->type_name("FILE"));
+  writes(command->add_option("--json", options->json_path, "write all of it as JSON; - is stdout")
+             ->type_name("FILE"),
+         Form::text);
   command->callback([options] { show(*options); });
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/files.h"
 #include "transport/transport.h"
 
 namespace edgewire::cli {
@@ -34,7 +35,8 @@ void add_transports(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("transports", "List the transport backends and whether they are usable here");
   const auto json = std::make_shared<std::string>();
-  command->add_option("--json", *json, "write the list as JSON to this file, - for stdout");
+  writes(command->add_option("--json", *json, "write the list as JSON to this file, - for stdout"),
+         Form::text);
   command->callback([json] {
     if (json->empty())
       print_table();

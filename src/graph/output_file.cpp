@@ -6,16 +6,21 @@
 #include <cstdio>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "error.h"
+#include "graph/output_target.h"
 
 namespace edgewire::graph {
 
 namespace {
+
+constexpr mode_t kPermissions = 0777;
+constexpr std::size_t kCopyBytes = std::size_t{1} << 20;
 
 /// With a slash at its end.
 std::string folder_of(const std::string& path) {
@@ -44,17 +49,22 @@ void write_at(int descriptor, const std::string& path, const void* data, std::ui
 
 void OutputFile::fail(int cause) const { fail_write(path_, cause); }
 
-OutputFile::OutputFile(std::string path, std::uint32_t mode) : path_(std::move(path)) {
+OutputFile::OutputFile(std::string path, std::optional<std::uint32_t> mode)
+    : path_(std::move(path)), target_(output_target(path_)) {
   struct stat status {};
-  if (stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    throw Error(fmt::format("{}: cannot write: {}", path_,
-                            S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file"));
+  if (stat(target_.c_str(), &status) == 0) {
+    if (!S_ISREG(status.st_mode))
+      throw Error(fmt::format("{}: cannot write: {}", path_,
+                              S_ISDIR(status.st_mode) ? "it is a directory" : "it is not a regular file"));
+    if (!mode) old_ = status;
   }
-  open_file(mode);
+  open_file(mode.value_or(0666));
+  // What others may not read, they may not read meanwhile. Other processes of this user may write.
+  if (old_) fchmod(descriptor_, (old_->st_mode & kPermissions) | S_IRUSR | S_IWUSR);
 }
 
 OutputFile::OutputFile(Nameless, const std::string& folder)
-    : path_(name_aside(folder + "/edgewire")), nameless_(true) {
+    : path_(name_aside(folder + "/edgewire")), target_(path_), nameless_(true) {
   open_file(0600);
 }
 
@@ -65,18 +75,20 @@ std::unique_ptr<OutputFile> OutputFile::nameless(const std::string& folder) {
 void OutputFile::open_file(std::uint32_t mode) {
   // It will get its name through /proc.
   const bool can_be_named = access("/proc/self/fd", X_OK) == 0;
-  if (can_be_named) descriptor_ = open(folder_of(path_).c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, mode);
-  if (!can_be_named || (descriptor_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL))) {
-    aside_ = name_aside(path_);
-    descriptor_ = open(aside_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-  }
+  if (can_be_named) descriptor_ = open(folder_of(target_).c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, mode);
+  if (!can_be_named || (descriptor_ < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)))
+    open_aside(mode);
   if (descriptor_ < 0) fail(errno);
 }
 
+/// Opens a file that has a name.
+void OutputFile::open_aside(std::uint32_t mode) {
+  aside_.emplace(name_aside(target_));
+  descriptor_ = open(aside_->path().c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+}
+
 OutputFile::~OutputFile() {
-  if (descriptor_ < 0) return;
-  close(descriptor_);
-  if (!aside_.empty()) unlink(aside_.c_str());
+  if (descriptor_ >= 0) close(descriptor_);
 }
 
 void OutputFile::reserve(std::uint64_t bytes) {
@@ -89,29 +101,73 @@ void OutputFile::write(const void* data, std::uint64_t bytes, std::uint64_t offs
 }
 
 std::string OutputFile::path_for_others() const {
-  return aside_.empty() ? fmt::format("/proc/{}/fd/{}", getpid(), descriptor_) : aside_;
+  return aside_ ? aside_->path() : fmt::format("/proc/{}/fd/{}", getpid(), descriptor_);
+}
+
+bool OutputFile::link_to(const std::string& name) const {
+  const std::string self = fmt::format("/proc/self/fd/{}", descriptor_);
+  return linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
+}
+
+/// Gives the file a name aside: a link cannot replace a file, but a rename can.
+void OutputFile::link_aside() {
+  aside_.emplace(name_aside(target_));
+  if (link_to(aside_->path())) return;
+  const int cause = errno;
+  if (cause != EPERM && cause != EACCES && cause != ENOSYS && cause != EOPNOTSUPP && cause != EMLINK)
+    fail(cause);
+  copy_aside();
+}
+
+/// Where files without a name cannot get one: a sandbox refuses it, or the file system.
+void OutputFile::copy_aside() {
+  const int unnamed = descriptor_;
+  struct stat status {};
+  std::vector<char> block(kCopyBytes);
+  try {
+    if (fstat(unnamed, &status) != 0) fail(errno);
+    open_aside(status.st_mode & kPermissions);
+    if (descriptor_ < 0) fail(errno);
+    for (std::uint64_t at = 0;;) {
+      const ssize_t bytes = pread(unnamed, block.data(), block.size(), static_cast<off_t>(at));
+      if (bytes < 0) fail(errno);
+      if (bytes == 0) break;
+      write(block.data(), static_cast<std::uint64_t>(bytes), at);
+      at += static_cast<std::uint64_t>(bytes);
+    }
+  } catch (...) {
+    close(unnamed);
+    if (descriptor_ == unnamed) descriptor_ = -1;
+    throw;
+  }
+  close(unnamed);
+}
+
+/// Gets permissions and owner of the file that it replaces, as far as the system lets it.
+void OutputFile::take_over() const noexcept {
+  if (!old_) return;
+  fchmod(descriptor_, old_->st_mode & kPermissions);
+  int status = fchown(descriptor_, old_->st_uid, old_->st_gid);
+  if (status != 0) status = fchown(descriptor_, static_cast<uid_t>(-1), old_->st_gid);
+  static_cast<void>(status);  // the file is whole also as this user's
 }
 
 void OutputFile::commit() {
   if (nameless_) return;
-  if (aside_.empty()) {
-    const std::string self = fmt::format("/proc/self/fd/{}", descriptor_);
-    const auto link_to = [&](const std::string& name) {
-      return linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0;
-    };
-    if (!link_to(path_)) {
-      if (errno != EEXIST) fail(errno);
-      const std::string aside = name_aside(path_);  // a link cannot replace a file; a rename can
-      if (!link_to(aside)) fail(errno);
-      aside_ = aside;
-    }
-  }
+  if (!aside_ && !link_to(target_)) link_aside();
+  take_over();
   const int closed = close(std::exchange(descriptor_, -1));
-  if (closed == 0 && (aside_.empty() || std::rename(aside_.c_str(), path_.c_str()) == 0)) return;
+  if (closed == 0 && (!aside_ || std::rename(aside_->path().c_str(), target_.c_str()) == 0)) {
+    if (aside_) aside_->forget();
+    return;
+  }
   const int cause = errno;
-  unlink((aside_.empty() ? path_ : aside_).c_str());
+  if (!aside_) unlink(target_.c_str());
+  aside_.reset();
   fail(cause);
 }
+
+void OutputFile::remove_named() const noexcept { unlink(target_.c_str()); }
 
 std::string name_aside(const std::string& path) {
   std::random_device random;

@@ -158,7 +158,7 @@ BuildSummary write_labelled(Builder& builder, OutputFile& output, std::span<cons
   try {
     labels.commit(summary.checksum);
   } catch (...) {
-    unlink(output.path().c_str());  // without its table it is of no use
+    output.remove_named();  // without its table it is of no use
     throw;
   }
   return summary;

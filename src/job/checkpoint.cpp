@@ -13,6 +13,7 @@
 #include "graph/checksum.h"
 #include "graph/mapped_file.h"
 #include "graph/output_file.h"
+#include "graph/output_target.h"
 
 namespace edgewire::job {
 namespace {
@@ -91,6 +92,7 @@ Checkpoint::Checkpoint(launch::Bootstrap& bootstrap, DenseJob& job, std::string 
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (error) throw Error(fmt::format("{}: cannot make the folder: {}", folder_, error.message()));
+  if (bootstrap.rank() == 0) graph::output_target(manifest_path(folder_));  // may refuse
   if (bootstrap.rank() == 0 && std::filesystem::exists(manifest_path(folder_)) &&
       !(std::filesystem::exists(resumed) && std::filesystem::equivalent(resumed, folder_)))
     throw Error(fmt::format("{}: there is a checkpoint already (--resume continues it)", folder_));

@@ -217,7 +217,7 @@ void SortJob::commit_parts() {
     for (; named < parts_.size(); ++named) parts_[named]->commit();
     bootstrap_.allgather("committed");
   } catch (...) {
-    for (std::size_t part = 0; part < named; ++part) unlink(parts_[part]->path().c_str());
+    for (std::size_t part = 0; part < named; ++part) parts_[part]->remove_named();
     throw;
   }
   folder_.keep();

@@ -315,7 +315,7 @@ def test_an_interrupted_comparison_leaves_nothing(edgewire, graph, tmp_path, not
     (["-p", 2, "--rate", "1G,"], "--rate: '1G,' has an empty item"),
     (["-p", 2, "--strategy", "best"], "no strategy 'best'"),
     (["-p", 2, "--interface", "lo"], "--interface is for a host list"),
-    (["-p", 2, "--json", "-", "--csv", "-"], "only one of -o, --json and --csv can have stdout"),
+    (["-p", 2, "--json", "-", "--csv", "-"], "--json - and --csv -: only one of them can have stdout"),
 ])
 def test_bad_options_of_compare(edgewire, graph, options, text):
     assert text in edgewire.refused("compare", graph, *options, status=2)

@@ -2,18 +2,17 @@
 that refuses memory policy."""
 
 import collections
-import ctypes
 import json
 import os
 import pathlib
 import platform
 import re
-import struct
 
 import pytest
 
 import job as jobs
 from processes import LIMIT_S, cpu_seconds, wait_for
+from system_calls import refuse
 
 KINDS = ["tiles", "values", "messages", "accumulators", "inbox"]
 
@@ -128,21 +127,6 @@ def test_topology_tells_pages(edgewire):
 
 # System calls: mbind, set_mempolicy, get_mempolicy, move_pages.
 CALLS = {"x86_64": (237, 238, 239, 279), "aarch64": (235, 237, 236, 239)}
-
-
-def refuse(calls):
-    """Lets these system calls fail with EPERM from now on, as container engines do (seccomp)."""
-    load, equal, answer = 0x20, 0x15, 0x06  # BPF: load a word, jump if equal, return
-    steps = [(load, 0, 0, 0)]  # of seccomp_data: nr
-    for left, call in zip(range(len(calls), 0, -1), calls):
-        steps.append((equal, left, 0, call))
-    steps += [(answer, 0, 0, 0x7fff0000), (answer, 0, 0, 0x00050001)]  # allow; EPERM
-    program = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in steps))
-    filters = ctypes.create_string_buffer(struct.pack("@HP", len(steps), ctypes.addressof(program)))
-    prctl = ctypes.CDLL(None, use_errno=True).prctl
-    prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p, ctypes.c_ulong, ctypes.c_ulong]
-    assert prctl(38, 1, None, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
-    assert prctl(22, 2, ctypes.addressof(filters), 0, 0) == 0  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
 
 
 @pytest.mark.skipif(platform.machine() not in CALLS, reason="the numbers of system calls are not known here")

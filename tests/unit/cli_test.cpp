@@ -41,16 +41,6 @@ std::string contents(const fs::path& path) {
 
 auto files_in(const fs::path& path) { return std::distance(fs::directory_iterator(path), {}); }
 
-TEST_CASE("an output that is also an input is refused, by whatever name") {
-  const Folder folder;
-  const std::string graph = folder.path / "g.ew", link = folder.path / "link", other = folder.path / "other";
-  std::ofstream(graph) << "kept";
-  fs::create_symlink("g.ew", link);
-  CHECK_THROWS_WITH_AS(refuse_same_files({other, graph}, {"", link}),
-                       (link + ": input and output are the same file").c_str(), Error);
-  refuse_same_files({graph, "", "-", "/dev/null"}, {other, "", "-", "/dev/null"});
-}
-
 TEST_CASE("processes take 1G, or three quarters of what a host has for each where that is less") {
   constexpr std::uint64_t kMiB = 1 << 20;
   CHECK(usual_share(~std::uint64_t{0}, 1) == 1024 * kMiB);

@@ -1,14 +1,9 @@
 #include "perf/trace.h"
 
 #include <doctest/doctest.h>
-#ifdef EDGEWIRE_ZLIB
-#include <zlib.h>
-#endif
 
 #include <map>
 #include <nlohmann/json.hpp>
-
-#include "error.h"
 
 namespace edgewire::perf {
 namespace {
@@ -43,34 +38,6 @@ Profile two_ranks() {
     process.samples.series.push_back({"worker 0", "cores", {0.5F}});
   }
   return profile;
-}
-
-/// The text of a .gz file; without zlib there are none to read.
-#ifdef EDGEWIRE_ZLIB
-std::string inflated(const std::string& file) {
-  z_stream stream{};
-  REQUIRE(inflateInit2(&stream, MAX_WBITS + 16) == Z_OK);
-  std::string text(std::size_t{1} << 20, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(file.data()));
-  stream.avail_in = static_cast<uInt>(file.size());
-  stream.next_out = reinterpret_cast<Bytef*>(text.data());
-  stream.avail_out = static_cast<uInt>(text.size());
-  CHECK(inflate(&stream, Z_FINISH) == Z_STREAM_END);
-  text.resize(stream.total_out);
-  inflateEnd(&stream);
-  return text;
-}
-#endif
-
-TEST_CASE("a trace is JSON, and compressed when its name says so") {
-  const auto profile = two_ranks();
-  CHECK(trace_for("run.json", profile) == to_trace(profile));
-  CHECK(trace_for("run.gz.json", profile) == to_trace(profile));
-#ifdef EDGEWIRE_ZLIB
-  CHECK(inflated(trace_for("run.json.gz", profile)) == to_trace(profile));
-#else
-  CHECK_THROWS_AS(trace_for("run.json.gz", profile), Error);
-#endif
 }
 
 TEST_CASE("a trace read back holds phases, chunks' lives and samples on one clock") {

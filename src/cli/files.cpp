@@ -1,0 +1,256 @@
+#include "cli/files.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include <fnmatch.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "graph/compress.h"
+#include "graph/vertex_names.h"
+
+namespace edgewire::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct FileOption {
+  FilesOf files;
+  std::optional<Form> form{};      ///< of what is written; none: it is read
+  const char* variable = nullptr;  ///< of the environment, which stands for the option
+};
+
+std::unordered_map<const CLI::Option*, FileOption>& registered() {
+  static std::unordered_map<const CLI::Option*, FileOption> all;
+  return all;
+}
+
+/// As the command line has it: "-o", "--json", "graph".
+std::string short_name(const CLI::Option& option) {
+  if (!option.get_snames().empty()) return "-" + option.get_snames()[0];
+  return option.get_lnames().empty() ? option.get_name(true) : "--" + option.get_lnames()[0];
+}
+
+/// A file that an option names.
+struct Use {
+  std::string option;  ///< "" is standard output, which all commands have
+  std::string path;
+  bool written;
+};
+struct FolderUse {
+  Use folder;
+  std::vector<std::string> patterns;
+};
+struct Uses {
+  std::vector<Use> files;
+  std::vector<FolderUse> folders;
+
+  void add(const std::string& option, NamedFile named, bool written) {
+    Use use{option, std::move(named.path), written};
+    if (named.patterns.empty())
+      files.push_back(std::move(use));
+    else
+      folders.push_back({std::move(use), std::move(named.patterns)});
+  }
+};
+
+Uses uses_of(const CLI::App& command) {
+  Uses uses;
+  uses.add("", {"-"}, true);
+  for (const CLI::Option* option : command.get_options()) {
+    const auto known = registered().find(option);
+    if (known == registered().end()) continue;
+    auto values = option->results();
+    if (const char* const variable = known->second.variable; values.empty() && variable != nullptr)
+      if (const char* const value = std::getenv(variable)) values.emplace_back(value);
+    for (const std::string& value : values)
+      for (NamedFile& named : known->second.files(value))
+        if (!named.path.empty())
+          uses.add(short_name(*option), std::move(named), known->second.form.has_value());
+  }
+  return uses;
+}
+
+/// Without links, as far as it exists; "" where that cannot be told.
+fs::path location(const std::string& path) {
+  std::error_code none;
+  return fs::weakly_canonical(fs::absolute(path, none), none);
+}
+
+/// What two names of one file have in common; "" for what may be written several times and read, too:
+/// devices, pipes, terminals, and stdin or stdout when they are no file.
+std::string identity(const Use& use) {
+  struct stat status {};
+  const bool is_stream = use.path == "-";
+  if (is_stream ? fstat(use.written ? STDOUT_FILENO : STDIN_FILENO, &status) == 0
+                : stat(use.path.c_str(), &status) == 0) {
+    if (S_ISBLK(status.st_mode)) return fmt::format("device {}", status.st_rdev);
+    if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return {};
+    return fmt::format("{}:{}", status.st_dev, status.st_ino);
+  }
+  return is_stream ? std::string() : location(use.path).string();
+}
+
+[[noreturn]] void refuse(const Use& one, const Use& other) {
+  if (!one.written || !other.written)
+    throw Error(fmt::format("{}: input and output are the same file",
+                            one.written && one.path != "-" ? one.path : other.path));
+  const Use& file = one.path == "-" ? other : one;
+  if (one.option.empty() || other.option.empty() || one.path == "-" || other.path == "-")
+    throw Error(fmt::format("{}: {} would write over what goes to stdout", file.path, file.option));
+  throw Error(fmt::format("{}: {} and {} would write the same file", other.path, one.option, other.option));
+}
+
+/// Files against files.
+void check_names(const std::vector<Use>& files) {
+  std::unordered_map<std::string, const Use*> seen;  // the output, where there is one
+  for (const Use& use : files) {
+    const std::string file = identity(use);
+    if (file.empty()) continue;
+    const auto [known, first] = seen.emplace(file, &use);
+    if (first) continue;
+    const bool both_stdout = use.path == "-" && known->second->path == "-" && use.written;
+    if ((use.written || known->second->written) && !both_stdout) refuse(*known->second, use);
+    if (use.written) known->second = &use;
+  }
+}
+
+/// Files against those that the program names in a folder.
+void check_folder(const FolderUse& folder, const std::vector<Use>& files) {
+  const fs::path place = location(folder.folder.path);
+  for (const Use& use : files) {
+    if (use.path == "-" || !(use.written || folder.folder.written)) continue;
+    const fs::path file = location(use.path);
+    if (file.empty() || use.option == folder.folder.option) continue;
+    bool same = file == place && use.written && folder.folder.written;
+    if (file.parent_path() == place)
+      for (const std::string& pattern : folder.patterns)
+        same = same || fnmatch(pattern.c_str(), file.filename().c_str(), 0) == 0;
+    if (same)
+      throw Error(fmt::format("{}: {} {} this file, and {} {} {} files of this name in {}", use.path,
+                              use.option, use.written ? "writes" : "reads", folder.folder.option,
+                              folder.folder.path, folder.folder.written ? "writes" : "reads",
+                              place.string()));
+  }
+}
+
+void check(const Uses& uses) {
+  check_names(uses.files);
+  for (const FolderUse& folder : uses.folders) check_folder(folder, uses.files);
+}
+
+/// Only one output can have stdout.
+void check_stdout(const Uses& uses) {
+  std::string first;
+  for (const Use& use : uses.files) {
+    if (!use.written || use.path != "-" || use.option.empty()) continue;
+    if (!first.empty())
+      throw UsageError(fmt::format("{} - and {} -: only one of them can have stdout", first, use.option));
+    first = use.option;
+  }
+}
+
+/// Whether an output can be what its name says.
+void check_form(const std::string& option, Form form, const std::string& path) {
+  if (form == Form::text) return graph::check_packed_ending(path);
+  if (const auto ending = graph::packed_ending(path); !ending.empty())
+    throw UsageError(fmt::format(
+        "{}: output is not compressed; write to a name without {} and compress that file", path, ending));
+  if (path != "-" || form == Form::graph) return;
+  throw UsageError(
+      form == Form::folder
+          ? fmt::format("{} -: several files are written, which need a folder, not stdout", option)
+          : fmt::format("{0} -: graph files (.ew) need a file, not stdout: write one, and `edgewire "
+                        "convert FILE --to el -o -` shows its edges",
+                        option));
+}
+
+void check_forms(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options())
+    if (const auto known = registered().find(option); known != registered().end() && known->second.form)
+      for (const std::string& value : option->results())
+        check_form(short_name(*option), *known->second.form, value);
+}
+
+}  // namespace
+
+std::vector<NamedFile> itself(const std::string& value) { return {{value}}; }
+
+std::vector<NamedFile> graph_and_labels(const std::string& value) {
+  if (value == "-" || value.empty()) return {{value}};
+  return {{value}, {graph::labels_path(value)}};
+}
+
+std::vector<NamedFile> no_names(const std::string&) { return {}; }
+
+std::vector<NamedFile> listed_in(const std::string& value) {
+  if (!value.starts_with('@')) return {};
+  return {{value.substr(1)}};
+}
+
+std::vector<NamedFile> partition_files(const std::string& value) {
+  constexpr std::string_view kAuto = "auto,";
+  const std::string name = value.starts_with(kAuto) ? value.substr(kAuto.size()) : value;
+  for (const char* const known : {"hash", "ranges", "range", "auto", "hilbert", "grid"})
+    if (name == known) return {};
+  return {{name}};
+}
+
+FilesOf inside(std::vector<std::string> patterns) {
+  return [patterns = std::move(patterns)](const std::string& value) {
+    return std::vector{NamedFile{value, patterns}};
+  };
+}
+
+NamedFile parts_of(const std::string& path) {
+  const fs::path whole = path;
+  std::string name;
+  for (const char c : whole.filename().string()) {
+    if (std::string_view("*?[\\").find(c) != std::string_view::npos) name += '\\';
+    name += c;
+  }
+  return {whole.has_parent_path() ? whole.parent_path().string() : ".", {name + ".[0-9]*-of-[0-9]*"}};
+}
+
+std::vector<std::string> kept_names() { return {"*.plan-*-of-*", "*.edges-*-of-*", "*rows-*-of-*"}; }
+
+std::vector<std::string> checkpoint_names() { return {"manifest", "values.*", "ids.*"}; }
+
+void reads(CLI::Option* option, FilesOf files, const char* variable) {
+  registered()[option] = {std::move(files), {}, variable};
+}
+
+void writes(CLI::Option* option, Form form, FilesOf files) {
+  registered()[option] = {std::move(files), form};
+  if (form == Form::folder) return;
+  option->transform([](std::string value) { return value == "/dev/stdout" ? "-" : value; });
+}
+
+bool names_files(const CLI::Option* option) { return registered().contains(option); }
+
+void check_files(const CLI::App& program) {
+  const CLI::App* command = &program;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  check_forms(*command);
+  const Uses uses = uses_of(*command);
+  check_stdout(uses);
+  check(uses);
+}
+
+void check_files(const CLI::App& command, const std::string& option, const std::vector<std::string>& paths) {
+  Uses uses = uses_of(command);
+  std::erase_if(uses.files, [&](const Use& use) { return use.option == option; });
+  for (const std::string& path : paths) uses.add(option, {path}, true);
+  check(uses);
+}
+
+}  // namespace edgewire::cli

@@ -1,0 +1,63 @@
+// The files that a command line names: options say which they read and write, and one check looks at all of
+// them before a command does anything.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace edgewire::cli {
+
+/// A file, or files of a folder.
+struct NamedFile {
+  std::string path;  ///< "-": stdin of what is read, stdout of what is written
+  std::vector<std::string>
+      patterns{};  ///< not empty: `path` is a folder, and these are names in it (fnmatch)
+};
+/// The files that a value of an option names.
+using FilesOf = std::function<std::vector<NamedFile>(const std::string& value)>;
+
+/// What an output is.
+enum class Form {
+  text,    ///< may go to stdout; compressed where its name ends in .gz or .zst
+  graph,   ///< a graph in one of several formats; may go to stdout
+  binary,  ///< a file that is mapped or filled at several places: never stdout
+  folder,  ///< files that the program names
+};
+
+/// The value itself.
+std::vector<NamedFile> itself(const std::string& value);
+/// Of a graph that is read or written, and the table of names that may be beside it.
+std::vector<NamedFile> graph_and_labels(const std::string& value);
+/// Of a folder for files that nobody sees.
+std::vector<NamedFile> no_names(const std::string& value);
+/// Of "@FILE"; else none.
+std::vector<NamedFile> listed_in(const std::string& value);
+/// Of "FILE" and "auto,FILE" in --ownership.
+std::vector<NamedFile> partition_files(const std::string& value);
+/// Files with such names in the folder that the value names.
+FilesOf inside(std::vector<std::string> patterns);
+/// The parts that processes write, see part_path().
+NamedFile parts_of(const std::string& path);
+/// What plans and edges are called in the folders where they are kept for the next run.
+std::vector<std::string> kept_names();
+/// What a checkpoint is called in its folder.
+std::vector<std::string> checkpoint_names();
+
+/// Says that the values of `option` name files that the command reads, or that it writes. A new command has
+/// nothing else to do to have them checked.
+/// `variable` of the environment stands for the option where that is not given.
+void reads(CLI::Option* option, FilesOf files = itself, const char* variable = nullptr);
+void writes(CLI::Option* option, Form form, FilesOf files = itself);
+/// Whether reads() or writes() knows the option.
+bool names_files(const CLI::Option* option);
+
+/// Looks at all files that the parsed command line names. Throws Error when the command would write over a
+/// file that it reads, or write a file twice: whatever names they have, and also where they do not exist yet;
+/// UsageError when several outputs want stdout, or an output cannot be what its name says.
+void check_files(const CLI::App& program);
+/// The same when `option`, which is an output of the command, turned out to write `paths`. Throws Error.
+void check_files(const CLI::App& command, const std::string& option, const std::vector<std::string>& paths);
+
+}  // namespace edgewire::cli
