@@ -12,6 +12,7 @@
 #include "exchange/barrier.h"
 #include "exchange/exchange.h"
 #include "exchange/seat.h"
+#include "launch/agreement.h"
 #include "launch/packing.h"
 #include "seconds.h"
 #include "topology/machine.h"
@@ -121,8 +122,8 @@ Bench::Bench(launch::Bootstrap& bootstrap, const NetbenchOptions& options)
       peer_(1 - bootstrap.rank()),
       lane_bytes_(*std::max_element(options.sizes.begin(), options.sizes.end())),
       lanes_(static_cast<std::size_t>(options.lanes)) {
-  exchange::check_agreement(bootstrap, fmt::format("netbench, {} lanes{}", options.lanes,
-                                                   options.integrity ? "" : ", integrity off"));
+  launch::check_agreement(bootstrap, {{"the number of lanes", std::to_string(options.lanes)},
+                                      {"the check of integrity", options.integrity ? "yes" : "no"}});
   const exchange::SeatOptions seat{options.lanes,
                                    options.transport,
                                    {},

@@ -30,10 +30,32 @@ void Connector::call(const std::string& address, int port, const Introduction& i
   calls_.push_back(std::move(added));
 }
 
+const Connector::Call* Connector::open_call(int rank) const {
+  const auto found = std::ranges::find_if(
+      calls_, [&](const Call& call) { return call.introduction.to == rank && !call.done; });
+  return found == calls_.end() ? nullptr : &*found;
+}
+
 std::string Connector::trouble(int rank) const {
-  for (const Call& call : calls_)
-    if (call.introduction.to == rank && !call.done) return call.trouble;
-  return "";
+  const Call* call = open_call(rank);
+  if (call == nullptr) return "";
+  const std::string way = call->way.empty() ? "" : fmt::format(" ({})", call->way);
+  if (const double silent = silence_s(rank); silent > 0)
+    return fmt::format("its host takes connections, but nothing was said for {:.1f} s (is it stopped?){}",
+                       silent, way);
+  const std::chrono::duration<double> waited = Clock::now() - call->begun;
+  if (call->begun == Clock::time_point{} || (!call->trouble.empty() && waited < 1s))
+    return call->trouble + (call->trouble.empty() ? "" : way);
+  return fmt::format(
+      "no answer from {} port {} within {:.1f} s (is the host up, and does no firewall drop "
+      "packets?){}",
+      call->address, call->port, waited.count(), way);
+}
+
+double Connector::silence_s(int rank) const {
+  const Call* call = open_call(rank);
+  if (call == nullptr || call->taken == Clock::time_point{}) return 0;
+  return std::chrono::duration<double>(Clock::now() - call->taken).count();
 }
 
 std::vector<Connector::Connection> Connector::step(std::chrono::milliseconds timeout) {
@@ -97,25 +119,39 @@ bool Connector::drive(Caller& caller, Clock::time_point now, std::vector<Connect
   return true;
 }
 
+void Connector::start(Call& call, Clock::time_point now) {
+  Outgoing made = start_connecting(call.address, call.port);
+  call.way = made.way;
+  if (made.error != 0) {
+    call.trouble = reason(made.error);
+    call.begun = call.taken = {};
+    call.next = now + kRetryAfter;
+    return;
+  }
+  if (call.begun == Clock::time_point{}) call.begun = now;
+  call.attempt.push_back(Handshake::connect(std::move(made.socket), secret_, call.introduction));
+  call.next = now + kHandshakeLimit;
+}
+
 void Connector::drive(Call& call, Clock::time_point now, std::vector<Connection>& made) {
   if (call.attempt.empty()) {
     if (now < call.next) return;
-    call.attempt.push_back(
-        Handshake::connect(start_connecting(call.address, call.port), secret_, call.introduction));
-    call.next = now + kHandshakeLimit;
+    start(call, now);
+    if (call.attempt.empty()) return;
   }
   Handshake& handshake = call.attempt.front();
   switch (handshake.step()) {
     case Handshake::State::Going:
+      if (handshake.wants_to_read() && call.taken == Clock::time_point{}) call.taken = now;
       if (now < call.next) return;
-      call.trouble = "no answer";
-      break;
+      break;  // what was begun goes on with the next attempt
     case Handshake::State::Done:
       made.push_back({call.introduction, handshake.take_socket()});
       call.done = true;
       break;
     case Handshake::State::Refused:
       call.trouble = handshake.reason();
+      call.begun = call.taken = {};
       if (handshake.is_final())
         throw Error(fmt::format("rank {} at {} port {}: {}", call.introduction.to, call.address, call.port,
                                 call.trouble));

@@ -33,8 +33,11 @@ class Connector {
   /// process that was called has another secret or refuses this one, or a process of this job is of another
   /// version.
   std::vector<Connection> step(std::chrono::milliseconds timeout);
-  /// The last reason why the call to `rank` has not succeeded; empty when there is none.
+  /// Why the call to `rank` has not succeeded, with what the system said, the address and the way to it.
   std::string trouble(int rank) const;
+  /// For so many seconds something at the address of `rank` has taken our connections and said nothing, as a
+  /// process that is stopped does; 0 when it has spoken, or none was taken.
+  double silence_s(int rank) const;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -49,11 +52,16 @@ class Connector {
     Introduction introduction;
     std::vector<Handshake> attempt;  ///< one or none
     Clock::time_point next;          ///< deadline of the attempt, or time of the next one
-    std::string trouble;
+    Clock::time_point begun{};       ///< the first of the attempts that nobody has answered; 0: none
+    Clock::time_point taken{};       ///< since then connections are taken, but nothing is said; 0: not so
+    std::string way;                 ///< see Outgoing
+    std::string trouble;             ///< of the last attempt that was answered, or failed at once
     bool done = false;
   };
 
   void accept_callers(Clock::time_point now);
+  const Call* open_call(int rank) const;
+  void start(Call& call, Clock::time_point now);
   bool drive(Caller& caller, Clock::time_point now, std::vector<Connection>& made);
   void drive(Call& call, Clock::time_point now, std::vector<Connection>& made);
 

@@ -46,9 +46,55 @@ struct Blob {
   std::int32_t fd = -1;
   std::int32_t kinds = 0;
   std::uint64_t region_bytes = 0;
+  std::uint64_t process_space = 0;  ///< in which `pid` is a number
   Token token{};
 };
-static_assert(sizeof(Blob) == 40);
+static_assert(sizeof(Blob) == 48);
+
+Token new_token() {
+  Token token{};
+  if (getrandom(token.data(), sizeof token, 0) != sizeof token)
+    throw Error("the system gives no random bytes");
+  return token;
+}
+
+/// The same in all processes of one PID namespace; 0: not known.
+std::uint64_t process_space() {
+  struct stat status {};
+  return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+}
+
+/// A memfd of `bytes` zeros.
+FileDescriptor shared_file(std::size_t bytes) {
+  FileDescriptor file(memfd_create("edgewire", MFD_CLOEXEC));
+  if (!file || ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)
+    throw Error(fmt::format("cannot get {} bytes of shared memory: {}", bytes, reason(errno)));
+  return file;
+}
+
+/// Opens the file that a peer offers; `cause` says why it cannot, and `limit` that this process is at fault.
+FileDescriptor open_offered(const Blob& blob, std::size_t bytes, std::string& cause, bool& limit) {
+  const std::uint64_t here = process_space();
+  if (blob.process_space != here && blob.process_space != 0 && here != 0) {
+    cause = "it is in another container (PID namespace)";
+    return {};
+  }
+  FileDescriptor file(open(fmt::format("/proc/{}/fd/{}", blob.pid, blob.fd).c_str(), O_RDWR | O_CLOEXEC));
+  const int error = errno;
+  limit = !file && !limit_to_raise(error).empty();
+  struct stat status {};
+  if (!file && (error == EACCES || error == EPERM))
+    cause = fmt::format("{} (it belongs to another user, or the system forbids to look into it)",
+                        std::strerror(error));
+  else if (!file && error != ENOENT)
+    cause = reason(error);
+  else if (!file)
+    cause = "it is not on this host or in another container";
+  else if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+           status.st_size != static_cast<off_t>(bytes))
+    cause = "it is not on this host or in another container";
+  return cause.empty() ? std::move(file) : FileDescriptor();
+}
 
 /// A region, one's own or a peer's, mapped here.
 struct Region {
@@ -100,7 +146,7 @@ class Shm final : public Transport {
   Settings settings_;
   std::size_t lines_;
   FileDescriptor file_;
-  Token token_{};
+  Token token_ = new_token();
   std::vector<Region> regions_;  ///< of every process
   SendMemory send_memory_;
   LaneTable lanes_;
@@ -117,16 +163,10 @@ Shm::Shm(const Settings& settings)
       lanes_(settings.lanes, settings.size),
       completed_(static_cast<std::size_t>(settings.lanes) * static_cast<std::size_t>(settings.size)),
       to_wake_(static_cast<std::size_t>(settings.lanes),
-               std::vector<std::uint8_t>(static_cast<std::size_t>(settings.size))) {
-  if (getrandom(token_.data(), sizeof token_, 0) != sizeof token_)
-    throw Error("the system gives no random bytes");
-}
+               std::vector<std::uint8_t>(static_cast<std::size_t>(settings.size))) {}
 
 std::span<std::byte> Shm::expose(std::size_t bytes, std::span<const Part>) {
-  file_ = FileDescriptor(memfd_create("edgewire", MFD_CLOEXEC));
-  const std::size_t whole = whole_pages(bytes) + sizeof(SharedHeader) + lines_ * sizeof(SignalLine);
-  if (!file_ || ftruncate(file_.get(), static_cast<off_t>(whole)) != 0)
-    throw Error(fmt::format("cannot get {} bytes of shared memory: {}", whole, reason(errno)));
+  file_ = shared_file(whole_pages(bytes) + sizeof(SharedHeader) + lines_ * sizeof(SignalLine));
   own().map(file_.get(), bytes, lines_, "a shared region");
   // Before a peer can touch it: pages come from where the file's policy says, whoever is the first.
   topology::place_pages({{own().mapping.data(), own().mapping.bytes()}, settings_.memory_nodes, true});
@@ -135,7 +175,7 @@ std::span<std::byte> Shm::expose(std::size_t bytes, std::span<const Part>) {
 }
 
 std::string Shm::blob() const {
-  const Blob blob{getpid(), file_.get(), settings_.kinds, own().bytes, token_};
+  const Blob blob{getpid(), file_.get(), settings_.kinds, own().bytes, process_space(), token_};
   return {reinterpret_cast<const char*>(&blob), sizeof blob};
 }
 
@@ -146,21 +186,18 @@ void Shm::connect(std::span<const std::string> blobs) {
     if (p >= blobs.size() || blobs[p].size() != sizeof blob)
       throw Error(fmt::format("rank {} did not offer shared memory", p));
     std::memcpy(&blob, blobs[p].data(), sizeof blob);
-    const auto refuse = [&](const char* cause) {
+    const auto refuse = [&](const std::string& cause) {
       return Error(fmt::format("cannot share memory with rank {}: {} (use --transport tcp)", p, cause));
     };
-    const FileDescriptor file(
-        open(fmt::format("/proc/{}/fd/{}", blob.pid, blob.fd).c_str(), O_RDWR | O_CLOEXEC));
-    // A limit of this process is no matter of the other one.
-    if (!file && !limit_to_raise(errno).empty())
-      throw Error(fmt::format("cannot share memory: {}", reason(errno)));
-    if (!file) throw refuse(std::strerror(errno));
-    struct stat status {};
+    std::string cause;
+    bool limit = false;
     const std::size_t whole =
         whole_pages(blob.region_bytes) + sizeof(SharedHeader) + lines_ * sizeof(SignalLine);
-    if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
-        status.st_size != static_cast<off_t>(whole) || blob.kinds != settings_.kinds)
-      throw refuse("it is not on this host or in another container");
+    const FileDescriptor file = open_offered(blob, whole, cause, limit);
+    // A limit of this process is no matter of the other one.
+    if (limit) throw Error(fmt::format("cannot share memory: {}", cause));
+    if (!file || blob.kinds != settings_.kinds)
+      throw refuse(cause.empty() ? "it is not on this host or in another container" : cause);
     regions_[p].map(file.get(), blob.region_bytes, lines_, fmt::format("the region of rank {}", p));
     if (regions_[p].header->token != blob.token)
       throw refuse("it is not on this host or in another container");
@@ -236,6 +273,30 @@ Counters Shm::counters() const noexcept {
 }
 
 }  // namespace
+
+ShmTrial::ShmTrial() : file_(shared_file(sizeof(Token))) {
+  const Blob blob{getpid(), file_.get(), 0, sizeof(Token), process_space(), new_token()};
+  if (pwrite(file_.get(), &blob.token, sizeof(Token), 0) != sizeof(Token))
+    throw Error(fmt::format("cannot write to shared memory: {}", reason(errno)));
+  offer_.assign(reinterpret_cast<const char*>(&blob), sizeof blob);
+}
+
+std::string ShmTrial::trouble(const std::string& offer) {
+  Blob blob;
+  if (offer.size() != sizeof blob) return "it cannot offer shared memory";
+  std::memcpy(&blob, offer.data(), sizeof blob);
+  std::string cause;
+  bool limit = false;
+  const FileDescriptor file = open_offered(blob, sizeof(Token), cause, limit);
+  if (!file) return cause;
+  Token token{};
+  // Reading is not enough: a file may be opened that cannot be mapped.
+  void* mapped = mmap(nullptr, sizeof(Token), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+  if (mapped == MAP_FAILED) return reason(errno);
+  std::memcpy(&token, mapped, sizeof token);
+  munmap(mapped, sizeof(Token));
+  return token == blob.token ? "" : "it is not on this host or in another container";
+}
 
 std::unique_ptr<Transport> make_shm(const Settings& settings) { return std::make_unique<Shm>(settings); }
 

@@ -3,9 +3,12 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <ifaddrs.h>
+#include <linux/sockios.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -30,6 +33,25 @@ AddressList resolve(const std::string& address, int port, int flags) {
 
 FileDescriptor open_socket(const addrinfo& at) {
   return FileDescriptor(socket(at.ai_family, at.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, at.ai_protocol));
+}
+
+/// Where the packets of a connection with this local address leave this host.
+std::string way_of(const std::string& address) {
+  ifaddrs* listed = nullptr;
+  std::string name;
+  if (getifaddrs(&listed) != 0) return "from " + address;
+  const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(listed, &freeifaddrs);
+  for (const ifaddrs* one = listed; one != nullptr && name.empty(); one = one->ifa_next) {
+    char text[NI_MAXHOST] = "";
+    if (one->ifa_addr == nullptr) continue;
+    const int family = one->ifa_addr->sa_family;
+    if (family != AF_INET && family != AF_INET6) continue;
+    const socklen_t length = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    if (getnameinfo(one->ifa_addr, length, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0 &&
+        address == text)
+      name = one->ifa_name;
+  }
+  return fmt::format("from {}{}{}", address, name.empty() ? "" : " on ", name);
 }
 
 void set_no_delay(const FileDescriptor& socket) {
@@ -86,6 +108,24 @@ std::string peer_address(const FileDescriptor& connected) {
   return host;
 }
 
+Sending sending(const FileDescriptor& connected) {
+  tcp_info info{};
+  socklen_t length = sizeof info;
+  if (getsockopt(connected.get(), IPPROTO_TCP, TCP_INFO, &info, &length) != 0) return {};
+  int waiting = 0;
+  if (ioctl(connected.get(), SIOCOUTQ, &waiting) != 0) waiting = 0;
+  return {true, static_cast<std::size_t>(waiting), info.tcpi_last_ack_recv / 1e3,
+          static_cast<int>(info.tcpi_pmtu)};
+}
+
+std::string mtu_advice(const FileDescriptor& connected, const std::string& address) {
+  constexpr int kLoopbackMtu = 65535;
+  const int mtu = sending(connected).mtu;
+  if (mtu <= 0 || mtu >= kLoopbackMtu) return "";
+  const bool v6 = address.find(':') != std::string::npos;
+  return fmt::format("MTU {} here; ping -M do -s {} {} tells", mtu, mtu - (v6 ? 48 : 28), address);
+}
+
 FileDescriptor accept_from(const FileDescriptor& listener, std::string& from) {
   sockaddr_storage at{};
   socklen_t length = sizeof at;
@@ -104,14 +144,17 @@ FileDescriptor accept_from(const FileDescriptor& listener, std::string& from) {
   return socket;
 }
 
-FileDescriptor start_connecting(const std::string& address, int port) {
+Outgoing start_connecting(const std::string& address, int port) {
   const AddressList found = resolve(address, port, 0);
-  FileDescriptor socket = open_socket(*found);
-  if (!socket) throw Error(fmt::format("cannot connect to {}: {}", address, reason(errno)));
-  set_no_delay(socket);
-  // Success and failure alike show when the socket is used.
-  [[maybe_unused]] const int ignored = ::connect(socket.get(), found->ai_addr, found->ai_addrlen);
-  return socket;
+  Outgoing made;
+  made.socket = open_socket(*found);
+  if (!made.socket) throw Error(fmt::format("cannot connect to {}: {}", address, reason(errno)));
+  set_no_delay(made.socket);
+  if (::connect(made.socket.get(), found->ai_addr, found->ai_addrlen) != 0 && errno != EINPROGRESS)
+    made.error = errno;
+  else
+    made.way = way_of(local_address(made.socket));
+  return made;
 }
 
 }  // namespace edgewire::transport

@@ -16,11 +16,27 @@ int port_of(const FileDescriptor& listener);
 std::string local_address(const FileDescriptor& connected);
 /// Numeric address of the other end; "?" when the connection has ended.
 std::string peer_address(const FileDescriptor& connected);
+/// What TCP knows of the packets that this end of a connection sends.
+struct Sending {
+  bool known = false;         ///< false: it is no TCP connection
+  std::size_t waiting = 0;    ///< bytes that the other host has not acknowledged
+  double answered_s_ago = 0;  ///< since the other host has last acknowledged anything
+  int mtu = 0;                ///< of the way, as far as this host knows
+};
+Sending sending(const FileDescriptor& connected);
+/// "MTU 9000 here; ping -M do -s 8972 ADDRESS tells"; empty inside a host, where no packet is too large.
+std::string mtu_advice(const FileDescriptor& connected, const std::string& address);
+
 /// Accepts one connection, non-blocking; none when nobody waits. `from` tells the address of the other side.
 /// Throws Error when too many files are open.
 FileDescriptor accept_from(const FileDescriptor& listener, std::string& from);
-/// Starts to connect, non-blocking; the outcome shows in its first use. Throws Error when the address
-/// means nothing.
-FileDescriptor start_connecting(const std::string& address, int port);
+/// A connection that is being made, non-blocking; the outcome shows in the socket's first use.
+struct Outgoing {
+  FileDescriptor socket;
+  int error = 0;    ///< errno with which it failed at once; then the socket is of no use
+  std::string way;  ///< "from ADDRESS on INTERFACE"; empty where the system has not found a way
+};
+/// Throws Error when the address means nothing.
+Outgoing start_connecting(const std::string& address, int port);
 
 }  // namespace edgewire::transport

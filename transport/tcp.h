@@ -118,6 +118,7 @@ struct Link {
   int peer = -1;
   int lane = -1;
   FileDescriptor socket;
+  std::string address;  ///< of the peer's end
   SendQueue out;
   Arrivals in;
 };

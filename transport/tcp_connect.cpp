@@ -129,6 +129,7 @@ void Tcp::add_link(int lane, int peer, FileDescriptor socket) {
   added->peer = peer;
   added->lane = lane;
   added->socket = std::move(socket);
+  added->address = peer_address(added->socket);
   set_options(added->socket, settings_.peer_timeout_s);
   const int on = 1;
   added->out.zero_copy = setsockopt(added->socket.get(), SOL_SOCKET, SO_ZEROCOPY, &on, sizeof on) == 0;

@@ -187,7 +187,11 @@ void Tcp::note_lost(Link& link) noexcept {
 void Tcp::report_lost() noexcept {
   Link* link = lost_.load(std::memory_order_acquire);
   if (link == nullptr || std::chrono::steady_clock::now() - lost_at_ < kExplainLimit) return;
-  const char* cause = link->in.error == 0 ? "connection closed" : std::strerror(link->in.error);
+  std::string cause = link->in.error == 0 ? "connection closed" : std::strerror(link->in.error);
+  const std::string advice = link->in.error == ETIMEDOUT ? mtu_advice(link->socket, link->address) : "";
+  if (!advice.empty())
+    cause += fmt::format(" (its host or link is down, or the way to {} drops large packets: {})",
+                         link->address, advice);
   settings_.health->lose(link->peer, fmt::format("rank {} was lost: {}", link->peer, cause));
   // If the job goes on, the next peer that is lost must be reported, too.
   if (settings_.health->failed() || !lost_.compare_exchange_strong(link, nullptr)) return;

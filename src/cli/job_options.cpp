@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <set>
 
+#include "cli/alike.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/graph_files.h"
@@ -62,6 +62,7 @@ std::uint64_t usual_memory(launch::Bootstrap& bootstrap, std::uint64_t least) {
 }
 
 void add_launch_options(CLI::App& command, launch::LaunchOptions& launch) {
+  command.parse_complete_callback([&] { launch.alike = alike(command); });
   command.option_defaults()->group("Processes");
   command.add_option("-p,--processes", launch.processes, "start this many processes on this machine")
       ->capture_default_str();
@@ -167,44 +168,6 @@ void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk) {
           "send no faster than this many bit/s, such as 10G; by default as fast as the port's link")
       ->type_name("RATE");
   command.add_option("--dpdk-faults", dpdk.faults)->group("");  // for tests
-}
-
-namespace {
-
-bool on_one_host(const launch::Bootstrap& bootstrap) {
-  const auto& nodes = bootstrap.nodes();
-  return std::ranges::all_of(nodes, [&](int node) { return node == nodes[0]; });
-}
-
-}  // namespace
-
-std::string card_offer(const std::string& transport, const transport::VerbsChoice& verbs, bool local_hosts,
-                       const launch::Bootstrap& bootstrap, int node) {
-  // The cards of this machine are not behind the links of its local hosts.
-  if (on_one_host(bootstrap) || local_hosts) return {};
-  if (transport != "auto" && (transport != "verbs" || !verbs.device.empty())) return {};
-  std::vector<std::string> addresses;
-  for (const auto& one : bootstrap.wanted_interfaces()) addresses.push_back(one.address);
-  return transport::offer_cards(verbs, addresses, node).pack();
-}
-
-transport::Choice choose_transport(const std::string& transport, const transport::VerbsChoice& verbs,
-                                   const launch::Bootstrap& bootstrap, std::span<const std::string> offers) {
-  const bool one_host = on_one_host(bootstrap);
-  if (transport == "shm" && !one_host)
-    throw UsageError("--transport shm: the processes are on several hosts");
-  if (one_host) return {transport == "auto" ? "shm" : transport, verbs.device};
-  const auto& nodes = bootstrap.nodes();
-  const bool one_each = std::set(nodes.begin(), nodes.end()).size() == nodes.size();
-  transport::Choice plain{transport != "auto" ? transport : one_each ? "tcp" : "shm+tcp", verbs.device};
-  std::vector<transport::CardOffer> cards;
-  for (const std::string& offer : offers) {
-    if (offer.empty()) return plain;  // there is nothing to choose, or not for all
-    cards.push_back(transport::CardOffer::unpack(offer));
-  }
-  auto choice = transport::choose_network(cards, nodes, bootstrap.rank());
-  if (transport == "auto") return choice;
-  return {transport, choice.verbs_device};  // empty: verbs itself says what is wrong
 }
 
 void JobOptions::add_to(CLI::App& command) {

@@ -32,9 +32,10 @@ void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk);
 std::string card_offer(const std::string& transport, const transport::VerbsChoice& verbs, bool local_hosts,
                        const launch::Bootstrap& bootstrap, int node);
 /// "auto" resolved for the hosts of this job, and the cards of verbs where none are named. `offers`: what
-/// card_offer() gave, by rank. Throws UsageError when the transport does not reach all.
+/// card_offer() gave, by rank. It takes shared memory only where processes can share it. Throws Error when
+/// the transport does not reach all. Collective; rank 0 warns when there should be shared memory and is none.
 transport::Choice choose_transport(const std::string& transport, const transport::VerbsChoice& verbs,
-                                   const launch::Bootstrap& bootstrap, std::span<const std::string> offers);
+                                   launch::Bootstrap& bootstrap, std::span<const std::string> offers);
 
 /// The memory in bytes that each process takes without --memory, in a job that keeps on disk what does not
 /// fit: the smallest usual_share() of all processes, but at least `least`, so that small inputs still fit. It

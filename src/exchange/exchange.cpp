@@ -73,16 +73,6 @@ std::uint32_t* describe(const plan::ExchangePlan& plan, std::size_t s,
 
 }  // namespace
 
-void check_agreement(launch::Bootstrap& bootstrap, const std::string& job) {
-  const auto jobs = bootstrap.allgather(job);
-  for (std::size_t p = 0; p < jobs.size(); ++p) {
-    if (jobs[p] != job) {
-      throw Error(fmt::format("rank {} runs with another graph or other options: {} against {} here", p,
-                              jobs[p], job));
-    }
-  }
-}
-
 Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, const plan::OwnedVertices& owned,
                    plan::ExchangePlan& plan, Strategy strategy, plan::Encoding encoding, int lanes,
                    const plan::ForEach& for_each)

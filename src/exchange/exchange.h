@@ -96,11 +96,6 @@ struct OutgoingChunk {
   Chunk chunk;
 };
 
-/// Throws an Error that names the difference if `job`, the graph and the options in words, is not the same in
-/// all processes. Collective. It must be the first step of a job, since the later steps depend on the
-/// options.
-void check_agreement(launch::Bootstrap& bootstrap, const std::string& job);
-
 /// What one process has agreed on with all its peers. Collective. An Error names the peer at fault.
 /// Each peer has a part of this process's region. It holds the scalars of even and of odd iterations, then
 /// the inboxes of even and of odd iterations; each begins at a multiple of 64 bytes. An inbox has one slot of

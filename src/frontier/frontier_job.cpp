@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "exchange/exchange.h"
+#include "launch/agreement.h"
 
 namespace edgewire::frontier {
 
@@ -20,14 +21,15 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
       seat_(bootstrap, options.seat),
       listener_(options.listener),
       weighted_(options.disks.weighted) {
-  exchange::check_agreement(
-      bootstrap,
-      fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, {} workers{}{}", options.kernel,
-                  graph.checksum(), graph.vertices(), graph.edges(), options.ownership, link().name(),
-                  options.seat.workers, options.seat.integrity ? "" : "; integrity off",
-                  options.disks.devices.empty()
-                      ? ""
-                      : fmt::format("; edges on {} disks", options.disks.devices.size())));
+  launch::check_agreement(bootstrap,
+                          {{"the kernel", options.kernel},
+                           {"the graph", fmt::format("{:016x} ({} vertices, {} edges)", graph.checksum(),
+                                                     graph.vertices(), graph.edges())},
+                           {"the ownership", options.ownership},
+                           {"the transport", std::string(link().name())},
+                           {"the number of workers", std::to_string(options.seat.workers)},
+                           {"the check of integrity", options.seat.integrity ? "yes" : "no"},
+                           {"the number of disks for edges", std::to_string(options.disks.devices.size())}});
   graph.verify_offsets(0, graph.vertices());
   ownership_ = plan::Ownership::create(options.ownership, graph.offsets(), bootstrap.size());
   if (options.for_tasks) {

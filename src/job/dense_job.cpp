@@ -14,6 +14,7 @@
 #include "job/layout_choice.h"
 #include "job/ownership_choice.h"
 #include "job/plan_cache.h"
+#include "launch/agreement.h"
 #include "launch/packing.h"
 #include "plan/balance.h"
 #include "plan/block_plan.h"
@@ -82,20 +83,24 @@ transport::Settings DenseJob::settings(const DenseOptions& options) {
 void DenseJob::agree(const DenseOptions& options) {
   const std::string strategy =
       options.choose_strategy ? "auto" : std::string(plan::to_name(options.strategy));
-  exchange::check_agreement(
-      bootstrap_,
-      fmt::format("{}; graph {:016x}, {} vertices, {} edges; {}, {}, strategy {}, {}, layout {}, order {}, "
-                  "{} workers; "
-                  "{} edges/s, "
-                  "link rate {}{}{}{}",
-                  options.kernel, graph_.checksum(), graph_.vertices(), graph_.edges(), options.ownership,
-                  link_->name(), strategy, plan::to_name(options.encoding),
-                  options.choose_layout ? "auto" : "set",
-                  options.order.choose ? "auto" : to_name(options.order.order), options.workers,
-                  options.assumed_compute_rate, options.assumed_link_rate > 0 ? "assumed" : "measured",
-                  options.plan_cache.empty() ? "" : "; plan cache", options.weighted ? "; weighted" : "",
-                  options.integrity ? "" : "; integrity off") +
-          (options.devices.empty() ? "" : fmt::format("; edges on {} disks", options.devices.size())));
+  const auto yes = [](bool holds) { return std::string(holds ? "yes" : "no"); };
+  launch::check_agreement(
+      bootstrap_, {{"the kernel", options.kernel},
+                   {"the graph", fmt::format("{:016x} ({} vertices, {} edges)", graph_.checksum(),
+                                             graph_.vertices(), graph_.edges())},
+                   {"the ownership", options.ownership},
+                   {"the transport", std::string(link_->name())},
+                   {"the strategy", strategy},
+                   {"the encoding", std::string(plan::to_name(options.encoding))},
+                   {"the layout", options.choose_layout ? "auto" : "set"},
+                   {"the order", options.order.choose ? "auto" : std::string(to_name(options.order.order))},
+                   {"the number of workers", std::to_string(options.workers)},
+                   {"the assumed rate of computing", fmt::format("{} edges/s", options.assumed_compute_rate)},
+                   {"the link's rate", options.assumed_link_rate > 0 ? "assumed" : "measured"},
+                   {"the use of a plan cache", yes(!options.plan_cache.empty())},
+                   {"the use of weights", yes(options.weighted)},
+                   {"the check of integrity", yes(options.integrity)},
+                   {"the number of disks for edges", std::to_string(options.devices.size())}});
 }
 
 double DenseJob::link_rate(const DenseOptions& options) {

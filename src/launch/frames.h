@@ -12,7 +12,8 @@
 
 namespace edgewire::launch {
 
-enum class Kind : std::uint32_t { Heartbeat = 1, Data, Abort, Finish, Lost };
+/// Go: all processes have connected, the job begins.
+enum class Kind : std::uint32_t { Heartbeat = 1, Data, Abort, Finish, Lost, Go };
 
 /// The header of every message on a stream. All hosts are little endian.
 struct FrameHeader {

@@ -39,7 +39,12 @@ LaunchOptions with_environment(LaunchOptions options) {
 
 }  // namespace
 
-int run(const LaunchOptions& given, const std::function<void(Bootstrap&)>& body) {
+int run(const LaunchOptions& given, const std::function<void(Bootstrap&)>& job) {
+  // First of all: what comes later depends on it.
+  const std::function<void(Bootstrap&)> body = [&](Bootstrap& bootstrap) {
+    if (!bootstrap.nodes().empty() && !given.local_hosts) check_agreement(bootstrap, given.alike);
+    job(bootstrap);
+  };
   const LaunchOptions options = with_environment(given);
   if (options.processes < 1 || options.processes > kMaxProcesses)
     throw UsageError(

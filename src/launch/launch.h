@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "launch/agreement.h"
 #include "launch/bootstrap.h"
 
 namespace edgewire::launch {
@@ -27,6 +29,7 @@ struct LaunchOptions {
   std::string launcher = "auto";      ///< auto: Slurm or mpirun, if it has started this process; none
   std::string interface;  ///< of a host list or launcher: names or networks ("10.0.0.0/24"), with commas, of
                           ///< the interfaces to use
+  std::vector<Fact> alike;  ///< must be the same in all processes, which may have been started one by one
 };
 
 constexpr int kDefaultPort = 7471;

@@ -259,7 +259,14 @@ int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body) 
   std::string_view cause = line;
   if (peers_fault) cause = at == heard.npos ? "" : std::string_view(heard).substr(at + kFailed.size());
   if (cause == OutputClosed::kMessage) return kOutputClosedStatus;
-  if (cause.empty() || say_once(cause)) report(bootstrap, cause == line ? line : heard);
+  // So do all that lose one peer in a small job; of a large one a line is enough.
+  constexpr int kFew = 8;
+  if (cause.empty() && bootstrap.size() > kFew) {
+    if (!say_once(fmt::format("lost rank {}", health.peer()))) return status;
+  } else if (!cause.empty() && !say_once(cause)) {
+    return status;
+  }
+  report(bootstrap, cause == line ? line : heard);
   return status;
 }
 

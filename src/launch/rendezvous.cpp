@@ -13,7 +13,9 @@
 #include <thread>
 
 #include "error.h"
+#include "launch/frames.h"
 #include "transport/connector.h"
+#include "transport/crc32c.h"
 
 namespace edgewire::launch {
 namespace {
@@ -24,7 +26,6 @@ using transport::FileDescriptor;
 using transport::Introduction;
 using transport::Purpose;
 
-constexpr char kGo = 'G';  ///< else comes the line with which rank 0 gives up
 constexpr std::size_t kLongestLine = 1000;
 constexpr std::chrono::seconds kTryEach{5};  ///< of several addresses
 
@@ -41,9 +42,13 @@ FileDescriptor call_hub(const Rendezvous& job, const std::string& address, int p
   Connector connector(no_listener, job.secret, Purpose::Launch, job.rank);
   connector.call(address, port, {Purpose::Launch, job.rank, 0, job.size()});
   try {
-    while (Clock::now() < until)
-      for (Connector::Connection& made : connector.step(std::chrono::milliseconds(100)))
+    while (Clock::now() < until) {
+      for (Connector::Connection& made : connector.step(std::chrono::milliseconds(50)))
         return std::move(made.socket);
+      if (only && connector.silence_s(0) > job.peer_timeout_s * 0.9)
+        throw Error(
+            fmt::format("rank 0 ({} port {}) cannot be reached: {}", address, port, connector.trouble(0)));
+    }
     trouble = connector.trouble(0);
   } catch (const Error& error) {
     if (only) throw;
@@ -63,32 +68,113 @@ void watch_host(const FileDescriptor& stream, double timeout_s) {
   setsockopt(stream.get(), IPPROTO_TCP, TCP_KEEPCNT, &tries, sizeof tries);
 }
 
-/// Nobody says anything before rank 0 does.
-bool is_gone(const FileDescriptor& stream) {
-  char byte = 0;
-  return stream &&
-         (recv(stream.get(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || (errno != EAGAIN && errno != EINTR));
+/// The streams of processes that wait for others. Both ends send heartbeats until the job begins, so that one
+/// that is stopped meanwhile is noticed. What follows Go on a stream is for the bootstrap: no byte of it is
+/// taken here.
+class Waiting {
+ public:
+  explicit Waiting(double timeout_s)
+      : timeout_(timeout_s),
+        pause_(std::clamp(timeout_ / 20, std::chrono::duration<double>(0.005), kLongestPause)) {}
+
+  /// `stream` outlives this object.
+  void add(int rank, const FileDescriptor& stream) {
+    watch_host(stream, timeout_.count());
+    streams_.push_back({rank, &stream, Clock::now(), ""});
+  }
+  /// Between two looks.
+  std::chrono::milliseconds pause() const { return std::chrono::ceil<std::chrono::milliseconds>(pause_); }
+  /// Sends heartbeats where they are due, and takes what has come. Call it after each pause.
+  void look();
+  void send(const Message& message) const {
+    for (const Stream& to : streams_)
+      ::send(to.stream->get(), message->data(), message->size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  }
+  /// The first process that is lost: its rank and the cause; -1: none.
+  std::pair<int, std::string> lost() const;
+  bool may_go() const { return go_; }                ///< rank 0 has said so
+  const std::string& line() const { return line_; }  ///< with which rank 0 gives up; empty: it does not
+
+ private:
+  struct Stream {
+    int rank;
+    const FileDescriptor* stream;
+    Clock::time_point heard;
+    std::string trouble;  ///< empty: none
+  };
+  static constexpr std::chrono::duration<double> kLongestPause{0.1};
+
+  bool take_message(Stream& from);
+
+  std::chrono::duration<double> timeout_, pause_;
+  std::vector<Stream> streams_;
+  Clock::time_point last_beat_ = Clock::now(), last_look_ = last_beat_;
+  std::chrono::duration<double> own_pause_{0};  ///< the longest for which this process did not run
+  bool go_ = false;
+  std::string line_;
+};
+
+/// One that has arrived whole; false: there is none.
+bool Waiting::take_message(Stream& from) {
+  const int stream = from.stream->get();
+  FrameHeader header;
+  const ssize_t got = recv(stream, &header, sizeof header, MSG_PEEK | MSG_DONTWAIT);
+  if (got < 0 && errno != EAGAIN && errno != EINTR) from.trouble = "was lost: " + reason(errno);
+  if (got == 0) from.trouble = "was lost";
+  if (got < static_cast<ssize_t>(sizeof header)) return false;
+  if (header.check != header.right_check() || header.length > kLongestLine) {
+    from.trouble = fmt::format("sent a message that was changed on its way: {}", transport::kChangedRemedy);
+    return false;
+  }
+  std::string bytes(sizeof header + header.length, '\0');
+  if (recv(stream, bytes.data(), bytes.size(), MSG_PEEK | MSG_DONTWAIT) != static_cast<ssize_t>(bytes.size()))
+    return false;
+  [[maybe_unused]] const ssize_t same = recv(stream, bytes.data(), bytes.size(), MSG_DONTWAIT);
+  from.heard = Clock::now();
+  if (header.kind == Kind::Go) go_ = true;
+  if (header.kind == Kind::Abort) line_ = bytes.substr(sizeof header);
+  return !go_;
 }
 
-[[noreturn]] void give_up(const std::vector<FileDescriptor>& streams, const std::string& line) {
-  for (const FileDescriptor& stream : streams)
-    if (stream)
-      ::send(stream.get(), line.data(), std::min(line.size(), kLongestLine), MSG_NOSIGNAL | MSG_DONTWAIT);
-  throw Error(line);
+void Waiting::look() {
+  const auto now = Clock::now();
+  own_pause_ = std::max<std::chrono::duration<double>>(own_pause_, now - last_look_ - pause_);
+  last_look_ = now;
+  for (Stream& one : streams_)
+    while (take_message(one)) continue;
+  if (now - last_beat_ < std::min(timeout_ / 4, std::chrono::duration<double>(0.25))) return;
+  last_beat_ = now;
+  send(frame(Kind::Heartbeat, 0));
 }
+
+std::pair<int, std::string> Waiting::lost() const {
+  for (const Stream& one : streams_) {
+    const std::chrono::duration<double> silence = last_look_ - one.heard;
+    if (!one.trouble.empty() && own_pause_ > timeout_ * 0.8)  // the other one has given up this process
+      throw Error(fmt::format("was stopped for {:.1f} s", own_pause_.count()));
+    if (!one.trouble.empty()) return {one.rank, one.trouble};
+    if (silence > timeout_ * 0.9)  // so that all know of it when the timeout ends
+      return {one.rank,
+              fmt::format("has been silent for {:.1f} s (stopped, or its link down?)", silence.count())};
+  }
+  return {-1, ""};
+}
+
+constexpr const char* kBefore = "before all processes had connected";
 
 }  // namespace
 
 std::vector<FileDescriptor> receive_others(const Rendezvous& job, const FileDescriptor& listener) {
   const auto deadline = deadline_of(job);
   std::vector<FileDescriptor> streams(job.hosts.size());
+  Waiting waiting(job.peer_timeout_s);
   Connector connector(listener, job.secret, Purpose::Launch, 0);
   connector.welcome = [&](const Introduction& who) {
     return who.from > 0 && who.from < job.size() && who.lane == job.size() &&
            !streams[static_cast<std::size_t>(who.from)];
   };
-  connector.on_refused = [](const std::string& from, const std::string& reason) {
-    std::fprintf(stderr, "edgewire: rank 0: refused %s: %s\n", from.c_str(), reason.c_str());
+  connector.on_refused = [](const std::string& from, const std::string& cause) {
+    std::fprintf(stderr, "edgewire: rank 0: refused %s: %s\n", from.c_str(), cause.c_str());
   };
   const auto missing = [&] {
     return std::find_if(streams.begin() + 1, streams.end(), [](auto& s) { return !s; });
@@ -96,28 +182,25 @@ std::vector<FileDescriptor> receive_others(const Rendezvous& job, const FileDesc
   const auto name_of = [&](std::ptrdiff_t rank) {
     return fmt::format("rank {} ({})", rank, job.hosts[static_cast<std::size_t>(rank)]);
   };
-  const auto step = [&] {
-    try {
-      return connector.step(std::chrono::milliseconds(100));
-    } catch (const Error& error) {
-      give_up(streams, error.what());
+  try {
+    while (missing() != streams.end()) {
+      for (Connector::Connection& made : connector.step(waiting.pause())) {
+        auto& stream = streams[static_cast<std::size_t>(made.introduction.from)];
+        stream = std::move(made.socket);
+        waiting.add(made.introduction.from, stream);
+      }
+      waiting.look();
+      if (const auto [rank, cause] = waiting.lost(); rank >= 0)
+        throw Error(fmt::format("{} {} {}", name_of(rank), cause, kBefore));
+      if (Clock::now() >= deadline && missing() != streams.end())
+        throw Error(fmt::format("{} has not connected within {} s", name_of(missing() - streams.begin()),
+                                job.start_timeout_s));
     }
-  };
-  while (missing() != streams.end()) {
-    for (Connector::Connection& made : step()) {
-      watch_host(made.socket, job.peer_timeout_s);
-      streams[static_cast<std::size_t>(made.introduction.from)] = std::move(made.socket);
-    }
-    if (const auto gone = std::ranges::find_if(streams, is_gone); gone != streams.end())
-      give_up(streams,
-              fmt::format("{} was lost before all processes had connected", name_of(gone - streams.begin())));
-    if (Clock::now() < deadline || missing() == streams.end()) continue;
-    give_up(streams, fmt::format("{} has not connected within {} s", name_of(missing() - streams.begin()),
-                                 job.start_timeout_s));
+  } catch (const Error& error) {
+    waiting.send(frame(Kind::Abort, 0, std::string(error.what()).substr(0, kLongestLine)));
+    throw;
   }
-  for (const FileDescriptor& stream : streams)
-    if (stream && ::send(stream.get(), &kGo, 1, MSG_NOSIGNAL) != 1)
-      throw Error(fmt::format("rank {} left at the start", &stream - streams.data()));
+  waiting.send(frame(Kind::Go, 0));
   return streams;
 }
 
@@ -137,18 +220,18 @@ std::vector<FileDescriptor> come_to_hub(const Rendezvous& job, const std::vector
       throw Error(
           fmt::format("rank 0 ({}) cannot be reached within {} s: {}", hub, job.start_timeout_s, trouble));
   }
-  // Rank 0 gives up first, at its own deadline.
-  watch_host(streams[0], job.peer_timeout_s);
-  pollfd event{streams[0].get(), POLLIN, 0};
-  poll(&event, 1, static_cast<int>((job.start_timeout_s + 5) * 1000));
-  std::string line(1, '\0');
-  const bool said = recv(streams[0].get(), line.data(), 1, MSG_DONTWAIT) == 1;
-  if (said && line[0] == kGo) return streams;
-  if (!said) throw Error(fmt::format("rank 0 ({}) was lost before all processes had connected", hub));
-  line.resize(kLongestLine);
-  const ssize_t more = recv(streams[0].get(), line.data() + 1, line.size() - 1, MSG_DONTWAIT);
-  line.resize(1 + static_cast<std::size_t>(std::max<ssize_t>(more, 0)));
-  throw Error(fmt::format("rank 0 ({}) gave up: {}", hub, line));
+  Waiting waiting(job.peer_timeout_s);
+  waiting.add(0, streams[0]);
+  while (!waiting.may_go()) {  // rank 0 gives up at its own start timeout
+    pollfd event{streams[0].get(), POLLIN, 0};
+    poll(&event, 1, static_cast<int>(waiting.pause().count()));
+    waiting.look();
+    if (waiting.may_go()) break;
+    if (!waiting.line().empty()) throw Error(fmt::format("rank 0 ({}) gave up: {}", hub, waiting.line()));
+    if (const auto [rank, cause] = waiting.lost(); rank >= 0)
+      throw Error(fmt::format("rank 0 ({}) {} {}", hub, cause, kBefore));
+  }
+  return streams;
 }
 
 }  // namespace edgewire::launch

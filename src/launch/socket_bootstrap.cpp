@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "error.h"
+#include "launch/delivery.h"
 #include "launch/frames.h"
 #include "transport/crc32c.h"
 #include "transport/handshake.h"
@@ -39,6 +40,7 @@ struct Peer {
   MessageReader reader;
   std::deque<Arrival> arrived;  ///< messages that nobody has received
   Clock::time_point heard;
+  Delivery delivery;
 };
 
 class SocketBootstrap final : public Bootstrap {
@@ -121,6 +123,7 @@ SocketBootstrap::SocketBootstrap(Member member, std::vector<FileDescriptor> stre
     added.rank = static_cast<int>(p);
     added.stream = std::move(streams[p]);
     added.heard = last_round_;
+    added.delivery = Delivery(added.stream, last_round_);
     peers_.push_back(std::move(added));
   }
   if (self_.proven) messages_sent_ = transport::Handshake::kMessages * peers_.size();
@@ -286,7 +289,10 @@ void SocketBootstrap::notice_own_pause() {
   if (now - last_round_ > timeout_ / 2) {
     pause_ = now - last_round_;
     resumed_ = now;
-    for (Peer& p : peers_) p.heard = now;
+    for (Peer& p : peers_) {
+      p.heard = now;
+      p.delivery.begin_anew(now);
+    }
   }
   last_round_ = now;
 }
@@ -366,6 +372,7 @@ void SocketBootstrap::flush(Peer& peer) {
                                 bytes.size() - peer.sent_bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0) return;  // no room yet, or lost: then reading says why
     peer.sent_bytes += static_cast<std::size_t>(sent);
+    peer.delivery.add(static_cast<std::size_t>(sent));
     if (peer.sent_bytes < bytes.size()) continue;
     peer.outgoing.pop_front();
     peer.sent_bytes = 0;
@@ -383,8 +390,12 @@ void SocketBootstrap::keep_alive(Clock::time_point now) {
   }
   for (Peer& p : peers_) {
     const duration<double> silence = now - p.heard;
-    if (p.stream && !finished_ && silence > timeout_ * 0.9)
-      lose(p, fmt::format("has been silent for {:.1f} s (stopped, or its link down?)", silence.count()));
+    if (!p.stream || finished_) continue;
+    if (silence > timeout_ * 0.9)
+      lose(p, fmt::format("has been silent for {:.1f} s{}", silence.count(),
+                          p.delivery.why_silent(p.stream, silence)));
+    else if (p.delivery.stuck(p.stream, now) > timeout_ / 2 && silence < timeout_ * 0.3)
+      lose(p, p.delivery.why_stuck(p.stream));
   }
 }
 

@@ -15,6 +15,7 @@
 #include "graph/checksum.h"
 #include "graph/edge_list.h"
 #include "graph/weight_key.h"
+#include "launch/agreement.h"
 #include "launch/packing.h"
 
 namespace edgewire::shuffle {
@@ -79,11 +80,12 @@ void LoadJob::start(const GraphShape& shape, std::span<const std::uint64_t> sour
     shape_.numbering = GraphShape::Numbering::given;
   const RecordShape record = edge_record(shape.options.weighted);
   partitions_ = load_partitions(options_.seat.workers, bootstrap_.size());
-  exchange::check_agreement(
-      bootstrap_,
-      fmt::format("convert: numbering {}, {} vertices, records of {} bytes, {} workers; {}{}",
-                  static_cast<int>(shape_.numbering), shape.vertices, record.bytes, options_.seat.workers,
-                  seat_.link().name(), options_.seat.integrity ? "" : "; integrity off"));
+  launch::check_agreement(bootstrap_, {{"the numbering", std::to_string(static_cast<int>(shape_.numbering))},
+                                       {"the number of vertices", std::to_string(shape.vertices)},
+                                       {"the size of a record", fmt::format("{} bytes", record.bytes)},
+                                       {"the number of workers", std::to_string(options_.seat.workers)},
+                                       {"the transport", std::string(seat_.link().name())},
+                                       {"the check of integrity", options_.seat.integrity ? "yes" : "no"}});
   const bool renumbers = may_compact() || shape_.numbering == GraphShape::Numbering::dense;
   const auto needs =
       load_needs(record, options_.seat.workers, bootstrap_.size(), options_.memory_bytes, renumbers);

@@ -17,6 +17,7 @@
 #include "exchange/exchange.h"
 #include "exchange/record_stream.h"
 #include "graph/checksum.h"
+#include "launch/agreement.h"
 #include "seconds.h"
 
 namespace edgewire::shuffle {
@@ -75,11 +76,13 @@ SortJob::SortJob(launch::Bootstrap& bootstrap, const SortOptions& options)
       seat_(bootstrap, options.seat),
       workers_(static_cast<std::size_t>(options.seat.workers)) {
   if (options_.temp.empty()) options_.temp = options_.output;
-  exchange::check_agreement(
-      bootstrap, fmt::format("sort: {} records of {} bytes, key {}:{}, {} partitions; {}, {} workers{}",
-                             input_.records(), options.shape.bytes, options.shape.key_offset,
-                             options.shape.key_bytes, options.partitions, seat_.link().name(),
-                             options.seat.workers, options.seat.integrity ? "" : "; integrity off"));
+  launch::check_agreement(
+      bootstrap, {{"the input", fmt::format("{} records of {} bytes", input_.records(), options.shape.bytes)},
+                  {"the key", fmt::format("{}:{}", options.shape.key_offset, options.shape.key_bytes)},
+                  {"the number of partitions", std::to_string(options.partitions)},
+                  {"the transport", std::string(seat_.link().name())},
+                  {"the number of workers", std::to_string(options.seat.workers)},
+                  {"the check of integrity", options.seat.integrity ? "yes" : "no"}});
   refuse_folders();
   shuffle_.emplace(bootstrap, seat_,
                    ShuffleOptions{options_.shape, options_.partitions, options_.temp, plan_});

@@ -7,6 +7,7 @@
 #include "error.h"
 #include "exchange/barrier.h"
 #include "exchange/exchange.h"
+#include "launch/agreement.h"
 #include "tasks/worker.h"
 
 namespace edgewire::tasks {
@@ -54,8 +55,10 @@ void TaskJob::connect(const std::string& input) {
   std::string functions;
   for (std::size_t id = 0; id < registry_.size(); ++id)
     functions += " " + registry_.name(static_cast<FunctionId>(id));
-  exchange::check_agreement(bootstrap_, fmt::format("tasks:{}; {}; {}, {} workers", functions, input,
-                                                    seat_.link().name(), workers));
+  launch::check_agreement(bootstrap_, {{"the list of functions", functions},
+                                       {"the input", input},
+                                       {"the transport", std::string(seat_.link().name())},
+                                       {"the number of workers", std::to_string(workers)}});
   if (bootstrap_.size() > 1) mail_.emplace(bootstrap_, seat_.link(), workers, seat_.oversubscribed());
   for (int process = 0; process < bootstrap_.size(); ++process)
     if (process != bootstrap_.rank()) peers_.push_back(process);

@@ -22,7 +22,7 @@ def test_processes_that_do_not_agree_on_integrity(several, hosts, path, command)
     results = several([[*options, "--rank", 0], [*options, "--rank", 1, "--integrity", "off"]])
     for rank, (status, lines, _) in enumerate(results):
         assert status == 1
-        assert len(causes(lines)) == 1 and "integrity off" in causes(lines)[0], (rank, lines)
+        assert len(causes(lines)) == 1 and "--integrity is on at rank 0, off at rank 1" in causes(lines)[0], (rank, lines)
 
 
 def carry(source, target, flipped):

@@ -63,7 +63,7 @@ class Receiver {
 
  private:
   void call(const std::string& address, int port) {
-    FileDescriptor socket = start_connecting(address, port);
+    FileDescriptor socket = start_connecting(address, port).socket;
     pollfd event{socket.get(), POLLOUT, 0};
     poll(&event, 1, 30'000);
     Handshake handshake = Handshake::connect(std::move(socket), kSecret, {Purpose::Data, 1, 0, 0});

@@ -12,6 +12,7 @@
 #include "engine_programs.h"
 #include "exchange_checks.h"
 #include "graph_test.h"
+#include "launch/agreement.h"
 #include "tiles/plan_readers.h"
 #include "transport_fixture.h"
 
@@ -83,7 +84,7 @@ void run_process(P program, const GraphFile& graph, const Run& run, launch::Boot
                                      const std::function<void(int, std::uint64_t)>& work) {
     pool.for_each(count, work);
   };
-  exchange::check_agreement(bootstrap, job);
+  launch::check_agreement(bootstrap, {{"the job", job}});
   transport::Settings settings{bootstrap.rank(),
                                bootstrap.size(),
                                run.workers,
@@ -368,7 +369,7 @@ TEST_CASE("processes that do not agree end at the start") {
     execute(graph, {{"shm"}, Strategy::slots, 2, 1}, "another");
     FAIL("nothing was thrown");
   } catch (const Error& error) {
-    CHECK(graph::contains(error.what(), "another graph or other options"));
+    CHECK(graph::contains(error.what(), "different graphs or options: the job is "));
   }
 }
 

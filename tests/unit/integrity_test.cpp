@@ -98,7 +98,7 @@ struct Pair {
       require(::poll(&event, 1, 30000) == 1, "rank 1 calls");
       std::string from;
       FileDescriptor caller = accept_from(listener, from);
-      FileDescriptor callee = start_connecting(address, port);
+      FileDescriptor callee = start_connecting(address, port).socket;
       event = {callee.get(), POLLOUT, 0};
       ::poll(&event, 1, 30000);
       const std::size_t begin = kHandshakeBytes[seed % 2];

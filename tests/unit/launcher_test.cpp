@@ -11,6 +11,8 @@
 #include <thread>
 
 #include "error.h"
+#include "launch/agreement.h"
+#include "launch/frames.h"
 #include "launch/interfaces.h"
 #include "launch/rendezvous.h"
 #include "own_address.h"
@@ -122,9 +124,62 @@ TEST_CASE("a rank that is lost before all have come is noticed then, not at the 
   auto lost = connected(secret, 2, transport::port_of(listener));
   lost.close();
   rank0.join();
-  std::string told(200, ' ');
-  told.resize(static_cast<std::size_t>(std::max<ssize_t>(recv(other.get(), told.data(), told.size(), 0), 0)));
-  CHECK(told == line);
+  MessageReader reader;
+  Arrival told;
+  while (told.header.kind != Kind::Abort && reader.read(other.get()) != 0)
+    while (reader.next(told) == MessageReader::Next::Whole && told.header.kind != Kind::Abort) continue;
+  CHECK(told.payload == line);
+}
+
+TEST_CASE("a rank that is silent before all have come is noticed at the peer timeout") {
+  const auto listener = transport::listen_on("127.0.0.1", 0);
+  const std::string secret(32, 's');
+  std::string line;
+  std::thread rank0([&] {
+    try {
+      receive_others({0, secret, 1e6, {"a", "b", "c", "d"}, 0.5}, listener);
+    } catch (const Error& error) {
+      line = error.what();
+    }
+  });
+  const auto other = connected(secret, 2, transport::port_of(listener));
+  rank0.join();
+  CAPTURE(line);
+  CHECK(line.starts_with("rank 2 (c) has been silent for "));
+  CHECK(line.ends_with(" before all processes had connected"));
+}
+
+TEST_CASE("rank 0 that takes connections and says nothing is given up at the peer timeout") {
+  const auto listener = transport::listen_on("127.0.0.1", 0);
+  std::string line;
+  try {
+    come_to_hub({1, std::string(32, 's'), 1e6, {"a", "b"}, 0.5}, {"127.0.0.1"}, transport::port_of(listener));
+  } catch (const Error& error) {
+    line = error.what();
+  }
+  CAPTURE(line);
+  CHECK(line.starts_with("rank 0 (127.0.0.1 port "));
+  CHECK(line.find("takes connections, but nothing was said for") != line.npos);
+}
+
+TEST_CASE("what differs between processes is named, and nothing else") {
+  const std::vector<Fact> one{{"the command", "wcc"}, {"--w", "2"}, {"--x", ""}};
+  auto other = one;
+  CHECK(difference({one, one}).empty());
+  other[1].value = "3";
+  CHECK(difference({one, other, one, other}) == "--w is 2 at ranks 0, 2, 3 at ranks 1, 3");
+  other[2].value = "true";
+  CHECK(difference({one, other}) ==
+        "--w is 2 at rank 0, 3 at rank 1; --x is not given at rank 0, true at rank 1");
+  other[0].value = "bfs";  // then all else differs as well
+  CHECK(difference({one, other}) == "the command is wcc at rank 0, bfs at rank 1");
+  CHECK(difference({one, {{"the command", "wcc"}, {"--w", std::string(500, 'x')}, {"--x", ""}}}).size() <
+        150);
+}
+
+TEST_CASE("numbers of ranks are told in short") {
+  CHECK(ranks_text({3}) == "rank 3");
+  CHECK(ranks_text({0, 2, 3, 4, 7, 8}) == "ranks 0, 2-4, 7, 8");
 }
 
 TEST_CASE("why rank 0 gives up is said elsewhere, too") {
@@ -135,7 +190,8 @@ TEST_CASE("why rank 0 gives up is said elsewhere, too") {
     transport::Connector connector(listener, secret, transport::Purpose::Launch, 0);
     std::vector<transport::Connector::Connection> made;
     while (made.empty()) made = connector.step(std::chrono::milliseconds(100));
-    send(made[0].socket.get(), "rank 2 (c) is ill", 17, 0);
+    const Message line = frame(Kind::Abort, 0, "rank 2 (c) is ill");
+    send(made[0].socket.get(), line->data(), line->size(), 0);
   });
   CHECK_THROWS_WITH_AS(come_to_hub({1, secret, 1e6, {"a", "b", "c"}}, {"127.0.0.1"}, port),
                        fmt::format("rank 0 (127.0.0.1 port {}) gave up: rank 2 (c) is ill", port).c_str(),

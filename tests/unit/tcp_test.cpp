@@ -44,7 +44,7 @@ struct Host {
 };
 
 FileDescriptor call(int port) {
-  FileDescriptor socket = start_connecting("127.0.0.1", port);
+  FileDescriptor socket = start_connecting("127.0.0.1", port).socket;
   pollfd event{socket.get(), POLLOUT, 0};
   poll(&event, 1, 60'000);
   return socket;

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "launch/bootstrap.h"
+
+namespace edgewire::launch {
+
+/// Something that is the same in all processes of a job, such as {"--damping", "0.85"}.
+struct Fact {
+  std::string name, value;
+  bool operator==(const Fact&) const = default;
+};
+
+/// Throws Error that names what is not the same in all processes, with its values and the ranks that have
+/// them. If the first fact differs, such as the command, the others are not compared. Collective. Call it
+/// before steps that depend on these facts.
+void check_agreement(Bootstrap& bootstrap, const std::vector<Fact>& mine);
+
+/// How facts of all processes differ, [rank]; empty: they do not.
+std::string difference(const std::vector<std::vector<Fact>>& all);
+
+/// "rank 0", "ranks 0, 2-5": of ascending numbers.
+std::string ranks_text(const std::vector<int>& ranks);
+
+}  // namespace edgewire::launch
