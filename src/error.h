@@ -2,8 +2,13 @@
 #pragma once
 
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -33,19 +38,32 @@ class OutputClosed : public Error {
 };
 inline constexpr int kOutputClosedStatus = 141;  ///< as shells say of what SIGPIPE has ended
 
-/// " (raise the limit: ulimit -v)" where a limit of the shell may be the cause of an errno; else "".
+/// Where a limit of the shell may be the cause of an errno, the limit and what would do:
+/// " (`ulimit -n` allows 8: raise it with `ulimit -n 1024`)"; else "".
 inline std::string limit_to_raise(int cause) {
-  const auto is_limited = [](auto resource) {
-    rlimit limit{};
+  constexpr rlim_t kEnoughFiles = 1024, kKibibyte = 1024;
+  rlimit limit{};
+  const auto is_limited = [&](auto resource) {
     return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
   };
-  const bool memory = (cause == ENOMEM || cause == EAGAIN) && is_limited(RLIMIT_AS);
-  const char option = memory                                       ? 'v'
-                      : cause == EMFILE                            ? 'n'
-                      : cause == EAGAIN                            ? 'u'
-                      : cause == EFBIG && is_limited(RLIMIT_FSIZE) ? 'f'
-                                                                   : 0;
-  return option == 0 ? "" : std::string(" (raise the limit: ulimit -") + option + ")";
+  const auto line = [](char option, const std::string& allowed, const std::string& enough) {
+    const std::string name = std::string("`ulimit -") + option;
+    return " (" + name + "` allows " + allowed + ": raise it with " + name + " " + enough + "`)";
+  };
+  const auto bytes = [&] {
+    return limit.rlim_cur % kKibibyte == 0 ? std::to_string(limit.rlim_cur / kKibibyte) + " KiB"
+                                           : std::to_string(limit.rlim_cur) + " bytes";
+  };
+  const bool memory = cause == ENOMEM || cause == EAGAIN;
+  if (memory && is_limited(RLIMIT_AS)) return line('v', bytes(), "unlimited");
+  if (memory && is_limited(RLIMIT_DATA)) return line('d', bytes(), "unlimited");
+  if (cause == EMFILE && is_limited(RLIMIT_NOFILE))
+    return line('n', std::to_string(limit.rlim_cur),
+                std::to_string(std::max(kEnoughFiles, 2 * limit.rlim_cur)));
+  if (cause == EAGAIN && geteuid() != 0 && is_limited(RLIMIT_NPROC))
+    return line('u', std::to_string(limit.rlim_cur), "unlimited");
+  if (cause == EFBIG && is_limited(RLIMIT_FSIZE)) return line('f', bytes(), "unlimited");
+  return "";
 }
 
 /// What the system says of an errno, and the limit to raise.
@@ -62,5 +80,22 @@ inline std::string line_of(const std::exception& error) {
     return "cannot start a thread: " + reason(EAGAIN);
   return error.what();
 }
+
+/// Writes text to stderr, in one call. What cannot be written (stderr is closed, nobody reads it, its disk is
+/// full) is lost and costs nothing else: this neither throws nor ends the process.
+inline void say(const std::string& text) noexcept {
+  sigset_t broken_pipe, before, pending;
+  sigemptyset(&broken_pipe);
+  sigaddset(&broken_pipe, SIGPIPE);
+  sigpending(&pending);
+  pthread_sigmask(SIG_BLOCK, &broken_pipe, &before);
+  std::fputs(text.c_str(), stderr);
+  const timespec at_once{};  // this thread's own SIGPIPE is taken away before it is let through
+  if (sigismember(&pending, SIGPIPE) == 0) sigtimedwait(&broken_pipe, nullptr, &at_once);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+/// Says a line in the program's name on stderr, see say().
+inline void note(const std::string& line) { say("edgewire: " + line + "\n"); }
 
 }  // namespace edgewire

@@ -1,9 +1,7 @@
 // Nothing but subcommands: see src/cli.
-#include <sys/resource.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
-#include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <memory>
@@ -16,6 +14,7 @@
 #include "cli/suggest.h"
 #include "error.h"
 #include "topology/cpu_level.h"
+#include "topology/shell.h"
 
 namespace {
 
@@ -34,13 +33,18 @@ void run(CLI::App& app, int argc, char** argv) {
   write_whole("-", "");  // what was printed may not have found room
 }
 
-/// As many as the hard limit allows. The soft one is low for programs that use select(), and nothing here
-/// does.
-void allow_open_files() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
+/// What nobody can catch, such as a thread of its own without memory, ends the process with a line all the
+/// same.
+[[noreturn]] void end_with_a_line() {
+  try {
+    if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
+    edgewire::note("ended for an unknown cause");
+  } catch (const std::exception& error) {
+    edgewire::note(edgewire::line_of(error));
+  } catch (...) {
+    edgewire::note("ended for an unknown cause");
+  }
+  _exit(1);
 }
 
 /// hwloc loads its plug-ins before it can be told what to leave out, and with them libX11 and libOpenCL.
@@ -52,8 +56,7 @@ void leave_plugins_out() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ, SIG_IGN);  // who writes says so
-  allow_open_files();
+  std::set_terminate(end_with_a_line);
   leave_plugins_out();
   edgewire::cli::Program app{
       "Kernels on a graph that is spread over processes, such as PageRank, and how close a run comes to what "
@@ -65,21 +68,21 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   edgewire::cli::add_commands(app);
   try {
+    edgewire::topology::settle_in_shell();
     run(app, argc, argv);
     return 0;
   } catch (const CLI::RuntimeError& error) {
     return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "edgewire: %s%s (--help shows what there is)\n", error.what(),
-                 edgewire::cli::did_you_mean(app, error).c_str());
+    edgewire::note(error.what() + edgewire::cli::did_you_mean(app, error) + " (--help shows what there is)");
     return 2;
   } catch (const edgewire::OutputClosed&) {
     return edgewire::kOutputClosedStatus;
   } catch (const edgewire::UsageError& error) {
-    std::fprintf(stderr, "edgewire: %s\n", error.what());
+    edgewire::note(error.what());
     return 2;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "edgewire: %s\n", edgewire::line_of(error).c_str());
+    edgewire::note(edgewire::line_of(error));
     return 1;
   }
 }

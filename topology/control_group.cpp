@@ -69,6 +69,15 @@ std::uint64_t free_in_group(const path& group, const MemoryFiles& files) {
   return limit - std::min(limit, used - std::min(used, cached));
 }
 
+/// The counter of kills in a group's memory.events or memory.oom_control.
+std::optional<std::uint64_t> kills_in_group(const path& group, Version version) {
+  std::ifstream file(group / (version == Version::second ? "memory.events" : "memory.oom_control"));
+  std::string word;
+  for (std::uint64_t count = 0; file >> word >> count;)
+    if (word == "oom_kill") return count;
+  return std::nullopt;
+}
+
 /// A group's quota of each period, in periods; infinity where there is none.
 double quota_of_group(const path& group, Version version) {
   double quota = 0, period = 0;
@@ -109,6 +118,14 @@ std::uint64_t ControlGroups::free_memory() const {
     least = std::min(least, free_in_group(group, memory_files(version)));
   });
   return least;
+}
+
+std::optional<std::uint64_t> ControlGroups::memory_kills() const {
+  std::optional<std::uint64_t> nearest;
+  for_groups(*this, "memory", [&](const path& group, Version version) {
+    if (!nearest) nearest = kills_in_group(group, version);
+  });
+  return nearest;
 }
 
 double ControlGroups::cpu_quota() const {

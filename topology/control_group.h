@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace edgewire::topology {
@@ -17,6 +18,9 @@ struct ControlGroups {
   /// Bytes that the groups leave free: the limit of each, less what is used and is not the page cache; the
   /// least of all groups. 2^64 - 1 where nothing limits them.
   std::uint64_t free_memory() const;
+  /// How many processes of the nearest group the kernel has killed for want of memory, in the group or in the
+  /// whole machine. None where it does not say.
+  std::optional<std::uint64_t> memory_kills() const;
   /// The time that the group's threads may run, in seconds a second: 1.5 is that of one and a half CPUs. The
   /// least of all groups; 0 where nothing limits it.
   double cpu_quota() const;

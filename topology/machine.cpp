@@ -211,7 +211,7 @@ Machine discover(Cards cards) {
   hwloc_topology_set_flags(topology.get(),
                            HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM | HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING);
   if (hwloc_topology_load(topology.get()) != 0)
-    throw Error(fmt::format("hwloc: cannot read this machine: {}", std::strerror(errno)));
+    throw Error(fmt::format("hwloc: cannot read this machine: {}", reason(errno)));
   Machine machine = describe(topology.get());
   const ControlGroups groups;
   machine.memory_bytes = std::min(machine.memory_bytes, groups.memory_limit());
@@ -242,8 +242,7 @@ Machine from_xml(const std::string& path) {
   if (error) throw Error(fmt::format("{}: cannot read: {}", path, error.message()));
   if (!std::filesystem::is_regular_file(status))
     throw Error(fmt::format("{}: cannot read: not a file", path));
-  if (access(path.c_str(), R_OK) != 0)
-    throw Error(fmt::format("{}: cannot read: {}", path, std::strerror(errno)));
+  if (access(path.c_str(), R_OK) != 0) throw Error(fmt::format("{}: cannot read: {}", path, reason(errno)));
   const Topology topology = prepare(Cards::found);
   if (!loads(path) || !load_xml(topology.get(), path))
     throw Error(fmt::format("{}: not a whole hwloc XML file (make one with: lstopo FILE.xml)", path));

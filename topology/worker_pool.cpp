@@ -124,7 +124,7 @@ WorkerPool::WorkerPool(topology::Placement placement, CoreClaim claim)
       state_->threads.emplace_back([state = state_.get(), w] { state->serve(static_cast<int>(w)); });
   } catch (const std::system_error& error) {
     state_->stop();
-    throw Error(fmt::format("cannot start {} workers: {}", places.size(), error.code().message()));
+    throw Error(fmt::format("cannot start {} workers: {}", places.size(), reason(error.code().value())));
   }
   // Last, since threads inherit where they may run.
   if (places[0].cpu >= 0 && sched_getaffinity(0, sizeof(cpu_set_t), &state_->callers_cpus) == 0 &&

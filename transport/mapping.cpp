@@ -23,7 +23,8 @@ Mapping::Mapping(std::size_t bytes, int fd, const std::string& what) : bytes_(wh
   // Huge pages need an address that is a multiple of theirs: take more than enough room, then cut it.
   const std::size_t spare = bytes_ >= kHugePageBytes ? kHugePageBytes : 0;
   void* room = mmap(nullptr, bytes_ + spare, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (room == MAP_FAILED) throw Error(fmt::format("cannot get {} bytes of memory for {}", bytes, what));
+  if (room == MAP_FAILED)
+    throw Error(fmt::format("cannot get {} bytes of memory for {}: {}", bytes, what, reason(errno)));
   auto* start = static_cast<std::byte*>(room);
   const std::size_t skipped =
       spare == 0 ? 0 : (spare - reinterpret_cast<std::uintptr_t>(room) % spare) % spare;

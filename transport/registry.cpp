@@ -3,6 +3,7 @@
 #include <array>
 
 #include "error.h"
+#include "topology/shell.h"
 #include "transport/mixed.h"
 #include "transport/shm.h"
 #include "transport/tcp.h"
@@ -81,6 +82,19 @@ std::vector<Backend> backends() {
   return all;
 }
 
+namespace {
+
+/// Each lane has a connection to each peer, and rank 0 a stream to all.
+void require_connections(const Settings& settings) {
+  constexpr int kOthers = 24;
+  int peers = 0;
+  for (int peer = 0; peer < settings.size; ++peer) peers += settings.leaves_out(peer) ? 0 : 1;
+  topology::require_open_files(static_cast<std::uint64_t>(kOthers + settings.size + peers * settings.lanes),
+                               ", or ask for fewer workers");
+}
+
+}  // namespace
+
 std::unique_ptr<Transport> create(std::string_view name, const Settings& settings) {
   if (name == "shm+tcp" || name == "shm+verbs") return make_mixed(settings, name.substr(4));
   std::string known;
@@ -90,6 +104,7 @@ std::unique_ptr<Transport> create(std::string_view name, const Settings& setting
       continue;
     }
     if (entry.make == nullptr) throw Error(fmt::format("transport {}: {}", name, entry.trouble()));
+    if (name == "tcp") require_connections(settings);
     return entry.make(settings);
   }
   throw Error(fmt::format("there is no transport '{}' (known: {})", name, known));

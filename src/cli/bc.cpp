@@ -143,7 +143,7 @@ void add_bc(CLI::App& app) {
     command->add_option("--seed", settings->seed, "the same seed draws the same samples")
         ->capture_default_str()
         ->needs(samples);
-    settings->job.edge_place.add_to(*command);
+    settings->job.edge_place.add_to(*command, settings->job.launch);
   };
   add_frontier_options(
       *command, settings->job, own,

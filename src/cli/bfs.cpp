@@ -212,7 +212,7 @@ void add_bfs(CLI::App& app) {
                      "their results")
         ->check(CLI::IsMember({"auto", "levels", "sources"}))
         ->capture_default_str();
-    settings->job.edge_place.add_to(*command);
+    settings->job.edge_place.add_to(*command, settings->job.launch);
   };
   add_frontier_options(
       *command, settings->job, own,

@@ -5,17 +5,19 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "error.h"
 #include "graph/compress.h"
 #include "graph/output_file.h"
 #include "graph/output_target.h"
+#include "topology/shell.h"
 
 namespace edgewire::cli {
 
@@ -62,19 +64,18 @@ void write_whole(const std::string& path, const std::string& plain) {
     file.write(text.data(), text.size(), 0);
     return file.commit();
   }
-  if (path == "-") std::signal(SIGPIPE, SIG_IGN);  // the other processes of a job must be told first
-  std::FILE* file = path == "-" ? stdout : std::fopen(graph::output_target(path).c_str(), "we");
+  if (path == "-") return topology::write_stdout(text);
+  std::FILE* file = std::fopen(graph::output_target(path).c_str(), "we");
   if (file == nullptr) fail(path, errno);
   const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  int cause = errno;
-  const bool flushed = (path == "-" ? std::fflush(file) : std::fclose(file)) == 0;
-  if (written && flushed) return;
-  if (written) cause = errno;
-  if (path == "-" && cause == EPIPE) throw OutputClosed();
-  fail(path, cause);
+  const int cause = errno;
+  const bool closed = std::fclose(file) == 0;
+  if (written && closed) return;
+  fail(path, written ? errno : cause);
 }
 
 void check_writable(const std::string& path) {
+  if (path == "-" && (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY) fail(path, EBADF);
   if (!path.empty() && is_file(path)) const graph::OutputFile file(path);
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
+#include <csignal>
 
 #include <algorithm>
 #include <cstdio>
@@ -179,7 +180,7 @@ class Comparing {
                                          arguments_.repeat, c + 1, cells_.size(), cell.name());
     const std::string output = run_once(c);
     if (output.empty()) {
-      fmt::print(stderr, "{}\n", turn);
+      say(turn + "\n");
       return false;
     }
     perf::RunFigures run = perf::figures_from(output);
@@ -195,7 +196,7 @@ class Comparing {
         run = perf::figures_from(run_once(c));
       }
     }
-    fmt::print(stderr, "{}: {:.2f} ms an iteration\n", turn, run.seconds_per_iteration * 1e3);
+    say(fmt::format("{}: {:.2f} ms an iteration\n", turn, run.seconds_per_iteration * 1e3));
     runs_[c].push_back(std::move(run));
     return true;
   }
@@ -207,8 +208,13 @@ class Comparing {
         launch::run_program(command_of(cells_[c], arguments_, graph_.path_for_others, iterations_[c]));
     watch_.end();
     if (end.status != 0) {
-      std::fputs(end.diagnostics.c_str(), stderr);
-      if (end.status <= 128) fmt::print(stderr, "edgewire: compare: the run {} failed\n", cells_[c].name());
+      say(end.diagnostics);
+      if (end.status <= 128) edgewire::note(fmt::format("compare: the run {} failed", cells_[c].name()));
+      if (end.status == 128 + SIGKILL)
+        edgewire::note(
+            fmt::format("compare: the run {} was killed: perhaps the kernel ran out of memory (dmesg "
+                        "says so)",
+                        cells_[c].name()));
       throw CLI::RuntimeError(end.status);
     }
     for (std::size_t first = 0; first < end.diagnostics.size();) {

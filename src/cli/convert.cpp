@@ -62,12 +62,10 @@ graph::GraphFile read_aside(const ConvertSettings& settings, Format input_format
   const auto nameless = graph::OutputFile::nameless(folder.string());
   auto graph = convert_aside(settings.input, *nameless, settings.reading(input_format), read);
   if (read.third_is_weight)
-    fmt::print(stderr, "edgewire: {}: third column taken as weight (--no-weights drops it)\n",
-               settings.input);
+    note(fmt::format("{}: third column taken as weight (--no-weights drops it)", settings.input));
   if (read.compacted)
-    fmt::print(stderr,
-               "edgewire: {}: ids are sparse: only vertices with edges are kept (--keep-ids keeps all)\n",
-               settings.input);
+    note(fmt::format("{}: ids are sparse: only vertices with edges are kept (--keep-ids keeps all)",
+                     settings.input));
   return graph;
 }
 
@@ -84,21 +82,21 @@ void write_other(const ConvertSettings& settings, Format input_format, Format fo
   const auto written = graph::export_graph(
       graph, output, {format, !settings.no_weights, settings.output.workers}, graph_progress());
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  fmt::print(output == "-" ? stderr : stdout,
-             "{}: {} vertices, {} edges, {:.1f} MB, {:.2f} s; vertices are numbered from {} in the order of "
-             "the graph\n",
-             output == "-" ? "stdout" : output, graph.vertices(), written.edges,
-             static_cast<double>(written.bytes) / 1e6, seconds.count(), written.first_id);
+  const std::string summary = fmt::format(
+      "{}: {} vertices, {} edges, {:.1f} MB, {:.2f} s; vertices are numbered from {} in the order of the "
+      "graph\n",
+      output == "-" ? "stdout" : output, graph.vertices(), written.edges,
+      static_cast<double>(written.bytes) / 1e6, seconds.count(), written.first_id);
+  if (output == "-")
+    say(summary);
+  else
+    write_whole("-", summary);
   if (graph.weighted() && !settings.no_weights && !graph::has_weights(format))
-    fmt::print(stderr, "edgewire: warning: {}: weights are left out; .wel, .mtx and .wsg hold them\n",
-               output);
-  if (written.lost_vertices > 0) {
-    fmt::print(
-        stderr,
-        "edgewire: warning: {}: the last {} vertices have no edges, and edge lists cannot hold them; .mtx "
-        "and .sg can\n",
-        output, written.lost_vertices);
-  }
+    note(fmt::format("warning: {}: weights are left out; .wel, .mtx and .wsg hold them", output));
+  if (written.lost_vertices > 0)
+    note(fmt::format(
+        "warning: {}: the last {} vertices have no edges, and edge lists cannot hold them; .mtx and .sg can",
+        output, written.lost_vertices));
 }
 
 /// What a conversion moved; of all processes.
@@ -268,6 +266,7 @@ void add_convert(CLI::App& app) {
   writes(command->add_option("--temp", settings->temp, "folder for sorted runs; by default the output's"),
          Form::folder, no_names);
   add_launch_options(*command, settings->job.launch);
+  settings->job.launch.less_memory = "a smaller --memory";
   add_transport_option(*command, settings->job.transport);
   add_integrity_option(*command, settings->job.integrity);
   add_verbs_options(*command, settings->job.verbs);

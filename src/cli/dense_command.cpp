@@ -147,7 +147,7 @@ void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& gra
   const bool first = bootstrap.rank() == 0;
   check_outputs(bootstrap);
   if (first && graph.weighted() && !options.weighted)
-    fmt::print(stderr, "edgewire: {} has weights, which are ignored: --weighted uses them\n", graph.path());
+    note(fmt::format("{} has weights, which are ignored: --weighted uses them", graph.path()));
   options.progress = stages_on_terminal("", first);
   std::optional<InterruptLine> interrupt_line;
   if (first) {
@@ -155,8 +155,7 @@ void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& gra
     options.progress = InterruptLine::listen(options.progress);
   }
   job::DenseJob job(bootstrap, graph, options);
-  if (first && !job.plan_cache_note().empty())
-    fmt::print(stderr, "edgewire: warning: {}\n", job.plan_cache_note());
+  if (first && !job.plan_cache_note().empty()) note("warning: " + job.plan_cache_note());
   std::optional<perf::Profiler> profiler;
   if (job_.profiled()) {
     const std::chrono::duration<double> interval(job_.sample_interval_s);
@@ -229,7 +228,7 @@ void DenseCommand::start() {
 
 void DenseCommand::complete(CLI::App& command, const std::shared_ptr<DenseCommand>& self) {
   self->job_.add_to(command);
-  self->job_.edge_place.add_to(command);
+  self->job_.edge_place.add_to(command, self->job_.launch);
   command.option_defaults()->group("Output");
   command
       .add_option("--top", self->top_,

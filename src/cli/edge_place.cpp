@@ -39,7 +39,8 @@ std::string folder_of(const std::string& path) {
 
 }  // namespace
 
-void EdgePlace::add_to(CLI::App& command) {
+void EdgePlace::add_to(CLI::App& command, launch::LaunchOptions& launch) {
+  launch.less_memory = "--edges disk with a smaller --memory";
   command.option_defaults()->group("Edges on disks");
   command
       .add_option(
@@ -88,11 +89,10 @@ bool EdgePlace::on_disks(double bytes_in_memory, launch::Bootstrap& bootstrap) c
   const auto answers = bootstrap.allgather(needed > free ? "disk" : "memory");
   const bool disk = std::ranges::find(answers, "disk") != answers.end();
   if (disk && bootstrap.rank() == 0)
-    fmt::print(
-        stderr,
-        "edgewire: edges are on disk: in memory a process would need about {:.0f} MB, and a process has "
-        "not that much (rank 0: {:.0f} MB)\n",
-        needed / 1e6, free / 1e6);
+    note(fmt::format(
+        "edges are on disk: in memory a process would need about {:.0f} MB, and a process has not that much "
+        "(rank 0: {:.0f} MB)",
+        needed / 1e6, free / 1e6));
   return disk;
 }
 

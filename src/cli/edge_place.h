@@ -9,7 +9,7 @@
 #include "frontier/row_pages.h"
 #include "graph/graph_file.h"
 #include "job/dense_job.h"
-#include "launch/bootstrap.h"
+#include "launch/launch.h"
 
 namespace edgewire::cli {
 
@@ -18,7 +18,8 @@ struct EdgePlace {
   std::vector<std::string> devices{};
   std::uint64_t memory_bytes = 0;  ///< 0: not given
 
-  void add_to(CLI::App& command);
+  /// The options, and in `launch` that they are what needs less memory.
+  void add_to(CLI::App& command, launch::LaunchOptions& launch);
   /// These throw UsageError when options do not go together. `strategy`, `ownership`, `order`: as asked for.
   void check() const;
   void check_tiles(const std::string& strategy, const std::string& ownership, const std::string& order) const;

@@ -37,8 +37,10 @@ void print_summary(const std::string& path, const graph::BuildSummary& summary,
       summary.third_is_weight ? "; third column taken as weight (--no-weights drops it)" : "";
   const char* compacted =
       summary.compacted ? "; ids are sparse: only vertices with edges are kept (--keep-ids keeps all)" : "";
-  fmt::print("{}: {} vertices, {} edges{}, {:.1f} MB, {:.2f} s{}{}\n", path, summary.vertices, summary.edges,
-             dropped, static_cast<double>(summary.bytes) / 1e6, seconds.count(), weights, compacted);
+  write_whole("-",
+              fmt::format("{}: {} vertices, {} edges{}, {:.1f} MB, {:.2f} s{}{}\n", path, summary.vertices,
+                          summary.edges, dropped, static_cast<double>(summary.bytes) / 1e6, seconds.count(),
+                          weights, compacted));
 }
 
 graph::GraphFile convert_aside(const std::string& input, graph::OutputFile& nameless,
@@ -101,13 +103,12 @@ OpenGraph open_graph(const std::string& path, std::uint64_t memory_bytes) {
   graph::BuildSummary summary;
   auto [converted, graph] = convert_for_this_run(path, memory_bytes, summary);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  fmt::print(
-      stderr,
-      "edgewire: {}: converted for this run in {:.2f} s: {} vertices, {} edges{}{}; `edgewire convert` "
-      "keeps what it makes\n",
+  note(fmt::format(
+      "{}: converted for this run in {:.2f} s: {} vertices, {} edges{}{}; `edgewire convert` keeps what it "
+      "makes",
       path, seconds.count(), summary.vertices, summary.edges,
       summary.third_is_weight ? "; third column taken as weight" : "",
-      summary.compacted ? "; ids are sparse: only vertices with edges are kept" : "");
+      summary.compacted ? "; ids are sparse: only vertices with edges are kept" : ""));
   const std::string path_for_others = converted->path_for_others();
   return {std::move(graph), seconds.count(), path_for_others, std::move(converted)};
 }

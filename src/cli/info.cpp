@@ -136,23 +136,23 @@ void add_info(CLI::App& app) {
       return;
     }
     const auto yes = [](bool value) { return value ? "yes" : "no"; };
-    fmt::print(
-        "{}: intact, {:.1f} MB, read in {:.2f} s\n"
-        "  vertices            {}\n"
-        "  edges               {}\n"
-        "  largest out-degree  {}\n"
-        "  dangling vertices   {} (no out-edges)\n"
-        "  self loops          {}\n"
-        "  duplicate edges     {}\n"
-        "  weighted            {}\n"
-        "  simple              {}\n"
-        "  symmetric           {}\n"
-        "  original ids        {}\n"
-        "  names               {}\n",
-        file.path(), static_cast<double>(file.file_bytes()) / 1e6, seconds.count(), file.vertices(),
-        file.edges(), counts.largest_out_degree, counts.dangling, counts.self_loops, counts.duplicates,
-        yes(file.weighted()), yes(file.simple()), yes(file.symmetric()), yes(file.has_original_ids()),
-        names.labelled() ? graph::labels_path(file.path()) : "no");
+    write_whole("-", fmt::format("{}: intact, {:.1f} MB, read in {:.2f} s\n"
+                                 "  vertices            {}\n"
+                                 "  edges               {}\n"
+                                 "  largest out-degree  {}\n"
+                                 "  dangling vertices   {} (no out-edges)\n"
+                                 "  self loops          {}\n"
+                                 "  duplicate edges     {}\n"
+                                 "  weighted            {}\n"
+                                 "  simple              {}\n"
+                                 "  symmetric           {}\n"
+                                 "  original ids        {}\n"
+                                 "  names               {}\n",
+                                 file.path(), static_cast<double>(file.file_bytes()) / 1e6, seconds.count(),
+                                 file.vertices(), file.edges(), counts.largest_out_degree, counts.dangling,
+                                 counts.self_loops, counts.duplicates, yes(file.weighted()),
+                                 yes(file.simple()), yes(file.symmetric()), yes(file.has_original_ids()),
+                                 names.labelled() ? graph::labels_path(file.path()) : "no"));
   });
 }
 

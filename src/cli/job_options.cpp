@@ -344,7 +344,7 @@ job::DenseOptions JobOptions::dense(launch::Bootstrap& bootstrap) const {
   options.verbs.device = choice.verbs_device;
   options.dpdk = dpdk.of(bootstrap.local_rank());
   if (bootstrap.rank() == 0) {
-    options.warn = [](const std::string& line) { fmt::print(stderr, "edgewire: warning: {}\n", line); };
+    options.warn = [](const std::string& line) { note("warning: " + line); };
     if (options.workers * bootstrap.local_size() > cores)
       options.warn(fmt::format("{} workers on {}: they wait for each other",
                                options.workers * bootstrap.local_size(), cores_text(machine)));

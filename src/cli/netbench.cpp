@@ -45,7 +45,7 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   options.verbs.device = choice.verbs_device;
   if (bootstrap.rank() == 0) {
     check_writable(arguments.json_path);
-    options.warn = [](const std::string& line) { fmt::print(stderr, "edgewire: warning: {}\n", line); };
+    options.warn = [](const std::string& line) { note("warning: " + line); };
   }
   std::string section;
   const auto show = [&](const perf::NetbenchRow& row) {

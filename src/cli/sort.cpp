@@ -285,6 +285,7 @@ void add_options(CLI::App& command, SortSettings& settings) {
   writes(command.add_option("--temp", settings.temp, "folder for what does not fit; by default the output's"),
          Form::folder, no_names);
   add_launch_options(command, settings.job.launch);
+  settings.job.launch.less_memory = "a smaller --memory";
   command
       .add_option("-w,--workers", settings.job.workers,
                   "start this many workers (threads) in each process; by default one for each core, shared "

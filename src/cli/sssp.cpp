@@ -130,7 +130,7 @@ void add_options(CLI::App& command, SsspSettings& settings) {
           "the width of a bucket of distances; by default a quarter of average weight / average degree")
       ->check(between(1e-300, 1e300));
   command.add_flag("--unit-weights", settings.unit_weights, "let each edge have weight 1");
-  settings.job.edge_place.add_to(command);
+  settings.job.edge_place.add_to(command, settings.job.launch);
 }
 
 /// What is wrong is said here once, not by each process.

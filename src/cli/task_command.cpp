@@ -134,8 +134,8 @@ void gather(launch::Bootstrap& bootstrap, tasks::TaskJob& job, double seconds_to
     if (summaries[p].empty()) {
       report.lost.push_back(static_cast<int>(p));
       report.tasks_run.push_back(0);
-      fmt::print(stderr, "edgewire: warning: {}; the others have run its tasks\n",
-                 bootstrap.health().why_lost(static_cast<int>(p)));
+      note(fmt::format("warning: {}; the others have run its tasks",
+                       bootstrap.health().why_lost(static_cast<int>(p))));
       continue;
     }
     const auto one = launch::unpack<TaskSummary>(summaries[p], p, 1)[0];

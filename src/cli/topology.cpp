@@ -109,44 +109,46 @@ json as_json(const Machine& machine, const std::vector<Placement>& placements, b
           {"version", EDGEWIRE_VERSION}};
 }
 
-void print_machine(const Machine& machine, bool this_machine) {
-  fmt::print("processor   {}\n", machine.model.empty() ? "unknown" : machine.model);
-  fmt::print("cores       {} on {} NUMA node{}{}\n", machine.cores.size(), machine.nodes.size(),
-             machine.nodes.size() == 1 ? "" : "s",
-             machine.cpu_quota > 0 ? fmt::format("; CPU quota {:.4g}", machine.cpu_quota) : "");
+void add_machine(std::string& text, const Machine& machine, bool this_machine) {
+  text += fmt::format("processor   {}\n", machine.model.empty() ? "unknown" : machine.model);
+  text += fmt::format("cores       {} on {} NUMA node{}{}\n", machine.cores.size(), machine.nodes.size(),
+                      machine.nodes.size() == 1 ? "" : "s",
+                      machine.cpu_quota > 0 ? fmt::format("; CPU quota {:.4g}", machine.cpu_quota) : "");
   if (const auto pinned = this_machine ? pinned_cores(machine) : std::vector<int>(); !pinned.empty())
-    fmt::print("            jobs have pinned {}\n", topology::to_ranges(pinned));
-  fmt::print("caches      L1 {}, L2 {}, L3 {}\n", readable_bytes(machine.l1_bytes),
-             readable_bytes(machine.l2_bytes),
-             machine.l3_bytes == 0 ? "none" : readable_bytes(machine.l3_bytes));
-  fmt::print("memory      {}\n", readable_bytes(machine.memory_bytes));
-  if (this_machine) fmt::print("loops       for {}\n", name_of(topology::cpu_level()));
+    text += fmt::format("            jobs have pinned {}\n", topology::to_ranges(pinned));
+  text += fmt::format("caches      L1 {}, L2 {}, L3 {}\n", readable_bytes(machine.l1_bytes),
+                      readable_bytes(machine.l2_bytes),
+                      machine.l3_bytes == 0 ? "none" : readable_bytes(machine.l3_bytes));
+  text += fmt::format("memory      {}\n", readable_bytes(machine.memory_bytes));
+  if (this_machine) text += fmt::format("loops       for {}\n", name_of(topology::cpu_level()));
   if (this_machine)
-    fmt::print("huge pages  {}\n", machine.huge_pages ? "yes" : "no (the system does not give any)");
+    text += fmt::format("huge pages  {}\n", machine.huge_pages ? "yes" : "no (the system does not give any)");
   for (int n = 0; const auto& node : machine.nodes) {
     std::string nics;
     for (const auto& nic : machine.nics)
       if (nic.node == n) nics += " " + nic.name;
-    fmt::print("node {:<6} cores {}; memory {}; network{}\n", node.os_index,
-               topology::to_ranges(cores_of(machine, n)), readable_bytes(node.memory_bytes),
-               nics.empty() ? " none" : nics);
-    if (this_machine) fmt::print("            {}\n", pages_text(topology::node_pages(node.os_index)));
+    text += fmt::format("node {:<6} cores {}; memory {}; network{}\n", node.os_index,
+                        topology::to_ranges(cores_of(machine, n)), readable_bytes(node.memory_bytes),
+                        nics.empty() ? " none" : nics);
+    if (this_machine)
+      text += fmt::format("            {}\n", pages_text(topology::node_pages(node.os_index)));
     ++n;
   }
   for (const auto& nic : machine.nics)
-    if (nic.node < 0) fmt::print("network     {}, its node unknown\n", nic.name);
+    if (nic.node < 0) text += fmt::format("network     {}, its node unknown\n", nic.name);
 }
 
-void print_placements(const Machine& machine, const std::vector<Placement>& placements) {
+void add_placements(std::string& text, const Machine& machine, const std::vector<Placement>& placements) {
   for (int rank = 0; const auto& placement : placements) {
     const std::string nic = nearest_nic(machine, placement.workers[0].node);
-    fmt::print("process {:<3} {}; network {}\n", rank++, topology::describe(placement, machine),
-               nic.empty() ? "none" : nic);
+    text += fmt::format("process {:<3} {}; network {}\n", rank++, topology::describe(placement, machine),
+                        nic.empty() ? "none" : nic);
   }
   if (placements.front().oversubscribed)
-    fmt::print("more workers ({}) than cores ({}{}): workers are not pinned and wait by blocking\n",
-               placements.size() * placements.front().workers.size(), topology::usable_cores(machine),
-               machine.cpu_quota > 0 ? fmt::format(" by the CPU quota of {:.4g}", machine.cpu_quota) : "");
+    text += fmt::format(
+        "more workers ({}) than cores ({}{}): workers are not pinned and wait by blocking\n",
+        placements.size() * placements.front().workers.size(), topology::usable_cores(machine),
+        machine.cpu_quota > 0 ? fmt::format(" by the CPU quota of {:.4g}", machine.cpu_quota) : "");
 }
 
 void show(const Options& options) {
@@ -163,9 +165,11 @@ void show(const Options& options) {
                                            .dump(2, ' ', false, json::error_handler_t::replace) +
                                        "\n");
   if (options.json_path == "-") return;
-  print_machine(machine, options.xml.empty());
-  fmt::print("\n");
-  print_placements(machine, placements);
+  std::string text;
+  add_machine(text, machine, options.xml.empty());
+  text += "\n";
+  add_placements(text, machine, placements);
+  write_whole("-", text);
 }
 
 }  // namespace

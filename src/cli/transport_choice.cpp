@@ -65,7 +65,7 @@ transport::Choice choose_transport(const std::string& transport, const transport
   choice.transport = choice.transport == "shm" ? "tcp" : choice.transport.substr(4);
   choice.reason += (choice.reason.empty() ? "" : "; ") + ("no shared memory: " + trouble);
   if (bootstrap.rank() == 0)
-    fmt::print(stderr, "edgewire: warning: {}: --transport auto takes {}\n", trouble, choice.transport);
+    note(fmt::format("warning: {}: --transport auto takes {}", trouble, choice.transport));
   return choice;
 }
 

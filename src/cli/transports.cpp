@@ -12,11 +12,12 @@
 namespace edgewire::cli {
 namespace {
 
-void print_table() {
-  fmt::print("{:<8}{:<8}{}\n", "name", "usable", "description");
+std::string as_table() {
+  std::string text = fmt::format("{:<8}{:<8}{}\n", "name", "usable", "description");
   for (const transport::Backend& backend : transport::backends())
-    fmt::print("{:<8}{:<8}{}{}\n", backend.name, backend.usable ? "yes" : "no", backend.description,
-               backend.usable ? "" : ": " + backend.reason);
+    text += fmt::format("{:<8}{:<8}{}{}\n", backend.name, backend.usable ? "yes" : "no", backend.description,
+                        backend.usable ? "" : ": " + backend.reason);
+  return text;
 }
 
 std::string as_json() {
@@ -37,12 +38,8 @@ void add_transports(CLI::App& app) {
   const auto json = std::make_shared<std::string>();
   writes(command->add_option("--json", *json, "write the list as JSON to this file, - for stdout"),
          Form::text);
-  command->callback([json] {
-    if (json->empty())
-      print_table();
-    else
-      write_whole(*json, as_json());
-  });
+  command->callback(
+      [json] { write_whole(json->empty() ? "-" : *json, json->empty() ? as_table() : as_json()); });
 }
 
 }  // namespace edgewire::cli

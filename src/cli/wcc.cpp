@@ -58,7 +58,7 @@ void add_wcc(CLI::App& app) {
       "label of a component is its first vertex in the file. In graphs that store every edge both ways "
       "(convert --undirected) most edges are skipped.");
   add_frontier_options(
-      *command, *options, [&] { options->edge_place.add_to(*command); },
+      *command, *options, [&] { options->edge_place.add_to(*command, options->launch); },
       "write the labels to this file as lines of id, tab and the label, an id as well; - is stdout",
       "check that labels agree along each edge and that no two components share one, and exit with 1 when "
       "they do");

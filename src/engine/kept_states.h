@@ -26,7 +26,7 @@ class KeptStates {
       if (begins) options_.keep(done, mine);
       return true;
     } catch (const std::exception& error) {
-      exchange_.health().fail(-1, error.what());
+      exchange_.health().fail(-1, line_of(error));
       return false;
     }
   }

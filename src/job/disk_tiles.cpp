@@ -50,7 +50,7 @@ std::span<const std::uint16_t> DiskTiles::part(int worker, std::size_t column, s
   try {
     return read(*workers_[static_cast<std::size_t>(worker)], column);
   } catch (const std::exception& error) {
-    health_.fail(-1, error.what());
+    health_.fail(-1, line_of(error));
     return {};
   }
 }

@@ -89,7 +89,7 @@ std::vector<Interface> interfaces(const std::string& wanted) {
   }
   ifaddrs* raw = nullptr;
   if (getifaddrs(&raw) != 0)
-    throw Error(fmt::format("cannot list the network interfaces: {}", std::strerror(errno)));
+    throw Error(fmt::format("cannot list the network interfaces: {}", reason(errno)));
   const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> all(raw, &freeifaddrs);
   std::vector<Interface> found[2];  // IPv4, IPv6
   for (const ifaddrs* one = all.get(); one != nullptr; one = one->ifa_next) {

@@ -10,6 +10,7 @@
 #include "launch/hosts.h"
 #include "launch/launcher.h"
 #include "launch/local.h"
+#include "topology/shell.h"
 
 namespace edgewire::launch {
 namespace {
@@ -40,6 +41,7 @@ LaunchOptions with_environment(LaunchOptions options) {
 }  // namespace
 
 int run(const LaunchOptions& given, const std::function<void(Bootstrap&)>& job) {
+  topology::settle_in_shell();
   // First of all: what comes later depends on it.
   const std::function<void(Bootstrap&)> body = [&](Bootstrap& bootstrap) {
     if (!bootstrap.nodes().empty() && !given.local_hosts) check_agreement(bootstrap, given.alike);
@@ -56,6 +58,10 @@ int run(const LaunchOptions& given, const std::function<void(Bootstrap&)>& job) 
     throw UsageError("--local-hosts and a host list: the processes run either here or there");
   if (options.link_bits_per_s > 0 && !options.local_hosts)
     throw UsageError("--rate shapes the links of --local-hosts, which is not given");
+  // A stream leads to each process, and a parent holds both ends. What a transport needs is checked where it
+  // is made.
+  constexpr std::uint64_t kFilesOfAProcess = 24;
+  topology::require_open_files(kFilesOfAProcess + 2 * static_cast<std::uint64_t>(options.processes));
   if (!options.hosts_file.empty()) {
     const auto bootstrap = join_hosts(options);
     return run_body(*bootstrap, body);

@@ -13,6 +13,9 @@
 #include <fstream>
 #include <string>
 
+#include "error.h"
+#include "topology/shell.h"
+
 namespace edgewire::launch {
 namespace {
 
@@ -62,7 +65,7 @@ std::vector<pid_t> launching_ancestors() {
 
 }  // namespace
 
-LauncherWatch::LauncherWatch() : ancestors_(launching_ancestors()) {
+LauncherWatch::LauncherWatch() : ancestors_(launching_ancestors()), ignored_(topology::is_ignored(SIGTERM)) {
   const sigset_t set = watched();
   pthread_sigmask(SIG_BLOCK, &set, &before_);  // all threads to come inherit it
   thread_ = std::thread([this] { watch(); });
@@ -82,7 +85,7 @@ void LauncherWatch::watch() {
   while (true) {
     const int number = sigtimedwait(&set, nullptr, &pause);
     if (stopping_) return;
-    if (number == SIGTERM) return end("was ended by its launcher (SIGTERM)");
+    if (number == SIGTERM && !ignored_) return end("was ended by its launcher (SIGTERM)");
     if (!launcher_lives()) return end("has lost its launcher");
   }
 }
@@ -107,9 +110,9 @@ void LauncherWatch::end(const char* cause) {
       if (stops_within(kStepMs)) return;
     bootstrap->abort(cause);
     if (stops_within(kSayMs)) return;
-    std::fprintf(stderr, "edgewire: rank %d: %s\n", bootstrap->rank(), bootstrap->health().message().c_str());
+    note(fmt::format("rank {}: {}", bootstrap->rank(), bootstrap->health().message()));
   } else {
-    std::fprintf(stderr, "edgewire: %s before the job had started\n", cause);
+    note(fmt::format("{} before the job had started", cause));
   }
   _exit(1);  // the main thread is somewhere where it does not look
 }

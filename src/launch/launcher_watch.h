@@ -38,6 +38,7 @@ class LauncherWatch {
   std::atomic<bool> stopping_{false};  ///< set by the destructor, read by the thread; single value
   std::atomic<Bootstrap*> bootstrap_{nullptr};
   std::vector<pid_t> ancestors_;  ///< the parent first, the launcher's process last
+  bool ignored_;                  ///< SIGTERM, since the start: it ends nothing
   sigset_t before_{};
   std::thread thread_;
 };

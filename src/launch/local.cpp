@@ -22,6 +22,8 @@
 #include "error.h"
 #include "launch/local_hosts.h"
 #include "launch/socket_bootstrap.h"
+#include "topology/control_group.h"
+#include "topology/shell.h"
 
 namespace edgewire::launch {
 namespace {
@@ -33,6 +35,8 @@ using transport::FileDescriptor;
 /// same fault, such as a missing file, it is printed once.
 struct SaidLines {
   std::atomic<std::size_t> hashes[64] = {};
+  /// A process has ended, and said why, before others could hear it: they need not say that it was lost.
+  std::atomic<bool> early = false;
 };
 SaidLines* said = nullptr;
 
@@ -48,21 +52,50 @@ bool say_once(std::string_view line) {
 }
 
 void report(const Bootstrap& bootstrap, const std::string& line) {
-  const std::string text = bootstrap.size() == 1
-                               ? fmt::format("edgewire: {}\n", line)
-                               : fmt::format("edgewire: rank {}: {}\n", bootstrap.rank(), line);
   std::fflush(stdout);
-  std::fputs(text.c_str(), stderr);  // one call, so that lines of several processes do not mix
+  note(bootstrap.size() == 1 ? line : fmt::format("rank {}: {}", bootstrap.rank(), line));
 }
+
+/// Of a process that a signal has ended, for the line that says so.
+class Deaths {
+ public:
+  explicit Deaths(std::string less_memory)
+      : less_memory_(std::move(less_memory)), kills_before_(groups_.memory_kills()) {}
+
+  std::string line(std::size_t rank, int number) const {
+    const std::string end =
+        fmt::format("rank {} was ended by signal {} ({})", rank, number, strsignal(number));
+    if (number == SIGXCPU) return end + ": raise its limit with `ulimit -t unlimited`";
+    if (number != SIGKILL) return end;
+    const auto kills = groups_.memory_kills();
+    if (!kills || !kills_before_)
+      return fmt::format("{}: perhaps the kernel ran out of memory (see dmesg); {} would need less", end,
+                         less_memory_);
+    if (*kills <= *kills_before_) return end;
+    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 60;  // above it nothing is limited
+    const std::uint64_t limit = groups_.memory_limit();
+    const std::string where =
+        limit > kMostBytes ? "" : fmt::format(" (its control group allows {} MB)", limit / 1'000'000);
+    return fmt::format("{}: the kernel ran out of memory{}; {} would need less", end, where, less_memory_);
+  }
+
+ private:
+  topology::ControlGroups groups_;
+  std::string less_memory_;
+  std::optional<std::uint64_t> kills_before_;
+};
 
 /// The children of a local job, as their parent sees them.
 class Family {
  public:
-  Family(double peer_timeout_s, bool tolerates_losses)
-      : grace_(peer_timeout_s + 2), tolerates_losses_(tolerates_losses) {
+  explicit Family(const LaunchOptions& options)
+      : grace_(options.peer_timeout_s + 2),
+        tolerates_losses_(options.tolerates_losses),
+        deaths_(options.less_memory) {
     std::signal(SIGCHLD, SIG_DFL);  // where it is ignored, statuses are lost
     sigemptyset(&watched_);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&watched_, number);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGCHLD})  // one that is ignored would be watched, too
+      if (!topology::is_ignored(number)) sigaddset(&watched_, number);
     sigprocmask(SIG_BLOCK, &watched_, &before_);
   }
   ~Family() {
@@ -143,9 +176,8 @@ class Family {
   void name_late_ones() {
     for (const Child& c : children_)
       if (c.running)
-        std::fprintf(stderr, "edgewire: rank %d has not ended %.3g s after the others%s, so it is killed\n",
-                     static_cast<int>(&c - children_.data()), grace_.count(),
-                     c.stopped ? " (it is stopped)" : "");
+        note(fmt::format("rank {} has not ended {:.3g} s after the others{}, so it is killed",
+                         &c - children_.data(), grace_.count(), c.stopped ? " (it is stopped)" : ""));
     fail(1);
   }
   /// Takes one change of a child; false when there is none.
@@ -164,8 +196,7 @@ class Family {
     if (!child->running && (ended_well || !may_be_lost) && deadline_ == Clock::time_point::max())
       give_time();  // they end together
     if (WIFSIGNALED(state) && !child->given_up) {
-      std::fprintf(stderr, "edgewire: rank %d was ended by signal %d (%s)\n",
-                   static_cast<int>(child - children_.begin()), WTERMSIG(state), strsignal(WTERMSIG(state)));
+      note(deaths_.line(static_cast<std::size_t>(child - children_.begin()), WTERMSIG(state)));
       if (!may_be_lost) fail(1);
     }
     return true;
@@ -174,6 +205,7 @@ class Family {
   std::vector<Child> children_;
   std::chrono::duration<double> grace_;
   bool tolerates_losses_;
+  Deaths deaths_;
   sigset_t watched_{};
   sigset_t before_{};
   int status_ = 0;
@@ -226,7 +258,9 @@ int run_child(const LaunchOptions& options, int rank, const LocalHosts* hosts, c
     const auto bootstrap = connect_bootstrap(std::move(self), std::move(mine));
     return run_body(*bootstrap, body);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "edgewire: rank %d: %s\n", rank, line_of(error).c_str());
+    const std::string line = line_of(error);
+    if (said != nullptr) said->early = true;  // its end, by which others see it, comes later
+    if (say_once(line)) note(fmt::format("rank {}: {}", rank, line));
     return 1;
   }
 }
@@ -238,6 +272,7 @@ int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body) 
   std::string line = "unknown failure";
   try {
     body(bootstrap);
+    topology::write_stdout("");  // what was printed may not have found room
     bootstrap.finish();
     return 0;
   } catch (const UsageError& error) {
@@ -259,6 +294,7 @@ int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body) 
   std::string_view cause = line;
   if (peers_fault) cause = at == heard.npos ? "" : std::string_view(heard).substr(at + kFailed.size());
   if (cause == OutputClosed::kMessage) return kOutputClosedStatus;
+  if (cause.empty() && said != nullptr && said->early) return status;
   // So do all that lose one peer in a small job; of a large one a line is enough.
   constexpr int kFew = 8;
   if (cause.empty() && bootstrap.size() > kFew) {
@@ -282,7 +318,7 @@ int run_local(const LaunchOptions& options, const std::function<void(Bootstrap&)
 
   std::optional<LocalHosts> hosts;
   if (options.local_hosts) hosts.emplace(options.processes, options.link_bits_per_s, options.peer_timeout_s);
-  Family family(options.peer_timeout_s, options.tolerates_losses);
+  Family family(options);
   for (int rank = 0; rank < options.processes; ++rank) {
     if (!family.bear()) continue;
     const int status = run_child(options, rank, hosts ? &*hosts : nullptr, secret, std::move(streams), body);

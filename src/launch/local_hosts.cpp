@@ -22,9 +22,7 @@ using transport::FileDescriptor;
 
 constexpr std::uint64_t kLeastBurstBytes = 2 * 1514;  ///< TCP sends two frames together at least
 
-void fail(const char* what) {
-  throw Error(fmt::format("--local-hosts: cannot {}: {}", what, std::strerror(errno)));
-}
+void fail(const char* what) { throw Error(fmt::format("--local-hosts: cannot {}: {}", what, reason(errno))); }
 
 FileDescriptor namespace_here() {
   FileDescriptor here(open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC));

@@ -16,6 +16,7 @@
 #include <functional>
 
 #include "error.h"
+#include "topology/shell.h"
 #include "transport/file_descriptor.h"
 
 namespace edgewire::launch {
@@ -46,7 +47,10 @@ class Forwarding {
     struct sigaction action {};
     action.sa_handler = forward;
     action.sa_flags = SA_RESTART;
-    for (std::size_t i = 0; i < kForwarded.size(); ++i) sigaction(kForwarded[i], &action, &before_[i]);
+    for (std::size_t i = 0; i < kForwarded.size(); ++i) {
+      sigaction(kForwarded[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler != SIG_IGN) sigaction(kForwarded[i], &action, nullptr);
+    }
     action.sa_handler = SIG_IGN;  // a program that does not read its input shows by its end
     sigaction(SIGPIPE, &action, &pipe_before_);
   }
@@ -83,8 +87,7 @@ struct Pipe {
 
 Pipe make_pipe(const std::string& program) {
   int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
-    throw Error(fmt::format("cannot start {}: {}", program, std::strerror(errno)));
+  if (pipe2(ends, O_CLOEXEC) != 0) throw Error(fmt::format("cannot start {}: {}", program, reason(errno)));
   return {FileDescriptor(ends[0]), FileDescriptor(ends[1])};
 }
 
@@ -190,7 +193,7 @@ ProgramEnd run_program(const std::vector<std::string>& words, std::string_view i
   Forwarding forwarding;
   const pid_t parent = getpid();
   const pid_t pid = fork();
-  if (pid < 0) throw Error(fmt::format("cannot start {}: {}", words[0], std::strerror(errno)));
+  if (pid < 0) throw Error(fmt::format("cannot start {}: {}", words[0], reason(errno)));
   if (pid == 0) {
     dup2(in.read.get(), STDIN_FILENO);
     dup2(out.write.get(), STDOUT_FILENO);

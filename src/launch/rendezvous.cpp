@@ -174,7 +174,7 @@ std::vector<FileDescriptor> receive_others(const Rendezvous& job, const FileDesc
            !streams[static_cast<std::size_t>(who.from)];
   };
   connector.on_refused = [](const std::string& from, const std::string& cause) {
-    std::fprintf(stderr, "edgewire: rank 0: refused %s: %s\n", from.c_str(), cause.c_str());
+    note(fmt::format("rank 0: refused {}: {}", from, cause));
   };
   const auto missing = [&] {
     return std::find_if(streams.begin() + 1, streams.end(), [](auto& s) { return !s; });

@@ -127,7 +127,14 @@ SocketBootstrap::SocketBootstrap(Member member, std::vector<FileDescriptor> stre
     peers_.push_back(std::move(added));
   }
   if (self_.proven) messages_sent_ = transport::Handshake::kMessages * peers_.size();
-  watcher_ = std::thread([this] { watch(); });
+  watcher_ = std::thread([this] {
+    try {
+      watch();
+    } catch (const std::exception& error) {  // no memory: nobody else would tell the callers
+      health_.fail(-1, line_of(error));
+      changed_.notify_all();
+    }
+  });
 }
 
 SocketBootstrap::~SocketBootstrap() {

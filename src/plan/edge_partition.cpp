@@ -1,6 +1,7 @@
 #include "plan/edge_partition.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <utility>
 
@@ -55,12 +56,11 @@ Cells::Cells(const Rows& rows, int threads) {
   shift_ = vertex_bits - side_bits_;
   const std::size_t size = std::size_t{1} << 2 * side_bits_;
   std::vector<std::vector<std::uint64_t>> counts(static_cast<std::size_t>(threads));
+  for (auto& mine : counts) mine.resize(size);
+  std::atomic<std::uint64_t> next{0};  // a ticket: orders nothing else
   graph::run_workers(threads, [&](int thread) {
     auto& mine = counts[static_cast<std::size_t>(thread)];
-    mine.resize(size);
-    // Rows of cells in turn, so that a thread stays on a few of them.
-    for (std::uint64_t row = static_cast<std::uint64_t>(thread); row < side();
-         row += static_cast<unsigned>(threads)) {
+    for (std::uint64_t row = 0; (row = next.fetch_add(1, std::memory_order_relaxed)) < side();) {
       const std::uint64_t first = std::min(rows.vertices(), row << shift_);
       const std::uint64_t last = std::min(rows.vertices(), (row + 1) << shift_);
       for (std::uint64_t e = rows.offsets[first]; e < rows.offsets[last]; ++e) {

@@ -79,7 +79,7 @@ std::vector<std::uint16_t> read_parts(const std::string& path, std::uint64_t ver
                             cause ? cause.message() : "it is not a regular file"));
   }
   std::ifstream in(path);
-  if (!in) throw Error(fmt::format("{}: cannot read the partition file: {}", path, std::strerror(errno)));
+  if (!in) throw Error(fmt::format("{}: cannot read the partition file: {}", path, reason(errno)));
   std::string line;
   std::vector<std::uint16_t> parts;
   while (std::getline(in, line)) {

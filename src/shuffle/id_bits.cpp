@@ -9,7 +9,9 @@ namespace edgewire::shuffle {
 /// calloc() gives pages that are zero without touching them.
 IdBits::IdBits(std::uint64_t limit)
     : limit_(limit), words_(static_cast<std::uint64_t*>(std::calloc(limit / 512 + 1, 64))) {  // NOLINT
-  if (words_ == nullptr) throw Error(fmt::format("cannot get {} bytes of memory for vertex ids", limit / 8));
+  if (words_ == nullptr)
+    throw Error(
+        fmt::format("cannot get {} bytes of memory for vertex ids{}", limit / 8, limit_to_raise(ENOMEM)));
 }
 
 void IdBits::count(std::uint64_t end) {

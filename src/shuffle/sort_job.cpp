@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fmt/core.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include "graph/checksum.h"
 #include "launch/agreement.h"
 #include "seconds.h"
+#include "topology/shell.h"
 
 namespace edgewire::shuffle {
 
@@ -39,17 +39,6 @@ bool holds_parts(const std::string& folder) {
   }
   closedir(entries);
   return found;
-}
-
-/// All parts are open until the last one is written.
-void check_open_files(std::uint64_t files) {
-  rlimit limit{};
-  getrlimit(RLIMIT_NOFILE, &limit);
-  if (limit.rlim_cur < files)
-    throw Error(
-        fmt::format("{} files must be open at a time, and {} may be: raise the limit (ulimit -n), or "
-                    "ask for fewer --partitions",
-                    files, limit.rlim_cur));
 }
 
 }  // namespace
@@ -90,7 +79,9 @@ SortJob::SortJob(launch::Bootstrap& bootstrap, const SortOptions& options)
   counts_.resize(parts_.size());
   const auto size = static_cast<std::uint64_t>(bootstrap.size());
   const std::uint64_t most_parts = (options.partitions + size - 1) / size;  // so that all say the same
-  check_open_files(options.inputs.size() + workers_.size() + most_parts + kOtherFiles);
+  // All parts are open until the last one is written.
+  topology::require_open_files(options.inputs.size() + workers_.size() + most_parts + kOtherFiles,
+                               ", or ask for fewer --partitions");
 }
 
 void SortJob::refuse_folders() const {

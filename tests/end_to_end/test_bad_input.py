@@ -151,19 +151,19 @@ def test_output_to_a_full_device(edgewire, path, tmp_path, option, processes):
 
 
 @pytest.mark.parametrize("limit, amount, cause, option", [
-    (resource.RLIMIT_FSIZE, 1000, "File too large", "f"), (resource.RLIMIT_NOFILE, 4, "Too many open files", "n")])
+    (resource.RLIMIT_FSIZE, 1000, "File too large (`ulimit -f` allows 1000 bytes", "f unlimited"),
+    (resource.RLIMIT_NOFILE, 4, "`ulimit -n` allows 4", "n 1024")])
 def test_a_limit_of_the_shell_is_named(edgewire, path, tmp_path, limit, amount, cause, option):
-    """The first by what writes, the second by the first file that is opened."""
+    """The first by what writes, the second before anything is opened."""
     line = edgewire.refused("pagerank", path, "-o", tmp_path / "ranks.tsv",
                             preexec_fn=lambda: resource.setrlimit(limit, (amount, amount)))
-    assert line.endswith(f"{cause} (raise the limit: ulimit -{option})")
+    assert line.rstrip(")").endswith(f"{cause}: raise it with `ulimit -{option}`")
     assert os.listdir(tmp_path) == ["g.ew"]
 
 
 @pytest.mark.parametrize("kernel", ["cdlp", "lcc", "pagerank"])
 @pytest.mark.parametrize("transport", ["shm", "tcp"])
 def test_too_few_open_files_are_named_wherever_they_are_missed(edgewire, path, tmp_path, kernel, transport):
-    """Processes may miss different ones at the same time; then each says it."""
     missed = 0
     for most in range(4, 30):
         result = edgewire(kernel, path, "-p", 2, "-w", 1, "--transport", transport, "-o", tmp_path / "out",
@@ -173,8 +173,8 @@ def test_too_few_open_files_are_named_wherever_they_are_missed(edgewire, path, t
         missed += 1
         assert result.returncode == 1 and os.listdir(tmp_path) == ["g.ew"]
         lines = result.stderr.splitlines()
-        assert 1 <= len(lines) <= 2, lines
-        assert all(line.endswith("Too many open files (raise the limit: ulimit -n)") for line in lines), lines
+        assert len(lines) == 1, lines
+        assert all(line.endswith(f"`ulimit -n` allows {most}: raise it with `ulimit -n 1024`") for line in lines), lines
     assert result.returncode == 0 and missed > 2
 
 
@@ -183,13 +183,13 @@ def test_a_sort_names_the_files_that_it_needs_once(edgewire, tmp_path):
     line = refused_job(edgewire, "sort", tmp_path / "records", "-p", 2, "-w", 1, "--partitions", 3, "--key", "0:8",
                        "--transport", "tcp", "-o", tmp_path / "out",
                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (30, 30)))
-    assert re.fullmatch(r"\d+ files must be open at a time, and 30 may be: raise the limit \(ulimit -n\), or .*", line)
+    assert re.fullmatch(r"up to \d+ files must be open at a time, and `ulimit -n` allows 30: raise it with `ulimit -n 1024`, or .*", line)
 
 
 def test_a_limit_of_memory_is_named(edgewire, tmp_path):
     line = edgewire.refused("generate", "kronecker", "--scale", 20, "-o", tmp_path / "g.ew",
                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (200 << 20, 200 << 20)))
-    assert "not enough memory" in line and line.endswith("(raise the limit: ulimit -v)")
+    assert "not enough memory" in line and line.endswith("(`ulimit -v` allows 204800 KiB: raise it with `ulimit -v unlimited`)")
 
 
 def test_stdout_that_is_full(edgewire, path):

@@ -56,5 +56,6 @@ def test_refusals(edgewire, tmp_path, options, status, said):
 def test_no_room(edgewire, tmp_path):
     small = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
     said = edgewire.refused("diskbench", tmp_path, *OPTIONS, "--blocks", "4k", preexec_fn=small)
-    assert said == f"{tmp_path}: cannot write 2 MiB to measure with: File too large (raise the limit: ulimit -f)"
+    assert said == f"{tmp_path}: cannot write 2 MiB to measure with: File too large " \
+                   "(`ulimit -f` allows 1024 KiB: raise it with `ulimit -f unlimited`)"
     assert not list(tmp_path.iterdir())

@@ -27,7 +27,7 @@ def installed(tmp_path_factory):
 @pytest.fixture
 def example(installed, tmp_path):
     """example(name, arguments...): builds examples/NAME.cpp against the installed library, and runs it."""
-    def run(name, *arguments):
+    def run(name, *arguments, **options):
         description, = installed.rglob("edgewire.pc")
         found = {**os.environ, "PKG_CONFIG_SYSROOT_DIR": str(installed), "PKG_CONFIG_PATH": str(description.parent)}
         flags = subprocess.run(["pkg-config", "--cflags", "--libs", "edgewire"], env=found, check=True, text=True,
@@ -37,7 +37,7 @@ def example(installed, tmp_path):
                            check=True)
         folder, = {path.parent for path in installed.rglob("libedgewire.so")}
         return subprocess.run([tmp_path / name, *map(str, arguments)], text=True, capture_output=True, timeout=LIMIT_S,
-                              env={**os.environ, "LD_LIBRARY_PATH": str(folder)})
+                              env={**os.environ, "LD_LIBRARY_PATH": str(folder)}, **options)
 
     return run
 
@@ -54,6 +54,9 @@ def test_the_example_builds_against_the_installed_library(edgewire, example, tmp
     assert any(f"vertex {best}, rank {float(ranks[best]):.6f}" in line for line in lines)
     failed = example("top_ranks", tmp_path / "none.ew")
     assert failed.returncode == 1 and "none.ew" in failed.stderr
+    closed = example("top_ranks", tmp_path / "g.ew", preexec_fn=lambda: os.close(1))  # stdout
+    assert closed.returncode == 1
+    assert re.search(r"^edgewire: rank \d: stdout: cannot write: Bad file descriptor$", closed.stderr, re.M), closed.stderr
 
 
 def test_a_kernel_of_ones_own(edgewire, example, tmp_path):

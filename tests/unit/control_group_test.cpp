@@ -85,6 +85,20 @@ TEST_CASE("the least limit of memory of all groups above a process, whatever is 
   CHECK(groups.of("4:memory:/gone\n0::/a/b\n").memory_limit() == 500);
 }
 
+TEST_CASE("kills for want of memory are counted in the nearest group that counts them") {
+  const Groups groups;
+  CHECK(!groups.of("0::/a/b\n").memory_kills());
+  groups.write("mounts/a/memory.events", "low 0\nhigh 0\nmax 12\noom 3\noom_kill 2\noom_group_kill 0\n");
+  CHECK(groups.of("0::/a/b\n").memory_kills() == 2);
+  groups.write("mounts/a/b/memory.events", "low 0\nhigh 0\nmax 12\noom 3\noom_kill 0\n");
+  CHECK(groups.of("0::/a/b\n").memory_kills() == 0);
+  groups.write("mounts/memory/x/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 7\n");
+  CHECK(groups.of("4:memory:/x\n").memory_kills() == 7);
+  groups.write("mounts/memory/x/memory.oom_control",
+               "oom_kill_disable 0\nunder_oom 0\n");  // before Linux 4.13
+  CHECK(!groups.of("4:memory:/x\n").memory_kills());
+}
+
 TEST_CASE("the least CPU quota of all groups above a process") {
   const Groups groups;
   CHECK(groups.of("0::/a/b\n").cpu_quota() == 0);

@@ -273,7 +273,8 @@ TEST_CASE("no memory is an error in words") {
       return false;
     } catch (const Error& error) {
       return std::string(error.what()) ==
-             "cannot get 67108864 bytes of memory for the inbox (raise the limit: ulimit -v)";
+             "cannot get 67108864 bytes of memory for the inbox (`ulimit -v` allows 1024 KiB: raise it with "
+             "`ulimit -v unlimited`)";
     }
   }));
 }

@@ -79,7 +79,7 @@ auto make_channel() {
     throw Error(
         fmt::format("iWARP cards cannot be connected: {} (modprobe rdma_ucm; may this user write to "
                     "/dev/infiniband/rdma_cm?)",
-                    std::strerror(errno)));
+                    reason(errno)));
   return made;
 }
 
@@ -87,7 +87,7 @@ auto make_channel() {
 Owned<rdma_cm_id> make_id(rdma_event_channel& channel, void* context) {
   rdma_cm_id* id = nullptr;
   if (cm().create_id(&channel, &id, context, RDMA_PS_TCP) != 0)
-    throw Error(fmt::format("iWARP cards cannot be connected: {}", std::strerror(errno)));
+    throw Error(fmt::format("iWARP cards cannot be connected: {}", reason(errno)));
   return {id, cm().destroy_id};
 }
 
@@ -129,7 +129,7 @@ Error error_of(const Call& call, const std::string& cause) {
 }
 
 void check(const Call& call, const char* step, int result) {
-  if (result != 0) throw error_of(call, fmt::format("{}: {}", step, std::strerror(errno)));
+  if (result != 0) throw error_of(call, fmt::format("{}: {}", step, reason(errno)));
 }
 
 /// Neither end reads from the other, but some cards begin a connection with a read of nothing (RFC 6581, 9).
@@ -194,8 +194,7 @@ std::uint16_t Connector::listen(const Device& device) {
     }
     if (errno != EADDRINUSE) break;
   }
-  throw Error(
-      fmt::format("{} accepts no connections at its address: {}", device.label(), std::strerror(errno)));
+  throw Error(fmt::format("{} accepts no connections at its address: {}", device.label(), reason(errno)));
 }
 
 void Connector::start(Call& call, double limit_s) {

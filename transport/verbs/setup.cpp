@@ -20,7 +20,7 @@ Owned<ibv_comp_channel> make_channel(const Device& device) {
                                library().destroy_comp_channel);
   if (made == nullptr || fcntl(made->fd, F_SETFL, O_NONBLOCK) != 0 ||
       fcntl(device.context->async_fd, F_SETFL, O_NONBLOCK) != 0)
-    throw Error(fmt::format("{} gives no completion events: {}", device.name, std::strerror(errno)));
+    throw Error(fmt::format("{} gives no completion events: {}", device.name, reason(errno)));
   return made;
 }
 
@@ -134,7 +134,7 @@ std::uint32_t Verbs::make_queues() {
                                       rail.channel.get(), 0),
                   library().destroy_cq};
     if (rail.queue == nullptr)
-      throw Error(fmt::format("{} gives no completion queue: {}", rail.device.name, std::strerror(errno)));
+      throw Error(fmt::format("{} gives no completion queue: {}", rail.device.name, reason(errno)));
   }
   return depth;
 }
@@ -175,7 +175,7 @@ void Verbs::make_queue_pair(Link& link) {
   wanted.qp_type = IBV_QPT_RC;
   link.qp = {library().create_qp(rail.domain.get(), &wanted), library().destroy_qp};
   if (link.qp == nullptr)
-    throw Error(fmt::format("{} gives no queue pair: {}", rail.device.name, std::strerror(errno)));
+    throw Error(fmt::format("{} gives no queue pair: {}", rail.device.name, reason(errno)));
   link.inline_bytes = wanted.cap.max_inline_data;
   if (link.inline_bytes < sizeof(SentMessage))
     throw Error(fmt::format("{} takes no inline data, which signals need", rail.device.name));
@@ -186,7 +186,7 @@ void Verbs::make_queue_pair(Link& link) {
   if (library().modify_qp(link.qp.get(), &attributes,
                           IBV_QP_STATE | IBV_QP_ACCESS_FLAGS |
                               (rail.device.is_iwarp ? 0 : IBV_QP_PKEY_INDEX | IBV_QP_PORT)) != 0)
-    throw Error(fmt::format("{} does not prepare a queue pair: {}", rail.device.name, std::strerror(errno)));
+    throw Error(fmt::format("{} does not prepare a queue pair: {}", rail.device.name, reason(errno)));
 }
 
 std::string Verbs::describe() const {
