@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <vector>
 
 using namespace edgewire;
 
@@ -45,7 +46,7 @@ struct Katz {
   double alpha;
 };
 
-/// In every process: prints the values of the vertices that it owns.
+/// In every process. Rank 0 prints the values of all vertices, in the order of their ids.
 void run(launch::Bootstrap& bootstrap, const char* path, double alpha) {
   const auto graph = graph::GraphFile::open(path);
   job::DenseOptions options;
@@ -54,10 +55,9 @@ void run(launch::Bootstrap& bootstrap, const char* path, double alpha) {
   Katz katz{alpha};
   job::DenseRun run(job, katz);
   run.iterate({.iterations = 100, .has_goal = true});
-  for (std::size_t i = 0; i < run.values().size(); ++i) {
-    const auto id = static_cast<unsigned long long>(graph.original_id(job.owned().ids()[i]));
-    std::printf("%llu\t%.9g\n", id, run.values()[i]);
-  }
+  const std::vector<double> values = run.gather();  // at rank 0; elsewhere none
+  for (std::uint32_t v = 0; v < values.size(); ++v)
+    std::printf("%llu\t%.9g\n", static_cast<unsigned long long>(graph.original_id(v)), values[v]);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "error.h"
 #include "graph/row.h"
 #include "kernels/convergence.h"
 #include "kernels/reference.h"
@@ -28,6 +29,10 @@ struct PageRankOptions {
   /// vertex whose weights sum to 0 is dangling. Otherwise the shares are equal.
   bool weighted = false;
 };
+
+/// Throws UsageError when an option makes no sense, or is not for a job whose edges have weights (`weighted`,
+/// see job::DenseOptions) or none.
+void check(const PageRankOptions& options, bool weighted);
 
 struct RankTotals {
   double dangling = 0, change = 0;  ///< rank without edges; L1 of the last step
@@ -52,6 +57,12 @@ struct PageRank : WeightedSum<Offered> {
   PageRank(const PageRankOptions& asked, std::uint64_t vertices)
       : options(asked), n(static_cast<double>(vertices)), convergence(asked.tolerance) {}
 
+  /// Throws UsageError, see DenseRun.
+  void check(const graph::GraphFile& graph, bool weighted) const {
+    kernels::check(options, weighted);
+    if (n != static_cast<double>(graph.vertices()))
+      throw UsageError("the vertices of PageRank are not as many as those of " + graph.path());
+  }
   double start(const graph::Row&) const { return start_rank(); }
   Constant constant(const graph::Row& row) const { return inverse_degree<Offered>(row, options.weighted); }
   Message message(double rank, Constant inverse_degree) const {
@@ -110,6 +121,7 @@ inline ErrorBound error_bound(const PageRankOptions& options, int iterations, pl
 
 /// The same by plain sequential power iteration in double: what `--verify` compares with. Ranks by vertex.
 inline std::vector<double> reference_pagerank(const graph::GraphFile& graph, const PageRankOptions& options) {
+  check(options, options.weighted && graph.weighted());
   const auto offsets = graph.offsets();
   const std::size_t vertices = graph.vertices();
   const auto n = static_cast<double>(vertices);

@@ -16,6 +16,9 @@
 
 namespace edgewire::kernels {
 
+/// Throws UsageError unless there are sources, in ascending order, and all are vertices of the graph.
+void check_sources(std::span<const std::uint32_t> sources, const graph::GraphFile& graph);
+
 /// The program: as PageRank, but a vertex knows whether it is a source.
 template <class Offered>
 struct PersonalisedPageRank : WeightedSum<Offered> {
@@ -31,6 +34,11 @@ struct PersonalisedPageRank : WeightedSum<Offered> {
   PersonalisedPageRank(const PageRankOptions& asked, std::span<const std::uint32_t> all)
       : options(asked), sources(all), count(static_cast<double>(all.size())), convergence(asked.tolerance) {}
 
+  /// Throws UsageError, see DenseRun.
+  void check(const graph::GraphFile& graph, bool weighted) const {
+    kernels::check(options, weighted);
+    check_sources(sources, graph);
+  }
   double start(const graph::Row& row) const { return is_source(row) ? 1 / count : 0; }
   /// Throws Error, see Row::weight_sum().
   Constant constant(const graph::Row& row) const {
@@ -72,6 +80,8 @@ struct PersonalisedPageRank : WeightedSum<Offered> {
 /// the least scale.
 inline Reference reference_ppr(const graph::GraphFile& graph, const PageRankOptions& options,
                                std::span<const std::uint32_t> sources) {
+  check(options, options.weighted && graph.weighted());
+  check_sources(sources, graph);
   const std::size_t n = graph.vertices();
   graph.verify_rows(0, n);
   const auto offsets = graph.offsets();

@@ -18,6 +18,9 @@
 
 namespace edgewire::kernels {
 
+/// Throws UsageError unless x is empty or has a value for each vertex.
+void check_vector(std::span<const double> x, const graph::GraphFile& graph);
+
 /// The program: values and sums are doubles, a message is the value as float or double.
 template <class Offered>
 struct SpMV : WeightedSum<Offered> {
@@ -31,6 +34,8 @@ struct SpMV : WeightedSum<Offered> {
   /// `vector`: x by vertex, which outlives it; empty: all are 1.
   explicit SpMV(std::span<const double> vector) : x(vector) {}
 
+  /// Throws UsageError, see DenseRun.
+  void check(const graph::GraphFile& graph, bool) const { check_vector(x, graph); }
   double start(const graph::Row& row) const { return x.empty() ? 1 : x[row.vertex]; }
   static Constant constant(const graph::Row&) { return {}; }
   static Message message(double value, Constant) { return static_cast<Message>(value); }
@@ -59,6 +64,7 @@ inline ErrorBound spmv_error_bound(bool doubles, std::uint64_t edges, int iterat
 /// normal number of the precision counts as the least of them: that is how far it may be off.
 inline Reference reference_spmv(const graph::GraphFile& graph, std::span<const double> x, int iterations,
                                 bool doubles) {
+  check_vector(x, graph);
   const std::size_t n = graph.vertices();
   graph.verify_rows(0, n);
   const double least =

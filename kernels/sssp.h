@@ -16,6 +16,11 @@ namespace edgewire::kernels {
 struct Sssp {
   using Value = float;
 
+  /// Chooses `delta` where it is 0, by usual_delta(). `unit_weights`: each edge has weight 1. Collective.
+  /// Throws UsageError when an option makes no sense, and Error when the job's edges have no weights, or a
+  /// negative one.
+  explicit Sssp(frontier::FrontierJob& job, double delta = 0, bool unit_weights = false);
+
   static float unreached() { return std::numeric_limits<float>::infinity(); }
   bool weighted() const { return !unit_weights; }
   static float along(float distance, float weight) {
@@ -29,8 +34,8 @@ struct Sssp {
     return static_cast<std::uint64_t>(std::min(static_cast<double>(distance) / delta, 0x1p62));
   }
 
-  double delta = 1;
-  bool unit_weights = false;
+  double delta;
+  bool unit_weights;
 };
 
 /// What delta is when nobody chooses it: a quarter of average weight / average degree. Meyer and Sanders show

@@ -1,7 +1,10 @@
 #include "perf/bound.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
+#include "options.h"
 #include "plan/balance.h"
 #include "plan/edge_partition.h"
 #include "plan/ownership.h"
@@ -95,9 +98,9 @@ class Calculator {
   void add_rows(const std::string& ownership, const Counted& counted) {
     const bool was_published = counted.strategy == Strategy::edge || counted.strategy == Strategy::worker ||
                                counted.strategy == Strategy::process;
-    for (const auto encoding : {plan::Encoding::f32, plan::Encoding::bf16}) {
+    for (const auto encoding : options_.encodings) {
       add_row(ownership, counted, encoding, false);
-      if (options_.as_published_2015 && was_published && encoding == plan::Encoding::f32) {
+      if (options_.as_published_2015 && was_published && !plan::is_rounded(encoding)) {
         add_row(ownership, counted, encoding, true);
       }
     }
@@ -126,11 +129,13 @@ class Calculator {
   void add_predictions(BoundRow& row, std::uint64_t messages) const {
     const auto edges = static_cast<double>(row.edges_max);
     const auto vertices = static_cast<double>(rows_.vertices()) / row.processes;
-    const Demand demand{.processes = row.processes,
-                        .edges = edges,
-                        .wire_bytes = row.volume.wire_bytes_max[options_.framing],
-                        .messages = messages,
-                        .memory_bytes = memory_bytes(edges, vertices, 2 * row.volume.values_sent_max)};
+    const Demand demand{
+        .processes = row.processes,
+        .edges = edges,
+        .wire_bytes = row.volume.wire_bytes_max[options_.framing],
+        .messages = messages,
+        .memory_bytes = memory_bytes(edges, vertices, 2 * row.volume.values_sent_max,
+                                     std::max<std::uint64_t>(4, plan::value_bytes(row.encoding)))};
     for (const auto& [name, bits] : options_.rates) {
       Rates rates = *options_.model;
       rates.line_bits_per_s = static_cast<double>(bits);
@@ -154,6 +159,30 @@ class Calculator {
 
 }  // namespace
 
+void check(const BoundOptions& options) {
+  const auto some = [](bool there, const char* name) {
+    if (!there) throw UsageError(fmt::format("{}: there are none", name));
+  };
+  some(!options.processes.empty(), "processes");
+  some(!options.ownerships.empty(), "ownerships");
+  some(!options.strategies.empty(), "strategies");
+  some(!options.encodings.empty(), "encodings");
+  for (const int processes : options.processes)
+    check_range("processes", processes, 1, static_cast<int>(plan::kMaxProcesses));
+  check_range("workers", options.workers, 1, kMaxWorkers);
+  check_range("threads", options.threads, 1, kMaxWorkers);
+  check_range("framing", options.framing, std::size_t{0}, plan::kFramings.size() - 1);
+  check_range("memory_bytes", options.memory_bytes, std::uint64_t{1}, ~std::uint64_t{0});
+  for (const auto& [name, bits] : options.rates)
+    check_range("rates", bits, std::uint64_t{1}, std::uint64_t{1'000'000'000'000'000});
+  if (!options.model) return;
+  constexpr double kLeast = 1e-300, kMost = 1e300;
+  check_range("edges_per_core_s", options.model->edges_per_core_s, kLeast, kMost);
+  check_range("cores", options.model->cores, 1, 1 << 16);
+  check_range("memory_bytes_per_s", options.model->memory_bytes_per_s, 0, kMost);
+  check_range("latency_s", options.model->latency_s, 0, kMost);
+}
+
 std::uint64_t setup_messages(int processes, int workers) {
   constexpr int kCollectiveCalls = 12;  // command, workers, nodes, options, layout, sizes, addresses, places,
                                         // order, chunks, traffic, tiles' order
@@ -172,6 +201,7 @@ std::string partition_path(const std::string& ownership, int processes) {
 }
 
 Bound compute_bound(const plan::Rows& rows, const BoundOptions& options, const BoundProgress& progress) {
+  check(options);
   return Calculator(rows, options, progress).run();
 }
 

@@ -23,6 +23,8 @@ struct BoundOptions {
   /// number of processes.
   std::vector<std::string> ownerships;
   std::vector<plan::Strategy> strategies;
+  /// How values travel: two 2-byte encodings cost the same.
+  std::vector<plan::Encoding> encodings{plan::Encoding::f32, plan::Encoding::bf16};
   std::vector<std::pair<std::string, std::uint64_t>> rates;  ///< as given, bits per second
   std::size_t framing = 0;                                   ///< index into plan::kFramings, of the seconds
   bool as_published_2015 = false;  ///< also rows that count what a process sends to itself
@@ -30,6 +32,9 @@ struct BoundOptions {
   std::uint64_t memory_bytes = 0;  ///< limit beside the graph
   std::optional<Rates> model;      ///< line rate ignored: those of `rates` are taken
 };
+
+/// Throws UsageError when an option makes no sense.
+void check(const BoundOptions& options);
 
 /// Messages that rank 0, the process with most of them, sends before the first iteration of a job over a host
 /// list or a launcher, TCP, with a strategy that is given: handshakes, collective calls, lists of the plan.
@@ -70,8 +75,8 @@ std::string partition_path(const std::string& ownership, int processes);
 /// Called with the number of counts that are done. There is one for each number of processes and ownership.
 using BoundProgress = std::function<void(std::size_t done)>;
 
-/// Exact counts. Rows are in the order of processes, ownerships, strategies, encodings (f32, bf16: the other
-/// 2-byte encodings cost the same). Edge owners send mirrors and sums in slots: one strategy. Throws Error.
+/// Exact counts. Rows are in the order of processes, ownerships, strategies, encodings. Edge owners send
+/// mirrors and sums in slots: one strategy. Throws Error, and UsageError, see check().
 Bound compute_bound(const plan::Rows& rows, const BoundOptions& options, const BoundProgress& progress = {});
 
 /// For people, ending with a newline.

@@ -39,14 +39,14 @@ std::string rate_text(double bits_per_s) {
 
 std::string strategy_text(const BoundRow& row) {
   std::string text(plan::to_name(row.strategy));
-  if (row.encoding != Encoding::f32) text += " 2-byte";
+  if (row.encoding != Encoding::f32) text += fmt::format(" {}-byte", plan::value_bytes(row.encoding));
   if (row.self_traffic) text += " +self";
   return text;
 }
 
 /// The table for people leaves out 2-byte values with ids; CSV and JSON have them.
 bool for_people(const BoundRow& row) {
-  return row.encoding == Encoding::f32 || !plan::sends_ids(row.strategy);
+  return !plan::is_rounded(row.encoding) || !plan::sends_ids(row.strategy);
 }
 
 class Text {
@@ -94,7 +94,7 @@ class Text {
     add_wire_bytes(rows);
     add_setup(rows.front());
     for (const auto& row : rows) {
-      if (!row.cover || row.encoding != Encoding::f32) continue;
+      if (!row.cover || plan::is_rounded(row.encoding)) continue;
       print("cover, {}: {}; planned in {} of one core\n", row.ownership,
             row.cover->gap == 0
                 ? fmt::format("proved minimum by a matching of {}", with_commas(row.cover->matching))
@@ -130,7 +130,7 @@ class Text {
     for (const auto& framing : plan::kFramings) print("{:>12}", framing.name);
     print("\n");
     for (const auto& row : rows) {
-      if (row.encoding != Encoding::f32 || row.self_traffic) continue;
+      if (plan::is_rounded(row.encoding) || row.self_traffic) continue;
       print("{:<{}}  {:<14}{:{}}", row.ownership, width_, strategy_text(row), "",
             width_ < 11 ? 11 - width_ : 0);
       for (const auto bytes : row.volume.wire_bytes_max)

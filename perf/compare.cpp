@@ -45,8 +45,11 @@ Bound count(const Comparison& comparison, const Cell& like, const plan::Rows& gr
   model.cores = like.workers;
   const double cores_wanted = static_cast<double>(like.processes) * like.workers;
   const double share = comparison.local_hosts ? std::min(1.0, comparison.cores / cores_wanted) : 1.0;
-  model.edges_per_core_s = share * static_cast<double>(comparison.edges) /
-                           alone(comparison, like.workers).seconds_per_iteration.median / like.workers;
+  constexpr double kLeastRate = 1, kMostRate = 1e15;  // where a graph has next to no edges
+  const double seconds = alone(comparison, like.workers).seconds_per_iteration.median;
+  model.edges_per_core_s =
+      std::min(kMostRate,
+               std::max(kLeastRate, share * static_cast<double>(comparison.edges) / seconds / like.workers));
   options.model = model;
   std::set<plan::Strategy> strategies;
   for (const CompareRow& row : comparison.rows) {

@@ -114,6 +114,7 @@ class LabelsCount : public FrontierCount {
 }  // namespace
 
 std::unique_ptr<FrontierCount> count_labels(const graph::GraphFile& graph, std::uint64_t iterations) {
+  if (iterations == 0) throw UsageError("iterations: 0 are not enough");
   return std::make_unique<LabelsCount>(graph, iterations);
 }
 

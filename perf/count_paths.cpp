@@ -94,6 +94,7 @@ class PathsCount : public FrontierCount {
 }  // namespace
 
 std::unique_ptr<FrontierCount> count_paths(const graph::GraphFile& graph, std::uint32_t source) {
+  check_source(graph, source);
   return std::make_unique<PathsCount>(graph, source);
 }
 

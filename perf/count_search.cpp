@@ -129,6 +129,7 @@ std::vector<std::uint32_t> owners_of(const graph::GraphFile& graph, const plan::
 
 std::unique_ptr<FrontierCount> count_search(const graph::GraphFile& graph, bool by_level,
                                             std::uint32_t source) {
+  check_source(graph, source);
   return std::make_unique<SearchCount>(graph, by_level, source);
 }
 

@@ -1,7 +1,10 @@
 #include "perf/frontier_bound.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
+#include "error.h"
 #include "plan/ownership.h"
 
 namespace edgewire::perf {
@@ -20,8 +23,15 @@ FrontierBound::Superstep superstep(const CountedStep& step, std::uint64_t record
 
 }  // namespace
 
+void check_source(const graph::GraphFile& graph, std::uint32_t source) {
+  if (source >= graph.vertices())
+    throw UsageError(
+        fmt::format("source: {} is no vertex of {}, which has {}", source, graph.path(), graph.vertices()));
+}
+
 std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const FrontierCount& count,
                                           const BoundOptions& options, const BoundProgress& progress) {
+  check(options);
   std::vector<FrontierBound> bounds;
   for (const int processes : options.processes) {
     for (const auto& how : options.ownerships) {

@@ -43,6 +43,11 @@ class FrontierCount {
   virtual std::uint64_t record_bytes() const = 0;
 };
 
+/// Throws UsageError unless the vertex is one of the graph.
+void check_source(const graph::GraphFile& graph, std::uint32_t source);
+
+// All of these throw UsageError when an argument makes no sense.
+
 /// bfs, exact, or sssp, at least.
 std::unique_ptr<FrontierCount> count_search(const graph::GraphFile& graph, bool by_level,
                                             std::uint32_t source);

@@ -35,8 +35,9 @@ Prediction predict(const Demand& demand, const Rates& rates) {
   return prediction;
 }
 
-std::uint64_t memory_bytes(double edges, double vertices, std::uint64_t values) noexcept {
-  return static_cast<std::uint64_t>(4 * edges + 8 * vertices) + 8 * values;
+std::uint64_t memory_bytes(double edges, double vertices, std::uint64_t values,
+                           std::uint64_t value_bytes) noexcept {
+  return static_cast<std::uint64_t>(4 * edges + 8 * vertices) + 2 * value_bytes * values;
 }
 
 std::size_t change_of_limit(std::span<const Prediction> by_processes) noexcept {

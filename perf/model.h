@@ -49,9 +49,10 @@ struct Prediction {
 Prediction predict(const Demand& demand, const Rates& rates);
 
 /// Bytes that a process reads and writes in an iteration: 4 for each edge (two 16-bit offsets in a tile), 8
-/// for each of its vertices (the old value read, the new one written), and 8 for each value sent or received
-/// (written, then read). Values that stay in a cache are not counted.
-std::uint64_t memory_bytes(double edges, double vertices, std::uint64_t values) noexcept;
+/// for each of its vertices (the old value read, the new one written), and `value_bytes` twice for each value
+/// sent or received (written, then read). Values that stay in a cache are not counted.
+std::uint64_t memory_bytes(double edges, double vertices, std::uint64_t values,
+                           std::uint64_t value_bytes = 4) noexcept;
 
 /// Index of the first prediction whose limit differs from that of prediction 0; the number of predictions if
 /// there is none.

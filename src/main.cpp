@@ -62,9 +62,6 @@ int main(int argc, char** argv) {
       "Kernels on a graph that is spread over processes, such as PageRank, and how close a run comes to what "
       "the network allows. edgewire COMMAND --help explains a command."};
   app.formatter(std::make_shared<edgewire::cli::Help>());
-  app.set_version_flag("--version", [] {
-    return std::string("edgewire " EDGEWIRE_VERSION " for ") + name_of(edgewire::topology::cpu_level());
-  });
   app.require_subcommand(1);
   edgewire::cli::add_commands(app);
   try {
@@ -74,7 +71,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::RuntimeError& error) {
     return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
-    edgewire::note(error.what() + edgewire::cli::did_you_mean(app, error) + " (--help shows what there is)");
+    edgewire::note(edgewire::cli::usage_line(app, error));
     return 2;
   } catch (const edgewire::OutputClosed&) {
     return edgewire::kOutputClosedStatus;

@@ -1,6 +1,7 @@
 #include "topology/control_group.h"
 
 #include <sched.h>
+#include <sys/sysinfo.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -134,6 +135,11 @@ double ControlGroups::cpu_quota() const {
     least = std::min(least, quota_of_group(group, version));
   });
   return least == std::numeric_limits<double>::infinity() ? 0 : least;
+}
+
+std::uint64_t installed_memory() noexcept {
+  struct sysinfo found {};
+  return sysinfo(&found) == 0 ? std::uint64_t{found.totalram} * found.mem_unit : 0;
 }
 
 int within_quota(int cores, double cpu_quota) noexcept {

@@ -26,6 +26,10 @@ struct ControlGroups {
   double cpu_quota() const;
 };
 
+/// Bytes of memory that the system has in all. NUMA nodes may know of less: a machine that was given memory
+/// while it ran has not always told them. 0: the system does not say.
+std::uint64_t installed_memory() noexcept;
+
 /// The hardware threads that this thread may run on, within the quota of the groups: how many threads
 /// that compute are worthwhile. At least 1.
 int usable_threads();

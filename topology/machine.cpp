@@ -214,7 +214,7 @@ Machine discover(Cards cards) {
     throw Error(fmt::format("hwloc: cannot read this machine: {}", reason(errno)));
   Machine machine = describe(topology.get());
   const ControlGroups groups;
-  machine.memory_bytes = std::min(machine.memory_bytes, groups.memory_limit());
+  machine.memory_bytes = std::min(std::max(machine.memory_bytes, installed_memory()), groups.memory_limit());
   machine.cpu_quota = groups.cpu_quota();
   machine.huge_pages = huge_pages_allowed();
   if (cards == Cards::found) add_interfaces(machine);

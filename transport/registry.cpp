@@ -3,6 +3,7 @@
 #include <array>
 
 #include "error.h"
+#include "options.h"
 #include "topology/shell.h"
 #include "transport/mixed.h"
 #include "transport/shm.h"
@@ -54,6 +55,12 @@ constexpr std::array kEntries{
     Entry{"dpdk", "Ethernet frames straight from user space", trouble_with_dpdk, make_dpdk},
 };
 
+void check(const VerbsChoice& choice) {
+  check_range("traffic class of verbs", choice.traffic_class, 0, 255);
+  if (choice.memory != "auto" && choice.memory != "pinned" && choice.memory != "on-demand")
+    throw UsageError(fmt::format("memory of verbs: '{}' is not auto, pinned or on-demand", choice.memory));
+}
+
 }  // namespace
 
 DpdkChoice DpdkChoice::of(int local_rank) const {
@@ -96,6 +103,7 @@ void require_connections(const Settings& settings) {
 }  // namespace
 
 std::unique_ptr<Transport> create(std::string_view name, const Settings& settings) {
+  if (name.ends_with("verbs")) check(settings.verbs);
   if (name == "shm+tcp" || name == "shm+verbs") return make_mixed(settings, name.substr(4));
   std::string known;
   for (const Entry& entry : kEntries) {

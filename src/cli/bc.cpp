@@ -131,7 +131,7 @@ void add_bc(CLI::App& app) {
     auto* samples =
         command
             ->add_option("--samples", settings->samples, "paths start at so many vertices, drawn by --seed")
-            ->check(CLI::PositiveNumber)
+            ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32))
             ->excludes(list);
     command
         ->add_option("--parallel", settings->parallel,

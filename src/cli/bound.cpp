@@ -37,7 +37,10 @@ struct BoundArguments {
   bool as_published_2015 = false;
   std::string compute_rate, cores, latency = "0us", memory_rate;
   std::string csv_path, json_path;
+  std::string precision = "f32";
   std::string kernel = "pagerank";
+  /// ppr and spmv send what pagerank sends, but never in 2 bytes.
+  bool has_tiles() const { return kernel == "pagerank" || kernel == "ppr" || kernel == "spmv"; }
   std::string source;
   std::uint64_t iterations = 10;
   LoadArguments load;
@@ -82,6 +85,10 @@ perf::BoundOptions understand(const BoundArguments& arguments) {
   for (const auto& item : split(arguments.strategies, "--strategy")) {
     options.strategies.push_back(plan::strategy_from(item));
   }
+  if (arguments.precision == "f64")
+    options.encodings = {plan::Encoding::f64};
+  else if (arguments.kernel != "pagerank")
+    options.encodings = {plan::Encoding::f32};
   options.framing = framing_index(arguments.framing);
   options.as_published_2015 = arguments.as_published_2015;
   options.threads = graph::workers_or_default(whole_number(arguments.threads, 0, 1024, "--threads"));
@@ -161,10 +168,12 @@ void check_kernel(CLI::App& command, BoundArguments& arguments) {
     throw UsageError(fmt::format("--kernel {} needs --source", arguments.kernel));
   if (arguments.kernel != "cdlp" && command.count("--iterations") > 0)
     throw UsageError("--iterations is of --kernel cdlp, not of " + arguments.kernel);
-  if (arguments.kernel == "pagerank") return;
-  for (const char* option : {"--workers", "--strategy", "--as-published-2015", "--compute-rate", "--csv"}) {
+  if (arguments.has_tiles()) return;
+  for (const char* option :
+       {"--workers", "--strategy", "--precision", "--as-published-2015", "--compute-rate", "--csv"}) {
     if (command.count(option) > 0)
-      throw UsageError(fmt::format("{} is of --kernel pagerank, not of {}", option, arguments.kernel));
+      throw UsageError(
+          fmt::format("{} is of --kernel pagerank, ppr and spmv, not of {}", option, arguments.kernel));
   }
   if (command.count("--ownership") == 0) arguments.ownerships = "hash,ranges";
   for (const auto& item : split(arguments.ownerships, "--ownership")) {
@@ -183,7 +192,7 @@ void run(const BoundArguments& arguments) {
   const auto opened = open_graph(arguments.graph_path());
   const graph::GraphFile& file = opened.file;
   verify(file, options.threads);
-  if (arguments.kernel != "pagerank") {
+  if (!arguments.has_tiles()) {
     run_frontier_bound(arguments, options, file);
     return;
   }
@@ -222,8 +231,8 @@ void add_bound(CLI::App& app) {
         graph_and_labels);
   command
       ->add_option("--kernel", a.kernel,
-                   "pagerank (and ppr, spmv): bytes of an iteration; the others: of a run, by superstep")
-      ->check(CLI::IsMember({"pagerank", "bfs", "sssp", "wcc", "bc", "cdlp", "lcc"}))
+                   "pagerank, ppr, spmv: bytes of an iteration; the others: of a run, by superstep")
+      ->check(CLI::IsMember({"pagerank", "ppr", "spmv", "bfs", "sssp", "wcc", "bc", "cdlp", "lcc"}))
       ->capture_default_str();
   command->add_option("--source", a.source, "of bfs, sssp and bc: the vertex where all paths start");
   command->add_option("--iterations", a.iterations, "of cdlp: how often labels are taken over, at most")
@@ -242,6 +251,12 @@ void add_bound(CLI::App& app) {
           ->capture_default_str(),
       [&a](const std::string&) { return partition_files_of(a); });
   command->add_option("--strategy", a.strategies, "what is sent")->capture_default_str();
+  command
+      ->add_option("--precision", a.precision,
+                   "of pagerank, ppr and spmv: values are f32 (4 bytes; of pagerank also in 2 bytes, see its "
+                   "--wire) or f64 (8 bytes)")
+      ->check(CLI::IsMember({"f32", "f64"}))
+      ->capture_default_str();
   command
       ->add_option("--framing", a.framing,
                    "of the seconds: tcp1500, tcp9000, roce1500, roce9000, dpdk1500, dpdkudp1500")

@@ -73,16 +73,6 @@ void write_profile(const perf::Profile& profile, const JobOptions& options, cons
   if (!options.trace_path.empty()) write_whole(options.trace_path, perf::to_trace(profile));
 }
 
-/// One message instead of one from each process.
-void check_ownership(const JobOptions& asked) {
-  job::DenseOptions options;
-  options.ownership = asked.ownership;
-  options.choose_strategy = asked.strategy == "auto";
-  if (!options.choose_strategy) options.strategy = plan::strategy_from(asked.strategy);
-  options.plan_cache = asked.plan_cache;
-  job::check_ownership(options);
-}
-
 }  // namespace
 
 std::string DenseCommand::state(const DenseStage& stage) const {
@@ -194,7 +184,7 @@ void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& gra
   std::vector<double> values;
   const bool wanted = job_.verify || !(job_.output_path.empty() || parts());
   if (!bootstrap.allgather(wanted ? "wanted" : "")[0].empty())
-    values = job::gather_values(bootstrap, job, outcome.values);
+    values = job::gather_values(job, outcome.values);
   if (first) conclude(graph, limits, done, values, report);
   if (parts()) write_part(bootstrap, job_.output_path, owned_lines(job, outcome.values, digits()));
   if (first && job_.stdout_is_free()) write_whole("-", report.to_text());
@@ -207,21 +197,14 @@ void DenseCommand::start() {
     throw UsageError("--checkpoint and --resume need --wire f32: others carry rounding errors along");
   if (job_.output_parts && (job_.output_path.empty() || job_.output_path == "-"))
     throw UsageError("--output-parts needs -o with the name that the parts begin with");
-  check_ownership(job_);
   job_.edge_place.check();
-  job_.edge_place.check_tiles(job_.strategy, job_.ownership, job_.order);
   // One message instead of one from each process, which inherits the mapping.
   const auto opened = open_graph(job_.graph_path, job_.direction, job_.edge_place.memory_bytes);
   const graph::GraphFile& graph = opened.file;
   seconds_convert_ = opened.seconds_convert;
   if (!job_.output_path.empty() || top_ > 0) const graph::VertexNames names(graph);
   prepare(graph);
-  if (job_.weighted && !graph.weighted()) {
-    throw Error(
-        fmt::format("{}: --weighted, but the graph has no weights: convert it from a file with weights",
-                    job_.graph_path));
-  }
-  job::check_order(job_.tile_order(), job_.weighted);
+  job_.check(graph);
   const int status = launch::run(job_.launch, [&](launch::Bootstrap& bootstrap) { run(bootstrap, graph); });
   if (status != 0) throw CLI::RuntimeError(status);
 }
@@ -236,14 +219,14 @@ void DenseCommand::complete(CLI::App& command, const std::shared_ptr<DenseComman
       ->type_name("K")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32));
   command.option_defaults()->group("Checkpoints");
-  writes(
-      command.add_option(
-          "--checkpoint", self->checkpoint_,
-          fmt::format("keep the {}s in this folder, which all hosts see, whole or not at all", self->value_)),
-      Form::folder, inside(checkpoint_names()));
+  CLI::Option* const checkpoint = command.add_option(
+      "--checkpoint", self->checkpoint_,
+      fmt::format("keep the {}s in this folder, which all hosts see, whole or not at all", self->value_));
+  writes(checkpoint, Form::folder, inside(checkpoint_names()));
   command.add_option("--every", self->every_, "write a checkpoint every so many iterations")
       ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
+      ->capture_default_str()
+      ->needs(checkpoint);
   reads(command.add_option("--resume", self->resume_,
                            "go on from the checkpoint in this folder, also with another number of processes"),
         inside(checkpoint_names()));

@@ -68,17 +68,6 @@ void EdgePlace::check() const {
   if (edges == "memory" && !devices.empty()) throw UsageError("--devices needs --edges disk or auto");
 }
 
-void EdgePlace::check_tiles(const std::string& strategy, const std::string& ownership,
-                            const std::string& order) const {
-  if (edges == "disk" && strategy == "cover")
-    throw UsageError("--strategy cover needs --edges memory; with edges on disk take slots");
-  if (edges == "disk" && plan::owns_edges(ownership))
-    throw UsageError(fmt::format(
-        "--ownership {} needs --edges memory; with edges on disk take hash or ranges", ownership));
-  if (edges == "disk" && (order == "hilbert" || order == "bins"))
-    throw UsageError(fmt::format("--order {} needs --edges memory; with edges on disk take strips", order));
-}
-
 /// `bytes_in_memory`: what all processes together need for edges in memory.
 bool EdgePlace::on_disks(double bytes_in_memory, launch::Bootstrap& bootstrap) const {
   if (edges != "auto") return edges == "disk";

@@ -20,9 +20,8 @@ struct EdgePlace {
 
   /// The options, and in `launch` that they are what needs less memory.
   void add_to(CLI::App& command, launch::LaunchOptions& launch);
-  /// These throw UsageError when options do not go together. `strategy`, `ownership`, `order`: as asked for.
+  /// Throws UsageError when options do not go together.
   void check() const;
-  void check_tiles(const std::string& strategy, const std::string& ownership, const std::string& order) const;
   /// Sets where tiles are. Rank 0 says on stderr what auto takes. Collective.
   void apply_to_tiles(job::DenseOptions& options, launch::Bootstrap& bootstrap,
                       const graph::GraphFile& graph) const;

@@ -20,7 +20,6 @@
 #include "launch/packing.h"
 #include "perf/job_report.h"
 #include "perf/link_figures.h"
-#include "plan/block_plan.h"
 #include "report/progress.h"
 #include "seconds.h"
 
@@ -346,18 +345,14 @@ void run_frontier(const JobOptions& options, const std::function<void(const grap
   if (options.ownership.starts_with("auto") && (options.ownership.size() == 4 || options.ownership[4] == ','))
     throw UsageError(
         "--ownership auto counts what pagerank would send: name hash, ranges or a partition file");
-  if (plan::owns_edges(options.ownership)) {
-    throw UsageError(
-        fmt::format("--ownership {}: processes would own edges, which pagerank, ppr and spmv can do: name "
-                    "hash, ranges or a "
-                    "partition file",
-                    options.ownership));
-  }
   options.edge_place.check();
   const auto opened =
       open_graph(options.graph_path, options.edge_place.memory_bytes);  // processes inherit the mapping
   const graph::GraphFile& graph = opened.file;
   if (!options.output_path.empty()) const graph::VertexNames names(graph);
+  frontier::Options known;
+  known.ownership = options.ownership;
+  frontier::check(known, graph);
   check(graph);
   const auto names = make()->runs();
   std::vector<std::string> paths;

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "topology/cpu_level.h"
 
 namespace edgewire::cli {
 namespace {
@@ -80,6 +81,14 @@ std::string Help::make_description(const CLI::App* command) const {
 }
 
 std::string Help::make_footer(const CLI::App* command) const { return wrapped(command->get_footer(), 0); }
+
+void add_version(CLI::App& app) {
+  CLI::Option* option = app.set_version_flag("--version", [] {
+    return std::string("edgewire " EDGEWIRE_VERSION " for ") + name_of(topology::cpu_level());
+  });
+  if (app.get_parent() != nullptr) option->group("");
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) add_version(*command);
+}
 
 void add_manual(CLI::App& app) {
   CLI::App* command = app.add_subcommand("manual", "the man page (man) or the completion for a shell (bash)");

@@ -21,6 +21,8 @@ std::string heading(const CLI::Option& option);
 std::vector<std::string> choices(const CLI::Option& option);
 /// The commands below `command` that are not hidden.
 std::vector<const CLI::App*> visible_commands(const CLI::App& command);
+/// Adds --version to the program and, unseen in help, to all commands.
+void add_version(CLI::App& app);
 /// The man page of the program, in man(7).
 std::string man_page(const CLI::App& app);
 /// The program's completion for bash.

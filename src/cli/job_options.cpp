@@ -13,6 +13,7 @@
 #include "error.h"
 #include "graph/available_memory.h"
 #include "launch/packing.h"
+#include "plan/block_plan.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 
@@ -284,6 +285,29 @@ std::string cores_text(const topology::Machine& machine) {
 
 }  // namespace
 
+plan::Encoding JobOptions::sent_as() const {
+  if (encoding != "f32" && precision == "f64")
+    throw UsageError(
+        fmt::format("--wire {} and --precision f64 exclude each other: leave one of them out", encoding));
+  return plan::encoding_from(precision == "f64" ? precision : encoding);
+}
+
+void JobOptions::check(const graph::GraphFile& graph) const {
+  job::DenseOptions options;
+  options.choose_strategy = strategy == "auto";
+  if (!options.choose_strategy) options.strategy = plan::strategy_from(strategy);
+  options.encoding = sent_as();
+  options.weighted = weighted;
+  options.ownership = ownership;
+  options.order = tile_order();
+  options.plan_cache = plan_cache;
+  if (edge_place.edges == "disk") {
+    options.devices.emplace_back(".");
+    if (plan_cache.empty() && !plan::owns_edges(ownership)) options.plan_cache = ".";
+  }
+  job::check(options, graph);
+}
+
 job::OrderOptions JobOptions::tile_order() const {
   job::OrderOptions options;
   if (order == "hilbert") options.order = tiles::Order::hilbert;
@@ -325,13 +349,8 @@ job::DenseOptions JobOptions::dense(launch::Bootstrap& bootstrap) const {
     options.assumed_link_rate = 10e9 / 8;
     if (compute_rate == 0) options.assumed_compute_rate = 1e9;
   }
-  options.encoding = plan::encoding_from(precision == "f64" && encoding == "f32" ? precision : encoding);
+  options.encoding = sent_as();
   options.weighted = weighted;
-  if (plan::is_rounded(options.encoding) && precision == "f64")
-    throw UsageError(fmt::format("--wire {} and --precision f64 exclude each other", encoding));
-  if (plan::is_rounded(options.encoding) && plan::sends_ids(options.strategy)) {
-    throw UsageError(fmt::format("--wire {} needs strategy slots or cover, not {}", encoding, strategy));
-  }
   options.ownership = ownership == "range" ? "ranges" : ownership;
   options.plan_cache = plan_folder();
   options.link_bits_per_s = launch.link_bits_per_s;

@@ -86,6 +86,11 @@ struct JobOptions {
   bool stdout_is_free() const {
     return output_path != "-" && json_path != "-" && profile_path != "-" && trace_path != "-";
   }
+  /// Throws what job::check() says of the options that are known before the processes start: one message
+  /// instead of one from each process.
+  void check(const graph::GraphFile& graph) const;
+  /// How --wire and --precision let values travel. Throws UsageError.
+  plan::Encoding sent_as() const;
   /// The order of tiles that --order asks for.
   job::OrderOptions tile_order() const;
 };

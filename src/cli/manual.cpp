@@ -1,12 +1,34 @@
 // The man page and the shell completion, both made from the program's own options.
 #include <fmt/core.h>
 
+#include <array>
 #include <sstream>
 
 #include "cli/help.h"
 
 namespace edgewire::cli {
 namespace {
+
+/// A variable of the environment that the program reads, and what it says.
+struct Variable {
+  const char* names;
+  const char* meaning;
+};
+constexpr std::array kEnvironment{
+    Variable{"EDGEWIRE_HOSTS, EDGEWIRE_RANK, EDGEWIRE_PORT, EDGEWIRE_SECRET_FILE, EDGEWIRE_INTERFACE",
+             "stand for the options of these names where those are not given."},
+    Variable{"EDGEWIRE_SECRET",
+             "The secret of a host list itself, in 64 hexadecimal digits, where no file holds it."},
+    Variable{
+        "EDGEWIRE_CPU",
+        "The level of instructions that loops use (v2, v3 or v4) instead of the highest of the processor."},
+    Variable{"XDG_RUNTIME_DIR",
+             "The folder in which jobs lock the cores that they pin; without it /tmp/edgewire-UID."},
+    Variable{"TMPDIR", "The folder for graphs that a run makes for itself, without names; without it /tmp."},
+    Variable{"TERM", "A terminal that is dumb gets no progress bars."},
+    Variable{"PMIX_RANK, OMPI_COMM_WORLD_SIZE, SLURM_STEP_ID, SLURM_STEP_NUM_TASKS, PMI_SIZE",
+             "tell which launcher has started the process; --launcher none leaves them aside."},
+};
 
 /// Text that roff prints as it is.
 std::string escaped(const std::string& text) {
@@ -92,16 +114,18 @@ std::string man_page(const CLI::App& app) {
       ".SH SYNOPSIS\n.B edgewire\n.I COMMAND\n[options]\n.SH DESCRIPTION\n{}.SH COMMANDS\n",
       EDGEWIRE_VERSION, paragraphs(app.get_description()));
   for (const CLI::App* command : visible_commands(app)) text += man_command(*command, command->get_name());
-  return text +
-         ".SH EXIT STATUS\n"
-         ".TP\n.B 0\nThe result is right and complete.\n"
-         ".TP\n.B 1\nA file, a peer or a limit was at fault; one line on standard error names it.\n"
-         ".TP\n.B 2\nThe command line cannot be understood.\n"
-         ".TP\n.B 130\nCtrl\\-C ended the run (128 and the number of the signal).\n"
-         ".TP\n.B 141\nNobody read the output any more.\n"
-         ".SH ENVIRONMENT\n"
-         ".BR EDGEWIRE_HOSTS ,\n.BR EDGEWIRE_RANK ,\n.BR EDGEWIRE_PORT ,\n.B EDGEWIRE_SECRET_FILE\nand\n"
-         ".B EDGEWIRE_INTERFACE\nstand for the options of these names where those are not given.\n";
+  text +=
+      ".SH EXIT STATUS\n"
+      ".TP\n.B 0\nThe result is right and complete.\n"
+      ".TP\n.B 1\nA file, a peer or a limit was at fault; one line on standard error names it.\n"
+      ".TP\n.B 2\nThe command line cannot be understood.\n"
+      ".TP\n.B 130\nCtrl\\-C ended the run (128 and the number of the signal).\n"
+      ".TP\n.B 141\nNobody read the output any more.\n"
+      ".SH ENVIRONMENT\n";
+  for (const Variable& variable : kEnvironment)
+    text += fmt::format(".TP\n.B {}\n{}", escaped(variable.names),
+                        paragraphs(std::string(variable.meaning) + "\n"));
+  return text;
 }
 
 std::string bash_completion(const CLI::App& app) {

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <cstdlib>
 #include <memory>
 
 #include "cli/commands.h"
@@ -10,6 +11,7 @@
 #include "cli/files.h"
 #include "cli/job_options.h"
 #include "error.h"
+#include "launch/launcher.h"
 
 namespace edgewire::cli {
 
@@ -69,8 +71,8 @@ void add_netbench(CLI::App& app) {
   auto& bench = arguments->bench;
   CLI::App* command = app.add_subcommand(
       "netbench", "bandwidth, message rate and latency of a transport between two processes");
-  add_launch_options(*command, arguments->launch);
   arguments->launch.processes = 2;
+  add_launch_options(*command, arguments->launch);
   add_transport_option(*command, bench.transport);
   add_integrity_option(*command, bench.integrity);
   add_verbs_options(*command, bench.verbs);
@@ -99,8 +101,13 @@ void add_netbench(CLI::App& app) {
   command->add_flag("--busy-poll", bench.busy_poll, "wait by polling, not by sleeping");
   writes(command->add_option("--json", arguments->json_path, "write the rows as JSON, - for stdout"),
          Form::text);
-  command->callback([arguments] {
+  command->callback([arguments, command] {
     understand(*arguments);
+    // The default is for processes of this machine: a host list or a launcher has its own number.
+    auto& launch = arguments->launch;
+    const bool listed = !launch.hosts_file.empty() || std::getenv("EDGEWIRE_HOSTS") != nullptr;
+    const bool launched = launch.launcher != "none" && !launch.local_hosts && launch::find_launcher();
+    if (command->count("--processes") == 0 && (listed || launched)) launch.processes = 1;
     const int status =
         launch::run(arguments->launch, [&](launch::Bootstrap& bootstrap) { run(bootstrap, *arguments); });
     if (status != 0) throw CLI::RuntimeError(status);

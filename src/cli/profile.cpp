@@ -1,13 +1,23 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/help.h"
 #include "cli/program.h"
+#include "cli/suggest.h"
+#include "error.h"
 
 namespace edgewire::cli {
 
 namespace {
+
+const std::array<std::string, 3> kProfiled{"pagerank", "ppr", "spmv"};
+constexpr const char* kExample = "edgewire profile -o page.html -- pagerank GRAPH ...";
 
 struct ProfileArguments {
   std::vector<std::string> words;
@@ -15,6 +25,15 @@ struct ProfileArguments {
 };
 
 bool is_page(const std::string& path) { return path.ends_with(".html"); }
+
+/// Throws UsageError unless the words begin with a kernel that can be profiled.
+void check_run(const std::vector<std::string>& words) {
+  if (words.empty()) throw UsageError(fmt::format("profile: a run is missing, as in {}", kExample));
+  if (std::ranges::find(kProfiled, words[0]) != kProfiled.end() || words[0].starts_with("--version")) return;
+  const std::string meant = nearest(words[0], kProfiled);
+  throw UsageError(fmt::format("profile runs pagerank, ppr or spmv, not {}{}", words[0],
+                               meant.empty() ? "" : fmt::format("; did you mean {}?", meant)));
+}
 
 /// The kernel's command line with what this command adds. A page among the kernel's own options is a page,
 /// too: no kernel writes HTML.
@@ -36,23 +55,30 @@ std::vector<std::string> kernel_words(const ProfileArguments& arguments) {
 
 void run(const std::vector<std::string>& words) {
   Program app("the run to be profiled");
+  app.formatter(std::make_shared<Help>());
   app.require_subcommand(1);
   add_pagerank(app);
   add_ppr(app);
   add_spmv(app);
+  add_version(app);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp& help) {
     app.exit(help);
+  } catch (const CLI::Success&) {
+    throw;
+  } catch (const CLI::RuntimeError&) {
+    throw;
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(usage_line(app, error));
   }
 }
 
 }  // namespace
 
 void add_profile(CLI::App& app) {
-  auto* command = app.add_subcommand(
-      "profile",
-      "Run a kernel and say where its time went: edgewire profile -o page.html -- pagerank GRAPH ...");
+  auto* command =
+      app.add_subcommand("profile", fmt::format("Run a kernel and say where its time went: {}", kExample));
   auto arguments = std::make_shared<ProfileArguments>();
   writes(command->add_option("-o,--output", arguments->page_path, "write an HTML page with charts"),
          Form::text);
@@ -62,8 +88,16 @@ void add_profile(CLI::App& app) {
          Form::text);
   command->add_option("--sample-interval", arguments->sample_interval,
                       "seconds between looks at the machine");
-  command->add_option("run", arguments->words, "behind --: a kernel and its options")->required();
-  command->callback([arguments] { run(kernel_words(*arguments)); });
+  command->add_option("run", arguments->words, "behind --: a kernel (pagerank, ppr, spmv) and its options");
+  command->allow_extras();
+  command->callback([arguments, command] {
+    for (const std::string& word : command->remaining())
+      if (word != "--")
+        throw UsageError(fmt::format(
+            "profile has no option {}: a run and its options stand behind --, as in {}", word, kExample));
+    check_run(arguments->words);
+    run(kernel_words(*arguments));
+  });
 }
 
 }  // namespace edgewire::cli

@@ -1,6 +1,7 @@
 #include "cli/program.h"
 
 #include "cli/commands.h"
+#include "cli/help.h"
 
 namespace edgewire::cli {
 
@@ -27,6 +28,7 @@ void add_commands(CLI::App& app) {
   add_netbench(app);
   add_diskbench(app);
   add_manual(app);
+  add_version(app);
 }
 
 }  // namespace edgewire::cli

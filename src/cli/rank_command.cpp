@@ -30,23 +30,28 @@ kernels::ErrorBound RankCommand::error_bound(const job::DenseJob& job, const job
 }
 
 /// How near the ranks are to those that iterations without end would give.
-report::RunReport::Convergence RankCommand::convergence(std::size_t iterations) const {
+report::RunReport::Convergence RankCommand::convergence(int done, int taken_up) const {
   report::RunReport::Convergence result{change_, ending_ == kernels::Ending::tolerance, {}};
-  if (iterations == 0) {
-    result.text = "no iteration was computed\n";
+  if (done == taken_up) {
+    result.text = taken_up == 0
+                      ? "no iteration was computed\n"
+                      : fmt::format("no iteration was computed after the {} of the checkpoint\n", taken_up);
     return result;
   }
   result.text = fmt::format("the last iteration changed the ranks by {:.3g} in sum; ", change_);
   if (asked_.tolerance == 0)
     result.text += "no --tolerance was asked for\n";
   else if (ending_ == kernels::Ending::tolerance)
-    result.text += fmt::format("tolerance {:g} reached after {} iterations\n", asked_.tolerance, iterations);
+    result.text += fmt::format("tolerance {:g} reached after {} iterations\n", asked_.tolerance, done);
   else if (ending_ == kernels::Ending::stalled)
     result.text += fmt::format(
         "tolerance {:g} NOT reached: stopped after {} iterations, since the change no longer falls{}\n",
-        asked_.tolerance, iterations, doubles() ? "" : " (--precision f64 rounds less)");
+        asked_.tolerance, done,
+        job_.encoding != "f32" ? " (--wire f32 rounds less)"
+        : doubles()            ? ""
+                               : " (--precision f64 rounds less)");
   else
-    result.text += fmt::format("tolerance {:g} NOT reached in {} iterations\n", asked_.tolerance, iterations);
+    result.text += fmt::format("tolerance {:g} NOT reached in {} iterations\n", asked_.tolerance, done);
   if (asked_.damping < 1) {
     // An iteration brings any two sets of ranks nearer to each other by the factor `damping`, in sum.
     result.text += fmt::format(
@@ -58,7 +63,8 @@ report::RunReport::Convergence RankCommand::convergence(std::size_t iterations) 
 }
 
 void RankCommand::add_to(report::RunReport& report, const DenseOutcome& outcome) const {
-  report.convergence.push_back(convergence(outcome.iterations.size()));
+  report.convergence.push_back(
+      convergence(outcome.taken_up + static_cast<int>(outcome.iterations.size()), outcome.taken_up));
   report.options = {{"iterations", std::int64_t{asked_.iterations}},
                     {"damping", asked_.damping},
                     {"tolerance", asked_.tolerance},

@@ -33,7 +33,8 @@ class RankCommand : public DenseCommand {
   kernels::PageRankOptions asked_;
 
  private:
-  report::RunReport::Convergence convergence(std::size_t iterations) const;
+  /// `done`: iterations in all, of which `taken_up` are those of a checkpoint.
+  report::RunReport::Convergence convergence(int done, int taken_up) const;
 
   double change_ = 0;  ///< of the last iteration
   kernels::Ending ending_ = kernels::Ending::iterations;

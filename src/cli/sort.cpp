@@ -49,10 +49,7 @@ shuffle::RecordShape shape_of(const SortSettings& settings) {
     fits = worse == std::errc() && last == end;
   }
   if (!fits) throw UsageError(fmt::format("--key {}: say OFFSET:LENGTH in bytes, such as 0:8", settings.key));
-  if (shape.key_bytes == 0 || shape.key_offset >= shape.bytes ||
-      shape.key_bytes > shape.bytes - shape.key_offset)
-    throw UsageError(
-        fmt::format("--key {}: no such bytes in records of {} (--record)", settings.key, shape.bytes));
+  check(shape);
   return shape;
 }
 

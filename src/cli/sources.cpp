@@ -37,7 +37,7 @@ void Sources::add_to(CLI::App& command) {
   auto* drawn = command
                     .add_option("--samples", samples,
                                 "run from each of so many vertices that have edges, drawn by --seed")
-                    ->check(CLI::PositiveNumber)
+                    ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32))
                     ->excludes(single)
                     ->excludes(several);
   command.add_option("--seed", seed, "the same seed draws the same samples")

@@ -56,10 +56,12 @@ class SpmvCommand final : public DenseCommand {
     typename kernels::SpMV<Offered>::Totals last;
     DenseOutcome outcome = run_program(stage, program, last);
     if (last.too_large > 0) {
-      throw Error(fmt::format(
-          "{}: after {} iterations {} of {} values are too large for {}: {}", job_.graph_path, iterations_,
-          last.too_large, stage.job.graph().vertices(), job_.precision,
-          doubles() ? "ask for fewer --iterations or smaller values in --x" : "--precision f64 takes more"));
+      throw Error(fmt::format("{}: after {} iterations {} of {} values are too large for {}: {}",
+                              job_.graph_path, iterations_, last.too_large, stage.job.graph().vertices(),
+                              job_.precision,
+                              !doubles()        ? "--precision f64 takes more"
+                              : iterations_ > 1 ? "ask for fewer --iterations or smaller values in --x"
+                                                : "smaller values in --x or smaller weights are needed"));
     }
     return outcome;
   }

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <memory>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/common.h"
@@ -11,10 +12,7 @@
 #include "cli/sources.h"
 #include "error.h"
 #include "frontier/settle.h"
-#include "graph/row.h"
-#include "graph/vertex_names.h"
 #include "kernels/verify.h"
-#include "launch/packing.h"
 
 namespace edgewire::cli {
 
@@ -27,37 +25,6 @@ struct SsspSettings {
   bool unit_weights = false;
 };
 
-/// Sum of the weights of this process's edges. Throws Error when one is negative.
-double weight_sum(frontier::FrontierJob& job) {
-  std::vector<double> sums(static_cast<std::size_t>((job.owned() >> 14) + 1));  // a range each, so that the
-  job.for_each_range([&](int, std::uint32_t first, std::uint32_t last) {        // order of adding is given
-    double sum = 0;
-    for (std::uint32_t local = first; local < last; ++local) {
-      const graph::Row row{job.graph(), job.ownership().vertex(job.rank(), local)};
-      const auto weights = row.weights();
-      for (std::size_t e = 0; e < weights.size(); ++e) {
-        sum += static_cast<double>(weights[e]);
-        if (weights[e] >= 0) continue;
-        const graph::VertexNames names(job.graph());
-        throw Error(fmt::format("{}: edge {} -> {} has weight {:g}; sssp needs weights that are not negative",
-                                job.graph().path(), names(row.vertex), names(row.targets()[e]), weights[e]));
-      }
-    }
-    sums[first >> 14] = sum;
-  });
-  double sum = 0;
-  for (const double one : sums) sum += one;
-  return sum;
-}
-
-/// The same of weights that were looked at when they were written to disks.
-double weight_sum(const graph::GraphFile& graph, const frontier::Weights& weights) {
-  if (weights.least < 0)
-    throw Error(fmt::format("{}: an edge has weight {:g}; sssp needs weights that are not negative",
-                            graph.path(), weights.least));
-  return weights.sum;
-}
-
 class SsspKernel : public FrontierKernel {
  public:
   explicit SsspKernel(const SsspSettings& settings) : settings_(settings) {}
@@ -69,27 +36,18 @@ class SsspKernel : public FrontierKernel {
   bool weighted() const override { return !settings_.unit_weights; }
   /// Chooses delta, and checks the weights.
   void prepare(frontier::FrontierJob& job) override {
-    program_.unit_weights = settings_.unit_weights;
-    double sum = static_cast<double>(job.graph().edges());
-    if (!settings_.unit_weights) {
-      sum = 0;
-      const double mine = job.on_disks() ? weight_sum(job.graph(), job.pages()->weights()) : weight_sum(job);
-      for (const auto& one : launch::allgather(job.bootstrap(), std::vector{mine})) sum += one[0];
-    }
-    program_.delta = settings_.delta > 0
-                         ? settings_.delta
-                         : kernels::usual_delta(sum, job.graph().edges(), job.graph().vertices());
+    program_.emplace(job, settings_.delta, settings_.unit_weights);
   }
   std::vector<std::string> runs() const override { return settings_.sources.names; }
   void choose(std::size_t run) override { source_ = settings_.sources.vertices[run]; }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
-    frontier::Settling settling(job, program_);
+    frontier::Settling settling(job, *program_);
     auto supersteps = settling.run(source_, 0);
     mine_ = settling.values();
     return supersteps;
   }
   std::string phase(const frontier::Superstep& one) const override {
-    return fmt::format("distances from {:.6g}", static_cast<double>(one.step) * program_.delta);
+    return fmt::format("distances from {:.6g}", static_cast<double>(one.step) * program_->delta);
   }
   std::uint64_t checksum(const frontier::FrontierJob& job) const override {
     std::vector<std::uint32_t> bits(mine_.size());
@@ -100,7 +58,7 @@ class SsspKernel : public FrontierKernel {
     report.kernel = "sssp";
     report.wire = "f32";
     report.options = settings_.sources.options();
-    report.options.emplace_back("delta", program_.delta);
+    report.options.emplace_back("delta", program_->delta);
     report.options.emplace_back("unit_weights", settings_.unit_weights);
   }
   void gather(frontier::FrontierJob& job) override { all_ = frontier::gather_values(job, mine_); }
@@ -118,7 +76,7 @@ class SsspKernel : public FrontierKernel {
  private:
   const SsspSettings& settings_;
   std::uint32_t source_ = 0;
-  kernels::Sssp program_;
+  std::optional<kernels::Sssp> program_;
   std::vector<float> mine_, all_;  ///< by local number; of all vertices
 };
 

@@ -6,7 +6,9 @@
 #include <array>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
+#include "cli/help.h"
 #include "error.h"
 
 namespace edgewire::cli {
@@ -56,6 +58,115 @@ std::string meant_value(std::string_view message) {
   return nearest(value, CLI::detail::split(list, ','));
 }
 
+/// What users of other programs say for an option of ours.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kOtherNames{{
+    {"-n", "--processes"},
+    {"-np", "--processes"},
+    {"--np", "--processes"},
+    {"--ranks", "--processes"},
+    {"-t", "--workers"},
+    {"--threads", "--workers"},
+    {"--alpha", "--damping"},
+    {"--epsilon", "--tolerance"},
+    {"--root", "--source"},
+    {"--out", "--output"},
+    {"-i", "--iterations"},
+    {"-V", "--version"},
+    {"-v", "--version"},
+    {"--hostfile", "--hosts"},
+}};
+
+/// The option that `word` was meant to be; else empty.
+std::string meant_option(const std::string& word, const CLI::App& command) {
+  const auto names = option_names(command);
+  const auto known = std::ranges::find(kOtherNames, word, [](const auto& pair) { return pair.first; });
+  if (known != kOtherNames.end() && std::ranges::find(names, known->second) != names.end())
+    return std::string(known->second);
+  return word.starts_with("--") ? nearest(word, names) : std::string();
+}
+
+bool is_option(const std::string& word) {
+  return word.size() > 1 && word[0] == '-' && std::strchr("0123456789.", word[1]) == nullptr;
+}
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string list;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    list += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
+  return list;
+}
+
+/// What is wrong with a value, as CLI11 says it, in our words.
+std::string value_problem(const CLI::App& command, const std::string& message) {
+  constexpr std::string_view kConversion = "Could not convert: ", kRange = " not in range ",
+                             kValue = ": Value ";
+  if (message.starts_with(kConversion)) {
+    const std::string rest = message.substr(kConversion.size());
+    const auto equals = rest.find(" = ");
+    if (equals != rest.npos)
+      return fmt::format("{}: cannot understand '{}'", rest.substr(0, equals), rest.substr(equals + 3));
+  }
+  const auto value = message.find(kValue), range = message.find(kRange);
+  if (value != message.npos && range != message.npos && value < range)
+    return fmt::format("{}: {} is not a whole number from {}", message.substr(0, value),
+                       message.substr(value + kValue.size(), range - value - kValue.size()),
+                       message.substr(range + kRange.size()));
+  const auto colon = message.find(": ");
+  if (message.ends_with(" missing") && colon != message.npos) {
+    const std::string name = message.substr(0, colon);
+    const CLI::Option* option = command.get_option_no_throw(name);
+    const auto values = option == nullptr ? std::vector<std::string>() : choices(*option);
+    return fmt::format("{} needs a value{}", name, values.empty() ? "" : ": " + list_of(values));
+  }
+  return message;
+}
+
+struct Problem {
+  std::string line, meant;  ///< meant: may be empty
+};
+
+/// Of a command line without the subcommand that it needs.
+Problem missing_command(const CLI::App& command, const std::string& path, const std::string& word) {
+  const auto names = subcommand_names(command);
+  if (word.empty())
+    return {path.empty() ? "a command is missing" : fmt::format("{}: say what: {}", path, list_of(names)),
+            ""};
+  if (path.empty() && (word == "help" || word == "version"))
+    return {fmt::format("there is no command '{}'", word), "--" + word};
+  return {path.empty() ? fmt::format("there is no command '{}'", word)
+                       : fmt::format("{}: there is no '{}', but {}", path, word, list_of(names)),
+          nearest(word, names)};
+}
+
+/// `command` is the one that was named last, at `path`. A word that nobody takes is the cause of what else is
+/// missing, so it comes first.
+Problem problem_of(const CLI::App& app, const CLI::App& command, const std::string& path,
+                   const CLI::ParseError& error) {
+  const std::string message = error.what();
+  if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr &&
+      dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr)
+    return {value_problem(command, message), meant_value(message)};
+  const auto words = app.remaining(true);
+  const bool is_early = &command != &app && !app.remaining(false).empty();
+  if (is_early)
+    return {fmt::format("{} stands before the command {}: options and files go behind it",
+                        app.remaining(false)[0], path),
+            ""};
+  if (const auto word = std::ranges::find_if(words, is_option); word != words.end()) {
+    const std::string name = word->substr(0, word->find('='));
+    return {fmt::format("{} has no option {}", path.empty() ? "edgewire" : path, name),
+            meant_option(name, command)};
+  }
+  if (message == "A subcommand is required")
+    return missing_command(command, path, words.empty() ? "" : words[0]);
+  if (words.empty()) return {path.empty() ? message : fmt::format("{}: {}", path, message), ""};
+  const CLI::Option* cache = command.get_option_no_throw("--plan-cache");  // which needs no value
+  const bool is_folder = cache != nullptr && cache->count() > 0;
+  return {fmt::format("{}: '{}' is one argument too many{}", path, words[0],
+                      is_folder ? fmt::format(" (a folder is --plan-cache={})", words[0]) : ""),
+          ""};
+}
+
 }  // namespace
 
 std::string nearest(const std::string& word, std::span<const std::string> candidates) {
@@ -73,18 +184,17 @@ std::string nearest(const std::string& word, std::span<const std::string> candid
   return best;
 }
 
-std::string did_you_mean(const CLI::App& app, const CLI::ParseError& error) {
+std::string usage_line(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = &app;
-  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
-  std::string meant = meant_value(error.what());
-  for (const std::string& word : app.remaining(true)) {
-    if (!meant.empty()) break;
-    if (word.starts_with("--"))
-      meant = nearest(word.substr(0, word.find('=')), option_names(*command));
-    else if (!word.starts_with("-"))
-      meant = nearest(word, subcommand_names(*command));
+  std::string path;
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    path += (path.empty() ? "" : " ") + command->get_name();
   }
-  return meant.empty() ? "" : fmt::format("; did you mean {}?", meant);
+  const auto [problem, meant] = problem_of(app, *command, path, error);
+  return fmt::format("{}{} (edgewire {}--help shows what there is)", problem,
+                     meant.empty() ? "" : fmt::format("; did you mean {}?", meant),
+                     path.empty() ? "" : path + " ");
 }
 
 void check_names(std::span<char* const> words) {

@@ -11,8 +11,8 @@ namespace edgewire::cli {
 /// with the fewest typing errors, if they are few for its length. Empty: none is near.
 std::string nearest(const std::string& word, std::span<const std::string> candidates);
 
-/// "; did you mean --iterations?" for an option, subcommand or value that does not exist, or nothing.
-std::string did_you_mean(const CLI::App& app, const CLI::ParseError& error);
+/// What is wrong with a command line that CLI11 cannot parse, in one line, and what was probably meant.
+std::string usage_line(const CLI::App& app, const CLI::ParseError& error);
 
 /// Throws UsageError when an option that names a file or folder has an empty name.
 void check_names(std::span<char* const> words);

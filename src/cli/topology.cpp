@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
+#include "topology/control_group.h"
 #include "topology/core_claim.h"
 #include "topology/cpu_level.h"
 #include "topology/machine.h"
@@ -77,6 +78,17 @@ std::vector<int> pinned_cores(const Machine& machine) {
   return topology::claimed_cpus(topology::lock_folder(), cpus);
 }
 
+/// What the machine has, and what all of its nodes have.
+struct Memory {
+  std::uint64_t installed = 0, of_nodes = 0;
+
+  Memory(const Machine& machine, bool this_machine)
+      : installed(this_machine ? topology::installed_memory() : machine.memory_bytes) {
+    for (const auto& node : machine.nodes) of_nodes += node.memory_bytes;
+    installed = std::max(installed, machine.memory_bytes);
+  }
+};
+
 json as_json(const Machine& machine, const std::vector<Placement>& placements, bool this_machine) {
   json nodes = json::array();
   for (int n = 0; const auto& node : machine.nodes) {
@@ -99,6 +111,7 @@ json as_json(const Machine& machine, const std::vector<Placement>& placements, b
           {"cpu_quota", machine.cpu_quota > 0 ? json(machine.cpu_quota) : json()},
           {"cores_pinned", this_machine ? json(pinned_cores(machine)) : json()},
           {"memory_bytes", machine.memory_bytes},
+          {"installed_bytes", Memory(machine, this_machine).installed},
           {"huge_pages", machine.huge_pages},
           {"caches",
            {{"l1_bytes", machine.l1_bytes}, {"l2_bytes", machine.l2_bytes}, {"l3_bytes", machine.l3_bytes}}},
@@ -107,6 +120,19 @@ json as_json(const Machine& machine, const std::vector<Placement>& placements, b
           {"oversubscribed", placements.front().oversubscribed},
           {"processes", processes},
           {"version", EDGEWIRE_VERSION}};
+}
+
+/// What the machine has, what of it may be used, and why the nodes below may have less.
+void add_memory(std::string& text, const Machine& machine, bool this_machine) {
+  constexpr std::uint64_t kRoughly = 50;  // the kernel keeps a little for itself
+  const Memory memory(machine, this_machine);
+  text += fmt::format("memory      {}{}\n", readable_bytes(memory.installed),
+             machine.memory_bytes < memory.installed
+                 ? fmt::format(", of which control groups allow {}", readable_bytes(machine.memory_bytes))
+                 : "");
+  if (memory.of_nodes + memory.installed / kRoughly < memory.installed)
+    text += fmt::format("            nodes account for {}: the system does not say on which node the rest is\n",
+               readable_bytes(memory.of_nodes));
 }
 
 void add_machine(std::string& text, const Machine& machine, bool this_machine) {
@@ -119,7 +145,7 @@ void add_machine(std::string& text, const Machine& machine, bool this_machine) {
   text += fmt::format("caches      L1 {}, L2 {}, L3 {}\n", readable_bytes(machine.l1_bytes),
                       readable_bytes(machine.l2_bytes),
                       machine.l3_bytes == 0 ? "none" : readable_bytes(machine.l3_bytes));
-  text += fmt::format("memory      {}\n", readable_bytes(machine.memory_bytes));
+  add_memory(text, machine, this_machine);
   if (this_machine) text += fmt::format("loops       for {}\n", name_of(topology::cpu_level()));
   if (this_machine)
     text += fmt::format("huge pages  {}\n", machine.huge_pages ? "yes" : "no (the system does not give any)");

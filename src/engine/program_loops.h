@@ -25,12 +25,12 @@ namespace edgewire::engine {
 ///   Constant: what else the owner keeps of a vertex, and never changes (a degree, say);
 ///   Message: what a vertex offers to its edges, 4, 8 or 16 bytes; what mirrors and partial sums are on the
 ///   wire; Accumulator: what a destination collects; Totals: sums over all vertices: a struct of one to eight
-///   doubles; identity(), along(message), combine(a, b): see tiles::Sweep; along(message, weight) where it
-///   uses weights; message(value, constant); prepare(totals): what apply() needs of the last iteration's
-///   totals; apply(value, accumulator, constant, prepared, totals): the new value; sets what the vertex adds
-///   to the next totals; first_totals(values, constants): the totals before the first iteration, of one
-///   process; done(totals): whether the run ends; largest(), where messages and accumulators are floats that
-///   may travel in 16 bits: an upper bound of both, none of which is negative; pack(accumulator),
+///   doubles; identity(), combine(a, b), along(message), along(message, weight): see tiles::Sweep;
+///   message(value, constant); prepare(totals): what apply() needs of the last iteration's totals;
+///   apply(value, accumulator, constant, prepared, totals): the new value; sets what the vertex adds to the
+///   next totals; first_totals(values, constants): the totals before the first iteration, of one process;
+///   done(totals): whether the run ends; largest(), where messages and accumulators are floats that may
+///   travel in 16 bits: an upper bound of both, none of which is negative; pack(accumulator),
 ///   unpack(message), where partial sums do not become messages by a cast.
 /// All types are trivially copyable; a Message has no initializers and no constructors. message() and apply()
 /// are const: several workers call them.

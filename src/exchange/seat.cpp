@@ -11,6 +11,7 @@
 #include "error.h"
 #include "exchange/ring.h"
 #include "launch/packing.h"
+#include "options.h"
 #include "topology/core_claim.h"
 #include "topology/placement.h"
 
@@ -114,10 +115,16 @@ void warn_of_other_jobs(const std::vector<HostMessage>& all, const SeatOptions& 
 
 }  // namespace
 
+void check(const SeatOptions& options) {
+  check_range("workers", options.workers, 1, kMaxWorkers);
+  check_range("peer_timeout_s", options.peer_timeout_s, kLeastTimeoutS, kMostTimeoutS);
+}
+
 /// Of the processes that share cores the first one claims them for all. Of the host list's addresses a
 /// process takes that of its card.
 HostPlace find_place(launch::Bootstrap& bootstrap, const topology::Machine& machine,
                      const SeatOptions& options) {
+  check(options);
   topology::HostPlacement own;
   if (bootstrap.local_rank() == 0)
     own = topology::claim_places(machine, bootstrap.local_size(), options.workers, polls(options));

@@ -25,6 +25,9 @@ struct SeatOptions {
   std::function<void(const std::string& line)> warn{};
 };
 
+/// Throws UsageError that names the option that makes no sense. A Seat and find_place() begin with it.
+void check(const SeatOptions& options);
+
 /// Where a process stands among those of its host, which share cores and network cards.
 struct HostPlace {
   std::unique_ptr<topology::WorkerPool> pool;  ///< on cores that no other job has

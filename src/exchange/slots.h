@@ -142,7 +142,10 @@ void fill_messages(const OutgoingSlots& slots, const typename P::Message* messag
     if (weights != nullptr)
       return fill_slots<P>(slots, [=](std::size_t i) { return pack<P>(P::along(message(i), weights[i])); });
   }
-  fill_slots<P>(slots, message);
+  if constexpr (requires(typename P::Message one) { P::along(one); })
+    fill_slots<P>(slots, [=](std::size_t i) { return pack<P>(P::along(message(i))); });
+  else
+    fill_slots<P>(slots, message);  // never: such programs have weights
 }
 
 /// As SlotLoops::add_slots().

@@ -43,6 +43,7 @@ Betweenness::Betweenness(FrontierJob& job)
       marked_(job.graph().vertices(), !alone_),
       owned_(several_ ? job.graph().vertices() : 0, !alone_),
       workers_(static_cast<std::size_t>(job.pool().workers())) {
+  job.expect_records(sizeof(WideRecord));
   if (!several_) return;
   job.for_each_range([&](int, std::uint32_t first, std::uint32_t last) {
     for (std::uint32_t local = first; local < last; ++local)
@@ -51,6 +52,7 @@ Betweenness::Betweenness(FrontierJob& job)
 }
 
 std::vector<Superstep> Betweenness::run(Vertices sources) {
+  for (const std::uint32_t source : sources) job_.expect_vertex(source);
   for (const std::uint32_t source : sources) {
     start(source);
     search();

@@ -29,6 +29,7 @@ BreadthFirst::BreadthFirst(FrontierJob& job, Parents parents)
       levels_(job.owned()),
       parents_(parents == Parents::none ? 0 : job.owned()),
       workers_(static_cast<std::size_t>(job.pool().workers())) {
+  job.expect_records(sizeof(Record));
   std::size_t words = 0;
   for (int p = 0; p < job.bootstrap().size(); ++p) {
     first_words_.push_back(words);
@@ -61,6 +62,7 @@ void BreadthFirst::reset() {
 }
 
 std::vector<Superstep> BreadthFirst::run(std::uint32_t source) {
+  job_.expect_vertex(source);
   reset();
   for (Worker& worker : workers_) worker.vertices = worker.edges = worker.noted = 0, worker.reached.clear();
   const plan::Place place = job_.ownership().place(source);

@@ -29,7 +29,9 @@ Components::Components(FrontierJob& job)
       above_memory_(vertices_ * sizeof(std::uint32_t), -1, "union-find trees", topology::Begin::staggered),
       above_(above_memory_.as<std::atomic<std::uint32_t>>()),
       asked_(several_ ? vertices_ : 0),
-      workers_(static_cast<std::size_t>(job.pool().workers())) {}
+      workers_(static_cast<std::size_t>(job.pool().workers())) {
+  job.expect_records(sizeof(Record));
+}
 
 /// Hangs the larger root below the smaller one, and returns it; kNone when both are the same. Workers may do
 /// so at the same time: only a root is changed, and only once. The order of other accesses does not matter,

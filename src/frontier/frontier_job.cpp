@@ -6,6 +6,8 @@
 
 #include "exchange/exchange.h"
 #include "launch/agreement.h"
+#include "options.h"
+#include "plan/block_plan.h"
 
 namespace edgewire::frontier {
 
@@ -13,13 +15,40 @@ namespace {
 
 constexpr std::uint32_t kRange = 1 << 14;  // vertices that a worker takes at a time
 
+const graph::GraphFile& checked(const graph::GraphFile& graph, const Options& options) {
+  check(options, graph);
+  return graph;
+}
+
 }  // namespace
+
+void check(const Options& options, const graph::GraphFile& graph) {
+  exchange::check(options.seat);
+  if (options.ownership.empty())
+    throw UsageError("ownership: it is empty; name hash, ranges or a partition file");
+  if (plan::owns_edges(options.ownership))
+    throw UsageError(
+        fmt::format("--ownership {}: processes would own edges, which pagerank, ppr and spmv can do: name "
+                    "hash, ranges or a partition file",
+                    options.ownership));
+  if (options.record_bytes != sizeof(Record) && options.record_bytes != sizeof(WideRecord))
+    throw UsageError(fmt::format("record_bytes: {} are neither a Record ({}) nor a WideRecord ({})",
+                                 options.record_bytes, sizeof(Record), sizeof(WideRecord)));
+  if (options.disks.memory_bytes > 0)
+    check_range("memory_bytes", options.disks.memory_bytes, std::uint64_t{1} << 20, std::uint64_t{1} << 60);
+  if (options.for_tasks && !options.disks.devices.empty())
+    throw UsageError("for_tasks: tasks read rows of other processes from memory, not from disks");
+  if (options.disks.weighted && !graph.weighted())
+    throw Error(
+        fmt::format("{}: the graph has no weights: convert it from a file with weights", graph.path()));
+}
 
 FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Options& options)
     : bootstrap_(bootstrap),
-      graph_(graph),
+      graph_(checked(graph, options)),
       seat_(bootstrap, options.seat),
       listener_(options.listener),
+      record_bytes_(options.record_bytes),
       weighted_(options.disks.weighted) {
   launch::check_agreement(bootstrap,
                           {{"the kernel", options.kernel},
@@ -57,6 +86,30 @@ FrontierJob::FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph
       ownership_(plan::Ownership::hash(graph.vertices(), 1)),
       weighted_(false) {
   records_.emplace(alone, link(), 1, false, sizeof(Record));
+}
+
+void FrontierJob::expect_vertex(std::uint32_t vertex) const {
+  if (vertex >= graph_.vertices())
+    throw UsageError(
+        fmt::format("source: {} is no vertex of {}, which has {}", vertex, graph_.path(), graph_.vertices()));
+}
+
+void FrontierJob::expect_records(std::size_t bytes) const {
+  if (!records_) throw UsageError("for_tasks: this kernel sends records, and the job left the link to tasks");
+  if (bytes != record_bytes_ && bootstrap_.size() > 1)
+    throw UsageError(
+        fmt::format("record_bytes: this kernel sends records of {} bytes, not of {}", bytes, record_bytes_));
+}
+
+void FrontierJob::expect_weights(bool weighted) const {
+  if (weighted && !weighted_)
+    throw UsageError("this kernel needs the weights of edges: set Options::disks.weighted");
+  if (weighted_ && !weighted)
+    throw UsageError("this kernel leaves weights out, and the job has them: clear Options::disks.weighted");
+}
+
+void FrontierJob::expect_tasks() const {
+  if (records_) throw UsageError("searches that are tasks need a job with Options::for_tasks");
 }
 
 void FrontierJob::open_rows(const RowDisks& disks) {

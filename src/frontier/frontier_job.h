@@ -48,6 +48,10 @@ struct Options {
   std::function<void(const Superstep&)> listener = [](const Superstep&) {};
 };
 
+/// Throws UsageError when an option makes no sense, and Error when the graph does not have what it asks for.
+/// A FrontierJob begins with it.
+void check(const Options& options, const graph::GraphFile& graph);
+
 /// One process's part of the job. Collective; throws Error. `graph` and `bootstrap` outlive it.
 class FrontierJob {
  public:
@@ -67,7 +71,19 @@ class FrontierJob {
   transport::Transport& link() noexcept { return seat_.link(); }
   Records& records() noexcept { return *records_; }
   const std::string& place() const noexcept { return seat_.place(); }
-  void tell(const Superstep& done) const { listener_(done); }
+  void tell(const Superstep& done) const {
+    if (listener_) listener_(done);
+  }
+
+  // What kernels ask for before they run. All throw UsageError.
+  /// The vertex is one of the graph.
+  void expect_vertex(std::uint32_t vertex) const;
+  /// Options::record_bytes is that of the kernel's records, and the link is not left to tasks.
+  void expect_records(std::size_t bytes) const;
+  /// Edges have weights, or none: see Options::disks.
+  void expect_weights(bool weighted) const;
+  /// Options::for_tasks was set.
+  void expect_tasks() const;
 
   /// Calls work(edges) for the rows of the vertices that take() gives, in this order: spans of global ids of
   /// owned vertices, each of which stays until the next call; an empty one is the last. By a worker. Edges
@@ -125,6 +141,7 @@ class FrontierJob {
   std::function<void(const Superstep&)> listener_;
   std::optional<plan::Ownership> ownership_;
   std::optional<Records> records_;
+  std::size_t record_bytes_ = sizeof(Record);
   bool weighted_;
   std::unique_ptr<RowPages> pages_;
   std::optional<disk::PageCache> cache_;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <numeric>
 
+#include "error.h"
 #include "exchange/barrier.h"
 #include "graph/row.h"
 
@@ -28,6 +29,7 @@ LabelPropagation::LabelPropagation(FrontierJob& job)
       voters_(several_ ? 0 : job.graph().vertices(), job.pool().workers() > 1),
       led_by_(job.graph().vertices(), false),
       workers_(static_cast<std::size_t>(job.pool().workers())) {
+  job.expect_records(sizeof(Record));
   if (!job.graph().symmetric()) in_rows_.emplace(job);
   std::iota(labels_.begin(), labels_.end(), 0U);
   for (std::uint32_t local = 0; local < job.owned(); ++local)
@@ -51,6 +53,7 @@ void LabelPropagation::find_peers() {
 }
 
 std::vector<Superstep> LabelPropagation::run(std::uint64_t rounds) {
+  if (rounds == 0) throw UsageError("rounds: 0 are not enough");
   std::vector<Superstep> supersteps;
   for (bool changed = true; changed && supersteps.size() < rounds;) {
     const Meter meter(job_);

@@ -32,7 +32,7 @@ class LabelPropagation {
   /// unless the graph stores every edge both ways. `job` outlives it. Collective; throws Error.
   explicit LabelPropagation(FrontierJob& job);
 
-  /// Runs so many rounds, or fewer: until one changes no label. Collective; throws Error.
+  /// Runs so many rounds (1 or more), or fewer: until one changes no label. Collective; throws Error.
   std::vector<Superstep> run(std::uint64_t rounds);
 
   /// [local number]: the label, a global id.

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "exchange/barrier.h"
+#include "options.h"
 #include "topology/cpu_level.h"
 
 namespace edgewire::frontier {
@@ -62,6 +63,8 @@ LocalClustering::LocalClustering(FrontierJob& job, unsigned record_bits)
       vertices_(static_cast<std::uint32_t>(job.graph().vertices())),
       credits_(new std::atomic<std::uint64_t>[vertices_]),
       workers_(static_cast<std::size_t>(job.pool().workers())) {
+  job.expect_records(sizeof(Record));
+  check_range("record_bits", record_bits, 1U, 32U);
   constexpr std::uint64_t kAtOnce = 1 << 14;
   job.pool().for_each((std::uint64_t{vertices_} + kAtOnce - 1) / kAtOnce, [&](int, std::uint64_t piece) {
     const std::uint64_t last = std::min<std::uint64_t>(vertices_, (piece + 1) * kAtOnce);

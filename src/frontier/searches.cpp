@@ -13,6 +13,7 @@ Searches::Searches(FrontierJob& job, Make make)
       make_(std::move(make)),
       places_(static_cast<std::size_t>(job.pool().workers())),
       free_(places_.size()) {
+  job.expect_tasks();
   std::iota(free_.rbegin(), free_.rend(), std::size_t{0});
   search_ = registry_.add(
       "search", [this](tasks::Context& task) -> tasks::Task { co_return search(task.argument<Turn>()); });
@@ -35,6 +36,7 @@ std::vector<Searches::Turn> Searches::turns(bool in_order) const {
 }
 
 std::vector<std::vector<Superstep>> Searches::run(std::span<const std::uint32_t> sources, bool in_order) {
+  for (const std::uint32_t source : sources) job_.expect_vertex(source);
   sources_ = sources;
   in_order_ = in_order;
   found_.clear();

@@ -36,7 +36,8 @@ class Settling {
   using Value = typename Program::Value;
   static_assert(sizeof(Value) == sizeof(std::uint32_t));
 
-  /// Memory: 4 bytes for each vertex of the graph, 8 where there are several processes.
+  /// Memory: 4 bytes for each vertex of the graph, 8 where there are several processes. Throws UsageError
+  /// when the job has other records, or weights where the program has none.
   Settling(FrontierJob& job, const Program& program)
       : job_(job),
         program_(program),
@@ -46,6 +47,8 @@ class Settling {
         values_(values_memory_.as<std::atomic<Value>>()),
         sent_(several_ ? values_.size() : 0),
         workers_(static_cast<std::size_t>(job.pool().workers())) {
+    job.expect_records(sizeof(Record));
+    job.expect_weights(program.weighted());
     constexpr std::uint64_t kPiece = 1 << 16;
     job_.pool().for_each((values_.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
       for (auto v = piece * kPiece; v < std::min<std::uint64_t>(values_.size(), (piece + 1) * kPiece); ++v)
@@ -56,6 +59,7 @@ class Settling {
 
   /// Collective. The supersteps; values() has the result. Throws Error.
   std::vector<Superstep> run(std::uint32_t source, Value start) {
+    job_.expect_vertex(source);
     std::vector<Superstep> supersteps;
     if (owner(source) == rank_) improve(workers_[0], source, start);
     for (auto bucket = lowest(0); bucket != kNoBucket; bucket = lowest(bucket)) {

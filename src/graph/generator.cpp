@@ -9,6 +9,7 @@
 #include "graph/available_memory.h"
 #include "graph/format.h"
 #include "graph/random.h"
+#include "options.h"
 
 namespace edgewire::graph {
 
@@ -47,6 +48,7 @@ BuildSummary generate(const std::string& path, std::uint64_t vertices, std::uint
 }
 
 BuildOptions build_options(const GenerateOptions& options) {
+  check_range("workers", options.workers, 0, kMaxWorkers);
   return {options.weighted, options.simple, options.undirected, workers_or_default(options.workers)};
 }
 
@@ -95,7 +97,8 @@ Pair kronecker_edge(int scale, IndexedRandom random) {
 
 BuildSummary generate_kronecker(const std::string& path, int scale, std::uint64_t edge_factor,
                                 const GenerateOptions& options, const Progress& progress) {
-  const std::uint64_t vertices = std::uint64_t{1} << std::clamp(scale, 0, 32);
+  check_range("scale", scale, 0, 31);
+  const std::uint64_t vertices = std::uint64_t{1} << scale;
   const std::uint64_t edges = product(vertices, edge_factor);
   check_size(path, vertices, edges);
   const Permutation permute(vertices, options.seed);

@@ -7,6 +7,7 @@
 namespace edgewire::graph {
 
 double Row::weight_sum(bool floats) const {
+  if (!graph.weighted()) throw Error(fmt::format("{}: the graph has no weights", graph.path()));
   double sum = 0;
   for (std::size_t e = 0; e < degree(); ++e) {
     const float weight = weights()[e];
@@ -19,8 +20,9 @@ double Row::weight_sum(bool floats) const {
   }
   constexpr double kMost = 1e25;
   if (floats && sum != 0 && (sum > kMost || sum < 1 / kMost)) {
-    throw Error(fmt::format("{}: the weights of vertex {} sum to {:g}: --precision f64 takes such sums",
-                            graph.path(), graph.original_id(vertex), sum));
+    throw Error(fmt::format(
+        "{}: the weights of vertex {} sum to {:g}: --precision f64 takes such sums (without --wire)",
+        graph.path(), graph.original_id(vertex), sum));
   }
   return sum;
 }

@@ -28,6 +28,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+const graph::GraphFile& checked(const graph::GraphFile& graph, const DenseOptions& options) {
+  check(options, graph);
+  return graph;
+}
+
 }  // namespace
 
 exchange::SeatOptions seat_of(const DenseOptions& options) {
@@ -49,11 +54,10 @@ tiles::TileSizes tile_sizes(const DenseOptions& options, const topology::Machine
 DenseJob::DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const DenseOptions& options,
                    const topology::Machine& machine)
     : bootstrap_(bootstrap),
-      graph_(graph),
+      graph_(checked(graph, options)),
+      weighted_(options.weighted),
       place_(exchange::find_place(bootstrap, machine, seat_of(options))),
       pool_(std::move(place_.pool)) {
-  check_ownership(options);
-  check_order(options.order, options.weighted);
   link_ = transport::create(options.transport, settings(options));
   agree(options);
   std::optional<PlanCache> cache;
@@ -229,8 +233,8 @@ std::unique_ptr<plan::ExchangePlan> DenseJob::make_plan(const DenseOptions& opti
     return std::make_unique<plan::ExchangePlan>(graph_, *ownership_, bootstrap_.rank(), *owned_, strategy,
                                                 options.workers, for_each, options.weighted);
   };
-  auto plan = with(options.strategy);
-  if (!options.choose_strategy || bootstrap_.size() == 1) return plan;
+  auto plan = with(options.choose_strategy ? plan::Strategy::slots : options.strategy);
+  if (!options.choose_strategy || bootstrap_.size() == 1 || !options.devices.empty()) return plan;
   const double rate = link_rate(options);
   double values = 0;
   for (const auto& stream : plan->streams()) values += stream.slots;

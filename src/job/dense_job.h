@@ -41,10 +41,11 @@ struct DenseOptions {
   double assumed_link_rate = 0;
   /// f64: messages are doubles, otherwise floats. 16-bit ones with strategies slots and cover only.
   plan::Encoding encoding = plan::Encoding::f32;
-  bool weighted = false;  ///< a message goes along an edge times the edge's weight; the graph has weights
+  /// Edges have their weights, for programs that use them; the graph has weights.
+  bool weighted = false;
   /// hash, ranges or the path of a partition file. "auto" takes hash or ranges, "auto,FILE" also the file:
   /// the one that takes the least time on the link and the cores. "hilbert" and "grid": processes hold blocks
-  /// of edges; the strategy is then `slots`, and there is no plan cache (see check_ownership()).
+  /// of edges; the strategy is then `slots`, and there is no plan cache (see check()).
   std::string ownership = "hash";
   plan::Layout layout = plan::Layout::degree;
   bool choose_layout = false;  ///< measure which one is faster
@@ -82,9 +83,9 @@ std::uint64_t column_edges(std::uint64_t edges, int workers) noexcept;
 /// How large the tiles of such a job get.
 tiles::TileSizes tile_sizes(const DenseOptions& options, const topology::Machine& machine);
 
-/// Throws UsageError when processes hold blocks of edges, and the options ask for what is not there then. A
-/// DenseJob begins with it.
-void check_ownership(const DenseOptions& options);
+/// Throws UsageError when an option makes no sense, alone or beside another one, and Error when the graph
+/// does not have what it asks for. A DenseJob begins with it.
+void check(const DenseOptions& options, const graph::GraphFile& graph);
 
 /// Counts, for each kind of memory of a process, on which nodes its pages lie.
 struct MemoryFigures {
@@ -100,7 +101,9 @@ class DenseJob {
   DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const DenseOptions& options,
            const topology::Machine& machine = topology::discover());
 
+  launch::Bootstrap& bootstrap() const noexcept { return bootstrap_; }
   const graph::GraphFile& graph() const noexcept { return graph_; }
+  bool weighted() const noexcept { return weighted_; }  ///< see DenseOptions
   const plan::Ownership& ownership() const noexcept { return *ownership_; }
   const std::string& ownership_name() const noexcept { return ownership_name_; }
   /// At rank 0: lines that say why it was chosen; empty when it was given.
@@ -203,6 +206,7 @@ class DenseJob {
   friend class PlanCache;
   launch::Bootstrap& bootstrap_;
   const graph::GraphFile& graph_;
+  bool weighted_;
   exchange::HostPlace place_;
   std::unique_ptr<topology::WorkerPool> pool_;
   std::unique_ptr<transport::Transport> link_;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "error.h"
 #include "job/dense_job.h"
 #include "plan/block_plan.h"
 #include "seconds.h"
@@ -41,19 +40,6 @@ Streams streams_of(const plan::BlockPlan& plan) {
 }
 
 }  // namespace
-
-void check_ownership(const DenseOptions& options) {
-  if (!plan::owns_edges(options.ownership)) return;
-  if (!options.choose_strategy && options.strategy != plan::Strategy::slots) {
-    throw UsageError(fmt::format(
-        "--strategy {}: with --ownership {} processes own edges and send mirrors and partial sums, which is "
-        "--strategy slots",
-        plan::to_name(options.strategy), options.ownership));
-  }
-  if (!options.plan_cache.empty())
-    throw UsageError(
-        fmt::format("--plan-cache keeps no plan of --ownership {}: leave it out", options.ownership));
-}
 
 void DenseJob::build_block(const DenseOptions& options, const topology::Machine& machine) {
   std::string_view step = "load";

@@ -1,13 +1,23 @@
 #include "job/dense_run.h"
 
-#include <algorithm>
+#include <limits>
+
+#include "options.h"
 
 namespace edgewire::job {
 
+void check_weights(const DenseJob& job, bool needs_weights) {
+  if (needs_weights && !job.weighted())
+    throw UsageError(
+        "the program needs the weights of edges (it has no along(message)): set DenseOptions::weighted");
+}
+
 engine::IterationResult run_loops(DenseJob& job, engine::Loops& loops, const RunOptions& options, int done,
                                   const exchange::Totals& start, std::span<const double> values) {
+  check_range("iterations", options.iterations, done, std::numeric_limits<int>::max());
+  check_range("every", options.every, 1, std::numeric_limits<int>::max());
   engine::IterationOptions inner;
-  inner.iterations = std::max(0, options.iterations - done);
+  inner.iterations = options.iterations - done;
   inner.has_goal = options.has_goal;
   inner.start = start;
   inner.observer = options.observer;

@@ -2,24 +2,7 @@
 
 #include <bit>
 
-#include "launch/packing.h"
-
 namespace edgewire::job {
-
-std::vector<double> gather_values(launch::Bootstrap& bootstrap, const DenseJob& job,
-                                  std::span<const double> values) {
-  const auto indexes = job.owned().indexes();
-  std::vector<double> mine(values.size());
-  for (std::size_t local = 0; local < mine.size(); ++local) mine[local] = values[indexes[local]];
-  const auto parts = bootstrap.gather(launch::pack(mine));
-  std::vector<double> all(parts.empty() ? 0 : job.graph().vertices());
-  for (std::uint32_t p = 0; p < parts.size(); ++p) {
-    const auto part = launch::unpack<double>(parts[p], p, job.ownership().count(p));
-    for (std::uint32_t local = 0; local < part.size(); ++local)
-      all[job.ownership().vertex(p, local)] = part[local];
-  }
-  return all;
-}
 
 std::uint64_t checksum(const DenseJob& job, std::span<const double> values) {
   std::uint64_t sum = 0;

@@ -5,15 +5,34 @@
 #include <span>
 #include <vector>
 
+#include "error.h"
 #include "job/dense_job.h"
-#include "launch/bootstrap.h"
+#include "launch/packing.h"
 
 namespace edgewire::job {
 
-/// All vertices' values by global id at rank 0, elsewhere empty; `values` are by index of the owned vertices.
-/// Collective.
-std::vector<double> gather_values(launch::Bootstrap& bootstrap, const DenseJob& job,
-                                  std::span<const double> values);
+/// The values of all vertices at rank 0, in the order of their ids: graph().vertices() of them, [v] is that
+/// of vertex v (graph().original_id(v) in the input). In other processes nothing. `values`: of this process,
+/// by index of the owned vertices, as DenseRun::values() gives them. Collective: all processes call it.
+/// Memory at rank 0: twice the values of all vertices. Throws Error when the job fails.
+template <class Value>
+std::vector<Value> gather_values(const DenseJob& job, std::span<const Value> values) {
+  const auto indexes = job.owned().indexes();
+  if (values.size() != indexes.size())
+    throw Error(fmt::format("rank {} has {} vertices, and {} values to gather", job.bootstrap().rank(),
+                            indexes.size(), values.size()));
+  std::vector<Value> mine;
+  mine.reserve(values.size());
+  for (const std::uint32_t index : indexes) mine.push_back(values[index]);
+  const auto parts = job.bootstrap().gather(launch::pack(mine));
+  std::vector<Value> all(parts.empty() ? 0 : job.graph().vertices());
+  for (std::uint32_t p = 0; p < parts.size(); ++p) {
+    const auto part = launch::unpack<Value>(parts[p], p, job.ownership().count(p));
+    for (std::uint32_t local = 0; local < part.size(); ++local)
+      all[job.ownership().vertex(p, local)] = part[local];
+  }
+  return all;
+}
 
 /// Order-independent hash of the values of the owned vertices; the sum over processes is the checksum of a
 /// result.

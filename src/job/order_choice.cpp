@@ -11,7 +11,6 @@
 #include <optional>
 #include <vector>
 
-#include "error.h"
 #include "graph/available_memory.h"
 #include "launch/packing.h"
 #include "seconds.h"
@@ -188,11 +187,6 @@ std::string order_reason(tiles::Order chosen, const OrderSeconds& seconds) {
   return fmt::format(
       "{}: by a sample, all tiles take {:.4g} ms strip by strip, {:.4g} ms along the Hilbert curve, {}",
       to_name(chosen), 1e3 * seconds[0], 1e3 * seconds[1], bins);
-}
-
-void check_order(const OrderOptions& options, bool weighted) {
-  if (weighted && !options.choose && options.order == tiles::Order::bins)
-    throw UsageError("--order bins: bins hold no weights of edges; take strips or hilbert");
 }
 
 OrderChoice order_tiles(const OrderOptions& options, const OrderSubject& subject,

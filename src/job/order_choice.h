@@ -64,9 +64,6 @@ tiles::Order fastest_order(const OrderSeconds& seconds) noexcept;
 /// One line, which begins with what was chosen.
 std::string order_reason(tiles::Order chosen, const OrderSeconds& seconds);
 
-/// Throws UsageError when the order cannot be.
-void check_order(const OrderOptions& options, bool weighted);
-
 /// A block, which a worker takes at a time, is a group of columns with all their strips: its accumulators are
 /// one worker's, and no sums have to be merged. Another order than `strips` is chosen if it is faster by 8 %
 /// over all processes: each sweeps a sample of its columns in all orders. Bins are for edges without weights,

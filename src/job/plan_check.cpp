@@ -35,8 +35,9 @@ void PlanCache::check_choices() const {
       options_.ownership.starts_with("auto")
           ? name == "hash" || name == "ranges" || (name == partition_file_ && !name.empty())
           : name == options_.ownership;
-  const bool right_strategy = job_.strategy_ == options_.strategy ||
-                              (options_.choose_strategy && job_.strategy_ == plan::Strategy::cover);
+  const bool right_strategy = options_.choose_strategy ? job_.strategy_ == plan::Strategy::slots ||
+                                                             job_.strategy_ == plan::Strategy::cover
+                                                       : job_.strategy_ == options_.strategy;
   const bool right_layout = options_.choose_layout
                                 ? job_.layout_ == plan::Layout::given || job_.layout_ == plan::Layout::degree
                                 : job_.layout_ == options_.layout;

@@ -10,6 +10,7 @@
 #include "launch/hosts.h"
 #include "launch/launcher.h"
 #include "launch/local.h"
+#include "options.h"
 #include "topology/shell.h"
 
 namespace edgewire::launch {
@@ -51,9 +52,16 @@ int run(const LaunchOptions& given, const std::function<void(Bootstrap&)>& job) 
   if (options.processes < 1 || options.processes > kMaxProcesses)
     throw UsageError(
         fmt::format("--processes must be from 1 to {}, not {}", kMaxProcesses, options.processes));
-  if (!(options.peer_timeout_s > 0)) throw UsageError("--peer-timeout must be more than 0 seconds");
+  check_range("--peer-timeout", options.peer_timeout_s, kLeastTimeoutS, kMostTimeoutS);
+  check_range("--start-timeout", options.start_timeout_s, kLeastTimeoutS, kMostTimeoutS);
+  if (options.launcher != "auto" && options.launcher != "none")
+    throw UsageError(fmt::format("--launcher: '{}' is not auto or none", options.launcher));
+  if (!body) throw UsageError("there is nothing to run in the processes");
   if (options.port < 1 || options.port > 65535)
     throw UsageError(fmt::format("--port must be from 1 to 65535, not {}", options.port));
+  if (given.rank >= 0 && options.hosts_file.empty())
+    throw UsageError(
+        fmt::format("--rank {} is a line of a host list, and there is none: name it by --hosts", given.rank));
   if (options.local_hosts && !options.hosts_file.empty())
     throw UsageError("--local-hosts and a host list: the processes run either here or there");
   if (options.link_bits_per_s > 0 && !options.local_hosts)

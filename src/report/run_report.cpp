@@ -16,8 +16,8 @@ namespace {
 constexpr int kSchemaVersion = 1;  // src/report/schema
 
 /// A line about the longest iteration, where it is far from the usual one; the mean of the last ten may hide
-/// it.
-std::string describe_pause(const std::vector<RunReport::Iteration>& iterations) {
+/// it. `before`: iterations that a checkpoint held.
+std::string describe_pause(const std::vector<RunReport::Iteration>& iterations, std::uint64_t before) {
   constexpr double kTimes = 10, kSeconds = 0.2;
   std::vector<double> seconds;
   for (const auto& one : iterations) seconds.push_back(one.seconds);
@@ -29,7 +29,7 @@ std::string describe_pause(const std::vector<RunReport::Iteration>& iterations) 
   if (most < kTimes * *middle || most < kSeconds) return "";
   return fmt::format(
       "iteration {} took {:.3g} s, the median one {:.3g} s: a link, a process or a disk stood still\n",
-      longest + 1, most, *middle);
+      before + static_cast<std::uint64_t>(longest) + 1, most, *middle);
 }
 
 }  // namespace
@@ -248,9 +248,11 @@ std::string RunReport::to_text() const {
   if (has_supersteps) {
     text += describe_supersteps();
   } else {
-    text += fmt::format("{} iterations, {:.6f} s each (mean of the last ten), {:.3f} G edges/s\n",
-                        iterations.size(), seconds_per_iteration(), edges_per_second() / 1e9);
-    text += describe_pause(iterations);
+    text += fmt::format("{} iteration{}{}, {:.6f} s each (mean of the last ten), {:.3f} G edges/s\n",
+                        iterations.size(), iterations.size() == 1 ? "" : "s",
+                        resumed_from == 0 ? "" : fmt::format(" after the {} of the checkpoint", resumed_from),
+                        seconds_per_iteration(), edges_per_second() / 1e9);
+    text += describe_pause(iterations, resumed_from);
   }
   if (plan_cache != "none") text += fmt::format("plan cache: {}\n", plan_cache);
   text += ownership_table;

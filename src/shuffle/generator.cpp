@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/output_file.h"
+#include "options.h"
 
 namespace edgewire::shuffle {
 
@@ -56,6 +57,11 @@ void write_record(char* to, const RecordsWanted& wanted, std::uint64_t number) {
 }  // namespace
 
 void generate_records(const std::string& folder, const RecordsWanted& wanted) {
+  constexpr std::uint64_t kMostKeys = 2'821'109'907'456;  // 36^8
+  constexpr std::size_t kMostBytes = 4096;
+  check_range("record_bytes", wanted.record_bytes, kKeyBytes + kNumberBytes + 4, kMostBytes);
+  check_range("keys", wanted.keys, std::uint64_t{1}, kMostKeys);
+  check_range("files", wanted.files, 1U, 10000U);
   graph::OutputFolder made(folder);
   const std::size_t block = std::max<std::size_t>(1, kWriteBytes / wanted.record_bytes);
   std::vector<char> memory(block * wanted.record_bytes);

@@ -44,6 +44,12 @@ std::uint32_t load_big_endian(const std::byte* from) {
   return __builtin_bswap32(number);
 }
 
+const LoadOptions& checked(const LoadOptions& options) {
+  exchange::check(options.seat);
+  if (options.temp.empty()) throw UsageError("temp: it names no folder for sorted runs");
+  return options;
+}
+
 std::uint32_t load_partitions(int workers, int processes) {
   return static_cast<std::uint32_t>(processes * workers) * kPartitionsOfWorker;
 }
@@ -66,7 +72,7 @@ MemoryNeeds load_needs(const RecordShape& record, int workers, int processes, st
 
 LoadJob::LoadJob(launch::Bootstrap& bootstrap, const LoadOptions& options)
     : bootstrap_(bootstrap),
-      options_(options),
+      options_(checked(options)),
       seat_(bootstrap, options.seat),
       workers_(static_cast<std::size_t>(options.seat.workers)) {
   const auto& nodes = bootstrap.nodes();

@@ -45,6 +45,8 @@ struct RecordShape {
     return first != second ? first < second : less_behind_prefix(a, b);
   }
 };
+/// Throws UsageError unless a record has 1 to 4096 bytes, and its key lies in it.
+void check(const RecordShape& shape);
 static_assert(std::endian::native == std::endian::little);
 
 }  // namespace edgewire::shuffle

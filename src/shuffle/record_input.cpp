@@ -9,8 +9,18 @@
 #include <cerrno>
 
 #include "error.h"
+#include "options.h"
+#include "shuffle/record.h"
 
 namespace edgewire::shuffle {
+
+void check(const RecordShape& shape) {
+  check_range("bytes of a record", shape.bytes, std::size_t{1}, std::size_t{4096});
+  if (shape.key_bytes == 0 || shape.key_offset >= shape.bytes ||
+      shape.key_bytes > shape.bytes - shape.key_offset)
+    throw UsageError(fmt::format("--key {}:{}: no such bytes in records of {} (--record)", shape.key_offset,
+                                 shape.key_bytes, shape.bytes));
+}
 
 void read_exactly(const disk::File& file, const std::string& path, void* to, std::size_t bytes,
                   std::uint64_t offset) {

@@ -17,6 +17,7 @@
 #include "exchange/record_stream.h"
 #include "graph/checksum.h"
 #include "launch/agreement.h"
+#include "options.h"
 #include "seconds.h"
 #include "topology/shell.h"
 
@@ -41,7 +42,21 @@ bool holds_parts(const std::string& folder) {
   return found;
 }
 
+const SortOptions& checked(const SortOptions& options) {
+  check(options);
+  return options;
+}
+
 }  // namespace
+
+void check(const SortOptions& options) {
+  constexpr std::uint32_t kMostPartitions = 1 << 16;
+  exchange::check(options.seat);
+  check(options.shape);
+  check_range("partitions", options.partitions, 1U, kMostPartitions);
+  if (options.inputs.empty()) throw UsageError("inputs: there are none");
+  if (options.output.empty()) throw UsageError("output: it names no folder");
+}
 
 MemoryNeeds sort_needs(const RecordShape& shape, int workers, int processes, std::uint32_t partitions,
                        std::uint64_t records) {
@@ -56,7 +71,7 @@ std::string partition_file(const std::string& folder, std::uint32_t partition, s
 
 SortJob::SortJob(launch::Bootstrap& bootstrap, const SortOptions& options)
     : bootstrap_(bootstrap),
-      options_(options),
+      options_(checked(options)),
       input_(options.inputs, options.shape.bytes),
       plan_(plan_memory(sort_needs(options.shape, options.seat.workers, bootstrap.size(), options.partitions,
                                    input_.records()),

@@ -27,6 +27,9 @@ struct SortOptions {
   std::uint64_t memory_bytes = 0;  ///< of this process: for records, rings and blocks
 };
 
+/// Throws UsageError when an option makes no sense. A SortJob begins with it.
+void check(const SortOptions& options);
+
 /// What one process did.
 struct SortFigures {
   std::uint64_t records_read = 0, bytes_spilled = 0, runs = 0;

@@ -72,6 +72,8 @@ void TaskJob::barrier() {
 }
 
 std::string TaskJob::run(FunctionId root, std::string arguments, bool measure_phases) {
+  if (root >= registry_.size())
+    throw Error(fmt::format("there is no function {}: {} are registered", root, registry_.size()));
   measure_phases_ = measure_phases;
   figures_ = {};
   memo_.clear();

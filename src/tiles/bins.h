@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "tiles/along.h"
 #include "tiles/tile.h"
 #include "topology/cpu_level.h"
 #include "topology/page_vector.h"
@@ -66,7 +67,7 @@ class Bins {
     topology::run_scalar_for_cpu([&] {
       for (std::uint64_t e = begins_[column]; e < begins_[column + 1]; ++e) {
         auto& one = accumulators[destinations_[e]];
-        one = P::combine(one, P::along(values[e]));
+        one = P::combine(one, along_plain<P>(values[e]));
       }
     });
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tiles/along.h"
 #include "tiles/tile.h"
 #include "tiles/tile_format.h"
 #include "tiles/tile_order.h"
@@ -12,17 +13,12 @@
 
 namespace edgewire::tiles {
 
-/// Whether a program tells edges apart by their weights.
-template <class P>
-inline constexpr bool kUsesWeights = requires(const typename P::Message& message) {
-  P::along(message, 1.0F);
-};
-
 /// The part of a program that a sweep needs:
 ///   Message, Accumulator;
 ///   identity(): the accumulator of a destination that no edge reaches;
 ///   along(message), along(message, weight): what a message becomes on an edge; without the second one,
-///   weights are ignored; combine(a, b): associative and commutative, identity() is neutral.
+///   weights are ignored, without the first one, they are needed; combine(a, b): associative and commutative,
+///   identity() is neutral.
 template <class P>
 class Sweep {
   using Message = typename P::Message;
@@ -64,7 +60,7 @@ class Sweep {
   [[gnu::always_inline]] static Accumulator along(const Message& message,
                                                   const std::uint16_t* weight) noexcept {
     if constexpr (!kWeighted || !kUsesWeights<P>) {
-      return P::along(message);
+      return along_plain<P>(message);
     } else {
       float factor;
       std::memcpy(&factor, weight, sizeof factor);

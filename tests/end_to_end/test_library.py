@@ -71,7 +71,9 @@ def test_a_kernel_of_ones_own(edgewire, example, tmp_path):
     expected = np.linalg.solve(np.eye(len(ids)) - 0.05 * matrix, np.ones(len(ids)))
     run = example("my_kernel", tmp_path / "g.ew", 0.05)
     assert run.returncode == 0, run.stderr
-    values = dict(line.split("\t") for line in run.stdout.splitlines())
+    lines = [line.split("\t") for line in run.stdout.splitlines()]
+    assert [int(vertex) for vertex, _ in lines] == list(ids)  # whole lines, in order, by one of the two processes
+    values = dict(lines)
     np.testing.assert_allclose([float(values[str(v)]) for v in ids], expected, rtol=1e-5)
 
 

@@ -1,0 +1,42 @@
+// Which options of the dense kernels make sense.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+#include "kernels/pagerank.h"
+#include "kernels/ppr.h"
+#include "kernels/spmv.h"
+#include "options.h"
+
+namespace edgewire::kernels {
+
+void check(const PageRankOptions& options, bool weighted) {
+  check_range("iterations", options.iterations, 0, std::numeric_limits<int>::max());
+  check_range("damping", options.damping, 0, 1);
+  check_range("tolerance", options.tolerance, 0, 1e9);
+  if (options.weighted == weighted) return;
+  throw UsageError(weighted
+                       ? "PageRankOptions::weighted is false, but the job's edges have their weights: set "
+                         "both this and DenseOptions::weighted, or neither"
+                       : "PageRankOptions::weighted is true, but the job's edges have no weights: set "
+                         "DenseOptions::weighted, too");
+}
+
+void check_sources(std::span<const std::uint32_t> sources, const graph::GraphFile& graph) {
+  if (sources.empty()) throw UsageError("sources: there are none");
+  if (std::ranges::adjacent_find(sources, std::greater_equal<>()) != sources.end())
+    throw UsageError("sources: they are not in ascending order, each once");
+  if (sources.back() >= graph.vertices())
+    throw UsageError(fmt::format("sources: {} is no vertex of {}, which has {}", sources.back(), graph.path(),
+                                 graph.vertices()));
+}
+
+void check_vector(std::span<const double> x, const graph::GraphFile& graph) {
+  if (!x.empty() && x.size() != graph.vertices())
+    throw UsageError(
+        fmt::format("x has {} values, and {} has {} vertices", x.size(), graph.path(), graph.vertices()));
+}
+
+}  // namespace edgewire::kernels

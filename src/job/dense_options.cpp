@@ -1,0 +1,65 @@
+// Which options of a dense job make sense, alone and beside each other.
+#include <fmt/core.h>
+
+#include "job/dense_job.h"
+#include "options.h"
+#include "plan/block_plan.h"
+
+namespace edgewire::job {
+
+namespace {
+
+/// Where processes hold blocks of edges.
+void check_ownership(const DenseOptions& options) {
+  if (options.ownership.empty())
+    throw UsageError("ownership: it is empty; name hash, ranges or a partition file");
+  if (!plan::owns_edges(options.ownership)) return;
+  if (!options.choose_strategy && options.strategy != plan::Strategy::slots) {
+    throw UsageError(fmt::format(
+        "--strategy {}: with --ownership {} processes own edges and send mirrors and partial sums, which is "
+        "--strategy slots",
+        plan::to_name(options.strategy), options.ownership));
+  }
+  if (!options.devices.empty())
+    throw UsageError(fmt::format(
+        "--ownership {} needs --edges memory; with edges on disk take hash or ranges", options.ownership));
+  if (!options.plan_cache.empty())
+    throw UsageError(
+        fmt::format("--plan-cache keeps no plan of --ownership {}: leave it out", options.ownership));
+}
+
+void check_disks(const DenseOptions& options) {
+  constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
+  if (options.memory_bytes > 0)
+    check_range("memory_bytes", options.memory_bytes, kLeastBytes, std::uint64_t{1} << 60);
+  if (options.devices.empty()) return;
+  if (options.strategy == plan::Strategy::cover && !options.choose_strategy)
+    throw UsageError("--strategy cover needs --edges memory; with edges on disk take slots");
+  if (!options.order.choose && options.order.order != tiles::Order::strips)
+    throw UsageError(fmt::format("--order {} needs --edges memory; with edges on disk take strips",
+                                 to_name(options.order.order)));
+  if (options.plan_cache.empty())
+    throw UsageError("devices: edges on disks need a plan cache, and plan_cache is empty");
+}
+
+}  // namespace
+
+void check(const DenseOptions& options, const graph::GraphFile& graph) {
+  constexpr double kMostRate = 1e15;
+  exchange::check(seat_of(options));
+  check_range("assumed_compute_rate", options.assumed_compute_rate, 0, kMostRate);
+  check_range("assumed_link_rate", options.assumed_link_rate, 0, kMostRate);
+  check_ownership(options);
+  check_disks(options);
+  if (plan::is_rounded(options.encoding) && !options.choose_strategy && plan::sends_ids(options.strategy))
+    throw UsageError(fmt::format("--wire {} needs --strategy slots or cover, not {}",
+                                 plan::to_name(options.encoding), plan::to_name(options.strategy)));
+  if (!options.weighted) return;
+  if (!graph.weighted())
+    throw Error(fmt::format(
+        "{}: --weighted, but the graph has no weights: convert it from a file with weights", graph.path()));
+  if (!options.order.choose && options.order.order == tiles::Order::bins)
+    throw UsageError("--order bins: bins hold no weights of edges; take strips or hilbert");
+}
+
+}  // namespace edgewire::job

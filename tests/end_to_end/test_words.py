@@ -1,0 +1,166 @@
+"""What the program says to somebody who made a mistake: one line that names it, and a remedy that works."""
+
+import json
+import pathlib
+import re
+
+import pytest
+
+import job as jobs
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def graph(edgewire, tmp_path_factory):
+    path = tmp_path_factory.mktemp("words") / "g.ew"
+    edgewire.ok("generate", "kronecker", "--scale", 8, "-o", path)
+    return path
+
+
+@pytest.mark.parametrize("words, line", [
+    ("", "a command is missing (edgewire --help shows"),
+    ("frobnicate", "there is no command 'frobnicate' (edgewire --help"),
+    ("help", "there is no command 'help'; did you mean --help?"),
+    ("-V", "edgewire has no option -V; did you mean --version?"),
+    ("generate", "generate: say what: kronecker, uniform, grid or records ("),
+    ("generate kroneker", "generate: there is no 'kroneker', but kronecker, uniform, grid or records; did you mean kronecker?"),
+    ("pagerank", "pagerank: graph is required ("),
+    ("ppr g.ew", "ppr: --sources is required ("),
+    ("ppr g.ew --source 3", "ppr has no option --source; did you mean --sources?"),
+    ("bfs g.ew --iterations 5", "bfs has no option --iterations (edgewire bfs --help"),
+    ("pagerank g.ew --iter 5", "pagerank has no option --iter; did you mean --iterations?"),
+    ("pagerank g.ew --iter=5 h.ew", "pagerank has no option --iter; did you mean --iterations?"),
+    ("pagerank g.ew h.ew k.ew", "pagerank: 'h.ew' is one argument too many ("),
+    ("pagerank g.ew --plan-cache plans", "pagerank: 'plans' is one argument too many (a folder is --plan-cache=plans) ("),
+    ("pagerank g.ew --every 5", "--every requires --checkpoint ("),
+    ("pagerank g.ew -n 4", "pagerank has no option -n; did you mean --processes?"),
+    ("pagerank g.ew -np 4", "pagerank has no option -np; did you mean --processes?"),
+    ("pagerank g.ew --threads 4", "pagerank has no option --threads; did you mean --workers?"),
+    ("bfs g.ew --root 4", "bfs has no option --root; did you mean --source?"),
+    ("--workers 2 pagerank g.ew", "--workers stands before the command pagerank: options and files go behind it"),
+    ("g.ew pagerank", "g.ew stands before the command pagerank"),
+    ("pagerank g.ew --output", "--output needs a value ("),
+    ("pagerank g.ew --top", "--top needs a value ("),
+    ("pagerank g.ew --transport", "--transport needs a value: auto, shm, tcp, verbs or dpdk ("),
+    ("pagerank g.ew --iterations 1e3", "--iterations: 1e3 is not a whole number from 0 to 1000000 ("),
+    ("pagerank g.ew -w 0", "--workers: 0 is not a whole number from 1 to 1024 ("),
+    ("bfs g.ew --samples 0", "--samples: 0 is not a whole number from 1 to 4294967296 ("),
+    ("generate kronecker --scale 4 -o x.ew --seed abc", "--seed: cannot understand 'abc' ("),
+    ("profile", "profile: a run is missing, as in edgewire profile -o page.html -- pagerank GRAPH ..."),
+    ("profile -- bfs", "profile runs pagerank, ppr or spmv, not bfs"),
+    ("profile -- pagernak g.ew", "profile runs pagerank, ppr or spmv, not pagernak; did you mean pagerank?"),
+    ("profile -- pagerank", "pagerank: graph is required (edgewire pagerank --help"),
+    ("profile -- pagerank g.ew --iter 5", "pagerank has no option --iter; did you mean --iterations?"),
+    ("profile pagerank g.ew -p 2", "profile has no option -p: a run and its options stand behind --, as in"),
+    ("bound g.ew --kernel bfs --source 0 --precision f64", "--precision is of --kernel pagerank, ppr and spmv, not of bfs"),
+])
+def test_a_wrong_command_line(edgewire, words, line):
+    said = edgewire.refused(*words.split(), status=2)
+    assert said.startswith(line), said
+
+
+def test_a_rank_without_a_host_list(edgewire, graph):
+    """It would compute everything alone, as would all others."""
+    line = edgewire.refused("pagerank", graph, "--rank", 0, status=2)
+    assert line == "--rank 0 is a line of a host list, and there is none: name it by --hosts"
+
+
+def every_command(edgewire, *path):
+    text = edgewire.ok(*path, "--help")
+    yield path
+    for name in re.findall(r"^  ([a-z]+)$", text.partition("Subcommands:\n")[2], re.M):
+        yield from every_command(edgewire, *path, name)
+
+
+def test_every_command_tells_its_version(edgewire):
+    version = edgewire.ok("--version")
+    assert version.startswith("edgewire ")
+    commands = list(every_command(edgewire))
+    assert len(commands) > 24
+    for path in commands:
+        assert edgewire.ok(*path, "--version") == version, path
+
+
+def test_a_remedy_works_beside_the_other_options(edgewire, graph):
+    run = ["pagerank", graph, "-p", 2, "-w", 1, "--tolerance", 1e-9, "--iterations", 1000]
+    said = edgewire.ok(*run, "--wire", "bf16")
+    assert "since the change no longer falls (--wire f32 rounds less)\n" in said
+    assert "tolerance 1e-09 reached after" in edgewire.ok(*run, "--wire", "f32")
+    line = edgewire.refused(*run, "--wire", "bf16", "--precision", "f64", status=2)
+    assert line == "--wire bf16 and --precision f64 exclude each other: leave one of them out"
+
+
+def test_a_resumed_run_counts_all_iterations(edgewire, graph, tmp_path):
+    run = ["pagerank", graph, "--tolerance", 1e-6]
+    edgewire.ok(*run, "--iterations", 4, "--checkpoint", tmp_path / "kept", "--every", 4)
+    whole = json.loads(edgewire.ok(*run, "--iterations", 100, "--json", "-"))
+    done = len(whole["iterations"])
+    text = edgewire.ok(*run, "--iterations", 100, "--resume", tmp_path / "kept", "--json", tmp_path / "report.json")
+    assert done > 5 and f"tolerance 1e-06 reached after {done} iterations\n" in text
+    assert f"\n{done - 4} iterations after the 4 of the checkpoint, " in text
+    report = json.loads((tmp_path / "report.json").read_text())
+    jobs.check_schema(report)
+    assert report["resumed_from"] + len(report["iterations"]) == done and report["checksum"] == whole["checksum"]
+    said = edgewire.ok(*run, "--iterations", 4, "--resume", tmp_path / "kept")
+    assert "no iteration was computed after the 4 of the checkpoint\n" in said
+    assert "\n0 iterations after the 4 of the checkpoint, " in said
+
+
+def test_netbench_has_two_processes_unless_told_otherwise(edgewire):
+    assert "--processes INT (default 2)" in edgewire.ok("netbench", "--help")
+    report = json.loads(edgewire.ok("netbench", "--sizes", "64", "--test", "latency", "--count", 10, "--json", "-"))
+    assert report["processes"] == 2
+    # A launcher has its own number. (This one does not answer.)
+    line = edgewire.refused("netbench", env={"OMPI_COMM_WORLD_SIZE": "2", "PMIX_RANK": "0", "PMIX_NAMESPACE": "nobody"})
+    assert "cannot find each other" in line and "--processes" not in line
+
+
+@pytest.mark.parametrize("kernel, options", [("pagerank", []), ("ppr", ["--sources", "1"]), ("spmv", [])])
+@pytest.mark.parametrize("precision", ["f32", "f64"])
+def test_the_bound_counts_the_bytes_of_a_precision(edgewire, graph, kernel, options, precision):
+    rows = json.loads(edgewire.ok("bound", graph, "-p", 3, "-w", 1, "--ownership", "hash", "--kernel", kernel, "--precision",
+                                  precision, "--strategy", "edge,slots,cover", "--json", "-"))["rows"]
+    rows = [row for row in rows if row["encoding"] != "bf16"]
+    assert [row["encoding"] for row in rows] == [precision] * 3
+    for row in rows:
+        report = json.loads(edgewire.ok(kernel, graph, *options, "-p", 3, "-w", 1, "--transport", "tcp", "--strategy", row["strategy"],
+                                        "--precision", precision, "--iterations", 2, "--json", "-"))
+        assert row["payload_bytes_total"] == report["bound"]["payload_bytes"] > 0
+        assert row["wire_bytes_total"]["tcp1500"] == report["bound"]["wire_bytes"]
+        assert [one["payload_bytes_sent"] for one in report["iterations"]] == [row["payload_bytes_total"]] * 2
+
+
+def test_the_table_of_eight_bytes(edgewire, graph):
+    text = edgewire.ok("bound", graph, "-p", 2, "--ownership", "hash", "--strategy", "slots", "--precision", "f64")
+    assert "slots 8-byte" in text and "2-byte" not in text
+    assert re.search(r"^wire MB with the headers of.*\nhash +slots 8-byte ", text, re.M)
+
+
+def test_memory_of_the_machine(edgewire):
+    """The lines are consistent: nodes have no more than the machine, and where they have less, a line says so."""
+    text = edgewire.ok("topology")
+    machine = json.loads(edgewire.ok("topology", "--json", "-"))
+    total = int(re.search(r"^MemTotal: +(\d+) kB", pathlib.Path("/proc/meminfo").read_text(), re.M)[1]) * 1024
+    nodes = sum(node["memory_bytes"] for node in machine["nodes"])
+    assert machine["installed_bytes"] == max(total, nodes)
+    assert machine["memory_bytes"] <= machine["installed_bytes"]
+    assert (", of which control groups allow " in text) == (machine["memory_bytes"] < machine["installed_bytes"])
+    assert ("nodes account for " in text) == (nodes + machine["installed_bytes"] // 50 < machine["installed_bytes"])
+
+
+def test_every_variable_of_the_environment_is_explained(edgewire):
+    """In the man page and in docs/cluster.md, and none that the code does not read."""
+    code = "".join(path.read_text() for folder in ("src", "transport", "topology", "perf") for path in (ROOT / folder).rglob("*.[ch]*")
+                   if "bench" not in path.parts)
+    read = set(re.findall(r'(?:getenv|number_of)\("([A-Z][A-Z0-9_]*)"\)', code))
+    if "temp_directory_path" in code:
+        read.add("TMPDIR")
+    assert {"EDGEWIRE_SECRET", "EDGEWIRE_CPU", "PMIX_RANK", "SLURM_STEP_ID"} <= read
+    for found in re.findall(r"getenv\(([^\")]*)\)", code):
+        assert found == "name", f"getenv({found}): this test cannot see which variable that is"
+    section = (ROOT / "docs/cluster.md").read_text().partition("\n## Environment\n")[2].partition("\n## ")[0]
+    rows = "".join(line.split("|")[1] for line in section.splitlines() if line.startswith("| `"))
+    assert set(re.findall(r"`([A-Z][A-Z0-9_]*)`", rows)) == read
+    page = edgewire.ok("manual", "man").partition(".SH ENVIRONMENT\n")[2]
+    assert set(re.findall(r"[A-Z][A-Z0-9_]+", " ".join(re.findall(r"^\.B (.*)$", page, re.M)))) == read

@@ -1,0 +1,276 @@
+// What C++ callers may ask of the library: options that make no sense end in one line, not in a crash, a hang
+// or a wrong result.
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "frontier/betweenness.h"
+#include "frontier/betweenness_apart.h"
+#include "frontier/breadth_first.h"
+#include "frontier/label_propagation.h"
+#include "frontier/local_clustering.h"
+#include "graph/generator.h"
+#include "kernels/runs.h"
+#include "kernels/sssp.h"
+#include "launch/launch.h"
+#include "perf/bound.h"
+#include "perf/frontier_count.h"
+#include "refusals.h"
+#include "shuffle/generator.h"
+#include "shuffle/load_job.h"
+#include "shuffle/sort_job.h"
+#include "tasks/task_job.h"
+
+namespace edgewire {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Options that `set` has changed.
+template <class Options, class Set>
+Options with(const Set& set) {
+  Options options;
+  set(options);
+  return options;
+}
+
+TEST_CASE("options of a dense job") {
+  using job::DenseOptions;
+  const File file(false);
+  const auto alone = launch::alone();
+  try_all<DenseOptions>(
+      {},
+      {{[](auto& o) { o.workers = 0; }, "workers: 0 is not from 1"},
+       {[](auto& o) { o.workers = -1; }, "workers"},
+       {[](auto& o) { o.workers = 1 << 20; }, "workers"},
+       {[](auto& o) { o.peer_timeout_s = 0; }, "peer_timeout_s"},
+       {[](auto& o) { o.peer_timeout_s = kNan; }, "peer_timeout_s: nan"},
+       {[](auto& o) { o.peer_timeout_s = kInfinity; }, "peer_timeout_s: inf"},
+       {[](auto& o) { o.assumed_compute_rate = -1; }, "assumed_compute_rate"},
+       {[](auto& o) { o.assumed_link_rate = kNan; }, "assumed_link_rate"},
+       {[](auto& o) { o.transport = "rdma"; }, "no transport 'rdma'"},
+       {[](auto& o) { o.weighted = true; }, "the graph has no weights"},
+       {[](auto& o) { o.ownership = ""; }, "ownership"},
+       {[](auto& o) { o.ownership = "/no/such/file"; }, "/no/such/file"},
+       {[](auto& o) {
+          o.ownership = "hilbert";
+          o.strategy = plan::Strategy::cover;
+        },
+        "--ownership hilbert"},
+       {[](auto& o) {
+          o.encoding = plan::Encoding::bf16;
+          o.strategy = plan::Strategy::edge;
+        },
+        "slots or cover"},
+       {[](auto& o) { o.memory_bytes = 1; }, "memory_bytes"},
+       {[](auto& o) { o.devices = {"/tmp"}; }, "plan_cache is empty"},
+       {[](auto& o) {
+          o.devices = {"/tmp"};
+          o.strategy = plan::Strategy::cover;
+        },
+        "take slots"}},
+      [&](const DenseOptions& options) { const job::DenseJob job(*alone, file.graph, options); });
+  const File weighted(true);
+  try_all<DenseOptions>(
+      dense(true),
+      {{[](auto& o) {
+          o.order = {tiles::Order::bins, false, ""};
+        },
+        "bins hold no weights"}},
+      [&](const DenseOptions& options) { const job::DenseJob job(*alone, weighted.graph, options); });
+}
+
+template <class P>
+void start(const graph::GraphFile& graph, P program, bool weighted, const job::RunOptions& options = {}) {
+  const auto alone = launch::alone();
+  job::DenseJob job(*alone, graph, dense(weighted));
+  job::DenseRun run(job, program);
+  run.iterate(options);
+}
+
+TEST_CASE("options of the kernels with iterations") {
+  using kernels::PageRankOptions;
+  const File file(true);
+  const std::vector<Wrong<PageRankOptions>> wrong{
+      {[](auto& o) { o.damping = -0.1; }, "damping"},     {[](auto& o) { o.damping = 1.1; }, "damping"},
+      {[](auto& o) { o.damping = kNan; }, "damping"},     {[](auto& o) { o.tolerance = -1; }, "tolerance"},
+      {[](auto& o) { o.tolerance = kNan; }, "tolerance"}, {[](auto& o) { o.iterations = -1; }, "iterations"},
+      {[](auto& o) { o.weighted = true; }, "weighted"}};
+  try_all<PageRankOptions>({}, wrong, [&](const auto& options) {
+    start(file.graph, kernels::PageRank<float>(options, 4), false);
+  });
+  const std::vector<std::uint32_t> sources{0, 3}, none, unordered{3, 0}, twice{0, 0}, beyond{0, 4};
+  try_all<PageRankOptions>({}, wrong, [&](const auto& options) {
+    start(file.graph, kernels::PersonalisedPageRank<float>(options, sources), false);
+  });
+  check_line(refusal([&] { start(file.graph, kernels::PageRank<float>({}, 4), true); }), "both");
+  check_line(refusal([&] { start(file.graph, kernels::PageRank<float>({}, 5), false); }), "not as many");
+  for (const auto* wrong_sources : {&none, &unordered, &twice, &beyond})
+    check_line(
+        refusal([&] { start(file.graph, kernels::PersonalisedPageRank<float>({}, *wrong_sources), false); }),
+        "sources: ");
+  const std::vector<double> three(3);
+  check_line(refusal([&] { start(file.graph, kernels::SpMV<float>(three), false); }), "3 values");
+  const kernels::PageRank<float> program({}, 4);
+  try_all<job::RunOptions>(
+      {},
+      {{[](auto& o) { o.iterations = -1; }, "iterations: -1"}, {[](auto& o) { o.every = 0; }, "every: 0"}},
+      [&](const auto& options) { start(file.graph, program, false, options); });
+  const auto alone = launch::alone();
+  job::DenseJob job(*alone, file.graph, {});
+  auto copy = program;
+  job::DenseRun run(job, copy);
+  check_line(
+      refusal([&] { run.take_up(with<job::ResumedState>([&](auto& state) { state.values = three; })); }),
+      "other vertices");
+  check_line(refusal([&] { job::gather_values<double>(job, three); }), "3 values");
+}
+
+TEST_CASE("options of kernels that follow a frontier") {
+  using frontier::FrontierJob;
+  const File file(false), weighted(true), negative(true, -1.0F);
+  const auto alone = launch::alone();
+  try_all<frontier::Options>(
+      {},
+      {{[](auto& o) { o.seat.workers = 0; }, "workers"},
+       {[](auto& o) { o.seat.peer_timeout_s = kNan; }, "peer_timeout_s"},
+       {[](auto& o) { o.ownership = ""; }, "ownership"},
+       {[](auto& o) { o.ownership = "grid"; }, "--ownership grid"},
+       {[](auto& o) { o.record_bytes = 5; }, "record_bytes"},
+       {[](auto& o) { o.disks.weighted = true; }, "no weights"},
+       {[](auto& o) {
+          o.disks = {{"/tmp"}, 1, false};
+        },
+        "memory_bytes"}},
+      [&](const auto& options) { const FrontierJob job(*alone, file.graph, options); });
+  FrontierJob job(*alone, file.graph, {.listener = nullptr});
+  check_line(refusal([&] { frontier::BreadthFirst(job, frontier::BreadthFirst::Parents::none).run(4); }),
+             "source: 4 is no vertex");
+  const std::vector<std::uint32_t> beyond{0, 4};
+  check_line(refusal([&] { frontier::Betweenness(job).run(beyond); }), "source: 4");
+  check_line(refusal([&] { frontier::LabelPropagation(job).run(0); }), "rounds");
+  check_line(refusal([&] { const frontier::LocalClustering one(job, 0); }), "record_bits");
+  check_line(refusal([&] { const frontier::BetweennessApart one(job, false); }), "for_tasks");
+  check_line(refusal([&] { const kernels::Sssp one(job); }), "disks.weighted");
+  const kernels::Sssp hops(job, 0, true);
+  CHECK(frontier::Settling(job, hops).run(3, 0).size() > 0);
+  check_line(refusal([&] { frontier::Settling(job, hops).run(4, 0); }), "source: 4");
+  const frontier::Options weights{.disks = {{}, 0, true}};
+  FrontierJob heavy(*alone, weighted.graph, weights);
+  for (const double delta : {kNan, -1.0, kInfinity})
+    check_line(refusal([&] { const kernels::Sssp one(heavy, delta); }), "delta");
+  check_line(refusal([&] { const frontier::Settling one(heavy, hops); }), "weights");
+  FrontierJob below(*alone, negative.graph, weights);
+  check_line(refusal([&] { const kernels::Sssp one(below); }), "weight -1");
+  FrontierJob tasks(*alone, file.graph, {.for_tasks = true});
+  check_line(refusal([&] { const frontier::LabelPropagation one(tasks); }), "for_tasks");
+}
+
+TEST_CASE("options of a sort, of a load and of records") {
+  const graph::TemporaryDirectory folder;
+  graph::write_file(folder / "in", std::string(64, 'x'));
+  const auto alone = launch::alone();
+  int number = 0;
+  const auto right = with<shuffle::SortOptions>([&](auto& options) {
+    options.inputs = {folder / "in"};
+    options.shape = {32, 0, 8};
+    options.partitions = 2;
+    options.memory_bytes = 1 << 28;
+  });
+  try_all<shuffle::SortOptions>(
+      right,
+      {{[](auto& o) { o.seat.workers = 0; }, "workers"},
+       {[](auto& o) { o.shape.bytes = 0; }, "bytes of a record"},
+       {[](auto& o) { o.shape.key_bytes = 0; }, "no such bytes"},
+       {[](auto& o) { o.shape.key_offset = ~std::size_t{0}; }, "no such bytes"},
+       {[](auto& o) { o.partitions = 0; }, "partitions"},
+       {[](auto& o) { o.inputs.clear(); }, "inputs"},
+       {[](auto& o) { o.inputs = {""}; }, "cannot read"},
+       {[](auto& o) { o.output = "-"; }, "output"},
+       {[](auto& o) { o.memory_bytes = 0; }, "--memory"}},
+      [&](shuffle::SortOptions options) {
+        options.output = options.output == "-" ? "" : folder / ("out" + std::to_string(++number));
+        shuffle::SortJob(*alone, options).run();
+      });
+  try_all<shuffle::LoadOptions>(
+      with<shuffle::LoadOptions>([&](auto& o) { o.temp = folder / ""; }),
+      {{[](auto& o) { o.seat.workers = 0; }, "workers"}, {[](auto& o) { o.temp = ""; }, "temp"}},
+      [&](const auto& options) { const shuffle::LoadJob job(*alone, options); });
+  try_all<shuffle::RecordsWanted>({.records = 3},
+                                  {{[](auto& o) { o.record_bytes = 0; }, "record_bytes"},
+                                   {[](auto& o) { o.keys = 0; }, "keys"},
+                                   {[](auto& o) { o.files = 0; }, "files"}},
+                                  [&](const auto& wanted) {
+                                    shuffle::generate_records(folder / ("r" + std::to_string(++number)),
+                                                              wanted);
+                                  });
+}
+
+TEST_CASE("options of tasks, of generators and of a start") {
+  const auto alone = launch::alone();
+  tasks::Registry registry;
+  const auto one = registry.add("one", [](tasks::Context&) -> tasks::Task { co_return "1"; });
+  check_line(refusal([&] { registry.add("none", nullptr); }), "none");
+  tasks::TaskJob job(*alone, registry, {});
+  CHECK(job.run(one) == "1");
+  check_line(refusal([&] { job.run(7); }), "no function 7");
+  check_line(refusal([&] { const tasks::TaskJob none(*alone, registry, {.workers = 0}); }), "workers");
+
+  const graph::TemporaryDirectory folder;
+  for (const int scale : {-1, 32})
+    check_line(refusal([&] { graph::generate_kronecker(folder / "g", scale, 1, {}); }), "scale");
+  check_line(refusal([&] { graph::generate_kronecker(folder / "g", 3, ~std::uint64_t{0}, {}); }), "edges");
+  check_line(refusal([&] { graph::generate_uniform(folder / "g", 4, 1, {.workers = -1}); }), "workers");
+  check_line(refusal([&] { graph::generate_grid(folder / "g", {1ULL << 40, 1ULL << 40}, {}); }), "vertices");
+
+  const auto nothing = [](launch::Bootstrap&) {};
+  try_all<launch::LaunchOptions>({},
+                                 {{[](auto& o) { o.processes = 0; }, "--processes"},
+                                  {[](auto& o) { o.processes = 1 << 20; }, "--processes"},
+                                  {[](auto& o) { o.peer_timeout_s = 0; }, "--peer-timeout"},
+                                  {[](auto& o) { o.start_timeout_s = kNan; }, "--start-timeout"},
+                                  {[](auto& o) { o.port = -1; }, "--port"},
+                                  {[](auto& o) { o.launcher = "slurm"; }, "--launcher"},
+                                  {[](auto& o) { o.link_bits_per_s = 1; }, "--rate"},
+                                  {[](auto& o) { o.hosts_file = "/no/such"; }, "/no/such"}},
+                                 [&](const auto& options) { launch::run(options, nothing); });
+  check_line(refusal([&] { launch::run({}, nullptr); }), "nothing to run");
+}
+
+TEST_CASE("options of a bound") {
+  using perf::BoundOptions;
+  const File file(false);
+  const auto right = with<BoundOptions>([](auto& options) {
+    options.processes = {2};
+    options.ownerships = {"hash"};
+    options.strategies = {plan::Strategy::slots};
+    options.rates = {{"1G", 1'000'000'000}};
+    options.memory_bytes = 1 << 20;
+    options.model = perf::Rates{.edges_per_core_s = 1e9};
+  });
+  try_all<BoundOptions>(right,
+                        {{[](auto& o) { o.processes.clear(); }, "processes"},
+                         {[](auto& o) { o.processes = {0}; }, "processes"},
+                         {[](auto& o) { o.processes = {1 << 20}; }, "processes"},
+                         {[](auto& o) { o.ownerships.clear(); }, "ownerships"},
+                         {[](auto& o) { o.strategies.clear(); }, "strategies"},
+                         {[](auto& o) { o.encodings.clear(); }, "encodings"},
+                         {[](auto& o) { o.workers = 0; }, "workers"},
+                         {[](auto& o) { o.threads = 0; }, "threads"},
+                         {[](auto& o) { o.framing = 99; }, "framing"},
+                         {[](auto& o) { o.memory_bytes = 0; }, "memory_bytes"},
+                         {[](auto& o) { o.rates[0].second = 0; }, "rates"},
+                         {[](auto& o) { o.model->edges_per_core_s = kNan; }, "edges_per_core_s"},
+                         {[](auto& o) { o.model->cores = 0; }, "cores"},
+                         {[](auto& o) { o.model->latency_s = -1; }, "latency_s"}},
+                        [&](const auto& options) {
+                          perf::compute_bound({file.graph.offsets(), file.graph.targets()}, options);
+                        });
+  check_line(refusal([&] { perf::count_search(file.graph, true, 4); }), "source: 4");
+  check_line(refusal([&] { perf::count_paths(file.graph, 4); }), "source: 4");
+  check_line(refusal([&] { perf::count_labels(file.graph, 0); }), "iterations");
+}
+
+}  // namespace
+}  // namespace edgewire
