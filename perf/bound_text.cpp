@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "perf/bound.h"
+#include "report/json_text.h"
 
 namespace edgewire::perf {
 
@@ -250,7 +251,7 @@ std::string to_json(const Bound& bound, const BoundOptions& options) {
                                     {"passes", bound.passes},
                                     {"version", EDGEWIRE_VERSION},
                                     {"rows", rows}};
-  return json.dump(1) + "\n";
+  return report::json_text(json, 1) + "\n";
 }
 
 std::string to_csv(const Bound& bound, const BoundOptions& options) {

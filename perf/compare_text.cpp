@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "perf/compare.h"
+#include "report/json_text.h"
 
 namespace edgewire::perf {
 
@@ -99,7 +100,7 @@ std::string to_json(const Comparison& comparison) {
   json["lost_cores"] = {{"to_hypervisor", comparison.lost.to_hypervisor},
                         {"to_programs", comparison.lost.to_programs}};
   json["version"] = EDGEWIRE_VERSION;
-  return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return report::json_text(json, 1) + "\n";
 }
 
 std::string to_csv(const Comparison& comparison) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "perf/frontier_bound.h"
+#include "report/json_text.h"
 
 namespace edgewire::perf {
 
@@ -75,11 +76,10 @@ std::string to_json(const std::vector<FrontierBound>& bounds, const BoundOptions
     }
     rows.push_back(std::move(row));
   }
-  return nlohmann::ordered_json{{"seconds_framing", plan::kFramings[options.framing].name},
-                                {"version", EDGEWIRE_VERSION},
-                                {"rows", rows}}
-             .dump(1) +
-         "\n";
+  const nlohmann::ordered_json json{{"seconds_framing", plan::kFramings[options.framing].name},
+                                    {"version", EDGEWIRE_VERSION},
+                                    {"rows", rows}};
+  return report::json_text(json, 1) + "\n";
 }
 
 }  // namespace edgewire::perf

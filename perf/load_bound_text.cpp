@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "perf/load_bound.h"
+#include "report/json_text.h"
 
 namespace edgewire::perf {
 
@@ -83,22 +84,21 @@ std::string to_json(const std::vector<LoadBound>& bounds, const LoadTask& task, 
     }
     rows.push_back(std::move(row));
   }
-  return nlohmann::ordered_json{{"load", task.sorts ? "sort" : "convert"},
-                                {"input_bytes", task.input_bytes},
-                                {"records", task.records},
-                                {"record_bytes", task.shape.bytes},
-                                {"output_bytes", task.output_bytes},
-                                {"memory_bytes", task.memory_bytes},
-                                {"workers", task.workers},
-                                {"disk_read_bytes_per_second", rates.disk_read_bytes_per_s},
-                                {"disk_write_bytes_per_second", rates.disk_write_bytes_per_s},
-                                {"core_bytes_per_second", rates.core_bytes_per_s},
-                                {"cores", rates.cores},
-                                {"framing", plan::kFramings[rates.framing].name},
-                                {"version", EDGEWIRE_VERSION},
-                                {"rows", rows}}
-             .dump(1) +
-         "\n";
+  const nlohmann::ordered_json json{{"load", task.sorts ? "sort" : "convert"},
+                                    {"input_bytes", task.input_bytes},
+                                    {"records", task.records},
+                                    {"record_bytes", task.shape.bytes},
+                                    {"output_bytes", task.output_bytes},
+                                    {"memory_bytes", task.memory_bytes},
+                                    {"workers", task.workers},
+                                    {"disk_read_bytes_per_second", rates.disk_read_bytes_per_s},
+                                    {"disk_write_bytes_per_second", rates.disk_write_bytes_per_s},
+                                    {"core_bytes_per_second", rates.core_bytes_per_s},
+                                    {"cores", rates.cores},
+                                    {"framing", plan::kFramings[rates.framing].name},
+                                    {"version", EDGEWIRE_VERSION},
+                                    {"rows", rows}};
+  return report::json_text(json, 1) + "\n";
 }
 
 }  // namespace edgewire::perf

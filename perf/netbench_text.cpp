@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "perf/netbench.h"
+#include "report/json_text.h"
 
 namespace edgewire::perf {
 
@@ -88,7 +89,7 @@ std::string to_json(const std::vector<NetbenchRow>& rows, const NetbenchOptions&
                                       {"bidirectional", options.bidirectional},
                                       {"busy_poll", options.busy_poll},
                                       {"rows", list}};
-  return all.dump(2) + "\n";
+  return report::json_text(all, 2) + "\n";
 }
 
 }  // namespace edgewire::perf

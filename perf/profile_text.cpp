@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "perf/profile.h"
+#include "report/json_text.h"
 
 namespace edgewire::perf {
 
@@ -156,7 +157,7 @@ std::string Profile::to_json() const {
   json["verdict"] = perf::to_json(verdict);
   for (std::size_t p = 0; p < processes.size(); ++p)
     json["processes"].push_back(perf::to_json(processes[p], load.processes[p], iterations));
-  return json.dump();
+  return report::json_text(json);
 }
 
 std::string Profile::counters_line() const {

@@ -29,6 +29,18 @@ class UsageError : public Error {
   using Error::Error;
 };
 
+/// A file changed while it was used, so that nothing is right any more. Where a run fails, this is the cause,
+/// whatever else was noticed of it, such as a lost peer.
+class FileChanged : public Error {
+ public:
+  FileChanged(const std::string& line, bool told) : Error(line), told_(told) {}
+  /// Whether another process of the job has said it, or is about to.
+  bool told() const noexcept { return told_; }
+
+ private:
+  bool told_;
+};
+
 /// Nobody reads stdout any more, as behind `| head`. The program says nothing and exits with 141, as if
 /// SIGPIPE had ended it. Processes of a job that hear this message from another end in the same way.
 class OutputClosed : public Error {

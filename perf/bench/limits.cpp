@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "report/json_text.h"
 #include "topology/memory.h"
 
 namespace {
@@ -150,7 +151,7 @@ int main(int argc, char** argv) {
     auto limits = nlohmann::ordered_json::array();
     for (const int threads : {1, 2}) limits.push_back(measure(effort, threads));
     if (json)
-      fmt::print("{}\n", limits.dump());
+      fmt::print("{}\n", report::json_text(limits));
     else
       print_text(limits);
     return 0;

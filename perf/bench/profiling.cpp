@@ -19,6 +19,7 @@
 #include "launch/launch.h"
 #include "launch/packing.h"
 #include "perf/profile.h"
+#include "report/json_text.h"
 
 namespace {
 
@@ -189,7 +190,7 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
       one["counted"].push_back(border.counted_s);
     }
   }
-  fmt::print("{}\n", json.dump());
+  fmt::print("{}\n", report::json_text(json));
 }
 
 template <class Number>

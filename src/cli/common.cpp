@@ -15,6 +15,7 @@
 
 #include "error.h"
 #include "graph/compress.h"
+#include "graph/mapped_file.h"
 #include "graph/output_file.h"
 #include "graph/output_target.h"
 #include "topology/shell.h"
@@ -58,6 +59,7 @@ double above_zero(double number, const std::string& text, const char* option) {
 }
 
 void write_whole(const std::string& path, const std::string& plain) {
+  graph::refuse_changed_files();
   const std::string text = path == "-" ? plain : graph::packed(path, plain);
   if (is_file(path)) {
     graph::OutputFile file(path);

@@ -19,9 +19,11 @@
 #include "graph/convert.h"
 #include "graph/export.h"
 #include "graph/output_file.h"
+#include "graph/temporary_folder.h"
 #include "graph/vertex_names.h"
 #include "launch/packing.h"
 #include "perf/link_figures.h"
+#include "report/json_text.h"
 #include "seconds.h"
 #include "shuffle/load_job.h"
 
@@ -42,24 +44,29 @@ struct ConvertSettings {
   bool labels = false;
   std::string columns;
   bool keep_ids = false;
+  bool allow_empty = false;
   JobOptions job;
   std::string temp;
   std::uint64_t memory = 0;  ///< 0: as much as it takes
 
   bool in_parts() const { return memory > 0 || job.launch.processes > 1 || !job.launch.hosts_file.empty(); }
   graph::ConvertOptions reading(Format input_format) const {
-    return {input_format, !no_weights, output.simple, output.undirected, output.workers,
-            vertices,     labels,      columns,       keep_ids,          {inputs.begin() + 1, inputs.end()}};
+    return {input_format,   !no_weights,
+            output.simple,  output.undirected,
+            output.workers, vertices,
+            labels,         columns,
+            keep_ids,       {inputs.begin() + 1, inputs.end()},
+            allow_empty,    [](const std::string& text) { fmt::print(stderr, "edgewire: {}\n", text); }};
   }
 };
 
 /// The input as a graph file that nobody else sees and that is gone with the result.
 graph::GraphFile read_aside(const ConvertSettings& settings, Format input_format) {
   const std::string& output = settings.output.path;
-  const auto folder = output == "-" ? std::filesystem::temp_directory_path()
-                                    : std::filesystem::absolute(output).parent_path();
+  const std::string folder =
+      output == "-" ? graph::temporary_folder() : std::filesystem::absolute(output).parent_path().string();
   graph::BuildSummary read;
-  const auto nameless = graph::OutputFile::nameless(folder.string());
+  const auto nameless = graph::OutputFile::nameless(folder);
   auto graph = convert_aside(settings.input, *nameless, settings.reading(input_format), read);
   if (read.third_is_weight)
     note(fmt::format("{}: third column taken as weight (--no-weights drops it)", settings.input));
@@ -79,6 +86,11 @@ void write_other(const ConvertSettings& settings, Format input_format, Format fo
   const bool as_it_is = is_ours && settings.inputs.size() == 1 && !settings.output.simple &&
                         !settings.output.undirected && settings.vertices.empty();
   const auto graph = as_it_is ? graph::GraphFile::open(settings.input) : read_aside(settings, input_format);
+  if (as_it_is) {
+    graph::BuildOptions options;
+    if (!settings.allow_empty) options.must_hold_edges = settings.input;
+    graph::require_edges(options, graph.edges());
+  }
   const auto written = graph::export_graph(
       graph, output, {format, !settings.no_weights, settings.output.workers}, graph_progress());
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
@@ -134,7 +146,7 @@ void report_conversion(const ConvertSettings& settings, const graph::BuildSummar
   json["bytes_written"] = summary.bytes;
   json["seconds_total"] = seconds_since(start);
   json["version"] = EDGEWIRE_VERSION;
-  write_whole(path, json.dump(2) + "\n");
+  write_whole(path, report::json_text(json, 2) + "\n");
 }
 
 /// At rank 0 what all processes moved. Collective.
@@ -181,7 +193,7 @@ void load_in_parts(const ConvertSettings& settings, Format input_format,
                    std::chrono::steady_clock::time_point start) {
   if (settings.input == "-" && (settings.job.launch.processes > 1 || !settings.job.launch.hosts_file.empty()))
     throw UsageError("-: only one process can read stdin: leave -p and --hosts out");
-  const int status = launch::run(settings.job.launch, [&](launch::Bootstrap& bootstrap) {
+  const int status = run_job(settings.job.launch, [&](launch::Bootstrap& bootstrap) {
     load_process(bootstrap, settings, input_format, start);
   });
   if (status != 0) throw CLI::RuntimeError(status);
@@ -252,6 +264,8 @@ void add_convert(CLI::App& app) {
   command->add_flag("--keep-ids", settings->keep_ids,
                     "vertices are all ids up to the largest, also where few of them have edges; otherwise "
                     "sparse ids are numbered anew, and results have the ids of the file");
+  command->add_flag("--allow-empty", settings->allow_empty,
+                    "an input without an edge is no error: it becomes a graph of the vertices that it names");
   writes(command->add_option("--json", settings->job.json_path,
                              "write a report of what was moved to this file as JSON; - is stdout"),
          Form::text);

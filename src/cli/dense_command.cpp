@@ -15,6 +15,8 @@
 #include "cli/top.h"
 #include "cli/vertex_lines.h"
 #include "error.h"
+#include "graph/mapped_file.h"
+#include "graph/output_folder.h"
 #include "graph/vertex_names.h"
 #include "job/gather.h"
 #include "perf/job_report.h"
@@ -145,6 +147,7 @@ void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& gra
     options.progress = InterruptLine::listen(options.progress);
   }
   job::DenseJob job(bootstrap, graph, options);
+  graph::refuse_changed_files();
   if (first && !job.plan_cache_note().empty()) note("warning: " + job.plan_cache_note());
   std::optional<perf::Profiler> profiler;
   if (job_.profiled()) {
@@ -162,6 +165,7 @@ void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& gra
   stage.run.observer = profiler ? profiler->observer() : nullptr;
   stage.run.every = every_;
   const DenseOutcome outcome = iterate(stage);
+  graph::refuse_changed_files();
   options.progress = {};  // takes the bar away
   const std::chrono::duration<double> total = std::chrono::steady_clock::now() - start;
   if (job.disk_tiles() != nullptr) job.measure_disks();
@@ -205,8 +209,14 @@ void DenseCommand::start() {
   if (!job_.output_path.empty() || top_ > 0) const graph::VertexNames names(graph);
   prepare(graph);
   job_.check(graph);
-  const int status = launch::run(job_.launch, [&](launch::Bootstrap& bootstrap) { run(bootstrap, graph); });
+  std::optional<graph::OutputFolder> folder;
+  if (!checkpoint_.empty()) folder.emplace(checkpoint_, graph::OutputFolder::Parents::are_made);
+  const int status = run_job(job_.launch, [&](launch::Bootstrap& bootstrap) {
+    if (folder) adopt_folder(bootstrap, *folder);
+    run(bootstrap, graph);
+  });
   if (status != 0) throw CLI::RuntimeError(status);
+  if (folder) folder->keep();
 }
 
 void DenseCommand::complete(CLI::App& command, const std::shared_ptr<DenseCommand>& self) {

@@ -11,6 +11,7 @@
 #include "cli/job_options.h"
 #include "disk/read_probe.h"
 #include "error.h"
+#include "report/json_text.h"
 
 namespace edgewire::cli {
 
@@ -89,7 +90,7 @@ void run(const DiskbenchOptions& options) {
                               {"file_bytes", probe.bytes()},      {"direct", probe.direct()},
                               {"io_uring", probe.asynchronous()}, {"rows", rows},
                               {"enough", to_json(best)}};
-  write_whole(options.json_path, report.dump(2) + "\n");
+  write_whole(options.json_path, report::json_text(report, 2) + "\n");
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "disk/busy_devices.h"
 #include "error.h"
 #include "exchange/barrier.h"
+#include "graph/mapped_file.h"
 #include "graph/vertex_names.h"
 #include "launch/packing.h"
 #include "perf/job_report.h"
@@ -184,6 +185,7 @@ Runs run_all(frontier::FrontierJob& job, const JobOptions& asked, FrontierKernel
     else
       runs.add(at_once[r], std::accumulate(at_once[r].begin(), at_once[r].end(), 0.0,
                                            [](double sum, const auto& step) { return sum + step.seconds; }));
+    graph::refuse_changed_files();
     runs.checksum = runs.checksum * 31 + kernel.checksum(job);
     if (wanted) kernel.gather(job);
     if (first) conclude_run(job.graph(), asked, kernel, names, r);
@@ -216,12 +218,14 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const Jo
   }
   std::optional<report::Progress> progress(std::in_place, "running", 0, "", first);
   options.listener = [&, done = std::uint64_t{0}](const frontier::Superstep& one) mutable {
+    graph::refuse_changed_files();
     InterruptLine::note_supersteps(++done);
     progress->say(
         [&] { return fmt::format("superstep {}, {}, {} vertices", done, kernel.phase(one), one.frontier); });
   };
   frontier::FrontierJob job(bootstrap, graph, options);
   kernel.prepare(job);
+  graph::refuse_changed_files();
   const double seconds_before = seconds_since(start);
   const auto runs = run_all(job, asked, kernel);
   progress.reset();
@@ -358,7 +362,7 @@ void run_frontier(const JobOptions& options, const std::function<void(const grap
   std::vector<std::string> paths;
   for (std::size_t r = 0; r < names.size(); ++r) paths.push_back(output_path(options, names, r));
   if (!options.output_path.empty() && !paths.empty()) check_files(*options.owner, "-o", paths);
-  const int status = launch::run(options.launch, [&](launch::Bootstrap& bootstrap) {
+  const int status = run_job(options.launch, [&](launch::Bootstrap& bootstrap) {
     run_process(bootstrap, opened, options, *make());
   });
   if (status != 0) throw CLI::RuntimeError(status);

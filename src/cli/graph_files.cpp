@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <utility>
 
 #include "cli/files.h"
@@ -11,7 +10,9 @@
 #include "error.h"
 #include "graph/direction.h"
 #include "graph/formats.h"
+#include "graph/mapped_file.h"
 #include "graph/output_file.h"
+#include "graph/temporary_folder.h"
 #include "graph/vertex_names.h"
 #include "launch/bootstrap.h"
 #include "launch/launcher.h"
@@ -77,7 +78,7 @@ Conversion convert_in(std::uint64_t memory_bytes, const std::string& path, const
 /// Throws Error, which says whose options it names.
 Conversion convert_for_this_run(const std::string& path, std::uint64_t memory_bytes,
                                 graph::BuildSummary& summary) {
-  const std::string folder = std::filesystem::temp_directory_path().string();
+  const std::string folder = graph::temporary_folder();
   try {
     if (memory_bytes > 0 && graph::format_of_name(path) != graph::Format::metis)
       return convert_in(memory_bytes, path, folder, summary);
@@ -92,6 +93,17 @@ Conversion convert_for_this_run(const std::string& path, std::uint64_t memory_by
 }
 
 }  // namespace
+
+int run_job(const launch::LaunchOptions& options, const std::function<void(launch::Bootstrap&)>& body) {
+  return launch::run(options, [&](launch::Bootstrap& bootstrap) {
+    try {
+      body(bootstrap);
+    } catch (...) {
+      graph::refuse_changed_files();
+      throw;
+    }
+  });
+}
 
 OpenGraph open_graph(const std::string& path, std::uint64_t memory_bytes) {
   if (path != "-" && graph::is_ours(path)) return {graph::GraphFile::open(path), {}, path, nullptr};
@@ -118,7 +130,8 @@ OpenGraph open_graph(const std::string& path, const std::string& direction, std:
                       : direction == "both" ? graph::Direction::both
                                             : graph::Direction::out;
   OpenGraph opened = open_graph(path, memory_bytes);
-  opened.file = graph::view(std::move(opened.file), wanted, std::filesystem::temp_directory_path().string(),
+  if (wanted == graph::Direction::out || opened.file.symmetric()) return opened;
+  opened.file = graph::view(std::move(opened.file), wanted, graph::temporary_folder(),
                             graph::workers_or_default(0), graph_progress());
   return opened;
 }

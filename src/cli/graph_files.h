@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include "graph/graph_file.h"
 #include "graph/output_file.h"
 #include "graph/parallel.h"
+#include "launch/launch.h"
 
 namespace edgewire::cli {
 
@@ -46,6 +48,8 @@ struct OpenGraph {
 OpenGraph open_graph(const std::string& path, std::uint64_t memory_bytes = 0);
 /// The same graph, to be followed in the direction "out", "in" or "both" (see graph::view()).
 OpenGraph open_graph(const std::string& path, const std::string& direction, std::uint64_t memory_bytes);
+/// As launch::run. Where a process fails after a file that it has mapped was written anew, that is why.
+int run_job(const launch::LaunchOptions& options, const std::function<void(launch::Bootstrap&)>& body);
 /// What the converter made of `input`, in a nameless file.
 graph::GraphFile convert_aside(const std::string& input, graph::OutputFile& nameless,
                                const graph::ConvertOptions& options, graph::BuildSummary& summary);

@@ -12,9 +12,11 @@
 #include "cli/graph_files.h"
 #include "error.h"
 #include "graph/graph_file.h"
+#include "graph/mapped_file.h"
 #include "graph/parallel.h"
 #include "graph/random.h"
 #include "graph/vertex_names.h"
+#include "report/json_text.h"
 
 namespace edgewire::cli {
 
@@ -132,9 +134,10 @@ void add_info(CLI::App& app) {
                                            {"dangling", counts.dangling},
                                            {"file_bytes", file.file_bytes()},
                                            {"seconds", seconds.count()}};
-      write_whole(settings->json, json.dump(2) + "\n");
+      write_whole(settings->json, report::json_text(json, 2) + "\n");
       return;
     }
+    graph::refuse_changed_files();
     const auto yes = [](bool value) { return value ? "yes" : "no"; };
     write_whole("-", fmt::format("{}: intact, {:.1f} MB, read in {:.2f} s\n"
                                  "  vertices            {}\n"

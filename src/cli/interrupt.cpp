@@ -74,22 +74,20 @@ void tell(int number) {
 
 InterruptLine::InterruptLine(Counts unit) {
   counts.store(unit, std::memory_order_relaxed);
-  for (const int number : {SIGINT, SIGTERM}) {
-    struct sigaction before {};
-    if (sigaction(number, nullptr, &before) != 0 ||
-        (before.sa_handler != SIG_DFL && !graph::TemporaryName::is_handler(before.sa_handler)))
-      continue;
+  for (std::size_t i = 0; i < kTold.size(); ++i) {
+    if (sigaction(kTold[i], nullptr, &before_[i]) != 0 || before_[i].sa_handler == SIG_IGN) continue;
     struct sigaction action {};
     action.sa_handler = tell;
-    for (const int other : {SIGINT, SIGTERM}) sigaddset(&action.sa_mask, other);
-    sigaction(number, &action, nullptr);
+    for (const int other : kTold) sigaddset(&action.sa_mask, other);
+    sigaction(kTold[i], &action, nullptr);
   }
 }
 
 InterruptLine::~InterruptLine() {
-  for (const int number : {SIGINT, SIGTERM}) {
+  for (std::size_t i = 0; i < kTold.size(); ++i) {
     struct sigaction now {};
-    if (sigaction(number, nullptr, &now) == 0 && now.sa_handler == tell) std::signal(number, SIG_DFL);
+    if (sigaction(kTold[i], nullptr, &now) == 0 && now.sa_handler == tell)
+      sigaction(kTold[i], &before_[i], nullptr);
   }
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <csignal>
 #include <cstdint>
 
 #include "cli/stages.h"
@@ -22,6 +24,10 @@ class InterruptLine {
   static Stages listen(Stages stages);
   /// So many supersteps are done.
   static void note_supersteps(std::uint64_t done);
+
+ private:
+  static constexpr std::array kTold = {SIGINT, SIGTERM};
+  std::array<struct sigaction, kTold.size()> before_{};
 };
 
 }  // namespace edgewire::cli

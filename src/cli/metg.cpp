@@ -17,6 +17,7 @@
 #include "error.h"
 #include "launch/packing.h"
 #include "perf/link_figures.h"
+#include "report/json_text.h"
 #include "tasks/grains.h"
 #include "tasks/task_job.h"
 
@@ -103,7 +104,7 @@ std::string MetgReport::to_json() const {
                               {"efficiency", level.efficiency}});
   link.add_to(json);
   json["version"] = EDGEWIRE_VERSION;
-  return json.dump(2) + "\n";
+  return report::json_text(json, 2) + "\n";
 }
 
 std::string MetgReport::to_text() const {

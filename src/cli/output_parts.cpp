@@ -2,12 +2,14 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 
 #include "cli/common.h"
 #include "error.h"
 #include "graph/compress.h"
+#include "graph/mapped_file.h"
 #include "graph/output_file.h"
 
 namespace edgewire::cli {
@@ -32,6 +34,12 @@ void together(launch::Bootstrap& bootstrap, const std::function<void()>& work) {
 
 }  // namespace
 
+void adopt_folder(launch::Bootstrap& bootstrap, graph::OutputFolder& folder) {
+  const std::string number = std::to_string(folder.number());
+  const auto made = bootstrap.allgather(folder.made() ? number : "");
+  if (std::ranges::find(made, number) != made.end()) folder.adopt();
+}
+
 void check_part_writable(launch::Bootstrap& bootstrap, const std::string& path) {
   together(bootstrap, [&] { check_writable(part_path(path, bootstrap.rank(), bootstrap.size())); });
 }
@@ -40,6 +48,7 @@ void write_part(launch::Bootstrap& bootstrap, const std::string& path, const std
   const std::string part = part_path(path, bootstrap.rank(), bootstrap.size());
   std::optional<graph::OutputFile> file;
   together(bootstrap, [&] {
+    graph::refuse_changed_files();
     file.emplace(part);
     const std::string content = graph::packed(path, text);
     file->write(content.data(), content.size(), 0);

@@ -15,9 +15,12 @@
 #include "cli/files.h"
 #include "cli/interrupt.h"
 #include "cli/job_options.h"
+#include "cli/output_parts.h"
 #include "error.h"
+#include "graph/output_folder.h"
 #include "launch/packing.h"
 #include "perf/link_figures.h"
+#include "report/json_text.h"
 #include "seconds.h"
 #include "shuffle/check.h"
 #include "shuffle/sort_job.h"
@@ -124,7 +127,7 @@ std::string SortReport::to_json(const SortSettings& settings, std::uint32_t part
   json["checked"] = checked;
   json["checksum"] = fmt::format("{:016x}", figures.checksum);
   json["version"] = EDGEWIRE_VERSION;
-  return json.dump(2) + "\n";
+  return report::json_text(json, 2) + "\n";
 }
 
 /// No run is faster than its busiest resource.
@@ -312,9 +315,14 @@ void add_sort(CLI::App& app) {
   add_options(*command, *settings);
   command->callback([settings] {
     shape_of(*settings);  // may refuse
-    const int status = launch::run(settings->job.launch,
-                                   [&](launch::Bootstrap& bootstrap) { sort_process(bootstrap, *settings); });
+    // Here, so that it goes where processes are lost.
+    graph::OutputFolder folder(settings->output);
+    const int status = launch::run(settings->job.launch, [&](launch::Bootstrap& bootstrap) {
+      adopt_folder(bootstrap, folder);
+      sort_process(bootstrap, *settings);
+    });
     if (status != 0) throw CLI::RuntimeError(status);
+    folder.keep();
   });
 }
 

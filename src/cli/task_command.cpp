@@ -14,6 +14,7 @@
 #include "error.h"
 #include "launch/packing.h"
 #include "perf/link_figures.h"
+#include "report/json_text.h"
 #include "seconds.h"
 #include "tasks/task_job.h"
 
@@ -95,7 +96,7 @@ std::string TaskReport::to_json(const TaskProgram& program) const {
   json["placement"] = placement;
   link.add_to(json);
   json["version"] = EDGEWIRE_VERSION;
-  return json.dump(2) + "\n";
+  return report::json_text(json, 2) + "\n";
 }
 
 std::string TaskReport::to_text(const TaskProgram& program) const {

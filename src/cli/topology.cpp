@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
+#include "report/json_text.h"
 #include "topology/control_group.h"
 #include "topology/core_claim.h"
 #include "topology/cpu_level.h"
@@ -187,9 +188,8 @@ void show(const Options& options) {
   for (int rank = 0; rank < options.processes; ++rank)
     placements.push_back(topology::place(machine, rank, options.processes, workers));
   if (!options.json_path.empty())
-    write_whole(options.json_path, as_json(machine, placements, options.xml.empty())
-                                           .dump(2, ' ', false, json::error_handler_t::replace) +
-                                       "\n");
+    write_whole(options.json_path,
+                report::json_text(as_json(machine, placements, options.xml.empty()), 2) + "\n");
   if (options.json_path == "-") return;
   std::string text;
   add_machine(text, machine, options.xml.empty());

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
+#include "report/json_text.h"
 #include "transport/transport.h"
 
 namespace edgewire::cli {
@@ -27,7 +28,7 @@ std::string as_json() {
                    {"usable", backend.usable},
                    {"description", backend.description},
                    {"reason", backend.reason}});
-  return all.dump(2) + "\n";
+  return report::json_text(all, 2) + "\n";
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "graph/graph_file.h"
+#include "graph/mapped_file.h"
 #include "graph/vertex_names.h"
 
 namespace edgewire::cli {
@@ -26,8 +27,11 @@ class VertexLines {
   /// The name of another vertex, such as a parent or the label of a component; `other` 0xffffffff: -1.
   void add_vertex(std::uint32_t vertex, std::uint32_t other);
 
-  /// All lines. Called once.
-  std::string take() { return fmt::to_string(text_); }
+  /// All lines. Called once. Throws FileChanged where the names may be wrong.
+  std::string take() {
+    graph::refuse_changed_files();
+    return fmt::to_string(text_);
+  }
 
  private:
   graph::VertexNames names_;

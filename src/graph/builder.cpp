@@ -10,7 +10,9 @@
 
 #include "error.h"
 #include "graph/checksum.h"
+#include "graph/edge_list.h"
 #include "graph/format.h"
+#include "graph/mapped_file.h"
 #include "graph/weight_key.h"
 
 namespace edgewire::graph {
@@ -25,6 +27,19 @@ std::uint32_t target_of(std::uint32_t key) { return key; }
 std::uint32_t target_of(std::uint64_t key) { return static_cast<std::uint32_t>(key >> 32); }
 
 }  // namespace
+
+void require_edges(const BuildOptions& options, std::uint64_t edges_read) {
+  if (edges_read == 0 && !options.must_hold_edges.empty())
+    throw Error(fmt::format("{}: it holds no edge; --allow-empty makes a graph of it all the same",
+                            options.must_hold_edges));
+}
+
+void note_size(const BuildOptions& options, std::uint64_t vertices, std::uint64_t edges,
+               std::uint64_t file_bytes) {
+  if (!options.keep_ids || !options.note || !are_sparse(vertices, edges)) return;
+  options.note(fmt::format("--keep-ids: {} vertices for {} edges take {:.1f} MB", vertices, edges,
+                           static_cast<double>(file_bytes) / 1e6));
+}
 
 Builder::Builder(std::uint64_t vertices, std::uint64_t expected_edges, const BuildOptions& options)
     : vertices_(vertices), options_(options) {
@@ -154,6 +169,7 @@ BuildSummary Builder::write(OutputFile& output, std::span<const std::uint64_t> o
       if (blocks > 0) added += (blocks - 1) * kBlockEdges + stream.filled;
     }
   }
+  require_edges(options_, added);
   if (added > kMaxEdges)
     throw Error(fmt::format("{} edges are more than the {} that are supported", added, kMaxEdges));
   offsets_.resize(vertices_ + 1);
@@ -171,6 +187,7 @@ BuildSummary Builder::write(OutputFile& output, std::span<const std::uint64_t> o
   flags |= (options_.weighted ? kWeighted : 0U) | (options_.simple ? kSimple : 0U) |
            (options_.undirected ? kSymmetric : 0U) | (original_ids.empty() ? 0U : kOriginalIds);
   Header header = lay_out(vertices_, offsets_.back(), flags);
+  note_size(options_, vertices_, header.edges, file_bytes(header));
   output.reserve(file_bytes(header));
   std::vector<std::uint64_t> checksums(header.checksums.bytes / 8);
   std::vector<std::vector<std::byte>> buffers(streams_.size());
@@ -196,6 +213,7 @@ BuildSummary Builder::write(OutputFile& output, std::span<const std::uint64_t> o
   header.checksums_checksum = graph::checksum(checksums.data(), header.checksums.bytes);
   header.checksum = header_checksum(header);
   output.write(&header, sizeof header, 0);
+  refuse_changed_files();  // that edges were read from
   output.commit();
   return {vertices_, header.edges, added - header.edges, file_bytes(header), header.checksum};
 }

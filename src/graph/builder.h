@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "graph/output_file.h"
@@ -17,8 +19,17 @@ struct BuildOptions {
   bool simple = false;      ///< drop self loops, and of duplicate edges all but the one of least weight
   bool undirected = false;  ///< store each edge both ways (self loops once)
   int workers = 1;
-  bool keep_ids = false;  ///< vertices are all ids up to the largest, also where few of them occur
+  bool keep_ids = false;             ///< vertices are all ids up to the largest, also where few of them occur
+  std::string must_hold_edges = {};  ///< the input that must, for messages; empty: it need not
+  /// Told how big a file becomes that keeps sparse ids, before it is written. May be empty.
+  std::function<void(const std::string&)> note = {};
 };
+
+/// Throws Error where the input must hold edges and none was read.
+void require_edges(const BuildOptions& options, std::uint64_t edges_read);
+/// Tells options.note how big the file becomes, where ids are kept though they are sparse.
+void note_size(const BuildOptions& options, std::uint64_t vertices, std::uint64_t edges,
+               std::uint64_t file_bytes);
 
 /// What was written.
 struct BuildSummary {

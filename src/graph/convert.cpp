@@ -122,6 +122,12 @@ Format format_to_read(Input& file, const ConvertOptions& options) {
   return format;
 }
 
+BuildOptions build_options(const Input& file, const ConvertOptions& options) {
+  return {options.weights, options.simple,   options.undirected,
+          options.workers, options.keep_ids, options.allow_empty ? std::string() : file.path(),
+          options.note};
+}
+
 void refuse_same_file(const std::string& input, const ConvertOptions& options, const std::string& output) {
   auto inputs = options.more;
   inputs.push_back(input);
@@ -145,8 +151,8 @@ BuildSummary convert(const std::string& input, OutputFile& output, const Convert
   Input file(input);
   const Format format = format_to_read(file, options);
   refuse_same_file(input, options, output.path());
-  const BuildOptions build = {options.weights, options.simple, options.undirected,
-                              workers_or_default(options.workers), options.keep_ids};
+  BuildOptions build = build_options(file, options);
+  build.workers = workers_or_default(options.workers);
   try {
     if (format == Format::ew) {
       if (!options.more.empty()) throw UsageError("several inputs: an .ew file is read alone");
@@ -171,9 +177,7 @@ BuildSummary convert_to(EdgeSink& edges, const std::string& input, const std::st
                             options.labels         ? "names are"
                             : format == Format::ew ? "an .ew file is"
                                                    : "METIS is"));
-  const BuildOptions build = {options.weights, options.simple, options.undirected, options.workers,
-                              options.keep_ids};
-  return read(format, file, options, edges, nullptr, build, progress);
+  return read(format, file, options, edges, nullptr, build_options(file, options), progress);
 }
 
 }  // namespace edgewire::graph

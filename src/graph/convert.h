@@ -1,6 +1,7 @@
 // From the formats of others to ours.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,8 @@ struct ConvertOptions {
       {};                 ///< tables: SOURCE,TARGET[,WEIGHT], each a name in the header or a number from 1 on
   bool keep_ids = false;  ///< see BuildOptions; not with labels
   std::vector<std::string> more = {};  ///< further files of the same edge list (snap, el, wel, u32pairs)
+  bool allow_empty = false;            ///< an input without an edge is no error
+  std::function<void(const std::string&)> note = {};  ///< see BuildOptions
 };
 
 /// Reads `input` (see formats.h and readers.h), "-" for standard input, plain or compressed whatever its

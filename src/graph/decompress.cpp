@@ -64,6 +64,7 @@ class Decoder : public ByteStream {
       raw_.use(step.used);
       made += step.made;
       if (step.member_ended) {
+        if (may_be_padded()) skip_zeros();
         ended_ = raw_.peek().empty();
         if (!ended_) restart();
       } else if (in.empty() && step.made == 0) {
@@ -83,12 +84,20 @@ class Decoder : public ByteStream {
   virtual Step decode(std::span<const std::uint8_t> in, char* to, std::size_t room) = 0;
   /// Makes ready for the next member.
   virtual void restart() = 0;
+  /// Whether zeros may follow a member, as on tapes and block devices.
+  virtual bool may_be_padded() const { return false; }
 
   [[noreturn, maybe_unused]] void damaged(std::size_t used, const char* why) const {
     raw_.fail(raw_.used() + used, fmt::format("the {} data is damaged ({})", format_, why));
   }
 
  private:
+  void skip_zeros() {
+    for (auto in = raw_.peek(); !in.empty() && in[0] == 0; in = raw_.peek())
+      raw_.use(static_cast<std::size_t>(std::ranges::find_if(in, [](auto byte) { return byte != 0; }) -
+                                        in.begin()));
+  }
+
   RawBytes& raw_;
   const char* format_;
   bool ended_ = false;
@@ -125,6 +134,7 @@ class GzipReader final : public Decoder {
     return step;
   }
   void restart() override { inflateReset(&stream_); }
+  bool may_be_padded() const override { return true; }
 
   z_stream stream_{};
 };

@@ -200,11 +200,23 @@ class Reader {
 
 }  // namespace
 
+std::size_t cr_within_line(std::string_view text) {
+  for (std::size_t at = text.find('\r'); at != text.npos; at = text.find('\r', at)) {
+    const std::size_t next = text.find_first_not_of('\r', at);
+    if (next == text.npos) break;
+    if (text[next] != '\n') return at;
+    at = next;
+  }
+  return text.npos;
+}
+
 bool is_comment(const char* at, const char* end) {
   return *at == '#' || *at == '%' || (*at == '/' && at + 1 != end && at[1] == '/');
 }
 
 void parse_edge_lines(const Input& input, const Piece& piece, const LineShape& shape, ParsedEdges& edges) {
+  if (const std::size_t cr = cr_within_line(piece.text); cr != piece.text.npos)
+    input.fail_line(piece, piece.text.data() + cr, kCrAlone);
   const std::size_t most = piece.text.size() / (shape.vertex ? 2 : 4) + 1;  // "1\n", "1 2\n"
   if (edges.id_storage.size() < most * 2) edges.id_storage.resize(most * 2);
   if (shape.weighted && edges.weight_storage.size() < most) edges.weight_storage.resize(most);

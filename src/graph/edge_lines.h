@@ -54,6 +54,13 @@ struct FirstEdge {
 };
 FirstEdge first_edge(const Piece& piece);
 
+/// What messages say of lines that end in CR alone.
+inline constexpr std::string_view kCrAlone =
+    "lines end in CR alone, as on old Macs; tr '\\r' '\\n' < FILE > NEW makes them readable";
+/// The first CR that does not end a line (before LF, or at the end); npos for none. It would hide what
+/// follows.
+std::size_t cr_within_line(std::string_view text);
+
 /// True for a line that is skipped: #, % or //.
 bool is_comment(const char* at, const char* end);
 

@@ -9,6 +9,7 @@
 #include "error.h"
 #include "graph/edge_lines.h"
 #include "graph/format.h"
+#include "graph/metis_guess.h"
 #include "graph/table.h"
 
 namespace edgewire::graph {
@@ -208,7 +209,9 @@ std::optional<Format> format_of_name(std::string_view path) {
   return std::nullopt;
 }
 
-Format choose_format(Input& input, Format asked, bool columns, bool labels) {
+namespace {
+
+Format format_of(Input& input, Format asked, bool columns, bool labels) {
   const Content content = content_of(input.peek());
   const std::optional<Format> told = asked == Format::automatic ? format_of_name(input.path()) : asked;
   if (told) check_content(input, content, name_of(*told), asked != Format::automatic);
@@ -235,6 +238,34 @@ Format choose_format(Input& input, Format asked, bool columns, bool labels) {
   const std::string_view ending = ending_of(input.path());
   if (!ending.empty()) refuse(input, fmt::format("{} is not supported; {}", ending, readable()));
   refuse(input, fmt::format("neither name nor content tells its format; {}; else use --format", readable()));
+}
+
+/// Line ends of old Macs would make one line of all.
+void refuse_cr_alone(Input& input) {
+  const std::string_view text = input.peek();
+  if (text.find('\n') == text.npos && cr_within_line(text) != text.npos)
+    refuse(input, fmt::format("its {}", kCrAlone));
+}
+
+/// Lines of a METIS graph whose vertices all have as many neighbours could be edges as well.
+void refuse_metis(Input& input, Format format) {
+  if (format != Format::snap && format != Format::csv && format != Format::el && format != Format::wel)
+    return;
+  const std::string_view text = input.peek();
+  if (const auto graph = metis_graph_in(text, text.size() < Input::kPeekBytes))
+    refuse(input, fmt::format("it is to be read as {}, but is a METIS graph of {} vertices and {} edges; "
+                              "--format metis reads it (if its lines are edges, begin with a line '# edges')",
+                              name_of(format).words, graph->vertices, graph->edges));
+}
+
+}  // namespace
+
+Format choose_format(Input& input, Format asked, bool columns, bool labels) {
+  const Format format = format_of(input, asked, columns, labels);
+  if (!name_of(format).text) return format;
+  refuse_cr_alone(input);
+  refuse_metis(input, format);
+  return format;
 }
 
 }  // namespace edgewire::graph

@@ -13,6 +13,7 @@
 #include "error.h"
 #include "graph/available_memory.h"
 #include "graph/gap_format.h"
+#include "graph/mapped_file.h"
 #include "graph/text_output.h"
 #include "graph/writers.h"
 
@@ -138,6 +139,7 @@ WriteSummary write(const Export& task) {
   write_array(task, file, graph.offsets().data(), graph.vertices() + 1, kGapHeaderBytes);
   write_out_edges<Neighbour>(task, blocks, file, kGapHeaderBytes + offsets_bytes);
   if (!graph.symmetric()) write_in_edges<Neighbour>(task, blocks, file, kGapHeaderBytes + direction_bytes);
+  refuse_changed_files();
   file.commit();
   return {graph.edges(), bytes, 0, 0};
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "error.h"
+#include "graph/mapped_file.h"
 #include "graph/tar.h"
 
 namespace edgewire::graph {
@@ -38,9 +39,8 @@ Input::Input(const std::string& path) : raw_(path) {
 }
 
 std::string_view Input::peek() {
-  constexpr std::uint64_t kBytes = std::uint64_t{128} << 10;
   Piece piece;
-  fill(piece, kBytes);
+  fill(piece, kPeekBytes);
   return piece.text;
 }
 
@@ -231,10 +231,12 @@ void Input::each_piece_of(std::span<Input* const> inputs, int workers, const Pro
 }
 
 void Input::fail(std::uint64_t offset, std::string_view what) const {
+  refuse_changed_files();  // that may be why
   throw Error(fmt::format("{}: byte {}: {}", path(), offset, what));
 }
 
 void Input::fail_line(const Piece& piece, const char* at, std::string_view what) const {
+  refuse_changed_files();
   const auto index = static_cast<std::uint64_t>(at - piece.text.data());
   std::uint64_t line = piece.line;
   std::string_view before = piece.text.substr(0, index);

@@ -44,8 +44,10 @@ class Input {
   bool streamed() const noexcept { return stream_ != nullptr; }
   std::uint64_t file_bytes() const noexcept { return raw_.mapped().size(); }
 
-  /// What comes next, up to some 100 kB, without moving on. Valid until something is read.
+  /// What comes next, up to kPeekBytes, without moving on; fewer only at the end. Valid until something is
+  /// read.
   std::string_view peek();
+  static constexpr std::uint64_t kPeekBytes = std::uint64_t{128} << 10;
   /// Moves on; `count` is at most what peek() gave.
   void skip(std::uint64_t count);
 

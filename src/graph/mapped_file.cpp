@@ -9,7 +9,9 @@
 #include <charconv>
 #include <climits>
 #include <csignal>
+#include <initializer_list>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include <fcntl.h>
@@ -18,75 +20,150 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "graph/checksum.h"
 #include "graph/format.h"
 
 namespace edgewire::graph {
 
 namespace {
 
+/// What tells whether a file has changed.
+struct State {
+  bool named = false;  ///< what has no name, nobody else writes
+  std::uint64_t bytes = 0;
+  timespec written{}, touched{};  ///< content; or anything, such as its name
+  std::uint64_t first_page = 0;   ///< its checksum
+};
+
 /// What is mapped now, for the signal handler.
 struct Range {
   std::atomic<const char*> path = nullptr;  ///< null: free
   std::atomic<std::uintptr_t> begin = 0, end = 0;
+  int descriptor = -1;
+  State state{};
+  /// The process that says that the file has changed, in memory that forked processes share; null: each does.
+  std::atomic<std::atomic<pid_t>*> teller = nullptr;
 };
 constexpr std::size_t kRanges = 256;
 std::array<Range, kRanges> ranges;
-struct sigaction old_action {};
+std::mutex ranges_mutex;  // the handler goes without
+constexpr std::array kFaults = {SIGBUS, SIGSEGV, SIGFPE, SIGABRT};
+std::array<struct sigaction, kFaults.size()> old_actions{};
 static_assert(std::atomic<std::uintptr_t>::is_always_lock_free);
 
-/// The system found no page for an address: the file has become shorter, or cannot be read there. Only calls
-/// that are safe in a signal handler.
-void end_by_bus_error(int number, siginfo_t* info, void*) {
-  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  const auto found = std::ranges::find_if(
-      ranges, [address](const Range& range) { return address >= range.begin && address < range.end; });
-  if (info->si_code <= 0 || found == ranges.end()) {
-    sigaction(number, &old_action, nullptr);  // for the next time, which comes at once
-    if (info->si_code <= 0) std::raise(number);
-    return;
-  }
+constexpr std::string_view kChanged =
+    ": the file was written while it was used, so this run is given up; run again, and replace a file "
+    "that is in use by its name (mv)";
+
+std::uint64_t checksum_of_first_page(std::uintptr_t begin, std::uint64_t bytes) {
+  return checksum(reinterpret_cast<const char*>(begin), std::min(bytes, kPageBytes));
+}
+
+bool same(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
+
+/// Safe in a signal handler.
+bool has_changed(const Range& range) {
+  struct stat now {};
+  const State& then = range.state;
+  if (!then.named || fstat(range.descriptor, &now) != 0) return false;
+  if (static_cast<std::uint64_t>(now.st_size) != then.bytes || !same(now.st_mtim, then.written)) return true;
+  return !same(now.st_ctim, then.touched) &&
+         checksum_of_first_page(range.begin, then.bytes) != then.first_page;
+}
+
+/// Whether this process is the one that says that the file has changed. Safe in a signal handler.
+bool tells(const Range& range) {
+  std::atomic<pid_t>* const teller = range.teller.load();
+  pid_t none = 0;
+  return teller == nullptr || teller->compare_exchange_strong(none, getpid()) || none == getpid();
+}
+
+/// Ends the process with a line. Only calls that are safe in a signal handler.
+[[noreturn]] void end_with(std::initializer_list<std::string_view> texts) {
   static std::atomic_flag said;
   while (said.test_and_set()) pause();  // another thread ends the process
-  std::array<char, 20> digits;
-  const auto after = std::to_chars(digits.data(), digits.data() + digits.size(), address - found->begin).ptr;
-  static std::array<char, PATH_MAX + 200> line;
+  static std::array<char, PATH_MAX + 300> line;
   std::size_t size = 0;
-  for (const std::string_view text :
-       {std::string_view("edgewire: "), std::string_view(found->path.load()), std::string_view(": byte "),
-        std::string_view(digits.data(), static_cast<std::size_t>(after - digits.data())),
-        std::string_view(": cannot read: the file was cut short, or its disk failed, while it was used\n")})
-    size += text.copy(line.data() + size, line.size() - size);
+  for (const std::string_view text : texts) size += text.copy(line.data() + size, line.size() - size);
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), size);
   _exit(1);
 }
 
-/// The number of a range that is watched from now on; kRanges when there are too many.
-std::size_t watch(const char* path, const void* data, std::uint64_t bytes) {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    struct sigaction action {};
-    action.sa_sigaction = end_by_bus_error;
-    action.sa_flags = SA_SIGINFO;
-    sigaction(SIGBUS, &action, &old_action);
-  });
-  for (std::size_t i = 0; i < kRanges; ++i) {
-    const char* none = nullptr;
-    if (!ranges[i].path.compare_exchange_strong(none, path)) continue;
-    ranges[i].begin = reinterpret_cast<std::uintptr_t>(data);
-    ranges[i].end = ranges[i].begin + bytes;
-    return i;
+/// The system found no page for an address: the file has become shorter, or cannot be read there.
+[[noreturn]] void end_by_lost_page(const Range& range, std::uintptr_t address) {
+  if (!tells(range)) _exit(1);
+  std::array<char, 20> digits;
+  const auto after = std::to_chars(digits.data(), digits.data() + digits.size(), address - range.begin).ptr;
+  end_with({"edgewire: ", range.path.load(), ": byte ",
+            std::string_view(digits.data(), static_cast<std::size_t>(after - digits.data())),
+            ": cannot read: the file was cut short, or its disk failed, while it was used\n"});
+}
+
+/// A crash. What was read from a file that has changed may be why.
+void end_by_fault(int number, siginfo_t* info, void*) {
+  const bool sent = info->si_code <= 0;  // by a process, this one included
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  for (const Range& range : ranges)
+    if (number == SIGBUS && !sent && address >= range.begin && address < range.end)
+      end_by_lost_page(range, address);
+  for (const Range& range : ranges)
+    if (range.path.load() != nullptr && has_changed(range)) {
+      if (!tells(range)) _exit(1);
+      end_with({"edgewire: ", range.path.load(), kChanged, "\n"});
+    }
+  for (std::size_t i = 0; i < kFaults.size(); ++i)
+    if (kFaults[i] == number) sigaction(number, &old_actions[i], nullptr);  // for the next time, at once
+  if (sent) std::raise(number);
+}
+
+void handle_faults() {
+  struct sigaction before {};
+  struct sigaction action {};
+  action.sa_sigaction = end_by_fault;
+  action.sa_flags = SA_SIGINFO;
+  for (std::size_t i = 0; i < kFaults.size(); ++i) {
+    sigaction(kFaults[i], nullptr, &before);
+    if (before.sa_sigaction == end_by_fault) continue;
+    old_actions[i] = before;
+    sigaction(kFaults[i], &action, nullptr);
   }
-  return kRanges;
+}
+
+/// The number of a range that is watched from now on; kRanges when there are too many.
+std::size_t watch(const char* path, const void* data, int descriptor, const struct stat& status) {
+  const std::lock_guard lock(ranges_mutex);
+  handle_faults();
+  const auto free = std::ranges::find_if(ranges, [](const Range& one) { return one.path == nullptr; });
+  if (free == ranges.end()) return kRanges;
+  const auto bytes = static_cast<std::uint64_t>(status.st_size);
+  free->path = path;
+  free->begin = reinterpret_cast<std::uintptr_t>(data);
+  free->end = free->begin + bytes;  // from here on a fault names the file
+  free->descriptor = descriptor;
+  free->state = {status.st_nlink > 0, bytes, status.st_mtim, status.st_ctim,
+                 checksum_of_first_page(free->begin, bytes)};
+  void* const page = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  free->teller = page == MAP_FAILED ? nullptr : new (page) std::atomic<pid_t>(0);
+  return static_cast<std::size_t>(free - ranges.begin());
 }
 
 void forget(std::size_t range) {
   if (range == kRanges) return;
+  const std::lock_guard lock(ranges_mutex);
   ranges[range].end = 0;
   ranges[range].begin = 0;
   ranges[range].path = nullptr;
+  if (auto* const teller = ranges[range].teller.exchange(nullptr)) munmap(teller, kPageBytes);
 }
 
 }  // namespace
+
+void refuse_changed_files() {
+  const std::lock_guard lock(ranges_mutex);
+  for (const Range& range : ranges)
+    if (range.path != nullptr && has_changed(range))
+      throw FileChanged(fmt::format("{}{}", range.path.load(), kChanged), !tells(range));
+}
 
 MappedFile::MappedFile(const std::string& path, const std::string& name) : path_(name.empty() ? path : name) {
   const auto refuse = [&](const std::string& why) {
@@ -104,14 +181,17 @@ MappedFile::MappedFile(const std::string& path, const std::string& name) : path_
       cause = errno;
     } else {
       data_ = static_cast<const std::uint8_t*>(mapped);
-      range_ = watch(path_.c_str(), data_, bytes_);
+      range_ = watch(path_.c_str(), data_, descriptor, status);
     }
   }
   if (status.st_uid != geteuid())
     distrust_ = "it belongs to another user";
   else if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     distrust_ = "others can write it (chmod go-w helps)";
-  close(descriptor);
+  if (data_ != nullptr)
+    descriptor_ = descriptor;
+  else
+    close(descriptor);
   if (cause != 0) refuse(reason(cause));
   if (S_ISDIR(status.st_mode)) refuse(reason(EISDIR));
   if (!S_ISREG(status.st_mode)) refuse("it is not a regular file");
@@ -121,9 +201,11 @@ MappedFile::~MappedFile() {
   if (data_ == nullptr) return;
   forget(range_);
   munmap(const_cast<std::uint8_t*>(data_), bytes_);
+  close(descriptor_);
 }
 
 void MappedFile::fail(std::uint64_t offset, std::string_view what) const {
+  refuse_changed_files();
   throw Error(fmt::format("{}: byte {}: {}", path_, offset, what));
 }
 

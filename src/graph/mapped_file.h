@@ -9,7 +9,8 @@ namespace edgewire::graph {
 
 /// Maps a whole file. Directories, pipes and devices are refused, without blocking. An empty file has no
 /// data. If the file is cut short, or its disk fails, while its data is used, the process ends with exit
-/// status 1 and a line that names the file and the byte.
+/// status 1 and a line that names the file and the byte. If the process crashes after the file was written
+/// anew, it ends in the same way. A file that another one replaces by its name does not change.
 class MappedFile {
  public:
   /// Throws Error with the path and the system's reason. `name`: what messages call it; empty: `path`.
@@ -24,7 +25,7 @@ class MappedFile {
   std::uint64_t bytes() const noexcept { return bytes_; }
   /// Why somebody else may have written it; empty: only this user could.
   std::string_view distrust() const noexcept { return distrust_; }
-  /// Throws Error: "PATH: byte OFFSET: WHAT".
+  /// Throws Error: "PATH: byte OFFSET: WHAT", or FileChanged if that is why.
   [[noreturn]] void fail(std::uint64_t offset, std::string_view what) const;
   /// Lets the kernel drop the pages that lie within [begin, end) from this process.
   void release(std::uint64_t begin, std::uint64_t end) const noexcept;
@@ -34,7 +35,13 @@ class MappedFile {
   const std::uint8_t* data_ = nullptr;
   std::uint64_t bytes_ = 0;
   std::string_view distrust_;
+  int descriptor_ = -1;    ///< open as long as it is mapped, so that changes show
   std::size_t range_ = 0;  ///< its number among all that are mapped
 };
+
+/// Throws FileChanged if a file that is mapped was written since: its size or the time of its last change is
+/// another one, or its first page is. To be called before anything that files were read for is published.
+/// Costs a system call for each mapped file.
+void refuse_changed_files();
 
 }  // namespace edgewire::graph

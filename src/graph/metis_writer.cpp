@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "error.h"
+#include "graph/mapped_file.h"
 #include "graph/random.h"
 #include "graph/text_output.h"
 #include "graph/writers.h"
@@ -79,6 +80,7 @@ WriteSummary write_metis(const Export& task) {
             [&](std::uint32_t) { text += '\n'; });
       },
       task.progress);
+  refuse_changed_files();
   output.commit();
   return {graph.edges(), output.bytes(), 1, 0};
 }

@@ -174,17 +174,4 @@ std::string name_aside(const std::string& path) {
   return fmt::format("{}.edgewire.tmp.{:08x}{:08x}", folder_of(path), random(), random());
 }
 
-OutputFolder::OutputFolder(std::string path) : path_(std::move(path)) {
-  made_ = mkdir(path_.c_str(), 0777) == 0;
-  if (!made_ && errno != EEXIST)
-    throw Error(fmt::format("{}: cannot make the folder: {}", path_, reason(errno)));
-  struct stat status {};
-  if (stat(path_.c_str(), &status) == 0 && !S_ISDIR(status.st_mode))
-    throw Error(fmt::format("{}: it is not a folder", path_));
-}
-
-OutputFolder::~OutputFolder() {
-  if (made_) rmdir(path_.c_str());
-}
-
 }  // namespace edgewire::graph

@@ -64,21 +64,6 @@ class OutputFile {
 void write_at(int descriptor, const std::string& path, const void* data, std::uint64_t bytes,
               std::uint64_t offset);
 
-/// A folder for output. One that this makes goes again, if it is empty, unless keep() was called.
-class OutputFolder {
- public:
-  /// Throws Error when the folder is not there and cannot be made, and when it is something else.
-  explicit OutputFolder(std::string path);
-  ~OutputFolder();
-  OutputFolder(const OutputFolder&) = delete;
-  OutputFolder& operator=(const OutputFolder&) = delete;
-  void keep() noexcept { made_ = false; }
-
- private:
-  std::string path_;
-  bool made_ = false;
-};
-
 /// A name in the folder of `path` that nobody else uses or can foresee.
 std::string name_aside(const std::string& path);
 

@@ -44,6 +44,7 @@ std::span<const std::uint8_t> RawBytes::peek(std::size_t least) {
 }
 
 void RawBytes::fail(std::uint64_t offset, std::string_view what) const {
+  refuse_changed_files();
   throw Error(fmt::format("{}: byte {}: {}", name_, offset, what));
 }
 

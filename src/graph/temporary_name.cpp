@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
+#include <mutex>
 #include <utility>
 
 #include <limits.h>
@@ -22,6 +24,9 @@ struct Place {
 std::array<Place, 64> places;
 static_assert(std::atomic<pid_t>::is_always_lock_free);
 
+/// Whether there was something to remove.
+bool remove(const char* path) { return unlink(path) == 0 || rmdir(path) == 0; }
+
 void remove_and_end(int number) {
   TemporaryName::remove_all();
   std::signal(number, SIG_DFL);
@@ -36,6 +41,8 @@ void install_handler() {
     action.sa_handler = remove_and_end;
     sigaction(number, &action, nullptr);
   }
+  static std::once_flag once;
+  std::call_once(once, [] { std::at_quick_exit([] { TemporaryName::remove_all(); }); });
 }
 
 int claim_place(const std::string& path) {
@@ -53,12 +60,14 @@ int claim_place(const std::string& path) {
 
 }  // namespace
 
-TemporaryName::TemporaryName(std::string path) : path_(std::move(path)), place_(claim_place(path_)) {
+TemporaryName::TemporaryName(std::string path) 
+    : path_(std::move(path)), maker_(getpid()), place_(claim_place(path_)) {
   install_handler();
 }
 
 TemporaryName::~TemporaryName() {
-  if (!forgotten_) unlink(path_.c_str());
+  if (maker_ != getpid()) return;
+  if (!forgotten_) remove(path_.c_str());
   forget();
 }
 
@@ -71,11 +80,12 @@ void TemporaryName::forget() noexcept {
 void TemporaryName::remove_all() noexcept {
   const int error = errno;
   const pid_t self = getpid();
-  for (Place& place : places)
-    if (place.owner == self) unlink(place.path.data());
+  for (bool removed = true; removed;) {  // a folder is empty when what is in it has gone
+    removed = false;
+    for (Place& place : places)
+      if (place.owner == self && remove(place.path.data())) removed = true;
+  }
   errno = error;
 }
-
-bool TemporaryName::is_handler(void (*handler)(int)) noexcept { return handler == remove_and_end; }
 
 }  // namespace edgewire::graph

@@ -1,32 +1,33 @@
-// A name that a file has only while it is written.
+// A name that a file or a folder has only for a while.
 #pragma once
 
 #include <string>
 
+#include <sys/types.h>
+
 namespace edgewire::graph {
 
-/// The name of a file that goes when this goes, or when a signal (SIGINT, SIGTERM, SIGHUP) ends the process,
-/// where no handler of somebody else hides the signal. Of more than 64 names at a time, signals leave the
-/// rest.
+/// The name of a file, or of a folder that is empty in the end. It goes when this goes, or when SIGINT, SIGTERM,
+/// SIGHUP or quick_exit ends the process, where no handler of somebody else hides the signal. A process that
+/// was forked meanwhile leaves that to its parent. Of more than 64 names at a time, signals leave the rest.
 class TemporaryName {
  public:
-  /// Makes no file.
+  /// Makes nothing.
   explicit TemporaryName(std::string path);
   ~TemporaryName();
   TemporaryName(const TemporaryName&) = delete;
   TemporaryName& operator=(const TemporaryName&) = delete;
 
   const std::string& path() const noexcept { return path_; }
-  /// The file has another name now: this one is forgotten.
+  /// It stays, or has another name now.
   void forget() noexcept;
 
-  /// Removes all such files of this process. Safe in a signal handler.
+  /// Removes all that this process has such names for. Safe in a signal handler.
   static void remove_all() noexcept;
-  /// Whether a signal has this handler, which removes all such files and ends the process.
-  static bool is_handler(void (*handler)(int)) noexcept;
 
  private:
   std::string path_;
+  pid_t maker_;
   int place_ = -1;  ///< among the names that signals remove
   bool forgotten_ = false;
 };

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <iterator>
 
+#include "graph/mapped_file.h"
 #include "graph/text_output.h"
 #include "graph/writers.h"
 
@@ -59,6 +60,7 @@ std::uint64_t append_edges(TextOutput& output, const Export& task, bool weighted
 WriteSummary write_gap_text(const Export& task, bool weighted) {
   TextOutput output(task.output);
   const std::uint64_t used = append_edges(output, task, weighted, 0);
+  refuse_changed_files();
   output.commit();
   return {task.graph.edges(), output.bytes(), 0, task.graph.vertices() - used};
 }
@@ -70,6 +72,7 @@ WriteSummary write_matrix_market(const Export& task) {
   output.append(fmt::format("%%MatrixMarket matrix coordinate {} general\n{} {} {}\n",
                             weighted ? "real" : "pattern", vertices, vertices, task.graph.edges()));
   append_edges(output, task, weighted, 1);
+  refuse_changed_files();
   output.commit();
   return {task.graph.edges(), output.bytes(), 1, 0};
 }

@@ -109,6 +109,7 @@ CheckpointHeader Checkpoint::header(const Magic& magic) const {
 
 void Checkpoint::start(std::uint64_t iteration, std::span<const double> values,
                        const exchange::Totals& totals) {
+  graph::refuse_changed_files();
   auto head = header(kValues);
   head.iteration = iteration;
   head.totals = exchange::totals_as<CheckpointHeader::Totals>(totals);

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 
@@ -114,7 +115,7 @@ void LauncherWatch::end(const char* cause) {
   } else {
     note(fmt::format("{} before the job had started", cause));
   }
-  _exit(1);  // the main thread is somewhere where it does not look
+  std::quick_exit(1);  // the main thread is somewhere where it does not look
 }
 
 }  // namespace edgewire::launch

@@ -270,6 +270,7 @@ int run_child(const LaunchOptions& options, int rank, const LocalHosts* hosts, c
 int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body) {
   int status = 1;
   std::string line = "unknown failure";
+  bool is_cause = false, told = false;
   try {
     body(bootstrap);
     topology::write_stdout("");  // what was printed may not have found room
@@ -278,14 +279,19 @@ int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body) 
   } catch (const UsageError& error) {
     line = error.what();
     status = 2;
+  } catch (const FileChanged& changed) {
+    line = changed.what();
+    is_cause = true;
+    told = changed.told();
   } catch (const std::exception& error) {
     line = line_of(error);
   } catch (...) {
     // said below
   }
   transport::Health& health = bootstrap.health();
-  const bool peers_fault = health.failed() && health.peer() >= 0;
+  const bool peers_fault = !is_cause && health.failed() && health.peer() >= 0;
   bootstrap.abort(line);
+  if (told) return status;
   const std::string heard = peers_fault ? health.message() : line;
   // The first process that knows the cause prints it, once. A lost peer gives no cause, and every process
   // reports it.

@@ -78,6 +78,7 @@ void PlanFileWriter::Section::copy(std::uint64_t begin, std::span<std::byte> out
 
 void PlanFileWriter::write(const std::string& path, const std::string& key, std::uint64_t generation,
                            const ForEach& for_each) const {
+  graph::refuse_changed_files();  // that the arrays follow from
   struct Block {
     const Section* section;
     std::uint64_t begin;  ///< in the section

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "report/json_text.h"
 #include "report/memory_report.h"
 
 namespace edgewire::report {
@@ -154,7 +155,7 @@ std::string RunReport::to_json() const {
   if (!checks.empty()) json["rules_kept"] = checks;
   if (!profile_json.empty()) json["profile"] = nlohmann::ordered_json::parse(profile_json);
   json["version"] = EDGEWIRE_VERSION;
-  return json.dump(2) + "\n";
+  return json_text(json, 2) + "\n";
 }
 
 std::string RunReport::describe_supersteps() const {

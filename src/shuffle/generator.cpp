@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/output_file.h"
+#include "graph/output_folder.h"
 #include "options.h"
 
 namespace edgewire::shuffle {

@@ -14,6 +14,7 @@
 #include "exchange/record_stream.h"
 #include "graph/checksum.h"
 #include "graph/edge_list.h"
+#include "graph/mapped_file.h"
 #include "graph/weight_key.h"
 #include "launch/agreement.h"
 #include "launch/packing.h"
@@ -213,6 +214,7 @@ void LoadJob::number_vertices(const graph::Progress& progress) {
   }
   added_ = sum(added);
   const std::uint64_t edges = sum(read);
+  graph::require_edges(shape_.options, edges);
   for (const auto& one : launch::allgather(bootstrap_, std::vector{end_id_}))
     end_id_ = std::max(end_id_, one[0]);
   vertices_ = shape_.numbering == GraphShape::Numbering::counted ? shape_.vertices : end_id_;
@@ -286,6 +288,7 @@ void LoadJob::open_output(std::uint32_t flags) {
   sections_.known.assign(sections_.checksums.size(), 0);
   std::string path;
   if (rank() == 0) {
+    graph::note_size(options, vertices_, edge_begins_.back(), graph::file_bytes(sections_.header));
     output_ = options_.output.empty() ? graph::OutputFile::nameless(options_.temp)
                                       : std::make_unique<graph::OutputFile>(options_.output);
     output_->reserve(graph::file_bytes(sections_.header));
@@ -341,6 +344,7 @@ void LoadJob::write_ids(std::uint32_t partition) {
 }
 
 graph::BuildSummary LoadJob::finish_file() {
+  graph::refuse_changed_files();  // that edges were read from
   struct Known {
     std::uint64_t block, checksum;
   };

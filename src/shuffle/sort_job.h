@@ -9,6 +9,7 @@
 
 #include "exchange/seat.h"
 #include "graph/output_file.h"
+#include "graph/output_folder.h"
 #include "launch/bootstrap.h"
 #include "shuffle/memory_plan.h"
 #include "shuffle/record.h"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from job import check_schema
-from processes import check_ended, check_loss, children, has_file_in, wait_for
+from processes import PATIENCE_S, causes, check_ended, check_loss, children, has_file_in, wait_for
 
 
 def records_of(path, size):
@@ -160,8 +160,7 @@ def test_a_full_disk_leaves_nothing(edgewire, tmp_path, full, words):
 
 def start_spilling(edgewire, tmp_path, *options):
     """A sort that has a run on disk, and goes on for some time."""
-    for name in ("out", "temp"):
-        (tmp_path / name).mkdir(exist_ok=True)
+    (tmp_path / "temp").mkdir(exist_ok=True)
     process = edgewire.start("sort", *[tmp_path / "in/records-00000"] * 4, "-o", tmp_path / "out", "--temp", tmp_path / "temp", *options)
     wait_for(lambda: any(has_file_in(pid, tmp_path / "temp") for pid in [process.pid, *children(process.pid)]), "a run")
     return process
@@ -169,11 +168,15 @@ def start_spilling(edgewire, tmp_path, *options):
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_killed_sort_leaves_nothing(edgewire, tmp_path, processes):
+    """Its folder goes, too, unless it was there before, or nobody is left who could remove it."""
     edgewire.ok("generate", "records", "--bytes", "20M", "-o", tmp_path / "in")
-    for number in (signal.SIGKILL, signal.SIGTERM):
+    for number, made_before in ((signal.SIGTERM, False), (signal.SIGINT, False), (signal.SIGTERM, True), (signal.SIGKILL, True)):
+        if made_before:
+            (tmp_path / "out").mkdir(exist_ok=True)
         process = start_spilling(edgewire, tmp_path, "--memory", "6M", "-p", processes, "-w", 1)
         check_ended(process, number)
-        assert list((tmp_path / "out").iterdir()) == [] and list((tmp_path / "temp").iterdir()) == []
+        assert (tmp_path / "out").exists() == made_before
+        assert list(tmp_path.glob("out/*")) == [] and list((tmp_path / "temp").iterdir()) == []
 
 
 @pytest.mark.parametrize("transport", ["shm", "tcp"])
@@ -181,4 +184,30 @@ def test_a_lost_process_ends_the_sort(edgewire, tmp_path, transport):
     edgewire.ok("generate", "records", "--bytes", "20M", "-o", tmp_path / "in")
     process = start_spilling(edgewire, tmp_path, "--memory", "6M", "-p", 2, "-w", 1, "--transport", transport)
     check_loss(process)
-    assert list((tmp_path / "out").iterdir()) == [] and list((tmp_path / "temp").iterdir()) == []
+    assert not (tmp_path / "out").exists() and list((tmp_path / "temp").iterdir()) == []
+
+
+def test_a_signal_for_all_processes_says_one_line(edgewire, tmp_path):
+    """As from a terminal, or from timeout, which sends it to its child and then to the group."""
+    edgewire.ok("generate", "records", "--bytes", "20M", "-o", tmp_path / "in")
+    process = start_spilling(edgewire, tmp_path, "--memory", "6M", "-p", 2, "-w", 1)
+    os.kill(process.pid, signal.SIGTERM)
+    os.killpg(process.pid, signal.SIGTERM)
+    _, errors = process.communicate(timeout=PATIENCE_S)
+    assert causes(errors.splitlines()) == ["edgewire: told to end before the result was whole"]
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_folder_goes_with_the_process_of_a_host_list_that_is_left(edgewire, tmp_path, hosts):
+    """The one that has made it is lost."""
+    edgewire.ok("generate", "records", "--bytes", "20M", "-o", tmp_path / "in")
+    (tmp_path / "temp").mkdir()
+    ranks = [edgewire.start("sort", *[tmp_path / "in/records-00000"] * 4, "-o", tmp_path / "out", "--temp", tmp_path / "temp",
+                            "--memory", "6M", "-w", 1, *hosts(2), "--rank", rank, "--transport", "tcp") for rank in (0, 1)]
+    for process in ranks:
+        wait_for(lambda pid=process.pid: has_file_in(pid, tmp_path / "temp"), "a run")
+    ranks[1].kill()
+    _, errors = ranks[0].communicate(timeout=PATIENCE_S)
+    assert ranks[0].returncode == 1 and "was lost" in errors
+    ranks[1].communicate()
+    assert not (tmp_path / "out").exists()

@@ -56,8 +56,8 @@ TEST_CASE("METIS files with and without sizes and weights") {
   CHECK(converter("g.metis", "3 1\n2\n1\n").vertices() == 3);
   CHECK(converter("g.metis", "3 1\n\n3\n2").vertices() == 3);
   CHECK(converter("g.metis", "2 1\n2\n1\n\n \n").vertices() == 2);
-  CHECK(converter("g.metis", "0 0\n").vertices() == 0);
-  CHECK(converter("g.metis", "1 0").vertices() == 1);
+  CHECK(converter("g.metis", "0 0\n", {.allow_empty = true}).vertices() == 0);
+  CHECK(converter("g.metis", "1 0", {.allow_empty = true}).vertices() == 1);
 }
 
 TEST_CASE("a large METIS file is the same from any number of workers") {
@@ -182,7 +182,7 @@ TEST_CASE("tables with and without a header") {
   CHECK(edges_of(converter("g.csv", "w,u,v\n4,0,1\n.5,1,2\n", {.columns = "u,V,w"})) == edges);
   CHECK(edges_of(converter("g.csv", "9,0,1\n9,1,2\n", {.columns = "2,3"})) == bare);
   CHECK(edges_of(converter("g.txt", "0 1 9 4\n1 2 9 .5\n", {.columns = "1,2,4"})) == edges);
-  CHECK(converter("g.csv", "src,dst\n").vertices() == 0);
+  CHECK(converter("g.csv", "src,dst\n", {.allow_empty = true}).vertices() == 0);
 }
 
 TEST_CASE("tables that are wrong are refused") {
@@ -203,7 +203,7 @@ TEST_CASE("tables that are wrong are refused") {
   CHECK(contains(error("a,b\n1,2\n", "a,c"), "line 1, byte 0: --columns: this line has no column c"));
   CHECK(contains(error("a,b\n1,2\n", "1,3"), "no column 3"));
   CHECK(contains(error("1;2;3;4\n"), "which columns"));
-  CHECK(contains(error("4 2\n2\n1 3\n2\n", "1,2"), "line 2, byte 4: 1 fields where"));
+  CHECK(contains(error("4 2\n2\n1 3\n2\n", "1,2"), "is a METIS graph"));
   CHECK_THROWS_AS(converter("g.csv", "a,b\n1,2\n", {.columns = "a"}), UsageError);
   CHECK_THROWS_AS(converter("g.csv", "a,b\n1,2\n", {.columns = "a,a"}), UsageError);
   CHECK_THROWS_AS(converter("g.mtx", matrix_market(true), {.columns = "1,2"}), UsageError);

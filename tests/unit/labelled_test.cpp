@@ -13,7 +13,9 @@ using NamedEdge = std::tuple<std::string, std::string, float>;
 /// Converts a text with --labels.
 class Labelled {
  public:
-  explicit Labelled(int workers = 2) { options_.labels = true, options_.workers = workers; }
+  explicit Labelled(int workers = 2) {
+    options_.labels = options_.allow_empty = true, options_.workers = workers;
+  }
 
   GraphFile operator()(const std::string& text) const {
     write_file(directory_ / "in.txt", text);
