@@ -16,6 +16,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <thread>
 
 #include "error.h"
 #include "topology/page_nodes.h"
@@ -83,15 +84,14 @@ FileDescriptor open_offered(const Blob& blob, std::size_t bytes, std::string& ca
   const int error = errno;
   limit = !file && !limit_to_raise(error).empty();
   struct stat status {};
+  const bool right = file && fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+                     status.st_size == static_cast<off_t>(bytes);
   if (!file && (error == EACCES || error == EPERM))
     cause = fmt::format("{} (it belongs to another user, or the system forbids to look into it)",
                         std::strerror(error));
   else if (!file && error != ENOENT)
     cause = reason(error);
-  else if (!file)
-    cause = "it is not on this host or in another container";
-  else if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
-           status.st_size != static_cast<off_t>(bytes))
+  else if (!right)
     cause = "it is not on this host or in another container";
   return cause.empty() ? std::move(file) : FileDescriptor();
 }
@@ -196,6 +196,10 @@ void Shm::connect(std::span<const std::string> blobs) {
     const FileDescriptor file = open_offered(blob, whole, cause, limit);
     // A limit of this process is no matter of the other one.
     if (limit) throw Error(fmt::format("cannot share memory: {}", cause));
+    // Perhaps the other one has just ended: then the bootstrap says why.
+    for (int waited = 0; !file && waited < 100 && !settings_.health->failed(); ++waited)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (!file && settings_.health->failed()) throw Error(settings_.health->message());
     if (!file || blob.kinds != settings_.kinds)
       throw refuse(cause.empty() ? "it is not on this host or in another container" : cause);
     regions_[p].map(file.get(), blob.region_bytes, lines_, fmt::format("the region of rank {}", p));

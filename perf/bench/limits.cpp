@@ -18,7 +18,6 @@
 #include <thread>
 #include <vector>
 
-#include "report/json_text.h"
 #include "topology/memory.h"
 
 namespace {
@@ -151,7 +150,7 @@ int main(int argc, char** argv) {
     auto limits = nlohmann::ordered_json::array();
     for (const int threads : {1, 2}) limits.push_back(measure(effort, threads));
     if (json)
-      fmt::print("{}\n", report::json_text(limits));
+      fmt::print("{}\n", limits.dump());
     else
       print_text(limits);
     return 0;

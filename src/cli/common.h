@@ -33,8 +33,8 @@ std::string digest(const std::vector<T>& numbers) {
 
 /// Writes `text` to `path` whole or not at all, see OutputFile; compressed where the name says so, see
 /// graph::packed(). What is no regular file (a terminal, a pipe) is written as it is. "-" is stdout. Throws
-/// Error with the path, OutputClosed when stdout is a pipe that nobody reads, or FileChanged where a file that
-/// is mapped was written meanwhile, so that the text may be wrong.
+/// Error with the path, OutputClosed when stdout is a pipe that nobody reads, or FileChanged where a file
+/// that is mapped was written meanwhile, so that the text may be wrong.
 void write_whole(const std::string& path, const std::string& text);
 
 /// Throws the Error that write_whole would throw now, so that a long run need not end with it. "" is no

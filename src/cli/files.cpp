@@ -232,7 +232,8 @@ void reads(CLI::Option* option, FilesOf files, const char* variable) {
 void writes(CLI::Option* option, Form form, FilesOf files) {
   registered()[option] = {std::move(files), form};
   if (form == Form::folder) return;
-  option->transform([](std::string value) { return value == "/dev/stdout" ? "-" : value; });
+  option->transform(
+      [](const std::string& value) { return value == "/dev/stdout" ? std::string("-") : value; });
 }
 
 bool names_files(const CLI::Option* option) { return registered().contains(option); }

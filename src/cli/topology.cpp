@@ -127,13 +127,15 @@ json as_json(const Machine& machine, const std::vector<Placement>& placements, b
 void add_memory(std::string& text, const Machine& machine, bool this_machine) {
   constexpr std::uint64_t kRoughly = 50;  // the kernel keeps a little for itself
   const Memory memory(machine, this_machine);
-  text += fmt::format("memory      {}{}\n", readable_bytes(memory.installed),
-             machine.memory_bytes < memory.installed
-                 ? fmt::format(", of which control groups allow {}", readable_bytes(machine.memory_bytes))
-                 : "");
+  text += fmt::format(
+      "memory      {}{}\n", readable_bytes(memory.installed),
+      machine.memory_bytes < memory.installed
+          ? fmt::format(", of which control groups allow {}", readable_bytes(machine.memory_bytes))
+          : "");
   if (memory.of_nodes + memory.installed / kRoughly < memory.installed)
-    text += fmt::format("            nodes account for {}: the system does not say on which node the rest is\n",
-               readable_bytes(memory.of_nodes));
+    text +=
+        fmt::format("            nodes account for {}: the system does not say on which node the rest is\n",
+                    readable_bytes(memory.of_nodes));
 }
 
 void add_machine(std::string& text, const Machine& machine, bool this_machine) {

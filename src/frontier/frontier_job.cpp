@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "error.h"
 #include "exchange/exchange.h"
 #include "launch/agreement.h"
-#include "options.h"
 #include "plan/block_plan.h"
 
 namespace edgewire::frontier {
@@ -34,8 +34,6 @@ void check(const Options& options, const graph::GraphFile& graph) {
   if (options.record_bytes != sizeof(Record) && options.record_bytes != sizeof(WideRecord))
     throw UsageError(fmt::format("record_bytes: {} are neither a Record ({}) nor a WideRecord ({})",
                                  options.record_bytes, sizeof(Record), sizeof(WideRecord)));
-  if (options.disks.memory_bytes > 0)
-    check_range("memory_bytes", options.disks.memory_bytes, std::uint64_t{1} << 20, std::uint64_t{1} << 60);
   if (options.for_tasks && !options.disks.devices.empty())
     throw UsageError("for_tasks: tasks read rows of other processes from memory, not from disks");
   if (options.disks.weighted && !graph.weighted())

@@ -39,6 +39,7 @@ struct State {
 struct Range {
   std::atomic<const char*> path = nullptr;  ///< null: free
   std::atomic<std::uintptr_t> begin = 0, end = 0;
+  const void* data = nullptr;
   int descriptor = -1;
   State state{};
   /// The process that says that the file has changed, in memory that forked processes share; null: each does.
@@ -55,8 +56,8 @@ constexpr std::string_view kChanged =
     ": the file was written while it was used, so this run is given up; run again, and replace a file "
     "that is in use by its name (mv)";
 
-std::uint64_t checksum_of_first_page(std::uintptr_t begin, std::uint64_t bytes) {
-  return checksum(reinterpret_cast<const char*>(begin), std::min(bytes, kPageBytes));
+std::uint64_t checksum_of_first_page(const void* data, std::uint64_t bytes) {
+  return checksum(static_cast<const char*>(data), std::min(bytes, kPageBytes));
 }
 
 bool same(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
@@ -68,7 +69,7 @@ bool has_changed(const Range& range) {
   if (!then.named || fstat(range.descriptor, &now) != 0) return false;
   if (static_cast<std::uint64_t>(now.st_size) != then.bytes || !same(now.st_mtim, then.written)) return true;
   return !same(now.st_ctim, then.touched) &&
-         checksum_of_first_page(range.begin, then.bytes) != then.first_page;
+         checksum_of_first_page(range.data, then.bytes) != then.first_page;
 }
 
 /// Whether this process is the one that says that the file has changed. Safe in a signal handler.
@@ -139,9 +140,10 @@ std::size_t watch(const char* path, const void* data, int descriptor, const stru
   free->path = path;
   free->begin = reinterpret_cast<std::uintptr_t>(data);
   free->end = free->begin + bytes;  // from here on a fault names the file
+  free->data = data;
   free->descriptor = descriptor;
   free->state = {status.st_nlink > 0, bytes, status.st_mtim, status.st_ctim,
-                 checksum_of_first_page(free->begin, bytes)};
+                 checksum_of_first_page(data, bytes)};
   void* const page = mmap(nullptr, kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   free->teller = page == MAP_FAILED ? nullptr : new (page) std::atomic<pid_t>(0);
   return static_cast<std::size_t>(free - ranges.begin());

@@ -42,7 +42,7 @@ class Walk {
     while (!rest_.empty()) {
       const std::string name = rest_.back();
       rest_.pop_back();
-      const std::string next = at_ + name;
+      std::string next = at_ + name;
       struct stat status {};
       if (lstat(next.c_str(), &status) != 0) {
         if (errno == ENOENT && through_name_)

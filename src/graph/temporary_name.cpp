@@ -60,7 +60,7 @@ int claim_place(const std::string& path) {
 
 }  // namespace
 
-TemporaryName::TemporaryName(std::string path) 
+TemporaryName::TemporaryName(std::string path)
     : path_(std::move(path)), maker_(getpid()), place_(claim_place(path_)) {
   install_handler();
 }

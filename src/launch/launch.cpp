@@ -39,16 +39,8 @@ LaunchOptions with_environment(LaunchOptions options) {
   return options;
 }
 
-}  // namespace
-
-int run(const LaunchOptions& given, const std::function<void(Bootstrap&)>& job) {
-  topology::settle_in_shell();
-  // First of all: what comes later depends on it.
-  const std::function<void(Bootstrap&)> body = [&](Bootstrap& bootstrap) {
-    if (!bootstrap.nodes().empty() && !given.local_hosts) check_agreement(bootstrap, given.alike);
-    job(bootstrap);
-  };
-  const LaunchOptions options = with_environment(given);
+/// Throws UsageError. `asked_rank`: as it was given, without the environment.
+void check(const LaunchOptions& options, int asked_rank) {
   if (options.processes < 1 || options.processes > kMaxProcesses)
     throw UsageError(
         fmt::format("--processes must be from 1 to {}, not {}", kMaxProcesses, options.processes));
@@ -56,16 +48,29 @@ int run(const LaunchOptions& given, const std::function<void(Bootstrap&)>& job) 
   check_range("--start-timeout", options.start_timeout_s, kLeastTimeoutS, kMostTimeoutS);
   if (options.launcher != "auto" && options.launcher != "none")
     throw UsageError(fmt::format("--launcher: '{}' is not auto or none", options.launcher));
-  if (!body) throw UsageError("there is nothing to run in the processes");
   if (options.port < 1 || options.port > 65535)
     throw UsageError(fmt::format("--port must be from 1 to 65535, not {}", options.port));
-  if (given.rank >= 0 && options.hosts_file.empty())
+  if (asked_rank >= 0 && options.hosts_file.empty())
     throw UsageError(
-        fmt::format("--rank {} is a line of a host list, and there is none: name it by --hosts", given.rank));
+        fmt::format("--rank {} is a line of a host list, and there is none: name it by --hosts", asked_rank));
   if (options.local_hosts && !options.hosts_file.empty())
     throw UsageError("--local-hosts and a host list: the processes run either here or there");
   if (options.link_bits_per_s > 0 && !options.local_hosts)
     throw UsageError("--rate shapes the links of --local-hosts, which is not given");
+}
+
+}  // namespace
+
+int run(const LaunchOptions& given, const std::function<void(Bootstrap&)>& job) {
+  if (!job) throw UsageError("there is nothing to run in the processes");
+  topology::settle_in_shell();
+  // First of all: what comes later depends on it.
+  const std::function<void(Bootstrap&)> body = [&](Bootstrap& bootstrap) {
+    if (!bootstrap.nodes().empty() && !given.local_hosts) check_agreement(bootstrap, given.alike);
+    job(bootstrap);
+  };
+  const LaunchOptions options = with_environment(given);
+  check(options, given.rank);
   // A stream leads to each process, and a parent holds both ends. What a transport needs is checked where it
   // is made.
   constexpr std::uint64_t kFilesOfAProcess = 24;

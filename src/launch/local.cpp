@@ -63,7 +63,7 @@ class Deaths {
       : less_memory_(std::move(less_memory)), kills_before_(groups_.memory_kills()) {}
 
   std::string line(std::size_t rank, int number) const {
-    const std::string end =
+    std::string end =
         fmt::format("rank {} was ended by signal {} ({})", rank, number, strsignal(number));
     if (number == SIGXCPU) return end + ": raise its limit with `ulimit -t unlimited`";
     if (number != SIGKILL) return end;

@@ -94,7 +94,7 @@ def test_small_orders(bench, tmp_path):
 def test_orders_refuse_settings(bench, tmp_path):
     empty = tmp_path / "empty.ew"
     (tmp_path / "empty.txt").write_text("")
-    made = run(os.environ["EDGEWIRE"], "convert", tmp_path / "empty.txt", "-o", empty)
+    made = run(os.environ["EDGEWIRE"], "convert", tmp_path / "empty.txt", "-o", empty, "--allow-empty")
     assert made.returncode == 0, made.stderr
     program = BUILD / "perf/bench/order_bench"
     for name, value, why in (("GROUP", "x", "EDGEWIRE_BENCH_GROUP takes numbers from 1 to 1024: x"),

@@ -136,7 +136,7 @@ def test_memory_that_a_group_allows_is_what_there_is(edgewire, tmp_path):
     limit = 300 << 20
     with memory_group(limit) as enter:
         assert json.loads(edgewire.ok("topology", "--json", "-", preexec_fn=enter))["memory_bytes"] == limit
-        assert "memory      300 MiB\n" in edgewire.ok("topology", preexec_fn=enter)
+        assert ", of which control groups allow 300 MiB\n" in edgewire.ok("topology", preexec_fn=enter)
         refused = edgewire.refused("generate", "kronecker", "--scale", 24, "-o", tmp_path / "g.ew", preexec_fn=enter)
         assert " of memory, " in refused and refused.endswith(" MB are available"), refused
         assert int(refused.split()[-4]) < limit / 1e6

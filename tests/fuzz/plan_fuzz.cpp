@@ -85,7 +85,7 @@ struct TwoRanks {
     const auto process = [&](std::size_t rank) {
       try {
         DenseJob job(*bootstraps[rank], graph, options, machine);
-        kernels::PageRank<float> pagerank({}, graph.vertices());
+        kernels::PageRank<float> pagerank({.weighted = options.weighted}, graph.vertices());
         DenseRun run(job, pagerank);
         run.iterate({.iterations = 2});
         if (rank == 1) return;

@@ -73,22 +73,23 @@ std::vector<Sample> samples(const Converter& converter) {
     const std::uint64_t vertices = edges->rbegin()->first;
     const std::string counts = fmt::format("{} {} {}\n", vertices, vertices, edges->size());
     const std::string el = lines(*edges, " ", ""), wel = lines(*edges, " ", " 5");
-    all.insert(
-        all.end(),
-        {{Format::snap, "# edges\n" + el, *edges},
-         {Format::snap, wel, *edges},
-         {Format::csv, "source,target\n" + lines(*edges, ",", ""), *edges},
-         {Format::csv, "from;to;weight\n" + lines(*edges, ";", ";5"), *edges},
-         {Format::csv, lines(*edges, ",", ""), *edges},
-         {Format::matrix_market, "%%MatrixMarket matrix coordinate pattern general\n" + counts + el, *edges},
-         {Format::matrix_market, "%%MatrixMarket matrix coordinate integer general\n" + counts + wel, *edges},
-         {Format::dimacs, fmt::format("p sp {} {}\n", vertices, edges->size()) + lines(*edges, " ", " 5"),
-          *edges},
-         {Format::el, el, *edges},
-         {Format::wel, wel, *edges},
-         {Format::sg, serialized(*edges, false), *edges},
-         {Format::wsg, serialized(*edges, true), *edges},
-         {Format::u32_pairs, pairs(*edges), *edges}});
+    all.insert(all.end(),
+               {{Format::snap, "# edges\n" + el, *edges},
+                {Format::snap, wel, *edges},
+                {Format::csv, "source,target\n" + lines(*edges, ",", ""), *edges},
+                {Format::csv, "from;to;weight\n" + lines(*edges, ";", ";5"), *edges},
+                {Format::csv, lines(*edges, ",", ""), *edges},
+                {Format::matrix_market,
+                 fmt::format("%%MatrixMarket matrix coordinate pattern general\n{}{}", counts, el), *edges},
+                {Format::matrix_market,
+                 fmt::format("%%MatrixMarket matrix coordinate integer general\n{}{}", counts, wel), *edges},
+                {Format::dimacs,
+                 fmt::format("p sp {} {}\n", vertices, edges->size()) + lines(*edges, " ", " 5"), *edges},
+                {Format::el, el, *edges},
+                {Format::wel, wel, *edges},
+                {Format::sg, serialized(*edges, false), *edges},
+                {Format::wsg, serialized(*edges, true), *edges},
+                {Format::u32_pairs, pairs(*edges), *edges}});
     converter("g.el", el, {.workers = 1});
     all.push_back({Format::ew, converter.output_bytes(), *edges});
   }
@@ -217,7 +218,9 @@ TEST_CASE("an input without an edge is an error unless it may be empty") {
       {"g.gr", "p sp 5 0\n"},
       {"g.sg", header + std::string(8, '\0')},
       {"g.mtx", "%%MatrixMarket matrix coordinate pattern general\n5 5 0\n"}};
-  for (const auto& [name, bytes] : inputs) {
+  for (const auto& input : inputs) {
+    const auto& name = input.first;
+    const auto& bytes = input.second;
     CAPTURE(name);
     for (const std::string& packed : {bytes, gzipped(bytes), zstandard(bytes), xz(bytes), bzip2(bytes)}) {
       if (packed.empty() && !bytes.empty()) continue;

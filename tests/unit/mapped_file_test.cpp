@@ -1,5 +1,7 @@
 #include "graph/mapped_file.h"
 
+#include <fmt/core.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <functional>
@@ -112,7 +114,7 @@ TEST_CASE("a crash after a mapped file was written ends the process with a line"
     StderrCapture capture;
     const int state = state_after(path, number, [&] { overwrite(path, 5000); });
     CHECK((WIFEXITED(state) && WEXITSTATUS(state) == 1));
-    CHECK(capture.text() == "edgewire: " + path + kSaid + "\n");
+    CHECK(capture.text() == fmt::format("edgewire: {}{}\n", path, kSaid));
   }
 }
 
@@ -136,7 +138,7 @@ TEST_CASE("of processes that share a mapped file one says that it has changed") 
     const int state = state_after(old_file(directory, "own"), SIGSEGV, [] {});
     CHECK((WIFEXITED(state) && WEXITSTATUS(state) == 1));
   }
-  CHECK(capture.text() == "edgewire: " + path + kSaid + "\n");
+  CHECK(capture.text() == fmt::format("edgewire: {}{}\n", path, kSaid));
   bool told = false;
   try {
     refuse_changed_files();

@@ -138,11 +138,7 @@ TEST_CASE("options of kernels that follow a frontier") {
        {[](auto& o) { o.ownership = ""; }, "ownership"},
        {[](auto& o) { o.ownership = "grid"; }, "--ownership grid"},
        {[](auto& o) { o.record_bytes = 5; }, "record_bytes"},
-       {[](auto& o) { o.disks.weighted = true; }, "no weights"},
-       {[](auto& o) {
-          o.disks = {{"/tmp"}, 1, false};
-        },
-        "memory_bytes"}},
+       {[](auto& o) { o.disks.weighted = true; }, "no weights"}},
       [&](const auto& options) { const FrontierJob job(*alone, file.graph, options); });
   FrontierJob job(*alone, file.graph, {.listener = nullptr});
   check_line(refusal([&] { frontier::BreadthFirst(job, frontier::BreadthFirst::Parents::none).run(4); }),

@@ -93,6 +93,10 @@ TEST_CASE("what a worker executes is counted in its phase") {
     MESSAGE("skipped: ", explain_missing_counters(worker.counter_error));
     return;
   }
+  if (!shared_counters_are_right()) {
+    MESSAGE(kSharedCountersAreWrong);
+    return;
+  }
   // An iteration that is not counted is in none of these sums.
   const auto& compute = worker.counts[index(Phase::compute)];
   const double counted = static_cast<double>(worker.counted_ns[index(Phase::compute)]) /
