@@ -1,29 +1,43 @@
 #include "cli/alike.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string_view>
+
+#include "cli/files.h"
 
 namespace edgewire::cli {
 namespace {
 
-constexpr std::array<std::string_view, 5> kGroups{"Kernel", "Transport", "What is sent", "Measurement",
-                                                  "Edges on disks"};
-/// Each host has its own.
-constexpr std::array<std::string_view, 9> kOfHosts{"--devices",      "--memory",    "--verbs-device",
-                                                   "--verbs-memory", "--dpdk-port", "--dpdk-udp",
-                                                   "--dpdk-args",    "--dpdk-rate", "--json"};
+/// Each process has its own, or only some processes use them.
+constexpr std::array<std::string_view, 31> kOwn{
+    "--processes",     "--local-hosts",  "--hosts",        "--rank",     "--secret-file",
+    "--port",          "--interface",    "--peer-timeout", "--launcher", "--rate",
+    "--start-timeout", "--workers",      "--devices",      "--memory",   "--temp",
+    "--verbs-device",  "--verbs-memory", "--dpdk-port",    "--dpdk-udp", "--dpdk-args",
+    "--dpdk-rate",     "--dpdk-faults",  "--output",       "--json",     "--verify",
+    "--top",           "--profile",      "--profile-page", "--trace",    "--sample-interval",
+    "--verbs-progress"};
 
-bool must_agree(const CLI::Option& option) {
-  return !option.get_positional() && std::ranges::find(kGroups, option.get_group()) != kGroups.end() &&
-         std::ranges::find(kOfHosts, option.get_name()) == kOfHosts.end();
+/// Numbers by their value. The same file may have another path on another host.
+std::string comparable(const CLI::Option& option, const std::string& value) {
+  if (value.find('/') != value.npos || names_files(&option, value)) return "a file";
+  double number = 0;
+  const auto [end, bad] = std::from_chars(value.data(), value.data() + value.size(), number);
+  return bad == std::errc() && end == value.data() + value.size() ? fmt::format("{}", number) : value;
 }
 
 std::string given_or_default(const CLI::Option& option) {
-  if (option.count() == 0) return option.get_default_str();
+  if (option.count() == 0) {
+    const std::string value = option.get_default_str();
+    return value.empty() ? value : comparable(option, value);
+  }
   std::string text;
-  for (const std::string& one : option.results()) text += (text.empty() ? "" : ",") + one;
-  return text;
+  for (const std::string& one : option.results()) text += (text.empty() ? "" : ",") + comparable(option, one);
+  return text == "false" ? "" : text;
 }
 
 }  // namespace
@@ -34,10 +48,8 @@ std::vector<launch::Fact> alike(const CLI::App& command) {
   if (parent != nullptr && parent->get_parent() != nullptr) name = parent->get_name() + " " + name;
   std::vector<launch::Fact> facts{{"the command", name}, {"the version", EDGEWIRE_VERSION}};
   for (const CLI::Option* option : command.get_options()) {
-    if (!must_agree(*option)) continue;
-    const std::string value = given_or_default(*option);
-    // The same file may have another path on another host.
-    if (value.find('/') == value.npos) facts.push_back({option->get_name(), value});
+    if (!option->get_positional() && std::ranges::find(kOwn, option->get_name()) == kOwn.end())
+      facts.push_back({option->get_name(), given_or_default(*option)});
   }
   return facts;
 }

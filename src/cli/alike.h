@@ -8,8 +8,8 @@
 namespace edgewire::cli {
 
 /// What must be the same in all processes of a job, however they were started: the command, the version, and
-/// the options that say what is computed and how processes talk. Paths, devices and what only rank 0 writes
-/// may differ. `command` has been parsed.
+/// all options but those of a host or of rank 0 alone. Of files only whether they are named. `command` has
+/// been parsed.
 std::vector<launch::Fact> alike(const CLI::App& command);
 
 }  // namespace edgewire::cli

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -124,6 +125,24 @@ void check_names(const std::vector<Use>& files) {
   }
 }
 
+/// Whether the program may give a file of this name to the folder.
+bool is_named_by(const FolderUse& folder, const std::string& name) {
+  return std::ranges::any_of(folder.patterns, [&](const std::string& pattern) {
+    return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+  });
+}
+
+/// Links in a folder that the program would write through.
+std::vector<Use> links_in(const FolderUse& folder) {
+  std::vector<Use> links;
+  std::error_code not_there;
+  for (const auto& entry : fs::directory_iterator(location(folder.folder.path), not_there))
+    if (folder.folder.written && entry.is_symlink(not_there) &&
+        is_named_by(folder, entry.path().filename().string()))
+      links.push_back({folder.folder.option, entry.path().string(), true});
+  return links;
+}
+
 /// Files against those that the program names in a folder.
 void check_folder(const FolderUse& folder, const std::vector<Use>& files) {
   const fs::path place = location(folder.folder.path);
@@ -131,11 +150,8 @@ void check_folder(const FolderUse& folder, const std::vector<Use>& files) {
     if (use.path == "-" || !(use.written || folder.folder.written)) continue;
     const fs::path file = location(use.path);
     if (file.empty() || use.option == folder.folder.option) continue;
-    bool same = file == place && use.written && folder.folder.written;
-    if (file.parent_path() == place)
-      for (const std::string& pattern : folder.patterns)
-        same = same || fnmatch(pattern.c_str(), file.filename().c_str(), 0) == 0;
-    if (same)
+    const bool is_folder = file == place && use.written && folder.folder.written;
+    if (is_folder || (file.parent_path() == place && is_named_by(folder, file.filename().string())))
       throw Error(fmt::format("{}: {} {} this file, and {} {} {} files of this name in {}", use.path,
                               use.option, use.written ? "writes" : "reads", folder.folder.option,
                               folder.folder.path, folder.folder.written ? "writes" : "reads",
@@ -144,7 +160,10 @@ void check_folder(const FolderUse& folder, const std::vector<Use>& files) {
 }
 
 void check(const Uses& uses) {
-  check_names(uses.files);
+  std::vector<Use> files = uses.files;
+  for (const FolderUse& folder : uses.folders)
+    for (Use& link : links_in(folder)) files.push_back(std::move(link));
+  check_names(files);
   for (const FolderUse& folder : uses.folders) check_folder(folder, uses.files);
 }
 
@@ -232,11 +251,18 @@ void reads(CLI::Option* option, FilesOf files, const char* variable) {
 void writes(CLI::Option* option, Form form, FilesOf files) {
   registered()[option] = {std::move(files), form};
   if (form == Form::folder) return;
-  option->transform(
-      [](const std::string& value) { return value == "/dev/stdout" ? std::string("-") : value; });
+  option->transform([](const std::string& value) {
+    const bool is_stdout = value == "/dev/stdout" || value == "/dev/fd/1" || value == "/proc/self/fd/1";
+    return is_stdout ? std::string("-") : value;
+  });
 }
 
 bool names_files(const CLI::Option* option) { return registered().contains(option); }
+
+bool names_files(const CLI::Option* option, const std::string& value) {
+  const auto known = registered().find(option);
+  return known != registered().end() && !known->second.files(value).empty();
+}
 
 void check_files(const CLI::App& program) {
   const CLI::App* command = &program;

@@ -52,6 +52,8 @@ void reads(CLI::Option* option, FilesOf files = itself, const char* variable = n
 void writes(CLI::Option* option, Form form, FilesOf files = itself);
 /// Whether reads() or writes() knows the option.
 bool names_files(const CLI::Option* option);
+/// Whether this value of the option names a file.
+bool names_files(const CLI::Option* option, const std::string& value);
 
 /// Looks at all files that the parsed command line names. Throws Error when the command would write over a
 /// file that it reads, or write a file twice: whatever names they have, and also where they do not exist yet;

@@ -50,7 +50,10 @@ void tell(int number) {
   const int error = errno;  // of the code that was interrupted: isatty sets it
   Line line;
   if (isatty(STDERR_FILENO) == 1) line << "\r\033[K";  // takes the progress bar away
-  line << "edgewire: " << (number == SIGINT ? "interrupted" : "told to end");
+  line << "edgewire: "
+       << (number == SIGINT    ? "interrupted"
+           : number == SIGTERM ? "told to end"
+                               : "left by its terminal");
   const auto unit_of = counts.load(std::memory_order_relaxed);
   const bool iterations = unit_of == InterruptLine::Counts::iterations;
   const char* const unit = iterations ? "iteration" : "superstep";

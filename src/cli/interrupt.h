@@ -26,7 +26,7 @@ class InterruptLine {
   static void note_supersteps(std::uint64_t done);
 
  private:
-  static constexpr std::array kTold = {SIGINT, SIGTERM};
+  static constexpr std::array kTold = {SIGINT, SIGTERM, SIGHUP};
   std::array<struct sigaction, kTold.size()> before_{};
 };
 

@@ -52,7 +52,7 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
                           {{"the kernel", options.kernel},
                            {"the graph", fmt::format("{:016x} ({} vertices, {} edges)", graph.checksum(),
                                                      graph.vertices(), graph.edges())},
-                           {"the ownership", options.ownership},
+                           {"the ownership", plan::fact_of(options.ownership)},
                            {"the transport", std::string(link().name())},
                            {"the number of workers", std::to_string(options.seat.workers)},
                            {"the check of integrity", options.seat.integrity ? "yes" : "no"},

@@ -43,7 +43,7 @@ struct Options {
   /// The link is left to a tasks::TaskJob, which connects it: there are no records(), and all rows are
   /// checked in each process.
   bool for_tasks = false;
-  std::string kernel;  ///< what is computed, in words: must be the same in all processes
+  std::string kernel{};  ///< what is computed, in words: must be the same in all processes
   /// Called after each superstep of this process, by the thread that runs the kernel.
   std::function<void(const Superstep&)> listener = [](const Superstep&) {};
 };

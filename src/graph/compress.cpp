@@ -8,6 +8,8 @@
 #include <new>
 #include <vector>
 
+#include <strings.h>
+
 #include "error.h"
 #include "topology/vector_registers.h"
 
@@ -74,8 +76,10 @@ std::string zstandard(const std::string&) { return {}; }
 }  // namespace
 
 std::string_view packed_ending(std::string_view path) {
-  const auto found =
-      std::ranges::find_if(kEndings, [&](std::string_view ending) { return path.ends_with(ending); });
+  const auto found = std::ranges::find_if(kEndings, [&](std::string_view ending) {
+    return path.size() >= ending.size() &&
+           strncasecmp(path.data() + path.size() - ending.size(), ending.data(), ending.size()) == 0;
+  });
   return found == kEndings.end() ? std::string_view() : *found;
 }
 

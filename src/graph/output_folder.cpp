@@ -18,7 +18,7 @@ namespace edgewire::graph {
 
 namespace {
 
-constexpr std::array kEnding = {SIGINT, SIGTERM, SIGHUP};
+constexpr std::array kEnding = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 /// While it lives, signals wait that would end this thread's process.
 class SignalsWait {

@@ -8,9 +8,9 @@
 namespace edgewire::graph {
 
 /// The name of a file, or of a folder that is empty in the end. It goes when this goes, or when SIGINT,
-/// SIGTERM, SIGHUP or quick_exit ends the process, where no handler of somebody else hides the signal. A
-/// process that was forked meanwhile leaves that to its parent. Of more than 64 names at a time, signals
-/// leave the rest.
+/// SIGTERM, SIGHUP, SIGQUIT or quick_exit ends the process, where no handler of somebody else hides the
+/// signal. A process that was forked meanwhile leaves that to its parent. Of more than 64 names at a time,
+/// signals leave the rest.
 class TemporaryName {
  public:
   /// Makes nothing.

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
 #include <new>
 
 #include <unistd.h>
@@ -35,7 +36,13 @@ std::string_view text_of(const MappedFile& file) {
 
 }  // namespace
 
-std::string labels_path(const std::string& graph_path) { return graph_path + ".labels"; }
+std::string labels_path(const std::string& graph_path) {
+  std::error_code none;
+  std::string beside = graph_path + ".labels";
+  if (!std::filesystem::is_symlink(graph_path, none) || std::filesystem::exists(beside, none)) return beside;
+  const auto target = std::filesystem::canonical(graph_path, none);
+  return target.empty() ? beside : target.string() + ".labels";
+}
 
 VertexNames::VertexNames(const GraphFile& graph) : graph_(graph) {
   if (!graph.labelled()) return;

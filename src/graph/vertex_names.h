@@ -25,7 +25,8 @@
 
 namespace edgewire::graph {
 
-/// The path of the table beside a graph.
+/// The path of the table beside a graph. Where the graph is a link and nothing is beside it: the one beside
+/// the file that the link leads to.
 std::string labels_path(const std::string& graph_path);
 
 /// Names for output. All const members are thread safe.

@@ -92,7 +92,7 @@ void DenseJob::agree(const DenseOptions& options) {
       bootstrap_, {{"the kernel", options.kernel},
                    {"the graph", fmt::format("{:016x} ({} vertices, {} edges)", graph_.checksum(),
                                              graph_.vertices(), graph_.edges())},
-                   {"the ownership", options.ownership},
+                   {"the ownership", plan::fact_of(options.ownership)},
                    {"the transport", std::string(link_->name())},
                    {"the strategy", strategy},
                    {"the encoding", std::string(plan::to_name(options.encoding))},

@@ -63,8 +63,7 @@ class Deaths {
       : less_memory_(std::move(less_memory)), kills_before_(groups_.memory_kills()) {}
 
   std::string line(std::size_t rank, int number) const {
-    std::string end =
-        fmt::format("rank {} was ended by signal {} ({})", rank, number, strsignal(number));
+    std::string end = fmt::format("rank {} was ended by signal {} ({})", rank, number, strsignal(number));
     if (number == SIGXCPU) return end + ": raise its limit with `ulimit -t unlimited`";
     if (number != SIGKILL) return end;
     const auto kills = groups_.memory_kills();

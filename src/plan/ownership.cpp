@@ -9,8 +9,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include "error.h"
+#include "graph/checksum.h"
 
 namespace edgewire::plan {
 
@@ -138,6 +140,20 @@ Ownership Ownership::create(const std::string& how, std::span<const std::uint64_
   if (how == "hash") return hash(offsets.size() - 1, processes);
   if (how == "ranges") return ranges(offsets, processes);
   return from_file(how, offsets.size() - 1, processes);
+}
+
+std::string fact_of(const std::string& how) {
+  constexpr std::string_view kAuto = "auto,";
+  const bool chosen = how.starts_with(kAuto);
+  const std::string path = chosen ? how.substr(kAuto.size()) : how;
+  std::error_code none;
+  if (path == "hash" || path == "ranges" || path == "hilbert" || path == "grid" || path == "auto" ||
+      !std::filesystem::is_regular_file(path, none))
+    return how;
+  std::ifstream in(path, std::ios::binary);
+  const std::string content{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  return fmt::format("{}a partition file with checksum {:016x}", chosen ? kAuto : "",
+                     graph::checksum(content.data(), content.size()));
 }
 
 }  // namespace edgewire::plan

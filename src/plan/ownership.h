@@ -150,4 +150,8 @@ class Ownership {
   int processes_;
 };
 
+/// What must be the same in all processes of "hash", "ranges", FILE, "auto,FILE" and so on: of a file its
+/// content, whatever its path is. A file that cannot be read stands for itself.
+std::string fact_of(const std::string& how);
+
 }  // namespace edgewire::plan

@@ -53,7 +53,7 @@ RecordInput::RecordInput(const std::vector<std::string>& paths, std::size_t reco
       throw Error(fmt::format("{}: {} bytes are no whole number of records of {} bytes (--record)", path,
                               bytes, record_bytes));
     posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_SEQUENTIAL);
-    files_.push_back({path, std::move(file), begin, begin + bytes / record_bytes});
+    files_.push_back({path, std::move(file), begin, begin + bytes / record_bytes, status.st_mtim});
     begin = files_.back().end;
   }
 }
@@ -66,6 +66,16 @@ void RecordInput::read(std::uint64_t first, std::uint64_t count, std::byte* to) 
     to += some * record_bytes_;
     first += some;
     count -= some;
+  }
+}
+
+void RecordInput::refuse_changed() const {
+  for (const One& one : files_) {
+    struct stat now {};
+    const bool known = fstat(one.file.descriptor(), &now) == 0;
+    if (!known || static_cast<std::uint64_t>(now.st_size) != (one.end - one.begin) * record_bytes_ ||
+        now.st_mtim.tv_sec != one.written.tv_sec || now.st_mtim.tv_nsec != one.written.tv_nsec)
+      throw Error(fmt::format("{}: the file was written while it was read; run again", one.path));
   }
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <time.h>
+
 #include "disk/file.h"
 
 namespace edgewire::shuffle {
@@ -23,12 +25,15 @@ class RecordInput {
   std::uint64_t bytes() const noexcept { return records() * record_bytes_; }
   /// Reads records [first, first + count) one behind the other. Throws Error with path and byte.
   void read(std::uint64_t first, std::uint64_t count, std::byte* to) const;
+  /// Throws Error that names a file which was written since it was opened.
+  void refuse_changed() const;
 
  private:
   struct One {
     std::string path;
     disk::File file;
     std::uint64_t begin, end;  ///< of its records in the row
+    timespec written;          ///< when its content changed last
   };
   std::size_t record_bytes_;
   std::vector<One> files_;

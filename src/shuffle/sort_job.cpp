@@ -119,6 +119,7 @@ void SortJob::run() {
   figures_.seconds_sample = seconds_since(start);
   start = std::chrono::steady_clock::now();
   distribute();
+  input_.refuse_changed();
   figures_.seconds_distribute = seconds_since(start);
   start = std::chrono::steady_clock::now();
   merge_all();

@@ -70,7 +70,7 @@ def test_top_needs_stdout(edgewire, kronecker):
     assert len(json.loads(edgewire.ok("pagerank", kronecker(8), "--top", 3, "--json", "-"))["top"]) == 3
 
 
-@pytest.mark.parametrize("number, verb", [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "told to end")])
+@pytest.mark.parametrize("number, verb", [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "told to end"), (signal.SIGHUP, "left by its terminal")])
 @pytest.mark.parametrize("processes", [1, 2])
 def test_an_end_by_signal_names_the_iteration(edgewire, kronecker, tmp_path, processes, number, verb):
     """As from the keyboard: to the whole group of processes."""

@@ -260,6 +260,42 @@ def test_other_options_are_named_and_nothing_else(several, hosts, path):
         assert status == 1 and line.endswith(": --damping is 0.85 at rank 0, 0.8 at ranks 1, 2"), results
 
 
+@pytest.mark.parametrize("command, mine, said", [
+    (["pagerank", "g.ew"], ["--checkpoint", "kept"], "--checkpoint is a file at rank 0, not given at rank 1"),
+    (["pagerank", "g.ew", "--checkpoint", "kept"], ["--every", 5], "--every is 5 at rank 0, 10 at rank 1"),
+    (["pagerank", "g.ew", "-o", "ranks"], ["--output-parts"], "--output-parts is true at rank 0, not given at rank 1"),
+    (["convert", "g.el", "-o", "made.ew"], ["--undirected"], "--undirected is true at rank 0, not given at rank 1"),
+    (["sort", "g.el", "--record", 1, "--key", "0:1", "-o", "sorted"], ["--check"], "--check is true at rank 0, not given at rank 1"),
+    (["tasks", "yield"], ["--count", 7], "--count is 7 at rank 0, "),
+    (["tasks", "yield"], ["--repeat", 2], "--repeat is 2 at rank 0, "),
+    (["bfs", "g.ew"], ["--source", 1], "--source is 1 at rank 0, 0 at rank 1"),
+], ids=lambda words: str(words[0])[:20])
+def test_no_option_that_matters_differs(edgewire, several, hosts, path, tmp_path, command, mine, said):
+    edgewire.ok("convert", path, "-o", tmp_path / "g.el")
+    options = [{"g.ew": path, "g.el": tmp_path / "g.el"}.get(word, word) for word in command] + hosts(2)
+    other = ["--source", 0] if command[0] == "bfs" else []
+    for status, lines, _ in several([[*options, *mine, "--rank", 0], [*options, *other, "--rank", 1]], cwd=tmp_path):
+        line, = causes(lines)
+        assert status == 1 and said in line, line
+
+
+def test_options_of_equal_meaning_agree(edgewire, several, hosts, path, tmp_path):
+    """Numbers by their value, files by what is in them."""
+    vertices = json.loads(edgewire.ok("info", path, "--json", "-"))["vertices"]
+    halves = "".join(f"{v % 2}\n" for v in range(vertices))
+    for name in ("one", "other"):
+        (tmp_path / name).write_text(halves)
+    (tmp_path / "wrong").write_text("".join(f"{2 * v // vertices}\n" for v in range(vertices)))
+    options = ["pagerank", path, "--iterations", 3, *hosts(2)]
+    of = [[*options, "--damping", "0.850", "--ownership", tmp_path / "one", "--rank", 0],
+          [*options, "--damping", "0.85", "--ownership", tmp_path / "other", "--rank", 1]]
+    assert [status for status, _, _ in several(of)] == [0, 0]
+    of[1][of[1].index(tmp_path / "other")] = tmp_path / "wrong"
+    for status, lines, _ in several(of)[2:]:  # those of the first two are before them
+        line, = causes(lines)
+        assert status == 1 and ": the ownership is a partition file with checksum " in line, line
+
+
 # ---- containers of one pod -----------------------------------------------------------------------------------------------
 
 

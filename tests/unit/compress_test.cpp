@@ -53,6 +53,7 @@ TEST_CASE("endings that promise what is not written are refused") {
   check_packed_ending("a.json");
   CHECK(packed_ending("x.ew.gz") == ".gz");
   CHECK(packed_ending("x.gzip").empty());
+  CHECK(packed_ending("RANKS.TSV.GZ") == ".gz");
 }
 
 }  // namespace

@@ -104,6 +104,21 @@ TEST_CASE("files that the program names in a folder are compared, too") {
   CHECK(fault({"--output-parts", "-o", folder / "r.tsv", "--json", folder / "r.tsv"}).empty());
 }
 
+TEST_CASE("links that the program would write through are compared, too") {
+  const Scratch folder;
+  std::ofstream(folder / "g.ew") << "kept";
+  fs::create_directory(folder / "in");
+  for (const char* const link : {"in/values.1.0", "r.0000-of-0002"})
+    fs::create_symlink(folder / "g.ew", folder / link);
+  CHECK(fault({folder / "g.ew", "--checkpoint", folder / "in"}) ==
+        folder / "in/values.1.0" + ": input and output are the same file");
+  CHECK(!fault({folder / "g.ew", "--output-parts", "-o", folder / "r"}).empty());
+  CHECK(!fault({"--output-parts", "-o", folder / "r", "--json", folder / "g.ew"}).empty());
+  fs::create_symlink(folder / "g.ew", folder / "r.0001-of-0002");
+  CHECK(!fault({"--output-parts", "-o", folder / "r"}).empty());
+  CHECK(fault({"--output-parts", "-o", folder / "r.0001"}).empty());
+}
+
 TEST_CASE("an output can be what its name says") {
   const Scratch folder;
   CHECK(fault({"-o", folder / "f.tsv.gz"}).empty());
@@ -113,7 +128,7 @@ TEST_CASE("an output can be what its name says") {
   }
   CHECK(!fault({"-o", folder / "f.xz"}).empty());
   for (const char* const option : {"--graph", "--checkpoint"})
-    for (const char* const name : {"-", "/dev/stdout"})
+    for (const char* const name : {"-", "/dev/stdout", "/dev/fd/1"})
       if (option != std::string("--checkpoint") || name == std::string("-"))
         CHECK(fault({option, name}).find("not stdout") != std::string::npos);
 }

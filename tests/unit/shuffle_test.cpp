@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
@@ -11,10 +12,12 @@
 #include <vector>
 
 #include "error.h"
+#include "graph_test.h"
 #include "shuffle/check.h"
 #include "shuffle/id_bits.h"
 #include "shuffle/memory_plan.h"
 #include "shuffle/merge.h"
+#include "shuffle/record_input.h"
 #include "shuffle/run.h"
 #include "shuffle/splitters.h"
 
@@ -60,6 +63,26 @@ RecordBuffer buffer_of(std::span<const std::string> records) {
   for (const auto& record : records) buffer.add(bytes_of(record), kShape.prefix(bytes_of(record)));
   buffer.sort();
   return buffer;
+}
+
+TEST_CASE("files of records that are written while they are read are refused") {
+  const graph::TemporaryDirectory folder;
+  const std::string path = folder / "records";
+  const auto change = [&](const std::string& text, std::filesystem::file_time_type time) {
+    graph::write_file(path, text);
+    std::filesystem::last_write_time(path, time);
+  };
+  const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  change("abcdefgh", old);
+  const RecordInput input({path}, 4);
+  input.refuse_changed();
+  change("abcdefghijkl", old);
+  CHECK_THROWS_WITH_AS(input.refuse_changed(),
+                       (path + ": the file was written while it was read; run again").c_str(), Error);
+  change("abcdabcd", old + std::chrono::seconds(1));
+  CHECK_THROWS_AS(input.refuse_changed(), Error);
+  change("abcdefgh", old);
+  input.refuse_changed();
 }
 
 TEST_CASE("splitters cut records with few keys into parts of about equal size") {

@@ -49,6 +49,20 @@ TEST_CASE("names of vertices come back from the table beside the graph") {
   }
 }
 
+TEST_CASE("a link to a graph has the names beside the graph, or its own") {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directory(directory / "store");
+  const std::string path = directory / "store/g.ew", link = directory / "link.ew";
+  const auto checksum = build_labelled(path, 2);
+  std::filesystem::create_symlink(path, link);
+  write_names(link, {"one", "two"}, checksum);
+  CHECK(!std::filesystem::exists(link + ".labels"));
+  for (const std::string& name : {path, link})
+    CHECK(appended(VertexNames(GraphFile::open(name)), 1) == "two");
+  std::filesystem::rename(path + ".labels", link + ".labels");
+  CHECK(appended(VertexNames(GraphFile::open(link)), 1) == "two");
+}
+
 TEST_CASE("a graph without vertices has an empty table") {
   const TemporaryDirectory directory;
   const std::string path = directory / "g.ew";
