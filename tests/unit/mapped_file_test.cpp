@@ -8,6 +8,7 @@
 #include <memory>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,8 +52,8 @@ int state_after(const std::string& path, int number, const std::function<void()>
     const MappedFile file(path);
     change();
     if (number == SIGABRT) std::abort();
-    volatile int* nowhere = nullptr;
-    *nowhere = 1;
+    void* const closed = mmap(nullptr, kPageBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    *static_cast<volatile char*>(closed) = 1;
     _exit(0);
   }
   int state = 0;
