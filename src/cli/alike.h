@@ -7,9 +7,9 @@
 
 namespace edgewire::cli {
 
-/// What must be the same in all processes of a job, however they were started: the command, the version, and
-/// all options but those of a host or of rank 0 alone. Of files only whether they are named. `command` has
-/// been parsed.
+/// Returns what must be the same in all processes of a job, however they were started: the command, the
+/// version, and all options except those that belong to a host or to rank 0 alone. It tells whether an option
+/// names a file, but not which one. `command` has been parsed.
 std::vector<launch::Fact> alike(const CLI::App& command);
 
 }  // namespace edgewire::cli

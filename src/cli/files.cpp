@@ -17,6 +17,7 @@
 #include "error.h"
 #include "graph/compress.h"
 #include "graph/vertex_names.h"
+#include "plan/ownership.h"
 
 namespace edgewire::cli {
 
@@ -26,7 +27,7 @@ namespace fs = std::filesystem;
 
 struct FileOption {
   FilesOf files;
-  std::optional<Form> form{};      ///< of what is written; none: it is read
+  std::optional<Form> form{};      ///< the form of an output; none for an input
   const char* variable = nullptr;  ///< of the environment, which stands for the option
 };
 
@@ -87,8 +88,8 @@ fs::path location(const std::string& path) {
   return fs::weakly_canonical(fs::absolute(path, none), none);
 }
 
-/// What two names of one file have in common; "" for what may be written several times and read, too:
-/// devices, pipes, terminals, and stdin or stdout when they are no file.
+/// Returns the same text for all names of a file. Returns "" for devices, pipes and terminals, and for stdin
+/// and stdout when they are no file: these may be read and written several times.
 std::string identity(const Use& use) {
   struct stat status {};
   const bool is_stream = use.path == "-";
@@ -217,11 +218,9 @@ std::vector<NamedFile> listed_in(const std::string& value) {
 }
 
 std::vector<NamedFile> partition_files(const std::string& value) {
-  constexpr std::string_view kAuto = "auto,";
-  const std::string name = value.starts_with(kAuto) ? value.substr(kAuto.size()) : value;
-  for (const char* const known : {"hash", "ranges", "range", "auto", "hilbert", "grid"})
-    if (name == known) return {};
-  return {{name}};
+  const std::string file = plan::partition_file(value);
+  if (file.empty()) return {};
+  return {{file}};
 }
 
 FilesOf inside(std::vector<std::string> patterns) {

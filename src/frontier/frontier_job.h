@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "disk/read_figures.h"
+#include "exchange/gather_values.h"
 #include "exchange/seat.h"
 #include "frontier/records.h"
 #include "frontier/row_pages.h"
@@ -20,7 +21,6 @@
 #include "graph/graph_file.h"
 #include "graph/row.h"
 #include "launch/bootstrap.h"
-#include "launch/packing.h"
 #include "plan/ownership.h"
 
 namespace edgewire::frontier {
@@ -151,14 +151,7 @@ class FrontierJob {
 /// At rank 0 the values of all vertices, by vertex; elsewhere nothing. `mine`: by local number. Collective.
 template <class Value>
 std::vector<Value> gather_values(FrontierJob& job, const std::vector<Value>& mine) {
-  const auto parts = job.bootstrap().gather(launch::pack(mine));
-  std::vector<Value> all(parts.empty() ? 0 : job.graph().vertices());
-  for (std::uint32_t p = 0; p < parts.size(); ++p) {
-    const auto part = launch::unpack<Value>(parts[p], p, job.ownership().count(p));
-    for (std::uint32_t local = 0; local < part.size(); ++local)
-      all[job.ownership().vertex(p, local)] = part[local];
-  }
-  return all;
+  return exchange::gather_values(job.bootstrap(), job.ownership(), mine);
 }
 
 }  // namespace edgewire::frontier

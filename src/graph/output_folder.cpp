@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -18,15 +17,13 @@ namespace edgewire::graph {
 
 namespace {
 
-constexpr std::array kEnding = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-
 /// While it lives, signals wait that would end this thread's process.
 class SignalsWait {
  public:
   SignalsWait() {
     sigset_t set;
     sigemptyset(&set);
-    for (const int number : kEnding) sigaddset(&set, number);
+    for (const int number : TemporaryName::kSignals) sigaddset(&set, number);
     pthread_sigmask(SIG_BLOCK, &set, &before_);
   }
   ~SignalsWait() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }

@@ -35,7 +35,7 @@ void remove_and_end(int number) {
 
 /// Where a signal would end the process.
 void install_handler() {
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+  for (const int number : TemporaryName::kSignals) {
     struct sigaction action {};
     if (sigaction(number, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
     action.sa_handler = remove_and_end;

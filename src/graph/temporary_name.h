@@ -1,6 +1,8 @@
 // A name that a file or a folder has only for a while.
 #pragma once
 
+#include <array>
+#include <csignal>
 #include <string>
 
 #include <sys/types.h>
@@ -23,6 +25,8 @@ class TemporaryName {
   /// It stays, or has another name now.
   void forget() noexcept;
 
+  /// The signals that remove them.
+  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
   /// Removes all that this process has such names for. Safe in a signal handler.
   static void remove_all() noexcept;
 

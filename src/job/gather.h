@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "error.h"
+#include "exchange/gather_values.h"
 #include "job/dense_job.h"
-#include "launch/packing.h"
 
 namespace edgewire::job {
 
@@ -24,14 +24,7 @@ std::vector<Value> gather_values(const DenseJob& job, std::span<const Value> val
   std::vector<Value> mine;
   mine.reserve(values.size());
   for (const std::uint32_t index : indexes) mine.push_back(values[index]);
-  const auto parts = job.bootstrap().gather(launch::pack(mine));
-  std::vector<Value> all(parts.empty() ? 0 : job.graph().vertices());
-  for (std::uint32_t p = 0; p < parts.size(); ++p) {
-    const auto part = launch::unpack<Value>(parts[p], p, job.ownership().count(p));
-    for (std::uint32_t local = 0; local < part.size(); ++local)
-      all[job.ownership().vertex(p, local)] = part[local];
-  }
-  return all;
+  return exchange::gather_values(job.bootstrap(), job.ownership(), mine);
 }
 
 /// Order-independent hash of the values of the owned vertices; the sum over processes is the checksum of a

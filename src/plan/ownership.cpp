@@ -142,17 +142,21 @@ Ownership Ownership::create(const std::string& how, std::span<const std::uint64_
   return from_file(how, offsets.size() - 1, processes);
 }
 
-std::string fact_of(const std::string& how) {
+std::string partition_file(const std::string& how) {
   constexpr std::string_view kAuto = "auto,";
-  const bool chosen = how.starts_with(kAuto);
-  const std::string path = chosen ? how.substr(kAuto.size()) : how;
+  const std::string name = how.starts_with(kAuto) ? how.substr(kAuto.size()) : how;
+  for (const char* const known : {"hash", "ranges", "range", "auto", "hilbert", "grid"})
+    if (name == known) return {};
+  return name;
+}
+
+std::string fact_of(const std::string& how) {
+  const std::string path = partition_file(how);
   std::error_code none;
-  if (path == "hash" || path == "ranges" || path == "hilbert" || path == "grid" || path == "auto" ||
-      !std::filesystem::is_regular_file(path, none))
-    return how;
+  if (path.empty() || !std::filesystem::is_regular_file(path, none)) return how;
   std::ifstream in(path, std::ios::binary);
   const std::string content{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  return fmt::format("{}a partition file with checksum {:016x}", chosen ? kAuto : "",
+  return fmt::format("{}a partition file with checksum {:016x}", path == how ? "" : "auto,",
                      graph::checksum(content.data(), content.size()));
 }
 

@@ -150,6 +150,8 @@ class Ownership {
   int processes_;
 };
 
+/// FILE in "FILE" and "auto,FILE"; empty where `how` names a kind of ownership.
+std::string partition_file(const std::string& how);
 /// What must be the same in all processes of "hash", "ranges", FILE, "auto,FILE" and so on: of a file its
 /// content, whatever its path is. A file that cannot be read stands for itself.
 std::string fact_of(const std::string& how);

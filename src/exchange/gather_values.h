@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "launch/bootstrap.h"
+#include "launch/packing.h"
+#include "plan/ownership.h"
+
+namespace edgewire::exchange {
+
+/// At rank 0 the values of all vertices, by vertex; elsewhere nothing. `mine`: of the vertices that this
+/// process owns, by their local number. Collective; throws Error when a process sends another number of
+/// values.
+template <class Value>
+std::vector<Value> gather_values(launch::Bootstrap& bootstrap, const plan::Ownership& ownership,
+                                 const std::vector<Value>& mine) {
+  const auto parts = bootstrap.gather(launch::pack(mine));
+  std::vector<Value> all(parts.empty() ? 0 : ownership.vertices());
+  for (std::uint32_t p = 0; p < parts.size(); ++p) {
+    const auto part = launch::unpack<Value>(parts[p], p, ownership.count(p));
+    for (std::uint32_t local = 0; local < part.size(); ++local) all[ownership.vertex(p, local)] = part[local];
+  }
+  return all;
+}
+
+}  // namespace edgewire::exchange
