@@ -127,9 +127,7 @@ inline std::vector<double> reference_pagerank(const graph::GraphFile& graph, con
   const auto n = static_cast<double>(vertices);
   const double d = options.damping;
   graph.verify_rows(0, vertices);
-  const auto weight = [&](std::uint64_t e) {
-    return options.weighted ? static_cast<double>(graph.weights()[e]) : 1.0;
-  };
+  const auto weight = [&](std::uint64_t e) { return options.weighted ? graph.weights()[e] : 1.0; };
   std::vector<double> ranks(vertices, options.form_2015 ? 0 : 1 / n), sums(vertices);
   for (int iteration = 0; iteration < options.iterations; ++iteration) {
     double dangling = 0;

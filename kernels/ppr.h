@@ -93,7 +93,7 @@ inline Reference reference_ppr(const graph::GraphFile& graph, const PageRankOpti
     double all = static_cast<double>(offsets[u + 1] - offsets[u]);
     if (options.weighted) {
       all = 0;
-      for (std::uint64_t e = offsets[u]; e < offsets[u + 1]; ++e) all += double{graph.weights()[e]};
+      for (std::uint64_t e = offsets[u]; e < offsets[u + 1]; ++e) all += graph.weights()[e];
     }
     shares[u] = all;
     widest = std::max(widest, all);
@@ -106,7 +106,7 @@ inline Reference reference_ppr(const graph::GraphFile& graph, const PageRankOpti
       returned += shares[u] == 0 ? ranks[u] : (1 - d) * ranks[u];
       if (shares[u] == 0 || ranks[u] == 0) continue;
       for (std::uint64_t e = offsets[u]; e < offsets[u + 1]; ++e) {
-        const double part = options.weighted ? double{graph.weights()[e]} : 1;
+        const double part = options.weighted ? graph.weights()[e] : 1;
         next[graph.targets()[e]] += d * ranks[u] * part / shares[u];
       }
     }

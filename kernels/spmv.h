@@ -77,7 +77,7 @@ inline Reference reference_spmv(const graph::GraphFile& graph, std::span<const d
     Reference next{std::vector<double>(n, 0), std::vector<double>(n, 0)};
     for (std::size_t u = 0; u < n; ++u) {
       for (std::uint64_t e = graph.offsets()[u]; e < graph.offsets()[u + 1]; ++e) {
-        const double weight = graph.weighted() ? double{graph.weights()[e]} : 1;
+        const double weight = graph.weighted() ? graph.weights()[e] : 1;
         next.values[graph.targets()[e]] += weight * result.values[u];
         next.scales[graph.targets()[e]] += std::fabs(weight) * result.scales[u];
       }

@@ -24,7 +24,7 @@ double weight_sum(frontier::FrontierJob& job) {
       const graph::Row row{job.graph(), job.ownership().vertex(job.rank(), local)};
       const auto weights = row.weights();
       for (std::size_t e = 0; e < weights.size(); ++e) {
-        sum += static_cast<double>(weights[e]);
+        sum += weights[e];
         if (weights[e] >= 0) continue;
         const graph::VertexNames names(job.graph());
         throw Error(fmt::format("{}: edge {} -> {} has weight {:g}; sssp needs weights that are not negative",
@@ -39,7 +39,7 @@ double weight_sum(frontier::FrontierJob& job) {
 }
 
 /// The same of weights that were looked at when they were written to disks.
-double weight_sum(const graph::GraphFile& graph, const frontier::Weights& weights) {
+double weight_sum(const graph::GraphFile& graph, const frontier::WeightFigures& weights) {
   if (weights.least < 0)
     throw Error(fmt::format("{}: an edge has weight {:g}; sssp needs weights that are not negative",
                             graph.path(), weights.least));

@@ -23,8 +23,9 @@ struct Sssp {
 
   static float unreached() { return std::numeric_limits<float>::infinity(); }
   bool weighted() const { return !unit_weights; }
-  static float along(float distance, float weight) {
-    const float sum = distance + weight;
+  template <class Weight>
+  static float along(float distance, Weight weight) {
+    const float sum = distance + static_cast<float>(weight);
     if (std::isinf(sum))
       throw Error("a distance is greater than a float can be (3.4e38): divide the weights");
     return sum;

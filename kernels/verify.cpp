@@ -27,11 +27,11 @@ bool near(double a, double b) { return std::fabs(a - b) <= kDistanceTolerance * 
 struct WeightedRow {
   WeightedRow(const graph::GraphFile& graph, Vertex v, bool unit)
       : targets(graph::Row{graph, v}.targets()),
-        weights(unit ? std::span<const float>() : graph::Row{graph, v}.weights()) {}
-  double weight(std::size_t edge) const { return weights.empty() ? 1 : static_cast<double>(weights[edge]); }
+        weights(unit ? graph::Weights() : graph::Row{graph, v}.weights()) {}
+  double weight(std::size_t edge) const { return weights.empty() ? 1 : weights[edge]; }
 
   std::span<const Vertex> targets;
-  std::span<const float> weights;
+  graph::Weights weights;
 };
 
 /// A row's edges that are too short for the distances at their ends; "" when there are none.

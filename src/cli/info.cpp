@@ -43,7 +43,7 @@ Counts count_rows(const graph::GraphFile& file, std::uint64_t first, std::uint64
     for (std::uint64_t i = 0; i < degree; ++i) {
       if (row[i] == v) ++counts.self_loops;
       if (i > 0 && row[i] == row[i - 1]) ++counts.duplicates;
-      const float weight = file.weighted() ? file.weights()[file.offsets()[v] + i] : 0.0F;
+      const double weight = file.weighted() ? file.weights()[file.offsets()[v] + i] : 0;
       const auto source = static_cast<std::uint32_t>(v);
       counts.asymmetry += graph::edge_hash(source, row[i], weight) - graph::edge_hash(row[i], source, weight);
     }

@@ -101,7 +101,7 @@ class FrontierJob {
           fetch(chunk[i + kAhead / 2]);
         }
         const graph::Row row{graph_, chunk[i]};
-        work(Edges{chunk[i], row.targets(), weighted_ ? row.weights() : std::span<const float>()});
+        work(Edges{chunk[i], row.targets(), weighted_ ? row.weights() : graph::Weights()});
       }
     }
   }
@@ -123,14 +123,13 @@ class FrontierJob {
   static constexpr std::size_t kAhead = 16;  ///< rows that are fetched into the cache before they are read
   void fetch(std::uint32_t vertex) const noexcept {
     const graph::Row row{graph_, vertex};
-    fetch(row.targets());
-    if (weighted_) fetch(row.weights());
+    fetch(row.targets().data(), row.degree());
+    if (weighted_) fetch(row.weights().bytes().data(), row.degree());
   }
   /// The first two cache lines; the processor itself fetches on from there.
-  template <class Any>
-  static void fetch(std::span<const Any> row) noexcept {
-    __builtin_prefetch(row.data());
-    if (row.size() > kAhead) __builtin_prefetch(row.data() + kAhead);
+  static void fetch(const void* row, std::size_t edges) noexcept {
+    __builtin_prefetch(row);
+    if (edges > kAhead) __builtin_prefetch(static_cast<const std::byte*>(row) + 64);
   }
   void open_rows(const RowDisks& disks);
 

@@ -55,9 +55,10 @@ RowPages::RowPages(topology::WorkerPool& pool, const graph::GraphFile& graph,
 std::string RowPages::key() const {
   std::vector<std::uint32_t> owned(ownership_.count(rank_));
   for (std::uint32_t local = 0; local < owned.size(); ++local) owned[local] = ownership_.vertex(rank_, local);
-  return fmt::format("program {}\nrows {}\ngraph {:016x}\nowned vertices {} ({:016x})\ndevices {}\n",
-                     EDGEWIRE_VERSION, weighted_ ? "with weights" : "without weights", graph_.checksum(),
-                     owned.size(), graph::checksum(owned.data(), owned.size() * sizeof owned[0]), devices_);
+  return fmt::format("program {}\nweights {}\ngraph {:016x}\nowned vertices {} ({:016x})\ndevices {}\n",
+                     EDGEWIRE_VERSION, weighted_ ? graph::name_of(graph_.weights().type()) : "no",
+                     graph_.checksum(), owned.size(),
+                     graph::checksum(owned.data(), owned.size() * sizeof owned[0]), devices_);
 }
 
 /// False when something is missing, damaged or of something else.

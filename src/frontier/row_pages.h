@@ -33,11 +33,10 @@ struct RowDisks {
   bool weighted = false;               ///< with their weights
 };
 
-/// Of the edges of a process.
-struct Weights {
+/// What is known of the weights of a process's edges.
+struct WeightFigures {
   double sum = 0;
-  float least = 0;  ///< or 0, if none is less
-  float reserved = 0;
+  double least = 0;  ///< or 0, if none is less
 };
 
 /// Rows that are short lie side by side, in the order of their vertices; and so do the others, behind them.
@@ -47,7 +46,7 @@ struct RowIndex {
   std::vector<std::uint64_t> begins;     ///< [local]: of the row, in bytes of the stream
   std::vector<std::uint32_t> lengths;    ///< [local]: in bytes
   std::vector<std::uint64_t> checksums;  ///< [page]: XXH3-64
-  Weights weights;                       ///< zeros where rows have none
+  WeightFigures weights;                 ///< zeros where rows have none
 };
 
 class RowPages {
@@ -72,7 +71,7 @@ class RowPages {
   std::pair<disk::Segment, std::uint64_t> piece(std::uint64_t first, std::uint64_t count) const noexcept;
   std::uint64_t checksum(std::uint64_t page) const noexcept { return index_.checksums[page]; }
   const disk::SegmentFiles& files() const noexcept { return *files_; }
-  const Weights& weights() const noexcept { return index_.weights; }
+  const WeightFigures& weights() const noexcept { return index_.weights; }
 
  private:
   struct Names {

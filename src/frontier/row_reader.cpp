@@ -124,7 +124,8 @@ Edges RowReader::decode(const Request& request, std::uint32_t vertex) {
     targets_.resize(degree);
     if (pages_.weighted()) weights_.resize(degree);
   }
-  const std::uint64_t tail = pages_.weighted() ? degree * sizeof(float) : 0;
+  const graph::WeightType type = pages_.graph().weights().type();
+  const std::uint64_t tail = pages_.weighted() ? degree * graph::bytes_of(type) : 0;
   const auto targets = std::span(targets_).first(degree);
   const std::byte* const row = request.memory + (begin - request.first * kPageBytes);
   if (end - begin < tail ||
@@ -133,7 +134,7 @@ Edges RowReader::decode(const Request& request, std::uint32_t vertex) {
          "the row here is out of range; remove the file, and the next run writes it anew");
   if (tail == 0) return {vertex, targets, {}};
   std::memcpy(weights_.data(), row + (end - begin - tail), tail);
-  return {vertex, targets, std::span(weights_).first(degree)};
+  return {vertex, targets, graph::Weights(type, weights_.data(), degree)};
 }
 
 void RowReader::fail(std::uint64_t page, const std::string& what) {

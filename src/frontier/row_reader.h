@@ -20,7 +20,7 @@ namespace edgewire::frontier {
 struct Edges {
   std::uint32_t vertex;  ///< global id
   std::span<const std::uint32_t> targets;
-  std::span<const float> weights;  ///< empty where none were asked for
+  graph::Weights weights;  ///< empty where none were asked for
 };
 
 /// Reads rows from disks for one worker. While it works on a row, many of the next ones are on their way.
@@ -70,7 +70,7 @@ class RowReader {
   std::array<Request, 2> open_;           ///< of long and of short rows; more rows may be added
   std::deque<Request> requests_;          ///< oldest first
   std::vector<std::uint32_t> targets_;
-  std::vector<float> weights_;
+  std::vector<std::uint64_t> weights_;  ///< memory for those of a row
   std::uint64_t bytes_read_ = 0;
 };
 

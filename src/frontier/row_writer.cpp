@@ -51,7 +51,7 @@ class RowWriter {
   /// Of rows side by side.
   struct Piece {
     std::vector<std::byte> codes;
-    Weights weights;
+    WeightFigures weights;
   };
 
   graph::Row row(std::uint32_t local) const noexcept { return {rows_.graph, rows_.vertex(local)}; }
@@ -112,11 +112,11 @@ class RowWriter {
           fmt::format("{}: the targets of vertex {} are not in order", rows_.graph.path(), one.vertex));
     encode_row(one.vertex, one.targets(), piece.codes);
     if (weighted_) {
-      const auto bytes = std::as_bytes(one.weights());
+      const auto bytes = one.weights().bytes();
       piece.codes.insert(piece.codes.end(), bytes.begin(), bytes.end());
-      for (const float weight : one.weights()) {
-        piece.weights.sum += static_cast<double>(weight);
-        piece.weights.least = std::min(piece.weights.least, weight);
+      for (std::size_t e = 0; e < one.degree(); ++e) {
+        piece.weights.sum += one.weights()[e];
+        piece.weights.least = std::min(piece.weights.least, one.weights()[e]);
       }
     }
     const std::size_t bytes = piece.codes.size() - before;

@@ -26,7 +26,9 @@ namespace edgewire::frontier {
 /// A program has
 ///   using Value;                          4 bytes, compared by <
 ///   Value unreached();                    no value is greater
-///   Value along(Value, float weight);     not less than the value; weight 1 where weighted() is false
+///   Value along(Value, Weight);           not less than the value, for weights of all types that
+///   graph::Weights
+///                                         has; weight 1 where weighted() is false
 ///   bool weighted();                      edges have their weights, not 1
 ///   std::uint64_t bucket(Value);          grows with the value
 /// along() may throw.
@@ -179,9 +181,19 @@ class Settling {
     const auto [vertex, targets, weights] = edges;
     ++worker.followed;
     worker.edges += targets.size();
+    if (weights.empty()) {
+      offer(worker, targets, [&](std::size_t) { return program_.along(value, std::uint32_t{1}); });
+    } else {
+      weights.visit([&](const auto of_edges) {
+        offer(worker, targets, [&](std::size_t e) { return program_.along(value, of_edges[e]); });
+      });
+    }
+  }
+  template <class Offered>
+  void offer(Worker& worker, std::span<const std::uint32_t> targets, const Offered& offered_along) {
     for (std::size_t e = 0; e < targets.size(); ++e) {
       if (targets.size() - e > kAhead) __builtin_prefetch(&values_[targets[e + kAhead]]);
-      const Value offered = program_.along(value, weights.empty() ? 1 : weights[e]);
+      const Value offered = offered_along(e);
       if (!fell(values_[targets[e]], offered)) continue;
       (owner(targets[e]) == rank_ ? worker.buckets : worker.others).put(program_.bucket(offered), targets[e]);
     }

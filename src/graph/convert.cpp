@@ -35,7 +35,7 @@ BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, BuildOptions
         for (std::uint64_t row = task * kRows; row < end; ++row) {
           for (std::uint64_t edge = graph.offsets()[row]; edge < graph.offsets()[row + 1]; ++edge) {
             builder.add(worker, static_cast<std::uint32_t>(row), graph.targets()[edge],
-                        options.weighted ? graph.weights()[edge] : 0.0F);
+                        options.weighted ? static_cast<float>(graph.weights()[edge]) : 0.0F);
           }
         }
       },

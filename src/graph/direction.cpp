@@ -28,7 +28,8 @@ void add_rows(const GraphFile& graph, Builder& builder, int workers, const Progr
           const auto targets = row.targets();
           const auto weights = row.weights();
           for (std::size_t e = 0; e < targets.size(); ++e)
-            builder.add(worker, targets[e], row.vertex, weights.empty() ? 0.0F : weights[e]);
+            builder.add(worker, targets[e], row.vertex,
+                        weights.empty() ? 0.0F : static_cast<float>(weights[e]));
         }
         graph.release_rows(piece * kRowsRead, end);
       },

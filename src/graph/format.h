@@ -3,7 +3,8 @@
 //   header page      4096 bytes, ends with its own checksum
 //   offsets          u64[vertices + 1]  index of each vertex's first edge; offsets[vertices] = edges
 //   targets          u32[edges]         sorted in each row
-//   weights          f32[edges]         when weighted: sorted among equal targets; all finite
+//   weights          T[edges]           when weighted: sorted among equal targets; all finite. T is f32, f64,
+//                                       u32 or u64: see Flag
 //   original ids     u64[vertices]      when ids were renumbered: ascending
 //   checksums        u64[blocks]        XXH3-64 of every block of the four sections, in order
 //
@@ -18,6 +19,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+
+#include "graph/weights.h"
 
 namespace edgewire::graph {
 
@@ -37,7 +40,9 @@ enum Flag : std::uint32_t {
   kSymmetric = 4,
   kOriginalIds = 8,
   kLabels = 16,
-  kAllFlags = 31
+  kWideWeights = 32,   ///< weights have 8 bytes, not 4
+  kWholeWeights = 64,  ///< weights are unsigned whole numbers, not floating point
+  kAllFlags = 127
 };
 
 enum Section : std::uint32_t { kOffsets, kTargets, kWeights, kIds, kSections };
@@ -69,6 +74,18 @@ constexpr std::uint64_t padded(std::uint64_t bytes) {
 }
 constexpr std::uint64_t blocks_of(std::uint64_t bytes) {
   return (padded(bytes) + kBlockBytes - 1) / kBlockBytes;
+}
+
+/// The flags of a graph whose weights have this type.
+constexpr std::uint32_t weight_flags(WeightType type) {
+  return kWeighted | (bytes_of(type) == 8 ? std::uint32_t{kWideWeights} : 0U) |
+         (is_whole(type) ? std::uint32_t{kWholeWeights} : 0U);
+}
+/// The type that such flags tell.
+constexpr WeightType weight_type(std::uint32_t flags) {
+  const bool wide = (flags & kWideWeights) != 0;
+  if ((flags & kWholeWeights) != 0) return wide ? WeightType::u64 : WeightType::u32;
+  return wide ? WeightType::f64 : WeightType::f32;
 }
 
 /// The header of a graph, complete but for the two checksums. Expects counts within the limits above.

@@ -33,8 +33,8 @@ struct WeightedNeighbour {
 };
 
 std::int32_t whole_weight(const Export& task, std::uint32_t source, std::uint64_t index) {
-  const float weight = task.graph.weights()[index];
-  if (weight == std::trunc(weight) && weight >= -2147483648.0F && weight < 2147483648.0F)
+  const double weight = task.graph.weights()[index];
+  if (weight == std::trunc(weight) && weight >= -2147483648.0 && weight < 2147483648.0)
     return static_cast<std::int32_t>(weight);
   throw Error(
       fmt::format("{}: .wsg takes weights that are 32-bit whole numbers, but the edge from vertex {} to {} "

@@ -35,6 +35,12 @@ struct GraphFile::Mapping {
     return {reinterpret_cast<const T*>(data + entry.offset), entry.bytes / sizeof(T)};
   }
 
+  Weights weights() const {
+    const SectionEntry& entry = header.sections[kWeights];
+    const WeightType type = weight_type(header.flags);
+    return {type, data + entry.offset, entry.bytes / bytes_of(type)};
+  }
+
   void check_header();
   void check_block(std::uint32_t section, std::uint64_t block) const;
   void check_offsets(std::uint64_t first, std::uint64_t last) const;
@@ -57,7 +63,9 @@ void GraphFile::Mapping::check_header() {
   }
   if (header_checksum(header) != header.checksum)
     file.fail(0, "the header is damaged (its checksum differs)");
-  if (header.vertices > kMaxVertices || header.edges > kMaxEdges || (header.flags & ~kAllFlags) != 0) {
+  const bool typed = (header.flags & (kWideWeights | kWholeWeights)) != 0;  // needs weights
+  if (header.vertices > kMaxVertices || header.edges > kMaxEdges || (header.flags & ~kAllFlags) != 0 ||
+      (typed && (header.flags & kWeighted) == 0)) {
     file.fail(offsetof(Header, flags), "flags, vertices or edges are out of range");
   }
   const Header expected = lay_out(header.vertices, header.edges, header.flags);
@@ -126,11 +134,15 @@ void GraphFile::Mapping::check_block(std::uint32_t section_index, std::uint64_t 
                 fmt::format("target {} in a graph of {} vertices", largest, header.vertices));
     }
   } else if (section_index == kWeights) {
-    const auto values = in_block(section<float>(kWeights), block);
-    const auto wrong = std::find_if(values.begin(), values.end(), [](float w) { return !std::isfinite(w); });
-    if (wrong != values.end()) {
-      file.fail(start + static_cast<std::uint64_t>(wrong - values.begin()) * 4, "a weight is not finite");
-    }
+    weights().visit([&](const auto all) {
+      const auto values = in_block(all, block);
+      const auto wrong = std::find_if(values.begin(), values.end(),
+                                      [](auto w) { return !std::isfinite(static_cast<double>(w)); });
+      if (wrong != values.end()) {
+        file.fail(start + static_cast<std::uint64_t>(wrong - values.begin()) * sizeof(values[0]),
+                  "a weight is not finite");
+      }
+    });
   }
   mark.store(true, std::memory_order_release);
 }
@@ -164,7 +176,7 @@ GraphFile::GraphFile(std::unique_ptr<Mapping> mapping)
     : mapping_(std::move(mapping)),
       offsets_(mapping_->section<std::uint64_t>(kOffsets)),
       targets_(mapping_->section<std::uint32_t>(kTargets)),
-      weights_(mapping_->section<float>(kWeights)) {}
+      weights_(mapping_->weights()) {}
 GraphFile::GraphFile(GraphFile&&) noexcept = default;
 GraphFile& GraphFile::operator=(GraphFile&&) noexcept = default;
 GraphFile::~GraphFile() = default;
@@ -200,7 +212,7 @@ void GraphFile::verify_rows(std::uint64_t first, std::uint64_t last) const {
   const std::uint64_t first_edge = offsets()[first];
   const std::uint64_t last_edge = offsets()[last];
   mapping.check_range(kTargets, 4, first_edge, last_edge);
-  mapping.check_range(kWeights, 4, first_edge, last_edge);
+  mapping.check_range(kWeights, bytes_of(weights_.type()), first_edge, last_edge);
   mapping.check_range(kIds, 8, first, last);
 }
 
@@ -213,7 +225,7 @@ void GraphFile::release_rows(std::uint64_t first, std::uint64_t last) const noex
     if (entry.bytes > 0) mapping_->file.release(entry.offset + begin, entry.offset + end);
   };
   release(kTargets, first_edge * 4, last_edge * 4);
-  release(kWeights, first_edge * 4, last_edge * 4);
+  release(kWeights, first_edge * bytes_of(weights_.type()), last_edge * bytes_of(weights_.type()));
   release(kIds, first * 8, last * 8);
   release(kOffsets, first * 8, last * 8);
 }

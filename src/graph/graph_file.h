@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "graph/weights.h"
+
 namespace edgewire::graph {
 
 /// A graph in Edgewire's binary format (.ew), memory-mapped and read only: for each vertex its out-edges,
@@ -36,7 +38,7 @@ class GraphFile {
   /// vertices()+1 edge indices: out-edges of v are targets()[offsets()[v] .. offsets()[v+1]).
   std::span<const std::uint64_t> offsets() const noexcept { return offsets_; }
   std::span<const std::uint32_t> targets() const noexcept { return targets_; }
-  std::span<const float> weights() const noexcept { return weights_; }  ///< empty when not weighted
+  Weights weights() const noexcept { return weights_; }  ///< empty when not weighted
   /// The id that vertex v had in the file that was converted.
   std::uint64_t original_id(std::uint32_t v) const;
 
@@ -56,7 +58,7 @@ class GraphFile {
   // In the mapping.
   std::span<const std::uint64_t> offsets_;
   std::span<const std::uint32_t> targets_;
-  std::span<const float> weights_;
+  Weights weights_;
 };
 
 /// Whether open() is what reads this file: its name ends in .ew, or it begins as such files do, or it is no

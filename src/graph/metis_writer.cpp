@@ -29,7 +29,7 @@ void check_undirected(const Export& task, const RowBlocks& blocks, bool weighted
             block,
             [&](std::uint32_t row, std::uint64_t index) {
               const std::uint32_t target = graph.targets()[index];
-              const float weight = weighted ? graph.weights()[index] : 0.0F;
+              const double weight = weighted ? graph.weights()[index] : 0;
               difference += edge_hash(row, target, weight) - edge_hash(target, row, weight);
               const bool duplicate = index > graph.offsets()[row] && target == graph.targets()[index - 1];
               if (target == row || duplicate) ++loops_and_duplicates;

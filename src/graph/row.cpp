@@ -10,13 +10,13 @@ double Row::weight_sum(bool floats) const {
   if (!graph.weighted()) throw Error(fmt::format("{}: the graph has no weights", graph.path()));
   double sum = 0;
   for (std::size_t e = 0; e < degree(); ++e) {
-    const float weight = weights()[e];
+    const double weight = weights()[e];
     if (weight < 0) {
       throw Error(
           fmt::format("{}: edge {} -> {} has weight {}; --weighted needs weights that are not negative",
                       graph.path(), graph.original_id(vertex), graph.original_id(targets()[e]), weight));
     }
-    sum += static_cast<double>(weight);
+    sum += weight;
   }
   constexpr double kMost = 1e25;
   if (floats && sum != 0 && (sum > kMost || sum < 1 / kMost)) {

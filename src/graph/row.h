@@ -14,8 +14,8 @@ struct Row {
     return graph.targets().subspan(begin(), degree());
   }
   /// Empty when the graph has none.
-  std::span<const float> weights() const noexcept {
-    return graph.weighted() ? graph.weights().subspan(begin(), degree()) : std::span<const float>();
+  Weights weights() const noexcept {
+    return graph.weighted() ? graph.weights().subspan(begin(), degree()) : Weights();
   }
   /// Into the cache: where the targets begin. The processor itself fetches on from there.
   void fetch() const noexcept { __builtin_prefetch(graph.targets().data() + begin(), 0, 2); }

@@ -45,7 +45,7 @@ void ExchangePlan::find_slot_sources() {
       if (next[targets[e]] < owned_.count()) continue;
       const std::uint32_t slot = next[targets[e]]++ - owned_.count();
       slot_sources_[slot] = i;
-      if (weighted_) slot_weights_[slot] = graph_.weights()[e];
+      if (weighted_) slot_weights_[slot] = static_cast<float>(graph_.weights()[e]);
     }
   }
 }

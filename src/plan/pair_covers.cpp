@@ -110,7 +110,7 @@ std::uint32_t* PairCovers::copy_weights(std::uint32_t peer, std::uint32_t source
   for (std::uint64_t e = graph_->offsets()[v]; e < graph_->offsets()[v + std::size_t{1}]; ++e) {
     const Place place = ownership_->place(graph_->targets()[e]);
     if (place.owner != peer || (left_out != nullptr && left_out->test(place.local))) continue;
-    *out++ = std::bit_cast<std::uint32_t>(graph_->weights()[e]);
+    *out++ = std::bit_cast<std::uint32_t>(static_cast<float>(graph_->weights()[e]));
   }
   return out;
 }

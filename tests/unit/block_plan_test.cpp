@@ -82,7 +82,7 @@ struct Needed {
         const std::uint32_t from = ownership.place(s).owner, to = ownership.place(t).owner;
         if (from != holder) mirrors[{from, holder}].insert(s);
         if (to != holder) sums[{holder, to}].insert(t);
-        edges[holder].emplace_back(s, t, graph.weighted() ? graph.weights()[e] : 0.0F);
+        edges[holder].emplace_back(s, t, graph.weighted() ? static_cast<float>(graph.weights()[e]) : 0.0F);
       }
     }
   }

@@ -56,7 +56,8 @@ inline std::vector<Edge> edges_of(const GraphFile& graph) {
   std::vector<Edge> edges;
   for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
     for (std::uint64_t i = graph.offsets()[v]; i < graph.offsets()[v + 1]; ++i) {
-      edges.emplace_back(v, graph.targets()[i], graph.weighted() ? graph.weights()[i] : 0.0F);
+      edges.emplace_back(v, graph.targets()[i],
+                         graph.weighted() ? static_cast<float>(graph.weights()[i]) : 0.0F);
     }
   }
   return edges;
