@@ -2,14 +2,14 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "graph/row.h"
 #include "graph/vertex_names.h"
 #include "options.h"
-
-// Compiled once, and for speed.
-template class edgewire::frontier::Settling<edgewire::kernels::Sssp>;
 
 namespace edgewire::kernels {
 
@@ -55,11 +55,74 @@ double sum_of_all(frontier::FrontierJob& job) {
 
 }  // namespace
 
-Sssp::Sssp(frontier::FrontierJob& job, double asked, bool unit) : delta(asked), unit_weights(unit) {
+template <class Distance>
+Sssp<Distance>::Sssp(frontier::FrontierJob& job, double asked, bool unit) : delta(asked), unit_weights(unit) {
   job.expect_weights(weighted());
   if (asked != 0) check_range("delta", asked, 1e-300, 1e300);
+  if (kWhole && !unit && !graph::is_whole(job.graph().weights().type()))
+    throw Error(fmt::format("{}: weights are {}, not whole numbers: let distances be floating point",
+                            job.graph().path(), graph::name_of(job.graph().weights().type())));
   const double sum = unit ? static_cast<double>(job.graph().edges()) : sum_of_all(job);
   if (asked == 0) delta = usual_delta(sum, job.graph().edges(), job.graph().vertices());
+  buckets_a_unit = 1 / std::max(delta, std::numeric_limits<double>::min());
 }
 
+template <class Distance>
+void Sssp<Distance>::refuse(const graph::GraphFile& graph, std::uint32_t vertex) const {
+  throw Error(fmt::format("{}: the shortest path to vertex {} is longer than {} can hold ({:.2g}): {}",
+                          graph.path(), graph::VertexNames(graph)(vertex),
+                          kWhole                  ? "u64"
+                          : sizeof(Distance) == 4 ? "f32"
+                                                  : "f64",
+                          static_cast<double>(too_long()),
+                          sizeof(Distance) == 8 && !kWhole ? "divide the weights" : "say --precision f64"));
+}
+
+/// A breadth-first search over the edges that explain distances: edges of weight 0, and those that are too
+/// short to change a sum, may lead round in circles.
+template <class Distance>
+std::vector<std::uint32_t> find_parents(const graph::GraphFile& graph, std::uint32_t source,
+                                        std::span<const Distance> distances, bool unit_weights) {
+  constexpr std::uint32_t kNone = 0xffffffff;
+  graph.verify_rows(0, graph.vertices());
+  std::vector<std::uint32_t> parents(graph.vertices(), kNone);
+  std::vector<std::uint32_t> frontier{source}, next;
+  std::vector<bool> settled(graph.vertices());  // on a path of fewer edges than `next`
+  parents[source] = source;
+  for (settled[source] = true; !frontier.empty(); frontier = std::exchange(next, {})) {
+    for (const std::uint32_t u : frontier) {
+      const graph::Row row{graph, u};
+      const auto offer = [&](const auto& weight_of) {
+        for (std::size_t e = 0; e < row.degree(); ++e) {
+          const std::uint32_t v = row.targets()[e];
+          if (settled[v] || Sssp<Distance>::along(distances[u], weight_of(e)) != distances[v]) continue;
+          if (parents[v] == kNone) next.push_back(v);
+          parents[v] = std::min(parents[v], u);
+        }
+      };
+      if (unit_weights || row.weights().empty())
+        offer([](std::size_t) { return std::uint32_t{1}; });
+      else
+        row.weights().visit([&](const auto weights) { offer([&](std::size_t e) { return weights[e]; }); });
+    }
+    for (const std::uint32_t v : next) settled[v] = true;
+  }
+  return parents;
+}
+
+template struct Sssp<float>;
+template struct Sssp<double>;
+template struct Sssp<std::uint64_t>;
+template std::vector<std::uint32_t> find_parents(const graph::GraphFile&, std::uint32_t,
+                                                 std::span<const float>, bool);
+template std::vector<std::uint32_t> find_parents(const graph::GraphFile&, std::uint32_t,
+                                                 std::span<const double>, bool);
+template std::vector<std::uint32_t> find_parents(const graph::GraphFile&, std::uint32_t,
+                                                 std::span<const std::uint64_t>, bool);
+
 }  // namespace edgewire::kernels
+
+// Compiled once, and for speed.
+template class edgewire::frontier::Settling<edgewire::kernels::Sssp<float>>;
+template class edgewire::frontier::Settling<edgewire::kernels::Sssp<double>>;
+template class edgewire::frontier::Settling<edgewire::kernels::Sssp<std::uint64_t>>;

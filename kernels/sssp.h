@@ -1,42 +1,58 @@
 // Single-source shortest paths by delta stepping (Meyer, Sanders: "Delta-stepping: a parallelizable shortest
 // path algorithm", 2003). Vertices are followed in buckets of distances [i * delta, (i + 1) * delta).
-// Distances are floats, summed along a path in its order, so they are the same in every run.
+// Weights are added along a path in its order, so distances are the same in every run. What rounding does to
+// them: docs/sssp.md.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
+#include <type_traits>
+#include <vector>
 
-#include "error.h"
 #include "frontier/settle.h"
 
 namespace edgewire::kernels {
 
+/// `Distance`: float, double, or std::uint64_t, which adds whole weights exactly.
+template <class Distance = double>
 struct Sssp {
-  using Value = float;
+  using Value = Distance;
+  static constexpr bool kWhole = std::is_integral_v<Distance>;
+  using Limits = std::numeric_limits<Distance>;
 
   /// Chooses `delta` where it is 0, by usual_delta(). `unit_weights`: each edge has weight 1. Collective.
-  /// Throws UsageError when an option makes no sense, and Error when the job's edges have no weights, or a
-  /// negative one.
+  /// Throws UsageError when an option makes no sense, and Error when the job's edges have no weights, a
+  /// negative one, or weights that are not whole where distances are.
   explicit Sssp(frontier::FrontierJob& job, double delta = 0, bool unit_weights = false);
 
-  static float unreached() { return std::numeric_limits<float>::infinity(); }
+  static constexpr Distance unreached() { return kWhole ? Limits::max() : Limits::infinity(); }
+  /// In place of a sum that is greater than a distance can be. Whatever is added to it, it stays.
+  static constexpr Distance too_long() { return kWhole ? Limits::max() - 1 : Limits::max(); }
   bool weighted() const { return !unit_weights; }
   template <class Weight>
-  static float along(float distance, Weight weight) {
-    const float sum = distance + static_cast<float>(weight);
-    if (std::isinf(sum))
-      throw Error("a distance is greater than a float can be (3.4e38): divide the weights");
-    return sum;
+  static Distance along(Distance distance, Weight weight) {
+    if constexpr (!kWhole) {
+      return std::min(distance + static_cast<Distance>(weight), too_long());
+    } else if constexpr (std::is_integral_v<Weight>) {
+      const Distance sum = distance + weight;
+      return sum < distance ? too_long() : std::min(sum, too_long());
+    } else {
+      return too_long();  // not called: the constructor has refused such weights
+    }
   }
   /// Clamped where distances are so many times delta that only their order counts.
-  std::uint64_t bucket(float distance) const {
-    return static_cast<std::uint64_t>(std::min(static_cast<double>(distance) / delta, 0x1p62));
+  std::uint64_t bucket(Distance distance) const {
+    return static_cast<std::uint64_t>(std::min(static_cast<double>(distance) * buckets_a_unit, 0x1p62));
   }
+  /// Throws Error: a shortest path to this vertex is too long for the type.
+  [[noreturn]] void refuse(const graph::GraphFile& graph, std::uint32_t vertex) const;
 
   double delta;
   bool unit_weights;
+  double buckets_a_unit;  ///< 1 / delta
 };
 
 /// What delta is when nobody chooses it: a quarter of average weight / average degree. Meyer and Sanders show
@@ -50,6 +66,20 @@ inline double usual_delta(double weight_sum, std::uint64_t edges, std::uint64_t 
   return delta > 0 && std::isfinite(delta) ? delta : 1;
 }
 
+/// [vertex]: the vertex before it on a shortest path from `source`, 0xffffffff where none leads; the source
+/// is its own. Of several it is the smallest that a path of the fewest edges leads over. `distances`: of all
+/// vertices, as Settling has found them. Takes one thread, and 8 bytes for each vertex. Throws Error when the
+/// graph file is damaged.
+template <class Distance>
+std::vector<std::uint32_t> find_parents(const graph::GraphFile& graph, std::uint32_t source,
+                                        std::span<const Distance> distances, bool unit_weights);
+
+extern template struct Sssp<float>;
+extern template struct Sssp<double>;
+extern template struct Sssp<std::uint64_t>;
+
 }  // namespace edgewire::kernels
 
-extern template class edgewire::frontier::Settling<edgewire::kernels::Sssp>;
+extern template class edgewire::frontier::Settling<edgewire::kernels::Sssp<float>>;
+extern template class edgewire::frontier::Settling<edgewire::kernels::Sssp<double>>;
+extern template class edgewire::frontier::Settling<edgewire::kernels::Sssp<std::uint64_t>>;

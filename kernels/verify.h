@@ -14,6 +14,9 @@ namespace edgewire::kernels {
 /// The level and the parent of vertices that no path reaches.
 inline constexpr std::uint32_t kNoLevel = std::numeric_limits<std::uint32_t>::max();
 
+/// What output calls it: "vertex 7".
+std::string vertex_name(const graph::GraphFile& graph, std::uint32_t vertex);
+
 // Each check returns "" for a right result. Otherwise it returns a line that names a vertex, by the name that
 // it has in output, and the rule that it breaks. All spans hold a value for each vertex. Throws Error when
 // the graph file is damaged.
@@ -24,14 +27,29 @@ inline constexpr std::uint32_t kNoLevel = std::numeric_limits<std::uint32_t>::ma
 std::string check_bfs(const graph::GraphFile& graph, std::uint32_t source,
                       std::span<const std::uint32_t> levels, std::span<const std::uint32_t> parents = {});
 
-/// How much of its value a distance may differ from that of its neighbour plus the weight between them: some
-/// roundings to float. Along a path of k edges the error is at most k times as much.
-inline constexpr double kDistanceTolerance = 0x1p-22;
+/// What a check of distances has found.
+struct DistanceCheck {
+  std::string fault;        ///< "" for a right result, as above
+  std::uint64_t edges = 0;  ///< of the longest of the paths that explain the distances
+  double error = 0;         ///< the most that a distance differs from the reference, as a part of its value
+  double bound = 0;         ///< and may differ: docs/sssp.md has how it follows from `edges`
+};
 
-/// Distances from `source` along edges, none of which has a negative weight; infinity where no path leads.
-/// `unit_weights`: all edges have weight 1.
-std::string check_sssp(const graph::GraphFile& graph, std::uint32_t source, std::span<const float> distances,
-                       bool unit_weights = false);
+/// Distances from `source` along edges, none of which has a negative weight; infinity or 2^64 - 1 where no
+/// path leads. They must be what additions in their own type give, without any tolerance, and within the
+/// bound of a sequential search in long double. Whole ones must be equal to one in 128 bits; their edges have
+/// whole weights. `unit_weights`: all edges have weight 1. `parents` is as for check_bfs(): the edge from a
+/// parent explains the distance. Memory: 28 bytes for each vertex, and 32 for each way that a
+/// sequential search keeps open.
+DistanceCheck check_sssp(const graph::GraphFile& graph, std::uint32_t source,
+                         std::span<const float> distances, bool unit_weights = false,
+                         std::span<const std::uint32_t> parents = {});
+DistanceCheck check_sssp(const graph::GraphFile& graph, std::uint32_t source,
+                         std::span<const double> distances, bool unit_weights = false,
+                         std::span<const std::uint32_t> parents = {});
+DistanceCheck check_sssp(const graph::GraphFile& graph, std::uint32_t source,
+                         std::span<const std::uint64_t> distances, bool unit_weights = false,
+                         std::span<const std::uint32_t> parents = {});
 
 /// Weakly connected components: the label of a vertex is the smallest vertex that edges in any direction
 /// join to it.

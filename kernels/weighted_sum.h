@@ -11,9 +11,7 @@ struct WeightedSum {
 
   static constexpr double identity() { return 0; }
   static double along(Message message) { return static_cast<double>(message); }
-  static double along(Message message, float weight) {
-    return static_cast<double>(message) * static_cast<double>(weight);
-  }
+  static double along(Message message, double weight) { return static_cast<double>(message) * weight; }
   static double combine(double a, double b) { return a + b; }
 };
 

@@ -30,7 +30,10 @@ class SearchCount : public FrontierCount {
     }
   }
   Exactness exactness(int) const override { return by_level_ ? Exactness::exact : Exactness::at_least; }
-  std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
+  /// Distances are those of --precision auto or f64.
+  std::uint64_t record_bytes() const override {
+    return by_level_ ? sizeof(frontier::Record) : sizeof(frontier::WideRecord);
+  }
 
   std::vector<CountedStep> count(const plan::Ownership& ownership) const override {
     const auto processes = static_cast<std::size_t>(ownership.processes());

@@ -12,6 +12,8 @@
 #include "graph/format.h"
 #include "graph/formats.h"
 #include "graph/input.h"
+#include "graph/weight_list.h"
+#include "graph/weight_text.h"
 #include "perf/load_bound.h"
 #include "perf/load_rates.h"
 #include "shuffle/load_job.h"
@@ -44,8 +46,12 @@ double bytes_a_second(const std::string& text, const char* option) {
 struct LineSample {
   std::uint64_t bytes = 0, lines = 0;
   std::size_t fields = 0;  ///< of the last line
+  graph::WeightList weights;
 
-  void add(std::string_view text) {
+  /// The weight of a line is its field `weight`, counted from 0.
+  void add(const graph::Input& input, const graph::Piece& piece, std::size_t weight) {
+    graph::WeightReader reader(input, piece, nullptr);
+    std::string_view text = piece.text;
     while (!text.empty()) {
       const std::size_t end = std::min(text.find('\n'), text.size() - 1);
       const std::string_view line = text.substr(0, end);
@@ -57,15 +63,24 @@ struct LineSample {
       for (std::size_t at = 0; at < line.size(); ++fields) {
         at = std::min(line.find_first_not_of(" \t,;|\r", at), line.size());
         if (at == line.size()) break;
+        const std::size_t begin = at;
         at = std::min(line.find_first_of(" \t,;|\r", at), line.size());
+        if (fields == weight) add_weight(reader, line.substr(begin, at - begin));
       }
+    }
+  }
+
+ private:
+  void add_weight(graph::WeightReader& reader, std::string_view field) {
+    try {
+      weights.add(reader.read(field));
+    } catch (const Error&) {  // a header, or whoever converts the file meets it again
     }
   }
 };
 
-/// Edges, where `count` asks for them, and whether they have weights, as far as the file tells without being
-/// read.
-void look_at(const std::string& path, bool count, perf::LoadTask& task, bool& weighted) {
+/// Edges, where `count` asks for them, and weights, as far as the file tells without being read.
+void look_at(const std::string& path, bool count, perf::LoadTask& task, graph::WeightFacts& weights) {
   graph::Input input(path);
   const Format format = graph::choose_format(input, Format::automatic, false, false);
   if (input.file_bytes() == 0) throw Error(fmt::format("{}: --load takes files, whose size is known", path));
@@ -80,8 +95,10 @@ void look_at(const std::string& path, bool count, perf::LoadTask& task, bool& we
   if (task.binary && count) task.edges += input.file_bytes() / 8;
   if (!list) return;
   LineSample sample;
-  input.sample(0, [&](const graph::Piece& piece) { sample.add(piece.text); });
-  weighted = weighted || sample.fields > (format == Format::dimacs ? 3 : 2);
+  const std::size_t weight = format == Format::dimacs ? 3 : 2;
+  input.sample(0, [&](const graph::Piece& piece) { sample.add(input, piece, weight); });
+  weights.add(sample.weights.view());
+  weights.any = weights.any || sample.fields > weight;
   if (!count) return;
   if (sample.lines == 0) throw Error(fmt::format("{}: no edges where it was sampled", path));
   const double part = static_cast<double>(sample.bytes) / static_cast<double>(input.file_bytes());
@@ -103,8 +120,9 @@ void describe_sort(const LoadArguments& arguments, const std::vector<std::string
 void describe_convert(const LoadArguments& arguments, const std::vector<std::string>& inputs,
                       perf::LoadTask& task) {
   task.sorts = false;
-  bool weighted = arguments.weighted;
-  for (const std::string& input : inputs) look_at(input, arguments.edges.empty(), task, weighted);
+  graph::WeightFacts weights;
+  weights.any = arguments.weighted;
+  for (const std::string& input : inputs) look_at(input, arguments.edges.empty(), task, weights);
   if (inputs.empty()) {
     task.input_bytes = arguments.bytes;
     if (arguments.edges.empty())
@@ -113,13 +131,13 @@ void describe_convert(const LoadArguments& arguments, const std::vector<std::str
   if (!arguments.edges.empty()) task.edges = count_from(arguments.edges, "--edges");
   if (task.edges == 0) throw UsageError("--load convert: the input holds no edge");
   task.records = task.edges * (arguments.undirected ? 2 : 1);
-  task.shape = shuffle::edge_record(weighted);
+  task.shape = shuffle::edge_record(weights.any);
   task.vertices = arguments.vertices.empty() ? 0 : count_from(arguments.vertices, "--vertices");
   if (task.vertices > graph::kMaxVertices)
     throw UsageError(fmt::format("--vertices: {} are more than the {} that are supported", task.vertices,
                                  graph::kMaxVertices));
-  task.output_bytes =
-      graph::file_bytes(graph::lay_out(task.vertices, task.records, weighted ? graph::kWeighted : 0U));
+  task.output_bytes = graph::file_bytes(
+      graph::lay_out(task.vertices, task.records, weights.any ? graph::weight_flags(weights.type()) : 0U));
 }
 
 perf::LoadRates rates_of(const LoadArguments& arguments, const perf::BoundOptions& options, int cores,

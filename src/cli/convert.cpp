@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -51,12 +50,9 @@ struct ConvertSettings {
 
   bool in_parts() const { return memory > 0 || job.launch.processes > 1 || !job.launch.hosts_file.empty(); }
   graph::ConvertOptions reading(Format input_format) const {
-    return {input_format,   !no_weights,
-            output.simple,  output.undirected,
-            output.workers, vertices,
-            labels,         columns,
-            keep_ids,       {inputs.begin() + 1, inputs.end()},
-            allow_empty,    [](const std::string& text) { fmt::print(stderr, "edgewire: {}\n", text); }};
+    return {input_format, !no_weights, output.simple, output.undirected, output.workers,
+            vertices,     labels,      columns,       keep_ids,          {inputs.begin() + 1, inputs.end()},
+            allow_empty,  note};
   }
 };
 
@@ -68,7 +64,9 @@ graph::GraphFile read_aside(const ConvertSettings& settings, Format input_format
   graph::BuildSummary read;
   const auto nameless = graph::OutputFile::nameless(folder);
   auto graph = convert_aside(settings.input, *nameless, settings.reading(input_format), read);
-  if (read.third_is_weight)
+  if (read.doubtful)
+    note_doubtful_weights(settings.input, read);
+  else if (read.third_is_weight)
     note(fmt::format("{}: third column taken as weight (--no-weights drops it)", settings.input));
   if (read.compacted)
     note(fmt::format("{}: ids are sparse: only vertices with edges are kept (--keep-ids keeps all)",
@@ -123,6 +121,7 @@ struct Moved {
 void report_conversion(const ConvertSettings& settings, const graph::BuildSummary& summary,
                        const Moved& moved, std::chrono::steady_clock::time_point start) {
   const std::string& path = settings.job.json_path;
+  note_doubtful_weights(settings.input, summary);
   if (path != "-") print_summary(settings.output.path, summary, start);
   if (path != "-" && moved.link) write_whole("-", moved.link->to_text());
   if (path.empty()) return;

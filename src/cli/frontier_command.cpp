@@ -171,7 +171,7 @@ void run_one(frontier::FrontierJob& job, FrontierKernel& kernel, Runs& runs) {
 
 /// Runs the kernel as often as it asks for.
 Runs run_all(frontier::FrontierJob& job, const JobOptions& asked, FrontierKernel& kernel) {
-  const bool first = job.rank() == 0, mine = asked.verify || !asked.output_path.empty();
+  const bool first = job.rank() == 0, mine = asked.verify || !asked.output_path.empty() || kernel.gathers();
   const bool wanted = !job.bootstrap().allgather(mine ? "wanted" : "")[0].empty();
   const auto names = kernel.runs();
   Runs runs;
@@ -259,24 +259,35 @@ std::uint64_t mixture(std::uint32_t vertex, std::uint64_t bits) {
   return mixed ^ (mixed >> 29);
 }
 
-/// bits_of(local): of the value.
-template <class BitsOf>
-std::uint64_t sum_of_mixtures(const frontier::FrontierJob& job, const BitsOf& bits_of) {
+template <class Value>
+std::uint64_t bits_of(Value value) {
+  if constexpr (sizeof value == sizeof(std::uint32_t))
+    return std::bit_cast<std::uint32_t>(value);
+  else
+    return std::bit_cast<std::uint64_t>(value);
+}
+
+template <class Value>
+std::uint64_t sum_of_mixtures(const frontier::FrontierJob& job, std::span<const Value> values) {
   std::uint64_t sum = 0;
   for (std::uint32_t local = 0; local < job.owned(); ++local)
-    sum += mixture(job.ownership().vertex(job.rank(), local), bits_of(local));
+    sum += mixture(job.ownership().vertex(job.rank(), local), bits_of(values[local]));
   return sum;
 }
 
 }  // namespace
 
 std::uint64_t checksum(const frontier::FrontierJob& job, std::span<const std::uint32_t> values) {
-  return sum_of_mixtures(job, [&](std::uint32_t local) { return std::uint64_t{values[local]}; });
+  return sum_of_mixtures(job, values);
 }
-
+std::uint64_t checksum(const frontier::FrontierJob& job, std::span<const std::uint64_t> values) {
+  return sum_of_mixtures(job, values);
+}
+std::uint64_t checksum(const frontier::FrontierJob& job, std::span<const float> values) {
+  return sum_of_mixtures(job, values);
+}
 std::uint64_t checksum(const frontier::FrontierJob& job, std::span<const double> values) {
-  return sum_of_mixtures(job,
-                         [&](std::uint32_t local) { return std::bit_cast<std::uint64_t>(values[local]); });
+  return sum_of_mixtures(job, values);
 }
 
 std::uint64_t checksum_of_all(std::span<const std::uint32_t> values) {
@@ -287,8 +298,7 @@ std::uint64_t checksum_of_all(std::span<const std::uint32_t> values) {
 
 std::uint64_t checksum_of_all(std::span<const double> values) {
   std::uint64_t sum = 0;
-  for (std::uint32_t v = 0; v < values.size(); ++v)
-    sum += mixture(v, std::bit_cast<std::uint64_t>(values[v]));
+  for (std::uint32_t v = 0; v < values.size(); ++v) sum += mixture(v, bits_of(values[v]));
   return sum;
 }
 
@@ -358,7 +368,9 @@ void run_frontier(const JobOptions& options, const std::function<void(const grap
   known.ownership = options.ownership;
   frontier::check(known, graph);
   check(graph);
-  const auto names = make()->runs();
+  const auto kernel = make();
+  if (kernel->weighted()) graph::refuse_doubtful_weights(graph);
+  const auto names = kernel->runs();
   std::vector<std::string> paths;
   for (std::size_t r = 0; r < names.size(); ++r) paths.push_back(output_path(options, names, r));
   if (!options.output_path.empty() && !paths.empty()) check_files(*options.owner, "-o", paths);

@@ -45,6 +45,8 @@ class FrontierKernel {
   virtual std::uint64_t checksum(const frontier::FrontierJob& job) const = 0;
   /// Kernel, options and wire form.
   virtual void fill(report::RunReport& report) const = 0;
+  /// Whether gather() is called in any case, not only for output or a check. The same in all processes.
+  virtual bool gathers() const { return false; }
   /// Brings the values of all vertices to rank 0.
   virtual void gather(frontier::FrontierJob& job) = 0;
   /// At rank 0, after gather(): "" for a right result, or what is wrong with it.
@@ -57,6 +59,8 @@ class FrontierKernel {
 
 /// The sum of a mixture of each vertex and its value: for FrontierKernel::checksum().
 std::uint64_t checksum(const frontier::FrontierJob& job, std::span<const std::uint32_t> values);
+std::uint64_t checksum(const frontier::FrontierJob& job, std::span<const std::uint64_t> values);
+std::uint64_t checksum(const frontier::FrontierJob& job, std::span<const float> values);
 std::uint64_t checksum(const frontier::FrontierJob& job, std::span<const double> values);
 /// The same of all vertices, in one process.
 std::uint64_t checksum_of_all(std::span<const std::uint32_t> values);

@@ -34,14 +34,23 @@ void print_summary(const std::string& path, const graph::BuildSummary& summary,
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   const std::string dropped =
       summary.dropped == 0 ? "" : fmt::format(" ({} duplicates and self loops dropped)", summary.dropped);
-  const char* weights =
-      summary.third_is_weight ? "; third column taken as weight (--no-weights drops it)" : "";
+  const char* weights = summary.third_is_weight && !summary.doubtful
+                            ? "; third column taken as weight (--no-weights drops it)"
+                            : "";
   const char* compacted =
       summary.compacted ? "; ids are sparse: only vertices with edges are kept (--keep-ids keeps all)" : "";
   write_whole("-",
               fmt::format("{}: {} vertices, {} edges{}, {:.1f} MB, {:.2f} s{}{}\n", path, summary.vertices,
                           summary.edges, dropped, static_cast<double>(summary.bytes) / 1e6, seconds.count(),
                           weights, compacted));
+}
+
+void note_doubtful_weights(const std::string& input, const graph::BuildSummary& summary) {
+  if (summary.doubtful)
+    note(
+        fmt::format("{}: the third column looks like a time, not like a weight, so kernels refuse to use it: "
+                    "--no-weights leaves it out, --columns 1,2,3 says that it is a weight",
+                    input));
 }
 
 graph::GraphFile convert_aside(const std::string& input, graph::OutputFile& nameless,
@@ -69,6 +78,7 @@ Conversion convert_in(std::uint64_t memory_bytes, const std::string& path, const
   shuffle::LoadJob job(*alone, options);
   graph::ConvertOptions reading;
   reading.workers = options.seat.workers;
+  reading.note = note;
   summary = graph::convert_to(job, path, "", reading, graph_progress());
   auto file = job.take_output();
   auto graph = graph::GraphFile::open(file->path_for_others(), path);
@@ -83,7 +93,9 @@ Conversion convert_for_this_run(const std::string& path, std::uint64_t memory_by
     if (memory_bytes > 0 && graph::format_of_name(path) != graph::Format::metis)
       return convert_in(memory_bytes, path, folder, summary);
     auto file = graph::OutputFile::nameless(folder);
-    auto graph = convert_aside(path, *file, {}, summary);
+    graph::ConvertOptions reading;
+    reading.note = note;
+    auto graph = convert_aside(path, *file, reading, summary);
     return {std::move(file), std::move(graph)};
   } catch (const Error& error) {
     const std::string text = error.what();
@@ -119,7 +131,9 @@ OpenGraph open_graph(const std::string& path, std::uint64_t memory_bytes) {
       "{}: converted for this run in {:.2f} s: {} vertices, {} edges{}{}; `edgewire convert` keeps what it "
       "makes",
       path, seconds.count(), summary.vertices, summary.edges,
-      summary.third_is_weight ? "; third column taken as weight" : "",
+      summary.doubtful          ? "; third column may be a time, and is not used as weight"
+      : summary.third_is_weight ? "; third column taken as weight"
+                                : "",
       summary.compacted ? "; ids are sparse: only vertices with edges are kept" : ""));
   const std::string path_for_others = converted->path_for_others();
   return {std::move(graph), seconds.count(), path_for_others, std::move(converted)};

@@ -34,6 +34,9 @@ graph::Progress graph_progress();
 void print_summary(const std::string& path, const graph::BuildSummary& summary,
                    std::chrono::steady_clock::time_point start);
 
+/// Says on stderr where the weights of a conversion may be times.
+void note_doubtful_weights(const std::string& input, const graph::BuildSummary& summary);
+
 /// The graph that a command works on.
 struct OpenGraph {
   graph::GraphFile file;

@@ -43,7 +43,7 @@ Counts count_rows(const graph::GraphFile& file, std::uint64_t first, std::uint64
     for (std::uint64_t i = 0; i < degree; ++i) {
       if (row[i] == v) ++counts.self_loops;
       if (i > 0 && row[i] == row[i - 1]) ++counts.duplicates;
-      const double weight = file.weighted() ? file.weights()[file.offsets()[v] + i] : 0;
+      const auto weight = file.weighted() ? file.weights().at(file.offsets()[v] + i) : graph::Weight();
       const auto source = static_cast<std::uint32_t>(v);
       counts.asymmetry += graph::edge_hash(source, row[i], weight) - graph::edge_hash(row[i], source, weight);
     }
@@ -87,6 +87,19 @@ Counts count_all(const graph::GraphFile& file, int workers) {
   return total;
 }
 
+/// Null where there are none.
+nlohmann::ordered_json weight_type_of(const graph::GraphFile& file) {
+  if (!file.weighted()) return nullptr;
+  return std::string(graph::name_of(file.weights().type()));
+}
+
+std::string weights_of(const graph::GraphFile& file) {
+  if (!file.weighted()) return "no";
+  return fmt::format(
+      "yes, {}{}", graph::name_of(file.weights().type()),
+      file.weights_doubtful() ? " (a third column that looks like a time: kernels refuse it)" : "");
+}
+
 }  // namespace
 
 void add_info(CLI::App& app) {
@@ -102,7 +115,9 @@ void add_info(CLI::App& app) {
   writes(
       command->add_option(
           "--json", settings->json,
-          "write to this file (-: stdout) instead: path, vertices, edges, weighted, simple, symmetric, "
+          "write to this file (-: stdout) instead: path, vertices, edges, weighted, weight_type (f32, f64, "
+          "u32 or "
+          "u64; null without weights), weights_doubtful, simple, symmetric, "
           "original_ids, labels, largest_out_degree, self_loops, duplicates, dangling, file_bytes, seconds"),
       Form::text);
   command->add_flag(
@@ -124,6 +139,8 @@ void add_info(CLI::App& app) {
                                            {"vertices", file.vertices()},
                                            {"edges", file.edges()},
                                            {"weighted", file.weighted()},
+                                           {"weight_type", weight_type_of(file)},
+                                           {"weights_doubtful", file.weights_doubtful()},
                                            {"simple", file.simple()},
                                            {"symmetric", file.symmetric()},
                                            {"original_ids", file.has_original_ids()},
@@ -153,8 +170,8 @@ void add_info(CLI::App& app) {
                                  "  names               {}\n",
                                  file.path(), static_cast<double>(file.file_bytes()) / 1e6, seconds.count(),
                                  file.vertices(), file.edges(), counts.largest_out_degree, counts.dangling,
-                                 counts.self_loops, counts.duplicates, yes(file.weighted()),
-                                 yes(file.simple()), yes(file.symmetric()), yes(file.has_original_ids()),
+                                 counts.self_loops, counts.duplicates, weights_of(file), yes(file.simple()),
+                                 yes(file.symmetric()), yes(file.has_original_ids()),
                                  names.labelled() ? graph::labels_path(file.path()) : "no"));
   });
 }

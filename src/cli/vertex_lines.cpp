@@ -14,12 +14,23 @@ void VertexLines::add(std::uint32_t vertex, double value, int digits) {
   fmt::format_to(std::back_inserter(text_), "\t{:.{}g}\n", value, digits);
 }
 
-void VertexLines::add_distance(std::uint32_t vertex, float distance) {
+template <class Number>
+void VertexLines::add_number(std::uint32_t vertex, Number number, bool infinite) {
   names_.append(text_, vertex);
-  if (std::isinf(distance))
+  if (infinite)
     text_.append(std::string_view("\tinfinity\n"));
   else
-    fmt::format_to(std::back_inserter(text_), "\t{}\n", distance);
+    fmt::format_to(std::back_inserter(text_), "\t{}\n", number);
+}
+
+void VertexLines::add_distance(std::uint32_t vertex, float distance) {
+  add_number(vertex, distance, std::isinf(distance));
+}
+void VertexLines::add_distance(std::uint32_t vertex, double distance) {
+  add_number(vertex, distance, std::isinf(distance));
+}
+void VertexLines::add_distance(std::uint32_t vertex, std::uint64_t distance) {
+  add_number(vertex, distance, distance == std::numeric_limits<std::uint64_t>::max());
 }
 
 void VertexLines::add_level(std::uint32_t vertex, std::uint32_t level) {

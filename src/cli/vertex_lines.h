@@ -20,8 +20,11 @@ class VertexLines {
 
   /// A number with so many digits.
   void add(std::uint32_t vertex, double value, int digits);
-  /// The fewest digits that tell any two floats apart; `infinity` where no path leads.
+  /// The fewest digits that tell it from any other number of its type; `infinity` where no path leads, which
+  /// is infinity or 2^64 - 1.
   void add_distance(std::uint32_t vertex, float distance);
+  void add_distance(std::uint32_t vertex, double distance);
+  void add_distance(std::uint32_t vertex, std::uint64_t distance);
   /// A whole number; 9223372036854775807 where no path leads, which is `level` 0xffffffff.
   void add_level(std::uint32_t vertex, std::uint32_t level);
   /// The name of another vertex, such as a parent or the label of a component; `other` 0xffffffff: -1.
@@ -34,6 +37,9 @@ class VertexLines {
   }
 
  private:
+  template <class Number>
+  void add_number(std::uint32_t vertex, Number number, bool infinite);
+
   graph::VertexNames names_;
   fmt::memory_buffer text_;
 };

@@ -184,7 +184,7 @@ class ProgramLoops final : public Loops {
     });
   }
   void fill_messages(const exchange::OutgoingSlots& slots, const std::uint32_t* indexes,
-                     const float* weights) noexcept override {
+                     const double* weights) noexcept override {
     const Message* const messages = messages_.as<const Message>().data();
     topology::run_scalar_for_cpu([&] { exchange::fill_messages<P>(slots, messages, indexes, weights); });
   }

@@ -85,7 +85,7 @@ struct OutgoingStream {
   /// [slot]: index of the owned vertex whose value is sent. For mirrors (ascending) and with strategy `edge`.
   std::vector<std::uint32_t> indexes;
   std::vector<std::uint32_t> ids;  ///< [slot]: local number at the peer; only if ids are sent
-  std::vector<float> weights;      ///< [slot]: of its edge; only with strategy `edge` and weights
+  std::vector<double> weights;     ///< [slot]: of its edge; only with strategy `edge` and weights
 };
 
 /// What fills a chunk: the partial sums of a remote tile column, or mirrors.

@@ -74,7 +74,7 @@ bool Outbox::publish_partial_sums(const OutgoingChunk& chunk, const std::byte* a
 
 bool Outbox::publish_messages(const OutgoingChunk& chunk, std::uint64_t iteration) noexcept {
   const OutgoingStream& stream = exchange_.outgoing()[chunk.stream];
-  const float* weights = stream.weights.empty() ? nullptr : stream.weights.data() + chunk.first_slot;
+  const double* weights = stream.weights.empty() ? nullptr : stream.weights.data() + chunk.first_slot;
   return send(chunk, iteration, [&](const OutgoingSlots& slots) {
     loops_.fill_messages(slots, stream.indexes.data() + chunk.first_slot, weights);
   });

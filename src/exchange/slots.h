@@ -60,7 +60,7 @@ class SlotLoops {
   /// Fills slot i with the message of the owned vertex indexes[i], or, if there are weights, with what it
   /// becomes on an edge of weight weights[i].
   virtual void fill_messages(const OutgoingSlots& slots, const std::uint32_t* indexes,
-                             const float* weights) noexcept = 0;
+                             const double* weights) noexcept = 0;
   virtual void add_slots(const ArrivedSlots& slots, std::byte* accumulators) noexcept = 0;
   /// Returns the first id that is of no vertex there; kNoId: all are right.
   virtual std::uint64_t add_pairs(const ArrivedPairs& pairs, std::byte* accumulators) noexcept = 0;
@@ -131,7 +131,7 @@ void fill_slots(const OutgoingSlots& slots, const Value& value) noexcept {
 /// As SlotLoops::fill_messages(); `messages`: by index of the owned vertices.
 template <class P>
 void fill_messages(const OutgoingSlots& slots, const typename P::Message* messages,
-                   const std::uint32_t* indexes, const float* weights) noexcept {
+                   const std::uint32_t* indexes, const double* weights) noexcept {
   constexpr std::size_t kMessagesAhead = 128;  // they are read in any order
   const auto message = [=, count = slots.count](std::size_t i) {
     __builtin_prefetch(indexes + std::min(i + kAhead, count));

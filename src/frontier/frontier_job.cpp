@@ -39,6 +39,7 @@ void check(const Options& options, const graph::GraphFile& graph) {
   if (options.disks.weighted && !graph.weighted())
     throw Error(
         fmt::format("{}: the graph has no weights: convert it from a file with weights", graph.path()));
+  if (options.disks.weighted) graph::refuse_doubtful_weights(graph);
 }
 
 FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Options& options)

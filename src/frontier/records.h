@@ -3,6 +3,7 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -20,15 +21,19 @@ struct Record {
   std::uint32_t value;   ///< 4 bytes of any type
 };
 
-/// A record of a double.
 struct WideRecord {
   std::uint32_t vertex;
-  std::array<std::uint32_t, 2> value;
+  std::array<std::uint32_t, 2> value;  ///< 8 bytes of any type
 
   WideRecord() = default;
-  WideRecord(std::uint32_t v, double x) : vertex(v), value(std::bit_cast<std::array<std::uint32_t, 2>>(x)) {}
+  template <class Value>
+  WideRecord(std::uint32_t v, Value x) : vertex(v), value(std::bit_cast<std::array<std::uint32_t, 2>>(x)) {}
   double number() const { return std::bit_cast<double>(value); }
 };
+
+/// The record of a value of 4 or 8 bytes.
+template <class Value>
+using RecordOf = std::conditional_t<sizeof(Value) == sizeof(Record::value), Record, WideRecord>;
 
 /// What a process has sent.
 struct Sent {

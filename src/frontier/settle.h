@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cstdint>
+#include <limits>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -24,21 +26,24 @@
 namespace edgewire::frontier {
 
 /// A program has
-///   using Value;                          4 bytes, compared by <
+///   using Value;                          4 or 8 bytes, compared by <
 ///   Value unreached();                    no value is greater
+///   Value too_long();                     less than unreached(), greater than all values that are right
 ///   Value along(Value, Weight);           not less than the value, for weights of all types that
-///   graph::Weights
-///                                         has; weight 1 where weighted() is false
+///                                         graph::Weights has; weight 1 where weighted() is false;
+///                                         too_long() at most
 ///   bool weighted();                      edges have their weights, not 1
-///   std::uint64_t bucket(Value);          grows with the value
-/// along() may throw.
+///   std::uint64_t bucket(Value);          grows with the value, and is less than kNoBucket
+///   void refuse(graph, vertex);           throws what is said of a vertex that ends with too_long()
 template <class Program>
 class Settling {
  public:
   using Value = typename Program::Value;
-  static_assert(sizeof(Value) == sizeof(std::uint32_t));
+  using Record = RecordOf<Value>;
+  /// For Options::record_bytes.
+  static constexpr std::size_t kRecordBytes = sizeof(Record);
 
-  /// Memory: 4 bytes for each vertex of the graph, 8 where there are several processes. Throws UsageError
+  /// Memory: a value for each vertex of the graph, two where there are several processes. Throws UsageError
   /// when the job has other records, or weights where the program has none.
   Settling(FrontierJob& job, const Program& program)
       : job_(job),
@@ -49,7 +54,7 @@ class Settling {
         values_(values_memory_.as<std::atomic<Value>>()),
         sent_(several_ ? values_.size() : 0),
         workers_(static_cast<std::size_t>(job.pool().workers())) {
-    job.expect_records(sizeof(Record));
+    job.expect_records(kRecordBytes);
     job.expect_weights(program.weighted());
     constexpr std::uint64_t kPiece = 1 << 16;
     job_.pool().for_each((values_.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
@@ -59,7 +64,8 @@ class Settling {
     for (auto& sent : sent_) sent.store(program_.unreached(), std::memory_order_relaxed);
   }
 
-  /// Collective. The supersteps; values() has the result. Throws Error.
+  /// Collective. The supersteps; values() has the result. Throws Error, also when the best value of a vertex
+  /// that a path reaches is too_long().
   std::vector<Superstep> run(std::uint32_t source, Value start) {
     job_.expect_vertex(source);
     std::vector<Superstep> supersteps;
@@ -70,6 +76,7 @@ class Settling {
       meter.stop(done);
       supersteps.push_back(done);
     }
+    refuse_too_long();
     exchange::barrier(job_.bootstrap(), job_.link());
     return supersteps;
   }
@@ -89,7 +96,19 @@ class Settling {
   };
   /// A worker goes on with what falls back into the bucket, as long as it is less: that saves supersteps.
   static constexpr std::size_t kAlone = 1000;
+  static constexpr std::uint64_t kNoVertex = std::numeric_limits<std::uint64_t>::max();
   static constexpr std::size_t kAhead = 16;  ///< values that are fetched into the cache before they are read
+
+  /// All processes throw the same.
+  void refuse_too_long() {
+    std::uint64_t vertex = kNoVertex;
+    for (std::uint32_t local = job_.owned(); local > 0; --local)
+      if (const std::uint32_t v = job_.ownership().vertex(rank_, local - 1);
+          values_[v].load(std::memory_order_relaxed) == program_.too_long())
+        vertex = v;
+    if (several_) vertex = job_.records().agree(vertex);
+    if (vertex != kNoVertex) program_.refuse(job_.graph(), static_cast<std::uint32_t>(vertex));
+  }
 
   /// Of all processes.
   std::uint64_t lowest(std::uint64_t bucket) {
@@ -143,15 +162,16 @@ class Settling {
   /// Sends the values in the bucket that belong to other processes, and takes theirs.
   void tell_owners(int w, std::uint64_t bucket) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
-    const auto take = [&](Record record) {
+    const auto take = [&](const Record& record) {
       improve(worker, record.vertex, std::bit_cast<Value>(record.value));
     };
     for (const std::uint32_t v : worker.others.take(bucket)) {
       const Value value = values_[v].load(std::memory_order_relaxed);
       if (fell(sent_[v], value))
-        job_.records().send(w, static_cast<int>(owner(v)), {v, std::bit_cast<std::uint32_t>(value)}, take);
+        job_.records().send(w, static_cast<int>(owner(v)),
+                            Record{v, std::bit_cast<decltype(Record::value)>(value)}, take);
     }
-    job_.records().finish(w, take);
+    job_.records().template finish<Record>(w, take);
   }
 
   void work(int w, std::uint64_t bucket, std::span<const std::uint32_t> frontier,

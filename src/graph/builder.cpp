@@ -23,8 +23,28 @@ constexpr std::uint64_t kBucketEdges = std::uint64_t{1} << 18;  // a bucket's ta
 constexpr std::uint64_t kBucketRows = std::uint64_t{1} << 22;   // bounds what a worker keeps for each row
 constexpr std::uint64_t kMaxBuckets = 1024;  // more write streams than this overwhelm the TLB
 
-std::uint32_t target_of(std::uint32_t key) { return key; }
-std::uint32_t target_of(std::uint64_t key) { return static_cast<std::uint32_t>(key >> 32); }
+__extension__ using Wide = unsigned __int128;
+
+/// Keys that sort the edges of a row by target.
+struct TargetKeys {
+  using Key = std::uint32_t;
+  static Key key(std::uint32_t target) { return target; }
+  static std::uint32_t target(Key key) { return key; }
+};
+
+/// By target, and edges to the same one by weight.
+template <class Number>
+struct WeightedKeys {
+  using Weight = Number;
+  using Key = std::conditional_t<sizeof(Number) == 4, std::uint64_t, Wide>;
+  static constexpr int kBits = 8 * sizeof(Number);
+  template <class Stored>
+  static Key key(std::uint32_t target, Stored weight) {
+    return Key{target} << kBits | weight_key(static_cast<Number>(weight));
+  }
+  static std::uint32_t target(Key key) { return static_cast<std::uint32_t>(key >> kBits); }
+  static Number weight(Key key) { return weight_of<Number>(static_cast<WeightKey<Number>>(key)); }
+};
 
 }  // namespace
 
@@ -41,6 +61,17 @@ void note_size(const BuildOptions& options, std::uint64_t vertices, std::uint64_
                            static_cast<double>(file_bytes) / 1e6));
 }
 
+std::uint32_t flags_of(const BuildOptions& options, const WeightFacts& weights) {
+  std::uint32_t flags =
+      (options.simple ? std::uint32_t{kSimple} : 0U) | (options.undirected ? std::uint32_t{kSymmetric} : 0U);
+  if (!options.weighted) return flags;
+  flags |= weight_flags(weights.type());
+  if (weights.floats && weights.type() != WeightType::f32) flags |= kFloatWeights;
+  const bool times = options.column == WeightColumn::time ||
+                     (options.column == WeightColumn::guessed && weights.like_times());
+  return times ? flags | kDoubtfulWeights : flags;
+}
+
 Builder::Builder(std::uint64_t vertices, std::uint64_t expected_edges, const BuildOptions& options)
     : vertices_(vertices), options_(options) {
   if (vertices > kMaxVertices) {
@@ -51,60 +82,87 @@ Builder::Builder(std::uint64_t vertices, std::uint64_t expected_edges, const Bui
   const int vertex_bits = vertices > 1 ? static_cast<int>(std::bit_width(vertices - 1)) : 0;
   shift_ = std::max(0, vertex_bits - static_cast<int>(std::bit_width(wanted - 1)));
   const std::uint64_t buckets = vertices == 0 ? 0 : ((vertices - 1) >> shift_) + 1;
-  streams_.resize(static_cast<std::size_t>(options.workers));
-  for (auto& streams : streams_) streams.resize(buckets);
+  workers_.resize(static_cast<std::size_t>(options.workers));
+  for (Worker& worker : workers_) worker.streams.resize(buckets);
   buckets_.resize(buckets);
 }
 
 Builder::~Builder() = default;
 
-void Builder::grow(Stream& stream) const {
-  if (options_.weighted) {
-    // Not make_unique: the arrays need no zeros.
-    WeightedBlock& block = *stream.weighted_blocks.emplace_back(new WeightedBlock);
-    stream.edges = block.edges.data();
-    stream.weights = block.weights.data();
-  } else {
-    stream.edges = stream.blocks.emplace_back(new Block)->edges.data();
-  }
+/// Packs the weights of the last block.
+void Builder::close(Worker& worker, Stream& stream) const {
+  if (stream.blocks.empty() || !options_.weighted) return;
+  const Weights weights = stream.weights.view();
+  WeightFacts facts;
+  facts.add(weights);
+  stream.blocks.back()->weights = PackedWeights(weights, facts.type());
+  worker.weights.add(facts);
+  stream.weights.clear();
+}
+
+void Builder::grow(Worker& worker, Stream& stream) const {
+  close(worker, stream);
+  stream.edges = stream.blocks.emplace_back(new Block)->edges.data();  // not make_unique: it needs no zeros
   stream.filled = 0;
 }
 
+/// Closes all blocks; returns what is known of all weights.
+WeightFacts Builder::close_all() {
+  WeightFacts all;
+  parallel_for(options_.workers, workers_.size(), [&](int, std::uint64_t index) {
+    for (Stream& stream : workers_[index].streams) {
+      close(workers_[index], stream);
+      stream.weights = WeightList();
+    }
+  });
+  for (const Worker& worker : workers_) all.add(worker.weights);
+  return all;
+}
+
+/// Calls visit(edges, weights) for the closed blocks of a bucket.
 template <class Visit>
-void Builder::each_edge(std::uint64_t bucket, const Visit& visit) const {
-  for (const auto& streams : streams_) {
-    const Stream& stream = streams[bucket];
-    const auto visit_block = [&](const Block& block, const float* weights) {
-      const std::uint32_t count = block.edges.data() == stream.edges ? stream.filled : kBlockEdges;
-      for (std::uint32_t i = 0; i < count; ++i) {
-        visit(static_cast<std::uint32_t>(block.edges[i] >> 32), static_cast<std::uint32_t>(block.edges[i]),
-              weights == nullptr ? 0.0F : weights[i]);
-      }
-    };
-    for (const auto& block : stream.blocks) visit_block(*block, nullptr);
-    for (const auto& block : stream.weighted_blocks) visit_block(*block, block->weights.data());
+void Builder::each_block(std::uint64_t bucket, const Visit& visit) const {
+  for (const Worker& worker : workers_) {
+    const Stream& stream = worker.streams[bucket];
+    for (const auto& block : stream.blocks) {
+      const bool last = block->edges.data() == stream.edges;
+      visit(std::span(block->edges).first(last ? stream.filled : kBlockEdges), block->weights.view());
+    }
   }
 }
 
 void Builder::free_streams(std::uint64_t bucket) {
-  for (auto& streams : streams_) streams[bucket] = Stream{};
+  for (Worker& worker : workers_) worker.streams[bucket] = Stream{};
 }
 
-template <class Key>
-void Builder::sort_bucket(std::uint64_t bucket) {
+void Builder::sort_bucket(std::uint64_t bucket, WeightType type) {
+  if (!options_.weighted) return sort_keys<TargetKeys>(bucket);
+  Weights(type, nullptr, 0).visit([&]<class Number>(std::span<const Number>) {
+    sort_keys<WeightedKeys<Number>>(bucket);
+  });
+}
+
+template <class Keys>
+void Builder::sort_keys(std::uint64_t bucket) {
   const std::uint64_t first = bucket << shift_;
   const std::uint64_t rows = std::min(vertices_ - first, std::uint64_t{1} << shift_);
   std::vector<std::uint64_t> ends(rows + 1);
-  each_edge(bucket, [&](std::uint32_t source, std::uint32_t, float) { ++ends[source - first + 1]; });
+  each_block(bucket, [&](std::span<const std::uint64_t> edges, Weights) {
+    for (const std::uint64_t edge : edges) ++ends[(edge >> 32) - first + 1];
+  });
   std::partial_sum(ends.begin(), ends.end(), ends.begin());
-  std::vector<Key> keys(ends[rows]);
+  std::vector<typename Keys::Key> keys(ends[rows]);
   // Filling moves each row's start to its end.
-  each_edge(bucket, [&](std::uint32_t source, std::uint32_t target, float weight) {
-    if constexpr (std::is_same_v<Key, std::uint64_t>) {
-      keys[ends[source - first]++] = std::uint64_t{target} << 32 | weight_key(weight);
-    } else {
-      keys[ends[source - first]++] = target;
-    }
+  each_block(bucket, [&](std::span<const std::uint64_t> edges, Weights weights) {
+    const auto fill = [&](const auto&... weight) {
+      for (std::size_t i = 0; i < edges.size(); ++i)
+        keys[ends[(edges[i] >> 32) - first]++] =
+            Keys::key(static_cast<std::uint32_t>(edges[i]), weight[i]...);
+    };
+    if constexpr (std::is_same_v<Keys, TargetKeys>)
+      fill();
+    else
+      weights.visit(fill);
   });
   free_streams(bucket);
   std::uint64_t kept = 0;
@@ -115,31 +173,33 @@ void Builder::sort_bucket(std::uint64_t bucket) {
               keys.begin() + static_cast<std::ptrdiff_t>(end));
     const std::uint64_t row_start = kept;
     for (std::uint64_t i = begin; i < end; ++i) {
-      const std::uint32_t target = target_of(keys[i]);
-      const bool drop = options_.simple &&
-                        (target == first + row || (kept > row_start && target == target_of(keys[kept - 1])));
+      const std::uint32_t target = Keys::target(keys[i]);
+      const bool drop = options_.simple && (target == first + row ||
+                                            (kept > row_start && target == Keys::target(keys[kept - 1])));
       if (!drop) keys[kept++] = keys[i];
     }
     offsets_[first + row + 1] = kept - row_start;
     begin = end;
   }
   keys.resize(kept);
-  take_rows(bucket, keys);
+  take_rows<Keys>(bucket, keys);
 }
 
-template <class Key>
-void Builder::take_rows(std::uint64_t bucket, std::vector<Key>& keys) {
+template <class Keys>
+void Builder::take_rows(std::uint64_t bucket, std::vector<typename Keys::Key>& keys) {
   Bucket& sorted = buckets_[bucket];
-  if constexpr (std::is_same_v<Key, std::uint64_t>) {
-    sorted.targets.reserve(keys.size());
-    sorted.weights.reserve(keys.size());
-    for (const Key key : keys) {
-      sorted.targets.push_back(target_of(key));
-      sorted.weights.push_back(weight_of(static_cast<std::uint32_t>(key)));
-    }
-  } else {
+  if constexpr (std::is_same_v<Keys, TargetKeys>) {
     if (options_.simple) keys.shrink_to_fit();
     sorted.targets = std::move(keys);
+  } else {
+    using Number = typename Keys::Weight;
+    sorted.targets.reserve(keys.size());
+    sorted.weights = PackedWeights(weight_type_of<Number>(), keys.size());
+    Number* weight = sorted.weights.template data<Number>();
+    for (const auto key : keys) {
+      sorted.targets.push_back(Keys::target(key));
+      *weight++ = Keys::weight(key);
+    }
   }
 }
 
@@ -151,10 +211,10 @@ void Builder::copy_edges(std::uint32_t section, std::uint64_t first, std::uint64
     const std::uint64_t skip = first - bucket_starts_[bucket];
     const std::uint64_t taken = std::min(count, bucket_starts_[bucket + 1] - first);
     if (taken == 0) continue;
-    const void* from = section == kTargets ? static_cast<const void*>(buckets_[bucket].targets.data() + skip)
-                                           : static_cast<const void*>(buckets_[bucket].weights.data() + skip);
-    std::memcpy(to, from, taken * 4);
-    to += taken * 4;
+    const auto from = section == kTargets
+                          ? std::as_bytes(std::span(buckets_[bucket].targets).subspan(skip, taken))
+                          : buckets_[bucket].weights.view().subspan(skip, taken).bytes();
+    to = std::copy(from.begin(), from.end(), to);
     first += taken;
     count -= taken;
   }
@@ -163,34 +223,28 @@ void Builder::copy_edges(std::uint32_t section, std::uint64_t first, std::uint64
 BuildSummary Builder::write(OutputFile& output, std::span<const std::uint64_t> original_ids,
                             std::uint32_t flags, const Progress& progress) {
   std::uint64_t added = 0;
-  for (const auto& streams : streams_) {
-    for (const Stream& stream : streams) {
-      const std::uint64_t blocks = stream.blocks.size() + stream.weighted_blocks.size();
-      if (blocks > 0) added += (blocks - 1) * kBlockEdges + stream.filled;
-    }
-  }
+  for (const Worker& worker : workers_)
+    for (const Stream& stream : worker.streams)
+      if (!stream.blocks.empty()) added += (stream.blocks.size() - 1) * kBlockEdges + stream.filled;
   require_edges(options_, added);
   if (added > kMaxEdges)
     throw Error(fmt::format("{} edges are more than the {} that are supported", added, kMaxEdges));
   offsets_.resize(vertices_ + 1);
+  const WeightFacts weights = close_all();
   parallel_for(
       options_.workers, buckets_.size(),
-      [&](int, std::uint64_t bucket) {
-        options_.weighted ? sort_bucket<std::uint64_t>(bucket) : sort_bucket<std::uint32_t>(bucket);
-      },
-      "sorting edges", progress);
+      [&](int, std::uint64_t bucket) { sort_bucket(bucket, weights.type()); }, "sorting edges", progress);
   bucket_starts_.assign(1, 0);
   for (const Bucket& bucket : buckets_)
     bucket_starts_.push_back(bucket_starts_.back() + bucket.targets.size());
   std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
 
-  flags |= (options_.weighted ? kWeighted : 0U) | (options_.simple ? kSimple : 0U) |
-           (options_.undirected ? kSymmetric : 0U) | (original_ids.empty() ? 0U : kOriginalIds);
+  flags |= flags_of(options_, weights) | (original_ids.empty() ? 0U : std::uint32_t{kOriginalIds});
   Header header = lay_out(vertices_, offsets_.back(), flags);
   note_size(options_, vertices_, header.edges, file_bytes(header));
   output.reserve(file_bytes(header));
   std::vector<std::uint64_t> checksums(header.checksums.bytes / 8);
-  std::vector<std::vector<std::byte>> buffers(streams_.size());
+  std::vector<std::vector<std::byte>> buffers(workers_.size());
   parallel_for(
       options_.workers, checksums.size(),
       [&](int worker, std::uint64_t number) {
@@ -203,8 +257,10 @@ BuildSummary Builder::write(OutputFile& output, std::span<const std::uint64_t> o
         buffer.assign(padded(bytes), std::byte{0});
         if (section == kOffsets) std::memcpy(buffer.data(), offsets_.data() + start / 8, bytes);
         if (section == kIds) std::memcpy(buffer.data(), original_ids.data() + start / 8, bytes);
-        if (section == kTargets || section == kWeights)
-          copy_edges(section, start / 4, bytes / 4, buffer.data());
+        if (section == kTargets || section == kWeights) {
+          const std::uint64_t size = section == kTargets ? 4 : bytes_of(weights.type());
+          copy_edges(section, start / size, bytes / size, buffer.data());
+        }
         checksums[number] = graph::checksum(buffer.data(), buffer.size());
         output.write(buffer.data(), buffer.size(), entry.offset + start);
       },
@@ -215,7 +271,9 @@ BuildSummary Builder::write(OutputFile& output, std::span<const std::uint64_t> o
   output.write(&header, sizeof header, 0);
   refuse_changed_files();  // that edges were read from
   output.commit();
-  return {vertices_, header.edges, added - header.edges, file_bytes(header), header.checksum};
+  return {
+      vertices_, header.edges,   added - header.edges,           file_bytes(header), header.checksum, false,
+      false,     weights.type(), (flags & kDoubtfulWeights) != 0};
 }
 
 }  // namespace edgewire::graph

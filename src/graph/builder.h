@@ -11,8 +11,17 @@
 
 #include "graph/output_file.h"
 #include "graph/parallel.h"
+#include "graph/weight_list.h"
+#include "graph/weights.h"
 
 namespace edgewire::graph {
+
+/// Why a column is taken for weights.
+enum class WeightColumn {
+  named,    ///< the user or the file calls it so
+  guessed,  ///< it is the third one
+  time      ///< it is the third one, and the file calls it a time
+};
 
 struct BuildOptions {
   bool weighted = false;
@@ -21,8 +30,10 @@ struct BuildOptions {
   int workers = 1;
   bool keep_ids = false;             ///< vertices are all ids up to the largest, also where few of them occur
   std::string must_hold_edges = {};  ///< the input that must, for messages; empty: it need not
-  /// Told how big a file becomes that keeps sparse ids, before it is written. May be empty.
+  /// Told how big a file becomes that keeps sparse ids, before it is written, and which weight was rounded.
+  /// May be empty.
   std::function<void(const std::string&)> note = {};
+  WeightColumn column = WeightColumn::named;
 };
 
 /// Throws Error where the input must hold edges and none was read.
@@ -30,6 +41,8 @@ void require_edges(const BuildOptions& options, std::uint64_t edges_read);
 /// Tells options.note how big the file becomes, where ids are kept though they are sparse.
 void note_size(const BuildOptions& options, std::uint64_t vertices, std::uint64_t edges,
                std::uint64_t file_bytes);
+/// The flags (Flag in format.h) of a graph built so from weights with these facts.
+std::uint32_t flags_of(const BuildOptions& options, const WeightFacts& weights);
 
 /// What was written.
 struct BuildSummary {
@@ -40,12 +53,14 @@ struct BuildSummary {
   std::uint64_t checksum = 0;    ///< see GraphFile
   bool third_is_weight = false;  ///< a third column was taken for weights without being called so
   bool compacted = false;        ///< ids were sparse, and only those that occur became vertices
+  WeightType weights = {};       ///< their type, where the graph has some
+  bool doubtful = false;         ///< the weights may be times, see GraphFile::weights_doubtful()
 };
 
 /// Collects edges in buckets by the high bits of their source, sorts the buckets in parallel and writes the
 /// file. The same edges give the same bytes, whatever the order and the number of workers. Memory: about 9
-/// bytes for each stored edge (13 with weights) plus 8 for each vertex; the largest bucket, for each worker,
-/// twice.
+/// bytes for each stored edge (13 with weights, 17 where these have 8 bytes) plus 8 for each vertex; the
+/// largest bucket, for each worker, twice.
 class Builder {
  public:
   /// `expected_edges` only guides the number of buckets. Throws Error when there are too many vertices.
@@ -54,10 +69,21 @@ class Builder {
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
-  /// Each worker calls this for itself. Source and target are less than vertices; the weight is finite.
-  void add(int worker, std::uint32_t source, std::uint32_t target, float weight) {
+  /// Each worker calls this for itself. Source and target are less than vertices.
+  void add(int worker, std::uint32_t source, std::uint32_t target, Weight weight) {
     put(worker, source, target, weight);
     if (options_.undirected && source != target) put(worker, target, source, weight);
+  }
+  /// The same for edges from vertex_of(ids[2i]) to vertex_of(ids[2i + 1]). `weights` holds one for each, or
+  /// is empty.
+  template <class Id, class VertexOf>
+  void add(int worker, std::span<const Id> ids, Weights weights, const VertexOf& vertex_of) {
+    const auto add_all = [&](const auto& weight_of) {
+      for (std::size_t i = 0; i < ids.size() / 2; ++i)
+        add(worker, vertex_of(ids[2 * i]), vertex_of(ids[2 * i + 1]), weight_of(i));
+    };
+    if (weights.empty()) return add_all([](std::size_t) { return Weight(); });
+    weights.visit([&](const auto all) { add_all([all](std::size_t i) { return Weight(all[i]); }); });
   }
 
   /// Writes and commits the file. `original_ids` is empty or holds one for each vertex. `flags` are added to
@@ -69,43 +95,47 @@ class Builder {
   static constexpr std::uint32_t kBlockEdges = 2048;
   struct Block {
     std::array<std::uint64_t, kBlockEdges> edges;  // source << 32 | target
-  };
-  struct WeightedBlock : Block {
-    std::array<float, kBlockEdges> weights;
+    PackedWeights weights;                         // once the block is closed
   };
   struct Stream {  // what one worker has put into one bucket
     std::uint64_t* edges = nullptr;
-    float* weights = nullptr;
     std::uint32_t filled = kBlockEdges;
+    WeightList weights;  // of the last block, until it is closed
     std::vector<std::unique_ptr<Block>> blocks;
-    std::vector<std::unique_ptr<WeightedBlock>> weighted_blocks;
+  };
+  struct alignas(128) Worker {
+    std::vector<Stream> streams;  // [bucket]
+    WeightFacts weights;          // of closed blocks
   };
   struct Bucket {  // sorted
     std::vector<std::uint32_t> targets;
-    std::vector<float> weights;
+    PackedWeights weights;
   };
 
-  void put(int worker, std::uint32_t source, std::uint32_t target, float weight) {
-    Stream& stream = streams_[static_cast<std::size_t>(worker)][source >> shift_];
-    if (stream.filled == kBlockEdges) grow(stream);
-    stream.edges[stream.filled] = std::uint64_t{source} << 32 | target;
-    if (options_.weighted) stream.weights[stream.filled] = weight;
-    ++stream.filled;
+  void put(int worker, std::uint32_t source, std::uint32_t target, Weight weight) {
+    Worker& mine = workers_[static_cast<std::size_t>(worker)];
+    Stream& stream = mine.streams[source >> shift_];
+    if (stream.filled == kBlockEdges) grow(mine, stream);
+    stream.edges[stream.filled++] = std::uint64_t{source} << 32 | target;
+    if (options_.weighted) stream.weights.add(weight);
   }
-  void grow(Stream& stream) const;
+  void close(Worker& worker, Stream& stream) const;
+  void grow(Worker& worker, Stream& stream) const;
+  WeightFacts close_all();
   template <class Visit>
-  void each_edge(std::uint64_t bucket, const Visit& visit) const;
+  void each_block(std::uint64_t bucket, const Visit& visit) const;
   void free_streams(std::uint64_t bucket);
-  template <class Key>
-  void sort_bucket(std::uint64_t bucket);
-  template <class Key>
-  void take_rows(std::uint64_t bucket, std::vector<Key>& keys);
+  void sort_bucket(std::uint64_t bucket, WeightType type);
+  template <class Keys>
+  void sort_keys(std::uint64_t bucket);
+  template <class Keys>
+  void take_rows(std::uint64_t bucket, std::vector<typename Keys::Key>& keys);
   void copy_edges(std::uint32_t section, std::uint64_t first, std::uint64_t count, std::byte* to) const;
 
   std::uint64_t vertices_;
   BuildOptions options_;
   int shift_ = 0;
-  std::vector<std::vector<Stream>> streams_;  // [worker][bucket]
+  std::vector<Worker> workers_;
   std::vector<Bucket> buckets_;
   std::vector<std::uint64_t> bucket_starts_;  // first edge of each bucket, and the end
   std::vector<std::uint64_t> offsets_;        // degrees (at vertex + 1) until all buckets are sorted

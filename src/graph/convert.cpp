@@ -35,7 +35,7 @@ BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, BuildOptions
         for (std::uint64_t row = task * kRows; row < end; ++row) {
           for (std::uint64_t edge = graph.offsets()[row]; edge < graph.offsets()[row + 1]; ++edge) {
             builder.add(worker, static_cast<std::uint32_t>(row), graph.targets()[edge],
-                        options.weighted ? static_cast<float>(graph.weights()[edge]) : 0.0F);
+                        options.weighted ? graph.weights().at(edge) : Weight());
           }
         }
       },
@@ -47,8 +47,10 @@ BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, BuildOptions
     }
   }
   // Simple stays simple unless edges are added; symmetric stays symmetric.
-  const std::uint32_t flags = (graph.simple() && !options.undirected ? std::uint32_t{kSimple} : 0U) |
-                              (graph.symmetric() ? std::uint32_t{kSymmetric} : 0U);
+  const std::uint32_t flags =
+      (graph.simple() && !options.undirected ? std::uint32_t{kSimple} : 0U) |
+      (graph.symmetric() ? std::uint32_t{kSymmetric} : 0U) |
+      (options.weighted && graph.weights_doubtful() ? std::uint32_t{kDoubtfulWeights} : 0U);
   if (!names.labelled()) return builder.write(output, original_ids, flags, progress);
   std::vector<std::string_view> labels;
   for (std::uint32_t v = 0; v < graph.vertices(); ++v) labels.push_back(names.label(v));
@@ -73,21 +75,7 @@ void check_several(Format format, const ConvertOptions& wanted, std::deque<Input
                               other.path()));
 }
 
-BuildSummary read(Format format, Input& input, const ConvertOptions& wanted, EdgeSink& edges,
-                  OutputFile* output, const BuildOptions& options, const Progress& progress) {
-  std::optional<Input> lone;
-  if (!wanted.vertices.empty()) {
-    lone.emplace(wanted.vertices);
-    skip_byte_order_mark(*lone);
-  }
-  std::deque<Input> others;
-  std::vector<Input*> inputs = {&input};
-  for (const std::string& path : wanted.more) inputs.push_back(&others.emplace_back(path));
-  for (Input* const one : inputs)
-    if (name_of(format).text) skip_byte_order_mark(*one);
-  check_several(format, wanted, others);
-  const Conversion conversion = {input,   inputs,   lone ? &*lone : nullptr, edges,        output,
-                                 options, progress, wanted.columns,          wanted.labels};
+BuildSummary read(Format format, const Conversion& conversion) {
   switch (format) {
     case Format::matrix_market:
       return read_matrix_market(conversion);
@@ -106,8 +94,29 @@ BuildSummary read(Format format, Input& input, const ConvertOptions& wanted, Edg
     case Format::u32_pairs:
       return read_u32_pairs(conversion);
     default:
-      return wanted.labels ? read_labelled(conversion) : read_snap(conversion);
+      return conversion.labels ? read_labelled(conversion) : read_snap(conversion);
   }
+}
+
+BuildSummary read(Format format, Input& input, const ConvertOptions& wanted, EdgeSink& edges,
+                  OutputFile* output, const BuildOptions& options, const Progress& progress) {
+  std::optional<Input> lone;
+  if (!wanted.vertices.empty()) {
+    lone.emplace(wanted.vertices);
+    skip_byte_order_mark(*lone);
+  }
+  std::deque<Input> others;
+  std::vector<Input*> inputs = {&input};
+  for (const std::string& path : wanted.more) inputs.push_back(&others.emplace_back(path));
+  for (Input* const one : inputs)
+    if (name_of(format).text) skip_byte_order_mark(*one);
+  check_several(format, wanted, others);
+  RoundedWeights rounded(inputs);
+  const Conversion conversion = {input,   inputs,   lone ? &*lone : nullptr, edges,   output,
+                                 options, progress, wanted.columns,          rounded, wanted.labels};
+  const BuildSummary summary = read(format, conversion);
+  rounded.tell(edges, summary.weights, options.note);
+  return summary;
 }
 
 /// Throws Error or UsageError where format and options do not fit.
@@ -123,9 +132,9 @@ Format format_to_read(Input& file, const ConvertOptions& options) {
 }
 
 BuildOptions build_options(const Input& file, const ConvertOptions& options) {
-  return {options.weights, options.simple,   options.undirected,
-          options.workers, options.keep_ids, options.allow_empty ? std::string() : file.path(),
-          options.note};
+  return {options.weights, options.simple,     options.undirected,
+          options.workers, options.keep_ids,   options.allow_empty ? std::string() : file.path(),
+          options.note,    WeightColumn::named};
 }
 
 void refuse_same_file(const std::string& input, const ConvertOptions& options, const std::string& output) {

@@ -27,10 +27,10 @@ namespace {
 /// Each edge the other way, its weight negated.
 void add_negated(EdgeSink& sink, int worker, const ParsedEdges& edges) {
   std::vector<std::uint64_t> ids(edges.ids.begin(), edges.ids.end());
-  std::vector<float> weights(edges.weights.begin(), edges.weights.end());
+  WeightList weights;
   for (std::size_t i = 0; i < ids.size(); i += 2) std::swap(ids[i], ids[i + 1]);
-  for (float& weight : weights) weight = -weight;
-  sink.add(worker, ids, weights);
+  for (std::size_t i = 0; i < edges.weights.view().size(); ++i) weights.add(-edges.weights.view()[i]);
+  sink.add(worker, ids, weights.view());
 }
 
 }  // namespace
@@ -45,6 +45,7 @@ BuildSummary read_counted_edges(Conversion& conversion, const Piece& first, Coun
   shape.max_id = counted.vertices;
   shape.origin = sparse ? 0 : 1;
   shape.weighted = options.weighted;
+  shape.rounded = &conversion.rounded;
   GraphShape graph;
   graph.numbering = sparse ? GraphShape::Numbering::dense : GraphShape::Numbering::counted;
   graph.vertices = counted.vertices;
@@ -57,7 +58,7 @@ BuildSummary read_counted_edges(Conversion& conversion, const Piece& first, Coun
              sink.wants_sample() ? sample_sources(conversion.inputs, shape) : std::vector<std::uint64_t>());
   std::atomic<std::uint64_t> entries{0};  // read after the workers have ended
   const auto take = [&](int worker, const ParsedEdges& edges) {
-    sink.add(worker, edges.ids, edges.weights);
+    sink.add(worker, edges.ids, edges.weights.view());
     if (counted.negated) add_negated(sink, worker, edges);
     entries.fetch_add(edges.ids.size() / 2, std::memory_order_relaxed);
   };

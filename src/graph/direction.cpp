@@ -26,10 +26,9 @@ void add_rows(const GraphFile& graph, Builder& builder, int workers, const Progr
         for (std::uint64_t v = piece * kRowsRead; v < end; ++v) {
           const Row row{graph, static_cast<std::uint32_t>(v)};
           const auto targets = row.targets();
-          const auto weights = row.weights();
+          const Weights weights = row.weights();
           for (std::size_t e = 0; e < targets.size(); ++e)
-            builder.add(worker, targets[e], row.vertex,
-                        weights.empty() ? 0.0F : static_cast<float>(weights[e]));
+            builder.add(worker, targets[e], row.vertex, weights.empty() ? Weight() : weights.at(e));
         }
         graph.release_rows(piece * kRowsRead, end);
       },
@@ -59,7 +58,8 @@ GraphFile view(GraphFile graph, Direction direction, const std::string& folder, 
     for (std::uint64_t v = 0; v < graph.vertices(); ++v)
       original_ids.push_back(graph.original_id(static_cast<std::uint32_t>(v)));
   }
-  const std::uint32_t flags = direction == Direction::in && graph.simple() ? std::uint32_t{kSimple} : 0U;
+  const std::uint32_t flags = (direction == Direction::in && graph.simple() ? std::uint32_t{kSimple} : 0U) |
+                              (graph.weights_doubtful() ? std::uint32_t{kDoubtfulWeights} : 0U);
   builder.write(*output, original_ids, flags, progress);
   return GraphFile::open(output->path_for_others(), graph.path());
 }

@@ -3,11 +3,8 @@
 #include <fmt/core.h>
 
 #include <bit>
-#include <charconv>
-#include <cmath>
 #include <cstring>
 #include <string>
-#include <system_error>
 
 #include "graph/formats.h"
 
@@ -65,7 +62,12 @@ int leading_digits(const char* at, std::uint64_t& value) {
 class Reader {
  public:
   Reader(const Input& input, const Piece& piece, const LineShape& shape)
-      : input_(input), piece_(piece), shape_(shape), at_(piece.text.data()), end_(at_ + piece.text.size()) {}
+      : input_(input),
+        piece_(piece),
+        shape_(shape),
+        weights_(input, piece, shape.rounded),
+        at_(piece.text.data()),
+        end_(at_ + piece.text.size()) {}
 
   /// Goes to the next line that holds an edge; false at the end.
   bool next_edge() {
@@ -91,19 +93,25 @@ class Reader {
     return value - shape_.origin;
   }
 
-  float weight() {
+  Weight weight() {
     at_ = skip_blanks(at_, end_);
     if (at_ == end_ || *at_ == '\n') fail(at_, "the weight is missing");
-    if (*at_ != '{') return number(at_, end_);
-    std::string_view text;
+    std::uint64_t few_digits = 0;  // the usual weight
+    const int digits = end_ - at_ > 8 ? leading_digits(at_, few_digits) : 0;
+    if (digits > 0 && (is_blank(at_[digits]) || at_[digits] == '\n')) {
+      at_ += digits;
+      return few_digits;
+    }
     const char* const begin = at_;
+    if (*at_ != '{') {
+      while (!at_field_end()) ++at_;
+      return weights_.read({begin, at_});
+    }
+    std::string_view text;
     at_ = read_attributes(at_, line_end(at_, end_), text);
     if (at_ == nullptr) fail(begin, "expected attributes such as {'weight': 4}");
     if (text.empty()) fail(begin, "the attributes have no 'weight', as those of the first edge have");
-    const char* const after = at_;
-    const float value = number(text.data(), text.data() + text.size());
-    at_ = after;
-    return value;
+    return weights_.read(text.substr(0, text.find_last_not_of(' ') + 1));
   }
 
   [[noreturn]] void refuse_loop() const {
@@ -149,21 +157,6 @@ class Reader {
     return false;
   }
 
-  /// Reads a finite number and leaves at_ after it.
-  float number(const char* begin, const char* end) {
-    double value = 0;
-    const auto [after, error] = std::from_chars(*begin == '+' ? begin + 1 : begin, end, value);
-    at_ = after;
-    const bool whole = at_ == end || at_field_end();
-    if (error == std::errc::invalid_argument || !whole) {
-      fail(begin, "expected a weight (a number); --no-weights reads no weights");
-    }
-    if (error != std::errc() || !std::isfinite(static_cast<float>(value))) {
-      fail(begin, "the weight is not a finite 32-bit number; --no-weights reads no weights");
-    }
-    return static_cast<float>(value);
-  }
-
   void check_fields() const {
     int fields = 0;
     const char* field = begin_;
@@ -191,6 +184,7 @@ class Reader {
   const Input& input_;
   const Piece& piece_;
   const LineShape& shape_;
+  WeightReader weights_;
   const char* at_;
   const char* end_;
   const char* begin_ = nullptr;                                   // of the line's first field
@@ -219,20 +213,18 @@ void parse_edge_lines(const Input& input, const Piece& piece, const LineShape& s
     input.fail_line(piece, piece.text.data() + cr, kCrAlone);
   const std::size_t most = piece.text.size() / (shape.vertex ? 2 : 4) + 1;  // "1\n", "1 2\n"
   if (edges.id_storage.size() < most * 2) edges.id_storage.resize(most * 2);
-  if (shape.weighted && edges.weight_storage.size() < most) edges.weight_storage.resize(most);
   std::uint64_t* ids = edges.id_storage.data();
-  float* weights = edges.weight_storage.data();
+  edges.weights.clear();
   Reader reader(input, piece, shape);
   while (reader.next_edge()) {
     ids[0] = reader.id();
     ids[1] = shape.vertex ? ids[0] : reader.id();
     if (shape.no_loops && ids[0] == ids[1]) reader.refuse_loop();
     ids += 2;
-    if (shape.weighted) *weights++ = reader.weight();
+    if (shape.weighted) edges.weights.add(reader.weight());
     reader.finish_line();
   }
   edges.ids = {edges.id_storage.data(), ids};
-  edges.weights = {edges.weight_storage.data(), weights};
 }
 
 void each_edge_piece(std::span<Input* const> inputs, int workers, const LineShape& shape, const Piece& first,
@@ -251,7 +243,8 @@ void each_edge_piece(std::span<Input* const> inputs, int workers, const LineShap
       inputs, workers, progress, [](Input& input, Piece& piece) { return input.next_lines(piece); }, work);
 }
 
-std::vector<std::uint64_t> sample_sources(std::span<Input* const> inputs, const LineShape& shape) {
+std::vector<std::uint64_t> sample_sources(std::span<Input* const> inputs, LineShape shape) {
+  shape.rounded = nullptr;  // whoever reads these lines says it
   std::vector<std::uint64_t> sources;
   ParsedEdges edges;
   for (Input* const input : inputs)
@@ -277,6 +270,7 @@ FirstEdge first_edge(const Piece& piece) {
         std::string_view weight;
         edge.weighted = *field != '{' || read_attributes(field, line_end(field, end), weight) == nullptr ||
                         !weight.empty();
+        edge.named = !weight.empty();
       }
       field = skip_blanks(skip_field(field, end), end);
     }

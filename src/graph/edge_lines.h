@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "graph/input.h"
+#include "graph/weight_list.h"
+#include "graph/weight_text.h"
 
 namespace edgewire::graph {
 
@@ -24,14 +26,14 @@ struct LineShape {
   char mark = 0;               ///< each edge begins with this field, each comment with c (DIMACS); 0: none
   bool no_loops = false;       ///< an edge from a vertex to itself is refused
   std::string_view hint = {};  ///< added to messages about a wrong number of fields
+  RoundedWeights* rounded = nullptr;  ///< is told of weights that are; may be null
 };
 
 /// The edges of one piece of text.
 struct ParsedEdges {
   std::span<const std::uint64_t> ids;  ///< source and target of each, less the origin
-  std::span<const float> weights;      ///< one for each when weighted, else empty
+  WeightList weights;                  ///< one for each when weighted, else empty
   std::vector<std::uint64_t> id_storage;
-  std::vector<float> weight_storage;
 };
 
 /// Parses a piece into `edges`, replacing what is there. Throws Error with path, line and byte offset.
@@ -44,13 +46,14 @@ void each_edge_piece(std::span<Input* const> inputs, int workers, const LineShap
                      const std::function<void(int worker, const ParsedEdges& edges)>& take);
 
 /// The sources of edges all over the inputs. Lines that are wrong are left to those who read all of them.
-std::vector<std::uint64_t> sample_sources(std::span<Input* const> inputs, const LineShape& shape);
+std::vector<std::uint64_t> sample_sources(std::span<Input* const> inputs, LineShape shape);
 
 /// What the first line of a piece that holds an edge looks like.
 struct FirstEdge {
   const char* at = nullptr;
   int fields = 0;         ///< 0 when there is no such line
   bool weighted = false;  ///< there is a third field, and if that is in braces it has a weight
+  bool named = false;     ///< the weight is in braces, called so
 };
 FirstEdge first_edge(const Piece& piece);
 

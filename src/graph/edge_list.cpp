@@ -131,7 +131,7 @@ class IdSet {
 
 }  // namespace
 
-void EdgeList::add(int worker, std::span<const std::uint64_t> ids, std::span<const float> weights) {
+void EdgeList::add(int worker, std::span<const std::uint64_t> ids, Weights weights) {
   if (ids.empty()) return;
   Chunk& chunk = chunks_[static_cast<std::size_t>(worker)].emplace_back();
   chunk.max_id = *std::max_element(ids.begin(), ids.end());
@@ -142,7 +142,9 @@ void EdgeList::add(int worker, std::span<const std::uint64_t> ids, std::span<con
   } else {
     chunk.wide.assign(ids.begin(), ids.end());
   }
-  chunk.weights.assign(weights.begin(), weights.end());
+  WeightFacts facts;
+  facts.add(weights);
+  chunk.weights = PackedWeights(weights, facts.type());
 }
 
 void EdgeList::add(int worker, std::span<const std::uint32_t> ids) {
@@ -154,7 +156,7 @@ void EdgeList::add(int worker, std::span<const std::uint32_t> ids) {
 
 void EdgeList::add_vertices(int worker, std::span<const std::uint64_t> ids) {
   if (ids.empty()) return;
-  add(worker, ids, {});
+  add(worker, ids, Weights());
   chunks_[static_cast<std::size_t>(worker)].back().vertices = true;
 }
 
@@ -192,15 +194,10 @@ BuildSummary EdgeList::build(OutputFile& output, Numbering numbering, const Buil
         [&](int worker, std::uint64_t index) {
           const Chunk chunk =
               std::exchange(chunks[index], {});  // freed as soon as its edges have been copied
-          const auto add = [&](const auto& ids) {
-            for (std::size_t i = 0; i < ids.size() / 2; ++i) {
-              builder.add(worker, vertex_of(ids[2 * i]), vertex_of(ids[2 * i + 1]),
-                          options.weighted ? chunk.weights[i] : 0.0F);
-            }
-          };
           if (chunk.vertices) return;
-          add(chunk.narrow);
-          add(chunk.wide);
+          const Weights weights = options.weighted ? chunk.weights.view() : Weights();
+          if (!chunk.narrow.empty()) builder.add(worker, std::span(chunk.narrow), weights, vertex_of);
+          if (!chunk.wide.empty()) builder.add(worker, std::span(chunk.wide), weights, vertex_of);
         },
         "numbering vertices", progress);
     BuildSummary summary = builder.write(output, original_ids, 0, progress);

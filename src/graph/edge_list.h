@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/builder.h"
+#include "graph/weight_list.h"
 
 namespace edgewire::graph {
 
@@ -17,13 +18,13 @@ constexpr bool are_sparse(std::uint64_t ids, std::uint64_t edges) {
 }
 
 /// Edges with 64-bit ids, in chunks: 8 bytes an edge where the ids of a chunk fit 32 bits, else 16; 4 more
-/// with weights.
+/// with weights, 8 where a chunk has some that need them.
 class EdgeList {
  public:
   explicit EdgeList(int workers) : chunks_(static_cast<std::size_t>(workers)) {}
 
   /// Each worker calls these for itself. `ids` holds source and target of each edge.
-  void add(int worker, std::span<const std::uint64_t> ids, std::span<const float> weights);
+  void add(int worker, std::span<const std::uint64_t> ids, Weights weights);
   void add(int worker, std::span<const std::uint32_t> ids);
   /// Vertices that exist whether they have edges or not, each twice.
   void add_vertices(int worker, std::span<const std::uint64_t> ids);
@@ -41,7 +42,7 @@ class EdgeList {
   struct Chunk {
     std::vector<std::uint32_t> narrow;  // one of the two is empty
     std::vector<std::uint64_t> wide;
-    std::vector<float> weights;
+    PackedWeights weights;
     std::uint64_t max_id = 0;
     bool vertices = false;  ///< no edges, see add_vertices
   };

@@ -8,6 +8,7 @@
 #include "graph/edge_lines.h"
 #include "graph/format.h"
 #include "graph/readers.h"
+#include "graph/third_column.h"
 
 namespace edgewire::graph {
 
@@ -15,8 +16,9 @@ namespace {
 
 constexpr std::string_view kMetisHint = " (METIS graphs are read with --format metis)";
 
-BuildSummary read_lines(Conversion& conversion, const LineShape& shape, const Piece& first,
+BuildSummary read_lines(Conversion& conversion, LineShape shape, const Piece& first,
                         GraphShape::Numbering numbering) {
+  shape.rounded = &conversion.rounded;
   BuildOptions& options = conversion.options;
   options.weighted = options.weighted && shape.weighted;
   EdgeSink& sink = conversion.edges;
@@ -26,9 +28,9 @@ BuildSummary read_lines(Conversion& conversion, const LineShape& shape, const Pi
   graph.name = conversion.input.path();
   sink.start(graph,
              sink.wants_sample() ? sample_sources(conversion.inputs, shape) : std::vector<std::uint64_t>());
-  each_edge_piece(conversion.inputs, options.workers, shape, first, conversion.progress, sink.rank(),
-                  sink.size(),
-                  [&](int worker, const ParsedEdges& edges) { sink.add(worker, edges.ids, edges.weights); });
+  each_edge_piece(
+      conversion.inputs, options.workers, shape, first, conversion.progress, sink.rank(), sink.size(),
+      [&](int worker, const ParsedEdges& edges) { sink.add(worker, edges.ids, edges.weights.view()); });
   if (conversion.vertices != nullptr) {
     LineShape lone;
     lone.vertex = true;
@@ -76,6 +78,9 @@ BuildSummary read_snap(Conversion conversion) {
                     edge.fields));
   }
   shape.hint = kMetisHint;
+  WeightColumn& column = conversion.options.column;
+  if (shape.weighted && !edge.named)
+    column = third_column({first.text.data(), static_cast<std::size_t>(edge.at - first.text.data())});
   BuildSummary summary = read_lines(conversion, shape, first, GraphShape::Numbering::dense);
   summary.third_is_weight = shape.weighted;
   return summary;
@@ -116,7 +121,7 @@ BuildSummary read_u32_pairs(Conversion conversion) {
               piece.offset + static_cast<std::uint64_t>(wrong - ids.begin()) * 4,
               fmt::format("vertex id {} is larger than the {} that is supported", *wrong, kMaxVertices - 1));
         }
-        sink.add(worker, ids, {});
+        sink.add(worker, ids, Weights());
       });
   return sink.write(0, conversion.progress);
 }

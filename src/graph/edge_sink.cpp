@@ -17,11 +17,9 @@ void MemorySink::start(const GraphShape& shape, std::span<const std::uint64_t> /
   }
 }
 
-void MemorySink::add(int worker, std::span<const std::uint64_t> ids, std::span<const float> weights) {
+void MemorySink::add(int worker, std::span<const std::uint64_t> ids, Weights weights) {
   if (list_) return list_->add(worker, ids, weights);
-  for (std::size_t i = 0; i < ids.size() / 2; ++i)
-    builder_->add(worker, static_cast<std::uint32_t>(ids[2 * i]), static_cast<std::uint32_t>(ids[2 * i + 1]),
-                  weights.empty() ? 0.0F : weights[i]);
+  builder_->add(worker, ids, weights, [](std::uint64_t id) { return static_cast<std::uint32_t>(id); });
 }
 
 void MemorySink::add_vertices(int worker, std::span<const std::uint64_t> ids) {

@@ -43,11 +43,13 @@ class EdgeSink {
   virtual void start(const GraphShape& shape, std::span<const std::uint64_t> sources) = 0;
   /// Each worker calls these for itself. `ids` holds source and target of each edge; `weights` is empty or
   /// holds one for each.
-  virtual void add(int worker, std::span<const std::uint64_t> ids, std::span<const float> weights) = 0;
+  virtual void add(int worker, std::span<const std::uint64_t> ids, Weights weights) = 0;
   /// Numbering::dense: vertices that exist whether they have edges or not, each twice.
   virtual void add_vertices(int worker, std::span<const std::uint64_t> ids) = 0;
   /// The sum over all readers. All call it, after their last edge.
   virtual std::uint64_t sum(std::uint64_t mine) { return mine; }
+  /// The least of all readers. All call it, after write().
+  virtual std::uint64_t least(std::uint64_t mine) { return mine; }
   /// Writes and commits the file. `flags`: as of Builder::write().
   virtual BuildSummary write(std::uint32_t flags, const Progress& progress) = 0;
 };
@@ -57,7 +59,7 @@ class MemorySink : public EdgeSink {
  public:
   explicit MemorySink(OutputFile& output) : output_(output) {}
   void start(const GraphShape& shape, std::span<const std::uint64_t> sources) override;
-  void add(int worker, std::span<const std::uint64_t> ids, std::span<const float> weights) override;
+  void add(int worker, std::span<const std::uint64_t> ids, Weights weights) override;
   void add_vertices(int worker, std::span<const std::uint64_t> ids) override;
   BuildSummary write(std::uint32_t flags, const Progress& progress) override;
 

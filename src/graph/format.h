@@ -40,9 +40,11 @@ enum Flag : std::uint32_t {
   kSymmetric = 4,
   kOriginalIds = 8,
   kLabels = 16,
-  kWideWeights = 32,   ///< weights have 8 bytes, not 4
-  kWholeWeights = 64,  ///< weights are unsigned whole numbers, not floating point
-  kAllFlags = 127
+  kWideWeights = 32,       ///< weights have 8 bytes, not 4
+  kWholeWeights = 64,      ///< weights are unsigned whole numbers, not floating point
+  kDoubtfulWeights = 128,  ///< they are a third column that nobody calls weights, and may be times
+  kFloatWeights = 256,     ///< whatever the type of weights, a float holds each as well as a double does
+  kAllFlags = 511
 };
 
 enum Section : std::uint32_t { kOffsets, kTargets, kWeights, kIds, kSections };

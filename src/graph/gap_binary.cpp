@@ -114,7 +114,7 @@ BuildSummary read_gap_binary(Conversion conversion, bool weighted) {
                    1;
         std::uint64_t difference = 0;
         std::vector<std::uint64_t> ids;
-        std::vector<float> weights;
+        WeightList weights;
         for (std::size_t at = 0; at < piece.text.size(); at += header.record_bytes, ++edge) {
           while (offsets[row + 1] <= edge) ++row;
           std::uint32_t target = 0;
@@ -126,13 +126,12 @@ BuildSummary read_gap_binary(Conversion conversion, bool weighted) {
                                                       static_cast<std::int32_t>(target), header.vertices));
           }
           const auto source = static_cast<std::uint32_t>(row);
-          const auto value = static_cast<float>(weight);
           ids.insert(ids.end(), {source, target});
-          if (options.weighted) weights.push_back(value);
+          if (options.weighted) weights.add(weight);
           if (!header.directed)
-            difference += edge_hash(source, target, value) - edge_hash(target, source, value);
+            difference += edge_hash(source, target, weight) - edge_hash(target, source, weight);
         }
-        sink.add(worker, ids, weights);
+        sink.add(worker, ids, weights.view());
         asymmetry.fetch_add(difference, std::memory_order_relaxed);
       });
   if (sink.sum(asymmetry.load(std::memory_order_relaxed)) != 0) {

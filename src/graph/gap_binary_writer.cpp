@@ -33,13 +33,14 @@ struct WeightedNeighbour {
 };
 
 std::int32_t whole_weight(const Export& task, std::uint32_t source, std::uint64_t index) {
-  const double weight = task.graph.weights()[index];
-  if (weight == std::trunc(weight) && weight >= -2147483648.0 && weight < 2147483648.0)
-    return static_cast<std::int32_t>(weight);
+  const Weight weight = task.graph.weights().at(index);
+  const double number = weight.number();
+  if (number == std::trunc(number) && number >= -2147483648.0 && number < 2147483648.0)
+    return static_cast<std::int32_t>(number);
   throw Error(
       fmt::format("{}: .wsg takes weights that are 32-bit whole numbers, but the edge from vertex {} to {} "
                   "weighs {}; write .wel, or leave weights out with .sg",
-                  task.output, source, task.graph.targets()[index], weight));
+                  task.output, source, task.graph.targets()[index], to_text(weight)));
 }
 
 void set(std::uint32_t& neighbour, std::uint32_t vertex, const Export&, std::uint32_t, std::uint64_t) {

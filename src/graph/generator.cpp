@@ -19,7 +19,7 @@ constexpr std::uint64_t kItemsPerTask = 1 << 16;
 constexpr std::uint64_t kWeightStream =
     0x77656967'68747300;  // keeps weights apart from the numbers that make edges
 
-float weight_of_edge(std::uint64_t seed, std::uint64_t edge) {
+Weight weight_of_edge(std::uint64_t seed, std::uint64_t edge) {
   return static_cast<float>((IndexedRandom(seed ^ kWeightStream, edge).next() >> 40) + 1) * 0x1p-24F;
 }
 
@@ -107,7 +107,7 @@ BuildSummary generate_kronecker(const std::string& path, int scale, std::uint64_
                     const Pair edge = kronecker_edge(scale, IndexedRandom(options.seed, i));
                     builder.add(worker, static_cast<std::uint32_t>(permute(edge.source)),
                                 static_cast<std::uint32_t>(permute(edge.target)),
-                                options.weighted ? weight_of_edge(options.seed, i) : 0.0F);
+                                options.weighted ? weight_of_edge(options.seed, i) : Weight());
                   });
 }
 
@@ -121,7 +121,7 @@ BuildSummary generate_uniform(const std::string& path, std::uint64_t vertices, s
                     const auto source = static_cast<std::uint32_t>(random.below(vertices));
                     const auto target = static_cast<std::uint32_t>(random.below(vertices));
                     builder.add(worker, source, target,
-                                options.weighted ? weight_of_edge(options.seed, i) : 0.0F);
+                                options.weighted ? weight_of_edge(options.seed, i) : Weight());
                   });
 }
 
@@ -147,7 +147,7 @@ BuildSummary generate_grid(const std::string& path, const GridShape& shape, cons
                     const std::uint64_t below = next(row, shape.rows);
                     const auto join = [&](std::uint64_t other, std::uint64_t edge) {
                       builder.add(worker, id(cell), id(other),
-                                  options.weighted ? weight_of_edge(options.seed, edge) : 0.0F);
+                                  options.weighted ? weight_of_edge(options.seed, edge) : Weight());
                     };
                     if (right < shape.columns) join(row * shape.columns + right, 2 * cell);
                     if (below < shape.rows) join(below * shape.columns + column, 2 * cell + 1);

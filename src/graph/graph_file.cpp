@@ -63,7 +63,8 @@ void GraphFile::Mapping::check_header() {
   }
   if (header_checksum(header) != header.checksum)
     file.fail(0, "the header is damaged (its checksum differs)");
-  const bool typed = (header.flags & (kWideWeights | kWholeWeights)) != 0;  // needs weights
+  const bool typed = (header.flags & (kWideWeights | kWholeWeights | kDoubtfulWeights | kFloatWeights)) !=
+                     0;  // needs weights
   if (header.vertices > kMaxVertices || header.edges > kMaxEdges || (header.flags & ~kAllFlags) != 0 ||
       (typed && (header.flags & kWeighted) == 0)) {
     file.fail(offsetof(Header, flags), "flags, vertices or edges are out of range");
@@ -186,6 +187,10 @@ std::uint64_t GraphFile::file_bytes() const { return mapping_->file.bytes(); }
 std::uint64_t GraphFile::vertices() const { return mapping_->header.vertices; }
 std::uint64_t GraphFile::edges() const { return mapping_->header.edges; }
 bool GraphFile::weighted() const { return (mapping_->header.flags & kWeighted) != 0; }
+bool GraphFile::float_weights() const {
+  return weighted() && (weights_.type() == WeightType::f32 || (mapping_->header.flags & kFloatWeights) != 0);
+}
+bool GraphFile::weights_doubtful() const { return (mapping_->header.flags & kDoubtfulWeights) != 0; }
 bool GraphFile::simple() const { return (mapping_->header.flags & kSimple) != 0; }
 bool GraphFile::symmetric() const { return (mapping_->header.flags & kSymmetric) != 0; }
 std::uint64_t GraphFile::checksum() const { return mapping_->header.checksum; }
@@ -228,6 +233,14 @@ void GraphFile::release_rows(std::uint64_t first, std::uint64_t last) const noex
   release(kWeights, first_edge * bytes_of(weights_.type()), last_edge * bytes_of(weights_.type()));
   release(kIds, first * 8, last * 8);
   release(kOffsets, first * 8, last * 8);
+}
+
+void refuse_doubtful_weights(const GraphFile& graph) {
+  if (!graph.weights_doubtful()) return;
+  throw Error(
+      fmt::format("{}: its weights were a third column that looks like a time, not like a weight; `edgewire "
+                  "convert` takes it as a weight with --columns 1,2,3, and leaves it out with --no-weights",
+                  graph.path()));
 }
 
 bool is_ours(const std::string& path) {

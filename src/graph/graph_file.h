@@ -28,6 +28,10 @@ class GraphFile {
   std::uint64_t vertices() const;
   std::uint64_t edges() const;
   bool weighted() const;
+  /// Whether a float holds each weight as well as a double does, whatever the type of weights.
+  bool float_weights() const;
+  /// Whether the weights are a third column that nobody called so, and may be times.
+  bool weights_doubtful() const;
   bool simple() const;     ///< no duplicate edges and no self loops, by construction
   bool symmetric() const;  ///< every edge is stored both ways, by construction
   bool has_original_ids() const;
@@ -60,6 +64,9 @@ class GraphFile {
   std::span<const std::uint32_t> targets_;
   Weights weights_;
 };
+
+/// Throws Error, with what to do, where weights_doubtful(): to be called before weights are used.
+void refuse_doubtful_weights(const GraphFile& graph);
 
 /// Whether open() is what reads this file: its name ends in .ew, or it begins as such files do, or it is no
 /// regular file. Others may have another format.

@@ -235,17 +235,22 @@ void Input::fail(std::uint64_t offset, std::string_view what) const {
   throw Error(fmt::format("{}: byte {}: {}", path(), offset, what));
 }
 
+std::uint64_t Input::line_at(std::uint64_t offset) const {
+  const auto before = raw_.mapped().first(offset);
+  return 1 + static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n'));
+}
+
+std::uint64_t Input::line_of(const Piece& piece, const char* at) const {
+  const auto index = static_cast<std::uint64_t>(at - piece.text.data());
+  if (!streamed()) return line_at(piece.offset + index);
+  const std::string_view before = piece.text.substr(0, index);
+  return piece.line + static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n'));
+}
+
 void Input::fail_line(const Piece& piece, const char* at, std::string_view what) const {
   refuse_changed_files();
-  const auto index = static_cast<std::uint64_t>(at - piece.text.data());
-  std::uint64_t line = piece.line;
-  std::string_view before = piece.text.substr(0, index);
-  if (!streamed()) {
-    line = 1;
-    before = {reinterpret_cast<const char*>(raw_.mapped().data()), piece.offset + index};
-  }
-  line += static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n'));
-  throw Error(fmt::format("{}: line {}, byte {}: {}", path(), line, piece.offset + index, what));
+  throw Error(fmt::format("{}: line {}, byte {}: {}", path(), line_of(piece, at),
+                          piece.offset + static_cast<std::uint64_t>(at - piece.text.data()), what));
 }
 
 }  // namespace edgewire::graph

@@ -79,6 +79,11 @@ class Input {
                             const std::function<bool(Input&, Piece&)>& next,
                             const std::function<void(Input&, int worker, const Piece& piece)>& work);
 
+  /// The number of the line of `at`, which points into piece.text.
+  std::uint64_t line_of(const Piece& piece, const char* at) const;
+  /// The number of the line that holds this byte of a plain file. Reads all before it.
+  std::uint64_t line_at(std::uint64_t offset) const;
+
   /// Throws Error: "PATH: byte OFFSET: WHAT".
   [[noreturn]] void fail(std::uint64_t offset, std::string_view what) const;
   /// Throws Error: "PATH: line LINE, byte OFFSET: WHAT". `at` points into piece.text.

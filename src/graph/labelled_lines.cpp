@@ -3,8 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 #include "error.h"
 #include "graph/format.h"
@@ -109,17 +107,6 @@ class Lines {
   std::string unquoted_;
 };
 
-float weight_of(const Lines& lines, std::string_view text, const char* at) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error == std::errc::invalid_argument || end != text.data() + text.size())
-    lines.fail(at, "expected a weight (a number); --no-weights reads the first two fields only");
-  if (error != std::errc() || !std::isfinite(static_cast<float>(value)))
-    lines.fail(at, "the weight is not a finite 32-bit number");
-  return static_cast<float>(value);
-}
-
 }  // namespace
 
 std::uint32_t NameSet::number(std::string_view name) {
@@ -135,6 +122,7 @@ LabelledShape shape_of(const Input& input, const Piece& piece) {
   Lines first(input, piece, ' ');
   if (!first.next()) return {};
   LabelledShape shape;
+  shape.begin = static_cast<std::size_t>(first.line().data() - piece.text.data());
   const auto is_in_line = [&](char c) { return first.line().find(c) != std::string_view::npos; };
   shape.separator = is_in_line('\t') ? '\t' : is_in_line(',') ? ',' : ' ';
   Lines lines(input, piece, shape.separator);
@@ -145,6 +133,7 @@ LabelledShape shape_of(const Input& input, const Piece& piece) {
 void parse_labelled_lines(const Input& input, const Piece& piece, const LabelledShape& shape, bool vertices,
                           NameSet& names, LabelledEdges& edges) {
   Lines lines(input, piece, shape.separator);
+  WeightReader weights(input, piece, shape.rounded);
   while (lines.next()) {
     const char* const begin = lines.line().data();
     const std::uint32_t source = names.number(lines.field());
@@ -154,9 +143,8 @@ void parse_labelled_lines(const Input& input, const Piece& piece, const Labelled
     edges.ids.push_back(names.number(lines.field()));
     int fields = 2;
     for (; !lines.at_end(); ++fields) {
-      const char* const at = lines.line().data();
       const std::string_view text = lines.field();
-      if (fields == 2 && shape.weighted) edges.weights.push_back(weight_of(lines, text, at));
+      if (fields == 2 && shape.weighted) edges.weights.add(weights.read(text));
     }
     if (shape.weighted && fields > 3) {
       lines.fail(begin,

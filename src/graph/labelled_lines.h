@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "graph/input.h"
+#include "graph/weight_list.h"
+#include "graph/weight_text.h"
 
 namespace edgewire::graph {
 
@@ -28,15 +30,17 @@ class NameSet {
 /// do not count. A field in double quotes may hold separators, and a double quote as two. Names hold no
 /// control characters.
 struct LabelledShape {
-  char separator = ' ';   ///< tab, comma, or a space for any number of blanks
-  int fields = 0;         ///< of each line
-  bool weighted = false;  ///< the third is a weight
+  char separator = ' ';               ///< tab, comma, or a space for any number of blanks
+  int fields = 0;                     ///< of each line
+  std::size_t begin = 0;              ///< of the first line with an edge in its piece
+  bool weighted = false;              ///< the third is a weight
+  RoundedWeights* rounded = nullptr;  ///< is told of weights that are; may be null
 };
 
 /// Edges between names of a set.
 struct LabelledEdges {
   std::vector<std::uint32_t> ids;  ///< source and target of each
-  std::vector<float> weights;      ///< one for each when weighted, else empty
+  WeightList weights;              ///< one for each when weighted, else empty
 };
 
 /// The shape that the first line of the piece with an edge tells: a tab separates if there is one, else a

@@ -41,10 +41,9 @@ BuildSummary build_labelled(Conversion& conversion, std::vector<LabelledPart>& p
         const std::vector<std::uint32_t>& vertex = chunks[index].first->vertices;
         const LabelledEdges chunk =
             std::exchange(*chunks[index].second, {});  // freed when its edges are copied
-        for (std::size_t i = 0; i < chunk.ids.size() / 2; ++i) {
-          builder.add(worker, vertex[chunk.ids[2 * i]], vertex[chunk.ids[2 * i + 1]],
-                      conversion.options.weighted ? chunk.weights[i] : 0.0F);
-        }
+        builder.add(worker, std::span(chunk.ids),
+                    conversion.options.weighted ? chunk.weights.view() : Weights(),
+                    [&](std::uint32_t name) { return vertex[name]; });
       },
       "numbering vertices", conversion.progress);
   return write_labelled(builder, *conversion.output, names, 0, conversion.progress);

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <span>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "error.h"
 #include "graph/labelled_parts.h"
 #include "graph/readers.h"
+#include "graph/third_column.h"
 
 namespace edgewire::graph {
 
@@ -19,14 +19,6 @@ bool is_number(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-bool is_heading(std::string name) {
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-  constexpr std::array<std::string_view, 16> kHeadings = {
-      "source",      "target",   "src",       "dst",       "from",    "to",    "fromnodeid", "tonodeid",
-      "destination", "sourceid", "source_id", "target_id", "from_id", "to_id", "node1",      "node2"};
-  return std::find(kHeadings.begin(), kHeadings.end(), name) != kHeadings.end();
-}
-
 /// A line of headings must not become an edge.
 void refuse_heading(const Input& input, const std::vector<std::string>& first,
                     const std::vector<std::string_view>& names) {
@@ -34,7 +26,7 @@ void refuse_heading(const Input& input, const std::vector<std::string>& first,
                           std::all_of(names.begin(), names.end(), [&](std::string_view name) {
                             return is_number(name) || name == first[0] || name == first[1];
                           });
-  if (!only_words && !std::all_of(first.begin(), first.end(), is_heading)) return;
+  if (!only_words && !std::all_of(first.begin(), first.end(), is_end_name)) return;
   throw Error(fmt::format(
       "{}: the first line ({} {}) looks like names of columns; if it is, put a # and a blank before "
       "it, or say --columns; if it is an edge, move it down by a line",
@@ -55,6 +47,8 @@ BuildSummary read_labelled(Conversion conversion) {
   Piece first;
   while (shape.fields == 0 && input.next_lines(first)) shape = shape_of(input, first);
   options.weighted = shape.weighted = options.weighted && shape.fields >= 3;
+  shape.rounded = &conversion.rounded;
+  if (shape.weighted) options.column = third_column(first.text.substr(0, shape.begin));
   std::vector<std::string> first_names;
   if (shape.fields > 0) {
     read(input, first, 0, false);
@@ -73,7 +67,7 @@ BuildSummary read_labelled(Conversion conversion) {
   const std::vector<std::string_view> names = number_vertices(parts);
   if (!first_names.empty()) refuse_heading(input, first_names, names);
   BuildSummary summary = build_labelled(conversion, parts, names);
-  summary.third_is_weight = shape.weighted;
+  summary.third_is_weight = options.column != WeightColumn::named;
   return summary;
 }
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <charconv>
-#include <cmath>
 #include <mutex>
 #include <numeric>
 #include <string>
@@ -46,19 +45,15 @@ class Fields {
     move_to(after);
     return value;
   }
-  float weight() {
-    double value = 0;
-    const auto [after, error] = std::from_chars(at_, end_, value);
-    if (error == std::errc::invalid_argument || !ends_field(after)) fail("expected the weight of an edge");
-    if (error != std::errc() || !std::isfinite(static_cast<float>(value))) {
-      fail("the weight is not a finite 32-bit number");
-    }
+  Weight weight(WeightReader& reader) {
+    const char* const after = std::find_if(at_, end_, is_blank);
+    const Weight value = reader.read({at_, after});
     move_to(after);
-    return static_cast<float>(value);
+    return value;
   }
   void skip(const char* what) {
     if (!more()) fail(fmt::format("the line ends where {} should be", what));
-    move_to(std::find_if(at_, end_, [](char c) { return is_blank(c); }));
+    move_to(std::find_if(at_, end_, is_blank));
   }
   [[noreturn]] void fail(std::string_view what) const { input_.fail_line(piece_, at_, what); }
 
@@ -127,6 +122,7 @@ class MetisReader {
  public:
   MetisReader(Conversion& conversion, const MetisHeader& header)
       : input_(conversion.input),
+        rounded_(conversion.rounded),
         header_(header),
         weighted_(conversion.options.weighted),
         builder_(header.vertices, header.edges * 2, conversion.options) {}
@@ -150,6 +146,7 @@ class MetisReader {
     std::uint64_t neighbours = 0;
     std::uint64_t difference = 0;
     std::uint64_t vertex = piece.record;
+    WeightReader weights(input_, piece, &rounded_);
     for (std::size_t at = 0; at < piece.text.size();) {
       const std::size_t end = std::min(piece.text.find('\n', at), piece.text.size());
       const std::string_view line = piece.text.substr(at, end - at);
@@ -163,7 +160,7 @@ class MetisReader {
         continue;
       }
       for (std::uint64_t i = 0; i < header_.vertex_fields; ++i) fields.skip("a size or weight of the vertex");
-      for (; fields.more(); ++neighbours) difference += take_neighbour(worker, vertex, fields);
+      for (; fields.more(); ++neighbours) difference += take_neighbour(worker, vertex, fields, weights);
       ++vertex;
     }
     neighbours_.fetch_add(neighbours, std::memory_order_relaxed);
@@ -197,7 +194,7 @@ class MetisReader {
 
  private:
   /// Returns what is 0 in sum over both directions of an edge.
-  std::uint64_t take_neighbour(int worker, std::uint64_t vertex, Fields& fields) {
+  std::uint64_t take_neighbour(int worker, std::uint64_t vertex, Fields& fields, WeightReader& weights) {
     Fields before = fields;
     const std::uint64_t neighbour = fields.whole("a neighbour (a whole number)");
     if (neighbour < 1 || neighbour > header_.vertices) {
@@ -205,9 +202,9 @@ class MetisReader {
     }
     if (neighbour == vertex + 1) before.fail("a vertex is its own neighbour; METIS has no self loops");
     if (header_.edge_weights && !fields.more()) fields.fail("the weight of the last edge is missing");
-    float weight = 0;
+    Weight weight;
     if (weighted_) {
-      weight = fields.weight();
+      weight = fields.weight(weights);
     } else if (header_.edge_weights) {
       fields.skip("the weight of an edge");
     }
@@ -218,6 +215,7 @@ class MetisReader {
   }
 
   Input& input_;
+  RoundedWeights& rounded_;
   const MetisHeader& header_;
   bool weighted_;
   Builder builder_;

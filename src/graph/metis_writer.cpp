@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <cmath>
 
 #include "error.h"
 #include "graph/mapped_file.h"
@@ -13,7 +12,8 @@ namespace edgewire::graph {
 
 namespace {
 
-constexpr float kMostWeight = 2147483648.0F;  // exclusive: METIS counts with 32 bits unless built otherwise
+constexpr std::uint64_t kMostWeight = std::uint64_t{1}
+                                      << 31;  // exclusive: METIS counts with 32 bits unless built otherwise
 
 /// Whether METIS can take the graph as it is; throws Error if not.
 void check_undirected(const Export& task, const RowBlocks& blocks, bool weighted) {
@@ -29,15 +29,15 @@ void check_undirected(const Export& task, const RowBlocks& blocks, bool weighted
             block,
             [&](std::uint32_t row, std::uint64_t index) {
               const std::uint32_t target = graph.targets()[index];
-              const double weight = weighted ? graph.weights()[index] : 0;
+              const Weight weight = weighted ? graph.weights().at(index) : Weight();
               difference += edge_hash(row, target, weight) - edge_hash(target, row, weight);
               const bool duplicate = index > graph.offsets()[row] && target == graph.targets()[index - 1];
               if (target == row || duplicate) ++loops_and_duplicates;
-              if (weighted && !(weight >= 1 && weight < kMostWeight && weight == std::trunc(weight))) {
+              if (weighted && !(weight.is_whole() && weight.bits() >= 1 && weight.bits() < kMostWeight)) {
                 throw Error(
                     fmt::format("{}: METIS takes weights that are whole numbers from 1 to 2147483647, but "
                                 "the edge from vertex {} to {} weighs {}; --no-weights leaves weights out",
-                                task.output, row + 1, target + std::uint64_t{1}, weight));
+                                task.output, row + 1, target + std::uint64_t{1}, to_text(weight)));
               }
             },
             [](std::uint32_t) {});
@@ -74,7 +74,7 @@ WriteSummary write_metis(const Export& task) {
               const fmt::format_int target(graph.targets()[index] + std::uint64_t{1});
               text.append(target.data(), target.size());
               if (!weighted) return;
-              const fmt::format_int weight(static_cast<std::uint32_t>(graph.weights()[index]));
+              const fmt::format_int weight(graph.weights().at(index).bits());
               text.append(1, ' ').append(weight.data(), weight.size());
             },
             [&](std::uint32_t) { text += '\n'; });

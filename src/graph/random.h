@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "graph/weights.h"
+
 namespace edgewire::graph {
 
 /// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014): a
@@ -34,8 +36,8 @@ class IndexedRandom {
 
 /// A hash of an edge. Edges and reversed edges have the same sum of hashes if they are the same edges, and
 /// but for chance only then.
-constexpr std::uint64_t edge_hash(std::uint32_t source, std::uint32_t target, double weight) {
-  return mix64(mix64(std::uint64_t{source} << 32 | target) + std::bit_cast<std::uint64_t>(weight));
+constexpr std::uint64_t edge_hash(std::uint32_t source, std::uint32_t target, Weight weight) {
+  return mix64(mix64(std::uint64_t{source} << 32 | target) + weight.bits());
 }
 
 /// A seeded bijection of 0..count-1 that needs no table: rounds of multiplication by odd numbers and

@@ -8,6 +8,7 @@
 #include "graph/edge_sink.h"
 #include "graph/input.h"
 #include "graph/parallel.h"
+#include "graph/weight_text.h"
 
 namespace edgewire::graph {
 
@@ -20,8 +21,9 @@ struct Conversion {
   BuildOptions options;  ///< `weighted`: keep weights where the input has them
   const Progress& progress;
   const std::string&
-      columns;          ///< of read_table: which hold source, target and weight; empty: its header says
-  bool labels = false;  ///< of read_table: ids are names, as for read_labelled
+      columns;              ///< of read_table: which hold source, target and weight; empty: its header says
+  RoundedWeights& rounded;  ///< is told of weights that are
+  bool labels = false;      ///< of read_table: ids are names, as for read_labelled
 };
 
 /// SNAP and similar edge lists. A third field is the weight if the first edge has one; then every line must.

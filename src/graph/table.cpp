@@ -6,7 +6,6 @@
 #include <array>
 #include <cctype>
 #include <charconv>
-#include <cmath>
 #include <initializer_list>
 #include <string>
 
@@ -15,6 +14,7 @@
 #include "graph/header_lines.h"
 #include "graph/labelled_parts.h"
 #include "graph/readers.h"
+#include "graph/third_column.h"
 
 namespace edgewire::graph {
 
@@ -75,10 +75,9 @@ class TableReader {
     Piece first;
     HeaderLines lines(input_, first);
     std::string_view line;
-    bool third_is_weight = false;
     while (lines.next(line)) {
       if (is_skipped(first, line)) continue;
-      const bool header = choose_columns(first, line, third_is_weight);
+      const bool header = choose_columns(first, line);
       if (header) {
         lines.finish();
       } else {
@@ -89,16 +88,16 @@ class TableReader {
         first.offset += skipped;
         first.text.remove_prefix(skipped);
       }
-      return rows(first, third_is_weight);
+      return rows(first);
     }
     throw Error(fmt::format("{}: the table has no header and no rows", input_.path()));
   }
 
  private:
-  BuildSummary rows(const Piece& first, bool third_is_weight) {
+  BuildSummary rows(const Piece& first) {
     BuildOptions& options = conversion_.options;
     options.weighted = columns_.weight != kNone;
-    if (conversion_.labels) return labelled_rows(first, third_is_weight);
+    if (conversion_.labels) return labelled_rows(first);
     EdgeSink& sink = conversion_.edges;
     GraphShape graph;
     graph.numbering = GraphShape::Numbering::dense;
@@ -107,25 +106,26 @@ class TableReader {
     sink.start(graph, sink.wants_sample() ? sample() : std::vector<std::uint64_t>());
     const auto work = [&](int worker, const Piece& piece) {
       std::vector<std::uint64_t> ids;
-      std::vector<float> weights;
-      take(piece, weights, [&](std::string_view field) { ids.push_back(id(piece, field)); });
-      sink.add(worker, ids, weights);
+      WeightList weights;
+      take(piece, &conversion_.rounded, weights,
+           [&](std::string_view field) { ids.push_back(id(piece, field)); });
+      sink.add(worker, ids, weights.view());
     };
     if (sink.rank() == 0) work(0, first);
     input_.take_share(sink.rank(), sink.size());
     input_.each_piece(
         options.workers, conversion_.progress, [&](Piece& piece) { return input_.next_lines(piece); }, work);
     BuildSummary summary = sink.write(0, conversion_.progress);
-    summary.third_is_weight = third_is_weight && options.weighted;
+    summary.third_is_weight = options.column != WeightColumn::named;
     return summary;
   }
 
   std::vector<std::uint64_t> sample() const {
     std::vector<std::uint64_t> sources;
-    std::vector<float> weights;
+    WeightList weights;
     input_.sample(0, [&](const Piece& piece) {
       bool source = false;
-      take(piece, weights, [&](std::string_view field) {
+      take(piece, nullptr, weights, [&](std::string_view field) {
         source = !source;
         if (source) sources.push_back(id(piece, field));
       });
@@ -134,14 +134,14 @@ class TableReader {
     return sources;
   }
 
-  BuildSummary labelled_rows(const Piece& first, bool third_is_weight) {
+  BuildSummary labelled_rows(const Piece& first) {
     BuildOptions& options = conversion_.options;
     std::vector<LabelledPart> parts(static_cast<std::size_t>(options.workers));
     const auto work = [&](int worker, const Piece& piece) {
       LabelledPart& part = parts[static_cast<std::size_t>(worker)];
       LabelledEdges& edges = part.edges.emplace_back();
       std::string unquoted;
-      take(piece, edges.weights, [&](std::string_view field) {
+      take(piece, &conversion_.rounded, edges.weights, [&](std::string_view field) {
         edges.ids.push_back(part.names.number(name(piece, field, unquoted)));
       });
     };
@@ -149,13 +149,14 @@ class TableReader {
     input_.each_piece(
         options.workers, conversion_.progress, [&](Piece& piece) { return input_.next_lines(piece); }, work);
     BuildSummary summary = build_labelled(conversion_, parts, number_vertices(parts));
-    summary.third_is_weight = third_is_weight && options.weighted;
+    summary.third_is_weight = options.column != WeightColumn::named;
     return summary;
   }
 
   /// Calls take_id with the fields of source and target of each row.
   template <class TakeId>
-  void take(const Piece& piece, std::vector<float>& weights, const TakeId& take_id) const {
+  void take(const Piece& piece, RoundedWeights* rounded, WeightList& weights, const TakeId& take_id) const {
+    WeightReader reader(input_, piece, rounded);
     Line fields;
     for (std::size_t at = 0; at < piece.text.size();) {
       const std::size_t end = std::min(piece.text.find('\n', at), piece.text.size());
@@ -170,7 +171,7 @@ class TableReader {
       }
       take_id(fields[columns_.source]);
       take_id(fields[columns_.target]);
-      if (columns_.weight != kNone) weights.push_back(weight(piece, fields[columns_.weight]));
+      if (columns_.weight != kNone) weights.add(reader.read(fields[columns_.weight]));
     }
   }
 
@@ -201,17 +202,6 @@ class TableReader {
     return unquoted;
   }
 
-  float weight(const Piece& piece, std::string_view field) const {
-    double value = 0;
-    const char* const end = field.data() + field.size();
-    const auto [after, error] = std::from_chars(field.data(), end, value);
-    if (error != std::errc() || after != end || !std::isfinite(static_cast<float>(value))) {
-      input_.fail_line(piece, field.data(),
-                       "expected a weight (a finite 32-bit number); --no-weights reads no weights");
-    }
-    return static_cast<float>(value);
-  }
-
   /// Blank lines and comments. A name may begin as a comment does.
   bool is_skipped(const Piece& piece, std::string_view line) const {
     const std::string_view text = trimmed(line);
@@ -234,7 +224,7 @@ class TableReader {
   }
 
   /// Sets columns_ from the first line. Returns whether it is a header.
-  bool choose_columns(const Piece& piece, std::string_view line, bool& third_is_weight) {
+  bool choose_columns(const Piece& piece, std::string_view line) {
     columns_.separator = separator_of(line);
     Line first;
     split(piece, line, first);
@@ -247,7 +237,6 @@ class TableReader {
       columns_.source = 0;
       columns_.target = 1;
       if (first.size() == 3) columns_.weight = 2;
-      third_is_weight = first.size() == 3;
     } else if (!numbers) {
       find_edges(first, columns_);
     }
@@ -257,6 +246,9 @@ class TableReader {
                        "name or by number, such as --columns 1,2. Are ids names? Then say --labels, too");
     }
     if (!conversion_.options.weighted) columns_.weight = kNone;
+    if (columns_.weight != kNone && conversion_.columns.empty() && !header)
+      conversion_.options.column =
+          third_column(piece.text.substr(0, static_cast<std::size_t>(line.data() - piece.text.data())));
     return header;
   }
 

@@ -17,6 +17,14 @@ void append_number(std::string& text, std::uint64_t number) {
   text.append(digits.data(), digits.size());
 }
 
+void append_weight(std::string& text, Weight weight) {
+  text += ' ';
+  if (weight.is_whole())
+    append_number(text, weight.bits());
+  else
+    fmt::format_to(std::back_inserter(text), "{}", weight.number());
+}
+
 /// A line for each edge, vertices counted from `first_id`. Returns the number of vertices up to the last one
 /// that has an edge.
 std::uint64_t append_edges(TextOutput& output, const Export& task, bool weighted, std::uint64_t first_id) {
@@ -42,7 +50,7 @@ std::uint64_t append_edges(TextOutput& output, const Export& task, bool weighted
               used_here = std::max({used_here, source + 1, target + 1});
               text += source_text;
               append_number(text, target + first_id);
-              if (weighted) fmt::format_to(std::back_inserter(text), " {}", graph.weights()[index]);
+              if (weighted) append_weight(text, graph.weights().at(index));
               text += '\n';
             },
             [](std::uint32_t) {});
@@ -70,7 +78,10 @@ WriteSummary write_matrix_market(const Export& task) {
   const std::uint64_t vertices = task.graph.vertices();
   TextOutput output(task.output);
   output.append(fmt::format("%%MatrixMarket matrix coordinate {} general\n{} {} {}\n",
-                            weighted ? "real" : "pattern", vertices, vertices, task.graph.edges()));
+                            !weighted                               ? "pattern"
+                            : is_whole(task.graph.weights().type()) ? "integer"
+                                                                    : "real",
+                            vertices, vertices, task.graph.edges()));
   append_edges(output, task, weighted, 1);
   refuse_changed_files();
   output.commit();

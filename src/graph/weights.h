@@ -1,9 +1,14 @@
 #pragma once
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace edgewire::graph {
@@ -19,6 +24,12 @@ constexpr std::size_t bytes_of(WeightType type) noexcept {
 constexpr bool is_whole(WeightType type) noexcept {
   return type == WeightType::u32 || type == WeightType::u64;
 }
+/// Of float, double, std::uint32_t or std::uint64_t.
+template <class Number>
+constexpr WeightType weight_type_of() noexcept {
+  if (std::is_unsigned_v<Number>) return sizeof(Number) == 4 ? WeightType::u32 : WeightType::u64;
+  return sizeof(Number) == 4 ? WeightType::f32 : WeightType::f64;
+}
 constexpr std::string_view name_of(WeightType type) noexcept {
   switch (type) {
     case WeightType::f32:
@@ -31,6 +42,37 @@ constexpr std::string_view name_of(WeightType type) noexcept {
       return "u64";
   }
 }
+
+/// One weight without change: a whole number from 0 to 2^64 - 1, or else a finite double. -0 is 0.
+class Weight {
+ public:
+  constexpr Weight() = default;
+  template <class Number>
+  requires std::is_arithmetic_v<Number> Weight(Number number)
+  noexcept {  // NOLINT(google-explicit-constructor): it is the number
+    if constexpr (std::is_integral_v<Number>)
+      whole_ = std::cmp_greater_equal(number, 0);
+    else
+      whole_ = number >= 0 && number < 0x1p64 && number == std::trunc(number);
+    bits_ = whole_ ? static_cast<std::uint64_t>(number)
+                   : std::bit_cast<std::uint64_t>(static_cast<double>(number));
+  }
+
+  constexpr bool is_whole() const noexcept { return whole_; }
+  /// The whole number, or the bits of the double. Equal weights have equal bits.
+  constexpr std::uint64_t bits() const noexcept { return bits_; }
+  /// As a number of this type, one that holds it or that it is rounded to.
+  template <class Number>
+  constexpr Number as() const noexcept {
+    return whole_ ? static_cast<Number>(bits_) : static_cast<Number>(std::bit_cast<double>(bits_));
+  }
+  /// Rounded where no double is that whole number.
+  constexpr double number() const noexcept { return as<double>(); }
+
+ private:
+  std::uint64_t bits_ = 0;
+  bool whole_ = true;
+};
 
 /// The weights of edges, in the type of their file. A view: what it shows outlives it.
 class Weights {
@@ -66,6 +108,10 @@ class Weights {
   double operator[](std::size_t edge) const noexcept {
     return visit([edge](const auto weights) { return static_cast<double>(weights[edge]); });
   }
+  /// Without change.
+  Weight at(std::size_t edge) const noexcept {
+    return visit([edge](const auto weights) { return Weight(weights[edge]); });
+  }
 
  private:
   template <class Weight>
@@ -76,6 +122,27 @@ class Weights {
   WeightType type_ = WeightType::f32;
   const std::byte* data_ = nullptr;
   std::size_t size_ = 0;
+};
+
+/// A decimal text that reads as the same weight.
+std::string to_text(Weight weight);
+
+/// Whole numbers above this one are as likely times as weights.
+inline constexpr std::uint64_t kLargestUsualWeight = 1 << 24;
+
+/// What some weights have in common, which says how to store them.
+struct WeightFacts {
+  std::uint64_t least = ~std::uint64_t{0}, largest = 0;  ///< of those that are whole numbers
+  bool any = false;                                      ///< there are weights
+  bool whole = true;                                     ///< all are whole numbers from 0 to 2^64 - 1
+  bool floats = true;  ///< a float holds each of them, as far as a double does
+
+  void add(Weights weights) noexcept;
+  void add(const WeightFacts& others) noexcept;
+  /// The smallest type that holds them all without change. Where some are whole numbers and others are not,
+  /// whole numbers above 2^53 are rounded.
+  WeightType type() const noexcept;
+  bool like_times() const noexcept { return any && whole && least > kLargestUsualWeight; }
 };
 
 }  // namespace edgewire::graph

@@ -19,7 +19,7 @@ struct Export {
 
 /// GAP's edge lists, .el and (weighted) .wel: "SOURCE TARGET [WEIGHT]", from 0, in the order of the graph.
 WriteSummary write_gap_text(const Export& task, bool weighted);
-/// A Matrix Market coordinate file, from 1: general, pattern or (weighted) real.
+/// A Matrix Market coordinate file, from 1: general; pattern, or (weighted) integer or real.
 WriteSummary write_matrix_market(const Export& task);
 /// A METIS graph, from 1: the edges must be there both ways, once,
 /// without self loops, and weights must be whole numbers from 1 to 2^31 - 1.

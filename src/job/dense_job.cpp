@@ -265,7 +265,7 @@ void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan, const tiles::T
     if (!stream.mirrors || stream.targets.empty()) continue;
     const plan::MovedRows rows(exchange_->take_moved(stream.peer), stream.peer,
                                static_cast<std::uint32_t>(stream.targets.size()), owned_->count(),
-                               plan.weighted());
+                               plan.weight_bytes());
     mirror_tiles_[static_cast<std::size_t>(stream.peer)] =
         tiles::build_tiles(*pool_, tiles::MovedReader(rows, addresses), bounds,
                            std::span(memory_nodes_).first(bounds.size() - 1), sizes);

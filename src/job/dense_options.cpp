@@ -58,6 +58,7 @@ void check(const DenseOptions& options, const graph::GraphFile& graph) {
   if (!graph.weighted())
     throw Error(fmt::format(
         "{}: --weighted, but the graph has no weights: convert it from a file with weights", graph.path()));
+  graph::refuse_doubtful_weights(graph);
   if (!options.order.choose && options.order.order == tiles::Order::bins)
     throw UsageError("--order bins: bins hold no weights of edges; take strips or hilbert");
 }

@@ -186,7 +186,7 @@ void BlockPlan::read_weighted(std::uint32_t first, std::uint32_t last, EdgeRows&
       const std::uint32_t target = graph_.targets()[e];
       if (holders[target >> partition_.shift()] != rank_) continue;
       rows.destinations.push_back(destination_of_[target]);
-      rows.weights.push_back(static_cast<float>(graph_.weights()[e]));
+      rows.weights.push_back(graph_.weights()[e]);
     }
     rows.ends.push_back(static_cast<std::uint32_t>(rows.destinations.size()));
   }

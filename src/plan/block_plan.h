@@ -74,7 +74,8 @@ class BlockPlan {
   }
   std::uint32_t mirrors() const noexcept { return static_cast<std::uint32_t>(mirrors_.size()); }
   std::uint32_t destinations() const noexcept { return destinations_; }
-  bool weighted() const noexcept { return weighted_; }
+  /// See plan::weight_bytes().
+  std::size_t weight_bytes() const noexcept { return plan::weight_bytes(graph_, weighted_); }
   std::uint64_t edges() const noexcept { return edges_before_.back(); }
   /// The number of edges of the sources [first, last); first is a multiple of kRowBlock, last too or
   /// sources().

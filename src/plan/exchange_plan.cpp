@@ -304,7 +304,7 @@ void ExchangePlan::read_weighted(std::uint32_t first, std::uint32_t last, EdgeRo
       const std::uint32_t target = graph_.targets()[e];
       if (numbers[target] >= limit || (moved && whole_[ownership_.place(target).owner].test(i))) continue;
       rows.destinations.push_back(numbers[target]);
-      rows.weights.push_back(static_cast<float>(graph_.weights()[e]));
+      rows.weights.push_back(graph_.weights()[e]);
     }
     rows.ends.push_back(static_cast<std::uint32_t>(rows.destinations.size()));
   }

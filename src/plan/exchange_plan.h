@@ -86,7 +86,7 @@ class ExchangePlan {
   /// [slot]: index of the owned vertex whose value is sent. Only for strategy `edge`.
   std::span<const std::uint32_t> slot_sources(std::size_t stream) const noexcept;
   /// [slot]: weight of its edge; only for strategy `edge` with weights.
-  std::span<const float> slot_weights(std::size_t stream) const noexcept;
+  std::span<const double> slot_weights(std::size_t stream) const noexcept;
   std::uint32_t sources() const noexcept { return owned_.count(); }
   std::uint64_t edges() const noexcept { return owned_.edges(); }
   /// The number of edges of the owned vertices with indexes [first, last), as OwnedVertices::edges(). With
@@ -100,7 +100,8 @@ class ExchangePlan {
   /// address_by_column() addresses. At most kRowBlock vertices, starting at a multiple of it.
   static constexpr std::uint32_t kRowBlock = 64;
   void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const;
-  bool weighted() const noexcept { return weighted_; }
+  /// See plan::weight_bytes().
+  std::size_t weight_bytes() const noexcept { return plan::weight_bytes(graph_, weighted_); }
   /// Cuts the destinations into columns of at most `width`, so that none holds edges of two peers and none
   /// many more than `edges_per_column` edges (estimated from every sixteenth block of rows). Returns the
   /// bounds, one more than there are columns. Sets `edges`, if it is not null, to the estimates by column.
@@ -150,7 +151,7 @@ class ExchangePlan {
   /// process leaves this empty until address_by_column(), and uses the indexes.
   std::vector<topology::PageVector<std::uint32_t>> destination_of_;
   std::vector<std::uint32_t> slot_sources_;  ///< strategy `edge`: [slot of all streams]
-  std::vector<float> slot_weights_;          ///< likewise, with weights
+  std::vector<double> slot_weights_;         ///< likewise, with weights
   std::uint32_t first_remote_;               ///< destination or address
   std::uint32_t destinations_ = 0;
 };

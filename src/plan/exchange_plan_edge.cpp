@@ -45,7 +45,7 @@ void ExchangePlan::find_slot_sources() {
       if (next[targets[e]] < owned_.count()) continue;
       const std::uint32_t slot = next[targets[e]]++ - owned_.count();
       slot_sources_[slot] = i;
-      if (weighted_) slot_weights_[slot] = static_cast<float>(graph_.weights()[e]);
+      if (weighted_) slot_weights_[slot] = graph_.weights()[e];
     }
   }
 }
@@ -56,7 +56,7 @@ std::span<const std::uint32_t> ExchangePlan::slot_sources(std::size_t stream) co
   return std::span(slot_sources_).subspan(s.first_destination - owned_.count(), s.slots);
 }
 
-std::span<const float> ExchangePlan::slot_weights(std::size_t stream) const noexcept {
+std::span<const double> ExchangePlan::slot_weights(std::size_t stream) const noexcept {
   if (slot_weights_.empty()) return {};
   const Stream& s = streams_[stream];
   return std::span(slot_weights_).subspan(s.first_destination - owned_.count(), s.slots);

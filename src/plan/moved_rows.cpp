@@ -10,12 +10,12 @@
 namespace edgewire::plan {
 
 MovedRows::MovedRows(MovedEdges edges, int peer, std::uint32_t mirrors, std::uint32_t destinations,
-                     bool weighted)
+                     std::size_t weight_bytes)
     : edges_(std::move(edges)),
-      weighted_(weighted),
+      weight_bytes_(weight_bytes),
       rows_(mirrors),
       before_(mirrors / kBlock + std::size_t{2}) {
-  const std::size_t words_an_edge = weighted ? 2 : 1;
+  const std::size_t words_an_edge = 1 + weight_bytes / sizeof(std::uint32_t);
   for (auto rest = std::span<const std::uint32_t>(edges_); !rest.empty();) {
     if (rest.size() < 3 || rest[0] >= mirrors || !rows_[rest[0]].empty() || rest[1] == 0 ||
         rest[1] > (rest.size() - 2) / words_an_edge ||

@@ -74,7 +74,8 @@ MovedEdges PairCovers::pack(std::uint32_t peer, std::uint64_t free_edges, std::v
   std::size_t most = 0;
   for (const auto& part : edges.parts)
     for (const PairRow& row : part) most += row.edges;
-  MovedEdges moved((weighted_ ? 2 : 1) * most + 2 * cover.mirrors.size() + Bits::kSlack);
+  MovedEdges moved((1 + weight_bytes(*graph_, weighted_) / sizeof(std::uint32_t)) * most +
+                   2 * cover.mirrors.size() + Bits::kSlack);
   std::uint32_t* next = moved.data();
   cover.moved_edges = cover.free_edges = 0;
   for (const auto& part : edges.parts) {
@@ -107,10 +108,18 @@ MovedEdges PairCovers::pack(std::uint32_t peer, std::uint64_t free_edges, std::v
 std::uint32_t* PairCovers::copy_weights(std::uint32_t peer, std::uint32_t source, const Bits* left_out,
                                         std::uint32_t* out) const {
   const std::uint32_t v = ownership_->vertex(rank_, source);
+  const bool floats = graph_->float_weights();
   for (std::uint64_t e = graph_->offsets()[v]; e < graph_->offsets()[v + std::size_t{1}]; ++e) {
     const Place place = ownership_->place(graph_->targets()[e]);
     if (place.owner != peer || (left_out != nullptr && left_out->test(place.local))) continue;
-    *out++ = std::bit_cast<std::uint32_t>(static_cast<float>(graph_->weights()[e]));
+    const double weight = graph_->weights()[e];
+    if (floats) {
+      const auto rounded = static_cast<float>(weight);
+      std::memcpy(out++, &rounded, sizeof rounded);
+    } else {
+      std::memcpy(out, &weight, sizeof weight);
+      out += sizeof weight / sizeof *out;
+    }
   }
   return out;
 }

@@ -33,6 +33,12 @@ std::string describe_pause(const std::vector<RunReport::Iteration>& iterations, 
       before + static_cast<std::uint64_t>(longest) + 1, most, *middle);
 }
 
+/// A number, or a label.
+nlohmann::ordered_json name_json(const RunReport::Top& vertex) {
+  if (vertex.labelled) return vertex.name;
+  return std::stoull(vertex.name);
+}
+
 }  // namespace
 
 double RunReport::seconds_per_iteration() const {
@@ -136,13 +142,14 @@ std::string RunReport::to_json() const {
   if (resumed_from > 0) json["resumed_from"] = resumed_from;
   if (!top.empty()) {
     auto& highest = json["top"] = nlohmann::ordered_json::array();
-    for (const auto& one : top) {
-      highest.push_back({{"id", nullptr}, {"value", one.value}});
-      if (one.labelled)
-        highest.back()["id"] = one.name;
-      else
-        highest.back()["id"] = std::stoull(one.name);
-    }
+    for (const auto& one : top) highest.push_back({{"id", name_json(one)}, {"value", one.value}});
+  }
+  for (const auto& one : paths) {
+    auto& path = json["paths"].emplace_back();
+    path = {{"source", name_json(one.source)}, {"target", name_json(one.target)}, {"length", nullptr}};
+    path["vertices"] = nlohmann::ordered_json::array();
+    for (const auto& vertex : one.vertices) path["vertices"].push_back(name_json(vertex));
+    if (!one.vertices.empty()) std::visit([&](auto length) { path["length"] = length; }, one.length);
   }
   json["checksum"] = fmt::format("{:016x}", checksum);
   for (const auto& one : verification) {
@@ -236,6 +243,22 @@ std::string RunReport::describe_runs() const {
   return text;
 }
 
+std::string RunReport::describe_paths() const {
+  std::string text;
+  for (const auto& one : paths) {
+    if (one.vertices.empty()) {
+      text += fmt::format("no path from {} to {}\n", one.source.name, one.target.name);
+      continue;
+    }
+    text += fmt::format("path from {} to {}, length {}: ", one.source.name, one.target.name,
+                        std::visit([](auto length) { return fmt::format("{}", length); }, one.length));
+    for (std::size_t i = 0; i < one.vertices.size(); ++i)
+      text += (i == 0 ? "" : " -> ") + one.vertices[i].name;
+    text += "\n";
+  }
+  return text;
+}
+
 std::string RunReport::to_text() const {
   std::string text = fmt::format("{}: {} vertices, {} edges, {} process{} x {} worker{}, {}, strategy {}\n",
                                  kernel, vertices, edges, processes, processes == 1 ? "" : "es", workers,
@@ -300,7 +323,7 @@ std::string RunReport::to_text() const {
   text += fmt::format("checksum {:016x}\n", checksum);
   if (!top.empty()) text += "highest:\n";
   for (const auto& one : top) text += fmt::format("{}\t{:.9g}\n", one.name, one.value);
-  return text + profile_text;
+  return text + describe_paths() + profile_text;
 }
 
 }  // namespace edgewire::report

@@ -91,6 +91,12 @@ struct RunReport {
     bool labelled = false;  ///< the name is a label
     double value = 0;
   };
+  /// A shortest path that was asked for.
+  struct Path {
+    Top source, target;
+    std::vector<Top> vertices;  ///< from the source to the target; empty: no path leads there
+    std::variant<double, std::uint64_t> length;
+  };
   /// What a kernel that goes on until its result settles says of that.
   struct Convergence {
     double change = 0;       ///< of all values in the last iteration, in sum
@@ -132,6 +138,7 @@ struct RunReport {
   std::string policy_refusal;    ///< why a system refused memory policy, or empty
   Bound bound;
   std::vector<Top> top;                    ///< the vertices of highest value, where they were asked for
+  std::vector<Path> paths;                 ///< that were asked for, by run
   std::optional<std::uint64_t> triangles;  ///< of the graph without directions, where they were counted
   std::uint64_t resumed_from = 0;          ///< iterations that a checkpoint held; 0: the run began anew
   /// Most that rounding can change the result, as sum_error: of messages, and of values in 16 bits.
@@ -157,6 +164,7 @@ struct RunReport {
   std::string describe_disk() const;
   std::string describe_supersteps() const;
   std::string describe_runs() const;
+  std::string describe_paths() const;
 };
 
 }  // namespace edgewire::report

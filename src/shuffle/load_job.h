@@ -12,6 +12,7 @@
 #include "exchange/seat.h"
 #include "graph/edge_sink.h"
 #include "graph/output_file.h"
+#include "graph/weight_key.h"
 #include "launch/bootstrap.h"
 #include "shuffle/graph_sections.h"
 #include "shuffle/id_bits.h"
@@ -26,7 +27,7 @@ struct LoadOptions {
   std::uint64_t memory_bytes = 0;  ///< of this process, all in all
 };
 
-/// An edge as a record.
+/// The record of an edge: see edge_record.h.
 RecordShape edge_record(bool weighted);
 /// Of a process that loads such records. `renumbers`: it keeps a bit for each id that may occur.
 MemoryNeeds load_needs(const RecordShape& record, int workers, int processes, std::uint64_t memory_bytes,
@@ -45,9 +46,10 @@ class LoadJob final : public graph::EdgeSink {
   int size() const noexcept override { return bootstrap_.size(); }
   bool wants_sample() const noexcept override { return true; }
   void start(const graph::GraphShape& shape, std::span<const std::uint64_t> sources) override;
-  void add(int worker, std::span<const std::uint64_t> ids, std::span<const float> weights) override;
+  void add(int worker, std::span<const std::uint64_t> ids, graph::Weights weights) override;
   void add_vertices(int worker, std::span<const std::uint64_t> ids) override;
   std::uint64_t sum(std::uint64_t mine) override;
+  std::uint64_t least(std::uint64_t mine) override;
   /// The summary is that of the whole file in all processes.
   graph::BuildSummary write(std::uint32_t flags, const graph::Progress& progress) override;
 
@@ -65,9 +67,7 @@ class LoadJob final : public graph::EdgeSink {
     std::uint64_t read = 0;    ///< edges
     std::uint64_t added = 0;   ///< edges, both ways where they are stored so
     std::uint64_t end_id = 0;  ///< all ids are less
-  };
-  struct Edge {
-    std::uint32_t source, target, weight;  ///< ids; see graph::weight_key()
+    graph::WeightFacts weights;
   };
 
   /// Whether ids are numbered anew if they turn out to be sparse.
@@ -76,14 +76,17 @@ class LoadJob final : public graph::EdgeSink {
   }
   void check_bits(std::uint64_t largest) const;
   void take_ids(Worker& worker, std::span<const std::uint64_t> ids);
-  void put(int worker, std::uint64_t source, std::uint64_t target, std::uint32_t weight);
+  void put(int worker, std::uint64_t source, std::uint64_t target, graph::WeightCode weight);
   void end_reading();
   void exchange_ids();
   void find_ids(const graph::Progress& progress);
   void number_vertices(const graph::Progress& progress);
   void count_edges(const graph::Progress& progress);
+  void collect_weights();
   void open_output(std::uint32_t flags);
   void write_partition(int lane, std::uint32_t partition);
+  template <class Number>
+  void write_rows(int lane, std::uint32_t partition);
   void write_ids(std::uint32_t partition);
   graph::BuildSummary finish_file();
   template <class Take>
@@ -103,6 +106,7 @@ class LoadJob final : public graph::EdgeSink {
   std::optional<Shuffle> shuffle_;
   std::vector<Worker> workers_;
   bool reading_ = true;
+  graph::WeightFacts weights_;  ///< of all processes
   std::uint64_t end_id_ = 0, added_ = 0, vertices_ = 0, bytes_sent_ = 0;
   bool compacted_ = false;                     ///< ids are sparse: see BuildSummary
   bool renumbered_ = false;                    ///< ids of the input are not vertices

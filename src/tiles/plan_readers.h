@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 
 #include "plan/block_plan.h"
 #include "plan/exchange_plan.h"
@@ -19,7 +18,7 @@ class PlanReader final : public EdgeReader {
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
     return plan_.edges(first, last);
   }
-  bool weighted() const override { return plan_.weighted(); }
+  std::size_t weight_bytes() const override { return plan_.weight_bytes(); }
   void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
     plan_.read(first, last, rows);
   }
@@ -37,7 +36,7 @@ class BlockReader final : public EdgeReader {
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
     return block_.plan().edges(first, last);
   }
-  bool weighted() const override { return block_.plan().weighted(); }
+  std::size_t weight_bytes() const override { return block_.plan().weight_bytes(); }
   void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
     block_.read(first, last, rows);
   }
@@ -57,7 +56,7 @@ class MovedReader final : public EdgeReader {
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
     return rows_.edges(first, last);
   }
-  bool weighted() const override { return rows_.weighted(); }
+  std::size_t weight_bytes() const override { return rows_.weight_bytes(); }
   void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
     for (std::uint32_t i = last; i < std::min(last + kRowBlock, sources()); ++i)
       __builtin_prefetch(rows_.row(i).data());
@@ -68,9 +67,8 @@ class MovedReader final : public EdgeReader {
       const auto row = rows_.row(i);
       rows.destinations.insert(rows.destinations.end(), row.begin(), row.end());
       rows.ends.push_back(static_cast<std::uint32_t>(rows.destinations.size()));
-      if (!weighted()) continue;
-      rows.weights.resize(rows.destinations.size());
-      std::memcpy(rows.weights.data() + rows.weights.size() - row.size(), rows_.weights(i), row.size_bytes());
+      if (weight_bytes() == 0) continue;
+      for (std::size_t e = 0; e < row.size(); ++e) rows.weights.push_back(rows_.weight(i, e));
     }
     plan::look_up(addresses_, rows.destinations);
   }

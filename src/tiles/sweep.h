@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "tiles/along.h"
 #include "tiles/tile.h"
@@ -17,7 +18,8 @@ namespace edgewire::tiles {
 ///   Message, Accumulator;
 ///   identity(): the accumulator of a destination that no edge reaches;
 ///   along(message), along(message, weight): what a message becomes on an edge; without the second one,
-///   weights are ignored, without the first one, they are needed; combine(a, b): associative and commutative,
+///   weights are ignored, without the first one, they are needed (the weight is a float where that holds all
+///   weights of the graph, else a double); combine(a, b): associative and commutative,
 ///   identity() is neutral.
 template <class P>
 class Sweep {
@@ -40,12 +42,16 @@ class Sweep {
       const std::uint16_t* const counts = tile + kTileHeaderWords;
       const std::uint16_t* const bundles = counts + std::popcount(tile[2]) * std::ptrdiff_t{2};
       const Message* const strip = x + std::size_t{tile[0]} * kStripWidth;
-      if ((tile[1] & kWeightsFlag) == 0) {
-        tile = sweep_sizes<1, false>(tile, counts, {bundles, nullptr}, strip, accumulators).words;
-      } else {
-        const Cursor at{bundles, bundles_end(tile, bundles)};
-        tile = sweep_sizes<1, true>(tile, counts, at, strip, accumulators).weights;
+      const std::size_t weight = weight_words(tile);
+      if (weight == 0) {
+        tile = sweep_sizes<1, void>(tile, counts, {bundles, nullptr}, strip, accumulators).words;
+        continue;
       }
+      const Cursor at{bundles, bundles_end(tile, bundles)};
+      if (weight == kWeightWords<float>)
+        tile = sweep_sizes<1, float>(tile, counts, at, strip, accumulators).weights;
+      else
+        tile = sweep_sizes<1, double>(tile, counts, at, strip, accumulators).weights;
     }
   }
 
@@ -56,77 +62,77 @@ class Sweep {
   };
 
   /// `weight`: where the edge's weight is, if it has one.
-  template <bool kWeighted>
+  template <class Weight>
   [[gnu::always_inline]] static Accumulator along(const Message& message,
                                                   const std::uint16_t* weight) noexcept {
-    if constexpr (!kWeighted || !kUsesWeights<P>) {
+    if constexpr (std::is_void_v<Weight> || !kUsesWeights<P>) {
       return along_plain<P>(message);
     } else {
-      float factor;
+      Weight factor;
       std::memcpy(&factor, weight, sizeof factor);
       return P::along(message, factor);
     }
   }
 
   /// Combines in a fixed order, as a tree: most steps then do not depend on each other.
-  template <std::size_t Count, bool kWeighted>
+  template <std::size_t Count, class Weight>
   static Accumulator combine_all(const std::uint16_t* sources, const std::uint16_t* weights,
                                  const Message* x) noexcept {
     if constexpr (Count == 1) {
-      return along<kWeighted>(x[*sources], weights);
+      return along<Weight>(x[*sources], weights);
     } else {
       constexpr std::size_t kHalf = Count / 2;
-      const std::uint16_t* const rest = kWeighted ? weights + kHalf * kWeightWords : nullptr;
-      const Accumulator first = combine_all<kHalf, kWeighted>(sources, weights, x);
-      return P::combine(first, combine_all<Count - kHalf, kWeighted>(sources + kHalf, rest, x));
+      const std::uint16_t* const rest =
+          !std::is_void_v<Weight> ? weights + kHalf * kWeightWords<Weight> : nullptr;
+      const Accumulator first = combine_all<kHalf, Weight>(sources, weights, x);
+      return P::combine(first, combine_all<Count - kHalf, Weight>(sources + kHalf, rest, x));
     }
   }
 
-  template <std::size_t Others, bool kWeighted>
+  template <std::size_t Others, class Weight>
   [[gnu::always_inline]] static Cursor pull(Cursor at, std::uint32_t bundles, const Message* x,
                                             Accumulator* accumulators) noexcept {
     for (; bundles != 0; --bundles, at.words += 1 + Others) {
       // A sweep reads each edge once. This hint keeps edges from displacing source values in the caches.
       if constexpr (Others >= kBundle / 2) __builtin_prefetch(at.words + kPrefetchWords, 0, 0);
-      const Accumulator all = combine_all<Others, kWeighted>(at.words + 1, at.weights, x);
+      const Accumulator all = combine_all<Others, Weight>(at.words + 1, at.weights, x);
       Accumulator& one = accumulators[at.words[0]];
       one = P::combine(one, all);
-      if constexpr (kWeighted) at.weights += Others * kWeightWords;
+      if constexpr (!std::is_void_v<Weight>) at.weights += Others * kWeightWords<Weight>;
     }
     return at;
   }
 
-  template <std::size_t Others, bool kWeighted>
+  template <std::size_t Others, class Weight>
   [[gnu::always_inline]] static Cursor push(Cursor at, std::uint32_t bundles, const Message* x,
                                             Accumulator* accumulators) noexcept {
     for (; bundles != 0; --bundles, at.words += 1 + Others) {
       const Message message = x[at.words[0]];
-      [[maybe_unused]] const Accumulator carried = along<false>(message, nullptr);
+      [[maybe_unused]] const Accumulator carried = along<void>(message, nullptr);
       for (std::size_t i = 1; i <= Others; ++i) {
         Accumulator& one = accumulators[at.words[i]];
-        if constexpr (kWeighted)
-          one = P::combine(one, along<true>(message, at.weights + (i - 1) * kWeightWords));
+        if constexpr (!std::is_void_v<Weight>)
+          one = P::combine(one, along<Weight>(message, at.weights + (i - 1) * kWeightWords<Weight>));
         else
           one = P::combine(one, carried);
       }
-      if constexpr (kWeighted) at.weights += Others * kWeightWords;
+      if constexpr (!std::is_void_v<Weight>) at.weights += Others * kWeightWords<Weight>;
     }
     return at;
   }
 
   /// Sweeps the bundles of `Others` and more: their counts start at `counts`.
-  template <std::size_t Others, bool kWeighted>
+  template <std::size_t Others, class Weight>
   [[gnu::always_inline]] static Cursor sweep_sizes(const std::uint16_t* tile, const std::uint16_t* counts,
                                                    Cursor at, const Message* x,
                                                    Accumulator* accumulators) noexcept {
     if ((tile[2] >> (Others - 1) & 1) != 0) {
       const std::uint32_t bundles = read_count(counts);
       counts += 2;
-      at = direction_of(tile) == Direction::pull ? pull<Others, kWeighted>(at, bundles, x, accumulators)
-                                                 : push<Others, kWeighted>(at, bundles, x, accumulators);
+      at = direction_of(tile) == Direction::pull ? pull<Others, Weight>(at, bundles, x, accumulators)
+                                                 : push<Others, Weight>(at, bundles, x, accumulators);
     }
-    if constexpr (Others < kBundle)
-      return sweep_sizes<Others + 1, kWeighted>(tile, counts, at, x, accumulators);
+    if constexpr (Others < kBundle) return sweep_sizes<Others + 1, Weight>(tile, counts, at, x, accumulators);
     return at;
   }
 
@@ -186,8 +192,8 @@ struct PlainSum {
   [[gnu::always_inline]] static Accumulator along(Message message) noexcept {
     return static_cast<double>(message);
   }
-  [[gnu::always_inline]] static Accumulator along(Message message, float weight) noexcept {
-    return static_cast<double>(message) * static_cast<double>(weight);
+  [[gnu::always_inline]] static Accumulator along(Message message, double weight) noexcept {
+    return static_cast<double>(message) * weight;
   }
   static Accumulator combine(Accumulator a, Accumulator b) noexcept { return a + b; }
 };

@@ -52,7 +52,7 @@ class EdgeReader {
   virtual ~EdgeReader() = default;
   virtual std::uint32_t sources() const = 0;
   /// Whether read() gives weights, too.
-  virtual bool weighted() const { return false; }
+  virtual std::size_t weight_bytes() const { return 0; }
   /// The number of edges of sources [first, last), or an upper bound; first is a multiple of kRowBlock, last
   /// too or sources().
   virtual std::uint64_t edges(std::uint32_t first, std::uint32_t last) const = 0;

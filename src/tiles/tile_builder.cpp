@@ -250,21 +250,39 @@ TileSizes TileSizes::for_caches(std::uint64_t l1_bytes, std::uint64_t l2_bytes,
           values(l1_bytes, message_bytes)};
 }
 
+namespace {
+
+/// Calls build(pair) with a pair of the type that holds an edge.
+template <class Build>
+void with_pairs(const EdgeReader& reader, const Build& build) {
+  switch (reader.weight_bytes()) {
+    case 0:
+      return build(Pair{});
+    case sizeof(float):
+      return build(WeightedPair<float>{});
+    default:
+      return build(WeightedPair<double>{});
+  }
+}
+
+}  // namespace
+
 Tiles build_tiles(topology::WorkerPool& pool, const EdgeReader& reader,
                   std::span<const std::uint32_t> column_bounds, std::span<const int> column_nodes,
                   const TileSizes& sizes) {
-  if (reader.weighted())
-    return TileBuilder<WeightedPair>(pool, reader, column_bounds, column_nodes, sizes).build();
-  return TileBuilder<Pair>(pool, reader, column_bounds, column_nodes, sizes).build();
+  Tiles tiles;
+  with_pairs(reader, [&](auto pair) {
+    tiles = TileBuilder<decltype(pair)>(pool, reader, column_bounds, column_nodes, sizes).build();
+  });
+  return tiles;
 }
 
 void build_tiles(topology::WorkerPool& pool, const EdgeReader& reader,
                  std::span<const std::uint32_t> column_bounds, const TileSizes& sizes, TileSink& sink,
                  std::uint64_t budget) {
-  if (reader.weighted())
-    TileBuilder<WeightedPair>(pool, reader, column_bounds, {}, sizes).build(sink, budget);
-  else
-    TileBuilder<Pair>(pool, reader, column_bounds, {}, sizes).build(sink, budget);
+  with_pairs(reader, [&](auto pair) {
+    TileBuilder<decltype(pair)>(pool, reader, column_bounds, {}, sizes).build(sink, budget);
+  });
 }
 
 }  // namespace edgewire::tiles

@@ -61,7 +61,9 @@ bool take_tile(std::span<const std::uint16_t>& words, std::uint64_t sources, std
   if (words.size() < kTileHeaderWords) return false;
   const std::uint16_t* const tile = words.data();
   const std::size_t front = kTileHeaderWords + 2 * static_cast<std::size_t>(std::popcount(unsigned{tile[2]}));
-  if (words.size() < front || (tile[1] & ~(unsigned{kWeightsFlag} | 1U)) != 0) return false;
+  if (words.size() < front || (tile[1] & ~(kWeightFlags | 1U)) != 0 ||
+      (tile[1] & kWeightFlags) == kWeightFlags)
+    return false;
   const std::uint64_t first = std::uint64_t{tile[0]} * kStripWidth;
   const std::uint64_t source_end = sources - std::min(sources, first);
   const bool pull = direction_of(tile) == Direction::pull;
@@ -82,7 +84,7 @@ bool take_tile(std::span<const std::uint16_t>& words, std::uint64_t sources, std
     words = words.subspan(taken);
     edges += count * others;
   }
-  const std::uint64_t weights = (tile[1] & kWeightsFlag) != 0 ? edges * kWeightWords : 0;
+  const std::uint64_t weights = edges * weight_words(tile);
   if (weights > words.size()) return false;
   words = words.subspan(weights);
   return true;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -22,15 +23,25 @@ struct Pair {
   std::uint16_t destination;
 };
 static_assert(sizeof(Pair) == 4);
-/// The same with its weight.
+/// The same with its weight, a float or a double.
+template <class Weight>
 struct WeightedPair {
   std::uint16_t source;
   std::uint16_t destination;
-  float weight = 0;
+  Weight weight = 0;
 };
-static_assert(sizeof(WeightedPair) == 8);
+static_assert(sizeof(WeightedPair<float>) == 8 && sizeof(WeightedPair<double>) == 16);
+/// The type of a pair's weight; void if it has none.
 template <class Pair>
-inline constexpr bool kHasWeight = sizeof(Pair) == sizeof(WeightedPair);
+struct WeightOf {
+  using Type = void;
+};
+template <class Weight>
+struct WeightOf<WeightedPair<Weight>> {
+  using Type = Weight;
+};
+template <class Pair>
+inline constexpr bool kHasWeight = !std::is_void_v<typename WeightOf<Pair>::Type>;
 
 /// A sequence of pairs in several pieces of memory.
 template <class Pair>
@@ -93,6 +104,9 @@ inline void copy_bundle(const std::uint16_t* words, std::uint16_t* out) {
 /// Turns pairs (Pair or WeightedPair) into bundles. One per worker.
 template <class Pair>
 class TileEncoder {
+  /// Without weights there is a vector of them all the same, an empty one.
+  using Weight = std::conditional_t<kHasWeight<Pair>, typename WeightOf<Pair>::Type, float>;
+
  public:
   /// Encodes the pairs of `runs`, ordered by source, all in `strip`, as one tile at `out`. Returns its end.
   std::uint16_t* encode(std::uint64_t strip, const PairRuns<Pair>& runs, std::uint32_t width,
@@ -241,21 +255,21 @@ class TileEncoder {
 
   /// Writes the weights behind the bundles of `tile`, which end at `out`, in the order of their others.
   std::uint16_t* write_weights(std::uint16_t* tile, std::uint16_t* out) const {
-    tile[1] |= kWeightsFlag;
+    tile[1] |= sizeof(Weight) == sizeof(float) ? kFloatWeights : kDoubleWeights;
     std::array<std::uint16_t*, kBundle + 1> places{};  // by bundle size
     const std::uint16_t* counts = tile + kTileHeaderWords;
     for (std::uint32_t size = 1; size <= kBundle; ++size) {
       places[size] = out;
       if ((tile[2] >> (size - 1) & 1) == 0) continue;
-      out += std::size_t{read_count(counts)} * size * kWeightWords;
+      out += std::size_t{read_count(counts)} * size * kWeightWords<Weight>;
       counts += 2;
     }
     std::uint32_t begin = 0;
     for (const Group& group : std::span(groups_).first(group_count_)) {
       for (std::uint32_t size; begin != group.end; begin += size) {
         size = std::min(group.end - begin, kBundle);
-        std::memcpy(places[size], &weights_[begin], size * sizeof(float));
-        places[size] += size * kWeightWords;
+        std::memcpy(places[size], &weights_[begin], size * sizeof(Weight));
+        places[size] += size * kWeightWords<Weight>;
       }
     }
     return out;
@@ -265,7 +279,7 @@ class TileEncoder {
   std::vector<Group> groups_ = std::vector<Group>(kStripWidth);
   std::size_t group_count_ = 0;
   std::vector<std::uint16_t> others_;
-  std::vector<float> weights_;  ///< of the edges of others_, if they have any
+  std::vector<Weight> weights_;  ///< of the edges of others_, if they have any
 };
 
 }  // namespace edgewire::tiles

@@ -10,20 +10,31 @@
 namespace edgewire::tiles {
 
 /// A tile consists of
-/// - the number of its strip, its direction (with kWeightsFlag if edges have weights), and the set of its
-/// bundle sizes (bit n - 1 is set if there are
-///   bundles of n others), one word each;
+/// - the number of its strip, its direction (with kFloatWeights or kDoubleWeights if edges have weights), and
+///   the set of its bundle sizes (bit n - 1 is set if there are bundles of n others), one word each;
 /// - for each of these sizes, smallest first, the number of bundles (two words, low word first);
 /// - the bundles in the same order: the key, then its others;
-/// - the weights of all edges in the order of the others, if they have any: floats, as two words each.
+/// - the weights of all edges in the order of the others, if they have any: floats or doubles, as two or four
+///   words each.
 /// Sources count from the start of the strip, destinations from the start of the column.
 enum class Direction : std::uint16_t { pull = 0, push = 1 };
-inline constexpr std::uint16_t kWeightsFlag = 2;
-inline constexpr std::size_t kWeightWords = 2;
-static_assert(kWeightWords * sizeof(std::uint16_t) == sizeof(float));
+inline constexpr std::uint16_t kFloatWeights = 2;
+inline constexpr std::uint16_t kDoubleWeights = 4;
+inline constexpr unsigned kWeightFlags = kFloatWeights | kDoubleWeights;
+/// Words of a weight.
+template <class Weight>
+inline constexpr std::size_t kWeightWords = sizeof(Weight) / sizeof(std::uint16_t);
+template <>
+inline constexpr std::size_t kWeightWords<void> = 0;
+
+/// Words of a weight in this tile.
+inline std::size_t weight_words(const std::uint16_t* tile) noexcept {
+  if ((tile[1] & kDoubleWeights) != 0) return kWeightWords<double>;
+  return (tile[1] & kFloatWeights) != 0 ? kWeightWords<float> : 0;
+}
 
 inline Direction direction_of(const std::uint16_t* tile) noexcept {
-  return static_cast<Direction>(tile[1] & ~unsigned{kWeightsFlag});
+  return static_cast<Direction>(tile[1] & ~kWeightFlags);
 }
 
 inline constexpr std::uint32_t kTileHeaderWords = 3;
@@ -52,7 +63,7 @@ inline std::uint64_t words_of(const std::uint16_t* tile) noexcept {
     edges += bundles * others;
     counts += 2;
   }
-  return kTileHeaderWords + words + ((tile[1] & kWeightsFlag) != 0 ? edges * kWeightWords : 0);
+  return kTileHeaderWords + words + edges * weight_words(tile);
 }
 
 }  // namespace edgewire::tiles

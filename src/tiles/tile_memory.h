@@ -23,7 +23,7 @@ class DealtPairs {
 
   /// Adds the edges from `source` of the strip to `addresses` (see plan::ColumnAddresses). `weights`: of
   /// these edges, if they have any.
-  void add(std::uint16_t source, std::span<const std::uint32_t> addresses, const float* weights) {
+  void add(std::uint16_t source, std::span<const std::uint32_t> addresses, const double* weights) {
     Pair** const places = next_.data();  // does not move, which the compiler cannot know
     for (const auto address : addresses) {
       const std::uint32_t column = address >> plan::kOffsetBits;
@@ -31,7 +31,7 @@ class DealtPairs {
       if (reinterpret_cast<std::uintptr_t>(next) % sizeof(Chunk) == 0) [[unlikely]]
         next = new_chunk(column);
       Pair pair{source, static_cast<std::uint16_t>(address)};
-      if constexpr (kHasWeight<Pair>) pair.weight = *weights++;
+      if constexpr (kHasWeight<Pair>) pair.weight = static_cast<decltype(pair.weight)>(*weights++);
       std::memcpy(next, &pair, sizeof pair);  // one store
       __builtin_prefetch(next + 16, 1);
       places[column] = next + 1;

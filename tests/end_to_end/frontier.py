@@ -50,8 +50,8 @@ def expected(kernel, graph, source):
 
 def check(kernel, found, known):
     assert [id_ for id_, _ in found] == [id_ for id_, _ in known]
-    if kernel == "sssp":  # floats, which round once an edge
-        np.testing.assert_allclose([value for _, value in found], [value for _, value in known], rtol=2e-5)
+    if kernel == "sssp":  # both round once an edge
+        np.testing.assert_allclose([value for _, value in found], [value for _, value in known], rtol=1e-13)
     elif kernel == "bc":
         np.testing.assert_allclose([value for _, value in found], [value for _, value in known], rtol=1e-9)
     elif kernel == "lcc":

@@ -10,7 +10,7 @@ import numpy as np
 def rows(graph, both_ways=False):
     """[v]: the (target, weight) pairs of v; weight 1 where the graph has none."""
     found = [[] for _ in range(graph.vertices)]
-    weights = np.ones(len(graph.sources)) if graph.weights is None else np.asarray(graph.weights, float)
+    weights = np.ones(len(graph.sources)) if graph.weights is None else np.asarray(graph.weights, graph.weight_type).astype(float)
     for source, target, weight in zip(graph.sources.tolist(), graph.targets.tolist(), weights.tolist()):
         found[source].append((target, weight))
         if both_ways:

@@ -15,6 +15,7 @@ PAGE_BYTES = 4096
 BLOCK_BYTES = 1 << 20
 ORIGINAL_IDS = 8
 WEIGHTED = 1
+WEIGHT_TYPES = {0: "<f4", 32: "<f8", 64: "<u4", 96: "<u8"}  # by kWideWeights and kWholeWeights
 
 _xxhash = ctypes.CDLL(ctypes.util.find_library("xxhash") or "libxxhash.so.0")
 _xxhash.XXH3_64bits.restype = ctypes.c_uint64
@@ -32,6 +33,7 @@ class Graph:
     targets: np.ndarray
     original_ids: np.ndarray | None = None
     weights: np.ndarray | None = None  # of the edges
+    weight_type: str = "<f4"  # in the file
 
     def __post_init__(self):
         self.sources = np.asarray(self.sources, np.int64)
@@ -58,8 +60,8 @@ def graph_bytes(graph, **faults):
                 b"", b""]
     flags = 0
     if graph.weights is not None:
-        flags |= WEIGHTED
-        sections[2] = np.asarray(graph.weights, "<f4")[order].tobytes()
+        flags |= WEIGHTED | next(flag for flag, one in WEIGHT_TYPES.items() if one == graph.weight_type)
+        sections[2] = np.asarray(graph.weights, graph.weight_type)[order].tobytes()
     if graph.original_ids is not None:
         flags |= ORIGINAL_IDS
         sections[3] = np.asarray(graph.original_ids, "<u8").tobytes()
@@ -91,7 +93,7 @@ def read_graph(path):
     offsets = np.frombuffer(data, "<u8", vertices + 1, sections[0]).astype(np.int64)
     targets = np.frombuffer(data, "<u4", edges, sections[2])
     ids = np.frombuffer(data, "<u8", vertices, sections[6]) if flags & ORIGINAL_IDS else None
-    weights = np.frombuffer(data, "<f4", edges, sections[4]) if flags & WEIGHTED else None
+    weights = np.frombuffer(data, WEIGHT_TYPES[flags & 96], edges, sections[4]) if flags & WEIGHTED else None
     return Graph(vertices, np.repeat(np.arange(vertices), np.diff(offsets)), targets, ids, weights)
 
 

@@ -33,13 +33,18 @@ def run(edgewire, folder, path, *options):
     return ids, values, report
 
 
-@pytest.fixture(scope="module")
-def weighted(edgewire, tmp_path_factory):
-    """(path, graph, weights): weights of both signs, several edges from u to v."""
+WEIGHTS = {"floats of both signs": lambda random: random.integers(-1000, 1001, 3000) / 512,
+           "doubles": lambda random: random.normal(size=3000),
+           "whole numbers that are no floats": lambda random: random.integers(1, 2**31, 3000) * 2 + 1.0}
+
+
+@pytest.fixture(scope="module", params=WEIGHTS)
+def weighted(request, edgewire, tmp_path_factory):
+    """(path, graph, weights): several edges from u to v."""
     folder = tmp_path_factory.mktemp("spmv")
     sources, targets = graphs.random_edges(300, 3000, 8)
-    weights = np.random.default_rng(8).integers(-1000, 1001, 3000) / 512
-    (folder / "g.wel").write_text("".join(f"{s} {t} {w}\n" for s, t, w in zip(sources, targets, weights)))
+    weights = WEIGHTS[request.param](np.random.default_rng(8))
+    (folder / "g.wel").write_text("".join(f"{s} {t} {w:.17g}\n" for s, t, w in zip(sources, targets, weights)))
     edgewire.ok("convert", folder / "g.wel", "-o", folder / "g.ew")
     return folder / "g.ew", reference.Graph(300, sources, targets), weights
 

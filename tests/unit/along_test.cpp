@@ -34,7 +34,7 @@ struct Sum {
   static bool done(const Totals&) { return false; }
 };
 struct NeedsWeights : Sum {
-  static double along(Message message, float weight) { return double{message} * double{weight}; }
+  static double along(Message message, double weight) { return double{message} * weight; }
 };
 struct WithoutWeights : Sum {
   static double along(Message message) { return 10 * double{message}; }

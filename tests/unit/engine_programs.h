@@ -28,7 +28,7 @@ struct Integers {
 
   static double identity() { return 0; }
   static double along(Message message) { return static_cast<double>(message); }
-  static double along(Message message, float weight) { return static_cast<double>(message * weight); }
+  static double along(Message message, double weight) { return static_cast<double>(message) * weight; }
   static double combine(double a, double b) { return a + b; }
   static Message message(Value value, Constant) { return value; }
   static double prepare(const Totals& last) { return last.sum; }

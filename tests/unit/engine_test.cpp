@@ -122,7 +122,7 @@ void run_process(P program, const GraphFile& graph, const Run& run, launch::Boot
     if (!stream.mirrors || stream.targets.empty()) continue;
     const plan::MovedRows rows(exchange.take_moved(stream.peer), stream.peer,
                                static_cast<std::uint32_t>(stream.targets.size()), owned.count(),
-                               plan.weighted());
+                               plan.weight_bytes());
     mirror_tiles[static_cast<std::size_t>(stream.peer)] = tiles::build_tiles(
         pool, tiles::MovedReader(rows, addresses), std::span(bounds).first(static_cast<std::size_t>(local)));
   }

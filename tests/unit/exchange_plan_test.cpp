@@ -361,10 +361,12 @@ TEST_CASE("a peer's faulty plan is refused, naming the peer") {
   }
   for (const MovedEdges& edges :
        {MovedEdges{0, 1}, {5, 1, 0}, {0, 0, 0}, {0, 2, 9}, {0, 1, 10}, {0, 1, 1, 0, 1, 1}, {0, 1, 1, 4}}) {
-    CHECK(error_of([&] { MovedRows(edges, 1, 5, 10, false); }).find("rank 1 sent a faulty") == 0);
+    CHECK(error_of([&] { MovedRows(edges, 1, 5, 10, 0); }).find("rank 1 sent a faulty") == 0);
   }
-  const MovedEdges without_weights{0, 2, 1, 2};
-  CHECK(error_of([&] { MovedRows(without_weights, 1, 5, 10, true); }).find("rank 1 sent a faulty") == 0);
+  for (const std::size_t weight_bytes : {sizeof(float), sizeof(double)})
+    for (const MovedEdges& cut_short : {MovedEdges{0, 2, 1, 2}, {0, 1, 1}, {0, 2, 1, 2, 0}})
+      CHECK(error_of([&] { MovedRows(cut_short, 1, 5, 10, weight_bytes); }).find("rank 1 sent a faulty") ==
+            0);
   ExchangePlan plan(graph, ownership, 0, owned, Strategy::slots, 1, kOneWorker);
   std::vector<std::uint32_t> positions(plan.streams()[1].entries);
   REQUIRE(positions.size() > 1);

@@ -96,7 +96,7 @@ TEST_CASE("METIS refuses what it cannot hold, by content and not by flags") {
   CHECK(contains(message({{0, 1, 1}, {1, 0, 2}}, weighted), "is directed"));
   for (const float weight : {0.0F, -1.0F, 1.5F, 2147483648.0F}) {
     CHECK(contains(message({{1, 2, weight}, {2, 1, weight}}, weighted),
-                   fmt::format("from vertex 2 to 3 weighs {}; --no-weights", weight)));
+                   fmt::format("from vertex 2 to 3 weighs {}; --no-weights", static_cast<double>(weight))));
   }
   // Both ways without a flag that says so.
   build(directory / "g.ew", 4, {{0, 1, 2147483520.0F}, {1, 0, 2147483520.0F}}, weighted);
@@ -146,7 +146,8 @@ TEST_CASE("weights that a format cannot hold are refused") {
   for (const float weight : {0.5F, 2147483648.0F, -3e9F}) {
     build(directory / "g.ew", 2, {{0, 1, weight}}, {.weighted = true});
     const GraphFile graph = GraphFile::open(directory / "g.ew");
-    CHECK(contains(error_of([&] { written(graph, Format::wsg); }), fmt::format("weighs {}", weight)));
+    CHECK(contains(error_of([&] { written(graph, Format::wsg); }),
+                   fmt::format("weighs {}", static_cast<double>(weight))));
     CHECK(contains(error_of([&] { written(graph, Format::wel, false); }), "--no-weights drops them"));
   }
   build(directory / "g.ew", 2, {{0, 1, 0}}, {});

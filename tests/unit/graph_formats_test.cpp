@@ -86,7 +86,7 @@ TEST_CASE("METIS files that are wrong are refused") {
   CHECK(contains(error("3 2\n2\n1 3\n1\n"), "in the line of one of its ends"));
   CHECK(contains(error("2 1 1\n2 5\n1 6\n"), "two weights"));
   CHECK(contains(error("2 1 1\n2\n1 6\n"), "line 2, byte 7: the weight of the last edge is missing"));
-  CHECK(contains(error("2 1 1\n2 a\n1 a\n"), "expected the weight"));
+  CHECK(contains(error("2 1 1\n2 a\n1 a\n"), "expected a weight"));
   CHECK(edges_of(converter("g.graph", "2 1 1\n2 a\n1 b\n", {.weights = false})).size() == 2);
   CHECK(contains(error("2 1 10\n\n4 1\n"), "line 2, byte 7: the line ends where a size or weight"));
   CHECK(contains(error("3 1\n2\n1 3\n2\n"), "4 neighbours but its first line says 1 edges"));
@@ -197,7 +197,7 @@ TEST_CASE("tables that are wrong are refused") {
   CHECK(contains(error("src,dst\n1,\n"), "line 2, byte 10: expected a vertex id"));
   CHECK(contains(error("src,dst\n1,-2\n"), "expected a vertex id"));
   CHECK(contains(error("src,dst\n1,18446744073709551616\n"), "does not fit 64 bits"));
-  CHECK(contains(error("src,dst,weight\n1,2,nan\n"), "line 2, byte 19: expected a weight"));
+  CHECK(contains(error("src,dst,weight\n1,2,nan\n"), "line 2, byte 19: the weight is not a finite"));
   CHECK(contains(error("src,dst\n1,\"2\n"), "line 2, byte 8: a quoted field does not end"));
   CHECK(contains(error("src,dst\n1,\"2\"x\n"), "a quoted field does not end"));
   CHECK(contains(error("a,b\n1,2\n", "a,c"), "line 1, byte 0: --columns: this line has no column c"));

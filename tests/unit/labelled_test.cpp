@@ -109,7 +109,7 @@ TEST_CASE("lines that are no edges are refused") {
   CHECK(contains(labelled.error("a,b\na,\"b\"c\n"), "text follows the double quote"));
   CHECK(contains(labelled.error("a b\nc\x01 d\n"), "line 2, byte 5: binary data"));
   CHECK(contains(labelled.error("a,b\nc,d\te\n"), "a name holds a control character"));
-  CHECK(contains(labelled.error("a b 1e99\n"), "not a finite 32-bit number"));
+  CHECK(contains(labelled.error("a b 1e400\n"), "beyond the range of 64-bit"));
 }
 
 TEST_CASE("names of columns do not become an edge") {

@@ -94,7 +94,8 @@ Rows read(FrontierJob& job, const std::vector<std::uint32_t>& vertices) {
     job.each_row(w, take, [&](const Edges& edges) {
       auto& [targets, weights] = found[static_cast<std::size_t>(w)][edges.vertex];
       targets.insert(targets.end(), edges.targets.begin(), edges.targets.end());
-      weights.insert(weights.end(), edges.weights.begin(), edges.weights.end());
+      for (std::size_t e = 0; e < edges.weights.size(); ++e)
+        weights.push_back(static_cast<float>(edges.weights[e]));
     });
   });
   for (auto& [vertex, row] : found[1]) REQUIRE(found[0].emplace(vertex, row).second);

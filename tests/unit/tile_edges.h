@@ -33,17 +33,19 @@ class Edges {
   std::uint64_t edges_ = 0;
 };
 
-/// A weight of the edge, a different one for duplicates in a row.
-inline float weight_of(std::uint32_t source, std::uint32_t destination, std::size_t place) {
-  return static_cast<float>((source * 31 + destination * 7 + place) % 17) / 4;
+/// A weight of the edge, a different one for duplicates in a row: no float where it may have 8 bytes.
+inline double weight_of(std::uint32_t source, std::uint32_t destination, std::size_t place,
+                        std::size_t weight_bytes) {
+  const auto quarters = static_cast<double>((source * 31 + destination * 7 + place) % 17);
+  return weight_bytes == sizeof(double) ? quarters / 4 + 0x1p-40 : quarters / 4;
 }
 
 /// Those edges, for the tile builder.
 class Reader final : public EdgeReader {
  public:
-  Reader(const Edges& graph, std::span<const std::uint32_t> bounds, bool weighted = false)
-      : graph_(graph), address_(bounds), weighted_(weighted) {}
-  bool weighted() const override { return weighted_; }
+  Reader(const Edges& graph, std::span<const std::uint32_t> bounds, std::size_t weight_bytes = 0)
+      : graph_(graph), address_(bounds), weight_bytes_(weight_bytes) {}
+  std::size_t weight_bytes() const override { return weight_bytes_; }
   std::uint32_t sources() const override { return graph_.sources(); }
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
     std::uint64_t sum = 0;
@@ -59,9 +61,9 @@ class Reader final : public EdgeReader {
     weights.clear();
     for (std::uint32_t s = first; s < last; ++s) {
       for (const auto destination : graph_.row(s)) destinations.push_back(address_(destination));
-      if (weighted_) {
+      if (weight_bytes_ != 0) {
         for (std::size_t i = 0; i < graph_.row(s).size(); ++i)
-          weights.push_back(weight_of(s, graph_.row(s)[i], i));
+          weights.push_back(weight_of(s, graph_.row(s)[i], i, weight_bytes_));
       }
       ends.push_back(static_cast<std::uint32_t>(destinations.size()));
     }
@@ -70,12 +72,12 @@ class Reader final : public EdgeReader {
  private:
   const Edges& graph_;
   plan::ColumnAddresses address_;
-  bool weighted_;
+  std::size_t weight_bytes_;
 };
 
 inline Tiles build(topology::WorkerPool& pool, const Edges& graph, const std::vector<std::uint32_t>& bounds,
-                   bool weighted = false) {
-  return build_tiles(pool, Reader(graph, bounds, weighted), bounds);
+                   std::size_t weight_bytes = 0) {
+  return build_tiles(pool, Reader(graph, bounds, weight_bytes), bounds);
 }
 
 inline topology::WorkerPool make_pool(int workers) {

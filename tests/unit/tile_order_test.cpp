@@ -36,8 +36,8 @@ TEST_CASE("along the Hilbert curve every tile is swept once, and the next one is
     for (std::uint32_t i = 0; i < 20000; ++i)  // some in every cell
       graph.add(strip * kStripWidth + static_cast<std::uint32_t>(random() % 60000), i % (kWidth * kColumns));
   WorkerPool pool = make_pool(2);
-  for (const bool weighted : {false, true}) {
-    const Tiles tiles = build(pool, graph, equal_columns(kWidth * kColumns, kWidth), weighted);
+  for (const std::size_t weight_bytes : {0, 4, 8}) {
+    const Tiles tiles = build(pool, graph, equal_columns(kWidth * kColumns, kWidth), weight_bytes);
     const TileOrder order(tiles, backward_groups(kColumns, 4));
     CHECK(order.order() == Order::hilbert);
     REQUIRE(order.groups() == 3);

@@ -24,12 +24,12 @@ std::vector<std::uint16_t> words_of(const Tiles& tiles, std::size_t column) {
 /// The largest relative difference between the sums of the tiles and plain sums in double.
 template <class Message>
 double error_of(const Tiles& tiles, const Edges& edges, std::uint32_t destinations,
-                const std::vector<Message>& x, bool weighted = false) {
+                const std::vector<Message>& x, std::size_t weight_bytes = 0) {
   std::vector<double> expected(destinations);
   for (std::uint32_t s = 0; s < edges.sources(); ++s) {
     for (std::size_t i = 0; i < edges.row(s).size(); ++i) {
       const std::uint32_t d = edges.row(s)[i];
-      expected[d] += static_cast<double>(x[s]) * (weighted ? static_cast<double>(weight_of(s, d, i)) : 1.0);
+      expected[d] += static_cast<double>(x[s]) * (weight_bytes != 0 ? weight_of(s, d, i, weight_bytes) : 1.0);
     }
   }
   const std::vector<double> sums = sums_of(tiles, x);
@@ -75,10 +75,12 @@ TEST_CASE("sums agree with plain sums on skewed graphs of odd sizes") {
     std::vector<double> wide;  // values that no float holds
     for (const float value : x) wide.push_back(static_cast<double>(value) / 3);
     CHECK(error_of(tiles, graph, shape.destinations, wide) < kTolerance);
-    const Tiles weighted = build(pool, graph, equal_columns(shape.destinations, shape.width), true);
-    CHECK(weighted.edges() == graph.edges());
-    CHECK(error_of(weighted, graph, shape.destinations, x, true) < kTolerance);
-    CHECK(error_of(weighted, graph, shape.destinations, wide, true) < kTolerance);
+    for (const std::size_t weight_bytes : {sizeof(float), sizeof(double)}) {
+      const Tiles weighted = build(pool, graph, equal_columns(shape.destinations, shape.width), weight_bytes);
+      CHECK(weighted.edges() == graph.edges());
+      CHECK(error_of(weighted, graph, shape.destinations, x, weight_bytes) < kTolerance);
+      CHECK(error_of(weighted, graph, shape.destinations, wide, weight_bytes) < kTolerance);
+    }
   }
 }
 
@@ -156,8 +158,8 @@ TEST_CASE("a sink gets the same tiles, in pieces") {
   const Edges graph = skewed(150000, 90000, 8000000, 3);
   const std::vector<std::uint32_t> bounds = equal_columns(90000, 10000);
   WorkerPool pool = make_pool(2);
-  for (const bool weighted : {false, true}) {
-    const Reader reader(graph, bounds, weighted);
+  for (const std::size_t weight_bytes : {0, 4, 8}) {
+    const Reader reader(graph, bounds, weight_bytes);
     const Tiles expected = build_tiles(pool, reader, bounds);
     Sink sink(expected.columns());
     build_tiles(pool, reader, bounds, {}, sink, 1 << 20);

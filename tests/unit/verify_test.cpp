@@ -137,7 +137,7 @@ TEST_CASE("distances are right or refused") {
     const auto graph = made.open();
     for (const bool unit : {false, true}) {
       auto distances = made.distances(0, unit);
-      CHECK(check_sssp(graph, 0, distances, unit) == "");
+      CHECK(check_sssp(graph, 0, distances, unit).fault == "");
       for (std::uint32_t v = 0; v < made.vertices; ++v) {
         const auto right = distances[v];
         for (const float wrong : {right + 1, right - 1, kFar, 0.0F, -0.5F, right * 1.00001F, right * 0.99999F,
@@ -146,7 +146,7 @@ TEST_CASE("distances are right or refused") {
           CAPTURE(v);
           CAPTURE(wrong);
           distances[v] = wrong;
-          CHECK(check_sssp(graph, 0, distances, unit) != "");
+          CHECK(check_sssp(graph, 0, distances, unit).fault != "");
         }
         distances[v] = right;
       }
@@ -154,7 +154,7 @@ TEST_CASE("distances are right or refused") {
   }
 }
 
-TEST_CASE("distances may differ by roundings, whatever their size") {
+TEST_CASE("distances are those that their own additions give, whatever their size") {
   std::minstd_rand random(1);
   for (const float scale : {1e-40F, 1e-20F, 1.0F, 1e30F}) {
     CAPTURE(scale);
@@ -163,25 +163,51 @@ TEST_CASE("distances may differ by roundings, whatever their size") {
       edges.emplace_back(v, v + 1, scale * static_cast<float>(random() % 1000) / 7);
     const TestGraph made(2001, std::move(edges));
     const auto graph = made.open();
-    CHECK(check_sssp(graph, 0, made.distances(0)) == "");
-    // The same sums in double, rounded once.
-    std::vector<float> exact = {0};
-    double sum = 0;
-    for (const auto& [u, v, weight] : made.edges)
-      exact.push_back(static_cast<float>(sum += static_cast<double>(weight)));
-    CHECK(check_sssp(graph, 0, exact) == "");
-    exact[1000] *= 1.000001F;
-    CHECK(check_sssp(graph, 0, exact) != "");
+    auto rough = made.distances(0);
+    const auto found = check_sssp(graph, 0, rough);
+    CHECK(found.fault == "");
+    CHECK(found.edges == 2000);
+    CHECK(found.error > 0);
+    CHECK(found.error <= found.bound);
+    CHECK(found.bound > 1.1e-4);
+    CHECK(found.bound < 1.3e-4);
+    std::vector<double> fine = {0};
+    for (const auto& [u, v, weight] : made.edges) fine.push_back(fine.back() + static_cast<double>(weight));
+    const auto finer = check_sssp(graph, 0, fine);
+    CHECK(finer.fault == "");
+    CHECK(finer.bound < 2.3e-13);
+    // One of them moved by the least that there is, or rounded more often.
+    rough[1000] = std::nextafterf(rough[1000], kFar);
+    CHECK(check_sssp(graph, 0, rough).fault != "");
+    const std::vector<double> rounded(rough.begin(), rough.end());
+    CHECK(check_sssp(graph, 0, rounded).fault != "");
+  }
+}
+
+TEST_CASE("whole distances are right or refused") {
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    const TestGraph made = random_graph(seed);
+    const auto graph = made.open();
+    std::vector<std::uint64_t> hops;
+    for (const float d : made.distances(0, true))
+      hops.push_back(std::isinf(d) ? ~std::uint64_t{0} : static_cast<std::uint64_t>(d));
+    CHECK(check_sssp(graph, 0, hops, true).fault == "");
+    for (auto& one : hops) {
+      ++one;
+      CHECK(check_sssp(graph, 0, hops, true).fault != "");
+      --one;
+    }
   }
 }
 
 TEST_CASE("edges of weight 0 in a circle do not explain one another") {
   const TestGraph made(5, {{0, 1, 1.0F}, {1, 2, 9.0F}, {2, 3, 0.0F}, {3, 2, 0.0F}, {4, 4, 0.0F}});
   const auto graph = made.open();
-  CHECK(check_sssp(graph, 0, std::array{0.0F, 1.0F, 10.0F, 10.0F, kFar}) == "");
-  CHECK(check_sssp(graph, 0, std::array{0.0F, 1.0F, 5.0F, 5.0F, kFar}) ==
+  CHECK(check_sssp(graph, 0, std::array{0.0F, 1.0F, 10.0F, 10.0F, kFar}).fault == "");
+  CHECK(check_sssp(graph, 0, std::array{0.0F, 1.0F, 5.0F, 5.0F, kFar}).fault ==
         "vertex 2 has distance 5, but no way from the source is as short");
-  CHECK(check_sssp(graph, 0, std::array{0.0F, 1.0F, 10.0F, 10.0F, 3.0F}) ==
+  CHECK(check_sssp(graph, 0, std::array{0.0F, 1.0F, 10.0F, 10.0F, 3.0F}).fault ==
         "vertex 4 has distance 3, but no way from the source is as short");
 }
 
@@ -260,7 +286,7 @@ TEST_CASE("a check names the vertex as output does, and the rule") {
         "vertex 70 is the source, but not its own parent");
   CHECK(check_bfs(graph, 0, Levels{0, 1, 2, kNoLevel}, Levels{0, 0, 1, 1}) ==
         "vertex 73 is not reached, but has a parent");
-  CHECK(check_sssp(graph, 0, std::array{0.0F, 1.0F, 3.0F, kFar}) ==
+  CHECK(check_sssp(graph, 0, std::array{0.0F, 1.0F, 3.0F, kFar}).fault ==
         "vertex 72 has distance 3, but the way over vertex 71 has length 2");
   CHECK(check_wcc(graph, Levels{0, 0, 0, 0}) ==
         "vertex 73 has the label vertex 70, which is a vertex of another component");

@@ -1,5 +1,6 @@
 #include "cli/vertex_lines.h"
 
+#include <cstdint>
 #include <limits>
 
 #include "graph_test.h"
@@ -19,6 +20,16 @@ TEST_CASE("lines of results name vertices and say what is unreached") {
   distances.add_distance(1, std::numeric_limits<float>::max());
   distances.add_distance(2, std::numeric_limits<float>::infinity());
   CHECK(distances.take() == "5000000000\t0.1\n7\t3.4028235e+38\n9\tinfinity\n");
+  VertexLines finer(graph);
+  finer.add_distance(0, 0.1 + 0.2);
+  finer.add_distance(1, 1e300);
+  finer.add_distance(2, std::numeric_limits<double>::infinity());
+  CHECK(finer.take() == "5000000000\t0.30000000000000004\n7\t1e+300\n9\tinfinity\n");
+  VertexLines whole(graph);
+  whole.add_distance(0, std::uint64_t{16'777'219});
+  whole.add_distance(1, std::numeric_limits<std::uint64_t>::max() - 2);
+  whole.add_distance(2, std::numeric_limits<std::uint64_t>::max());
+  CHECK(whole.take() == "5000000000\t16777219\n7\t18446744073709551613\n9\tinfinity\n");
   VertexLines parents(graph);
   parents.add_vertex(1, 0);
   parents.add_vertex(2, 0xffffffff);

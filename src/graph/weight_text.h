@@ -1,0 +1,68 @@
+// Weights as text: one way to read them for all formats.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "graph/edge_sink.h"
+#include "graph/input.h"
+#include "graph/weights.h"
+
+namespace edgewire::graph {
+
+/// The first weight of an input that a graph file does not hold as the text says it. Thread safe.
+class RoundedWeights {
+ public:
+  /// Why a weight is rounded.
+  enum class Cause {
+    digits,  ///< its text says more than a double holds
+    mixed    ///< a u64 holds the whole number, but no double does: it is rounded where others are not whole
+  };
+
+  explicit RoundedWeights(std::span<Input* const> inputs) : inputs_(inputs) {}
+
+  /// `text` lies in piece.text.
+  void add(const Input& input, const Piece& piece, std::string_view text, Cause cause);
+  /// Says once, by `note`, what was rounded in a graph of such weights. All readers call it.
+  void tell(EdgeSink& sink, WeightType type, const std::function<void(const std::string&)>& note) const;
+
+ private:
+  struct Place {
+    std::uint64_t key;  ///< orders places: the input, then the byte
+    std::uint64_t offset;
+    std::uint64_t line;  ///< of a stream
+    const Input* input;
+    std::string text;
+  };
+  std::string line_of(const Place& place, Cause cause) const;
+
+  std::span<Input* const> inputs_;
+  mutable std::mutex mutex_;
+  std::optional<Place> digits_, mixed_;  ///< the first one of each cause
+};
+
+/// Reads the weights of a piece.
+class WeightReader {
+ public:
+  /// `rounded` may be null. All outlive this.
+  WeightReader(const Input& input, const Piece& piece, RoundedWeights* rounded) noexcept
+      : input_(input), piece_(piece), rounded_(rounded) {}
+
+  /// The weight that `field` says, which lies in the piece. Throws Error with path, line and byte.
+  Weight read(std::string_view field);
+
+ private:
+  void round(std::string_view field, RoundedWeights::Cause cause);
+
+  const Input& input_;
+  const Piece& piece_;
+  RoundedWeights* rounded_;
+  bool any_digits_ = false, any_mixed_ = false;  ///< of this piece: later ones are not the first
+};
+
+}  // namespace edgewire::graph

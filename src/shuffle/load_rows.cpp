@@ -1,0 +1,174 @@
+// The part of LoadJob that makes rows of a graph file of the sorted edges.
+#include <fcntl.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "error.h"
+#include "graph/checksum.h"
+#include "graph/mapped_file.h"
+#include "launch/packing.h"
+#include "shuffle/edge_record.h"
+#include "shuffle/load_job.h"
+
+namespace edgewire::shuffle {
+
+/// The edges of a partition that stay, in order.
+template <class Take>
+void LoadJob::each_edge(int lane, std::uint32_t partition, const Take& take) {
+  const bool simple = shape_.options.simple, weighted = shape_.options.weighted;
+  EdgeRecord before;
+  bool any = false;
+  shuffle_->merge_partition(lane, partition, [&](const std::byte* record) {
+    const EdgeRecord edge = load(record, weighted);
+    const bool again = any && edge.source == before.source && edge.target == before.target;
+    if (simple && (again || edge.source == edge.target)) return;
+    before = edge;
+    any = true;
+    take(edge);
+  });
+}
+
+/// Where nothing is dropped, the numbers of records are known.
+void LoadJob::count_edges(const graph::Progress& progress) {
+  const std::uint32_t first = shuffle_->first_partition();
+  std::vector<std::uint64_t> mine(shuffle_->last_partition() - first);
+  for (std::uint32_t p = 0; p < mine.size(); ++p) mine[p] = shuffle_->records(first + p);
+  if (shape_.options.simple)
+    each_partition("dropping duplicates", progress, [&](int lane, std::uint32_t partition) {
+      std::uint64_t count = 0;
+      each_edge(lane, partition, [&](const EdgeRecord&) { ++count; });
+      mine[partition - first] = count;
+    });
+  edge_begins_.assign(1, 0);
+  for (const auto& part : bootstrap_.allgather(launch::pack(mine)))
+    for (const auto count : launch::unpack<std::uint64_t>(part, 0))
+      edge_begins_.push_back(edge_begins_.back() + count);
+  if (edge_begins_.back() > graph::kMaxEdges)
+    throw Error(fmt::format("{} edges are more than the {} that are supported", edge_begins_.back(),
+                            graph::kMaxEdges));
+}
+
+void LoadJob::collect_weights() {
+  std::vector<graph::WeightFacts> mine;
+  for (const Worker& worker : workers_) mine.push_back(worker.weights);
+  const auto all = bootstrap_.allgather(launch::pack(mine));
+  for (std::size_t p = 0; p < all.size(); ++p)
+    for (const auto& one : launch::unpack<graph::WeightFacts>(all[p], p)) weights_.add(one);
+}
+
+void LoadJob::open_output(std::uint32_t flags) {
+  const graph::BuildOptions& options = shape_.options;
+  const bool other_ids = renumbered_ || (shape_.first_id > 0 && vertices_ > 0);
+  flags |= graph::flags_of(options, weights_) | (other_ids ? std::uint32_t{graph::kOriginalIds} : 0U);
+  if (vertices_ > graph::kMaxVertices)
+    throw Error(
+        fmt::format("{} vertices are more than the {} that are supported", vertices_, graph::kMaxVertices));
+  sections_.path = options_.output;
+  sections_.health = &bootstrap_.health();
+  sections_.header = graph::lay_out(vertices_, edge_begins_.back(), flags);
+  sections_.checksums.assign(graph::first_block(sections_.header, graph::kSections), 0);
+  sections_.known.assign(sections_.checksums.size(), 0);
+  std::string path;
+  if (rank() == 0) {
+    graph::note_size(options, vertices_, edge_begins_.back(), graph::file_bytes(sections_.header));
+    output_ = options_.output.empty() ? graph::OutputFile::nameless(options_.temp)
+                                      : std::make_unique<graph::OutputFile>(options_.output);
+    output_->reserve(graph::file_bytes(sections_.header));
+    sections_.descriptor = output_->descriptor();
+    path = output_->path_for_others();
+  }
+  path = bootstrap_.allgather(path)[0];
+  if (rank() == 0) return;
+  shared_ = disk::File(open(path.c_str(), O_RDWR | O_CLOEXEC));
+  if (shared_.descriptor() < 0)
+    throw Error(fmt::format("{}: cannot write: {}", options_.output, reason(errno)));
+  sections_.descriptor = shared_.descriptor();
+}
+
+std::uint64_t LoadJob::first_source(std::uint32_t partition) const {
+  if (partition == 0) return 0;
+  if (partition == partitions_) return std::max(end_id_, vertices_);
+  return load_big_endian(shuffle_->splitters().splitter(partition - 1));
+}
+
+std::uint64_t LoadJob::first_vertex(std::uint32_t partition) const {
+  return std::min(vertices_, vertex_of(first_source(partition)));
+}
+
+void LoadJob::write_partition(int lane, std::uint32_t partition) {
+  graph::Weights(weights_.type(), nullptr, 0).visit([&]<class Number>(std::span<const Number>) {
+    write_rows<Number>(lane, partition);
+  });
+  if ((sections_.header.flags & graph::kOriginalIds) != 0) write_ids(partition);
+}
+
+/// Weights have the type Number in the file.
+template <class Number>
+void LoadJob::write_rows(int lane, std::uint32_t partition) {
+  const std::uint64_t last = first_vertex(partition + 1);
+  std::uint64_t vertex = first_vertex(partition), edge = edge_begins_[partition];
+  auto offsets = SectionWriter::at<std::uint64_t>(sections_, graph::kOffsets, vertex);
+  auto targets = SectionWriter::at<std::uint32_t>(sections_, graph::kTargets, edge);
+  auto weights = SectionWriter::at<Number>(sections_, graph::kWeights, edge);
+  each_edge(lane, partition, [&](const EdgeRecord& next) {
+    for (const std::uint64_t source = vertex_of(next.source); vertex <= source; ++vertex) offsets.put(edge);
+    targets.put(static_cast<std::uint32_t>(vertex_of(next.target)));
+    if (shape_.options.weighted) weights.put(graph::weight_of(next.weight).as<Number>());
+    ++edge;
+  });
+  for (; vertex < last; ++vertex) offsets.put(edge);
+  if (partition + 1 == partitions_) offsets.put(edge);
+  offsets.finish();
+  targets.finish();
+  weights.finish();
+}
+
+void LoadJob::write_ids(std::uint32_t partition) {
+  const std::uint64_t first = first_vertex(partition), last = first_vertex(partition + 1);
+  auto ids = SectionWriter::at<std::uint64_t>(sections_, graph::kIds, first);
+  if (renumbered_)
+    ids_->visit(first_source(partition), first_source(partition + 1), [&](std::uint64_t id) { ids.put(id); });
+  else
+    for (std::uint64_t vertex = first; vertex < last; ++vertex) ids.put(vertex + shape_.first_id);
+  ids.finish();
+}
+
+graph::BuildSummary LoadJob::finish_file() {
+  graph::refuse_changed_files();  // that edges were read from
+  struct Known {
+    std::uint64_t block, checksum;
+  };
+  std::vector<Known> mine;
+  for (std::uint64_t block = 0; block < sections_.known.size(); ++block)
+    if (sections_.known[block] != 0) mine.push_back({block, sections_.checksums[block]});
+  const auto parts = bootstrap_.gather(launch::pack(mine));
+  graph::Header& header = sections_.header;
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    for (const Known& known : launch::unpack<Known>(parts[p], p)) {
+      sections_.checksums[known.block] = known.checksum;
+      sections_.known[known.block] = 1;
+    }
+  if (rank() == 0) {
+    sections_.complete_checksums();
+    output_->write(sections_.checksums.data(), header.checksums.bytes, header.checksums.offset);
+    header.checksums_checksum = graph::checksum(sections_.checksums.data(), header.checksums.bytes);
+    header.checksum = graph::header_checksum(header);
+    output_->write(&header, sizeof header, 0);
+    output_->commit();
+  }
+  bootstrap_.allgather("written");
+  return {vertices_,
+          header.edges,
+          added_ - header.edges,
+          graph::file_bytes(header),
+          header.checksum,
+          false,
+          compacted_,
+          weights_.type(),
+          (header.flags & graph::kDoubtfulWeights) != 0};
+}
+
+}  // namespace edgewire::shuffle
