@@ -14,6 +14,7 @@
 #include "cli/sources.h"
 #include "frontier/betweenness.h"
 #include "frontier/betweenness_apart.h"
+#include "frontier/betweenness_scale.h"
 #include "kernels/verify.h"
 
 namespace edgewire::cli {
@@ -26,12 +27,20 @@ struct BcSettings {
   JobOptions job;
   std::string list;
   std::uint64_t samples = 0, seed = 1;
+  bool listed = false;            ///< sources are those of the list
   std::string parallel = "auto";  ///< or levels, sources
+  bool weighted = false, endpoints = false, normalized = false;
   std::vector<std::uint32_t> sources;
 };
 
+/// What is wrong is said here once, not by each process.
 void choose_sources(BcSettings& settings, const graph::GraphFile& graph) {
-  if (!settings.list.empty()) {
+  if (settings.weighted && !graph.weighted())
+    throw Error(
+        fmt::format("{}: the graph has no weights: convert it from a file with weights, or leave out "
+                    "--weighted",
+                    graph.path()));
+  if (settings.listed) {
     settings.sources = named_vertices(graph, settings.list, "--sources");
     return;
   }
@@ -47,25 +56,36 @@ class BcKernel : public FrontierKernel {
   explicit BcKernel(const BcSettings& settings) : settings_(settings) {}
 
   std::string describe() const override {
-    return fmt::format("bc, sources {}, parallel {}{}", digest(settings_.sources), settings_.parallel,
-                       settings_.job.deterministic ? ", deterministic" : "");
+    return fmt::format("bc, sources {}, parallel {}{}{}{}{}", digest(settings_.sources), settings_.parallel,
+                       settings_.job.deterministic ? ", deterministic" : "",
+                       settings_.weighted ? ", weighted" : "", settings_.endpoints ? ", endpoints" : "",
+                       settings_.normalized ? ", normalized" : "");
   }
+  bool weighted() const override { return settings_.weighted; }
   std::size_t record_bytes() const override { return sizeof(frontier::WideRecord); }
   bool choose_tasks(const graph::GraphFile& graph, int processes, int workers, bool on_disks) override {
     apart_ =
-        settings_.parallel == "sources" || settings_.job.deterministic ||
+        settings_.parallel == "sources" || settings_.job.deterministic || settings_.weighted ||
         (settings_.parallel == "auto" && !on_disks &&
          frontier::BetweennessApart::pays(graph.vertices(), settings_.sources.size(), processes, workers));
     return apart_;
   }
   void prepare(frontier::FrontierJob& job) override {
-    if (apart_) searches_ = std::make_unique<frontier::BetweennessApart>(job, settings_.job.deterministic);
+    if (apart_)
+      searches_ = std::make_unique<frontier::BetweennessApart>(
+          job, frontier::ApartOptions{settings_.job.deterministic, settings_.weighted, settings_.endpoints});
   }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
-    if (apart_) return searches_->run(settings_.sources);
-    frontier::Betweenness levels(job);
-    auto supersteps = levels.run(settings_.sources);
-    mine_ = levels.scores();
+    std::vector<frontier::Superstep> supersteps;
+    if (apart_) {
+      supersteps = searches_->run(settings_.sources);
+      mine_ = searches_->scores();
+    } else {
+      frontier::Betweenness levels(job, settings_.endpoints);
+      supersteps = levels.run(settings_.sources);
+      mine_ = levels.scores();
+    }
+    if (settings_.normalized) normalize(job);
     return supersteps;
   }
   std::string phase(const frontier::Superstep& one) const override {
@@ -76,23 +96,28 @@ class BcKernel : public FrontierKernel {
                        one.kind == frontier::Betweenness::kForward ? "paths" : "shares of them");
   }
   std::uint64_t checksum(const frontier::FrontierJob& job) const override {
-    return apart_ ? cli::checksum_of_all(std::span(searches_->scores()))
-                  : cli::checksum(job, std::span<const double>(mine_));
+    const std::span<const double> scores(mine_);
+    return apart_ ? cli::checksum_of_all(scores) : cli::checksum(job, scores);
   }
   void fill(report::RunReport& report) const override {
     report.kernel = "bc";
     report.wire = "records";
-    if (!settings_.list.empty())
+    if (settings_.listed)
       report.options = {{"sources", settings_.list}};
     else if (settings_.samples > 0)
       report.options = {{"samples", static_cast<std::int64_t>(settings_.samples)},
                         {"seed", static_cast<std::int64_t>(settings_.seed)}};
+    report.options.insert(report.options.end(), {{"weighted", settings_.weighted},
+                                                 {"endpoints", settings_.endpoints},
+                                                 {"normalized", settings_.normalized}});
   }
   void gather(frontier::FrontierJob& job) override {
-    all_ = apart_ ? searches_->scores() : frontier::gather_values(job, mine_);
+    all_ = apart_ ? mine_ : frontier::gather_values(job, mine_);
   }
   std::string fault(const graph::GraphFile& graph) const override {
-    return kernels::check_bc(graph, settings_.sources, all_);
+    return kernels::check_bc(
+        graph, settings_.sources, all_,
+        {settings_.weighted, settings_.endpoints, settings_.normalized, settings_.samples});
   }
   std::string rules() const override {
     return fmt::format("scores differ from those of a sequential search by at most {} of their value",
@@ -103,11 +128,45 @@ class BcKernel : public FrontierKernel {
   }
 
  private:
+  void normalize(const frontier::FrontierJob& job) {
+    const auto scale =
+        frontier::normalized_scale(job.graph().vertices(), settings_.endpoints, settings_.samples);
+    for (std::uint32_t i = 0; i < mine_.size(); ++i) {
+      const std::uint32_t v = apart_ ? i : job.ownership().vertex(job.rank(), i);
+      mine_[i] *= std::ranges::binary_search(settings_.sources, v) ? scale.sources : scale.others;
+    }
+  }
+
   const BcSettings& settings_;
   bool apart_ = false;
   std::unique_ptr<frontier::BetweennessApart> searches_;
-  std::vector<double> mine_, all_;  ///< by local number; of all vertices
+  std::vector<double> mine_;  ///< by local number; where searches are apart, at rank 0 of all vertices
+  std::vector<double> all_;   ///< of all vertices
 };
+
+/// Throws UsageError.
+void check(BcSettings& settings, const CLI::App& command) {
+  settings.listed = command.count("--sources") > 0;
+  if (settings.listed && settings.list.empty())
+    throw UsageError("--sources: it is empty: name vertices, or leave it out for all");
+  std::string apart;  // what makes each worker search from sources of its own
+  if (settings.parallel == "sources") apart = "--parallel sources";
+  if (settings.job.deterministic) apart = "--deterministic";
+  if (settings.weighted) apart = "--weighted";
+  if (settings.parallel == "levels" && !apart.empty())
+    throw UsageError(fmt::format("{}: {}: leave it out", apart,
+                                 settings.weighted
+                                     ? "--parallel levels counts edges, not weights"
+                                     : "with --parallel levels the order of sums depends on timing"));
+  if (settings.job.edge_place.edges != "memory" && !apart.empty())
+    throw UsageError(
+        fmt::format("--edges: a search from a source of its own reads rows of other processes from memory: "
+                    "leave out {}",
+                    apart));
+  if (settings.normalized && settings.samples == 1 && !settings.endpoints)
+    throw UsageError(
+        "--normalized: --samples 1 says nothing of the sampled vertex itself: draw more, or add --endpoints");
+}
 
 }  // namespace
 
@@ -117,10 +176,11 @@ void add_bc(CLI::App& app) {
       app.add_subcommand("bc", "compute betweenness centrality: how many shortest paths lead over a vertex");
   command->footer(
       "The score of v is the sum over all sources s and all vertices t, neither of them v, of the share of "
-      "the shortest paths from s to t that lead over v. Paths follow edges in their direction; weights are "
-      "ignored; an edge that occurs several times is several paths. Nothing is normalized: in a graph that "
-      "stores every edge both ways, each pair counts in both directions, so halve the score to compare with "
-      "NetworkX. For an estimate from K samples, multiply by the number of vertices divided by K.");
+      "the shortest paths from s to t that lead over v. Paths follow edges in their direction; an edge that "
+      "occurs several times is several paths. Sums are over ordered pairs: in a graph that stores every edge "
+      "both ways, halve the score to compare with NetworkX, or say --normalized, after which nothing is left "
+      "to halve. For an estimate from K samples without --normalized, multiply the score by the number of "
+      "vertices divided by K.");
   const auto own = [&] {
     auto* list = command
                      ->add_option("--sources", settings->list,
@@ -134,30 +194,35 @@ void add_bc(CLI::App& app) {
             ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32))
             ->excludes(list);
     command
-        ->add_option("--parallel", settings->parallel,
-                     "levels: workers share the levels of each search; sources: each worker searches from "
-                     "sources of its own, with 40 bytes for each vertex; auto: sources, if each worker has "
-                     "two or more and a process needs at most 4 GiB for them")
+        ->add_option(
+            "--parallel", settings->parallel,
+            "levels: workers share the levels of each search; sources: each worker searches from "
+            "sources of its own, with 40 bytes for each vertex, 64 where more than 1e300 paths lead "
+            "to one; auto: sources, if each worker has two or more and a process needs at most 4 GiB "
+            "for them at 40 bytes")
         ->check(CLI::IsMember({"auto", "levels", "sources"}))
         ->capture_default_str();
     command->add_option("--seed", settings->seed, "the same seed draws the same samples")
         ->capture_default_str()
         ->needs(samples);
+    command->add_flag(
+        "--weighted", settings->weighted,
+        "let shortest paths be those of the least sum of weights, all of which are above 0; each "
+        "worker searches from sources of its own");
+    command->add_flag("--endpoints", settings->endpoints,
+                      "let a path lead over its first and last vertex, too: s or t may be v");
+    command->add_flag("--normalized", settings->normalized,
+                      "divide by the number of pairs s, t of vertices other than v, as NetworkX does; with "
+                      "--endpoints, of all vertices; with --samples s is a sampled one, with --sources any");
     settings->job.edge_place.add_to(*command, settings->job.launch);
   };
   add_frontier_options(
       *command, settings->job, own,
       "write the scores to this file as lines of id, tab and score; - is stdout",
-      "compare with a sequential search from all sources, and exit with 1 when a score differs");
-  command->callback([settings] {
-    if (settings->job.deterministic && settings->parallel == "levels")
-      throw UsageError(
-          "--deterministic: with --parallel levels the order of sums depends on timing: leave it out");
-    if (settings->job.edge_place.edges != "memory" &&
-        (settings->job.deterministic || settings->parallel == "sources"))
-      throw UsageError(
-          "--edges: a search from a source of its own reads rows of other processes from memory: leave out "
-          "--deterministic and --parallel sources");
+      "compare with a sequential search from all sources, and exit with 1 when a score differs by more than "
+      "1e-9 of its value");
+  command->callback([settings, command] {
+    check(*settings, *command);
     run_frontier(
         settings->job, [&](const graph::GraphFile& graph) { choose_sources(*settings, graph); },
         [&] { return std::make_unique<BcKernel>(*settings); });

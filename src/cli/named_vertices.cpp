@@ -87,6 +87,7 @@ std::vector<std::uint32_t> named_vertices(const graph::GraphFile& graph, const s
   std::vector<Named> all;
   if (list.starts_with('@')) {
     const std::string path = list.substr(1);
+    if (path.empty()) throw UsageError(fmt::format("{}: the name of a file is missing behind @", option));
     each_line(path, [&](std::string_view line, std::string where) {
       all.push_back({std::string(line), std::move(where)});
     });

@@ -1,170 +1,42 @@
 // Betweenness centrality: on how many of the shortest paths that start at some sources does a vertex lie?
-// Brandes, A faster algorithm for betweenness centrality (Journal of Mathematical Sociology 25, 2001).
-//
-// Forward, level by level, sigma[v] is the number of shortest paths from the source to v: the sum of sigma
-// over the vertices of the level before that have an edge to v. Backward, with
-//
-//   c[v] = 1 / sigma[v] + sum of c[w] over the edges from v to vertices w of the next level,
-//
-// sigma[v] c[v] - 1 is what v has of the paths from this source to all others.
-//
-// A level is computed from the side that has fewer edges, as in breadth_first.h: from the level before (push)
-// or, in graphs that store every edge both ways, from the vertices that are not reached yet (pull).
-//
-// Over the wire. Push: a process sums up what it has for a vertex of another process and sends the sum once.
-// Backward, the owner answers with c, so edges are never followed against their direction. Pull: all
-// processes get sigma of the level before; backward, they push c along the same edges, summed up as above.
+// Here all workers and processes share the levels of each search.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "frontier/bits.h"
-#include "frontier/frontier_job.h"
-#include "frontier/superstep.h"
-#include "topology/memory.h"
+#include "frontier/betweenness_levels.h"
 
 namespace edgewire::frontier {
 
-/// Whether a level of a graph that stores every edge both ways is pulled. `frontier`, `edges`: vertices of
-/// the level before, and edges out of them; `unseen`: edges out of vertices that are not reached yet.
-bool pull_pays(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unseen, int processes);
-
 class Betweenness {
  public:
-  enum Kind : std::uint64_t { kForward, kBackward };
+  using Kind = BetweennessLevels<double>::Kind;
+  static constexpr Kind kForward = BetweennessLevels<double>::kForward;
+  static constexpr Kind kBackward = BetweennessLevels<double>::kBackward;
 
-  /// Memory: 16 bytes for each vertex of the graph and 8 for each owned one, and for each vertex that a
-  /// source reaches 4, and 8 more where another process has it as a neighbour. The job has WideRecords. `job`
-  /// outlives it.
-  explicit Betweenness(FrontierJob& job);
+  /// Memory: as BetweennessLevels<double>, and from the first source on from which more than 1e300 shortest
+  /// paths lead to a vertex, as BetweennessLevels<Scaled>. `endpoints`: a path lies on its first and its last
+  /// vertex, too. `job` outlives it.
+  explicit Betweenness(FrontierJob& job, bool endpoints = false);
 
   /// Adds up the paths that start at these vertices, global ids. Returns the supersteps: one for each level
-  /// forward and backward, each the sum over all sources of this call. May be called again. Collective;
-  /// throws Error, also when there are more paths than double precision can count (1e300).
+  /// forward and backward, each the sum over all sources of this call. A search that ends at a double's limit
+  /// counts, too, and is done again. May be called again. Collective; throws Error.
   std::vector<Superstep> run(std::span<const std::uint32_t> sources);
 
   /// [local number]: the sum over all sources and all targets t other than the vertex and the source of the
   /// share of the shortest paths from source to t on which the vertex lies.
-  const std::vector<double>& scores() const noexcept { return scores_; }
+  const std::vector<double>& scores() const noexcept { return sums_.scores; }
 
  private:
-  using Vertices = std::span<const std::uint32_t>;
-  static constexpr std::size_t kItemsAtOnce = 64;      ///< that a worker takes
-  static constexpr std::uint64_t kFewEdges = 1 << 12;  ///< are followed sooner than workers wake up
-  struct Asked {
-    std::uint32_t vertex;
-    int peer;
-  };
-  struct alignas(128) Worker {
-    std::vector<std::uint32_t> reached;   ///< of this process
-    std::vector<std::uint32_t> others;    ///< of other processes
-    std::vector<std::uint32_t> mirrored;  ///< of other processes: their frontier, before a pull
-    std::vector<std::uint32_t> taken;     ///< whose rows are read from disks in a pull
-    std::vector<Asked> asked;             ///< by other processes
-    std::uint64_t edges = 0;              ///< of those reached
-    std::uint64_t followed = 0;           ///< edges
-    bool too_many = false;                ///< paths
-  };
-
-  void start(std::uint32_t source);
-  void search();
-  void answer();
-  void reset();
-  bool total();
-  void collect();
-  void sort(std::span<std::uint32_t> vertices);
-  void record(std::vector<Superstep>& steps, std::size_t level, Kind kind, const std::function<void()>& work);
-  void run_workers(bool wake, const std::function<void(int)>& work);
-
-  void forward_level(std::size_t level, bool pull);
-  void mirror_paths(int lane, Vertices frontier);
-  void pull_paths(int lane);
-  void pull_path(Worker& worker, std::uint32_t v, Vertices sources);
-  void pull_paths_from_disks(int lane);
-  void push_paths(int lane, Vertices frontier);
-  void send_paths(int lane);
-  void settle(Worker& worker);
-
-  void pull_level(std::size_t level);
-  void push_level(std::size_t level);
-  void send_shares(int lane, std::span<const Asked> asked);
-  void pull_shares(int lane, Vertices level);
-  void push_shares(int lane, Vertices from);
-  void send_sums(int lane);
-  void finish_share(std::uint32_t v, double sum);
-
-  /// Whether workers wake up to follow so many edges.
-  bool wakes(std::uint64_t edges) const noexcept { return several_ || edges >= kFewEdges; }
-  bool is_mine(std::uint32_t v) const noexcept {
-    return !several_ || job_.ownership().place(v).owner == job_.rank();
-  }
-  /// Of a vertex of this process.
-  std::uint32_t local(std::uint32_t v) const noexcept {
-    return several_ ? job_.ownership().place(v).local : v;
-  }
-  /// Adds to a sum that several workers share; returns what it was before.
-  double add(double& sum, double more) const noexcept {
-    if (!alone_) return std::atomic_ref(sum).fetch_add(more, std::memory_order_relaxed);
-    const double before = sum;
-    sum = before + more;
-    return before;
-  }
-  /// Calls work(i) for all of so many items that the workers share.
-  template <class Work>
-  void share_out(std::size_t items, const Work& work) {
-    for (std::size_t at = next_.fetch_add(kItemsAtOnce); at < items; at = next_.fetch_add(kItemsAtOnce))
-      for (std::size_t i = at; i < std::min(at + kItemsAtOnce, items); ++i) work(i);
-  }
-  /// Calls work(edges) for the rows of a list of vertices that the workers share.
-  template <class Work>
-  void share_out_rows(int lane, Vertices list, const Work& work) {
-    const std::size_t count = job_.rows_at_once();
-    job_.each_row(
-        lane,
-        [&] {
-          const std::size_t at = std::min(next_.fetch_add(count), list.size());
-          return list.subspan(at, std::min(count, list.size() - at));
-        },
-        work);
-  }
-  template <class Work>
-  void for_each_unsettled(std::size_t word, const Work& work) const;
-  /// Of `list`, what belongs to a level.
-  template <class Item>
-  static std::span<const Item> part(const std::vector<Item>& list, const std::vector<std::size_t>& starts,
-                                    std::size_t level) noexcept {
-    return std::span(list).subspan(starts[level], starts[level + 1] - starts[level]);
-  }
-  Vertices level(std::size_t l) const noexcept { return part(order_, starts_, l); }
-
   FrontierJob& job_;
-  bool several_, alone_;  ///< processes; one worker
-  topology::NodeMemory sigma_memory_, shares_memory_;
-  std::span<double> sigma_;   ///< [vertex]: paths; of other processes' vertices, as far as known here
-  std::span<double> shares_;  ///< [vertex]: c above, or 0
-  std::vector<double> scores_;
-  std::vector<double> sums_;  ///< [local number]: of shares, while a level is computed
-  Bits settled_;              ///< vertices whose level is known here
-  Bits marked_;               ///< the frontier of a pull, the level that a push computes backward; else empty
-  Bits owned_;                ///< vertices of this process; without bits if that is all
-  std::vector<std::uint32_t> order_;     ///< reached vertices of this process, level by level
-  std::vector<std::uint32_t> others_;    ///< reached vertices of other processes
-  std::vector<std::uint32_t> mirrored_;  ///< frontiers of other processes before pulls, level by level
-  std::vector<Asked> asked_;             ///< level by level
-  std::vector<std::size_t> starts_, asked_starts_;  ///< [level]: in order_ and asked_; and the ends
-  std::vector<std::size_t> mirrored_starts_;        ///< [level]: in mirrored_; and the end
-  std::vector<bool> pulled_;                        ///< [level]: its edges were followed from the next one
-  std::vector<std::uint64_t> level_edges_;          ///< [level]: of all processes
-  std::uint64_t frontier_ = 0;                      ///< vertices of the last level, of all processes
-  std::uint64_t unseen_edges_ = 0;                  ///< of all processes
-  std::vector<Superstep> forward_, backward_;       ///< [level]
-  std::vector<Worker> workers_;
-  std::atomic<std::size_t> next_{0};
+  bool endpoints_;
+  std::optional<BetweennessLevels<double>> doubles_;  ///< until a double cannot count the paths
+  std::optional<BetweennessLevels<Scaled>> scaled_;   ///< from then on
+  BetweennessSums sums_;
 };
 
 }  // namespace edgewire::frontier

@@ -6,6 +6,7 @@
 
 #include "error.h"
 #include "frontier/betweenness.h"
+#include "frontier/betweenness_weighted.h"
 #include "launch/packing.h"
 
 namespace edgewire::frontier {
@@ -15,23 +16,37 @@ namespace {
 constexpr std::uint64_t kBytesOfAVertex = 40;                 // in the searches of a worker
 constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;  // of a process
 
-class BetweennessSearcher final : public Searcher {
+class ScoredSearcher : public Searcher {
  public:
-  explicit BetweennessSearcher(FrontierJob& alone) : betweenness_(alone) {}
+  virtual const std::vector<double>& scores() const = 0;
+};
+
+template <class Kernel>
+class BetweennessSearcher final : public ScoredSearcher {
+ public:
+  BetweennessSearcher(FrontierJob& alone, bool endpoints) : kernel_(alone, endpoints) {}
 
   std::vector<Superstep> search(std::size_t, std::uint32_t source) override {
     Superstep sum;
-    for (const Superstep& step : betweenness_.run(std::span(&source, 1))) {
+    for (const Superstep& step : kernel_.run(std::span(&source, 1))) {
       if (step.kind == Betweenness::kForward) sum.frontier += step.frontier;
       sum.edges += step.edges;
     }
     return {sum};
   }
-  const std::vector<double>& scores() const noexcept { return betweenness_.scores(); }
+  const std::vector<double>& scores() const override { return kernel_.scores(); }
 
  private:
-  Betweenness betweenness_;
+  Kernel kernel_;
 };
+
+std::unique_ptr<Searcher> make_searcher(FrontierJob& alone, const ApartOptions& options) {
+  if (!options.weighted) return std::make_unique<BetweennessSearcher<Betweenness>>(alone, options.endpoints);
+  if (graph::is_whole(alone.graph().weights().type()))
+    return std::make_unique<BetweennessSearcher<BetweennessWeighted<std::uint64_t>>>(alone,
+                                                                                     options.endpoints);
+  return std::make_unique<BetweennessSearcher<BetweennessWeighted<double>>>(alone, options.endpoints);
+}
 
 /// Adds the time and bytes since `start`, and tells the job's listener.
 void stop(FrontierJob& job, const Searches& searches, std::chrono::steady_clock::time_point start,
@@ -51,10 +66,11 @@ bool BetweennessApart::pays(std::uint64_t vertices, std::size_t sources, int pro
 }
 
 /// The sums of processes p, 2p + 1 and 2p + 2, and so on.
-BetweennessApart::BetweennessApart(FrontierJob& job, bool in_order)
+BetweennessApart::BetweennessApart(FrontierJob& job, const ApartOptions& options)
     : job_(job),
-      in_order_(in_order),
-      searches_(job, [](FrontierJob& alone) { return std::make_unique<BetweennessSearcher>(alone); }) {
+      in_order_(options.in_order),
+      searches_(job, [options](FrontierJob& alone) { return make_searcher(alone, options); }) {
+  if (options.weighted) expect_positive_weights(job);
   sums_ = searches_.registry().add("sums", [this](tasks::Context& task) -> tasks::Task {
     const int first = 2 * task.process() + 1;
     std::vector<tasks::Ref> theirs;
@@ -78,7 +94,7 @@ BetweennessApart::BetweennessApart(FrontierJob& job, bool in_order)
 std::vector<double> BetweennessApart::own_sums() const {
   std::vector<double> sums(job_.graph().vertices());
   searches_.for_each_searcher([&](const Searcher& searcher) {
-    const auto& scores = static_cast<const BetweennessSearcher&>(searcher).scores();
+    const auto& scores = static_cast<const ScoredSearcher&>(searcher).scores();
     for (std::size_t v = 0; v < sums.size(); ++v) sums[v] += scores[v];
   });
   return sums;

@@ -10,6 +10,12 @@
 
 namespace edgewire::frontier {
 
+struct ApartOptions {
+  bool in_order = false;   ///< all sums are added in the same order in every run; a worker that is done waits
+  bool weighted = false;   ///< shortest paths have the least sum of weights, see betweenness_weighted.h
+  bool endpoints = false;  ///< as Betweenness
+};
+
 class BetweennessApart {
  public:
   /// Superstep::kind. In kSearches `frontier` has the vertices that were reached, in kSums the sums that were
@@ -20,9 +26,9 @@ class BetweennessApart {
   /// for each vertex.
   static bool pays(std::uint64_t vertices, std::size_t sources, int processes, int workers);
 
-  /// `job` was made for tasks, and outlives this. Collective. `in_order`: all sums are added in the same
-  /// order in every run; then a worker that is done waits.
-  BetweennessApart(FrontierJob& job, bool in_order);
+  /// `job` was made for tasks, and outlives this. Collective. Throws Error, also where weights are asked for
+  /// and the graph has none, or one that is not above 0.
+  BetweennessApart(FrontierJob& job, const ApartOptions& options);
   /// As Betweenness. Called once.
   std::vector<Superstep> run(std::span<const std::uint32_t> sources);
   /// [vertex]: at rank 0; elsewhere empty.

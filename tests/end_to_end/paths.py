@@ -67,6 +67,40 @@ def betweenness(graph, sources):
     return scores
 
 
+def exact_betweenness(graph, sources, weighted=False, endpoints=False):
+    """The same by whole numbers of any size: paths are exact, and so is all but the last rounding of what each source
+    adds. Distances are floats or whole numbers, as the weights are."""
+    n, scores, neighbours = graph.vertices, [0.0] * graph.vertices, [[] for _ in range(graph.vertices)]
+    weights = [1] * len(graph.sources) if not weighted else np.asarray(graph.weights, graph.weight_type).tolist()
+    for u, v, weight in zip(graph.sources.tolist(), graph.targets.tolist(), weights):
+        neighbours[u].append((v, weight))
+    for source in sources:
+        distance, order, heap, shortest = {source: 0}, [], [(0, source)], [0] * n
+        while heap:
+            way, u = heapq.heappop(heap)
+            if way > distance[u]:
+                continue
+            order.append(u)
+            for v, weight in neighbours[u]:
+                if way + weight < distance.get(v, math.inf):
+                    distance[v] = way + weight
+                    heapq.heappush(heap, (way + weight, v))
+        following = {u: [v for v, weight in neighbours[u] if distance[u] + weight == distance[v]] for u in order}
+        shortest[source] = 1
+        for u in order:
+            for v in following[u]:
+                shortest[v] += shortest[u]
+        one = 1 << (max(shortest).bit_length() + 200)
+        share = [0] * n  # of `one`: 1 / shortest, and what lies behind
+        for u in reversed(order):
+            behind = sum(share[v] for v in following[u])
+            share[u] = one // shortest[u] + behind
+            if u != source:
+                scores[u] += shortest[u] * behind / one + endpoints
+        scores[source] += endpoints * (len(order) - 1)
+    return scores
+
+
 def betweenness_of_pairs(graph):
     """By the definition: for each pair s, t the shortest paths, counted, and those of them over v."""
     n = graph.vertices

@@ -15,6 +15,7 @@ PAGE_BYTES = 4096
 BLOCK_BYTES = 1 << 20
 ORIGINAL_IDS = 8
 WEIGHTED = 1
+SYMMETRIC = 4
 WEIGHT_TYPES = {0: "<f4", 32: "<f8", 64: "<u4", 96: "<u8"}  # by kWideWeights and kWholeWeights
 
 _xxhash = ctypes.CDLL(ctypes.util.find_library("xxhash") or "libxxhash.so.0")
@@ -33,7 +34,7 @@ class Graph:
     targets: np.ndarray
     original_ids: np.ndarray | None = None
     weights: np.ndarray | None = None  # of the edges
-    weight_type: str = "<f4"  # in the file
+    weight_type: str = "<f4"  # in the file: also <f8, <u4, <u8
 
     def __post_init__(self):
         self.sources = np.asarray(self.sources, np.int64)

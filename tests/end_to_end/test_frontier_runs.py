@@ -235,20 +235,6 @@ def test_samples_are_drawn_by_their_seed(edgewire, made_graph, tmp_path):
         assert "--s" in edgewire.refused("bc", path, *options, status=status)
 
 
-def test_more_paths_than_can_be_counted(edgewire, tmp_path):
-    """Each of 1000 diamonds in a row doubles them."""
-    tops = np.arange(1000) * 3
-    graph = Graph(3001, np.concatenate((tops, tops, tops + 1, tops + 2)),
-                  np.concatenate((tops + 1, tops + 2, tops + 3, tops + 3)))
-    path = reference.write_graph(tmp_path / "g.ew", graph)
-    for processes in (1, 2):
-        line = edgewire.refused("bc", path, "--sources", 0, "-p", processes, "-o", tmp_path / "values", "--parallel",
-                                "levels" if processes == 1 else "sources")
-        assert "1e300" in line
-    found, _ = run(edgewire, tmp_path, "bc", path, source=2100)
-    assert found[2103][1] == 3 * 299 and not (tmp_path / "values").exists()
-
-
 def test_a_search_pulls_only_where_edges_are_storedboth_ways(edgewire, made_graph, tmp_path):
     for name, pulls in (("kronecker both ways", True), ("kronecker", False)):
         path, graph = made_graph(name)

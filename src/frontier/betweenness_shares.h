@@ -1,16 +1,20 @@
-// The way back: shares of the paths, from the last level to the first.
+// The way back: shares of the paths, from the last level to the first. Part of betweenness_levels.cpp.
+#pragma once
+
 #include <utility>
 
-#include "frontier/betweenness.h"
+#include "frontier/betweenness_levels.h"
+#include "frontier/betweenness_records.h"
 #include "graph/row.h"
 
 namespace edgewire::frontier {
 
-void Betweenness::answer() {
+template <class Number>
+void BetweennessLevels<Number>::answer() {
   const std::size_t last = level_edges_.size() - 1;
-  for (const std::uint32_t v : level(last)) shares_[v] = 1 / sigma_[v];
+  for (const std::uint32_t v : level(last)) shares_[v] = Number(1) / sigma_[v];
   for (std::size_t l = last; l-- > 1;) {
-    record(backward_, l, kBackward, [&] {
+    record(out_->backward, l, kBackward, [&] {
       if (several_ ? pulled_[l] : job_.graph().symmetric() && level_edges_[l + 1] < level_edges_[l])
         push_level(l);
       else
@@ -19,7 +23,8 @@ void Betweenness::answer() {
   }
 }
 
-void Betweenness::pull_level(std::size_t l) {
+template <class Number>
+void BetweennessLevels<Number>::pull_level(std::size_t l) {
   sums_.resize(several_ ? job_.owned() : job_.graph().vertices());
   const bool wake = wakes(level_edges_[l]);
   next_ = 0;
@@ -35,7 +40,8 @@ void Betweenness::pull_level(std::size_t l) {
   });
 }
 
-void Betweenness::push_level(std::size_t l) {
+template <class Number>
+void BetweennessLevels<Number>::push_level(std::size_t l) {
   const auto mirrored = several_ ? part(mirrored_, mirrored_starts_, l) : Vertices();
   const bool wake = wakes(level_edges_[l + 1]);
   next_ = 0;
@@ -54,50 +60,54 @@ void Betweenness::push_level(std::size_t l) {
 }
 
 /// To the processes that have sent paths to these vertices.
-void Betweenness::send_shares(int lane, std::span<const Asked> asked) {
-  const auto take = [&](const WideRecord& record) { shares_[record.vertex] = record.number(); };
+template <class Number>
+void BetweennessLevels<Number>::send_shares(int lane, std::span<const Asked> asked) {
+  const auto take = [&](int, std::uint32_t v, const Number& share) { shares_[v] = share; };
   share_out(asked.size(), [&](std::size_t i) {
-    job_.records().send(lane, asked[i].peer, WideRecord(asked[i].vertex, shares_[asked[i].vertex]), take);
+    send(lane, asked[i].peer, asked[i].vertex, shares_[asked[i].vertex], take);
   });
-  job_.records().finish<WideRecord>(lane, take);
+  finish(lane, take);
 }
 
 /// Those targets that have shares by now are on the next level: no edge leads farther.
-void Betweenness::pull_shares(int lane, Vertices level) {
+template <class Number>
+void BetweennessLevels<Number>::pull_shares(int lane, Vertices level) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   share_out_rows(lane, level, [&](const Edges& edges) {
     worker.followed += edges.targets.size();
-    double sum = 0;
+    Number sum{};
     for (const std::uint32_t w : edges.targets) sum += shares_[w];
     sums_[local(edges.vertex)] = sum;
   });
 }
 
-void Betweenness::push_shares(int lane, Vertices from) {
+template <class Number>
+void BetweennessLevels<Number>::push_shares(int lane, Vertices from) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   share_out_rows(lane, from, [&](const Edges& edges) {  // every edge is stored both ways
     worker.followed += edges.targets.size();
-    const double share = shares_[edges.vertex];
+    const Number share = shares_[edges.vertex];
     for (const std::uint32_t v : edges.targets)
-      if (marked_.test(v) && add(shares_[v], share) == 0 && !is_mine(v)) worker.others.push_back(v);
+      if (marked_.test(v) && is_zero(add(shares_[v], share)) && !is_mine(v)) worker.others.push_back(v);
   });
 }
 
 /// To the owners.
-void Betweenness::send_sums(int lane) {
+template <class Number>
+void BetweennessLevels<Number>::send_sums(int lane) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const auto take = [&](const WideRecord& record) { add(shares_[record.vertex], record.number()); };
-  for (const std::uint32_t v : worker.others) {
-    job_.records().send(lane, static_cast<int>(job_.ownership().place(v).owner),
-                        WideRecord(v, std::exchange(shares_[v], 0)), take);
-  }
+  const auto take = [&](int, std::uint32_t v, const Number& sum) { add(shares_[v], sum); };
+  for (const std::uint32_t v : worker.others)
+    send(lane, static_cast<int>(job_.ownership().place(v).owner), v, std::exchange(shares_[v], Number()),
+         take);
   worker.others.clear();
-  job_.records().finish<WideRecord>(lane, take);
+  finish(lane, take);
 }
 
-void Betweenness::finish_share(std::uint32_t v, double sum) {
-  shares_[v] = 1 / sigma_[v] + sum;
-  scores_[local(v)] += sigma_[v] * sum;
+template <class Number>
+void BetweennessLevels<Number>::finish_share(std::uint32_t v, Number sum) {
+  shares_[v] = Number(1) / sigma_[v] + sum;
+  out_->scores[local(v)] += static_cast<double>(sigma_[v] * sum);
 }
 
 }  // namespace edgewire::frontier

@@ -1,0 +1,255 @@
+#include "frontier/betweenness.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bootstraps.h"
+#include "frontier/betweenness_apart.h"
+#include "frontier/betweenness_scale.h"
+#include "frontier/betweenness_weighted.h"
+#include "graph_test.h"
+#include "kernels/verify.h"
+#include "transport_fixture.h"
+
+namespace edgewire::frontier::betweenness {  // names of its own beside other tests
+
+namespace {
+
+using Edges = std::vector<graph::Edge>;
+using Scores = std::vector<double>;
+
+struct File {
+  graph::TemporaryDirectory folder;
+  graph::GraphFile graph;
+
+  File(std::uint32_t vertices, const Edges& edges, bool undirected = false)
+      : graph([&] {
+          graph::build(folder / "g.ew", vertices, edges, {.weighted = true, .undirected = undirected});
+          return graph::GraphFile::open(folder / "g.ew");
+        }()) {}
+};
+
+struct Cut {
+  int processes = 1, workers = 1;
+  std::string transport = "shm", ownership = "hash";
+  bool apart = false;
+  ApartOptions options{};
+};
+
+Options options_of(const Cut& cut) {
+  return {.seat = {.workers = cut.workers, .transport = cut.transport},
+          .ownership = cut.ownership,
+          .record_bytes = sizeof(WideRecord),
+          .for_tasks = cut.apart,
+          .kernel = "bc"};
+}
+
+/// By vertex. Processes are threads.
+Scores run(const graph::GraphFile& graph, const std::vector<std::uint32_t>& sources, const Cut& cut) {
+  Scores found(graph.vertices());
+  const auto bootstraps = launch::bootstraps(cut.processes);
+  transport::parallel(cut.processes, [&](int p) {
+    FrontierJob job(*bootstraps[static_cast<std::size_t>(p)], graph, options_of(cut));
+    if (cut.apart) {
+      BetweennessApart searches(job, cut.options);
+      searches.run(sources);
+      if (p == 0) found = searches.scores();
+      return;
+    }
+    Betweenness levels(job, cut.options.endpoints);
+    levels.run(sources);
+    for (std::uint32_t local = 0; local < levels.scores().size(); ++local)
+      found[job.ownership().vertex(job.rank(), local)] = levels.scores()[local];
+  });
+  return found;
+}
+
+void check_close(const Scores& found, const Scores& right) {
+  REQUIRE(found.size() == right.size());
+  for (std::size_t v = 0; v < right.size(); ++v) {
+    CAPTURE(v);
+    REQUIRE(std::fabs(found[v] - right[v]) <= 1e-12 * right[v]);
+  }
+}
+
+const std::vector<Cut> kCuts = {{},
+                                {.workers = 2},
+                                {.processes = 2, .ownership = "ranges"},
+                                {.processes = 3, .workers = 2, .transport = "tcp"},
+                                {.workers = 2, .apart = true},
+                                {.processes = 2, .workers = 2, .apart = true, .options = {.in_order = true}},
+                                {.processes = 2, .apart = true, .options = {.weighted = true}}};
+
+/// Diamonds in a row, whose tops are the vertices 0, 3, 6, ...; each doubles the paths. From top 0 a single
+/// path of the same length leads along other vertices to the last top.
+struct Diamonds {
+  explicit Diamonds(std::uint32_t diamonds) : count(diamonds), vertices(3 * diamonds + 1 + 2 * diamonds - 1) {
+    for (std::uint32_t top = 0; top < 3 * count; top += 3)
+      for (const std::uint32_t side : {top + 1, top + 2}) {
+        edges.emplace_back(top, side, 1.0F);
+        edges.emplace_back(side, top + 3, 1.0F);
+      }
+    edges.emplace_back(0, 3 * count + 1, 1.0F);
+    for (std::uint32_t v = 3 * count + 1; v + 1 < vertices; ++v) edges.emplace_back(v, v + 1, 1.0F);
+    edges.emplace_back(vertices - 1, 3 * count, 1.0F);
+  }
+  /// From source 0, of which 2^count paths and one lead to the last top.
+  Scores scores() const {
+    Scores right(vertices);
+    const double single = 1 / (std::ldexp(1.0, static_cast<int>(std::min(count, 1000U))) + 1);
+    for (std::uint32_t d = 0; d < count; ++d) {
+      const double behind = 3.0 * (count - d - 1) - single;
+      if (d > 0) right[3 * d] = behind + 3;
+      right[3 * d + 1] = right[3 * d + 2] = (behind + 1) / 2;
+    }
+    for (std::uint32_t v = 3 * count + 1; v < vertices; ++v)
+      right[v] = (vertices - 1 - v) + (count < 1000 ? single : 0);
+    return right;
+  }
+
+  std::uint32_t count, vertices;
+  Edges edges;
+};
+
+}  // namespace
+
+TEST_CASE("scaled numbers round as doubles do, far beyond them") {
+  for (const double a : {0.0, 1.0, 1.5, 3.0, 0.1, 1e300, 1e-300, 123456789.0}) {
+    CHECK(static_cast<double>(Scaled(a)) == a);
+    for (const double b : {0.0, 1.0, 2.5, 0.1, 1e-17, 1e16, 7e200}) {
+      CAPTURE(a);
+      CAPTURE(b);
+      CHECK(static_cast<double>(Scaled(a) + Scaled(b)) == a + b);
+      if (a < 1e100) CHECK(static_cast<double>(Scaled(a) * Scaled(b)) == a * b);
+      if (b > 0 && a < 1e100) CHECK(static_cast<double>(Scaled(a) / Scaled(b)) == doctest::Approx(a / b));
+    }
+  }
+  Scaled power(1);
+  for (int i = 0; i < 1'000'000; ++i) power += power;
+  CHECK(power.mantissa == 1);
+  CHECK(power.exponent == 1'000'000);
+  CHECK(std::isinf(static_cast<double>(power)));
+  CHECK(static_cast<double>(Scaled(1) / power) == 0);
+  CHECK(static_cast<double>(power * (Scaled(3) / power)) == 3);
+  CHECK((power + Scaled(1)).exponent == 1'000'000);
+}
+
+TEST_CASE("several threads add to a scaled number at the same time") {
+  constexpr int kThreads = 4, kTimes = 20'000;
+  Scaled sum;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < kTimes; ++i) add_shared(sum, Scaled(3));
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(static_cast<double>(sum) == 3.0 * kThreads * kTimes);
+}
+
+TEST_CASE("paths are counted within and beyond doubles, however the job is cut") {
+  for (const std::uint32_t count : {1U, 5U, 1100U})
+    for (const bool undirected : {false, true}) {
+      const Diamonds diamonds(count);
+      const File file(diamonds.vertices, diamonds.edges, undirected);
+      for (const Cut& cut : kCuts) {
+        CAPTURE(count);
+        CAPTURE(undirected);
+        CAPTURE(cut.processes);
+        CAPTURE(cut.workers);
+        CAPTURE(cut.apart);
+        const Scores found = run(file.graph, {0}, cut);
+        check_close(found, diamonds.scores());
+        CHECK(kernels::check_bc(file.graph, std::vector<std::uint32_t>{0}, found) == "");
+      }
+    }
+}
+
+TEST_CASE("more paths than long doubles can count are verified by logarithms") {
+  const Diamonds diamonds(17'000);
+  const File file(diamonds.vertices, diamonds.edges);
+  const std::vector<std::uint32_t> sources{0};
+  Scores found = run(file.graph, sources, {.workers = 2});
+  check_close(found, diamonds.scores());
+  for (const bool weighted : {false, true}) {
+    CHECK(kernels::check_bc(file.graph, sources, found, {.weighted = weighted}) == "");
+    found[301] *= 1 + 3e-9;
+    CHECK(kernels::check_bc(file.graph, sources, found, {.weighted = weighted}) != "");
+    found[301] = diamonds.scores()[301];
+  }
+}
+
+TEST_CASE("searches after one with too many paths are right, too") {
+  const Diamonds diamonds(1100);
+  const File file(diamonds.vertices, diamonds.edges);
+  const auto alone = launch::alone();
+  FrontierJob job(*alone, file.graph);
+  for (const bool weighted : {false, true}) {
+    Scores right = run(file.graph, {2400}, {});
+    const Scores first = diamonds.scores();
+    for (std::size_t v = 0; v < right.size(); ++v) right[v] += first[v];
+    const std::vector<std::uint32_t> sources{0, 2400};
+    if (weighted) {
+      BetweennessWeighted<double> search(job, false);
+      search.run(sources);
+      check_close(search.scores(), right);
+    } else {
+      Betweenness search(job);
+      search.run(std::span(sources).first(1));
+      search.run(std::span(sources).last(1));
+      check_close(search.scores(), right);
+    }
+  }
+}
+
+TEST_CASE("least sums of weights, and ties") {
+  // From 0 to 3: over 1, over 2, and over 2 and 4, each 3 in all; the edge 0 -> 3 is longer.
+  const Edges edges = {{0, 1, 1},    {1, 3, 2}, {0, 2, 0.5F}, {2, 3, 2.5F},
+                       {2, 4, 1.5F}, {4, 3, 1}, {0, 3, 3.5F}};
+  const File file(6, edges);
+  Cut cut{.workers = 2, .apart = true, .options = {.weighted = true}};
+  check_close(run(file.graph, {0}, cut), {0, 1. / 3, 2. / 3 + 1, 0, 1. / 3, 0});
+  cut.options.endpoints = true;
+  check_close(run(file.graph, {0}, cut), {4, 1. / 3 + 1, 2. / 3 + 2, 1, 1. / 3 + 1, 0});
+  cut.apart = false;  // by edges: 3 is next to 0, and 4 behind 2
+  for (const int processes : {1, 3}) {
+    cut.processes = processes;
+    check_close(run(file.graph, {0, 5}, cut), {4, 1, 2, 1, 1, 0});
+  }
+}
+
+TEST_CASE("weights that have no shortest paths are refused") {
+  const auto refusal = [](const Edges& edges) {
+    const File file(3, edges);
+    return graph::error_of([&] { run(file.graph, {0}, {.apart = true, .options = {.weighted = true}}); });
+  };
+  CHECK(graph::contains(refusal({{0, 1, 1}, {1, 2, 0}}), "edge 1 -> 2 has weight 0; "));
+  CHECK(graph::contains(refusal({{2, 2, -1}}), "edge 2 -> 2 has weight -1; "));
+  CHECK(graph::contains(refusal({{0, 1, 1e20F}, {1, 2, 1}}), "edge 1 -> 2: its weight 1 is lost"));
+  graph::TemporaryDirectory folder;
+  graph::build(folder / "g.ew", 2, {{0, 1, 1}}, {});
+  const auto plain = graph::GraphFile::open(folder / "g.ew");
+  CHECK(graph::contains(
+      graph::error_of([&] { run(plain, {0}, {.apart = true, .options = {.weighted = true}}); }),
+      "no weights"));
+}
+
+TEST_CASE("scores are divided by the pairs that a vertex may be between") {
+  const auto check = [](BetweennessScale found, double sources, double others) {
+    CHECK(found.sources == doctest::Approx(sources));
+    CHECK(found.others == doctest::Approx(others));
+  };
+  check(normalized_scale(10, false, 0), 1. / 72, 1. / 72);
+  check(normalized_scale(10, true, 0), 1. / 90, 1. / 90);
+  check(normalized_scale(10, false, 4), 1. / 24, 1. / 32);
+  check(normalized_scale(10, true, 4), 1. / 36, 1. / 36);
+  check(normalized_scale(10, false, 10), 1. / 72, 1. / 80);  // and no vertex is another one
+  for (const std::uint64_t few : {0U, 1U, 2U}) check(normalized_scale(few, false, few), 1, 1);
+  check(normalized_scale(2, true, 0), 0.5, 0.5);
+  check(normalized_scale(1, true, 1), 1, 1);
+}
+
+}  // namespace edgewire::frontier::betweenness
