@@ -55,6 +55,10 @@ DistanceCheck check_sssp(const graph::GraphFile& graph, std::uint32_t source,
 /// join to it.
 std::string check_wcc(const graph::GraphFile& graph, std::span<const std::uint32_t> labels);
 
+/// Strongly connected components: the label of a vertex is the smallest vertex to and from which paths lead.
+/// Takes 36 bytes for each vertex at most.
+std::string check_scc(const graph::GraphFile& graph, std::span<const std::uint32_t> labels);
+
 /// How much of its value a score may differ.
 inline constexpr double kScoreTolerance = 1e-9;
 

@@ -79,6 +79,7 @@ def kernel_cases():
         "bfs": (("--samples", "32"), BOTH_WAYS),
         "sssp": (("--samples", "1"), BOTH_WAYS),
         "wcc": ((), BOTH_WAYS),
+        "scc": ((), "kronecker --scale 20"),
         "bc": (("--samples", "4"), BOTH_WAYS),
         "lcc": ((), "kronecker --scale 18 --undirected --simple"),
         "cdlp": (("--iterations", "3"), BOTH_WAYS),

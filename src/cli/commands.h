@@ -18,6 +18,7 @@ void add_sssp(CLI::App& app);
 void add_ppr(CLI::App& app);
 void add_spmv(CLI::App& app);
 void add_wcc(CLI::App& app);
+void add_scc(CLI::App& app);
 void add_bc(CLI::App& app);
 void add_cdlp(CLI::App& app);
 void add_lcc(CLI::App& app);

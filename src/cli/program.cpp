@@ -14,6 +14,7 @@ void add_commands(CLI::App& app) {
   add_ppr(app);
   add_spmv(app);
   add_wcc(app);
+  add_scc(app);
   add_bc(app);
   add_cdlp(app);
   add_lcc(app);

@@ -7,5 +7,6 @@
 #include "frontier/label_propagation.h"
 #include "frontier/local_clustering.h"
 #include "frontier/settle.h"
+#include "frontier/strong_components.h"
 #include "kernels/runs.h"
 #include "kernels/sssp.h"

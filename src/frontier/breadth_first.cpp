@@ -26,20 +26,14 @@ BreadthFirst::BreadthFirst(FrontierJob& job, Parents parents)
       several_(job.bootstrap().size() > 1),
       rank_(job.rank()),
       owned_words_((job.owned() + std::size_t{kBits} - 1) / kBits),
+      words_(job),
       levels_(job.owned()),
       parents_(parents == Parents::none ? 0 : job.owned()),
       workers_(static_cast<std::size_t>(job.pool().workers())) {
   job.expect_records(sizeof(Record));
-  std::size_t words = 0;
-  for (int p = 0; p < job.bootstrap().size(); ++p) {
-    first_words_.push_back(words);
-    words += (job.ownership().count(static_cast<std::uint32_t>(p)) + std::size_t{kBits} - 1) / kBits;
-  }
-  first_words_.push_back(words);
-  unseen_memory_ = topology::NodeMemory(words * sizeof(Word), -1, "vertices not reached");
+  unseen_memory_ = topology::NodeMemory(words_.words() * sizeof(Word), -1, "vertices not reached");
   unseen_ = unseen_memory_.as<std::atomic<Word>>();
-  if (parents == Parents::smallest) candidates_ = std::vector<std::atomic<std::uint32_t>>(words * kBits);
-  for (Worker& worker : workers_) worker.words_from.resize(static_cast<std::size_t>(job.bootstrap().size()));
+  if (parents == Parents::smallest) candidates_ = std::vector<std::atomic<std::uint32_t>>(words_.words() * kBits);
 }
 
 void BreadthFirst::reset() {
@@ -49,9 +43,9 @@ void BreadthFirst::reset() {
   });
   for (auto& candidate : candidates_) candidate.store(kNone, std::memory_order_relaxed);
   // Bits behind the last vertex of a process stay clear: a pull would look for them.
-  for (std::uint32_t p = 0; p + 1 < first_words_.size(); ++p) {
+  for (std::uint32_t p = 0; p < static_cast<std::uint32_t>(job_.bootstrap().size()); ++p) {
     std::uint32_t left = job_.ownership().count(p);
-    for (std::size_t w = first_words_[p]; w < first_words_[p + 1]; ++w, left -= std::min(left, kBits))
+    for (std::size_t w = first_word(p); w < first_word(p + 1); ++w, left -= std::min(left, kBits))
       unseen_[w].store(left >= kBits ? ~Word{0} : (Word{1} << left) - 1, std::memory_order_relaxed);
   }
   in_bits_ = false;
@@ -61,7 +55,8 @@ void BreadthFirst::reset() {
   state_.unseen_edges = job_.graph().edges();
 }
 
-std::vector<Superstep> BreadthFirst::run(std::uint32_t source) {
+std::vector<Superstep> BreadthFirst::run(std::uint32_t source,
+                                         const std::function<bool(const SearchState&)>& enough) {
   job_.expect_vertex(source);
   reset();
   for (Worker& worker : workers_) worker.vertices = worker.edges = worker.noted = 0, worker.reached.clear();
@@ -76,7 +71,7 @@ std::vector<Superstep> BreadthFirst::run(std::uint32_t source) {
   }
   total();
   std::vector<Superstep> supersteps;
-  while (state_.frontier > 0) {
+  while (state_.frontier > 0 && !(enough && enough(state_))) {
     state_.pulled = wants_pull(job_.graph(), state_);
     supersteps.push_back(superstep(state_.pulled));
   }

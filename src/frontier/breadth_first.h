@@ -16,10 +16,12 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "frontier/frontier_job.h"
+#include "frontier/owner_words.h"
 #include "frontier/superstep.h"
 #include "topology/memory.h"
 
@@ -58,8 +60,11 @@ class BreadthFirst {
   /// graph where workers hand over. `job` outlives it.
   BreadthFirst(FrontierJob& job, Parents parents);
 
-  /// Searches from `source`, a global id. May be called again. Collective; throws Error.
-  std::vector<Superstep> run(std::uint32_t source);
+  /// Searches from `source`, a global id. May be called again. `enough`: is asked before each superstep, and
+  /// answers the same in all processes; where it says true the search ends although more could be reached.
+  /// Collective; throws Error.
+  std::vector<Superstep> run(std::uint32_t source,
+                             const std::function<bool(const SearchState&)>& enough = {});
 
   /// [local number]: the fewest edges of a path from the source.
   const std::vector<std::uint32_t>& levels() const noexcept { return levels_; }
@@ -68,8 +73,8 @@ class BreadthFirst {
   const std::vector<std::uint32_t>& parents() const noexcept { return parents_; }
 
  private:
-  using Word = std::uint64_t;
-  static constexpr std::uint32_t kBits = 64;
+  using Word = OwnerWords::Word;
+  static constexpr std::uint32_t kBits = OwnerWords::kBits;
   static constexpr std::size_t kKept = 1024;  ///< bits side by side that one worker keeps: two cache lines
   /// What a worker has reached in a superstep.
   struct alignas(128) Worker {
@@ -80,8 +85,7 @@ class BreadthFirst {
     std::vector<std::uint32_t> others;        ///< global ids of other processes' vertices, to be sent
     std::size_t noted = 0;                    ///< of reached: whose levels are written
     std::uint64_t vertices = 0, edges = 0;
-    std::uint64_t followed = 0;           ///< edges
-    std::vector<std::size_t> words_from;  ///< [peer]: of its frontier, that have arrived on this lane
+    std::uint64_t followed = 0;  ///< edges
     alignas(128) std::atomic<std::size_t> next{
         0};  ///< index of the first one in `list` that no worker has taken
   };
@@ -130,20 +134,14 @@ class BreadthFirst {
     const auto spread = static_cast<std::uint32_t>(position / kKept * 0x9e3779b1);
     return spread * workers_.size() >> 32;
   }
-  std::size_t first_word(std::uint32_t owner) const noexcept { return first_words_[owner]; }
-  std::size_t position(plan::Place place) const noexcept {
-    return first_words_[place.owner] * kBits + place.local;
-  }
-  /// The words of `owner` that lane `lane` sends: [first, last).
-  std::pair<std::size_t, std::size_t> lane_words(std::uint32_t owner, int lane) const noexcept;
+  std::size_t first_word(std::uint32_t owner) const noexcept { return words_.first(owner); }
+  std::size_t position(plan::Place place) const noexcept { return words_.position(place); }
 
   FrontierJob& job_;
   bool several_;
   std::uint32_t rank_;
   std::size_t owned_words_;
-  /// [owner]: where the words of its vertices begin, and the end. The bit of a vertex is at the position
-  /// 64 * first word + local number.
-  std::vector<std::size_t> first_words_;
+  OwnerWords words_;  ///< where the bits of vertices are
   /// Bits of vertices that this process has not reached, or has not yet named to their owners.
   topology::NodeMemory unseen_memory_;
   std::span<std::atomic<Word>> unseen_;

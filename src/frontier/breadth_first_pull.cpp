@@ -34,7 +34,7 @@ void BreadthFirst::leave_out_isolated() {
 void BreadthFirst::pull() {
   if (!std::exchange(has_pulled_, true)) {
     leave_out_isolated();
-    bits_.resize(first_words_.back());
+    bits_.resize(words_.words());
     next_bits_.resize(owned_words_);
   }
   if (!in_bits_) list_to_bits();
@@ -124,33 +124,13 @@ void BreadthFirst::pull_from_disks(int lane, std::atomic<std::size_t>& next, con
   });
 }
 
-std::pair<std::size_t, std::size_t> BreadthFirst::lane_words(std::uint32_t owner, int lane) const noexcept {
-  const std::size_t words = first_words_[owner + std::size_t{1}] - first_words_[owner];
-  const std::size_t lanes = workers_.size(), i = static_cast<std::size_t>(lane);
-  return {first_words_[owner] + words * i / lanes, first_words_[owner] + words * (i + 1) / lanes};
-}
-
-/// The words of a lane travel in their order, so they need no numbers.
 void BreadthFirst::share_frontier(int lane) {
-  Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  std::ranges::fill(worker.words_from, 0);
-  const auto take = [&](int peer, Record record) {
-    const auto owner = static_cast<std::uint32_t>(peer);
-    const std::size_t w = lane_words(owner, lane).first + worker.words_from[owner]++;
-    if (w >= lane_words(owner, lane).second) throw Error("a process has sent too much of its frontier");
-    bits_[w] = Word{record.value} << 32 | record.vertex;
-    unseen_[w].fetch_and(~bits_[w], std::memory_order_relaxed);  // their owners know
-  };
-  const auto [first, last] = lane_words(rank_, lane);
-  for (int peer = 0; peer < job_.bootstrap().size(); ++peer) {
-    if (static_cast<std::uint32_t>(peer) == rank_) continue;
-    for (std::size_t w = first; w < last; ++w) {
-      job_.records().send(lane, peer,
-                          {static_cast<std::uint32_t>(bits_[w]), static_cast<std::uint32_t>(bits_[w] >> 32)},
-                          take);
-    }
-  }
-  job_.records().finish(lane, take);
+  words_.share(
+      lane, [this](std::size_t w) { return bits_[w]; },
+      [this](std::size_t w, Word bits) {
+        bits_[w] = bits;
+        unseen_[w].fetch_and(~bits, std::memory_order_relaxed);  // their owners know
+      });
 }
 
 }  // namespace edgewire::frontier

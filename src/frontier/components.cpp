@@ -29,7 +29,8 @@ Components::Components(FrontierJob& job)
       above_memory_(vertices_ * sizeof(std::uint32_t), -1, "union-find trees", topology::Begin::staggered),
       above_(above_memory_.as<std::atomic<std::uint32_t>>()),
       asked_(several_ ? vertices_ : 0),
-      workers_(static_cast<std::size_t>(job.pool().workers())) {
+      workers_(static_cast<std::size_t>(job.pool().workers())),
+      log_(job) {
   job.expect_records(sizeof(Record));
 }
 
@@ -76,7 +77,7 @@ std::vector<Superstep> Components::run() {
   }
   merge();
   exchange::barrier(job_.bootstrap(), job_.link());
-  return std::move(supersteps_);
+  return log_.take();
 }
 
 std::vector<std::uint32_t> Components::labels() const {
@@ -90,18 +91,14 @@ std::vector<std::uint32_t> Components::labels() const {
 }
 
 void Components::step(std::uint64_t kind, const std::function<void()>& work) {
-  const Meter meter(job_);
-  for (Worker& worker : workers_) worker.vertices = worker.edges = 0;
-  work();
-  Superstep done;
-  done.step = supersteps_.size();
-  done.kind = kind;
-  for (const Worker& worker : workers_) {
-    done.frontier += worker.vertices;
-    done.edges += worker.edges;
-  }
-  meter.stop(done);
-  supersteps_.push_back(done);
+  log_.step(kind, [&](Superstep& done) {
+    for (Worker& worker : workers_) worker.vertices = worker.edges = 0;
+    work();
+    for (const Worker& worker : workers_) {
+      done.frontier += worker.vertices;
+      done.edges += worker.edges;
+    }
+  });
 }
 
 void Components::for_each_vertex(const std::function<void(std::uint32_t, std::uint32_t)>& work) {
@@ -221,7 +218,7 @@ std::uint32_t Components::largest() const {
 
 /// What all workers of all processes have done in the last superstep.
 std::uint64_t Components::work_of_all() {
-  std::uint64_t mine = supersteps_.back().frontier, sum = 0;
+  std::uint64_t mine = log_.last().frontier, sum = 0;
   for (const std::uint64_t one : job_.records().share(std::span(&mine, 1))) sum += one;
   return sum;
 }

@@ -84,7 +84,7 @@ class Components {
   std::span<std::atomic<std::uint32_t>> above_;  ///< [global id]: a smaller vertex, or itself
   std::vector<std::atomic<bool>> asked_;         ///< [global id]: it is, or was, the root of an owned vertex
   std::vector<Worker> workers_;
-  std::vector<Superstep> supersteps_;
+  SuperstepLog log_;
 };
 
 }  // namespace edgewire::frontier

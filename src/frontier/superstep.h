@@ -1,6 +1,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "frontier/frontier_job.h"
 
@@ -25,6 +28,39 @@ class Meter {
   FrontierJob& job_;
   Sent before_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+/// The supersteps of a run, which count on from 0.
+class SuperstepLog {
+ public:
+  /// `job` outlives it.
+  explicit SuperstepLog(FrontierJob& job) : job_(job) {}
+
+  /// Runs work(done), which counts vertices and edges in `done`, and measures it.
+  template <class Work>
+  void step(std::uint64_t kind, const Work& work) {
+    const Meter meter(job_);
+    Superstep done;
+    done.step = all_.size();
+    done.kind = kind;
+    work(done);
+    meter.stop(done);
+    all_.push_back(done);
+  }
+  /// Supersteps that another kernel has measured.
+  void add(const std::vector<Superstep>& others, std::uint64_t kind) {
+    for (Superstep one : others) {
+      one.step = all_.size();
+      one.kind = kind;
+      all_.push_back(one);
+    }
+  }
+  const Superstep& last() const noexcept { return all_.back(); }
+  std::vector<Superstep> take() { return std::exchange(all_, {}); }
+
+ private:
+  FrontierJob& job_;
+  std::vector<Superstep> all_;
 };
 
 }  // namespace edgewire::frontier

@@ -5,7 +5,7 @@ import json
 from job import check_schema
 from processes import PATIENCE_S
 
-KERNELS = ["pagerank", "ppr", "spmv", "bfs", "sssp", "wcc", "cdlp", "lcc", "bc"]
+KERNELS = ["pagerank", "ppr", "spmv", "bfs", "sssp", "wcc", "scc", "cdlp", "lcc", "bc"]
 COMMANDS = [*KERNELS, "sort", "tasks"]
 # Reports of links that lose frames say what was lost.
 WITH_LOSSES = ["dpdk"]

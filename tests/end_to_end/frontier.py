@@ -9,8 +9,8 @@ import graphs
 import paths
 from reference import Graph
 
-KERNELS = ["bfs", "sssp", "wcc", "bc", "lcc", "cdlp"]
-WITHOUT_SOURCE = ["wcc", "lcc", "cdlp"]
+KERNELS = ["bfs", "sssp", "wcc", "scc", "bc", "lcc", "cdlp"]
+WITHOUT_SOURCE = ["wcc", "scc", "lcc", "cdlp"]
 UNREACHED = 9223372036854775807
 
 
@@ -37,6 +37,8 @@ def expected(kernel, graph, source):
     ids = graph.ids().tolist()
     if kernel == "wcc":
         found = [ids[root] for root in paths.components(graph)]
+    elif kernel == "scc":
+        found = [ids[first] for first in paths.strong_components(graph)]
     elif kernel == "bc":
         found = paths.betweenness(graph, [source])
     elif kernel == "lcc":

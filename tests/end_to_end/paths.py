@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from reference import Graph
+
 
 def rows(graph, both_ways=False):
     """[v]: the (target, weight) pairs of v; weight 1 where the graph has none."""
@@ -149,6 +151,40 @@ def components(graph):
                 if found[v] is None:
                     found[v] = root
                     stack.append(v)
+    return found
+
+
+def strong_components(graph):
+    """[v]: the smallest vertex to and from which paths lead. Kosaraju's: backward along edges, last left first."""
+    backward = Graph(graph.vertices, graph.targets, graph.sources)
+    targets, sources = ([[v for v, _ in row] for row in rows(one)] for one in (graph, backward))
+    seen, left = [False] * graph.vertices, []
+    for root in range(graph.vertices):
+        stack = [] if seen[root] else [(root, iter(targets[root]))]
+        seen[root] = True
+        while stack:
+            v, ahead = stack[-1]
+            following = next((w for w in ahead if not seen[w]), None)
+            if following is None:
+                left.append(v)
+                stack.pop()
+            else:
+                seen[following] = True
+                stack.append((following, iter(targets[following])))
+    found = [None] * graph.vertices
+    for root in reversed(left):
+        if found[root] is not None:
+            continue
+        found[root], component, stack = root, [root], [root]
+        while stack:
+            for v in sources[stack.pop()]:
+                if found[v] is None:
+                    found[v] = root
+                    component.append(v)
+                    stack.append(v)
+        first = min(component)
+        for v in component:
+            found[v] = first
     return found
 
 

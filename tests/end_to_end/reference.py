@@ -51,6 +51,10 @@ def padded(data):
     return data + bytes(-len(data) % PAGE_BYTES)
 
 
+def weight_flags(graph):
+    return WEIGHTED | next(flag for flag, one in WEIGHT_TYPES.items() if one == graph.weight_type)
+
+
 def graph_bytes(graph, **faults):
     """The .ew file. `faults` replace header fields (version, flags, vertices, edges) or whole sections (offsets,
     targets, ids) by others, with right checksums, as an ill-willed writer would."""
@@ -61,7 +65,7 @@ def graph_bytes(graph, **faults):
                 b"", b""]
     flags = 0
     if graph.weights is not None:
-        flags |= WEIGHTED | next(flag for flag, one in WEIGHT_TYPES.items() if one == graph.weight_type)
+        flags |= weight_flags(graph)
         sections[2] = np.asarray(graph.weights, graph.weight_type)[order].tobytes()
     if graph.original_ids is not None:
         flags |= ORIGINAL_IDS

@@ -20,7 +20,7 @@ CUTS_OF_WEIGHTED = [["-p", 1, "-w", 1], ["-p", 1, "-w", 2, "--deterministic"], [
 def write(path, graph, symmetric=False):
     flags = reference.SYMMETRIC if symmetric else 0
     if graph.weights is not None:
-        flags |= reference.WEIGHTED | reference.WEIGHT_TYPES[graph.weight_type]
+        flags |= reference.weight_flags(graph)
     path.write_bytes(reference.graph_bytes(graph, flags=flags))
     return path
 
@@ -93,7 +93,7 @@ def weighted_graph(weight_type, symmetric):
     return graph
 
 
-@pytest.mark.parametrize("weight_type", reference.WEIGHT_TYPES)
+@pytest.mark.parametrize("weight_type", reference.WEIGHT_TYPES.values())
 @pytest.mark.parametrize("symmetric", [False, True], ids=["one way", "both ways"])
 def test_paths_of_least_weight(edgewire, tmp_path, weight_type, symmetric):
     graph = weighted_graph(weight_type, symmetric)

@@ -11,7 +11,7 @@ import reference
 from frontier import GENERATED, KERNELS, NAMES, both_ways, check, check_published, expected, make, partition, run
 from job import check_schema
 from reference import Graph
-from test_real_graphs import FOLDER, convert, published
+from test_real_graphs import FOLDER, GRAPHS, convert, published
 
 PUBLISHED = ["bfs", "sssp", "wcc", "lcc", "cdlp"]
 LDBC = [(folder, kernel, kind) for folder in ("ldbc-tests", "ldbc-example") for kernel in PUBLISHED
@@ -259,3 +259,48 @@ def test_unit_weights_count_edges(edgewire, tmp_path):
     path = reference.write_graph(tmp_path / "g.ew", graph)
     found, _ = run(edgewire, tmp_path, "sssp", path, "-p", 2, "-w", 1, "--unit-weights", source=0)
     assert found == list(enumerate(paths.levels(graph, 0)))
+
+
+def test_a_long_cycle_of_all_processes_takes_few_supersteps(edgewire, tmp_path):
+    """With hash no edge of it stays in a process. It ends in a path."""
+    n, cycle = 300_000, 200_000
+    path = reference.write_graph(tmp_path / "g.ew", Graph(n, np.arange(n), np.append(np.arange(1, n), n - cycle)))
+    for processes in (1, 3):
+        found, report = run(edgewire, tmp_path, "scc", path, "-p", processes, "-w", 1)
+        assert [label for _, label in found] == [min(v, n - cycle) for v in range(n)]
+        assert len(report["supersteps"]) < 10
+        check_schema(report)
+
+
+def _small(seed):
+    """Sparse or not so sparse, some with loops and with edges that occur twice, some mostly forward."""
+    random = np.random.default_rng(seed)
+    n = int(random.integers(1, 400))
+    sources, targets = random.integers(0, n, (2, int(n * random.uniform(0.5, 3))))
+    if seed % 4 == 0:
+        targets = np.minimum(sources + random.integers(-1, 8, len(sources)).clip(-sources, None), n - 1)
+    if seed % 3 == 0:
+        sources, targets = np.repeat(sources, 2), np.repeat(targets, 2)
+    return Graph(n, sources, targets)
+
+
+@pytest.mark.parametrize("seeds", [range(6), pytest.param(range(6, 200), marks=pytest.mark.slow)], ids=["few", "all"])
+def test_strong_components_of_random_graphs(edgewire, tmp_path, seeds):
+    for seed in seeds:
+        graph = _small(seed)
+        path = reference.write_graph(tmp_path / "g.ew", graph)
+        known = expected("scc", graph, None)
+        for processes in (1, 2, 3):
+            found, _ = run(edgewire, tmp_path, "scc", path, "-p", processes, "-w", 1, "--ownership", ["hash", "ranges"][seed % 2])
+            assert found == known, (seed, processes)
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no real graphs in {FOLDER} (EDGEWIRE_GRAPHS names a folder)")
+@pytest.mark.parametrize("name", ["soc-Slashdot0902", *(pytest.param(name, marks=pytest.mark.slow) for name in GRAPHS
+                                                        if name != "soc-Slashdot0902")])
+def test_strong_components_of_real_graphs(edgewire, tmp_path, name):
+    path = convert(edgewire, tmp_path, name, GRAPHS[name][0])
+    known = expected("scc", reference.read_graph(path), None)
+    for processes in (1, 2, 3):
+        found, _ = run(edgewire, tmp_path, "scc", path, "-p", processes, "-w", 1)
+        assert found == known

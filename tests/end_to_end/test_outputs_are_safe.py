@@ -34,8 +34,8 @@ def refused(edgewire, *words, **options):
     return lines[0].removeprefix("edgewire: ")
 
 
-KERNELS = [["pagerank"], ["ppr", "--sources", "0"], ["spmv"], ["bfs", "--source", "0"], ["sssp", "--source", "0"], ["wcc"], ["bc"], ["cdlp"],
-           ["lcc"]]
+KERNELS = [["pagerank"], ["ppr", "--sources", "0"], ["spmv"], ["bfs", "--source", "0"], ["sssp", "--source", "0"], ["wcc"], ["scc"], ["bc"],
+           ["cdlp"], ["lcc"]]
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda words: words[0])

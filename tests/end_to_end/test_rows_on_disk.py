@@ -114,7 +114,7 @@ def test_options_that_do_not_go_together(edgewire, made_graph, tmp_path):
     for kernel, options, why in (("bfs", ["--source", 0, "--devices", tmp_path], "--devices needs --edges disk or auto"),
                                  ("bc", ["--samples", 3, "--edges", "disk", "--deterministic"], "--edges"),
                                  ("bc", ["--samples", 3, "--edges", "disk", "--parallel", "sources"], "--edges"),
-                                 ("cdlp", ["--edges", "disk"], "--edges")):
+                                 ("cdlp", ["--edges", "disk"], "--edges"), ("scc", ["--edges", "disk"], "--edges")):
         result = edgewire(kernel, path, *options)
         assert result.returncode != 0 and why in result.stderr
 

@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PATIENCE_S = 90
 KERNELS = {
     "pagerank": ["--iterations", "10", "--deterministic"], "bfs": ["--source", "1"], "sssp": ["--source", "1"], "wcc": [],
-    "cdlp": ["--iterations", "3"], "lcc": [], "sort": ["--record", "100", "--key", "0:8", "--partitions", "4"]}
+    "scc": [], "cdlp": ["--iterations", "3"], "lcc": [], "sort": ["--record", "100", "--key", "0:8", "--partitions", "4"]}
 DAMAGE = ["flip behind the card", "flip on the way", "swap"]
 
 

@@ -31,7 +31,7 @@ WAYS = {"shm": ["-p", "2", "--transport", "shm"], "tcp": ["-p", "2", "--transpor
         "dpdk": ["-p", "2", "--local-hosts", "--transport", "dpdk", "--dpdk-port", "net_af_packet0,iface=eth0"], "mpirun": []}
 KERNELS = {
     "pagerank": ["--iterations", "60", "--deterministic", "--checkpoint", "state", "--every", "3", "--plan-cache=cache"],
-    "bfs": ["--source", "1"], "wcc": [], "cdlp": [], "lcc": [], "sort": ["--record", "100", "--key", "0:8", "--partitions", "4"]}
+    "bfs": ["--source", "1"], "wcc": [], "scc": [], "cdlp": [], "lcc": [], "sort": ["--record", "100", "--key", "0:8", "--partitions", "4"]}
 
 
 class Jobs:

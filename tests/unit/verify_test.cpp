@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <random>
 
 #include "graph_test.h"
@@ -234,6 +235,54 @@ TEST_CASE("the labels of components are right or refused") {
       labels[v] = right;
     }
   }
+}
+
+TEST_CASE("the labels of strongly connected components are right or refused") {
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    CAPTURE(seed);
+    const TestGraph made = random_graph(seed);
+    const auto graph = made.open(false);
+    std::vector<std::vector<std::uint32_t>> levels;
+    for (std::uint32_t v = 0; v < made.vertices; ++v) levels.push_back(made.levels(v));
+    std::vector<std::uint32_t> labels(made.vertices);
+    for (std::uint32_t v = 0; v < made.vertices; ++v)
+      while (levels[v][labels[v]] == kNoLevel || levels[labels[v]][v] == kNoLevel) ++labels[v];
+    CHECK(check_scc(graph, labels) == "");
+    for (std::uint32_t v = 0; v < made.vertices; ++v) {
+      const auto right = labels[v];
+      for (std::uint32_t wrong = 0; wrong <= made.vertices; ++wrong) {
+        if (wrong == right) continue;
+        CAPTURE(v);
+        CAPTURE(wrong);
+        labels[v] = wrong;
+        CHECK(check_scc(graph, labels) != "");
+        auto all = labels;
+        std::replace(all.begin(), all.end(), right, wrong);  // a whole component
+        CHECK(check_scc(graph, all) != "");
+      }
+      labels[v] = right;
+    }
+  }
+}
+
+TEST_CASE("the check of strongly connected components follows paths of any length") {
+  constexpr std::uint32_t kLong = 1'000'000;
+  std::vector<Edge> edges;
+  for (std::uint32_t v = 0; v + 1 < kLong; ++v) edges.emplace_back(v, v + 1, 1.0F);
+  std::vector<std::uint32_t> labels(kLong);
+  std::iota(labels.begin(), labels.end(), 0U);
+  {
+    const TestGraph path(kLong, edges);
+    CHECK(check_scc(path.open(false), labels) == "");
+  }
+  edges.emplace_back(kLong - 1, 0, 1.0F);
+  const TestGraph made(kLong, edges);
+  const auto graph = made.open(false);
+  std::ranges::fill(labels, 0U);
+  CHECK(check_scc(graph, labels) == "");
+  labels[kLong - 2] = kLong - 2;
+  CHECK(check_scc(graph, labels) ==
+        "vertex 999998 has the label 999998, but the first vertex of its component is vertex 0");
 }
 
 TEST_CASE("scores of betweenness are right or refused") {

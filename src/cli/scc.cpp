@@ -1,0 +1,81 @@
+#include <array>
+#include <memory>
+#include <string>
+
+#include "cli/commands.h"
+#include "cli/frontier_command.h"
+#include "frontier/strong_components.h"
+#include "kernels/verify.h"
+
+namespace edgewire::cli {
+
+namespace {
+
+class SccKernel : public FrontierKernel {
+ public:
+  std::string describe() const override { return "scc"; }
+  std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
+    frontier::StrongComponents components(job);
+    auto supersteps = components.run();
+    mine_ = components.labels();
+    return supersteps;
+  }
+  std::string phase(const frontier::Superstep& one) const override {
+    constexpr std::array kPhases{"link two edges of each vertex",
+                                 "link the rest",
+                                 "tell owners where their vertices hang",
+                                 "ask owners for roots",
+                                 "link all edges",
+                                 "search forward from one vertex",
+                                 "join what leads back to it",
+                                 "keep the edges that are left, both ways",
+                                 "trim",
+                                 "spread colours",
+                                 "search backward within colours",
+                                 "tell colours to neighbours",
+                                 "collect the edges that are left",
+                                 "find the first vertices"};
+    return kPhases.at(one.kind);
+  }
+  std::uint64_t checksum(const frontier::FrontierJob& job) const override {
+    return cli::checksum(job, mine_);
+  }
+  void fill(report::RunReport& report) const override {
+    report.kernel = "scc";
+    report.wire = "records";
+  }
+  void gather(frontier::FrontierJob& job) override { all_ = frontier::gather_values(job, mine_); }
+  std::string fault(const graph::GraphFile& graph) const override { return kernels::check_scc(graph, all_); }
+  std::string rules() const override {
+    return "the strongly connected components were found again by one depth-first search";
+  }
+  void add_line(VertexLines& lines, std::uint32_t vertex) const override {
+    lines.add_vertex(vertex, all_[vertex]);
+  }
+
+ private:
+  std::vector<std::uint32_t> mine_, all_;  ///< by local number; of all vertices
+};
+
+}  // namespace
+
+void add_scc(CLI::App& app) {
+  auto options = std::make_shared<JobOptions>();
+  CLI::App* command = app.add_subcommand("scc", "compute the strongly connected component of every vertex");
+  command->footer(
+      "Two vertices are in the same component when paths lead along edges from each to the other. The label "
+      "of a component is its first vertex in the file. In graphs that store every edge both ways (convert "
+      "--undirected) these are the components of wcc, and are found as it finds them. Edges stay in memory: "
+      "those that are left beside the largest component are needed in both directions.");
+  add_frontier_options(
+      *command, *options, [] {},
+      "write the labels to this file as lines of id, tab and the label, an id as well; - is stdout",
+      "find the components again by one depth-first search, and exit with 1 when a label is not the first "
+      "vertex of its component");
+  command->callback([options] {
+    run_frontier(
+        *options, [](const graph::GraphFile&) {}, [] { return std::make_unique<SccKernel>(); });
+  });
+}
+
+}  // namespace edgewire::cli

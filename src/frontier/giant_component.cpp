@@ -1,0 +1,191 @@
+#include "frontier/giant_component.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "frontier/breadth_first.h"
+#include "graph/row.h"
+
+namespace edgewire::frontier {
+
+namespace {
+
+constexpr std::uint32_t kSampledRows = 1 << 16;  // of a process, to guess in-degrees
+constexpr std::size_t kJoinedAtOnce = 64;        // words that a worker takes at a time
+// A round that reads the rows of all that have not joined pays as long as it finds one of so many of them, or
+// reads few edges; the first ones find few where the pivot has few in-edges.
+constexpr std::uint64_t kFewJoin = 16, kFirstRounds = 3, kMostRounds = 32;
+constexpr std::uint64_t kFewEdges = 64;  // one for so many vertices of the graph
+
+// Processes wait for one another at each level. So many levels of so few vertices are enough.
+constexpr std::uint64_t kThin = 64, kThinLevels = 256;
+
+}  // namespace
+
+GiantComponent::GiantComponent(FrontierJob& job)
+    : job_(job),
+      several_(job.bootstrap().size() > 1),
+      rank_(job.rank()),
+      layout_(job),
+      reached_(layout_.words()),
+      joined_(layout_.words()),
+      workers_(static_cast<std::size_t>(job.pool().workers())) {}
+
+bool GiantComponent::find(SuperstepLog& log, Kinds kinds) {
+  if (!choose_pivot()) return false;
+  search_forward(log, kinds.forward);
+  const std::size_t at = layout_.position(job_.ownership().place(pivot_));
+  joined_[at / kBits] |= Word{1} << at % kBits;
+  for (std::uint64_t round = 1;; ++round) {
+    std::array<std::uint64_t, 3>
+        sums{};  // vertices that have joined, and that have not; edges that were read
+    log.step(kinds.backward, [&](Superstep& done) {
+      join();
+      for (const Worker& worker : workers_) {
+        sums[0] += worker.vertices;
+        sums[1] += worker.left;
+        sums[2] += worker.edges;
+      }
+      done.frontier = sums[0];
+      done.edges = sums[2];
+      if (!several_) return;
+      const auto all = job_.records().share(sums);
+      sums = {};
+      for (std::size_t i = 0; i < all.size(); ++i) sums[i % sums.size()] += all[i];
+    });
+    all_joined_ = sums[0] == 0 || sums[1] == 0;
+    const bool pays = sums[0] >= sums[1] / kFewJoin || sums[2] <= job_.graph().vertices() / kFewEdges;
+    if (all_joined_ || (round >= kFirstRounds && !pays) || round == kMostRounds) break;
+  }
+  if (several_) share(joined_);
+  left_ = {};
+  return true;
+}
+
+std::uint32_t GiantComponent::first() const {
+  std::uint64_t mine = ~std::uint64_t{0};
+  for (std::size_t w = layout_.first(rank_); w < layout_.first(rank_ + 1); ++w) {
+    if (joined_[w] == 0) continue;
+    const auto local = static_cast<std::uint32_t>((w - layout_.first(rank_)) * kBits +
+                                                  static_cast<std::size_t>(std::countr_zero(joined_[w])));
+    mine = job_.ownership().vertex(rank_, local);  // local numbers ascend with vertices
+    break;
+  }
+  return static_cast<std::uint32_t>(several_ ? job_.records().agree(mine) : mine);
+}
+
+/// The vertex with the largest product of its out-degree and its in-degree, as far as a sample of edges says.
+/// The same in all processes.
+bool GiantComponent::choose_pivot() {
+  std::vector<std::uint32_t> targets;
+  const std::uint32_t stride = job_.owned() / kSampledRows + 1;
+  for (std::uint32_t local = 0; local < job_.owned(); local += stride) {
+    const graph::Row row{job_.graph(), job_.ownership().vertex(rank_, local)};
+    if (row.degree() == 0) continue;
+    const std::uint32_t target = row.targets()[local * std::uint64_t{0x9e3779b1} % row.degree()];
+    if (target != row.vertex) targets.push_back(target);
+  }
+  std::ranges::sort(targets);
+  std::array<std::uint64_t, 2> best{};  // product, vertex
+  for (std::size_t i = 0, end = 0; i < targets.size(); i = end) {
+    while (end < targets.size() && targets[end] == targets[i]) ++end;
+    const std::uint64_t product = (end - i) * graph::Row{job_.graph(), targets[i]}.degree();
+    if (product > best[0]) best = {product, targets[i]};
+  }
+  if (several_) {
+    const auto all = job_.records().share(best);
+    for (std::size_t i = best[0] = best[1] = 0; i < all.size(); i += 2)
+      if (all[i] > best[0]) best = {all[i], all[i + 1]};
+  }
+  pivot_ = static_cast<std::uint32_t>(best[1]);
+  return best[0] > 0;
+}
+
+void GiantComponent::search_forward(SuperstepLog& log, std::uint64_t kind) {
+  BreadthFirst search(job_, BreadthFirst::Parents::none);
+  std::uint64_t thin = 0;  // levels, one after the other
+  const auto enough = [&](const SearchState& state) {
+    thin = state.frontier < kThin ? thin + 1 : 0;
+    return thin > kThinLevels;
+  };
+  log.add(search.run(pivot_, enough), kind);
+  all_reached_ = thin <= kThinLevels;
+  note_reached(search.levels());
+  if (several_) share(reached_);
+}
+
+void GiantComponent::note_reached(const std::vector<std::uint32_t>& levels) {
+  left_.resize((levels.size() + kBits - 1) / kBits);
+  const auto offsets = job_.graph().offsets();
+  job_.for_each_range([&](int, std::uint32_t first, std::uint32_t last) {
+    job_.ownership().visit([&](const auto& scheme) {
+      for (std::uint32_t begin = first; begin < last; begin += kBits) {
+        Word reached = 0, left = 0;
+        for (std::uint32_t i = begin; i < std::min(last, begin + kBits); ++i) {
+          if (levels[i] == BreadthFirst::kNone) continue;
+          const std::size_t v = scheme.vertex(rank_, i);
+          reached |= Word{1} << (i - begin);
+          left |= Word{v != pivot_ && offsets[v] != offsets[v + 1]} << (i - begin);
+        }
+        reached_[layout_.first(rank_) + begin / kBits] = reached;
+        left_[begin / kBits] = left;
+      }
+    });
+  });
+}
+
+/// Gets the words of all processes from their owners.
+void GiantComponent::share(std::vector<Word>& words) {
+  job_.pool().run([&](int lane) {
+    layout_.share(
+        lane, [&](std::size_t w) { return words[w]; }, [&](std::size_t w, Word bits) { words[w] = bits; });
+  });
+}
+
+/// A round: vertices whose rows lead to one that has joined join, too.
+void GiantComponent::join() {
+  if (several_) share(joined_);
+  for (Worker& worker : workers_) worker = {};
+  job_.pool().for_each((left_.size() + kJoinedAtOnce - 1) / kJoinedAtOnce, [&](int w, std::uint64_t piece) {
+    const std::size_t first = piece * kJoinedAtOnce, last = std::min(first + kJoinedAtOnce, left_.size());
+    job_.ownership().visit_for_cpu(
+        [&](const auto& scheme) { join_words(workers_[static_cast<std::size_t>(w)], first, last, scheme); });
+  });
+}
+
+/// Of the vertices of a word that have not joined.
+template <class Scheme>
+void GiantComponent::fetch_rows(std::size_t w, const Scheme& scheme) const {
+  for (Word left = left_[w]; left != 0; left &= left - 1) {
+    const auto local =
+        static_cast<std::uint32_t>(w * kBits) + static_cast<std::uint32_t>(std::countr_zero(left));
+    graph::Row{job_.graph(), scheme.vertex(rank_, local)}.fetch();
+  }
+}
+
+template <class Scheme>
+void GiantComponent::join_words(Worker& worker, std::size_t first, std::size_t last, const Scheme& scheme) {
+  fetch_rows(first, scheme);
+  for (std::size_t w = first; w < last; ++w) {
+    if (w + 1 < last) fetch_rows(w + 1, scheme);
+    std::atomic_ref mine(joined_[layout_.first(rank_) + w]);
+    for (Word left = left_[w]; left != 0; left &= left - 1) {
+      const auto local =
+          static_cast<std::uint32_t>(w * kBits) + static_cast<std::uint32_t>(std::countr_zero(left));
+      for (const std::uint32_t target : graph::Row{job_.graph(), scheme.vertex(rank_, local)}.targets()) {
+        ++worker.edges;
+        if (!has(scheme.place(target))) continue;
+        const Word joins = left & -left;
+        // Seen at once by all workers of the process: later vertices of this round can join by it.
+        mine.store(mine.load(std::memory_order_relaxed) | joins, std::memory_order_relaxed);
+        left_[w] &= ~joins;
+        ++worker.vertices;
+        break;
+      }
+    }
+    worker.left += static_cast<std::uint64_t>(std::popcount(left_[w]));
+  }
+}
+
+}  // namespace edgewire::frontier

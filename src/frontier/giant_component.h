@@ -1,0 +1,81 @@
+// The strongly connected component of one vertex, which in most directed graphs is by far the largest one
+// (Fleischer, Hendrickson, Pinar: "On identifying strongly connected components in parallel", 2000): what can
+// be reached from the vertex, and of that what can reach it.
+//
+// The file has rows of out-edges only. Forward they are followed; backward, a vertex joins as soon as its own
+// row leads to one that has joined. That reads the rows of those that have not joined in each round.
+//
+// Both searches may end early: the forward one where it follows a long path from process to process, the
+// backward one when a round finds few vertices. What has been found then is a part of the component.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "frontier/frontier_job.h"
+#include "frontier/owner_words.h"
+#include "frontier/superstep.h"
+
+namespace edgewire::frontier {
+
+class GiantComponent {
+ public:
+  /// What supersteps are for.
+  struct Kinds {
+    std::uint64_t forward, backward;
+  };
+
+  /// Memory: two bits for each vertex of the graph; while it searches that of BreadthFirst, too. `job`
+  /// outlives it.
+  explicit GiantComponent(FrontierJob& job);
+
+  /// Chooses a vertex that many edges lead to and from, and searches. False: no such vertex was found.
+  /// Collective; throws Error.
+  bool find(SuperstepLog& log, Kinds kinds);
+
+  /// Of any vertex of the graph: a path leads to it from the pivot; where all_reached() is false, from
+  /// others, too.
+  bool reached(plan::Place place) const noexcept { return bit(reached_, place); }
+  bool all_reached() const noexcept { return all_reached_; }
+  /// And one back: the vertex is in the component; where complete() is false, others may be, too.
+  bool has(plan::Place place) const noexcept { return bit(joined_, place); }
+  bool complete() const noexcept { return all_reached_ && all_joined_; }
+  /// The smallest vertex of which has() is true. Collective.
+  std::uint32_t first() const;
+
+ private:
+  using Word = OwnerWords::Word;
+  static constexpr std::uint32_t kBits = OwnerWords::kBits;
+  struct alignas(128) Worker {
+    std::uint64_t vertices = 0, edges = 0, left = 0;
+  };
+
+  bool choose_pivot();
+  void search_forward(SuperstepLog& log, std::uint64_t kind);
+  void note_reached(const std::vector<std::uint32_t>& levels);
+  void share(std::vector<Word>& words);
+  void join();
+  template <class Scheme>
+  void join_words(Worker& worker, std::size_t first, std::size_t last, const Scheme& scheme);
+  template <class Scheme>
+  void fetch_rows(std::size_t w, const Scheme& scheme) const;
+  bool bit(const std::vector<Word>& words, plan::Place place) const noexcept {
+    const std::size_t at = layout_.position(place);
+    return (std::atomic_ref(const_cast<Word&>(words[at / kBits])).load(std::memory_order_relaxed) >>
+                at % kBits &
+            1) != 0;
+  }
+
+  FrontierJob& job_;
+  bool several_;
+  std::uint32_t rank_;
+  OwnerWords layout_;
+  std::vector<Word> reached_, joined_;  ///< as layout_ says, of all processes
+  std::vector<Word> left_;              ///< words of this process: reached, with edges, and not joined
+  std::uint32_t pivot_ = 0;
+  bool all_reached_ = true, all_joined_ = true;
+  std::vector<Worker> workers_;
+};
+
+}  // namespace edgewire::frontier

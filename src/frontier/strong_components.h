@@ -1,0 +1,166 @@
+// Strongly connected components: two vertices are in the same one when paths lead from each to the other.
+//
+// 1. The component of a vertex with many edges, see giant_component.h. What can be reached from it and what
+//    cannot share no component, so no edge between the two matters any more (Fleischer, Hendrickson, Pinar:
+//    "On identifying strongly connected components in parallel", 2000). Where only a part of it was found,
+//    the part is one vertex from here on.
+// 2. Trimming: a vertex without in-edges or without out-edges is a component of its own, and its edges go,
+//    which may leave others without (McLendon, Hendrickson, Plimpton, Rauchwerger: "Finding strongly
+//    connected components in distributed graphs", 2005). A process follows all that this brings about in it
+//    at once.
+// 3. Colours, where much is left (Slota, Rajamanickam, Madduri: "BFS and coloring-based parallel algorithms
+// for
+//    strongly connected components and related problems", 2014): the largest of colours that no two vertices
+//    have spreads along edges. What has the colour of a vertex and reaches it is its component. Edges between
+//    colours do not matter any more; then 2 again. Colours are in no order that the graph could have, so that
+//    a chain of components is halved again and again.
+// 4. Where few edges are left all processes get them, and each finds the components of them by itself. So a
+//    path of many vertices does not take as many supersteps.
+//
+// In symmetric graphs these are the weakly connected components, see components.h.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "frontier/components.h"
+#include "frontier/frontier_job.h"
+#include "frontier/rest_rows.h"
+#include "frontier/superstep.h"
+#include "topology/memory.h"
+
+namespace edgewire::frontier {
+
+class StrongComponents {
+ public:
+  /// Superstep::kind, those of Components besides. Its `frontier` has vertices that were looked at.
+  static constexpr std::uint64_t kForward = Components::kAll + 1, kBackward = kForward + 1,
+                                 kRows = kForward + 2, kTrim = kForward + 3, kColour = kForward + 4,
+                                 kGather = kForward + 5, kTell = kForward + 6, kCollect = kForward + 7,
+                                 kFirst = kForward + 8;
+  /// So few edges are collected in each process: 32 MB at most.
+  static constexpr std::uint64_t kCollected = 1 << 19;
+
+  /// Memory: 4 bytes for each vertex of the graph and 12 for each owned vertex; GiantComponent, and then
+  /// RestRows. `job` outlives it. Rows are read from memory. `collected`: see kCollected; the same in all
+  /// processes.
+  explicit StrongComponents(FrontierJob& job, std::uint64_t collected = kCollected);
+
+  /// Collective; throws Error.
+  std::vector<Superstep> run();
+  /// [local number]: the smallest vertex (global id) of the component. After run().
+  const std::vector<std::uint32_t>& labels() const noexcept { return labels_; }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffff;  // no label yet
+  static constexpr std::uint32_t kGone = RestRows::kGone;
+  enum Way : std::uint32_t { kOut, kIn };
+  struct alignas(128) Worker {
+    std::uint64_t vertices = 0, edges = 0;
+    std::uint64_t edges_left = 0;
+    std::vector<std::uint32_t> stack;   ///< local numbers of vertices whose edges are to be followed
+    std::vector<std::uint32_t> others;  ///< vertices of other processes whose colours have risen
+    std::vector<std::uint32_t>
+        members;  ///< local numbers: labels_ has a vertex of the component, not the first
+    std::vector<Record> collected;
+  };
+  struct Left {
+    std::uint64_t edges, stacked;
+  };
+
+  template <class Work>
+  void step(std::uint64_t kind, const Work& work);
+  template <class Work>
+  void step_in_lanes(std::uint64_t kind, const Work& work);
+  template <class Work>
+  void for_each_left(const Work& work);
+  std::array<std::uint64_t, 2> total(std::array<std::uint64_t, 2> mine);
+  std::uint64_t stacked();
+
+  void start_with_giant();
+  void name_merged();
+  Left survey();
+  void reset_counts(std::uint32_t local);
+  void trim();
+  void lower(Worker& worker, std::uint32_t local, Way way);
+  void spread_colours();
+  template <class Scheme>
+  void spread(int lane, const Scheme& scheme);
+  void find_roots();
+  void gather_colours();
+  template <class Scheme>
+  void gather(int lane, const Scheme& scheme);
+  void join(Worker& worker, std::uint32_t local, std::uint32_t vertex, std::uint32_t colour);
+  void tell_colours();
+  template <class Scheme>
+  void tell(int lane, const Scheme& scheme);
+  void collect();
+  void name_members();
+
+  // Of all colours no two are the same, and none is kGone.
+  static constexpr std::uint32_t kMix = 0x9e3779b1, kUnmix = 0xe8b2f51;  // kMix * kUnmix is 1
+  static constexpr std::uint32_t colour_of(std::uint32_t vertex) { return (vertex + 1) * kMix; }
+  static constexpr std::uint32_t vertex_of(std::uint32_t colour) { return colour * kUnmix - 1; }
+  static_assert(kMix * kUnmix == 1);
+
+  bool label(std::uint32_t local, std::uint32_t value) noexcept;
+  bool labelled(std::uint32_t local) const noexcept;
+  std::atomic_ref<std::uint32_t> colour(std::uint32_t vertex) const noexcept {
+    return std::atomic_ref(colours_[vertex]);
+  }
+  bool raise(std::uint32_t vertex, std::uint32_t value) const noexcept;
+  std::uint32_t checked(std::uint32_t local) const;
+
+  FrontierJob& job_;
+  std::uint64_t collected_;
+  bool several_;
+  std::uint32_t rank_;
+  std::vector<std::uint32_t> labels_;
+  topology::NodeMemory colour_memory_;
+  std::span<std::uint32_t> colours_;  ///< [global id]; of other processes' vertices only neighbours
+  std::optional<RestRows> rows_;
+  std::array<std::vector<std::uint32_t>, 2> counts_;  ///< [way][local]: edges that trimming has left
+  std::uint32_t giant_ =
+      kNone;             ///< the first vertex of the component that was found first, or of a part of it
+  bool merged_ = false;  ///< of a part of it, for which this vertex stands
+  std::vector<Worker> workers_;
+  SuperstepLog log_;
+};
+
+template <class Work>
+void StrongComponents::step(std::uint64_t kind, const Work& work) {
+  log_.step(kind, [&](Superstep& done) {
+    for (Worker& worker : workers_) worker.vertices = worker.edges = 0;
+    work();
+    for (const Worker& worker : workers_) {
+      done.frontier += worker.vertices;
+      done.edges += worker.edges;
+    }
+  });
+}
+
+/// Runs work(lane, scheme) in all workers.
+template <class Work>
+void StrongComponents::step_in_lanes(std::uint64_t kind, const Work& work) {
+  step(kind, [&] {
+    job_.pool().run(
+        [&](int lane) { job_.ownership().visit([&](const auto& scheme) { work(lane, scheme); }); });
+  });
+}
+
+/// Calls work(worker, local, vertex) for the owned vertices without a label.
+template <class Work>
+void StrongComponents::for_each_left(const Work& work) {
+  job_.for_each_range([&](int w, std::uint32_t first, std::uint32_t last) {
+    job_.ownership().visit([&](const auto& scheme) {
+      for (std::uint32_t local = first; local < last; ++local)
+        if (!labelled(local)) work(workers_[static_cast<std::size_t>(w)], local, scheme.vertex(rank_, local));
+    });
+  });
+}
+
+}  // namespace edgewire::frontier

@@ -1,0 +1,208 @@
+// What StrongComponents does with colours, where much is left.
+#include <algorithm>
+#include <utility>
+
+#include "error.h"
+#include "frontier/strong_components.h"
+
+namespace edgewire::frontier {
+
+/// False: its colour is not lower, or it is gone.
+bool StrongComponents::raise(std::uint32_t vertex, std::uint32_t value) const noexcept {
+  std::uint32_t old = colour(vertex).load(std::memory_order_relaxed);
+  while (old != kGone && old < value)
+    if (colour(vertex).compare_exchange_weak(old, value, std::memory_order_relaxed)) return true;
+  return false;
+}
+
+/// All start with colours of their own. A process spreads its largest colour as far as it can alone, then the
+/// next one, so that few vertices are coloured more than once.
+void StrongComponents::spread_colours() {
+  constexpr std::uint64_t kPiece = 1 << 14;
+  job_.pool().for_each((colours_.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
+    for (auto v = piece * kPiece; v < std::min<std::uint64_t>(colours_.size(), (piece + 1) * kPiece); ++v)
+      if (colours_[v] != kGone) colours_[v] = colour_of(static_cast<std::uint32_t>(v));
+  });
+  job_.for_each_range([this](int w, std::uint32_t first, std::uint32_t last) {
+    for (std::uint32_t local = first; local < last; ++local) {
+      if (labelled(local))
+        colours_[job_.ownership().vertex(rank_, local)] = kGone;
+      else
+        workers_[static_cast<std::size_t>(w)].stack.push_back(local);
+    }
+  });
+  do {
+    step_in_lanes(kColour, [this](int lane, const auto& scheme) { spread(lane, scheme); });
+  } while (several_ && stacked() > 0);
+}
+
+template <class Scheme>
+void StrongComponents::spread(int lane, const Scheme& scheme) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  const auto colour_here = [&](std::uint32_t local) {
+    return colour(scheme.vertex(rank_, local)).load(std::memory_order_relaxed);
+  };
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> starts;  // colour, local number
+  for (const std::uint32_t local : std::exchange(worker.stack, {}))
+    starts.emplace_back(colour_here(local), local);
+  std::ranges::sort(starts, std::greater<>());
+  for (const auto& [own, start] : starts) {
+    if (colour_here(start) != own) continue;  // who has raised it follows it
+    for (worker.stack.push_back(start); !worker.stack.empty();) {
+      const std::uint32_t local = worker.stack.back(), value = colour_here(local);
+      worker.stack.pop_back();
+      ++worker.vertices;
+      worker.edges += rows_->out(local).size();
+      for (const std::uint32_t v : rows_->out(local)) {
+        if (!raise(v, value)) continue;
+        const plan::Place place = scheme.place(v);
+        if (place.owner == rank_)
+          worker.stack.push_back(place.local);
+        else
+          worker.others.push_back(v);
+      }
+    }
+  }
+  const auto take = [&](Record record) {
+    const std::uint32_t local = checked(record.vertex);
+    if (raise(scheme.vertex(rank_, local), record.value)) worker.stack.push_back(local);
+  };
+  std::ranges::sort(worker.others);
+  const auto repeated = std::ranges::unique(worker.others);
+  worker.others.erase(repeated.begin(), repeated.end());
+  for (const std::uint32_t v : std::exchange(worker.others, {})) {
+    const plan::Place place = scheme.place(v);
+    job_.records().send(lane, static_cast<int>(place.owner),
+                        {place.local, colour(v).load(std::memory_order_relaxed)}, take);
+  }
+  if (several_) job_.records().finish(lane, take);
+}
+
+/// A vertex that has kept its own colour is in the component that all of this colour reach which belong to
+/// it.
+void StrongComponents::find_roots() {
+  for_each_left([this](Worker& worker, std::uint32_t local, std::uint32_t vertex) {
+    if (colours_[vertex] == colour_of(vertex)) join(worker, local, vertex, colours_[vertex]);
+  });
+}
+
+/// Backward from what is on the stacks, within its colour.
+void StrongComponents::gather_colours() {
+  do {
+    step_in_lanes(kGather, [this](int lane, const auto& scheme) { gather(lane, scheme); });
+  } while (several_ && stacked() > 0);
+}
+
+template <class Scheme>
+void StrongComponents::gather(int lane, const Scheme& scheme) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  const auto take = [&](Record record) {
+    const std::uint32_t local = checked(record.vertex);
+    join(worker, local, scheme.vertex(rank_, local), record.value);
+  };
+  while (!worker.stack.empty()) {
+    const std::uint32_t local = worker.stack.back(), value = colours_[scheme.vertex(rank_, local)];
+    worker.stack.pop_back();
+    ++worker.vertices;
+    worker.edges += rows_->in(local).size();
+    for (const std::uint32_t v : rows_->in(local)) {
+      const plan::Place place = scheme.place(v);
+      if (place.owner == rank_)
+        join(worker, place.local, v, value);
+      else
+        job_.records().send(lane, static_cast<int>(place.owner), {place.local, value}, take);
+    }
+  }
+  if (several_) job_.records().finish(lane, take);
+}
+
+/// The vertex reaches one of this colour that is in the component.
+void StrongComponents::join(Worker& worker, std::uint32_t local, std::uint32_t vertex, std::uint32_t value) {
+  if (colours_[vertex] != value || !label(local, vertex_of(value))) return;
+  worker.stack.push_back(local);
+  worker.members.push_back(local);
+}
+
+/// To the processes that own neighbours. Then edges between colours are left out, at both ends.
+void StrongComponents::tell_colours() {
+  step_in_lanes(kTell, [this](int lane, const auto& scheme) { tell(lane, scheme); });
+  job_.for_each_range([this](int, std::uint32_t first, std::uint32_t last) {
+    for (std::uint32_t local = first; local < last; ++local) {
+      rows_->leave_out(local, job_.ownership().vertex(rank_, local), colours_);
+      reset_counts(local);
+    }
+  });
+}
+
+template <class Scheme>
+void StrongComponents::tell(int lane, const Scheme& scheme) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  const std::uint64_t owned = labels_.size(), lanes = workers_.size(), i = static_cast<std::uint64_t>(lane);
+  std::vector<std::uint32_t> told(static_cast<std::size_t>(job_.bootstrap().size()),
+                                  kNone);  // [peer]: last one
+  const auto take = [&](Record record) {
+    if (record.vertex >= colours_.size()) throw Error("a process has sent a vertex that does not exist");
+    colour(record.vertex).store(record.value, std::memory_order_relaxed);
+  };
+  for (auto local = static_cast<std::uint32_t>(owned * i / lanes); local < owned * (i + 1) / lanes; ++local) {
+    const std::uint32_t vertex = scheme.vertex(rank_, local);
+    if (labelled(local)) colour(vertex).store(kGone, std::memory_order_relaxed);
+    if (!several_) continue;
+    const std::uint32_t value = colour(vertex).load(std::memory_order_relaxed);
+    for (const auto ends : {rows_->out(local), rows_->in(local)}) {
+      for (const std::uint32_t v : ends) {
+        const std::uint32_t peer = scheme.place(v).owner;
+        if (peer == rank_ || std::exchange(told[peer], local) == local) continue;
+        ++worker.vertices;
+        job_.records().send(lane, static_cast<int>(peer), {vertex, value}, take);
+      }
+    }
+  }
+  if (several_) job_.records().finish(lane, take);
+}
+
+/// Of the other components that colours have found the owner of the root is told the vertices, and asked for
+/// the first one.
+void StrongComponents::name_members() {
+  std::uint64_t members = 0;
+  for (const Worker& worker : workers_) members += worker.members.size();
+  if (total({members, 0})[0] == 0) return;
+  std::vector<std::uint32_t> firsts(labels_.size(), kNone);  // [local number of a root]
+  const auto lower_to = [&firsts](std::uint32_t local, std::uint32_t vertex) {
+    const std::atomic_ref first(firsts[local]);
+    std::uint32_t old = first.load(std::memory_order_relaxed);
+    while (vertex < old && !first.compare_exchange_weak(old, vertex, std::memory_order_relaxed)) {
+    }
+  };
+  step_in_lanes(kFirst, [&](int lane, const auto& scheme) {
+    const auto take = [&](Record record) { lower_to(checked(record.vertex), record.value); };
+    for (const std::uint32_t local : workers_[static_cast<std::size_t>(lane)].members) {
+      const plan::Place root = scheme.place(labels_[local]);
+      const std::uint32_t vertex = scheme.vertex(rank_, local);
+      if (root.owner == rank_)
+        lower_to(root.local, vertex);
+      else
+        job_.records().send(lane, static_cast<int>(root.owner), {root.local, vertex}, take);
+    }
+    if (several_) job_.records().finish(lane, take);
+  });
+  step_in_lanes(kFirst, [&](int lane, const auto& scheme) {
+    std::vector<std::pair<int, Record>> questions;  // peer; local number of a root here, of a vertex there
+    const auto hear = [&](int peer, Record record) { questions.emplace_back(peer, record); };
+    for (const std::uint32_t local : std::exchange(workers_[static_cast<std::size_t>(lane)].members, {})) {
+      const plan::Place root = scheme.place(labels_[local]);
+      if (root.owner == rank_)
+        labels_[local] = firsts[root.local];
+      else
+        job_.records().send(lane, static_cast<int>(root.owner), {root.local, local}, hear);
+    }
+    if (!several_) return;
+    job_.records().finish(lane, hear);
+    const auto learn = [&](Record record) { labels_[checked(record.vertex)] = record.value; };
+    for (const auto& [peer, asked] : questions)
+      job_.records().send(lane, peer, {asked.value, firsts[checked(asked.vertex)]}, learn);
+    job_.records().finish(lane, learn);
+  });
+}
+
+}  // namespace edgewire::frontier
