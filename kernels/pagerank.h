@@ -6,16 +6,12 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <span>
-#include <vector>
 
 #include "error.h"
 #include "graph/row.h"
 #include "kernels/convergence.h"
-#include "kernels/reference.h"
 #include "kernels/weighted_sum.h"
-#include "plan/volume.h"
 
 namespace edgewire::kernels {
 
@@ -100,53 +96,5 @@ struct PageRank : WeightedSum<Offered> {
   double n;
   Convergence convergence;
 };
-
-/// Most that rounding can change the ranks after some iterations; in sum about rounding / (1 - damping).
-/// A message is rounded twice, as is its inverse degree, and once or twice more on its way to another process
-/// (16 bits: with error feedback by its own rounding and the last one's); an iteration passes on `damping` of
-/// all earlier error, to a single vertex at most all of it. `legs`: how often a value travels on its way from
-/// a source to a destination: 2 where processes own edges, as a mirror and in a partial sum.
-inline ErrorBound error_bound(const PageRankOptions& options, int iterations, plan::Encoding encoding,
-                              int processes, int legs = 1) {
-  constexpr double kSumming = 1e-13;  // doubles added in another order
-  const double unit = encoding == plan::Encoding::f64 ? 0x1p-53 : 0x1p-24;
-  const bool travels = processes > 1;
-  const double more = kSumming + (travels ? 4 * unit + 2 * legs * plan::rounding(encoding) : 2 * unit);
-  ErrorBound bound;
-  for (int t = 0; t < iterations; ++t) bound.in_sum = options.damping * (bound.in_sum + more);
-  bound.vertex =
-      travels && plan::is_rounded(encoding) ? std::numeric_limits<double>::infinity() : iterations * more;
-  return bound;
-}
-
-/// The same by plain sequential power iteration in double: what `--verify` compares with. Ranks by vertex.
-inline std::vector<double> reference_pagerank(const graph::GraphFile& graph, const PageRankOptions& options) {
-  check(options, options.weighted && graph.weighted());
-  const auto offsets = graph.offsets();
-  const std::size_t vertices = graph.vertices();
-  const auto n = static_cast<double>(vertices);
-  const double d = options.damping;
-  graph.verify_rows(0, vertices);
-  const auto weight = [&](std::uint64_t e) { return options.weighted ? graph.weights()[e] : 1.0; };
-  std::vector<double> ranks(vertices, options.form_2015 ? 0 : 1 / n), sums(vertices);
-  for (int iteration = 0; iteration < options.iterations; ++iteration) {
-    double dangling = 0;
-    std::fill(sums.begin(), sums.end(), 0.0);
-    for (std::size_t v = 0; v < vertices; ++v) {
-      double degree = 0;
-      for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) degree += weight(e);
-      if (degree == 0) {
-        dangling += ranks[v];
-        continue;
-      }
-      for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e)
-        sums[graph.targets()[e]] += ranks[v] / degree * weight(e);
-    }
-    for (std::size_t v = 0; v < vertices; ++v) {
-      ranks[v] = options.form_2015 ? 1 - d + d * sums[v] : (1 - d) / n + d * (sums[v] + dangling / n);
-    }
-  }
-  return ranks;
-}
 
 }  // namespace edgewire::kernels

@@ -7,10 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <span>
-#include <utility>
-#include <vector>
 
 #include "kernels/pagerank.h"
 
@@ -74,49 +71,5 @@ struct PersonalisedPageRank : WeightedSum<Offered> {
   double count;
   Convergence convergence;
 };
-
-/// The same by plain sequential power iteration in double. The rounding error is that of PageRank, but ranks
-/// may be so small that floats have fewer digits or none for them: what all of these can add up to counts as
-/// the least scale.
-inline Reference reference_ppr(const graph::GraphFile& graph, const PageRankOptions& options,
-                               std::span<const std::uint32_t> sources) {
-  check(options, options.weighted && graph.weighted());
-  check_sources(sources, graph);
-  const std::size_t n = graph.vertices();
-  graph.verify_rows(0, n);
-  const auto offsets = graph.offsets();
-  const double d = options.damping;
-  const double share = 1 / static_cast<double>(sources.size());
-  std::vector<double> ranks(n, 0), shares(n, 0), next(n);
-  double widest = 1;
-  for (std::size_t u = 0; u < n; ++u) {
-    double all = static_cast<double>(offsets[u + 1] - offsets[u]);
-    if (options.weighted) {
-      all = 0;
-      for (std::uint64_t e = offsets[u]; e < offsets[u + 1]; ++e) all += graph.weights()[e];
-    }
-    shares[u] = all;
-    widest = std::max(widest, all);
-  }
-  for (const std::uint32_t s : sources) ranks[s] = share;
-  for (int iteration = 0; iteration < options.iterations; ++iteration) {
-    std::fill(next.begin(), next.end(), 0.0);
-    double returned = 0;  // to the sources
-    for (std::size_t u = 0; u < n; ++u) {
-      returned += shares[u] == 0 ? ranks[u] : (1 - d) * ranks[u];
-      if (shares[u] == 0 || ranks[u] == 0) continue;
-      for (std::uint64_t e = offsets[u]; e < offsets[u + 1]; ++e) {
-        const double part = options.weighted ? graph.weights()[e] : 1;
-        next[graph.targets()[e]] += d * ranks[u] * part / shares[u];
-      }
-    }
-    for (const std::uint32_t s : sources) next[s] += returned * share;
-    std::swap(ranks, next);
-  }
-  const double least = double{std::numeric_limits<float>::min()} * widest * static_cast<double>(n);
-  std::vector<double> scales(ranks);
-  for (double& one : scales) one = std::max(one, least);
-  return {std::move(ranks), std::move(scales)};
-}
 
 }  // namespace edgewire::kernels

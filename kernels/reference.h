@@ -1,21 +1,57 @@
-// What a kernel's result is compared with, and how near it has to be.
+// What `--verify` compares the dense kernels with: the result by plain sequential code, in long double, and
+// for each vertex the most that rounding can change a right result. docs/pagerank.md derives these limits.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <vector>
+
+#include "graph/graph_file.h"
+#include "kernels/pagerank.h"
+#include "plan/volume.h"
 
 namespace edgewire::kernels {
 
-/// The result by plain sequential code.
-struct Reference {
-  std::vector<double> values;  ///< by vertex
-  /// What errors are measured against, by vertex; empty: the values.
-  std::vector<double> scales;
+/// What a run rounds. Accumulators and values are doubles in all runs.
+struct Rounding {
+  bool doubles = false;  ///< messages are doubles, otherwise floats
+  /// How values travel between processes; only whether that is in 16 bits matters.
+  plan::Encoding wire = plan::Encoding::f32;
+  int legs = 1;  ///< how often a value travels on its way: 2 where processes own edges (mirror, partial sum)
 };
 
-/// Most that rounding can change a result.
-struct ErrorBound {
-  double in_sum = 0;  ///< sum of all changes / sum of all values
-  double vertex = 0;  ///< of any value, relative to it; infinite where values travel in 16 bits
+struct Reference {
+  std::vector<double> values;  ///< by vertex
+  /// By vertex: what errors are told relative to. Not the value itself where terms of both signs cancel.
+  std::vector<double> scales;
+  std::vector<double> limits;  ///< by vertex: most by which the value of a right result differs from `values`
+  std::uint64_t longest_sum = 0;  ///< most edges that lead to one vertex
 };
+
+/// Ranks after `iterations` by power iteration. `sources`: of personalised ranks, as check_sources() asks
+/// for; empty: ranks of all vertices. Takes 88 bytes for each vertex, with 16 bits on the wire up to 104.
+Reference reference_ranks(const graph::GraphFile& graph, const PageRankOptions& options, int iterations,
+                          std::span<const std::uint32_t> sources, const Rounding& rounding);
+
+/// A^k x (see SpMV). The scales are |A|^k |x|.
+Reference reference_spmv(const graph::GraphFile& graph, std::span<const double> x, int iterations,
+                         const Rounding& rounding);
+
+/// Most by which rounded messages can change a result in sum, relative to the sum of all values. Sums of
+/// doubles come to it (see longest_sum), and what is below the smallest normal number.
+double message_bound(const PageRankOptions& options, int iterations, const Rounding& rounding);
+double spmv_message_bound(int iterations, const Rounding& rounding);
+
+/// How near a result is to the reference.
+struct Comparison {
+  double sum_error = 0, sum_limit = 0;  ///< sum of all differences, of all limits, / sum of all scales
+  /// Of the vertices whose scale is a normal number of the precision: the largest difference and the largest
+  /// limit, relative to the scale.
+  double largest_error = 0, largest_limit = 0;
+  double limit_share = 0;      ///< largest difference / limit of any vertex; NaN where a value is none
+  std::uint32_t farthest = 0;  ///< the vertex for which that is
+  bool passed() const { return limit_share <= 1; }
+};
+Comparison compare(const Reference& expected, std::span<const double> values, const Rounding& rounding);
 
 }  // namespace edgewire::kernels

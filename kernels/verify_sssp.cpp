@@ -35,16 +35,16 @@ void each_edge(const graph::GraphFile& graph, Vertex u, bool unit, const Visit& 
 
 /// What a sequential search finds (Dijkstra: "A note on two problems in connexion with graphs", 1959).
 template <class Sum>
-struct Reference {
+struct Exact {
   std::vector<Sum> distances;
   std::vector<std::uint32_t> edges;  ///< of the path; kNoLevel: none leads there
 };
 
 template <class Sum>
-Reference<Sum> find_reference(const graph::GraphFile& graph, Vertex source, bool unit) {
+Exact<Sum> find_exactly(const graph::GraphFile& graph, Vertex source, bool unit) {
   using Way = std::pair<Sum, Vertex>;
-  Reference<Sum> found{std::vector<Sum>(graph.vertices()),
-                       std::vector<std::uint32_t>(graph.vertices(), kNoLevel)};
+  Exact<Sum> found{std::vector<Sum>(graph.vertices()),
+                   std::vector<std::uint32_t>(graph.vertices(), kNoLevel)};
   std::vector<bool> done(graph.vertices());
   std::priority_queue<Way, std::vector<Way>, std::greater<>> open;
   found.edges[source] = 0;
@@ -187,7 +187,7 @@ class SsspCheck {
                                                std::numeric_limits<long double>::epsilon() / 2;
     const bool may_vanish =
         sizeof(Distance) == 4 && !unit_ && graph_.weights().type() == graph::WeightType::f64;
-    const auto reference = find_reference<Sum>(graph_, source_, unit_);
+    const auto reference = find_exactly<Sum>(graph_, source_, unit_);
     for (Vertex v = 0; v < vertices_; ++v) {
       if (reached(v) != (reference.edges[v] != kNoLevel)) {
         found.fault = fmt::format("{} is {}, but not in a sequential search", name(v),

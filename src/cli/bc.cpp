@@ -99,6 +99,11 @@ class BcKernel : public FrontierKernel {
     const std::span<const double> scores(mine_);
     return apart_ ? cli::checksum_of_all(scores) : cli::checksum(job, scores);
   }
+  report::Answer answer(const AnsweredRun& run) override {
+    report::Answer answer;
+    set_highest(answer, run, mine_, kTop, apart_);
+    return answer;
+  }
   void fill(report::RunReport& report) const override {
     report.kernel = "bc";
     report.wire = "records";
@@ -220,7 +225,8 @@ void add_bc(CLI::App& app) {
       *command, settings->job, own,
       "write the scores to this file as lines of id, tab and score; - is stdout",
       "compare with a sequential search from all sources, and exit with 1 when a score differs by more than "
-      "1e-9 of its value");
+      "1e-9 of its value",
+      {"vertices of the highest scores", kTop});
   command->callback([settings, command] {
     check(*settings, *command);
     run_frontier(

@@ -232,6 +232,7 @@ void add_bound(CLI::App& app) {
   command
       ->add_option("--kernel", a.kernel,
                    "pagerank, ppr, spmv: bytes of an iteration; the others: of a run, by superstep")
+      ->check([](const std::string& kernel) { return kernel == "scc" ? "for scc there is no bound" : ""; })
       ->check(CLI::IsMember({"pagerank", "ppr", "spmv", "bfs", "sssp", "wcc", "bc", "cdlp", "lcc"}))
       ->capture_default_str();
   command->add_option("--source", a.source, "of bfs, sssp and bc: the vertex where all paths start");

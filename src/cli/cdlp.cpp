@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/commands.h"
-#include "cli/frontier_command.h"
+#include "cli/label_kernel.h"
 #include "frontier/label_propagation.h"
 #include "kernels/verify.h"
 
@@ -17,9 +17,10 @@ struct CdlpSettings {
   std::uint32_t iterations = 10;
 };
 
-class CdlpKernel : public FrontierKernel {
+class CdlpKernel : public LabelKernel {
  public:
-  explicit CdlpKernel(const CdlpSettings& settings) : settings_(settings) {}
+  explicit CdlpKernel(const CdlpSettings& settings)
+      : LabelKernel("community", "communities"), settings_(settings) {}
 
   std::string describe() const override { return fmt::format("cdlp, {} iterations", settings_.iterations); }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
@@ -31,26 +32,18 @@ class CdlpKernel : public FrontierKernel {
   std::string phase(const frontier::Superstep& one) const override {
     return fmt::format("iteration {}", one.step + 1);
   }
-  std::uint64_t checksum(const frontier::FrontierJob& job) const override {
-    return cli::checksum(job, mine_);
-  }
   void fill(report::RunReport& report) const override {
     report.kernel = "cdlp";
     report.wire = "records";
     report.options = {{"iterations", std::int64_t{settings_.iterations}}};
   }
-  void gather(frontier::FrontierJob& job) override { all_ = frontier::gather_values(job, mine_); }
   std::string fault(const graph::GraphFile& graph) const override {
     return kernels::check_cdlp(graph, settings_.iterations, all_);
   }
   std::string rules() const override { return "the labels were found again, one vertex after another"; }
-  void add_line(VertexLines& lines, std::uint32_t vertex) const override {
-    lines.add_vertex(vertex, all_[vertex]);
-  }
 
  private:
   const CdlpSettings& settings_;
-  std::vector<std::uint32_t> mine_, all_;  ///< by local number; of all vertices
 };
 
 }  // namespace
@@ -74,7 +67,8 @@ void add_cdlp(CLI::App& app) {
   add_frontier_options(*command, settings->job, own,
                        "write the labels to this file as lines of id, tab and the label, an id as well; - is "
                        "stdout",
-                       "find the labels again, one vertex after another, and exit with 1 when one differs");
+                       "find the labels again, one vertex after another, and exit with 1 when one differs",
+                       {"largest communities, by label and number of vertices"});
   command->callback([settings] {
     run_frontier(
         settings->job, [](const graph::GraphFile&) {},

@@ -64,9 +64,7 @@ graph::GraphFile read_aside(const ConvertSettings& settings, Format input_format
   graph::BuildSummary read;
   const auto nameless = graph::OutputFile::nameless(folder);
   auto graph = convert_aside(settings.input, *nameless, settings.reading(input_format), read);
-  if (read.doubtful)
-    note_doubtful_weights(settings.input, read);
-  else if (read.third_is_weight)
+  if (read.third_is_weight && !read.doubtful)
     note(fmt::format("{}: third column taken as weight (--no-weights drops it)", settings.input));
   if (read.compacted)
     note(fmt::format("{}: ids are sparse: only vertices with edges are kept (--keep-ids keeps all)",
@@ -89,6 +87,9 @@ void write_other(const ConvertSettings& settings, Format input_format, Format fo
     if (!settings.allow_empty) options.must_hold_edges = settings.input;
     graph::require_edges(options, graph.edges());
   }
+  if (graph.weights_doubtful() && !settings.no_weights && graph::has_weights(format))
+    note(fmt::format("{}: the third column looks like a time, not like a weight: --no-weights leaves it out",
+                     graph.path()));
   const auto written = graph::export_graph(
       graph, output, {format, !settings.no_weights, settings.output.workers}, graph_progress());
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
@@ -121,7 +122,7 @@ struct Moved {
 void report_conversion(const ConvertSettings& settings, const graph::BuildSummary& summary,
                        const Moved& moved, std::chrono::steady_clock::time_point start) {
   const std::string& path = settings.job.json_path;
-  note_doubtful_weights(settings.input, summary);
+  if (summary.doubtful) note_doubtful_weights(settings.inputs);
   if (path != "-") print_summary(settings.output.path, summary, start);
   if (path != "-" && moved.link) write_whole("-", moved.link->to_text());
   if (path.empty()) return;

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <optional>
 
 #include "cli/common.h"
@@ -12,7 +12,6 @@
 #include "cli/interrupt.h"
 #include "cli/output_parts.h"
 #include "cli/stages.h"
-#include "cli/top.h"
 #include "cli/vertex_lines.h"
 #include "error.h"
 #include "graph/mapped_file.h"
@@ -22,29 +21,11 @@
 #include "perf/job_report.h"
 #include "perf/profile.h"
 #include "perf/trace.h"
+#include "plan/block_plan.h"
 
 namespace edgewire::cli {
 
 namespace {
-
-report::RunReport::Verification verify(const kernels::Reference& expected, std::span<const double> values,
-                                       const kernels::ErrorBound& limits) {
-  report::RunReport::Verification result;
-  double differences = 0, sum = 0;
-  for (std::size_t v = 0; v < values.size(); ++v) {
-    const double scale = expected.scales.empty() ? std::fabs(expected.values[v]) : expected.scales[v];
-    const double difference = std::fabs(values[v] - expected.values[v]);
-    const double error = scale == 0 ? difference : difference / scale;
-    if (!(error <= result.max_relative_error)) result.max_relative_error = error;  // keeps NaN
-    differences += difference;
-    sum += scale;
-  }
-  result.sum_error = sum == 0 ? differences : differences / sum;
-  result.limit = limits.in_sum;
-  result.vertex_limit = limits.vertex;
-  result.passed = result.sum_error <= result.limit && result.max_relative_error <= result.vertex_limit;
-  return result;
-}
 
 std::string to_lines(const graph::GraphFile& graph, std::span<const double> values, int digits) {
   VertexLines lines(graph);
@@ -103,11 +84,35 @@ std::unique_ptr<job::Checkpoint> DenseCommand::make_checkpoint(const DenseStage&
   return std::make_unique<job::Checkpoint>(stage.bootstrap, stage.job, checkpoint_, state(stage), resume_);
 }
 
-/// At rank 0: checks the result and writes the report and, where it is one file, the output.
-void DenseCommand::conclude(const graph::GraphFile& graph, const kernels::ErrorBound& limits, int iterations,
-                            std::span<const double> values, report::RunReport& report) const {
-  if (job_.verify) report.verification.push_back(verify(reference(graph, iterations), values, limits));
-  const bool right = !job_.verify || report.verification[0].passed;
+kernels::Rounding DenseCommand::rounding(const DenseStage& stage) const {
+  return {doubles(), stage.bootstrap.size() > 1 ? stage.options.encoding : plan::Encoding::f32,
+          plan::owns_edges(stage.job.ownership_name()) ? 2 : 1};
+}
+
+/// At rank 0.
+void DenseCommand::verify(const graph::GraphFile& graph, const kernels::Rounding& rounding, int iterations,
+                          std::span<const double> values, report::RunReport& report) const {
+  const auto expected = reference(graph, iterations, rounding);
+  const auto found = kernels::compare(expected, values, rounding);
+  const std::string wire = !plan::is_rounded(rounding.wire)
+                               ? ""
+                               : fmt::format(", {} between processes", plan::to_name(rounding.wire));
+  report.verification.push_back(
+      {.max_relative_error = found.largest_error,
+       .sum_error = found.sum_error,
+       .limit = found.sum_limit,
+       .vertex_limit = found.largest_limit,
+       .limit_share = found.limit_share,
+       .vertex = values.empty() ? "" : graph::VertexNames(graph)(found.farthest),
+       .rules = fmt::format("{} iterations, messages of {}{}, sums of up to {} doubles", iterations,
+                            job_.precision, wire, std::max<std::uint64_t>(expected.longest_sum, 1)),
+       .passed = found.passed()});
+}
+
+/// At rank 0: writes the report and, where it is one file and the result is right, the output.
+void DenseCommand::conclude(const graph::GraphFile& graph, std::span<const double> values,
+                            report::RunReport& report) const {
+  const bool right = report.verification.empty() || report.verification[0].passed;
   if (!job_.json_path.empty()) write_whole(job_.json_path, report.to_json());
   if (right && !job_.output_path.empty() && !job_.output_parts)
     write_whole(job_.output_path, to_lines(graph, values, digits()));
@@ -115,9 +120,10 @@ void DenseCommand::conclude(const graph::GraphFile& graph, const kernels::ErrorB
   if (job_.stdout_is_free()) write_whole("-", report.to_text());
   const auto& check = report.verification[0];
   throw Error(
-      fmt::format("the result differs from the reference: in sum by {:.2g} (limit {:.2g}), a single {} by "
+      fmt::format("the result differs from the reference: the {} of vertex {} by {:.3g} times what rounding "
+                  "can do; in sum by "
                   "{:.2g} (limit {:.2g})",
-                  check.sum_error, check.limit, value_, check.max_relative_error, check.vertex_limit));
+                  value_, check.vertex, check.limit_share, check.sum_error, check.limit));
 }
 
 void DenseCommand::check_outputs(launch::Bootstrap& bootstrap) const {
@@ -130,7 +136,8 @@ void DenseCommand::check_outputs(launch::Bootstrap& bootstrap) const {
 }
 
 /// One process of the job.
-void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& graph) {
+void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                       const graph::VertexNames& names) {
   const auto start = std::chrono::steady_clock::now();
   auto options = job_.dense(bootstrap);
   job_.edge_place.apply_to_tiles(options, bootstrap, graph);
@@ -139,7 +146,8 @@ void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& gra
   const bool first = bootstrap.rank() == 0;
   check_outputs(bootstrap);
   if (first && graph.weighted() && !options.weighted)
-    note(fmt::format("{} has weights, which are ignored: --weighted uses them", graph.path()));
+    note(fmt::format("{} has weights, which are ignored{}", graph.path(),
+                     graph.weights_doubtful() ? "" : ": --weighted uses them"));
   options.progress = stages_on_terminal("", first);
   std::optional<InterruptLine> interrupt_line;
   if (first) {
@@ -172,13 +180,13 @@ void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& gra
   auto report = perf::gather_report(bootstrap, job, options, kernel_,
                                     {outcome.iterations, total.count(), job::checksum(job, outcome.values)});
   const int done = outcome.taken_up + static_cast<int>(outcome.iterations.size());
-  const auto limits = error_bound(job, options, done, bootstrap.size());
+  const auto rounding = this->rounding(stage);
   report.graph = job_.graph_path;
   report.seconds_convert = seconds_convert_;
   report.resumed_from = static_cast<std::uint64_t>(outcome.taken_up);
-  report.top = top_vertices(bootstrap, job, top_, [&](std::uint32_t i) { return outcome.values[i]; });
-  report.rounding_bound = limits.in_sum;
-  if (std::isinf(limits.vertex)) report.wire_error_bound = limits.in_sum;
+  report.answer = answer(stage, outcome, names);
+  report.rounding_bound = message_bound(done, rounding);
+  if (plan::is_rounded(rounding.wire)) report.wire_error_bound = report.rounding_bound;
   add_to(report, outcome);
   report.options.emplace_back("direction", job_.direction);
   if (profiler) {
@@ -189,14 +197,35 @@ void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& gra
   const bool wanted = job_.verify || !(job_.output_path.empty() || parts());
   if (!bootstrap.allgather(wanted ? "wanted" : "")[0].empty())
     values = job::gather_values(job, outcome.values);
-  if (first) conclude(graph, limits, done, values, report);
+  if (first && job_.verify) verify(graph, rounding, done, values, report);
+  if (first) conclude(graph, values, report);
   if (parts()) write_part(bootstrap, job_.output_path, owned_lines(job, outcome.values, digits()));
   if (first && job_.stdout_is_free()) write_whole("-", report.to_text());
 }
 
+report::Answer DenseCommand::answer(const DenseStage& stage, const DenseOutcome& outcome,
+                                    const graph::VertexNames& names) const {
+  report::Answer answer;
+  set_top(answer, "highest", exchange::Order::value, stage, outcome, names);
+  return answer;
+}
+
+void DenseCommand::set_top(report::Answer& answer, const char* word, exchange::Order order,
+                           const DenseStage& stage, const DenseOutcome& outcome,
+                           const graph::VertexNames& names) const {
+  const std::uint64_t count = exchange::count_of_rank_0(stage.bootstrap, job_.top.value_or(kTop));
+  const auto ids = stage.job.owned().ids();
+  const auto top = first_of_all(
+      stage.bootstrap, count, ids.size(),
+      [&](std::uint32_t i) {
+        return std::optional(exchange::Candidate{outcome.values[i], ids[i]});
+      },
+      order);
+  if (stage.bootstrap.rank() == 0 && count > 0) cli::set_top(answer, word, top, names, job_.top.has_value());
+}
+
 void DenseCommand::start() {
-  if (top_ > 0 && job_.output_path == "-")
-    throw UsageError("--top and -o -: only one of them can have stdout");
+  expect_stdout_for("--top", job_.top.value_or(0) > 0, job_);
   if (job_.encoding != "f32" && !(checkpoint_ + resume_).empty())
     throw UsageError("--checkpoint and --resume need --wire f32: others carry rounding errors along");
   if (job_.output_parts && (job_.output_path.empty() || job_.output_path == "-"))
@@ -206,14 +235,14 @@ void DenseCommand::start() {
   const auto opened = open_graph(job_.graph_path, job_.direction, job_.edge_place.memory_bytes);
   const graph::GraphFile& graph = opened.file;
   seconds_convert_ = opened.seconds_convert;
-  if (!job_.output_path.empty() || top_ > 0) const graph::VertexNames names(graph);
+  const graph::VertexNames names(graph);  // inherited, too
   prepare(graph);
   job_.check(graph);
   std::optional<graph::OutputFolder> folder;
   if (!checkpoint_.empty()) folder.emplace(checkpoint_, graph::OutputFolder::Parents::are_made);
   const int status = run_job(job_.launch, [&](launch::Bootstrap& bootstrap) {
     if (folder) adopt_folder(bootstrap, *folder);
-    run(bootstrap, graph);
+    run(bootstrap, graph, names);
   });
   if (status != 0) throw CLI::RuntimeError(status);
   if (folder) folder->keep();
@@ -223,11 +252,7 @@ void DenseCommand::complete(CLI::App& command, const std::shared_ptr<DenseComman
   self->job_.add_to(command);
   self->job_.edge_place.add_to(command, self->job_.launch);
   command.option_defaults()->group("Output");
-  command
-      .add_option("--top", self->top_,
-                  fmt::format("print the K vertices of highest {}, highest first", self->value_))
-      ->type_name("K")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32));
+  add_top_option(command, self->job_, self->listed(), kTop);
   command.option_defaults()->group("Checkpoints");
   CLI::Option* const checkpoint = command.add_option(
       "--checkpoint", self->checkpoint_,

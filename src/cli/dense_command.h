@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/answers.h"
 #include "cli/edge_place.h"
 #include "cli/job_options.h"
 #include "job/dense_run.h"
@@ -63,9 +64,18 @@ class DenseCommand {
   virtual bool has_goal() const { return false; }
   /// Makes the program and hands it to run_program().
   virtual DenseOutcome iterate(DenseStage& stage) = 0;
-  virtual kernels::Reference reference(const graph::GraphFile& graph, int iterations) const = 0;
-  virtual kernels::ErrorBound error_bound(const job::DenseJob& job, const job::DenseOptions& options,
-                                          int iterations, int processes) const = 0;
+  virtual kernels::Reference reference(const graph::GraphFile& graph, int iterations,
+                                       const kernels::Rounding& rounding) const = 0;
+  /// See kernels::message_bound().
+  virtual double message_bound(int iterations, const kernels::Rounding& rounding) const = 0;
+  /// What --top lists.
+  virtual std::string listed() const { return fmt::format("vertices of the highest {}s", value_); }
+  /// What people ask first, complete at rank 0. Collective.
+  virtual report::Answer answer(const DenseStage& stage, const DenseOutcome& outcome,
+                                const graph::VertexNames& names) const;
+  /// Sets the list of an answer: the vertices that come first in this order, `word`. Collective.
+  void set_top(report::Answer& answer, const char* word, exchange::Order order, const DenseStage& stage,
+               const DenseOutcome& outcome, const graph::VertexNames& names) const;
   /// Adds what was asked for, and what else the kernel has to say.
   virtual void add_to(report::RunReport& report, const DenseOutcome& outcome) const = 0;
 
@@ -90,13 +100,16 @@ class DenseCommand {
 
  private:
   void start();
-  void run(launch::Bootstrap& bootstrap, const graph::GraphFile& graph);
+  void run(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const graph::VertexNames& names);
   void check_outputs(launch::Bootstrap& bootstrap) const;
   std::string state(const DenseStage& stage) const;
   job::ResumedState take_up(const DenseStage& stage) const;
   std::unique_ptr<job::Checkpoint> make_checkpoint(const DenseStage& stage) const;
-  void conclude(const graph::GraphFile& graph, const kernels::ErrorBound& limits, int iterations,
-                std::span<const double> values, report::RunReport& report) const;
+  kernels::Rounding rounding(const DenseStage& stage) const;
+  void verify(const graph::GraphFile& graph, const kernels::Rounding& rounding, int iterations,
+              std::span<const double> values, report::RunReport& report) const;
+  void conclude(const graph::GraphFile& graph, std::span<const double> values,
+                report::RunReport& report) const;
   /// Each process writes its own output.
   bool parts() const { return job_.output_parts && !job_.output_path.empty(); }
   /// Digits that tell any two values of the precision apart.
@@ -106,7 +119,6 @@ class DenseCommand {
   std::string checkpoint_, resume_;
   std::optional<double> seconds_convert_;  ///< see OpenGraph
   int every_ = 10;
-  std::uint64_t top_ = 0;  ///< vertices to print
 };
 
 }  // namespace edgewire::cli

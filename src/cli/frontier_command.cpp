@@ -11,6 +11,7 @@
 
 #include "cli/common.h"
 #include "cli/files.h"
+#include "cli/frontier_report.h"
 #include "cli/graph_files.h"
 #include "cli/interrupt.h"
 #include "disk/busy_devices.h"
@@ -18,9 +19,6 @@
 #include "exchange/barrier.h"
 #include "graph/mapped_file.h"
 #include "graph/vertex_names.h"
-#include "launch/packing.h"
-#include "perf/job_report.h"
-#include "perf/link_figures.h"
 #include "report/progress.h"
 #include "seconds.h"
 
@@ -37,94 +35,6 @@ frontier::Options frontier_options(const job::DenseOptions& resolved, const Fron
   options.record_bytes = kernel.record_bytes();
   options.kernel = kernel.describe();
   return options;
-}
-
-/// Figures of a process that are not of a superstep.
-struct Summary {
-  double seconds_load, seconds_kernel, seconds_total;
-  std::uint64_t peak_rss_bytes, checksum;
-  disk::ReadFigures disk;
-};
-
-/// The supersteps, times and checksum of all runs of one process.
-struct Runs {
-  std::vector<frontier::Superstep> supersteps;  ///< of all runs
-  std::vector<std::size_t> ends;                ///< [run]: of its supersteps
-  std::vector<double> seconds;                  ///< [run]
-  double seconds_kernel = 0;                    ///< of all runs, which may overlap
-  std::uint64_t checksum = 0;
-  double seconds_busy = 0;  ///< of the disks that rows are on
-
-  void add(const std::vector<frontier::Superstep>& steps, double seconds_of_run) {
-    supersteps.insert(supersteps.end(), steps.begin(), steps.end());
-    ends.push_back(supersteps.size());
-    seconds.push_back(seconds_of_run);
-  }
-};
-
-/// At rank 0 the sums of the supersteps of each run, whose names these are.
-void sum_up(report::RunReport& report, const std::vector<std::string>& names, const Runs& runs,
-            const std::vector<std::vector<double>>& seconds) {
-  std::size_t step = 0;
-  for (std::size_t r = 0; r < names.size(); ++r) {
-    auto& sum = report.runs.emplace_back();
-    sum.name = names[r];
-    sum.supersteps = runs.ends[r] - step;
-    for (; step < runs.ends[r]; ++step) {
-      sum.frontier += report.supersteps[step].frontier;
-      sum.edges += report.supersteps[step].edges;
-      sum.record_bytes += report.supersteps[step].record_bytes;
-      sum.payload_bytes_sent += report.supersteps[step].payload_bytes_sent;
-    }
-    for (const auto& process : seconds) sum.seconds = std::max(sum.seconds, process[r]);
-  }
-}
-
-/// At rank 0 the report of all processes. Collective.
-report::RunReport gather_report(frontier::FrontierJob& job, const FrontierKernel& kernel, const Runs& runs,
-                                const Summary& mine, const std::string& transport_reason) {
-  const auto& supersteps = runs.supersteps;
-  report::RunReport report;
-  report.vertices = job.graph().vertices();
-  report.edges = job.graph().edges();
-  report.processes = job.bootstrap().size();
-  report.workers = job.pool().workers();
-  report.link = perf::gather_link(job.bootstrap(), job.link(), transport_reason);
-  report.strategy = "records";
-  report.layout = "given";
-  report.has_supersteps = true;
-  for (const auto& one : supersteps) report.supersteps.emplace_back().phase = kernel.phase(one);
-  const auto steps = job.bootstrap().gather(launch::pack(supersteps));
-  const auto summaries = job.bootstrap().gather(launch::pack(std::vector{mine}));
-  const auto run_seconds = job.bootstrap().gather(launch::pack(runs.seconds));
-  for (auto& place : job.bootstrap().gather(job.place())) report.placement.push_back(std::move(place));
-  if (job.on_disks()) {
-    report.disk = report::RunReport::Disk{};
-    report.disk->devices = job.pages()->files().paths().size();
-  }
-  std::vector<std::vector<double>> seconds;  // [process][run]
-  for (std::size_t p = 0; p < summaries.size(); ++p) {
-    seconds.push_back(launch::unpack<double>(run_seconds[p], p, runs.seconds.size()));
-    const auto theirs = launch::unpack<frontier::Superstep>(steps[p], p, supersteps.size());
-    for (std::size_t i = 0; i < theirs.size(); ++i) {
-      report.supersteps[i].frontier += theirs[i].frontier;
-      report.supersteps[i].edges += theirs[i].edges;
-      report.supersteps[i].record_bytes += theirs[i].sent.record_bytes;
-      report.supersteps[i].payload_bytes_sent += theirs[i].sent.payload_bytes;
-      report.supersteps[i].wire_bytes_sent += theirs[i].sent.wire_bytes;
-      report.supersteps[i].seconds = std::max(report.supersteps[i].seconds, theirs[i].seconds);
-    }
-    const auto one = launch::unpack<Summary>(summaries[p], p, 1)[0];
-    report.seconds_load = std::max(report.seconds_load, one.seconds_load);
-    report.seconds_kernel = std::max(report.seconds_kernel, one.seconds_kernel);
-    report.seconds_total = std::max(report.seconds_total, one.seconds_total);
-    report.peak_rss_bytes = std::max(report.peak_rss_bytes, one.peak_rss_bytes);
-    report.checksum += one.checksum;
-    if (report.disk) perf::add_disk(*report.disk, one.disk);
-  }
-  if (!summaries.empty()) sum_up(report, kernel.runs(), runs, seconds);
-  kernel.fill(report);
-  return report;
 }
 
 /// Where the result of run `run` goes: "{}" in the option stands for the name of the run, if it has one.
@@ -159,7 +69,7 @@ void conclude_run(const graph::GraphFile& graph, const JobOptions& asked, const 
   write_whole(output_path(asked, names, run), lines.take());
 }
 
-void run_one(frontier::FrontierJob& job, FrontierKernel& kernel, Runs& runs) {
+void run_one(frontier::FrontierJob& job, FrontierKernel& kernel, FrontierRuns& runs) {
   exchange::barrier(job.bootstrap(), job.link());  // no run waits for the end of the one before
   const disk::BusyDevices devices(job.on_disks() ? job.pages()->files().paths() : std::vector<std::string>());
   const auto start = Clock::now();
@@ -170,11 +80,12 @@ void run_one(frontier::FrontierJob& job, FrontierKernel& kernel, Runs& runs) {
 }
 
 /// Runs the kernel as often as it asks for.
-Runs run_all(frontier::FrontierJob& job, const JobOptions& asked, FrontierKernel& kernel) {
-  const bool first = job.rank() == 0, mine = asked.verify || !asked.output_path.empty() || kernel.gathers();
+FrontierRuns run_all(frontier::FrontierJob& job, const JobOptions& asked,
+                     const graph::VertexNames& vertex_names, FrontierKernel& kernel) {
+  const bool first = job.rank() == 0, mine = asked.verify || !asked.output_path.empty();
   const bool wanted = !job.bootstrap().allgather(mine ? "wanted" : "")[0].empty();
   const auto names = kernel.runs();
-  Runs runs;
+  FrontierRuns runs;
   const auto start = Clock::now();
   const auto at_once = kernel.run_at_once(job);
   if (!at_once.empty()) runs.seconds_kernel = seconds_since(start);
@@ -187,6 +98,7 @@ Runs run_all(frontier::FrontierJob& job, const JobOptions& asked, FrontierKernel
                                            [](double sum, const auto& step) { return sum + step.seconds; }));
     graph::refuse_changed_files();
     runs.checksum = runs.checksum * 31 + kernel.checksum(job);
+    runs.answers.push_back(kernel.answer({job, runs.last(), runs.seconds.back(), asked.top, vertex_names}));
     if (wanted) kernel.gather(job);
     if (first) conclude_run(job.graph(), asked, kernel, names, r);
   }
@@ -201,8 +113,8 @@ void conclude(const JobOptions& asked, const FrontierKernel& kernel, report::Run
 }
 
 /// One process of the job.
-void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const JobOptions& asked,
-                 FrontierKernel& kernel) {
+void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const graph::VertexNames& names,
+                 const JobOptions& asked, FrontierKernel& kernel) {
   const graph::GraphFile& graph = opened.file;
   const auto start = Clock::now();
   auto options = frontier_options(asked.dense(bootstrap), kernel);
@@ -227,16 +139,16 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const Jo
   kernel.prepare(job);
   graph::refuse_changed_files();
   const double seconds_before = seconds_since(start);
-  const auto runs = run_all(job, asked, kernel);
+  const auto runs = run_all(job, asked, names, kernel);
   progress.reset();
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  Summary mine{job.seconds_load,
-               runs.seconds_kernel,
-               seconds_before + runs.seconds_kernel,
-               static_cast<std::uint64_t>(usage.ru_maxrss) * 1024,
-               runs.checksum,
-               {}};
+  FrontierSummary mine{job.seconds_load,
+                       runs.seconds_kernel,
+                       seconds_before + runs.seconds_kernel,
+                       static_cast<std::uint64_t>(usage.ru_maxrss) * 1024,
+                       runs.checksum,
+                       {}};
   if (job.on_disks()) {
     mine.disk = job.measure_disks();
     mine.disk.seconds = runs.seconds_kernel;
@@ -320,7 +232,8 @@ void refuse_tile_options(CLI::App& command) {
 }  // namespace
 
 void add_frontier_options(CLI::App& command, JobOptions& options, const std::function<void()>& own,
-                          const std::string& output_help, const std::string& verify_help) {
+                          const std::string& output_help, const std::string& verify_help,
+                          const FrontierTop& top) {
   options.owner = &command;
   reads(command.add_option("graph", options.graph_path, kGraphHelp)->required(), graph_and_labels);
   command.option_defaults()->group("Kernel");
@@ -351,6 +264,7 @@ void add_frontier_options(CLI::App& command, JobOptions& options, const std::fun
   writes(command.add_option("--json", options.json_path,
                             "write the run report to this file as JSON; - is stdout"),
          Form::text);
+  add_top_option(command, options, top.what, top.by_default);
   command.add_flag("--verify", options.verify, verify_help);
 }
 
@@ -359,11 +273,12 @@ void run_frontier(const JobOptions& options, const std::function<void(const grap
   if (options.ownership.starts_with("auto") && (options.ownership.size() == 4 || options.ownership[4] == ','))
     throw UsageError(
         "--ownership auto counts what pagerank would send: name hash, ranges or a partition file");
+  expect_stdout_for("--top", options.top.value_or(0) > 0, options);
   options.edge_place.check();
   const auto opened =
       open_graph(options.graph_path, options.edge_place.memory_bytes);  // processes inherit the mapping
   const graph::GraphFile& graph = opened.file;
-  if (!options.output_path.empty()) const graph::VertexNames names(graph);
+  const graph::VertexNames vertex_names(graph);  // inherited, too
   frontier::Options known;
   known.ownership = options.ownership;
   frontier::check(known, graph);
@@ -375,7 +290,7 @@ void run_frontier(const JobOptions& options, const std::function<void(const grap
   for (std::size_t r = 0; r < names.size(); ++r) paths.push_back(output_path(options, names, r));
   if (!options.output_path.empty() && !paths.empty()) check_files(*options.owner, "-o", paths);
   const int status = run_job(options.launch, [&](launch::Bootstrap& bootstrap) {
-    run_process(bootstrap, opened, options, *make());
+    run_process(bootstrap, opened, vertex_names, options, *make());
   });
   if (status != 0) throw CLI::RuntimeError(status);
 }

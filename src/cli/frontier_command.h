@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/answers.h"
 #include "cli/job_options.h"
 #include "cli/vertex_lines.h"
 #include "frontier/frontier_job.h"
@@ -43,10 +44,12 @@ class FrontierKernel {
   virtual std::string phase(const frontier::Superstep& superstep) const = 0;
   /// Equal for equal results, in sum over all processes.
   virtual std::uint64_t checksum(const frontier::FrontierJob& job) const = 0;
+  /// What people ask first of the run, complete at rank 0. Its time is nobody's. Collective.
+  virtual report::Answer answer(const AnsweredRun& run) = 0;
+  /// At rank 0, after the answers of several runs: what holds of all of them together; or nothing.
+  virtual report::Answer answer_of_all() const { return {}; }
   /// Kernel, options and wire form.
   virtual void fill(report::RunReport& report) const = 0;
-  /// Whether gather() is called in any case, not only for output or a check. The same in all processes.
-  virtual bool gathers() const { return false; }
   /// Brings the values of all vertices to rank 0.
   virtual void gather(frontier::FrontierJob& job) = 0;
   /// At rank 0, after gather(): "" for a right result, or what is wrong with it.
@@ -66,9 +69,16 @@ std::uint64_t checksum(const frontier::FrontierJob& job, std::span<const double>
 std::uint64_t checksum_of_all(std::span<const std::uint32_t> values);
 std::uint64_t checksum_of_all(std::span<const double> values);
 
+/// What --top lists, as add_top_option() takes it.
+struct FrontierTop {
+  std::string what;
+  std::uint64_t by_default = 0;
+};
+
 /// Graph, then `own` (the kernel's options), processes and output.
 void add_frontier_options(CLI::App& command, JobOptions& options, const std::function<void()>& own,
-                          const std::string& output_help, const std::string& verify_help);
+                          const std::string& output_help, const std::string& verify_help,
+                          const FrontierTop& top);
 /// Runs the job and returns when all processes have ended. `check`: looks at what was asked for, once.
 /// `make`: a kernel for each process.
 void run_frontier(const JobOptions& options, const std::function<void(const graph::GraphFile&)>& check,

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "cli/common.h"
 #include "cli/files.h"
 #include "cli/stages.h"
 #include "error.h"
@@ -45,12 +46,11 @@ void print_summary(const std::string& path, const graph::BuildSummary& summary,
                           weights, compacted));
 }
 
-void note_doubtful_weights(const std::string& input, const graph::BuildSummary& summary) {
-  if (summary.doubtful)
-    note(
-        fmt::format("{}: the third column looks like a time, not like a weight, so kernels refuse to use it: "
-                    "--no-weights leaves it out, --columns 1,2,3 says that it is a weight",
-                    input));
+void note_doubtful_weights(std::span<const std::string> inputs) {
+  note(fmt::format(
+      "{}: the third column looks like a time, not like a weight, so kernels refuse to use it: "
+      "--no-weights leaves it out, {} says that it is a weight",
+      inputs[0] == "-" ? "stdin" : inputs[0], inputs.size() > 1 ? "--format wel" : "--columns 1,2,3"));
 }
 
 graph::GraphFile convert_aside(const std::string& input, graph::OutputFile& nameless,

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "graph/builder.h"
@@ -34,8 +35,8 @@ graph::Progress graph_progress();
 void print_summary(const std::string& path, const graph::BuildSummary& summary,
                    std::chrono::steady_clock::time_point start);
 
-/// Says on stderr where the weights of a conversion may be times.
-void note_doubtful_weights(const std::string& input, const graph::BuildSummary& summary);
+/// Says on stderr that the weights of these inputs may be times.
+void note_doubtful_weights(std::span<const std::string> inputs);
 
 /// The graph that a command works on.
 struct OpenGraph {

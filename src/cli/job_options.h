@@ -2,7 +2,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -70,6 +72,7 @@ struct JobOptions {
   std::string output_path;
   bool output_parts = false;  ///< each process writes its own
   std::string json_path;
+  std::optional<std::uint64_t> top;  ///< vertices to list
   bool verify = false;
   bool profile = false;
   std::string profile_path, trace_path;

@@ -1,4 +1,8 @@
+#include <fmt/format.h>
+
+#include <array>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 
@@ -6,6 +10,7 @@
 #include "cli/frontier_command.h"
 #include "frontier/local_clustering.h"
 #include "kernels/verify.h"
+#include "launch/packing.h"
 
 namespace edgewire::cli {
 
@@ -19,6 +24,7 @@ class LccKernel : public FrontierKernel {
     auto supersteps = clustering.run();
     mine_ = clustering.coefficients();
     triangles_ = clustering.triangles();
+    pairs_ = clustering.pairs_of_neighbours();
     return supersteps;
   }
   std::string phase(const frontier::Superstep& one) const override {
@@ -28,6 +34,23 @@ class LccKernel : public FrontierKernel {
   }
   std::uint64_t checksum(const frontier::FrontierJob& job) const override {
     return cli::checksum(job, mine_);
+  }
+  report::Answer answer(const AnsweredRun& run) override {
+    const double sum = std::accumulate(mine_.begin(), mine_.end(), 0.0);
+    report::Answer answer;
+    double sum_of_all = 0, pairs = 0;
+    for (const auto& one : launch::allgather(run.job.bootstrap(), std::vector{sum, pairs_})) {
+      sum_of_all += one[0];
+      pairs += one[1];
+    }
+    const auto vertices = static_cast<double>(run.job.graph().vertices());
+    const double mean = vertices == 0 ? 0 : sum_of_all / vertices;
+    const double transitivity = pairs == 0 ? 0 : 3 * static_cast<double>(triangles_) / pairs;
+    answer.text = fmt::format("mean coefficient {:.6g}, {} triangle{}, transitivity {:.6g}", mean, triangles_,
+                              triangles_ == 1 ? "" : "s", transitivity);
+    answer.fields = {{"mean", mean}, {"triangles", triangles_}, {"transitivity", transitivity}};
+    set_highest(answer, run, mine_, 0);
+    return answer;
   }
   void fill(report::RunReport& report) const override {
     report.kernel = "lcc";
@@ -48,6 +71,7 @@ class LccKernel : public FrontierKernel {
  private:
   std::vector<double> mine_, all_;  ///< by local number; of all vertices
   std::uint64_t triangles_ = 0;
+  double pairs_ = 0;  ///< of neighbours of a vertex of this process
 };
 
 }  // namespace
@@ -65,7 +89,8 @@ void add_lcc(CLI::App& app) {
       *command, *options, [] {},
       "write the coefficients to this file as lines of id, tab and coefficient; - is stdout",
       "count the edges between the neighbours of each vertex again, one vertex after another, and exit with "
-      "1 when a coefficient is wrong");
+      "1 when a coefficient is wrong",
+      {"vertices of the highest coefficients"});
   command->callback([options] {
     run_frontier(
         *options, [](const graph::GraphFile&) {}, [] { return std::make_unique<LccKernel>(); });

@@ -39,10 +39,9 @@ class PageRankCommand final : public RankCommand {
     return doubles() ? iterate_program(stage, kernels::PageRank<double>(asked_, vertices))
                      : iterate_program(stage, kernels::PageRank<float>(asked_, vertices));
   }
-  kernels::Reference reference(const graph::GraphFile& graph, int iterations) const override {
-    auto asked = asked_;
-    asked.iterations = iterations;
-    return {kernels::reference_pagerank(graph, asked), {}};
+  kernels::Reference reference(const graph::GraphFile& graph, int iterations,
+                               const kernels::Rounding& rounding) const override {
+    return kernels::reference_ranks(graph, asked_, iterations, {}, rounding);
   }
   void add_to(report::RunReport& report, const DenseOutcome& outcome) const override {
     RankCommand::add_to(report, outcome);

@@ -49,10 +49,9 @@ class PprCommand final : public RankCommand {
     return doubles() ? iterate_program(stage, kernels::PersonalisedPageRank<double>(asked_, sources_))
                      : iterate_program(stage, kernels::PersonalisedPageRank<float>(asked_, sources_));
   }
-  kernels::Reference reference(const graph::GraphFile& graph, int iterations) const override {
-    auto asked = asked_;
-    asked.iterations = iterations;
-    return kernels::reference_ppr(graph, asked, sources_);
+  kernels::Reference reference(const graph::GraphFile& graph, int iterations,
+                               const kernels::Rounding& rounding) const override {
+    return kernels::reference_ranks(graph, asked_, iterations, sources_, rounding);
   }
   void add_to(report::RunReport& report, const DenseOutcome& outcome) const override {
     RankCommand::add_to(report, outcome);

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "plan/block_plan.h"
-
 namespace edgewire::cli {
 
 void RankCommand::add_options(CLI::App& command) {
@@ -22,12 +20,6 @@ void RankCommand::add_options(CLI::App& command) {
 }
 
 void RankCommand::prepare(const graph::GraphFile&) { asked_.weighted = job_.weighted; }
-
-kernels::ErrorBound RankCommand::error_bound(const job::DenseJob& job, const job::DenseOptions& options,
-                                             int iterations, int processes) const {
-  const int legs = plan::owns_edges(job.ownership_name()) ? 2 : 1;
-  return kernels::error_bound(asked_, iterations, options.encoding, processes, legs);
-}
 
 /// How near the ranks are to those that iterations without end would give.
 report::RunReport::Convergence RankCommand::convergence(int done, int taken_up) const {

@@ -3,7 +3,7 @@
 
 #include "cli/dense_command.h"
 #include "kernels/convergence.h"
-#include "kernels/pagerank.h"
+#include "kernels/reference.h"
 
 namespace edgewire::cli {
 
@@ -17,8 +17,9 @@ class RankCommand : public DenseCommand {
   void prepare(const graph::GraphFile& graph) override;
   int iterations() const override { return asked_.iterations; }
   bool has_goal() const override { return asked_.tolerance > 0; }
-  kernels::ErrorBound error_bound(const job::DenseJob& job, const job::DenseOptions& options, int iterations,
-                                  int processes) const override;
+  double message_bound(int iterations, const kernels::Rounding& rounding) const override {
+    return kernels::message_bound(asked_, iterations, rounding);
+  }
   void add_to(report::RunReport& report, const DenseOutcome& outcome) const override;
 
   template <class P>

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/commands.h"
-#include "cli/frontier_command.h"
+#include "cli/label_kernel.h"
 #include "frontier/strong_components.h"
 #include "kernels/verify.h"
 
@@ -11,8 +11,9 @@ namespace edgewire::cli {
 
 namespace {
 
-class SccKernel : public FrontierKernel {
+class SccKernel : public LabelKernel {
  public:
+  SccKernel() : LabelKernel("component", "components") {}
   std::string describe() const override { return "scc"; }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
     frontier::StrongComponents components(job);
@@ -37,24 +38,14 @@ class SccKernel : public FrontierKernel {
                                  "find the first vertices"};
     return kPhases.at(one.kind);
   }
-  std::uint64_t checksum(const frontier::FrontierJob& job) const override {
-    return cli::checksum(job, mine_);
-  }
   void fill(report::RunReport& report) const override {
     report.kernel = "scc";
     report.wire = "records";
   }
-  void gather(frontier::FrontierJob& job) override { all_ = frontier::gather_values(job, mine_); }
   std::string fault(const graph::GraphFile& graph) const override { return kernels::check_scc(graph, all_); }
   std::string rules() const override {
     return "the strongly connected components were found again by one depth-first search";
   }
-  void add_line(VertexLines& lines, std::uint32_t vertex) const override {
-    lines.add_vertex(vertex, all_[vertex]);
-  }
-
- private:
-  std::vector<std::uint32_t> mine_, all_;  ///< by local number; of all vertices
 };
 
 }  // namespace
@@ -71,7 +62,8 @@ void add_scc(CLI::App& app) {
       *command, *options, [] {},
       "write the labels to this file as lines of id, tab and the label, an id as well; - is stdout",
       "find the components again by one depth-first search, and exit with 1 when a label is not the first "
-      "vertex of its component");
+      "vertex of its component",
+      {"largest components, by label and number of vertices"});
   command->callback([options] {
     run_frontier(
         *options, [](const graph::GraphFile&) {}, [] { return std::make_unique<SccKernel>(); });

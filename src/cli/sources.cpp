@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "cli/answers.h"
 #include "cli/files.h"
 #include "cli/named_vertices.h"
 #include "error.h"
@@ -65,6 +66,27 @@ void Sources::find(const graph::GraphFile& graph) {
   const auto vertex = vertex_names.find(one);
   if (!vertex) throw Error(fmt::format("--source {}: {} has no such vertex", one, graph.path()));
   vertices = {*vertex};
+}
+
+void Target::add_to(CLI::App& command) {
+  command
+      .add_option("--target", name,
+                  "print a shortest path to this vertex, by its id or label: for each source one")
+      ->type_name("ID")
+      ->check([](const std::string& id) { return id.empty() ? "it is empty: name a vertex" : ""; });
+}
+
+void Target::find(const graph::GraphFile& graph) {
+  if (name.empty()) return;
+  vertex = graph::VertexNames(graph).find(name);
+  if (!vertex) throw Error(fmt::format("--target {}: {} has no such vertex", name, graph.path()));
+}
+
+report::Path named_path(const graph::VertexNames& names, const std::vector<std::uint32_t>& vertices,
+                        std::uint32_t source, std::uint32_t target, report::Number length) {
+  report::Path path{{}, name_of(names, source), name_of(names, target), length};
+  for (const std::uint32_t vertex : vertices) path.vertices.push_back(name_of(names, vertex));
+  return path;
 }
 
 std::vector<std::pair<std::string, report::RunReport::Option>> Sources::options() const {

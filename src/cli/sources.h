@@ -4,11 +4,13 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "graph/graph_file.h"
+#include "graph/vertex_names.h"
 #include "report/run_report.h"
 
 namespace edgewire::cli {
@@ -31,5 +33,19 @@ struct Sources {
   /// For the report.
   std::vector<std::pair<std::string, report::RunReport::Option>> options() const;
 };
+
+/// The vertex to which bfs and sssp show a path.
+struct Target {
+  std::string name;                     ///< as it was asked for; or empty
+  std::optional<std::uint32_t> vertex;  ///< the same
+
+  void add_to(CLI::App& command);
+  /// Sets `vertex`. Throws Error that names the option.
+  void find(const graph::GraphFile& graph);
+};
+
+/// A path as it stands in an answer. `vertices`: from the source to the target; empty: there is none.
+report::Path named_path(const graph::VertexNames& names, const std::vector<std::uint32_t>& vertices,
+                        std::uint32_t source, std::uint32_t target, report::Number length);
 
 }  // namespace edgewire::cli

@@ -65,12 +65,24 @@ class SpmvCommand final : public DenseCommand {
     }
     return outcome;
   }
-  kernels::Reference reference(const graph::GraphFile& graph, int iterations) const override {
-    return kernels::reference_spmv(graph, x_, iterations, doubles());
+  kernels::Reference reference(const graph::GraphFile& graph, int iterations,
+                               const kernels::Rounding& rounding) const override {
+    return kernels::reference_spmv(graph, x_, iterations, rounding);
   }
-  kernels::ErrorBound error_bound(const job::DenseJob& job, const job::DenseOptions&, int iterations,
-                                  int processes) const override {
-    return kernels::spmv_error_bound(doubles(), job.graph().edges(), iterations, processes);
+  double message_bound(int iterations, const kernels::Rounding& rounding) const override {
+    return kernels::spmv_message_bound(iterations, rounding);
+  }
+  std::string listed() const override { return "vertices of the largest absolute values"; }
+  report::Answer answer(const DenseStage& stage, const DenseOutcome& outcome,
+                        const graph::VertexNames& names) const override {
+    report::Answer answer;
+    const double norm = norm_of_all(stage.bootstrap, outcome.values);
+    const auto done = outcome.taken_up + static_cast<int>(outcome.iterations.size());
+    answer.text =
+        fmt::format("norm {:.9g} (Euclidean, of y after {} iteration{})", norm, done, done == 1 ? "" : "s");
+    answer.fields = {{"norm", norm}};
+    set_top(answer, "largest", exchange::Order::magnitude, stage, outcome, names);
+    return answer;
   }
   void add_to(report::RunReport& report, const DenseOutcome&) const override {
     report.options = {{"iterations", std::int64_t{iterations_}},

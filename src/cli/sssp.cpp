@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/frontier_command.h"
-#include "cli/named_vertices.h"
 #include "cli/sources.h"
 #include "error.h"
 #include "frontier/settle.h"
@@ -27,8 +27,7 @@ struct SsspSettings {
   std::string precision = "auto";  ///< or f64, f32
   std::string distances;           ///< what they are: f32, f64 or u64
   bool parents = false;
-  std::string target_list;
-  std::vector<std::uint32_t> targets;  ///< to which paths are told
+  Target target;
 };
 
 /// `Distance` is as kernels::Sssp has it.
@@ -38,10 +37,10 @@ class SsspKernel : public FrontierKernel {
   explicit SsspKernel(const SsspSettings& settings) : settings_(settings) {}
 
   std::string describe() const override {
-    return fmt::format("sssp from {}, delta {}, distances {}{}{}, targets {}",
-                       digest(settings_.sources.vertices), settings_.delta, settings_.distances,
-                       settings_.unit_weights ? ", unit weights" : "", settings_.parents ? ", parents" : "",
-                       digest(settings_.targets));
+    return fmt::format("sssp from {}, delta {}, distances {}{}{}{}", digest(settings_.sources.vertices),
+                       settings_.delta, settings_.distances, settings_.unit_weights ? ", unit weights" : "",
+                       settings_.parents ? ", parents" : "",
+                       settings_.target.vertex ? fmt::format(", target {}", *settings_.target.vertex) : "");
   }
   std::size_t record_bytes() const override {
     return frontier::Settling<kernels::Sssp<Distance>>::kRecordBytes;
@@ -57,6 +56,7 @@ class SsspKernel : public FrontierKernel {
     frontier::Settling settling(job, *program_);
     auto supersteps = settling.run(source_, 0);
     mine_ = settling.values();
+    gathered_ = false;
     return supersteps;
   }
   std::string phase(const frontier::Superstep& one) const override {
@@ -64,6 +64,13 @@ class SsspKernel : public FrontierKernel {
   }
   std::uint64_t checksum(const frontier::FrontierJob& job) const override {
     return cli::checksum(job, mine_);
+  }
+  report::Answer answer(const AnsweredRun& run) override {
+    auto answer = distance_answer<Distance>(run, mine_, program_->unreached());
+    if (!settings_.target.vertex) return answer;
+    gather(run.job);
+    if (run.job.rank() == 0) answer.path = path_to(*settings_.target.vertex, run.names);
+    return answer;
   }
   void fill(report::RunReport& report) const override {
     report.kernel = "sssp";
@@ -73,16 +80,14 @@ class SsspKernel : public FrontierKernel {
     report.options.emplace_back("unit_weights", settings_.unit_weights);
     report.options.emplace_back("precision", settings_.precision);
     report.options.emplace_back("parents", settings_.parents);
-    if (!settings_.target_list.empty()) report.options.emplace_back("target", settings_.target_list);
-    report.paths = paths_;
+    if (settings_.target.vertex) report.options.emplace_back("target", settings_.target.name);
   }
-  bool gathers() const override { return !settings_.targets.empty(); }
   void gather(frontier::FrontierJob& job) override {
+    if (std::exchange(gathered_, true)) return;
     all_ = frontier::gather_values(job, mine_);
-    if (job.rank() > 0 || (!settings_.parents && settings_.targets.empty())) return;
+    if (job.rank() > 0 || (!settings_.parents && !settings_.target.vertex)) return;
     const std::span<const Distance> distances = all_;
     parents_ = kernels::find_parents(job.graph(), source_, distances, settings_.unit_weights);
-    for (const std::uint32_t target : settings_.targets) add_path(job.graph(), target);
   }
   std::string fault(const graph::GraphFile& graph) const override {
     const auto found = kernels::check_sssp(graph, source_, std::span(all_), settings_.unit_weights, parents_);
@@ -109,31 +114,23 @@ class SsspKernel : public FrontierKernel {
   }
 
  private:
-  void add_path(const graph::GraphFile& graph, std::uint32_t target) {
-    const graph::VertexNames names(graph);
-    const auto named = [&](std::uint32_t v) {
-      return report::RunReport::Top{std::string(names(v)), graph.labelled(), 0};
-    };
-    auto& path = paths_.emplace_back();
-    path.source = named(source_);
-    path.target = named(target);
-    if (all_[target] == program_->unreached()) return;
-    if constexpr (std::is_integral_v<Distance>)
-      path.length = std::uint64_t{all_[target]};
-    else
-      path.length = double{all_[target]};
-    for (std::uint32_t v = target; v != source_; v = parents_[v]) path.vertices.push_back(named(v));
-    path.vertices.push_back(path.source);
-    std::ranges::reverse(path.vertices);
+  report::Path path_to(std::uint32_t target, const graph::VertexNames& names) const {
+    std::vector<std::uint32_t> vertices;
+    if (all_[target] != program_->unreached()) {
+      for (std::uint32_t v = target; v != source_; v = parents_[v]) vertices.push_back(v);
+      vertices.push_back(source_);
+      std::ranges::reverse(vertices);
+    }
+    return named_path(names, vertices, source_, target, as_number(all_[target]));
   }
 
   const SsspSettings& settings_;
   std::uint32_t source_ = 0;
   std::optional<kernels::Sssp<Distance>> program_;
-  std::vector<Distance> mine_, all_;            ///< by local number; of all vertices
-  std::vector<std::uint32_t> parents_;          ///< at rank 0, where they are asked for
-  std::vector<report::RunReport::Path> paths_;  ///< at rank 0, of all runs
-  mutable kernels::DistanceCheck checked_;      ///< of all runs
+  std::vector<Distance> mine_, all_;        ///< by local number; of all vertices
+  bool gathered_ = false;                   ///< `all_` and `parents_` are of the last run
+  std::vector<std::uint32_t> parents_;      ///< at rank 0, where they are asked for
+  mutable kernels::DistanceCheck checked_;  ///< of all runs
 };
 
 std::unique_ptr<FrontierKernel> make_kernel(const SsspSettings& settings) {
@@ -159,18 +156,14 @@ void add_options(CLI::App& command, SsspSettings& settings) {
   command.add_flag("--parents", settings.parents,
                    "write for each vertex the one before it on a shortest path, instead of its distance: of "
                    "several the smallest on a path of the fewest edges");
-  command
-      .add_option("--target", settings.target_list,
-                  "print a shortest path to each of these vertices: ID,ID,... or @FILE with one on each line")
-      ->type_name("ID[,ID...]|@FILE");
+  settings.target.add_to(command);
   settings.job.edge_place.add_to(command, settings.job.launch);
 }
 
 /// What is wrong is said here once, not by each process.
 void check(const graph::GraphFile& graph, SsspSettings& settings) {
   settings.sources.find(graph);
-  if (!settings.target_list.empty())
-    settings.targets = named_vertices(graph, settings.target_list, "--target");
+  settings.target.find(graph);
   if (!settings.unit_weights && !graph.weighted()) {
     throw Error(
         fmt::format("{}: the graph has no weights: convert it from a file with weights, or say "
@@ -195,8 +188,10 @@ void add_sssp(CLI::App& app) {
       "write the distances to this file as lines of id, tab and value, `infinity` where no path leads "
       "(--parents: -1); - is stdout",
       "check that the distances are those of shortest paths, and how far rounding has moved them, and exit "
-      "with 1 when they are not");
+      "with 1 when they are not",
+      {"vertices that are farthest, of those that are reached"});
   command->callback([settings] {
+    expect_stdout_for("--target", !settings->target.name.empty(), settings->job);
     run_frontier(
         settings->job, [&](const graph::GraphFile& graph) { check(graph, *settings); },
         [&] { return make_kernel(*settings); });

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/commands.h"
-#include "cli/frontier_command.h"
+#include "cli/label_kernel.h"
 #include "frontier/components.h"
 #include "kernels/verify.h"
 
@@ -13,8 +13,9 @@ namespace edgewire::cli {
 
 namespace {
 
-class WccKernel : public FrontierKernel {
+class WccKernel : public LabelKernel {
  public:
+  WccKernel() : LabelKernel("component", "components") {}
   std::string describe() const override { return "wcc"; }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
     frontier::Components components(job);
@@ -28,24 +29,14 @@ class WccKernel : public FrontierKernel {
                                  "link all edges"};
     return kPhases.at(one.kind);
   }
-  std::uint64_t checksum(const frontier::FrontierJob& job) const override {
-    return cli::checksum(job, mine_);
-  }
   void fill(report::RunReport& report) const override {
     report.kernel = "wcc";
     report.wire = "records";
   }
-  void gather(frontier::FrontierJob& job) override { all_ = frontier::gather_values(job, mine_); }
   std::string fault(const graph::GraphFile& graph) const override { return kernels::check_wcc(graph, all_); }
   std::string rules() const override {
     return "labels agree along each edge, and no two components have the same";
   }
-  void add_line(VertexLines& lines, std::uint32_t vertex) const override {
-    lines.add_vertex(vertex, all_[vertex]);
-  }
-
- private:
-  std::vector<std::uint32_t> mine_, all_;  ///< by local number; of all vertices
 };
 
 }  // namespace
@@ -61,7 +52,8 @@ void add_wcc(CLI::App& app) {
       *command, *options, [&] { options->edge_place.add_to(*command, options->launch); },
       "write the labels to this file as lines of id, tab and the label, an id as well; - is stdout",
       "check that labels agree along each edge and that no two components share one, and exit with 1 when "
-      "they do");
+      "they do",
+      {"largest components, by label and number of vertices"});
   command->callback([options] {
     run_frontier(
         *options, [](const graph::GraphFile&) {}, [] { return std::make_unique<WccKernel>(); });

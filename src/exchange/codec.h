@@ -42,9 +42,11 @@ class Codec {
   }
   /// Error feedback: adds to `value` what the slot's earlier values lost in rounding, encodes it, and stores
   /// in `residual` what is lost now (Seide and others: 1-Bit Stochastic Gradient Descent, 2014). The sum of
-  /// the values of many iterations is then wrong by one rounding at most.
+  /// the values of many iterations is then wrong by one rounding at most, unless a value falls below what is
+  /// lost: values are not negative, and what is owed then is forgotten, so that `residual` never exceeds one
+  /// rounding.
   std::uint16_t encode(float value, float& residual) const noexcept {
-    const float wanted = value + residual;
+    const float wanted = std::max(value + residual, 0.0F);
     const std::uint16_t code = encode(wanted);
     residual = wanted - decode(code);
     return code;

@@ -107,9 +107,10 @@ void BetweennessWeighted<Distance>::search(std::uint32_t source) {
   queue_ = {{Distance{0}, source}};
   while (!queue_.empty()) {
     std::ranges::pop_heap(queue_, std::greater<>());
-    const auto [distance, v] = queue_.back();
+    const std::uint32_t v = queue_.back().second;
+    const bool is_new = queue_.back().first == distances_[v];  // it has not fallen since
     queue_.pop_back();
-    if (distance > distances_[v]) continue;
+    if (!is_new) continue;
     order_.push_back(v);
     const graph::Row row{job_.graph(), v};
     const auto targets = row.targets();

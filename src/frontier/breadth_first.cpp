@@ -33,7 +33,8 @@ BreadthFirst::BreadthFirst(FrontierJob& job, Parents parents)
   job.expect_records(sizeof(Record));
   unseen_memory_ = topology::NodeMemory(words_.words() * sizeof(Word), -1, "vertices not reached");
   unseen_ = unseen_memory_.as<std::atomic<Word>>();
-  if (parents == Parents::smallest) candidates_ = std::vector<std::atomic<std::uint32_t>>(words_.words() * kBits);
+  if (parents == Parents::smallest)
+    candidates_ = std::vector<std::atomic<std::uint32_t>>(words_.words() * kBits);
 }
 
 void BreadthFirst::reset() {

@@ -66,6 +66,8 @@ class BreadthFirst {
   std::vector<Superstep> run(std::uint32_t source,
                              const std::function<bool(const SearchState&)>& enough = {});
 
+  /// Edges out of all vertices that the last search has reached, of all processes.
+  std::uint64_t reached_edges() const noexcept { return job_.graph().edges() - state_.unseen_edges; }
   /// [local number]: the fewest edges of a path from the source.
   const std::vector<std::uint32_t>& levels() const noexcept { return levels_; }
   /// [local number]: global id of the vertex before it on such a path; the source is its own parent. Empty

@@ -63,6 +63,18 @@ inline std::uint32_t Components::root(std::uint32_t v) const noexcept {
   }
 }
 
+/// Halves the path on its way (Tarjan, van Leeuwen: "Worst-case analysis of set union algorithms", 1984):
+/// answers of several processes form long paths, which would be climbed for each answer. A store cannot undo
+/// what hang() does: `v` is no root, and nobody makes it one again.
+inline std::uint32_t Components::root_by_halves(std::uint32_t v) noexcept {
+  for (;;) {
+    const std::uint32_t next = above(v), top = above(next);
+    if (top == next) return top;
+    above_[v].store(top, std::memory_order_relaxed);
+    v = top;
+  }
+}
+
 std::vector<Superstep> Components::run() {
   for_each_vertex([this](std::uint32_t first, std::uint32_t last) {
     for (std::uint32_t v = first; v < last; ++v) above_[v].store(v, std::memory_order_relaxed);
@@ -124,7 +136,8 @@ void Components::link_sample() {
       }
     });
   });
-  if (!several_) compress();  // else find_roots() does
+  // Where find_roots() comes next it does this.
+  if (!several_ || !job_.graph().symmetric()) compress();
 }
 
 std::span<const std::uint32_t> Components::sample_of(std::uint32_t v) const noexcept {
@@ -251,7 +264,7 @@ void Components::tell(int lane) {
       const plan::Place place = scheme.place(v);
       if (place.owner == rank_) continue;
       ++worker.vertices;
-      job_.records().send(lane, static_cast<int>(place.owner), {place.local, root(v)}, take);
+      job_.records().send(lane, static_cast<int>(place.owner), {place.local, root_by_halves(v)}, take);
     }
     job_.records().finish(lane, take);
   });
@@ -297,10 +310,10 @@ void Components::ask(int lane) {
     const auto learn = [&](Record record) {
       ++worker.vertices;
       hang(checked(record.vertex), checked(record.value));  // its owner knows
-      mark(worker, root(record.value));
+      mark(worker, root_by_halves(record.value));
     };
     for (const Question& one : questions) {
-      const std::uint32_t top = root(one.vertex);
+      const std::uint32_t top = root_by_halves(one.vertex);
       if (top != one.vertex) job_.records().send(lane, one.peer, {one.vertex, top}, learn);
     }
     job_.records().finish(lane, learn);

@@ -72,6 +72,7 @@ class Components {
   std::uint32_t hang(std::uint32_t u, std::uint32_t v) noexcept;
   void link(Worker& worker, std::uint32_t u, std::uint32_t v);
   std::uint32_t root(std::uint32_t v) const noexcept;
+  std::uint32_t root_by_halves(std::uint32_t v) noexcept;
   void compress();
   std::uint32_t checked(std::uint32_t vertex) const;
   void for_each_vertex(const std::function<void(std::uint32_t first, std::uint32_t last)>& work);

@@ -97,6 +97,17 @@ std::vector<double> LocalClustering::coefficients() const {
   return all;
 }
 
+double LocalClustering::pairs_of_neighbours() const {
+  double pairs = 0;
+  job_.ownership().visit([&](const auto& scheme) {
+    for (std::uint32_t local = 0; local < job_.owned(); ++local) {
+      const std::uint64_t degree = rows_->degree(rows_->number_of(scheme.vertex(job_.rank(), local)));
+      if (degree > 1) pairs += static_cast<double>(degree * (degree - 1) / 2);
+    }
+  });
+  return pairs;
+}
+
 void LocalClustering::step(std::uint64_t kind, const std::function<void()>& work) {
   const Meter meter(job_);
   for (Worker& worker : workers_) worker.vertices = worker.edges = 0;

@@ -40,6 +40,8 @@ class LocalClustering {
   std::vector<double> coefficients() const;
   /// Of the whole graph without its directions.
   std::uint64_t triangles() const noexcept { return triangles_; }
+  /// The pairs of neighbours that the owned vertices have, d (d - 1) / 2 each: each could be a triangle.
+  double pairs_of_neighbours() const;
 
  private:
   struct alignas(128) Worker {

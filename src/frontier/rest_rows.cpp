@@ -1,8 +1,12 @@
 #include "frontier/rest_rows.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <atomic>
+#include <limits>
 
+#include "error.h"
 #include "graph/row.h"
 
 namespace edgewire::frontier {
@@ -58,8 +62,14 @@ RestRows::RestRows(FrontierJob& job, std::span<const std::uint32_t> colours, std
     rows->begins.resize(job.owned());
     rows->lengths.resize(job.owned());
   }
-  const auto count = [](Rows& rows, std::uint32_t local) {
-    return std::atomic_ref(rows.lengths[local]).fetch_add(1, std::memory_order_relaxed);
+  const auto count = [&job](Rows& rows, std::uint32_t local) {
+    const std::uint32_t before = std::atomic_ref(rows.lengths[local]).fetch_add(1, std::memory_order_relaxed);
+    if (before == std::numeric_limits<std::uint32_t>::max())
+      throw Error(
+          fmt::format("{}: more than 4294967295 edges lead to or from one vertex or component, which "
+                      "is more than scc can count",
+                      job.graph().path()));
+    return before;
   };
   const auto add = [&](Rows& rows, std::uint32_t local, std::uint32_t end) {
     rows.ends[rows.begins[local] + count(rows, local)] = end;

@@ -198,14 +198,13 @@ class Settling {
   void follow_edges(Worker& worker, std::uint64_t bucket, const Edges& edges) {
     const Value value = values_[edges.vertex].load(std::memory_order_relaxed);
     if (program_.bucket(value) < bucket) return;  // its value has fallen, and it was followed then
-    const auto [vertex, targets, weights] = edges;
     ++worker.followed;
-    worker.edges += targets.size();
-    if (weights.empty()) {
-      offer(worker, targets, [&](std::size_t) { return program_.along(value, std::uint32_t{1}); });
+    worker.edges += edges.targets.size();
+    if (edges.weights.empty()) {
+      offer(worker, edges.targets, [&](std::size_t) { return program_.along(value, std::uint32_t{1}); });
     } else {
-      weights.visit([&](const auto of_edges) {
-        offer(worker, targets, [&](std::size_t e) { return program_.along(value, of_edges[e]); });
+      edges.weights.visit([&](const auto of_edges) {
+        offer(worker, edges.targets, [&](std::size_t e) { return program_.along(value, of_edges[e]); });
       });
     }
   }

@@ -1,7 +1,6 @@
 #include "frontier/strong_components.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "error.h"

@@ -64,8 +64,8 @@ class StrongComponents {
     std::uint64_t edges_left = 0;
     std::vector<std::uint32_t> stack;   ///< local numbers of vertices whose edges are to be followed
     std::vector<std::uint32_t> others;  ///< vertices of other processes whose colours have risen
-    std::vector<std::uint32_t>
-        members;  ///< local numbers: labels_ has a vertex of the component, not the first
+    /// Local numbers: labels_ has a vertex of the component, not yet the first one.
+    std::vector<std::uint32_t> members;
     std::vector<Record> collected;
   };
   struct Left {
@@ -124,9 +124,10 @@ class StrongComponents {
   std::span<std::uint32_t> colours_;  ///< [global id]; of other processes' vertices only neighbours
   std::optional<RestRows> rows_;
   std::array<std::vector<std::uint32_t>, 2> counts_;  ///< [way][local]: edges that trimming has left
-  std::uint32_t giant_ =
-      kNone;             ///< the first vertex of the component that was found first, or of a part of it
-  bool merged_ = false;  ///< of a part of it, for which this vertex stands
+  /// The first vertex of the component that was found first; where merged_, of a part of it, for which this
+  /// vertex stands.
+  std::uint32_t giant_ = kNone;
+  bool merged_ = false;
   std::vector<Worker> workers_;
   SuperstepLog log_;
 };

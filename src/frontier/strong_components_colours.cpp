@@ -1,5 +1,6 @@
 // What StrongComponents does with colours, where much is left.
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "error.h"
@@ -68,8 +69,7 @@ void StrongComponents::spread(int lane, const Scheme& scheme) {
     if (raise(scheme.vertex(rank_, local), record.value)) worker.stack.push_back(local);
   };
   std::ranges::sort(worker.others);
-  const auto repeated = std::ranges::unique(worker.others);
-  worker.others.erase(repeated.begin(), repeated.end());
+  worker.others.erase(std::unique(worker.others.begin(), worker.others.end()), worker.others.end());
   for (const std::uint32_t v : std::exchange(worker.others, {})) {
     const plan::Place place = scheme.place(v);
     job_.records().send(lane, static_cast<int>(place.owner),

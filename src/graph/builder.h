@@ -16,10 +16,10 @@
 
 namespace edgewire::graph {
 
-/// Why a column is taken for weights.
+/// Why a column is taken for weights. What the larger one says counts where inputs differ.
 enum class WeightColumn {
-  named,    ///< the user or the file calls it so
   guessed,  ///< it is the third one
+  named,    ///< the user or the file calls it so
   time      ///< it is the third one, and the file calls it a time
 };
 

@@ -32,9 +32,9 @@ struct ConvertOptions {
 };
 
 /// Reads `input` (see formats.h and readers.h), "-" for standard input, plain or compressed whatever its
-/// name, and writes `output` in our format. Memory: 12 bytes for each stored edge (16 with weights, 8 more
-/// where an id needs more than 32 bits), 8 for each vertex, 16 where ids are renumbered. Throws Error with
-/// path and byte offset (of the plain text).
+/// name, and writes `output` in our format. Memory: 12 bytes for each stored edge (16 with weights, 20 where
+/// these need 8 bytes; 8 more where an id needs more than 32 bits), 8 for each vertex, 16 where ids are
+/// renumbered. Throws Error with path and byte offset (of the plain text).
 BuildSummary convert(const std::string& input, const std::string& output, const ConvertOptions& options,
                      const Progress& progress = {});
 

@@ -79,8 +79,11 @@ BuildSummary read_snap(Conversion conversion) {
   }
   shape.hint = kMetisHint;
   WeightColumn& column = conversion.options.column;
-  if (shape.weighted && !edge.named)
+  if (shape.weighted && !edge.named) {
     column = third_column({first.text.data(), static_cast<std::size_t>(edge.at - first.text.data())});
+    for (Input* const other : conversion.inputs.subspan(1))
+      column = std::max(column, third_column(other->peek()));
+  }
   BuildSummary summary = read_lines(conversion, shape, first, GraphShape::Numbering::dense);
   summary.third_is_weight = shape.weighted;
   return summary;

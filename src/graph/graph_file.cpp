@@ -63,10 +63,10 @@ void GraphFile::Mapping::check_header() {
   }
   if (header_checksum(header) != header.checksum)
     file.fail(0, "the header is damaged (its checksum differs)");
-  const bool typed = (header.flags & (kWideWeights | kWholeWeights | kDoubtfulWeights | kFloatWeights)) !=
-                     0;  // needs weights
+  constexpr std::uint32_t kOfWeights = kWideWeights | kWholeWeights | kDoubtfulWeights | kFloatWeights;
+  const bool tells_of_weights = (header.flags & kOfWeights) != 0;
   if (header.vertices > kMaxVertices || header.edges > kMaxEdges || (header.flags & ~kAllFlags) != 0 ||
-      (typed && (header.flags & kWeighted) == 0)) {
+      (tells_of_weights && (header.flags & kWeighted) == 0)) {
     file.fail(offsetof(Header, flags), "flags, vertices or edges are out of range");
   }
   const Header expected = lay_out(header.vertices, header.edges, header.flags);
@@ -237,10 +237,11 @@ void GraphFile::release_rows(std::uint64_t first, std::uint64_t last) const noex
 
 void refuse_doubtful_weights(const GraphFile& graph) {
   if (!graph.weights_doubtful()) return;
-  throw Error(
-      fmt::format("{}: its weights were a third column that looks like a time, not like a weight; `edgewire "
-                  "convert` takes it as a weight with --columns 1,2,3, and leaves it out with --no-weights",
-                  graph.path()));
+  throw Error(fmt::format(
+      "{}: its weights were a third column that looks like a time, not like a weight; `edgewire "
+      "convert` takes it as a weight with --columns 1,2,3 (of several files: with --format wel), and "
+      "leaves it out with --no-weights",
+      graph.path()));
 }
 
 bool is_ours(const std::string& path) {

@@ -12,8 +12,8 @@ namespace edgewire::graph {
 
 namespace {
 
-constexpr std::uint64_t kMostWeight = std::uint64_t{1}
-                                      << 31;  // exclusive: METIS counts with 32 bits unless built otherwise
+/// METIS counts with signed numbers of 32 bits unless it is built otherwise.
+constexpr std::uint64_t kMostWeight = (std::uint64_t{1} << 31) - 1;
 
 /// Whether METIS can take the graph as it is; throws Error if not.
 void check_undirected(const Export& task, const RowBlocks& blocks, bool weighted) {
@@ -33,7 +33,7 @@ void check_undirected(const Export& task, const RowBlocks& blocks, bool weighted
               difference += edge_hash(row, target, weight) - edge_hash(target, row, weight);
               const bool duplicate = index > graph.offsets()[row] && target == graph.targets()[index - 1];
               if (target == row || duplicate) ++loops_and_duplicates;
-              if (weighted && !(weight.is_whole() && weight.bits() >= 1 && weight.bits() < kMostWeight)) {
+              if (weighted && !(weight.is_whole() && weight.bits() >= 1 && weight.bits() <= kMostWeight)) {
                 throw Error(
                     fmt::format("{}: METIS takes weights that are whole numbers from 1 to 2147483647, but "
                                 "the edge from vertex {} to {} weighs {}; --no-weights leaves weights out",

@@ -18,13 +18,14 @@ double Row::weight_sum(bool floats) const {
     }
     sum += weight;
   }
-  constexpr double kMost = 1e25;
-  if (floats && sum != 0 && (sum > kMost || sum < 1 / kMost)) {
-    throw Error(fmt::format(
-        "{}: the weights of vertex {} sum to {:g}: --precision f64 takes such sums (without --wire)",
-        graph.path(), graph.original_id(vertex), sum));
-  }
-  return sum;
+  // Neither 1 / sum nor a share is below the normal numbers then, or infinite.
+  constexpr double kMostOfFloats = 1e25, kMostOfDoubles = 1e290;
+  const auto fits = [sum](double most) { return sum <= most && sum >= 1 / most; };
+  if (sum == 0 || fits(floats ? kMostOfFloats : kMostOfDoubles)) return sum;
+  throw Error(fmt::format(
+      "{}: the weights of vertex {} sum to {:g}: {}", graph.path(), graph.original_id(vertex), sum,
+      fits(kMostOfDoubles) ? "--precision f64 takes such sums (without --wire)"
+                           : "--weighted takes sums from 1e-290 to 1e290, so scale the weights"));
 }
 
 }  // namespace edgewire::graph

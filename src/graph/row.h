@@ -20,7 +20,7 @@ struct Row {
   /// Into the cache: where the targets begin. The processor itself fetches on from there.
   void fetch() const noexcept { __builtin_prefetch(graph.targets().data() + begin(), 0, 2); }
   /// Sum of the weights, by which a vertex divides its value to share it. `floats`: the shares are floats.
-  /// Throws Error when a weight is negative, or when a share might not fit a float.
+  /// Throws Error when a weight is negative, or when a share might not fit a float or double.
   double weight_sum(bool floats) const;
 
  private:

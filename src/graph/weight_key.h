@@ -50,7 +50,7 @@ struct WeightCode {
   };
   std::uint8_t range = low;
   std::uint64_t value = 0;
-  auto operator<=>(const WeightCode&) const = default;
+  auto operator<=>(const WeightCode&) const = default;  // NOLINT(modernize-use-nullptr): there is no pointer
 };
 
 inline WeightCode weight_code(Weight weight) {

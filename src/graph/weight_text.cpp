@@ -83,12 +83,12 @@ bool is_double(std::uint64_t whole) {
 
 Weight WeightReader::read(std::string_view field) {
   std::string_view text = field;
-  if (text.starts_with('+')) text.remove_prefix(1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   const char* const end = text.data() + text.size();
   std::uint64_t whole = 0;
   const auto [whole_end, whole_error] = std::from_chars(text.data(), end, whole);
   if (whole_error == std::errc() && whole_end == end) {
-    if (!is_double(whole)) round(field, RoundedWeights::Cause::mixed);
+    if (!any_mixed_ && !is_double(whole)) round(field, RoundedWeights::Cause::mixed);
     return whole;
   }
   double value = 0;
@@ -100,14 +100,13 @@ Weight WeightReader::read(std::string_view field) {
   const bool vanished = value == 0 && !significant_digits(text).empty();
   if (error != std::errc() || vanished) refuse("the weight is beyond the range of 64-bit numbers");
   if (!std::isfinite(value)) refuse("the weight is not a finite number");
-  if (!comes_back(text, value)) round(field, RoundedWeights::Cause::digits);
+  if (!any_digits_ && !comes_back(text, value)) round(field, RoundedWeights::Cause::digits);
   return value;
 }
 
 void WeightReader::round(std::string_view field, RoundedWeights::Cause cause) {
-  bool& any = cause == RoundedWeights::Cause::digits ? any_digits_ : any_mixed_;
-  if (rounded_ != nullptr && !any) rounded_->add(input_, piece_, field, cause);
-  any = true;
+  (cause == RoundedWeights::Cause::digits ? any_digits_ : any_mixed_) = true;
+  if (rounded_ != nullptr) rounded_->add(input_, piece_, field, cause);
 }
 
 void RoundedWeights::add(const Input& input, const Piece& piece, std::string_view text, Cause cause) {
@@ -133,7 +132,7 @@ std::string RoundedWeights::line_of(const Place& place, Cause cause) const {
                      place.text.substr(0, kShown), long_text ? "..." : "", to_text(value),
                      cause == Cause::digits
                          ? "a weight has 64 bits (the same goes for others that have more)"
-                         : "some weights are no whole numbers, so all become 64-bit floating-point numbers");
+                         : "some weights are negative or not whole, so all become floating-point numbers");
 }
 
 void RoundedWeights::tell(EdgeSink& sink, WeightType type,

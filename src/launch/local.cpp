@@ -31,12 +31,17 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using transport::FileDescriptor;
 
-/// Hashes of the lines that any process has printed, shared by all processes of a local job. If all find the
-/// same fault, such as a missing file, it is printed once.
+/// What processes of a local job have printed, shared by all of them. If all find the same fault, such as a
+/// missing file, it is printed once.
 struct SaidLines {
+  /// Of lines.
   std::atomic<std::size_t> hashes[64] = {};
   /// A process has ended, and said why, before others could hear it: they need not say that it was lost.
   std::atomic<bool> early = false;
+  /// A process has said why the job fails. Another one may find a fault of the same kind at the same time,
+  /// such as a weight at another edge: one is enough.
+  std::atomic<bool> cause = false;
+  bool goes_on = false;  ///< the job, when a process fails, so that a later fault is another one
 };
 SaidLines* said = nullptr;
 
@@ -49,6 +54,11 @@ bool say_once(std::string_view line) {
     if (empty == hash) return false;
   }
   return true;
+}
+
+bool say_first_cause(std::string_view line) {
+  if (said == nullptr || said->goes_on) return say_once(line);
+  return !said->cause.exchange(true);
 }
 
 void report(const Bootstrap& bootstrap, const std::string& line) {
@@ -292,8 +302,8 @@ int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body) 
   bootstrap.abort(line);
   if (told) return status;
   const std::string heard = peers_fault ? health.message() : line;
-  // The first process that knows the cause prints it, once. A lost peer gives no cause, and every process
-  // reports it.
+  // The first process that knows a cause prints it, and no other one. A lost peer gives no cause, and every
+  // process reports it.
   constexpr std::string_view kFailed = " failed: ";
   const std::size_t at = heard.find(kFailed);
   std::string_view cause = line;
@@ -304,7 +314,7 @@ int run_body(Bootstrap& bootstrap, const std::function<void(Bootstrap&)>& body) 
   constexpr int kFew = 8;
   if (cause.empty() && bootstrap.size() > kFew) {
     if (!say_once(fmt::format("lost rank {}", health.peer()))) return status;
-  } else if (!cause.empty() && !say_once(cause)) {
+  } else if (!cause.empty() && !say_first_cause(cause)) {
     return status;
   }
   report(bootstrap, cause == line ? line : heard);
@@ -318,6 +328,7 @@ int run_local(const LaunchOptions& options, const std::function<void(Bootstrap&)
   Streams streams = make_streams(options.processes);
   void* page = mmap(nullptr, sizeof(SaidLines), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   said = page == MAP_FAILED ? nullptr : new (page) SaidLines;
+  if (said != nullptr) said->goes_on = options.tolerates_losses;
   std::fflush(nullptr);
   std::cout.flush();
 

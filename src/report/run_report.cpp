@@ -33,12 +33,6 @@ std::string describe_pause(const std::vector<RunReport::Iteration>& iterations, 
       before + static_cast<std::uint64_t>(longest) + 1, most, *middle);
 }
 
-/// A number, or a label.
-nlohmann::ordered_json name_json(const RunReport::Top& vertex) {
-  if (vertex.labelled) return vertex.name;
-  return std::stoull(vertex.name);
-}
-
 }  // namespace
 
 double RunReport::seconds_per_iteration() const {
@@ -67,6 +61,7 @@ std::string RunReport::to_json() const {
                               {"wire", wire},
                               {"ownership", ownership},
                               {"layout", layout}};
+  if (!answer.empty()) json["answer"] = answer.to_json();
   json["options"] = nlohmann::ordered_json::object();
   for (const auto& [name, value] : options)
     std::visit([&, key = name](const auto& one) { json["options"][key] = one; }, value);
@@ -96,6 +91,7 @@ std::string RunReport::to_json() const {
                               {"record_bytes", one.record_bytes},
                               {"payload_bytes_sent", one.payload_bytes_sent},
                               {"seconds", one.seconds}});
+      if (!one.answer.empty()) json["runs"].back()["answer"] = one.answer.to_json();
     }
   }
   if (!ownership_table.empty()) json["ownership_table"] = ownership_table;
@@ -140,23 +136,16 @@ std::string RunReport::to_json() const {
   json["wire_error_bound"] = wire_error_bound;
   if (triangles) json["triangles"] = *triangles;
   if (resumed_from > 0) json["resumed_from"] = resumed_from;
-  if (!top.empty()) {
-    auto& highest = json["top"] = nlohmann::ordered_json::array();
-    for (const auto& one : top) highest.push_back({{"id", name_json(one)}, {"value", one.value}});
-  }
-  for (const auto& one : paths) {
-    auto& path = json["paths"].emplace_back();
-    path = {{"source", name_json(one.source)}, {"target", name_json(one.target)}, {"length", nullptr}};
-    path["vertices"] = nlohmann::ordered_json::array();
-    for (const auto& vertex : one.vertices) path["vertices"].push_back(name_json(vertex));
-    if (!one.vertices.empty()) std::visit([&](auto length) { path["length"] = length; }, one.length);
-  }
+  if (answer.top && answer.listed) json["top"] = report::to_json(*answer.top);
   json["checksum"] = fmt::format("{:016x}", checksum);
   for (const auto& one : verification) {
     json["verify"] = {{"max_relative_error", one.max_relative_error},
                       {"sum_error", one.sum_error},
                       {"limit", one.limit},
                       {"vertex_limit", one.vertex_limit},
+                      {"limit_share", one.limit_share},
+                      {"vertex", one.vertex},
+                      {"rules", one.rules},
                       {"passed", one.passed}};
   }
   if (!checks.empty()) json["rules_kept"] = checks;
@@ -232,8 +221,9 @@ std::string RunReport::describe_runs() const {
                                  runs.size() == 1 ? "" : "s", median, seconds.front(), seconds.back());
   for (std::size_t i = 0; i < std::min(kShown, runs.size()); ++i) {
     const auto& one = runs[i];
-    text += fmt::format("{:>5}  source {}: {} supersteps, {} vertices, {} edges", i + 1, one.name,
-                        one.supersteps, one.frontier, one.edges);
+    text += fmt::format("{:>5}  source {}: {}{}{} supersteps, {} vertices, {} edges", i + 1, one.name,
+                        one.answer.text, one.answer.text.empty() ? "" : "; ", one.supersteps, one.frontier,
+                        one.edges);
     if (processes > 1)
       text += fmt::format(", had to send {}, sent {}", readable_bytes(one.record_bytes),
                           readable_bytes(one.payload_bytes_sent));
@@ -243,26 +233,11 @@ std::string RunReport::describe_runs() const {
   return text;
 }
 
-std::string RunReport::describe_paths() const {
-  std::string text;
-  for (const auto& one : paths) {
-    if (one.vertices.empty()) {
-      text += fmt::format("no path from {} to {}\n", one.source.name, one.target.name);
-      continue;
-    }
-    text += fmt::format("path from {} to {}, length {}: ", one.source.name, one.target.name,
-                        std::visit([](auto length) { return fmt::format("{}", length); }, one.length));
-    for (std::size_t i = 0; i < one.vertices.size(); ++i)
-      text += (i == 0 ? "" : " -> ") + one.vertices[i].name;
-    text += "\n";
-  }
-  return text;
-}
-
 std::string RunReport::to_text() const {
   std::string text = fmt::format("{}: {} vertices, {} edges, {} process{} x {} worker{}, {}, strategy {}\n",
                                  kernel, vertices, edges, processes, processes == 1 ? "" : "es", workers,
                                  workers == 1 ? "" : "s", link.transport, strategy);
+  text += answer.first_lines();
   constexpr std::size_t kPlacesShown = 16;
   for (std::size_t p = 0; processes > 1 && p < std::min(placement.size(), kPlacesShown); ++p)
     text += fmt::format("rank {} on {}\n", p, placement[p]);
@@ -307,7 +282,6 @@ std::string RunReport::to_text() const {
   text += describe_memory();
   if (disk) text += describe_disk();
   for (const auto& one : convergence) text += one.text;
-  if (triangles) text += fmt::format("{} triangles\n", *triangles);
   if (wire_error_bound > 0) {
     text += fmt::format("values travelled as {}: in sum the result is within {:.2g} of that of f32\n", wire,
                         wire_error_bound);
@@ -316,14 +290,15 @@ std::string RunReport::to_text() const {
   for (const auto& one : verification) {
     text += fmt::format(
         "check against a sequential reference: {}, in sum {:.2g} (limit {:.2g}), largest relative error "
-        "{:.2g}{}\n",
-        one.passed ? "passed" : "FAILED", one.sum_error, one.limit, one.max_relative_error,
-        std::isinf(one.vertex_limit) ? "" : fmt::format(" (limit {:.2g})", one.vertex_limit));
+        "{:.2g}; vertex "
+        "{} comes nearest to its limit, with {:.2g} of it\n  limits: most that rounding can do ({})\n",
+        one.passed ? "passed" : "FAILED", one.sum_error, one.limit, one.max_relative_error, one.vertex,
+        one.limit_share, one.rules);
   }
   text += fmt::format("checksum {:016x}\n", checksum);
-  if (!top.empty()) text += "highest:\n";
-  for (const auto& one : top) text += fmt::format("{}\t{:.9g}\n", one.name, one.value);
-  return text + describe_paths() + profile_text;
+  text += answer.last_lines();
+  for (const auto& one : runs) text += one.answer.last_lines(" from " + one.name);
+  return text + profile_text;
 }
 
 }  // namespace edgewire::report

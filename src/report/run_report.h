@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "report/answer.h"
 #include "report/link_report.h"
 
 namespace edgewire::report {
@@ -39,6 +40,7 @@ struct RunReport {
     std::uint64_t record_bytes = 0;
     std::uint64_t payload_bytes_sent = 0;
     double seconds = 0;  ///< of the slowest process
+    Answer answer;
   };
   /// What this plan must send in each iteration.
   struct Bound {
@@ -79,24 +81,16 @@ struct RunReport {
     double elsewhere_share() const;
   };
   struct Verification {
-    double max_relative_error = 0;  ///< of any vertex
+    double max_relative_error = 0;  ///< of any vertex whose value is a normal number
     double sum_error = 0;           ///< sum of all differences / sum of all values
-    double limit = 0;               ///< of sum_error
-    double vertex_limit = 0;        ///< of max_relative_error; infinite where values travel in 16 bits
+    double limit = 0;               ///< of sum_error: what the limits of all vertices add up to
+    double vertex_limit = 0;        ///< largest limit of any vertex, as max_relative_error
+    double limit_share = 0;         ///< largest difference / limit of any vertex; passed: it is at most 1
+    std::string vertex{};           ///< the name of the vertex for which that is
+    std::string rules{};            ///< what the limits follow from
     bool passed = false;
   };
 
-  struct Top {
-    std::string name;       ///< of the vertex: its id, or its label
-    bool labelled = false;  ///< the name is a label
-    double value = 0;
-  };
-  /// A shortest path that was asked for.
-  struct Path {
-    Top source, target;
-    std::vector<Top> vertices;  ///< from the source to the target; empty: no path leads there
-    std::variant<double, std::uint64_t> length;
-  };
   /// What a kernel that goes on until its result settles says of that.
   struct Convergence {
     double change = 0;       ///< of all values in the last iteration, in sum
@@ -137,11 +131,11 @@ struct RunReport {
   bool several_nodes = false;    ///< there is a host with several NUMA nodes
   std::string policy_refusal;    ///< why a system refused memory policy, or empty
   Bound bound;
-  std::vector<Top> top;                    ///< the vertices of highest value, where they were asked for
-  std::vector<Path> paths;                 ///< that were asked for, by run
+  Answer answer;                           ///< of the only run, or of all runs together
   std::optional<std::uint64_t> triangles;  ///< of the graph without directions, where they were counted
   std::uint64_t resumed_from = 0;          ///< iterations that a checkpoint held; 0: the run began anew
-  /// Most that rounding can change the result, as sum_error: of messages, and of values in 16 bits.
+  /// Most that rounding of messages, and of values in 16 bits, can change the result, as sum_error. What sums
+  /// of doubles round comes to it.
   double rounding_bound = 0;
   /// Values travelled in 16 bits: as rounding_bound. Else 0.
   double wire_error_bound = 0;
@@ -164,7 +158,6 @@ struct RunReport {
   std::string describe_disk() const;
   std::string describe_supersteps() const;
   std::string describe_runs() const;
-  std::string describe_paths() const;
 };
 
 }  // namespace edgewire::report

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <deque>
+#include <ranges>
 
 #include "error.h"
 #include "shuffle/merge.h"
@@ -58,22 +59,24 @@ void RecordBuffer::sort() {
       });
 }
 
-std::vector<std::uint64_t> RecordBuffer::begins(const Splitters& splitters, std::uint32_t first,
-                                                std::uint32_t last) const {
-  std::vector<std::uint64_t> begins;
-  std::size_t begin = 0;
-  for (std::uint32_t p = first; p < last; ++p) {
-    for (std::size_t end = size_; begin < end;) {  // bisection
-      const std::size_t middle = begin + (end - begin) / 2;
-      if (splitters.partition(record(middle), prefix(middle)) < p)
-        begin = middle + 1;
-      else
-        end = middle;
-    }
-    begins.push_back(begin);
+Cuts RecordBuffer::cuts(const Splitters& splitters, std::uint32_t first, std::uint32_t last) const {
+  Cuts cuts{0};
+  for (std::uint32_t p = first; p + 1 < last; ++p) {
+    const std::byte* const splitter = splitters.splitter(p);
+    const std::uint64_t its = shape_.prefix(splitter);
+    const auto is_before = [&](std::uint64_t at) {
+      return prefix(at) != its ? prefix(at) < its : shape_.less_behind_prefix(record(at), splitter);
+    };
+    const auto is_not_behind = [&](std::uint64_t at) {
+      return prefix(at) != its ? prefix(at) < its : !shape_.less_behind_prefix(splitter, record(at));
+    };
+    const std::uint64_t begin = p == first ? 0 : cuts[cuts.size() - 2], end = size_;
+    const std::uint64_t place = *std::ranges::partition_point(std::views::iota(begin, end), is_before);
+    cuts.push_back(place);
+    cuts.push_back(*std::ranges::partition_point(std::views::iota(place, end), is_not_behind));
   }
-  begins.push_back(size_);
-  return begins;
+  cuts.push_back(size_);
+  return cuts;
 }
 
 void RunFile::open_file() {
@@ -119,12 +122,12 @@ void RunFile::end_read(disk::Transfer& transfer) const {
     throw Error(fmt::format("{}: cannot read a sorted run: {}", folder_, reason(cause)));
 }
 
-void RunFile::append(const RecordBuffer& buffer, const std::vector<std::uint64_t>& begins) {
+void RunFile::append(const RecordBuffer& buffer, const Cuts& cuts) {
   open_file();
   for (std::size_t i = 0; i < buffer.size(); ++i) add(buffer.record(i));
   end_run();
-  Run run = begins;
-  for (auto& begin : run) begin += end_;
+  Run run = cuts;
+  for (auto& place : run) place += end_;
   runs_.push_back(std::move(run));
   end_ += buffer.size();
 }

@@ -20,6 +20,11 @@
 
 namespace edgewire::shuffle {
 
+/// Where the partitions of a process lie in a sorted sequence: the place of its first record, then for each
+/// splitter between two of them the place of the first record that is not before it and of the first one
+/// behind it, and the end. So between the two lie those that are the same as the splitter.
+using Cuts = std::vector<std::uint64_t>;
+
 /// Records in memory, up to a number. Of one worker.
 class RecordBuffer {
  public:
@@ -46,9 +51,8 @@ class RecordBuffer {
   std::uint64_t prefix(std::size_t place) const noexcept {
     return in_place_ ? shape_.prefix(at(place)) : entries_[place].prefix;
   }
-  /// After sort(): for each of the partitions [first, last) where it begins, and the end.
-  std::vector<std::uint64_t> begins(const Splitters& splitters, std::uint32_t first,
-                                    std::uint32_t last) const;
+  /// After sort(): where the partitions [first, last) lie.
+  Cuts cuts(const Splitters& splitters, std::uint32_t first, std::uint32_t last) const;
 
   /// Bytes of memory that a record takes here.
   static std::size_t bytes_a_record(const RecordShape& shape) noexcept {
@@ -78,8 +82,8 @@ class RecordBuffer {
 /// or says that the job has failed.
 class RunFile {
  public:
-  /// Where the partitions of a run begin in the file, and where the run ends: counted in records.
-  using Run = std::vector<std::uint64_t>;
+  /// Places in the file: counted in records.
+  using Run = Cuts;
   /// Bytes of each of the two blocks by which a run is written.
   static constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
 
@@ -93,8 +97,8 @@ class RunFile {
   const std::vector<Run>& runs() const noexcept { return runs_; }
   /// Of all runs that were ever written.
   std::uint64_t bytes_written() const noexcept { return end_ * shape_.bytes; }
-  /// Appends the sorted buffer as a run. `begins`: of the buffer.
-  void append(const RecordBuffer& buffer, const std::vector<std::uint64_t>& begins);
+  /// Appends the sorted buffer as a run. `cuts`: of the buffer.
+  void append(const RecordBuffer& buffer, const Cuts& cuts);
   /// Merges the first `count` runs to one, which is then the last one, and gives their room back. `memory`:
   /// at least Cursor::least_bytes() for each of them, aligned.
   void merge_first(std::size_t count, std::span<std::byte> memory);

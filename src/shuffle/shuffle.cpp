@@ -29,6 +29,7 @@ void Shuffle::choose_splitters(const std::vector<std::byte>& sample) {
   seat_.pool().run([&](int lane) {  // its own thread touches the memory first
     Worker& mine = worker(lane);
     mine.buffer.emplace(options_.shape, options_.plan.buffer_records, -1);
+    if (options_.spreads_same) mine.same.resize(options_.partitions);
     mine.spilled.emplace(options_.shape, options_.temp, mine.queue, bootstrap_.health());
   });
 }
@@ -37,7 +38,7 @@ void Shuffle::spill(Worker& worker) const {
   if (worker.buffer->size() == 0) return;
   worker.buffer->sort();
   worker.spilled->append(*worker.buffer,
-                         worker.buffer->begins(*splitters_, first_partition(), last_partition()));
+                         worker.buffer->cuts(*splitters_, first_partition(), last_partition()));
   worker.buffer->clear();
 }
 
@@ -54,10 +55,41 @@ void Shuffle::settle() {
       reduce_runs(mine);
     } else {
       mine.buffer->sort();
-      mine.begins = mine.buffer->begins(*splitters_, first_partition(), last_partition());
+      mine.cuts = mine.buffer->cuts(*splitters_, first_partition(), last_partition());
     }
   });
   for (const auto& one : workers_) runs_ += one->spilled->runs().size();
+  if (options_.spreads_same) count_same();
+}
+
+void Shuffle::count_same() {
+  std::vector<std::uint64_t> mine(options_.partitions);
+  const auto add_kept = [&](const Cuts& cuts) {
+    for (std::uint32_t p = first_partition(); p + 1 < last_partition(); ++p) {
+      const std::size_t part = p - first_partition();
+      if (p + 2 < options_.partitions && splitters_->same(p, p + 1)) continue;
+      mine[p] += cuts[2 * part + 2] - cuts[2 * part + 1];
+    }
+  };
+  for (const auto& from : workers_) {
+    for (std::uint32_t p = 0; p < options_.partitions; ++p) mine[p] += from->same[p];
+    if (from->buffer) add_kept(from->cuts);
+    for (const auto& run : from->spilled->runs()) add_kept(run);
+  }
+  same_.assign(options_.partitions, 0);
+  for (const auto& one : launch::allgather(bootstrap_, mine))
+    for (std::uint32_t p = 0; p < options_.partitions; ++p) same_[p] += one[p];
+  for (std::uint32_t p = options_.partitions - 1; p-- > 1;)
+    if (splitters_->same(p - 1, p)) same_[p - 1] = same_[p];
+}
+
+std::pair<std::uint64_t, std::uint64_t> Shuffle::copies(std::uint32_t partition) const {
+  if (!options_.spreads_same) return {0, 0};
+  const bool first = partition == 0, last = partition + 1 == options_.partitions;
+  const auto before_cut = [&](std::uint32_t p) { return splitters_->before_cut(p, same_[p]); };
+  if (!first && !last && splitters_->same(partition - 1, partition))
+    return {before_cut(partition) - before_cut(partition - 1), 0};
+  return {first ? 0 : same_[partition - 1] - before_cut(partition - 1), last ? 0 : before_cut(partition)};
 }
 
 /// Merges runs until those of all workers can be merged at once.
@@ -70,10 +102,15 @@ void Shuffle::reduce_runs(Worker& worker) const {
 
 std::uint64_t Shuffle::records(std::uint32_t partition) const {
   const std::size_t part = partition - first_partition();
-  std::uint64_t count = 0;
+  const auto [before, behind] = copies(partition);
+  std::uint64_t count = before + behind;
+  const auto add = [&](const Cuts& cuts) {
+    const auto [first, last] = stretch(cuts, part);
+    count += last - first;
+  };
   for (const auto& from : workers_) {
-    if (from->buffer) count += from->begins[part + 1] - from->begins[part];
-    for (const auto& run : from->spilled->runs()) count += run[part + 1] - run[part];
+    if (from->buffer) add(from->cuts);
+    std::ranges::for_each(from->spilled->runs(), add);
   }
   return count;
 }
@@ -83,11 +120,15 @@ std::deque<Cursor> Shuffle::cursors_of(int lane, std::uint32_t part) {
   const std::size_t chunk = runs_ == 0 ? 0 : Cursor::bytes_of_each(options_.plan.merge_bytes, runs_);
   std::deque<Cursor> cursors;
   for (const auto& from : workers_) {
-    if (from->buffer)
-      cursors.emplace_back(options_.shape, *from->buffer, from->begins[part], from->begins[part + 1]);
-    for (const auto& run : from->spilled->runs())
-      cursors.emplace_back(options_.shape, *from->spilled, mine.queue, run[part], run[part + 1],
+    if (from->buffer) {
+      const auto [first, last] = stretch(from->cuts, part);
+      cursors.emplace_back(options_.shape, *from->buffer, first, last);
+    }
+    for (const auto& run : from->spilled->runs()) {
+      const auto [first, last] = stretch(run, part);
+      cursors.emplace_back(options_.shape, *from->spilled, mine.queue, first, last,
                            mine.merging.as<std::byte>().subspan(cursors.size() * chunk, chunk));
+    }
   }
   return cursors;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -27,6 +28,9 @@ struct ShuffleOptions {
   std::uint32_t partitions = 1;
   std::string temp;  ///< folder of sorted runs
   MemoryPlan plan;
+  /// Records that are the same as a splitter are spread over the partitions at its sides, as Splitters says.
+  /// They are counted, not sent.
+  bool spreads_same = false;
 };
 
 /// Moves records to the processes of their partitions and sorts them: process p owns a stretch of the
@@ -45,7 +49,11 @@ class Shuffle {
     const RecordShape& shape = options_.shape;
     const std::uint64_t prefix = shape.prefix(record);
     if (!stream_) return keep(worker(lane), record, prefix);
-    const std::uint32_t owner = owners_[splitters_->partition(record, prefix)];
+    const std::uint32_t partition = splitters_->partition(record, prefix), owner = owners_[partition];
+    if (options_.spreads_same && splitters_->is_splitter(record, prefix, partition)) {
+      ++worker(lane).same[partition - 1];
+      return;
+    }
     if (owner == rank_) return keep(worker(lane), record, prefix);
     stream_->send(lane, static_cast<int>(owner), record, shape.stride(), Keeper{*this, worker(lane)});
   }
@@ -53,7 +61,8 @@ class Shuffle {
   void finish(int lane) {
     if (stream_) stream_->finish(lane, Keeper{*this, worker(lane)});
   }
-  /// All lanes have ended: sorts and spills what is left, and makes ready to merge.
+  /// All lanes have ended: sorts and spills what is left, and makes ready to merge. Collective where records
+  /// that are the same are spread.
   void settle();
 
   /// The partitions of this process.
@@ -65,8 +74,11 @@ class Shuffle {
   /// Calls take(record) for all records of a partition of this process in order. Once or more often.
   template <class Take>
   void merge_partition(int lane, std::uint32_t partition, const Take& take) {
+    const auto [before, behind] = copies(partition);
+    for (std::uint64_t i = 0; i < before; ++i) take(splitters_->splitter(partition - 1));
     auto cursors = cursors_of(lane, partition - first_partition());
     merge(options_.shape, cursors, take);
+    for (std::uint64_t i = 0; i < behind; ++i) take(splitters_->splitter(partition));
   }
 
   std::uint64_t bytes_spilled() const;
@@ -78,7 +90,8 @@ class Shuffle {
   struct Worker {
     disk::Queue queue;
     std::optional<RecordBuffer> buffer;  ///< before anything is spilled
-    std::vector<std::uint64_t> begins;   ///< of its partitions, where nothing was spilled
+    Cuts cuts;                           ///< of the buffer, where nothing was spilled
+    std::vector<std::uint64_t> same;     ///< [splitter]: records that were the same, and are not kept
     std::optional<RunFile> spilled;
     topology::NodeMemory merging;
   };
@@ -101,6 +114,14 @@ class Shuffle {
     worker.buffer->add(record, prefix);
   }
   void spill(Worker& worker) const;
+  void count_same();
+  /// How many records of a partition are the same as the splitter before it, and behind it.
+  std::pair<std::uint64_t, std::uint64_t> copies(std::uint32_t partition) const;
+  /// Of a partition of this process: its place in `cuts`, without records that are spread.
+  std::pair<std::uint64_t, std::uint64_t> stretch(const Cuts& cuts, std::size_t part) const {
+    const std::uint64_t first = cuts[2 * part - (part > 0 && !options_.spreads_same ? 1 : 0)];
+    return {first, std::max(first, cuts[2 * part + 1])};
+  }
   void reduce_runs(Worker& worker) const;
   std::deque<Cursor> cursors_of(int lane, std::uint32_t part);
 
@@ -113,6 +134,9 @@ class Shuffle {
   std::optional<exchange::RecordStream> stream_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::uint64_t runs_ = 0;
+  /// [splitter]: records of all processes that are the same, where they are spread. Of several splitters that
+  /// are the same, the last one counts, until all have the number.
+  std::vector<std::uint64_t> same_;
 };
 
 }  // namespace edgewire::shuffle

@@ -17,6 +17,7 @@
 #include "exchange/record_stream.h"
 #include "graph/checksum.h"
 #include "launch/agreement.h"
+#include "launch/packing.h"
 #include "options.h"
 #include "seconds.h"
 #include "topology/shell.h"
@@ -89,7 +90,7 @@ SortJob::SortJob(launch::Bootstrap& bootstrap, const SortOptions& options)
                   {"the check of integrity", options.seat.integrity ? "yes" : "no"}});
   refuse_folders();
   shuffle_.emplace(bootstrap, seat_,
-                   ShuffleOptions{options_.shape, options_.partitions, options_.temp, plan_});
+                   ShuffleOptions{options_.shape, options_.partitions, options_.temp, plan_, true});
   parts_.resize(last_partition() - first_partition());
   counts_.resize(parts_.size());
   const auto size = static_cast<std::uint64_t>(bootstrap.size());
@@ -128,19 +129,32 @@ void SortJob::run() {
   figures_.seconds_cores_busy = (process_cpu_seconds() - cpu_before) / static_cast<double>(workers_.size());
 }
 
-/// The sample is the same for any number of processes; each of them reads a part of it.
+/// Records that follow each other, from a place in each of many stretches of the input: few reads, and right
+/// also for sorted input. The sample is the same for any number of processes; each of them reads a part of
+/// it.
 std::vector<std::byte> SortJob::sample() const {
-  const std::size_t stride = options_.shape.stride();
-  std::vector<std::uint64_t> places;
+  constexpr std::uint64_t kAtOnce = 64;
+  const std::size_t stride = options_.shape.stride(), bytes = options_.shape.bytes;
   const std::uint64_t records = input_.records();
+  std::uint64_t wanted = plan_.sample_records;
+  for (const auto& one : launch::allgather(bootstrap_, std::vector{wanted}))
+    wanted = std::min(wanted, one[0]);
+  const std::uint64_t stretches = (wanted + kAtOnce - 1) / kAtOnce;
+  const auto rank = static_cast<std::uint64_t>(bootstrap_.rank());
+  const auto size = static_cast<std::uint64_t>(bootstrap_.size());
   std::mt19937_64 random;  // NOLINT(cert-msc51-cpp): always the same
-  for (std::uint64_t i = 0; i < plan_.sample_records; ++i) places.push_back(random() % records);
-  std::ranges::sort(places);
-  std::vector<std::byte> mine;
-  const auto size = static_cast<std::size_t>(bootstrap_.size());
-  for (auto i = static_cast<std::size_t>(bootstrap_.rank()); i < places.size(); i += size) {
-    mine.resize(mine.size() + stride);
-    input_.read(places[i], 1, &mine[mine.size() - stride]);
+  std::vector<std::byte> mine, block(kAtOnce * bytes);
+  for (std::uint64_t i = 0; i < stretches; ++i) {
+    const std::uint64_t begin = records / stretches * i + std::min(i, records % stretches);
+    const std::uint64_t length = records / stretches + (i < records % stretches ? 1 : 0);
+    const std::uint64_t count = std::min(kAtOnce, length);
+    const std::uint64_t at = begin + random() % (length - count + 1);
+    if (i % size != rank) continue;
+    input_.read(at, count, block.data());
+    for (std::uint64_t r = 0; r < count; ++r) {
+      mine.resize(mine.size() + stride);
+      std::memcpy(&mine[mine.size() - stride], &block[r * bytes], bytes);
+    }
   }
   return mine;
 }

@@ -2,19 +2,38 @@
 
 #include <algorithm>
 
+#include "shuffle/radix_sort.h"
+
 namespace edgewire::shuffle {
 
 Splitters::Splitters(const RecordShape& shape, std::span<const std::byte> sample, std::uint32_t partitions)
     : shape_(shape) {
+  struct Entry {
+    std::uint64_t prefix;
+    const std::byte* record;
+  };
+  const auto less = [&](const Entry& a, const Entry& b) {
+    return a.prefix != b.prefix ? a.prefix < b.prefix : shape.less_behind_prefix(a.record, b.record);
+  };
   const std::size_t stride = shape.stride(), count = sample.size() / stride;
-  std::vector<const std::byte*> sorted;
-  for (std::size_t i = 0; i < count; ++i) sorted.push_back(&sample[i * stride]);
-  std::ranges::sort(sorted, [&](const std::byte* a, const std::byte* b) { return shape.less(a, b); });
+  std::vector<Entry> sorted;
+  sorted.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::byte* const record = &sample[i * stride];
+    sorted.push_back({shape.prefix(record), record});
+  }
+  radix_sort(
+      std::span(sorted), [](const Entry& entry) { return entry.prefix; }, less);
   const std::vector<std::byte> least(stride);  // where there is no sample, everything goes to the last one
   for (std::uint64_t p = 1; p < partitions; ++p) {
-    const std::byte* const splitter = count == 0 ? least.data() : sorted[p * count / partitions];
-    prefixes_.push_back(shape.prefix(splitter));
-    splitters_.insert(splitters_.end(), splitter, splitter + stride);
+    const std::size_t place = p * count / partitions;
+    const Entry splitter = count == 0 ? Entry{0, least.data()} : sorted[place];
+    const auto [first, last] = std::equal_range(sorted.begin(), sorted.end(), splitter, less);
+    const auto same = static_cast<std::uint64_t>(last - first);
+    const auto before = static_cast<std::uint64_t>(first - sorted.begin());
+    ties_.push_back(count == 0 ? Ties{0, 1} : Ties{place - before, same});
+    prefixes_.push_back(splitter.prefix);
+    splitters_.insert(splitters_.end(), splitter.record, splitter.record + stride);
   }
 }
 

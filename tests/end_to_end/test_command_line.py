@@ -66,7 +66,7 @@ def test_top(edgewire, tmp_path, processes, count):
 
 def test_top_needs_stdout(edgewire, kronecker):
     assert "--top" in edgewire.refused("pagerank", kronecker(8), "--top", 3, "-o", "-", status=2)
-    edgewire.refused("pagerank", kronecker(8), "--top", 0, status=2)
+    edgewire.refused("pagerank", kronecker(8), "--top", -1, status=2)
     assert len(json.loads(edgewire.ok("pagerank", kronecker(8), "--top", 3, "--json", "-"))["top"]) == 3
 
 

@@ -272,6 +272,15 @@ def test_a_long_cycle_of_all_processes_takes_few_supersteps(edgewire, tmp_path):
         check_schema(report)
 
 
+def test_a_long_path_of_all_processes_is_one_component(edgewire, tmp_path):
+    """Answers of several processes form long paths in trees. To climb them for each answer would take minutes."""
+    n = 300_000
+    path = reference.write_graph(tmp_path / "g.ew", Graph(n, np.arange(n - 1), np.arange(1, n)))
+    for processes in (3, 5):
+        found, _ = run(edgewire, tmp_path, "wcc", path, "-p", processes, "-w", 1)
+        assert {label for _, label in found} == {0}
+
+
 def _small(seed):
     """Sparse or not so sparse, some with loops and with edges that occur twice, some mostly forward."""
     random = np.random.default_rng(seed)

@@ -326,6 +326,15 @@ def test_weights_that_have_no_shortest_paths(edgewire, tmp_path, weights, words)
         assert not (tmp_path / "values").exists()
 
 
+@pytest.mark.parametrize("kernel, words", [("sssp", "not negative"), ("bc", "above 0"), ("ppr", "not negative")])
+def test_of_several_weights_that_cannot_be_used_one_is_named(edgewire, tmp_path, kernel, words):
+    """Each process finds others, all at the same time."""
+    path = weights_of_a_path(tmp_path, *-np.arange(1.0, 200))
+    options = ["--source", 0] if kernel == "sssp" else ["--weighted", "--sources", 0]
+    for _ in range(5):
+        assert words in edgewire.refused(kernel, path, *options, "-p", 2, "-w", 1, "-o", tmp_path / "values")
+
+
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_ownerships_that_do_not_fit(edgewire, tmp_path, kernel):
     path = reference.write_graph(tmp_path / "g.ew", weighted(graphs.make("path")))

@@ -40,11 +40,12 @@ def test_a_sort_moves_the_bytes_that_were_foretold(edgewire, records, tmp_path, 
     found = bound(edgewire, "sort", *records, "-p", processes, *options, *RATES)
     [row] = found["rows"]
     assert found["input_bytes"] == report["bytes_read"] and found["output_bytes"] == report["bytes_written"]
-    assert row["bytes_spilled"] == report["bytes_spilled"]
+    few = 0.001  # records that are the same as where a part begins are counted, not kept
+    assert near(row["bytes_spilled"], report["bytes_spilled"], few)
     assert abs(row["runs"] - report["runs"]) <= processes * workers  # workers do not get equally many records
     assert near(row["bytes_sent"], report["bytes_sent"], 0.01)  # nor do keys come in turns
-    assert row["disk_bytes_read"] == -(-(report["bytes_read"] + report["bytes_spilled"]) // processes)
-    assert row["disk_bytes_written"] == -(-(report["bytes_written"] + report["bytes_spilled"]) // processes)
+    assert near(row["disk_bytes_read"], (report["bytes_read"] + report["bytes_spilled"]) / processes, few)
+    assert near(row["disk_bytes_written"], (report["bytes_written"] + report["bytes_spilled"]) / processes, few)
 
 
 def test_runs_that_are_merged_before_are_counted(edgewire, records, tmp_path):

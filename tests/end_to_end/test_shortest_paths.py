@@ -113,10 +113,13 @@ def test_whole_weights_are_added_exactly(edgewire, tmp_path):
     for weights, weight_type in (([16_777_216, 1, 1, 1], "<u4"), ([2**53, 1, 1, 1], "<u8"), ([most - 9, 1, 5, 0], "<u8")):
         path = reference.write_graph(tmp_path / "g.ew", chain(np.array(weights, np.uint64), weight_type))
         for processes in (1, 2):
-            found, text, _ = run(edgewire, tmp_path, path, "-p", processes, "--target", 4)
+            found, text, report = run(edgewire, tmp_path, path, "-p", processes, "--target", 4, "--top", 5)
             assert found == [str(sum(weights[:v])) for v in range(5)]
             assert f"path from 0 to 4, length {sum(weights)}: 0 -> 1 -> 2 -> 3 -> 4\n" in text
             assert "exactly" in text
+            listed = sorted(((sum(weights[:v]), -v) for v in range(5)), reverse=True)
+            assert [(one["value"], -one["id"]) for one in report["answer"]["top"]] == listed
+            assert "".join(f"{-v}\t{distance}\n" for distance, v in listed) in text
 
 
 def refused(edgewire, folder, path, processes, *options):
@@ -181,16 +184,14 @@ def test_parents_and_paths(edgewire, tmp_path, weight_type, processes):
             assert parent == min(u for u in explains[v] if edges.get(u) == edges[v] - 1)
 
     reached, lost = max(edges, key=edges.get), distances.index(FAR)
-    _, text, report = run(edgewire, tmp_path, path, *options, "--target", f"{reached},{lost},{source}", source=source)
-    found = {one["target"]: one for one in report["paths"]}
     way = [reached]
     while way[-1] != source:
         way.append(parents[way[-1]])
     way.reverse()
-    assert found[reached] == {"source": source, "target": reached, "length": distances[reached], "vertices": way}
-    assert found[lost] == {"source": source, "target": lost, "length": None, "vertices": []}
-    assert found[source]["vertices"] == [source] and found[source]["length"] == 0
-    assert " -> ".join(map(str, way)) + "\n" in text and f"no path from {source} to {lost}\n" in text
+    for target, vertices, length in (reached, way, distances[reached]), (lost, None, None), (source, [source], 0):
+        _, text, report = run(edgewire, tmp_path, path, *options, "--target", target, source=source)
+        assert (report["answer"]["path"], report["answer"]["path_length"]) == (vertices, length)
+        assert (f"no path from {source} to {lost}\n" if target == lost else " -> ".join(map(str, vertices)) + "\n") in text
 
 
 def test_paths_with_names_and_from_several_sources(edgewire, tmp_path):
@@ -199,5 +200,7 @@ def test_paths_with_names_and_from_several_sources(edgewire, tmp_path):
     text = edgewire.ok("sssp", tmp_path / "g.ew", "--sources", "home,park", "--target", "park", "--json", tmp_path / "report.json")
     assert "path from home to park, length 4: home -> shop -> park\n" in text
     assert "path from park to park, length 0: park\n" in text
-    assert json.loads((tmp_path / "report.json").read_text())["paths"][0]["vertices"] in (["home", "shop", "park"], ["park"])
+    answers = [run["answer"] for run in json.loads((tmp_path / "report.json").read_text())["runs"]]
+    assert [one["path"] for one in answers] == [["home", "shop", "park"], ["park"]]
+    assert [one["path_length"] for one in answers] == [4, 0]
     assert "--target" in edgewire.refused("sssp", tmp_path / "g.ew", "--source", "home", "--target", "moon")

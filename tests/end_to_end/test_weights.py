@@ -96,7 +96,14 @@ def test_times_are_no_weights_until_they_are_called_so(edgewire, tmp_path, text)
             assert refused.stderr.count("looks like a time") == 1
     for command, *options in (["bfs", "--source", 0], ["wcc"], ["pagerank"], ["sssp", "--unit-weights", "--source", 0]):
         for given in (graph, path):
-            edgewire.ok(command, given, *options, "-w", 1)
+            run = edgewire(command, given, *options, "-w", 1)
+            assert run.returncode == 0 and "--weighted uses them" not in run.stderr
+            assert run.stderr.count("weights, which are ignored") == (command == "pagerank")
+
+    for given in (graph, path):
+        said = edgewire("convert", given, "-o", "-", "--to", "wel").stderr
+        assert said.count(f"{given}: the third column looks like a time, not like a weight: --no-weights leaves it out") == 1
+        assert "looks like a time" not in edgewire("convert", given, "-o", "-", "--to", "el").stderr
 
     for parts in ([], ["-p", 2]):
         named = edgewire("convert", path, "-o", graph, "--columns", "1,2,3", *parts)
@@ -105,6 +112,20 @@ def test_times_are_no_weights_until_they_are_called_so(edgewire, tmp_path, text)
     without = edgewire("convert", path, "-o", graph, "--no-weights")
     assert without.returncode == 0 and without.stderr == ""
     assert json.loads(edgewire.ok("info", graph, "--json", "-"))["weighted"] is False
+
+
+@pytest.mark.parametrize("parts", [[], ["-p", 2]], ids=str)
+def test_times_in_several_files_can_be_called_weights(edgewire, tmp_path, parts):
+    inputs = tmp_path / "a.txt", tmp_path / "b.txt"
+    inputs[0].write_text(lines(["1083860550"]))
+    inputs[1].write_text("5 6 1083860551\n")
+    done = edgewire("convert", *inputs, "-o", tmp_path / "g.ew", *parts)
+    [line] = [line for line in done.stderr.splitlines() if "looks like a time" in line]
+    assert done.returncode == 0 and "--no-weights" in line and "--format wel" in line and "--columns" not in line
+    for options in (["--format", "wel"], ["--no-weights"]):
+        again = edgewire("convert", *inputs, "-o", tmp_path / "g.ew", *parts, *options)
+        assert again.returncode == 0 and "looks like a time" not in again.stderr
+        assert json.loads(edgewire.ok("info", tmp_path / "g.ew", "--json", "-"))["weighted"] is ("wel" in options)
 
 
 def test_bound_counts_the_records_and_the_weights_of_a_conversion(edgewire, tmp_path):

@@ -39,7 +39,7 @@ def read_mtx(path):
     assert lines[0][:3] == ["%%MatrixMarket", "matrix", "coordinate"] and lines[0][4] == "general"
     rows, columns, entries = map(int, lines[1])
     assert rows == columns and entries == len(lines) - 2
-    assert {len(line) for line in lines[2:]} <= {3 if lines[0][3] == "real" else 2}
+    assert {len(line) for line in lines[2:]} <= {2 if lines[0][3] == "pattern" else 3}
     return rows, [(int(line[0]) - 1, int(line[1]) - 1, *map(float, line[2:])) for line in lines[2:]]
 
 

@@ -22,7 +22,7 @@ SLOWEST = 15  # test cases that are named with their time
 PYTEST = ["/usr/bin/python3", "-m", "pytest", "-q", "--tb=short", "--continue-on-collection-errors", "-p", "stream", f"--timeout={TEST_LIMIT_S}"]
 # Files of tests whose assertions are about results: one that fails there is a wrong value, unless a helper says that
 # the program did not end as it should.
-VALUES = re.compile(r"test_(edge_ownership|edges_on_disk|frontier_\w+|integrity|labels|layout|load|other_input|output_parts|pagerank|ppr"
+VALUES = re.compile(r"test_(answers|edge_ownership|edges_on_disk|frontier_\w+|integrity|labels|layout|load|other_input|output_parts|pagerank|ppr"
                     r"|precision|real_graphs|rows_on_disk|sort|spmv|volume|writers)\.py$")
 
 

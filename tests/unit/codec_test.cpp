@@ -52,6 +52,21 @@ TEST_CASE("out of range values become the nearest that is in range") {
   }
 }
 
+TEST_CASE("what a slot owes never exceeds one rounding, however its values change") {
+  for (const auto encoding : kEncodings) {
+    const Codec codec(encoding, 1.0);
+    const double rounding = edgewire::plan::rounding(encoding), once = rounding / (1 - rounding);
+    float residual = 0, last = 0;
+    for (const float value : {0.9013F, 1e-7F, 0.0F, 0.30001F, 3e-4F, 3e-4F, 0.77F, 1e-5F, 0.5003F}) {
+      const double before = std::fabs(residual);
+      const double arrived = codec.decode(codec.encode(value, residual));
+      CHECK(std::fabs(residual) <= rounding * (value + before) + 1e-12);
+      CHECK(std::fabs(arrived - value) <= once * (value + last) + 1e-6 * value + 1e-12);
+      last = value;
+    }
+  }
+}
+
 TEST_CASE("with error feedback the mean of what arrives is the value") {
   for (const auto encoding : kEncodings) {
     const Codec codec(encoding, 1.0);

@@ -11,6 +11,7 @@
 #include "engine/program_loops.h"
 #include "engine_programs.h"
 #include "exchange_checks.h"
+#include "graph/builder.h"
 #include "graph_test.h"
 #include "launch/agreement.h"
 #include "tiles/plan_readers.h"
@@ -239,6 +240,29 @@ TEST_CASE("messages of 8 bytes and weights of edges arrive with every strategy a
         for (const auto& records : outcome.records) sent += records[5].payload_bytes;
         CHECK(sent == outcome.slots * plan::bytes_a_value(strategy, encoding));
       }
+    }
+  }
+}
+
+TEST_CASE("weights that no float holds arrive without change") {
+  const graph::TemporaryDirectory directory;
+  constexpr std::uint32_t kVertexCount = 700, kNoFloat = (1 << 24) + 1;
+  std::mt19937 random(7);
+  const auto below = [&](std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); };
+  graph::Builder builder(kVertexCount, 5000, {.weighted = true});
+  for (int e = 0; e < 5000; ++e)
+    builder.add(0, below(kVertexCount), below(kVertexCount), kNoFloat * below(4));
+  graph::OutputFile file(directory / "g.ew");
+  builder.write(file, {}, 0, {});
+  const auto graph = GraphFile::open(directory / "g.ew");
+  REQUIRE(!graph.float_weights());
+  const auto expected = sequentially(graph, 6);
+  for (const auto strategy : kStrategies) {
+    for (const auto order : {tiles::Order::strips, tiles::Order::hilbert}) {
+      CAPTURE(plan::to_name(strategy));
+      Run run{{"shm"}, strategy, 3, 2, 6, -1, plan::Encoding::f64};
+      run.order = order;
+      CHECK(execute(graph, run).values == expected.back());
     }
   }
 }

@@ -297,6 +297,17 @@ TEST_CASE("the same fault in all processes is said once as an own one") {
   CHECK(own == 1);
 }
 
+TEST_CASE("of several causes one is said") {
+  StderrCapture capture;
+  CHECK(run(local(4), [](Bootstrap& bootstrap) {
+          throw Error(fmt::format("g.ew: edge {} is wrong", bootstrap.rank()));
+        }) == 1);
+  const std::string text = capture.text();
+  CAPTURE(text);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 1);
+  CHECK(contains(text, " is wrong\n"));
+}
+
 TEST_CASE("a process that fails as another one did says so where no one else can") {
   StderrCapture capture;
   int ends[2];

@@ -1,5 +1,6 @@
 #include "frontier/local_clustering.h"
 
+#include <mutex>
 #include <random>
 #include <set>
 
@@ -17,6 +18,7 @@ using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 struct Result {
   std::vector<double> coefficients;
   std::uint64_t triangles = 0;
+  double pairs = 0;  ///< of neighbours
   bool operator==(const Result&) const = default;
 };
 
@@ -39,6 +41,7 @@ Result by_definition(std::uint32_t vertices, const Pairs& edges, bool undirected
         if (v < u && u < w && adjacent(u, w)) ++found.triangles;
       }
     }
+    found.pairs += degree * (degree - 1) / 2;
     found.coefficients.push_back(degree < 2 ? 0 : static_cast<double>(between) / (degree * (degree - 1)));
   }
   return found;
@@ -52,7 +55,8 @@ struct Cut {
 
 /// Processes are threads.
 Result run(const graph::GraphFile& graph, const Cut& cut) {
-  Result result{std::vector<double>(graph.vertices()), 0};
+  Result result{std::vector<double>(graph.vertices()), 0, 0};
+  std::mutex mutex;
   const auto bootstraps = launch::bootstraps(cut.processes);
   transport::parallel(cut.processes, [&](int p) {
     FrontierJob job(*bootstraps[static_cast<std::size_t>(p)], graph,
@@ -65,6 +69,8 @@ Result run(const graph::GraphFile& graph, const Cut& cut) {
     for (std::uint32_t local = 0; local < mine.size(); ++local)
       result.coefficients[job.ownership().vertex(job.rank(), local)] = mine[local];
     if (p == 0) result.triangles = clustering.triangles();
+    const std::scoped_lock lock(mutex);
+    result.pairs += clustering.pairs_of_neighbours();
   });
   return result;
 }
@@ -105,15 +111,15 @@ TEST_CASE("coefficients and triangles of graphs drawn by hand") {
     Result right;
   };
   const std::vector<Case> cases = {
-      {0, {}, true, {{}, 0}},
-      {1, {{0, 0}}, false, {{0}, 0}},
-      {3, {{0, 1}, {1, 2}, {2, 0}}, true, {{1, 1, 1}, 1}},
-      {3, {{0, 1}, {1, 2}, {2, 0}}, false, {{0.5, 0.5, 0.5}, 1}},
+      {0, {}, true, {{}, 0, 0}},
+      {1, {{0, 0}}, false, {{0}, 0, 0}},
+      {3, {{0, 1}, {1, 2}, {2, 0}}, true, {{1, 1, 1}, 1, 3}},
+      {3, {{0, 1}, {1, 2}, {2, 0}}, false, {{0.5, 0.5, 0.5}, 1, 3}},
       // Of the two edges between 0 and 1 only vertex 2 has something.
-      {3, {{0, 1}, {1, 0}, {1, 2}, {0, 2}, {0, 2}, {2, 2}}, false, {{0.5, 0.5, 1}, 1}},
-      {4, {{0, 1}, {0, 2}, {0, 3}}, true, {{0, 0, 0, 0}, 0}},
-      {4, {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}, true, {{1, 1, 1, 1}, 4}},
-      {5, {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 2}, {4, 3}}, true, {{1.0 / 3, 1, 1, 1, 1}, 2}},
+      {3, {{0, 1}, {1, 0}, {1, 2}, {0, 2}, {0, 2}, {2, 2}}, false, {{0.5, 0.5, 1}, 1, 3}},
+      {4, {{0, 1}, {0, 2}, {0, 3}}, true, {{0, 0, 0, 0}, 0, 3}},
+      {4, {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}}, true, {{1, 1, 1, 1}, 4, 12}},
+      {5, {{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 2}, {4, 3}}, true, {{1.0 / 3, 1, 1, 1, 1}, 2, 10}},
   };
   for (const Case& one : cases) {
     CAPTURE(one.vertices);

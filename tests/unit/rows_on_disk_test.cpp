@@ -79,7 +79,7 @@ struct Scratch {
   }
 };
 
-using Rows = std::map<std::uint32_t, std::pair<std::vector<std::uint32_t>, std::vector<float>>>;
+using Rows = std::map<std::uint32_t, std::pair<std::vector<std::uint32_t>, std::vector<double>>>;
 
 /// What each_row() gives for these vertices, in two workers.
 Rows read(FrontierJob& job, const std::vector<std::uint32_t>& vertices) {

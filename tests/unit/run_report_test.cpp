@@ -106,6 +106,11 @@ TEST_CASE("the JSON has what the contract names") {
   report.verification.push_back({.max_relative_error = 0.5, .limit = 1e-6, .passed = false});
   CHECK(nlohmann::json::parse(report.to_json())["verify"]["passed"] == false);
   CHECK(report.to_text().find("FAILED") != std::string::npos);
+  report.verification[0] = {.limit_share = 0.25, .vertex = "17", .rules = "20 iterations", .passed = true};
+  CHECK(nlohmann::json::parse(report.to_json())["verify"]["limit_share"] == 0.25);
+  CHECK(report.to_text().find(
+            "; vertex 17 comes nearest to its limit, with 0.25 of it\n  limits: most that rounding "
+            "can do (20 iterations)\n") != std::string::npos);
 }
 
 TEST_CASE("memory by node is told where there are several nodes, and a refusal everywhere") {
@@ -147,12 +152,69 @@ TEST_CASE("the disk is the limit where a run reads nearly as fast as it can") {
 TEST_CASE("the vertices of highest value have numbers or labels") {
   auto report = example(1);
   CHECK(!nlohmann::json::parse(report.to_json()).contains("top"));
-  report.top = {{"18446744073709551615", false, 0.5}, {"7", true, 0.25}};
-  const auto top = nlohmann::json::parse(report.to_json())["top"];
-  CHECK(top[0]["id"] == 18446744073709551615U);
-  CHECK(top[1]["id"] == "7");
-  CHECK(top[1]["value"] == 0.25);
-  CHECK(report.to_text().find("highest:\n18446744073709551615\t0.5\n7\t0.25\n") != std::string::npos);
+  CHECK(!nlohmann::json::parse(report.to_json()).contains("answer"));
+  report.answer.order = "highest";
+  report.answer.top = {{{"18446744073709551615", false}, 0.5}, {{"7", true}, 0.25}};
+  const std::string line = "highest: 18446744073709551615 (0.5), 7 (0.25)\n";
+  CHECK(report.to_text().find("\n" + line) == report.to_text().find('\n'));  // the second line
+  CHECK(report.to_text().find("highest:\n") == std::string::npos);
+  CHECK(!nlohmann::json::parse(report.to_json()).contains("top"));
+  report.answer.listed = true;  // by --top
+  const auto json = nlohmann::json::parse(report.to_json());
+  CHECK(json["top"][0]["id"] == 18446744073709551615U);
+  CHECK(json["top"][1]["id"] == "7");
+  CHECK(json["top"][1]["value"] == 0.25);
+  CHECK(json["answer"]["top"] == json["top"]);
+  CHECK(report.to_text().ends_with("highest:\n18446744073709551615\t0.5\n7\t0.25\n"));
+}
+
+TEST_CASE("a line shows no more than five vertices, and whole numbers keep all digits") {
+  Answer answer;
+  answer.order = "largest";
+  answer.top.emplace();
+  for (int v = 0; v < 7; ++v)
+    answer.top->push_back(
+        {{std::to_string(v), false}, std::uint64_t{4'294'967'290} - static_cast<std::uint64_t>(v)});
+  answer.listed = true;
+  CHECK(answer.first_lines() ==
+        "largest: 0 (4294967290), 1 (4294967289), 2 (4294967288), 3 (4294967287), 4 (4294967286)\n");
+  CHECK(answer.last_lines().starts_with("largest:\n0\t4294967290\n1\t4294967289\n"));
+  CHECK(answer.last_lines(" from 9").starts_with("largest from 9:\n"));
+  answer.top->clear();
+  CHECK(answer.first_lines().empty());
+  CHECK(answer.last_lines().empty());
+}
+
+TEST_CASE("a path is the last line, and an array or null in JSON") {
+  auto report = example(0);
+  report.answer.path = {{{"A", true}, {"B", true}}, {"A", true}, {"B", true}, 1.5};
+  CHECK(report.to_text().ends_with("\npath from A to B, length 1.5: A -> B\n"));
+  CHECK(nlohmann::json::parse(report.to_json())["answer"] ==
+        nlohmann::json{{"path", {"A", "B"}}, {"path_length", 1.5}});
+  report.answer.path = {{}, {"3", false}, {"4", false}, std::uint64_t{0}};
+  CHECK(report.to_text().ends_with("\nno path from 3 to 4\n"));
+  CHECK(nlohmann::json::parse(report.to_json())["answer"]["path"].is_null());
+  CHECK(nlohmann::json::parse(report.to_json())["answer"]["path_length"].is_null());
+  report.answer.path = {{{"3", false}}, {"3", false}, {"3", false}, std::uint64_t{0}};
+  CHECK(report.to_text().ends_with("\npath from 3 to 3, length 0: 3\n"));
+  CHECK(nlohmann::json::parse(report.to_json())["answer"]["path"] == nlohmann::json{3});
+}
+
+TEST_CASE("figures of an answer are counts, numbers and vertices; a run has its own") {
+  auto report = example(0);
+  report.has_supersteps = true;
+  report.answer.text = "2 components";
+  report.answer.fields = {
+      {"components", std::uint64_t{2}}, {"mean", 0.5}, {"largest_label", VertexName{"9", false}}};
+  report.runs.push_back({});
+  report.runs[0].name = "5";
+  report.runs[0].answer.text = "reached 3";
+  report.runs[0].answer.fields = {{"reached", std::uint64_t{3}}};
+  const auto json = nlohmann::json::parse(report.to_json());
+  CHECK(json["answer"] == nlohmann::json{{"components", 2}, {"mean", 0.5}, {"largest_label", 9}});
+  CHECK(json["runs"][0]["answer"] == nlohmann::json{{"reached", 3}});
+  CHECK(report.to_text().find("source 5: reached 3; 0 supersteps") != std::string::npos);
+  CHECK(report.to_text().find("\n2 components\n") != std::string::npos);
 }
 
 }  // namespace

@@ -112,12 +112,42 @@ TEST_CASE("without a sample, or where all records are the same, every record has
   }
 }
 
+TEST_CASE("records that are the same as splitters are cut as those of the sample are") {
+  const std::string x(13, 'x'), y(13, 'y');
+  std::vector<std::string> sample(30, x);
+  sample.insert(sample.end(), 10, y);
+  const Splitters splitters =
+      splitters_of(sample, 8);  // every 5th: six of x, of which one begins all, one of y
+  const auto at = [&](const std::string& record) {
+    return splitters.partition(bytes_of(record), kShape.prefix(bytes_of(record)));
+  };
+  CHECK(at(x) == 5);
+  CHECK(at(y) == 7);
+  CHECK(splitters.is_splitter(bytes_of(x), kShape.prefix(bytes_of(x)), 5));
+  const std::string between(13, 'x' + 1), lower(13, 'a');
+  CHECK(!splitters.is_splitter(bytes_of(lower), kShape.prefix(bytes_of(lower)), at(lower)));
+  CHECK(between == y);
+  for (std::uint32_t p = 0; p + 1 < 5; ++p) CHECK(splitters.same(p, p + 1));
+  CHECK(!splitters.same(4, 5));
+  for (std::uint32_t p = 0; p < 5; ++p) {  // of 3 times as many as in the sample
+    CHECK(splitters.before_cut(p, 90) == 15 * (p + 1));
+    CHECK(splitters.before_cut(p, 3'000'000'000'000) == 500'000'000'000 * (p + 1));
+    CHECK(splitters.before_cut(p, 0) == 0);
+  }
+  CHECK(splitters.before_cut(5, 30) == 0);  // y begins there
+  CHECK(splitters.before_cut(6, 30) == 15);
+}
+
 /// What merging the cursors gives.
 std::vector<std::string> merged(std::deque<Cursor>& cursors) {
   std::vector<std::string> found;
   merge(kShape, cursors, [&](const std::byte* record) { found.push_back(text_of(record)); });
   return found;
 }
+
+/// Of a partition, with the records that are the same as the splitter before it.
+std::uint64_t begin_of(const Cuts& cuts, std::size_t part) { return cuts[part == 0 ? 0 : 2 * part - 1]; }
+std::uint64_t end_of(const Cuts& cuts, std::size_t part) { return cuts[2 * part + 1]; }
 
 TEST_CASE("runs on disk and a buffer in memory merge to what a plain sort gives") {
   auto records = random_records(5000, 3);
@@ -128,10 +158,10 @@ TEST_CASE("runs on disk and a buffer in memory merge to what a plain sort gives"
   const auto kept = buffer_of(std::span(records).first(1000));
   for (std::size_t first = 1000; first < records.size(); first += 800) {
     const auto buffer = buffer_of(std::span(records).subspan(first, 800));
-    file.append(buffer, buffer.begins(splitters, 1, 4));
+    file.append(buffer, buffer.cuts(splitters, 0, 4));
   }
-  const auto begins = kept.begins(splitters, 1, 4);
-  REQUIRE(begins.size() == 4);
+  const auto cuts = kept.cuts(splitters, 0, 4);
+  REQUIRE(cuts.size() == 8);
   sort_plainly(records);
   const std::size_t each = Cursor::least_bytes(kShape);
   const topology::NodeMemory memory(5 * each, -1, "runs");
@@ -139,15 +169,15 @@ TEST_CASE("runs on disk and a buffer in memory merge to what a plain sort gives"
     if (runs < 5) file.merge_first(file.runs().size() - runs + 1, memory.as<std::byte>());
     REQUIRE(file.runs().size() == runs);
     std::size_t found = 0;
-    for (std::size_t part = 0; part < 3; ++part) {
+    for (std::size_t part = 0; part < 4; ++part) {
       std::deque<Cursor> cursors;
       for (std::size_t r = 0; r < runs; ++r)
-        cursors.emplace_back(kShape, file, queue, file.runs()[r][part], file.runs()[r][part + 1],
-                             memory.as<std::byte>().subspan(r * each, each));
-      cursors.emplace_back(kShape, kept, begins[part], begins[part + 1]);
+        cursors.emplace_back(kShape, file, queue, begin_of(file.runs()[r], part),
+                             end_of(file.runs()[r], part), memory.as<std::byte>().subspan(r * each, each));
+      cursors.emplace_back(kShape, kept, begin_of(cuts, part), end_of(cuts, part));
       std::vector<std::string> known;
       for (const auto& record : records)
-        if (splitters.partition(bytes_of(record), kShape.prefix(bytes_of(record))) == part + 1)
+        if (splitters.partition(bytes_of(record), kShape.prefix(bytes_of(record))) == part)
           known.push_back(record);
       CHECK(merged(cursors) == known);
       found += known.size();

@@ -303,6 +303,22 @@ TEST_CASE("scores of betweenness are right or refused") {
   }
   scores[3] = 1;
   CHECK(check_bc(graph, sources, scores) == "vertex 3 has the score 1, but a sequential search gives 2");
+
+  // Each rule has its own right scores.
+  const auto check = [&](const BcRules& rules, const std::array<double, 6>& right) {
+    for (const BcRules& other : {BcRules{}, BcRules{.endpoints = true}, BcRules{.normalized = true},
+                                 BcRules{.normalized = true, .samples = 2},
+                                 BcRules{.endpoints = true, .normalized = true, .samples = 2}}) {
+      const bool same = other.endpoints == rules.endpoints && other.normalized == rules.normalized &&
+                        other.samples == rules.samples;
+      CHECK((check_bc(graph, sources, right, other) == "") == same);
+    }
+  };
+  check({}, {0, 2. / 3, 4. / 3, 2, 0, 0});
+  check({.endpoints = true}, {4, 5. / 3, 13. / 3, 4, 2, 0});
+  check({.normalized = true}, {0, 1. / 30, 1. / 15, 1. / 10, 0, 0});
+  check({.normalized = true, .samples = 2}, {0, 1. / 12, 1. / 3, 1. / 4, 0, 0});
+  check({.endpoints = true, .normalized = true, .samples = 2}, {.4, 1. / 6, 13. / 30, .4, .2, 0});
 }
 
 TEST_CASE("labels of communities are right or refused") {

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <string>
 #include <tuple>
-#include <type_traits>
 #include <vector>
 
 #include "graph/checksum.h"
@@ -14,11 +13,6 @@
 #include "graph_test.h"
 
 namespace edgewire::graph {
-
-template <class Weight>
-constexpr WeightType kTypeOf = std::is_integral_v<Weight>
-                                   ? (sizeof(Weight) == 4 ? WeightType::u32 : WeightType::u64)
-                                   : (sizeof(Weight) == 4 ? WeightType::f32 : WeightType::f64);
 
 /// Writes the file and opens it.
 template <class Weight>
@@ -34,7 +28,7 @@ GraphFile make_weighted(const std::string& path, std::uint64_t vertices,
     weights.push_back(weight);
   }
   for (std::size_t v = 0; v < vertices; ++v) offsets[v + 1] += offsets[v];
-  Header header = lay_out(vertices, edges.size(), weight_flags(kTypeOf<Weight>));
+  Header header = lay_out(vertices, edges.size(), weight_flags(weight_type_of<Weight>()));
   std::string bytes(file_bytes(header), '\0');
   std::memcpy(&bytes[header.sections[kOffsets].offset], offsets.data(), offsets.size() * 8);
   if (!edges.empty()) {

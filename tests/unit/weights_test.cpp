@@ -8,6 +8,7 @@
 
 #include "graph/direction.h"
 #include "graph/export.h"
+#include "graph/row.h"
 #include "graph/weight_key.h"
 #include "graph/weight_list.h"
 #include "graph_inputs.h"
@@ -126,8 +127,9 @@ TEST_CASE("every reader of text hands on the weight that stands there, in the sm
         {"mtx", reading("g.mtx", matrix + counts + "\n" + edge_lines(one.weights, 1))},
         {"braces", reading("b.txt", braces)},
         {"labels", reading("l.txt", names, labels)}};
-    for (const auto& [format, read] : all) {
-      CAPTURE(format);
+    for (const auto& of_format : all) {
+      const Read& read = of_format.second;
+      CAPTURE(of_format.first);
       CAPTURE(one.weights[0]);
       CHECK(name_of(read.type) == name_of(one.type));
       CHECK(read.weights == one.weights);
@@ -146,6 +148,37 @@ TEST_CASE("numbers have many texts; -0 is 0, and what is whole is stored so") {
   CHECK(read.type == WeightType::u32);
   CHECK(reading("h.wel", edge_lines({"1.8446744073709552e19", "1"}, 0)).type == WeightType::f32);  // 2^64
   CHECK(read.notes.empty());
+}
+
+TEST_CASE("what is no finite number is refused, with line and byte") {
+  const Reading reading;
+  for (const char* const text : {"nan", "inf", "1e400", "-1e400", "1e-400", "0x10", "+-5", "++5", "-+5",
+                                 "--5", "+", "-", ".", "e5", "1e"}) {
+    CAPTURE(text);
+    const std::string refusal = error_of([&] { reading("g.wel", edge_lines({"1", text}, 0)); });
+    CHECK(contains(refusal, "g.wel: line 2, byte 10: "));
+    CHECK(contains(refusal, "--no-weights"));
+  }
+}
+
+TEST_CASE("weights that a vertex shares by must have a sum whose inverse is exact") {
+  const Reading reading;
+  const auto sum = [&](const Texts& weights, bool floats) {
+    std::string lines;
+    for (const std::string& weight : weights) lines += fmt::format("0 1 {}\n", weight);
+    reading("g.wel", lines);
+    const GraphFile graph = GraphFile::open(reading / "g.ew");
+    return Row{graph, 0}.weight_sum(floats);
+  };
+  CHECK(sum({"1e289", "2"}, false) == 1e289);
+  CHECK(sum({"0", "1e-290"}, false) == 1e-290);
+  CHECK(sum({"0", "0"}, true) == 0);
+  CHECK(sum({"3", "0.5"}, true) == 3.5);
+  for (const char* const text : {"1e26", "1e-26"})
+    CHECK(contains(error_of([&] { sum({text}, true); }), "--precision f64 takes such sums"));
+  for (const Texts& weights : {Texts{"1e308", "1e308"}, Texts{"1e291"}, Texts{"1e-309"}, Texts{"5e-324"}})
+    for (const bool floats : {false, true})
+      CHECK(contains(error_of([&] { sum(weights, floats); }), "from 1e-290 to 1e290, so scale the weights"));
 }
 
 TEST_CASE("weights that are written as text are the same when they are read again") {
@@ -319,10 +352,19 @@ TEST_CASE(
   CHECK_FALSE(reading("g.txt", "# source target weight\n" + edge_lines(times, 0)).doubtful);
   CHECK_FALSE(reading("g.txt", "# collected over time\n" + edge_lines({"3", "4"}, 0)).doubtful);
 
+  ConvertOptions several;
+  several.more = {reading / "more.txt"};
+  write_file(several.more[0], "# source target time\n" + edge_lines({"3", "4"}, 7));
+  CHECK(reading("g.txt", edge_lines({"3", "4"}, 0), several).doubtful);
+  CHECK(reading("g.txt", "# source target weight\n" + edge_lines({"3", "4"}, 0), several).doubtful);
+  write_file(several.more[0], "# source target weight\n" + edge_lines(times, 7));
+  CHECK_FALSE(reading("g.txt", edge_lines(times, 0), several).doubtful);
+
   reading("g.txt", edge_lines(times, 0));
   const GraphFile graph = GraphFile::open(reading / "g.ew");
   const std::string refusal = error_of([&] { refuse_doubtful_weights(graph); });
   CHECK(contains(refusal, "--columns 1,2,3"));
+  CHECK(contains(refusal, "--format wel"));
   CHECK(contains(refusal, "--no-weights"));
   convert(reading / "g.ew", reading / "copy.ew", {});
   CHECK(read_file_of(reading / "copy.ew").doubtful);

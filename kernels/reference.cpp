@@ -1,0 +1,281 @@
+#include "kernels/reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "kernels/ppr.h"
+#include "kernels/spmv.h"
+
+namespace edgewire::kernels {
+
+namespace {
+
+/// The reference rounds in long double: 2^-64 on x86, 2^-113 on Arm. So its own error is below a thousandth
+/// of the limits, which count the same operations in double.
+using Wide = long double;
+constexpr double kOwnError = 1 + 0x1p-10;
+constexpr double kUnit = 0x1p-53;  ///< of doubles
+
+/// (1 + d_1) ... (1 + d_k) differs from 1 by at most this, where `sum` is that of all |d_i| (Higham,
+/// lemma 3.1).
+double gamma(double sum) { return sum < 1 ? sum / (1 - sum) : std::numeric_limits<double>::infinity(); }
+
+/// Where a message is rounded to a float, or not at all.
+double message_unit(const Rounding& rounding) { return rounding.doubles ? 0 : 0x1p-24; }
+
+/// A value in 16 bits loses at most this part of itself: the difference to the slot's last value, which
+/// feedback adds in float, counts in.
+double wire_unit(const Rounding& rounding) {
+  return plan::is_rounded(rounding.wire) ? plan::rounding(rounding.wire) + 0x1p-22 : 0;
+}
+
+/// What a message may lose, however small it is, where it is below the normal numbers of its type.
+double message_loss(const Rounding& rounding) {
+  return rounding.doubles ? 2 * std::numeric_limits<double>::denorm_min()
+                          : 2 * double{std::numeric_limits<float>::denorm_min()};
+}
+
+/// The same of 16 bits, where no value exceeds `largest`: half the distance of two such numbers is lost, now
+/// and in the last iteration.
+double wire_loss(const Rounding& rounding, double largest) {
+  if (!plan::is_rounded(rounding.wire)) return 0;
+  const double top = std::exp2(std::max(0.0, std::ceil(std::log2(largest))));
+  const double step = rounding.wire == plan::Encoding::bf16  ? 0x1p-133
+                      : rounding.wire == plan::Encoding::f16 ? top * 0x1p-39
+                                                             : top * 0x1p-72;
+  return 2 * rounding.legs * step;
+}
+
+/// By vertex: how many edges lead to it.
+std::vector<double> in_degrees(const graph::GraphFile& graph) {
+  std::vector<double> found(graph.vertices(), 0);
+  for (const std::uint32_t target : graph.targets()) found[target] += 1;
+  return found;
+}
+
+std::uint64_t largest_of(const std::vector<double>& counts) {
+  return counts.empty() ? 0 : static_cast<std::uint64_t>(*std::ranges::max_element(counts));
+}
+
+/// What a vertex collects, and how far a run may be off.
+struct Sum {
+  Wide value = 0;
+  double error = 0;
+  /// The error of a run whose terms are off by `error` in all, and which adds so many of them in any order:
+  /// (terms - 1) roundings of each at most (Higham, section 4.2), and `more`.
+  double added(double terms, double more) const {
+    return error + gamma((std::max(terms - 1, 0.0) + more) * kUnit) * (static_cast<double>(value) + error);
+  }
+};
+
+class Ranks {
+ public:
+  Ranks(const graph::GraphFile& graph, const PageRankOptions& options, std::span<const std::uint32_t> sources,
+        const Rounding& rounding)
+      : graph_(graph),
+        options_(options),
+        sources_(sources),
+        rounding_(rounding),
+        // Ranks of all vertices are far from what no float can hold, or else wrong.
+        loss_((sources.empty() ? 0 : message_loss(rounding)) +
+              wire_loss(rounding, options.form_2015 ? static_cast<double>(graph.vertices()) : 1)),
+        shared_by_(static_cast<double>(sources.empty() ? graph.vertices() : sources.size())),
+        in_degrees_(in_degrees(graph)),
+        weights_(graph.vertices()),
+        vertices_(graph.vertices()),
+        sums_(graph.vertices()),
+        lost_(plan::is_rounded(rounding.wire) ? static_cast<std::size_t>(rounding.legs) : 0,
+              std::vector<double>(graph.vertices())) {
+    for (std::size_t u = 0; u < graph.vertices(); ++u) {
+      for (std::uint64_t e = begin(u); e < begin(u + 1); ++e) weights_[u] += weight(e);
+      if (restarts(u) && !options.form_2015) vertices_[u] = {1 / Wide{shared_by_}, kUnit / shared_by_};
+    }
+  }
+
+  Reference after(int iterations) {
+    for (int done = 0; done < iterations; ++done) finish(follow_edges());
+    Reference result;
+    for (const Sum& one : vertices_) {
+      result.values.push_back(static_cast<double>(one.value));
+      result.limits.push_back(one.error * kOwnError + kUnit * result.values.back());
+    }
+    result.scales = result.values;
+    result.longest_sum = largest_of(in_degrees_);
+    return result;
+  }
+
+ private:
+  std::uint64_t begin(std::size_t vertex) const { return graph_.offsets()[vertex]; }
+  double weight(std::uint64_t edge) const { return options_.weighted ? graph_.weights()[edge] : 1; }
+  bool restarts(std::size_t vertex) const {
+    return sources_.empty() || std::ranges::binary_search(sources_, vertex);
+  }
+
+  /// How far what a vertex offers may be off, times the sum of its weights. `rank`: with the run's error.
+  double error_offered(std::size_t u, double rank) {
+    // To a float: the inverse degree, the message, and a partial sum. To a double: the inverse degree, the
+    // message, and the message times the weight; the sum of the weights in each addition.
+    const std::uint64_t edges = begin(u + 1) - begin(u);
+    const double summed = options_.weighted && edges > 1 ? static_cast<double>(edges - 1) : 0;
+    double error = gamma(3 * message_unit(rounding_) + (3 + summed) * kUnit) * rank;
+    for (auto& lost : lost_) {  // leg by leg
+      const double now = wire_unit(rounding_) * (rank + error + lost[u]) * kOwnError;
+      error += now + lost[u];
+      lost[u] = now;
+    }
+    return error;
+  }
+
+  /// Returns what dangling vertices have.
+  Sum follow_edges() {
+    std::ranges::fill(sums_, Sum());
+    Sum dangling;
+    dangling_ = 0;
+    for (std::size_t u = 0; u < vertices_.size(); ++u) {
+      const auto [rank, error] = vertices_[u];
+      if (weights_[u] == 0) {
+        dangling_ += rank == 0 ? 0 : 1;
+        dangling.value += rank;
+        dangling.error += error;
+        continue;
+      }
+      const double all = error + error_offered(u, static_cast<double>(rank) + error);
+      const Wide share = rank / weights_[u];
+      const double share_error = all / static_cast<double>(weights_[u]);
+      for (std::uint64_t e = begin(u); e < begin(u + 1); ++e) {
+        const double part = weight(e);
+        Sum& to = sums_[graph_.targets()[e]];
+        to.value += share * part;
+        to.error += share_error * part + loss_ * std::max(part, 1.0);
+      }
+    }
+    return dangling;
+  }
+
+  void finish(const Sum& dangling) {
+    const double d = options_.damping;
+    Sum base{1 - Wide{d}, 0};
+    if (!options_.form_2015) {
+      base.value = (base.value + d * dangling.value) / shared_by_;
+      base.error = d * dangling.added(dangling_, 0) / shared_by_;
+    }
+    // 1 - d, + or times d, / n, and then + to the rest.
+    base.error = base.added(1, 4);
+    for (std::size_t v = 0; v < vertices_.size(); ++v) {
+      // Times d, and + to the base.
+      const double error = d * sums_[v].added(in_degrees_[v], 2) + std::numeric_limits<double>::denorm_min();
+      vertices_[v] = {d * sums_[v].value, error};
+      if (!restarts(v)) continue;
+      vertices_[v].value += base.value;
+      vertices_[v].error += base.error;
+    }
+  }
+
+  const graph::GraphFile& graph_;
+  const PageRankOptions& options_;
+  std::span<const std::uint32_t> sources_;
+  const Rounding& rounding_;
+  double loss_;          ///< of a value on its way, however small it is
+  double shared_by_;     ///< vertices that share what no edge brings
+  double dangling_ = 0;  ///< of the last iteration: vertices without edges whose rank is not 0
+  std::vector<double> in_degrees_;
+  std::vector<Wide> weights_;              ///< by vertex: the sum of those of its edges
+  std::vector<Sum> vertices_;              ///< ranks
+  std::vector<Sum> sums_;                  ///< over the edges into a vertex
+  std::vector<std::vector<double>> lost_;  ///< [leg][vertex]: what feedback adds to the next value, at most
+};
+
+}  // namespace
+
+Reference reference_ranks(const graph::GraphFile& graph, const PageRankOptions& options, int iterations,
+                          std::span<const std::uint32_t> sources, const Rounding& rounding) {
+  check(options, options.weighted && graph.weighted());
+  if (!sources.empty()) check_sources(sources, graph);
+  graph.verify_rows(0, graph.vertices());
+  return Ranks(graph, options, sources, rounding).after(iterations);
+}
+
+Reference reference_spmv(const graph::GraphFile& graph, std::span<const double> x, int iterations,
+                         const Rounding& rounding) {
+  check_vector(x, graph);
+  const std::size_t n = graph.vertices();
+  graph.verify_rows(0, n);
+  const auto terms = in_degrees(graph);
+  const double loss = message_loss(rounding);
+  // A message, and a partial sum; the message times the weight.
+  const double offered = gamma(2 * message_unit(rounding) + kUnit);
+  struct Value {
+    Wide signed_sum = 0;
+    Sum magnitude;  ///< and the error
+  };
+  std::vector<Value> values(n), next(n);
+  for (std::size_t v = 0; v < n; ++v) {
+    const double start = x.empty() ? 1 : x[v];
+    values[v] = {start, {std::fabs(start), 0}};
+  }
+  for (int k = 0; k < iterations; ++k) {
+    std::ranges::fill(next, Value());
+    for (std::size_t u = 0; u < n; ++u) {
+      const auto& [value, magnitude] = values[u];
+      const double error =
+          magnitude.error + offered * (static_cast<double>(magnitude.value) + magnitude.error);
+      for (std::uint64_t e = graph.offsets()[u]; e < graph.offsets()[u + 1]; ++e) {
+        const double weight = graph.weighted() ? graph.weights()[e] : 1, size = std::fabs(weight);
+        Value& to = next[graph.targets()[e]];
+        to.signed_sum += weight * value;
+        to.magnitude.value += size * magnitude.value;
+        to.magnitude.error += size * error + loss * std::max(size, 1.0);
+      }
+    }
+    for (std::size_t v = 0; v < n; ++v) next[v].magnitude.error = next[v].magnitude.added(terms[v], 0);
+    std::swap(values, next);
+  }
+  Reference result;
+  for (const auto& [value, magnitude] : values) {
+    result.values.push_back(static_cast<double>(value));
+    result.scales.push_back(static_cast<double>(magnitude.value));
+    result.limits.push_back(magnitude.error * kOwnError + kUnit * std::fabs(result.values.back()));
+  }
+  result.longest_sum = largest_of(terms);
+  return result;
+}
+
+double message_bound(const PageRankOptions& options, int iterations, const Rounding& rounding) {
+  double once = gamma(3 * message_unit(rounding) + 3 * kUnit);
+  for (int leg = 0; leg < rounding.legs; ++leg) once += 2 * gamma(wire_unit(rounding)) * (1 + once);
+  double bound = 0;
+  for (int t = 0; t < iterations; ++t) bound = options.damping * (bound + once * (1 + bound)) + 4 * kUnit;
+  return bound;
+}
+
+double spmv_message_bound(int iterations, const Rounding& rounding) {
+  return std::expm1(iterations * gamma(2 * message_unit(rounding) + kUnit));
+}
+
+Comparison compare(const Reference& expected, std::span<const double> values, const Rounding& rounding) {
+  const double least =
+      rounding.doubles ? std::numeric_limits<double>::min() : double{std::numeric_limits<float>::min()};
+  Comparison result;
+  double differences = 0, limits = 0, sum = 0;
+  for (std::size_t v = 0; v < values.size(); ++v) {
+    const double difference = std::fabs(values[v] - expected.values[v]);
+    const double limit = expected.limits[v], scale = expected.scales[v];
+    const double share = difference == 0 ? 0 : difference / limit;
+    if (!std::isnan(result.limit_share) && !(share <= result.limit_share)) {
+      result.limit_share = share;
+      result.farthest = static_cast<std::uint32_t>(v);
+    }
+    differences += difference;
+    limits += limit;
+    sum += scale;
+    if (scale < least) continue;
+    result.largest_error = std::max(result.largest_error, difference / scale);
+    result.largest_limit = std::max(result.largest_limit, limit / scale);
+  }
+  result.sum_error = sum == 0 ? differences : differences / sum;
+  result.sum_limit = sum == 0 ? limits : limits / sum;
+  return result;
+}
+
+}  // namespace edgewire::kernels

@@ -1,0 +1,91 @@
+#include "frontier/group_sizes.h"
+
+#include <array>
+#include <atomic>
+
+#include "error.h"
+#include "launch/packing.h"
+
+namespace edgewire::frontier {
+
+namespace {
+
+constexpr std::size_t kKept = 1024;
+
+/// Counts by label that a worker has not passed on. Most vertices have one of a few labels, so most counts
+/// are large when they leave.
+class Kept {
+ public:
+  /// pass(label, count) for what has to leave.
+  template <class Pass>
+  void add(std::uint32_t label, const Pass& pass) {
+    Record& place = places_[label * 0x9e3779b1U >> 22];
+    if (place.value > 0 && place.vertex != label) {
+      pass(place.vertex, place.value);
+      place.value = 0;
+    }
+    place.vertex = label;
+    ++place.value;
+  }
+  template <class Pass>
+  void pass_all(const Pass& pass) {
+    for (const Record& place : places_)
+      if (place.value > 0) pass(place.vertex, place.value);
+  }
+
+ private:
+  std::array<Record, kKept> places_{};  ///< (label, count)
+};
+static_assert(kKept == std::size_t{1} << (32 - 22));
+
+/// [local number]: how many vertices have this vertex as their label.
+std::vector<std::atomic<std::uint32_t>> count(FrontierJob& job, std::span<const std::uint32_t> labels) {
+  std::vector<std::atomic<std::uint32_t>> counts(job.owned());
+  const auto take = [&](Record record) {
+    if (record.vertex >= counts.size()) throw Error("a process has counted a label that does not exist");
+    counts[record.vertex].fetch_add(record.value, std::memory_order_relaxed);
+  };
+  const auto lanes = static_cast<std::uint64_t>(job.pool().workers());
+  job.pool().run([&](int lane) {
+    const auto at = static_cast<std::uint64_t>(lane);
+    const auto mine = labels.subspan(labels.size() * at / lanes,
+                                     labels.size() * (at + 1) / lanes - labels.size() * at / lanes);
+    job.ownership().visit([&](const auto& scheme) {
+      const auto pass = [&](std::uint32_t label, std::uint32_t number) {
+        const plan::Place place = scheme.place(label);
+        if (place.owner == job.rank())
+          take({place.local, number});
+        else
+          job.records().send(lane, static_cast<int>(place.owner), Record{place.local, number}, take);
+      };
+      Kept kept;
+      for (const std::uint32_t label : mine) kept.add(label, pass);
+      kept.pass_all(pass);
+    });
+    if (job.bootstrap().size() > 1) job.records().finish(lane, take);
+  });
+  return counts;
+}
+
+}  // namespace
+
+GroupSizes count_groups(FrontierJob& job, std::span<const std::uint32_t> labels, std::uint64_t largest) {
+  job.expect_records(sizeof(Record));
+  const auto counts = count(job, labels);
+  GroupSizes sizes;
+  exchange::HighestWhole highest(largest);
+  for (std::uint32_t local = 0; local < counts.size(); ++local) {
+    const std::uint32_t size = counts[local].load(std::memory_order_relaxed);
+    if (size == 0) continue;
+    ++sizes.groups;
+    sizes.singles += size == 1 ? 1 : 0;
+    highest.add({size, job.ownership().vertex(job.rank(), local)});
+  }
+  const auto all = launch::allgather(job.bootstrap(), std::vector{sizes.groups, sizes.singles});
+  sizes.groups = sizes.singles = 0;
+  for (const auto& one : all) sizes.groups += one[0], sizes.singles += one[1];
+  sizes.largest = exchange::highest_of_all(job.bootstrap(), largest, highest.take());
+  return sizes;
+}
+
+}  // namespace edgewire::frontier

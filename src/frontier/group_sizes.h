@@ -1,0 +1,26 @@
+// How many vertices have the same label: the sizes of components and communities.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "exchange/highest.h"
+#include "frontier/frontier_job.h"
+
+namespace edgewire::frontier {
+
+struct GroupSizes {
+  std::uint64_t groups = 0;   ///< labels that a vertex has
+  std::uint64_t singles = 0;  ///< of them, with one vertex
+  /// At rank 0: label and size of the largest ones, largest first, equal ones in the order of their labels.
+  std::vector<exchange::WholeCandidate> largest;
+};
+
+/// Counts the vertices of each label. `labels`: [local number], global ids. `largest`: how many of them are
+/// wanted, the same in all processes. A label is counted by its owner, whom the others send what they have
+/// counted; the job has Records of Record. Memory: 4 bytes for each owned vertex, 8 KiB for each worker. Not
+/// for a vertex with more than 2^32 - 1 others of its label. Collective; throws Error.
+GroupSizes count_groups(FrontierJob& job, std::span<const std::uint32_t> labels, std::uint64_t largest);
+
+}  // namespace edgewire::frontier

@@ -1,0 +1,50 @@
+#include "frontier/path.h"
+
+#include <algorithm>
+
+#include "error.h"
+#include "launch/packing.h"
+
+namespace edgewire::frontier {
+
+namespace {
+
+constexpr std::uint32_t kNone = 0xffffffff;
+
+/// The vertices before `vertex` as far as this process knows them: the last one is the source, one of another
+/// process, or kNone. In a circle they are more than there are.
+std::vector<std::uint32_t> follow(const FrontierJob& job, std::span<const std::uint32_t> parents,
+                                  std::uint32_t source, std::uint32_t vertex) {
+  std::vector<std::uint32_t> piece;
+  while (vertex != source && vertex != kNone && piece.size() <= job.graph().vertices()) {
+    const plan::Place place = job.ownership().place(vertex);
+    if (place.owner != job.rank()) break;
+    piece.push_back(vertex = parents[place.local]);
+  }
+  return piece;
+}
+
+}  // namespace
+
+/// In each round the owner of the last vertex that is known says which ones lie before it.
+std::vector<std::uint32_t> path_to(FrontierJob& job, std::span<const std::uint32_t> parents,
+                                   std::uint32_t source, std::uint32_t target) {
+  job.expect_vertex(source);
+  job.expect_vertex(target);
+  std::vector<std::uint32_t> path{target};
+  while (path.back() != source) {
+    const std::uint32_t owner = job.ownership().place(path.back()).owner;
+    const auto mine = follow(job, parents, source, path.back());
+    const auto pieces = job.bootstrap().allgather(launch::pack(mine));
+    const auto piece = launch::unpack<std::uint32_t>(pieces[owner], owner);
+    if (piece.empty() || path.size() + piece.size() > job.graph().vertices() + 1)
+      throw Error("the parents of vertices lead round in a circle");
+    path.insert(path.end(), piece.begin(), piece.end());
+    if (path.back() == kNone) return {};
+    job.expect_vertex(path.back());
+  }
+  std::ranges::reverse(path);
+  return path;
+}
+
+}  // namespace edgewire::frontier

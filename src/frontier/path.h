@@ -1,0 +1,17 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "frontier/frontier_job.h"
+
+namespace edgewire::frontier {
+
+/// The vertices of the path that parents give, global ids from `source` to `target`; empty if the target has
+/// no parent. `parents`: [local number] the vertex before it, BreadthFirst::kNone without one. In all
+/// processes the same. Collective; throws Error, also when the parents lead round in a circle.
+std::vector<std::uint32_t> path_to(FrontierJob& job, std::span<const std::uint32_t> parents,
+                                   std::uint32_t source, std::uint32_t target);
+
+}  // namespace edgewire::frontier

@@ -1,0 +1,60 @@
+// What people ask of a result first: a few figures, the vertices that stand out, a path.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace edgewire::report {
+
+using Number = std::variant<std::uint64_t, double>;
+
+/// What results call a vertex.
+struct VertexName {
+  std::string text;       ///< its id, or its label
+  bool labelled = false;  ///< the text is a label
+};
+
+/// A vertex, or a group that is called by one of its vertices.
+struct Top {
+  VertexName vertex;
+  Number value = 0.0;
+};
+
+struct Path {
+  std::vector<VertexName> vertices;  ///< from the source to the target; empty: no path leads there
+  VertexName source, target;
+  Number length = 0.0;
+};
+
+/// The answer of a run. Its fields are what src/report/schema has for the kernel.
+struct Answer {
+  using Value = std::variant<std::uint64_t, double, VertexName>;
+
+  std::string text;  ///< a line for people, without its end; may be empty
+  std::vector<std::pair<std::string, Value>> fields;
+  std::string order;  ///< of `top`, in a word: "highest"
+  /// Those that come first in this order. `listed`: --top has asked for a line of each.
+  std::optional<std::vector<Top>> top;
+  bool listed = false;
+  std::optional<Path> path;
+
+  /// Whether the kernel has said anything.
+  bool empty() const noexcept { return text.empty() && fields.empty() && !top && !path; }
+  /// An object with all of it; a path as the array of its vertices, or null where there is none.
+  nlohmann::ordered_json to_json() const;
+  /// In front of a report: a line or two, or nothing. Of `top` the first five.
+  std::string first_lines() const;
+  /// At the end of a report: `top` where it is listed, and the path; or nothing. `of`: the run, where there
+  /// are several.
+  std::string last_lines(const std::string& of = "") const;
+};
+
+/// [{id, value}].
+nlohmann::ordered_json to_json(const std::vector<Top>& top);
+
+}  // namespace edgewire::report

@@ -1,0 +1,40 @@
+// Runs of dense kernels over small graphs, in one process.
+#pragma once
+
+#include <vector>
+
+#include "graph_test.h"
+#include "kernels/runs.h"
+#include "launch/bootstrap.h"
+
+namespace edgewire::kernels {
+
+struct File {
+  graph::TemporaryDirectory folder;
+  graph::GraphFile graph;
+
+  File(std::uint32_t vertices, const std::vector<graph::Edge>& edges, bool weighted)
+      : graph([&] {
+          graph::build(folder / "g.ew", vertices, edges, {.weighted = weighted});
+          return graph::GraphFile::open(folder / "g.ew");
+        }()) {}
+};
+
+/// Values by vertex, and the totals of the last iteration.
+template <class P>
+std::vector<double> run(const graph::GraphFile& graph, P program, int iterations,
+                        typename P::Totals* last = nullptr) {
+  const auto bootstrap = launch::alone();
+  job::DenseOptions options;
+  options.weighted = graph.weighted();
+  options.encoding = sizeof(typename P::Message) == 8 ? plan::Encoding::f64 : plan::Encoding::f32;
+  job::DenseJob job(*bootstrap, graph, options);
+  job::DenseRun run(job, program);
+  run.iterate({.iterations = iterations});
+  std::vector<double> values(graph.vertices());
+  for (std::size_t i = 0; i < values.size(); ++i) values[job.owned().ids()[i]] = run.values()[i];
+  if (last != nullptr) *last = run.totals();
+  return values;
+}
+
+}  // namespace edgewire::kernels

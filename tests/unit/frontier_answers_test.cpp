@@ -1,0 +1,133 @@
+// What answers need of a frontier kernel's values: sizes of groups, and paths along parents.
+#include <algorithm>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "bootstraps.h"
+#include "frontier/group_sizes.h"
+#include "frontier/path.h"
+#include "graph_test.h"
+#include "transport_fixture.h"
+
+namespace edgewire::frontier {
+namespace {
+
+constexpr std::uint32_t kNoParent = 0xffffffff;
+
+struct Division {
+  int processes, workers;
+  std::string ownership;
+};
+const std::vector<Division> kDivisions{{1, 1, "hash"}, {1, 3, "hash"},   {2, 1, "ranges"},
+                                       {2, 2, "hash"}, {3, 1, "ranges"}, {3, 2, "hash"}};
+
+/// A graph whose edges do not matter.
+struct Edgeless {
+  graph::TemporaryDirectory folder;
+  graph::GraphFile graph;
+  explicit Edgeless(std::uint32_t vertices)
+      : graph([&] {
+          graph::build(folder / "g.ew", vertices, std::vector<graph::Edge>{}, {});
+          return graph::GraphFile::open(folder / "g.ew");
+        }()) {}
+};
+
+/// Runs work(job, mine) in each process; `mine` has what `all` says of its vertices.
+template <class Work>
+void run_in_each(const Edgeless& file, const Division& cut, const std::vector<std::uint32_t>& all,
+                 const Work& work) {
+  const auto bootstraps = launch::bootstraps(cut.processes);
+  transport::parallel(cut.processes, [&](int p) {
+    FrontierJob job(*bootstraps[static_cast<std::size_t>(p)], file.graph,
+                    {.seat = {.workers = cut.workers, .transport = "shm"},
+                     .ownership = cut.ownership,
+                     .kernel = "answers"});
+    std::vector<std::uint32_t> mine(job.owned());
+    for (std::uint32_t local = 0; local < mine.size(); ++local)
+      mine[local] = all[job.ownership().vertex(job.rank(), local)];
+    work(job, mine);
+  });
+}
+
+void check_groups(const std::vector<std::uint32_t>& labels) {
+  const Edgeless file(static_cast<std::uint32_t>(labels.size()));
+  std::map<std::uint32_t, std::uint32_t> sizes;
+  for (const std::uint32_t label : labels) ++sizes[label];
+  std::vector<exchange::WholeCandidate> sorted;
+  for (const auto& [label, size] : sizes) sorted.push_back({size, label});
+  std::stable_sort(sorted.begin(), sorted.end(), [](auto& a, auto& b) { return a.value > b.value; });
+  const auto singles = static_cast<std::uint64_t>(
+      std::count_if(sizes.begin(), sizes.end(), [](auto& one) { return one.second == 1; }));
+  for (const Division& cut : kDivisions)
+    for (const std::uint64_t largest : {1, 4, 10'000}) {
+      CAPTURE(cut.processes);
+      CAPTURE(largest);
+      GroupSizes found;
+      run_in_each(file, cut, labels, [&](FrontierJob& job, std::span<const std::uint32_t> mine) {
+        const auto own = count_groups(job, mine, largest);
+        transport::require(own.groups == sizes.size() && own.singles == singles, "other sizes");
+        if (job.rank() == 0) found = own;
+      });
+      CHECK(found.largest ==
+            std::vector<exchange::WholeCandidate>(
+                sorted.begin(),
+                sorted.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(largest, sorted.size()))));
+    }
+}
+
+TEST_CASE("sizes of groups are those that a table of all labels has") {
+  std::minstd_rand random(3);
+  std::vector<std::uint32_t> labels(5000);
+  for (std::uint32_t v = 0; v < labels.size(); ++v) labels[v] = v;
+  SUBCASE("each vertex is alone") {}
+  SUBCASE("one has all") { std::fill(labels.begin(), labels.end(), 4999U); }
+  SUBCASE("many of all sizes") {
+    for (std::uint32_t& label : labels) label = static_cast<std::uint32_t>(random() % (1 + random() % 5000));
+  }
+  SUBCASE("some of the same size") {
+    for (std::uint32_t v = 0; v < labels.size(); ++v) labels[v] = v / 7 * 7;
+  }
+  check_groups(labels);
+}
+
+TEST_CASE("a graph of one vertex, and fewer vertices than processes") {
+  check_groups({0});
+  check_groups({1, 1});
+}
+
+TEST_CASE("a path goes along parents, from process to process") {
+  constexpr std::uint32_t kCount = 300;
+  const Edgeless file(kCount);
+  std::vector<std::uint32_t> parents(kCount, kNoParent), expected;
+  // 7 is the source; each vertex of the path is far from the one before it.
+  std::uint32_t v = 7;
+  parents[v] = v;
+  expected.push_back(v);
+  for (int i = 0; i < 40; ++i) {
+    const std::uint32_t next = (v + (i % 3 == 0 ? 1 : 61)) % kCount;
+    parents[next] = v;
+    expected.push_back(v = next);
+  }
+  parents[100] = 101;  // and a circle
+  parents[101] = 100;
+  REQUIRE(std::find(expected.begin(), expected.end(), 100U) == expected.end());
+  for (const Division& cut : kDivisions) {
+    CAPTURE(cut.processes);
+    run_in_each(file, cut, parents, [&](FrontierJob& job, std::span<const std::uint32_t> mine) {
+      transport::require(path_to(job, mine, 7, expected.back()) == expected, "another path");
+      transport::require(path_to(job, mine, 7, 7) == std::vector<std::uint32_t>{7},
+                         "from a vertex to itself");
+      transport::require(path_to(job, mine, 7, 299).empty() == (parents[299] == kNoParent), "no path");
+    });
+    CHECK_THROWS_WITH_AS(run_in_each(file, cut, parents,
+                                     [&](FrontierJob& job, std::span<const std::uint32_t> mine) {
+                                       path_to(job, mine, 7, 100);
+                                     }),
+                         doctest::Contains("circle"), Error);
+  }
+}
+
+}  // namespace
+}  // namespace edgewire::frontier
