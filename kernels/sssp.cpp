@@ -22,14 +22,17 @@ double weight_sum(frontier::FrontierJob& job) {
     double sum = 0;
     for (std::uint32_t local = first; local < last; ++local) {
       const graph::Row row{job.graph(), job.ownership().vertex(job.rank(), local)};
-      const auto weights = row.weights();
-      for (std::size_t e = 0; e < weights.size(); ++e) {
-        sum += weights[e];
-        if (weights[e] >= 0) continue;
-        const graph::VertexNames names(job.graph());
-        throw Error(fmt::format("{}: edge {} -> {} has weight {:g}; sssp needs weights that are not negative",
-                                job.graph().path(), names(row.vertex), names(row.targets()[e]), weights[e]));
-      }
+      row.weights().visit([&](const auto weights) {
+        for (std::size_t e = 0; e < weights.size(); ++e) {
+          const auto weight = static_cast<double>(weights[e]);
+          sum += weight;
+          if (weight >= 0) continue;
+          const graph::VertexNames names(job.graph());
+          throw Error(
+              fmt::format("{}: edge {} -> {} has weight {:g}; sssp needs weights that are not negative",
+                          job.graph().path(), names(row.vertex), names(row.targets()[e]), weight));
+        }
+      });
     }
     sums[first >> 14] = sum;
   });

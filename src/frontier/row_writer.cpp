@@ -114,10 +114,12 @@ class RowWriter {
     if (weighted_) {
       const auto bytes = one.weights().bytes();
       piece.codes.insert(piece.codes.end(), bytes.begin(), bytes.end());
-      for (std::size_t e = 0; e < one.degree(); ++e) {
-        piece.weights.sum += one.weights()[e];
-        piece.weights.least = std::min(piece.weights.least, one.weights()[e]);
-      }
+      one.weights().visit([&piece](const auto weights) {
+        for (const auto weight : weights) {
+          piece.weights.sum += static_cast<double>(weight);
+          piece.weights.least = std::min(piece.weights.least, static_cast<double>(weight));
+        }
+      });
     }
     const std::size_t bytes = piece.codes.size() - before;
     if (bytes > std::numeric_limits<std::uint32_t>::max())

@@ -76,7 +76,8 @@ class Settling {
       meter.stop(done);
       supersteps.push_back(done);
     }
-    refuse_too_long();
+    // Whatever got that value was put into its bucket, the last one.
+    if (supersteps.back().step == program_.bucket(program_.too_long())) refuse_too_long();
     exchange::barrier(job_.bootstrap(), job_.link());
     return supersteps;
   }

@@ -9,15 +9,17 @@ namespace edgewire::graph {
 double Row::weight_sum(bool floats) const {
   if (!graph.weighted()) throw Error(fmt::format("{}: the graph has no weights", graph.path()));
   double sum = 0;
-  for (std::size_t e = 0; e < degree(); ++e) {
-    const double weight = weights()[e];
-    if (weight < 0) {
-      throw Error(
-          fmt::format("{}: edge {} -> {} has weight {}; --weighted needs weights that are not negative",
-                      graph.path(), graph.original_id(vertex), graph.original_id(targets()[e]), weight));
+  weights().visit([&](const auto all) {
+    for (std::size_t e = 0; e < all.size(); ++e) {
+      const auto weight = static_cast<double>(all[e]);
+      if (weight < 0) {
+        throw Error(
+            fmt::format("{}: edge {} -> {} has weight {}; --weighted needs weights that are not negative",
+                        graph.path(), graph.original_id(vertex), graph.original_id(targets()[e]), weight));
+      }
+      sum += weight;
     }
-    sum += weight;
-  }
+  });
   // Neither 1 / sum nor a share is below the normal numbers then, or infinite.
   constexpr double kMostOfFloats = 1e25, kMostOfDoubles = 1e290;
   const auto fits = [sum](double most) { return sum <= most && sum >= 1 / most; };
