@@ -90,8 +90,9 @@ kernels::Rounding DenseCommand::rounding(const DenseStage& stage) const {
 }
 
 /// At rank 0.
-void DenseCommand::verify(const graph::GraphFile& graph, const kernels::Rounding& rounding, int iterations,
-                          std::span<const double> values, report::RunReport& report) const {
+void DenseCommand::verify(const graph::GraphFile& graph, const graph::VertexNames& names,
+                          const kernels::Rounding& rounding, int iterations, std::span<const double> values,
+                          report::RunReport& report) const {
   const auto expected = reference(graph, iterations, rounding);
   const auto found = kernels::compare(expected, values, rounding);
   const std::string wire = !plan::is_rounded(rounding.wire)
@@ -103,7 +104,7 @@ void DenseCommand::verify(const graph::GraphFile& graph, const kernels::Rounding
        .limit = found.sum_limit,
        .vertex_limit = found.largest_limit,
        .limit_share = found.limit_share,
-       .vertex = values.empty() ? "" : graph::VertexNames(graph)(found.farthest),
+       .vertex = values.empty() ? "" : names(found.farthest),
        .rules = fmt::format("{} iterations, messages of {}{}, sums of up to {} doubles", iterations,
                             job_.precision, wire, std::max<std::uint64_t>(expected.longest_sum, 1)),
        .passed = found.passed()});
@@ -197,7 +198,7 @@ void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& gra
   const bool wanted = job_.verify || !(job_.output_path.empty() || parts());
   if (!bootstrap.allgather(wanted ? "wanted" : "")[0].empty())
     values = job::gather_values(job, outcome.values);
-  if (first && job_.verify) verify(graph, rounding, done, values, report);
+  if (first && job_.verify) verify(graph, names, rounding, done, values, report);
   if (first) conclude(graph, values, report);
   if (parts()) write_part(bootstrap, job_.output_path, owned_lines(job, outcome.values, digits()));
   if (first && job_.stdout_is_free()) write_whole("-", report.to_text());

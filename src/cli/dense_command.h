@@ -106,8 +106,9 @@ class DenseCommand {
   job::ResumedState take_up(const DenseStage& stage) const;
   std::unique_ptr<job::Checkpoint> make_checkpoint(const DenseStage& stage) const;
   kernels::Rounding rounding(const DenseStage& stage) const;
-  void verify(const graph::GraphFile& graph, const kernels::Rounding& rounding, int iterations,
-              std::span<const double> values, report::RunReport& report) const;
+  void verify(const graph::GraphFile& graph, const graph::VertexNames& names,
+              const kernels::Rounding& rounding, int iterations, std::span<const double> values,
+              report::RunReport& report) const;
   void conclude(const graph::GraphFile& graph, std::span<const double> values,
                 report::RunReport& report) const;
   /// Each process writes its own output.

@@ -103,14 +103,7 @@ std::vector<std::uint32_t> Components::labels() const {
 }
 
 void Components::step(std::uint64_t kind, const std::function<void()>& work) {
-  log_.step(kind, [&](Superstep& done) {
-    for (Worker& worker : workers_) worker.vertices = worker.edges = 0;
-    work();
-    for (const Worker& worker : workers_) {
-      done.frontier += worker.vertices;
-      done.edges += worker.edges;
-    }
-  });
+  log_.step(kind, workers_, work);
 }
 
 void Components::for_each_vertex(const std::function<void(std::uint32_t, std::uint32_t)>& work) {

@@ -9,11 +9,11 @@
 //    connected components in distributed graphs", 2005). A process follows all that this brings about in it
 //    at once.
 // 3. Colours, where much is left (Slota, Rajamanickam, Madduri: "BFS and coloring-based parallel algorithms
-// for
-//    strongly connected components and related problems", 2014): the largest of colours that no two vertices
-//    have spreads along edges. What has the colour of a vertex and reaches it is its component. Edges between
-//    colours do not matter any more; then 2 again. Colours are in no order that the graph could have, so that
-//    a chain of components is halved again and again.
+//    for strongly connected components and related problems", 2014): each vertex starts with a colour of its
+//    own, and along edges the larger colour wins. The vertices that end with the colour of a vertex, and from
+//    which paths lead to it, are its component. Edges between colours do not matter any more; then 2 again.
+//    Colours are in no order that the graph could have, so that a chain of components is halved again and
+//    again.
 // 4. Where few edges are left all processes get them, and each finds the components of them by itself. So a
 //    path of many vertices does not take as many supersteps.
 //
@@ -134,14 +134,7 @@ class StrongComponents {
 
 template <class Work>
 void StrongComponents::step(std::uint64_t kind, const Work& work) {
-  log_.step(kind, [&](Superstep& done) {
-    for (Worker& worker : workers_) worker.vertices = worker.edges = 0;
-    work();
-    for (const Worker& worker : workers_) {
-      done.frontier += worker.vertices;
-      done.edges += worker.edges;
-    }
-  });
+  log_.step(kind, workers_, work);
 }
 
 /// Runs work(lane, scheme) in all workers.

@@ -47,6 +47,18 @@ class SuperstepLog {
     meter.stop(done);
     all_.push_back(done);
   }
+  /// Runs work(), and counts the vertices and edges that the workers note meanwhile.
+  template <class Worker, class Work>
+  void step(std::uint64_t kind, std::vector<Worker>& workers, const Work& work) {
+    step(kind, [&](Superstep& done) {
+      for (Worker& worker : workers) worker.vertices = worker.edges = 0;
+      work();
+      for (const Worker& worker : workers) {
+        done.frontier += worker.vertices;
+        done.edges += worker.edges;
+      }
+    });
+  }
   /// Supersteps that another kernel has measured.
   void add(const std::vector<Superstep>& others, std::uint64_t kind) {
     for (Superstep one : others) {
