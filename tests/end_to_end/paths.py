@@ -9,14 +9,14 @@ import numpy as np
 from reference import Graph
 
 
-def rows(graph, both_ways=False):
-    """[v]: the (target, weight) pairs of v; weight 1 where the graph has none."""
+def rows(graph, both_ways=False, number=float):
+    """[v]: the (target, weight) pairs of v, weights of this type; weight 1 where the graph has none."""
     found = [[] for _ in range(graph.vertices)]
-    weights = np.ones(len(graph.sources)) if graph.weights is None else np.asarray(graph.weights, graph.weight_type).astype(float)
+    weights = np.ones(len(graph.sources)) if graph.weights is None else np.asarray(graph.weights, graph.weight_type)
     for source, target, weight in zip(graph.sources.tolist(), graph.targets.tolist(), weights.tolist()):
-        found[source].append((target, weight))
+        found[source].append((target, number(weight)))
         if both_ways:
-            found[target].append((source, weight))
+            found[target].append((source, number(weight)))
     return found
 
 
@@ -33,10 +33,10 @@ def levels(graph, source):
     return found
 
 
-def distances(graph, source, unit_weights=False):
-    """Dijkstra's, in double precision."""
-    found, neighbours, heap = [math.inf] * graph.vertices, rows(graph), [(0.0, source)]
-    found[source] = 0.0
+def distances(graph, source, unit_weights=False, number=float):
+    """Dijkstra's, in numbers of this type: by default double precision."""
+    found, neighbours, heap = [math.inf] * graph.vertices, rows(graph, number=number), [(number(0), source)]
+    found[source] = number(0)
     while heap:
         distance, u = heapq.heappop(heap)
         if distance > found[u]:

@@ -1,6 +1,5 @@
 """sssp over weights of all types: distances, paths, and what rounding may do, beside exact sums."""
 
-import heapq
 import json
 import math
 from fractions import Fraction
@@ -8,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import paths
 import reference
 from job import check_schema, on
 from reference import Graph
@@ -17,23 +17,8 @@ FAR = math.inf
 
 
 def exact_distances(graph, source):
-    """[v]: by Dijkstra's, in whole numbers or fractions."""
-    number = int if "u" in graph.weight_type else Fraction
-    weights = [number(weight) for weight in np.asarray(graph.weights, graph.weight_type).tolist()]
-    rows = [[] for _ in range(graph.vertices)]
-    for u, v, weight in zip(graph.sources.tolist(), graph.targets.tolist(), weights):
-        rows[u].append((v, weight))
-    found, heap = [FAR] * graph.vertices, [(number(0), source)]
-    found[source] = 0
-    while heap:
-        distance, u = heapq.heappop(heap)
-        if distance > found[u]:
-            continue
-        for v, weight in rows[u]:
-            if distance + weight < found[v]:
-                found[v] = distance + weight
-                heapq.heappush(heap, (found[v], v))
-    return found
+    """[v]: in whole numbers or fractions."""
+    return paths.distances(graph, source, number=int if "u" in graph.weight_type else Fraction)
 
 
 def drawn(weight_type, vertices=300, edges=1200):

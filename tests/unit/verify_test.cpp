@@ -212,28 +212,31 @@ TEST_CASE("edges of weight 0 in a circle do not explain one another") {
         "vertex 4 has distance 3, but no way from the source is as short");
 }
 
+/// check(labels): of these labels, which are right: accepts them, and refuses each one that is changed.
+template <class Check>
+void expect_only(const std::vector<std::uint32_t>& right, const Check& check) {
+  CHECK(check(right) == "");
+  for (std::uint32_t v = 0; v < right.size(); ++v) {
+    for (std::uint32_t wrong = 0; wrong <= right.size(); ++wrong) {
+      if (wrong == right[v]) continue;
+      CAPTURE(v);
+      CAPTURE(wrong);
+      auto labels = right;
+      labels[v] = wrong;
+      CHECK(check(labels) != "");
+      // A whole component with another label: the label of another component, or no smallest vertex.
+      std::replace(labels.begin(), labels.end(), right[v], wrong);
+      CHECK(check(labels) != "");
+    }
+  }
+}
+
 TEST_CASE("the labels of components are right or refused") {
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     CAPTURE(seed);
     const TestGraph made = random_graph(seed);
     const auto graph = made.open(false);
-    auto labels = made.labels();
-    CHECK(check_wcc(graph, labels) == "");
-    for (std::uint32_t v = 0; v < made.vertices; ++v) {
-      const auto right = labels[v];
-      for (std::uint32_t wrong = 0; wrong <= made.vertices; ++wrong) {
-        if (wrong == right) continue;
-        CAPTURE(v);
-        CAPTURE(wrong);
-        labels[v] = wrong;
-        CHECK(check_wcc(graph, labels) != "");
-        // A whole component with another label: the label of another component, or no smallest vertex.
-        auto all = made.labels();
-        std::replace(all.begin(), all.end(), right, wrong);
-        CHECK(check_wcc(graph, all) != "");
-      }
-      labels[v] = right;
-    }
+    expect_only(made.labels(), [&](const auto& labels) { return check_wcc(graph, labels); });
   }
 }
 
@@ -247,21 +250,7 @@ TEST_CASE("the labels of strongly connected components are right or refused") {
     std::vector<std::uint32_t> labels(made.vertices);
     for (std::uint32_t v = 0; v < made.vertices; ++v)
       while (levels[v][labels[v]] == kNoLevel || levels[labels[v]][v] == kNoLevel) ++labels[v];
-    CHECK(check_scc(graph, labels) == "");
-    for (std::uint32_t v = 0; v < made.vertices; ++v) {
-      const auto right = labels[v];
-      for (std::uint32_t wrong = 0; wrong <= made.vertices; ++wrong) {
-        if (wrong == right) continue;
-        CAPTURE(v);
-        CAPTURE(wrong);
-        labels[v] = wrong;
-        CHECK(check_scc(graph, labels) != "");
-        auto all = labels;
-        std::replace(all.begin(), all.end(), right, wrong);  // a whole component
-        CHECK(check_scc(graph, all) != "");
-      }
-      labels[v] = right;
-    }
+    expect_only(labels, [&](const auto& all) { return check_scc(graph, all); });
   }
 }
 
