@@ -30,7 +30,8 @@ double wire_unit(const Rounding& rounding) {
   return plan::is_rounded(rounding.wire) ? plan::rounding(rounding.wire) + 0x1p-22 : 0;
 }
 
-/// What a message may lose, however small it is, where it is below the normal numbers of its type.
+/// Numbers below the normal ones of a type have a fixed distance. A message in that range may lose this much,
+/// however small it is.
 double message_loss(const Rounding& rounding) {
   return rounding.doubles ? 2 * std::numeric_limits<double>::denorm_min()
                           : 2 * double{std::numeric_limits<float>::denorm_min()};
