@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "error.h"
 #include "frontier/group_sizes.h"
@@ -57,12 +58,9 @@ report::Answer group_answer(const AnsweredRun& run, std::span<const std::uint32_
 double norm_of_all(launch::Bootstrap& bootstrap, std::span<const double> values) {
   double largest = 0, sum = 0;
   for (const double value : values) largest = std::max(largest, std::fabs(value));
-  for (const auto& one : launch::allgather(bootstrap, std::vector{largest}))
-    largest = std::max(largest, one[0]);
+  largest = launch::allreduce(bootstrap, largest, std::ranges::max);
   for (const double value : values) sum += largest == 0 ? 0 : (value / largest) * (value / largest);
-  double all = 0;
-  for (const auto& one : launch::allgather(bootstrap, std::vector{sum})) all += one[0];
-  return largest * std::sqrt(all);
+  return largest * std::sqrt(launch::allreduce(bootstrap, sum, std::plus<>()));
 }
 
 template <class Distance>
@@ -79,9 +77,8 @@ report::Answer distance_answer(const AnsweredRun& run, std::span<const Distance>
                    : Candidate{Value{distances[local]}, job.ownership().vertex(job.rank(), local)};
       });
   const auto unreached_here = static_cast<std::size_t>(std::ranges::count(distances, unreached));
-  std::uint64_t reached = 0;
-  for (const auto& one : launch::allgather(job.bootstrap(), std::vector{distances.size() - unreached_here}))
-    reached += one[0];
+  const std::uint64_t reached =
+      launch::allreduce(job.bootstrap(), distances.size() - unreached_here, std::plus<>());
   report::Answer answer;
   if (job.rank() > 0) return answer;
   const auto longest = static_cast<Distance>(farthest.at(0).value);  // the source is always reached

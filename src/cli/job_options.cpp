@@ -59,7 +59,7 @@ std::uint64_t usual_share(std::uint64_t available_bytes, int processes_of_host) 
 
 std::uint64_t usual_memory(launch::Bootstrap& bootstrap, std::uint64_t least) {
   const auto mine = usual_share(graph::available_memory(), bootstrap.local_size());
-  return std::max(least, std::ranges::min(launch::allgather(bootstrap, std::vector{mine}))[0]);
+  return std::max(least, launch::allreduce(bootstrap, mine, std::ranges::min));
 }
 
 void add_launch_options(CLI::App& command, launch::LaunchOptions& launch) {

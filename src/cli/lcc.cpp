@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -36,15 +37,12 @@ class LccKernel : public FrontierKernel {
     return cli::checksum(job, mine_);
   }
   report::Answer answer(const AnsweredRun& run) override {
-    const double sum = std::accumulate(mine_.begin(), mine_.end(), 0.0);
     report::Answer answer;
-    double sum_of_all = 0, pairs = 0;
-    for (const auto& one : launch::allgather(run.job.bootstrap(), std::vector{sum, pairs_})) {
-      sum_of_all += one[0];
-      pairs += one[1];
-    }
+    const double sum = launch::allreduce(run.job.bootstrap(),
+                                         std::accumulate(mine_.begin(), mine_.end(), 0.0), std::plus<>());
+    const double pairs = launch::allreduce(run.job.bootstrap(), pairs_, std::plus<>());
     const auto vertices = static_cast<double>(run.job.graph().vertices());
-    const double mean = vertices == 0 ? 0 : sum_of_all / vertices;
+    const double mean = vertices == 0 ? 0 : sum / vertices;
     const double transitivity = pairs == 0 ? 0 : 3 * static_cast<double>(triangles_) / pairs;
     answer.text = fmt::format("mean coefficient {:.6g}, {} triangle{}, transitivity {:.6g}", mean, triangles_,
                               triangles_ == 1 ? "" : "s", transitivity);

@@ -72,10 +72,7 @@ double seconds_of_work(launch::Bootstrap& bootstrap, topology::WorkerPool& pool)
       double& least = mine[static_cast<std::size_t>(worker)];
       least = std::min(least, std::chrono::duration<double>(Clock::now() - start).count());
     });
-  double least = 1;
-  for (const auto& process : launch::allgather(bootstrap, mine))
-    least = std::min(least, std::ranges::min(process));
-  return least / kMostWork;
+  return launch::allreduce(bootstrap, std::ranges::min(mine), std::ranges::min) / kMostWork;
 }
 
 struct MetgReport {

@@ -63,10 +63,7 @@ double measure_link(launch::Bootstrap& bootstrap, transport::Transport& link) {
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     sent += untimed + timed;
     const LinkProgress progress(link);
-    double slowest = 0;
-    for (const auto& one : launch::allgather(bootstrap, std::vector{seconds}))
-      slowest = std::max(slowest, one[0]);
-    return slowest;
+    return launch::allreduce(bootstrap, seconds, std::ranges::max);
   };
   std::uint64_t timed = kTimed;
   double slowest = measure(kUntimed, timed);

@@ -109,9 +109,7 @@ bool BetweennessLevels<Number>::total() {
     mine[2] += std::exchange(worker.too_many, false) ? 1 : 0;
   }
   collect();
-  const auto all = several_ ? job_.records().share(mine) : std::vector(mine.begin(), mine.end());
-  std::array<std::uint64_t, 3> sum{};
-  for (std::size_t i = 0; i < all.size(); ++i) sum[i % sum.size()] += all[i];
+  const auto sum = job_.sum_of_all(mine);
   too_many_ = sum[2] != 0;
   if (sum[0] == 0 || too_many_) return false;
   starts_.push_back(order_.size());

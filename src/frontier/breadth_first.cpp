@@ -113,12 +113,7 @@ void BreadthFirst::total() {
     mine[0] += worker.vertices;
     mine[1] += worker.edges;
   }
-  const auto all = several_ ? job_.records().share(mine) : std::vector(mine.begin(), mine.end());
-  std::uint64_t vertices = 0, edges = 0;
-  for (std::size_t i = 0; i < all.size(); i += mine.size()) {
-    vertices += all[i];
-    edges += all[i + 1];
-  }
+  const auto [vertices, edges] = job_.sum_of_all(mine);
   state_.advance(vertices, edges);
 }
 

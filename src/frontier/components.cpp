@@ -223,11 +223,7 @@ std::uint32_t Components::largest() const {
 }
 
 /// What all workers of all processes have done in the last superstep.
-std::uint64_t Components::work_of_all() {
-  std::uint64_t mine = log_.last().frontier, sum = 0;
-  for (const std::uint64_t one : job_.records().share(std::span(&mine, 1))) sum += one;
-  return sum;
-}
+std::uint64_t Components::work_of_all() { return job_.sum_of_all(std::array{log_.last().frontier})[0]; }
 
 void Components::merge() {
   if (!several_) return;

@@ -3,7 +3,9 @@
 // no tiles and no exchange plan.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -71,6 +73,15 @@ class FrontierJob {
   transport::Transport& link() noexcept { return seat_.link(); }
   Records& records() noexcept { return *records_; }
   const std::string& place() const noexcept { return seat_.place(); }
+  /// The sums, number by number, of what all processes pass; the same in all. Collective, between supersteps.
+  template <std::size_t Count>
+  std::array<std::uint64_t, Count> sum_of_all(const std::array<std::uint64_t, Count>& mine) {
+    if (bootstrap_.size() == 1) return mine;
+    std::array<std::uint64_t, Count> sum{};
+    const auto all = records().share(mine);
+    for (std::size_t i = 0; i < all.size(); ++i) sum[i % Count] += all[i];
+    return sum;
+  }
   void tell(const Superstep& done) const {
     if (listener_) listener_(done);
   }

@@ -38,8 +38,7 @@ bool GiantComponent::find(SuperstepLog& log, Kinds kinds) {
   const std::size_t at = layout_.position(job_.ownership().place(pivot_));
   joined_[at / kBits] |= Word{1} << at % kBits;
   for (std::uint64_t round = 1;; ++round) {
-    std::array<std::uint64_t, 3>
-        sums{};  // vertices that have joined, and that have not; edges that were read
+    std::array<std::uint64_t, 3> sums{};  // vertices that have joined, those that have not; edges read
     log.step(kinds.backward, [&](Superstep& done) {
       join();
       for (const Worker& worker : workers_) {
@@ -49,10 +48,7 @@ bool GiantComponent::find(SuperstepLog& log, Kinds kinds) {
       }
       done.frontier = sums[0];
       done.edges = sums[2];
-      if (!several_) return;
-      const auto all = job_.records().share(sums);
-      sums = {};
-      for (std::size_t i = 0; i < all.size(); ++i) sums[i % sums.size()] += all[i];
+      sums = job_.sum_of_all(sums);
     });
     all_joined_ = sums[0] == 0 || sums[1] == 0;
     const bool pays = sums[0] >= sums[1] / kFewJoin || sums[2] <= job_.graph().vertices() / kFewEdges;

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 
 #include "error.h"
 #include "launch/packing.h"
@@ -81,9 +82,8 @@ GroupSizes count_groups(FrontierJob& job, std::span<const std::uint32_t> labels,
     sizes.singles += size == 1 ? 1 : 0;
     highest.add({size, job.ownership().vertex(job.rank(), local)});
   }
-  const auto all = launch::allgather(job.bootstrap(), std::vector{sizes.groups, sizes.singles});
-  sizes.groups = sizes.singles = 0;
-  for (const auto& one : all) sizes.groups += one[0], sizes.singles += one[1];
+  sizes.groups = launch::allreduce(job.bootstrap(), sizes.groups, std::plus<>());
+  sizes.singles = launch::allreduce(job.bootstrap(), sizes.singles, std::plus<>());
   sizes.largest = exchange::highest_of_all(job.bootstrap(), largest, highest.take());
   return sizes;
 }

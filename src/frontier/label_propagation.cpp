@@ -250,11 +250,9 @@ void LabelPropagation::mark_voters() {
 }
 
 bool LabelPropagation::changed_anywhere() {
-  std::uint64_t changed = 0;
-  for (const Worker& worker : workers_) changed += worker.changed;
-  if (!several_) return changed > 0;
-  const auto all = job_.records().share(std::span(&changed, 1));
-  return std::ranges::any_of(all, [](std::uint64_t theirs) { return theirs > 0; });
+  std::array<std::uint64_t, 1> changed{};
+  for (const Worker& worker : workers_) changed[0] += worker.changed;
+  return job_.sum_of_all(changed)[0] > 0;
 }
 
 }  // namespace edgewire::frontier

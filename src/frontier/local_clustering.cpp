@@ -1,7 +1,7 @@
 #include "frontier/local_clustering.h"
 
 #include <algorithm>
-#include <numeric>
+#include <array>
 
 #include "exchange/barrier.h"
 #include "options.h"
@@ -269,8 +269,7 @@ void LocalClustering::send_credits() {
   job_.pool().run([this](int lane) {
     for (unsigned shift = 0; shift < 64; shift += record_bits_) send_pieces(lane, shift);
   });
-  const auto all = job_.records().share(std::span(&triangles_, 1));
-  triangles_ = std::accumulate(all.begin(), all.end(), std::uint64_t{0});
+  triangles_ = job_.sum_of_all(std::array{triangles_})[0];
 }
 
 /// Sends those bits of the credits of others that begin at `shift`. A lane has the same vertices in all

@@ -65,20 +65,11 @@ std::vector<Superstep> StrongComponents::run() {
   return log_.take();
 }
 
-/// Over all processes.
-std::array<std::uint64_t, 2> StrongComponents::total(std::array<std::uint64_t, 2> mine) {
-  if (!several_) return mine;
-  const auto all = job_.records().share(mine);
-  mine = {};
-  for (std::size_t i = 0; i < all.size(); ++i) mine[i % 2] += all[i];
-  return mine;
-}
-
 /// Vertices on the stacks of all processes.
 std::uint64_t StrongComponents::stacked() {
-  std::uint64_t mine = 0;
-  for (const Worker& worker : workers_) mine += worker.stack.size();
-  return total({mine, 0})[0];
+  std::array<std::uint64_t, 1> mine{};
+  for (const Worker& worker : workers_) mine[0] += worker.stack.size();
+  return job_.sum_of_all(mine)[0];
 }
 
 bool StrongComponents::labelled(std::uint32_t local) const noexcept {
@@ -141,8 +132,8 @@ StrongComponents::Left StrongComponents::survey() {
     mine[0] += worker.edges_left;
     mine[1] += worker.stack.size();
   }
-  const auto all = total(mine);
-  return {all[0], all[1]};
+  const auto [edges, stacked] = job_.sum_of_all(mine);
+  return {edges, stacked};
 }
 
 void StrongComponents::trim() {

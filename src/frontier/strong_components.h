@@ -78,7 +78,6 @@ class StrongComponents {
   void step_in_lanes(std::uint64_t kind, const Work& work);
   template <class Work>
   void for_each_left(const Work& work);
-  std::array<std::uint64_t, 2> total(std::array<std::uint64_t, 2> mine);
   std::uint64_t stacked();
 
   void start_with_giant();

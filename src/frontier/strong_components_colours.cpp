@@ -1,5 +1,6 @@
 // What StrongComponents does with colours, where much is left.
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <utility>
 
@@ -164,9 +165,9 @@ void StrongComponents::tell(int lane, const Scheme& scheme) {
 /// Of the other components that colours have found the owner of the root is told the vertices, and asked for
 /// the first one.
 void StrongComponents::name_members() {
-  std::uint64_t members = 0;
-  for (const Worker& worker : workers_) members += worker.members.size();
-  if (total({members, 0})[0] == 0) return;
+  std::array<std::uint64_t, 1> members{};
+  for (const Worker& worker : workers_) members[0] += worker.members.size();
+  if (job_.sum_of_all(members)[0] == 0) return;
   std::vector<std::uint32_t> firsts(labels_.size(), kNone);  // [local number of a root]
   const auto lower_to = [&firsts](std::uint32_t local, std::uint32_t vertex) {
     const std::atomic_ref first(firsts[local]);

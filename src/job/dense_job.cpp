@@ -120,8 +120,7 @@ double DenseJob::measure_link_rate(const DenseOptions& options) {
 double DenseJob::compute_rate(const DenseOptions& options) {
   if (options.assumed_compute_rate > 0) return options.assumed_compute_rate;
   if (worker_edges_per_s_ == 0) {
-    const auto all = launch::allgather(bootstrap_, std::vector{measure_compute_rate(*pool_)});
-    worker_edges_per_s_ = std::ranges::min(all)[0];
+    worker_edges_per_s_ = launch::allreduce(bootstrap_, measure_compute_rate(*pool_), std::ranges::min);
   }
   return worker_edges_per_s_;
 }
@@ -241,10 +240,8 @@ std::unique_ptr<plan::ExchangePlan> DenseJob::make_plan(const DenseOptions& opti
   const std::vector<double> mine{
       values * static_cast<double>(plan::value_bytes(options.encoding)) / rate,
       static_cast<double>(owned_->edges()) / (compute_rate(options) * options.workers)};
-  std::vector<double> most(2);  // seconds sending and computing, of the most loaded process
-  for (const auto& one : launch::allgather(bootstrap_, mine)) {
-    for (std::size_t i = 0; i < 2; ++i) most[i] = std::max(most[i], one[i]);
-  }
+  // Seconds sending and computing, of the most loaded process.
+  const auto most = launch::allreduce(bootstrap_, mine, std::ranges::max);
   const bool wire_limits = most[0] > most[1];
   if (wire_limits) plan = with(plan::Strategy::cover);
   strategy_reason_ = fmt::format(

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -209,11 +210,7 @@ LayoutChoice choose_layout(launch::Bootstrap& bootstrap, const graph::GraphFile&
     seconds = {sweep_seconds(subject, *given, pool, sizes),
                sweep_seconds(subject, *choice.owned, pool, sizes)};
   }
-  const auto all = launch::allgather(bootstrap, seconds);
-  seconds = {0, 0};
-  for (const auto& one : all) {
-    for (std::size_t i = 0; i < 2; ++i) seconds[i] += one[i];
-  }
+  seconds = launch::allreduce(bootstrap, seconds, std::plus<>());
   if (seconds[1] == 0) {
     choice.reason = "degree: the given order does not keep neighbours together";
     return choice;

@@ -50,4 +50,19 @@ std::vector<std::vector<T>> allgather(Bootstrap& bootstrap, const std::vector<T>
   return all;
 }
 
+/// Value by value what all processes have, joined by join(a, b) in the order of their ranks, such as
+/// std::plus or std::ranges::max; the same in all. As allgather().
+template <class T, class Join>
+std::vector<T> allreduce(Bootstrap& bootstrap, const std::vector<T>& mine, const Join& join) {
+  const auto all = allgather(bootstrap, mine);
+  std::vector<T> joined = all[0];
+  for (std::size_t p = 1; p < all.size(); ++p)
+    for (std::size_t i = 0; i < joined.size(); ++i) joined[i] = join(joined[i], all[p][i]);
+  return joined;
+}
+template <class T, class Join>
+T allreduce(Bootstrap& bootstrap, const T& mine, const Join& join) {
+  return allreduce(bootstrap, std::vector{mine}, join)[0];
+}
+
 }  // namespace edgewire::launch

@@ -150,14 +150,11 @@ void LoadJob::end_reading() {
 
 std::uint64_t LoadJob::sum(std::uint64_t mine) {
   end_reading();
-  std::uint64_t sum = 0;
-  for (const auto& one : launch::allgather(bootstrap_, std::vector{mine})) sum += one[0];
-  return sum;
+  return launch::allreduce(bootstrap_, mine, std::plus<>());
 }
 
 std::uint64_t LoadJob::least(std::uint64_t mine) {
-  for (const auto& one : launch::allgather(bootstrap_, std::vector{mine})) mine = std::min(mine, one[0]);
-  return mine;
+  return launch::allreduce(bootstrap_, mine, std::ranges::min);
 }
 
 /// Tells all others the ids that occur here: records of a place and 32 bits.
@@ -202,8 +199,7 @@ void LoadJob::number_vertices(const graph::Progress& progress) {
   added_ = sum(added);
   const std::uint64_t edges = sum(read);
   graph::require_edges(shape_.options, edges);
-  for (const auto& one : launch::allgather(bootstrap_, std::vector{end_id_}))
-    end_id_ = std::max(end_id_, one[0]);
+  end_id_ = launch::allreduce(bootstrap_, end_id_, std::ranges::max);
   vertices_ = shape_.numbering == GraphShape::Numbering::counted ? shape_.vertices : end_id_;
   compacted_ = may_compact() && end_id_ > 0 && graph::are_sparse(end_id_ - 1, edges);
   if (compacted_) find_ids(progress);

@@ -1,6 +1,7 @@
 #include "shuffle/shuffle.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "launch/packing.h"
 
@@ -76,9 +77,7 @@ void Shuffle::count_same() {
     if (from->buffer) add_kept(from->cuts);
     for (const auto& run : from->spilled->runs()) add_kept(run);
   }
-  same_.assign(options_.partitions, 0);
-  for (const auto& one : launch::allgather(bootstrap_, mine))
-    for (std::uint32_t p = 0; p < options_.partitions; ++p) same_[p] += one[p];
+  same_ = launch::allreduce(bootstrap_, mine, std::plus<>());
   for (std::uint32_t p = options_.partitions - 1; p-- > 1;)
     if (splitters_->same(p - 1, p)) same_[p - 1] = same_[p];
 }

@@ -136,9 +136,7 @@ std::vector<std::byte> SortJob::sample() const {
   constexpr std::uint64_t kAtOnce = 64;
   const std::size_t stride = options_.shape.stride(), bytes = options_.shape.bytes;
   const std::uint64_t records = input_.records();
-  std::uint64_t wanted = plan_.sample_records;
-  for (const auto& one : launch::allgather(bootstrap_, std::vector{wanted}))
-    wanted = std::min(wanted, one[0]);
+  const std::uint64_t wanted = launch::allreduce(bootstrap_, plan_.sample_records, std::ranges::min);
   const std::uint64_t stretches = (wanted + kAtOnce - 1) / kAtOnce;
   const auto rank = static_cast<std::uint64_t>(bootstrap_.rank());
   const auto size = static_cast<std::uint64_t>(bootstrap_.size());
