@@ -54,37 +54,30 @@ void LabelPropagation::find_peers() {
 
 std::vector<Superstep> LabelPropagation::run(std::uint64_t rounds) {
   if (rounds == 0) throw UsageError("rounds: 0 are not enough");
-  std::vector<Superstep> supersteps;
-  for (bool changed = true; changed && supersteps.size() < rounds;) {
-    const Meter meter(job_);
-    Superstep done = round();
-    changed = changed_anywhere();
-    done.step = supersteps.size();
-    meter.stop(done);
-    supersteps.push_back(done);
+  SuperstepLog log(job_);
+  bool changed = true;
+  for (std::uint64_t done = 0; changed && done < rounds; ++done) {
+    log.step(0, workers_, [&] {
+      round();
+      changed = changed_anywhere();
+    });
   }
   exchange::barrier(job_.bootstrap(), job_.link());
-  return supersteps;
+  return log.take();
 }
 
-Superstep LabelPropagation::round() {
+void LabelPropagation::round() {
   if (!first_) {
     find_leader();
     mark_voters();
   }
-  for (Worker& worker : workers_) worker.vertices = worker.edges = worker.changed = worker.changed_degree = 0;
+  for (Worker& worker : workers_) worker.changed = worker.changed_degree = 0;
   job_.for_each_range([this](int w, std::uint32_t first, std::uint32_t last) {
     vote(workers_[static_cast<std::size_t>(w)], first, last);
   });
   news_.clear();
   first_ = false;
   job_.pool().run([this](int lane) { adopt(lane); });
-  Superstep done;
-  for (const Worker& worker : workers_) {
-    done.frontier += worker.vertices;
-    done.edges += worker.edges;
-  }
-  return done;
 }
 
 void LabelPropagation::vote(Worker& worker, std::uint32_t first, std::uint32_t last) {

@@ -48,7 +48,7 @@ class LabelPropagation {
   };
 
   void find_peers();
-  Superstep round();
+  void round();
   bool has_news(std::span<const std::uint32_t> neighbours) const noexcept;
   void vote(Worker& worker, std::uint32_t first, std::uint32_t last);
   std::uint32_t winner(Worker& worker, std::span<const std::uint32_t> out,

@@ -62,7 +62,8 @@ LocalClustering::LocalClustering(FrontierJob& job, unsigned record_bits)
       record_bits_(record_bits),
       vertices_(static_cast<std::uint32_t>(job.graph().vertices())),
       credits_(new std::atomic<std::uint64_t>[vertices_]),
-      workers_(static_cast<std::size_t>(job.pool().workers())) {
+      workers_(static_cast<std::size_t>(job.pool().workers())),
+      log_(job) {
   job.expect_records(sizeof(Record));
   check_range("record_bits", record_bits, 1U, 32U);
   constexpr std::uint64_t kAtOnce = 1 << 14;
@@ -73,11 +74,11 @@ LocalClustering::LocalClustering(FrontierJob& job, unsigned record_bits)
 }
 
 std::vector<Superstep> LocalClustering::run() {
-  step(kOrient, [this] { orient(); });
-  step(kIntersect, [this] { intersect(); });
-  if (job_.bootstrap().size() > 1) step(kCredit, [this] { send_credits(); });
+  log_.step(kOrient, workers_, [this] { orient(); });
+  log_.step(kIntersect, workers_, [this] { intersect(); });
+  if (job_.bootstrap().size() > 1) log_.step(kCredit, workers_, [this] { send_credits(); });
   exchange::barrier(job_.bootstrap(), job_.link());
-  return std::move(supersteps_);
+  return log_.take();
 }
 
 std::vector<double> LocalClustering::coefficients() const {
@@ -106,21 +107,6 @@ double LocalClustering::pairs_of_neighbours() const {
     }
   });
   return pairs;
-}
-
-void LocalClustering::step(std::uint64_t kind, const std::function<void()>& work) {
-  const Meter meter(job_);
-  for (Worker& worker : workers_) worker.vertices = worker.edges = 0;
-  work();
-  Superstep done;
-  done.step = supersteps_.size();
-  done.kind = kind;
-  for (const Worker& worker : workers_) {
-    done.frontier += worker.vertices;
-    done.edges += worker.edges;
-  }
-  meter.stop(done);
-  supersteps_.push_back(done);
 }
 
 /// A peer that has less to do waits for credits: the link must go on meanwhile.

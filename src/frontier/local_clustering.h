@@ -53,7 +53,6 @@ class LocalClustering {
     std::uint64_t vertices = 0, edges = 0, triangles = 0;
   };
 
-  void step(std::uint64_t kind, const std::function<void()>& work);
   void for_each(std::uint64_t count, const std::function<void(int worker, std::uint64_t index)>& work);
   void orient();
   void intersect();
@@ -75,7 +74,7 @@ class LocalClustering {
   /// [number]: edges between neighbours that were found here; in symmetric graphs pairs of edges.
   std::unique_ptr<std::atomic<std::uint64_t>[]> credits_;
   std::vector<Worker> workers_;
-  std::vector<Superstep> supersteps_;
+  SuperstepLog log_;
   std::uint64_t triangles_ = 0;
 };
 
