@@ -140,6 +140,11 @@ WorkerPool::~WorkerPool() {
 
 int WorkerPool::workers() const noexcept { return static_cast<int>(state_->placement.workers.size()); }
 
+Part WorkerPool::part(int worker, std::uint64_t items) const noexcept {
+  const auto all = static_cast<std::uint64_t>(workers()), w = static_cast<std::uint64_t>(worker);
+  return {items * w / all, items * (w + 1) / all};
+}
+
 const topology::Placement& WorkerPool::placement() const noexcept { return state_->placement; }
 
 void WorkerPool::run(const std::function<void(int)>& work) {

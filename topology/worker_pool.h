@@ -11,6 +11,11 @@
 
 namespace edgewire::topology {
 
+/// The items [first, last).
+struct Part {
+  std::uint64_t first, last;
+};
+
 /// One pinned thread for each worker; the caller's thread is worker 0. A worker that waits spins for a moment
 /// and then blocks. Where there are more workers than cores, it blocks at once.
 class WorkerPool {
@@ -23,6 +28,8 @@ class WorkerPool {
 
   int workers() const noexcept;
   const topology::Placement& placement() const noexcept;
+  /// What a worker has of `items` that all share out in their order, as evenly as they can. Fewer than 2^54.
+  Part part(int worker, std::uint64_t items) const noexcept;
   /// Runs `work(w)` on every worker w and returns when all have returned. If workers have thrown, rethrows
   /// the exception of the lowest one. Not reentrant.
   void run(const std::function<void(int)>& work);

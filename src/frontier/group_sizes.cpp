@@ -46,11 +46,9 @@ std::vector<std::atomic<std::uint32_t>> count(FrontierJob& job, std::span<const 
     if (record.vertex >= counts.size()) throw Error("a process has counted a label that does not exist");
     counts[record.vertex].fetch_add(record.value, std::memory_order_relaxed);
   };
-  const auto lanes = static_cast<std::uint64_t>(job.pool().workers());
   job.pool().run([&](int lane) {
-    const auto at = static_cast<std::uint64_t>(lane);
-    const auto mine = labels.subspan(labels.size() * at / lanes,
-                                     labels.size() * (at + 1) / lanes - labels.size() * at / lanes);
+    const auto [first, last] = job.pool().part(lane, labels.size());
+    const auto mine = labels.subspan(first, last - first);
     job.ownership().visit([&](const auto& scheme) {
       const auto pass = [&](std::uint32_t label, std::uint32_t number) {
         const plan::Place place = scheme.place(label);

@@ -170,12 +170,12 @@ void LabelPropagation::adopt(int lane) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   worker.leading = {};
   const std::uint32_t rank = job_.rank();
-  const std::uint64_t owned = job_.owned(), lanes = workers_.size(), i = static_cast<std::uint64_t>(lane);
   const auto take = [this](Record record) {
     labels_[record.vertex] = record.value;
     news_.add(record.vertex);
   };
-  for (auto local = static_cast<std::uint32_t>(owned * i / lanes); local < owned * (i + 1) / lanes; ++local) {
+  const auto [first, last] = job_.pool().part(lane, job_.owned());
+  for (auto local = static_cast<std::uint32_t>(first); local < last; ++local) {
     const std::uint32_t v = job_.ownership().vertex(rank, local);
     const std::uint64_t degree = graph::Row{job_.graph(), v}.degree();
     worker.leading.add(next_[local], degree);
@@ -199,11 +199,11 @@ void LabelPropagation::find_leader() {
   LeadingLabel leading;
   for (const Worker& worker : workers_) leading.add(worker.leading);
   leader_ = leading.label();
-  const std::uint64_t vertices = job_.graph().vertices(), lanes = workers_.size();
+  const std::uint64_t vertices = job_.graph().vertices();
   job_.pool().run([&](int lane) {
-    const auto i = static_cast<std::uint64_t>(lane);
+    const auto mine = job_.pool().part(lane, led_by_.words());
     std::uint64_t degree = 0;
-    for (std::uint64_t w = led_by_.words() * i / lanes; w < led_by_.words() * (i + 1) / lanes; ++w) {
+    for (std::uint64_t w = mine.first; w < mine.last; ++w) {
       Bits::Word word = 0;
       const std::uint64_t first = w * Bits::kBits, last = std::min(first + Bits::kBits, vertices);
       for (std::uint64_t v = first; v < last; ++v) {
@@ -213,7 +213,7 @@ void LabelPropagation::find_leader() {
       }
       led_by_.set_word(w, word);
     }
-    workers_[i].leading_degree = degree;
+    workers_[static_cast<std::size_t>(lane)].leading_degree = degree;
   });
   std::uint64_t degree = 0;
   for (const Worker& worker : workers_) degree += worker.leading_degree;
@@ -229,10 +229,9 @@ void LabelPropagation::mark_voters() {
   marked_ = !several_ && degree < job_.graph().edges() / kFewer;
   if (!marked_) return;
   voters_.clear();
-  const std::uint64_t lanes = workers_.size();
   job_.pool().run([&](int lane) {
-    const auto i = static_cast<std::uint64_t>(lane);
-    for (std::uint64_t w = news_.words() * i / lanes; w < news_.words() * (i + 1) / lanes; ++w) {
+    const auto [first, last] = job_.pool().part(lane, news_.words());
+    for (std::uint64_t w = first; w < last; ++w) {
       for (Bits::Word word = news_.word(w); word != 0; word &= word - 1) {
         const auto v = static_cast<std::uint32_t>(w * Bits::kBits + std::countr_zero(word));
         voters_.add_all(graph::Row{job_.graph(), v}.targets());

@@ -262,9 +262,8 @@ void LocalClustering::send_credits() {
 /// processes.
 void LocalClustering::send_pieces(int lane, unsigned shift) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const std::uint64_t lanes = workers_.size(), mask = (std::uint64_t{1} << record_bits_) - 1;
-  const auto first = static_cast<std::uint32_t>(vertices_ * static_cast<std::uint64_t>(lane) / lanes);
-  const auto last = static_cast<std::uint32_t>(vertices_ * static_cast<std::uint64_t>(lane + 1) / lanes);
+  const std::uint64_t mask = (std::uint64_t{1} << record_bits_) - 1;
+  const auto mine = job_.pool().part(lane, vertices_);
   job_.ownership().visit([&](const auto& scheme) {
     const auto take = [&](Record record) {
       if (record.vertex >= job_.owned())
@@ -272,7 +271,7 @@ void LocalClustering::send_pieces(int lane, unsigned shift) {
       credits_[rows_->number_of(scheme.vertex(job_.rank(), record.vertex))].fetch_add(
           std::uint64_t{record.value} << shift, std::memory_order_relaxed);
     };
-    for (std::uint32_t v = first; v < last; ++v) {
+    for (auto v = static_cast<std::uint32_t>(mine.first); v < mine.last; ++v) {
       const std::uint64_t credit = credits_[rows_->number_of(v)].load(std::memory_order_relaxed);
       const auto piece = static_cast<std::uint32_t>(credit >> shift & mask);
       if (piece == 0) continue;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "error.h"
@@ -58,11 +57,10 @@ class OwnerWords {
   }
 
  private:
-  /// The words of `owner` that lane `lane` sends: [first, last).
-  std::pair<std::size_t, std::size_t> of_lane(std::uint32_t owner, int lane) const noexcept {
-    const std::size_t words = first_[owner + std::size_t{1}] - first_[owner];
-    const auto lanes = static_cast<std::size_t>(job_.pool().workers()), i = static_cast<std::size_t>(lane);
-    return {first_[owner] + words * i / lanes, first_[owner] + words * (i + 1) / lanes};
+  /// The words of `owner` that lane `lane` sends.
+  topology::Part of_lane(std::uint32_t owner, int lane) const noexcept {
+    const auto [first, last] = job_.pool().part(lane, first_[owner + std::size_t{1}] - first_[owner]);
+    return {first_[owner] + first, first_[owner] + last};
   }
 
   FrontierJob& job_;

@@ -176,15 +176,13 @@ void StrongComponents::collect() {
   step(kCollect, [this] {
     job_.pool().run([this](int lane) {
       Worker& worker = workers_[static_cast<std::size_t>(lane)];
-      const std::uint64_t owned = labels_.size(), lanes = workers_.size(),
-                          i = static_cast<std::uint64_t>(lane);
       const auto take = [&](Record record) {
         if (std::max(record.vertex, record.value) >= colours_.size())
           throw Error("a process has sent a vertex that does not exist");
         worker.collected.push_back(record);
       };
-      for (auto local = static_cast<std::uint32_t>(owned * i / lanes); local < owned * (i + 1) / lanes;
-           ++local) {
+      const auto [first, last] = job_.pool().part(lane, labels_.size());
+      for (auto local = static_cast<std::uint32_t>(first); local < last; ++local) {
         if (labelled(local)) continue;
         ++worker.vertices;
         worker.edges += rows_->out(local).size();

@@ -138,14 +138,14 @@ void StrongComponents::tell_colours() {
 template <class Scheme>
 void StrongComponents::tell(int lane, const Scheme& scheme) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const std::uint64_t owned = labels_.size(), lanes = workers_.size(), i = static_cast<std::uint64_t>(lane);
   std::vector<std::uint32_t> told(static_cast<std::size_t>(job_.bootstrap().size()),
                                   kNone);  // [peer]: last one
   const auto take = [&](Record record) {
     if (record.vertex >= colours_.size()) throw Error("a process has sent a vertex that does not exist");
     colour(record.vertex).store(record.value, std::memory_order_relaxed);
   };
-  for (auto local = static_cast<std::uint32_t>(owned * i / lanes); local < owned * (i + 1) / lanes; ++local) {
+  const auto [first, last] = job_.pool().part(lane, labels_.size());
+  for (auto local = static_cast<std::uint32_t>(first); local < last; ++local) {
     const std::uint32_t vertex = scheme.vertex(rank_, local);
     if (labelled(local)) colour(vertex).store(kGone, std::memory_order_relaxed);
     if (!several_) continue;

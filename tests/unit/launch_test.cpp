@@ -14,12 +14,15 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <functional>
 #include <new>
 #include <thread>
+#include <vector>
 
 #include "error.h"
 #include "growing_timeout.h"
 #include "launch/local.h"
+#include "launch/packing.h"
 #include "launch/socket_bootstrap.h"
 #include "stderr_capture.h"
 
@@ -70,6 +73,22 @@ TEST_CASE("collective steps of forked processes give everyone the right messages
       }
       const auto secrets = bootstrap.allgather(bootstrap.secret());
       for (const auto& secret : secrets) EXPECT(secret == bootstrap.secret());
+    });
+    CHECK(status == 0);
+  }
+}
+
+TEST_CASE("what all processes have is joined value by value, in the order of their ranks") {
+  for (const int size : {1, 2, 5}) {
+    CAPTURE(size);
+    const int status = run(local(size), [&](Bootstrap& bootstrap) {
+      const int rank = bootstrap.rank();
+      const std::vector<int> mine{rank, 100 * rank}, sums{size * (size - 1) / 2, 50 * size * (size - 1)};
+      EXPECT(allreduce(bootstrap, mine, std::plus<>()) == sums);
+      EXPECT(allreduce(bootstrap, 10 - rank, std::ranges::min) == 11 - size);
+      EXPECT(allreduce(bootstrap, 10 - rank, std::ranges::max) == 10);
+      const auto behind = [](int before, int next) { return 10 * before + next; };
+      EXPECT(allreduce(bootstrap, rank, behind) == (size == 1 ? 0 : size == 2 ? 1 : 1234));
     });
     CHECK(status == 0);
   }

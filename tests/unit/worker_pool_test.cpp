@@ -30,6 +30,24 @@ TEST_CASE("run calls every worker once, and what they wrote is seen after it") {
   }
 }
 
+TEST_CASE("the parts of workers follow each other, hold all items, and differ by one at most") {
+  for (int workers = 1; workers <= 8; ++workers) {
+    const WorkerPool pool(places(workers));
+    for (const std::uint64_t items : {0U, 1U, 7U, 8U, 1000U, 0xffffffffU}) {
+      CAPTURE(workers);
+      CAPTURE(items);
+      std::uint64_t end = 0;
+      for (int w = 0; w < workers; ++w) {
+        const Part part = pool.part(w, items);
+        CHECK(part.first == end);
+        CHECK(part.last - part.first - items / static_cast<std::uint64_t>(workers) <= 1);
+        end = part.last;
+      }
+      CHECK(end == items);
+    }
+  }
+}
+
 TEST_CASE("worker 0 is the caller, the others are not") {
   WorkerPool pool(places(3));
   std::vector<std::thread::id> ids(3);
