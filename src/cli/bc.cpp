@@ -35,11 +35,7 @@ struct BcSettings {
 
 /// What is wrong is said here once, not by each process.
 void choose_sources(BcSettings& settings, const graph::GraphFile& graph) {
-  if (settings.weighted && !graph.weighted())
-    throw Error(
-        fmt::format("{}: the graph has no weights: convert it from a file with weights, or leave out "
-                    "--weighted",
-                    graph.path()));
+  if (settings.weighted) graph::expect_weights(graph, "leave out --weighted");
   if (settings.listed) {
     settings.sources = named_vertices(graph, settings.list, "--sources");
     return;

@@ -283,9 +283,7 @@ void run_frontier(const JobOptions& options, const std::function<void(const grap
   known.ownership = options.ownership;
   frontier::check(known, graph);
   check(graph);
-  const auto kernel = make();
-  if (kernel->weighted()) graph::refuse_doubtful_weights(graph);
-  const auto names = kernel->runs();
+  const auto names = make()->runs();
   std::vector<std::string> paths;
   for (std::size_t r = 0; r < names.size(); ++r) paths.push_back(output_path(options, names, r));
   if (!options.output_path.empty() && !paths.empty()) check_files(*options.owner, "-o", paths);

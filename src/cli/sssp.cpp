@@ -164,12 +164,7 @@ void add_options(CLI::App& command, SsspSettings& settings) {
 void check(const graph::GraphFile& graph, SsspSettings& settings) {
   settings.sources.find(graph);
   settings.target.find(graph);
-  if (!settings.unit_weights && !graph.weighted()) {
-    throw Error(
-        fmt::format("{}: the graph has no weights: convert it from a file with weights, or say "
-                    "--unit-weights",
-                    graph.path()));
-  }
+  if (!settings.unit_weights) graph::expect_weights(graph, "say --unit-weights");
   const bool whole = settings.unit_weights || graph::is_whole(graph.weights().type());
   settings.distances = settings.precision != "auto" ? settings.precision : whole ? "u64" : "f64";
 }

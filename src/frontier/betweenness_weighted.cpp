@@ -22,15 +22,10 @@ constexpr Distance unreached() {
   return Limits::has_infinity ? Limits::infinity() : Limits::max();
 }
 
-const graph::GraphFile& with_weights(const graph::GraphFile& graph) {
-  if (graph.weighted()) return graph;
-  throw Error(fmt::format("{}: the graph has no weights: convert it from a file with weights", graph.path()));
-}
-
 }  // namespace
 
 void expect_positive_weights(FrontierJob& job) {
-  with_weights(job.graph());
+  graph::expect_weights(job.graph());
   job.for_each_range([&](int, std::uint32_t first, std::uint32_t last) {
     for (std::uint32_t local = first; local < last; ++local) {
       const graph::Row row{job.graph(), job.ownership().vertex(job.rank(), local)};
@@ -52,8 +47,9 @@ template <class Distance>
 BetweennessWeighted<Distance>::BetweennessWeighted(FrontierJob& alone, bool endpoints)
     : job_(alone),
       endpoints_(endpoints),
-      distances_(with_weights(alone.graph()).vertices(), unreached<Distance>()),
+      distances_(alone.graph().vertices(), unreached<Distance>()),
       scores_(alone.graph().vertices()) {
+  graph::expect_weights(alone.graph());
   doubles_.paths.resize(scores_.size());
   doubles_.shares.resize(scores_.size());
 }

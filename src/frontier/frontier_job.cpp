@@ -36,10 +36,7 @@ void check(const Options& options, const graph::GraphFile& graph) {
                                  options.record_bytes, sizeof(Record), sizeof(WideRecord)));
   if (options.for_tasks && !options.disks.devices.empty())
     throw UsageError("for_tasks: tasks read rows of other processes from memory, not from disks");
-  if (options.disks.weighted && !graph.weighted())
-    throw Error(
-        fmt::format("{}: the graph has no weights: convert it from a file with weights", graph.path()));
-  if (options.disks.weighted) graph::refuse_doubtful_weights(graph);
+  if (options.disks.weighted) graph::expect_weights(graph);
 }
 
 FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const Options& options)

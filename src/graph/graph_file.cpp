@@ -235,7 +235,10 @@ void GraphFile::release_rows(std::uint64_t first, std::uint64_t last) const noex
   release(kOffsets, first * 8, last * 8);
 }
 
-void refuse_doubtful_weights(const GraphFile& graph) {
+void expect_weights(const GraphFile& graph, std::string_view otherwise) {
+  if (!graph.weighted())
+    throw Error(fmt::format("{}: the graph has no weights: convert it from a file with weights{}{}",
+                            graph.path(), otherwise.empty() ? "" : ", or ", otherwise));
   if (!graph.weights_doubtful()) return;
   throw Error(fmt::format(
       "{}: its weights were a third column that looks like a time, not like a weight; `edgewire "

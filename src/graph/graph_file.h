@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "graph/weights.h"
 
@@ -65,8 +66,10 @@ class GraphFile {
   Weights weights_;
 };
 
-/// Throws Error, with what to do, where weights_doubtful(): to be called before weights are used.
-void refuse_doubtful_weights(const GraphFile& graph);
+/// To be called before weights are used. Throws Error, with what to do, where the graph has none or they may
+/// be times, see weights_doubtful(). `otherwise`: what else helps where there are none, such as "leave out
+/// --weighted".
+void expect_weights(const GraphFile& graph, std::string_view otherwise = {});
 
 /// Whether open() is what reads this file: its name ends in .ew, or it begins as such files do, or it is no
 /// regular file. Others may have another format.

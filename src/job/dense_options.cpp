@@ -55,10 +55,7 @@ void check(const DenseOptions& options, const graph::GraphFile& graph) {
     throw UsageError(fmt::format("--wire {} needs --strategy slots or cover, not {}",
                                  plan::to_name(options.encoding), plan::to_name(options.strategy)));
   if (!options.weighted) return;
-  if (!graph.weighted())
-    throw Error(fmt::format(
-        "{}: --weighted, but the graph has no weights: convert it from a file with weights", graph.path()));
-  graph::refuse_doubtful_weights(graph);
+  graph::expect_weights(graph, "leave out --weighted");
   if (!options.order.choose && options.order.order == tiles::Order::bins)
     throw UsageError("--order bins: bins hold no weights of edges; take strips or hilbert");
 }

@@ -362,7 +362,7 @@ TEST_CASE(
 
   reading("g.txt", edge_lines(times, 0));
   const GraphFile graph = GraphFile::open(reading / "g.ew");
-  const std::string refusal = error_of([&] { refuse_doubtful_weights(graph); });
+  const std::string refusal = error_of([&] { expect_weights(graph); });
   CHECK(contains(refusal, "--columns 1,2,3"));
   CHECK(contains(refusal, "--format wel"));
   CHECK(contains(refusal, "--no-weights"));
