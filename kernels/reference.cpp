@@ -59,7 +59,7 @@ std::uint64_t largest_of(const std::vector<double>& counts) {
   return counts.empty() ? 0 : static_cast<std::uint64_t>(*std::ranges::max_element(counts));
 }
 
-/// What a vertex collects, and how far a run may be off.
+/// The sum that a vertex collects over its edges, and the largest error that a run may have in it.
 struct Sum {
   Wide value = 0;
   double error = 0;
@@ -181,10 +181,11 @@ class Ranks {
   double shared_by_;     ///< vertices that share what no edge brings
   double dangling_ = 0;  ///< of the last iteration: vertices without edges whose rank is not 0
   std::vector<double> in_degrees_;
-  std::vector<Wide> weights_;              ///< by vertex: the sum of those of its edges
-  std::vector<Sum> vertices_;              ///< ranks
-  std::vector<Sum> sums_;                  ///< over the edges into a vertex
-  std::vector<std::vector<double>> lost_;  ///< [leg][vertex]: what feedback adds to the next value, at most
+  std::vector<Wide> weights_;  ///< by vertex: the sum of those of its edges
+  std::vector<Sum> vertices_;  ///< ranks
+  std::vector<Sum> sums_;      ///< over the edges into a vertex
+  std::vector<std::vector<double>>
+      lost_;  ///< [leg][vertex]: the most that feedback can add to the next value
 };
 
 }  // namespace

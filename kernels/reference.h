@@ -1,5 +1,6 @@
-// What `--verify` compares the dense kernels with: the result by plain sequential code, in long double, and
-// for each vertex the most that rounding can change a right result. docs/pagerank.md derives these limits.
+// The reference of `--verify` for the dense kernels: plain sequential code finds the result in long double,
+// and for each vertex the most that rounding can change a right result. docs/pagerank.md derives these
+// limits.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace edgewire::kernels {
 
-/// What a run rounds. Accumulators and values are doubles in all runs.
+/// How a run rounds its messages. Accumulators and values are doubles in all runs.
 struct Rounding {
   bool doubles = false;  ///< messages are doubles, otherwise floats
   /// How values travel between processes; only whether that is in 16 bits matters.
@@ -22,7 +23,8 @@ struct Rounding {
 
 struct Reference {
   std::vector<double> values;  ///< by vertex
-  /// By vertex: what errors are told relative to. Not the value itself where terms of both signs cancel.
+  /// By vertex: relative errors are parts of this number. It is the magnitude of the value, and greater where
+  /// terms of both signs cancel.
   std::vector<double> scales;
   std::vector<double> limits;  ///< by vertex: most by which the value of a right result differs from `values`
   std::uint64_t longest_sum = 0;  ///< most edges that lead to one vertex

@@ -14,7 +14,7 @@ namespace edgewire::kernels {
 /// The level and the parent of vertices that no path reaches.
 inline constexpr std::uint32_t kNoLevel = std::numeric_limits<std::uint32_t>::max();
 
-/// What output calls it: "vertex 7".
+/// The name of a vertex in messages, such as "vertex 7".
 std::string vertex_name(const graph::GraphFile& graph, std::uint32_t vertex);
 
 // Each check returns "" for a right result. Otherwise it returns a line that names a vertex, by the name that
