@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "graph/row.h"
-#include "graph/vertex_names.h"
 #include "kernels/verify.h"
 
 namespace edgewire::kernels {
@@ -169,8 +168,8 @@ std::string check_bc(const graph::GraphFile& graph, std::span<const std::uint32_
     // What is next to 0 may have been rounded to it.
     if (std::fabs(scores[v] - right) <= kScoreTolerance * right + std::numeric_limits<double>::min())
       continue;
-    return fmt::format("vertex {} has the score {:.15g}, but a sequential search gives {:.15g}",
-                       graph::VertexNames(graph)(v), scores[v], right);
+    return fmt::format("{} has the score {:.15g}, but a sequential search gives {:.15g}",
+                       vertex_name(graph, v), scores[v], right);
   }
   return {};
 }

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "graph/row.h"
-#include "graph/vertex_names.h"
 #include "kernels/verify.h"
 
 namespace edgewire::kernels {
@@ -85,9 +84,9 @@ std::string check_lcc(const graph::GraphFile& graph, std::span<const double> coe
     const auto degree = static_cast<double>(neighbours.size());
     const double right = degree < 2 ? 0 : static_cast<double>(edges) / (degree * (degree - 1));
     if (!(std::fabs(coefficients[v] - right) <= kRounding * right)) {
-      return fmt::format(
-          "vertex {} has the coefficient {:.17g}, but {} of {:.0f} edges between its neighbours",
-          graph::VertexNames(graph)(v), coefficients[v], edges, degree < 2 ? 0 : degree * (degree - 1));
+      return fmt::format("{} has the coefficient {:.17g}, but {} of {:.0f} edges between its neighbours",
+                         vertex_name(graph, v), coefficients[v], edges,
+                         degree < 2 ? 0 : degree * (degree - 1));
     }
   }
   if (found != triangles) return fmt::format("there are {} triangles, not {}", found, triangles);

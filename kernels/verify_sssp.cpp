@@ -10,7 +10,6 @@
 
 #include "error.h"
 #include "graph/row.h"
-#include "graph/vertex_names.h"
 #include "kernels/verify.h"
 
 namespace edgewire::kernels {

@@ -122,8 +122,7 @@ void DenseCommand::conclude(const graph::GraphFile& graph, std::span<const doubl
   const auto& check = report.verification[0];
   throw Error(
       fmt::format("the result differs from the reference: the {} of vertex {} by {:.3g} times what rounding "
-                  "can do; in sum by "
-                  "{:.2g} (limit {:.2g})",
+                  "can do; in sum by {:.2g} (limit {:.2g})",
                   value_, check.vertex, check.limit_share, check.sum_error, check.limit));
 }
 

@@ -116,8 +116,7 @@ void add_info(CLI::App& app) {
       command->add_option(
           "--json", settings->json,
           "write to this file (-: stdout) instead: path, vertices, edges, weighted, weight_type (f32, f64, "
-          "u32 or "
-          "u64; null without weights), weights_doubtful, simple, symmetric, "
+          "u32 or u64; null without weights), weights_doubtful, simple, symmetric, "
           "original_ids, labels, largest_out_degree, self_loops, duplicates, dangling, file_bytes, seconds"),
       Form::text);
   command->add_flag(

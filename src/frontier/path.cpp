@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "error.h"
+#include "frontier/breadth_first.h"
 #include "launch/packing.h"
 
 namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint32_t kNone = 0xffffffff;
+constexpr std::uint32_t kNone = BreadthFirst::kNone;
 
 /// The vertices before `vertex` as far as this process knows them: the last one is the source, one of another
 /// process, or kNone. In a circle they are more than there are.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <iterator>
 
 #include "graph/mapped_file.h"
 #include "graph/text_output.h"
@@ -15,14 +14,6 @@ namespace {
 void append_number(std::string& text, std::uint64_t number) {
   const fmt::format_int digits(number);
   text.append(digits.data(), digits.size());
-}
-
-void append_weight(std::string& text, Weight weight) {
-  text += ' ';
-  if (weight.is_whole())
-    append_number(text, weight.bits());
-  else
-    fmt::format_to(std::back_inserter(text), "{}", weight.number());
 }
 
 /// A line for each edge, vertices counted from `first_id`. Returns the number of vertices up to the last one
@@ -50,7 +41,7 @@ std::uint64_t append_edges(TextOutput& output, const Export& task, bool weighted
               used_here = std::max({used_here, source + 1, target + 1});
               text += source_text;
               append_number(text, target + first_id);
-              if (weighted) append_weight(text, graph.weights().at(index));
+              if (weighted) (text += ' ') += to_text(graph.weights().at(index));
               text += '\n';
             },
             [](std::uint32_t) {});

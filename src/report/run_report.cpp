@@ -290,8 +290,8 @@ std::string RunReport::to_text() const {
   for (const auto& one : verification) {
     text += fmt::format(
         "check against a sequential reference: {}, in sum {:.2g} (limit {:.2g}), largest relative error "
-        "{:.2g}; vertex "
-        "{} comes nearest to its limit, with {:.2g} of it\n  limits: most that rounding can do ({})\n",
+        "{:.2g}; vertex {} comes nearest to its limit, with {:.2g} of it\n  limits: most that rounding can "
+        "do ({})\n",
         one.passed ? "passed" : "FAILED", one.sum_error, one.limit, one.max_relative_error, one.vertex,
         one.limit_share, one.rules);
   }
