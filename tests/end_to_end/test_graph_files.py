@@ -16,6 +16,8 @@ import tarfile
 import numpy as np
 import pytest
 
+from reference import WEIGHT_TYPES
+
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 GRAPHS = pathlib.Path(os.environ.get("EDGEWIRE_GRAPHS", ROOT.parent / "shared" / "graphs"))
@@ -54,9 +56,6 @@ def real_graph():
     return path
 
 
-WEIGHTS = {0: "<f4", 32: "<f8", 64: "<u4", 96: "<u8"}
-
-
 def read_ew(path):
     """sources, targets, weights (or None), original ids (or None)"""
     data = path.read_bytes()
@@ -70,7 +69,7 @@ def read_ew(path):
         return np.frombuffer(data, kind, size // np.dtype(kind).itemsize, offset)
 
     sources = np.repeat(np.arange(vertices), np.diff(section(0, "<u8").astype(np.int64)))
-    return (sources, section(1, "<u4"), section(2, WEIGHTS[flags & 96]) if flags & 1 else None,
+    return (sources, section(1, "<u4"), section(2, WEIGHT_TYPES[flags & 96]) if flags & 1 else None,
             section(3, "<u8") if flags & 8 else None)
 
 

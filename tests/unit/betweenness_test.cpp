@@ -22,15 +22,9 @@ namespace {
 using Edges = std::vector<graph::Edge>;
 using Scores = std::vector<double>;
 
-struct File {
-  graph::TemporaryDirectory folder;
-  graph::GraphFile graph;
-
+struct File : graph::BuiltGraph {
   File(std::uint32_t vertices, const Edges& edges, bool undirected = false)
-      : graph([&] {
-          graph::build(folder / "g.ew", vertices, edges, {.weighted = true, .undirected = undirected});
-          return graph::GraphFile::open(folder / "g.ew");
-        }()) {}
+      : BuiltGraph(vertices, edges, {.weighted = true, .undirected = undirected}) {}
 };
 
 struct Cut {
@@ -229,11 +223,9 @@ TEST_CASE("weights that have no shortest paths are refused") {
   CHECK(graph::contains(refusal({{0, 1, 1}, {1, 2, 0}}), "edge 1 -> 2 has weight 0; "));
   CHECK(graph::contains(refusal({{2, 2, -1}}), "edge 2 -> 2 has weight -1; "));
   CHECK(graph::contains(refusal({{0, 1, 1e20F}, {1, 2, 1}}), "edge 1 -> 2: its weight 1 is lost"));
-  graph::TemporaryDirectory folder;
-  graph::build(folder / "g.ew", 2, {{0, 1, 1}}, {});
-  const auto plain = graph::GraphFile::open(folder / "g.ew");
+  const graph::BuiltGraph plain(2, {{0, 1, 1}});
   CHECK(graph::contains(
-      graph::error_of([&] { run(plain, {0}, {.apart = true, .options = {.weighted = true}}); }),
+      graph::error_of([&] { run(plain.graph, {0}, {.apart = true, .options = {.weighted = true}}); }),
       "no weights"));
 }
 

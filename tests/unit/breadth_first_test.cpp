@@ -37,14 +37,8 @@ std::vector<graph::Edge> layered_edges() {
   return edges;
 }
 
-struct Layers {
-  graph::TemporaryDirectory folder;
-  graph::GraphFile graph;
-  explicit Layers(bool undirected)
-      : graph([&] {
-          graph::build(folder / "g.ew", kLayered, layered_edges(), {.undirected = undirected});
-          return graph::GraphFile::open(folder / "g.ew");
-        }()) {}
+struct Layers : graph::BuiltGraph {
+  explicit Layers(bool undirected) : BuiltGraph(kLayered, layered_edges(), {.undirected = undirected}) {}
 };
 
 /// By global id.

@@ -9,15 +9,9 @@
 
 namespace edgewire::kernels {
 
-struct File {
-  graph::TemporaryDirectory folder;
-  graph::GraphFile graph;
-
+struct File : graph::BuiltGraph {
   File(std::uint32_t vertices, const std::vector<graph::Edge>& edges, bool weighted)
-      : graph([&] {
-          graph::build(folder / "g.ew", vertices, edges, {.weighted = weighted});
-          return graph::GraphFile::open(folder / "g.ew");
-        }()) {}
+      : BuiltGraph(vertices, edges, {.weighted = weighted}) {}
 };
 
 /// Values by vertex, and the totals of the last iteration.

@@ -24,14 +24,8 @@ const std::vector<Division> kDivisions{{1, 1, "hash"}, {1, 3, "hash"},   {2, 1, 
                                        {2, 2, "hash"}, {3, 1, "ranges"}, {3, 2, "hash"}};
 
 /// A graph whose edges do not matter.
-struct Edgeless {
-  graph::TemporaryDirectory folder;
-  graph::GraphFile graph;
-  explicit Edgeless(std::uint32_t vertices)
-      : graph([&] {
-          graph::build(folder / "g.ew", vertices, std::vector<graph::Edge>{}, {});
-          return graph::GraphFile::open(folder / "g.ew");
-        }()) {}
+struct Edgeless : graph::BuiltGraph {
+  explicit Edgeless(std::uint32_t vertices) : BuiltGraph(vertices, {}) {}
 };
 
 /// Runs work(job, mine) in each process; `mine` has what `all` says of its vertices.

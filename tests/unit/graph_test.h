@@ -74,6 +74,18 @@ inline BuildSummary build(const std::string& path, std::uint64_t vertices, const
   return builder.write(output, ids, 0, {});
 }
 
+/// The graph of these edges, in a file of its own.
+struct BuiltGraph {
+  TemporaryDirectory folder;
+  GraphFile graph;
+
+  BuiltGraph(std::uint64_t vertices, const std::vector<Edge>& edges, const BuildOptions& options = {})
+      : graph([&] {
+          build(folder / "g.ew", vertices, edges, options);
+          return GraphFile::open(folder / "g.ew");
+        }()) {}
+};
+
 /// The message of the Error that `call` must throw.
 template <class Call>
 std::string error_of(const Call& call) {

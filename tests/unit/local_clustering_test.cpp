@@ -75,17 +75,16 @@ Result run(const graph::GraphFile& graph, const Cut& cut) {
   return result;
 }
 
-struct File {
-  graph::TemporaryDirectory folder;
-  graph::GraphFile graph;
-
+struct File : graph::BuiltGraph {
   File(std::uint32_t vertices, const Pairs& edges, bool undirected, bool simple = false)
-      : graph([&] {
-          std::vector<graph::Edge> list;
-          for (const auto& [u, v] : edges) list.emplace_back(u, v, 0.0F);
-          graph::build(folder / "g.ew", vertices, list, {.simple = simple, .undirected = undirected});
-          return graph::GraphFile::open(folder / "g.ew");
-        }()) {}
+      : BuiltGraph(vertices, list(edges), {.simple = simple, .undirected = undirected}) {}
+
+ private:
+  static std::vector<graph::Edge> list(const Pairs& edges) {
+    std::vector<graph::Edge> all;
+    for (const auto& [u, v] : edges) all.emplace_back(u, v, 0.0F);
+    return all;
+  }
 };
 
 /// With self loops, duplicates and edges in both directions.

@@ -60,9 +60,7 @@ Labels labels_of(const graph::GraphFile& graph, const Run& run,
 /// Of the ways to find them (nothing is collected, some, or all; owners) one after the other in turn, or all.
 void check_strong(std::uint32_t vertices, const EdgeList& edges, std::optional<std::uint32_t> turn = {}) {
   const Labels known = labels_by_definition(vertices, edges);
-  const graph::TemporaryDirectory folder;
-  graph::build(folder / "g.ew", vertices, edges, {});
-  const auto graph = graph::GraphFile::open(folder / "g.ew");
+  const graph::BuiltGraph built(vertices, edges);
   std::vector<Run> runs;
   for (const int processes : {1, 2, 3}) {
     runs.push_back({.processes = processes});
@@ -73,7 +71,7 @@ void check_strong(std::uint32_t vertices, const EdgeList& edges, std::optional<s
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (turn && *turn % runs.size() != i) continue;
     CAPTURE(i);
-    CHECK(labels_of(graph, runs[i]) == known);
+    CHECK(labels_of(built.graph, runs[i]) == known);
   }
 }
 
@@ -151,15 +149,11 @@ TEST_CASE("strongly connected components of graphs with a shape") {
 }
 
 TEST_CASE("a symmetric graph has the components that edges join") {
-  const graph::TemporaryDirectory folder;
-  graph::BuildOptions options;
-  options.undirected = true;
-  graph::build(folder / "g.ew", 7, {{1, 3, 0.0F}, {3, 5, 0.0F}, {2, 6, 0.0F}}, options);
-  const auto graph = graph::GraphFile::open(folder / "g.ew");
-  REQUIRE(graph.symmetric());
+  const graph::BuiltGraph built(7, {{1, 3, 0.0F}, {3, 5, 0.0F}, {2, 6, 0.0F}}, {.undirected = true});
+  REQUIRE(built.graph.symmetric());
   for (const int processes : {1, 3}) {
     std::map<std::uint64_t, std::uint64_t> kinds;
-    CHECK(labels_of(graph, {.processes = processes}, &kinds) == Labels{0, 1, 2, 1, 4, 1, 2});
+    CHECK(labels_of(built.graph, {.processes = processes}, &kinds) == Labels{0, 1, 2, 1, 4, 1, 2});
     CHECK(kinds.rbegin()->first < StrongComponents::kForward);
   }
 }
@@ -167,18 +161,16 @@ TEST_CASE("a symmetric graph has the components that edges join") {
 TEST_CASE("a long path takes few supersteps where few edges are left, or a process owns it") {
   constexpr std::uint32_t kVertices = 50'000;
   EdgeList edges = cycle(0, kVertices);
-  const graph::TemporaryDirectory folder;
   for (const bool closed : {true, false}) {
     if (!closed) edges.pop_back();
-    graph::build(folder / "g.ew", kVertices, edges, {});
-    const auto graph = graph::GraphFile::open(folder / "g.ew");
+    const graph::BuiltGraph built(kVertices, edges);
     const Labels known = closed ? Labels(kVertices, 0) : all_apart(kVertices);
     for (const Run& run : {Run{.processes = 3}, Run{.processes = 1, .workers = 2, .collected = 0},
                            Run{.processes = 3, .collected = 0, .ownership = "ranges"}}) {
       CAPTURE(run.processes);
       CAPTURE(run.collected);
       std::map<std::uint64_t, std::uint64_t> kinds;
-      CHECK(labels_of(graph, run, &kinds) == known);
+      CHECK(labels_of(built.graph, run, &kinds) == known);
       std::uint64_t supersteps = 0;
       for (const auto& [kind, count] : kinds) supersteps += count;
       CHECK(supersteps < 400);
@@ -202,18 +194,16 @@ TEST_CASE("long ways from and to a large component end its search early") {
   }
   Labels known = all_apart(kVertices);
   std::fill(known.begin() + 2 * kWay, known.end(), 2 * kWay);
-  const graph::TemporaryDirectory folder;
-  graph::build(folder / "g.ew", kVertices, edges, {});
-  const auto graph = graph::GraphFile::open(folder / "g.ew");
+  const graph::BuiltGraph built(kVertices, edges);
   for (const int processes : {1, 2, 3}) {
     CAPTURE(processes);
     std::map<std::uint64_t, std::uint64_t> kinds;
-    CHECK(labels_of(graph, {.processes = processes, .collected = 3 * kWay + 10}, &kinds) == known);
+    CHECK(labels_of(built.graph, {.processes = processes, .collected = 3 * kWay + 10}, &kinds) == known);
     CHECK(kinds[StrongComponents::kForward] < 400);
     CHECK(kinds[StrongComponents::kBackward] < 40);
     CHECK(kinds[StrongComponents::kCollect] == 1);
   }
-  CHECK(labels_of(graph, {.processes = 2, .collected = 0, .ownership = "ranges"}) == known);
+  CHECK(labels_of(built.graph, {.processes = 2, .collected = 0, .ownership = "ranges"}) == known);
 }
 
 TEST_CASE("a chain of many components is halved again and again") {
@@ -226,12 +216,10 @@ TEST_CASE("a chain of many components is halved again and again") {
       known.push_back(v & ~1U);
       if (v + 2 < 2 * kPairs) up ? edges.emplace_back(v, v + 2, 0.0F) : edges.emplace_back(v + 2, v, 0.0F);
     }
-    const graph::TemporaryDirectory folder;
-    graph::build(folder / "g.ew", 2 * kPairs, edges, {});
-    const auto graph = graph::GraphFile::open(folder / "g.ew");
+    const graph::BuiltGraph built(2 * kPairs, edges);
     for (const int processes : {1, 2}) {
       std::map<std::uint64_t, std::uint64_t> kinds;
-      CHECK(labels_of(graph, {.processes = processes, .collected = 0, .ownership = "ranges"}, &kinds) ==
+      CHECK(labels_of(built.graph, {.processes = processes, .collected = 0, .ownership = "ranges"}, &kinds) ==
             known);
       CHECK(kinds[StrongComponents::kTell] < 60);
     }
