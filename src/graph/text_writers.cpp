@@ -41,7 +41,7 @@ std::uint64_t append_edges(TextOutput& output, const Export& task, bool weighted
               used_here = std::max({used_here, source + 1, target + 1});
               text += source_text;
               append_number(text, target + first_id);
-              if (weighted) (text += ' ') += to_text(graph.weights().at(index));
+              if (weighted) append_text(text += ' ', graph.weights().at(index));
               text += '\n';
             },
             [](std::uint32_t) {});

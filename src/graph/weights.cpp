@@ -1,7 +1,8 @@
 #include "graph/weights.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
+#include <iterator>
 #include <limits>
 
 namespace edgewire::graph {
@@ -35,8 +36,19 @@ void add_to(WeightFacts& facts, std::span<const Number> weights) {
 
 }  // namespace
 
+void append_text(std::string& text, Weight weight) {
+  if (weight.is_whole()) {
+    const fmt::format_int digits(weight.bits());
+    text.append(digits.data(), digits.size());
+  } else {
+    fmt::format_to(std::back_inserter(text), "{}", weight.number());
+  }
+}
+
 std::string to_text(Weight weight) {
-  return weight.is_whole() ? fmt::format("{}", weight.bits()) : fmt::format("{}", weight.number());
+  std::string text;
+  append_text(text, weight);
+  return text;
 }
 
 void WeightFacts::add(Weights weights) noexcept {

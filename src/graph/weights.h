@@ -126,6 +126,7 @@ class Weights {
 
 /// A decimal text that reads as the same weight.
 std::string to_text(Weight weight);
+void append_text(std::string& text, Weight weight);
 
 /// Whole numbers above this one are as likely times as weights.
 inline constexpr std::uint64_t kLargestUsualWeight = 1 << 24;
