@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -7,6 +8,11 @@
 #include "cli/frontier_command.h"
 
 namespace edgewire::cli {
+
+/// What supersteps of frontier::Components do, by kind.
+inline constexpr std::array kComponentPhases{"link two edges of each vertex", "link the rest",
+                                             "tell owners where their vertices hang", "ask owners for roots",
+                                             "link all edges"};
 
 /// What kernels have in common whose values are labels, each a vertex that stands for a group.
 class LabelKernel : public FrontierKernel {

@@ -1,4 +1,5 @@
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -22,12 +23,7 @@ class SccKernel : public LabelKernel {
     return supersteps;
   }
   std::string phase(const frontier::Superstep& one) const override {
-    constexpr std::array kPhases{"link two edges of each vertex",
-                                 "link the rest",
-                                 "tell owners where their vertices hang",
-                                 "ask owners for roots",
-                                 "link all edges",
-                                 "search forward from one vertex",
+    constexpr std::array kPhases{"search forward from one vertex",
                                  "join what leads back to it",
                                  "keep the edges that are left, both ways",
                                  "trim",
@@ -36,7 +32,8 @@ class SccKernel : public LabelKernel {
                                  "tell colours to neighbours",
                                  "collect the edges that are left",
                                  "find the first vertices"};
-    return kPhases.at(one.kind);
+    constexpr std::uint64_t kFirst = frontier::StrongComponents::kForward;
+    return one.kind < kFirst ? kComponentPhases.at(one.kind) : kPhases.at(one.kind - kFirst);
   }
   void fill(report::RunReport& report) const override {
     report.kernel = "scc";

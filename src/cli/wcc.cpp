@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <array>
 #include <memory>
 #include <string>
 
@@ -23,12 +22,7 @@ class WccKernel : public LabelKernel {
     mine_ = components.labels();
     return supersteps;
   }
-  std::string phase(const frontier::Superstep& one) const override {
-    constexpr std::array kPhases{"link two edges of each vertex", "link the rest",
-                                 "tell owners where their vertices hang", "ask owners for roots",
-                                 "link all edges"};
-    return kPhases.at(one.kind);
-  }
+  std::string phase(const frontier::Superstep& one) const override { return kComponentPhases.at(one.kind); }
   void fill(report::RunReport& report) const override {
     report.kernel = "wcc";
     report.wire = "records";

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "error.h"
+#include "frontier/bits.h"
 #include "frontier/frontier_job.h"
 
 namespace edgewire::frontier {
@@ -12,8 +13,8 @@ namespace edgewire::frontier {
 /// so that it can send them to the others without numbers.
 class OwnerWords {
  public:
-  using Word = std::uint64_t;
-  static constexpr std::uint32_t kBits = 64;
+  using Word = Bits::Word;
+  static constexpr std::uint32_t kBits = Bits::kBits;
 
   /// `job` outlives it.
   explicit OwnerWords(FrontierJob& job) : job_(job) {
