@@ -102,8 +102,9 @@ double LocalClustering::pairs_of_neighbours() const {
   double pairs = 0;
   job_.ownership().visit([&](const auto& scheme) {
     for (std::uint32_t local = 0; local < job_.owned(); ++local) {
-      const std::uint64_t degree = rows_->degree(rows_->number_of(scheme.vertex(job_.rank(), local)));
-      if (degree > 1) pairs += static_cast<double>(degree * (degree - 1) / 2);
+      const auto degree =
+          static_cast<double>(rows_->degree(rows_->number_of(scheme.vertex(job_.rank(), local))));
+      pairs += degree * (degree - 1) / 2;
     }
   });
   return pairs;

@@ -41,7 +41,7 @@ Result by_definition(std::uint32_t vertices, const Pairs& edges, bool undirected
         if (v < u && u < w && adjacent(u, w)) ++found.triangles;
       }
     }
-    found.pairs += degree * (degree - 1) / 2;
+    found.pairs += static_cast<double>(degree * (degree - 1)) / 2;
     found.coefficients.push_back(degree < 2 ? 0 : static_cast<double>(between) / (degree * (degree - 1)));
   }
   return found;
