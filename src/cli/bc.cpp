@@ -1,149 +1,55 @@
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cstdint>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/common.h"
 #include "cli/files.h"
 #include "cli/frontier_command.h"
 #include "cli/named_vertices.h"
 #include "cli/sources.h"
-#include "frontier/betweenness.h"
-#include "frontier/betweenness_apart.h"
-#include "frontier/betweenness_scale.h"
-#include "kernels/verify.h"
+#include "error.h"
 
 namespace edgewire::cli {
 
 namespace {
 
-constexpr int kDigits = 15;
-
 struct BcSettings {
-  JobOptions job;
+  KernelOptions job;
   std::string list;
   std::uint64_t samples = 0, seed = 1;
-  bool listed = false;            ///< sources are those of the list
-  std::string parallel = "auto";  ///< or levels, sources
+  bool listed = false;  ///< sources are those of the list
+  std::string parallel = "auto";
   bool weighted = false, endpoints = false, normalized = false;
-  std::vector<std::uint32_t> sources;
 };
 
-/// What is wrong is said here once, not by each process.
-void choose_sources(BcSettings& settings, const graph::GraphFile& graph) {
-  if (settings.weighted) graph::expect_weights(graph, "leave out --weighted");
-  if (settings.listed) {
-    settings.sources = named_vertices(graph, settings.list, "--sources");
-    return;
-  }
+std::vector<std::uint32_t> sources(const BcSettings& settings, const graph::GraphFile& graph) {
+  if (settings.listed) return named_vertices(graph, settings.list, "--sources");
   if (settings.samples > graph.vertices())
     throw Error(
         fmt::format("--samples {}: {} has {} vertices", settings.samples, graph.path(), graph.vertices()));
-  settings.sources = sample(graph.vertices(), settings.samples > 0 ? settings.samples : graph.vertices(),
-                            settings.seed, [](std::uint32_t) { return true; });
+  return sample(graph.vertices(), settings.samples > 0 ? settings.samples : graph.vertices(), settings.seed,
+                [](std::uint32_t) { return true; });
 }
 
-class BcKernel : public FrontierKernel {
- public:
-  explicit BcKernel(const BcSettings& settings) : settings_(settings) {}
-
-  std::string describe() const override {
-    return fmt::format("bc, sources {}, parallel {}{}{}{}{}", digest(settings_.sources), settings_.parallel,
-                       settings_.job.deterministic ? ", deterministic" : "",
-                       settings_.weighted ? ", weighted" : "", settings_.endpoints ? ", endpoints" : "",
-                       settings_.normalized ? ", normalized" : "");
-  }
-  bool weighted() const override { return settings_.weighted; }
-  std::size_t record_bytes() const override { return sizeof(frontier::WideRecord); }
-  bool choose_tasks(const graph::GraphFile& graph, int processes, int workers, bool on_disks) override {
-    apart_ =
-        settings_.parallel == "sources" || settings_.job.deterministic || settings_.weighted ||
-        (settings_.parallel == "auto" && !on_disks &&
-         frontier::BetweennessApart::pays(graph.vertices(), settings_.sources.size(), processes, workers));
-    return apart_;
-  }
-  void prepare(frontier::FrontierJob& job) override {
-    if (apart_)
-      searches_ = std::make_unique<frontier::BetweennessApart>(
-          job, frontier::ApartOptions{settings_.job.deterministic, settings_.weighted, settings_.endpoints});
-  }
-  std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
-    std::vector<frontier::Superstep> supersteps;
-    if (apart_) {
-      supersteps = searches_->run(settings_.sources);
-      mine_ = searches_->scores();
-    } else {
-      frontier::Betweenness levels(job, settings_.endpoints);
-      supersteps = levels.run(settings_.sources);
-      mine_ = levels.scores();
-    }
-    if (settings_.normalized) normalize(job);
-    return supersteps;
-  }
-  std::string phase(const frontier::Superstep& one) const override {
-    if (one.kind == frontier::BetweennessApart::kSearches)
-      return fmt::format("searches from {} sources", settings_.sources.size());
-    if (one.kind == frontier::BetweennessApart::kSums) return "sums to owners";
-    return fmt::format("level {}, {}", one.step + 1,
-                       one.kind == frontier::Betweenness::kForward ? "paths" : "shares of them");
-  }
-  std::uint64_t checksum(const frontier::FrontierJob& job) const override {
-    const std::span<const double> scores(mine_);
-    return apart_ ? cli::checksum_of_all(scores) : cli::checksum(job, scores);
-  }
-  report::Answer answer(const AnsweredRun& run) override {
-    report::Answer answer;
-    set_highest(answer, run, mine_, kTop, apart_);
-    return answer;
-  }
-  void fill(report::RunReport& report) const override {
-    report.kernel = "bc";
-    report.wire = "records";
-    if (settings_.listed)
-      report.options = {{"sources", settings_.list}};
-    else if (settings_.samples > 0)
-      report.options = {{"samples", static_cast<std::int64_t>(settings_.samples)},
-                        {"seed", static_cast<std::int64_t>(settings_.seed)}};
-    report.options.insert(report.options.end(), {{"weighted", settings_.weighted},
-                                                 {"endpoints", settings_.endpoints},
-                                                 {"normalized", settings_.normalized}});
-  }
-  void gather(frontier::FrontierJob& job) override {
-    all_ = apart_ ? mine_ : frontier::gather_values(job, mine_);
-  }
-  std::string fault(const graph::GraphFile& graph) const override {
-    return kernels::check_bc(
-        graph, settings_.sources, all_,
-        {settings_.weighted, settings_.endpoints, settings_.normalized, settings_.samples});
-  }
-  std::string rules() const override {
-    return fmt::format("scores differ from those of a sequential search by at most {} of their value",
-                       kernels::kScoreTolerance);
-  }
-  void add_line(VertexLines& lines, std::uint32_t vertex) const override {
-    lines.add(vertex, all_[vertex], kDigits);
-  }
-
- private:
-  void normalize(const frontier::FrontierJob& job) {
-    const auto scale =
-        frontier::normalized_scale(job.graph().vertices(), settings_.endpoints, settings_.samples);
-    for (std::uint32_t i = 0; i < mine_.size(); ++i) {
-      const std::uint32_t v = apart_ ? i : job.ownership().vertex(job.rank(), i);
-      mine_[i] *= std::ranges::binary_search(settings_.sources, v) ? scale.sources : scale.others;
-    }
-  }
-
-  const BcSettings& settings_;
-  bool apart_ = false;
-  std::unique_ptr<frontier::BetweennessApart> searches_;
-  std::vector<double> mine_;  ///< by local number; where searches are apart, at rank 0 of all vertices
-  std::vector<double> all_;   ///< of all vertices
-};
+run::BcOptions bc_options(const BcSettings& settings, const graph::GraphFile& graph) {
+  run::BcOptions asked;
+  asked.weighted = settings.weighted;
+  asked.endpoints = settings.endpoints;
+  asked.normalized = settings.normalized;
+  asked.deterministic = settings.job.deterministic;
+  asked.parallel = kParallel.at(settings.parallel);
+  asked.samples = settings.samples;
+  asked.sources = sources(settings, graph);
+  if (settings.listed)
+    asked.asked = {{"sources", settings.list}};
+  else if (settings.samples > 0)
+    asked.asked = {{"samples", static_cast<std::int64_t>(settings.samples)},
+                   {"seed", static_cast<std::int64_t>(settings.seed)}};
+  return asked;
+}
 
 /// Throws UsageError.
 void check(BcSettings& settings, const CLI::App& command) {
@@ -219,15 +125,15 @@ void add_bc(CLI::App& app) {
   };
   add_frontier_options(
       *command, settings->job, own,
-      "write the scores to this file as lines of id, tab and score; - is stdout",
+      "the scores to this file as lines of id, tab and score",
       "compare with a sequential search from all sources, and exit with 1 when a score differs by more than "
       "1e-9 of its value",
-      {"vertices of the highest scores", kTop});
+      {"vertices of the highest scores", run::kTop});
   command->callback([settings, command] {
     check(*settings, *command);
-    run_frontier(
-        settings->job, [&](const graph::GraphFile& graph) { choose_sources(*settings, graph); },
-        [&] { return std::make_unique<BcKernel>(*settings); });
+    run_frontier(settings->job, [&](const graph::GraphFile& graph) {
+      return [asked = bc_options(*settings, graph)] { return run::make_bc(asked); };
+    });
   });
 }
 

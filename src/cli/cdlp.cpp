@@ -1,49 +1,17 @@
-#include <fmt/format.h>
-
+#include <cstdint>
 #include <memory>
-#include <string>
 
 #include "cli/commands.h"
-#include "cli/label_kernel.h"
-#include "frontier/label_propagation.h"
-#include "kernels/verify.h"
+#include "cli/frontier_command.h"
+#include "run/kernels.h"
 
 namespace edgewire::cli {
 
 namespace {
 
 struct CdlpSettings {
-  JobOptions job;
+  KernelOptions job;
   std::uint32_t iterations = 10;
-};
-
-class CdlpKernel : public LabelKernel {
- public:
-  explicit CdlpKernel(const CdlpSettings& settings)
-      : LabelKernel("community", "communities"), settings_(settings) {}
-
-  std::string describe() const override { return fmt::format("cdlp, {} iterations", settings_.iterations); }
-  std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
-    frontier::LabelPropagation propagation(job);
-    auto supersteps = propagation.run(settings_.iterations);
-    mine_ = propagation.labels();
-    return supersteps;
-  }
-  std::string phase(const frontier::Superstep& one) const override {
-    return fmt::format("iteration {}", one.step + 1);
-  }
-  void fill(report::RunReport& report) const override {
-    report.kernel = "cdlp";
-    report.wire = "records";
-    report.options = {{"iterations", std::int64_t{settings_.iterations}}};
-  }
-  std::string fault(const graph::GraphFile& graph) const override {
-    return kernels::check_cdlp(graph, settings_.iterations, all_);
-  }
-  std::string rules() const override { return "the labels were found again, one vertex after another"; }
-
- private:
-  const CdlpSettings& settings_;
 };
 
 }  // namespace
@@ -65,14 +33,13 @@ void add_cdlp(CLI::App& app) {
         ->capture_default_str();
   };
   add_frontier_options(*command, settings->job, own,
-                       "write the labels to this file as lines of id, tab and the label, an id as well; - is "
-                       "stdout",
+                       "the labels to this file as lines of id, tab and the label, an id as well; ",
                        "find the labels again, one vertex after another, and exit with 1 when one differs",
                        {"largest communities, by label and number of vertices"});
   command->callback([settings] {
-    run_frontier(
-        settings->job, [](const graph::GraphFile&) {},
-        [&] { return std::make_unique<CdlpKernel>(*settings); });
+    run_frontier(settings->job, [settings](const graph::GraphFile&) {
+      return [settings] { return run::make_cdlp(settings->iterations); };
+    });
   });
 }
 

@@ -1,12 +1,8 @@
 // What several subcommands need: lists and numbers from options, output that appears whole.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <functional>
 #include <initializer_list>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,13 +19,6 @@ using Units = std::initializer_list<std::pair<const char*, double>>;
 double with_unit(const std::string& text, Units units, const char* option, const char* example);
 /// `number`, which `text` says. Throws UsageError.
 double above_zero(double number, const std::string& text, const char* option);
-
-/// Tells lists of numbers apart in a few words.
-template <class T>
-std::string digest(const std::vector<T>& numbers) {
-  const std::string_view bytes(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(T));
-  return fmt::format("{} {:016x}", numbers.size(), std::hash<std::string_view>()(bytes));
-}
 
 /// Writes `text` to `path` whole or not at all, see OutputFile; compressed where the name says so, see
 /// graph::packed(). What is no regular file (a terminal, a pipe) is written as it is. "-" is stdout. Throws

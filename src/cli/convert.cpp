@@ -171,7 +171,7 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
                   std::chrono::steady_clock::time_point start) {
   constexpr std::uint64_t kLeastMemory = std::uint64_t{128} << 20;  // taken only as far as edges need it
   shuffle::LoadOptions options;
-  options.seat = seat_of(settings.job.dense(bootstrap));
+  options.seat = settings.job.seat(bootstrap);
   options.output = settings.output.path;
   options.temp = settings.temp;
   if (options.temp.empty())
@@ -279,12 +279,8 @@ void add_convert(CLI::App& app) {
       ->transform(sizes());
   writes(command->add_option("--temp", settings->temp, "folder for sorted runs; by default the output's"),
          Form::folder, no_names);
-  add_launch_options(*command, settings->job.launch);
+  settings->job.add_to(*command);
   settings->job.launch.less_memory = "a smaller --memory";
-  add_transport_option(*command, settings->job.transport);
-  add_integrity_option(*command, settings->job.integrity);
-  add_verbs_options(*command, settings->job.verbs);
-  add_dpdk_options(*command, settings->job.dpdk);
   command->callback([settings] {
     const auto start = std::chrono::steady_clock::now();
     settings->input = settings->inputs[0];

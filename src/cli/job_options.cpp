@@ -4,16 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 
 #include "cli/alike.h"
 #include "cli/common.h"
 #include "cli/files.h"
-#include "cli/graph_files.h"
 #include "error.h"
 #include "graph/available_memory.h"
 #include "launch/packing.h"
-#include "plan/block_plan.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 
@@ -106,7 +103,7 @@ void add_launch_options(CLI::App& command, launch::LaunchOptions& launch) {
       "process of a host takes one near its cores");
 }
 
-void add_transport_option(CLI::App& command, std::string& transport) {
+void add_transport_options(CLI::App& command, std::string& transport, bool& integrity) {
   command.option_defaults()->group("Transport");
   command
       .add_option("--transport", transport,
@@ -114,9 +111,6 @@ void add_transport_option(CLI::App& command, std::string& transport) {
                   "inside a host and the fastest that all hosts have between hosts")
       ->check(CLI::IsMember({"auto", "shm", "tcp", "verbs", "dpdk"}))
       ->capture_default_str();
-}
-
-void add_integrity_option(CLI::App& command, bool& integrity) {
   command
       .add_option_function<std::string>(
           "--integrity", [&integrity](const std::string& word) { integrity = word == "on"; },
@@ -171,109 +165,6 @@ void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk) {
   command.add_option("--dpdk-faults", dpdk.faults)->group("");  // for tests
 }
 
-void JobOptions::add_to(CLI::App& command) {
-  reads(command.add_option("graph", graph_path, kGraphHelp)->required(), graph_and_labels);
-  add_launch_options(command, launch);
-  command
-      .add_option("-w,--workers", workers,
-                  "start this many workers (threads) in each process; by default one for each core, shared "
-                  "out among the processes of a host")
-      ->check(CLI::Range(1, 1024));
-  add_transport_option(command, transport);
-  add_integrity_option(command, integrity);
-  add_verbs_options(command, verbs);
-  add_dpdk_options(command, dpdk);
-  command.option_defaults()->group("What is sent");
-  command
-      .add_option(
-          "--strategy", strategy,
-          "send a value for each edge, for each destination of a worker or of a process (as published "
-          "in 2015, with ids), for each destination without ids (slots), or the fewest that suffice "
-          "(cover); auto takes slots, or cover where sending takes longer than computing")
-      ->check(CLI::IsMember({"auto", "edge", "worker", "process", "slots", "cover"}))
-      ->capture_default_str();
-  command
-      .add_option("--compute-rate", compute_rate,
-                  "let --strategy auto assume this many edges/s for a worker; measured by default")
-      ->check(between(1, 1e15));
-  command
-      .add_option("--wire", encoding,
-                  "how values travel: as they are (f32), or bf16, f16 or u16 with error feedback")
-      ->check(CLI::IsMember({"f32", "bf16", "f16", "u16"}))
-      ->capture_default_str();
-  command.add_option("--precision", precision, "of messages along edges: f32 (4 bytes) or f64 (8 bytes)")
-      ->check(CLI::IsMember({"f32", "f64"}))
-      ->capture_default_str();
-  command.add_flag("--weighted", weighted, "use the weights of the edges; by default all count the same");
-  command
-      .add_option("--direction", direction,
-                  "let values go along edges from source to target (out), against them (in), or both ways")
-      ->check(CLI::IsMember({"out", "in", "both"}))
-      ->capture_default_str();
-  reads(command
-            .add_option(
-                "--ownership", ownership,
-                "who owns a vertex: hash, ranges, or a partition file with a part for each line; auto and "
-                "auto,FILE count the bytes of each and take the best; hilbert, grid: processes own edges, a "
-                "stretch of the Hilbert curve over the edge matrix or a block of a grid")
-            ->capture_default_str(),
-        partition_files);
-  command
-      .add_option("--layout", layout,
-                  "keep a process's vertices in the given order, or put those of high degree first; auto "
-                  "measures and takes the faster one")
-      ->check(CLI::IsMember({"auto", "given", "degree"}))
-      ->capture_default_str();
-  command
-      .add_option(
-          "--order", order,
-          "let workers sweep tiles strip by strip in one column after the other (strips), along the Hilbert "
-          "curve over several columns (hilbert), or strip by strip but for thin tiles, whose values go "
-          "through memory in bins (bins); auto measures a sample and takes the fastest one")
-      ->check(CLI::IsMember({"auto", "strips", "hilbert", "bins"}))
-      ->capture_default_str();
-  writes(command.add_flag(
-             fmt::format("--plan-cache{{{}}}", kBesideGraph), plan_cache,
-             "keep the plan next to the graph, or in a folder (--plan-cache=DIR), so that the next run "
-             "with the same options starts at once"),
-         Form::folder, [this](const std::string&) {
-           return std::vector{NamedFile{plan_folder(), kept_names()}};
-         });
-  command.add_flag(
-      "--deterministic", deterministic,
-      "give bit-identical results from run to run: auto does not measure, but assumes a 10G link, "
-      "1 G edges/s a worker, degree order, and strips");
-  command.option_defaults()->group("Output");
-  writes(command.add_option(
-             "-o,--output", output_path,
-             "write the result to this file as lines of id, tab and value; - is stdout; .gz and .zst "
-             "are compressed"),
-         Form::text, [this](const std::string& path) {
-           return std::vector{output_parts ? parts_of(path) : NamedFile{path}};
-         });
-  command.add_flag(
-      "--output-parts", output_parts,
-      "let each process write the vertices that it owns where it runs, as OUTPUT.0000-of-0004; by "
-      "default rank 0 writes one file");
-  writes(command.add_option("--json", json_path, "write the run report to this file as JSON; - is stdout"),
-         Form::text);
-  command.add_flag("--verify", verify,
-                   "check the result against a sequential reference, and exit with 1 when it differs");
-  command.option_defaults()->group("Profile");
-  command.add_flag("--profile", profile, "say where the time went, and what limited the run");
-  writes(command.add_option("--profile-page", profile_path,
-                            "say the same on an HTML page with charts, in this file"),
-         Form::text);
-  writes(
-      command.add_option("--trace", trace_path,
-                         "write what workers and chunks did to this file, as JSON for trace viewers (Chrome, "
-                         "Perfetto); .json.gz is compressed"),
-      Form::text);
-  command.add_option("--sample-interval", sample_interval_s, "look at the machine every so many seconds")
-      ->check(between(0.01, 3600))
-      ->capture_default_str();
-}
-
 namespace {
 
 std::string cores_text(const topology::Machine& machine) {
@@ -285,45 +176,24 @@ std::string cores_text(const topology::Machine& machine) {
 
 }  // namespace
 
-plan::Encoding JobOptions::sent_as() const {
-  if (encoding != "f32" && precision == "f64")
-    throw UsageError(
-        fmt::format("--wire {} and --precision f64 exclude each other: leave one of them out", encoding));
-  return plan::encoding_from(precision == "f64" ? precision : encoding);
+void JobOptions::add_to(CLI::App& command) {
+  add_launch_options(command, launch);
+  add_transport_options(command, transport, integrity);
+  add_verbs_options(command, verbs);
+  add_dpdk_options(command, dpdk);
 }
 
-void JobOptions::check(const graph::GraphFile& graph) const {
-  job::DenseOptions options;
-  options.choose_strategy = strategy == "auto";
-  if (!options.choose_strategy) options.strategy = plan::strategy_from(strategy);
-  options.encoding = sent_as();
-  options.weighted = weighted;
-  options.ownership = ownership;
-  options.order = tile_order();
-  options.plan_cache = plan_cache;
-  if (edge_place.edges == "disk") {
-    options.devices.emplace_back(".");
-    if (plan_cache.empty() && !plan::owns_edges(ownership)) options.plan_cache = ".";
-  }
-  job::check(options, graph);
+void JobOptions::add_workers_option(CLI::App& command) {
+  command
+      .add_option("-w,--workers", workers,
+                  "start this many workers (threads) in each process; by default one for each core, shared "
+                  "out among the processes of a host")
+      ->check(CLI::Range(1, 1024))
+      ->group("Processes");
 }
 
-job::OrderOptions JobOptions::tile_order() const {
-  job::OrderOptions options;
-  if (order == "hilbert") options.order = tiles::Order::hilbert;
-  if (order == "bins") options.order = tiles::Order::bins;
-  options.choose = order == "auto" && !deterministic;
-  return options;
-}
-
-std::string JobOptions::plan_folder() const {
-  if (plan_cache != kBesideGraph) return plan_cache;
-  const std::string folder = std::filesystem::path(graph_path).parent_path();
-  return folder.empty() ? "." : folder;
-}
-
-job::DenseOptions JobOptions::dense(launch::Bootstrap& bootstrap) const {
-  job::DenseOptions options;
+exchange::SeatOptions JobOptions::seat(launch::Bootstrap& bootstrap) const {
+  exchange::SeatOptions options;
   const auto machine = topology::discover();
   const int cores = topology::usable_cores(machine);
   options.workers = workers > 0 ? workers : std::max(1, cores / bootstrap.local_size());
@@ -342,21 +212,6 @@ job::DenseOptions JobOptions::dense(launch::Bootstrap& bootstrap) const {
   const auto choice = choose_transport(transport, verbs, bootstrap, offers);
   options.transport = choice.transport;
   options.transport_reason = choice.reason;
-  options.strategy = strategy == "auto" ? plan::Strategy::slots : plan::strategy_from(strategy);
-  options.choose_strategy = strategy == "auto";
-  options.assumed_compute_rate = compute_rate;
-  if (deterministic) {
-    options.assumed_link_rate = 10e9 / 8;
-    if (compute_rate == 0) options.assumed_compute_rate = 1e9;
-  }
-  options.encoding = sent_as();
-  options.weighted = weighted;
-  options.ownership = ownership == "range" ? "ranges" : ownership;
-  options.plan_cache = plan_folder();
-  options.link_bits_per_s = launch.link_bits_per_s;
-  options.layout = layout == "given" ? plan::Layout::given : plan::Layout::degree;
-  options.choose_layout = layout == "auto" && !deterministic;
-  options.order = tile_order();
   options.peer_timeout_s = launch.peer_timeout_s;
   options.integrity = integrity;
   options.verbs = verbs;

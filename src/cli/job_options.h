@@ -1,16 +1,12 @@
-// The options that all kernels share, and how they become a job.
+// The options that all jobs share.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
-#include <functional>
-#include <optional>
 #include <span>
 #include <string>
 
-#include "cli/edge_place.h"
 #include "exchange/seat.h"
-#include "job/dense_job.h"
 #include "launch/launch.h"
 #include "transport/choice.h"
 
@@ -23,10 +19,8 @@ CLI::Validator between(double least, double most);
 /// takes -1 for a very large number.
 CLI::Validator sizes();
 
-/// The options of every command that runs as a job: where its processes are, and how they find each other.
 void add_launch_options(CLI::App& command, launch::LaunchOptions& options);
-void add_transport_option(CLI::App& command, std::string& transport);
-void add_integrity_option(CLI::App& command, bool& integrity);
+void add_transport_options(CLI::App& command, std::string& transport, bool& integrity);
 void add_verbs_options(CLI::App& command, transport::VerbsChoice& verbs);
 void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk);
 /// What a process tells the others in the job's first message, where its transport depends on the cards of
@@ -47,55 +41,23 @@ std::uint64_t usual_memory(launch::Bootstrap& bootstrap, std::uint64_t least = 0
 /// the program and for blocks of files. The result is rounded down to MiB.
 std::uint64_t usual_share(std::uint64_t available_bytes, int processes_of_host) noexcept;
 
-inline constexpr const char* kBesideGraph = "next to the graph";
-
+/// The options of every command that runs as a job: where its processes are and how they find each other,
+/// their workers, and what they send by.
 struct JobOptions {
-  const CLI::App* owner = nullptr;  ///< the command that has these options, if it may run several times
-  std::string graph_path;
   launch::LaunchOptions launch;
   int workers = 0;  ///< 0: share the cores among the processes of this host
   std::string transport = "auto";
   bool integrity = true;
   transport::VerbsChoice verbs;
   transport::DpdkChoice dpdk;
-  std::string strategy = "auto";
-  double compute_rate = 0;
-  std::string encoding = "f32";
-  std::string precision = "f32";
-  bool weighted = false;
-  std::string direction = "out";
-  std::string ownership = "hash";
-  std::string layout = "auto", order = "auto";
-  EdgePlace edge_place{};
-  std::string plan_cache;  ///< folder, or kBesideGraph; empty: none
-  bool deterministic = false;
-  std::string output_path;
-  bool output_parts = false;  ///< each process writes its own
   std::string json_path;
-  std::optional<std::uint64_t> top;  ///< vertices to list
-  bool verify = false;
-  bool profile = false;
-  std::string profile_path, trace_path;
-  double sample_interval_s = 0.1;
-  bool profiled() const { return profile || !profile_path.empty() || !trace_path.empty(); }
 
+  /// All but --workers and --json.
   void add_to(CLI::App& command);
-  /// The same for one process, "auto" resolved. Warns on stderr (rank 0) where workers share cores. Throws
-  /// UsageError.
-  job::DenseOptions dense(launch::Bootstrap& bootstrap) const;
-  /// The folder of the plan cache; empty: none.
-  std::string plan_folder() const;
-  /// No output goes to stdout, so that the report can.
-  bool stdout_is_free() const {
-    return output_path != "-" && json_path != "-" && profile_path != "-" && trace_path != "-";
-  }
-  /// Throws what job::check() says of the options that are known before the processes start: one message
-  /// instead of one from each process.
-  void check(const graph::GraphFile& graph) const;
-  /// How --wire and --precision let values travel. Throws UsageError.
-  plan::Encoding sent_as() const;
-  /// The order of tiles that --order asks for.
-  job::OrderOptions tile_order() const;
+  void add_workers_option(CLI::App& command);
+  /// The same for one process, "auto" resolved. Rank 0 warns on stderr where workers share cores. Throws
+  /// UsageError. Collective.
+  exchange::SeatOptions seat(launch::Bootstrap& bootstrap) const;
 };
 
 }  // namespace edgewire::cli

@@ -73,8 +73,7 @@ void add_netbench(CLI::App& app) {
       "netbench", "bandwidth, message rate and latency of a transport between two processes");
   arguments->launch.processes = 2;
   add_launch_options(*command, arguments->launch);
-  add_transport_option(*command, bench.transport);
-  add_integrity_option(*command, bench.integrity);
+  add_transport_options(*command, bench.transport, bench.integrity);
   add_verbs_options(*command, bench.verbs);
   add_dpdk_options(*command, bench.dpdk);
   command->option_defaults()->group("Measurement");

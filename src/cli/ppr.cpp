@@ -1,71 +1,16 @@
-#include "kernels/ppr.h"
-
-#include <fmt/format.h>
-
 #include <memory>
+#include <string>
 
 #include "cli/commands.h"
-#include "cli/common.h"
+#include "cli/dense_command.h"
 #include "cli/files.h"
 #include "cli/named_vertices.h"
-#include "cli/rank_command.h"
-#include "kernels/runs.h"
 
 namespace edgewire::cli {
 
-namespace {
-
-class PprCommand final : public RankCommand {
- public:
-  PprCommand() : RankCommand("ppr") {}
-
-  void add_options(CLI::App& command) {
-    command.option_defaults()->group("Kernel");
-    reads(command
-              .add_option(
-                  "--sources", list_,
-                  "restart at these vertices, named as in results: ID,ID,... or @FILE with one on each line")
-              ->type_name("ID[,ID...]|@FILE")
-              ->required(),
-          listed_in);
-    RankCommand::add_options(command);
-  }
-
- private:
-  void prepare(const graph::GraphFile& graph) override {
-    RankCommand::prepare(graph);
-    sources_ = named_vertices(graph, list_, "--sources");
-  }
-  std::string name() const {
-    return fmt::format("ppr{}, sources {}", asked_.weighted ? " weighted" : "", digest(sources_));
-  }
-  std::string describe() const override {
-    return fmt::format("{}, {} iterations, damping {}, tolerance {}, precision {}", name(), asked_.iterations,
-                       asked_.damping, asked_.tolerance, job_.precision);
-  }
-  std::string state() const override { return fmt::format("{}, damping {}", name(), asked_.damping); }
-
-  DenseOutcome iterate(DenseStage& stage) override {
-    return doubles() ? iterate_program(stage, kernels::PersonalisedPageRank<double>(asked_, sources_))
-                     : iterate_program(stage, kernels::PersonalisedPageRank<float>(asked_, sources_));
-  }
-  kernels::Reference reference(const graph::GraphFile& graph, int iterations,
-                               const kernels::Rounding& rounding) const override {
-    return kernels::reference_ranks(graph, asked_, iterations, sources_, rounding);
-  }
-  void add_to(report::RunReport& report, const DenseOutcome& outcome) const override {
-    RankCommand::add_to(report, outcome);
-    report.options.emplace_back("sources", list_);
-  }
-
-  std::string list_;
-  std::vector<std::uint32_t> sources_;
-};
-
-}  // namespace
-
 void add_ppr(CLI::App& app) {
-  auto self = std::make_shared<PprCommand>();
+  auto settings = std::make_shared<RankSettings>();
+  auto list = std::make_shared<std::string>();
   CLI::App* command =
       app.add_subcommand("ppr", "compute personalised PageRank: ranks as seen from some vertices");
   command->footer(
@@ -74,9 +19,24 @@ void add_ppr(CLI::App& app) {
       "rank to the targets of its edges, and the rest goes to the sources evenly. A vertex without out-edges "
       "gives all of its rank to the sources. An edge that occurs several times counts as often as it occurs. "
       "Weights are ignored, unless --weighted shares out in proportion to them.");
-  self->add_options(*command);
-  DenseCommand::complete(*command, self);
+  command->option_defaults()->group("Kernel");
+  reads(command
+            ->add_option(
+                "--sources", *list,
+                "restart at these vertices, named as in results: ID,ID,... or @FILE with one on each line")
+            ->type_name("ID[,ID...]|@FILE")
+            ->required(),
+        listed_in);
+  settings->add_rank_options(*command);
+  add_dense_options(*command, *settings, "rank", "vertices of the highest ranks");
   command->remove_option(command->get_option("--wire"));  // ranks may be too small for 16 bits
+  command->callback([settings, list] {
+    run_dense(*settings, [&](const graph::GraphFile& graph) {
+      return [&, sources = named_vertices(graph, *list, "--sources")] {
+        return run::make_ppr(settings->options(), sources, *list, settings->doubles());
+      };
+    });
+  });
 }
 
 }  // namespace edgewire::cli

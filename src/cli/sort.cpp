@@ -58,7 +58,7 @@ shuffle::RecordShape shape_of(const SortSettings& settings) {
 
 shuffle::SortOptions sort_options(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   shuffle::SortOptions options;
-  options.seat = seat_of(settings.job.dense(bootstrap));
+  options.seat = settings.job.seat(bootstrap);
   options.inputs = settings.inputs;
   options.output = settings.output;
   options.temp = settings.temp;
@@ -284,17 +284,9 @@ void add_options(CLI::App& command, SortSettings& settings) {
       ->transform(sizes());
   writes(command.add_option("--temp", settings.temp, "folder for what does not fit; by default the output's"),
          Form::folder, no_names);
-  add_launch_options(command, settings.job.launch);
+  settings.job.add_to(command);
+  settings.job.add_workers_option(command);
   settings.job.launch.less_memory = "a smaller --memory";
-  command
-      .add_option("-w,--workers", settings.job.workers,
-                  "start this many workers (threads) in each process; by default one for each core, shared "
-                  "out among the processes of a host")
-      ->check(CLI::Range(1, 1024));
-  add_transport_option(command, settings.job.transport);
-  add_integrity_option(command, settings.job.integrity);
-  add_verbs_options(command, settings.job.verbs);
-  add_dpdk_options(command, settings.job.dpdk);
   command.option_defaults()->group("Output");
   writes(command.add_option("--json", settings.job.json_path,
                             "write the report to this file as JSON; - is stdout"),

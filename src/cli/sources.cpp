@@ -4,7 +4,6 @@
 
 #include <random>
 
-#include "cli/answers.h"
 #include "cli/files.h"
 #include "cli/named_vertices.h"
 #include "error.h"
@@ -25,7 +24,7 @@ std::vector<std::uint32_t> sample(std::uint64_t vertices, std::uint64_t count, s
   return chosen;
 }
 
-void Sources::add_to(CLI::App& command) {
+void SourceOptions::add_to(CLI::App& command) {
   auto* single = command.add_option("--source", one, "the vertex where all paths start, by its id or label");
   auto* several =
       command
@@ -46,29 +45,36 @@ void Sources::add_to(CLI::App& command) {
       ->needs(drawn);
 }
 
-void Sources::find(const graph::GraphFile& graph) {
-  if (one.empty() && list.empty() && samples == 0)
-    throw UsageError("--source is required, or --sources or --samples for several runs");
-  const graph::VertexNames vertex_names(graph);
-  if (one.empty()) {
-    vertices = list.empty() ? sample(graph.vertices(), samples, seed,
-                                     [&](std::uint32_t v) {
-                                       return graph::Row{graph, v}.degree() > 0;
-                                     })
-                            : named_vertices(graph, list, "--sources");
-    if (vertices.size() < samples)
-      throw Error(
-          fmt::format("--samples {}: {} has {} vertices with edges", samples, graph.path(), vertices.size()));
-    names.clear();
-    for (const std::uint32_t vertex : vertices) names.emplace_back(vertex_names(vertex));
-    return;
-  }
-  const auto vertex = vertex_names.find(one);
-  if (!vertex) throw Error(fmt::format("--source {}: {} has no such vertex", one, graph.path()));
-  vertices = {*vertex};
+std::vector<std::uint32_t> SourceOptions::vertices(const graph::GraphFile& graph) const {
+  if (!list.empty()) return named_vertices(graph, list, "--sources");
+  auto drawn = sample(graph.vertices(), samples, seed, [&](std::uint32_t v) {
+    return graph::Row{graph, v}.degree() > 0;
+  });
+  if (drawn.size() < samples)
+    throw Error(
+        fmt::format("--samples {}: {} has {} vertices with edges", samples, graph.path(), drawn.size()));
+  return drawn;
 }
 
-void Target::add_to(CLI::App& command) {
+run::Sources SourceOptions::find(const graph::GraphFile& graph) const {
+  if (one.empty() && list.empty() && samples == 0)
+    throw UsageError("--source is required, or --sources or --samples for several runs");
+  const graph::VertexNames names(graph);
+  if (!one.empty()) {
+    const auto vertex = names.find(one);
+    if (!vertex) throw Error(fmt::format("--source {}: {} has no such vertex", one, graph.path()));
+    return {{*vertex}, {}, {{"source", one}}};
+  }
+  run::Sources sources{vertices(graph)};
+  for (const std::uint32_t vertex : sources.vertices) sources.names.emplace_back(names(vertex));
+  if (list.empty())
+    sources.asked = {{"samples", static_cast<std::int64_t>(samples)}, {"seed", static_cast<std::int64_t>(seed)}};
+  else
+    sources.asked = {{"sources", list}};
+  return sources;
+}
+
+void TargetOption::add_to(CLI::App& command) {
   command
       .add_option("--target", name,
                   "print a shortest path to this vertex, by its id or label: for each source one")
@@ -76,24 +82,11 @@ void Target::add_to(CLI::App& command) {
       ->check([](const std::string& id) { return id.empty() ? "it is empty: name a vertex" : ""; });
 }
 
-void Target::find(const graph::GraphFile& graph) {
-  if (name.empty()) return;
-  vertex = graph::VertexNames(graph).find(name);
+run::Target TargetOption::find(const graph::GraphFile& graph) const {
+  if (name.empty()) return {};
+  const auto vertex = graph::VertexNames(graph).find(name);
   if (!vertex) throw Error(fmt::format("--target {}: {} has no such vertex", name, graph.path()));
-}
-
-report::Path named_path(const graph::VertexNames& names, const std::vector<std::uint32_t>& vertices,
-                        std::uint32_t source, std::uint32_t target, report::Number length) {
-  report::Path path{{}, name_of(names, source), name_of(names, target), length};
-  for (const std::uint32_t vertex : vertices) path.vertices.push_back(name_of(names, vertex));
-  return path;
-}
-
-std::vector<std::pair<std::string, report::RunReport::Option>> Sources::options() const {
-  if (samples > 0)
-    return {{"samples", static_cast<std::int64_t>(samples)}, {"seed", static_cast<std::int64_t>(seed)}};
-  if (list.empty()) return {{"source", one}};
-  return {{"sources", list}};
+  return {vertex, name};
 }
 
 }  // namespace edgewire::cli

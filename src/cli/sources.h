@@ -4,14 +4,11 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "graph/graph_file.h"
-#include "graph/vertex_names.h"
-#include "report/run_report.h"
+#include "run/kernels.h"
 
 namespace edgewire::cli {
 
@@ -21,31 +18,25 @@ std::vector<std::uint32_t> sample(std::uint64_t vertices, std::uint64_t count, s
                                   const std::function<bool(std::uint32_t)>& may);
 
 /// One vertex, or several: then the kernel runs from each.
-struct Sources {
+struct SourceOptions {
   std::string one, list;                ///< as they were asked for; or empty
   std::uint64_t samples = 0, seed = 1;  ///< 0: none
-  std::vector<std::uint32_t> vertices;  ///< a run from each
-  std::vector<std::string> names;       ///< of `vertices`, where several were asked for
 
   void add_to(CLI::App& command);
-  /// Sets `vertices` and `names`. Throws Error or UsageError that names the option.
-  void find(const graph::GraphFile& graph);
-  /// For the report.
-  std::vector<std::pair<std::string, report::RunReport::Option>> options() const;
+  /// Throws Error or UsageError that names the option.
+  run::Sources find(const graph::GraphFile& graph) const;
+
+ private:
+  std::vector<std::uint32_t> vertices(const graph::GraphFile& graph) const;
 };
 
 /// The vertex to which bfs and sssp show a path.
-struct Target {
-  std::string name;                     ///< as it was asked for; or empty
-  std::optional<std::uint32_t> vertex;  ///< the same
+struct TargetOption {
+  std::string name;  ///< as it was asked for; or empty
 
   void add_to(CLI::App& command);
-  /// Sets `vertex`. Throws Error that names the option.
-  void find(const graph::GraphFile& graph);
+  /// Throws Error that names the option.
+  run::Target find(const graph::GraphFile& graph) const;
 };
-
-/// A path as it stands in an answer. `vertices`: from the source to the target; empty: there is none.
-report::Path named_path(const graph::VertexNames& names, const std::vector<std::uint32_t>& vertices,
-                        std::uint32_t source, std::uint32_t target, report::Number length);
 
 }  // namespace edgewire::cli

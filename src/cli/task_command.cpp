@@ -155,7 +155,7 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
   if (first) check_writable(asked.job.json_path);
   tasks::Registry registry;
   const auto root = program.add_functions(registry);
-  const auto seat = seat_of(asked.job.dense(bootstrap));
+  const auto seat = asked.job.seat(bootstrap);
   tasks::TaskJob job(bootstrap, registry, seat, program.input(), asked.job.launch.tolerates_losses);
   TaskReport report;
   std::uint64_t kept = 0;
@@ -187,16 +187,8 @@ void TaskOptions::add_to(CLI::App& command) {
   command.add_option("--repeat", repeat, "run the tasks this many times, and report the median")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  add_launch_options(command, job.launch);
-  command
-      .add_option("-w,--workers", job.workers,
-                  "start this many workers (threads) in each process; by default one for each core, shared "
-                  "out among the processes of a host")
-      ->check(CLI::Range(1, 1024));
-  add_transport_option(command, job.transport);
-  add_integrity_option(command, job.integrity);
-  add_verbs_options(command, job.verbs);
-  add_dpdk_options(command, job.dpdk);
+  job.add_to(command);
+  job.add_workers_option(command);
   command.option_defaults()->group("Output");
   writes(command.add_option("--json", job.json_path, "write the report to this file as JSON; - is stdout"),
          Form::text);

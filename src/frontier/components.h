@@ -13,6 +13,7 @@
 // Processes then ask the owners of their roots, and the owners of what they hear, until all have reached it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -24,6 +25,11 @@
 #include "topology/memory.h"
 
 namespace edgewire::frontier {
+
+/// What supersteps of Components do, by kind.
+inline constexpr std::array kComponentPhases{"link two edges of each vertex", "link the rest",
+                                             "tell owners where their vertices hang", "ask owners for roots",
+                                             "link all edges"};
 
 class Components {
  public:

@@ -41,6 +41,17 @@ exchange::SeatOptions seat_of(const DenseOptions& options) {
           options.dpdk,           options.warn};
 }
 
+void set_seat(DenseOptions& options, const exchange::SeatOptions& seat) {
+  options.workers = seat.workers;
+  options.transport = seat.transport;
+  options.transport_reason = seat.transport_reason;
+  options.peer_timeout_s = seat.peer_timeout_s;
+  options.integrity = seat.integrity;
+  options.verbs = seat.verbs;
+  options.dpdk = seat.dpdk;
+  options.warn = seat.warn;
+}
+
 std::uint64_t column_edges(std::uint64_t edges, int workers) noexcept {
   return std::max<std::uint64_t>(edges / (tiles::kColumnsPerWorker * static_cast<std::uint64_t>(workers)),
                                  1 << 16);

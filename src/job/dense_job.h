@@ -77,6 +77,7 @@ std::string_view to_name(PlanSource source) noexcept;
 
 /// The part of the options that does not depend on the kernel.
 exchange::SeatOptions seat_of(const DenseOptions& options);
+void set_seat(DenseOptions& options, const exchange::SeatOptions& seat);
 
 /// How many edges a column of a process with so many edges gets at most, where its width allows.
 std::uint64_t column_edges(std::uint64_t edges, int workers) noexcept;

@@ -27,8 +27,4 @@ std::vector<Value> gather_values(const DenseJob& job, std::span<const Value> val
   return exchange::gather_values(job.bootstrap(), job.ownership(), mine);
 }
 
-/// Order-independent hash of the values of the owned vertices; the sum over processes is the checksum of a
-/// result.
-std::uint64_t checksum(const DenseJob& job, std::span<const double> values);
-
 }  // namespace edgewire::job

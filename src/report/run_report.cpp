@@ -35,6 +35,10 @@ std::string describe_pause(const std::vector<RunReport::Iteration>& iterations, 
 
 }  // namespace
 
+bool RunReport::is_right() const {
+  return std::ranges::all_of(verification, &Verification::passed);
+}
+
 double RunReport::seconds_per_iteration() const {
   const std::size_t counted = std::min<std::size_t>(iterations.size(), 10);
   double seconds = 0;
@@ -53,14 +57,9 @@ std::string RunReport::to_json() const {
                               {"kernel", kernel},
                               {"graph", graph},
                               {"vertices", vertices},
-                              {"edges", edges},
-                              {"processes", processes},
-                              {"workers", workers},
-                              {"transport", link.transport},
-                              {"strategy", strategy},
-                              {"wire", wire},
-                              {"ownership", ownership},
-                              {"layout", layout}};
+                              {"edges", edges}};
+  add_head(json);
+  json.update({{"strategy", strategy}, {"wire", wire}, {"ownership", ownership}, {"layout", layout}});
   if (!answer.empty()) json["answer"] = answer.to_json();
   json["options"] = nlohmann::ordered_json::object();
   for (const auto& [name, value] : options)
@@ -107,11 +106,9 @@ std::string RunReport::to_json() const {
   json["seconds_total"] = seconds_total;
   json["seconds_per_iteration"] = seconds_per_iteration();
   json["edges_per_second"] = edges_per_second();
-  json["peak_rss_bytes"] = peak_rss_bytes;
+  add_place(json);
   json["tile_bytes"] = tile_bytes;
-  json["placement"] = placement;
   json["setup_messages"] = setup_messages;
-  link.add_to(json);
   if (disk) {
     json["disk"] = {
         {"devices", disk->devices},           {"stored_bytes", disk->stored_bytes},

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "report/answer.h"
-#include "report/link_report.h"
+#include "report/job_report.h"
 
 namespace edgewire::report {
 
-struct RunReport {
+struct RunReport : JobReport {
   struct Iteration {
     double seconds = 0;                    ///< of the slowest process
     std::uint64_t payload_bytes_sent = 0;  ///< summed over processes
@@ -102,15 +102,12 @@ struct RunReport {
   std::string graph;                                    ///< path
   std::vector<std::pair<std::string, Option>> options;  ///< the kernel's, as they were asked for
   std::vector<Convergence> convergence;                 ///< one or none
-  LinkReport link;
   std::string kernel, strategy, strategy_reason, wire, ownership, layout, layout_reason, order, order_reason;
   std::string plan_cache = "none";  ///< "written", "used" or "none"
   std::string plan_cache_note;      ///< why it was not used or not written, or empty
   std::string ownership_table;      ///< why it was chosen: lines, or empty
   std::uint64_t vertices = 0;
   std::uint64_t edges = 0;
-  int processes = 1;
-  int workers = 1;
   std::vector<Iteration> iterations;
   bool has_supersteps = false;        ///< instead of iterations
   std::vector<Superstep> supersteps;  ///< of all runs
@@ -118,12 +115,7 @@ struct RunReport {
   double seconds_kernel = 0;          ///< from the graph in memory to the result in memory; of all runs
   /// That the launching process took to convert its input from another format, before all others.
   std::optional<double> seconds_convert;
-  double seconds_load = 0;  ///< of the slowest process, as the next two
-  double seconds_plan = 0;
-  double seconds_total = 0;
-  std::uint64_t peak_rss_bytes = 0;    ///< of the largest process
   std::uint64_t tile_bytes = 0;        ///< read in one sweep, and written into bins, summed over processes
-  std::vector<std::string> placement;  ///< [rank]: host, cores, memory, address
   std::uint64_t setup_messages = 0;    ///< sent before the first iteration by the process with most of them
   std::optional<Disk> disk;
   std::vector<Memory> memory;    ///< of kernels with iterations, by what it holds
@@ -139,12 +131,13 @@ struct RunReport {
   double rounding_bound = 0;
   /// Values travelled in 16 bits: as rounding_bound. Else 0.
   double wire_error_bound = 0;
-  std::uint64_t checksum = 0;  ///< equal for equal results, whatever the order of vertices
   std::string profile_json;    ///< section `profile`, or empty
   std::string profile_text;
   std::vector<Verification> verification;  ///< one or none
   std::vector<std::string> checks;         ///< rules that the result was found to keep
 
+  /// Whether no verification has failed.
+  bool is_right() const;
   /// Mean of the last ten iterations; 0 when there are none.
   double seconds_per_iteration() const;
   double edges_per_second() const;

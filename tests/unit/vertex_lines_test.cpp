@@ -1,11 +1,11 @@
-#include "cli/vertex_lines.h"
+#include "run/vertex_lines.h"
 
 #include <cstdint>
 #include <limits>
 
 #include "graph_test.h"
 
-namespace edgewire::cli {
+namespace edgewire::run {
 
 TEST_CASE("lines of results name vertices and say what is unreached") {
   graph::TemporaryDirectory folder;
@@ -39,4 +39,4 @@ TEST_CASE("lines of results name vertices and say what is unreached") {
   CHECK(numbers.take() == "7\t0.333333333\n");
 }
 
-}  // namespace edgewire::cli
+}  // namespace edgewire::run

@@ -11,7 +11,7 @@
 #include "graph/mapped_file.h"
 #include "graph/vertex_names.h"
 
-namespace edgewire::cli {
+namespace edgewire::run {
 
 class VertexLines {
  public:
@@ -44,4 +44,4 @@ class VertexLines {
   fmt::memory_buffer text_;
 };
 
-}  // namespace edgewire::cli
+}  // namespace edgewire::run

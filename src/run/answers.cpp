@@ -1,4 +1,4 @@
-#include "cli/answers.h"
+#include "run/answers.h"
 
 #include <fmt/format.h>
 
@@ -6,30 +6,20 @@
 #include <cmath>
 #include <functional>
 
-#include "error.h"
 #include "frontier/group_sizes.h"
 #include "launch/packing.h"
 
-namespace edgewire::cli {
-
-void add_top_option(CLI::App& command, JobOptions& options, const std::string& what,
-                    std::uint64_t by_default) {
-  command
-      .add_option("--top", options.top,
-                  fmt::format("list the K {}, one a line; by default {}", what,
-                              by_default == 0 ? "none" : fmt::format("{} in a line", by_default)))
-      ->type_name("K")
-      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 32));
-}
-
-void expect_stdout_for(const char* option, bool given, const JobOptions& options) {
-  if (given && options.output_path == "-" && options.json_path.empty())
-    throw UsageError(
-        fmt::format("{} and -o -: only one of them can have stdout: say --json FILE, or -o FILE", option));
-}
+namespace edgewire::run {
 
 report::VertexName name_of(const graph::VertexNames& names, std::uint64_t vertex) {
   return {names(static_cast<std::uint32_t>(vertex)), names.labelled()};
+}
+
+report::Path named_path(const graph::VertexNames& names, const std::vector<std::uint32_t>& vertices,
+                        std::uint32_t source, std::uint32_t target, report::Number length) {
+  report::Path path{{}, name_of(names, source), name_of(names, target), length};
+  for (const std::uint32_t vertex : vertices) path.vertices.push_back(name_of(names, vertex));
+  return path;
 }
 
 report::Answer group_answer(const AnsweredRun& run, std::span<const std::uint32_t> labels, const char* one,
@@ -108,4 +98,4 @@ void set_highest(report::Answer& answer, const AnsweredRun& run, std::span<const
   if (job.rank() == 0 && count > 0) set_top(answer, "highest", highest, run.names, run.top.has_value());
 }
 
-}  // namespace edgewire::cli
+}  // namespace edgewire::run

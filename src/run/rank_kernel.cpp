@@ -1,28 +1,19 @@
-#include "cli/rank_command.h"
+#include "run/rank_kernel.h"
 
 #include <fmt/format.h>
 
-namespace edgewire::cli {
+namespace edgewire::run {
 
-void RankCommand::add_options(CLI::App& command) {
-  command.option_defaults()->group("Kernel");
-  command.add_option("--iterations", asked_.iterations, "stop after this many iterations")
-      ->check(CLI::Range(0, 1000000))
-      ->capture_default_str();
-  command.add_option("--damping", asked_.damping, "let this share of a rank follow the edges")
-      ->check(between(0, 1))
-      ->capture_default_str();
-  command
-      .add_option("--tolerance", asked_.tolerance,
-                  "stop when all changes of an iteration sum to less than this; 0: never")
-      ->check(between(0, 1e9))
-      ->capture_default_str();
+std::string RankKernel::state() const { return fmt::format("{}, damping {}", program(), asked_.damping); }
+
+std::string RankKernel::describe() const {
+  return fmt::format("{}, {} iterations, damping {}, tolerance {}, precision {}", program(), asked_.iterations,
+                     asked_.damping, asked_.tolerance, precision());
 }
 
-void RankCommand::prepare(const graph::GraphFile&) { asked_.weighted = job_.weighted; }
-
 /// How near the ranks are to those that iterations without end would give.
-report::RunReport::Convergence RankCommand::convergence(int done, int taken_up) const {
+report::RunReport::Convergence RankKernel::convergence(int done, int taken_up,
+                                                     const std::string& wire) const {
   report::RunReport::Convergence result{change_, ending_ == kernels::Ending::tolerance, {}};
   if (done == taken_up) {
     result.text = taken_up == 0
@@ -39,9 +30,9 @@ report::RunReport::Convergence RankCommand::convergence(int done, int taken_up) 
     result.text += fmt::format(
         "tolerance {:g} NOT reached: stopped after {} iterations, since the change no longer falls{}\n",
         asked_.tolerance, done,
-        job_.encoding != "f32" ? " (--wire f32 rounds less)"
-        : doubles()            ? ""
-                               : " (--precision f64 rounds less)");
+        wire == "f64"   ? ""
+        : wire == "f32" ? " (--precision f64 rounds less)"
+                        : " (--wire f32 rounds less)");
   else
     result.text += fmt::format("tolerance {:g} NOT reached in {} iterations\n", asked_.tolerance, done);
   if (asked_.damping < 1) {
@@ -54,14 +45,13 @@ report::RunReport::Convergence RankCommand::convergence(int done, int taken_up) 
   return result;
 }
 
-void RankCommand::add_to(report::RunReport& report, const DenseOutcome& outcome) const {
-  report.convergence.push_back(
-      convergence(outcome.taken_up + static_cast<int>(outcome.iterations.size()), outcome.taken_up));
+void RankKernel::add_to(report::RunReport& report, const DenseOutcome& outcome) const {
+  report.convergence.push_back(convergence(outcome.done(), outcome.taken_up, report.wire));
   report.options = {{"iterations", std::int64_t{asked_.iterations}},
                     {"damping", asked_.damping},
                     {"tolerance", asked_.tolerance},
-                    {"precision", job_.precision},
+                    {"precision", precision()},
                     {"weighted", asked_.weighted}};
 }
 
-}  // namespace edgewire::cli
+}  // namespace edgewire::run

@@ -6,18 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/frontier_command.h"
-#include "disk/read_figures.h"
 #include "report/run_report.h"
+#include "run/kernel.h"
 
-namespace edgewire::cli {
-
-/// Figures of a process that are not of a superstep.
-struct FrontierSummary {
-  double seconds_load, seconds_kernel, seconds_total;
-  std::uint64_t peak_rss_bytes, checksum;
-  disk::ReadFigures disk;
-};
+namespace edgewire::run {
 
 /// The supersteps, times and checksum of all runs of one process.
 struct FrontierRuns {
@@ -41,8 +33,7 @@ struct FrontierRuns {
 };
 
 /// At rank 0 the report of all processes. Collective.
-report::RunReport gather_report(frontier::FrontierJob& job, const FrontierKernel& kernel,
-                                const FrontierRuns& runs, const FrontierSummary& mine,
-                                const std::string& transport_reason);
+report::RunReport gather_report(frontier::FrontierJob& job, const Kernel& kernel, const FrontierRuns& runs,
+                                double seconds_total, const std::string& transport_reason);
 
-}  // namespace edgewire::cli
+}  // namespace edgewire::run

@@ -1,7 +1,6 @@
 // What people ask of a result first, made of what processes have computed: see report/answer.h.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -9,32 +8,25 @@
 #include <type_traits>
 #include <vector>
 
-#include "cli/job_options.h"
 #include "exchange/highest.h"
 #include "frontier/frontier_job.h"
 #include "graph/vertex_names.h"
 #include "launch/bootstrap.h"
 #include "report/answer.h"
 
-namespace edgewire::cli {
+namespace edgewire::run {
 
 /// A run of a kernel that follows a frontier, which an answer is about.
 struct AnsweredRun {
   frontier::FrontierJob& job;
   std::span<const frontier::Superstep> supersteps;  ///< of this process
   double seconds;                                   ///< the same
-  const std::optional<std::uint64_t>& top;          ///< what --top asks for
+  const std::optional<std::uint64_t>& top;          ///< vertices that are asked for
   const graph::VertexNames& names;
 };
 
-/// Vertices that are listed without --top, where a kernel lists some.
+/// Vertices that are listed unasked, where a kernel lists some.
 inline constexpr std::uint64_t kTop = 5;
-
-/// Adds --top. `what`: which vertices it lists, and in which order; `by_default`: how many without it.
-void add_top_option(CLI::App& command, JobOptions& options, const std::string& what,
-                    std::uint64_t by_default);
-/// Throws UsageError where `option` was given, which prints to stdout, and the result goes there.
-void expect_stdout_for(const char* option, bool given, const JobOptions& options);
 
 report::VertexName name_of(const graph::VertexNames& names, std::uint64_t vertex);
 
@@ -60,7 +52,7 @@ report::Number as_number(Value value) {
   else
     return double{value};
 }
-/// Sets the list of an answer. `top`: Candidates of any value. `order`: in a word. `listed`: --top was given.
+/// Sets the list of an answer. `top`: Candidates of any value. `order`: in a word. `listed`: they were asked for.
 template <class Candidates>
 void set_top(report::Answer& answer, const char* order, const Candidates& top,
              const graph::VertexNames& names, bool listed) {
@@ -69,6 +61,9 @@ void set_top(report::Answer& answer, const char* order, const Candidates& top,
   answer.top.emplace();
   for (const auto& one : top) answer.top->push_back({name_of(names, one.vertex), as_number(one.value)});
 }
+/// A path as it stands in an answer. `vertices`: from the source to the target; empty: there is none.
+report::Path named_path(const graph::VertexNames& names, const std::vector<std::uint32_t>& vertices,
+                        std::uint32_t source, std::uint32_t target, report::Number length);
 /// What sssp answers: how many vertices are reached, and the longest distance. `distances`: [local number];
 /// float, double or std::uint64_t. Collective.
 template <class Distance>
@@ -80,8 +75,8 @@ report::Answer distance_answer(const AnsweredRun& run, std::span<const Distance>
 report::Answer group_answer(const AnsweredRun& run, std::span<const std::uint32_t> labels, const char* one,
                             const char* several);
 /// The list of vertices with the highest values. `values`: [local number]; or [vertex], `of_all`, where rank
-/// 0 has all and the others nothing. `by_default`: how many without --top. Collective.
+/// 0 has all and the others nothing. `by_default`: how many unasked. Collective.
 void set_highest(report::Answer& answer, const AnsweredRun& run, std::span<const double> values,
                  std::uint64_t by_default, bool of_all = false);
 
-}  // namespace edgewire::cli
+}  // namespace edgewire::run

@@ -1,26 +1,32 @@
-// What the commands have in common whose ranks settle: pagerank and ppr.
+// What the kernels have in common whose ranks settle: pagerank and ppr.
 #pragma once
 
-#include "cli/dense_command.h"
+#include <string>
+#include <utility>
+
 #include "kernels/convergence.h"
 #include "kernels/reference.h"
+#include "run/dense_kernel.h"
 
-namespace edgewire::cli {
+namespace edgewire::run {
 
-class RankCommand : public DenseCommand {
+class RankKernel : public DenseKernel {
  public:
-  explicit RankCommand(std::string kernel) : DenseCommand(std::move(kernel), "rank") {}
+  RankKernel(std::string name, const kernels::PageRankOptions& asked, bool doubles)
+      : DenseKernel(std::move(name), "rank", doubles), asked_(asked) {}
 
- protected:
-  /// --iterations, --damping and --tolerance.
-  void add_options(CLI::App& command);
-  void prepare(const graph::GraphFile& graph) override;
+  std::string describe() const override;
+  std::string state() const override;
   int iterations() const override { return asked_.iterations; }
   bool has_goal() const override { return asked_.tolerance > 0; }
   double message_bound(int iterations, const kernels::Rounding& rounding) const override {
     return kernels::message_bound(asked_, iterations, rounding);
   }
   void add_to(report::RunReport& report, const DenseOutcome& outcome) const override;
+
+ protected:
+  /// The kernel and what its program depends on, but damping.
+  virtual std::string program() const = 0;
 
   template <class P>
   DenseOutcome iterate_program(DenseStage& stage, P program) {
@@ -34,11 +40,11 @@ class RankCommand : public DenseCommand {
   kernels::PageRankOptions asked_;
 
  private:
-  /// `done`: iterations in all, of which `taken_up` are those of a checkpoint.
-  report::RunReport::Convergence convergence(int done, int taken_up) const;
+  /// `done`: iterations in all, of which `taken_up` are those of a checkpoint. `wire`: as in the report.
+  report::RunReport::Convergence convergence(int done, int taken_up, const std::string& wire) const;
 
   double change_ = 0;  ///< of the last iteration
   kernels::Ending ending_ = kernels::Ending::iterations;
 };
 
-}  // namespace edgewire::cli
+}  // namespace edgewire::run

@@ -1,31 +1,21 @@
-#include "perf/job_report.h"
-
-#include <sys/resource.h>
+#include "run/dense_report.h"
 
 #include <algorithm>
 #include <array>
 
 #include "launch/packing.h"
-#include "perf/link_figures.h"
 #include "plan/volume.h"
+#include "run/job_report.h"
 
-namespace edgewire::perf {
+namespace edgewire::run {
 
 namespace {
 
 constexpr std::array kRates{"1G", "10G", "25G", "100G"};
 
-std::uint64_t peak_rss_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
-
-/// Figures of a process that are not per iteration.
+/// Figures of a process that only dense kernels have.
 struct Summary {
-  double seconds_load, seconds_plan, seconds_total;
-  std::uint64_t peak_rss_bytes, tile_bytes, checksum, matching, setup_messages;
-  disk::ReadFigures disk;
+  std::uint64_t tile_bytes, matching, setup_messages;
 };
 
 /// Without what processes of one host exchange.
@@ -109,14 +99,7 @@ void add_memory(launch::Bootstrap& bootstrap, const job::DenseJob& job, report::
   }
 }
 
-}  // namespace
-
-report::RunReport gather_report(launch::Bootstrap& bootstrap, const job::DenseJob& job,
-                                const job::DenseOptions& options, const std::string& kernel,
-                                const ProcessFigures& figures) {
-  report::RunReport report;
-  report.kernel = kernel;
-  report.link = gather_link(bootstrap, job.link(), options.transport_reason);
+void set_choices(report::RunReport& report, const job::DenseJob& job, const job::DenseOptions& options) {
   report.strategy = plan::to_name(job.strategy());
   report.strategy_reason = job.strategy_reason();
   report.ownership = job.ownership_name();
@@ -127,25 +110,29 @@ report::RunReport gather_report(launch::Bootstrap& bootstrap, const job::DenseJo
   report.layout_reason = job.layout_reason();
   report.order = to_name(job.order());
   report.order_reason = job.order_reason();
+  report.wire = plan::to_name(options.encoding);
+}
+
+}  // namespace
+
+report::RunReport gather_report(const job::DenseJob& job, const job::DenseOptions& options,
+                                const std::vector<engine::IterationRecord>& mine, double seconds_total,
+                                std::uint64_t checksum) {
+  auto& bootstrap = job.bootstrap();
+  report::RunReport report{
+      gather_job(bootstrap, job.link(), options.workers, job.place(), options.transport_reason,
+                 {job.seconds_load, job.seconds_plan, seconds_total, checksum})};
+  set_choices(report, job, options);
   report.vertices = job.graph().vertices();
   report.edges = job.graph().edges();
-  report.processes = bootstrap.size();
-  report.workers = options.workers;
-  report.iterations.resize(figures.iterations.size());
+  report.iterations.resize(mine.size());
   set_bound(report, job, job.strategy(), options.encoding, bootstrap.nodes());
-  report.wire = plan::to_name(options.encoding);
-
-  const auto records = bootstrap.gather(launch::pack(figures.iterations));
-  const std::vector<Summary> mine{{job.seconds_load, job.seconds_plan, figures.seconds_total,
-                                   peak_rss_bytes(), job.sweep_bytes(), figures.checksum, job.matching(),
-                                   job.setup_messages(), job.disk_figures()}};
-  for (auto& place : bootstrap.gather(job.place())) report.placement.push_back(std::move(place));
-  const auto summaries = bootstrap.gather(launch::pack(mine));
+  const auto records = bootstrap.gather(launch::pack(mine));
+  const auto summaries = bootstrap.gather(
+      launch::pack(std::vector{Summary{job.sweep_bytes(), job.matching(), job.setup_messages()}}));
   add_memory(bootstrap, job, report);
-  if (job.disk_tiles() != nullptr) {
-    report.disk = report::RunReport::Disk{};
-    report.disk->devices = options.devices.size();
-  }
+  if (job.disk_tiles() != nullptr)
+    report.disk = gather_disk(bootstrap, options.devices.size(), job.disk_figures());
   for (std::size_t p = 0; p < summaries.size(); ++p) {
     const auto iterations = launch::unpack<engine::IterationRecord>(records[p], p, report.iterations.size());
     for (std::size_t i = 0; i < iterations.size(); ++i) {
@@ -153,28 +140,12 @@ report::RunReport gather_report(launch::Bootstrap& bootstrap, const job::DenseJo
       report.iterations[i].payload_bytes_sent += iterations[i].payload_bytes;
       report.iterations[i].wire_bytes_sent += iterations[i].wire_bytes;
     }
-    const Summary one = launch::unpack<Summary>(summaries[p], p, 1)[0];
-    report.seconds_load = std::max(report.seconds_load, one.seconds_load);
-    report.seconds_plan = std::max(report.seconds_plan, one.seconds_plan);
-    report.seconds_total = std::max(report.seconds_total, one.seconds_total);
-    report.peak_rss_bytes = std::max(report.peak_rss_bytes, one.peak_rss_bytes);
+    const auto one = launch::unpack<Summary>(summaries[p], p, 1)[0];
     report.setup_messages = std::max(report.setup_messages, one.setup_messages);
     report.tile_bytes += one.tile_bytes;
-    report.checksum += one.checksum;
     report.bound.matching += one.matching;
-    if (report.disk) add_disk(*report.disk, one.disk);
   }
   return report;
 }
 
-void add_disk(report::RunReport::Disk& disk, const disk::ReadFigures& one) {
-  disk.stored_bytes += one.stored_bytes;
-  disk.bytes_read += one.bytes_read;
-  disk.seconds = std::max(disk.seconds, one.seconds);
-  disk.seconds_busy = std::max(disk.seconds_busy, one.seconds_busy);
-  disk.limit_bytes_per_second += one.limit_bytes_per_s;
-  disk.block_bytes = std::max(disk.block_bytes, one.block_bytes);
-  disk.depth = std::max(disk.depth, one.depth);
-}
-
-}  // namespace edgewire::perf
+}  // namespace edgewire::run

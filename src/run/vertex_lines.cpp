@@ -1,9 +1,9 @@
-#include "cli/vertex_lines.h"
+#include "run/vertex_lines.h"
 
 #include <cmath>
 #include <limits>
 
-namespace edgewire::cli {
+namespace edgewire::run {
 
 namespace {
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
@@ -49,4 +49,4 @@ void VertexLines::add_vertex(std::uint32_t vertex, std::uint32_t other) {
   text_.push_back('\n');
 }
 
-}  // namespace edgewire::cli
+}  // namespace edgewire::run

@@ -1,12 +1,11 @@
-#include "cli/frontier_report.h"
+#include "run/frontier_report.h"
 
 #include <algorithm>
 
 #include "launch/packing.h"
-#include "perf/job_report.h"
-#include "perf/link_figures.h"
+#include "run/job_report.h"
 
-namespace edgewire::cli {
+namespace edgewire::run {
 
 namespace {
 
@@ -29,32 +28,33 @@ void sum_up(report::RunReport& report, const std::vector<std::string>& names, co
   }
 }
 
+report::RunReport::Disk gather_disks(frontier::FrontierJob& job, const FrontierRuns& runs) {
+  auto mine = job.measure_disks();
+  mine.seconds = runs.seconds_kernel;
+  mine.seconds_busy = runs.seconds_busy;
+  return gather_disk(job.bootstrap(), job.pages()->files().paths().size(), mine);
+}
+
 }  // namespace
 
-report::RunReport gather_report(frontier::FrontierJob& job, const FrontierKernel& kernel,
-                                const FrontierRuns& runs, const FrontierSummary& mine,
-                                const std::string& transport_reason) {
+report::RunReport gather_report(frontier::FrontierJob& job, const Kernel& kernel, const FrontierRuns& runs,
+                                double seconds_total, const std::string& transport_reason) {
   const auto& supersteps = runs.supersteps;
-  report::RunReport report;
+  auto& bootstrap = job.bootstrap();
+  report::RunReport report{gather_job(bootstrap, job.link(), job.pool().workers(), job.place(), transport_reason,
+                                      {job.seconds_load, 0, seconds_total, runs.checksum})};
   report.vertices = job.graph().vertices();
   report.edges = job.graph().edges();
-  report.processes = job.bootstrap().size();
-  report.workers = job.pool().workers();
-  report.link = perf::gather_link(job.bootstrap(), job.link(), transport_reason);
   report.strategy = "records";
   report.layout = "given";
   report.has_supersteps = true;
   for (const auto& one : supersteps) report.supersteps.emplace_back().phase = kernel.phase(one);
-  const auto steps = job.bootstrap().gather(launch::pack(supersteps));
-  const auto summaries = job.bootstrap().gather(launch::pack(std::vector{mine}));
-  const auto run_seconds = job.bootstrap().gather(launch::pack(runs.seconds));
-  for (auto& place : job.bootstrap().gather(job.place())) report.placement.push_back(std::move(place));
-  if (job.on_disks()) {
-    report.disk = report::RunReport::Disk{};
-    report.disk->devices = job.pages()->files().paths().size();
-  }
+  const auto steps = bootstrap.gather(launch::pack(supersteps));
+  const auto run_seconds = bootstrap.gather(launch::pack(runs.seconds));
+  const auto kernel_seconds = bootstrap.gather(launch::pack(std::vector{runs.seconds_kernel}));
+  if (job.on_disks()) report.disk = gather_disks(job, runs);
   std::vector<std::vector<double>> seconds;  // [process][run]
-  for (std::size_t p = 0; p < summaries.size(); ++p) {
+  for (std::size_t p = 0; p < steps.size(); ++p) {
     seconds.push_back(launch::unpack<double>(run_seconds[p], p, runs.seconds.size()));
     const auto theirs = launch::unpack<frontier::Superstep>(steps[p], p, supersteps.size());
     for (std::size_t i = 0; i < theirs.size(); ++i) {
@@ -65,15 +65,10 @@ report::RunReport gather_report(frontier::FrontierJob& job, const FrontierKernel
       report.supersteps[i].wire_bytes_sent += theirs[i].sent.wire_bytes;
       report.supersteps[i].seconds = std::max(report.supersteps[i].seconds, theirs[i].seconds);
     }
-    const auto one = launch::unpack<FrontierSummary>(summaries[p], p, 1)[0];
-    report.seconds_load = std::max(report.seconds_load, one.seconds_load);
-    report.seconds_kernel = std::max(report.seconds_kernel, one.seconds_kernel);
-    report.seconds_total = std::max(report.seconds_total, one.seconds_total);
-    report.peak_rss_bytes = std::max(report.peak_rss_bytes, one.peak_rss_bytes);
-    report.checksum += one.checksum;
-    if (report.disk) perf::add_disk(*report.disk, one.disk);
+    report.seconds_kernel =
+        std::max(report.seconds_kernel, launch::unpack<double>(kernel_seconds[p], p, 1)[0]);
   }
-  if (!summaries.empty()) {
+  if (!steps.empty()) {
     sum_up(report, kernel.runs(), runs, seconds);
     report.answer = kernel.runs().empty() ? runs.answers[0] : kernel.answer_of_all();
   }
@@ -81,4 +76,4 @@ report::RunReport gather_report(frontier::FrontierJob& job, const FrontierKernel
   return report;
 }
 
-}  // namespace edgewire::cli
+}  // namespace edgewire::run

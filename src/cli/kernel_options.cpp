@@ -1,0 +1,95 @@
+#include "cli/kernel_options.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "cli/common.h"
+#include "cli/files.h"
+#include "cli/graph_files.h"
+#include "cli/output_parts.h"
+#include "error.h"
+
+namespace edgewire::cli {
+
+void KernelOptions::add_to(CLI::App& command) {
+  owner = &command;
+  reads(command.add_option("graph", graph_path, kGraphHelp)->required(), graph_and_labels);
+  JobOptions::add_to(command);
+  add_workers_option(command);
+}
+
+void KernelOptions::add_output_options(CLI::App& command, const std::string& result, const std::string& check,
+                                       const std::string& listed, std::uint64_t by_default) {
+  command.option_defaults()->group("Output");
+  writes(command.add_option("-o,--output", output_path,
+                            fmt::format("write {}; - is stdout; .gz and .zst are compressed", result)),
+         Form::text, [this](const std::string& path) {
+           return std::vector{output_parts ? parts_of(path) : NamedFile{path}};
+         });
+  command.add_flag(
+      "--output-parts", output_parts,
+      "let each process write the vertices that it owns where it runs, as OUTPUT.0000-of-0004; by "
+      "default rank 0 writes one file");
+  writes(command.add_option("--json", json_path, "write the run report to this file as JSON; - is stdout"),
+         Form::text);
+  command
+      .add_option("--top", top,
+                  fmt::format("list the K {}, one a line; by default {}", listed,
+                              by_default == 0 ? "none" : fmt::format("{} in a line", by_default)))
+      ->type_name("K")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 32));
+  command.add_flag("--verify", verify, check);
+}
+
+void KernelOptions::add_profile_options(CLI::App& command) {
+  command.option_defaults()->group("Profile");
+  command.add_flag("--profile", profile, "say where the time went, and what limited the run");
+  writes(command.add_option("--profile-page", profile_path,
+                            "say the same on an HTML page with charts, in this file"),
+         Form::text);
+  writes(
+      command.add_option("--trace", trace_path,
+                         "write what workers and chunks did to this file, as JSON for trace viewers (Chrome, "
+                         "Perfetto); .json.gz is compressed"),
+      Form::text);
+  command.add_option("--sample-interval", sample_interval_s, "look at the machine every so many seconds")
+      ->check(between(0.01, 3600))
+      ->capture_default_str();
+}
+
+void KernelOptions::check_outputs() const {
+  expect_stdout_for("--top", top.value_or(0) > 0);
+  if (output_parts && (output_path.empty() || output_path == "-"))
+    throw UsageError("--output-parts needs -o with the name that the parts begin with");
+}
+
+void KernelOptions::expect_stdout_for(const char* option, bool given) const {
+  if (given && output_path == "-" && json_path.empty())
+    throw UsageError(
+        fmt::format("{} and -o -: only one of them can have stdout: say --json FILE, or -o FILE", option));
+}
+
+run::Tools KernelOptions::tools() const {
+  run::Tools tools;
+  tools.top = top;
+  tools.verify = verify;
+  tools.parts = parts();
+  tools.gather = !output_path.empty() && !parts();
+  tools.profile = profiled();
+  tools.sample_interval =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(sample_interval_s));
+  return tools;
+}
+
+void check_outputs_writable(launch::Bootstrap& bootstrap, const KernelOptions& options,
+                            const std::string& output) {
+  if (options.parts()) check_part_writable(bootstrap, output);
+  if (bootstrap.rank() != 0) return;
+  if (!options.parts()) check_writable(output);
+  check_writable(options.json_path);
+  check_writable(options.profile_path);
+  check_writable(options.trace_path);
+}
+
+}  // namespace edgewire::cli

@@ -1,0 +1,56 @@
+// The options that all kernels share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "cli/edge_place.h"
+#include "cli/job_options.h"
+#include "run/tools.h"
+
+namespace edgewire::cli {
+
+struct KernelOptions : JobOptions {
+  const CLI::App* owner = nullptr;  ///< the command that has these options, if it may run several times
+  std::string graph_path;
+  std::string ownership = "hash";
+  EdgePlace edge_place{};
+  bool deterministic = false;
+  std::string output_path;
+  bool output_parts = false;         ///< each process writes its own
+  std::optional<std::uint64_t> top;  ///< vertices to list
+  bool verify = false;
+  bool profile = false;
+  std::string profile_path, trace_path;
+  double sample_interval_s = 0.1;
+
+  /// The graph, and the options of the job.
+  void add_to(CLI::App& command);
+  /// `result`: what -o writes, as "the levels ... as lines of id, tab and value". `check`: what --verify does.
+  /// `listed`: the vertices that --top lists, and in which order; `by_default`: how many without it.
+  void add_output_options(CLI::App& command, const std::string& result, const std::string& check,
+                          const std::string& listed, std::uint64_t by_default);
+  void add_profile_options(CLI::App& command);
+  /// Throws UsageError where output options do not go together.
+  void check_outputs() const;
+  /// Throws UsageError where `option` was given, which prints to stdout, and the result goes there.
+  void expect_stdout_for(const char* option, bool given) const;
+  /// Each process writes its own output.
+  bool parts() const { return output_parts && !output_path.empty(); }
+  bool profiled() const { return profile || !profile_path.empty() || !trace_path.empty(); }
+  /// No output goes to stdout, so that the report can.
+  bool stdout_is_free() const {
+    return output_path != "-" && json_path != "-" && profile_path != "-" && trace_path != "-";
+  }
+  /// What a run does beside computing. Its time begins now.
+  run::Tools tools() const;
+};
+
+/// As check_writable(), of all that a run writes. `output`: its result; or empty. Collective.
+void check_outputs_writable(launch::Bootstrap& bootstrap, const KernelOptions& options,
+                            const std::string& output);
+
+}  // namespace edgewire::cli

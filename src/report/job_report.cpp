@@ -1,0 +1,26 @@
+#include "report/job_report.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+namespace edgewire::report {
+
+std::string JobReport::describe() const {
+  return fmt::format("{} process{} x {} worker{}, {}", processes, processes == 1 ? "" : "es", workers,
+                     workers == 1 ? "" : "s", link.transport);
+}
+
+void JobReport::add_head(nlohmann::ordered_json& json) const {
+  json["processes"] = processes;
+  json["workers"] = workers;
+  json["transport"] = link.transport;
+}
+
+void JobReport::add_place(nlohmann::ordered_json& json) const {
+  json["peak_rss_bytes"] = peak_rss_bytes;
+  json["placement"] = placement;
+  link.add_to(json);
+}
+
+}  // namespace edgewire::report

@@ -1,0 +1,32 @@
+// What the reports of all commands have in common that run as a job.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "report/link_report.h"
+
+namespace edgewire::report {
+
+struct JobReport {
+  int processes = 1;
+  int workers = 1;  ///< of each process
+  LinkReport link;
+  std::vector<std::string> placement;  ///< [rank]: host, cores, memory, address
+  double seconds_load = 0;             ///< of the slowest process, as the next two
+  double seconds_plan = 0;
+  double seconds_total = 0;
+  std::uint64_t peak_rss_bytes = 0;  ///< of the largest process
+  std::uint64_t checksum = 0;        ///< equal for equal results, whatever the order of vertices or records
+
+  /// "2 processes x 4 workers, tcp"
+  std::string describe() const;
+  /// Adds processes, workers and transport, which stand at the head of a report.
+  void add_head(nlohmann::ordered_json& json) const;
+  /// Adds the peak of memory, the placement and the link.
+  void add_place(nlohmann::ordered_json& json) const;
+};
+
+}  // namespace edgewire::report
