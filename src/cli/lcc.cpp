@@ -6,18 +6,6 @@
 
 namespace edgewire::cli {
 
-void add_line(VertexLines& lines, std::uint32_t vertex) const override {
-    lines.add(vertex, all_[vertex], 17);
-  }
-
- private:
-  std::vector<double> mine_, all_;  ///< by local number; of all vertices
-  std::uint64_t triangles_ = 0;
-  double pairs_ = 0;  ///< of neighbours of a vertex of this process
-};
-
-}  // namespace
-
 void add_lcc(CLI::App& app) {
   auto options = std::make_shared<KernelOptions>();
   CLI::App* command =

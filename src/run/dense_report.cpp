@@ -14,7 +14,7 @@ namespace {
 constexpr std::array kRates{"1G", "10G", "25G", "100G"};
 
 /// Figures of a process that only dense kernels have.
-struct Summary {
+struct DenseFigures {
   std::uint64_t tile_bytes, matching, setup_messages;
 };
 
@@ -129,7 +129,7 @@ report::RunReport gather_report(const job::DenseJob& job, const job::DenseOption
   set_bound(report, job, job.strategy(), options.encoding, bootstrap.nodes());
   const auto records = bootstrap.gather(launch::pack(mine));
   const auto summaries = bootstrap.gather(
-      launch::pack(std::vector{Summary{job.sweep_bytes(), job.matching(), job.setup_messages()}}));
+      launch::pack(std::vector{DenseFigures{job.sweep_bytes(), job.matching(), job.setup_messages()}}));
   add_memory(bootstrap, job, report);
   if (job.disk_tiles() != nullptr)
     report.disk = gather_disk(bootstrap, options.devices.size(), job.disk_figures());
@@ -140,7 +140,7 @@ report::RunReport gather_report(const job::DenseJob& job, const job::DenseOption
       report.iterations[i].payload_bytes_sent += iterations[i].payload_bytes;
       report.iterations[i].wire_bytes_sent += iterations[i].wire_bytes;
     }
-    const auto one = launch::unpack<Summary>(summaries[p], p, 1)[0];
+    const auto one = launch::unpack<DenseFigures>(summaries[p], p, 1)[0];
     report.setup_messages = std::max(report.setup_messages, one.setup_messages);
     report.tile_bytes += one.tile_bytes;
     report.bound.matching += one.matching;
