@@ -31,10 +31,10 @@ MAY_INCLUDE = {
     "report": {"plan", "graph"},
     "perf": {"disk", "shuffle", "topology", "graph", "transport", "plan", "tiles", "exchange", "frontier", "engine", "job", "kernels", "launch",
              "report"},
-    "run": {"topology", "graph", "plan", "tiles", "exchange", "frontier", "disk", "tasks", "engine", "job", "kernels", "launch", "transport",
+    "runs": {"topology", "graph", "plan", "tiles", "exchange", "frontier", "disk", "tasks", "engine", "job", "kernels", "launch", "transport",
             "report", "perf"},
     "cli": {"topology", "graph", "transport", "plan", "tiles", "exchange", "frontier", "disk", "shuffle", "tasks", "engine", "job", "kernels", "launch",
-            "report", "perf", "run"},
+            "report", "perf", "runs"},
 }
 
 # Include pattern -> the only files that may have it. Tests may look at anything.

@@ -34,8 +34,8 @@ std::vector<std::uint32_t> sources(const BcSettings& settings, const graph::Grap
                 [](std::uint32_t) { return true; });
 }
 
-run::BcOptions bc_options(const BcSettings& settings, const graph::GraphFile& graph) {
-  run::BcOptions asked;
+runs::BcOptions bc_options(const BcSettings& settings, const graph::GraphFile& graph) {
+  runs::BcOptions asked;
   asked.weighted = settings.weighted;
   asked.endpoints = settings.endpoints;
   asked.normalized = settings.normalized;
@@ -124,15 +124,14 @@ void add_bc(CLI::App& app) {
     settings->job.edge_place.add_to(*command, settings->job.launch);
   };
   add_frontier_options(
-      *command, settings->job, own,
-      "the scores to this file as lines of id, tab and score",
+      *command, settings->job, own, "the scores to this file as lines of id, tab and score",
       "compare with a sequential search from all sources, and exit with 1 when a score differs by more than "
       "1e-9 of its value",
-      {"vertices of the highest scores", run::kTop});
+      {"vertices of the highest scores", runs::kTop});
   command->callback([settings, command] {
     check(*settings, *command);
     run_frontier(settings->job, [&](const graph::GraphFile& graph) {
-      return [asked = bc_options(*settings, graph)] { return run::make_bc(asked); };
+      return [asked = bc_options(*settings, graph)] { return runs::make_bc(asked); };
     });
   });
 }

@@ -57,9 +57,9 @@ void add_bfs(CLI::App& app) {
           "--parallel sources");
     settings->job.expect_stdout_for("--target", !settings->target.name.empty());
     run_frontier(settings->job, [&](const graph::GraphFile& graph) {
-      run::BfsOptions asked{settings->sources.find(graph), settings->parents, settings->target.find(graph),
-                            kParallel.at(settings->parallel), settings->job.deterministic};
-      return [asked = std::move(asked)] { return run::make_bfs(asked); };
+      runs::BfsOptions asked{settings->sources.find(graph), settings->parents, settings->target.find(graph),
+                             kParallel.at(settings->parallel), settings->job.deterministic};
+      return [asked = std::move(asked)] { return runs::make_bfs(asked); };
     });
   });
 }

@@ -3,7 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/frontier_command.h"
-#include "run/kernels.h"
+#include "runs/kernels.h"
 
 namespace edgewire::cli {
 
@@ -38,7 +38,7 @@ void add_cdlp(CLI::App& app) {
                        {"largest communities, by label and number of vertices"});
   command->callback([settings] {
     run_frontier(settings->job, [settings](const graph::GraphFile&) {
-      return [settings] { return run::make_cdlp(settings->iterations); };
+      return [settings] { return runs::make_cdlp(settings->iterations); };
     });
   });
 }

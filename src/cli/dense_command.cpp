@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "cli/common.h"
 #include "cli/files.h"
@@ -19,45 +21,55 @@ namespace edgewire::cli {
 
 namespace {
 
+runs::Values shown(const runs::DenseFinished& done, std::span<const double> values) {
+  return {runs::Values::Form::number, values, done.kernel.digits()};
+}
+
 /// At rank 0: page and trace.
-void write_profile(const run::DenseFinished& done, const DenseSettings& settings) {
+void write_profile(const runs::DenseFinished& done, const DenseSettings& settings) {
   if (!done.profile) return;
   const auto& report = done.report;
   if (!settings.profile_path.empty()) {
     write_whole(settings.profile_path,
-                done.profile->to_html(fmt::format("{} of {}", done.kernel.describe(), settings.graph_path),
-                                      fmt::format("processes {}, workers of each {}, {}, strategy {}",
-                                                  report.processes, report.workers, report.link.transport,
-                                                  report.strategy)));
+                done.profile->to_html(
+                    fmt::format("{} of {}", done.kernel.describe(), settings.graph_path),
+                    fmt::format("processes {}, workers of each {}, {}, strategy {}", report.processes,
+                                report.workers, report.link.transport, report.strategy)));
   }
   if (!settings.trace_path.empty()) write_whole(settings.trace_path, perf::to_trace(*done.profile));
 }
 
+/// The lines of the vertices that this process owns, in the order of their local numbers.
+std::string owned_lines(const runs::DenseFinished& done) {
+  const auto& owned = done.job.owned();
+  std::vector<std::uint32_t> ids;
+  std::vector<double> values;
+  for (const std::uint32_t index : owned.indexes()) {
+    ids.push_back(owned.ids()[index]);
+    values.push_back(done.own[index]);
+  }
+  return runs::lines_of(done.job.graph(), ids, shown(done, values));
+}
+
 /// Writes all that the run writes, the result only if it is right. Collective.
-void conclude(launch::Bootstrap& bootstrap, const run::DenseFinished& done, const DenseSettings& settings) {
+void conclude(launch::Bootstrap& bootstrap, const runs::DenseFinished& done, const DenseSettings& settings) {
   const bool first = bootstrap.rank() == 0;
-  const auto& graph = done.job.graph();
-  const auto shown = [&](std::span<const double> values) {
-    return run::Values{run::Values::Form::number, values, done.kernel.digits()};
-  };
   if (first) {
     write_profile(done, settings);
     if (!settings.json_path.empty()) write_whole(settings.json_path, done.report.to_json());
     if (!done.report.is_right() && settings.stdout_is_free()) write_whole("-", done.report.to_text());
-    run::expect_right(done.report, done.kernel);
+    runs::expect_right(done.report, done.kernel);
     if (!settings.output_path.empty() && !settings.parts())
-      write_whole(settings.output_path, run::lines_of_all(graph, shown(done.all)));
+      write_whole(settings.output_path, runs::lines_of_all(done.job.graph(), shown(done, done.all)));
   }
-  if (settings.parts())
-    write_part(bootstrap, settings.output_path,
-               run::lines_of(graph, done.job.owned().ids(), shown(done.own)));
+  if (settings.parts()) write_part(bootstrap, settings.output_path, owned_lines(done));
   if (first && settings.stdout_is_free()) write_whole("-", done.report.to_text());
 }
 
 /// One process of the job.
 void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const graph::VertexNames& names,
-                 const DenseSettings& settings, run::DenseKernel& kernel) {
-  run::DenseOptions options;
+                 const DenseSettings& settings, runs::DenseKernel& kernel) {
+  runs::DenseOptions options;
   options.tools = settings.tools();
   options.job = settings.dense(bootstrap);
   settings.edge_place.apply_to_tiles(options.job, bootstrap, opened.file);
@@ -86,14 +98,14 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
   options.ready = [&](const job::DenseJob& job) {
     if (first && !job.plan_cache_note().empty()) note("warning: " + job.plan_cache_note());
   };
-  options.finished = [&](run::DenseFinished& done) {
+  options.finished = [&](runs::DenseFinished& done) {
     stages = {};  // takes the bar away
     done.report.graph = settings.graph_path;
     done.report.seconds_convert = opened.seconds_convert;
     done.report.options.emplace_back("direction", settings.direction);
     conclude(bootstrap, done, settings);
   };
-  run::run_dense(bootstrap, opened.file, names, kernel, options);
+  runs::run_dense(bootstrap, opened.file, names, kernel, options);
 }
 
 }  // namespace
@@ -102,9 +114,9 @@ void add_dense_options(CLI::App& command, DenseSettings& settings, const std::st
                        const std::string& listed) {
   settings.add_to(command);
   settings.edge_place.add_to(command, settings.launch);
-  settings.add_output_options(command, "the result to this file as lines of id, tab and value",
-                              "check the result against a sequential reference, and exit with 1 when it differs",
-                              listed, run::kTop);
+  settings.add_output_options(
+      command, "the result to this file as lines of id, tab and value",
+      "check the result against a sequential reference, and exit with 1 when it differs", listed, runs::kTop);
   settings.add_profile_options(command);
   settings.add_checkpoint_options(command, value);
 }

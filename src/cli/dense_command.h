@@ -7,7 +7,7 @@
 #include <string>
 
 #include "cli/kernel_options.h"
-#include "run/dense.h"
+#include "runs/dense.h"
 
 namespace edgewire::cli {
 
@@ -45,7 +45,7 @@ struct DenseSettings : KernelOptions {
 };
 
 /// Makes the kernel of a process.
-using MakeDense = std::function<std::unique_ptr<run::DenseKernel>()>;
+using MakeDense = std::function<std::unique_ptr<runs::DenseKernel>()>;
 /// Looks once at what was asked for, before the processes start; what is wrong is then said once. Throws
 /// Error or UsageError.
 using PrepareDense = std::function<MakeDense(const graph::GraphFile&)>;

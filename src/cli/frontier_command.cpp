@@ -37,23 +37,24 @@ std::string output_path(const KernelOptions& asked, const std::vector<std::strin
 }
 
 /// After a run: writes its values. Collective.
-void write_values(frontier::FrontierJob& job, const run::Kernel& kernel, const std::string& path, bool parts) {
+void write_values(frontier::FrontierJob& job, const runs::Kernel& kernel, const std::string& path,
+                  bool parts) {
   if (path.empty()) return;
   const auto& graph = job.graph();
   if (!parts) {
-    if (job.rank() == 0) write_whole(path, run::lines_of_all(graph, kernel.all()));
+    if (job.rank() == 0) write_whole(path, runs::lines_of_all(graph, kernel.all()));
     return;
   }
   write_part(job.bootstrap(), path,
              kernel.is_whole()
-                 ? run::lines_of_owned(job.bootstrap(), graph, job.ownership(), kernel.all())
-                 : run::lines_of(graph, run::owned_vertices(job.ownership(), job.rank()), kernel.own()));
+                 ? runs::lines_of_owned(job.bootstrap(), graph, job.ownership(), kernel.all())
+                 : runs::lines_of(graph, runs::owned_vertices(job.ownership(), job.rank()), kernel.own()));
 }
 
 /// One process of the job.
 void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const graph::VertexNames& names,
-                 const KernelOptions& asked, run::Kernel& kernel) {
-  run::FrontierOptions options;
+                 const KernelOptions& asked, runs::Kernel& kernel) {
+  runs::FrontierOptions options;
   options.tools = asked.tools();
   const auto runs = kernel.runs();
   check_outputs_writable(bootstrap, asked, output_path(asked, runs, 0));
@@ -69,10 +70,10 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
     progress->say(
         [&] { return fmt::format("superstep {}, {}, {} vertices", done, kernel.phase(one), one.frontier); });
   };
-  options.finished = [&](frontier::FrontierJob& job, run::Kernel&, std::size_t r) {
+  options.finished = [&](frontier::FrontierJob& job, runs::Kernel&, std::size_t r) {
     write_values(job, kernel, output_path(asked, runs, r), asked.parts());
   };
-  auto report = run::run_frontier(bootstrap, opened.file, names, kernel, options);
+  auto report = runs::run_frontier(bootstrap, opened.file, names, kernel, options);
   progress.reset();
   report.graph = asked.graph_path;
   report.seconds_convert = opened.seconds_convert;

@@ -9,14 +9,14 @@
 #include <string>
 
 #include "cli/kernel_options.h"
-#include "run/kernels.h"
+#include "runs/kernels.h"
 
 namespace edgewire::cli {
 
 /// The words of --parallel.
-inline const std::map<std::string, run::Parallel> kParallel{{"auto", run::Parallel::automatic},
-                                                            {"levels", run::Parallel::levels},
-                                                            {"sources", run::Parallel::sources}};
+inline const std::map<std::string, runs::Parallel> kParallel{{"auto", runs::Parallel::automatic},
+                                                             {"levels", runs::Parallel::levels},
+                                                             {"sources", runs::Parallel::sources}};
 
 /// What --top lists, as KernelOptions::add_output_options() takes it.
 struct FrontierTop {
@@ -29,9 +29,10 @@ void add_frontier_options(CLI::App& command, KernelOptions& options, const std::
                           const std::string& output_help, const std::string& verify_help,
                           const FrontierTop& top);
 /// Makes the kernel of a process.
-using MakeKernel = std::function<std::unique_ptr<run::Kernel>()>;
-/// Runs the job and returns when all processes have ended. `prepare`: looks once at what was asked for, before
-/// the processes start; what is wrong is then said once. Throws Error or UsageError.
-void run_frontier(const KernelOptions& options, const std::function<MakeKernel(const graph::GraphFile&)>& prepare);
+using MakeKernel = std::function<std::unique_ptr<runs::Kernel>()>;
+/// Runs the job and returns when all processes have ended. `prepare`: looks once at what was asked for,
+/// before the processes start; what is wrong is then said once. Throws Error or UsageError.
+void run_frontier(const KernelOptions& options,
+                  const std::function<MakeKernel(const graph::GraphFile&)>& prepare);
 
 }  // namespace edgewire::cli

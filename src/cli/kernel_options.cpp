@@ -70,8 +70,8 @@ void KernelOptions::expect_stdout_for(const char* option, bool given) const {
         fmt::format("{} and -o -: only one of them can have stdout: say --json FILE, or -o FILE", option));
 }
 
-run::Tools KernelOptions::tools() const {
-  run::Tools tools;
+runs::Tools KernelOptions::tools() const {
+  runs::Tools tools;
   tools.top = top;
   tools.verify = verify;
   tools.parts = parts();

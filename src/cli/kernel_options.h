@@ -9,7 +9,7 @@
 
 #include "cli/edge_place.h"
 #include "cli/job_options.h"
-#include "run/tools.h"
+#include "runs/tools.h"
 
 namespace edgewire::cli {
 
@@ -29,8 +29,8 @@ struct KernelOptions : JobOptions {
 
   /// The graph, and the options of the job.
   void add_to(CLI::App& command);
-  /// `result`: what -o writes, as "the levels ... as lines of id, tab and value". `check`: what --verify does.
-  /// `listed`: the vertices that --top lists, and in which order; `by_default`: how many without it.
+  /// `result`: what -o writes, as "the levels ... as lines of id, tab and value". `check`: what --verify
+  /// does. `listed`: the vertices that --top lists, and in which order; `by_default`: how many without it.
   void add_output_options(CLI::App& command, const std::string& result, const std::string& check,
                           const std::string& listed, std::uint64_t by_default);
   void add_profile_options(CLI::App& command);
@@ -46,7 +46,7 @@ struct KernelOptions : JobOptions {
     return output_path != "-" && json_path != "-" && profile_path != "-" && trace_path != "-";
   }
   /// What a run does beside computing. Its time begins now.
-  run::Tools tools() const;
+  runs::Tools tools() const;
 };
 
 /// As check_writable(), of all that a run writes. `output`: its result; or empty. Collective.

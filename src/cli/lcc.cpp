@@ -2,7 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/frontier_command.h"
-#include "run/kernels.h"
+#include "runs/kernels.h"
 
 namespace edgewire::cli {
 
@@ -16,13 +16,12 @@ void add_lcc(CLI::App& app) {
       "between d neighbours; it is 0 where d is less than 2. An edge that occurs several times counts once, "
       "self loops do not count. A triangle is three vertices that are neighbours of one another.");
   add_frontier_options(
-      *command, *options, [] {},
-      "the coefficients to this file as lines of id, tab and coefficient",
+      *command, *options, [] {}, "the coefficients to this file as lines of id, tab and coefficient",
       "count the edges between the neighbours of each vertex again, one vertex after another, and exit with "
       "1 when a coefficient is wrong",
       {"vertices of the highest coefficients"});
   command->callback([options] {
-    run_frontier(*options, [](const graph::GraphFile&) { return [] { return run::make_lcc(); }; });
+    run_frontier(*options, [](const graph::GraphFile&) { return [] { return runs::make_lcc(); }; });
   });
 }
 

@@ -24,7 +24,7 @@ void add_pagerank(CLI::App& app) {
   add_dense_options(*command, *settings, "rank", "vertices of the highest ranks");
   command->callback([settings] {
     run_dense(*settings, [&](const graph::GraphFile& graph) {
-      return [&] { return run::make_pagerank(settings->options(), graph.vertices(), settings->doubles()); };
+      return [&] { return runs::make_pagerank(settings->options(), graph.vertices(), settings->doubles()); };
     });
   });
 }

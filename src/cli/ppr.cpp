@@ -33,7 +33,7 @@ void add_ppr(CLI::App& app) {
   command->callback([settings, list] {
     run_dense(*settings, [&](const graph::GraphFile& graph) {
       return [&, sources = named_vertices(graph, *list, "--sources")] {
-        return run::make_ppr(settings->options(), sources, *list, settings->doubles());
+        return runs::make_ppr(settings->options(), sources, *list, settings->doubles());
       };
     });
   });

@@ -2,7 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/frontier_command.h"
-#include "run/kernels.h"
+#include "runs/kernels.h"
 
 namespace edgewire::cli {
 
@@ -15,13 +15,12 @@ void add_scc(CLI::App& app) {
       "--undirected) these are the components of wcc, and are found as it finds them. Edges stay in memory: "
       "those that are left beside the largest component are needed in both directions.");
   add_frontier_options(
-      *command, *options, [] {},
-      "the labels to this file as lines of id, tab and the label, an id as well",
+      *command, *options, [] {}, "the labels to this file as lines of id, tab and the label, an id as well",
       "find the components again by one depth-first search, and exit with 1 when a label is not the first "
       "vertex of its component",
       {"largest components, by label and number of vertices"});
   command->callback([options] {
-    run_frontier(*options, [](const graph::GraphFile&) { return [] { return run::make_scc(); }; });
+    run_frontier(*options, [](const graph::GraphFile&) { return [] { return runs::make_scc(); }; });
   });
 }
 

@@ -12,7 +12,7 @@
 #include "cli/files.h"
 #include "cli/task_command.h"
 #include "error.h"
-#include "run/digest.h"
+#include "runs/digest.h"
 #include "tasks/alignment.h"
 #include "tasks/sequence.h"
 
@@ -72,9 +72,9 @@ class AlignmentProgram : public TaskProgram {
   std::string input() const override {
     const auto& [match, mismatch, open, extend] = all_->scoring;
     return fmt::format("{} and {} in {}x{} blocks, scores {} {} {} {}",
-                       run::digest(std::vector(all_->a.begin(), all_->a.end())),
-                       run::digest(std::vector(all_->b.begin(), all_->b.end())), all_->rows, all_->columns, match,
-                       mismatch, open, extend);
+                       runs::digest(std::vector(all_->a.begin(), all_->a.end())),
+                       runs::digest(std::vector(all_->b.begin(), all_->b.end())), all_->rows, all_->columns,
+                       match, mismatch, open, extend);
   }
   void add_to(nlohmann::ordered_json& report) const override {
     report["letters"] = {all_->a.size(), all_->b.size()};

@@ -56,7 +56,7 @@ std::vector<std::uint32_t> SourceOptions::vertices(const graph::GraphFile& graph
   return drawn;
 }
 
-run::Sources SourceOptions::find(const graph::GraphFile& graph) const {
+runs::Sources SourceOptions::find(const graph::GraphFile& graph) const {
   if (one.empty() && list.empty() && samples == 0)
     throw UsageError("--source is required, or --sources or --samples for several runs");
   const graph::VertexNames names(graph);
@@ -65,10 +65,11 @@ run::Sources SourceOptions::find(const graph::GraphFile& graph) const {
     if (!vertex) throw Error(fmt::format("--source {}: {} has no such vertex", one, graph.path()));
     return {{*vertex}, {}, {{"source", one}}};
   }
-  run::Sources sources{vertices(graph)};
+  runs::Sources sources{vertices(graph)};
   for (const std::uint32_t vertex : sources.vertices) sources.names.emplace_back(names(vertex));
   if (list.empty())
-    sources.asked = {{"samples", static_cast<std::int64_t>(samples)}, {"seed", static_cast<std::int64_t>(seed)}};
+    sources.asked = {{"samples", static_cast<std::int64_t>(samples)},
+                     {"seed", static_cast<std::int64_t>(seed)}};
   else
     sources.asked = {{"sources", list}};
   return sources;
@@ -82,7 +83,7 @@ void TargetOption::add_to(CLI::App& command) {
       ->check([](const std::string& id) { return id.empty() ? "it is empty: name a vertex" : ""; });
 }
 
-run::Target TargetOption::find(const graph::GraphFile& graph) const {
+runs::Target TargetOption::find(const graph::GraphFile& graph) const {
   if (name.empty()) return {};
   const auto vertex = graph::VertexNames(graph).find(name);
   if (!vertex) throw Error(fmt::format("--target {}: {} has no such vertex", name, graph.path()));

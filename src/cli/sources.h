@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "graph/graph_file.h"
-#include "run/kernels.h"
+#include "runs/kernels.h"
 
 namespace edgewire::cli {
 
@@ -24,7 +24,7 @@ struct SourceOptions {
 
   void add_to(CLI::App& command);
   /// Throws Error or UsageError that names the option.
-  run::Sources find(const graph::GraphFile& graph) const;
+  runs::Sources find(const graph::GraphFile& graph) const;
 
  private:
   std::vector<std::uint32_t> vertices(const graph::GraphFile& graph) const;
@@ -36,7 +36,7 @@ struct TargetOption {
 
   void add_to(CLI::App& command);
   /// Throws Error that names the option.
-  run::Target find(const graph::GraphFile& graph) const;
+  runs::Target find(const graph::GraphFile& graph) const;
 };
 
 }  // namespace edgewire::cli

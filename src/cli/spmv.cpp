@@ -12,7 +12,7 @@ namespace edgewire::cli {
 namespace {
 
 struct SpmvSettings : DenseSettings {
-  run::SpmvOptions asked;
+  runs::SpmvOptions asked;
 };
 
 /// --x, or nothing.
@@ -51,7 +51,7 @@ void add_spmv(CLI::App& app) {
       settings->weighted = graph.weighted();
       settings->asked.weighted = graph.weighted();
       settings->asked.x = vector_of(*settings, graph);
-      return [&] { return run::make_spmv(settings->asked, settings->doubles()); };
+      return [&] { return runs::make_spmv(settings->asked, settings->doubles()); };
     });
   });
 }

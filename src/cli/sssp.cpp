@@ -59,8 +59,8 @@ void add_sssp(CLI::App& app) {
   command->callback([settings] {
     settings->job.expect_stdout_for("--target", !settings->target.name.empty());
     run_frontier(settings->job, [&](const graph::GraphFile& graph) {
-      using Precision = run::SsspOptions::Precision;
-      run::SsspOptions asked;
+      using Precision = runs::SsspOptions::Precision;
+      runs::SsspOptions asked;
       asked.sources = settings->sources.find(graph);
       asked.target = settings->target.find(graph);
       asked.delta = settings->delta;
@@ -68,7 +68,7 @@ void add_sssp(CLI::App& app) {
       asked.parents = settings->parents;
       if (settings->precision != "auto")
         asked.precision = settings->precision == "f32" ? Precision::f32 : Precision::f64;
-      return [&graph, asked = std::move(asked)] { return run::make_sssp(graph, asked); };
+      return [&graph, asked = std::move(asked)] { return runs::make_sssp(graph, asked); };
     });
   });
 }

@@ -2,7 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/frontier_command.h"
-#include "run/kernels.h"
+#include "runs/kernels.h"
 
 namespace edgewire::cli {
 
@@ -20,7 +20,7 @@ void add_wcc(CLI::App& app) {
       "they do",
       {"largest components, by label and number of vertices"});
   command->callback([options] {
-    run_frontier(*options, [](const graph::GraphFile&) { return [] { return run::make_wcc(); }; });
+    run_frontier(*options, [](const graph::GraphFile&) { return [] { return runs::make_wcc(); }; });
   });
 }
 

@@ -10,5 +10,5 @@
 #include "frontier/strong_components.h"
 #include "kernels/runs.h"
 #include "kernels/sssp.h"
-#include "run/dense.h"
-#include "run/kernels.h"
+#include "runs/dense.h"
+#include "runs/kernels.h"

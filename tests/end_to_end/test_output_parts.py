@@ -44,6 +44,31 @@ def test_parts_are_the_whole(edgewire, path, tmp_path, processes, transport, lay
         check_parts(parts_of(tmp_path / "ranks.tsv", processes), (tmp_path / "one.tsv").read_text())
 
 
+FRONTIER_KERNELS = [
+    ["bfs", "--source", 1], ["bfs", "--source", 1, "--parents", "--deterministic"], ["sssp", "--source", 1, "--unit-weights"],
+    ["sssp", "--source", 1, "--unit-weights", "--parents"], ["bc"], ["bc", "--deterministic"], ["wcc"], ["scc"], ["cdlp"], ["lcc"],
+]
+
+
+@pytest.mark.parametrize("kernel", FRONTIER_KERNELS, ids=lambda kernel: " ".join(map(str, kernel)))
+def test_kernels_that_follow_a_frontier_write_parts(edgewire, path, tmp_path, kernel):
+    """Also where only one process has the values: it sends them to those that own the vertices."""
+    options = [kernel[0], path, *kernel[1:], "-p", 3, "-w", 1]
+    edgewire.ok(*options, "-o", tmp_path / "one.tsv")
+    edgewire.ok(*options, "-o", tmp_path / "all.tsv", "--output-parts", "--verify")
+    check_parts(parts_of(tmp_path / "all.tsv", 3), (tmp_path / "one.tsv").read_text())
+    assert all(part.read_text() for part in parts_of(tmp_path / "all.tsv", 3))
+
+
+@pytest.mark.parametrize("parallel", ["levels", "sources"])
+def test_each_run_writes_its_parts(edgewire, path, tmp_path, parallel):
+    options = ["bfs", path, "--sources", "1,2", "--parallel", parallel, "-p", 2, "-w", 1]
+    edgewire.ok(*options, "-o", tmp_path / "one-{}.tsv")
+    edgewire.ok(*options, "-o", tmp_path / "all-{}.tsv", "--output-parts")
+    for source in (1, 2):
+        check_parts(parts_of(tmp_path / f"all-{source}.tsv", 2), (tmp_path / f"one-{source}.tsv").read_text())
+
+
 def test_one_part_that_cannot_be_written(edgewire, path, tmp_path):
     folder = tmp_path / "results"
     folder.mkdir()

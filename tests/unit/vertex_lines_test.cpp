@@ -1,11 +1,11 @@
-#include "run/vertex_lines.h"
+#include "runs/vertex_lines.h"
 
 #include <cstdint>
 #include <limits>
 
 #include "graph_test.h"
 
-namespace edgewire::run {
+namespace edgewire::runs {
 
 TEST_CASE("lines of results name vertices and say what is unreached") {
   graph::TemporaryDirectory folder;
@@ -39,4 +39,4 @@ TEST_CASE("lines of results name vertices and say what is unreached") {
   CHECK(numbers.take() == "7\t0.333333333\n");
 }
 
-}  // namespace edgewire::run
+}  // namespace edgewire::runs

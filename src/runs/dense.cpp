@@ -1,0 +1,230 @@
+#include "runs/dense.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "error.h"
+#include "exchange/checksum.h"
+#include "graph/mapped_file.h"
+#include "job/checkpoint.h"
+#include "job/gather.h"
+#include "plan/block_plan.h"
+#include "runs/dense_report.h"
+#include "seconds.h"
+
+namespace edgewire::runs {
+
+namespace {
+
+std::string state_of(const DenseKernel& kernel, const job::DenseJob& job, plan::Encoding encoding) {
+  const auto& graph = job.graph();
+  return fmt::format("{}, wire {}, graph {:016x} with {} vertices and {} edges", kernel.state(),
+                     plan::to_name(encoding), graph.checksum(), graph.vertices(), graph.edges());
+}
+
+/// What the checkpoint holds; rank 0 says how far that is. Throws UsageError when the run would end before.
+job::ResumedState take_up(launch::Bootstrap& bootstrap, const job::DenseJob& job, const DenseKernel& kernel,
+                          const DenseOptions& options) {
+  auto state = job::resume(bootstrap, options.resume, state_of(kernel, job, options.job.encoding), job);
+  if (state.iteration > static_cast<std::uint64_t>(kernel.iterations())) {
+    throw UsageError(fmt::format(
+        "--iterations {}: the checkpoint in {} is from after iteration {}, say --iterations {} or more",
+        kernel.iterations(), options.resume, state.iteration, state.iteration));
+  }
+  if (bootstrap.rank() == 0 && options.taken_up) options.taken_up(state.iteration);
+  return state;
+}
+
+kernels::Rounding rounding_of(const job::DenseJob& job, const DenseKernel& kernel, plan::Encoding encoding) {
+  return {kernel.doubles(), job.bootstrap().size() > 1 ? encoding : plan::Encoding::f32,
+          plan::owns_edges(job.ownership_name()) ? 2 : 1};
+}
+
+/// At rank 0.
+report::RunReport::Verification verify(const DenseKernel& kernel, const graph::GraphFile& graph,
+                                       const graph::VertexNames& names, const kernels::Rounding& rounding,
+                                       int iterations, std::span<const double> values) {
+  const auto expected = kernel.reference(graph, iterations, rounding);
+  const auto found = kernels::compare(expected, values, rounding);
+  const std::string wire = !plan::is_rounded(rounding.wire)
+                               ? ""
+                               : fmt::format(", {} between processes", plan::to_name(rounding.wire));
+  return {.max_relative_error = found.largest_error,
+          .sum_error = found.sum_error,
+          .limit = found.sum_limit,
+          .vertex_limit = found.largest_limit,
+          .limit_share = found.limit_share,
+          .vertex = values.empty() ? "" : names(found.farthest),
+          .rules = fmt::format("{} iterations, messages of {}{}, sums of up to {} doubles", iterations,
+                               kernel.precision(), wire, std::max<std::uint64_t>(expected.longest_sum, 1)),
+          .passed = found.passed()};
+}
+
+/// Sums over the values of the owned vertices.
+std::uint64_t checksum(const job::DenseJob& job, std::span<const double> values) {
+  std::uint64_t sum = 0;
+  const auto ids = job.owned().ids();
+  for (std::size_t i = 0; i < values.size(); ++i) sum += exchange::checksum_of(ids[i], values[i]);
+  return sum;
+}
+
+/// What is of the kernel in the report. Collective.
+void describe(report::RunReport& report, const DenseKernel& kernel, const DenseStage& stage,
+              const DenseOutcome& outcome, const kernels::Rounding& rounding,
+              const graph::VertexNames& names) {
+  report.kernel = kernel.name();
+  report.graph = stage.job.graph().path();
+  report.resumed_from = static_cast<std::uint64_t>(outcome.taken_up);
+  report.answer = kernel.answer(stage, outcome, names);
+  report.rounding_bound = kernel.message_bound(outcome.done(), rounding);
+  if (plan::is_rounded(rounding.wire)) report.wire_error_bound = report.rounding_bound;
+  kernel.add_to(report, outcome);
+}
+
+std::optional<perf::Profiler> make_profiler(launch::Bootstrap& bootstrap, job::DenseJob& job,
+                                            const DenseKernel& kernel, const DenseOptions& options) {
+  if (!options.tools.profile) return {};
+  return std::optional<perf::Profiler>(
+      std::in_place, bootstrap, job, options.job,
+      perf::ProfileOptions{kernel.iterations(), options.tools.sample_interval});
+}
+
+DenseOutcome iterate(launch::Bootstrap& bootstrap, job::DenseJob& job, DenseKernel& kernel,
+                     const DenseOptions& options, DenseStage& stage) {
+  std::optional<job::Checkpoint> checkpoint;
+  if (!options.resume.empty()) stage.resume = [&] { return take_up(bootstrap, job, kernel, options); };
+  if (!options.checkpoint.empty())
+    checkpoint.emplace(bootstrap, job, options.checkpoint, state_of(kernel, job, options.job.encoding),
+                       options.resume);
+  stage.run.iterations = kernel.iterations();
+  stage.run.has_goal = kernel.has_goal();
+  stage.run.progress = [&](int done) {
+    if (options.job.progress)
+      options.job.progress("iterate", static_cast<std::uint64_t>(done),
+                           static_cast<std::uint64_t>(kernel.iterations()));
+  };
+  stage.run.checkpoint = checkpoint ? &*checkpoint : nullptr;
+  stage.run.every = options.every;
+  auto outcome = kernel.iterate(stage);
+  graph::refuse_changed_files();
+  return outcome;
+}
+
+}  // namespace
+
+report::Answer DenseKernel::answer(const DenseStage& stage, const DenseOutcome& outcome,
+                                   const graph::VertexNames& names) const {
+  report::Answer answer;
+  set_top(answer, "highest", exchange::Order::value, stage, outcome, names);
+  return answer;
+}
+
+void DenseKernel::set_top(report::Answer& answer, const char* word, exchange::Order order,
+                          const DenseStage& stage, const DenseOutcome& outcome,
+                          const graph::VertexNames& names) {
+  const std::uint64_t count = exchange::count_of_rank_0(stage.bootstrap, stage.tools.top.value_or(kTop));
+  const auto ids = stage.job.owned().ids();
+  const auto top = first_of_all(
+      stage.bootstrap, count, ids.size(),
+      [&](std::uint32_t i) {
+        return std::optional(exchange::Candidate{outcome.values[i], ids[i]});
+      },
+      order);
+  if (stage.bootstrap.rank() == 0 && count > 0)
+    runs::set_top(answer, word, top, names, stage.tools.top.has_value());
+}
+
+report::RunReport run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                            const graph::VertexNames& names, DenseKernel& kernel,
+                            const DenseOptions& options) {
+  const Tools& tools = options.tools;
+  const bool first = bootstrap.rank() == 0;
+  auto job_options = options.job;
+  job_options.kernel =
+      kernel.describe() + (tools.profile ? ", profiled" : "") + (tools.parts ? ", output in parts" : "");
+  job::DenseJob job(bootstrap, graph, job_options);
+  graph::refuse_changed_files();
+  if (options.ready) options.ready(job);
+  auto profiler = make_profiler(bootstrap, job, kernel, options);
+  DenseStage stage{bootstrap, job, tools};
+  stage.run.observer = profiler ? profiler->observer() : nullptr;
+  const DenseOutcome outcome = iterate(bootstrap, job, kernel, options, stage);
+  const double seconds_total = seconds_since(tools.start);
+  if (job.disk_tiles() != nullptr) job.measure_disks();
+  DenseFinished done{
+      job,
+      kernel,
+      outcome.values,
+      {},
+      gather_report(job, options.job, outcome.iterations, seconds_total, checksum(job, outcome.values))};
+  const auto rounding = rounding_of(job, kernel, options.job.encoding);
+  describe(done.report, kernel, stage, outcome, rounding, names);
+  if (profiler) done.profile = profiler->gather();
+  if (first && done.profile) {
+    done.report.profile_json = done.profile->to_json();
+    done.report.profile_text = done.profile->to_text();
+  }
+  if (!bootstrap.allgather(tools.verify || tools.gather ? "wanted" : "")[0].empty())
+    done.all = job::gather_values(job, outcome.values);
+  if (first && tools.verify)
+    done.report.verification.push_back(verify(kernel, graph, names, rounding, outcome.done(), done.all));
+  if (options.finished) options.finished(done);
+  return std::move(done.report);
+}
+
+void expect_right(const report::RunReport& report, const DenseKernel& kernel) {
+  for (const auto& check : report.verification)
+    if (!check.passed)
+      throw Error(fmt::format(
+          "the result differs from the reference: the {} of vertex {} by {:.3g} times what rounding can do; "
+          "in sum by {:.2g} (limit {:.2g})",
+          kernel.value(), check.vertex, check.limit_share, check.sum_error, check.limit));
+}
+
+namespace {
+
+Result<double> call(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, DenseKernel& kernel,
+                    DenseOptions options) {
+  Result<double> result;
+  options.tools.gather = true;
+  options.finished = [&, then = options.finished](DenseFinished& done) {
+    result.values = done.all;
+    if (then) then(done);
+  };
+  result.report = run_dense(bootstrap, graph, graph::VertexNames(graph), kernel, options);
+  expect_right(result.report, kernel);
+  return result;
+}
+
+bool doubles(const DenseOptions& options) { return options.job.encoding == plan::Encoding::f64; }
+
+kernels::PageRankOptions weighted_as(kernels::PageRankOptions asked, const DenseOptions& options) {
+  asked.weighted = options.job.weighted;
+  return asked;
+}
+
+}  // namespace
+
+Result<double> pagerank(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                        const kernels::PageRankOptions& asked, const DenseOptions& options) {
+  const auto kernel = make_pagerank(weighted_as(asked, options), graph.vertices(), doubles(options));
+  return call(bootstrap, graph, *kernel, options);
+}
+
+Result<double> ppr(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                   const std::vector<std::uint32_t>& sources, const kernels::PageRankOptions& asked,
+                   const DenseOptions& options) {
+  const auto kernel = make_ppr(weighted_as(asked, options), sources, "", doubles(options));
+  return call(bootstrap, graph, *kernel, options);
+}
+
+Result<double> spmv(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, SpmvOptions asked,
+                    const DenseOptions& options) {
+  asked.weighted = options.job.weighted;
+  return call(bootstrap, graph, *make_spmv(asked, doubles(options)), options);
+}
+
+}  // namespace edgewire::runs

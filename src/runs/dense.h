@@ -1,0 +1,83 @@
+// Runs a kernel that passes over all edges, iteration by iteration.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/graph_file.h"
+#include "graph/vertex_names.h"
+#include "job/dense_job.h"
+#include "kernels/pagerank.h"
+#include "launch/bootstrap.h"
+#include "perf/profile.h"
+#include "report/run_report.h"
+#include "runs/dense_kernel.h"
+#include "runs/kernels.h"
+#include "runs/tools.h"
+
+namespace edgewire::runs {
+
+/// A run that is over, before its memory goes. The report is complete at rank 0.
+struct DenseFinished {
+  const job::DenseJob& job;
+  const DenseKernel& kernel;
+  std::span<const double> own;  ///< by index of the owned vertices
+  std::vector<double> all;      ///< at rank 0, where `tools` asks for them: by vertex
+  report::RunReport report;
+  std::optional<perf::Profile> profile{};  ///< at rank 0, where it was asked for
+};
+
+struct DenseOptions {
+  job::DenseOptions job{};
+  Tools tools{};
+  std::string checkpoint{};  ///< folder; empty: none are written
+  int every = 10;            ///< iterations from checkpoint to checkpoint
+  std::string resume{};      ///< folder of a checkpoint to go on from; empty: from the start
+  /// Called at rank 0, where a checkpoint is taken up, with the number of its iterations.
+  std::function<void(std::uint64_t iterations)> taken_up{};
+  /// Called in all processes when the job is ready to iterate.
+  std::function<void(const job::DenseJob& job)> ready{};
+  /// Called in all processes at the end. The result may be wrong: see expect_right().
+  std::function<void(DenseFinished&)> finished{};
+};
+
+/// Runs the kernel. Returns the report, complete at rank 0; it may say that the result is wrong, see
+/// expect_right(). Collective; throws Error.
+report::RunReport run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                            const graph::VertexNames& names, DenseKernel& kernel,
+                            const DenseOptions& options);
+/// Throws Error where the report says that the result differs from the reference.
+void expect_right(const report::RunReport& report, const DenseKernel& kernel);
+
+/// Ranks by power iteration, see kernels::PageRank. `doubles`: see DenseKernel, as in the next two.
+std::unique_ptr<DenseKernel> make_pagerank(const kernels::PageRankOptions& options, std::uint64_t vertices,
+                                           bool doubles);
+/// Personalised ranks, see kernels::PersonalisedPageRank. `sources`: ascending. `asked`: how they were asked
+/// for, for the report.
+std::unique_ptr<DenseKernel> make_ppr(const kernels::PageRankOptions& options,
+                                      std::vector<std::uint32_t> sources, std::string asked, bool doubles);
+struct SpmvOptions {
+  int iterations = 1;
+  std::vector<double> x{};  ///< by vertex; empty: all are 1
+  std::string x_path{};     ///< where x was read, for the report
+  bool weighted = false;    ///< as job::DenseOptions says
+};
+/// y = A x, see kernels::SpMV.
+std::unique_ptr<DenseKernel> make_spmv(const SpmvOptions& options, bool doubles);
+
+/// One call each, as those of kernels.h: ranks, ranks, and y. A message is a double where
+/// options.job.encoding is f64, otherwise a float. Weights are used where
+/// options.job.weighted says so, whatever `asked` says of them.
+Result<double> pagerank(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                        const kernels::PageRankOptions& asked = {}, const DenseOptions& options = {});
+Result<double> ppr(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                   const std::vector<std::uint32_t>& sources, const kernels::PageRankOptions& asked = {},
+                   const DenseOptions& options = {});
+Result<double> spmv(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, SpmvOptions asked = {},
+                    const DenseOptions& options = {});
+
+}  // namespace edgewire::runs

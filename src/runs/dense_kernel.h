@@ -1,0 +1,100 @@
+// What a kernel that passes over all edges is for the runs folder.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/vertex_names.h"
+#include "job/dense_run.h"
+#include "kernels/reference.h"
+#include "launch/bootstrap.h"
+#include "report/run_report.h"
+#include "runs/answers.h"
+#include "runs/tools.h"
+
+namespace edgewire::runs {
+
+/// What the iterations of one process gave.
+struct DenseOutcome {
+  topology::NodeMemory memory{};     ///< of the values
+  std::span<const double> values{};  ///< by index of the owned vertices
+  std::vector<engine::IterationRecord> iterations{};
+  int taken_up = 0;  ///< iterations that a checkpoint held
+
+  int done() const noexcept { return taken_up + static_cast<int>(iterations.size()); }
+};
+
+/// A job that is ready to iterate.
+struct DenseStage {
+  launch::Bootstrap& bootstrap;
+  job::DenseJob& job;
+  const Tools& tools;
+  job::RunOptions run{};
+  std::function<job::ResumedState()> resume{};  ///< where a checkpoint is to be taken up
+};
+
+/// A kernel whose values are doubles. One object for each process of the job. What is virtual sets the kernel
+/// apart; those functions that take the stage are collective.
+class DenseKernel {
+ public:
+  /// `value`: what messages call the value of a vertex. `doubles`: messages are doubles, otherwise floats.
+  DenseKernel(std::string name, std::string value, bool doubles)
+      : name_(std::move(name)), value_(std::move(value)), doubles_(doubles) {}
+  virtual ~DenseKernel() = default;
+  DenseKernel(const DenseKernel&) = delete;
+  DenseKernel& operator=(const DenseKernel&) = delete;
+
+  const std::string& name() const noexcept { return name_; }
+  const std::string& value() const noexcept { return value_; }
+  bool doubles() const noexcept { return doubles_; }
+  const char* precision() const noexcept { return doubles_ ? "f64" : "f32"; }
+  /// Digits that tell any two values of the precision apart.
+  int digits() const noexcept { return doubles_ ? 17 : 9; }
+
+  /// What is computed, with all options of the kernel; the same in all processes.
+  virtual std::string describe() const = 0;
+  /// What values depend on beside graph, wire and number of iterations; for checkpoints.
+  virtual std::string state() const = 0;
+  virtual int iterations() const = 0;
+  /// Ask the program after each iteration whether it is done.
+  virtual bool has_goal() const { return false; }
+  /// Makes the program and hands it to run_program().
+  virtual DenseOutcome iterate(DenseStage& stage) = 0;
+  virtual kernels::Reference reference(const graph::GraphFile& graph, int iterations,
+                                       const kernels::Rounding& rounding) const = 0;
+  /// See kernels::message_bound().
+  virtual double message_bound(int iterations, const kernels::Rounding& rounding) const = 0;
+  /// What people ask first, complete at rank 0.
+  virtual report::Answer answer(const DenseStage& stage, const DenseOutcome& outcome,
+                                const graph::VertexNames& names) const;
+  /// Adds what was asked for, and what else the kernel has to say.
+  virtual void add_to(report::RunReport& report, const DenseOutcome& outcome) const = 0;
+
+ protected:
+  /// Sets the list of an answer: the vertices that come first in this order, `word`. Collective.
+  static void set_top(report::Answer& answer, const char* word, exchange::Order order,
+                      const DenseStage& stage, const DenseOutcome& outcome, const graph::VertexNames& names);
+
+  /// Sets `last` to the totals of the last iteration.
+  template <class P>
+  static DenseOutcome run_program(DenseStage& stage, P& program, typename P::Totals& last) {
+    job::DenseRun run(stage.job, program);
+    if (stage.resume) run.take_up(stage.resume());
+    DenseOutcome outcome;
+    outcome.iterations = run.iterate(stage.run);
+    outcome.values = run.values();
+    outcome.memory = run.take_values();
+    outcome.taken_up = run.taken_up();
+    last = run.totals();
+    return outcome;
+  }
+
+ private:
+  std::string name_, value_;
+  bool doubles_;
+};
+
+}  // namespace edgewire::runs

@@ -1,0 +1,152 @@
+#include "runs/dense_report.h"
+
+#include <algorithm>
+#include <array>
+
+#include "launch/packing.h"
+#include "plan/volume.h"
+#include "runs/job_report.h"
+
+namespace edgewire::runs {
+
+namespace {
+
+constexpr std::array kRates{"1G", "10G", "25G", "100G"};
+
+/// Figures of a process that only dense kernels have.
+struct DenseFigures {
+  std::uint64_t tile_bytes, matching, setup_messages;
+};
+
+/// Without what processes of one host exchange.
+plan::Traffic between_hosts(plan::Traffic traffic, const std::vector<int>& nodes) {
+  for (std::size_t p = 0; p < nodes.size(); ++p)
+    for (std::size_t q = 0; q < nodes.size(); ++q)
+      if (nodes[p] == nodes[q]) traffic.at(p, q) = 0;
+  return traffic;
+}
+
+/// Verbs and dpdk: packets are as long as the path allows, which only the connected transport knows.
+void set_own_frames(plan::Volume& volume, const job::DenseJob& job, const plan::Traffic& traffic,
+                    std::uint64_t bytes_a_value) {
+  const auto processes = static_cast<std::size_t>(traffic.processes());
+  volume.wire_bytes_total[0] = volume.wire_bytes_max[0] = 0;
+  for (std::size_t p = 0; p < processes; ++p) {
+    std::uint64_t sent = 0, received = 0;
+    for (std::size_t q = 0; q < processes; ++q) {
+      if (p == q) continue;
+      sent += job.link().wire_bytes_of(traffic.at(p, q) * bytes_a_value);
+      received += job.link().wire_bytes_of(traffic.at(q, p) * bytes_a_value);
+    }
+    volume.wire_bytes_total[0] += sent;
+    volume.wire_bytes_max[0] = std::max({volume.wire_bytes_max[0], sent, received});
+  }
+}
+
+void set_bound(report::RunReport& report, const job::DenseJob& job, plan::Strategy strategy,
+               plan::Encoding encoding, const std::vector<int>& nodes) {
+  const auto bytes_a_value = plan::bytes_a_value(strategy, encoding);
+  auto volume = plan::volume(job.traffic(), bytes_a_value);
+  report.bound.values = volume.values_sent_total;
+  report.bound.payload_bytes = volume.payload_bytes_total;
+  const bool mixed = report.link.transport.starts_with("shm+");
+  const plan::Traffic traffic = mixed ? between_hosts(job.traffic(), nodes) : job.traffic();
+  if (mixed) volume = plan::volume(traffic, bytes_a_value);
+  if (report.link.transport.ends_with("verbs") || report.link.transport == "dpdk")
+    set_own_frames(volume, job, traffic, bytes_a_value);
+  report.bound.wire_bytes =
+      report.link.transport == "shm" ? volume.payload_bytes_total : volume.wire_bytes_total[0];
+  for (const char* rate : kRates) {
+    report.bound.seconds_at.emplace_back(
+        rate, plan::seconds_at(volume.wire_bytes_max[0], plan::line_rate_bits(rate)));
+  }
+}
+
+/// A count of a kind of memory: pages on `node`, or of all nodes.
+struct MemoryCount {
+  enum : int { all = -1, elsewhere = -2, several_nodes = -3 };
+  int kind, node;
+  std::uint64_t count;
+};
+
+void add_memory(launch::Bootstrap& bootstrap, const job::DenseJob& job, report::RunReport& report) {
+  using job::MemoryFigures;
+  const MemoryFigures& figures = job.memory_figures();
+  std::vector<MemoryCount> mine{{0, MemoryCount::several_nodes, figures.several_nodes ? 1U : 0U}};
+  for (int k = 0; const auto& kind : figures.kinds) {
+    mine.push_back({k, MemoryCount::all, kind.bytes});
+    mine.push_back({k, MemoryCount::elsewhere, kind.elsewhere});
+    for (const auto& [node, pages] : kind.pages) mine.push_back({k, node, pages});
+    ++k;
+  }
+  const auto all = bootstrap.gather(launch::pack(mine));
+  for (const auto& refusal : bootstrap.gather(topology::policy_refusal()))
+    if (report.policy_refusal.empty()) report.policy_refusal = refusal;
+  report.page_bytes = topology::page_bytes();
+  for (const char* name : MemoryFigures::kKinds) report.memory.emplace_back().name = name;
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    for (const auto& [kind, node, count] : launch::unpack<MemoryCount>(all[p], p)) {
+      auto& memory = report.memory.at(static_cast<std::size_t>(kind));
+      if (node == MemoryCount::several_nodes)
+        report.several_nodes = report.several_nodes || count > 0;
+      else if (node == MemoryCount::all)
+        memory.bytes += count;
+      else if (node == MemoryCount::elsewhere)
+        memory.elsewhere += count;
+      else
+        memory.pages[node] += count;
+    }
+  }
+}
+
+void set_choices(report::RunReport& report, const job::DenseJob& job, const job::DenseOptions& options) {
+  report.strategy = plan::to_name(job.strategy());
+  report.strategy_reason = job.strategy_reason();
+  report.ownership = job.ownership_name();
+  report.ownership_table = job.ownership_table();
+  report.plan_cache = job::to_name(job.plan_source());
+  report.plan_cache_note = job.plan_cache_note();
+  report.layout = job.layout() == plan::Layout::given ? "given" : "degree";
+  report.layout_reason = job.layout_reason();
+  report.order = to_name(job.order());
+  report.order_reason = job.order_reason();
+  report.wire = plan::to_name(options.encoding);
+}
+
+}  // namespace
+
+report::RunReport gather_report(const job::DenseJob& job, const job::DenseOptions& options,
+                                const std::vector<engine::IterationRecord>& mine, double seconds_total,
+                                std::uint64_t checksum) {
+  auto& bootstrap = job.bootstrap();
+  report::RunReport report;
+  static_cast<report::JobReport&>(report) =
+      gather_job(bootstrap, job.link(), options.workers, job.place(), options.transport_reason,
+                 {job.seconds_load, job.seconds_plan, seconds_total, checksum});
+  set_choices(report, job, options);
+  report.vertices = job.graph().vertices();
+  report.edges = job.graph().edges();
+  report.iterations.resize(mine.size());
+  set_bound(report, job, job.strategy(), options.encoding, bootstrap.nodes());
+  const auto records = bootstrap.gather(launch::pack(mine));
+  const auto summaries = bootstrap.gather(
+      launch::pack(std::vector{DenseFigures{job.sweep_bytes(), job.matching(), job.setup_messages()}}));
+  add_memory(bootstrap, job, report);
+  if (job.disk_tiles() != nullptr)
+    report.disk = gather_disk(bootstrap, options.devices.size(), job.disk_figures());
+  for (std::size_t p = 0; p < summaries.size(); ++p) {
+    const auto iterations = launch::unpack<engine::IterationRecord>(records[p], p, report.iterations.size());
+    for (std::size_t i = 0; i < iterations.size(); ++i) {
+      report.iterations[i].seconds = std::max(report.iterations[i].seconds, iterations[i].seconds);
+      report.iterations[i].payload_bytes_sent += iterations[i].payload_bytes;
+      report.iterations[i].wire_bytes_sent += iterations[i].wire_bytes;
+    }
+    const auto one = launch::unpack<DenseFigures>(summaries[p], p, 1)[0];
+    report.setup_messages = std::max(report.setup_messages, one.setup_messages);
+    report.tile_bytes += one.tile_bytes;
+    report.bound.matching += one.matching;
+  }
+  return report;
+}
+
+}  // namespace edgewire::runs

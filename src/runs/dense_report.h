@@ -1,0 +1,19 @@
+// The run report of a job with a dense kernel, from the figures of its processes.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "engine/recorder.h"
+#include "job/dense_job.h"
+#include "report/run_report.h"
+
+namespace edgewire::runs {
+
+/// At rank 0 the report of all processes, without what is the kernel's own; elsewhere of this process only.
+/// `seconds_total`, `checksum`: of this process. Collective.
+report::RunReport gather_report(const job::DenseJob& job, const job::DenseOptions& options,
+                                const std::vector<engine::IterationRecord>& mine, double seconds_total,
+                                std::uint64_t checksum);
+
+}  // namespace edgewire::runs

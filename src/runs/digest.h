@@ -1,0 +1,19 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace edgewire::runs {
+
+/// Tells lists of numbers apart in a few words.
+template <class T>
+std::string digest(const std::vector<T>& numbers) {
+  const std::string_view bytes(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(T));
+  return fmt::format("{} {:016x}", numbers.size(), std::hash<std::string_view>()(bytes));
+}
+
+}  // namespace edgewire::runs

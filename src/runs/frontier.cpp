@@ -1,0 +1,95 @@
+#include "runs/frontier.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "disk/busy_devices.h"
+#include "error.h"
+#include "exchange/barrier.h"
+#include "graph/mapped_file.h"
+#include "runs/frontier_report.h"
+#include "seconds.h"
+
+namespace edgewire::runs {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void run_one(frontier::FrontierJob& job, Kernel& kernel, FrontierRuns& runs) {
+  exchange::barrier(job.bootstrap(), job.link());  // no run waits for the end of the one before
+  const disk::BusyDevices devices(job.on_disks() ? job.pages()->files().paths() : std::vector<std::string>());
+  const auto start = Clock::now();
+  const auto supersteps = kernel.run(job);
+  runs.add(supersteps, seconds_since(start));
+  runs.seconds_kernel += runs.seconds.back();
+  runs.seconds_busy += devices.seconds();
+}
+
+/// At rank 0, after gather().
+void verify(const graph::GraphFile& graph, const Kernel& kernel, const std::string& name) {
+  const std::string fault = kernel.fault(graph);
+  if (fault.empty()) return;
+  throw Error(fmt::format("the result{} is wrong: {}", name.empty() ? "" : " of run " + name, fault));
+}
+
+FrontierRuns run_all(frontier::FrontierJob& job, const graph::VertexNames& vertex_names, Kernel& kernel,
+                     const FrontierOptions& options) {
+  const Tools& tools = options.tools;
+  const bool first = job.rank() == 0;
+  const bool mine = tools.verify || tools.gather || (tools.parts && kernel.is_whole());
+  const bool wanted = !job.bootstrap().allgather(mine ? "wanted" : "")[0].empty();
+  const auto names = kernel.runs();
+  FrontierRuns runs;
+  const auto start = Clock::now();
+  const auto at_once = kernel.run_at_once(job);
+  if (!at_once.empty()) runs.seconds_kernel = seconds_since(start);
+  for (std::size_t r = 0; r < std::max<std::size_t>(1, names.size()); ++r) {
+    kernel.choose(r);
+    if (at_once.empty())
+      run_one(job, kernel, runs);
+    else
+      runs.add(at_once[r], std::accumulate(at_once[r].begin(), at_once[r].end(), 0.0,
+                                           [](double sum, const auto& step) { return sum + step.seconds; }));
+    graph::refuse_changed_files();
+    runs.checksum = runs.checksum * 31 + kernel.checksum(job);
+    runs.answers.push_back(kernel.answer({job, runs.last(), runs.seconds.back(), tools.top, vertex_names}));
+    if (wanted) kernel.gather(job);
+    if (first && tools.verify) verify(job.graph(), kernel, names.empty() ? "" : names[r]);
+    if (options.finished) options.finished(job, kernel, r);
+  }
+  return runs;
+}
+
+}  // namespace
+
+report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                               const graph::VertexNames& names, Kernel& kernel,
+                               const FrontierOptions& options) {
+  auto job_options = options.job;
+  job_options.record_bytes = kernel.record_bytes();
+  job_options.disks.weighted = kernel.weighted();
+  job_options.kernel = kernel.describe() + (options.tools.parts ? ", output in parts" : "");
+  job_options.for_tasks = kernel.choose_tasks(graph, bootstrap.size(), job_options.seat.workers,
+                                              !job_options.disks.devices.empty());
+  job_options.listener = [&options](const frontier::Superstep& one) {
+    graph::refuse_changed_files();
+    if (options.job.listener) options.job.listener(one);
+  };
+  frontier::FrontierJob job(bootstrap, graph, job_options);
+  kernel.prepare(job, options.tools);
+  graph::refuse_changed_files();
+  const double seconds_before = seconds_since(options.tools.start);
+  const auto runs = run_all(job, names, kernel, options);
+  auto report = gather_report(job, kernel, runs, seconds_before + runs.seconds_kernel,
+                              options.job.seat.transport_reason);
+  report.graph = graph.path();
+  report.ownership = options.job.ownership;
+  if (options.tools.verify) report.checks.emplace_back(kernel.rules());
+  return report;
+}
+
+}  // namespace edgewire::runs

@@ -1,0 +1,32 @@
+// The part of a report that all jobs have in common, of what their processes say of themselves.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "disk/read_figures.h"
+#include "launch/bootstrap.h"
+#include "report/run_report.h"
+#include "transport/transport.h"
+
+namespace edgewire::runs {
+
+/// What a process says of itself at the end of a job.
+struct ProcessFigures {
+  double seconds_load = 0, seconds_plan = 0, seconds_total = 0;
+  std::uint64_t checksum = 0;  ///< of its part of the result
+};
+
+/// At rank 0 the report of all processes; elsewhere what concerns this process only. `workers`: of each.
+/// `place`: of this process, in words. `reason`: why the transport was chosen. Processes that were lost add
+/// nothing. Collective; throws Error when the job fails.
+report::JobReport gather_job(launch::Bootstrap& bootstrap, const transport::Transport& link, int workers,
+                             const std::string& place, const std::string& reason, const ProcessFigures& mine);
+
+/// At rank 0 what the processes of a job read from disks; elsewhere nothing. Processes run at the same time;
+/// those of a host share its devices. `devices`: of each process. Collective.
+report::RunReport::Disk gather_disk(launch::Bootstrap& bootstrap, std::size_t devices,
+                                    const disk::ReadFigures& mine);
+
+}  // namespace edgewire::runs

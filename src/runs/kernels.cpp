@@ -1,0 +1,77 @@
+#include "runs/kernels.h"
+
+#include <limits>
+#include <span>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+namespace edgewire::runs {
+
+namespace {
+
+/// A whole distance that no path has becomes infinity.
+template <class Number, class Value>
+void copy(std::span<const Number> from, std::vector<Value>& to) {
+  for (const Number number : from)
+    to.push_back(std::is_same_v<Number, std::uint64_t> && number == std::numeric_limits<Number>::max()
+                     ? std::numeric_limits<Value>::infinity()
+                     : static_cast<Value>(number));
+}
+
+/// Runs a kernel whose values have one of the types that Values holds, as `Value`.
+template <class Value>
+Result<Value> call(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, Kernel& kernel,
+                   FrontierOptions options) {
+  Result<Value> result;
+  options.tools.gather = true;
+  options.finished = [&, then = options.finished](frontier::FrontierJob& job, Kernel& one, std::size_t run) {
+    if (run == 0) std::visit([&](const auto& all) { copy(all, result.values); }, one.all().numbers);
+    if (then) then(job, one, run);
+  };
+  result.report = run_frontier(bootstrap, graph, graph::VertexNames(graph), kernel, options);
+  return result;
+}
+
+}  // namespace
+
+const char* to_name(Parallel parallel) noexcept {
+  return parallel == Parallel::levels ? "levels" : parallel == Parallel::sources ? "sources" : "auto";
+}
+
+Result<std::uint32_t> bfs(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                          const BfsOptions& asked, const FrontierOptions& options) {
+  return call<std::uint32_t>(bootstrap, graph, *make_bfs(asked), options);
+}
+
+Result<double> sssp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const SsspOptions& asked,
+                    const FrontierOptions& options) {
+  return call<double>(bootstrap, graph, *make_sssp(graph, asked), options);
+}
+
+Result<double> bc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const BcOptions& asked,
+                  const FrontierOptions& options) {
+  return call<double>(bootstrap, graph, *make_bc(asked), options);
+}
+
+Result<std::uint32_t> wcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                          const FrontierOptions& options) {
+  return call<std::uint32_t>(bootstrap, graph, *make_wcc(), options);
+}
+
+Result<std::uint32_t> scc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                          const FrontierOptions& options) {
+  return call<std::uint32_t>(bootstrap, graph, *make_scc(), options);
+}
+
+Result<std::uint32_t> cdlp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                           std::uint32_t iterations, const FrontierOptions& options) {
+  return call<std::uint32_t>(bootstrap, graph, *make_cdlp(iterations), options);
+}
+
+Result<double> lcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                   const FrontierOptions& options) {
+  return call<double>(bootstrap, graph, *make_lcc(), options);
+}
+
+}  // namespace edgewire::runs

@@ -1,0 +1,106 @@
+// All kernels that follow a frontier: what each is asked, and one call that runs it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runs/frontier.h"
+
+namespace edgewire::runs {
+
+// Each make_...() makes a process's kernel for run_frontier(); options must outlive it. Each function that is
+// called like a kernel runs it in all processes of a job and is collective. The values that it returns are
+// those of all vertices at rank 0, in the order of ids; elsewhere there are none. It throws Error.
+
+template <class Value>
+struct Result {
+  std::vector<Value> values;  ///< [vertex]
+  report::RunReport report;   ///< complete at rank 0
+};
+
+/// Where paths start.
+struct Sources {
+  std::vector<std::uint32_t> vertices;  ///< a run from each
+  std::vector<std::string> names{};     ///< of `vertices`, where several were asked for; or empty
+  /// How they were asked for, for the report.
+  std::vector<std::pair<std::string, report::RunReport::Option>> asked{};
+};
+
+/// Where a path leads that is shown; or nowhere.
+struct Target {
+  std::optional<std::uint32_t> vertex{};
+  std::string asked{};  ///< how it was asked for, for the report
+};
+
+/// How workers share searches: all work on one, each on its own, or what pays.
+enum class Parallel { automatic, levels, sources };
+const char* to_name(Parallel parallel) noexcept;
+
+struct BfsOptions {
+  Sources sources;
+  bool parents = false;  ///< results show the vertex before, instead of the level
+  Target target{};       ///< show a path to it
+  Parallel parallel = Parallel::automatic;
+  bool deterministic = false;  ///< of several parents take the smallest
+};
+/// Breadth-first search, see frontier::BreadthFirst.
+std::unique_ptr<Kernel> make_bfs(const BfsOptions& options);
+
+struct SsspOptions {
+  Sources sources;
+  double delta = 0;  ///< width of a bucket; 0: the usual one
+  bool unit_weights = false;
+  enum class Precision { automatic, f32, f64 } precision = Precision::automatic;
+  bool parents = false;  ///< results show the vertex before, instead of the distance
+  Target target{};       ///< show a path to it
+};
+/// Shortest paths by delta stepping, see frontier::Settling. Throws Error where the graph has no weights.
+std::unique_ptr<Kernel> make_sssp(const graph::GraphFile& graph, const SsspOptions& options);
+
+struct BcOptions {
+  std::vector<std::uint32_t> sources;  ///< ascending
+  std::uint64_t samples = 0;           ///< the sources are so many, drawn at random; 0: they are not
+  Parallel parallel = Parallel::automatic;
+  bool deterministic = false, weighted = false, endpoints = false, normalized = false;
+  /// How sources were asked for, for the report.
+  std::vector<std::pair<std::string, report::RunReport::Option>> asked{};
+};
+/// Betweenness centrality, see frontier::Betweenness.
+std::unique_ptr<Kernel> make_bc(const BcOptions& options);
+
+/// Weakly connected components, see frontier::Components.
+std::unique_ptr<Kernel> make_wcc();
+/// Strongly connected components, see frontier::StrongComponents.
+std::unique_ptr<Kernel> make_scc();
+/// Communities by label propagation, see frontier::LabelPropagation; labels are taken over `iterations` times
+/// at most.
+std::unique_ptr<Kernel> make_cdlp(std::uint32_t iterations);
+/// Local clustering coefficients and triangles, see frontier::LocalClustering.
+std::unique_ptr<Kernel> make_lcc();
+
+/// Levels, or 0xffffffff where no path leads; from the first source only.
+Result<std::uint32_t> bfs(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                          const BfsOptions& asked, const FrontierOptions& options = {});
+/// Distances, or infinity where no path leads; from the first source only.
+Result<double> sssp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const SsspOptions& asked,
+                    const FrontierOptions& options = {});
+/// Scores.
+Result<double> bc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const BcOptions& asked,
+                  const FrontierOptions& options = {});
+/// Labels: of each component its first vertex.
+Result<std::uint32_t> wcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                          const FrontierOptions& options = {});
+Result<std::uint32_t> scc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                          const FrontierOptions& options = {});
+/// Labels, each a vertex.
+Result<std::uint32_t> cdlp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                           std::uint32_t iterations, const FrontierOptions& options = {});
+/// Coefficients; the number of triangles is in the report.
+Result<double> lcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                   const FrontierOptions& options = {});
+
+}  // namespace edgewire::runs

@@ -1,0 +1,71 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <string>
+
+#include "frontier/local_clustering.h"
+#include "kernels/verify.h"
+#include "launch/packing.h"
+#include "runs/kernels.h"
+#include "runs/vertex_kernel.h"
+
+namespace edgewire::runs {
+
+namespace {
+
+class LccKernel : public VertexKernel<double> {
+ public:
+  LccKernel() : VertexKernel(Values::Form::number, 17) {}
+  std::string describe() const override { return "lcc"; }
+  std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
+    frontier::LocalClustering clustering(job);
+    auto supersteps = clustering.run();
+    mine_ = clustering.coefficients();
+    triangles_ = clustering.triangles();
+    pairs_ = clustering.pairs_of_neighbours();
+    return supersteps;
+  }
+  std::string phase(const frontier::Superstep& one) const override {
+    constexpr std::array kPhases{"order vertices by degree, keep each edge once", "intersect rows",
+                                 "send credits to owners"};
+    return kPhases.at(one.kind);
+  }
+  report::Answer answer(const AnsweredRun& run) override {
+    report::Answer answer;
+    const double sum = launch::allreduce(run.job.bootstrap(),
+                                         std::accumulate(mine_.begin(), mine_.end(), 0.0), std::plus<>());
+    const double pairs = launch::allreduce(run.job.bootstrap(), pairs_, std::plus<>());
+    const auto vertices = static_cast<double>(run.job.graph().vertices());
+    const double mean = vertices == 0 ? 0 : sum / vertices;
+    const double transitivity = pairs == 0 ? 0 : 3 * static_cast<double>(triangles_) / pairs;
+    answer.text = fmt::format("mean coefficient {:.6g}, {} triangle{}, transitivity {:.6g}", mean, triangles_,
+                              triangles_ == 1 ? "" : "s", transitivity);
+    answer.fields = {{"mean", mean}, {"triangles", triangles_}, {"transitivity", transitivity}};
+    set_highest(answer, run, mine_, 0);
+    return answer;
+  }
+  void fill(report::RunReport& report) const override {
+    report.kernel = "lcc";
+    report.wire = "records";
+    report.triangles = triangles_;
+  }
+  std::string fault(const graph::GraphFile& graph) const override {
+    return kernels::check_lcc(graph, all_, triangles_);
+  }
+  std::string rules() const override {
+    return "the edges between the neighbours of each vertex, and the triangles, were counted again";
+  }
+
+ private:
+  std::uint64_t triangles_ = 0;
+  double pairs_ = 0;  ///< of neighbours of a vertex of this process
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_lcc() { return std::make_unique<LccKernel>(); }
+
+}  // namespace edgewire::runs

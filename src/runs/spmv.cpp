@@ -1,0 +1,79 @@
+#include "kernels/spmv.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "error.h"
+#include "kernels/runs.h"
+#include "runs/dense.h"
+#include "runs/digest.h"
+
+namespace edgewire::runs {
+
+namespace {
+
+class SpmvKernel final : public DenseKernel {
+ public:
+  SpmvKernel(const SpmvOptions& asked, bool doubles) : DenseKernel("spmv", "value", doubles), asked_(asked) {}
+
+  std::string state() const override {
+    return fmt::format("spmv{}, x {}", asked_.weighted ? " weighted" : "",
+                       asked_.x.empty() ? "1" : digest(asked_.x));
+  }
+  std::string describe() const override {
+    return fmt::format("{}, {} iterations, precision {}", state(), asked_.iterations, precision());
+  }
+  int iterations() const override { return asked_.iterations; }
+  DenseOutcome iterate(DenseStage& stage) override {
+    return doubles() ? multiply<double>(stage) : multiply<float>(stage);
+  }
+  kernels::Reference reference(const graph::GraphFile& graph, int iterations,
+                               const kernels::Rounding& rounding) const override {
+    return kernels::reference_spmv(graph, asked_.x, iterations, rounding);
+  }
+  double message_bound(int iterations, const kernels::Rounding& rounding) const override {
+    return kernels::spmv_message_bound(iterations, rounding);
+  }
+  report::Answer answer(const DenseStage& stage, const DenseOutcome& outcome,
+                        const graph::VertexNames& names) const override {
+    report::Answer answer;
+    const double norm = norm_of_all(stage.bootstrap, outcome.values);
+    answer.text = fmt::format("norm {:.9g} (Euclidean, of y after {} iteration{})", norm, outcome.done(),
+                              outcome.done() == 1 ? "" : "s");
+    answer.fields = {{"norm", norm}};
+    set_top(answer, "largest", exchange::Order::magnitude, stage, outcome, names);
+    return answer;
+  }
+  void add_to(report::RunReport& report, const DenseOutcome&) const override {
+    report.options = {{"iterations", std::int64_t{asked_.iterations}},
+                      {"x", asked_.x_path},
+                      {"precision", precision()},
+                      {"weighted", asked_.weighted}};
+  }
+
+ private:
+  template <class Offered>
+  DenseOutcome multiply(DenseStage& stage) {
+    kernels::SpMV<Offered> program(asked_.x);
+    typename kernels::SpMV<Offered>::Totals last;
+    DenseOutcome outcome = run_program(stage, program, last);
+    if (last.too_large == 0) return outcome;
+    throw Error(fmt::format("{}: after {} iterations {} of {} values are too large for {}: {}",
+                            stage.job.graph().path(), asked_.iterations, last.too_large,
+                            stage.job.graph().vertices(), precision(),
+                            !doubles()              ? "--precision f64 takes more"
+                            : asked_.iterations > 1 ? "ask for fewer --iterations or smaller values in --x"
+                                                    : "smaller values in --x or smaller weights are needed"));
+  }
+
+  SpmvOptions asked_;
+};
+
+}  // namespace
+
+std::unique_ptr<DenseKernel> make_spmv(const SpmvOptions& options, bool doubles) {
+  return std::make_unique<SpmvKernel>(options, doubles);
+}
+
+}  // namespace edgewire::runs

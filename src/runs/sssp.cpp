@@ -1,0 +1,144 @@
+#include "kernels/sssp.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "frontier/settle.h"
+#include "kernels/verify.h"
+#include "runs/digest.h"
+#include "runs/kernels.h"
+#include "runs/vertex_kernel.h"
+
+namespace edgewire::runs {
+
+namespace {
+
+/// What distances are, in a word.
+template <class Distance>
+constexpr const char* kType = std::is_integral_v<Distance>         ? "u64"
+                              : sizeof(Distance) == sizeof(double) ? "f64"
+                                                                   : "f32";
+
+const char* to_name(SsspOptions::Precision precision) noexcept {
+  return precision == SsspOptions::Precision::f32   ? "f32"
+         : precision == SsspOptions::Precision::f64 ? "f64"
+                                                    : "auto";
+}
+
+/// `Distance` is as kernels::Sssp has it.
+template <class Distance>
+class SsspKernel : public VertexKernel<Distance> {
+  using Base = VertexKernel<Distance>;
+  using Base::all_, Base::mine_;
+
+ public:
+  explicit SsspKernel(const SsspOptions& asked) : Base(Values::Form::distance, 0), asked_(asked) {}
+
+  std::string describe() const override {
+    return fmt::format("sssp from {}, delta {}, distances {}{}{}{}", digest(asked_.sources.vertices),
+                       asked_.delta, kType<Distance>, asked_.unit_weights ? ", unit weights" : "",
+                       asked_.parents ? ", parents" : "",
+                       asked_.target.vertex ? fmt::format(", target {}", *asked_.target.vertex) : "");
+  }
+  std::size_t record_bytes() const override {
+    return frontier::Settling<kernels::Sssp<Distance>>::kRecordBytes;
+  }
+  bool weighted() const override { return !asked_.unit_weights; }
+  /// Chooses delta, and checks the weights.
+  void prepare(frontier::FrontierJob& job, const Tools&) override {
+    program_.emplace(job, asked_.delta, asked_.unit_weights);
+  }
+  std::vector<std::string> runs() const override { return asked_.sources.names; }
+  void choose(std::size_t run) override { source_ = asked_.sources.vertices[run]; }
+  std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
+    frontier::Settling settling(job, *program_);
+    auto supersteps = settling.run(source_, 0);
+    mine_ = settling.values();
+    gathered_ = false;
+    return supersteps;
+  }
+  std::string phase(const frontier::Superstep& one) const override {
+    return fmt::format("distances from {:.6g}", static_cast<double>(one.step) * program_->delta);
+  }
+  report::Answer answer(const AnsweredRun& run) override {
+    auto answer = distance_answer<Distance>(run, mine_, program_->unreached());
+    if (!asked_.target.vertex) return answer;
+    gather(run.job);
+    if (run.job.rank() == 0) answer.path = path_to(*asked_.target.vertex, run.names);
+    return answer;
+  }
+  void fill(report::RunReport& report) const override {
+    report.kernel = "sssp";
+    report.wire = kType<Distance>;
+    report.options = asked_.sources.asked;
+    report.options.emplace_back("delta", program_->delta);
+    report.options.emplace_back("unit_weights", asked_.unit_weights);
+    report.options.emplace_back("precision", to_name(asked_.precision));
+    report.options.emplace_back("parents", asked_.parents);
+    if (asked_.target.vertex) report.options.emplace_back("target", asked_.target.asked);
+  }
+  bool is_whole() const override { return asked_.parents; }
+  Values all() const override {
+    if (!asked_.parents) return Base::all();
+    return {Values::Form::vertex, std::span<const std::uint32_t>(parents_)};
+  }
+  void gather(frontier::FrontierJob& job) override {
+    if (std::exchange(gathered_, true)) return;
+    Base::gather(job);
+    if (job.rank() > 0 || (!asked_.parents && !asked_.target.vertex)) return;
+    const std::span<const Distance> distances = all_;
+    parents_ = kernels::find_parents(job.graph(), source_, distances, asked_.unit_weights);
+  }
+  std::string fault(const graph::GraphFile& graph) const override {
+    const auto found = kernels::check_sssp(graph, source_, std::span(all_), asked_.unit_weights, parents_);
+    checked_.edges = std::max(checked_.edges, found.edges);
+    checked_.error = std::max(checked_.error, found.error);
+    checked_.bound = std::max(checked_.bound, found.bound);
+    return found.fault;
+  }
+  std::string rules() const override {
+    return fmt::format(
+        "no edge is shorter than the distances at its ends allow, and a path of edges as long as its "
+        "distance leads to each vertex that is reached; {}",
+        std::is_integral_v<Distance>
+            ? "distances are those of a sequential search, exactly"
+            : fmt::format("distances differ from those of a sequential search by at most {:.2g} of their "
+                          "value, and may by {:.2g}, since paths have up to {} edges",
+                          checked_.error, checked_.bound, checked_.edges));
+  }
+
+ private:
+  report::Path path_to(std::uint32_t target, const graph::VertexNames& names) const {
+    std::vector<std::uint32_t> vertices;
+    if (all_[target] != program_->unreached()) {
+      for (std::uint32_t v = target; v != source_; v = parents_[v]) vertices.push_back(v);
+      vertices.push_back(source_);
+      std::ranges::reverse(vertices);
+    }
+    return named_path(names, vertices, source_, target, as_number(all_[target]));
+  }
+
+  SsspOptions asked_;
+  std::uint32_t source_ = 0;
+  std::optional<kernels::Sssp<Distance>> program_;
+  bool gathered_ = false;                   ///< `all_` and `parents_` are of the last run
+  std::vector<std::uint32_t> parents_;      ///< at rank 0, where they are asked for
+  mutable kernels::DistanceCheck checked_;  ///< of all runs
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> make_sssp(const graph::GraphFile& graph, const SsspOptions& options) {
+  using Precision = SsspOptions::Precision;
+  if (!options.unit_weights) graph::expect_weights(graph, "say --unit-weights");
+  const bool whole = options.unit_weights || graph::is_whole(graph.weights().type());
+  if (options.precision == Precision::f32) return std::make_unique<SsspKernel<float>>(options);
+  if (options.precision == Precision::f64 || !whole) return std::make_unique<SsspKernel<double>>(options);
+  return std::make_unique<SsspKernel<std::uint64_t>>(options);
+}
+
+}  // namespace edgewire::runs

@@ -1,0 +1,24 @@
+// The runs folder runs a kernel from beginning to end, in one call: it builds the job, computes, checks the
+// result, finds what people ask of it first, and gathers the report. This file: what all kernels can do
+// beside computing.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+namespace edgewire::runs {
+
+struct Tools {
+  /// Vertices that the answer lists; by default those that the kernel lists unasked.
+  std::optional<std::uint64_t> top{};
+  bool verify = false;  ///< check the result at rank 0
+  bool gather = false;  ///< bring the values of all vertices to rank 0
+  bool parts = false;   ///< each process uses the values of its own vertices; the same in all processes
+  bool profile = false;
+  std::chrono::milliseconds sample_interval{100};  ///< of the profile
+  /// The time from which the report counts.
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+};
+
+}  // namespace edgewire::runs

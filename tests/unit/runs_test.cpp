@@ -1,0 +1,146 @@
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "bootstraps.h"
+#include "graph_test.h"
+#include "runs/dense.h"
+#include "runs/kernels.h"
+#include "transport_fixture.h"
+
+namespace edgewire::runs {
+
+namespace {
+
+/// Two triangles, 0-1-2 and 3-4-5, whose edges are stored both ways, and 6 alone. An edge weighs 2, but those
+/// of 0 and 1, which weigh 5.
+graph::BuiltGraph triangles() {
+  std::vector<graph::Edge> edges;
+  for (const std::uint32_t first : {0U, 3U})
+    for (std::uint32_t i = 0; i < 3; ++i)
+      for (std::uint32_t j = 0; j < 3; ++j)
+        if (i != j) edges.emplace_back(first + i, first + j, first == 0 && i + j == 1 ? 5.0F : 2.0F);
+  graph::BuildOptions options;
+  options.weighted = true;
+  return {7, edges, options};
+}
+
+/// In each of two processes, which are threads. Returns what rank 0 got.
+template <class Value>
+Result<Value> in_two(const std::function<Result<Value>(launch::Bootstrap&)>& call) {
+  const auto bootstraps = launch::bootstraps(2);
+  Result<Value> found;
+  transport::parallel(2, [&](int p) {
+    auto result = call(*bootstraps[static_cast<std::size_t>(p)]);
+    if (p == 0)
+      found = std::move(result);
+    else
+      CHECK(result.values.empty());
+  });
+  CHECK(found.report.processes == 2);
+  CHECK(found.report.placement.size() == 2);
+  CHECK(found.report.checksum != 0);
+  return found;
+}
+
+using Labels = std::vector<std::uint32_t>;
+using Numbers = std::vector<double>;
+constexpr std::uint32_t kUnreached = 0xffffffff;
+
+}  // namespace
+
+TEST_CASE("one call of each kernel that follows a frontier gives the values of all vertices and a report") {
+  const auto built = triangles();
+  const auto& graph = built.graph;
+  FrontierOptions options;
+  options.tools.verify = true;
+
+  SUBCASE("bfs") {
+    const auto found = in_two<std::uint32_t>(
+        [&](launch::Bootstrap& b) { return bfs(b, graph, {.sources = {{4}}}, options); });
+    CHECK(found.values == Labels{kUnreached, kUnreached, kUnreached, 1, 0, 1, kUnreached});
+    CHECK(found.report.kernel == "bfs");
+    CHECK(found.report.supersteps.size() == 2);
+    CHECK(!found.report.checks.empty());
+  }
+  SUBCASE("sssp") {
+    const auto found =
+        in_two<double>([&](launch::Bootstrap& b) { return sssp(b, graph, {.sources = {{0}}}, options); });
+    const double none = std::numeric_limits<double>::infinity();
+    CHECK(found.values == Numbers{0, 4, 2, none, none, none, none});
+  }
+  SUBCASE("bc") {
+    const auto found = in_two<double>([&](launch::Bootstrap& b) {
+      return bc(b, graph, {.sources = {0, 1, 2, 3, 4, 5, 6}, .weighted = true}, options);
+    });
+    CHECK(found.values == Numbers{0, 0, 2, 0, 0, 0, 0});
+  }
+  SUBCASE("wcc, scc and cdlp") {
+    const Labels expected{0, 0, 0, 3, 3, 3, 6};
+    CHECK(in_two<std::uint32_t>([&](launch::Bootstrap& b) { return wcc(b, graph, options); }).values ==
+          expected);
+    CHECK(in_two<std::uint32_t>([&](launch::Bootstrap& b) { return scc(b, graph, options); }).values ==
+          expected);
+    CHECK(in_two<std::uint32_t>([&](launch::Bootstrap& b) { return cdlp(b, graph, 10, options); }).values ==
+          expected);
+  }
+  SUBCASE("lcc") {
+    const auto found = in_two<double>([&](launch::Bootstrap& b) { return lcc(b, graph, options); });
+    CHECK(found.values == Numbers{1, 1, 1, 1, 1, 1, 0});
+    CHECK(found.report.triangles == 2);
+  }
+}
+
+TEST_CASE(
+    "one call of each kernel that passes over all edges gives the values of all vertices and a report") {
+  const auto built = triangles();
+  const auto& graph = built.graph;
+  DenseOptions options;
+  options.tools.verify = true;
+  options.job.encoding = plan::Encoding::f64;
+
+  SUBCASE("pagerank") {
+    const auto found = in_two<double>(
+        [&](launch::Bootstrap& b) { return pagerank(b, graph, {.iterations = 100}, options); });
+    REQUIRE(found.values.size() == 7);
+    // A vertex alone has rank r = 0.15 / 7 + 0.85 * r / 7; the six others are alike.
+    const double alone = 0.15 / (7 - 0.85);
+    CHECK(found.values[6] == doctest::Approx(alone).epsilon(1e-6));
+    CHECK(found.values[4] == doctest::Approx((1 - alone) / 6).epsilon(1e-6));
+    CHECK(found.report.iterations.size() == 100);
+    CHECK(found.report.is_right());
+  }
+  SUBCASE("ppr") {
+    const auto found = in_two<double>([&](launch::Bootstrap& b) { return ppr(b, graph, {3}, {}, options); });
+    CHECK(found.values[0] == 0);
+    CHECK(found.values[3] > found.values[4]);
+    CHECK(found.values[3] + found.values[4] + found.values[5] == doctest::Approx(1));
+  }
+  SUBCASE("spmv with weights") {
+    options.job.weighted = true;
+    const auto found = in_two<double>([&](launch::Bootstrap& b) {
+      return spmv(b, graph, {.x = {1, 10, 100, 0, 0, 1, 0}}, options);
+    });
+    CHECK(found.values == Numbers{250, 205, 22, 2, 2, 0, 0});
+  }
+}
+
+TEST_CASE("values that rank 0 has reach their owners") {
+  const auto built = triangles();
+  const auto bootstraps = launch::bootstraps(2);
+  const auto ownership = plan::Ownership::create("ranges", built.graph.offsets(), 2);
+  std::vector<std::string> lines(2);
+  transport::parallel(2, [&](int p) {
+    std::vector<std::uint64_t> distances;
+    if (p == 0) distances = {0, 1, 2, 3, 4, 5, std::numeric_limits<std::uint64_t>::max()};
+    lines[static_cast<std::size_t>(p)] =
+        lines_of_owned(*bootstraps[static_cast<std::size_t>(p)], built.graph, ownership,
+                       {Values::Form::distance, std::span<const std::uint64_t>(distances)});
+  });
+  CHECK(lines[0] + lines[1] == "0\t0\n1\t1\n2\t2\n3\t3\n4\t4\n5\t5\n6\tinfinity\n");
+  CHECK(!lines[1].empty());
+}
+
+}  // namespace edgewire::runs
