@@ -1,40 +1,29 @@
 // The vertices of highest rank, by two processes of this machine: what a C++ program does with libedgewire.
 //   c++ -std=c++20 top_ranks.cpp $(pkg-config --cflags --libs edgewire) -o top_ranks && ./top_ranks g.ew
 #include <edgewire/graph.h>
-#include <edgewire/job.h>
 #include <edgewire/kernels.h>
 #include <edgewire/launch.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <numeric>
-#include <vector>
+#include <variant>
 
 using namespace edgewire;
 
 namespace {
 
-/// In every process: prints the best of the vertices that it owns.
+/// In every process; rank 0 has the ranks of all vertices, the answer and the report, and prints the best.
 void run(launch::Bootstrap& bootstrap, const char* path) {
   const auto graph = graph::GraphFile::open(path);
-  job::DenseOptions options;
-  options.strategy = plan::Strategy::cover;
-  job::DenseJob job(bootstrap, graph, options);
-  kernels::PageRank<float> pagerank({}, graph.vertices());
-  job::DenseRun run(job, pagerank);
-  run.iterate({});
-
-  const auto ranks = run.values();
-  std::vector<std::size_t> best(ranks.size());
-  std::iota(best.begin(), best.end(), std::size_t{0});
-  const auto end = best.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(best.size(), 3));
-  std::partial_sort(best.begin(), end, best.end(),
-                    [&](std::size_t a, std::size_t b) { return ranks[a] > ranks[b]; });
-  for (auto i = best.begin(); i != end; ++i) {
-    std::printf("process %d: vertex %llu, rank %.6f\n", bootstrap.rank(),
-                static_cast<unsigned long long>(graph.original_id(job.owned().ids()[*i])), ranks[*i]);
-  }
+  runs::DenseOptions options;
+  options.job.strategy = plan::Strategy::cover;
+  options.tools.top = 3;
+  const auto found = runs::pagerank(bootstrap, graph, {.iterations = 20}, options);
+  if (bootstrap.rank() > 0) return;
+  for (const auto& [vertex, rank] : *found.report.answer.top)
+    std::printf("vertex %s, rank %.6f\n", vertex.text.c_str(), std::get<double>(rank));
+  std::printf("%zu ranks; an iteration had to send %llu bytes\n", found.values.size(),
+              static_cast<unsigned long long>(found.report.bound.payload_bytes));
 }
 
 }  // namespace
