@@ -23,7 +23,7 @@ void move_all(std::vector<T>& from, std::vector<T>& to) {
 }  // namespace
 
 /// A pull sends the whole frontier to all other processes.
-bool pull_pays(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unseen, int processes) {
+bool betweenness_pulls(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unseen, int processes) {
   return unseen + frontier * static_cast<std::uint64_t>(processes - 1) * kRecordEdges < edges;
 }
 
@@ -89,8 +89,8 @@ template <class Number>
 bool BetweennessLevels<Number>::search() {
   bool more = total();
   for (std::size_t l = 0; more; ++l) {
-    pulled_.push_back(job_.graph().symmetric() && pull_pays(frontier_, level_edges_[l], unseen_edges_,
-                                                            several_ ? job_.bootstrap().size() : 1));
+    pulled_.push_back(job_.graph().symmetric() && betweenness_pulls(frontier_, level_edges_[l], unseen_edges_,
+                                                                    several_ ? job_.bootstrap().size() : 1));
     record(out_->forward, l, kForward, [&] {
       forward_level(l, pulled_[l]);
       more = total();

@@ -33,7 +33,7 @@ namespace edgewire::frontier {
 
 /// Whether a level of a graph that stores every edge both ways is pulled. `frontier`, `edges`: vertices of
 /// the level before, and edges out of them; `unseen`: edges out of vertices that are not reached yet.
-bool pull_pays(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unseen, int processes);
+bool betweenness_pulls(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unseen, int processes);
 
 /// What searches from several sources add to.
 struct BetweennessSums {
