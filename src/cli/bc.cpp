@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -14,7 +12,6 @@
 #include "cli/sources.h"
 #include "frontier/betweenness.h"
 #include "frontier/betweenness_apart.h"
-#include "frontier/betweenness_scale.h"
 #include "kernels/verify.h"
 
 namespace edgewire::cli {
@@ -60,16 +57,13 @@ class BcKernel : public FrontierKernel {
   bool weighted() const override { return settings_.weighted; }
   std::size_t record_bytes() const override { return sizeof(frontier::WideRecord); }
   bool choose_tasks(const graph::GraphFile& graph, int processes, int workers, bool on_disks) override {
-    apart_ =
-        settings_.parallel == "sources" || settings_.job.deterministic || settings_.weighted ||
-        (settings_.parallel == "auto" && !on_disks &&
-         frontier::BetweennessApart::pays(graph.vertices(), settings_.sources.size(), processes, workers));
-    return apart_;
+    return apart_ =
+               frontier::BetweennessApart::chosen({apart_asked(settings_.parallel), graph.vertices(),
+                                                   settings_.sources.size(), processes, workers, on_disks},
+                                                  options());
   }
   void prepare(frontier::FrontierJob& job) override {
-    if (apart_)
-      searches_ = std::make_unique<frontier::BetweennessApart>(
-          job, frontier::ApartOptions{settings_.job.deterministic, settings_.weighted, settings_.endpoints});
+    if (apart_) searches_ = std::make_unique<frontier::BetweennessApart>(job, options());
   }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
     std::vector<frontier::Superstep> supersteps;
@@ -81,7 +75,11 @@ class BcKernel : public FrontierKernel {
       supersteps = levels.run(settings_.sources);
       mine_ = levels.scores();
     }
-    if (settings_.normalized) normalize(job);
+    if (settings_.normalized)
+      frontier::scale_scores(
+          job, mine_, apart_,
+          frontier::normalized_scale(job.graph().vertices(), settings_.endpoints, settings_.samples),
+          settings_.sources);
     return supersteps;
   }
   std::string phase(const frontier::Superstep& one) const override {
@@ -129,13 +127,8 @@ class BcKernel : public FrontierKernel {
   }
 
  private:
-  void normalize(const frontier::FrontierJob& job) {
-    const auto scale =
-        frontier::normalized_scale(job.graph().vertices(), settings_.endpoints, settings_.samples);
-    for (std::uint32_t i = 0; i < mine_.size(); ++i) {
-      const std::uint32_t v = apart_ ? i : job.ownership().vertex(job.rank(), i);
-      mine_[i] *= std::ranges::binary_search(settings_.sources, v) ? scale.sources : scale.others;
-    }
+  frontier::BetweennessApartOptions options() const {
+    return {settings_.job.deterministic, settings_.weighted, settings_.endpoints};
   }
 
   const BcSettings& settings_;

@@ -68,6 +68,10 @@ void Sources::find(const graph::GraphFile& graph) {
   vertices = {*vertex};
 }
 
+std::optional<bool> apart_asked(const std::string& parallel) {
+  return parallel == "auto" ? std::optional<bool>() : parallel == "sources";
+}
+
 void Target::add_to(CLI::App& command) {
   command
       .add_option("--target", name,

@@ -34,6 +34,9 @@ struct Sources {
   std::vector<std::pair<std::string, report::RunReport::Option>> options() const;
 };
 
+/// What --parallel auto, levels or sources asks for: whether each worker searches from sources of its own.
+std::optional<bool> apart_asked(const std::string& parallel);
+
 /// The vertex to which bfs and sssp show a path.
 struct Target {
   std::string name;                     ///< as it was asked for; or empty

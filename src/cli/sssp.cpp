@@ -12,6 +12,7 @@
 #include "cli/frontier_command.h"
 #include "cli/sources.h"
 #include "error.h"
+#include "frontier/path.h"
 #include "frontier/settle.h"
 #include "kernels/verify.h"
 
@@ -115,13 +116,8 @@ class SsspKernel : public FrontierKernel {
 
  private:
   report::Path path_to(std::uint32_t target, const graph::VertexNames& names) const {
-    std::vector<std::uint32_t> vertices;
-    if (all_[target] != program_->unreached()) {
-      for (std::uint32_t v = target; v != source_; v = parents_[v]) vertices.push_back(v);
-      vertices.push_back(source_);
-      std::ranges::reverse(vertices);
-    }
-    return named_path(names, vertices, source_, target, as_number(all_[target]));
+    return named_path(names, frontier::path_to(parents_, source_, target), source_, target,
+                      as_number(all_[target]));
   }
 
   const SsspSettings& settings_;

@@ -39,4 +39,18 @@ class Betweenness {
   BetweennessSums sums_;
 };
 
+struct BetweennessScale {
+  double sources = 1;  ///< of vertices where paths start
+  double others = 1;   ///< of all other vertices
+};
+/// What scores are multiplied by to be shares of all paths, as NetworkX 3.6 has it with normalized=True: they
+/// are divided by the number of pairs of a source and a target that a vertex could be between; with
+/// `endpoints` it may be one of them. `samples`: how many sources were drawn, so that scores are an estimate;
+/// 0: none, all vertices count as sources.
+BetweennessScale normalized_scale(std::uint64_t vertices, bool endpoints, std::uint64_t samples);
+/// Multiplies the scores of this process, [local number]; or those of all vertices, [vertex], where
+/// `of_all`. `sources`: in order.
+void scale_scores(const FrontierJob& job, std::span<double> scores, bool of_all, const BetweennessScale& by,
+                  std::span<const std::uint32_t> sources);
+
 }  // namespace edgewire::frontier

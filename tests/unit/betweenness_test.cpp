@@ -9,7 +9,6 @@
 
 #include "bootstraps.h"
 #include "frontier/betweenness_apart.h"
-#include "frontier/betweenness_scale.h"
 #include "frontier/betweenness_weighted.h"
 #include "graph_test.h"
 #include "kernels/verify.h"
@@ -31,7 +30,7 @@ struct Cut {
   int processes = 1, workers = 1;
   std::string transport = "shm", ownership = "hash";
   bool apart = false;
-  ApartOptions options{};
+  BetweennessApartOptions options{};
 };
 
 Options options_of(const Cut& cut) {
