@@ -11,6 +11,10 @@
 //
 // Between processes a push sends (vertex, parent) records, and a process names each vertex at most once in
 // the whole search. A pull first sends the frontier to all processes, a bit for each vertex.
+//
+// breadth_first.cpp has the search and its pushes, breadth_first_pull.cpp the pulls. With
+// breadth_first_apart.h each worker searches from sources of its own; breadth_first_answer.h has what people
+// ask of a search besides.
 #pragma once
 
 #include <atomic>
