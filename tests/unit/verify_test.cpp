@@ -67,15 +67,8 @@ struct TestGraph {
 
 /// Sparse, so that some vertices are not reached; with loops, duplicates and weights of 0.
 TestGraph random_graph(std::uint32_t seed) {
-  std::minstd_rand random(seed + 1);
-  const auto vertices = static_cast<std::uint32_t>(1 + random() % 24);
-  std::vector<Edge> edges;
-  for (std::size_t i = random() % (2 * vertices); i > 0; --i) {
-    const auto draw = [&](std::uint32_t below) { return static_cast<std::uint32_t>(random() % below); };
-    edges.emplace_back(draw(vertices), draw(vertices), static_cast<float>(draw(4)));
-    if (i % 5 == 0) edges.push_back(edges.back());
-  }
-  return {vertices, std::move(edges)};
+  const std::uint32_t vertices = 1 + seed * 7 % 24;
+  return {vertices, graph::random_edges(vertices, seed * 11 % (2 * vertices), seed, 0)};
 }
 
 }  // namespace
