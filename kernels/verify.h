@@ -63,7 +63,7 @@ std::string check_scc(const graph::GraphFile& graph, std::span<const std::uint32
 inline constexpr double kScoreTolerance = 1e-9;
 
 /// Which scores of betweenness are right.
-struct BcRules {
+struct BetweennessRules {
   bool weighted = false;      ///< paths have the least sum of weights, which are above 0; else fewest edges
   bool endpoints = false;     ///< a path lies on its first and last vertex, too
   bool normalized = false;    ///< divided by numbers of pairs, as NetworkX does
@@ -77,7 +77,7 @@ struct BcRules {
 /// if all of them round the same way. Memory: 84 bytes for each vertex, 100 where weighted, and 4 for each
 /// edge.
 std::string check_bc(const graph::GraphFile& graph, std::span<const std::uint32_t> sources,
-                     std::span<const double> scores, const BcRules& rules = {});
+                     std::span<const double> scores, const BetweennessRules& rules = {});
 
 /// Local clustering coefficients: of the edges that could lead from one neighbour of a vertex to another, the
 /// share that does. Edges that occur several times count once, self loops do not. `triangles`: of the graph

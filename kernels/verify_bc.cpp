@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph/row.h"
+#include "kernels/plain_breadth_first.h"
 #include "kernels/verify.h"
 
 namespace edgewire::kernels {
@@ -17,9 +18,9 @@ namespace {
 /// The search as Brandes wrote it down: a queue, lists of predecessors, and the queue backward.
 /// Distance: std::uint64_t, or double where weights are no whole numbers.
 template <class Distance>
-class PlainBrandes {
+class PlainBetweenness {
  public:
-  PlainBrandes(const graph::GraphFile& graph, const BcRules& rules)
+  PlainBetweenness(const graph::GraphFile& graph, const BetweennessRules& rules)
       : graph_(graph),
         rules_(rules),
         scores_(graph.vertices()),
@@ -86,14 +87,9 @@ class PlainBrandes {
 
   // Both put the vertices that are reached into the queue, the nearest first.
   void search_by_edges(std::uint32_t source) {
-    queue_ = {source};
-    for (std::size_t at = 0; at < queue_.size(); ++at) {
-      each_edge(queue_[at], [&](std::uint32_t w, Distance way) {
-        if (distance_[w] != kNone) return;
-        distance_[w] = way;
-        queue_.push_back(w);
-      });
-    }
+    Levels levels = plain_breadth_first(graph_, source);
+    queue_ = std::move(levels.reached);
+    for (const std::uint32_t v : queue_) distance_[v] = levels.level[v];
   }
   void search_by_weights(std::uint32_t source) {
     std::set<std::pair<Distance, std::uint32_t>> near{{0, source}};
@@ -139,7 +135,7 @@ class PlainBrandes {
   }
 
   const graph::GraphFile& graph_;
-  const BcRules& rules_;
+  const BetweennessRules& rules_;
   std::vector<long double> scores_;
   std::vector<Distance> distance_;
   std::vector<long double> paths_, dependency_;
@@ -149,8 +145,8 @@ class PlainBrandes {
 
 template <class Distance>
 std::vector<double> right_scores(const graph::GraphFile& graph, std::span<const std::uint32_t> sources,
-                                 const BcRules& rules) {
-  PlainBrandes<Distance> plain(graph, rules);
+                                 const BetweennessRules& rules) {
+  PlainBetweenness<Distance> plain(graph, rules);
   for (const std::uint32_t source : sources) plain.add(source);
   return plain.scores(sources);
 }
@@ -158,7 +154,7 @@ std::vector<double> right_scores(const graph::GraphFile& graph, std::span<const 
 }  // namespace
 
 std::string check_bc(const graph::GraphFile& graph, std::span<const std::uint32_t> sources,
-                     std::span<const double> scores, const BcRules& rules) {
+                     std::span<const double> scores, const BetweennessRules& rules) {
   graph.verify_rows(0, graph.vertices());
   const bool whole = !rules.weighted || graph::is_whole(graph.weights().type());
   const auto all = whole ? right_scores<std::uint64_t>(graph, sources, rules)

@@ -20,17 +20,13 @@ class ComponentsCount : public FrontierCount {
 
   std::vector<CountedStep> count(const plan::Ownership& ownership) const override {
     const auto processes = static_cast<std::uint32_t>(ownership.processes());
-    const auto owners = owners_of(graph_, ownership);
     CountedStep whole{"all labels", graph_.vertices(), RecordLoad(processes)};
-    std::vector<std::uint32_t> namer(owners.size(), Levels::kUnreached);  // [vertex]: the last process
+    Names names(graph_, ownership);
     for (std::uint32_t p = 0; p < processes; ++p) {
       for (std::uint32_t local = 0; local < ownership.count(p); ++local) {
         const auto targets = graph::Row{graph_, ownership.vertex(p, local)}.targets();
-        for (const std::uint32_t v : targets.first(std::min(targets.size(), edges_of_vertex()))) {
-          if (owners[v] == p || namer[v] == p) continue;
-          namer[v] = p;
-          whole.load.add(p, owners[v]);
-        }
+        for (const std::uint32_t v : targets.first(std::min(targets.size(), edges_of_vertex())))
+          if (names.add(p, v)) whole.load.add(p, names.owner(v));
       }
     }
     return {whole};

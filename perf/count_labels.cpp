@@ -34,19 +34,19 @@ class LabelsCount : public FrontierCount {
 
   std::vector<CountedStep> count(const plan::Ownership& ownership) const override {
     const auto processes = static_cast<std::size_t>(ownership.processes());
-    const auto owners = owners_of(graph_, ownership);
+    const Names names(graph_, ownership);
     std::vector<CountedStep> steps;
     for (std::size_t round = 0; round < voters_.size(); ++round)
       steps.push_back({fmt::format("iteration {}", round + 1), voters_[round], RecordLoad(processes)});
     for (std::size_t first = 0; first < changes_.size();) {
       const std::uint32_t v = changes_[first].first;
       std::vector<std::uint32_t> peers;
-      for_each_neighbour(v, [&](std::uint32_t u) { peers.push_back(owners[u]); });
+      for_each_neighbour(v, [&](std::uint32_t u) { peers.push_back(names.owner(u)); });
       std::ranges::sort(peers);
       peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
-      std::erase(peers, owners[v]);
+      std::erase(peers, names.owner(v));
       for (; first < changes_.size() && changes_[first].first == v; ++first)
-        for (const std::uint32_t peer : peers) steps[changes_[first].second].load.add(owners[v], peer);
+        for (const std::uint32_t peer : peers) steps[changes_[first].second].load.add(names.owner(v), peer);
     }
     return steps;
   }

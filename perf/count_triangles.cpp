@@ -32,7 +32,6 @@ class TrianglesCount : public FrontierCount {
 
   std::vector<CountedStep> count(const plan::Ownership& ownership) const override {
     const auto processes = static_cast<std::uint32_t>(ownership.processes());
-    const auto owners = owners_of(graph_, ownership);
     const RecordLoad nothing(processes);
     // Each process orders all vertices.
     std::vector<CountedStep> steps{
@@ -40,13 +39,12 @@ class TrianglesCount : public FrontierCount {
         {"intersect rows", searched_, nothing}};
     if (processes == 1) return steps;
     CountedStep credits{"send credits to owners", 0, nothing};
-    std::vector<std::uint32_t> namer(owners.size(), Levels::kUnreached);  // [vertex]: the last process
+    Names names(graph_, ownership);
     for (std::uint32_t p = 0; p < processes; ++p) {
       for (std::uint32_t local = 0; local < ownership.count(p); ++local) {
         for (const auto& [finder, v] : found_by(ownership.vertex(p, local))) {
-          if (owners[v] == p || namer[v] == p) continue;
-          namer[v] = p;
-          credits.load.add(p, owners[v]);
+          if (!names.add(p, v)) continue;
+          credits.load.add(p, names.owner(v));
           ++credits.frontier;
         }
       }

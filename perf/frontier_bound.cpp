@@ -29,6 +29,11 @@ void check_source(const graph::GraphFile& graph, std::uint32_t source) {
         fmt::format("source: {} is no vertex of {}, which has {}", source, graph.path(), graph.vertices()));
 }
 
+Names::Names(const graph::GraphFile& graph, const plan::Ownership& ownership)
+    : owners_(graph.vertices()), namers_(graph.vertices(), kNobody) {
+  for (std::uint32_t v = 0; v < owners_.size(); ++v) owners_[v] = ownership.place(v).owner;
+}
+
 std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const FrontierCount& count,
                                           const BoundOptions& options, const BoundProgress& progress) {
   check(options);

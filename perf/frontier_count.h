@@ -2,9 +2,9 @@
 // sequential run of the method.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -48,11 +48,12 @@ void check_source(const graph::GraphFile& graph, std::uint32_t source);
 
 // All of these throw UsageError when an argument makes no sense.
 
-/// bfs, exact, or sssp, at least.
-std::unique_ptr<FrontierCount> count_search(const graph::GraphFile& graph, bool by_level,
-                                            std::uint32_t source);
+/// bfs, exact.
+std::unique_ptr<FrontierCount> count_breadth_first(const graph::GraphFile& graph, std::uint32_t source);
+/// sssp, at least.
+std::unique_ptr<FrontierCount> count_shortest_paths(const graph::GraphFile& graph, std::uint32_t source);
 /// bc from one source, exact.
-std::unique_ptr<FrontierCount> count_paths(const graph::GraphFile& graph, std::uint32_t source);
+std::unique_ptr<FrontierCount> count_betweenness(const graph::GraphFile& graph, std::uint32_t source);
 /// wcc, at least.
 std::unique_ptr<FrontierCount> count_components(const graph::GraphFile& graph);
 /// lcc, exact. Finds all triangles; memory: 8 bytes for each pair of neighbours that is in one.
@@ -60,25 +61,26 @@ std::unique_ptr<FrontierCount> count_triangles(const graph::GraphFile& graph);
 /// cdlp, exact up to 64 processes.
 std::unique_ptr<FrontierCount> count_labels(const graph::GraphFile& graph, std::uint64_t iterations);
 
-/// The vertices that a source reaches, level by level.
-struct Levels {
-  std::vector<std::uint32_t> level;    ///< [vertex]; kUnreached
-  std::vector<std::uint32_t> reached;  ///< vertices in the order of their levels
-  std::vector<std::size_t> ends;       ///< [level]: of its vertices in `reached`
-  std::vector<std::uint64_t> edges;    ///< [level]: out of its vertices
+/// Who owns which vertex, and which vertices of others a process has named: it names each one once. Processes
+/// come one after the other.
+class Names {
+ public:
+  Names(const graph::GraphFile& graph, const plan::Ownership& ownership);
 
-  static constexpr std::uint32_t kUnreached = 0xffffffff;
-  std::size_t count() const noexcept { return ends.size(); }
-  std::span<const std::uint32_t> of(std::size_t l) const noexcept {
-    const std::size_t first = l == 0 ? 0 : ends[l - 1];
-    return std::span(reached).subspan(first, ends[l] - first);
+  std::uint32_t owner(std::uint32_t vertex) const noexcept { return owners_[vertex]; }
+  /// Whether the process has a reason to name the vertex: another one owns it, and this is the first time.
+  bool add(std::uint32_t process, std::uint32_t vertex) noexcept {
+    if (owners_[vertex] == process || namers_[vertex] == process) return false;
+    namers_[vertex] = process;
+    return true;
   }
+  /// No vertex was named.
+  void forget() noexcept { std::ranges::fill(namers_, kNobody); }
+
+ private:
+  static constexpr std::uint32_t kNobody = 0xffffffff;
+  std::vector<std::uint32_t> owners_;  ///< [vertex]
+  std::vector<std::uint32_t> namers_;  ///< [vertex]: the last process that has named it
 };
-
-/// A sequential breadth-first search.
-Levels find_levels(const graph::GraphFile& graph, std::uint32_t source);
-
-/// [vertex]
-std::vector<std::uint32_t> owners_of(const graph::GraphFile& graph, const plan::Ownership& ownership);
 
 }  // namespace edgewire::perf

@@ -40,7 +40,7 @@ runs::BcOptions bc_options(const BcSettings& settings, const graph::GraphFile& g
   asked.endpoints = settings.endpoints;
   asked.normalized = settings.normalized;
   asked.deterministic = settings.job.deterministic;
-  asked.parallel = kParallel.at(settings.parallel);
+  asked.apart = apart_asked(settings.parallel);
   asked.samples = settings.samples;
   asked.sources = sources(settings, graph);
   if (settings.listed)

@@ -58,7 +58,7 @@ void add_bfs(CLI::App& app) {
     settings->job.expect_stdout_for("--target", !settings->target.name.empty());
     run_frontier(settings->job, [&](const graph::GraphFile& graph) {
       runs::BfsOptions asked{settings->sources.find(graph), settings->parents, settings->target.find(graph),
-                             kParallel.at(settings->parallel), settings->job.deterministic};
+                             apart_asked(settings->parallel), settings->job.deterministic};
       return [asked = std::move(asked)] { return runs::make_bfs(asked); };
     });
   });

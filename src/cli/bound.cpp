@@ -139,8 +139,9 @@ std::unique_ptr<perf::FrontierCount> frontier_count(const BoundArguments& argume
   if (arguments.kernel == "cdlp") return perf::count_labels(file, arguments.iterations);
   const auto source = graph::VertexNames(file).find(arguments.source);
   if (!source) throw Error(fmt::format("--source {}: {} has no such vertex", arguments.source, file.path()));
-  if (arguments.kernel == "bc") return perf::count_paths(file, *source);
-  return perf::count_search(file, arguments.kernel == "bfs", *source);
+  if (arguments.kernel == "bc") return perf::count_betweenness(file, *source);
+  if (arguments.kernel == "bfs") return perf::count_breadth_first(file, *source);
+  return perf::count_shortest_paths(file, *source);
 }
 
 /// Of kernels that follow a frontier.

@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 
@@ -12,11 +11,6 @@
 #include "runs/kernels.h"
 
 namespace edgewire::cli {
-
-/// The words of --parallel.
-inline const std::map<std::string, runs::Parallel> kParallel{{"auto", runs::Parallel::automatic},
-                                                             {"levels", runs::Parallel::levels},
-                                                             {"sources", runs::Parallel::sources}};
 
 /// What --top lists, as KernelOptions::add_output_options() takes it.
 struct FrontierTop {

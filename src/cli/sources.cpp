@@ -75,6 +75,10 @@ runs::Sources SourceOptions::find(const graph::GraphFile& graph) const {
   return sources;
 }
 
+std::optional<bool> apart_asked(const std::string& parallel) {
+  return parallel == "auto" ? std::optional<bool>() : parallel == "sources";
+}
+
 void TargetOption::add_to(CLI::App& command) {
   command
       .add_option("--target", name,

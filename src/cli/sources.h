@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct SourceOptions {
  private:
   std::vector<std::uint32_t> vertices(const graph::GraphFile& graph) const;
 };
+
+/// What --parallel auto, levels or sources asks for: whether each worker searches from sources of its own.
+std::optional<bool> apart_asked(const std::string& parallel);
 
 /// The vertex to which bfs and sssp show a path.
 struct TargetOption {

@@ -1,5 +1,6 @@
 #include "frontier/betweenness.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "exchange/barrier.h"
@@ -25,6 +26,25 @@ std::vector<Superstep> Betweenness::run(std::span<const std::uint32_t> sources) 
   if (!backward.empty()) steps.insert(steps.end(), backward.rbegin(), backward.rend() - 1);
   sums_.backward.clear();
   return steps;
+}
+
+BetweennessScale normalized_scale(std::uint64_t vertices, bool endpoints, std::uint64_t samples) {
+  if (vertices < (endpoints ? 2U : 3U)) return {};  // no pair, and no score but 0
+  const double targets = static_cast<double>(vertices - (endpoints ? 1 : 2));
+  const auto scale = [targets](std::uint64_t sources) {
+    return sources == 0 ? 0 : 1 / (static_cast<double>(sources) * targets);
+  };
+  if (samples > 0 && !endpoints) return {scale(samples - 1), scale(samples)};
+  if (samples == 0) samples = endpoints ? vertices : vertices - 1;
+  return {scale(samples), scale(samples)};
+}
+
+void scale_scores(const FrontierJob& job, std::span<double> scores, bool of_all, const BetweennessScale& by,
+                  std::span<const std::uint32_t> sources) {
+  for (std::uint32_t i = 0; i < scores.size(); ++i) {
+    const std::uint32_t v = of_all ? i : job.ownership().vertex(job.rank(), i);
+    scores[i] *= std::ranges::binary_search(sources, v) ? by.sources : by.others;
+  }
 }
 
 }  // namespace edgewire::frontier

@@ -13,8 +13,7 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint64_t kBytesOfAVertex = 40;                 // in the searches of a worker
-constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;  // of a process
+constexpr std::uint64_t kBytesOfAVertex = 40;  // in the searches of a worker: of Betweenness, and scores
 
 class ScoredSearcher : public Searcher {
  public:
@@ -40,7 +39,7 @@ class BetweennessSearcher final : public ScoredSearcher {
   Kernel kernel_;
 };
 
-std::unique_ptr<Searcher> make_searcher(FrontierJob& alone, const ApartOptions& options) {
+std::unique_ptr<Searcher> make_searcher(FrontierJob& alone, const BetweennessApartOptions& options) {
   if (!options.weighted) return std::make_unique<BetweennessSearcher<Betweenness>>(alone, options.endpoints);
   if (graph::is_whole(alone.graph().weights().type()))
     return std::make_unique<BetweennessSearcher<BetweennessWeighted<std::uint64_t>>>(alone,
@@ -60,13 +59,12 @@ void stop(FrontierJob& job, const Searches& searches, std::chrono::steady_clock:
 
 }  // namespace
 
-bool BetweennessApart::pays(std::uint64_t vertices, std::size_t sources, int processes, int workers) {
-  return Searches::share_out(sources, processes, workers) &&
-         static_cast<std::uint64_t>(workers) * vertices * kBytesOfAVertex <= kMostBytes;
+bool BetweennessApart::chosen(const SearchPlan& plan, const BetweennessApartOptions& options) {
+  return options.in_order || options.weighted || Searches::apart(plan, kBytesOfAVertex);
 }
 
 /// The sums of processes p, 2p + 1 and 2p + 2, and so on.
-BetweennessApart::BetweennessApart(FrontierJob& job, const ApartOptions& options)
+BetweennessApart::BetweennessApart(FrontierJob& job, const BetweennessApartOptions& options)
     : job_(job),
       in_order_(options.in_order),
       searches_(job, [options](FrontierJob& alone) { return make_searcher(alone, options); }) {

@@ -10,7 +10,7 @@
 
 namespace edgewire::frontier {
 
-struct ApartOptions {
+struct BetweennessApartOptions {
   bool in_order = false;   ///< all sums are added in the same order in every run; a worker that is done waits
   bool weighted = false;   ///< shortest paths have the least sum of weights, see betweenness_weighted.h
   bool endpoints = false;  ///< as Betweenness
@@ -22,13 +22,13 @@ class BetweennessApart {
   /// sent.
   static constexpr std::uint64_t kSearches = 2, kSums = 3;
 
-  /// Whether each worker gets two sources or more, and has the memory: that of Betweenness, and 8 bytes more
-  /// for each vertex.
-  static bool pays(std::uint64_t vertices, std::size_t sources, int processes, int workers);
+  /// Whether workers search apart, see Searches::apart(): always where sums are in order or paths weighted,
+  /// since Betweenness knows neither.
+  static bool chosen(const SearchPlan& plan, const BetweennessApartOptions& options);
 
   /// `job` was made for tasks, and outlives this. Collective. Throws Error, also where weights are asked for
   /// and the graph has none, or one that is not above 0.
-  BetweennessApart(FrontierJob& job, const ApartOptions& options);
+  BetweennessApart(FrontierJob& job, const BetweennessApartOptions& options);
   /// As Betweenness. Called once.
   std::vector<Superstep> run(std::span<const std::uint32_t> sources);
   /// [vertex]: at rank 0; elsewhere empty.

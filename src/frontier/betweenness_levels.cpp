@@ -2,9 +2,9 @@
 
 #include <array>
 #include <bit>
+#include <type_traits>
 #include <utility>
 
-#include "frontier/betweenness_records.h"
 #include "frontier/betweenness_shares.h"
 #include "graph/row.h"
 
@@ -23,7 +23,7 @@ void move_all(std::vector<T>& from, std::vector<T>& to) {
 }  // namespace
 
 /// A pull sends the whole frontier to all other processes.
-bool pull_pays(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unseen, int processes) {
+bool betweenness_pulls(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unseen, int processes) {
   return unseen + frontier * static_cast<std::uint64_t>(processes - 1) * kRecordEdges < edges;
 }
 
@@ -89,8 +89,8 @@ template <class Number>
 bool BetweennessLevels<Number>::search() {
   bool more = total();
   for (std::size_t l = 0; more; ++l) {
-    pulled_.push_back(job_.graph().symmetric() && pull_pays(frontier_, level_edges_[l], unseen_edges_,
-                                                            several_ ? job_.bootstrap().size() : 1));
+    pulled_.push_back(job_.graph().symmetric() && betweenness_pulls(frontier_, level_edges_[l], unseen_edges_,
+                                                                    several_ ? job_.bootstrap().size() : 1));
     record(out_->forward, l, kForward, [&] {
       forward_level(l, pulled_[l]);
       more = total();
@@ -325,6 +325,50 @@ void BetweennessLevels<Number>::record(std::vector<Superstep>& steps, std::size_
   step.frontier += level(l).size();
   for (const Worker& worker : workers_) step.edges += worker.followed;
   meter.stop(step);
+}
+
+// How numbers of paths travel: a double in a record, a Scaled in two, one behind the other.
+
+/// Of records, what take(peer, vertex, number) is called for.
+template <class Number>
+template <class Take>
+auto BetweennessLevels<Number>::numbers(int lane, const Take& take) {
+  if constexpr (std::is_same_v<Number, double>) {
+    return [&take](int peer, const WideRecord& record) { take(peer, record.vertex, record.number()); };
+  } else {
+    return [&take, &halves = workers_[static_cast<std::size_t>(lane)].halves](int peer,
+                                                                              const WideRecord& record) {
+      double& half = halves[static_cast<std::size_t>(peer)];
+      if (half == 0) {
+        half = record.number();
+        return;
+      }
+      Number number;
+      number.mantissa = std::exchange(half, 0);
+      number.exponent = std::bit_cast<std::int64_t>(record.value);
+      take(peer, record.vertex, number);
+    };
+  }
+}
+
+/// A number that is not 0.
+template <class Number>
+template <class Take>
+void BetweennessLevels<Number>::send(int lane, int peer, std::uint32_t v, const Number& number,
+                                     const Take& take) {
+  const auto take_records = numbers(lane, take);
+  if constexpr (std::is_same_v<Number, double>) {
+    job_.records().send(lane, peer, WideRecord(v, number), take_records);
+  } else {
+    job_.records().send(lane, peer, WideRecord(v, number.mantissa), take_records);
+    job_.records().send(lane, peer, WideRecord(v, std::bit_cast<double>(number.exponent)), take_records);
+  }
+}
+
+template <class Number>
+template <class Take>
+void BetweennessLevels<Number>::finish(int lane, const Take& take) {
+  job_.records().template finish<WideRecord>(lane, numbers(lane, take));
 }
 
 template class BetweennessLevels<double>;

@@ -1,12 +1,5 @@
-// Betweenness centrality from a source, level by level; all workers and processes share each level.
-// Brandes, A faster algorithm for betweenness centrality (Journal of Mathematical Sociology 25, 2001).
-//
-// Forward, level by level, sigma[v] is the number of shortest paths from the source to v: the sum of sigma
-// over the vertices of the level before that have an edge to v. Backward, with
-//
-//   c[v] = 1 / sigma[v] + sum of c[w] over the edges from v to vertices w of the next level,
-//
-// sigma[v] c[v] - 1 is what v has of the paths from this source to all others.
+// Betweenness centrality from a source, level by level, as betweenness.h has it; all workers and processes
+// share each level.
 //
 // A level is computed from the side that has fewer edges, as in breadth_first.h: from the level before (push)
 // or, in graphs that store every edge both ways, from the vertices that are not reached yet (pull).
@@ -33,7 +26,7 @@ namespace edgewire::frontier {
 
 /// Whether a level of a graph that stores every edge both ways is pulled. `frontier`, `edges`: vertices of
 /// the level before, and edges out of them; `unseen`: edges out of vertices that are not reached yet.
-bool pull_pays(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unseen, int processes);
+bool betweenness_pulls(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unseen, int processes);
 
 /// What searches from several sources add to.
 struct BetweennessSums {
@@ -162,7 +155,7 @@ class BetweennessLevels {
   BetweennessSums* out_ = nullptr;
   topology::NodeMemory sigma_memory_, shares_memory_;
   std::span<Number> sigma_;   ///< [vertex]: paths; of other processes' vertices, as far as known here
-  std::span<Number> shares_;  ///< [vertex]: c above, or 0
+  std::span<Number> shares_;  ///< [vertex]: c, or 0
   std::vector<Number> sums_;  ///< [local number]: of shares, while a level is computed
   Bits settled_;              ///< vertices whose level is known here
   Bits marked_;               ///< the frontier of a pull, the level that a push computes backward; else empty

@@ -57,7 +57,7 @@ void BreadthFirst::reset() {
 }
 
 std::vector<Superstep> BreadthFirst::run(std::uint32_t source,
-                                         const std::function<bool(const SearchState&)>& enough) {
+                                         const std::function<bool(const State&)>& enough) {
   job_.expect_vertex(source);
   reset();
   for (Worker& worker : workers_) worker.vertices = worker.edges = worker.noted = 0, worker.reached.clear();
@@ -80,7 +80,7 @@ std::vector<Superstep> BreadthFirst::run(std::uint32_t source,
   return supersteps;
 }
 
-bool wants_pull(const graph::GraphFile& graph, const SearchState& state) {
+bool BreadthFirst::wants_pull(const graph::GraphFile& graph, const State& state) {
   if (!graph.symmetric()) return false;
   if (state.pulled)
     return state.frontier >= state.before || state.frontier > graph.vertices() / kPullVertices;

@@ -11,6 +11,10 @@
 //
 // Between processes a push sends (vertex, parent) records, and a process names each vertex at most once in
 // the whole search. A pull first sends the frontier to all processes, a bit for each vertex.
+//
+// breadth_first.cpp has the search and its pushes, breadth_first_pull.cpp the pulls. With
+// breadth_first_apart.h each worker searches from sources of its own; breadth_first_answer.h has what people
+// ask of a search besides.
 #pragma once
 
 #include <atomic>
@@ -27,25 +31,6 @@
 
 namespace edgewire::frontier {
 
-/// Sums over all processes. They decide whether the next superstep pulls or pushes.
-struct SearchState {
-  bool pulled = false;               ///< in the last superstep
-  std::uint64_t frontier = 0;        ///< vertices that the last superstep has reached
-  std::uint64_t before = 0;          ///< and the one before it
-  std::uint64_t frontier_edges = 0;  ///< out of the frontier
-  std::uint64_t unseen_edges = 0;    ///< out of vertices that are not reached yet
-
-  /// The last superstep has reached so many vertices, with so many edges out of them.
-  void advance(std::uint64_t vertices, std::uint64_t edges) {
-    before = frontier;
-    frontier = vertices;
-    frontier_edges = edges;
-    unseen_edges -= edges;
-  }
-};
-/// Whether the next superstep pulls.
-bool wants_pull(const graph::GraphFile& graph, const SearchState& state);
-
 class BreadthFirst {
  public:
   /// Level and parent of vertices that no path reaches.
@@ -55,6 +40,25 @@ class BreadthFirst {
 
   enum class Parents { none, any, smallest };
 
+  /// Sums over all processes. They decide whether the next superstep pulls or pushes.
+  struct State {
+    bool pulled = false;               ///< in the last superstep
+    std::uint64_t frontier = 0;        ///< vertices that the last superstep has reached
+    std::uint64_t before = 0;          ///< and the one before it
+    std::uint64_t frontier_edges = 0;  ///< out of the frontier
+    std::uint64_t unseen_edges = 0;    ///< out of vertices that are not reached yet
+
+    /// The last superstep has reached so many vertices, with so many edges out of them.
+    void advance(std::uint64_t vertices, std::uint64_t edges) {
+      before = frontier;
+      frontier = vertices;
+      frontier_edges = edges;
+      unseen_edges -= edges;
+    }
+  };
+  /// Whether the next superstep pulls.
+  static bool wants_pull(const graph::GraphFile& graph, const State& state);
+
   /// Memory: a bit for each vertex of the graph, or two where it pulls, and 4 bytes for each owned vertex, 8
   /// with parents; 4 more for each vertex of the graph for the smallest ones; about 2 for each vertex of the
   /// graph where workers hand over. `job` outlives it.
@@ -63,8 +67,7 @@ class BreadthFirst {
   /// Searches from `source`, a global id. May be called again. `enough`: is asked before each superstep, and
   /// answers the same in all processes; where it says true the search ends although more could be reached.
   /// Collective; throws Error.
-  std::vector<Superstep> run(std::uint32_t source,
-                             const std::function<bool(const SearchState&)>& enough = {});
+  std::vector<Superstep> run(std::uint32_t source, const std::function<bool(const State&)>& enough = {});
 
   /// Edges out of all vertices that the last search has reached, of all processes.
   std::uint64_t reached_edges() const noexcept { return job_.graph().edges() - state_.unseen_edges; }
@@ -156,7 +159,7 @@ class BreadthFirst {
   std::uint32_t level_ = 0;  ///< of the vertices that the superstep reaches
   std::vector<Worker> workers_;
   bool has_pulled_ = false;
-  SearchState state_;
+  State state_;
 };
 
 }  // namespace edgewire::frontier

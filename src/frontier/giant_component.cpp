@@ -101,7 +101,7 @@ bool GiantComponent::choose_pivot() {
 void GiantComponent::search_forward(SuperstepLog& log, std::uint64_t kind) {
   BreadthFirst search(job_, BreadthFirst::Parents::none);
   std::uint64_t thin = 0;  // levels, one after the other
-  const auto enough = [&](const SearchState& state) {
+  const auto enough = [&](const BreadthFirst::State& state) {
     thin = state.frontier < kThin ? thin + 1 : 0;
     return thin > kThinLevels;
   };

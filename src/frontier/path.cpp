@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::uint32_t kNone = BreadthFirst::kNone;
 
+void refuse_circle() { throw Error("the parents of vertices lead round in a circle"); }
+
 /// The vertices before `vertex` as far as this process knows them: the last one is the source, one of another
 /// process, or kNone. In a circle they are more than there are.
 std::vector<std::uint32_t> follow(const FrontierJob& job, std::span<const std::uint32_t> parents,
@@ -38,11 +40,23 @@ std::vector<std::uint32_t> path_to(FrontierJob& job, std::span<const std::uint32
     const auto mine = follow(job, parents, source, path.back());
     const auto pieces = job.bootstrap().allgather(launch::pack(mine));
     const auto piece = launch::unpack<std::uint32_t>(pieces[owner], owner);
-    if (piece.empty() || path.size() + piece.size() > job.graph().vertices() + 1)
-      throw Error("the parents of vertices lead round in a circle");
+    if (piece.empty() || path.size() + piece.size() > job.graph().vertices() + 1) refuse_circle();
     path.insert(path.end(), piece.begin(), piece.end());
     if (path.back() == kNone) return {};
     job.expect_vertex(path.back());
+  }
+  std::ranges::reverse(path);
+  return path;
+}
+
+std::vector<std::uint32_t> path_to(std::span<const std::uint32_t> parents, std::uint32_t source,
+                                   std::uint32_t target) {
+  std::vector<std::uint32_t> path{target};
+  while (path.back() != source) {
+    const std::uint32_t before = parents[path.back()];
+    if (before == kNone) return {};
+    if (path.size() > parents.size()) refuse_circle();
+    path.push_back(before);
   }
   std::ranges::reverse(path);
   return path;

@@ -14,4 +14,8 @@ namespace edgewire::frontier {
 std::vector<std::uint32_t> path_to(FrontierJob& job, std::span<const std::uint32_t> parents,
                                    std::uint32_t source, std::uint32_t target);
 
+/// The same in one process, of the parents of all vertices: [vertex]. Throws Error as above.
+std::vector<std::uint32_t> path_to(std::span<const std::uint32_t> parents, std::uint32_t source,
+                                   std::uint32_t target);
+
 }  // namespace edgewire::frontier

@@ -8,6 +8,22 @@
 
 namespace edgewire::frontier {
 
+namespace {
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 30;  // of a process
+
+}  // namespace
+
+bool Searches::apart(const SearchPlan& plan, std::uint64_t worker_bytes,
+                     std::uint64_t source_bytes) noexcept {
+  if (plan.apart) return *plan.apart;
+  const auto processes = static_cast<std::uint64_t>(plan.processes),
+             workers = static_cast<std::uint64_t>(plan.workers), all = processes * workers;
+  const std::uint64_t kept = plan.sources / processes + 1;
+  return !plan.on_disks && all > 1 && plan.sources >= 2 * all &&
+         plan.vertices * (workers * worker_bytes + kept * source_bytes) <= kMostBytes;
+}
+
 Searches::Searches(FrontierJob& job, Make make)
     : job_(job),
       make_(std::move(make)),

@@ -25,16 +25,25 @@ class Searcher {
   virtual std::vector<Superstep> search(std::size_t number, std::uint32_t source) = 0;
 };
 
+/// What decides whether each worker searches from sources of its own.
+struct SearchPlan {
+  std::optional<bool> apart{};  ///< what was asked for; empty: where it pays
+  std::uint64_t vertices = 0;
+  std::size_t sources = 0;
+  int processes = 1, workers = 1;
+  bool on_disks = false;  ///< rows are
+};
+
 class Searches {
  public:
   /// A searcher for a job of one thread, which outlives it.
   using Make = std::function<std::unique_ptr<Searcher>(FrontierJob& alone)>;
 
-  /// Whether each worker gets two sources or more.
-  static bool share_out(std::size_t sources, int processes, int workers) noexcept {
-    const auto all = static_cast<std::size_t>(processes) * static_cast<std::size_t>(workers);
-    return all > 1 && sources >= 2 * all;
-  }
+  /// Whether workers search apart: as was asked for; else where each of several workers gets two sources or
+  /// more, rows are in memory, and a process needs at most 4 GiB. `worker_bytes`, `source_bytes`: for each
+  /// vertex, in the search of a worker, and of what stays of a source.
+  static bool apart(const SearchPlan& plan, std::uint64_t worker_bytes,
+                    std::uint64_t source_bytes = 0) noexcept;
 
   /// `job` was made for tasks, and outlives this. Each worker that searches makes a searcher.
   Searches(FrontierJob& job, Make make);

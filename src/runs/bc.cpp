@@ -7,7 +7,6 @@
 
 #include "frontier/betweenness.h"
 #include "frontier/betweenness_apart.h"
-#include "frontier/betweenness_scale.h"
 #include "kernels/verify.h"
 #include "runs/digest.h"
 #include "runs/kernels.h"
@@ -24,23 +23,19 @@ class BcKernel : public VertexKernel<double> {
   explicit BcKernel(const BcOptions& asked) : VertexKernel(Values::Form::number, kDigits), asked_(asked) {}
 
   std::string describe() const override {
-    return fmt::format("bc, sources {}, parallel {}{}{}{}{}", digest(asked_.sources),
-                       to_name(asked_.parallel), asked_.deterministic ? ", deterministic" : "",
-                       asked_.weighted ? ", weighted" : "", asked_.endpoints ? ", endpoints" : "",
-                       asked_.normalized ? ", normalized" : "");
+    return fmt::format("bc, sources {}, parallel {}{}{}{}{}", digest(asked_.sources), how(asked_.apart),
+                       asked_.deterministic ? ", deterministic" : "", asked_.weighted ? ", weighted" : "",
+                       asked_.endpoints ? ", endpoints" : "", asked_.normalized ? ", normalized" : "");
   }
   bool weighted() const override { return asked_.weighted; }
   std::size_t record_bytes() const override { return sizeof(frontier::WideRecord); }
   bool choose_tasks(const graph::GraphFile& graph, int processes, int workers, bool on_disks) override {
-    apart_ = asked_.parallel == Parallel::sources || asked_.deterministic || asked_.weighted ||
-             (asked_.parallel == Parallel::automatic && !on_disks &&
-              frontier::BetweennessApart::pays(graph.vertices(), asked_.sources.size(), processes, workers));
-    return apart_;
+    return apart_ = frontier::BetweennessApart::chosen(
+               {asked_.apart, graph.vertices(), asked_.sources.size(), processes, workers, on_disks},
+               options());
   }
   void prepare(frontier::FrontierJob& job, const Tools&) override {
-    if (apart_)
-      searches_ = std::make_unique<frontier::BetweennessApart>(
-          job, frontier::ApartOptions{asked_.deterministic, asked_.weighted, asked_.endpoints});
+    if (apart_) searches_ = std::make_unique<frontier::BetweennessApart>(job, options());
   }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
     std::vector<frontier::Superstep> supersteps;
@@ -52,7 +47,11 @@ class BcKernel : public VertexKernel<double> {
       supersteps = levels.run(asked_.sources);
       mine_ = levels.scores();
     }
-    if (asked_.normalized) normalize(job);
+    if (asked_.normalized)
+      frontier::scale_scores(
+          job, mine_, apart_,
+          frontier::normalized_scale(job.graph().vertices(), asked_.endpoints, asked_.samples),
+          asked_.sources);
     return supersteps;
   }
   std::string phase(const frontier::Superstep& one) const override {
@@ -63,7 +62,7 @@ class BcKernel : public VertexKernel<double> {
                        one.kind == frontier::Betweenness::kForward ? "paths" : "shares of them");
   }
   std::uint64_t checksum(const frontier::FrontierJob& job) const override {
-    return apart_ ? checksum_of_all(mine_) : VertexKernel::checksum(job);
+    return apart_ ? checksum_of_all(std::span<const double>(mine_)) : VertexKernel::checksum(job);
   }
   bool is_whole() const override { return apart_; }
   report::Answer answer(const AnsweredRun& run) override {
@@ -95,12 +94,8 @@ class BcKernel : public VertexKernel<double> {
   }
 
  private:
-  void normalize(const frontier::FrontierJob& job) {
-    const auto scale = frontier::normalized_scale(job.graph().vertices(), asked_.endpoints, asked_.samples);
-    for (std::uint32_t i = 0; i < mine_.size(); ++i) {
-      const std::uint32_t v = apart_ ? i : job.ownership().vertex(job.rank(), i);
-      mine_[i] *= std::ranges::binary_search(asked_.sources, v) ? scale.sources : scale.others;
-    }
+  frontier::BetweennessApartOptions options() const {
+    return {asked_.deterministic, asked_.weighted, asked_.endpoints};
   }
 
   BcOptions asked_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,11 @@ template <class T>
 std::string digest(const std::vector<T>& numbers) {
   const std::string_view bytes(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(T));
   return fmt::format("{} {:016x}", numbers.size(), std::hash<std::string_view>()(bytes));
+}
+
+/// How searches share workers, in a word: see BfsOptions::apart.
+inline const char* how(std::optional<bool> apart) noexcept {
+  return !apart ? "auto" : *apart ? "sources" : "levels";
 }
 
 }  // namespace edgewire::runs

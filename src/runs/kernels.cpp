@@ -35,10 +35,6 @@ Result<Value> call(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, 
 
 }  // namespace
 
-const char* to_name(Parallel parallel) noexcept {
-  return parallel == Parallel::levels ? "levels" : parallel == Parallel::sources ? "sources" : "auto";
-}
-
 Result<std::uint32_t> bfs(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                           const BfsOptions& asked, const FrontierOptions& options) {
   return call<std::uint32_t>(bootstrap, graph, *make_bfs(asked), options);

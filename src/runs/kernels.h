@@ -36,15 +36,12 @@ struct Target {
   std::string asked{};  ///< how it was asked for, for the report
 };
 
-/// How workers share searches: all work on one, each on its own, or what pays.
-enum class Parallel { automatic, levels, sources };
-const char* to_name(Parallel parallel) noexcept;
-
 struct BfsOptions {
   Sources sources;
   bool parents = false;  ///< results show the vertex before, instead of the level
   Target target{};       ///< show a path to it
-  Parallel parallel = Parallel::automatic;
+  /// Whether each worker searches from sources of its own; nothing: where it pays.
+  std::optional<bool> apart{};
   bool deterministic = false;  ///< of several parents take the smallest
 };
 /// Breadth-first search, see frontier::BreadthFirst.
@@ -64,7 +61,8 @@ std::unique_ptr<Kernel> make_sssp(const graph::GraphFile& graph, const SsspOptio
 struct BcOptions {
   std::vector<std::uint32_t> sources;  ///< ascending
   std::uint64_t samples = 0;           ///< the sources are so many, drawn at random; 0: they are not
-  Parallel parallel = Parallel::automatic;
+  /// Whether each worker searches from sources of its own; nothing: where it pays.
+  std::optional<bool> apart{};
   bool deterministic = false, weighted = false, endpoints = false, normalized = false;
   /// How sources were asked for, for the report.
   std::vector<std::pair<std::string, report::RunReport::Option>> asked{};

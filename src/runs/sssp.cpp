@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "frontier/path.h"
 #include "frontier/settle.h"
 #include "kernels/verify.h"
 #include "runs/digest.h"
@@ -113,13 +114,8 @@ class SsspKernel : public VertexKernel<Distance> {
 
  private:
   report::Path path_to(std::uint32_t target, const graph::VertexNames& names) const {
-    std::vector<std::uint32_t> vertices;
-    if (all_[target] != program_->unreached()) {
-      for (std::uint32_t v = target; v != source_; v = parents_[v]) vertices.push_back(v);
-      vertices.push_back(source_);
-      std::ranges::reverse(vertices);
-    }
-    return named_path(names, vertices, source_, target, as_number(all_[target]));
+    return named_path(names, frontier::path_to(parents_, source_, target), source_, target,
+                      as_number(all_[target]));
   }
 
   SsspOptions asked_;

@@ -15,6 +15,8 @@ struct Tools {
   bool verify = false;  ///< check the result at rank 0
   bool gather = false;  ///< bring the values of all vertices to rank 0
   bool parts = false;   ///< each process uses the values of its own vertices; the same in all processes
+  /// Values leave the process that has computed them, or are shown there.
+  bool wants_values() const noexcept { return verify || gather || parts; }
   bool profile = false;
   std::chrono::milliseconds sample_interval{100};  ///< of the profile
   /// The time from which the report counts.

@@ -22,7 +22,7 @@ std::uint64_t checksum(const frontier::FrontierJob& job, const std::vector<Value
 }
 /// The same of the values of all vertices, which one process has.
 template <class Value>
-std::uint64_t checksum_of_all(const std::vector<Value>& values) {
+std::uint64_t checksum_of_all(std::span<const Value> values) {
   std::uint64_t sum = 0;
   for (std::uint32_t v = 0; v < values.size(); ++v) sum += exchange::checksum_of(v, values[v]);
   return sum;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <random>
 #include <set>
 #include <tuple>
 
@@ -16,25 +15,7 @@ namespace {
 using graph::GraphFile;
 using graph::TemporaryDirectory;
 
-const ForEach kOneThread = [](std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
-  for (std::uint64_t i = 0; i < count; ++i) work(0, i);
-};
-
-GraphFile skewed_graph(const TemporaryDirectory& directory, std::uint32_t vertices, std::size_t edges,
-                       bool weighted) {
-  std::mt19937 random(vertices);
-  std::vector<graph::Edge> list(edges);
-  // Squares, so that there are hubs and vertices without edges; duplicates and self loops come by themselves.
-  const auto draw = [&] {
-    const std::uint64_t x = random() % vertices;
-    return static_cast<std::uint32_t>(x * x / vertices);
-  };
-  for (auto& edge : list) edge = {draw(), draw(), static_cast<float>(random() % 100)};
-  graph::build(directory / "g.ew", vertices, list, {.weighted = weighted});
-  auto graph = GraphFile::open(directory / "g.ew");
-  graph.verify_rows(0, vertices);
-  return graph;
-}
+const ForEach kOneThread = graph::in_turn;
 
 struct Process {
   std::unique_ptr<Ownership> ownership;
@@ -178,7 +159,8 @@ TEST_CASE(
   for (const auto& [vertices, edges, weighted] :
        {std::tuple(900U, 6000U, false), std::tuple(900U, 6000U, true), std::tuple(5U, 7U, false)}) {
     const TemporaryDirectory directory;
-    const auto graph = skewed_graph(directory, vertices, edges, weighted);
+    const auto graph = graph::skewed_graph(directory, vertices, edges, weighted);
+    graph.verify_rows(0, vertices);
     const Rows rows{graph.offsets(), graph.targets()};
     for (const auto* how : {"hilbert", "grid"}) {
       for (const int processes : {1, 2, 3, 8}) {

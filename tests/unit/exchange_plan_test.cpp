@@ -12,24 +12,10 @@ namespace {
 
 using graph::error_of;
 using graph::GraphFile;
+using graph::skewed_graph;
 using graph::TemporaryDirectory;
 
-const ForEach kOneWorker = [](std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
-  for (std::uint64_t i = 0; i < count; ++i) work(0, i);
-};
-
-GraphFile random_graph(const TemporaryDirectory& directory, std::uint32_t vertices, std::size_t edges) {
-  std::mt19937 random(vertices);
-  std::vector<graph::Edge> list(edges);
-  // Squares, so that there are hubs and vertices without edges; duplicates and self loops come by themselves.
-  const auto draw = [&] {
-    const std::uint64_t x = random() % vertices;
-    return static_cast<std::uint32_t>(x * x / vertices);
-  };
-  for (auto& edge : list) edge = {draw(), draw(), 0.0F};
-  graph::build(directory / "g.ew", vertices, list, {});
-  return GraphFile::open(directory / "g.ew");
-}
+const ForEach kOneWorker = graph::in_turn;
 
 /// What both sides of one ordered pair of processes know in the end.
 struct Side {
@@ -137,7 +123,7 @@ void check_edges(const GraphFile& graph, const Ownership& ownership, const std::
 
 TEST_CASE("every edge reaches its destination by way of a slot that both sides know") {
   const TemporaryDirectory directory;
-  const auto graph = random_graph(directory, 300, 1500);
+  const auto graph = skewed_graph(directory, 300, 1500);
   for (const auto strategy : {Strategy::edge, Strategy::worker, Strategy::process, Strategy::slots}) {
     for (const auto layout : {Layout::given, Layout::degree}) {
       for (const int processes : {1, 2, 3, 7}) {
@@ -153,7 +139,7 @@ TEST_CASE("every edge reaches its destination by way of a slot that both sides k
 
 TEST_CASE("no strategy sends more values than the one before it") {
   const TemporaryDirectory directory;
-  const auto graph = random_graph(directory, 1000, 8000);
+  const auto graph = skewed_graph(directory, 1000, 8000);
   const auto ownership = Ownership::ranges(graph.offsets(), 4);
   std::vector<std::uint64_t> values;
   std::uint64_t crossing = 0;
@@ -175,7 +161,7 @@ TEST_CASE("no strategy sends more values than the one before it") {
 
 TEST_CASE("columns cover all destinations and no column mixes peers") {
   const TemporaryDirectory directory;
-  const auto graph = random_graph(directory, 2000, 9000);
+  const auto graph = skewed_graph(directory, 2000, 9000);
   const auto ownership = Ownership::hash(graph.vertices(), 3);
   const auto sides = make_plans(graph, ownership, Strategy::slots, 1, Layout::degree);
   const ExchangePlan& plan = *sides[1].plan;
@@ -192,7 +178,7 @@ TEST_CASE("columns cover all destinations and no column mixes peers") {
 
 TEST_CASE("addresses name the column and the place in it") {
   const TemporaryDirectory directory;
-  const auto graph = random_graph(directory, 2000, 9000);
+  const auto graph = skewed_graph(directory, 2000, 9000);
   for (const int processes : {1, 3}) {
     const auto ownership = Ownership::hash(graph.vertices(), processes);
     for (const auto strategy : {Strategy::edge, Strategy::worker, Strategy::slots, Strategy::cover}) {
@@ -225,7 +211,7 @@ TEST_CASE("addresses name the column and the place in it") {
 
 TEST_CASE("with covers every edge is computed once, by its sender or by the peer to which it moved") {
   const TemporaryDirectory directory;
-  const auto graph = random_graph(directory, 500, 6000);
+  const auto graph = skewed_graph(directory, 500, 6000);
   using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;  // by global ids
   Edges all;
   for (std::uint32_t v = 0; v < graph.vertices(); ++v)
@@ -291,7 +277,7 @@ TEST_CASE("with covers every edge is computed once, by its sender or by the peer
 
 TEST_CASE("owned vertices are ordered as asked") {
   const TemporaryDirectory directory;
-  const auto graph = random_graph(directory, 500, 4000);
+  const auto graph = skewed_graph(directory, 500, 4000);
   const auto ownership = Ownership::hash(graph.vertices(), 3);
   const auto degree = [&](std::uint32_t v) { return graph.offsets()[v + 1] - graph.offsets()[v]; };
   std::uint64_t edges = 0;
@@ -353,7 +339,7 @@ TEST_CASE("the order by degree is the same whichever piece is sorted first") {
 
 TEST_CASE("a peer's faulty plan is refused, naming the peer") {
   const TemporaryDirectory directory;
-  const auto graph = random_graph(directory, 100, 300);
+  const auto graph = skewed_graph(directory, 100, 300);
   const auto ownership = Ownership::hash(graph.vertices(), 2);
   const OwnedVertices owned(graph, ownership, 0, Layout::degree, kOneWorker);
   for (const auto& entries : {std::vector<std::uint32_t>{50}, {1, 2, 1}, {0xFFFFFFFF}}) {

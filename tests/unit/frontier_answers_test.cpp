@@ -5,23 +5,21 @@
 #include <string>
 #include <vector>
 
-#include "bootstraps.h"
 #include "frontier/group_sizes.h"
 #include "frontier/path.h"
-#include "graph_test.h"
-#include "transport_fixture.h"
+#include "frontier_test.h"
 
 namespace edgewire::frontier {
 namespace {
 
 constexpr std::uint32_t kNoParent = 0xffffffff;
 
-struct Division {
-  int processes, workers;
-  std::string ownership;
-};
-const std::vector<Division> kDivisions{{1, 1, "hash"}, {1, 3, "hash"},   {2, 1, "ranges"},
-                                       {2, 2, "hash"}, {3, 1, "ranges"}, {3, 2, "hash"}};
+const std::vector<JobCut> kDivisions{{},
+                                     {.workers = 3},
+                                     {.processes = 2, .ownership = "ranges"},
+                                     {.processes = 2, .workers = 2},
+                                     {.processes = 3, .ownership = "ranges"},
+                                     {.processes = 3, .workers = 2}};
 
 /// A graph whose edges do not matter.
 struct Edgeless : graph::BuiltGraph {
@@ -30,14 +28,9 @@ struct Edgeless : graph::BuiltGraph {
 
 /// Runs work(job, mine) in each process; `mine` has what `all` says of its vertices.
 template <class Work>
-void run_in_each(const Edgeless& file, const Division& cut, const std::vector<std::uint32_t>& all,
-                 const Work& work) {
-  const auto bootstraps = launch::bootstraps(cut.processes);
-  transport::parallel(cut.processes, [&](int p) {
-    FrontierJob job(*bootstraps[static_cast<std::size_t>(p)], file.graph,
-                    {.seat = {.workers = cut.workers, .transport = "shm"},
-                     .ownership = cut.ownership,
-                     .kernel = "answers"});
+void run_with_values(const Edgeless& file, const JobCut& cut, const std::vector<std::uint32_t>& all,
+                     const Work& work) {
+  run_in_each(file.graph, cut, {}, [&](FrontierJob& job) {
     std::vector<std::uint32_t> mine(job.owned());
     for (std::uint32_t local = 0; local < mine.size(); ++local)
       mine[local] = all[job.ownership().vertex(job.rank(), local)];
@@ -54,12 +47,12 @@ void check_groups(const std::vector<std::uint32_t>& labels) {
   std::stable_sort(sorted.begin(), sorted.end(), [](auto& a, auto& b) { return a.value > b.value; });
   const auto singles = static_cast<std::uint64_t>(
       std::count_if(sizes.begin(), sizes.end(), [](auto& one) { return one.second == 1; }));
-  for (const Division& cut : kDivisions)
+  for (const JobCut& cut : kDivisions)
     for (const std::uint64_t largest : {1, 4, 10'000}) {
       CAPTURE(cut.processes);
       CAPTURE(largest);
       GroupSizes found;
-      run_in_each(file, cut, labels, [&](FrontierJob& job, std::span<const std::uint32_t> mine) {
+      run_with_values(file, cut, labels, [&](FrontierJob& job, std::span<const std::uint32_t> mine) {
         const auto own = count_groups(job, mine, largest);
         transport::require(own.groups == sizes.size() && own.singles == singles, "other sizes");
         if (job.rank() == 0) found = own;
@@ -107,18 +100,22 @@ TEST_CASE("a path goes along parents, from process to process") {
   parents[100] = 101;  // and a circle
   parents[101] = 100;
   REQUIRE(std::find(expected.begin(), expected.end(), 100U) == expected.end());
-  for (const Division& cut : kDivisions) {
+  CHECK(path_to(parents, 7, expected.back()) == expected);
+  CHECK(path_to(parents, 7, 7) == std::vector<std::uint32_t>{7});
+  CHECK(path_to(parents, 7, 299).empty() == (parents[299] == kNoParent));
+  CHECK_THROWS_WITH_AS((void)path_to(parents, 7, 100), doctest::Contains("circle"), Error);
+  for (const JobCut& cut : kDivisions) {
     CAPTURE(cut.processes);
-    run_in_each(file, cut, parents, [&](FrontierJob& job, std::span<const std::uint32_t> mine) {
+    run_with_values(file, cut, parents, [&](FrontierJob& job, std::span<const std::uint32_t> mine) {
       transport::require(path_to(job, mine, 7, expected.back()) == expected, "another path");
       transport::require(path_to(job, mine, 7, 7) == std::vector<std::uint32_t>{7},
                          "from a vertex to itself");
       transport::require(path_to(job, mine, 7, 299).empty() == (parents[299] == kNoParent), "no path");
     });
-    CHECK_THROWS_WITH_AS(run_in_each(file, cut, parents,
-                                     [&](FrontierJob& job, std::span<const std::uint32_t> mine) {
-                                       path_to(job, mine, 7, 100);
-                                     }),
+    CHECK_THROWS_WITH_AS(run_with_values(file, cut, parents,
+                                         [&](FrontierJob& job, std::span<const std::uint32_t> mine) {
+                                           path_to(job, mine, 7, 100);
+                                         }),
                          doctest::Contains("circle"), Error);
   }
 }

@@ -14,17 +14,6 @@ namespace edgewire::graph {
 
 namespace {
 
-std::vector<Edge> random_edges(std::uint32_t vertices, std::uint32_t count, std::uint64_t seed) {
-  std::vector<Edge> edges;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    IndexedRandom random(seed, i);
-    const auto source = static_cast<std::uint32_t>(random.below(vertices));
-    const auto target = static_cast<std::uint32_t>(random.below(vertices));
-    edges.emplace_back(source, target, static_cast<float>(random.below(7)) - 3.0F);
-  }
-  return edges;
-}
-
 /// What the builder should write, the slow way.
 std::vector<Edge> expected_edges(const std::vector<Edge>& edges, const BuildOptions& options) {
   std::vector<Edge> all;
@@ -48,7 +37,7 @@ std::vector<Edge> expected_edges(const std::vector<Edge>& edges, const BuildOpti
 
 TEST_CASE("rows are sorted, and simple and undirected do what they say, with any number of workers") {
   const TemporaryDirectory directory;
-  const std::vector<Edge> edges = random_edges(40, 3000, 5);
+  const std::vector<Edge> edges = random_edges(40, 3000, 5, -3);
   for (int choice = 0; choice < 8; ++choice) {
     BuildOptions options = {(choice & 1) != 0, (choice & 2) != 0, (choice & 4) != 0, 1};
     const BuildSummary summary = build(directory / "1.ew", 40, edges, options);

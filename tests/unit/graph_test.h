@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -84,6 +85,42 @@ struct BuiltGraph {
           build(folder / "g.ew", vertices, edges, options);
           return GraphFile::open(folder / "g.ew");
         }()) {}
+};
+
+/// Edges between any vertices, with loops; some occur twice, some in both directions. Weights are whole, from
+/// `least` to `least` + 6.
+inline std::vector<Edge> random_edges(std::uint32_t vertices, std::size_t count, std::uint32_t seed,
+                                      float least = 1) {
+  std::minstd_rand random(seed + 1);
+  const auto draw = [&](std::uint32_t below) { return static_cast<std::uint32_t>(random() % below); };
+  std::vector<Edge> edges;
+  while (edges.size() < count) {
+    const std::uint32_t u = draw(vertices), v = draw(vertices);
+    const float weight = least + static_cast<float>(draw(7));
+    edges.emplace_back(u, v, weight);
+    if (edges.size() % 3 == 0) edges.emplace_back(v, u, weight);
+    if (edges.size() % 5 == 0) edges.push_back(edges.back());
+  }
+  return edges;
+}
+
+/// A graph with hubs, and vertices without edges: squares are drawn. Duplicates and loops come by themselves.
+inline GraphFile skewed_graph(const TemporaryDirectory& folder, std::uint32_t vertices, std::size_t count,
+                              bool weighted = false) {
+  std::mt19937 random(vertices);
+  std::vector<Edge> edges(count);
+  const auto draw = [&] {
+    const std::uint64_t x = random() % vertices;
+    return static_cast<std::uint32_t>(x * x / vertices);
+  };
+  for (auto& edge : edges) edge = {draw(), draw(), weighted ? static_cast<float>(random() % 100) : 0.0F};
+  build(folder / "g.ew", vertices, edges, {.weighted = weighted});
+  return GraphFile::open(folder / "g.ew");
+}
+
+/// As workers are asked for work(worker, i): all of it in this thread.
+inline const auto in_turn = [](std::uint64_t count, const auto& work) {
+  for (std::uint64_t i = 0; i < count; ++i) work(0, i);
 };
 
 /// The message of the Error that `call` must throw.

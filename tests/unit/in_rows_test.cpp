@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
-#include <thread>
 
-#include "bootstraps.h"
 #include "exchange/barrier.h"
-#include "graph_test.h"
+#include "frontier_test.h"
 
 namespace edgewire::frontier {
 
@@ -28,30 +26,23 @@ TEST_CASE("in-rows have the sources of all edges to the owned vertices") {
   add(8999, 8999);
   add(5, 8998);
   add(5, 8998);
-  graph::TemporaryDirectory folder;
-  graph::build(folder / "g.ew", kVertices, edges, {});
-  const auto graph = graph::GraphFile::open(folder / "g.ew");
+  const graph::BuiltGraph built(kVertices, edges);
   for (const std::string ownership : {"hash", "ranges"}) {
     CAPTURE(ownership);
     std::map<std::uint32_t, std::vector<std::uint32_t>> found;
-    auto bootstraps = launch::bootstraps(2);
     std::mutex mutex;
-    const auto process = [&](std::size_t p) {
-      FrontierJob job(*bootstraps[p], graph,
-                      {.seat = {.workers = 2}, .ownership = ownership, .kernel = "test"});
-      const InRows rows(job);
-      std::unique_lock lock(mutex);
-      for (std::uint32_t local = 0; local < job.owned(); ++local) {
-        const auto sources = rows.sources(local);
-        if (!sources.empty())
-          found[job.ownership().vertex(job.rank(), local)].assign(sources.begin(), sources.end());
-      }
-      lock.unlock();
-      exchange::barrier(*bootstraps[p], job.link());  // a peer may still be connecting
-    };
-    std::thread other(process, 1);
-    process(0);
-    other.join();
+    run_in_each(built.graph, {.processes = 2, .workers = 2, .ownership = ownership}, {},
+                [&](FrontierJob& job) {
+                  const InRows rows(job);
+                  std::unique_lock lock(mutex);
+                  for (std::uint32_t local = 0; local < job.owned(); ++local) {
+                    const auto sources = rows.sources(local);
+                    if (!sources.empty())
+                      found[job.ownership().vertex(job.rank(), local)].assign(sources.begin(), sources.end());
+                  }
+                  lock.unlock();
+                  exchange::barrier(job.bootstrap(), job.link());  // a peer may still be connecting
+                });
     for (auto& [v, sources] : found) std::ranges::sort(sources);
     for (auto& [v, sources] : right) std::ranges::sort(sources);
     CHECK((found == right));

@@ -3,10 +3,8 @@
 #include <map>
 #include <random>
 
-#include "bootstraps.h"
 #include "frontier/leading_label.h"
-#include "graph_test.h"
-#include "transport_fixture.h"
+#include "frontier_test.h"
 
 namespace edgewire::frontier {
 
@@ -51,19 +49,14 @@ Propagated propagated_by_definition(const graph::GraphFile& graph, std::uint64_t
   return result;
 }
 
-/// Processes are threads.
 Propagated propagate(const graph::GraphFile& graph, std::uint64_t rounds, int processes = 1,
                      int workers = 1) {
   Propagated result{Labels(graph.vertices()), {}};
   std::vector<std::vector<Superstep>> steps(static_cast<std::size_t>(processes));
-  const auto bootstraps = launch::bootstraps(processes);
-  transport::parallel(processes, [&](int p) {
-    FrontierJob job(*bootstraps[static_cast<std::size_t>(p)], graph,
-                    {.seat = {.workers = workers}, .kernel = "cdlp"});
+  run_in_each(graph, {.processes = processes, .workers = workers}, {}, [&](FrontierJob& job) {
     LabelPropagation propagation(job);
-    steps[static_cast<std::size_t>(p)] = propagation.run(rounds);
-    for (std::uint32_t local = 0; local < job.owned(); ++local)
-      result.labels[job.ownership().vertex(job.rank(), local)] = propagation.labels()[local];
+    steps[job.rank()] = propagation.run(rounds);
+    put(job, propagation.labels(), result.labels);
   });
   result.voters.resize(steps[0].size());
   for (const auto& own : steps) {
@@ -76,12 +69,11 @@ Propagated propagate(const graph::GraphFile& graph, std::uint64_t rounds, int pr
 enum Kind { kDirected, kUndirected, kSimple };
 
 void check_labels(std::uint32_t vertices, const std::vector<graph::Edge>& edges) {
-  graph::TemporaryDirectory folder;
   for (const Kind kind : {kDirected, kUndirected, kSimple}) {
     CAPTURE(kind);
-    graph::build(folder / "g.ew", vertices, edges,
-                 {.simple = kind == kSimple, .undirected = kind != kDirected});
-    const auto graph = graph::GraphFile::open(folder / "g.ew");
+    const graph::BuiltGraph built(vertices, edges,
+                                  {.simple = kind == kSimple, .undirected = kind != kDirected});
+    const auto& graph = built.graph;
     for (const std::uint64_t rounds : {1, 2, 10}) {
       CAPTURE(rounds);
       const Propagated right = propagated_by_definition(graph, rounds);
@@ -94,6 +86,59 @@ void check_labels(std::uint32_t vertices, const std::vector<graph::Edge>& edges)
 }
 
 }  // namespace
+
+TEST_CASE("labels of graphs drawn by hand") {
+  struct Case {
+    std::uint32_t vertices;
+    std::vector<graph::Edge> edges;
+    bool undirected;
+    std::uint64_t rounds;
+    Labels right;
+  };
+  const std::vector<Case> cases{
+      {0, {}, false, 3, {}},
+      {1, {}, false, 3, {0}},
+      {1, {{0, 0, 0.0F}}, true, 3, {0}},
+      {2, {}, false, 3, {0, 1}},
+      // The two ends of an edge go on changing places, and of a loop a vertex hears itself.
+      {2, {{1, 0, 0.0F}}, false, 1, {1, 0}},
+      {2, {{1, 0, 0.0F}}, false, 2, {0, 1}},
+      {2, {{1, 0, 0.0F}, {1, 1, 0.0F}}, false, 1, {1, 1}},
+      // Directed edges are heard at both ends, each as often as it occurs: from 2 twice, from 0 once.
+      {3, {{0, 1, 0.0F}, {1, 2, 0.0F}, {2, 1, 0.0F}}, false, 1, {1, 2, 1}},
+      {3, {{0, 1, 0.0F}, {2, 1, 0.0F}, {2, 1, 0.0F}}, false, 1, {1, 2, 1}},
+      {3, {{0, 1, 0.0F}, {2, 1, 0.0F}}, false, 1, {1, 0, 1}},  // a tie
+      {4, {{3, 1, 0.0F}, {3, 2, 0.0F}, {0, 3, 0.0F}}, true, 1, {3, 3, 3, 0}},
+      // A path takes the smaller neighbour of each: its ends hear one only.
+      {5, {{0, 1, 0.0F}, {1, 2, 0.0F}, {2, 3, 0.0F}, {3, 4, 0.0F}}, true, 1, {1, 0, 1, 2, 3}},
+      {5, {{0, 1, 0.0F}, {1, 2, 0.0F}, {2, 3, 0.0F}, {3, 4, 0.0F}}, true, 2, {0, 1, 0, 1, 2}},
+      // Two triangles: each has one label after two rounds.
+      {6,
+       {{0, 2, 0.0F}, {2, 4, 0.0F}, {4, 0, 0.0F}, {1, 3, 0.0F}, {3, 5, 0.0F}, {5, 1, 0.0F}},
+       true,
+       2,
+       {0, 1, 0, 1, 0, 1}},
+  };
+  for (const Case& one : cases) {
+    CAPTURE(&one - cases.data());
+    const graph::BuiltGraph built(one.vertices, one.edges, {.undirected = one.undirected});
+    CHECK(propagated_by_definition(built.graph, one.rounds).labels == one.right);
+    CHECK(propagate(built.graph, one.rounds).labels == one.right);
+    CHECK(propagate(built.graph, one.rounds, 2).labels == one.right);
+  }
+}
+
+TEST_CASE("labels go one vertex further along a path in each round") {
+  constexpr std::uint32_t kVertices = 3000;
+  std::vector<graph::Edge> edges;
+  for (std::uint32_t v = 0; v + 1 < kVertices; ++v) edges.emplace_back(v, v + 1, 0.0F);
+  const graph::BuiltGraph built(kVertices, edges);
+  const Labels labels = propagate(built.graph, 7, 2).labels;
+  CHECK(labels == propagated_by_definition(built.graph, 7).labels);
+  CHECK(labels[kVertices - 1] == kVertices - 8);
+  CHECK(labels[1000] == 993);
+  CHECK(labels[5] == 0);
+}
 
 TEST_CASE("labels are those of the definition around vertices of any degree") {
   // Hubs with 1 to 70 edges each among few vertices, some edges twice or both ways; and two with more labels

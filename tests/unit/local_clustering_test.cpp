@@ -1,19 +1,22 @@
 #include "frontier/local_clustering.h"
 
 #include <mutex>
-#include <random>
 #include <set>
 
-#include "bootstraps.h"
-#include "graph_test.h"
+#include "frontier_test.h"
 #include "kernels/verify.h"
-#include "transport_fixture.h"
 
 namespace edgewire::frontier {
 
 namespace {
 
 using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+Pairs random_pairs(std::uint32_t vertices, std::size_t count, std::uint32_t seed) {
+  Pairs pairs;
+  for (const auto& [u, v, weight] : graph::random_edges(vertices, count, seed)) pairs.emplace_back(u, v);
+  return pairs;
+}
 
 struct Result {
   std::vector<double> coefficients;
@@ -47,28 +50,14 @@ Result by_definition(std::uint32_t vertices, const Pairs& edges, bool undirected
   return found;
 }
 
-struct Cut {
-  int processes = 1, workers = 1;
-  std::string transport = "shm", ownership = "hash";
-  unsigned record_bits = 32;
-};
-
-/// Processes are threads.
-Result run(const graph::GraphFile& graph, const Cut& cut) {
+Result run(const graph::GraphFile& graph, const JobCut& cut, unsigned record_bits = 32) {
   Result result{std::vector<double>(graph.vertices()), 0, 0};
   std::mutex mutex;
-  const auto bootstraps = launch::bootstraps(cut.processes);
-  transport::parallel(cut.processes, [&](int p) {
-    FrontierJob job(*bootstraps[static_cast<std::size_t>(p)], graph,
-                    {.seat = {.workers = cut.workers, .transport = cut.transport},
-                     .ownership = cut.ownership,
-                     .kernel = "lcc"});
-    LocalClustering clustering(job, cut.record_bits);
+  run_in_each(graph, cut, {}, [&](FrontierJob& job) {
+    LocalClustering clustering(job, record_bits);
     clustering.run();
-    const auto mine = clustering.coefficients();
-    for (std::uint32_t local = 0; local < mine.size(); ++local)
-      result.coefficients[job.ownership().vertex(job.rank(), local)] = mine[local];
-    if (p == 0) result.triangles = clustering.triangles();
+    put(job, clustering.coefficients(), result.coefficients);
+    if (job.rank() == 0) result.triangles = clustering.triangles();
     const std::scoped_lock lock(mutex);
     result.pairs += clustering.pairs_of_neighbours();
   });
@@ -86,19 +75,6 @@ struct File : graph::BuiltGraph {
     return all;
   }
 };
-
-/// With self loops, duplicates and edges in both directions.
-Pairs random_edges(std::uint32_t vertices, std::size_t count, std::uint32_t seed) {
-  std::minstd_rand random(seed + 1);
-  const auto draw = [&] { return static_cast<std::uint32_t>(random() % vertices); };
-  Pairs edges;
-  while (edges.size() < count) {
-    edges.emplace_back(draw(), draw());
-    if (edges.size() % 3 == 0) edges.emplace_back(edges.back().second, edges.back().first);
-    if (edges.size() % 5 == 0) edges.push_back(edges.back());
-  }
-  return edges;
-}
 
 }  // namespace
 
@@ -135,25 +111,24 @@ TEST_CASE("coefficients and triangles are those of the definition, however the j
     CAPTURE(seed);
     const std::uint32_t vertices = 1 + seed % 5 * 7;
     const bool undirected = seed % 2 == 0;
-    const Pairs edges = random_edges(vertices, seed % 7 * vertices, seed);
+    const Pairs edges = random_pairs(vertices, seed % 7 * vertices, seed);
     const bool simple = seed % 4 == 0;  // then rows stay where they are in the file
     const File file(vertices, edges, undirected, simple);
     const Result right = by_definition(vertices, edges, undirected);
     CHECK(kernels::check_lcc(file.graph, right.coefficients, right.triangles) == "");
     CHECK(run(file.graph, {.workers = 2}) == right);
     // Records of 3 bits: credits travel in many pieces.
-    const Cut cut{.processes = 2 + static_cast<int>(seed % 2),
-                  .workers = 1 + static_cast<int>(seed / 2 % 2),
-                  .transport = seed % 3 == 0 ? "tcp" : "shm",
-                  .ownership = seed % 4 < 2 ? "hash" : "ranges",
-                  .record_bits = seed % 3 == 1 ? 3U : 32U};
-    CHECK(run(file.graph, cut) == right);
+    const JobCut cut{.processes = 2 + static_cast<int>(seed % 2),
+                     .workers = 1 + static_cast<int>(seed / 2 % 2),
+                     .transport = seed % 3 == 0 ? "tcp" : "shm",
+                     .ownership = seed % 4 < 2 ? "hash" : "ranges"};
+    CHECK(run(file.graph, cut, seed % 3 == 1 ? 3U : 32U) == right);
   }
 }
 
 TEST_CASE("several pieces of rows and a vertex with edges to all") {
   constexpr std::uint32_t kVertices = 5000;  // more than a worker takes at once
-  Pairs edges = random_edges(60, 400, 9);
+  Pairs edges = random_pairs(60, 400, 9);
   for (std::uint32_t v = 0; v < kVertices; ++v) edges.emplace_back(v % 3 == 0 ? 7 : v, v % 3 == 0 ? v : 7);
   for (std::uint32_t v = 1000; v + 2 < kVertices; v += 3)  // triangles far from all hubs but one
     for (std::uint32_t i = 0; i < 3; ++i) edges.emplace_back(v + i, v + (i + 1) % 3);
@@ -169,7 +144,7 @@ TEST_CASE("several pieces of rows and a vertex with edges to all") {
 TEST_CASE("a wrong coefficient or number of triangles is refused") {
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     CAPTURE(seed);
-    const Pairs edges = random_edges(12, 40, seed);
+    const Pairs edges = random_pairs(12, 40, seed);
     const File file(12, edges, seed % 2 == 0);
     Result result = by_definition(12, edges, seed % 2 == 0);
     CHECK(kernels::check_lcc(file.graph, result.coefficients, result.triangles) == "");
@@ -198,10 +173,8 @@ TEST_CASE("a damaged file is refused before its rows are used") {
   bytes[8192] ^= 1;
   graph::write_file(folder / "g.ew", bytes);
   const auto graph = graph::GraphFile::open(folder / "g.ew");
-  const OrientedRows::ForEach in_turn = [](std::uint64_t count, const auto& work) {
-    for (std::uint64_t i = 0; i < count; ++i) work(0, i);
-  };
-  CHECK(graph::contains(graph::error_of([&] { const OrientedRows rows(graph, in_turn); }), "byte 8192"));
+  CHECK(
+      graph::contains(graph::error_of([&] { const OrientedRows rows(graph, graph::in_turn); }), "byte 8192"));
   CHECK(graph::contains(graph::error_of([&] { (void)kernels::check_lcc(graph, std::vector<double>(2), 0); }),
                         "byte 8192"));
 }

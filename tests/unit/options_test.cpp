@@ -263,8 +263,9 @@ TEST_CASE("options of a bound") {
                         [&](const auto& options) {
                           perf::compute_bound({file.graph.offsets(), file.graph.targets()}, options);
                         });
-  check_line(refusal([&] { perf::count_search(file.graph, true, 4); }), "source: 4");
-  check_line(refusal([&] { perf::count_paths(file.graph, 4); }), "source: 4");
+  check_line(refusal([&] { perf::count_breadth_first(file.graph, 4); }), "source: 4");
+  check_line(refusal([&] { perf::count_shortest_paths(file.graph, 4); }), "source: 4");
+  check_line(refusal([&] { perf::count_betweenness(file.graph, 4); }), "source: 4");
   check_line(refusal([&] { perf::count_labels(file.graph, 0); }), "iterations");
 }
 

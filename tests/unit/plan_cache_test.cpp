@@ -23,9 +23,7 @@ using graph::read_file;
 using graph::TemporaryDirectory;
 using graph::write_file;
 
-const plan::ForEach kSerially = [](std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
-  for (std::uint64_t i = 0; i < count; ++i) work(0, i);
-};
+const plan::ForEach kSerially = graph::in_turn;
 
 struct Arrays {
   std::string text;

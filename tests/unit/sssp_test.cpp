@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "bootstraps.h"
+#include "frontier_test.h"
 #include "kernels/verify.h"
 #include "refusals.h"
-#include "transport_fixture.h"
 #include "weighted_graph.h"
 
 namespace edgewire::kernels {
@@ -48,9 +47,7 @@ std::vector<Distance> distances_of(const graph::GraphFile& graph, std::uint32_t 
       const Sssp<Distance> program(job, run.delta, run.unit_weights);
       frontier::Settling settling(job, program);
       settling.run(source, 0);
-      const auto mine = settling.values();
-      for (std::uint32_t local = 0; local < job.owned(); ++local)
-        all[job.ownership().vertex(job.rank(), local)] = mine[local];
+      frontier::put(job, settling.values(), all);
     } catch (const Error& error) {
       failures[static_cast<std::size_t>(p)] = error.what();
     }

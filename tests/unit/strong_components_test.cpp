@@ -6,10 +6,8 @@
 #include <optional>
 #include <random>
 
-#include "bootstraps.h"
 #include "frontier/collected_components.h"
-#include "graph_test.h"
-#include "transport_fixture.h"
+#include "frontier_test.h"
 
 namespace edgewire::frontier {
 
@@ -40,19 +38,16 @@ struct Run {
   std::string ownership = "hash";
 };
 
-/// Processes are threads. Counts the supersteps of each kind.
+/// Counts the supersteps of each kind.
 Labels labels_of(const graph::GraphFile& graph, const Run& run,
                  std::map<std::uint64_t, std::uint64_t>* kinds = nullptr) {
   Labels labels(graph.vertices(), std::numeric_limits<std::uint32_t>::max());
-  const auto bootstraps = launch::bootstraps(run.processes);
-  transport::parallel(run.processes, [&](int p) {
-    FrontierJob job(*bootstraps[static_cast<std::size_t>(p)], graph,
-                    {.seat = {.workers = run.workers}, .ownership = run.ownership, .kernel = "scc"});
+  const JobCut cut{.processes = run.processes, .workers = run.workers, .ownership = run.ownership};
+  run_in_each(graph, cut, {}, [&](FrontierJob& job) {
     StrongComponents components(job, run.collected);
     for (const Superstep& one : components.run())
-      if (p == 0 && kinds != nullptr) ++(*kinds)[one.kind];
-    for (std::uint32_t local = 0; local < job.owned(); ++local)
-      labels[job.ownership().vertex(job.rank(), local)] = components.labels()[local];
+      if (job.rank() == 0 && kinds != nullptr) ++(*kinds)[one.kind];
+    put(job, components.labels(), labels);
   });
   return labels;
 }

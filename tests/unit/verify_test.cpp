@@ -67,15 +67,8 @@ struct TestGraph {
 
 /// Sparse, so that some vertices are not reached; with loops, duplicates and weights of 0.
 TestGraph random_graph(std::uint32_t seed) {
-  std::minstd_rand random(seed + 1);
-  const auto vertices = static_cast<std::uint32_t>(1 + random() % 24);
-  std::vector<Edge> edges;
-  for (std::size_t i = random() % (2 * vertices); i > 0; --i) {
-    const auto draw = [&](std::uint32_t below) { return static_cast<std::uint32_t>(random() % below); };
-    edges.emplace_back(draw(vertices), draw(vertices), static_cast<float>(draw(4)));
-    if (i % 5 == 0) edges.push_back(edges.back());
-  }
-  return {vertices, std::move(edges)};
+  const std::uint32_t vertices = 1 + seed * 7 % 24;
+  return {vertices, graph::random_edges(vertices, seed * 11 % (2 * vertices), seed, 0)};
 }
 
 }  // namespace
@@ -294,10 +287,11 @@ TEST_CASE("scores of betweenness are right or refused") {
   CHECK(check_bc(graph, sources, scores) == "vertex 3 has the score 1, but a sequential search gives 2");
 
   // Each rule has its own right scores.
-  const auto check = [&](const BcRules& rules, const std::array<double, 6>& right) {
-    for (const BcRules& other : {BcRules{}, BcRules{.endpoints = true}, BcRules{.normalized = true},
-                                 BcRules{.normalized = true, .samples = 2},
-                                 BcRules{.endpoints = true, .normalized = true, .samples = 2}}) {
+  const auto check = [&](const BetweennessRules& rules, const std::array<double, 6>& right) {
+    for (const BetweennessRules& other :
+         {BetweennessRules{}, BetweennessRules{.endpoints = true}, BetweennessRules{.normalized = true},
+          BetweennessRules{.normalized = true, .samples = 2},
+          BetweennessRules{.endpoints = true, .normalized = true, .samples = 2}}) {
       const bool same = other.endpoints == rules.endpoints && other.normalized == rules.normalized &&
                         other.samples == rules.samples;
       CHECK((check_bc(graph, sources, right, other) == "") == same);

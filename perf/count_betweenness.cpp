@@ -3,22 +3,22 @@
 
 #include "frontier/betweenness.h"
 #include "graph/row.h"
+#include "kernels/plain_breadth_first.h"
 #include "perf/frontier_count.h"
 
 namespace edgewire::perf {
 
 namespace {
 
-class PathsCount : public FrontierCount {
+class BetweennessCount : public FrontierCount {
  public:
-  PathsCount(const graph::GraphFile& graph, std::uint32_t source)
-      : graph_(graph), levels_(find_levels(graph, source)) {}
+  BetweennessCount(const graph::GraphFile& graph, std::uint32_t source)
+      : graph_(graph), levels_(kernels::plain_breadth_first(graph, source)) {}
   Exactness exactness(int) const override { return Exactness::exact; }
   std::uint64_t record_bytes() const override { return sizeof(frontier::WideRecord); }
 
   std::vector<CountedStep> count(const plan::Ownership& ownership) const override {
     const auto processes = static_cast<std::size_t>(ownership.processes());
-    const auto owners = owners_of(graph_, ownership);
     const auto pulls = choose(ownership.processes());
     std::vector<CountedStep> forward, backward;
     for (std::size_t l = 0; l < levels_.count(); ++l) {
@@ -26,11 +26,11 @@ class PathsCount : public FrontierCount {
       forward.push_back({fmt::format("level {}, paths", l + 1), level, RecordLoad(processes)});
       backward.push_back({fmt::format("level {}, shares of them", l + 1), level, RecordLoad(processes)});
     }
-    Names names{owners, std::vector<std::uint32_t>(owners.size(), Levels::kUnreached)};
+    Names names(graph_, ownership);  // whose paths were sent
     for (std::uint32_t p = 0; p < processes; ++p)
       for (std::size_t l = 0; l < levels_.count(); ++l)
         if (!pulls[l]) push(p, l, pulls, names, forward[l].load, backward[l].load);
-    names.namer.assign(owners.size(), Levels::kUnreached);
+    names.forget();  // whose shares were sent
     for (std::uint32_t p = 0; p < processes; ++p)
       for (std::size_t l = 0; l < levels_.count(); ++l)
         if (pulls[l]) pull(p, l, names, forward[l].load, backward[l].load);
@@ -39,11 +39,6 @@ class PathsCount : public FrontierCount {
   }
 
  private:
-  struct Names {
-    const std::vector<std::uint32_t>& owners;
-    std::vector<std::uint32_t> namer;  ///< [vertex]: the last process that has sent its paths or its share
-  };
-
   /// [level]: whether its edges are followed from the vertices that are not reached yet.
   std::vector<bool> choose(int processes) const {
     std::vector<bool> pulls;
@@ -51,7 +46,7 @@ class PathsCount : public FrontierCount {
     for (std::size_t l = 0; l < levels_.count(); ++l) {
       unseen -= levels_.edges[l];
       pulls.push_back(graph_.symmetric() &&
-                      frontier::pull_pays(levels_.of(l).size(), levels_.edges[l], unseen, processes));
+                      frontier::betweenness_pulls(levels_.of(l).size(), levels_.edges[l], unseen, processes));
     }
     return pulls;
   }
@@ -60,13 +55,12 @@ class PathsCount : public FrontierCount {
   void push(std::uint32_t p, std::size_t l, const std::vector<bool>& pulls, Names& names, RecordLoad& paths,
             RecordLoad& shares) const {
     for (const std::uint32_t u : levels_.of(l)) {
-      if (names.owners[u] != p) continue;
+      if (names.owner(u) != p) continue;
       for (const std::uint32_t v : graph::Row{graph_, u}.targets()) {
         const std::uint32_t at = levels_.level[v];
-        if (names.owners[v] == p || names.namer[v] == p || at == 0 || (at < l && pulls[at])) continue;
-        names.namer[v] = p;
-        paths.add(p, names.owners[v]);
-        if (at == l + 1) shares.add(names.owners[v], p);
+        if (at == 0 || (at < l && pulls[at]) || !names.add(p, v)) continue;
+        paths.add(p, names.owner(v));
+        if (at == l + 1) shares.add(names.owner(v), p);
       }
     }
   }
@@ -74,28 +68,25 @@ class PathsCount : public FrontierCount {
   /// another process on the level that its vertices of the next level have edges with.
   void pull(std::uint32_t p, std::size_t l, Names& names, RecordLoad& paths, RecordLoad& shares) const {
     for (const std::uint32_t u : levels_.of(l))
-      for (std::uint32_t peer = 0; names.owners[u] == p && peer < paths.sent.size(); ++peer)
+      for (std::uint32_t peer = 0; names.owner(u) == p && peer < paths.sent.size(); ++peer)
         if (peer != p) paths.add(p, peer);
     if (l + 1 == levels_.count()) return;
     for (const std::uint32_t w : levels_.of(l + 1)) {
-      if (names.owners[w] != p) continue;
-      for (const std::uint32_t v : graph::Row{graph_, w}.targets()) {
-        if (levels_.level[v] != l || names.owners[v] == p || names.namer[v] == p) continue;
-        names.namer[v] = p;
-        shares.add(p, names.owners[v]);
-      }
+      if (names.owner(w) != p) continue;
+      for (const std::uint32_t v : graph::Row{graph_, w}.targets())
+        if (levels_.level[v] == l && names.add(p, v)) shares.add(p, names.owner(v));
     }
   }
 
   const graph::GraphFile& graph_;
-  Levels levels_;
+  kernels::Levels levels_;
 };
 
 }  // namespace
 
-std::unique_ptr<FrontierCount> count_paths(const graph::GraphFile& graph, std::uint32_t source) {
+std::unique_ptr<FrontierCount> count_betweenness(const graph::GraphFile& graph, std::uint32_t source) {
   check_source(graph, source);
-  return std::make_unique<PathsCount>(graph, source);
+  return std::make_unique<BetweennessCount>(graph, source);
 }
 
 }  // namespace edgewire::perf

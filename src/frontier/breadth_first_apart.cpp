@@ -1,0 +1,73 @@
+#include "frontier/breadth_first_apart.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "launch/packing.h"
+
+namespace edgewire::frontier {
+
+namespace {
+
+constexpr std::uint64_t kBytesOfAVertex = 16;  // in the search of a worker
+
+}  // namespace
+
+class BreadthFirstApart::Searcher final : public frontier::Searcher {
+ public:
+  Searcher(BreadthFirstApart& all, FrontierJob& alone)
+      : all_(all), alone_(alone), search_(alone, all.options_.parents) {}
+
+  std::vector<Superstep> search(std::size_t number, std::uint32_t source) override {
+    auto supersteps = search_.run(source);
+    all_.answers_[number] = answer_of(alone_, search_, source, all_.options_.question);
+    if (all_.options_.checksum) all_.checksums_[number] = all_.options_.checksum(search_.levels());
+    if (all_.options_.keep) all_.found_[number] = {search_.levels(), search_.parents()};
+    return supersteps;
+  }
+
+ private:
+  BreadthFirstApart& all_;
+  FrontierJob& alone_;
+  BreadthFirst search_;
+};
+
+bool BreadthFirstApart::chosen(const SearchPlan& plan, BreadthFirst::Parents parents) {
+  return Searches::apart(plan, kBytesOfAVertex, parents == BreadthFirst::Parents::none ? 4 : 8);
+}
+
+BreadthFirstApart::BreadthFirstApart(FrontierJob& job, BreadthFirstApartOptions options)
+    : options_(std::move(options)),
+      searches_(job, [this](FrontierJob& alone) { return std::make_unique<Searcher>(*this, alone); }) {
+  options_.keep = exchange::count_of_rank_0(job.bootstrap(), options_.keep ? 1 : 0) != 0;
+  options_.question.farthest = exchange::count_of_rank_0(job.bootstrap(), options_.question.farthest);
+  give_ = searches_.registry().add("give", [this](tasks::Context& task) -> tasks::Task {
+    const BreadthFirstFound found = std::exchange(found_[task.argument<std::size_t>()], {});
+    co_return launch::pack(found.levels) + launch::pack(found.parents);
+  });
+  bring_ = searches_.registry().add("bring", [this](tasks::Context& task) -> tasks::Task {
+    co_return task.tail_spawn(give_, std::string(task.arguments()), {},
+                              searches_.process_of(task.argument<std::size_t>()));
+  });
+  searches_.connect();
+}
+
+std::vector<std::vector<Superstep>> BreadthFirstApart::run(std::span<const std::uint32_t> sources) {
+  found_.resize(sources.size());
+  answers_.resize(sources.size());
+  checksums_.resize(sources.size());
+  return searches_.run(sources, false);
+}
+
+BreadthFirstFound BreadthFirstApart::bring(std::size_t number) {
+  const std::string bytes = searches_.run_task(bring_, tasks::to_bytes(number));
+  BreadthFirstFound found{launch::unpack<std::uint32_t>(bytes, 0), {}};
+  if (options_.parents == BreadthFirst::Parents::none) return found;
+  const auto half = static_cast<std::ptrdiff_t>(found.levels.size() / 2);
+  found.parents.assign(found.levels.begin() + half, found.levels.end());
+  found.levels.erase(found.levels.begin() + half, found.levels.end());
+  return found;
+}
+
+}  // namespace edgewire::frontier

@@ -1,0 +1,122 @@
+#include "frontier/components.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "frontier_test.h"
+
+namespace edgewire::frontier::components {  // names of its own beside other tests
+
+namespace {
+
+using Labels = std::vector<std::uint32_t>;
+using Edges = std::vector<graph::Edge>;
+
+/// The smaller label of both ends of each edge, until there is nothing to change.
+Labels by_rounds(std::uint32_t vertices, const Edges& edges) {
+  Labels labels(vertices);
+  for (std::uint32_t v = 0; v < vertices; ++v) labels[v] = v;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& [u, v, weight] : edges) {
+      const std::uint32_t least = std::min(labels[u], labels[v]);
+      changed = changed || labels[u] != labels[v];
+      labels[u] = labels[v] = least;
+    }
+  }
+  return labels;
+}
+
+struct Found {
+  Labels labels;
+  std::vector<Superstep> supersteps;  ///< of the first process
+};
+
+Found find(const graph::GraphFile& graph, const JobCut& cut) {
+  Found found{Labels(graph.vertices(), 0xffffffff), {}};
+  run_in_each(graph, cut, {}, [&](FrontierJob& job) {
+    Components components(job);
+    const auto supersteps = components.run();
+    put(job, components.labels(), found.labels);
+    if (job.rank() == 0) found.supersteps = supersteps;
+  });
+  return found;
+}
+
+void check_labels(std::uint32_t vertices, const Edges& edges, const Labels& right,
+                  const std::vector<JobCut>& cuts = {kJobCuts.front(), kJobCuts.back()}) {
+  REQUIRE((by_rounds(vertices, edges) == right));
+  for (const bool undirected : {false, true}) {
+    CAPTURE(undirected);
+    const graph::BuiltGraph built(vertices, edges, {.undirected = undirected});
+    for (const JobCut& cut : cuts) {
+      CAPTURE(cut.label());
+      CHECK((find(built.graph, cut).labels == right));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("weakly connected components of graphs drawn by hand") {
+  check_labels(0, {}, {});
+  check_labels(1, {}, {0});
+  check_labels(1, {{0, 0, 0.0F}, {0, 0, 0.0F}}, {0});
+  check_labels(3, {}, {0, 1, 2});
+  check_labels(3, {{2, 2, 0.0F}, {1, 1, 0.0F}}, {0, 1, 2});
+  check_labels(3, {{2, 1, 0.0F}, {2, 1, 0.0F}, {1, 2, 0.0F}}, {0, 1, 1});
+  // Edges meet in 2 and 4: no directed path leads from one end to the other.
+  check_labels(5, {{0, 2, 0.0F}, {1, 2, 0.0F}, {1, 4, 0.0F}, {3, 4, 0.0F}}, {0, 0, 0, 0, 0});
+  check_labels(7, {{1, 3, 0.0F}, {5, 3, 0.0F}, {6, 2, 0.0F}}, {0, 1, 2, 1, 4, 1, 2});
+  // Two triangles with turns of vertices, and one edge that joins them.
+  Edges edges{{0, 2, 0.0F}, {2, 4, 0.0F}, {4, 0, 0.0F}, {1, 3, 0.0F}, {3, 5, 0.0F}, {5, 1, 0.0F}};
+  check_labels(6, edges, {0, 1, 0, 1, 0, 1});
+  edges.emplace_back(5, 4, 0.0F);
+  check_labels(6, edges, {0, 0, 0, 0, 0, 0});
+}
+
+TEST_CASE("weakly connected components are those of rounds over all edges in random graphs") {
+  for (std::uint32_t seed = 0; seed < 24; ++seed) {
+    CAPTURE(seed);
+    const std::uint32_t vertices = 1 + seed * 41 % 200;
+    const Edges edges = graph::random_edges(vertices, vertices * (1 + seed % 4) / 3, seed);
+    check_labels(vertices, edges, by_rounds(vertices, edges), {kJobCuts[seed % kJobCuts.size()]});
+  }
+}
+
+TEST_CASE("a long path is one component, in whatever order its vertices are") {
+  constexpr std::uint32_t kVertices = 20'000;
+  for (const std::uint64_t stride : {1, 7'919, 19'999}) {  // have no divisor with 20'000 in common
+    CAPTURE(stride);
+    Edges edges;
+    const auto at = [&](std::uint64_t i) { return static_cast<std::uint32_t>(i * stride % kVertices); };
+    for (std::uint32_t i = 0; i + 1 < kVertices; ++i) edges.emplace_back(at(i), at(i + 1), 0.0F);
+    for (const bool undirected : {false, true}) {
+      const graph::BuiltGraph built(kVertices, edges, {.undirected = undirected});
+      for (const JobCut& cut : {JobCut{}, JobCut{.workers = 2}, JobCut{.processes = 2, .workers = 2}})
+        CHECK((find(built.graph, cut).labels == Labels(kVertices)));
+    }
+  }
+}
+
+TEST_CASE("rows of the largest component are skipped where every edge is stored both ways") {
+  // A band of vertices near each other, and an edge beside it.
+  constexpr std::uint32_t kVertices = 500;
+  Edges edges{{498, 499, 0.0F}};
+  for (std::uint32_t v = 0; v < 498; ++v)
+    for (const std::uint32_t w : {v + 1, v + 2, v + 3, v + 4})
+      if (w < 498) edges.emplace_back(v, w, 0.0F);
+  Labels right(kVertices);
+  right[498] = right[499] = 498;
+  for (const bool undirected : {false, true}) {
+    const graph::BuiltGraph built(kVertices, edges, {.undirected = undirected});
+    const Found found = find(built.graph, {});
+    CHECK((found.labels == right));
+    REQUIRE(found.supersteps.size() >= 2);
+    CHECK(found.supersteps[0].kind == Components::kSample);
+    CHECK(found.supersteps[1].kind == Components::kRest);
+    CHECK((found.supersteps[1].edges < 10) == undirected);
+  }
+}
+
+}  // namespace edgewire::frontier::components

@@ -1,0 +1,49 @@
+// Runs of kernels that follow a frontier, in processes that are threads of the test.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bootstraps.h"
+#include "frontier/frontier_job.h"
+#include "graph_test.h"
+#include "transport_fixture.h"
+
+namespace edgewire::frontier {
+
+/// How a job is cut.
+struct JobCut {
+  int processes = 1, workers = 1;
+  std::string transport = "shm", ownership = "hash";
+
+  std::string label() const {
+    return std::to_string(processes) + " x " + std::to_string(workers) + ", " + transport + ", " + ownership;
+  }
+};
+inline const std::vector<JobCut> kJobCuts{
+    {}, {.workers = 2}, {.processes = 2, .ownership = "ranges"}, {.processes = 2, .workers = 2}};
+
+/// Calls work(job) in each process. `options`: without what the cut says.
+template <class Work>
+void run_in_each(const graph::GraphFile& graph, const JobCut& cut, Options options, const Work& work) {
+  options.seat.workers = cut.workers;
+  options.seat.transport = cut.transport;
+  options.ownership = cut.ownership;
+  options.kernel = "test";
+  const auto bootstraps = launch::bootstraps(cut.processes);
+  transport::parallel(cut.processes, [&](int p) {
+    FrontierJob job(*bootstraps[static_cast<std::size_t>(p)], graph, options);
+    work(job);
+  });
+}
+
+/// Puts what a process has of its vertices, by local number, among the values of all, by vertex.
+template <class Mine, class Value>
+void put(const FrontierJob& job, const Mine& mine, std::vector<Value>& all) {
+  transport::require(mine.size() == job.owned() && all.size() == job.graph().vertices(), "other vertices");
+  for (std::uint32_t local = 0; local < job.owned(); ++local)
+    all[job.ownership().vertex(job.rank(), local)] = mine[local];
+}
+
+}  // namespace edgewire::frontier
