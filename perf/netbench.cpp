@@ -23,8 +23,6 @@ namespace edgewire::perf {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::uint64_t kMaxOutstanding = 128;  ///< writes, as perftest's
 constexpr std::size_t kOutstandingBytes = 4 << 20;
 constexpr std::uint64_t kBatch = 64;  ///< writes a doorbell

@@ -9,9 +9,11 @@ namespace edgewire {
 
 using Clock = std::chrono::steady_clock;
 
-inline double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
+inline double seconds_between(Clock::time_point start, Clock::time_point end) {
+  return std::chrono::duration<double>(end - start).count();
 }
+
+inline double seconds_since(Clock::time_point start) { return seconds_between(start, Clock::now()); }
 
 /// Of cores, in all threads of this process so far.
 inline double process_cpu_seconds() {

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -73,7 +72,7 @@ graph::GraphFile read_aside(const ConvertSettings& settings, Format input_format
 }
 
 void write_other(const ConvertSettings& settings, Format input_format, Format format,
-                 std::chrono::steady_clock::time_point start) {
+                 Clock::time_point start) {
   const std::string& output = settings.output.path;
   if (output != "-") check_writable(output);
   const bool automatic = input_format == Format::automatic;
@@ -92,12 +91,12 @@ void write_other(const ConvertSettings& settings, Format input_format, Format fo
                      graph.path()));
   const auto written = graph::export_graph(
       graph, output, {format, !settings.no_weights, settings.output.workers}, graph_progress());
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  const double seconds = seconds_since(start);
   const std::string summary = fmt::format(
       "{}: {} vertices, {} edges, {:.1f} MB, {:.2f} s; vertices are numbered from {} in the order of the "
       "graph\n",
       output == "-" ? "stdout" : output, graph.vertices(), written.edges,
-      static_cast<double>(written.bytes) / 1e6, seconds.count(), written.first_id);
+      static_cast<double>(written.bytes) / 1e6, seconds, written.first_id);
   if (output == "-")
     say(summary);
   else
@@ -120,7 +119,7 @@ struct Moved {
 
 /// Prints the line for people, and writes the report.
 void report_conversion(const ConvertSettings& settings, const graph::BuildSummary& summary,
-                       const Moved& moved, std::chrono::steady_clock::time_point start) {
+                       const Moved& moved, Clock::time_point start) {
   const std::string& path = settings.job.json_path;
   if (summary.doubtful) note_doubtful_weights(settings.inputs);
   if (path != "-") print_summary(settings.output.path, summary, start);
@@ -168,7 +167,7 @@ Moved gather_moved(launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
 
 /// One process of a job that converts in parts.
 void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings, Format input_format,
-                  std::chrono::steady_clock::time_point start) {
+                  Clock::time_point start) {
   constexpr std::uint64_t kLeastMemory = std::uint64_t{128} << 20;  // taken only as far as edges need it
   shuffle::LoadOptions options;
   options.seat = seat_of(settings.job.dense(bootstrap));
@@ -189,8 +188,7 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
   if (first) report_conversion(settings, summary, moved, start);
 }
 
-void load_in_parts(const ConvertSettings& settings, Format input_format,
-                   std::chrono::steady_clock::time_point start) {
+void load_in_parts(const ConvertSettings& settings, Format input_format, Clock::time_point start) {
   if (settings.input == "-" && (settings.job.launch.processes > 1 || !settings.job.launch.hosts_file.empty()))
     throw UsageError("-: only one process can read stdin: leave -p and --hosts out");
   const int status = run_job(settings.job.launch, [&](launch::Bootstrap& bootstrap) {
@@ -286,7 +284,7 @@ void add_convert(CLI::App& app) {
   add_verbs_options(*command, settings->job.verbs);
   add_dpdk_options(*command, settings->job.dpdk);
   command->callback([settings] {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     settings->input = settings->inputs[0];
     const Format format = output_format(*settings, kWritten);
     if (settings->labels && format != Format::ew)

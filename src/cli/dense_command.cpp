@@ -22,6 +22,7 @@
 #include "perf/profile.h"
 #include "perf/trace.h"
 #include "plan/block_plan.h"
+#include "seconds.h"
 
 namespace edgewire::cli {
 
@@ -138,7 +139,7 @@ void DenseCommand::check_outputs(launch::Bootstrap& bootstrap) const {
 /// One process of the job.
 void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                        const graph::VertexNames& names) {
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   auto options = job_.dense(bootstrap);
   job_.edge_place.apply_to_tiles(options, bootstrap, graph);
   options.kernel =
@@ -175,10 +176,10 @@ void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& gra
   const DenseOutcome outcome = iterate(stage);
   graph::refuse_changed_files();
   options.progress = {};  // takes the bar away
-  const std::chrono::duration<double> total = std::chrono::steady_clock::now() - start;
+  const double total = seconds_since(start);
   if (job.disk_tiles() != nullptr) job.measure_disks();
   auto report = perf::gather_report(bootstrap, job, options, kernel_,
-                                    {outcome.iterations, total.count(), job::checksum(job, outcome.values)});
+                                    {outcome.iterations, total, job::checksum(job, outcome.values)});
   const int done = outcome.taken_up + static_cast<int>(outcome.iterations.size());
   const auto rounding = this->rounding(stage);
   report.graph = job_.graph_path;

@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 
 #include <bit>
-#include <chrono>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -25,8 +24,6 @@
 namespace edgewire::cli {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 frontier::Options frontier_options(const job::DenseOptions& resolved, const FrontierKernel& kernel) {
   frontier::Options options;

@@ -1,4 +1,3 @@
-#include <chrono>
 #include <memory>
 
 #include "cli/commands.h"
@@ -7,13 +6,12 @@
 #include "cli/job_options.h"
 #include "error.h"
 #include "graph/generator.h"
+#include "seconds.h"
 #include "shuffle/generator.h"
 
 namespace edgewire::cli {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 struct GenerateSettings {
   GraphOutput output;

@@ -17,6 +17,7 @@
 #include "graph/vertex_names.h"
 #include "launch/bootstrap.h"
 #include "launch/launcher.h"
+#include "seconds.h"
 #include "shuffle/load_job.h"
 
 namespace edgewire::cli {
@@ -30,9 +31,8 @@ void GraphOutput::add_to(CLI::App& command) {
 
 graph::Progress graph_progress() { return stages_on_terminal(""); }
 
-void print_summary(const std::string& path, const graph::BuildSummary& summary,
-                   std::chrono::steady_clock::time_point start) {
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+void print_summary(const std::string& path, const graph::BuildSummary& summary, Clock::time_point start) {
+  const double seconds = seconds_since(start);
   const std::string dropped =
       summary.dropped == 0 ? "" : fmt::format(" ({} duplicates and self loops dropped)", summary.dropped);
   const char* weights = summary.third_is_weight && !summary.doubtful
@@ -40,10 +40,9 @@ void print_summary(const std::string& path, const graph::BuildSummary& summary,
                             : "";
   const char* compacted =
       summary.compacted ? "; ids are sparse: only vertices with edges are kept (--keep-ids keeps all)" : "";
-  write_whole("-",
-              fmt::format("{}: {} vertices, {} edges{}, {:.1f} MB, {:.2f} s{}{}\n", path, summary.vertices,
-                          summary.edges, dropped, static_cast<double>(summary.bytes) / 1e6, seconds.count(),
-                          weights, compacted));
+  write_whole("-", fmt::format("{}: {} vertices, {} edges{}, {:.1f} MB, {:.2f} s{}{}\n", path,
+                               summary.vertices, summary.edges, dropped,
+                               static_cast<double>(summary.bytes) / 1e6, seconds, weights, compacted));
 }
 
 void note_doubtful_weights(std::span<const std::string> inputs) {
@@ -123,20 +122,20 @@ OpenGraph open_graph(const std::string& path, std::uint64_t memory_bytes) {
     throw UsageError(
         fmt::format("-: under {} only one process gets stdin: convert it before (edgewire convert - -o g.ew)",
                     launcher->name));
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   graph::BuildSummary summary;
   auto [converted, graph] = convert_for_this_run(path, memory_bytes, summary);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  const double seconds = seconds_since(start);
   note(fmt::format(
       "{}: converted for this run in {:.2f} s: {} vertices, {} edges{}{}; `edgewire convert` keeps what it "
       "makes",
-      path, seconds.count(), summary.vertices, summary.edges,
+      path, seconds, summary.vertices, summary.edges,
       summary.doubtful          ? "; third column may be a time, and is not used as weight"
       : summary.third_is_weight ? "; third column taken as weight"
                                 : "",
       summary.compacted ? "; ids are sparse: only vertices with edges are kept" : ""));
   const std::string path_for_others = converted->path_for_others();
-  return {std::move(graph), seconds.count(), path_for_others, std::move(converted)};
+  return {std::move(graph), seconds, path_for_others, std::move(converted)};
 }
 
 OpenGraph open_graph(const std::string& path, const std::string& direction, std::uint64_t memory_bytes) {

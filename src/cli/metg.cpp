@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -18,6 +17,7 @@
 #include "launch/packing.h"
 #include "perf/link_figures.h"
 #include "report/json_text.h"
+#include "seconds.h"
 #include "tasks/grains.h"
 #include "tasks/task_job.h"
 
@@ -25,7 +25,6 @@ namespace edgewire::cli {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using tasks::Pattern;
 
 constexpr std::uint64_t kMostWork = std::uint64_t{1} << 18;  // of a task, in multiplications
@@ -70,7 +69,7 @@ double seconds_of_work(launch::Bootstrap& bootstrap, topology::WorkerPool& pool)
       const auto start = Clock::now();
       tasks::work_for(kMostWork);
       double& least = mine[static_cast<std::size_t>(worker)];
-      least = std::min(least, std::chrono::duration<double>(Clock::now() - start).count());
+      least = std::min(least, seconds_since(start));
     });
   return launch::allreduce(bootstrap, std::ranges::min(mine), std::ranges::min) / kMostWork;
 }
@@ -143,7 +142,7 @@ double measure(tasks::TaskJob& job, tasks::FunctionId root, const tasks::Grains&
     job.barrier();
     const auto start = Clock::now();
     const std::string result = job.run(root, tasks::to_bytes(grains));
-    seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    seconds.push_back(seconds_since(start));
     if (first && tasks::from_bytes<std::uint64_t>(result) != sum_plainly(grains))
       throw Error("the result of the tasks is wrong");
   }

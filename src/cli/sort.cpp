@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -28,8 +27,6 @@
 namespace edgewire::cli {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 struct SortSettings {
   JobOptions job;

@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -21,8 +20,6 @@
 namespace edgewire::cli {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// What a process tells of itself.
 struct TaskSummary {

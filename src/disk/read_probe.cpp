@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <deque>
 #include <limits>
@@ -22,12 +21,7 @@ namespace edgewire::disk {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kMiB = 1 << 20;
-
-double seconds_between(Clock::time_point start, Clock::time_point end) {
-  return std::chrono::duration<double>(end - start).count();
-}
 
 /// Aligned memory of blocks.
 class Blocks {

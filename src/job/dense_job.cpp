@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 
 #include "disk/busy_devices.h"
 #include "error.h"
@@ -25,8 +24,6 @@
 namespace edgewire::job {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 const graph::GraphFile& checked(const graph::GraphFile& graph, const DenseOptions& options) {
   check(options, graph);

@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "job/dense_job.h"
 #include "plan/block_plan.h"
@@ -12,8 +11,6 @@
 namespace edgewire::job {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int kLists = 2;  // streams to each peer: partial sums, then mirrors
 

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <random>
 
@@ -115,14 +114,14 @@ void SortJob::run() {
   paths.insert(paths.end(), {options_.temp, options_.output});
   const disk::BusyDevices disks(paths);
   const double cpu_before = process_cpu_seconds();
-  auto start = std::chrono::steady_clock::now();
+  auto start = Clock::now();
   shuffle_->choose_splitters(sample());
   figures_.seconds_sample = seconds_since(start);
-  start = std::chrono::steady_clock::now();
+  start = Clock::now();
   distribute();
   input_.refuse_changed();
   figures_.seconds_distribute = seconds_since(start);
-  start = std::chrono::steady_clock::now();
+  start = Clock::now();
   merge_all();
   figures_.seconds_merge = seconds_since(start);
   if (disks.known()) figures_.seconds_disk_busy = disks.seconds();
