@@ -1,10 +1,9 @@
 #include "perf/job_report.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <array>
 
+#include "base/usage.h"
 #include "launch/packing.h"
 #include "perf/link_figures.h"
 #include "plan/volume.h"
@@ -14,12 +13,6 @@ namespace edgewire::perf {
 namespace {
 
 constexpr std::array kRates{"1G", "10G", "25G", "100G"};
-
-std::uint64_t peak_rss_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
 
 /// Figures of a process that are not per iteration.
 struct Summary {
@@ -137,7 +130,7 @@ report::RunReport gather_report(launch::Bootstrap& bootstrap, const job::DenseJo
 
   const auto records = bootstrap.gather(launch::pack(figures.iterations));
   const std::vector<Summary> mine{{job.seconds_load, job.seconds_plan, figures.seconds_total,
-                                   peak_rss_bytes(), job.sweep_bytes(), figures.checksum, job.matching(),
+                                   peak_memory_bytes(), job.sweep_bytes(), figures.checksum, job.matching(),
                                    job.setup_messages(), job.disk_figures()}};
   for (auto& place : bootstrap.gather(job.place())) report.placement.push_back(std::move(place));
   const auto summaries = bootstrap.gather(launch::pack(mine));

@@ -1,13 +1,13 @@
 #include "perf/netbench.h"
 
 #include <fmt/core.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <utility>
 
+#include "base/usage.h"
 #include "error.h"
 #include "exchange/barrier.h"
 #include "exchange/exchange.h"
@@ -37,15 +37,6 @@ enum Kind : int {
   kAck,    ///< measurements whose messages have all arrived
   kKinds,  ///< their number
 };
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 /// When a lane has sent enough.
 struct Limit {
@@ -239,12 +230,12 @@ Share Bench::run(NetbenchTest test, std::size_t bytes, const Limit& limit) {
   ++measurements_;
   for (int lane = 0; lane < lanes; ++lane) std::ranges::fill(source_.subspan(place(lane), bytes), mark());
   const auto before = link_->counters();
-  const double cpu_before = cpu_seconds();
+  const double cpu_before = process_cpu_seconds();
   if (is_latency)
     ping_pong(bytes, limit);
   else
     pool_->run([&](int lane) { stream(lane, bytes, limit, test == NetbenchTest::rate); });
-  const double cpu_s = cpu_seconds() - cpu_before;
+  const double cpu_s = process_cpu_seconds() - cpu_before;
   const auto after = link_->counters();
   for (int lane = 0; receives && lane < lanes; ++lane) {
     if (!std::ranges::all_of(region_.subspan(place(lane), bytes), [&](std::byte b) { return b == mark(); }))

@@ -1,13 +1,13 @@
 #include "cli/frontier_command.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <bit>
 #include <memory>
 #include <numeric>
 #include <optional>
 
+#include "base/usage.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/frontier_report.h"
@@ -138,14 +138,8 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
   const double seconds_before = seconds_since(start);
   const auto runs = run_all(job, asked, names, kernel);
   progress.reset();
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  FrontierSummary mine{job.seconds_load,
-                       runs.seconds_kernel,
-                       seconds_before + runs.seconds_kernel,
-                       static_cast<std::uint64_t>(usage.ru_maxrss) * 1024,
-                       runs.checksum,
-                       {}};
+  FrontierSummary mine{job.seconds_load,    runs.seconds_kernel, seconds_before + runs.seconds_kernel,
+                       peak_memory_bytes(), runs.checksum,       {}};
   if (job.on_disks()) {
     mine.disk = job.measure_disks();
     mine.disk.seconds = runs.seconds_kernel;

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/usage.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
@@ -244,11 +244,9 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   const double seconds_sort = seconds_since(start);
   const auto check_start = Clock::now();
   if (settings.check) check_parts(bootstrap, job, options);
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto report = gather_report(bootstrap, job, settings, options,
-                                    {job.figures(), settings.check ? seconds_since(check_start) : 0,
-                                     seconds_sort, static_cast<std::uint64_t>(usage.ru_maxrss) * 1024});
+  const auto report = gather_report(
+      bootstrap, job, settings, options,
+      {job.figures(), settings.check ? seconds_since(check_start) : 0, seconds_sort, peak_memory_bytes()});
   if (!first) return;
   if (!settings.job.json_path.empty())
     write_whole(settings.job.json_path, report.to_json(settings, options.partitions));

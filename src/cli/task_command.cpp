@@ -1,12 +1,12 @@
 #include "cli/task_command.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/usage.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
@@ -122,10 +122,7 @@ std::string TaskReport::to_text(const TaskProgram& program) const {
 /// At rank 0 what all processes say. Collective. `kept`: results, by this process.
 void gather(launch::Bootstrap& bootstrap, tasks::TaskJob& job, double seconds_total, std::uint64_t kept,
             TaskReport& report) {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const TaskSummary mine{job.figures(), seconds_total, static_cast<std::uint64_t>(usage.ru_maxrss) * 1024,
-                         kept};
+  const TaskSummary mine{job.figures(), seconds_total, peak_memory_bytes(), kept};
   const auto summaries = bootstrap.gather(launch::pack(std::vector{mine}));
   report.placement = bootstrap.gather(job.seat().place());
   for (std::size_t p = 0; p < summaries.size(); ++p) {

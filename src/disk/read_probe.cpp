@@ -14,6 +14,7 @@
 #include <new>
 #include <random>
 
+#include "base/usage.h"
 #include "error.h"
 #include "seconds.h"
 

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <random>
 
+#include "base/usage.h"
 #include "disk/busy_devices.h"
 #include "error.h"
 #include "exchange/exchange.h"
