@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/median.h"
 #include "base/usage.h"
 #include "error.h"
 #include "exchange/barrier.h"
@@ -274,7 +275,8 @@ NetbenchRow Bench::measure(NetbenchTest test, std::size_t bytes) {
   row.messages = samples_.size();
   std::ranges::sort(samples_);
   const auto half = [&](std::size_t i) { return samples_[std::min(i, samples_.size() - 1)] / 2; };
-  row.latency = {half(0), half(samples_.size() / 2), half(samples_.size() * 99 / 100), half(samples_.size())};
+  row.latency = {half(0), median_of_sorted(samples_) / 2, half(samples_.size() * 99 / 100),
+                 half(samples_.size())};
   return row;
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/median.h"
 #include "cli/common.h"
 #include "cli/interrupt.h"
 #include "cli/task_command.h"
@@ -146,8 +147,7 @@ double measure(tasks::TaskJob& job, tasks::FunctionId root, const tasks::Grains&
     if (first && tasks::from_bytes<std::uint64_t>(result) != sum_plainly(grains))
       throw Error("the result of the tasks is wrong");
   }
-  std::ranges::sort(seconds);
-  return seconds[seconds.size() / 2];
+  return median(std::move(seconds));
 }
 
 /// One process of the job.

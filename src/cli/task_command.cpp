@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/median.h"
 #include "base/usage.h"
 #include "cli/common.h"
 #include "cli/files.h"
@@ -40,18 +41,11 @@ struct TaskReport {
   std::vector<int> lost;                 ///< processes
   TaskSummary sum{};                     ///< counts and times of phases are sums; others those of the largest
 
-  double median() const;
   /// Seconds a task by phase, in the order in which a task passes them.
   std::vector<std::pair<std::string, double>> phases() const;
   std::string to_json(const TaskProgram& program) const;
   std::string to_text(const TaskProgram& program) const;
 };
-
-double TaskReport::median() const {
-  auto sorted = seconds;
-  std::ranges::sort(sorted);
-  return (sorted[sorted.size() / 2] + sorted[(sorted.size() - 1) / 2]) / 2;
-}
 
 std::vector<std::pair<std::string, double>> TaskReport::phases() const {
   const auto& figures = sum.figures;
@@ -83,9 +77,9 @@ std::string TaskReport::to_json(const TaskProgram& program) const {
                {"suspensions", figures.suspensions},
                {"payload_bytes_sent", figures.payload_bytes},
                {"wire_bytes_sent", figures.wire_bytes},
-               {"seconds", median()},
+               {"seconds", median(seconds)},
                {"seconds_runs", seconds},
-               {"seconds_a_task", median() / static_cast<double>(figures.tasks)}});
+               {"seconds_a_task", median(seconds) / static_cast<double>(figures.tasks)}});
   for (const auto& [phase, time] : phases()) json["seconds_a_task_by_phase"][phase] = time;
   if (!lost.empty()) json.update({{"lost", lost}, {"results_kept", sum.results_kept}});
   json["seconds_total"] = sum.seconds_total;
@@ -102,8 +96,9 @@ std::string TaskReport::to_text(const TaskProgram& program) const {
       fmt::format("{}: {}, {} process{} x {} worker{}, {}\n", program.name(), program.describe(), processes,
                   processes == 1 ? "" : "es", workers, workers == 1 ? "" : "s", link.transport);
   text += fmt::format("result: {}\n", result);
-  text += fmt::format("{} tasks in {:.6f} s (median of {}): {:.3f} us a task\n", figures.tasks, median(),
-                      seconds.size(), median() / static_cast<double>(figures.tasks) * 1e6);
+  text +=
+      fmt::format("{} tasks in {:.6f} s (median of {}): {:.3f} us a task\n", figures.tasks, median(seconds),
+                  seconds.size(), median(seconds) / static_cast<double>(figures.tasks) * 1e6);
   text += "by phase, us a task, in a run of its own:";
   for (const auto& [phase, time] : phases()) text += fmt::format(" {} {:.3f}", phase, time * 1e6);
   text += "\n";

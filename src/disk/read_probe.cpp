@@ -14,6 +14,7 @@
 #include <new>
 #include <random>
 
+#include "base/median.h"
 #include "base/usage.h"
 #include "error.h"
 #include "seconds.h"
@@ -186,7 +187,7 @@ ReadRate ReadProbe::measure(const ReadPattern& pattern, double seconds) {
   ReadRate rate{pattern, latencies.size(), seconds_between(begin, Clock::now())};
   rate.cores = (process_cpu_seconds() - cpu) / rate.seconds;
   std::ranges::sort(latencies);
-  rate.median_s = latencies[latencies.size() / 2];
+  rate.median_s = median_of_sorted(latencies);
   rate.p99_s = latencies[latencies.size() * 99 / 100];
   return rate;
 }
