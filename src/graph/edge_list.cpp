@@ -11,9 +11,9 @@
 #include <numeric>
 #include <utility>
 
+#include "base/bit_count.h"
 #include "error.h"
 #include "graph/available_memory.h"
-#include "graph/bit_count.h"
 #include "graph/format.h"
 
 namespace edgewire::graph {
