@@ -7,6 +7,7 @@
 #include "base/bit_count.h"
 #include "base/bits.h"
 #include "base/median.h"
+#include "base/mixing.h"
 #include "base/usage.h"
 
 namespace edgewire {
@@ -59,6 +60,13 @@ TEST_CASE("words of a set are cleared as wholes") {
 TEST_CASE("bits of a word are counted") {
   for (const std::uint64_t word : {0UL, 1UL, ~0UL, 0x8000000000000001UL, 0x123456789ABCDEFUL})
     CHECK(bit_count(word) == static_cast<std::uint64_t>(std::popcount(word)));
+}
+
+TEST_CASE("the generator makes the numbers of its paper's reference") {
+  SplitMix64 random(0);  // the first numbers of its reference program
+  CHECK(random.next() == 0xE220A8397B1DCDAF);
+  CHECK(random.next() == 0x6E789E6AA1B965F4);
+  CHECK(random.next() == 0x06C45D188009454F);
 }
 
 TEST_CASE("a process has used time of cores, and memory") {
