@@ -309,8 +309,10 @@ std::vector<NetbenchRow> netbench(launch::Bootstrap& bootstrap, const NetbenchOp
   check_two_processes(bootstrap);
   Bench bench(bootstrap, options);
   std::vector<NetbenchRow> rows;
+  const std::size_t all = options.tests.size() * options.sizes.size();
   for (const NetbenchTest test : options.tests) {
     for (const std::size_t bytes : options.sizes) {
+      if (options.progress) options.progress({"measuring", rows.size(), all, "measurements"});
       const auto row = bench.measure(test, bytes);
       if (bootstrap.rank() != 0) continue;
       rows.push_back(row);

@@ -22,6 +22,7 @@
 #include "launch/packing.h"
 #include "perf/link_figures.h"
 #include "report/json_text.h"
+#include "report/progress.h"
 #include "seconds.h"
 #include "shuffle/load_job.h"
 
@@ -90,7 +91,7 @@ void write_other(const ConvertSettings& settings, Format input_format, Format fo
     note(fmt::format("{}: the third column looks like a time, not like a weight: --no-weights leaves it out",
                      graph.path()));
   const auto written = graph::export_graph(
-      graph, output, {format, !settings.no_weights, settings.output.workers}, graph_progress());
+      graph, output, {format, !settings.no_weights, settings.output.workers}, report::progress_on_terminal());
   const double seconds = seconds_since(start);
   const std::string summary = fmt::format(
       "{}: {} vertices, {} edges, {:.1f} MB, {:.2f} s; vertices are numbered from {} in the order of the "
@@ -181,9 +182,13 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
   reading.workers = options.seat.workers;
   const bool first = bootstrap.rank() == 0;
   std::optional<InterruptLine> interrupt_line;
-  if (first) interrupt_line.emplace(InterruptLine::Counts::nothing);
-  const auto summary = graph::convert_to(job, settings.input, settings.output.path, reading,
-                                         first ? graph_progress() : graph::Progress());
+  Progress progress;
+  if (first) {
+    interrupt_line.emplace();
+    progress = InterruptLine::listen(report::progress_on_terminal());
+  }
+  const auto summary = graph::convert_to(job, settings.input, settings.output.path, reading, progress);
+  progress = {};  // takes the line away
   const Moved moved = gather_moved(bootstrap, job, options);
   if (first) report_conversion(settings, summary, moved, start);
 }
@@ -301,7 +306,7 @@ void add_convert(CLI::App& app) {
     } else if (format == Format::ew) {
       report_conversion(*settings,
                         graph::convert(settings->input, settings->output.path,
-                                       settings->reading(input_format), graph_progress()),
+                                       settings->reading(input_format), report::progress_on_terminal()),
                         {1, graph::workers_or_default(settings->output.workers)}, start);
     } else {
       write_other(*settings, input_format, format, start);

@@ -11,7 +11,6 @@
 #include "cli/graph_files.h"
 #include "cli/interrupt.h"
 #include "cli/output_parts.h"
-#include "cli/stages.h"
 #include "cli/vertex_lines.h"
 #include "error.h"
 #include "graph/mapped_file.h"
@@ -22,6 +21,7 @@
 #include "perf/profile.h"
 #include "perf/trace.h"
 #include "plan/block_plan.h"
+#include "report/progress.h"
 #include "seconds.h"
 
 namespace edgewire::cli {
@@ -149,10 +149,10 @@ void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& gra
   if (first && graph.weighted() && !options.weighted)
     note(fmt::format("{} has weights, which are ignored{}", graph.path(),
                      graph.weights_doubtful() ? "" : ": --weighted uses them"));
-  options.progress = stages_on_terminal("", first);
+  options.progress = report::progress_on_terminal(first);
   std::optional<InterruptLine> interrupt_line;
   if (first) {
-    interrupt_line.emplace();
+    interrupt_line.emplace("the first iteration");
     options.progress = InterruptLine::listen(options.progress);
   }
   job::DenseJob job(bootstrap, graph, options);
@@ -169,7 +169,9 @@ void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& gra
   stage.run.iterations = iterations();
   stage.run.has_goal = has_goal();
   stage.run.progress = [&](int done) {
-    options.progress("iterate", static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(iterations()));
+    if (options.progress)
+      options.progress({"iterate", static_cast<std::uint64_t>(done), static_cast<std::uint64_t>(iterations()),
+                        "iterations"});
   };
   stage.run.observer = profiler ? profiler->observer() : nullptr;
   stage.run.every = every_;

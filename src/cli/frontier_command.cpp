@@ -120,24 +120,29 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
       kernel.choose_tasks(graph, bootstrap.size(), options.seat.workers, !options.disks.devices.empty());
   const bool first = bootstrap.rank() == 0;
   std::optional<InterruptLine> interrupt_line;
+  Progress progress;
   if (first) {
     check_writable(output_path(asked, kernel.runs(), 0));
     check_writable(asked.json_path);
-    interrupt_line.emplace(InterruptLine::Counts::supersteps);
+    interrupt_line.emplace("the first superstep");
+    progress = InterruptLine::listen(report::progress_on_terminal());
   }
-  std::optional<report::Progress> progress(std::in_place, "running", 0, "", first);
   options.listener = [&, done = std::uint64_t{0}](const frontier::Superstep& one) mutable {
     graph::refuse_changed_files();
-    InterruptLine::note_supersteps(++done);
-    progress->say(
-        [&] { return fmt::format("superstep {}, {}, {} vertices", done, kernel.phase(one), one.frontier); });
+    ++done;
+    const auto details = [&] {
+      return fmt::format("superstep {}, {}, {} vertices, {} edges", done, kernel.phase(one), one.frontier,
+                         one.edges);
+    };
+    if (progress) progress({"running", done, 0, "supersteps", std::cref(details)});
   };
   frontier::FrontierJob job(bootstrap, graph, options);
   kernel.prepare(job);
   graph::refuse_changed_files();
   const double seconds_before = seconds_since(start);
+  if (progress) progress({"running"});  // from here on its time counts
   const auto runs = run_all(job, asked, names, kernel);
-  progress.reset();
+  progress = {};  // takes the line away
   FrontierSummary mine{job.seconds_load,    runs.seconds_kernel, seconds_before + runs.seconds_kernel,
                        peak_memory_bytes(), runs.checksum,       {}};
   if (job.on_disks()) {

@@ -7,7 +7,6 @@
 
 #include "cli/common.h"
 #include "cli/files.h"
-#include "cli/stages.h"
 #include "error.h"
 #include "graph/direction.h"
 #include "graph/formats.h"
@@ -17,6 +16,7 @@
 #include "graph/vertex_names.h"
 #include "launch/bootstrap.h"
 #include "launch/launcher.h"
+#include "report/progress.h"
 #include "seconds.h"
 #include "shuffle/load_job.h"
 
@@ -28,8 +28,6 @@ void GraphOutput::add_to(CLI::App& command) {
   command.add_flag("--undirected", undirected, "store each edge both ways");
   command.add_option("-w,--workers", workers, "threads; one a core by default")->check(CLI::Range(1, 1024));
 }
-
-graph::Progress graph_progress() { return stages_on_terminal(""); }
 
 void print_summary(const std::string& path, const graph::BuildSummary& summary, Clock::time_point start) {
   const double seconds = seconds_since(start);
@@ -54,7 +52,7 @@ void note_doubtful_weights(std::span<const std::string> inputs) {
 
 graph::GraphFile convert_aside(const std::string& input, graph::OutputFile& nameless,
                                const graph::ConvertOptions& options, graph::BuildSummary& summary) {
-  summary = graph::convert(input, nameless, options, graph_progress());
+  summary = graph::convert(input, nameless, options, report::progress_on_terminal());
   unlink(graph::labels_path(nameless.path()).c_str());  // an input with names has such a table
   return graph::GraphFile::open(nameless.path_for_others(), input);
 }
@@ -78,7 +76,7 @@ Conversion convert_in(std::uint64_t memory_bytes, const std::string& path, const
   graph::ConvertOptions reading;
   reading.workers = options.seat.workers;
   reading.note = note;
-  summary = graph::convert_to(job, path, "", reading, graph_progress());
+  summary = graph::convert_to(job, path, "", reading, report::progress_on_terminal());
   auto file = job.take_output();
   auto graph = graph::GraphFile::open(file->path_for_others(), path);
   return {std::move(file), std::move(graph)};
@@ -145,7 +143,7 @@ OpenGraph open_graph(const std::string& path, const std::string& direction, std:
   OpenGraph opened = open_graph(path, memory_bytes);
   if (wanted == graph::Direction::out || opened.file.symmetric()) return opened;
   opened.file = graph::view(std::move(opened.file), wanted, graph::temporary_folder(),
-                            graph::workers_or_default(0), graph_progress());
+                            graph::workers_or_default(0), report::progress_on_terminal());
   return opened;
 }
 

@@ -28,9 +28,6 @@ struct GraphOutput {
   void add_to(CLI::App& command);
 };
 
-/// Shows how far a step has come, on a terminal.
-graph::Progress graph_progress();
-
 /// One line for people, on stdout.
 void print_summary(const std::string& path, const graph::BuildSummary& summary, Clock::time_point start);
 

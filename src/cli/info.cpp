@@ -16,6 +16,7 @@
 #include "graph/random.h"
 #include "graph/vertex_names.h"
 #include "report/json_text.h"
+#include "report/progress.h"
 #include "seconds.h"
 
 namespace edgewire::cli {
@@ -83,7 +84,7 @@ Counts count_all(const graph::GraphFile& file, int workers) {
         total.unsorted_rows += counts.unsorted_rows;
         total.asymmetry += counts.asymmetry;
       },
-      "counting", graph_progress());
+      "counting", report::progress_on_terminal());
   return total;
 }
 

@@ -12,8 +12,8 @@
 
 #include "base/median.h"
 #include "cli/common.h"
-#include "cli/interrupt.h"
 #include "cli/task_command.h"
+#include "cli/task_watch.h"
 #include "error.h"
 #include "launch/packing.h"
 #include "perf/link_figures.h"
@@ -168,13 +168,14 @@ void run_process(launch::Bootstrap& bootstrap, const MetgSettings& asked) {
   report.workers = seat.workers;
   const double tasks = static_cast<double>(report.grains.width) * report.grains.steps;
   {
-    std::optional<InterruptLine> interrupt_line;
-    if (first) interrupt_line.emplace(InterruptLine::Counts::nothing);
+    std::optional<TaskWatch> watch;
+    if (first) watch.emplace(job, bootstrap.size() == 1);
     const double work_s = seconds_of_work(bootstrap, job.seat().pool());
     bool goes_on = true;
     for (auto grains = report.grains; goes_on;) {
       const std::size_t done = report.levels.size();
       grains.work = kMostWork >> done;
+      if (watch) watch->tell({"measuring", done, 0, "levels"});
       Level level{grains.work, measure(job, root, grains, asked.tasks.repeat, first), 0, 0};
       level.grain_s = level.seconds * cores / tasks;
       level.efficiency = static_cast<double>(level.work) * work_s / level.grain_s;

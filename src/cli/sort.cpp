@@ -20,6 +20,7 @@
 #include "launch/packing.h"
 #include "perf/link_figures.h"
 #include "report/json_text.h"
+#include "report/progress.h"
 #include "seconds.h"
 #include "shuffle/check.h"
 #include "shuffle/sort_job.h"
@@ -232,14 +233,18 @@ void check_parts(launch::Bootstrap& bootstrap, shuffle::SortJob& job, const shuf
 /// One process of the job.
 void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   const auto start = Clock::now();
-  const auto options = sort_options(bootstrap, settings);
+  auto options = sort_options(bootstrap, settings);
   const bool first = bootstrap.rank() == 0;
-  if (first) check_writable(settings.job.json_path);
+  if (first) {
+    check_writable(settings.job.json_path);
+    options.progress = InterruptLine::listen(report::progress_on_terminal());
+  }
   shuffle::SortJob job(bootstrap, options);
   {
     std::optional<InterruptLine> interrupt_line;
-    if (first) interrupt_line.emplace(InterruptLine::Counts::nothing);
+    if (first) interrupt_line.emplace();
     job.run();
+    if (first) options.progress({});
   }
   const double seconds_sort = seconds_since(start);
   const auto check_start = Clock::now();

@@ -10,7 +10,7 @@
 #include "base/usage.h"
 #include "cli/common.h"
 #include "cli/files.h"
-#include "cli/interrupt.h"
+#include "cli/task_watch.h"
 #include "error.h"
 #include "launch/packing.h"
 #include "perf/link_figures.h"
@@ -151,9 +151,12 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
   report.processes = bootstrap.size();
   report.workers = seat.workers;
   {
-    std::optional<InterruptLine> interrupt_line;
-    if (first) interrupt_line.emplace(InterruptLine::Counts::nothing);
+    std::optional<TaskWatch> watch;
+    if (first) watch.emplace(job, bootstrap.size() == 1);
     for (int run = 0; run <= asked.repeat; ++run) {
+      if (watch)
+        watch->tell({"running", static_cast<std::uint64_t>(run), static_cast<std::uint64_t>(asked.repeat) + 1,
+                     "runs"});
       const bool measure_phases = run == asked.repeat;
       job.barrier();
       const auto run_start = Clock::now();

@@ -156,18 +156,18 @@ void DenseJob::choose_order(const DenseOptions& options, const topology::Machine
 }
 
 /// Tells of the progress of `step`. Both outlive it.
-plan::ForEach DenseJob::on_workers(const DenseOptions& options, const std::string_view& step) {
+plan::ForEach DenseJob::on_workers(const DenseOptions& options, const char* const& step) {
   return [this, &options, &step](std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
     std::atomic<std::uint64_t> done{0};
     pool_->for_each(count, [&](int worker, std::uint64_t index) {
       work(worker, index);
-      if (options.progress) options.progress(step, done.fetch_add(1, std::memory_order_relaxed) + 1, count);
+      if (options.progress) options.progress({step, done.fetch_add(1, std::memory_order_relaxed) + 1, count});
     });
   };
 }
 
 void DenseJob::build(const DenseOptions& options, const topology::Machine& machine) {
-  std::string_view step = "load";
+  const char* step = "load";
   const plan::ForEach for_each = on_workers(options, step);
   auto start = Clock::now();
   const auto sizes = tile_sizes(options, machine);

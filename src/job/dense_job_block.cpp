@@ -39,7 +39,7 @@ Streams streams_of(const plan::BlockPlan& plan) {
 }  // namespace
 
 void DenseJob::build_block(const DenseOptions& options, const topology::Machine& machine) {
-  std::string_view step = "load";
+  const char* step = "load";
   const plan::ForEach for_each = on_workers(options, step);
   auto start = Clock::now();
   const auto sizes = tile_sizes(options, machine);
