@@ -22,6 +22,8 @@
 
 namespace {
 
+using edgewire::Clock;
+using edgewire::seconds_since;
 using edgewire::topology::NodeMemory;
 
 struct Effort {
