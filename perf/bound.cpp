@@ -38,7 +38,7 @@ std::uint64_t most_peers(const Traffic& traffic) {
 
 class Calculator {
  public:
-  Calculator(const plan::Rows& rows, const BoundOptions& options, const BoundProgress& progress)
+  Calculator(const plan::Rows& rows, const BoundOptions& options, const Progress& progress)
       : rows_(rows),
         options_(options),
         progress_(progress),
@@ -53,7 +53,8 @@ class Calculator {
         } else {
           add_vertex_owners(ownership, processes);
         }
-        if (progress_) progress_(++done_);
+        if (progress_)
+          progress_({"counting", ++done_, options_.processes.size() * options_.ownerships.size(), "counts"});
       }
     }
     return std::move(bound_);
@@ -150,7 +151,7 @@ class Calculator {
 
   const plan::Rows& rows_;
   const BoundOptions& options_;
-  const BoundProgress& progress_;
+  const Progress& progress_;
   std::size_t done_ = 0;
   plan::CountOptions count_;
   std::optional<plan::Cells> cells_;
@@ -200,7 +201,7 @@ std::string partition_path(const std::string& ownership, int processes) {
   return path;
 }
 
-Bound compute_bound(const plan::Rows& rows, const BoundOptions& options, const BoundProgress& progress) {
+Bound compute_bound(const plan::Rows& rows, const BoundOptions& options, const Progress& progress) {
   check(options);
   return Calculator(rows, options, progress).run();
 }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/progress.h"
 #include "perf/model.h"
 #include "plan/count.h"
 #include "plan/volume.h"
@@ -72,12 +73,10 @@ struct Bound {
 /// The path of a partition file for so many processes: "{}" in the name stands for their number.
 std::string partition_path(const std::string& ownership, int processes);
 
-/// Called with the number of counts that are done. There is one for each number of processes and ownership.
-using BoundProgress = std::function<void(std::size_t done)>;
-
 /// Exact counts. Rows are in the order of processes, ownerships, strategies, encodings. Edge owners send
-/// mirrors and sums in slots: one strategy. Throws Error, and UsageError, see check().
-Bound compute_bound(const plan::Rows& rows, const BoundOptions& options, const BoundProgress& progress = {});
+/// mirrors and sums in slots: one strategy. `progress` is told of counts: one for each number of processes
+/// and ownership. Throws Error, and UsageError, see check().
+Bound compute_bound(const plan::Rows& rows, const BoundOptions& options, const Progress& progress = {});
 
 /// For people, ending with a newline.
 std::string to_text(const Bound& bound, const BoundOptions& options);

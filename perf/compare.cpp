@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/median.h"
 #include "error.h"
 #include "perf/bound.h"
 #include "plan/block_plan.h"
@@ -151,9 +152,7 @@ int iterations_needed(const RunFigures& run, std::uint64_t bits_per_s, std::uint
 
 Spread spread_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  const double median = values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-  return {median, values.front(), values.back()};
+  return {median_of_sorted(values), values.front(), values.back()};
 }
 
 double CompareRow::prediction_error() const {
@@ -165,7 +164,7 @@ double Comparison::median_prediction_error() const {
   std::vector<double> errors;
   for (const CompareRow& row : rows)
     if (row.cell.processes > 1) errors.push_back(std::fabs(row.prediction_error()));
-  return errors.empty() ? 0 : spread_of(errors).median;
+  return errors.empty() ? 0 : median(std::move(errors));
 }
 
 const CompareRow& Comparison::first_link(const CompareRow& row) const {

@@ -1,12 +1,15 @@
 #include "perf/core_watch.h"
+#include "base/usage.h"
+#include "seconds.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <fstream>
+
+#include "base/usage.h"
+#include "seconds.h"
 
 namespace edgewire::perf {
 
@@ -19,18 +22,11 @@ CoreTimes core_times(const std::string& root) {
   for (double& one : ticks) stat >> one;
   if (word != "cpu" || !stat) ticks = {};
   const double tick_s = 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK));
-  rusage usage{};
-  getrusage(RUSAGE_CHILDREN, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-  };
   return {(ticks[kUser] + ticks[kNice] + ticks[kSystem]) * tick_s, ticks[kSteal] * tick_s,
-          seconds(usage.ru_utime) + seconds(usage.ru_stime)};
+          cpu_seconds(usage_of(RUSAGE_CHILDREN))};
 }
 
-double CoreWatch::now_s() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double CoreWatch::now_s() { return seconds_between({}, Clock::now()); }
 
 void CoreWatch::begin(const CoreTimes& times, double at_s) {
   start_ = times;

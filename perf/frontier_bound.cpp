@@ -35,7 +35,7 @@ Names::Names(const graph::GraphFile& graph, const plan::Ownership& ownership)
 }
 
 std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const FrontierCount& count,
-                                          const BoundOptions& options, const BoundProgress& progress) {
+                                          const BoundOptions& options, const Progress& progress) {
   check(options);
   std::vector<FrontierBound> bounds;
   for (const int processes : options.processes) {
@@ -54,7 +54,8 @@ std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const F
         for (std::size_t r = 0; r < options.rates.size(); ++r)
           bound.seconds_at[r] += plan::seconds_at(wire, options.rates[r].second);
       }
-      if (progress) progress(bounds.size());
+      if (progress)
+        progress({"counting", bounds.size(), options.processes.size() * options.ownerships.size(), "counts"});
     }
   }
   return bounds;

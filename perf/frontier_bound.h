@@ -32,7 +32,7 @@ struct FrontierBound {
 /// Takes processes, ownerships (hash, ranges, partition files), rates and framing of `options`. Memory: 20
 /// bytes for each vertex, and 16 for each process and superstep. Throws Error.
 std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const FrontierCount& count,
-                                          const BoundOptions& options, const BoundProgress& progress = {});
+                                          const BoundOptions& options, const Progress& progress = {});
 
 /// For people, ending with a newline.
 std::string to_text(const std::vector<FrontierBound>& bounds, const BoundOptions& options);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <random>
 
+#include "base/usage.h"
 #include "disk/read_probe.h"
 #include "exchange/seat.h"
 #include "graph/checksum.h"

@@ -1,13 +1,14 @@
 #include "perf/netbench.h"
 
 #include <fmt/core.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <utility>
 
+#include "base/median.h"
+#include "base/usage.h"
 #include "error.h"
 #include "exchange/barrier.h"
 #include "exchange/exchange.h"
@@ -23,8 +24,6 @@ namespace edgewire::perf {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::uint64_t kMaxOutstanding = 128;  ///< writes, as perftest's
 constexpr std::size_t kOutstandingBytes = 4 << 20;
 constexpr std::uint64_t kBatch = 64;  ///< writes a doorbell
@@ -39,15 +38,6 @@ enum Kind : int {
   kAck,    ///< measurements whose messages have all arrived
   kKinds,  ///< their number
 };
-
-double cpu_seconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 /// When a lane has sent enough.
 struct Limit {
@@ -241,12 +231,12 @@ Share Bench::run(NetbenchTest test, std::size_t bytes, const Limit& limit) {
   ++measurements_;
   for (int lane = 0; lane < lanes; ++lane) std::ranges::fill(source_.subspan(place(lane), bytes), mark());
   const auto before = link_->counters();
-  const double cpu_before = cpu_seconds();
+  const double cpu_before = process_cpu_seconds();
   if (is_latency)
     ping_pong(bytes, limit);
   else
     pool_->run([&](int lane) { stream(lane, bytes, limit, test == NetbenchTest::rate); });
-  const double cpu_s = cpu_seconds() - cpu_before;
+  const double cpu_s = process_cpu_seconds() - cpu_before;
   const auto after = link_->counters();
   for (int lane = 0; receives && lane < lanes; ++lane) {
     if (!std::ranges::all_of(region_.subspan(place(lane), bytes), [&](std::byte b) { return b == mark(); }))
@@ -285,7 +275,8 @@ NetbenchRow Bench::measure(NetbenchTest test, std::size_t bytes) {
   row.messages = samples_.size();
   std::ranges::sort(samples_);
   const auto half = [&](std::size_t i) { return samples_[std::min(i, samples_.size() - 1)] / 2; };
-  row.latency = {half(0), half(samples_.size() / 2), half(samples_.size() * 99 / 100), half(samples_.size())};
+  row.latency = {half(0), median_of_sorted(samples_) / 2, half(samples_.size() * 99 / 100),
+                 half(samples_.size())};
   return row;
 }
 
@@ -318,8 +309,10 @@ std::vector<NetbenchRow> netbench(launch::Bootstrap& bootstrap, const NetbenchOp
   check_two_processes(bootstrap);
   Bench bench(bootstrap, options);
   std::vector<NetbenchRow> rows;
+  const std::size_t all = options.tests.size() * options.sizes.size();
   for (const NetbenchTest test : options.tests) {
     for (const std::size_t bytes : options.sizes) {
+      if (options.progress) options.progress({"measuring", rows.size(), all, "measurements"});
       const auto row = bench.measure(test, bytes);
       if (bootstrap.rank() != 0) continue;
       rows.push_back(row);

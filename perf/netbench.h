@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/progress.h"
 #include "launch/bootstrap.h"
 #include "transport/transport.h"
 
@@ -39,6 +40,7 @@ struct NetbenchOptions {
   transport::DpdkChoice dpdk{};
   /// Told, at rank 0, why lanes are not pinned, when other jobs are the cause.
   std::function<void(const std::string& line)> warn{};
+  Progress progress{};  ///< told, at rank 0, of each measurement before it begins
 
   /// Throws UsageError that names the option.
   void check() const;

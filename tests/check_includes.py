@@ -11,9 +11,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 NOTE_LINES = 400
 LIMIT_LINES = 500
 
-# Folder -> folders of ours (or single headers) that its files may include, besides itself, error.h, options.h and seconds.h. Folders that
-# are not named here (src/main.cpp, tests) may include anything.
+# Folder -> folders of ours (or single headers) that its files may include, besides itself, base, error.h, options.h and seconds.h.
+# Folders that are not named here (src/main.cpp, tests) may include anything.
 MAY_INCLUDE = {
+    "base": set(),
     "topology": set(),
     "graph": {"topology"},
     "transport": {"topology"},
@@ -76,7 +77,7 @@ def check(files):
             where, target = f"{name}:{number}", found.group(2)
             other = folder_of(target)
             if found.group(1) == '"' and folder in MAY_INCLUDE:
-                if other in MAY_INCLUDE and other != folder and not {other, target} & MAY_INCLUDE[folder]:
+                if other in MAY_INCLUDE and other != folder and not {other, target} & (MAY_INCLUDE[folder] | {"base"}):
                     includes.append(f"{where}: {folder} must not include {target}")
                 elif target.startswith((".", "src/")) or (other not in MAY_INCLUDE and target not in ("error.h", "options.h", "seconds.h")):
                     includes.append(f"{where}: {target} is not named from the root or from src")

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/mixing.h"
 #include "graph/graph_file.h"
 
 namespace edgewire::perf {
@@ -14,19 +15,10 @@ namespace {
 
 using Edge = std::pair<std::uint32_t, std::uint32_t>;
 
-/// SplitMix64 (Steele, Lea, Flood 2014).
-class Random {
+class Random : public SplitMix64 {
  public:
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
-  }
+  Random() : SplitMix64(1) {}
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
-
- private:
-  std::uint64_t state_ = 1;
 };
 
 Graph from_edges(std::uint32_t vertices, const std::vector<Edge>& edges) {

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <atomic>
 #include <barrier>
-#include <chrono>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -18,12 +17,14 @@
 #include <thread>
 #include <vector>
 
+#include "seconds.h"
 #include "topology/memory.h"
 
 namespace {
 
+using edgewire::Clock;
+using edgewire::seconds_since;
 using edgewire::topology::NodeMemory;
-using Clock = std::chrono::steady_clock;
 
 struct Effort {
   int tries = 15;
@@ -44,7 +45,7 @@ double best_rate(const Effort& effort, int threads, double units, const Work& wo
       const auto start = Clock::now();
       kept.fetch_add(work(index), std::memory_order_relaxed);
       barrier.arrive_and_wait();
-      const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+      const double seconds = seconds_since(start);
       if (index == 0) best = std::max(best, units * threads / seconds);
     }
   };

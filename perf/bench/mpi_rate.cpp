@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "perf/bench/records.h"
+#include "seconds.h"
 
 namespace {
 
@@ -78,9 +79,9 @@ int main(int argc, char** argv) {
     MPI_Abort(MPI_COMM_WORLD, 1);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   const bool right = exchange_records(1 - rank, record_bytes, records);
-  const double seconds = bench::seconds_since(start);
+  const double seconds = seconds_since(start);
   if (!right) {
     fmt::print(stderr, "mpi_rate: records were lost or changed\n");
     MPI_Abort(MPI_COMM_WORLD, 1);

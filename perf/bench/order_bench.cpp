@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/median.h"
 #include "error.h"
 #include "perf/bench/graph_tiles.h"
 #include "perf/bench/graphs.h"
@@ -144,11 +145,6 @@ void time_sweeps(std::span<Sweeper> sweepers, const topology::PageVector<float>&
       sweeper->seconds.push_back(seconds_since(start));
     }
   }
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return (values[values.size() / 2] + values[(values.size() - 1) / 2]) / 2;
 }
 
 void print(std::span<const Sweeper> sweepers, double edges) {

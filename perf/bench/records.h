@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -37,10 +36,6 @@ inline void print_rate(const char* what, std::size_t record_bytes, std::uint64_t
   fmt::print(
       "{{\"what\": \"{}\", \"record_bytes\": {}, \"records_per_s\": {:.0f}, \"bytes_per_s\": {:.0f}}}\n",
       what, record_bytes, rate, rate * static_cast<double>(record_bytes));
-}
-
-inline double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace edgewire::bench

@@ -10,6 +10,7 @@
 #include "exchange/ring.h"
 #include "launch/launch.h"
 #include "perf/bench/records.h"
+#include "seconds.h"
 
 namespace {
 
@@ -59,9 +60,9 @@ void run(launch::Bootstrap& bootstrap, const std::string& transport, std::size_t
   exchange::Rings rings(*link, bootstrap.health(), settings, region.bytes(),
                         exchange::ring_places(region, part, settings), writes);
   bootstrap.allgather("");
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   exchange_records(rings, *link, bootstrap.health(), 1 - bootstrap.rank(), record_bytes, records);
-  const double seconds = bench::seconds_since(start);
+  const double seconds = seconds_since(start);
   if (bootstrap.rank() == 0)
     bench::print_rate(("rings, " + transport).c_str(), record_bytes, records, seconds);
   exchange::barrier(bootstrap, *link);  // what the peer waits for must leave

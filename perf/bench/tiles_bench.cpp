@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "perf/bench/graph_tiles.h"
 #include "perf/bench/graphs.h"
+#include "seconds.h"
 #include "tiles/sweep.h"
 #include "tiles/tile.h"
 #include "topology/memory.h"
@@ -49,9 +49,9 @@ template <class Work>
 double least_seconds(const Work& work) {
   double least = 1e9;
   for (int i = 0; i < 10; ++i) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     work();
-    least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    least = std::min(least, seconds_since(start));
   }
   return least;
 }
@@ -139,7 +139,7 @@ void sweep(benchmark::State& state, const std::string& name) {
   std::fill(x.begin(), x.end(), 1.0F / static_cast<float>(vertices));
   double least = 1e9;
   while (state.KeepRunning()) {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     pool.for_each(tiles.columns(), [&](int worker, std::uint64_t column) {
       double* const column_sums =
           sums.as<double>().data() + static_cast<std::size_t>(worker) * tiles::kColumnWidth;
@@ -147,7 +147,7 @@ void sweep(benchmark::State& state, const std::string& name) {
       std::copy_n(column_sums, tiles.column_width(column),
                   results.as<float>().data() + tiles.column_begin(column));
     });
-    least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    least = std::min(least, seconds_since(start));
   }
   const auto edges = static_cast<double>(tiles.edges());
   const auto workers = static_cast<double>(pool.workers());

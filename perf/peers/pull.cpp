@@ -10,7 +10,6 @@
 #include <atomic>
 #include <barrier>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <exception>
 #include <fstream>
@@ -22,19 +21,17 @@
 
 #include "error.h"
 #include "graph/graph_file.h"
+#include "seconds.h"
 
 namespace {
 
+using edgewire::Clock;
 using edgewire::Error;
+using edgewire::seconds_since;
 using edgewire::graph::GraphFile;
-using Clock = std::chrono::steady_clock;
 
 constexpr double kDamping = 0.85;
 constexpr std::size_t kChunk = 16384;  ///< vertices
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 class Pull {
  public:

@@ -127,9 +127,7 @@ void verify(const graph::GraphFile& file, int threads) {
 }
 
 perf::Bound count(const graph::GraphFile& file, const perf::BoundOptions& options) {
-  report::Progress progress("counting", options.processes.size() * options.ownerships.size(), "counts");
-  return perf::compute_bound({file.offsets(), file.targets()}, options,
-                             [&](std::size_t done) { progress.set(done); });
+  return perf::compute_bound({file.offsets(), file.targets()}, options, report::progress_on_terminal());
 }
 
 std::unique_ptr<perf::FrontierCount> frontier_count(const BoundArguments& arguments,
@@ -148,11 +146,7 @@ std::unique_ptr<perf::FrontierCount> frontier_count(const BoundArguments& argume
 void run_frontier_bound(const BoundArguments& arguments, const perf::BoundOptions& options,
                         const graph::GraphFile& file) {
   const auto count = frontier_count(arguments, file);
-  std::vector<perf::FrontierBound> bounds;
-  {
-    report::Progress progress("counting", options.processes.size() * options.ownerships.size(), "counts");
-    bounds = perf::frontier_bound(file, *count, options, [&](std::size_t done) { progress.set(done); });
-  }
+  const auto bounds = perf::frontier_bound(file, *count, options, report::progress_on_terminal());
   if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(bounds, options));
   if (arguments.json_path == "-") return;
   const auto from = arguments.source.empty() ? "" : fmt::format(" from {}", arguments.source);

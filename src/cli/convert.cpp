@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -23,6 +22,7 @@
 #include "launch/packing.h"
 #include "perf/link_figures.h"
 #include "report/json_text.h"
+#include "report/progress.h"
 #include "seconds.h"
 #include "shuffle/load_job.h"
 
@@ -73,7 +73,7 @@ graph::GraphFile read_aside(const ConvertSettings& settings, Format input_format
 }
 
 void write_other(const ConvertSettings& settings, Format input_format, Format format,
-                 std::chrono::steady_clock::time_point start) {
+                 Clock::time_point start) {
   const std::string& output = settings.output.path;
   if (output != "-") check_writable(output);
   const bool automatic = input_format == Format::automatic;
@@ -91,13 +91,13 @@ void write_other(const ConvertSettings& settings, Format input_format, Format fo
     note(fmt::format("{}: the third column looks like a time, not like a weight: --no-weights leaves it out",
                      graph.path()));
   const auto written = graph::export_graph(
-      graph, output, {format, !settings.no_weights, settings.output.workers}, graph_progress());
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+      graph, output, {format, !settings.no_weights, settings.output.workers}, report::progress_on_terminal());
+  const double seconds = seconds_since(start);
   const std::string summary = fmt::format(
       "{}: {} vertices, {} edges, {:.1f} MB, {:.2f} s; vertices are numbered from {} in the order of the "
       "graph\n",
       output == "-" ? "stdout" : output, graph.vertices(), written.edges,
-      static_cast<double>(written.bytes) / 1e6, seconds.count(), written.first_id);
+      static_cast<double>(written.bytes) / 1e6, seconds, written.first_id);
   if (output == "-")
     say(summary);
   else
@@ -120,7 +120,7 @@ struct Moved {
 
 /// Prints the line for people, and writes the report.
 void report_conversion(const ConvertSettings& settings, const graph::BuildSummary& summary,
-                       const Moved& moved, std::chrono::steady_clock::time_point start) {
+                       const Moved& moved, Clock::time_point start) {
   const std::string& path = settings.job.json_path;
   if (summary.doubtful) note_doubtful_weights(settings.inputs);
   if (path != "-") print_summary(settings.output.path, summary, start);
@@ -168,7 +168,7 @@ Moved gather_moved(launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
 
 /// One process of a job that converts in parts.
 void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings, Format input_format,
-                  std::chrono::steady_clock::time_point start) {
+                  Clock::time_point start) {
   constexpr std::uint64_t kLeastMemory = std::uint64_t{128} << 20;  // taken only as far as edges need it
   shuffle::LoadOptions options;
   options.seat = settings.job.seat(bootstrap);
@@ -182,15 +182,18 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
   reading.workers = options.seat.workers;
   const bool first = bootstrap.rank() == 0;
   std::optional<InterruptLine> interrupt_line;
-  if (first) interrupt_line.emplace(InterruptLine::Counts::nothing);
-  const auto summary = graph::convert_to(job, settings.input, settings.output.path, reading,
-                                         first ? graph_progress() : graph::Progress());
+  Progress progress;
+  if (first) {
+    interrupt_line.emplace();
+    progress = InterruptLine::listen(report::progress_on_terminal());
+  }
+  const auto summary = graph::convert_to(job, settings.input, settings.output.path, reading, progress);
+  progress = {};  // takes the line away
   const Moved moved = gather_moved(bootstrap, job, options);
   if (first) report_conversion(settings, summary, moved, start);
 }
 
-void load_in_parts(const ConvertSettings& settings, Format input_format,
-                   std::chrono::steady_clock::time_point start) {
+void load_in_parts(const ConvertSettings& settings, Format input_format, Clock::time_point start) {
   if (settings.input == "-" && (settings.job.launch.processes > 1 || !settings.job.launch.hosts_file.empty()))
     throw UsageError("-: only one process can read stdin: leave -p and --hosts out");
   const int status = run_job(settings.job.launch, [&](launch::Bootstrap& bootstrap) {
@@ -282,7 +285,7 @@ void add_convert(CLI::App& app) {
   settings->job.add_to(*command);
   settings->job.launch.less_memory = "a smaller --memory";
   command->callback([settings] {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     settings->input = settings->inputs[0];
     const Format format = output_format(*settings, kWritten);
     if (settings->labels && format != Format::ew)
@@ -299,7 +302,7 @@ void add_convert(CLI::App& app) {
     } else if (format == Format::ew) {
       report_conversion(*settings,
                         graph::convert(settings->input, settings->output.path,
-                                       settings->reading(input_format), graph_progress()),
+                                       settings->reading(input_format), report::progress_on_terminal()),
                         {1, graph::workers_or_default(settings->output.workers)}, start);
     } else {
       write_other(*settings, input_format, format, start);

@@ -11,11 +11,11 @@
 #include "cli/graph_files.h"
 #include "cli/interrupt.h"
 #include "cli/output_parts.h"
-#include "cli/stages.h"
 #include "error.h"
 #include "graph/output_folder.h"
 #include "graph/vertex_names.h"
 #include "perf/trace.h"
+#include "report/progress.h"
 
 namespace edgewire::cli {
 
@@ -81,15 +81,11 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
   if (first && opened.file.weighted() && !options.job.weighted)
     note(fmt::format("{} has weights, which are ignored{}", opened.file.path(),
                      opened.file.weights_doubtful() ? "" : ": --weighted uses them"));
-  Stages stages = stages_on_terminal("", first);
   std::optional<InterruptLine> interrupt_line;
   if (first) {
-    interrupt_line.emplace();
-    stages = InterruptLine::listen(stages);
+    interrupt_line.emplace("the first iteration");
+    options.tools.progress = InterruptLine::listen(report::progress_on_terminal());
   }
-  options.job.progress = [&](std::string_view step, std::uint64_t done, std::uint64_t total) {
-    stages(step, done, total);
-  };
   options.taken_up = [&](std::uint64_t iterations) {
     if (settings.stdout_is_free())
       write_whole("-", fmt::format("continues after iteration {} from the checkpoint in {}\n", iterations,
@@ -99,7 +95,6 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
     if (first && !job.plan_cache_note().empty()) note("warning: " + job.plan_cache_note());
   };
   options.finished = [&](runs::DenseFinished& done) {
-    stages = {};  // takes the bar away
     done.report.graph = settings.graph_path;
     done.report.seconds_convert = opened.seconds_convert;
     done.report.options.emplace_back("direction", settings.direction);

@@ -63,18 +63,14 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
   options.job.disks = asked.edge_place.rows(kernel.weighted(), bootstrap, opened.file);
   const bool first = bootstrap.rank() == 0;
   std::optional<InterruptLine> interrupt_line;
-  if (first) interrupt_line.emplace(InterruptLine::Counts::supersteps);
-  std::optional<report::Progress> progress(std::in_place, "running", 0, "", first);
-  options.job.listener = [&, done = std::uint64_t{0}](const frontier::Superstep& one) mutable {
-    InterruptLine::note_supersteps(++done);
-    progress->say(
-        [&] { return fmt::format("superstep {}, {}, {} vertices", done, kernel.phase(one), one.frontier); });
-  };
+  if (first) {
+    interrupt_line.emplace("the first superstep");
+    options.tools.progress = InterruptLine::listen(report::progress_on_terminal());
+  }
   options.finished = [&](frontier::FrontierJob& job, runs::Kernel&, std::size_t r) {
     write_values(job, kernel, output_path(asked, runs, r), asked.parts());
   };
   auto report = runs::run_frontier(bootstrap, opened.file, names, kernel, options);
-  progress.reset();
   report.graph = asked.graph_path;
   report.seconds_convert = opened.seconds_convert;
   if (!first) return;

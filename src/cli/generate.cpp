@@ -1,4 +1,3 @@
-#include <chrono>
 #include <memory>
 
 #include "cli/commands.h"
@@ -7,13 +6,13 @@
 #include "cli/job_options.h"
 #include "error.h"
 #include "graph/generator.h"
+#include "report/progress.h"
+#include "seconds.h"
 #include "shuffle/generator.h"
 
 namespace edgewire::cli {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 struct GenerateSettings {
   GraphOutput output;
@@ -49,7 +48,7 @@ void add_kronecker(CLI::App& generate) {
     const Clock::time_point start = Clock::now();
     print_summary(settings->output.path,
                   graph::generate_kronecker(settings->output.path, settings->scale, settings->edge_factor,
-                                            settings->options(), graph_progress()),
+                                            settings->options(), report::progress_on_terminal()),
                   start);
   });
 }
@@ -69,7 +68,7 @@ void add_uniform(CLI::App& generate) {
     const std::uint64_t count = vertices->empty() ? std::uint64_t{1} << settings->scale : settings->vertices;
     print_summary(settings->output.path,
                   graph::generate_uniform(settings->output.path, count, settings->edge_factor,
-                                          settings->options(), graph_progress()),
+                                          settings->options(), report::progress_on_terminal()),
                   start);
   });
 }
@@ -125,10 +124,10 @@ void add_grid(CLI::App& generate) {
   command->add_flag("--keep-order", settings->grid.keep_order, "number cells row by row instead");
   command->callback([settings] {
     const Clock::time_point start = Clock::now();
-    print_summary(
-        settings->output.path,
-        graph::generate_grid(settings->output.path, settings->grid, settings->options(), graph_progress()),
-        start);
+    print_summary(settings->output.path,
+                  graph::generate_grid(settings->output.path, settings->grid, settings->options(),
+                                       report::progress_on_terminal()),
+                  start);
   });
 }
 

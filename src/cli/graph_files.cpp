@@ -7,7 +7,6 @@
 
 #include "cli/common.h"
 #include "cli/files.h"
-#include "cli/stages.h"
 #include "error.h"
 #include "graph/direction.h"
 #include "graph/formats.h"
@@ -17,6 +16,8 @@
 #include "graph/vertex_names.h"
 #include "launch/bootstrap.h"
 #include "launch/launcher.h"
+#include "report/progress.h"
+#include "seconds.h"
 #include "shuffle/load_job.h"
 
 namespace edgewire::cli {
@@ -28,11 +29,8 @@ void GraphOutput::add_to(CLI::App& command) {
   command.add_option("-w,--workers", workers, "threads; one a core by default")->check(CLI::Range(1, 1024));
 }
 
-graph::Progress graph_progress() { return stages_on_terminal(""); }
-
-void print_summary(const std::string& path, const graph::BuildSummary& summary,
-                   std::chrono::steady_clock::time_point start) {
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+void print_summary(const std::string& path, const graph::BuildSummary& summary, Clock::time_point start) {
+  const double seconds = seconds_since(start);
   const std::string dropped =
       summary.dropped == 0 ? "" : fmt::format(" ({} duplicates and self loops dropped)", summary.dropped);
   const char* weights = summary.third_is_weight && !summary.doubtful
@@ -40,10 +38,9 @@ void print_summary(const std::string& path, const graph::BuildSummary& summary,
                             : "";
   const char* compacted =
       summary.compacted ? "; ids are sparse: only vertices with edges are kept (--keep-ids keeps all)" : "";
-  write_whole("-",
-              fmt::format("{}: {} vertices, {} edges{}, {:.1f} MB, {:.2f} s{}{}\n", path, summary.vertices,
-                          summary.edges, dropped, static_cast<double>(summary.bytes) / 1e6, seconds.count(),
-                          weights, compacted));
+  write_whole("-", fmt::format("{}: {} vertices, {} edges{}, {:.1f} MB, {:.2f} s{}{}\n", path,
+                               summary.vertices, summary.edges, dropped,
+                               static_cast<double>(summary.bytes) / 1e6, seconds, weights, compacted));
 }
 
 void note_doubtful_weights(std::span<const std::string> inputs) {
@@ -55,7 +52,7 @@ void note_doubtful_weights(std::span<const std::string> inputs) {
 
 graph::GraphFile convert_aside(const std::string& input, graph::OutputFile& nameless,
                                const graph::ConvertOptions& options, graph::BuildSummary& summary) {
-  summary = graph::convert(input, nameless, options, graph_progress());
+  summary = graph::convert(input, nameless, options, report::progress_on_terminal());
   unlink(graph::labels_path(nameless.path()).c_str());  // an input with names has such a table
   return graph::GraphFile::open(nameless.path_for_others(), input);
 }
@@ -79,7 +76,7 @@ Conversion convert_in(std::uint64_t memory_bytes, const std::string& path, const
   graph::ConvertOptions reading;
   reading.workers = options.seat.workers;
   reading.note = note;
-  summary = graph::convert_to(job, path, "", reading, graph_progress());
+  summary = graph::convert_to(job, path, "", reading, report::progress_on_terminal());
   auto file = job.take_output();
   auto graph = graph::GraphFile::open(file->path_for_others(), path);
   return {std::move(file), std::move(graph)};
@@ -123,20 +120,20 @@ OpenGraph open_graph(const std::string& path, std::uint64_t memory_bytes) {
     throw UsageError(
         fmt::format("-: under {} only one process gets stdin: convert it before (edgewire convert - -o g.ew)",
                     launcher->name));
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   graph::BuildSummary summary;
   auto [converted, graph] = convert_for_this_run(path, memory_bytes, summary);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  const double seconds = seconds_since(start);
   note(fmt::format(
       "{}: converted for this run in {:.2f} s: {} vertices, {} edges{}{}; `edgewire convert` keeps what it "
       "makes",
-      path, seconds.count(), summary.vertices, summary.edges,
+      path, seconds, summary.vertices, summary.edges,
       summary.doubtful          ? "; third column may be a time, and is not used as weight"
       : summary.third_is_weight ? "; third column taken as weight"
                                 : "",
       summary.compacted ? "; ids are sparse: only vertices with edges are kept" : ""));
   const std::string path_for_others = converted->path_for_others();
-  return {std::move(graph), seconds.count(), path_for_others, std::move(converted)};
+  return {std::move(graph), seconds, path_for_others, std::move(converted)};
 }
 
 OpenGraph open_graph(const std::string& path, const std::string& direction, std::uint64_t memory_bytes) {
@@ -146,7 +143,7 @@ OpenGraph open_graph(const std::string& path, const std::string& direction, std:
   OpenGraph opened = open_graph(path, memory_bytes);
   if (wanted == graph::Direction::out || opened.file.symmetric()) return opened;
   opened.file = graph::view(std::move(opened.file), wanted, graph::temporary_folder(),
-                            graph::workers_or_default(0), graph_progress());
+                            graph::workers_or_default(0), report::progress_on_terminal());
   return opened;
 }
 

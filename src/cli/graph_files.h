@@ -2,7 +2,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "graph/output_file.h"
 #include "graph/parallel.h"
 #include "launch/launch.h"
+#include "seconds.h"
 
 namespace edgewire::cli {
 
@@ -28,12 +28,8 @@ struct GraphOutput {
   void add_to(CLI::App& command);
 };
 
-/// Shows how far a step has come, on a terminal.
-graph::Progress graph_progress();
-
 /// One line for people, on stdout.
-void print_summary(const std::string& path, const graph::BuildSummary& summary,
-                   std::chrono::steady_clock::time_point start);
+void print_summary(const std::string& path, const graph::BuildSummary& summary, Clock::time_point start);
 
 /// Says on stderr that the weights of these inputs may be times.
 void note_doubtful_weights(std::span<const std::string> inputs);

@@ -1,7 +1,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -17,6 +16,8 @@
 #include "graph/random.h"
 #include "graph/vertex_names.h"
 #include "report/json_text.h"
+#include "report/progress.h"
+#include "seconds.h"
 
 namespace edgewire::cli {
 
@@ -83,7 +84,7 @@ Counts count_all(const graph::GraphFile& file, int workers) {
         total.unsorted_rows += counts.unsorted_rows;
         total.asymmetry += counts.asymmetry;
       },
-      "counting", graph_progress());
+      "counting", report::progress_on_terminal());
   return total;
 }
 
@@ -126,13 +127,13 @@ void add_info(CLI::App& app) {
   command->add_option("-w,--workers", settings->workers, "threads; one a core by default")
       ->check(CLI::Range(1, 1024));
   command->callback([settings] {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     check_writable(settings->json);
     const graph::GraphFile file = graph::GraphFile::open(settings->path);
     const Counts counts = count_all(file, graph::workers_or_default(settings->workers));
     if (settings->verify) check_promises(file, counts);
     const graph::VertexNames names(file);
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    const double seconds = seconds_since(start);
     if (!settings->json.empty()) {
       const nlohmann::ordered_json json = {{"path", file.path()},
                                            {"vertices", file.vertices()},
@@ -149,7 +150,7 @@ void add_info(CLI::App& app) {
                                            {"duplicates", counts.duplicates},
                                            {"dangling", counts.dangling},
                                            {"file_bytes", file.file_bytes()},
-                                           {"seconds", seconds.count()}};
+                                           {"seconds", seconds}};
       write_whole(settings->json, report::json_text(json, 2) + "\n");
       return;
     }
@@ -167,7 +168,7 @@ void add_info(CLI::App& app) {
                                  "  symmetric           {}\n"
                                  "  original ids        {}\n"
                                  "  names               {}\n",
-                                 file.path(), static_cast<double>(file.file_bytes()) / 1e6, seconds.count(),
+                                 file.path(), static_cast<double>(file.file_bytes()) / 1e6, seconds,
                                  file.vertices(), file.edges(), counts.largest_out_degree, counts.dangling,
                                  counts.self_loops, counts.duplicates, weights_of(file), yes(file.simple()),
                                  yes(file.symmetric()), yes(file.has_original_ids()),

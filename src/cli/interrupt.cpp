@@ -8,19 +8,24 @@
 #include <charconv>
 #include <csignal>
 #include <cstring>
+#include <string_view>
+#include <utility>
 
 #include "graph/temporary_name.h"
 
 namespace edgewire::cli {
 namespace {
 
-// Read by the signal handler, in whatever thread it runs: each stands alone.
-std::atomic<InterruptLine::Counts> counts{InterruptLine::Counts::iterations};
-std::atomic<bool> iterating{false};
-std::atomic<std::uint64_t> iterations_done{0}, iterations_wanted{0};
+// Read by the signal handler, in whatever thread it runs: each stands alone. A step's name and unit are
+// literals.
+std::atomic<const char*> first_step{nullptr};
+std::atomic<const char*> step_name{nullptr}, step_unit{nullptr};
+std::atomic<std::uint64_t> step_done{0}, step_total{0};
+std::atomic<const char*> counted_unit{nullptr};
+std::atomic<const std::function<std::uint64_t()>*> counted{nullptr};
 std::atomic_flag told;
-static_assert(std::atomic<InterruptLine::Counts>::is_always_lock_free &&
-              std::atomic<bool>::is_always_lock_free && std::atomic<std::uint64_t>::is_always_lock_free);
+static_assert(std::atomic<const char*>::is_always_lock_free &&
+              std::atomic<std::uint64_t>::is_always_lock_free);
 
 /// A line made with nothing but calls that are safe in a signal handler.
 class Line {
@@ -44,27 +49,52 @@ class Line {
   std::size_t size_ = 0;
 };
 
+/// Of units that are counted one after the other: what one of them is called, else null.
+const char* single(std::string_view unit) {
+  constexpr std::array<std::pair<std::string_view, const char*>, 4> kSingle{
+      {{"iterations", "iteration"}, {"supersteps", "superstep"}, {"runs", "run"}, {"levels", "level"}}};
+  for (const auto& [several, one] : kSingle)
+    if (unit == several) return one;
+  return nullptr;
+}
+
+/// " after iteration 3 of 10", " while reading, after 4000 of 100000 bytes", " before the first superstep"
+void tell_step(Line& line) {
+  const char* const name = step_name.load(std::memory_order_relaxed);
+  if (name == nullptr) {
+    line << " before " << first_step.load(std::memory_order_relaxed);
+    return;
+  }
+  const char* const unit = step_unit.load(std::memory_order_relaxed);
+  const std::uint64_t done = step_done.load(std::memory_order_relaxed),
+                      total = step_total.load(std::memory_order_relaxed);
+  const char* const one = single(unit);
+  if (one != nullptr && done == 0) {
+    line << " before the end of the first " << one;
+  } else {
+    if (one == nullptr) line << " while " << name << ",";
+    line << " after ";
+    if (one != nullptr) line << one << " ";
+    line << done;
+    if (total > 0) line << " of " << total;
+    if (one == nullptr) line << " " << unit;
+  }
+  const auto* const count = counted.load(std::memory_order_acquire);  // pairs with Counting()
+  if (count != nullptr)
+    line << ", with " << (*count)() << " " << counted_unit.load(std::memory_order_relaxed);
+}
+
 void tell(int number) {
   if (told.test_and_set(std::memory_order_relaxed))
     return;                 // the parent passes on what a terminal sends to all
   const int error = errno;  // of the code that was interrupted: isatty sets it
   Line line;
-  if (isatty(STDERR_FILENO) == 1) line << "\r\033[K";  // takes the progress bar away
+  if (isatty(STDERR_FILENO) == 1) line << "\r\033[K";  // takes the progress line away
   line << "edgewire: "
        << (number == SIGINT    ? "interrupted"
            : number == SIGTERM ? "told to end"
                                : "left by its terminal");
-  const auto unit_of = counts.load(std::memory_order_relaxed);
-  const bool iterations = unit_of == InterruptLine::Counts::iterations;
-  const char* const unit = iterations ? "iteration" : "superstep";
-  if (unit_of == InterruptLine::Counts::nothing) {
-    line << " before the result was whole";
-  } else if (iterating.load(std::memory_order_relaxed)) {
-    line << " after " << unit << " " << iterations_done.load(std::memory_order_relaxed);
-    if (iterations) line << " of " << iterations_wanted.load(std::memory_order_relaxed);
-  } else {
-    line << " before the first " << unit;
-  }
+  tell_step(line);
   line << "\n";
   line.say();
   graph::TemporaryName::remove_all();
@@ -75,8 +105,9 @@ void tell(int number) {
 
 }  // namespace
 
-InterruptLine::InterruptLine(Counts unit) {
-  counts.store(unit, std::memory_order_relaxed);
+InterruptLine::InterruptLine(const char* first) {
+  first_step.store(first, std::memory_order_relaxed);
+  step_name.store(nullptr, std::memory_order_relaxed);
   for (std::size_t i = 0; i < kTold.size(); ++i) {
     if (sigaction(kTold[i], nullptr, &before_[i]) != 0 || before_[i].sa_handler == SIG_IGN) continue;
     struct sigaction action {};
@@ -94,20 +125,24 @@ InterruptLine::~InterruptLine() {
   }
 }
 
-Stages InterruptLine::listen(Stages stages) {
-  return [inner = std::move(stages)](std::string_view step, std::uint64_t done, std::uint64_t total) {
-    if (step == "iterate") {
-      iterations_done.store(done, std::memory_order_relaxed);
-      iterations_wanted.store(total, std::memory_order_relaxed);
-      iterating.store(true, std::memory_order_relaxed);
+Progress InterruptLine::listen(Progress progress) {
+  return [inner = std::move(progress)](const Step& step) {
+    if (step.name != nullptr && *step.unit != '\0') {
+      step_done.store(step.done, std::memory_order_relaxed);
+      step_total.store(step.total, std::memory_order_relaxed);
+      step_unit.store(step.unit, std::memory_order_relaxed);
+      step_name.store(step.name, std::memory_order_relaxed);
     }
-    inner(step, done, total);
+    if (inner && !told.test(std::memory_order_relaxed)) inner(step);  // the line is the last one
   };
 }
 
-void InterruptLine::note_supersteps(std::uint64_t done) {
-  iterations_done.store(done, std::memory_order_relaxed);
-  iterating.store(true, std::memory_order_relaxed);
+InterruptLine::Counting::Counting(const char* unit, std::function<std::uint64_t()> count)
+    : count_(std::move(count)) {
+  counted_unit.store(unit, std::memory_order_relaxed);
+  counted.store(&count_, std::memory_order_release);
 }
+
+InterruptLine::Counting::~Counting() { counted.store(nullptr, std::memory_order_relaxed); }
 
 }  // namespace edgewire::cli

@@ -3,8 +3,10 @@
 #include <array>
 #include <csignal>
 #include <cstdint>
+#include <functional>
+#include <utility>
 
-#include "cli/stages.h"
+#include "base/progress.h"
 
 namespace edgewire::cli {
 
@@ -13,17 +15,32 @@ namespace edgewire::cli {
 /// time. A run that fails destroys it before it says why: a signal then adds no second line.
 class InterruptLine {
  public:
-  /// The unit of progress in the line. The number of iterations is known beforehand, that of supersteps is
-  /// not. Without a unit the line says that there is no result yet.
-  enum class Counts { iterations, supersteps, nothing };
-  explicit InterruptLine(Counts unit = Counts::iterations);
+  /// `first`: a literal with what the run has not come to before it tells of a step, as in "interrupted
+  /// before the first iteration".
+  explicit InterruptLine(const char* first = "the result was whole");
   ~InterruptLine();
   InterruptLine(const InterruptLine&) = delete;
   InterruptLine& operator=(const InterruptLine&) = delete;
-  /// `stages`, listened to: the step "iterate" is told of by its number.
-  static Stages listen(Stages stages);
-  /// So many supersteps are done.
-  static void note_supersteps(std::uint64_t done);
+
+  /// `progress`, listened to: the line names the last step that has a unit. Once it is said, `progress` is
+  /// told of nothing more.
+  static Progress listen(Progress progress);
+  /// As listen(), but empty where `progress` is.
+  static Progress listen_if_shown(Progress progress) {
+    return progress ? listen(std::move(progress)) : Progress();
+  }
+  /// While it lives, the line adds count() and `unit`, a literal, as in ", with 40 tasks run". `count` does
+  /// only what a signal handler may.
+  class Counting {
+   public:
+    Counting(const char* unit, std::function<std::uint64_t()> count);
+    ~Counting();
+    Counting(const Counting&) = delete;
+    Counting& operator=(const Counting&) = delete;
+
+   private:
+    std::function<std::uint64_t()> count_;
+  };
 
  private:
   static constexpr std::array kTold = {SIGINT, SIGTERM, SIGHUP};

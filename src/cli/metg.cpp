@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -11,13 +10,15 @@
 #include <optional>
 #include <vector>
 
+#include "base/median.h"
 #include "cli/common.h"
-#include "cli/interrupt.h"
 #include "cli/task_command.h"
+#include "cli/task_watch.h"
 #include "error.h"
 #include "launch/packing.h"
 #include "perf/link_figures.h"
 #include "report/json_text.h"
+#include "seconds.h"
 #include "tasks/grains.h"
 #include "tasks/task_job.h"
 
@@ -25,7 +26,6 @@ namespace edgewire::cli {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using tasks::Pattern;
 
 constexpr std::uint64_t kMostWork = std::uint64_t{1} << 18;  // of a task, in multiplications
@@ -70,7 +70,7 @@ double seconds_of_work(launch::Bootstrap& bootstrap, topology::WorkerPool& pool)
       const auto start = Clock::now();
       tasks::work_for(kMostWork);
       double& least = mine[static_cast<std::size_t>(worker)];
-      least = std::min(least, std::chrono::duration<double>(Clock::now() - start).count());
+      least = std::min(least, seconds_since(start));
     });
   return launch::allreduce(bootstrap, std::ranges::min(mine), std::ranges::min) / kMostWork;
 }
@@ -143,12 +143,11 @@ double measure(tasks::TaskJob& job, tasks::FunctionId root, const tasks::Grains&
     job.barrier();
     const auto start = Clock::now();
     const std::string result = job.run(root, tasks::to_bytes(grains));
-    seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    seconds.push_back(seconds_since(start));
     if (first && tasks::from_bytes<std::uint64_t>(result) != sum_plainly(grains))
       throw Error("the result of the tasks is wrong");
   }
-  std::ranges::sort(seconds);
-  return seconds[seconds.size() / 2];
+  return median(std::move(seconds));
 }
 
 /// One process of the job.
@@ -169,13 +168,14 @@ void run_process(launch::Bootstrap& bootstrap, const MetgSettings& asked) {
   report.workers = seat.workers;
   const double tasks = static_cast<double>(report.grains.width) * report.grains.steps;
   {
-    std::optional<InterruptLine> interrupt_line;
-    if (first) interrupt_line.emplace(InterruptLine::Counts::nothing);
+    std::optional<TaskWatch> watch;
+    if (first) watch.emplace(job, bootstrap.size() == 1);
     const double work_s = seconds_of_work(bootstrap, job.seat().pool());
     bool goes_on = true;
     for (auto grains = report.grains; goes_on;) {
       const std::size_t done = report.levels.size();
       grains.work = kMostWork >> done;
+      if (watch) watch->tell({"measuring", done, 0, "levels"});
       Level level{grains.work, measure(job, root, grains, asked.tasks.repeat, first), 0, 0};
       level.grain_s = level.seconds * cores / tasks;
       level.efficiency = static_cast<double>(level.work) * work_s / level.grain_s;

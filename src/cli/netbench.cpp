@@ -5,13 +5,16 @@
 
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
+#include "cli/interrupt.h"
 #include "cli/job_options.h"
 #include "error.h"
 #include "launch/launcher.h"
+#include "report/progress.h"
 
 namespace edgewire::cli {
 
@@ -49,8 +52,16 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
     check_writable(arguments.json_path);
     options.warn = [](const std::string& line) { note("warning: " + line); };
   }
+  std::optional<InterruptLine> interrupt_line;
+  std::optional<report::Ticker> ticker;
+  if (bootstrap.rank() == 0) {
+    interrupt_line.emplace();
+    ticker.emplace(InterruptLine::listen_if_shown(report::progress_on_terminal()));
+    options.progress = InterruptLine::listen([&](const Step& step) { ticker->tell(step); });
+  }
   std::string section;
   const auto show = [&](const perf::NetbenchRow& row) {
+    ticker->tell({});  // makes place for the row
     if (arguments.json_path == "-") return;
     if (section != perf::to_name(row.test)) {
       write_whole("-", fmt::format("{}{}\n{}\n", section.empty() ? "" : "\n",
@@ -60,6 +71,8 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
     write_whole("-", perf::to_text(row) + "\n");
   };
   const auto rows = perf::netbench(bootstrap, options, show);
+  ticker.reset();
+  interrupt_line.reset();
   if (bootstrap.rank() == 0 && !arguments.json_path.empty())
     write_whole(arguments.json_path, perf::to_json(rows, options));
 }

@@ -1,15 +1,14 @@
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/usage.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
@@ -21,6 +20,7 @@
 #include "launch/packing.h"
 #include "perf/link_figures.h"
 #include "report/json_text.h"
+#include "report/progress.h"
 #include "seconds.h"
 #include "shuffle/check.h"
 #include "shuffle/sort_job.h"
@@ -28,8 +28,6 @@
 namespace edgewire::cli {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 struct SortSettings {
   JobOptions job;
@@ -235,23 +233,25 @@ void check_parts(launch::Bootstrap& bootstrap, shuffle::SortJob& job, const shuf
 /// One process of the job.
 void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   const auto start = Clock::now();
-  const auto options = sort_options(bootstrap, settings);
+  auto options = sort_options(bootstrap, settings);
   const bool first = bootstrap.rank() == 0;
-  if (first) check_writable(settings.job.json_path);
+  if (first) {
+    check_writable(settings.job.json_path);
+    options.progress = InterruptLine::listen(report::progress_on_terminal());
+  }
   shuffle::SortJob job(bootstrap, options);
   {
     std::optional<InterruptLine> interrupt_line;
-    if (first) interrupt_line.emplace(InterruptLine::Counts::nothing);
+    if (first) interrupt_line.emplace();
     job.run();
+    if (first) options.progress({});
   }
   const double seconds_sort = seconds_since(start);
   const auto check_start = Clock::now();
   if (settings.check) check_parts(bootstrap, job, options);
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto report = gather_report(bootstrap, job, settings, options,
-                                    {job.figures(), settings.check ? seconds_since(check_start) : 0,
-                                     seconds_sort, static_cast<std::uint64_t>(usage.ru_maxrss) * 1024});
+  const auto report = gather_report(
+      bootstrap, job, settings, options,
+      {job.figures(), settings.check ? seconds_since(check_start) : 0, seconds_sort, peak_memory_bytes()});
   if (!first) return;
   if (!settings.job.json_path.empty())
     write_whole(settings.job.json_path, report.to_json(settings, options.partitions));

@@ -1,16 +1,16 @@
 #include "cli/task_command.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/median.h"
+#include "base/usage.h"
 #include "cli/common.h"
 #include "cli/files.h"
-#include "cli/interrupt.h"
+#include "cli/task_watch.h"
 #include "error.h"
 #include "launch/packing.h"
 #include "perf/link_figures.h"
@@ -21,8 +21,6 @@
 namespace edgewire::cli {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// What a process tells of itself.
 struct TaskSummary {
@@ -43,18 +41,11 @@ struct TaskReport {
   std::vector<int> lost;                 ///< processes
   TaskSummary sum{};                     ///< counts and times of phases are sums; others those of the largest
 
-  double median() const;
   /// Seconds a task by phase, in the order in which a task passes them.
   std::vector<std::pair<std::string, double>> phases() const;
   std::string to_json(const TaskProgram& program) const;
   std::string to_text(const TaskProgram& program) const;
 };
-
-double TaskReport::median() const {
-  auto sorted = seconds;
-  std::ranges::sort(sorted);
-  return (sorted[sorted.size() / 2] + sorted[(sorted.size() - 1) / 2]) / 2;
-}
 
 std::vector<std::pair<std::string, double>> TaskReport::phases() const {
   const auto& figures = sum.figures;
@@ -86,9 +77,9 @@ std::string TaskReport::to_json(const TaskProgram& program) const {
                {"suspensions", figures.suspensions},
                {"payload_bytes_sent", figures.payload_bytes},
                {"wire_bytes_sent", figures.wire_bytes},
-               {"seconds", median()},
+               {"seconds", median(seconds)},
                {"seconds_runs", seconds},
-               {"seconds_a_task", median() / static_cast<double>(figures.tasks)}});
+               {"seconds_a_task", median(seconds) / static_cast<double>(figures.tasks)}});
   for (const auto& [phase, time] : phases()) json["seconds_a_task_by_phase"][phase] = time;
   if (!lost.empty()) json.update({{"lost", lost}, {"results_kept", sum.results_kept}});
   json["seconds_total"] = sum.seconds_total;
@@ -105,8 +96,9 @@ std::string TaskReport::to_text(const TaskProgram& program) const {
       fmt::format("{}: {}, {} process{} x {} worker{}, {}\n", program.name(), program.describe(), processes,
                   processes == 1 ? "" : "es", workers, workers == 1 ? "" : "s", link.transport);
   text += fmt::format("result: {}\n", result);
-  text += fmt::format("{} tasks in {:.6f} s (median of {}): {:.3f} us a task\n", figures.tasks, median(),
-                      seconds.size(), median() / static_cast<double>(figures.tasks) * 1e6);
+  text +=
+      fmt::format("{} tasks in {:.6f} s (median of {}): {:.3f} us a task\n", figures.tasks, median(seconds),
+                  seconds.size(), median(seconds) / static_cast<double>(figures.tasks) * 1e6);
   text += "by phase, us a task, in a run of its own:";
   for (const auto& [phase, time] : phases()) text += fmt::format(" {} {:.3f}", phase, time * 1e6);
   text += "\n";
@@ -125,10 +117,7 @@ std::string TaskReport::to_text(const TaskProgram& program) const {
 /// At rank 0 what all processes say. Collective. `kept`: results, by this process.
 void gather(launch::Bootstrap& bootstrap, tasks::TaskJob& job, double seconds_total, std::uint64_t kept,
             TaskReport& report) {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const TaskSummary mine{job.figures(), seconds_total, static_cast<std::uint64_t>(usage.ru_maxrss) * 1024,
-                         kept};
+  const TaskSummary mine{job.figures(), seconds_total, peak_memory_bytes(), kept};
   const auto summaries = bootstrap.gather(launch::pack(std::vector{mine}));
   report.placement = bootstrap.gather(job.seat().place());
   for (std::size_t p = 0; p < summaries.size(); ++p) {
@@ -162,9 +151,12 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
   report.processes = bootstrap.size();
   report.workers = seat.workers;
   {
-    std::optional<InterruptLine> interrupt_line;
-    if (first) interrupt_line.emplace(InterruptLine::Counts::nothing);
+    std::optional<TaskWatch> watch;
+    if (first) watch.emplace(job, bootstrap.size() == 1);
     for (int run = 0; run <= asked.repeat; ++run) {
+      if (watch)
+        watch->tell({"running", static_cast<std::uint64_t>(run), static_cast<std::uint64_t>(asked.repeat) + 1,
+                     "runs"});
       const bool measure_phases = run == asked.repeat;
       job.barrier();
       const auto run_start = Clock::now();

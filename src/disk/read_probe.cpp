@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <deque>
 #include <limits>
@@ -15,6 +14,8 @@
 #include <new>
 #include <random>
 
+#include "base/median.h"
+#include "base/usage.h"
 #include "error.h"
 #include "seconds.h"
 
@@ -22,12 +23,7 @@ namespace edgewire::disk {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t kMiB = 1 << 20;
-
-double seconds_between(Clock::time_point start, Clock::time_point end) {
-  return std::chrono::duration<double>(end - start).count();
-}
 
 /// Aligned memory of blocks.
 class Blocks {
@@ -191,7 +187,7 @@ ReadRate ReadProbe::measure(const ReadPattern& pattern, double seconds) {
   ReadRate rate{pattern, latencies.size(), seconds_between(begin, Clock::now())};
   rate.cores = (process_cpu_seconds() - cpu) / rate.seconds;
   std::ranges::sort(latencies);
-  rate.median_s = latencies[latencies.size() / 2];
+  rate.median_s = median_of_sorted(latencies);
   rate.p99_s = latencies[latencies.size() * 99 / 100];
   return rate;
 }

@@ -1,11 +1,11 @@
 // Writes down how long each iteration of a process took, and what the process sent in it.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <vector>
 
 #include "exchange/exchange.h"
+#include "seconds.h"
 
 namespace edgewire::engine {
 
@@ -32,7 +32,7 @@ class Recorder {
     const auto now = Clock::now();
     const auto counters = exchange_.link().counters();
     IterationRecord record;
-    record.seconds = std::chrono::duration<double>(now - began_).count();
+    record.seconds = seconds_between(began_, now);
     record.payload_bytes = counters.payload_bytes - sent_.payload_bytes - scalar_bytes_;
     // An iteration ends with a pause: its last segment carries nothing of the next one.
     for (int p = 0; p < exchange_.size(); ++p) {
@@ -50,7 +50,6 @@ class Recorder {
   std::vector<IterationRecord> take_records() noexcept { return std::move(records_); }
 
  private:
-  using Clock = std::chrono::steady_clock;
   const exchange::Exchange& exchange_;
   std::uint64_t scalar_bytes_;
   Clock::time_point began_;

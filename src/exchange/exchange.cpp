@@ -10,6 +10,7 @@
 #include "error.h"
 #include "exchange/barrier.h"
 #include "launch/packing.h"
+#include "seconds.h"
 
 namespace edgewire::exchange {
 
@@ -327,13 +328,13 @@ void Exchange::wait_until(const std::function<bool()>& done) {
 template <class Done>
 bool Exchange::until(int lane, int peer, const Done& done) noexcept {
   if (done()) return true;
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   do {
     link_.ring_doorbell(lane);
     if (!link_.poll() || health().failed()) return false;
   } while (!done());
   stalled_ns_[lane * size() + peer] +=
-      static_cast<std::uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
+      static_cast<std::uint64_t>(std::chrono::nanoseconds(Clock::now() - start).count());
   return true;
 }
 

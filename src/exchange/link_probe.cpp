@@ -1,13 +1,13 @@
 #include "exchange/link_probe.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <vector>
 
 #include "error.h"
 #include "exchange/barrier.h"
 #include "launch/packing.h"
+#include "seconds.h"
 
 namespace edgewire::exchange {
 
@@ -45,7 +45,6 @@ double measure_link(launch::Bootstrap& bootstrap, const std::string& transport, 
 }
 
 double measure_link(launch::Bootstrap& bootstrap, transport::Transport& link) {
-  using Clock = std::chrono::steady_clock;
   const int next = (bootstrap.rank() + 1) % bootstrap.size();
   const int previous = (bootstrap.rank() + bootstrap.size() - 1) % bootstrap.size();
   std::vector<transport::Transport::Part> parts(static_cast<std::size_t>(bootstrap.size()));
@@ -60,7 +59,7 @@ double measure_link(launch::Bootstrap& bootstrap, transport::Transport& link) {
     // Without waiting for all: what follows is sent after the last process has come here, and must arrive.
     const auto start = Clock::now();
     stream(link, bootstrap.health(), next, previous, piece, sent + untimed, sent + untimed + timed);
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    const double seconds = seconds_since(start);
     sent += untimed + timed;
     const LinkProgress progress(link);
     return launch::allreduce(bootstrap, seconds, std::ranges::max);

@@ -1,13 +1,13 @@
 #include "frontier/betweenness_apart.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 #include "error.h"
 #include "frontier/betweenness.h"
 #include "frontier/betweenness_weighted.h"
 #include "launch/packing.h"
+#include "seconds.h"
 
 namespace edgewire::frontier {
 
@@ -48,9 +48,8 @@ std::unique_ptr<Searcher> make_searcher(FrontierJob& alone, const BetweennessApa
 }
 
 /// Adds the time and bytes since `start`, and tells the job's listener.
-void stop(FrontierJob& job, const Searches& searches, std::chrono::steady_clock::time_point start,
-          Superstep& done) {
-  done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+void stop(FrontierJob& job, const Searches& searches, Clock::time_point start, Superstep& done) {
+  done.seconds = seconds_since(start);
   const std::uint64_t record_bytes = done.sent.record_bytes;
   done.sent = searches.sent();
   done.sent.record_bytes = record_bytes;
@@ -101,7 +100,7 @@ std::vector<double> BetweennessApart::own_sums() const {
 std::vector<Superstep> BetweennessApart::run(std::span<const std::uint32_t> sources) {
   std::vector<Superstep> steps(2);
   steps[0].kind = kSearches;
-  auto start = std::chrono::steady_clock::now();
+  auto start = Clock::now();
   for (const auto& did : searches_.run(sources, in_order_))
     for (const Superstep& one : did) {
       steps[0].frontier += one.frontier;
@@ -109,7 +108,7 @@ std::vector<Superstep> BetweennessApart::run(std::span<const std::uint32_t> sour
     }
   stop(job_, searches_, start, steps[0]);
   steps[1].kind = kSums;
-  start = std::chrono::steady_clock::now();
+  start = Clock::now();
   scores_ = launch::unpack<double>(searches_.run_task(sums_), 0);
   if (job_.rank() > 0) {
     steps[1].frontier = job_.graph().vertices();

@@ -41,7 +41,7 @@ BetweennessLevels<Number>::BetweennessLevels(FrontierJob& job, bool endpoints)
       shares_(shares_memory_.as<Number>()),
       settled_(job.graph().vertices(), !alone_),
       marked_(job.graph().vertices(), !alone_),
-      owned_(several_ ? job.graph().vertices() : 0, !alone_),
+      owned_(several_ ? job.graph().vertices() : 0),
       workers_(static_cast<std::size_t>(job.pool().workers())) {
   job.expect_records(sizeof(WideRecord));
   if (!several_) return;

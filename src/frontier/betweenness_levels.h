@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "frontier/bits.h"
+#include "base/bits.h"
 #include "frontier/frontier_job.h"
 #include "frontier/scaled.h"
 #include "frontier/superstep.h"
@@ -157,8 +157,8 @@ class BetweennessLevels {
   std::span<Number> sigma_;   ///< [vertex]: paths; of other processes' vertices, as far as known here
   std::span<Number> shares_;  ///< [vertex]: c, or 0
   std::vector<Number> sums_;  ///< [local number]: of shares, while a level is computed
-  Bits settled_;              ///< vertices whose level is known here
-  Bits marked_;               ///< the frontier of a pull, the level that a push computes backward; else empty
+  SharedBits settled_;        ///< vertices whose level is known here
+  SharedBits marked_;         ///< the frontier of a pull, the level that a push computes backward; else empty
   Bits owned_;                ///< vertices of this process; without bits if that is all
   std::vector<std::uint32_t> order_;     ///< reached vertices of this process, level by level
   std::vector<std::uint32_t> others_;    ///< reached vertices of other processes

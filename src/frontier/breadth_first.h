@@ -24,6 +24,7 @@
 #include <span>
 #include <vector>
 
+#include "base/mixing.h"
 #include "frontier/frontier_job.h"
 #include "frontier/owner_words.h"
 #include "frontier/superstep.h"
@@ -136,7 +137,7 @@ class BreadthFirst {
   bool claim(std::size_t position, bool shared) noexcept;
   /// The worker that keeps the bit of the vertex at this position, where workers hand over what they find.
   std::size_t keeper(std::size_t position) const noexcept {
-    const auto spread = static_cast<std::uint32_t>(position / kKept * 0x9e3779b1);
+    const auto spread = static_cast<std::uint32_t>(position / kKept * kGolden32);
     return spread * workers_.size() >> 32;
   }
   std::size_t first_word(std::uint32_t owner) const noexcept { return words_.first(owner); }

@@ -8,6 +8,7 @@
 #include "exchange/exchange.h"
 #include "launch/agreement.h"
 #include "plan/block_plan.h"
+#include "seconds.h"
 
 namespace edgewire::frontier {
 
@@ -71,7 +72,7 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
   }
   if (!options.for_tasks)
     records_.emplace(bootstrap, link(), options.seat.workers, seat_.oversubscribed(), options.record_bytes);
-  seconds_load = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  seconds_load = seconds_since(start_);
 }
 
 FrontierJob::FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph)

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -24,6 +23,7 @@
 #include "graph/row.h"
 #include "launch/bootstrap.h"
 #include "plan/ownership.h"
+#include "seconds.h"
 
 namespace edgewire::frontier {
 
@@ -146,7 +146,7 @@ class FrontierJob {
 
   launch::Bootstrap& bootstrap_;
   const graph::GraphFile& graph_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Clock::time_point start_ = Clock::now();
   exchange::Seat seat_;
   std::function<void(const Superstep&)> listener_;
   std::optional<plan::Ownership> ownership_;

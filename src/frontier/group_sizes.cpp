@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 
+#include "base/mixing.h"
 #include "error.h"
 #include "launch/packing.h"
 
@@ -20,7 +21,7 @@ class Kept {
   /// pass(label, count) for what has to leave.
   template <class Pass>
   void add(std::uint32_t label, const Pass& pass) {
-    Record& place = places_[label * 0x9e3779b1U >> 22];
+    Record& place = places_[label * kGolden32 >> 22];
     if (place.value > 0 && place.vertex != label) {
       pass(place.vertex, place.value);
       place.value = 0;

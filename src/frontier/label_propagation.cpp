@@ -27,7 +27,7 @@ LabelPropagation::LabelPropagation(FrontierJob& job)
       peers_(several_ ? job.owned() : 0),
       news_(job.graph().vertices(), job.pool().workers() > 1),
       voters_(several_ ? 0 : job.graph().vertices(), job.pool().workers() > 1),
-      led_by_(job.graph().vertices(), false),
+      led_by_(job.graph().vertices()),
       workers_(static_cast<std::size_t>(job.pool().workers())) {
   job.expect_records(sizeof(Record));
   if (!job.graph().symmetric()) in_rows_.emplace(job);

@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include "frontier/bits.h"
+#include "base/bits.h"
 #include "frontier/frontier_job.h"
 #include "frontier/in_rows.h"
 #include "frontier/leading_label.h"
@@ -73,10 +73,10 @@ class LabelPropagation {
   std::vector<std::uint32_t> next_;  ///< [local number]
   /// [local number]: bit p % 64 is set when process p owns a neighbour.
   std::vector<std::uint64_t> peers_;
-  Bits news_;  ///< vertices whose label has changed in the last round; not used in the first one
+  SharedBits news_;  ///< vertices whose label has changed in the last round; not used in the first one
   bool first_ = true;
   /// The neighbours of news_, where marked_; else a vertex looks for news around it.
-  Bits voters_;
+  SharedBits voters_;
   bool marked_ = false;
   /// The vertices that have the label leader_, where led_: where more than half of all edges lead to them.
   Bits led_by_;

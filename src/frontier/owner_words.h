@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/bits.h"
 #include "error.h"
-#include "frontier/bits.h"
 #include "frontier/frontier_job.h"
 
 namespace edgewire::frontier {

@@ -27,6 +27,7 @@
 #include <span>
 #include <vector>
 
+#include "base/mixing.h"
 #include "frontier/components.h"
 #include "frontier/frontier_job.h"
 #include "frontier/rest_rows.h"
@@ -101,7 +102,7 @@ class StrongComponents {
   void name_members();
 
   // Of all colours no two are the same, and none is kGone.
-  static constexpr std::uint32_t kMix = 0x9e3779b1, kUnmix = 0xe8b2f51;  // kMix * kUnmix is 1
+  static constexpr std::uint32_t kMix = kGolden32, kUnmix = 0xe8b2f51;  // kMix * kUnmix is 1
   static constexpr std::uint32_t colour_of(std::uint32_t vertex) { return (vertex + 1) * kMix; }
   static constexpr std::uint32_t vertex_of(std::uint32_t colour) { return colour * kUnmix - 1; }
   static_assert(kMix * kUnmix == 1);

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include "frontier/frontier_job.h"
+#include "seconds.h"
 
 namespace edgewire::frontier {
 
@@ -20,14 +20,14 @@ class Meter {
     done.sent.record_bytes += now.record_bytes - before_.record_bytes;
     done.sent.payload_bytes += now.payload_bytes - before_.payload_bytes;
     done.sent.wire_bytes += now.wire_bytes - before_.wire_bytes;
-    done.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    done.seconds += seconds_since(begin_);
     job_.tell(done);
   }
 
  private:
   FrontierJob& job_;
   Sent before_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  Clock::time_point begin_ = Clock::now();
 };
 
 /// The supersteps of a run, which count on from 0.

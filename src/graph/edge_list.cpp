@@ -11,9 +11,10 @@
 #include <numeric>
 #include <utility>
 
+#include "base/bit_count.h"
+#include "base/bits.h"
 #include "error.h"
 #include "graph/available_memory.h"
-#include "graph/bit_count.h"
 #include "graph/format.h"
 
 namespace edgewire::graph {
@@ -43,21 +44,20 @@ class IdSet {
 
   /// `id` must be in the set.
   std::uint64_t rank(std::uint64_t id) const {
-    if (bits_.empty()) {
+    if (bits_.words() == 0) {
       return static_cast<std::uint64_t>(std::lower_bound(sorted_.begin(), sorted_.end(), id) -
                                         sorted_.begin());
     }
-    const std::uint64_t below =
-        bits_[id / 64].load(std::memory_order_relaxed) & ((std::uint64_t{1} << id % 64) - 1);
+    const std::uint64_t below = bits_.word(id / 64) & ((std::uint64_t{1} << id % 64) - 1);
     return ranks_[id / 64] + bit_count(below);
   }
 
   std::vector<std::uint64_t> sorted() const {
-    if (bits_.empty()) return sorted_;
+    if (bits_.words() == 0) return sorted_;
     std::vector<std::uint64_t> ids;
     ids.reserve(size_);
-    for (std::uint64_t word = 0; word < bits_.size(); ++word) {
-      for (std::uint64_t left = bits_[word].load(std::memory_order_relaxed); left != 0; left &= left - 1) {
+    for (std::uint64_t word = 0; word < bits_.words(); ++word) {
+      for (std::uint64_t left = bits_.word(word); left != 0; left &= left - 1) {
         ids.push_back(word * 64 + static_cast<std::uint64_t>(std::countr_zero(left)));
       }
     }
@@ -66,18 +66,14 @@ class IdSet {
 
  private:
   void mark(const std::vector<Chunk>& chunks, std::uint64_t max_id, int workers) {
-    bits_ = std::vector<std::atomic<std::uint64_t>>(max_id / 64 + 1);
+    bits_ = Bits(max_id + 1);
     parallel_for(workers, chunks.size(), [&](int, std::uint64_t index) {
-      each_id(chunks[index], [&](std::uint64_t id) {
-        const std::uint64_t bit = std::uint64_t{1} << id % 64;
-        auto& word = bits_[id / 64];
-        if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_relaxed);
-      });
+      each_id(chunks[index], [&](std::uint64_t id) { bits_.set(id); });
     });
-    ranks_.reserve(bits_.size());
-    for (const auto& word : bits_) {
+    ranks_.reserve(bits_.words());
+    for (const std::uint64_t word : bits_.all_words()) {
       ranks_.push_back(size_);
-      size_ += bit_count(word.load(std::memory_order_relaxed));
+      size_ += bit_count(word);
     }
   }
 
@@ -124,7 +120,7 @@ class IdSet {
 
   std::uint64_t size_ = 0;
   // Set and read in different runs of the workers, which order them.
-  std::vector<std::atomic<std::uint64_t>> bits_;
+  Bits bits_{0};
   std::vector<std::uint64_t> ranks_;
   std::vector<std::uint64_t> sorted_;
 };

@@ -212,10 +212,10 @@ void Input::each_piece_of(std::span<Input* const> inputs, int workers, const Pro
             used.fetch_add(piece.file_bytes_used - std::exchange(before, piece.file_bytes_used),
                            std::memory_order_relaxed);
           if (worker == 0 && progress)
-            progress("reading",
-                     inputs.size() > 1 ? std::min(bytes, used.load(std::memory_order_relaxed))
-                                       : piece.file_bytes_used,
-                     bytes);
+            progress({"reading",
+                      inputs.size() > 1 ? std::min(bytes, used.load(std::memory_order_relaxed))
+                                        : piece.file_bytes_used,
+                      bytes, "bytes"});
         }
       }
     } catch (...) {

@@ -40,7 +40,7 @@ void run_workers(int workers, const std::function<void(int)>& work) {
 }
 
 void parallel_for(int workers, std::uint64_t count,
-                  const std::function<void(int worker, std::uint64_t index)>& work, std::string_view step,
+                  const std::function<void(int worker, std::uint64_t index)>& work, const char* step,
                   const Progress& progress) {
   std::atomic<std::uint64_t> next{0};  // a ticket: orders nothing else
   std::mutex mutex;
@@ -63,7 +63,7 @@ void parallel_for(int workers, std::uint64_t count,
                     }
                   }
                   if (worker == 0 && progress)
-                    progress(step, std::min(next.load(std::memory_order_relaxed), count), count);
+                    progress({step, std::min(next.load(std::memory_order_relaxed), count), count, "parts"});
                 }
               });
   if (failure) std::rethrow_exception(failure);

@@ -3,12 +3,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <string_view>
+
+#include "base/progress.h"
 
 namespace edgewire::graph {
-
-/// Told how far a long step has come: its name, units done, units in all. Called by the calling thread only.
-using Progress = std::function<void(std::string_view step, std::uint64_t done, std::uint64_t total)>;
 
 /// The number of workers for a request: itself, or for 0 one for each hardware thread that this process may
 /// use, within its CPU quota.
@@ -19,9 +17,10 @@ int workers_or_default(int requested);
 void run_workers(int workers, const std::function<void(int worker)>& work);
 
 /// Hands out 0..count-1 in order to whichever worker is free. After a failure no more are handed out, and the
-/// exception of the lowest index is rethrown: the same one whatever the number of workers.
+/// exception of the lowest index is rethrown: the same one whatever the number of workers. The calling thread
+/// tells of the progress of `step`.
 void parallel_for(int workers, std::uint64_t count,
                   const std::function<void(int worker, std::uint64_t index)>& work,
-                  std::string_view step = {}, const Progress& progress = {});
+                  const char* step = nullptr, const Progress& progress = {});
 
 }  // namespace edgewire::graph

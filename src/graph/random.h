@@ -4,26 +4,16 @@
 #include <bit>
 #include <cstdint>
 
+#include "base/mixing.h"
 #include "graph/weights.h"
 
 namespace edgewire::graph {
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, 2014): a
-/// bijection.
-constexpr std::uint64_t mix64(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
-  return x ^ (x >> 31);
-}
-
-inline constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;
-
 /// A stream of numbers for one (seed, index): SplitMix64 started at a mixed state.
-class IndexedRandom {
+class IndexedRandom : public SplitMix64 {
  public:
   constexpr IndexedRandom(std::uint64_t seed, std::uint64_t index)
-      : state_(mix64(mix64(seed + kGolden) + index * 0xD1B54A32D192ED03)) {}
-  constexpr std::uint64_t next() { return mix64(state_ += kGolden); }
+      : SplitMix64(mix64(mix64(seed + kGolden) + index * 0xD1B54A32D192ED03)) {}
   /// Below `bound`, by multiplication (bias below bound / 2^64).
   constexpr std::uint64_t below(std::uint64_t bound) {
     return static_cast<std::uint64_t>((static_cast<Wide>(next()) * bound) >> 64);
@@ -31,7 +21,6 @@ class IndexedRandom {
 
  private:
   __extension__ using Wide = unsigned __int128;
-  std::uint64_t state_;
 };
 
 /// A hash of an edge. Edges and reversed edges have the same sum of hashes if they are the same edges, and

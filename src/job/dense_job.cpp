@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 
 #include "disk/busy_devices.h"
 #include "error.h"
@@ -25,8 +24,6 @@
 namespace edgewire::job {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 const graph::GraphFile& checked(const graph::GraphFile& graph, const DenseOptions& options) {
   check(options, graph);
@@ -170,18 +167,18 @@ void DenseJob::choose_order(const DenseOptions& options, const topology::Machine
 }
 
 /// Tells of the progress of `step`. Both outlive it.
-plan::ForEach DenseJob::on_workers(const DenseOptions& options, const std::string_view& step) {
+plan::ForEach DenseJob::on_workers(const DenseOptions& options, const char* const& step) {
   return [this, &options, &step](std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
     std::atomic<std::uint64_t> done{0};
     pool_->for_each(count, [&](int worker, std::uint64_t index) {
       work(worker, index);
-      if (options.progress) options.progress(step, done.fetch_add(1, std::memory_order_relaxed) + 1, count);
+      if (options.progress) options.progress({step, done.fetch_add(1, std::memory_order_relaxed) + 1, count});
     });
   };
 }
 
 void DenseJob::build(const DenseOptions& options, const topology::Machine& machine) {
-  std::string_view step = "load";
+  const char* step = "load";
   const plan::ForEach for_each = on_workers(options, step);
   auto start = Clock::now();
   const auto sizes = tile_sizes(options, machine);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/progress.h"
 #include "disk/read_figures.h"
 #include "engine/iteration.h"
 #include "exchange/exchange.h"
@@ -63,8 +64,7 @@ struct DenseOptions {
   bool integrity = true;              ///< see transport::Settings
   transport::VerbsChoice verbs{};
   transport::DpdkChoice dpdk{};
-  /// Called by any worker, with the name of a step, how much of it is done, and how much there is in all.
-  std::function<void(std::string_view step, std::uint64_t done, std::uint64_t total)> progress;
+  Progress progress;  ///< told by any worker how far loading and planning have come
   /// Told, at rank 0, why the workers of a host are not pinned, when other jobs are the cause.
   std::function<void(const std::string& line)> warn;
   std::string kernel;  ///< what is computed, in words: must be the same in all processes
@@ -177,7 +177,7 @@ class DenseJob {
  private:
   void build(const DenseOptions& options, const topology::Machine& machine);
   void build_block(const DenseOptions& options, const topology::Machine& machine);
-  plan::ForEach on_workers(const DenseOptions& options, const std::string_view& step);
+  plan::ForEach on_workers(const DenseOptions& options, const char* const& step);
   void for_each_rows(const plan::ForEach& for_each,
                      const std::function<void(std::uint64_t first, std::uint64_t last)>& work) const;
   std::vector<std::string> edge_files(const DenseOptions& options) const;

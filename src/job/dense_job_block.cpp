@@ -2,7 +2,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "job/dense_job.h"
 #include "plan/block_plan.h"
@@ -12,8 +11,6 @@
 namespace edgewire::job {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr int kLists = 2;  // streams to each peer: partial sums, then mirrors
 
@@ -42,7 +39,7 @@ Streams streams_of(const plan::BlockPlan& plan) {
 }  // namespace
 
 void DenseJob::build_block(const DenseOptions& options, const topology::Machine& machine) {
-  std::string_view step = "load";
+  const char* step = "load";
   const plan::ForEach for_each = on_workers(options, step);
   auto start = Clock::now();
   const auto sizes = tile_sizes(options, machine);

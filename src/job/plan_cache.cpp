@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <random>
 
@@ -17,8 +16,6 @@
 namespace edgewire::job {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// The partition file that an ownership names, or "".
 std::string partition_file(const std::string& ownership) {

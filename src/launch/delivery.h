@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "seconds.h"
 #include "transport/file_descriptor.h"
 
 namespace edgewire::launch {
@@ -12,8 +13,6 @@ namespace edgewire::launch {
 /// them, also while the process there is stopped. Inside a host all arrives.
 class Delivery {
  public:
-  using Clock = std::chrono::steady_clock;
-
   Delivery() = default;
   Delivery(const transport::FileDescriptor& stream, Clock::time_point now);
   /// The stream has taken so many bytes.

@@ -22,13 +22,13 @@
 #include "error.h"
 #include "launch/local_hosts.h"
 #include "launch/socket_bootstrap.h"
+#include "seconds.h"
 #include "topology/control_group.h"
 #include "topology/shell.h"
 
 namespace edgewire::launch {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using transport::FileDescriptor;
 
 /// What processes of a local job have printed, shared by all of them. If all find the same fault, such as a

@@ -10,12 +10,12 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <functional>
 
 #include "error.h"
+#include "seconds.h"
 #include "topology/shell.h"
 #include "transport/file_descriptor.h"
 
@@ -122,8 +122,7 @@ class Child {
     if (ended_) running = 0;  // its number may be another's soon
     const Clock::time_point now = Clock::now();
     // Both may have been stopped together, from a terminal: then this process counts one round only.
-    if (stopped_)
-      stopped_s_ += std::min(std::chrono::duration<double>(now - last_look_).count(), 4e-3 * kRoundMs);
+    if (stopped_) stopped_s_ += std::min(seconds_between(last_look_, now), 4e-3 * kRoundMs);
     last_look_ = now;
     if (stopped_s_ > stop_timeout_s_) {
       kill(pid_, SIGKILL);
@@ -136,7 +135,6 @@ class Child {
   int status() const { return WIFSIGNALED(state_) ? 128 + WTERMSIG(state_) : WEXITSTATUS(state_); }
 
  private:
-  using Clock = std::chrono::steady_clock;
   pid_t pid_;
   double stop_timeout_s_;
   int state_ = 0;

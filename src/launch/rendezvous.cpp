@@ -14,13 +14,13 @@
 
 #include "error.h"
 #include "launch/frames.h"
+#include "seconds.h"
 #include "transport/connector.h"
 #include "transport/crc32c.h"
 
 namespace edgewire::launch {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using transport::Connector;
 using transport::FileDescriptor;
 using transport::Introduction;

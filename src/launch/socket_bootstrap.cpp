@@ -18,13 +18,13 @@
 #include "error.h"
 #include "launch/delivery.h"
 #include "launch/frames.h"
+#include "seconds.h"
 #include "transport/crc32c.h"
 #include "transport/handshake.h"
 
 namespace edgewire::launch {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::duration;
 using std::chrono::milliseconds;
 using transport::FileDescriptor;

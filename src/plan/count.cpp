@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <atomic>
 
+#include "base/bits.h"
 #include "error.h"
 #include "graph/parallel.h"
 #include "plan/balance.h"
-#include "plan/bits.h"
 #include "plan/cover.h"
 
 namespace edgewire::plan {

@@ -2,7 +2,8 @@
 
 #include <array>
 
-#include "plan/bits.h"
+#include "base/bits.h"
+#include "plan/copy_others.h"
 #include "topology/memory.h"
 #include "topology/page_vector.h"
 
@@ -87,11 +88,11 @@ Matcher::Matcher(const PairEdges& edges)
 /// Whether the row has two destinations that are not dead. With one it is a leaf: the two are matched, and
 /// the destination covers all its edges.
 bool Matcher::keeps(Row& row) {
-  std::array<std::uint32_t, kAtOnce + Bits::kSlack> alive;
+  std::array<std::uint32_t, kAtOnce + kCopySlack> alive;
   row.alive = {kNoMate, kNoMate};
   for (std::uint32_t edge = row.next_free; edge < row.edges; edge += kAtOnce) {
     const auto some = row.span().subspan(edge, std::min(kAtOnce, row.edges - edge));
-    const auto* const end = dead_.copy_others(some, alive.data());
+    const auto* const end = copy_others(dead_, some, alive.data());
     for (const auto* target = alive.data(); target != end; ++target) {
       if (row.alive[0] == kNoMate) {
         row.alive[0] = *target;

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "plan/bits.h"
+#include "base/bits.h"
 #include "plan/count.h"
 #include "plan/edge_partition.h"
 

@@ -7,8 +7,8 @@
 #include <limits>
 #include <numeric>
 
+#include "base/bits.h"
 #include "error.h"
-#include "plan/bits.h"
 #include "plan/column_addresses.h"
 #include "plan/fetch_rows.h"
 #include "plan/look_up.h"

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "base/bits.h"
 #include "graph/graph_file.h"
-#include "plan/bits.h"
 #include "plan/edge_rows.h"
 #include "plan/owned_vertices.h"
 #include "plan/owner_filter.h"

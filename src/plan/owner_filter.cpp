@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "base/mixing.h"
 #include "plan/wide.h"
 
 namespace edgewire::plan {
@@ -26,8 +27,8 @@ class Lanes {
         rest_(_mm_cvtsi32_si128(32 - std::bit_width(hash.processes() - 1))),
         below_(_mm_sub_epi64(bits_, _mm_cvtsi32_si128(1))),
         reciprocal_(_mm512_set1_epi64(reciprocal(hash))),
-        mix_low_(_mm512_set1_epi64(HashOwnership::kMix & 0xFFFFFFFF)),
-        mix_high_(_mm512_set1_epi32(static_cast<int>(HashOwnership::kMix >> 32))),
+        mix_low_(_mm512_set1_epi64(kGolden & 0xFFFFFFFF)),
+        mix_high_(_mm512_set1_epi32(static_cast<int>(kGolden >> 32))),
         processes_(_mm512_set1_epi32(static_cast<int>(hash.processes()))),
         one_(_mm512_set1_epi32(1)) {}
 

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/mixing.h"
 #include "topology/cpu_level.h"
 
 namespace edgewire::plan {
@@ -48,11 +49,10 @@ class HashOwnership {
 
   /// The factor that place() multiplies with.
   std::uint64_t reciprocal() const noexcept { return reciprocal_; }
-  static constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
 
  private:
   std::uint32_t rotation(std::uint32_t block) const noexcept {
-    const std::uint64_t mixed = (block + 1) * kMix;
+    const std::uint64_t mixed = (block + 1) * kGolden;
     return static_cast<std::uint32_t>(((mixed >> 32) * processes_) >> 32);
   }
   std::uint64_t vertices_;

@@ -1,9 +1,9 @@
 #include "plan/pair_covers.h"
+#include "base/bits.h"
+#include "plan/copy_others.h"
 
 #include <algorithm>
 #include <bit>
-
-#include "plan/bits.h"
 
 namespace edgewire::plan {
 
@@ -75,14 +75,14 @@ MovedEdges PairCovers::pack(std::uint32_t peer, std::uint64_t free_edges, std::v
   for (const auto& part : edges.parts)
     for (const PairRow& row : part) most += row.edges;
   MovedEdges moved((1 + weight_bytes(*graph_, weighted_) / sizeof(std::uint32_t)) * most +
-                   2 * cover.mirrors.size() + Bits::kSlack);
+                   2 * cover.mirrors.size() + kCopySlack);
   std::uint32_t* next = moved.data();
   cover.moved_edges = cover.free_edges = 0;
   for (const auto& part : edges.parts) {
     for (const PairRow& row : part) {
       const std::uint32_t index = owned_->indexes()[row.source];
       if (!mirrors.has(index)) continue;
-      std::uint32_t* end = summed.copy_others(row.span(), next + 2);
+      std::uint32_t* end = copy_others(summed, row.span(), next + 2);
       const auto must = static_cast<std::uint64_t>(end - next - 2);
       const std::uint64_t free = row.edges - must;
       cover.moved_edges += must;

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "base/bits.h"
 #include "graph/graph_file.h"
-#include "plan/bits.h"
 #include "plan/cover.h"
 #include "plan/moved_rows.h"
 #include "plan/owned_vertices.h"

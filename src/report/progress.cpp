@@ -1,21 +1,22 @@
 #include "report/progress.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
-#include <string_view>
+#include <memory>
+#include <utility>
 
 namespace edgewire::report {
 namespace {
 
 constexpr std::int64_t kDrawEvery_ns = 100'000'000;
-constexpr int kBarColumns = 24;
+constexpr std::size_t kBarColumns = 24;
 constexpr std::size_t kUsualColumns = 80;
 constexpr std::string_view kErase = "\r\033[K";
 
@@ -41,55 +42,109 @@ bool is_terminal() {
   return isatty(STDERR_FILENO) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
 }
 
+std::string amount(const Step& step) {
+  const std::string_view unit = step.unit;
+  if (unit == "bytes")
+    return step.total == 0 ? fmt::format("{:.1f} MB", static_cast<double>(step.done) / 1e6)
+                           : fmt::format("{:.1f} of {:.1f} MB", static_cast<double>(step.done) / 1e6,
+                                         static_cast<double>(step.total) / 1e6);
+  return fmt::format("{}{}{}{}", step.done, step.total == 0 ? "" : fmt::format(" of {}", step.total),
+                     unit.empty() ? "" : " ", unit);
+}
+
+std::string bar(const Step& step) {
+  const double part = static_cast<double>(step.done) / static_cast<double>(step.total);
+  const auto filled = static_cast<std::size_t>(part * static_cast<double>(kBarColumns));
+  return fmt::format(" [{}{}] {:3.0f} %  ", std::string(filled, '#'), std::string(kBarColumns - filled, '-'),
+                     part * 100);
+}
+
 }  // namespace
 
-Progress::Progress(const char* what, std::uint64_t total, const char* unit, bool enabled)
-    : what_(what),
-      unit_(unit),
-      total_(total),
-      enabled_(enabled && is_terminal()),
-      next_draw_ns_(now_ns() + kDrawEvery_ns) {}
-
-Progress::~Progress() {
-  if (drawn_.load(std::memory_order_relaxed)) write_now(kErase);
+std::string to_words(double seconds) {
+  constexpr std::uint64_t kMinute = 60, kHour = 3600;
+  const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
+  if (whole < kMinute) return fmt::format("{} s", whole);
+  if (whole < kHour) return fmt::format("{} min {} s", whole / kMinute, whole % kMinute);
+  return fmt::format("{} h {} min", whole / kHour, whole % kHour / kMinute);
 }
 
-void Progress::set(std::uint64_t done) noexcept {
-  if (is_due()) draw(done);
+ProgressLine::ProgressLine() : enabled_(is_terminal()), next_draw_ns_(0) {}
+
+ProgressLine::~ProgressLine() { erase(); }
+
+void ProgressLine::erase() noexcept {
+  if (std::exchange(drawn_, false)) write_now(kErase);
 }
 
-/// Whoever moves the due time draws.
-bool Progress::is_due() noexcept {
-  if (!enabled_) return false;
+void ProgressLine::show(const Step& step) noexcept {
+  if (!enabled_) return;
+  const bool is_new = name_.load(std::memory_order_relaxed) != step.name;
   const std::int64_t now = now_ns();
-  std::int64_t due = next_draw_ns_.load(std::memory_order_relaxed);
-  return now >= due &&
-         next_draw_ns_.compare_exchange_strong(due, now + kDrawEvery_ns, std::memory_order_relaxed);
+  if (!is_new && now < next_draw_ns_.load(std::memory_order_relaxed)) return;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return;  // another thread draws
+  try {
+    if (name_.load(std::memory_order_relaxed) != step.name || step.done < begin_done_)
+      begin(step, now);
+    else if (now >= next_draw_ns_.load(std::memory_order_relaxed))
+      draw(step, now);
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): no line for want of memory
+  }
 }
 
-void Progress::draw(std::uint64_t done) noexcept {
-  done = std::min(done, total_);
-  const double part = total_ == 0 ? 1.0 : static_cast<double>(done) / static_cast<double>(total_);
-  const auto filled = static_cast<std::size_t>(part * kBarColumns);
-  constexpr std::string_view kFull = "########################";
-  constexpr std::string_view kEmpty = "------------------------";
-  static_assert(kFull.size() == kBarColumns && kEmpty.size() == kBarColumns);
-  std::array<char, 256> line{};
-  const auto result =
-      fmt::format_to_n(line.data(), line.size(), "{}{} [{}{}] {:3.0f} %  {} of {} {}", kErase, what_,
-                       kFull.substr(0, filled), kEmpty.substr(filled), part * 100, done, total_, unit_);
-  draw_line({line.data(), std::min(result.size, line.size())});
+/// A short step draws nothing.
+void ProgressLine::begin(const Step& step, std::int64_t now_ns) noexcept {
+  if (step.name == nullptr) erase();
+  name_.store(step.name, std::memory_order_relaxed);
+  next_draw_ns_.store(now_ns + kDrawEvery_ns, std::memory_order_relaxed);
+  begin_ns_ = now_ns;
+  begin_done_ = step.done;
 }
 
-void Progress::draw_text(std::string_view text) noexcept {
-  std::array<char, 256> line{};
-  const auto result = fmt::format_to_n(line.data(), line.size(), "{}{}: {}", kErase, what_, text);
-  draw_line({line.data(), std::min(result.size, line.size())});
+void ProgressLine::draw(const Step& told, std::int64_t now_ns) {
+  next_draw_ns_.store(now_ns + kDrawEvery_ns, std::memory_order_relaxed);
+  if (told.name == nullptr) return;
+  Step step{told.name, told.total == 0 ? told.done : std::min(told.done, told.total), told.total, told.unit};
+  const double seconds = static_cast<double>(now_ns - begin_ns_) / 1e9;
+  const std::string details = told.details ? told.details() : "";
+  std::string line = fmt::format("{}{}", kErase, step.name);
+  if (step.total > 0) {
+    line += bar(step) + amount(step);
+    if (!details.empty()) line += ", " + details;
+    if (step.done > begin_done_ && step.done < step.total)
+      line += fmt::format(", {} left", to_words(seconds * static_cast<double>(step.total - step.done) /
+                                                static_cast<double>(step.done - begin_done_)));
+  } else {
+    line += fmt::format(": {}, {}", details.empty() ? amount(step) : details, to_words(seconds));
+  }
+  write_now(std::string_view(line).substr(0, kErase.size() + columns() - 1));
+  drawn_ = true;
 }
 
-void Progress::draw_line(std::string_view line) noexcept {
-  write_now(line.substr(0, kErase.size() + columns() - 1));
-  drawn_.store(true, std::memory_order_relaxed);
+Progress progress_on_terminal(bool enabled) {
+  if (!enabled || !is_terminal()) return {};
+  return [line = std::make_shared<ProgressLine>()](const Step& step) { line->show(step); };
+}
+
+Ticker::Ticker(Progress progress, std::function<std::string()> details) : progress_(std::move(progress)) {
+  step_.details = std::move(details);
+  if (!progress_) return;
+  thread_ = std::jthread([this](const std::stop_token& stop) {
+    std::condition_variable_any ended;
+    std::unique_lock lock(mutex_);
+    while (!stop.stop_requested()) {
+      ended.wait_for(lock, stop, std::chrono::nanoseconds(kDrawEvery_ns), [] { return false; });
+      if (step_.name != nullptr) progress_(step_);
+    }
+  });
+}
+
+void Ticker::tell(const Step& step) {
+  if (!progress_) return;
+  const std::scoped_lock lock(mutex_);
+  step_ = {step.name, step.done, step.total, step.unit, std::move(step_.details)};
+  progress_(step_);
 }
 
 }  // namespace edgewire::report

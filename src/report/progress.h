@@ -3,41 +3,66 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
 #include <string_view>
+#include <thread>
+
+#include "base/progress.h"
 
 namespace edgewire::report {
 
-/// A bar on stderr for one long step; erased when the step ends. Draws nothing where stderr is no terminal.
-/// `what` and `unit` are not copied: give literals.
-class Progress {
+/// A line on stderr that shows the step which is under way. Where its whole is known it has a bar, and says
+/// how long the rest will take; else it says for how long the step has gone on. The line is erased when a
+/// step without a name is shown, and in the end. Draws nothing where stderr is no terminal.
+class ProgressLine {
  public:
-  /// `total` units are to be done. `enabled`: for one process of a job only.
-  Progress(const char* what, std::uint64_t total, const char* unit, bool enabled = true);
-  ~Progress();
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+  ProgressLine();
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
 
-  /// `done` units are done by now. From any thread, at any rate: it reads the clock, and draws at most ten
-  /// times a second. Never blocks on a terminal that is held.
-  void set(std::uint64_t done) noexcept;
-  /// As set(), for a step whose end nobody knows: draws text(), a string, behind `what`, without a bar.
-  template <class Text>
-  void say(const Text& text) {
-    if (is_due()) draw_text(text());
-  }
+  /// From any thread, at any rate: it reads the clock, and draws at most ten times a second. Never blocks on
+  /// a terminal that is held.
+  void show(const Step& step) noexcept;
 
  private:
-  bool is_due() noexcept;
-  void draw_text(std::string_view text) noexcept;
-  void draw_line(std::string_view line) noexcept;
-  void draw(std::uint64_t done) noexcept;
+  void begin(const Step& step, std::int64_t now_ns) noexcept;
+  void draw(const Step& step, std::int64_t now_ns);
+  void erase() noexcept;
 
-  const char* what_;
-  const char* unit_;
-  std::uint64_t total_;
-  bool enabled_;
-  std::atomic<bool> drawn_{false};          ///< guards nothing else
-  std::atomic<std::int64_t> next_draw_ns_;  ///< on the steady clock; guards nothing else
+  const bool enabled_;
+  std::atomic<const char*> name_{nullptr};  ///< of the step that is under way; guards nothing
+  std::atomic<std::int64_t> next_draw_ns_;  ///< on the steady clock; guards nothing
+  std::mutex mutex_;
+  std::int64_t begin_ns_ = 0;
+  std::uint64_t begin_done_ = 0;  ///< of the step, at begin_ns_
+  bool drawn_ = false;
+};
+
+/// Shows steps in a ProgressLine, which ends with the last copy of the result. Empty unless `enabled` (for
+/// one process of a job) and stderr is a terminal.
+Progress progress_on_terminal(bool enabled = true);
+
+/// "5 s", "3 min 20 s", "2 h 5 min".
+std::string to_words(double seconds);
+
+/// Tells of a step again and again, in a thread of its own, as long as it lives: for work that is silent
+/// meanwhile. Without a thread where nobody looks.
+class Ticker {
+ public:
+  /// `details` of all steps: called by that thread.
+  explicit Ticker(Progress progress, std::function<std::string()> details = {});
+
+  /// From now on this step, whose own details do not count.
+  void tell(const Step& step);
+
+ private:
+  Progress progress_;
+  std::mutex mutex_;
+  Step step_;
+  std::jthread thread_;
 };
 
 }  // namespace edgewire::report

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/median.h"
 #include "report/json_text.h"
 #include "report/memory_report.h"
 
@@ -25,12 +26,11 @@ std::string describe_pause(const std::vector<RunReport::Iteration>& iterations, 
   if (seconds.empty()) return "";
   const auto longest = std::ranges::max_element(seconds) - seconds.begin();
   const double most = seconds[static_cast<std::size_t>(longest)];
-  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
-  std::ranges::nth_element(seconds, middle);
-  if (most < kTimes * *middle || most < kSeconds) return "";
+  const double usual = median(std::move(seconds));
+  if (most < kTimes * usual || most < kSeconds) return "";
   return fmt::format(
       "iteration {} took {:.3g} s, the median one {:.3g} s: a link, a process or a disk stood still\n",
-      before + static_cast<std::uint64_t>(longest) + 1, most, *middle);
+      before + static_cast<std::uint64_t>(longest) + 1, most, usual);
 }
 
 }  // namespace
@@ -213,9 +213,9 @@ std::string RunReport::describe_runs() const {
   std::vector<double> seconds;
   for (const auto& one : runs) seconds.push_back(one.seconds);
   std::sort(seconds.begin(), seconds.end());
-  const double median = (seconds[(seconds.size() - 1) / 2] + seconds[seconds.size() / 2]) / 2;
-  std::string text = fmt::format("{} run{}: median {:.6f} s, {:.6f} to {:.6f}\n", runs.size(),
-                                 runs.size() == 1 ? "" : "s", median, seconds.front(), seconds.back());
+  std::string text =
+      fmt::format("{} run{}: median {:.6f} s, {:.6f} to {:.6f}\n", runs.size(), runs.size() == 1 ? "" : "s",
+                  median_of_sorted(seconds), seconds.front(), seconds.back());
   for (std::size_t i = 0; i < std::min(kShown, runs.size()); ++i) {
     const auto& one = runs[i];
     text += fmt::format("{:>5}  source {}: {}{}{} supersteps, {} vertices, {} edges", i + 1, one.name,

@@ -102,9 +102,9 @@ DenseOutcome iterate(launch::Bootstrap& bootstrap, job::DenseJob& job, DenseKern
   stage.run.iterations = kernel.iterations();
   stage.run.has_goal = kernel.has_goal();
   stage.run.progress = [&](int done) {
-    if (options.job.progress)
-      options.job.progress("iterate", static_cast<std::uint64_t>(done),
-                           static_cast<std::uint64_t>(kernel.iterations()));
+    if (options.tools.progress)
+      options.tools.progress({"iterate", static_cast<std::uint64_t>(done),
+                              static_cast<std::uint64_t>(kernel.iterations()), "iterations"});
   };
   stage.run.checkpoint = checkpoint ? &*checkpoint : nullptr;
   stage.run.every = options.every;
@@ -145,6 +145,7 @@ report::RunReport run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile
   auto job_options = options.job;
   job_options.kernel =
       kernel.describe() + (tools.profile ? ", profiled" : "") + (tools.parts ? ", output in parts" : "");
+  job_options.progress = tools.progress;
   job::DenseJob job(bootstrap, graph, job_options);
   graph::refuse_changed_files();
   if (options.ready) options.ready(job);
@@ -152,6 +153,7 @@ report::RunReport run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile
   DenseStage stage{bootstrap, job, tools};
   stage.run.observer = profiler ? profiler->observer() : nullptr;
   const DenseOutcome outcome = iterate(bootstrap, job, kernel, options, stage);
+  if (tools.progress) tools.progress({});
   const double seconds_total = seconds_since(tools.start);
   if (job.disk_tiles() != nullptr) job.measure_disks();
   DenseFinished done{

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <functional>
 #include <numeric>
 
 #include "disk/busy_devices.h"
@@ -16,8 +16,6 @@
 namespace edgewire::runs {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 void run_one(frontier::FrontierJob& job, Kernel& kernel, FrontierRuns& runs) {
   exchange::barrier(job.bootstrap(), job.link());  // no run waits for the end of the one before
@@ -75,15 +73,24 @@ report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphF
   job_options.kernel = kernel.describe() + (options.tools.parts ? ", output in parts" : "");
   job_options.for_tasks = kernel.choose_tasks(graph, bootstrap.size(), job_options.seat.workers,
                                               !job_options.disks.devices.empty());
-  job_options.listener = [&options](const frontier::Superstep& one) {
+  const Progress& progress = options.tools.progress;
+  job_options.listener = [&, done = std::uint64_t{0}](const frontier::Superstep& one) mutable {
     graph::refuse_changed_files();
+    ++done;
+    const auto details = [&] {
+      return fmt::format("superstep {}, {}, {} vertices, {} edges", done, kernel.phase(one), one.frontier,
+                         one.edges);
+    };
+    if (progress) progress({"running", done, 0, "supersteps", std::cref(details)});
     if (options.job.listener) options.job.listener(one);
   };
   frontier::FrontierJob job(bootstrap, graph, job_options);
   kernel.prepare(job, options.tools);
   graph::refuse_changed_files();
   const double seconds_before = seconds_since(options.tools.start);
+  if (progress) progress({"running"});  // from here on its time counts
   const auto runs = run_all(job, names, kernel, options);
+  if (progress) progress({});
   auto report = gather_report(job, kernel, runs, seconds_before + runs.seconds_kernel,
                               options.job.seat.transport_reason);
   report.graph = graph.path();

@@ -1,10 +1,9 @@
 #include "runs/job_report.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "base/usage.h"
 #include "launch/packing.h"
 #include "perf/link_figures.h"
 
@@ -17,12 +16,6 @@ struct Summary {
   std::uint64_t peak_rss_bytes;
 };
 
-std::uint64_t peak_rss_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
-
 }  // namespace
 
 report::JobReport gather_job(launch::Bootstrap& bootstrap, const transport::Transport& link, int workers,
@@ -33,7 +26,7 @@ report::JobReport gather_job(launch::Bootstrap& bootstrap, const transport::Tran
   report.workers = workers;
   report.link = perf::gather_link(bootstrap, link, reason);
   report.placement = bootstrap.gather(place);
-  const auto summaries = bootstrap.gather(launch::pack(std::vector{Summary{mine, peak_rss_bytes()}}));
+  const auto summaries = bootstrap.gather(launch::pack(std::vector{Summary{mine, peak_memory_bytes()}}));
   for (std::size_t p = 0; p < summaries.size(); ++p) {
     if (summaries[p].empty()) continue;
     const auto one = launch::unpack<Summary>(summaries[p], p, 1)[0];

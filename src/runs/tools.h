@@ -7,6 +7,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/progress.h"
+#include "seconds.h"
+
 namespace edgewire::runs {
 
 struct Tools {
@@ -19,8 +22,9 @@ struct Tools {
   bool wants_values() const noexcept { return verify || gather || parts; }
   bool profile = false;
   std::chrono::milliseconds sample_interval{100};  ///< of the profile
+  Progress progress{};  ///< told of each step, and of one without a name when all are done
   /// The time from which the report counts.
-  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+  Clock::time_point start = Clock::now();
 };
 
 }  // namespace edgewire::runs

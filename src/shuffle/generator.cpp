@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/mixing.h"
 #include "graph/output_file.h"
 #include "graph/output_folder.h"
 #include "options.h"
@@ -24,13 +25,8 @@ std::uint64_t scale(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   return static_cast<std::uint64_t>(static_cast<Uint128>(a) * b / c);
 }
 
-/// Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014.
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9E3779B97F4A7C15;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EB;
-  return x ^ (x >> 31);
-}
+/// The first number that SplitMix64 makes from there.
+std::uint64_t mix(std::uint64_t x) { return SplitMix64(x).next(); }
 
 /// Keys are text: numbers in base 36 with leading zeros, spread over all that 8 digits can say.
 void write_key(char* to, std::uint64_t key, std::uint64_t keys) {

@@ -1,13 +1,13 @@
 #pragma once
 
-#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <vector>
 
-#include "graph/bit_count.h"
+#include "base/bit_count.h"
+#include "base/bits.h"
 
 namespace edgewire::shuffle {
 
@@ -19,11 +19,7 @@ class IdBits {
 
   std::uint64_t limit() const noexcept { return limit_; }
   /// Thread safe, as far as others call set().
-  void set(std::uint64_t id) noexcept {
-    const std::uint64_t bit = std::uint64_t{1} << id % 64;
-    const std::atomic_ref word(words_.get()[id / 64]);
-    if ((word.load(std::memory_order_relaxed) & bit) == 0) word.fetch_or(bit, std::memory_order_relaxed);
-  }
+  void set(std::uint64_t id) noexcept { set_bit(words_.get()[id / 64], id % 64); }
   /// The ids of [32 * half, 32 * half + 32), as bits.
   std::uint32_t half(std::uint64_t half) const noexcept {
     return static_cast<std::uint32_t>(words_.get()[half / 2] >> half % 2 * 32);
@@ -39,10 +35,10 @@ class IdBits {
   std::uint64_t rank(std::uint64_t id) const noexcept {
     if (id >= end_) return size_;
     const std::uint64_t below = words_.get()[id / 64] & ((std::uint64_t{1} << id % 64) - 1);
-    std::uint64_t counts = graph::byte_counts(below);
+    std::uint64_t counts = byte_counts(below);
     for (std::uint64_t word = id / kBlockBits * (kBlockBits / 64); word < id / 64; ++word)
-      counts += graph::byte_counts(words_.get()[word]);
-    return ranks_[id / kBlockBits] + graph::sum_of_bytes(counts);
+      counts += byte_counts(words_.get()[word]);
+    return ranks_[id / kBlockBits] + sum_of_bytes(counts);
   }
   /// After count(): calls visit(id) for the ids in [first, last), in order.
   template <class Visit>

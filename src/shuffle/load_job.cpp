@@ -178,7 +178,7 @@ void LoadJob::exchange_ids() {
 }
 
 /// Ids turned out to be sparse: finds those that occur, which are in the records.
-void LoadJob::find_ids(const graph::Progress& progress) {
+void LoadJob::find_ids(const Progress& progress) {
   check_bits(end_id_ - 1);
   ids_.emplace(end_id_);
   each_partition("numbering vertices", progress, [&](int lane, std::uint32_t partition) {
@@ -189,7 +189,7 @@ void LoadJob::find_ids(const graph::Progress& progress) {
   });
 }
 
-void LoadJob::number_vertices(const graph::Progress& progress) {
+void LoadJob::number_vertices(const Progress& progress) {
   std::uint64_t added = 0, read = 0;
   for (const Worker& worker : workers_) {
     end_id_ = std::max(end_id_, worker.end_id);
@@ -210,16 +210,16 @@ void LoadJob::number_vertices(const graph::Progress& progress) {
   vertices_ = ids_->size();
 }
 
-void LoadJob::each_partition(std::string_view step, const graph::Progress& progress,
+void LoadJob::each_partition(const char* step, const Progress& progress,
                              const std::function<void(int, std::uint32_t)>& work) {
   const std::uint32_t first = shuffle_->first_partition(), count = shuffle_->last_partition() - first;
   seat_.pool().for_each(count, [&](int lane, std::uint64_t part) {
     work(lane, first + static_cast<std::uint32_t>(part));
-    if (lane == 0 && rank() == 0 && progress) progress(step, part + 1, count);
+    if (lane == 0 && rank() == 0 && progress) progress({step, part + 1, count, "partitions"});
   });
 }
 
-graph::BuildSummary LoadJob::write(std::uint32_t flags, const graph::Progress& progress) {
+graph::BuildSummary LoadJob::write(std::uint32_t flags, const Progress& progress) {
   end_reading();
   number_vertices(progress);
   count_edges(progress);

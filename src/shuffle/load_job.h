@@ -51,7 +51,7 @@ class LoadJob final : public graph::EdgeSink {
   std::uint64_t sum(std::uint64_t mine) override;
   std::uint64_t least(std::uint64_t mine) override;
   /// The summary is that of the whole file in all processes.
-  graph::BuildSummary write(std::uint32_t flags, const graph::Progress& progress) override;
+  graph::BuildSummary write(std::uint32_t flags, const Progress& progress) override;
 
   /// Of a file that got no name; after write(), once.
   std::unique_ptr<graph::OutputFile> take_output() noexcept { return std::move(output_); }
@@ -79,9 +79,9 @@ class LoadJob final : public graph::EdgeSink {
   void put(int worker, std::uint64_t source, std::uint64_t target, graph::WeightCode weight);
   void end_reading();
   void exchange_ids();
-  void find_ids(const graph::Progress& progress);
-  void number_vertices(const graph::Progress& progress);
-  void count_edges(const graph::Progress& progress);
+  void find_ids(const Progress& progress);
+  void number_vertices(const Progress& progress);
+  void count_edges(const Progress& progress);
   void collect_weights();
   void open_output(std::uint32_t flags);
   void write_partition(int lane, std::uint32_t partition);
@@ -91,7 +91,7 @@ class LoadJob final : public graph::EdgeSink {
   graph::BuildSummary finish_file();
   template <class Take>
   void each_edge(int lane, std::uint32_t partition, const Take& take);
-  void each_partition(std::string_view step, const graph::Progress& progress,
+  void each_partition(const char* step, const Progress& progress,
                       const std::function<void(int lane, std::uint32_t partition)>& work);
   std::uint64_t first_source(std::uint32_t partition) const;
   std::uint64_t vertex_of(std::uint64_t id) const noexcept { return renumbered_ ? ids_->rank(id) : id; }

@@ -32,7 +32,7 @@ void LoadJob::each_edge(int lane, std::uint32_t partition, const Take& take) {
 }
 
 /// Where nothing is dropped, the numbers of records are known.
-void LoadJob::count_edges(const graph::Progress& progress) {
+void LoadJob::count_edges(const Progress& progress) {
   const std::uint32_t first = shuffle_->first_partition();
   std::vector<std::uint64_t> mine(shuffle_->last_partition() - first);
   for (std::uint32_t p = 0; p < mine.size(); ++p) mine[p] = shuffle_->records(first + p);

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <random>
 
+#include "base/usage.h"
 #include "disk/busy_devices.h"
 #include "error.h"
 #include "exchange/exchange.h"
@@ -115,14 +115,14 @@ void SortJob::run() {
   paths.insert(paths.end(), {options_.temp, options_.output});
   const disk::BusyDevices disks(paths);
   const double cpu_before = process_cpu_seconds();
-  auto start = std::chrono::steady_clock::now();
+  auto start = Clock::now();
   shuffle_->choose_splitters(sample());
   figures_.seconds_sample = seconds_since(start);
-  start = std::chrono::steady_clock::now();
+  start = Clock::now();
   distribute();
   input_.refuse_changed();
   figures_.seconds_distribute = seconds_since(start);
-  start = std::chrono::steady_clock::now();
+  start = Clock::now();
   merge_all();
   figures_.seconds_merge = seconds_since(start);
   if (disks.known()) figures_.seconds_disk_busy = disks.seconds();
@@ -179,6 +179,13 @@ void SortJob::distribute() {
   figures_.wire_bytes_sent = counters.wire_bytes;
 }
 
+/// So much more of the step is done.
+void SortJob::tell(const char* step, std::uint64_t more, std::uint64_t total, const char* unit) {
+  if (!options_.progress) return;
+  const std::uint64_t done = told_.fetch_add(more, std::memory_order_relaxed) + more;
+  options_.progress({step, done, total, unit});
+}
+
 void SortJob::read_and_send(int lane, std::atomic<std::uint64_t>& next) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const RecordShape& shape = options_.shape;
@@ -196,18 +203,23 @@ void SortJob::read_and_send(int lane, std::atomic<std::uint64_t>& next) {
       worker.checksum += graph::checksum(record, shape.bytes);
       shuffle_->add(lane, record);
     }
+    tell("reading", count * shape.bytes, (end - begin) * shape.bytes, "bytes");
   }
 }
 
 void SortJob::merge_all() {
+  told_ = 0;
+  std::uint64_t total = 0;
+  for (std::uint32_t p = first_partition(); p < last_partition(); ++p) total += shuffle_->records(p);
   seat_.pool().for_each(parts_.size(), [&](int worker, std::uint64_t part) {
-    merge_partition(worker, static_cast<std::uint32_t>(part));
+    merge_partition(worker, static_cast<std::uint32_t>(part), total);
   });
   bootstrap_.allgather("merged");  // before a name appears
   commit_parts();
 }
 
-void SortJob::merge_partition(int worker, std::uint32_t part) {
+/// `total`: records of all partitions here.
+void SortJob::merge_partition(int worker, std::uint32_t part, std::uint64_t total) {
   const RecordShape& shape = options_.shape;
   Worker& mine = workers_[static_cast<std::size_t>(worker)];
   const std::uint64_t count = shuffle_->records(first_partition() + part);
@@ -222,6 +234,7 @@ void SortJob::merge_partition(int worker, std::uint32_t part) {
     if (bootstrap_.health().failed()) throw Error(bootstrap_.health().message());
     file->write(mine.block.data(), filled, offset);
     offset += filled;
+    tell("merging", filled / shape.bytes, total, "records");
     filled = 0;
   };
   shuffle_->merge_partition(worker, first_partition() + part, [&](const std::byte* record) {

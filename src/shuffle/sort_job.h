@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/progress.h"
 #include "exchange/seat.h"
 #include "graph/output_file.h"
 #include "graph/output_folder.h"
@@ -26,6 +27,8 @@ struct SortOptions {
   RecordShape shape;
   std::uint32_t partitions = 1;
   std::uint64_t memory_bytes = 0;  ///< of this process: for records, rings and blocks
+  /// Told by any worker how far this process is with its part of the input, and with its partitions.
+  Progress progress{};
 };
 
 /// Throws UsageError when an option makes no sense. A SortJob begins with it.
@@ -76,8 +79,9 @@ class SortJob {
   std::vector<std::byte> sample() const;
   void distribute();
   void read_and_send(int lane, std::atomic<std::uint64_t>& next);
+  void tell(const char* step, std::uint64_t more, std::uint64_t total, const char* unit);
   void merge_all();
-  void merge_partition(int worker, std::uint32_t partition);
+  void merge_partition(int worker, std::uint32_t partition, std::uint64_t total);
   void commit_parts();
 
   launch::Bootstrap& bootstrap_;
@@ -90,6 +94,7 @@ class SortJob {
   std::vector<Worker> workers_;
   std::vector<std::unique_ptr<graph::OutputFile>> parts_;  ///< [partition - first_partition()]
   std::vector<std::uint64_t> counts_;
+  std::atomic<std::uint64_t> told_{0};  ///< units done of the step; for the progress alone
   SortFigures figures_;
 };
 

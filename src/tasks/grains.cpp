@@ -1,4 +1,5 @@
 #include "tasks/grains.h"
+#include "base/mixing.h"
 
 #include <algorithm>
 #include <bit>
@@ -21,7 +22,7 @@ struct Grain {
 /// With a chance of 1/4.
 bool is_drawn(std::uint32_t t, std::uint32_t i, std::uint32_t j) {
   std::uint64_t mixed = (std::uint64_t{t} << 40) + (std::uint64_t{i} << 20) + j;
-  mixed = (mixed ^ (mixed >> 31)) * 0xBF58476D1CE4E5B9;
+  mixed = (mixed ^ (mixed >> 31)) * kMixFactor;
   return (mixed >> 62) == 0;
 }
 

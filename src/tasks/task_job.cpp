@@ -59,6 +59,7 @@ void TaskJob::connect(const std::string& input) {
                                        {"the input", input},
                                        {"the transport", std::string(seat_.link().name())},
                                        {"the number of workers", std::to_string(workers)}});
+  ended_ = std::vector<Ended>(static_cast<std::size_t>(workers));
   if (bootstrap_.size() > 1) mail_.emplace(bootstrap_, seat_.link(), workers, seat_.oversubscribed());
   for (int process = 0; process < bootstrap_.size(); ++process)
     if (process != bootstrap_.rank()) peers_.push_back(process);
@@ -76,6 +77,7 @@ std::string TaskJob::run(FunctionId root, std::string arguments, bool measure_ph
     throw Error(fmt::format("there is no function {}: {} are registered", root, registry_.size()));
   measure_phases_ = measure_phases;
   figures_ = {};
+  for (Ended& one : ended_) one.tasks.store(0, std::memory_order_relaxed);
   memo_.clear();
   const auto before = mail_ ? mail_->counters() : transport::Counters{};
   if (mail_ && retry_) {
@@ -85,6 +87,7 @@ std::string TaskJob::run(FunctionId root, std::string arguments, bool measure_ph
   } else {
     attempt(root, std::move(arguments));
   }
+  figures_.tasks = tasks_ended();
   figures_.results_kept = memo_.found();
   if (mail_) {
     const auto after = mail_->counters();

@@ -64,10 +64,22 @@ class TaskJob {
   std::string run(FunctionId root, std::string arguments = {}, bool measure_phases = false);
   /// Of the last run.
   const Figures& figures() const noexcept { return figures_; }
+  /// That have ended in this process in this run, or in the last one. From any thread, and from a signal
+  /// handler.
+  std::uint64_t tasks_ended() const noexcept {
+    std::uint64_t sum = 0;
+    for (const Ended& one : ended_) sum += one.tasks.load(std::memory_order_relaxed);
+    return sum;
+  }
   exchange::Seat& seat() noexcept { return seat_; }
 
  private:
   friend class Worker;
+
+  /// Counted by one worker.
+  struct alignas(128) Ended {
+    std::atomic<std::uint64_t> tasks{0};  // guards nothing
+  };
 
   void connect(const std::string& input);
 
@@ -90,6 +102,7 @@ class TaskJob {
   FutureTable futures_;
   Guests guests_{};
   std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<Ended> ended_{};     ///< [worker]
   transport::Wakeup wakeup_;       ///< of idle workers, where there is no link to wait for
   std::atomic<bool> stop_{false};  ///< release with the root's result, acquire by all workers
   bool measure_phases_ = false;

@@ -72,7 +72,7 @@ void Worker::step(Context& task) {
 
 void Worker::conclude(Context& task) {
   const std::unique_ptr<Context> owner(&task);
-  ++figures_.tasks;
+  Counts::add(ended_, std::uint64_t{1});
   if (task.error_) fail(task, task.error_);
   try {
     if (task.tail_) {

@@ -21,7 +21,11 @@ inline std::uint64_t now_ns() {
 /// for one. All functions but add_to() belong to its thread.
 class alignas(128) Worker {
  public:
-  Worker(TaskJob& job, int lane) : job_(job), lane_(lane), random_(static_cast<std::uint64_t>(lane) + 1) {}
+  Worker(TaskJob& job, int lane)
+      : job_(job),
+        lane_(lane),
+        ended_(job.ended_[static_cast<std::size_t>(lane)].tasks),
+        random_(static_cast<std::uint64_t>(lane) + 1) {}
 
   /// Until the root's result is there. Throws Error.
   void run();
@@ -105,6 +109,7 @@ class alignas(128) Worker {
   Context* finished_ = nullptr;
   Counts counts_{};
   Figures figures_{};
+  std::atomic<std::uint64_t>& ended_;  ///< tasks
   Lookout lookout_{};
   std::uint64_t random_;
   std::uint64_t mail_ns_ = 0;  ///< when mail was last looked at

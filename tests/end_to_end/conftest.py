@@ -40,9 +40,9 @@ class Edgewire:
             more()
 
         evidence.note_command([self.program, *arguments])
-        return subprocess.Popen([*self.through, self.program, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                stdin=options.pop("stdin", subprocess.DEVNULL), text=True, start_new_session=True,
-                                preexec_fn=prepare,
+        return subprocess.Popen([*self.through, self.program, *map(str, arguments)], stdout=options.pop("stdout", subprocess.PIPE),
+                                stderr=options.pop("stderr", subprocess.PIPE), stdin=options.pop("stdin", subprocess.DEVNULL),
+                                text=True, start_new_session=True, preexec_fn=prepare,
                                 env={**os.environ, **options.pop("env", {}), **dict([MARK.split("=")])}, **options)
 
     def __call__(self, *arguments, timeout=LIMIT_S, **options):

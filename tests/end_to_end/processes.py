@@ -5,6 +5,7 @@ import functools
 import os
 import pathlib
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -86,14 +87,18 @@ def causes(lines):
     return [line for line in lines if "edgewire: warning: " not in line]
 
 
-def check_ended(process, number):
+# What commands that move records say of how far they have come.
+HOW_FAR = r"before the result was whole|while [a-z ]+, after \d+ of \d+ [a-z]+"
+
+
+def check_ended(process, number, how_far=HOW_FAR):
     """Ends a command that has no result yet by a signal: it says so where it can, and its processes go with it."""
     started = children(process.pid)
     os.kill(process.pid, number)
     _, errors = process.communicate(timeout=PATIENCE_S)
     assert process.returncode in (-number, 128 + number)
     word = {signal.SIGKILL: "", signal.SIGINT: "interrupted", signal.SIGTERM: "told to end"}[number]
-    assert errors == (f"edgewire: {word} before the result was whole\n" if word else "")
+    assert re.fullmatch(f"edgewire: {word} ({how_far})\n" if word else "", errors), errors
     wait_for(lambda: all(is_gone(pid) for pid in started), "the end of its processes")
 
 

@@ -262,8 +262,8 @@ TEST_CASE("an input that is written while it is read ends the conversion") {
     const timespec old[2] = {{1'000'000'000, 0}, {1'000'000'000, 0}};
     REQUIRE(utimensat(AT_FDCWD, path.c_str(), old, 0) == 0);
     bool written = false;
-    const auto write = [&](std::string_view step, std::uint64_t, std::uint64_t) {
-      if (step != "reading" || std::exchange(written, true)) return;
+    const auto write = [&](const Step& step) {
+      if (std::string_view(step.name) != "reading" || std::exchange(written, true)) return;
       std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
       file.seekp(static_cast<std::streamoff>(text.size() - 4));
       file << (right ? "2 1\n" : "a b\n");

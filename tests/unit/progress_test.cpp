@@ -97,12 +97,12 @@ std::size_t count(const std::string& text, const std::string& what) {
 TEST_CASE("a long step draws bars and erases the last one") {
   if (!terminals()) return;
   const std::string text = on_terminal(80, [](const Drawn& drawn) {
-    Progress progress("load", 1000, "edges");
+    const Progress progress = progress_on_terminal();
     std::uint64_t done = 0;
-    drawn.until(3, [&] { progress.set(++done); });
+    drawn.until(3, [&] { progress({"load", ++done, ~std::uint64_t{0}, "edges"}); });
   });
   CHECK(text.find("load [") != std::string::npos);
-  CHECK(text.find(" of 1000 edges") != std::string::npos);
+  CHECK(text.find(" of 18446744073709551615 edges, ") != std::string::npos);
   CHECK(count(text, "load") >= 3);
   CHECK(text.ends_with("\r\033[K"));
   CHECK(text.find('\n') == std::string::npos);
@@ -112,10 +112,12 @@ TEST_CASE("bars keep to the rate and the width, whoever reports") {
   if (!terminals()) return;
   const auto start = std::chrono::steady_clock::now();
   const std::string text = on_terminal(20, [](const Drawn& drawn) {
-    Progress progress("iterate", 4'000'000'000'000, "iterations");
+    const Progress progress = progress_on_terminal();
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t)
-      threads.emplace_back([&] { drawn.until(4, [&] { progress.set(5'000'000'000'000); }); });
+      threads.emplace_back([&] {
+        drawn.until(4, [&] { progress({"iterate", 5'000'000'000'000, 4'000'000'000'000, "iterations"}); });
+      });
     for (auto& thread : threads) thread.join();
   });
   // All bars were drawn in this time, however slow the machine is: the rate lets no more of them through.
@@ -129,11 +131,11 @@ TEST_CASE("bars keep to the rate and the width, whoever reports") {
 TEST_CASE("a step whose end nobody knows draws a line, which is made only when it is due") {
   if (!terminals()) return;
   const std::string text = on_terminal(30, [](const Drawn& drawn) {
-    Progress progress("running", 0, "");
+    const Progress progress = progress_on_terminal();
     int made = 0;
     const auto line = [&] { return "line " + std::to_string(++made) + " and more than fits the terminal"; };
-    drawn.until(2, [&] { progress.say(line); });
-    for (int i = 0; i < 100; ++i) progress.say(line);  // mostly too early
+    drawn.until(2, [&] { progress({"running", 1, 0, "supersteps", line}); });
+    for (int i = 0; i < 100; ++i) progress({"running", 1, 0, "supersteps", line});  // mostly too early
   });
   CHECK(text.starts_with("\r\033[Krunning: line 1 and more "));
   CHECK(text.ends_with("\r\033[K"));
@@ -150,34 +152,93 @@ TEST_CASE("a short step stays silent") {
   for (int turn = 0; turn < 100 && text.ends_with("late"); ++turn)
     text = on_terminal(80, [](const Drawn&) {
       const auto start = std::chrono::steady_clock::now();
-      Progress("load", 10, "edges").set(10);
+      const Progress progress = progress_on_terminal();
+      progress({"load", 5, 10, "edges"});
+      progress({"load", 10, 10, "edges"});
       if (std::chrono::steady_clock::now() - start > 90ms) say("late");  // it was not short
     });
   CHECK(text.empty());
 }
 
-TEST_CASE("a disabled bar and a file stay silent, when a bar on a terminal is due") {
+TEST_CASE("nobody is told without a terminal, and a file stays silent, when a bar on a terminal is due") {
   if (!terminals()) return;
   const std::string text = on_terminal(80, [](const Drawn& drawn) {
     std::array<int, 2> ends{};
     CHECK(pipe2(ends.data(), O_NONBLOCK) == 0);
     const int terminal = dup(STDERR_FILENO);
-    Progress disabled("disabled", 10, "edges", false);
+    CHECK(!progress_on_terminal(false));  // nobody looks
     dup2(ends[1], STDERR_FILENO);
-    Progress file("file", 10, "edges");
+    CHECK(!progress_on_terminal());
+    ProgressLine file;
     dup2(terminal, STDERR_FILENO);
-    Progress shown("shown", 10, "edges");
-    drawn.until(1, [&] { shown.set(5); });
-    disabled.set(5);
-    dup2(ends[1], STDERR_FILENO);
-    file.set(5);
-    dup2(terminal, STDERR_FILENO);
+    const Progress shown = progress_on_terminal();
+    const auto draw = [&] {
+      shown({"shown", 5, 10, "edges"});
+      dup2(ends[1], STDERR_FILENO);
+      file.show({"file", 5, 10, "edges"});
+      dup2(terminal, STDERR_FILENO);
+    };
+    drawn.until(2, draw);
     char byte = 0;
     say(read(ends[0], &byte, 1) == -1 ? "nothing there" : "something there");
   });
   CHECK(text.find("shown [") != std::string::npos);
-  CHECK(text.find("disabled") == std::string::npos);
+  CHECK(text.find("file") == std::string::npos);
   CHECK(text.find("nothing there") != std::string::npos);
+}
+
+TEST_CASE("one line shows step after step, and goes when nothing is under way") {
+  if (!terminals()) return;
+  const std::string text = on_terminal(80, [](const Drawn& drawn) {
+    const Progress progress = progress_on_terminal();
+    drawn.until(1, [&] { progress({"reading", 3'000'000, 12'000'000, "bytes"}); });
+    drawn.until(2, [&] { progress({"merging", 1, 4, "parts"}); });
+    progress({});
+    say("row\n");
+    progress({});
+  });
+  const auto reading = text.find("\r\033[Kreading [######------------------]  25 %  3.0 of 12.0 MB");
+  const auto merging = text.find("\r\033[Kmerging [######------------------]  25 %  1 of 4 parts");
+  CHECK(reading != std::string::npos);
+  CHECK(merging != std::string::npos);
+  CHECK(reading < merging);
+  CHECK(text.ends_with("\r\033[Krow\r\n"));  // and nothing was erased again
+}
+
+TEST_CASE("work that is silent is shown by a ticker") {
+  if (!terminals()) return;
+  const std::string text = on_terminal(80, [](const Drawn& drawn) {
+    std::atomic<int> asked{0};
+    Ticker ticker(progress_on_terminal(), [&] { return std::to_string(++asked) + " tasks"; });
+    ticker.tell({"running", 1, 4, "runs"});
+    drawn.until(2, [] { std::this_thread::yield(); });
+    ticker.tell({"measuring", 3, 0, "levels"});
+    drawn.until(4, [] { std::this_thread::yield(); });
+    ticker.tell({});
+  });
+  CHECK(text.find("running [######------------------]  25 %  1 of 4 runs, 1 tasks") != std::string::npos);
+  CHECK(text.find("measuring: ") != std::string::npos);
+  CHECK(text.ends_with("\r\033[K"));
+}
+
+TEST_CASE("a ticker that nobody looks at asks for nothing") {
+  bool asked = false;
+  {
+    Ticker ticker({}, [&] {
+      asked = true;
+      return std::string();
+    });
+    ticker.tell({"running", 1, 4, "runs"});
+  }
+  CHECK(!asked);
+}
+
+TEST_CASE("times in words") {
+  CHECK(to_words(0.2) == "0 s");
+  CHECK(to_words(59.4) == "59 s");
+  CHECK(to_words(59.6) == "1 min 0 s");
+  CHECK(to_words(3599) == "59 min 59 s");
+  CHECK(to_words(7530) == "2 h 5 min");
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <fstream>
 #include <functional>
@@ -15,6 +14,7 @@
 #include "graph/checksum.h"
 #include "graph/decompress.h"
 #include "graph_inputs.h"
+#include "seconds.h"
 #include "tasks/memo.h"
 #include "transport/crc32c.h"
 #include "transport/sealed.h"
@@ -31,7 +31,7 @@ using namespace edgewire;
 double turn_seconds() {
   constexpr int kPasses = 32;
   alignas(16) static const float numbers[1024] = {};
-  const auto start = std::chrono::steady_clock::now();
+  const auto start = Clock::now();
   for (int pass = 0; pass < kPasses; ++pass) {
     const float* at = numbers;
     long left = std::size(numbers) / 16;
@@ -46,7 +46,7 @@ double turn_seconds() {
         :
         : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm8", "memory", "cc");
   }
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return seconds_since(start);
 }
 
 /// Whether the processor says that upper halves are in use (XINUSE, Intel SDM volume 1, section 13.6). Always

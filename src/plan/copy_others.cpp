@@ -1,4 +1,6 @@
-#include "plan/bits.h"
+#include "plan/copy_others.h"
+
+#include <bit>
 
 #include "plan/wide.h"
 
@@ -39,11 +41,12 @@ std::uint32_t* copy_wide(std::span<const std::uint64_t>, std::span<const std::ui
 
 }  // namespace
 
-std::uint32_t* Bits::copy_others(std::span<const std::uint32_t> numbers, std::uint32_t* out) const noexcept {
-  if (has_lanes()) return copy_wide(words_, numbers, out);
+std::uint32_t* copy_others(const Bits& left_out, std::span<const std::uint32_t> numbers,
+                           std::uint32_t* out) noexcept {
+  if (has_lanes()) return copy_wide(left_out.all_words(), numbers, out);
   for (const auto number : numbers) {  // no branch depends on the number
     *out = number;
-    out += test(number) ? 0 : 1;
+    out += left_out.test(number) ? 0 : 1;
   }
   return out;
 }

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace edgewire::graph {
+namespace edgewire {
 
 /// How many of the bits in each byte of `word` are set: up to 8, so that those of some words can be added.
 constexpr std::uint64_t byte_counts(std::uint64_t word) noexcept {
@@ -20,4 +20,4 @@ constexpr std::uint64_t sum_of_bytes(std::uint64_t bytes) noexcept {
 /// The number of bits that are set. Without an instruction for it std::popcount() is a call.
 constexpr std::uint64_t bit_count(std::uint64_t word) noexcept { return sum_of_bytes(byte_counts(word)); }
 
-}  // namespace edgewire::graph
+}  // namespace edgewire

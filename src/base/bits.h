@@ -1,0 +1,91 @@
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace edgewire {
+
+/// Sets bit `number` of `word`, also while other threads set others there. Whether this call has set it.
+inline bool set_bit(std::uint64_t& word, std::uint64_t number) noexcept {
+  const std::atomic_ref shared(word);
+  const std::uint64_t mask = std::uint64_t{1} << number;
+  // Relaxed: bits are independent, and say nothing of other memory.
+  if ((shared.load(std::memory_order_relaxed) & mask) != 0) return false;
+  return (shared.fetch_or(mask, std::memory_order_relaxed) & mask) == 0;
+}
+
+/// A set of small numbers, such as vertices: a bit for each, so that much of it stays in the caches. Who
+/// tests while others set() may see either.
+class Bits {
+ public:
+  using Word = std::uint64_t;
+  static constexpr std::uint32_t kBits = 64;
+
+  explicit Bits(std::uint64_t size) : words_((size + kBits - 1) / kBits) {}
+  Bits(std::uint64_t size, std::span<const std::uint32_t> members) : Bits(size) { add_all(members); }
+
+  /// Several threads may call it at the same time. Whether this call was the one that set the bit.
+  bool set(std::uint64_t bit) noexcept { return set_bit(words_[bit / kBits], bit % kBits); }
+  /// As set(), for one thread alone.
+  void add(std::uint64_t bit) noexcept { words_[bit / kBits] |= Word{1} << bit % kBits; }
+  void add_all(std::span<const std::uint32_t> numbers) noexcept {
+    for (const std::uint32_t number : numbers) add(number);
+  }
+  bool test(std::uint64_t bit) const noexcept { return (word(bit / kBits) >> bit % kBits & 1) != 0; }
+
+  std::size_t words() const noexcept { return words_.size(); }
+  /// Bit i is the number 64 * w + i.
+  Word word(std::size_t w) const noexcept {
+    return std::atomic_ref(const_cast<Word&>(words_[w])).load(std::memory_order_relaxed);
+  }
+  /// While no other thread sets bits of this word.
+  void set_word(std::size_t w, Word bits) noexcept { words_[w] = bits; }
+  std::span<const Word> all_words() const noexcept { return words_; }
+  /// Takes away all numbers that share a word of 64 with this one.
+  void clear_word_of(std::uint64_t bit) noexcept {
+    std::atomic_ref(words_[bit / kBits]).store(0, std::memory_order_relaxed);
+  }
+  void clear_words_of(std::span<const std::uint32_t> numbers) noexcept {
+    for (const std::uint32_t number : numbers) clear_word_of(number);
+  }
+  void clear() noexcept { std::ranges::fill(words_, 0); }
+
+  /// All numbers that are set, ascending; fewer than 2^32.
+  std::vector<std::uint32_t> members() const {
+    std::vector<std::uint32_t> all;
+    for (std::size_t w = 0; w < words_.size(); ++w)
+      for (Word left = words_[w]; left != 0; left &= left - 1)
+        all.push_back(static_cast<std::uint32_t>(w * kBits + static_cast<unsigned>(std::countr_zero(left))));
+    return all;
+  }
+  std::uint64_t bytes() const noexcept { return words_.size() * sizeof(Word); }
+
+ private:
+  std::vector<Word> words_;
+};
+
+/// Bits that one worker adds to alone, or several at the same time.
+class SharedBits : public Bits {
+ public:
+  /// `shared`: by several.
+  SharedBits(std::uint64_t size, bool shared) : Bits(size), shared_(shared) {}
+
+  void add(std::uint64_t bit) noexcept {
+    if (shared_)
+      set(bit);
+    else
+      Bits::add(bit);
+  }
+  void add_all(std::span<const std::uint32_t> numbers) noexcept {
+    for (const std::uint32_t number : numbers) add(number);
+  }
+
+ private:
+  bool shared_;
+};
+
+}  // namespace edgewire

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+namespace edgewire {
+
+/// The value in the middle, or the mean of the two that are. There is at least one value; they ascend.
+inline double median_of_sorted(std::span<const double> values) {
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+/// As median_of_sorted(), of values in any order.
+inline double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return median_of_sorted(values);
+}
+
+}  // namespace edgewire

@@ -1,0 +1,156 @@
+"""What a terminal shows while a command runs, and what is said when a signal ends it."""
+
+import contextlib
+import os
+import re
+import select
+import signal
+import subprocess
+import termios
+import time
+
+import numpy as np
+import pytest
+
+import reference
+from graphs import Graph
+from processes import LIMIT_S, PATIENCE_S
+
+ERASE = "\r\x1b[K"
+BAR = r"\[#*-*\] +\d+ %  "
+LEFT = r"(, (\d+ s|\d+ min \d+ s|\d+ h \d+ min) left)?"
+SO_FAR = r", \d+ s"
+
+
+class Terminal:
+    """A terminal that is the command's stderr."""
+
+    def __init__(self):
+        self.master, self.slave = os.openpty()
+        termios.tcsetwinsize(self.slave, (24, 160))
+        self.text = ""
+
+    def read(self):
+        """What comes within a moment; false when nobody can write any more."""
+        if not select.select([self.master], [], [], 0.1)[0]:
+            return True
+        with contextlib.suppress(OSError):
+            more = os.read(self.master, 4096).decode()
+            self.text += more
+            return more != ""
+        return False
+
+    def lines(self):
+        return [line for line in re.split("[\r\n]+", self.text.replace(ERASE, "\n")) if line]
+
+    def close_slave(self):
+        os.close(self.slave)
+
+    def close(self):
+        os.close(self.master)
+
+
+@contextlib.contextmanager
+def on_terminal(edgewire, *command, stdout=subprocess.PIPE):
+    terminal = Terminal()
+    with edgewire.start(*command, stderr=terminal.slave, stdout=stdout, env={"TERM": "xterm"}) as process:
+        terminal.close_slave()
+        try:
+            yield process, terminal
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            terminal.close()
+
+
+def until(terminal, pattern, patience_s=PATIENCE_S):
+    """Reads until a line is what the pattern says."""
+    deadline = time.monotonic() + patience_s
+    while not any(re.fullmatch(pattern, line) for line in terminal.lines()[:-1]):
+        assert time.monotonic() < deadline and terminal.read(), f"no {pattern} in {terminal.text!r}"
+
+
+def to_end(terminal):
+    while terminal.read():
+        pass
+    return terminal.text
+
+
+def start_of(edgewire, tmp_path, what):
+    """A command that goes on for long, what its line on a terminal looks like, and what it says of its end."""
+    if what in ("reading", "merging"):
+        edgewire.ok("generate", "records", "--bytes", "50M", "-o", tmp_path / "in")
+        inputs = [tmp_path / "in/records-00000"] * 20
+        command = ["sort", *inputs, "-o", tmp_path / "out", "--memory", "8M", "-w", 1, "-p", 1]
+        if what == "reading":
+            return command, rf"reading {BAR}[\d.]+ of 1048\.6 MB{LEFT}", r"while (reading, after \d+ of \d+ bytes|merging, after \d+ of \d+ records)"
+        return command, rf"merging {BAR}\d+ of 10485760 records{LEFT}", r"while merging, after \d+ of \d+ records"
+    if what == "tasks":
+        return (["tasks", "iterative", "--count", 1 << 36, "-p", 1, "-w", 1], rf"running {BAR}0 of 6 runs, [1-9]\d* tasks run",
+                r"before the end of the first run, with [1-9]\d* tasks run")
+    if what == "tasks of several":
+        return (["tasks", "iterative", "--count", 1 << 36, "-p", 2, "-w", 1], rf"running {BAR}0 of 6 runs, [1-9]\d* tasks run here",
+                r"before the end of the first run, with [1-9]\d* tasks run here")
+    if what == "metg":
+        return (["tasks", "metg", "--steps", 100_000, "-p", 1, "-w", 2], rf"measuring: level \d+, [1-9]\d* tasks run{SO_FAR}",
+                r"(before the end of the first level|after level \d+), with \d+ tasks run")
+    if what == "netbench":
+        return (["netbench", "--transport", "shm", "--sizes", "8,64", "--test", "rate", "--seconds", 1000],
+                rf"measuring {BAR}0 of 2 measurements", r"while measuring, after 0 of 2 measurements")
+    if what == "supersteps":
+        n = 3_000_000
+        path = reference.write_graph(tmp_path / "g.ew", Graph(n, np.arange(n - 1), np.arange(1, n)))
+        return (["sssp", path, "--unit-weights", "--source", 0, "-p", 1, "-w", 1],
+                rf"running: superstep \d+, [a-z ]+\d*, 1 vertices, 1 edges{SO_FAR}", r"after superstep \d+")
+    assert what == "iterations"
+    edgewire.ok("generate", "kronecker", "--scale", 8, "-o", tmp_path / "g.ew")
+    return (["pagerank", tmp_path / "g.ew", "--iterations", 1_000_000, "-p", 1, "-w", 1],
+            rf"iterate {BAR}\d+ of 1000000 iterations{LEFT}", r"after iteration \d+ of 1000000")
+
+
+@pytest.mark.parametrize("what", ["iterations", "supersteps", "reading", "merging", "tasks", "tasks of several", "metg", "netbench"])
+def test_a_terminal_shows_how_far_it_is(edgewire, tmp_path, what):
+    """Ctrl-C then takes the line away, and says how far the run has come."""
+    command, shown, said = start_of(edgewire, tmp_path, what)
+    with on_terminal(edgewire, *command) as (process, terminal):
+        until(terminal, shown)
+        os.killpg(process.pid, signal.SIGINT)
+        text = to_end(terminal)
+        stdout = process.stdout.read()
+        assert process.wait(timeout=LIMIT_S) in (-signal.SIGINT, 128 + signal.SIGINT)
+    assert stdout == "" or what == "netbench"
+    assert re.search(rf"\r\x1b\[Kedgewire: interrupted {said}\r\n$", text), text[-400:]
+
+
+@pytest.mark.parametrize("command", [["sort"], ["tasks", "iterative", "--count", 100_000]], ids=lambda command: command[0])
+def test_nothing_is_left_of_the_line(edgewire, tmp_path, command):
+    if command == ["sort"]:
+        edgewire.ok("generate", "records", "--bytes", "20M", "-o", tmp_path / "in")
+        command = ["sort", *[tmp_path / "in/records-00000"] * 4, "-o", tmp_path / "out", "--memory", "8M"]
+    with on_terminal(edgewire, *command, "-p", 1, "-w", 1) as (process, terminal):
+        text = to_end(terminal)
+        assert process.stdout.read().startswith("sort: " if command[0] == "sort" else "iterative: ")
+        assert process.wait(timeout=LIMIT_S) == 0
+    assert text == "" or text.endswith(ERASE)
+
+
+def test_rows_and_the_line_share_a_terminal(edgewire):
+    """Where rows go to the same terminal, the line makes place for them."""
+    terminal = Terminal()
+    with edgewire.start("netbench", "--transport", "shm", "--sizes", "8,64,512", "--test", "rate", "--seconds", 0.4, stdout=terminal.slave,
+                        stderr=terminal.slave, env={"TERM": "xterm"}) as process:
+        terminal.close_slave()
+        text = to_end(terminal)
+        assert process.wait(timeout=LIMIT_S) == 0
+        terminal.close()
+    assert re.search(rf"measuring {BAR}\d of 3 measurements", text)
+    rows = [line for line in re.split("\r\n", text) if line and "rate" not in line and "bytes" not in line]
+    for row in rows:
+        assert "measuring" not in row or row.rfind(ERASE) > row.rfind("measuring"), text
+
+
+@pytest.mark.parametrize("command", [["tasks", "iterative", "--count", 100_000], ["netbench", "--transport", "shm", "--sizes", 8, "--seconds", 0.2]],
+                         ids=lambda command: command[0])
+def test_no_terminal_no_line(edgewire, command):
+    done = edgewire(*command)
+    assert (done.returncode, done.stderr) == (0, "")

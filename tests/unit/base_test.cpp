@@ -1,0 +1,80 @@
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <bit>
+#include <thread>
+
+#include "base/bit_count.h"
+#include "base/bits.h"
+#include "base/median.h"
+#include "base/mixing.h"
+#include "base/usage.h"
+
+namespace edgewire {
+namespace {
+
+TEST_CASE("the median is the value in the middle, or the mean of two") {
+  CHECK(median({3}) == 3);
+  CHECK(median({5, 1, 2}) == 2);
+  CHECK(median({4, 1, 3, 2}) == 2.5);
+  CHECK(median_of_sorted(std::vector<double>{1, 3}) == 2);
+}
+
+TEST_CASE("a set made of its members gives them back") {
+  const std::vector<std::uint32_t> members{0, 1, 63, 64, 127, 128, 190};
+  CHECK(Bits(191, members).members() == members);
+}
+
+TEST_CASE("of several threads that set a bit one has set it") {
+  constexpr std::uint32_t kSize = 1000;
+  Bits bits(kSize);
+  SharedBits shared(kSize, true);
+  std::atomic<std::uint32_t> firsts{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (std::uint32_t i = 0; i < kSize; i += 3) {
+        firsts += bits.set(i) ? 1 : 0;
+        shared.add(i);
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  CHECK(firsts == 334);
+  CHECK(bits.members() == shared.members());
+  CHECK(bits.members().size() == 334);
+  CHECK(bits.test(999));
+  CHECK(!bits.test(998));
+}
+
+TEST_CASE("words of a set are cleared as wholes") {
+  Bits bits(200, std::vector<std::uint32_t>{0, 63, 64, 100, 130});
+  bits.clear_words_of(std::vector<std::uint32_t>{70, 199});
+  CHECK(bits.members() == std::vector<std::uint32_t>{0, 63, 130});
+  bits.set_word(1, 5);
+  CHECK(bits.word(1) == 5);
+  CHECK(bits.members() == std::vector<std::uint32_t>{0, 63, 64, 66, 130});
+  bits.clear();
+  CHECK(bits.members().empty());
+}
+
+TEST_CASE("bits of a word are counted") {
+  for (const std::uint64_t word : {0UL, 1UL, ~0UL, 0x8000000000000001UL, 0x123456789ABCDEFUL})
+    CHECK(bit_count(word) == static_cast<std::uint64_t>(std::popcount(word)));
+}
+
+TEST_CASE("the generator makes the numbers of its paper's reference") {
+  SplitMix64 random(0);  // the first numbers of its reference program
+  CHECK(random.next() == 0xE220A8397B1DCDAF);
+  CHECK(random.next() == 0x6E789E6AA1B965F4);
+  CHECK(random.next() == 0x06C45D188009454F);
+}
+
+TEST_CASE("a process has used time of cores, and memory") {
+  const double before = process_cpu_seconds();
+  const std::vector<char> memory(64 << 20, 1);  // touched
+  CHECK(peak_memory_bytes() >= memory.size());
+  CHECK(process_cpu_seconds() >= before);
+}
+
+}  // namespace
+}  // namespace edgewire
