@@ -11,6 +11,7 @@
 #include "cli/graph_files.h"
 #include "cli/interrupt.h"
 #include "cli/output_parts.h"
+#include "cli/profile_files.h"
 #include "cli/stages.h"
 #include "cli/vertex_lines.h"
 #include "error.h"
@@ -18,9 +19,8 @@
 #include "graph/output_folder.h"
 #include "graph/vertex_names.h"
 #include "job/gather.h"
+#include "perf/job_profile.h"
 #include "perf/job_report.h"
-#include "perf/profile.h"
-#include "perf/trace.h"
 #include "plan/block_plan.h"
 
 namespace edgewire::cli {
@@ -46,14 +46,9 @@ void write_profile(const perf::Profile& profile, const JobOptions& options, cons
                    report::RunReport& report) {
   report.profile_json = profile.to_json();
   report.profile_text = profile.to_text();
-  if (!options.profile_path.empty()) {
-    write_whole(
-        options.profile_path,
-        profile.to_html(fmt::format("{} of {}", what, options.graph_path),
-                        fmt::format("processes {}, workers of each {}, {}, strategy {}", report.processes,
-                                    report.workers, report.link.transport, report.strategy)));
-  }
-  if (!options.trace_path.empty()) write_whole(options.trace_path, perf::to_trace(profile));
+  write_profile_files(profile, options, fmt::format("{} of {}", what, options.graph_path),
+                      fmt::format("processes {}, workers of each {}, {}, strategy {}", report.processes,
+                                  report.workers, report.link.transport, report.strategy));
 }
 
 }  // namespace
@@ -131,8 +126,7 @@ void DenseCommand::check_outputs(launch::Bootstrap& bootstrap) const {
   if (bootstrap.rank() != 0) return;
   if (!parts()) check_writable(job_.output_path);
   check_writable(job_.json_path);
-  check_writable(job_.profile_path);
-  check_writable(job_.trace_path);
+  check_profile_files(job_);
 }
 
 /// One process of the job.
@@ -159,10 +153,9 @@ void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& gra
   if (first && !job.plan_cache_note().empty()) note("warning: " + job.plan_cache_note());
   std::optional<perf::Profiler> profiler;
   if (job_.profiled()) {
-    const std::chrono::duration<double> interval(job_.sample_interval_s);
-    profiler.emplace(
-        bootstrap, job, options,
-        perf::ProfileOptions{iterations(), std::chrono::duration_cast<std::chrono::milliseconds>(interval)});
+    auto asked = profile_options(job_, {});
+    asked.iterations = iterations();
+    profiler.emplace(perf::profiled(bootstrap, job, options), asked);
   }
   DenseStage stage{bootstrap, job, options};
   stage.run.iterations = iterations();
@@ -190,7 +183,7 @@ void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& gra
   add_to(report, outcome);
   report.options.emplace_back("direction", job_.direction);
   if (profiler) {
-    const auto profile = profiler->gather();
+    const auto profile = profiler->gather(perf::facts_of(bootstrap, job));
     if (first) write_profile(profile, job_, describe(), report);
   }
   std::vector<double> values;

@@ -14,11 +14,13 @@
 #include "cli/frontier_report.h"
 #include "cli/graph_files.h"
 #include "cli/interrupt.h"
+#include "cli/profile_files.h"
 #include "disk/busy_devices.h"
 #include "error.h"
 #include "exchange/barrier.h"
 #include "graph/mapped_file.h"
 #include "graph/vertex_names.h"
+#include "perf/job_profile.h"
 #include "report/progress.h"
 #include "seconds.h"
 
@@ -69,9 +71,11 @@ void conclude_run(const graph::GraphFile& graph, const JobOptions& asked, const 
   write_whole(output_path(asked, names, run), lines.take());
 }
 
-void run_one(frontier::FrontierJob& job, FrontierKernel& kernel, FrontierRuns& runs) {
+void run_one(frontier::FrontierJob& job, FrontierKernel& kernel, perf::Profiler* profiler,
+             FrontierRuns& runs) {
   exchange::barrier(job.bootstrap(), job.link());  // no run waits for the end of the one before
   const disk::BusyDevices devices(job.on_disks() ? job.pages()->files().paths() : std::vector<std::string>());
+  const perf::ProfiledRun profiled(profiler);
   const auto start = Clock::now();
   const auto supersteps = kernel.run(job);
   runs.add(supersteps, seconds_since(start));
@@ -79,20 +83,30 @@ void run_one(frontier::FrontierJob& job, FrontierKernel& kernel, FrontierRuns& r
   runs.seconds_busy += devices.seconds();
 }
 
+/// All runs at once, if the kernel can; they are one superstep for a profile.
+std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::FrontierJob& job, FrontierKernel& kernel,
+                                                          perf::Profiler* profiler) {
+  const perf::ProfiledRun profiled(profiler);
+  auto steps = kernel.run_at_once(job);
+  if (profiler != nullptr && !steps.empty()) profiler->end_step("search from all sources");
+  return steps;
+}
+
 /// Runs the kernel as often as it asks for.
 FrontierRuns run_all(frontier::FrontierJob& job, const JobOptions& asked,
-                     const graph::VertexNames& vertex_names, FrontierKernel& kernel) {
+                     const graph::VertexNames& vertex_names, FrontierKernel& kernel,
+                     perf::Profiler* profiler) {
   const bool first = job.rank() == 0, mine = asked.verify || !asked.output_path.empty();
   const bool wanted = !job.bootstrap().allgather(mine ? "wanted" : "")[0].empty();
   const auto names = kernel.runs();
   FrontierRuns runs;
   const auto start = Clock::now();
-  const auto at_once = kernel.run_at_once(job);
+  const auto at_once = run_at_once(job, kernel, profiler);
   if (!at_once.empty()) runs.seconds_kernel = seconds_since(start);
   for (std::size_t r = 0; r < std::max<std::size_t>(1, names.size()); ++r) {
     kernel.choose(r);
     if (at_once.empty())
-      run_one(job, kernel, runs);
+      run_one(job, kernel, profiler, runs);
     else
       runs.add(at_once[r], std::accumulate(at_once[r].begin(), at_once[r].end(), 0.0,
                                            [](double sum, const auto& step) { return sum + step.seconds; }));
@@ -112,6 +126,16 @@ void conclude(const JobOptions& asked, const FrontierKernel& kernel, report::Run
   if (asked.stdout_is_free()) write_whole("-", report.to_text());
 }
 
+/// At rank 0: page and trace.
+void write_profile(const perf::Profile& profile, const JobOptions& asked, const FrontierKernel& kernel,
+                   report::RunReport& report) {
+  report.profile_json = profile.to_json();
+  report.profile_text = profile.to_text();
+  write_profile_files(profile, asked, fmt::format("{} of {}", kernel.describe(), asked.graph_path),
+                      fmt::format("processes {}, workers of each {}, {}", report.processes, report.workers,
+                                  report.link.transport));
+}
+
 /// One process of the job.
 void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const graph::VertexNames& names,
                  const JobOptions& asked, FrontierKernel& kernel) {
@@ -126,12 +150,15 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
   if (first) {
     check_writable(output_path(asked, kernel.runs(), 0));
     check_writable(asked.json_path);
+    check_profile_files(asked);
     interrupt_line.emplace(InterruptLine::Counts::supersteps);
   }
   std::optional<report::Progress> progress(std::in_place, "running", 0, "", first);
+  std::optional<perf::Profiler> profiler;
   options.listener = [&, done = std::uint64_t{0}](const frontier::Superstep& one) mutable {
     graph::refuse_changed_files();
     InterruptLine::note_supersteps(++done);
+    if (profiler) profiler->end_step(kernel.phase(one));
     progress->say(
         [&] { return fmt::format("superstep {}, {}, {} vertices", done, kernel.phase(one), one.frontier); });
   };
@@ -139,7 +166,9 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
   kernel.prepare(job);
   graph::refuse_changed_files();
   const double seconds_before = seconds_since(start);
-  const auto runs = run_all(job, asked, names, kernel);
+  if (asked.profiled())
+    profiler.emplace(perf::profiled(bootstrap, job.seat()), profile_options(asked, {"superstep", "edges"}));
+  const auto runs = run_all(job, asked, names, kernel, profiler ? &*profiler : nullptr);
   progress.reset();
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -158,6 +187,10 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
   report.graph = asked.graph_path;
   report.seconds_convert = opened.seconds_convert;
   report.ownership = options.ownership;
+  if (profiler) {
+    const auto profile = profiler->gather(perf::facts_of(job, runs.supersteps, mine.disk, options.for_tasks));
+    if (first) write_profile(profile, asked, kernel, report);
+  }
   if (first) conclude(asked, kernel, report);
 }
 
@@ -266,6 +299,7 @@ void add_frontier_options(CLI::App& command, JobOptions& options, const std::fun
          Form::text);
   add_top_option(command, options, top.what, top.by_default);
   command.add_flag("--verify", options.verify, verify_help);
+  add_profile_options(command, options);
 }
 
 void run_frontier(const JobOptions& options, const std::function<void(const graph::GraphFile&)>& check,

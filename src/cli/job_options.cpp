@@ -10,6 +10,7 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/graph_files.h"
+#include "cli/profile_files.h"
 #include "error.h"
 #include "graph/available_memory.h"
 #include "launch/packing.h"
@@ -259,19 +260,7 @@ void JobOptions::add_to(CLI::App& command) {
          Form::text);
   command.add_flag("--verify", verify,
                    "check the result against a sequential reference, and exit with 1 when it differs");
-  command.option_defaults()->group("Profile");
-  command.add_flag("--profile", profile, "say where the time went, and what limited the run");
-  writes(command.add_option("--profile-page", profile_path,
-                            "say the same on an HTML page with charts, in this file"),
-         Form::text);
-  writes(
-      command.add_option("--trace", trace_path,
-                         "write what workers and chunks did to this file, as JSON for trace viewers (Chrome, "
-                         "Perfetto); .json.gz is compressed"),
-      Form::text);
-  command.add_option("--sample-interval", sample_interval_s, "look at the machine every so many seconds")
-      ->check(between(0.01, 3600))
-      ->capture_default_str();
+  add_profile_options(command, *this);
 }
 
 namespace {
