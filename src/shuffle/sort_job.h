@@ -1,7 +1,9 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,7 +28,14 @@ struct SortOptions {
   RecordShape shape;
   std::uint32_t partitions = 1;
   std::uint64_t memory_bytes = 0;  ///< of this process: for records, rings and blocks
+  /// Called when this process is through with a step, by the thread that runs the job; its workers rest.
+  std::function<void(const char* step)> step_done{};
 };
+
+/// The steps of a sort.
+inline constexpr const char* kSample = "sample";
+inline constexpr const char* kDistribute = "read and send";
+inline constexpr const char* kMerge = "merge";
 
 /// Throws UsageError when an option makes no sense. A SortJob begins with it.
 void check(const SortOptions& options);
@@ -73,7 +82,10 @@ class SortJob {
   };
 
   void refuse_folders() const;
-  std::vector<std::byte> sample() const;
+  double end_step(const char* step, std::chrono::steady_clock::time_point start) const;
+  std::vector<std::byte> sample();
+  template <class Work>
+  void tell_blocked(int worker, const Work& work);
   void distribute();
   void read_and_send(int lane, std::atomic<std::uint64_t>& next);
   void merge_all();

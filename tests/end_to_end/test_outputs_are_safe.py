@@ -58,7 +58,7 @@ OTHERS = {
     "convert outwards": ["convert", "in", "--to", "el", "-o", "OUT"],
     "convert --json": ["convert", "in", "-o", "made.ew", "--json", "OUT"],
     "convert --vertices": ["convert", "other.el", "--vertices", "in", "--to", "ew", "-o", "OUT"],
-    "sort": ["sort", "in", "-o", "parts", "--json", "OUT"],
+    "sort": ["sort", "in", "-o", "parts", "--json", "OUT"], "sort --trace": ["sort", "in", "-o", "parts", "--trace", "OUT"],
     "topology": ["topology", "--xml", "in", "--json", "OUT"],
     "profile -o": ["profile", "-o", "OUT", "--", "pagerank", "in"], "profile --trace": ["profile", "--trace", "OUT", "--", "pagerank", "in"],
     "profile, of the kernel": ["profile", "--", "pagerank", "in", "-o", "OUT"],

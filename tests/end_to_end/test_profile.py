@@ -147,8 +147,29 @@ def test_edges_on_disk_count(edgewire, tmp_path, graph):
         assert "disk" in [one["cause"] for one in report["profile"]["verdict"]["limiters"]]
 
 
+def test_steps_of_a_sort(edgewire, tmp_path):
+    path, trace, page = tmp_path / "report.json", tmp_path / "trace.json", tmp_path / "page.html"
+    edgewire.ok("generate", "records", "--bytes", 5_000_000, "-o", tmp_path / "in")
+    text = edgewire.ok("profile", "-o", page, "--trace", trace, "--", "sort", *(tmp_path / "in").iterdir(), "-o", tmp_path / "out", "--json", path,
+                       "-p", 2, "-w", 2, "--transport", "tcp", "--check")
+    report = json.loads(path.read_text())
+    check_schema(report, "sort_report")
+    found = checked_profile(report, "step", 2, 2)
+    steps = ["sample", "read and send", "merge"]
+    assert checked_lanes(trace, 2, 2) == [steps, steps]
+    for process in found["processes"]:
+        assert [one["what"] for one in process["iterations"]] == steps
+        assert process["iterations"][1]["phases"]["send"] > 0 and process["iterations"][1]["phases"]["apply"] > 0
+    assert sum(process["records_computed"] for process in found["processes"]) * 3 == pytest.approx(50_000)
+    sent = sum(sum(process["wire_bytes_to"]) for process in found["processes"])
+    assert sent >= report["bytes_sent"]
+    assert f"limit: {found['verdict']['limit']} " in text and "(of a step and worker" in text
+    assert "Steps of rank 0, ms" in page.read_text()
+
+
 def test_who_asks_for_no_profile_gets_none(edgewire, tmp_path, graph):
-    for words in [["bfs", graph, "--source", 1]]:
+    edgewire.ok("generate", "records", "--bytes", 10_000, "-o", tmp_path / "in")
+    for words in (["bfs", graph, "--source", 1], ["sort", *(tmp_path / "in").iterdir(), "-o", tmp_path / "out"]):
         path = tmp_path / f"{words[0]}.json"
         assert "limit: " not in edgewire.ok(*words, "--json", path)
         assert "profile" not in json.loads(path.read_text())
