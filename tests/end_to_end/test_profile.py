@@ -167,9 +167,24 @@ def test_steps_of_a_sort(edgewire, tmp_path):
     assert "Steps of rank 0, ms" in page.read_text()
 
 
+def test_runs_of_tasks(edgewire, tmp_path):
+    path, trace = tmp_path / "report.json", tmp_path / "trace.json"
+    text = edgewire.ok("profile", "--trace", trace, "--", "tasks", "iterative", "--count", 200, "--width", 8, "--repeat", 3, "-p", 2, "-w", 2,
+                       "--transport", "tcp", "--json", path)
+    report = json.loads(path.read_text())
+    check_schema(report, "tasks_report")
+    found = checked_profile(report, "run", 2, 2)
+    runs = ["run 1", "run 2", "run 3"]
+    assert checked_lanes(trace, 2, 2) == [runs, runs] and found["iterations"] == 3
+    assert sum(process["tasks_computed"] for process in found["processes"]) == pytest.approx(report["tasks"])
+    first = found["processes"][0]["iterations"]
+    assert all(one["phases"]["compute"] > 0 for one in first)
+    assert f"limit: {found['verdict']['limit']} " in text and "(of a run and worker" in text
+
+
 def test_who_asks_for_no_profile_gets_none(edgewire, tmp_path, graph):
     edgewire.ok("generate", "records", "--bytes", 10_000, "-o", tmp_path / "in")
-    for words in (["bfs", graph, "--source", 1], ["sort", *(tmp_path / "in").iterdir(), "-o", tmp_path / "out"]):
+    for words in (["bfs", graph, "--source", 1], ["sort", *(tmp_path / "in").iterdir(), "-o", tmp_path / "out"], ["tasks", "yield", "--count", 5]):
         path = tmp_path / f"{words[0]}.json"
         assert "limit: " not in edgewire.ok(*words, "--json", path)
         assert "profile" not in json.loads(path.read_text())
