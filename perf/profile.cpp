@@ -17,9 +17,9 @@
 
 namespace edgewire::perf {
 
-using engine::Phase;
 using launch::pack;
 using launch::unpack;
+using topology::Phase;
 
 namespace {
 
@@ -72,12 +72,16 @@ double waited_s(const ProcessProfile& process, const IterationTimes& times) {
          process.facts.workers;
 }
 
+/// The first iteration of the engine warms up.
+std::size_t first_of(const Profile& profile) { return profile.of_engine() ? 1 : 0; }
+
 /// Iteration by iteration, since a process may be late in few of them: the least that any other waited.
 void set_awaited(const Profile& profile, RunLoad& load) {
+  const std::size_t first = first_of(profile);
   std::size_t count = SIZE_MAX;
   for (const auto& process : profile.processes) count = std::min(count, process.iterations.size());
   if (profile.processes.size() < 2) return;
-  for (std::size_t i = 1; i < count; ++i) {  // the first one warms up
+  for (std::size_t i = first; i < count; ++i) {
     double least_s = HUGE_VAL, second_s = HUGE_VAL;
     std::size_t least = 0;
     for (std::size_t p = 0; p < profile.processes.size(); ++p) {
@@ -91,7 +95,7 @@ void set_awaited(const Profile& profile, RunLoad& load) {
       }
     }
     for (std::size_t p = 0; p < load.processes.size(); ++p)
-      load.processes[p].awaited_s += (p == least ? second_s : least_s) / static_cast<double>(count - 1);
+      load.processes[p].awaited_s += (p == least ? second_s : least_s) / static_cast<double>(count - first);
   }
 }
 
@@ -153,119 +157,137 @@ double measure_memory_rate(topology::WorkerPool& pool) {
   return static_cast<double>(bytes) * kSweeps * pool.workers() / *std::max_element(took.begin(), took.end());
 }
 
-Profiler::Profiler(launch::Bootstrap& bootstrap, job::DenseJob& job, const job::DenseOptions& options,
-                   const ProfileOptions& profile)
-    : bootstrap_(bootstrap),
-      job_(job),
-      timeline_({.rank = bootstrap.rank(),
-                 .processes = bootstrap.size(),
-                 .workers = options.workers,
-                 .iterations = profile.iterations}) {
-  const auto& link = job.link();
-  if (bootstrap.size() > 1 && link.name() != "shm") {
+ProfiledJob profiled(launch::Bootstrap& bootstrap, exchange::Seat& seat) {
+  return {bootstrap, seat.pool(), seat.link(), [&] { return seat.measure_link(bootstrap); }};
+}
+
+Profiler::Profiler(const ProfiledJob& job, const ProfileOptions& options)
+    : job_(job),
+      options_(options),
+      timeline_({.rank = job.bootstrap.rank(),
+                 .processes = job.bootstrap.size(),
+                 .workers = job.pool.workers(),
+                 .iterations = options.iterations}) {
+  const auto& link = job_.link;
+  if (job_.bootstrap.size() > 1 && link.name() != "shm") {
     constexpr std::uint64_t kPiece = 1 << 18;
-    given_bits_per_s_ = static_cast<double>(options.link_bits_per_s);
     constexpr int kTries = 3;  // other programs can only make it slower
     for (int i = 0; i < kTries; ++i) {
-      const double payload_bits_per_s = job.measure_link_rate(options) * 8;
+      const double payload_bits_per_s = job_.measure_link() * 8;
       line_bits_per_s_ =
           std::max(line_bits_per_s_, payload_bits_per_s * static_cast<double>(link.wire_bytes_of(kPiece)) /
                                          static_cast<double>(kPiece));
     }
+  } else {
+    options_.given_bits_per_s = 0;
   }
-  bootstrap.allgather("");  // the processes of a host share its memory: all measure at once
-  memory_bytes_per_s_ = measure_memory_rate(job.pool());
-  for (int p = 0; p < bootstrap.size(); ++p) frames_to_.push_back(link.frame_bytes_to(p));
-  sampler_.emplace(profile.sample_interval, gauges());
+  job_.bootstrap.allgather("");  // the processes of a host share its memory: all measure at once
+  memory_bytes_per_s_ = measure_memory_rate(job_.pool);
+  for (int p = 0; p < job_.bootstrap.size(); ++p) frames_to_.push_back(link.frame_bytes_to(p));
+  wire_bytes_to_.resize(frames_to_.size());
+  sampler_.emplace(options.sample_interval, gauges());
+}
+
+void Profiler::begin_run() {
+  for (std::size_t p = 0; p < frames_to_.size(); ++p)
+    frames_to_[p] = job_.link.frame_bytes_to(static_cast<int>(p));
+  job_.pool.run([this](int worker) { timeline_.begin(worker); });
+  timeline_.begin_run();
+  job_.pool.observe(&timeline_, job_.bootstrap.rank());
+  timeline_.enter(0, Phase::compute, 0, -1);
+}
+
+void Profiler::end_step(std::string name) {
+  timeline_.end_iteration(timeline_.iterations_done() + 1);
+  names_.push_back(std::move(name));
+  if (names_.size() > Timeline::kKeptIterations) names_.pop_front();
+}
+
+void Profiler::end_run() {
+  job_.pool.observe(nullptr);
+  timeline_.end_run();
+  job_.pool.run([this](int worker) { timeline_.finish(worker); });
+  count_frames();
+}
+
+void Profiler::count_frames() {
+  for (std::size_t p = 0; p < frames_to_.size(); ++p) {
+    const std::uint64_t frames = job_.link.frame_bytes_to(static_cast<int>(p));
+    wire_bytes_to_[p] += job_.link.wire_bytes_of(frames - std::exchange(frames_to_[p], frames));
+  }
 }
 
 std::vector<Gauge> Profiler::gauges() const {
   std::vector<Gauge> all;
-  for (int w = 0; w < job_.pool().workers(); ++w)
+  for (int w = 0; w < job_.pool.workers(); ++w)
     all.push_back({fmt::format("worker {}", w), "cores", 1e-9, true,
                    [this, w] { return static_cast<double>(timeline_.cpu_ns(w)); }});
   for (auto& gauge : system_gauges()) all.push_back(std::move(gauge));
-  if (bootstrap_.size() == 1) return all;
+  if (job_.bootstrap.size() == 1) return all;
   const auto number = [](std::uint64_t count) { return static_cast<double>(count); };
   const auto add = [&](std::string name, const char* unit, double scale, bool rate,
                        std::function<double()> read) {
     all.push_back({std::move(name), unit, scale, rate, std::move(read)});
   };
-  add("ready", "chunks/s", 1, true, [=, this] { return number(timeline_.chunks().ready); });
-  add("arrived", "chunks/s", 1, true, [=, this] { return number(timeline_.chunks().arrived); });
+  if (options_.words.step == Words().step) {
+    add("ready", "chunks/s", 1, true, [=, this] { return number(timeline_.chunks().ready); });
+    add("arrived", "chunks/s", 1, true, [=, this] { return number(timeline_.chunks().arrived); });
+  }
   add("in flight", "chunks", 1, false, [this] { return writes_in_flight(); });
-  const auto& link = job_.link();
-  for (int p = 0; p < bootstrap_.size(); ++p) {
-    if (p != bootstrap_.rank())
+  const auto& link = job_.link;
+  for (int p = 0; p < job_.bootstrap.size(); ++p) {
+    if (p != job_.bootstrap.rank())
       add(fmt::format("to rank {}", p), "Gbit/s", 8e-9, true,
           [=, &link] { return number(link.frame_bytes_to(p)); });
-    add(p == bootstrap_.rank() ? "for own workers" : fmt::format("for rank {}", p), "workers waiting", 1e-9,
-        true, [=, this] { return number(timeline_.waited_ns(p)); });
+    add(p == job_.bootstrap.rank() ? "for own workers" : fmt::format("for rank {}", p), "workers waiting",
+        1e-9, true, [=, this] { return number(timeline_.waited_ns(p)); });
   }
   return all;
 }
 
 /// Chunks that the link has taken and not completed.
 double Profiler::writes_in_flight() const {
-  const auto& link = job_.link();
+  const auto& link = job_.link;
   std::uint64_t completed = 0;
-  for (int p = 0; p < bootstrap_.size(); ++p) {
-    for (int lane = 0; p != bootstrap_.rank() && lane < job_.pool().workers(); ++lane)
+  for (int p = 0; p < job_.bootstrap.size(); ++p) {
+    for (int lane = 0; p != job_.bootstrap.rank() && lane < job_.pool.workers(); ++lane)
       completed += link.completed(lane, p);
   }
   const std::uint64_t taken = link.counters().writes;  // later, so that it is not less
   return static_cast<double>(taken - std::min(taken, completed));
 }
 
-ProcessFacts Profiler::facts() const {
-  ProcessFacts facts;
+/// What the machine is.
+void Profiler::complete(ProcessFacts& facts) const {
   const auto machine = topology::discover();
   facts.host = host_id();
-  facts.workers = job_.pool().workers();
-  facts.cores = job_.pool().placement().oversubscribed
-                    ? std::max(1, topology::usable_cores(machine) / bootstrap_.local_size())
+  facts.workers = job_.pool.workers();
+  facts.cores = job_.pool.placement().oversubscribed
+                    ? std::max(1, topology::usable_cores(machine) / job_.bootstrap.local_size())
                     : facts.workers;
-  std::uint64_t edges = job_.tiles().edges(), tiles = job_.sweep_bytes(), values = 0;
-  for (int p = 0; p < bootstrap_.size(); ++p) {
-    edges += job_.mirror_tiles()[static_cast<std::size_t>(p)].edges();
-    tiles += job_.mirror_tiles()[static_cast<std::size_t>(p)].bytes();
-    const auto from = static_cast<std::size_t>(bootstrap_.rank()), to = static_cast<std::size_t>(p);
-    if (from == to) continue;
-    values += job_.traffic().at(from, to) + job_.traffic().at(to, from);
-    if (job_.strategy() != plan::Strategy::edge) continue;
-    // What it sends are edges that no tile holds, from a list of their sources.
-    edges += job_.traffic().at(from, to);
-    tiles += sizeof(std::uint32_t) * job_.traffic().at(from, to);
-  }
-  constexpr std::uint64_t kBytesAVertex = 24;  // rank read and written, degree, value read, next one written
-  facts.edges = static_cast<double>(edges);
-  facts.memory_bytes = tiles + kBytesAVertex * job_.owned().count() + 8 * values;
-  facts.working_set_bytes = tiles + 16 * std::uint64_t{job_.owned().count()} + 8 * values;
   facts.cache_bytes = machine.l3_bytes > 0 ? machine.l3_bytes : machine.l2_bytes;
   facts.memory_bytes_per_s = memory_bytes_per_s_;
-  return facts;
 }
 
-Profile Profiler::gather() {
-  const auto samples = gather_samples(bootstrap_, sampler_->stop());
-  const int workers = job_.pool().workers();
-  std::vector<std::uint64_t> wire_bytes_to;
-  for (int p = 0; p < bootstrap_.size(); ++p) {
-    const auto before = frames_to_[static_cast<std::size_t>(p)];
-    wire_bytes_to.push_back(job_.link().wire_bytes_of(job_.link().frame_bytes_to(p) - before));
-  }
+Profile Profiler::gather(ProcessFacts mine) {
+  const auto samples = gather_samples(job_.bootstrap, sampler_->stop());
+  const int workers = job_.pool.workers();
+  if (options_.words.step == Words().step) count_frames();
+  complete(mine);
   std::vector<WorkerTimes> times;
   for (int w = 0; w < workers; ++w) times.push_back(timeline_.worker(w));
-  const auto all_facts = perf::gather(bootstrap_, std::vector{facts()});
-  auto all_iterations = perf::gather(bootstrap_, timeline_.iterations());
-  auto all_workers = perf::gather(bootstrap_, times);
-  auto all_waits = perf::gather(bootstrap_, timeline_.waited_ns());
-  auto all_bytes = perf::gather(bootstrap_, wire_bytes_to);
+  const auto all_facts = perf::gather(job_.bootstrap, std::vector{mine});
+  auto all_iterations = perf::gather(job_.bootstrap, timeline_.iterations());
+  auto all_workers = perf::gather(job_.bootstrap, times);
+  auto all_waits = perf::gather(job_.bootstrap, timeline_.waited_ns());
+  auto all_bytes = perf::gather(job_.bootstrap, wire_bytes_to_);
   Profile profile;
-  profile.transport = job_.link().name();
+  profile.words = options_.words;
+  profile.names.assign(names_.begin(), names_.end());
+  profile.transport = job_.link.name();
   profile.iterations = timeline_.iterations_done();
   profile.line_bits_per_s = line_bits_per_s_;
-  profile.given_bits_per_s = given_bits_per_s_;
+  profile.given_bits_per_s = options_.given_bits_per_s;
   for (std::size_t p = 0; p < all_facts.size(); ++p) {
     ProcessProfile one;
     one.facts = all_facts[p].at(0);
@@ -277,8 +299,8 @@ Profile Profiler::gather() {
     profile.processes.push_back(std::move(one));
   }
   for (int w = 0; w < workers; ++w) {
-    auto spans = perf::gather(bootstrap_, timeline_.spans(w));
-    auto arrivals = perf::gather(bootstrap_, timeline_.arrivals(w));
+    auto spans = perf::gather(job_.bootstrap, timeline_.spans(w));
+    auto arrivals = perf::gather(job_.bootstrap, timeline_.arrivals(w));
     for (std::size_t p = 0; p < spans.size(); ++p) {
       profile.processes[p].spans.push_back(std::move(spans[p]));
       profile.processes[p].arrivals.push_back(std::move(arrivals[p]));
@@ -298,6 +320,7 @@ Profile Profiler::gather() {
 
 RunLoad load_of(const Profile& profile) {
   RunLoad load;
+  load.words = profile.words;
   load.line_bits_per_s = profile.line_bits_per_s;
   load.given_bits_per_s = profile.given_bits_per_s;
   const bool mixed = profile.transport.starts_with("shm+");  // inside a host nothing crosses a link
@@ -308,11 +331,13 @@ RunLoad load_of(const Profile& profile) {
     ProcessLoad one;
     one.workers = facts.workers;
     one.cores = facts.cores;
-    one.edges = facts.edges;
+    one.items = facts.items;
+    one.disk_bytes = facts.disk_bytes;
+    one.disk_s = facts.disk_s;
     one.cpu_share = cpu_share(process);
     one.memory_bytes = in_cache(profile, facts) ? 0 : facts.memory_bytes;
     double length_s = 0;
-    const std::size_t first = process.iterations.size() > 1 ? 1 : 0;  // the first one warms up
+    const std::size_t first = process.iterations.size() > 1 ? first_of(profile) : 0;
     const double count = static_cast<double>(std::max<std::size_t>(process.iterations.size() - first, 1));
     const double workers = facts.workers;
     for (std::size_t i = first; i < process.iterations.size(); ++i) {

@@ -3,11 +3,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "job/dense_job.h"
+#include "exchange/seat.h"
 #include "launch/bootstrap.h"
 #include "perf/sampler.h"
 #include "perf/timeline.h"
@@ -19,14 +21,18 @@ inline double seconds(std::uint64_t ns) noexcept { return static_cast<double>(ns
 
 /// What is known of a process beside its times. Seconds and bytes are those of an iteration.
 struct ProcessFacts {
+  // Of its job:
+  double items = 0;                     ///< edges, see Words, that it worked on
+  std::uint64_t memory_bytes = 0;       ///< that an iteration reads and writes
+  std::uint64_t working_set_bytes = 0;  ///< what it needs again and again
+  std::uint64_t disk_bytes = 0;         ///< read and written
+  double disk_s = 0;                    ///< the busiest of its disks had something to do
+  // Of the machine; the profiler knows them:
   std::uint64_t host = 0;  ///< equal on one running system
   int workers = 1;
   int cores = 1;
-  double edges = 0;                     ///< computed here
-  std::uint64_t memory_bytes = 0;       ///< that an iteration reads and writes
-  std::uint64_t working_set_bytes = 0;  ///< what it needs again and again
-  std::uint64_t cache_bytes = 0;        ///< of the last level
-  double memory_bytes_per_s = 0;        ///< measured, of all its workers; 0: unknown
+  std::uint64_t cache_bytes = 0;  ///< of the last level
+  double memory_bytes_per_s = 0;  ///< measured, of all its workers; 0: unknown
 };
 
 struct ProcessProfile {
@@ -40,20 +46,38 @@ struct ProcessProfile {
   Samples samples;  ///< of the iterations
 };
 
+/// A job that is profiled. All outlive the Profiler.
+struct ProfiledJob {
+  launch::Bootstrap& bootstrap;
+  topology::WorkerPool& pool;
+  const transport::Transport& link;
+  /// Measures a link like this one: bytes per second. Collective.
+  std::function<double()> measure_link;
+};
+ProfiledJob profiled(launch::Bootstrap& bootstrap, exchange::Seat& seat);
+
 struct ProfileOptions {
-  int iterations = 1;
+  int iterations = Timeline::kKeptIterations;  ///< the most that come, or that are kept
   std::chrono::milliseconds sample_interval{100};
+  double given_bits_per_s = 0;  ///< see Profile
+  /// Words::step: "iteration" is of the engine, whose loop tells the observer itself, with chunks, and whose
+  /// first one warms up. Other jobs run between begin_run() and end_run().
+  Words words{};
 };
 
 struct Profile {
+  Words words{};
   std::string transport;
   std::uint64_t iterations = 0;  ///< all
   double line_bits_per_s = 0;    ///< measured before the run; 0: no link
   double given_bits_per_s = 0;   ///< line rate that the user gave to the link; 0: none
   std::vector<ProcessProfile> processes;
-  std::string missing_counters;  ///< why there are no hardware counters; empty when there are
+  std::vector<std::string> names;  ///< of the kept iterations, what each did; empty: all do the same
+  std::string missing_counters;    ///< why there are no hardware counters; empty when there are
   RunLoad load;
   Verdict verdict;
+
+  bool of_engine() const { return words.step == Words().step; }
 
   /// What the counters say of computing and which of them are not there, or why none are: a line.
   std::string counters_line() const;
@@ -69,28 +93,55 @@ struct Profile {
 /// memory first, which takes some tenths of a second. Collective; throws Error.
 class Profiler {
  public:
-  Profiler(launch::Bootstrap& bootstrap, job::DenseJob& job, const job::DenseOptions& options,
-           const ProfileOptions& profile);
-  engine::Observer* observer() noexcept { return &timeline_; }
-  /// After the last iteration. At rank 0 the whole profile, elsewhere nothing. Collective.
-  Profile gather();
+  Profiler(const ProfiledJob& job, const ProfileOptions& options);
+  topology::Observer* observer() noexcept { return &timeline_; }
+
+  // By the thread that runs the job, while its workers rest. A job may run several times.
+  /// From here on the pool tells the observer.
+  void begin_run();
+  /// An iteration has ended, which did what its name says.
+  void end_step(std::string name);
+  void end_run();
+
+  /// After the last iteration. At rank 0 the whole profile, elsewhere nothing. `mine`: what the job knows.
+  /// Collective.
+  Profile gather(ProcessFacts mine);
 
  private:
-  ProcessFacts facts() const;
+  void complete(ProcessFacts& facts) const;
   std::vector<Gauge> gauges() const;
   double writes_in_flight() const;
+  void count_frames();
 
-  launch::Bootstrap& bootstrap_;
-  job::DenseJob& job_;
+  ProfiledJob job_;
+  ProfileOptions options_;
   Timeline timeline_;
   std::optional<Sampler> sampler_;
   double line_bits_per_s_ = 0;
-  double given_bits_per_s_ = 0;
   double memory_bytes_per_s_ = 0;
-  std::vector<std::uint64_t> frames_to_;  ///< [peer]: frame bytes before the first iteration
+  std::deque<std::string> names_;         ///< of the latest iterations
+  std::vector<std::uint64_t> frames_to_;  ///< [peer]: frame bytes that were counted, or are of no iteration
+  std::vector<std::uint64_t> wire_bytes_to_;
 };
 
-/// What judge() needs, from the records: means of the kept iterations but the first.
+/// A run, from its begin to its end, if anybody profiles it.
+class ProfiledRun {
+ public:
+  /// `profiler` outlives it, or is null.
+  explicit ProfiledRun(Profiler* profiler) : profiler_(profiler) {
+    if (profiler_ != nullptr) profiler_->begin_run();
+  }
+  ~ProfiledRun() {
+    if (profiler_ != nullptr) profiler_->end_run();
+  }
+  ProfiledRun(const ProfiledRun&) = delete;
+  ProfiledRun& operator=(const ProfiledRun&) = delete;
+
+ private:
+  Profiler* profiler_;
+};
+
+/// What judge() needs, from the records: means of the kept iterations, but the first where that warms up.
 RunLoad load_of(const Profile& profile);
 
 /// Bytes per second that the workers of the pool read together, from a working set that fits no cache (up to

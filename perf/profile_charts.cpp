@@ -17,7 +17,7 @@ using report::escaped;
 constexpr std::size_t kColours = 6;
 constexpr double kWidth = 440, kLeft = 58, kRight = 430, kTop = 6;
 /// Classes of the page's style; waiting is what nobody wants to see much of.
-constexpr const char* kPhaseStyle[engine::kPhases] = {"s0", "s2", "s1", "s4"};
+constexpr const char* kPhaseStyle[topology::kPhases] = {"s0", "s2", "s1", "s4"};
 
 /// A round number that is not less, and whose half is round, too.
 double round_up(double value) {
@@ -81,17 +81,18 @@ class Figure {
 };
 
 void phase_legend(Figure& figure) {
-  for (std::size_t p = 0; p < engine::kPhases; ++p) figure.legend(kPhaseStyle[p], engine::kPhaseNames[p]);
+  for (std::size_t p = 0; p < topology::kPhases; ++p) figure.legend(kPhaseStyle[p], topology::kPhaseNames[p]);
 }
 
-std::string describe(const Span& span, std::size_t rank) {
-  const char* name = engine::kPhaseNames[static_cast<std::size_t>(span.phase)];
+std::string describe(const Profile& profile, const Span& span, std::size_t rank) {
+  const char* name = topology::kPhaseNames[static_cast<std::size_t>(span.phase)];
   std::string text = fmt::format("{} {:.3f} ms", name, ms(span.end_ns - span.begin_ns));
-  if (span.phase == engine::Phase::wait && span.peer >= 0)
+  if (span.phase == topology::Phase::wait && span.peer >= 0)
     text += static_cast<std::size_t>(span.peer) == rank ? " for own workers"
                                                         : fmt::format(" for rank {}", span.peer);
-  if (span.phase == engine::Phase::send && span.peer >= 0) text += fmt::format(" to rank {}", span.peer);
-  if (span.phase == engine::Phase::compute) text += fmt::format(", column {}", span.item);
+  if (span.phase == topology::Phase::send && span.peer >= 0) text += fmt::format(" to rank {}", span.peer);
+  if (span.phase == topology::Phase::compute && profile.of_engine())
+    text += fmt::format(", column {}", span.item);
   return text;
 }
 
@@ -123,7 +124,7 @@ std::string phases_figure(const Profile& profile) {
   const auto& first = profile.processes.front().iterations;
   if (first.empty()) return {};
   const std::size_t shown = std::min(first.size(), kIterations);
-  Figure figure(fmt::format("What each worker did in the last {} iterations", shown));
+  Figure figure(fmt::format("What each worker did in the last {} {}s", shown, profile.words.step));
   phase_legend(figure);
   const double length_ns = static_cast<double>(first.back().end_ns - first[first.size() - shown].begin_ns);
   double y = kTop;
@@ -142,7 +143,7 @@ std::string phases_figure(const Profile& profile) {
         const double from = x(span.begin_ns), to = x(span.end_ns);
         if (to - from < kLeast) continue;
         figure.box(kPhaseStyle[static_cast<std::size_t>(span.phase)], from, y, to - from, kRow - 4,
-                   describe(span, p));
+                   describe(profile, span, p));
       }
     }
   }
@@ -163,20 +164,23 @@ std::string iterations_figure(const Profile& profile, std::size_t rank) {
       most = std::max(most, ms(other.iterations[i].end_ns - other.iterations[i].begin_ns));
   }
   most = round_up(most);
-  Figure figure(fmt::format("Iterations of rank {}, ms", rank));
+  const std::string& step = profile.words.step;
+  Figure figure(
+      fmt::format("{}{}s of rank {}, ms", static_cast<char>(step[0] - 'a' + 'A'), step.substr(1), rank));
   phase_legend(figure);
   figure.y_axis(most, kBottom);
-  const double step = (kRight - kLeft) / static_cast<double>(std::max<std::size_t>(all.size() - first, 1));
+  const double width = (kRight - kLeft) / static_cast<double>(std::max<std::size_t>(all.size() - first, 1));
   for (std::size_t i = first; i < all.size(); ++i) {
     double y = kBottom;
-    for (std::size_t p = 0; p < engine::kPhases; ++p) {
+    for (std::size_t p = 0; p < topology::kPhases; ++p) {
       const double mean = ms(all[i].phases[p]) / process.facts.workers;
       const double height = (kBottom - kTop) * mean / most;
       y -= height;
-      figure.box(kPhaseStyle[p], kLeft + step * static_cast<double>(i - first) + step * 0.08, y, step * 0.84,
-                 height,
-                 fmt::format("iteration {}: {} {:.3f} ms", profile.iterations - all.size() + i + 1,
-                             engine::kPhaseNames[p], mean));
+      figure.box(kPhaseStyle[p], kLeft + width * static_cast<double>(i - first) + width * 0.08, y,
+                 width * 0.84, height,
+                 fmt::format("{} {}{}: {} {:.3f} ms", step, profile.iterations - all.size() + i + 1,
+                             i < profile.names.size() ? ", " + profile.names[i] : "",
+                             topology::kPhaseNames[p], mean));
     }
   }
   figure.text(kLeft, kBottom + 15, fmt::format("{}", profile.iterations - all.size() + first + 1), "start");

@@ -30,14 +30,15 @@ void add_verdict(report::Page& page, const Verdict& verdict) {
 
 report::Table phases(const Profile& profile) {
   report::Table table;
-  table.header = {"rank",     "compute ms",        "send ms", "wait ms",
-                  "apply ms", "slowest worker ms", "edges M", "CPU %"};
+  table.header = {
+      "rank", "compute ms", "send ms", "wait ms", "apply ms", "slowest worker ms", profile.words.items + " M",
+      "CPU %"};
   for (std::size_t p = 0; p < profile.processes.size(); ++p) {
     const auto& process = profile.processes[p];
     const auto& load = profile.load.processes[p];
     auto& row = table.rows.emplace_back();
     row.push_back(fmt::format("{}", p));
-    for (std::size_t phase = 0; phase < engine::kPhases; ++phase) {
+    for (std::size_t phase = 0; phase < topology::kPhases; ++phase) {
       double sum = 0;
       for (const auto& one : process.iterations) sum += static_cast<double>(one.phases[phase]);
       row.push_back(fmt::format(
@@ -45,7 +46,7 @@ report::Table phases(const Profile& profile) {
                         static_cast<double>(std::max<std::size_t>(process.iterations.size(), 1))));
     }
     row.push_back(fmt::format("{:.3f}", 1e3 * load.slowest_worker_s));
-    row.push_back(fmt::format("{:.2f}", load.edges / 1e6));
+    row.push_back(fmt::format("{:.2f}", load.items / 1e6));
     row.push_back(fmt::format("{:.0f}", 100 * load.cpu_share));
   }
   return table;
@@ -68,7 +69,7 @@ report::Table matrix(const Profile& profile, const std::string& corner, const Ce
 
 std::string imbalance(const Profile& profile) {
   report::BarChart chart;
-  chart.title = "Work of an iteration";
+  chart.title = "Work of " + profile.words.a_step();
   chart.series = {"mean of its workers", "its slowest worker"};
   for (std::size_t p = 0; p < profile.load.processes.size() && p < 2 * kMostFigures; ++p) {
     const auto& load = profile.load.processes[p];
@@ -90,8 +91,10 @@ std::string Profile::to_html(const std::string& title, const std::string& subtit
   page.paragraph(counters_line());
   page.heading("Where the time went");
   page.table(phases(*this));
-  page.paragraph(
-      "Of an iteration and worker. Wait is for peers, for room in a full queue, or for own workers.");
+  const std::string step = words.a_step();
+  page.paragraph(fmt::format(
+      "Of {} and worker. Wait is for peers, for room in a full queue, for a disk, or for own workers.",
+      step));
   std::vector<std::string> figures{phases_figure(*this), imbalance(*this)};
   const std::size_t shown = std::min(processes.size(), kMostFigures);
   for (std::size_t p = 0; p < shown; ++p) figures.push_back(iterations_figure(*this, p));
@@ -99,14 +102,14 @@ std::string Profile::to_html(const std::string& title, const std::string& subtit
   const auto per_iteration = static_cast<double>(std::max<std::uint64_t>(iterations, 1));
   if (processes.size() > 1) {
     page.heading("Between processes");
-    page.paragraph("Bytes on the wire in an iteration, from the row's rank to the column's:");
+    page.paragraph(fmt::format("Bytes on the wire in {}, from the row's rank to the column's:", step));
     page.table(matrix(*this, "from \\ to", [&](const ProcessProfile& from, std::size_t, std::size_t to) {
       return fmt::format("{:.0f}", static_cast<double>(from.wire_bytes_to[to]) / per_iteration);
     }));
-    page.paragraph(
-        "Milliseconds that a worker of the row's rank waits in an iteration for the column's (on the "
-        "diagonal: "
-        "for its own workers):");
+    page.paragraph(fmt::format(
+        "Milliseconds that a worker of the row's rank waits in {} for the column's (on the diagonal: for its "
+        "own workers):",
+        step));
     page.table(matrix(*this, "who \\ for", [&](const ProcessProfile& who, std::size_t, std::size_t whom) {
       return fmt::format("{:.3f}",
                          ms(static_cast<double>(who.waited_ns[whom])) / who.facts.workers / per_iteration);

@@ -24,27 +24,27 @@ Counts of_workers(const ProcessProfile& process, std::size_t phase) {
 }
 
 /// While computing; 0 where misses are not counted.
-double memory_bytes_per_edge(const ProcessProfile& process, std::uint64_t iterations_done) {
-  const auto counts = of_workers(process, static_cast<std::size_t>(engine::Phase::compute));
+double memory_bytes_per_item(const ProcessProfile& process, std::uint64_t iterations_done) {
+  const auto counts = of_workers(process, static_cast<std::size_t>(topology::Phase::compute));
   std::uint64_t counted = 0, all = 0;
   for (const auto& worker : process.workers) {
     counted += worker.counted_ns[0];
     all += worker.phases[0];
   }
-  if (!counts.has(Event::llc_misses) || counted == 0 || process.facts.edges == 0) return 0;
+  if (!counts.has(Event::llc_misses) || counted == 0 || process.facts.items == 0) return 0;
   // Counted in some iterations only: their part of the time is their part of the edges.
   const double iterations =
       static_cast<double>(iterations_done) * static_cast<double>(counted) / static_cast<double>(all);
-  return bytes_from_memory(counts) / iterations / process.facts.edges;
+  return bytes_from_memory(counts) / iterations / process.facts.items;
 }
 
-Json to_json(const PhaseTimes& times) {
+Json json_of(const PhaseTimes& times) {
   Json json = Json::object();
-  for (std::size_t p = 0; p < engine::kPhases; ++p) json[engine::kPhaseNames[p]] = seconds(times[p]);
+  for (std::size_t p = 0; p < topology::kPhases; ++p) json[topology::kPhaseNames[p]] = seconds(times[p]);
   return json;
 }
 
-Json to_json(const Counts& counts) {
+Json json_of(const Counts& counts) {
   Json json = Json::object();
   for (std::size_t e = 0; e < kEvents; ++e) {
     const auto event = static_cast<Event>(e);
@@ -61,12 +61,12 @@ Json to_json(const Counts& counts) {
   return json;
 }
 
-Json to_json(const WorkerTimes& worker) {
-  Json json{{"seconds", to_json(worker.phases)}, {"all", to_json(worker.whole)}};
-  for (std::size_t p = 0; p < engine::kPhases; ++p) {
-    auto counted = to_json(worker.counts[p]);
+Json json_of(const WorkerTimes& worker) {
+  Json json{{"seconds", json_of(worker.phases)}, {"all", json_of(worker.whole)}};
+  for (std::size_t p = 0; p < topology::kPhases; ++p) {
+    auto counted = json_of(worker.counts[p]);
     counted["seconds"] = seconds(worker.counted_ns[p]);
-    json["counted"][engine::kPhaseNames[p]] = std::move(counted);
+    json["counted"][topology::kPhaseNames[p]] = std::move(counted);
   }
   return json;
 }
@@ -95,10 +95,13 @@ std::string stolen_lines(const std::vector<ProcessProfile>& processes) {
   return lines;
 }
 
-Json to_json(const ProcessProfile& process, const ProcessLoad& load, std::uint64_t iterations) {
+Json json_of(const Profile& profile, std::size_t rank) {
+  const auto& process = profile.processes[rank];
+  const auto& load = profile.load.processes[rank];
+  const auto& words = profile.words;
   Json json{{"workers", process.facts.workers},
             {"cores", process.facts.cores},
-            {"edges_computed", process.facts.edges},
+            {words.items + "_computed", process.facts.items},
             {"work_seconds", load.work_s},
             {"slowest_worker_seconds", load.slowest_worker_s},
             {"waited_for_peers_seconds", load.waited_s},
@@ -107,25 +110,30 @@ Json to_json(const ProcessProfile& process, const ProcessLoad& load, std::uint64
             {"stolen_cores", stolen_cores(process)},
             {"memory_bytes", process.facts.memory_bytes},
             {"in_cache", load.memory_bytes == 0},
+            {"disk_bytes", process.facts.disk_bytes},
+            {"disk_busy_seconds", process.facts.disk_s},
             {"wire_bytes_to", process.wire_bytes_to}};
   json["waited_for"] = Json::array();
   for (const auto ns : process.waited_ns) json["waited_for"].push_back(seconds(ns));
-  if (const double bytes = memory_bytes_per_edge(process, iterations); bytes > 0)
-    json["bytes_from_memory_per_edge"] = bytes;
+  if (const double bytes = memory_bytes_per_item(process, profile.iterations); bytes > 0)
+    json[fmt::format("bytes_from_memory_per_{}", words.item())] = bytes;
   json["worker"] = Json::array();
-  for (const auto& worker : process.workers) json["worker"].push_back(to_json(worker));
+  for (const auto& worker : process.workers) json["worker"].push_back(json_of(worker));
   json["iterations"] = Json::array();
-  for (const auto& one : process.iterations) {
-    auto phases = to_json(one.phases);
-    json["iterations"].push_back({{"seconds", seconds(one.end_ns - one.begin_ns)},
-                                  {"phases", std::move(phases)},
-                                  {"slowest_worker", seconds(one.slowest_work_ns)},
-                                  {"wait_for_own_workers", seconds(one.own_wait_ns)}});
+  for (std::size_t i = 0; i < process.iterations.size(); ++i) {
+    const auto& one = process.iterations[i];
+    auto phases = json_of(one.phases);
+    Json iteration{{"seconds", seconds(one.end_ns - one.begin_ns)},
+                   {"phases", std::move(phases)},
+                   {"slowest_worker", seconds(one.slowest_work_ns)},
+                   {"wait_for_own_workers", seconds(one.own_wait_ns)}};
+    if (i < profile.names.size()) iteration["what"] = profile.names[i];
+    json["iterations"].push_back(std::move(iteration));
   }
   return json;
 }
 
-Json to_json(const Verdict& verdict) {
+Json json_of(const Verdict& verdict) {
   Json json{{"limit", to_name(verdict.limiters.front().cause)},
             {"seconds_per_iteration", verdict.seconds},
             {"seconds_with_10x_link", verdict.seconds_10x}};
@@ -150,13 +158,14 @@ double average(const ProcessProfile& process, std::size_t phase) {
 
 std::string Profile::to_json() const {
   Json json{{"schema_version", kSchemaVersion},
+            {"step", words.step},
+            {"items", words.items},
             {"iterations", iterations},
             {"line_bits_per_second", line_bits_per_s},
             {"memory_bytes_per_second", load.memory_bytes_per_s}};
   if (!missing_counters.empty()) json["missing_counters"] = missing_counters;
-  json["verdict"] = perf::to_json(verdict);
-  for (std::size_t p = 0; p < processes.size(); ++p)
-    json["processes"].push_back(perf::to_json(processes[p], load.processes[p], iterations));
+  json["verdict"] = json_of(verdict);
+  for (std::size_t p = 0; p < processes.size(); ++p) json["processes"].push_back(json_of(*this, p));
   return report::json_text(json);
 }
 
@@ -164,10 +173,10 @@ std::string Profile::counters_line() const {
   if (!missing_counters.empty()) return missing_counters;
   Counts counts;
   for (const auto& process : processes)
-    counts += of_workers(process, static_cast<std::size_t>(engine::Phase::compute));
+    counts += of_workers(process, static_cast<std::size_t>(topology::Phase::compute));
   double bytes = 0;
   for (const auto& process : processes)
-    bytes += memory_bytes_per_edge(process, iterations) / static_cast<double>(processes.size());
+    bytes += memory_bytes_per_item(process, iterations) / static_cast<double>(processes.size());
   std::string line = "compute:";
   const auto add = [&](double figure, int digits, const char* what) {
     if (figure > 0)
@@ -176,7 +185,9 @@ std::string Profile::counters_line() const {
   add(cycles_per_instruction(counts), 2, "cycles an instruction");
   add(stalled_cycles_per_instruction(counts), 2, "of them stalled");
   add(instructions_per_llc_miss(counts), 0, "instructions a last-level miss");
-  add(bytes, 1, "bytes from memory an edge");
+  const std::string each =
+      fmt::format("bytes from memory {} {}", words.items == "edges" ? "an" : "a", words.item());
+  add(bytes, 1, each.c_str());
   const char* before = "; not counted on this machine: ";
   for (std::size_t e = 0; e < kHardwareEvents; ++e) {
     if (counts.has(static_cast<Event>(e))) continue;
@@ -192,7 +203,7 @@ std::string Profile::to_text() const {
   for (std::size_t p = 0; p < processes.size(); ++p) {
     const auto& process = processes[p];
     text += fmt::format("{:>4}", p);
-    for (std::size_t phase = 0; phase < engine::kPhases; ++phase)
+    for (std::size_t phase = 0; phase < topology::kPhases; ++phase)
       text += fmt::format(" {:>7.2f} ms", 1e3 * average(process, phase));
     text += fmt::format(" {:>7.2f} ms {:>8.0f} %", 1e3 * load.processes[p].slowest_worker_s,
                         100 * load.processes[p].cpu_share);
@@ -204,7 +215,7 @@ std::string Profile::to_text() const {
     }
     text += "\n";
   }
-  text += "(of an iteration and worker; slowest: the work of the worker with most)\n";
+  text += fmt::format("(of {} and worker; slowest: the work of the worker with most)\n", words.a_step());
   return text + stolen_lines(processes) + counters_line() + "\n" + verdict.to_text();
 }
 

@@ -10,7 +10,7 @@
 
 namespace edgewire::perf {
 
-using engine::Phase;
+using topology::Phase;
 
 /// What a worker's timeline consists of.
 namespace timeline {
@@ -82,7 +82,8 @@ struct alignas(64) Timeline::Worker {
   int peer = -1;
   std::uint32_t item = 0;
   std::uint64_t since_ns = 0;
-  std::uint64_t stalled_ns = 0;  ///< of this send phase
+  PhaseTimes aside{};                               ///< of the time since `since_ns`
+  std::array<int, topology::kPhases> aside_peer{};  ///< the last one of each
   std::uint64_t began_ns = 0;
   PhaseTimes iteration{};         ///< of this iteration
   std::uint64_t own_wait_ns = 0;  ///< of this iteration
@@ -123,35 +124,56 @@ void Timeline::begin(int worker) noexcept {
   own.times.counter_error = own.counters->error();
   own.start = own.last = own.read();
   own.counted = true;
-  own.began_cpu_ns = read_ns(CLOCK_THREAD_CPUTIME_ID);
-  own.thread.store(gettid(), std::memory_order_release);
+  own.phase = Phase::wait;
+  own.peer = options_.rank;
+  if (own.thread.load(std::memory_order_relaxed) == 0) {
+    own.began_cpu_ns = read_ns(CLOCK_THREAD_CPUTIME_ID);
+    own.thread.store(gettid(), std::memory_order_release);
+  }
   own.began_ns = own.since_ns = own.counted_since_ns = now_ns();
 }
 
 void Timeline::finish(int worker) noexcept {
   Worker& own = *workers_[static_cast<std::size_t>(worker)];
-  own.times.whole = own.counters->read() - own.start;
-  own.times.whole_ns = own.since_ns - own.began_ns;  // without the time after the last iteration
+  own.times.whole += own.counters->read() - own.start;
+  own.times.whole_ns += own.since_ns - own.began_ns;  // without the time after the last iteration
   own.counters.reset();
+}
+
+void Timeline::begin_run() noexcept {
+  began_ns_ = now_ns();
+  done_before_run_ = done_;
+  for (auto& one : workers_) {
+    one->began_ns = one->since_ns = one->counted_since_ns = began_ns_;
+    one->iteration = {};
+    one->own_wait_ns = 0;
+  }
+}
+
+void Timeline::end_run() noexcept {
+  if (done_ > done_before_run_) return add_all_to(iterations_[(done_ - 1) % iterations_.size()], now_ns());
+  for (auto& one : workers_) one->began_ns = one->since_ns;
 }
 
 /// Ends the current interval; the phase goes on.
 void Timeline::close(Worker& own, std::uint64_t now) noexcept {
-  const std::uint64_t ns = now - own.since_ns;
-  const std::uint64_t stalled = std::min(own.stalled_ns, ns);
-  const std::uint64_t middle = now - stalled;  // a stall is shown as a wait at the end of its phase
-  const auto add = [&](Phase phase, std::uint64_t begin, std::uint64_t end) {
+  const auto add = [&](Phase phase, int peer, std::uint64_t begin, std::uint64_t end) {
     if (begin == end) return;
     own.iteration[index(phase)] += end - begin;
-    own.times.phases[index(phase)] += end - begin;
-    if (phase == Phase::wait && own.peer >= 0)
-      own.waited_ns[static_cast<std::size_t>(own.peer)].add(end - begin);
-    if (phase == Phase::wait && own.peer == options_.rank) own.own_wait_ns += end - begin;
-    own.spans.push({begin, end, done_ + 1, own.item, static_cast<std::int16_t>(own.peer), phase});
+    if (phase == Phase::wait && peer == options_.rank) own.own_wait_ns += end - begin;
+    own.spans.push({begin, end, done_ + 1, own.item, static_cast<std::int16_t>(peer), phase});
   };
-  add(own.phase, own.since_ns, middle);
-  add(Phase::wait, middle, now);
-  own.stalled_ns = 0;
+  // What was done aside is shown at the end of the phase.
+  std::uint64_t left = now - own.since_ns;
+  for (auto& ns : own.aside) left -= ns = std::min(ns, left);
+  std::uint64_t at = own.since_ns + left;
+  if (own.phase == Phase::wait && own.peer >= 0) own.waited_ns[static_cast<std::size_t>(own.peer)].add(left);
+  add(own.phase, own.peer, own.since_ns, at);
+  for (std::size_t p = 0; p < topology::kPhases; ++p) {
+    const std::uint64_t begin = at;
+    add(static_cast<Phase>(p), own.aside_peer[p], begin, at += own.aside[p]);
+  }
+  own.aside = {};
   own.since_ns = now;
 }
 
@@ -180,8 +202,11 @@ void Timeline::waits_for(int worker, int peer) noexcept {
   if (peer >= 0) own.peer = peer;
 }
 
-void Timeline::stalled(int worker, int /*peer*/, std::uint64_t stalled_ns) noexcept {
-  workers_[static_cast<std::size_t>(worker)]->stalled_ns += stalled_ns;
+void Timeline::aside(int worker, Phase phase, int peer, std::uint64_t ns) noexcept {
+  Worker& own = *workers_[static_cast<std::size_t>(worker)];
+  own.aside[index(phase)] += ns;
+  own.aside_peer[index(phase)] = peer;
+  if (phase == Phase::wait && peer >= 0) own.waited_ns[static_cast<std::size_t>(peer)].add(ns);
 }
 
 void Timeline::arrived(int worker, int peer, std::uint64_t chunks) noexcept {
@@ -193,27 +218,35 @@ void Timeline::arrived(int worker, int peer, std::uint64_t chunks) noexcept {
   seen = chunks;
 }
 
-void Timeline::end_iteration(std::uint64_t iteration) noexcept {
-  const std::uint64_t now = now_ns();
-  IterationTimes times;
-  times.begin_ns = began_ns_;
+/// What the workers have done since the last call.
+void Timeline::add_all_to(IterationTimes& times, std::uint64_t now) noexcept {
   times.end_ns = now;
-  std::uint64_t reading_ns = 0;
   for (auto& one : workers_) {
     Worker& own = *one;
-    if (began_ns_ == 0) times.begin_ns = own.began_ns;
     close(own, now);
     std::uint64_t work_ns = 0;
-    for (std::size_t p = 0; p < engine::kPhases; ++p) {
+    for (std::size_t p = 0; p < topology::kPhases; ++p) {
       times.phases[p] += own.iteration[p];
+      own.times.phases[p] += own.iteration[p];
       if (p != index(Phase::wait)) work_ns += own.iteration[p];
     }
     times.slowest_work_ns = std::max(times.slowest_work_ns, work_ns);
     times.own_wait_ns += own.own_wait_ns;
     own.iteration = {};
     own.own_wait_ns = 0;
-    reading_ns = std::max(reading_ns, std::exchange(own.reading_ns, 0));
   }
+}
+
+void Timeline::end_iteration(std::uint64_t iteration) noexcept {
+  const std::uint64_t now = now_ns();
+  IterationTimes times;
+  times.begin_ns = began_ns_;
+  std::uint64_t reading_ns = 0;
+  for (auto& one : workers_) {
+    if (began_ns_ == 0) times.begin_ns = one->began_ns;
+    reading_ns = std::max(reading_ns, std::exchange(one->reading_ns, 0));
+  }
+  add_all_to(times, now);
   iterations_[done_ % iterations_.size()] = times;
   done_ = iteration;
   began_ns_ = now;

@@ -1,4 +1,4 @@
-// Records what the workers of a process do, phase by phase, while the engine runs.
+// Records what the workers of a process do, phase by phase, while a job runs.
 #pragma once
 
 #include <array>
@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "engine/phase.h"
 #include "perf/counters.h"
+#include "topology/phase.h"
 #include "transport/transport.h"
 
 namespace edgewire::perf {
@@ -17,9 +17,9 @@ struct Span {
   std::uint64_t begin_ns = 0;
   std::uint64_t end_ns = 0;
   std::uint64_t iteration = 0;  ///< from 1
-  std::uint32_t item = 0;       ///< see Observer::enter
+  std::uint32_t item = 0;       ///< see topology::Observer::enter
   std::int16_t peer = -1;
-  engine::Phase phase = engine::Phase::wait;
+  topology::Phase phase = topology::Phase::wait;
 };
 
 /// Chunks `first`..`end` of a peer's lane, counted from the first iteration, were seen to have arrived.
@@ -30,7 +30,7 @@ struct Arrival {
   std::int32_t peer = 0;
 };
 
-using PhaseTimes = std::array<std::uint64_t, engine::kPhases>;  ///< nanoseconds
+using PhaseTimes = std::array<std::uint64_t, topology::kPhases>;  ///< nanoseconds
 
 /// An iteration of this process.
 struct IterationTimes {
@@ -44,9 +44,9 @@ struct IterationTimes {
 /// What is known of one worker when the run is over.
 struct WorkerTimes {
   PhaseTimes phases{};
-  std::array<Counts, engine::kPhases> counts{};  ///< of the iterations that were counted
-  PhaseTimes counted_ns{};                       ///< their time
-  Counts whole{};                                ///< of all iterations
+  std::array<Counts, topology::kPhases> counts{};  ///< of the iterations that were counted
+  PhaseTimes counted_ns{};                         ///< their time
+  Counts whole{};                                  ///< of all iterations
   std::uint64_t whole_ns = 0;
   int counter_error = 0;  ///< see ThreadCounters::error()
 };
@@ -62,7 +62,7 @@ struct TimelineOptions {
 /// Memory is bounded: it keeps the latest spans and arrivals of each worker, and the latest kKeptIterations
 /// iterations. Sums cover all of them. Counters are read at each change of phase, but only in so many
 /// iterations that reading them takes half a percent of the time.
-class Timeline final : public engine::Observer {
+class Timeline final : public topology::Observer {
  public:
   static constexpr std::size_t kKeptIterations = 1000;
 
@@ -71,11 +71,18 @@ class Timeline final : public engine::Observer {
 
   void begin(int worker) noexcept override;
   void finish(int worker) noexcept override;
-  void enter(int worker, engine::Phase phase, std::size_t item, int peer) noexcept override;
+  void enter(int worker, topology::Phase phase, std::size_t item, int peer) noexcept override;
   void waits_for(int worker, int peer) noexcept override;
-  void stalled(int worker, int peer, std::uint64_t stalled_ns) noexcept override;
+  void aside(int worker, topology::Phase phase, int peer, std::uint64_t ns) noexcept override;
   void arrived(int worker, int peer, std::uint64_t chunks) noexcept override;
   void end_iteration(std::uint64_t iteration) noexcept override;
+
+  // For jobs that run several times, or whose pool tells this. By one worker, while the others rest.
+  /// All workers have begun: the first iteration starts now.
+  void begin_run() noexcept;
+  /// Before the workers finish. What came after the run's last iteration is a part of it. A run without one
+  /// leaves no times.
+  void end_run() noexcept;
 
   // When the run is over:
   /// The latest ones, in order.
@@ -103,14 +110,16 @@ class Timeline final : public engine::Observer {
  private:
   struct Worker;
   void close(Worker& worker, std::uint64_t now) noexcept;
+  void add_all_to(IterationTimes& times, std::uint64_t now) noexcept;
 
   TimelineOptions options_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<IterationTimes> iterations_;  ///< a ring
   std::uint64_t done_ = 0;                  ///< iterations; written while the workers rest
-  std::uint64_t began_ns_ = 0;              ///< this iteration
-  std::uint64_t counted_every_ = 1;         ///< iterations
-  bool counting_ = true;                    ///< in this iteration; written while the workers rest
+  std::uint64_t done_before_run_ = 0;
+  std::uint64_t began_ns_ = 0;       ///< this iteration
+  std::uint64_t counted_every_ = 1;  ///< iterations
+  bool counting_ = true;             ///< in this iteration; written while the workers rest
 };
 
 /// CLOCK_MONOTONIC in nanoseconds.

@@ -7,11 +7,13 @@
 #include <map>
 #include <tuple>
 
+#include "report/json_text.h"
+
 namespace edgewire::perf {
 
 namespace {
 
-using engine::Phase;
+using topology::Phase;
 
 /// Half a nanosecond between slices: else rounding ends some after the next one begins, and viewers that take
 /// that for nesting lose them.
@@ -39,6 +41,9 @@ class Writer {
       for (const auto& spans : profile.processes[p].spans) {
         if (!spans.empty()) start_ns_ = std::min(start_ns_, local(p, spans.front().begin_ns));
       }
+      const auto& iterations = profile.processes[p].iterations;
+      if (!iterations.empty() && !profile.names.empty())
+        start_ns_ = std::min(start_ns_, local(p, iterations.front().begin_ns));
       const auto& at_ns = profile.processes[p].samples.at_ns;
       if (!at_ns.empty()) start_ns_ = std::min(start_ns_, local(p, at_ns.front()));
     }
@@ -47,7 +52,10 @@ class Writer {
   std::string write() {
     text_ = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
     for (std::size_t p = 0; p < profile_.processes.size(); ++p) add_process(p);
-    for (std::size_t p = 0; p < profile_.processes.size(); ++p) add_chunks(p);
+    for (std::size_t p = 0; p < profile_.processes.size(); ++p) {
+      if (profile_.of_engine()) add_chunks(p);
+      add_steps(p);
+    }
     text_.erase(text_.size() - 2);  // the last comma
     return std::move(text_) + "\n]}\n";
   }
@@ -83,12 +91,13 @@ class Writer {
   void add_span(std::size_t p, std::size_t w, const Span& span) {
     const auto phase = static_cast<std::size_t>(span.phase);
     std::string more;
-    if (span.phase == Phase::compute || span.phase == Phase::apply)
+    if (profile_.of_engine() && (span.phase == Phase::compute || span.phase == Phase::apply))
       more = fmt::format(R"(,"column":{})", span.item);
     if (span.peer >= 0) more += fmt::format(R"(,"peer":{})", span.peer);
-    add(R"({{"ph":"X","cat":"phase","name":"{}","pid":{},"tid":{},"ts":{:.3f},"dur":{:.4f},"args":{{"iteration":{}{}}}}})",
-        engine::kPhaseNames[phase], p, w, us(p, span.begin_ns),
-        static_cast<double>(span.end_ns - span.begin_ns) * 1e-3 - kGapUs, span.iteration, more);
+    add(R"({{"ph":"X","cat":"phase","name":"{}","pid":{},"tid":{},"ts":{:.3f},"dur":{:.4f},"args":{{"{}":{}{}}}}})",
+        topology::kPhaseNames[phase], p, w, us(p, span.begin_ns),
+        static_cast<double>(span.end_ns - span.begin_ns) * 1e-3 - kGapUs, profile_.words.step,
+        std::min(span.iteration, profile_.iterations), more);
     if (span.phase == Phase::send && span.peer >= 0) {
       auto& count = chunks_[{p, static_cast<std::size_t>(span.peer), w}];
       count = std::max<std::uint64_t>(count, span.item + std::uint64_t{1});
@@ -128,6 +137,22 @@ class Writer {
         event("e", name.c_str(), end);
         ++id_;
       }
+    }
+  }
+
+  /// Of iterations that have names: from its begin to its end, in a lane of the process.
+  void add_steps(std::size_t p) {
+    const auto& all = profile_.processes[p].iterations;
+    for (std::size_t i = 0; i < all.size() && i < profile_.names.size(); ++i) {
+      const std::string name = report::json_text(nlohmann::json(profile_.names[i]));
+      const auto event = [&](const char* kind, std::uint64_t at_ns) {
+        add(R"({{"ph":"{}","cat":"{}","name":{},"id":{},"pid":{},"ts":{:.3f},"args":{{"{}":{}}}}})", kind,
+            profile_.words.step, name, id_, p, us(p, at_ns), profile_.words.step,
+            profile_.iterations - all.size() + i + 1);
+      };
+      event("b", all[i].begin_ns);
+      event("e", all[i].end_ns);
+      ++id_;
     }
   }
 

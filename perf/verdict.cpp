@@ -21,6 +21,10 @@ constexpr double kUnexplained = 0.5;  // of the iteration
 
 double milliseconds(double seconds) { return seconds * 1e3; }
 
+std::string with_article(const std::string& word) {
+  return (word.find_first_of("aeiou") == 0 ? "an " : "a ") + word;
+}
+
 struct Facts {
   double wire_s = 0, memory_s = 0, work_mean_s = 0, work_max_s = 0;  ///< work: busy_s()
   std::size_t wire_rank = 0, memory_rank = 0, slowest = 0;
@@ -33,8 +37,8 @@ std::uint64_t wire_bytes(const ProcessLoad& one) {
 /// How long a worker was kept from waiting for others.
 double busy_s(const ProcessLoad& one) { return one.work_s + one.lost_s; }
 
-double cost_of_edge(const ProcessLoad& one) {
-  return one.edges > 0 ? busy_s(one) * one.workers / one.edges : 0;
+double cost_of_item(const ProcessLoad& one) {
+  return one.items > 0 ? busy_s(one) * one.workers / one.items : 0;
 }
 
 /// How long the bytes occupy the link, as it was measured before the run; the run itself has shown that it
@@ -72,12 +76,12 @@ Facts find(const RunLoad& load) {
 }
 
 /// Why work takes longer than necessary: too few cores, or other programs run on them.
-std::string why_slow(const ProcessLoad& one) {
+std::string why_slow(const ProcessLoad& one, const Words& words) {
   if (one.cores < one.workers)
     return fmt::format("; its {} workers share {} core{}", one.workers, one.cores, one.cores == 1 ? "" : "s");
   if (one.core_wait_s > kWithoutCore * busy_s(one))
-    return fmt::format("; its workers had no core for {:.2f} ms of an iteration",
-                       milliseconds(one.core_wait_s));
+    return fmt::format("; its workers had no core for {:.2f} ms of {}", milliseconds(one.core_wait_s),
+                       words.a_step());
   return "";
 }
 
@@ -108,7 +112,7 @@ std::vector<Limiter> lost_core(const RunLoad& load, const Facts& facts) {
   const double seconds = std::min(load.seconds, std::max(busy_s(one), others_s + worst_s));
   return {{Cause::slow_peer, seconds, 0, static_cast<int>(worst),
            fmt::format("rank {} keeps the others waiting for {:.2f} ms{}", worst, milliseconds(worst_s),
-                       why_slow(one))}};
+                       why_slow(one, load.words))}};
 }
 
 /// The slowest process, when it is much slower than the mean; else its slowest worker, when that is.
@@ -117,26 +121,27 @@ std::vector<Limiter> unevenness(const RunLoad& load, const Facts& facts) {
   const auto& slowest = load.processes[facts.slowest];
   const int rank = static_cast<int>(facts.slowest);
   if (facts.work_max_s - facts.work_mean_s > kUneven * facts.work_max_s) {
-    double edges = 0, work = 0, workers = 0;  // of the others
+    double items = 0, work = 0, workers = 0;  // of the others
     for (const auto& one : load.processes) {
       if (&one == &slowest) continue;
-      edges += one.edges;
+      items += one.items;
       work += busy_s(one) * one.workers;
       workers += one.workers;
     }
-    const double others = edges > 0 ? work / edges : 0;
-    const double cost = cost_of_edge(slowest);
+    const double others = items > 0 ? work / items : 0;
+    const double cost = cost_of_item(slowest);
     if (cost > kSlower * others && others > 0) {
       return {{Cause::slow_peer, facts.work_max_s, 0, rank,
-               fmt::format(
-                   "rank {} is busy for {:.2f} ms, {:.2f} ns of a worker for an edge, the others {:.2f}{}",
-                   rank, milliseconds(facts.work_max_s), cost * 1e9, others * 1e9, why_slow(slowest))}};
+               fmt::format("rank {} is busy for {:.2f} ms, {:.2f} ns of a worker for {}, the others {:.2f}{}",
+                           rank, milliseconds(facts.work_max_s), cost * 1e9, with_article(load.words.item()),
+                           others * 1e9, why_slow(slowest, load.words))}};
     }
-    return {{Cause::imbalance, facts.work_max_s, 0, rank,
-             fmt::format("rank {} works for {:.2f} ms, the mean is {:.2f}; it has {:.2f} times the edges a "
-                         "worker of the others",
-                         rank, milliseconds(facts.work_max_s), milliseconds(facts.work_mean_s),
-                         edges > 0 ? slowest.edges / slowest.workers / (edges / workers) : 1)}};
+    return {
+        {Cause::imbalance, facts.work_max_s, 0, rank,
+         fmt::format("rank {} works for {:.2f} ms, the mean is {:.2f}; it has {:.2f} times the {} a "
+                     "worker of the others",
+                     rank, milliseconds(facts.work_max_s), milliseconds(facts.work_mean_s),
+                     items > 0 ? slowest.items / slowest.workers / (items / workers) : 1, load.words.items)}};
   }
   for (std::size_t p = 0; p < load.processes.size(); ++p) {
     const auto& one = load.processes[p];
@@ -145,7 +150,8 @@ std::vector<Limiter> unevenness(const RunLoad& load, const Facts& facts) {
       continue;
     return {{Cause::imbalance, one.slowest_worker_s, 0, static_cast<int>(p),
              fmt::format("one worker of rank {} works for {:.2f} ms, its workers' mean is {:.2f}{}", p,
-                         milliseconds(one.slowest_worker_s), milliseconds(one.work_s), why_slow(one))}};
+                         milliseconds(one.slowest_worker_s), milliseconds(one.work_s),
+                         why_slow(one, load.words))}};
   }
   return {};
 }
@@ -159,9 +165,27 @@ Limiter wire(const RunLoad& load, const Facts& facts) {
            : "measured before the run";
   if (load.given_bits_per_s > 0) source += fmt::format(", {:.4g} given", load.given_bits_per_s / 1e9);
   return {Cause::wire, facts.wire_s, 0, static_cast<int>(facts.wire_rank),
-          fmt::format("rank {} {} {:.2f} MB an iteration, at {:.2f} Gbit/s ({}) {:.2f} ms", facts.wire_rank,
+          fmt::format("rank {} {} {:.2f} MB {}, at {:.2f} Gbit/s ({}) {:.2f} ms", facts.wire_rank,
                       one.wire_bytes_sent >= one.wire_bytes_received ? "sends" : "receives", bits / 8e6,
-                      bits / facts.wire_s / 1e9, source, milliseconds(facts.wire_s))};
+                      load.words.a_step(), bits / facts.wire_s / 1e9, source, milliseconds(facts.wire_s))};
+}
+
+std::string count_text(double count) {
+  if (count >= 1e8) return fmt::format("{:.3f} G", count / 1e9);
+  return count >= 1e5 ? fmt::format("{:.3f} M", count / 1e6) : fmt::format("{:.0f}", count);
+}
+
+/// The busiest disk of all, if disks were read or written.
+std::vector<Limiter> disk(const RunLoad& load) {
+  std::size_t rank = 0;
+  for (std::size_t p = 0; p < load.processes.size(); ++p)
+    if (load.processes[p].disk_s > load.processes[rank].disk_s) rank = p;
+  const auto& one = load.processes[rank];
+  if (one.disk_s <= 0) return {};
+  return {{Cause::disk, one.disk_s, 0, static_cast<int>(rank),
+           fmt::format("a disk of rank {} is busy for {:.2f} ms {}, for {:.1f} MB", rank,
+                       milliseconds(one.disk_s), load.words.a_step(),
+                       static_cast<double>(one.disk_bytes) / 1e6)}};
 }
 
 /// The work that remains when it is spread evenly: that of the cores, or of the memory that they wait for.
@@ -170,21 +194,20 @@ Limiter even_work(const RunLoad& load, const Facts& facts) {
     const auto& one = load.processes[facts.memory_rank];
     return {Cause::memory, std::max(facts.memory_s, facts.work_mean_s), 0,
             static_cast<int>(facts.memory_rank),
-            fmt::format(
-                "rank {} moves {:.1f} MB through memory an iteration, at {:.1f} GB/s (measured) {:.2f} ms",
-                facts.memory_rank, static_cast<double>(one.memory_bytes) / 1e6, load.memory_bytes_per_s / 1e9,
-                milliseconds(facts.memory_s))};
+            fmt::format("rank {} moves {:.1f} MB through memory {}, at {:.1f} GB/s (measured) {:.2f} ms",
+                        facts.memory_rank, static_cast<double>(one.memory_bytes) / 1e6, load.words.a_step(),
+                        load.memory_bytes_per_s / 1e9, milliseconds(facts.memory_s))};
   }
-  double edges = 0, workers = 0, core_wait_s = 0;
+  double items = 0, workers = 0, core_wait_s = 0;
   for (const auto& one : load.processes) {
-    edges += one.edges;
+    items += one.items;
     workers += one.workers;
     core_wait_s += one.core_wait_s / static_cast<double>(load.processes.size());
   }
   return {Cause::cores, facts.work_mean_s, 0, -1,
-          fmt::format("a worker computes {:.3f} G edges/s, for {:.2f} ms an iteration{}",
-                      facts.work_mean_s > 0 ? edges / workers / facts.work_mean_s / 1e9 : 0,
-                      milliseconds(facts.work_mean_s),
+          fmt::format("a worker computes {} {}/s, for {:.2f} ms {}{}",
+                      count_text(facts.work_mean_s > 0 ? items / workers / facts.work_mean_s : 0),
+                      load.words.items, milliseconds(facts.work_mean_s), load.words.a_step(),
                       core_wait_s > kWithoutCore * facts.work_mean_s
                           ? fmt::format("; they had no core for {:.2f} ms of it", milliseconds(core_wait_s))
                           : "")};
@@ -195,9 +218,9 @@ double with_rate(const RunLoad& load, const Facts& facts, double work_s, double 
   const auto& slowest = load.processes[facts.slowest];
   if (facts.wire_s <= 0 || work_s <= 0) return load.seconds;
   const Demand demand{.processes = static_cast<int>(load.processes.size()),
-                      .edges = slowest.edges,
+                      .edges = slowest.items,
                       .wire_bytes = wire_bytes(load.processes[facts.wire_rank])};
-  Rates rates{.edges_per_core_s = slowest.edges / slowest.workers / work_s,
+  Rates rates{.edges_per_core_s = slowest.items / slowest.workers / work_s,
               .cores = slowest.workers,
               .line_bits_per_s = static_cast<double>(demand.wire_bytes) * 8 / facts.wire_s};
   const double now = predict(demand, rates).seconds;
@@ -207,9 +230,11 @@ double with_rate(const RunLoad& load, const Facts& facts, double work_s, double 
 
 }  // namespace
 
+std::string Words::a_step() const { return with_article(step); }
+
 std::string_view to_name(Cause cause) noexcept {
-  constexpr std::array<std::string_view, 6> kNames{"wire",      "memory",      "cores",
-                                                   "imbalance", "a slow peer", "latency"};
+  constexpr std::array<std::string_view, 7> kNames{"wire",        "memory",  "cores", "imbalance",
+                                                   "a slow peer", "latency", "disk"};
   return kNames[static_cast<std::size_t>(cause)];
 }
 
@@ -220,10 +245,12 @@ Verdict judge(const RunLoad& measured) {
   for (auto& one : load.processes) one.lost_s = std::clamp(one.lost_s, 0.0, std::max(0.0, beside_wire_s));
   const Facts facts = find(load);
   Verdict verdict;
+  verdict.words = load.words;
   verdict.seconds = verdict.seconds_10x = load.seconds;
   verdict.limiters = unevenness(load, facts);
   verdict.limiters.push_back(even_work(load, facts));
   if (facts.wire_s > 0) verdict.limiters.push_back(wire(load, facts));
+  for (auto& one : disk(load)) verdict.limiters.push_back(std::move(one));
   std::stable_sort(verdict.limiters.begin(), verdict.limiters.end(),
                    [](const Limiter& a, const Limiter& b) { return a.seconds > b.seconds; });
   const double work_s = std::max({facts.work_max_s, facts.work_mean_s, facts.memory_s});
@@ -234,9 +261,9 @@ Verdict judge(const RunLoad& measured) {
         verdict.limiters.begin(),
         {Cause::latency, rest, 0, -1,
          fmt::format(
-             "for {:.2f} ms of an iteration neither work nor bytes were what it waited for: starting, "
-             "waiting for each other, messages under way",
-             milliseconds(rest))});
+             "for {:.2f} ms of {} neither work nor bytes were what it waited for: starting, waiting for each "
+             "other, messages under way",
+             milliseconds(rest), load.words.a_step())});
   }
   for (auto& one : verdict.limiters) one.share = load.seconds > 0 ? one.seconds / load.seconds : 0;
   return verdict;
@@ -251,10 +278,10 @@ std::string Verdict::to_text() const {
   }
   if (std::any_of(limiters.begin(), limiters.end(),
                   [](const Limiter& l) { return l.cause == Cause::wire; })) {
-    text += fmt::format(
-        "with a link ten times as fast: {:.2f} ms an iteration instead of {:.2f} ({:.2f} times as "
-        "fast)\n",
-        milliseconds(seconds_10x), milliseconds(seconds), seconds_10x > 0 ? seconds / seconds_10x : 1);
+    text +=
+        fmt::format("with a link ten times as fast: {:.2f} ms {} instead of {:.2f} ({:.2f} times as fast)\n",
+                    milliseconds(seconds_10x), words.a_step(), milliseconds(seconds),
+                    seconds_10x > 0 ? seconds / seconds_10x : 1);
   }
   return text;
 }

@@ -8,11 +8,19 @@
 
 namespace edgewire::perf {
 
+/// What a job calls the pieces of its time, and what it works on.
+struct Words {
+  std::string step = "iteration";
+  std::string items = "edges";
+  std::string a_step() const;  ///< "an iteration"
+  std::string item() const { return items.substr(0, items.size() - 1); }
+};
+
 /// What one process did in an iteration; seconds are means of its workers, then of the iterations.
 struct ProcessLoad {
   int workers = 1;
   int cores = 1;                ///< that the process may use; with fewer than workers, these take turns
-  double edges = 0;             ///< computed
+  double items = 0;             ///< that it worked on: edges, see Words
   double work_s = 0;            ///< compute, apply, and send without stalls
   double slowest_worker_s = 0;  ///< the same of the worker with most of it
   double waited_s = 0;          ///< for peers, with stalls
@@ -23,9 +31,12 @@ struct ProcessLoad {
   std::uint64_t wire_bytes_sent = 0;
   std::uint64_t wire_bytes_received = 0;
   std::uint64_t memory_bytes = 0;  ///< that go through memory; 0: all stays in the cache
+  std::uint64_t disk_bytes = 0;    ///< read and written
+  double disk_s = 0;               ///< the busiest of its disks had something to do, for whomever
 };
 
 struct RunLoad {
+  Words words{};
   double seconds = 0;  ///< of an iteration
   std::vector<ProcessLoad> processes;
   double line_bits_per_s = 0;     ///< measured, in one direction; 0: nothing crosses a link
@@ -34,7 +45,7 @@ struct RunLoad {
 };
 
 /// latency: neither bytes nor work explain most of the time.
-enum class Cause : std::uint8_t { wire, memory, cores, imbalance, slow_peer, latency };
+enum class Cause : std::uint8_t { wire, memory, cores, imbalance, slow_peer, latency, disk };
 std::string_view to_name(Cause cause) noexcept;
 
 /// A lower bound of the time of an iteration.
@@ -47,17 +58,18 @@ struct Limiter {
 };
 
 struct Verdict {
+  Words words{};
   std::vector<Limiter> limiters;  ///< what limited the run, then the next limit and so on
   double seconds = 0;             ///< of an iteration
   double seconds_10x = 0;         ///< with a link ten times as fast
   std::string to_text() const;    ///< lines, ending with a newline
 };
 
-/// Work, memory and the wire overlap, so the longest of them is the limit, as in model.h. The time of work is
-/// that of the slowest process, including the time that it waited for a core. If that process has more edges
-/// than the mean, the cause is imbalance. If it takes longer for an edge, it is a slow peer. A process that
-/// often waits for a core while others wait for it is a slow peer, too: it may lose its core in a few
-/// iterations only, which means do not show. `measured` has at least one process.
+/// Work, memory, disks and the wire overlap, so the longest of them is the limit, as in model.h. The time of
+/// work is that of the slowest process, including the time that it waited for a core. If that process has
+/// more edges than the mean, the cause is imbalance. If it takes longer for an edge, it is a slow peer. A
+/// process that often waits for a core while others wait for it is a slow peer, too: it may lose its core in
+/// a few iterations only, which means do not show. `measured` has at least one process.
 Verdict judge(const RunLoad& measured);
 
 }  // namespace edgewire::perf

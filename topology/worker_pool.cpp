@@ -20,6 +20,9 @@ constexpr std::size_t kCacheLineBytes = 64;
 constexpr auto kSpinTime = std::chrono::microseconds(50);
 constexpr int kPausesPerClockRead = 32;
 
+/// Of the thread, inside run() of a pool with an observer.
+thread_local int this_worker = 0;
+
 /// Thrown out of barriers that can no longer be completed, since another worker threw; run() swallows it.
 struct Abandoned {};
 
@@ -67,6 +70,8 @@ struct WorkerPool::State {
   cpu_set_t callers_cpus{};                ///< where the making thread was before it was pinned
   std::thread::id caller{};                ///< the making thread, when it was pinned
   const std::function<void(int)>* work = nullptr;
+  Observer* observer = nullptr;
+  int process = 0;  ///< what the observer calls this process
   bool stopping = false;
 
   Word round;     ///< counts runs; its release of `work` and `stopping` pairs with serve()'s wait
@@ -80,7 +85,13 @@ struct WorkerPool::State {
   bool spin() const noexcept { return !placement.oversubscribed; }
   std::uint32_t others() const noexcept { return static_cast<std::uint32_t>(threads.size()); }
 
+  void tell(int worker, Phase phase) const noexcept {
+    if (observer != nullptr) observer->enter(worker, phase, 0, phase == Phase::wait ? process : -1);
+  }
+
   void guarded(int worker) noexcept {
+    if (observer != nullptr) this_worker = worker;
+    tell(worker, Phase::compute);
     try {
       (*work)(worker);
     } catch (...) {
@@ -89,6 +100,7 @@ struct WorkerPool::State {
       passed.value.fetch_add(1, std::memory_order_release);
       passed.value.notify_all();
     }
+    tell(worker, Phase::wait);
   }
 
   void serve(int worker) noexcept {
@@ -155,6 +167,7 @@ void WorkerPool::run(const std::function<void(int)>& work) {
   state.guarded(0);
   for (std::uint32_t back = state.returned.value.load(std::memory_order_acquire); back != state.others();)
     back = state.returned.wait_while(back, state.spin());
+  state.tell(0, Phase::compute);
   if (!state.abandoned.load(std::memory_order_relaxed)) return;
 
   state.abandoned.store(false, std::memory_order_relaxed);
@@ -196,9 +209,18 @@ void WorkerPool::barrier(const std::function<void()>& last) {
     state.passed.value.notify_all();
     return;
   }
+  state.tell(this_worker, Phase::wait);
   state.passed.wait_while(before, state.spin());
+  state.tell(this_worker, Phase::compute);
   if (state.abandoned.load(std::memory_order_relaxed)) throw Abandoned{};
 }
+
+void WorkerPool::observe(Observer* observer, int process) noexcept {
+  state_->observer = observer;
+  state_->process = process;
+}
+
+Observer* WorkerPool::observer() const noexcept { return state_->observer; }
 
 void WorkerPool::unpin_this_thread() const noexcept {
   if (state_->caller != std::thread::id{}) sched_setaffinity(0, sizeof(cpu_set_t), &state_->callers_cpus);

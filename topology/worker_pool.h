@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "topology/core_claim.h"
+#include "topology/phase.h"
 #include "topology/placement.h"
 
 namespace edgewire::topology {
@@ -39,6 +40,13 @@ class WorkerPool {
   /// Inside run(): returns when all workers have called it. The last worker that arrives runs `last` before
   /// the others go on.
   void barrier(const std::function<void()>& last = {});
+
+  /// From here on this observer is told when workers begin to work, and when they wait for each other; worker
+  /// 0 also works while no run() goes on. Null: nobody is told, and no clock is read. `process`: this one,
+  /// see Observer::enter(). Not inside run(). `observer` outlives this or the next call.
+  void observe(Observer* observer, int process = 0) noexcept;
+  /// For what workers do that the pool does not see; or null.
+  Observer* observer() const noexcept;
 
   /// For a helper thread that a worker started: lets it run on all cores that the maker of the pool had.
   void unpin_this_thread() const noexcept;

@@ -18,7 +18,7 @@
 #include "kernels/runs.h"
 #include "launch/launch.h"
 #include "launch/packing.h"
-#include "perf/profile.h"
+#include "perf/job_profile.h"
 #include "report/json_text.h"
 
 namespace {
@@ -55,7 +55,7 @@ struct Moment {
 };
 
 /// Tells the profiler what happens in every second block of iterations.
-class Switched final : public engine::Observer {
+class Switched final : public topology::Observer {
  public:
   /// In each iteration that is told it burns `burnt_ns`, too.
   Switched(perf::Timeline& to, int workers, std::uint64_t block, std::uint64_t burnt_ns)
@@ -66,15 +66,15 @@ class Switched final : public engine::Observer {
     to_.begin(worker);
   }
   void finish(int worker) noexcept override { to_.finish(worker); }
-  void enter(int worker, engine::Phase phase, std::size_t item, int peer) noexcept override {
-    of(worker).waits = phase == engine::Phase::wait;
+  void enter(int worker, topology::Phase phase, std::size_t item, int peer) noexcept override {
+    of(worker).waits = phase == topology::Phase::wait;
     if (passes(worker)) to_.enter(worker, phase, item, peer);
   }
   void waits_for(int worker, int peer) noexcept override {
     if (on_) to_.waits_for(worker, peer);
   }
-  void stalled(int worker, int peer, std::uint64_t stalled_ns) noexcept override {
-    if (passes(worker)) to_.stalled(worker, peer, stalled_ns);
+  void aside(int worker, topology::Phase phase, int peer, std::uint64_t ns) noexcept override {
+    if (passes(worker)) to_.aside(worker, phase, peer, ns);
   }
   void arrived(int worker, int peer, std::uint64_t chunks) noexcept override {
     if (passes(worker)) to_.arrived(worker, peer, chunks);
@@ -154,7 +154,7 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   kernels::PageRank<float> program({.iterations = iterations}, graph.vertices());
   job::DenseRun pagerank(job, program);
   const auto before = threads();
-  perf::Profiler profiler(bootstrap, job, options, {.iterations = iterations});
+  perf::Profiler profiler(perf::profiled(bootstrap, job, options), {.iterations = iterations});
   std::string sampler;
   for (const auto& id : threads()) {
     if (!before.contains(id)) sampler = id;  // the one thread that it makes
@@ -169,7 +169,7 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   const std::uint64_t silent = arguments.block * (arguments.blocks / 2);  // iterations
   mine.calls = static_cast<double>(switched.calls()) / static_cast<double>(silent) / options.workers;
   const double gather_from_s = seconds(CLOCK_MONOTONIC);
-  const auto profile = profiler.gather();
+  const auto profile = profiler.gather(perf::facts_of(bootstrap, job));
   if (bootstrap.rank() == 0) (void)(profile.to_json() + profile.to_text());
   mine.gather_s = seconds(CLOCK_MONOTONIC) - gather_from_s;
 

@@ -11,10 +11,10 @@
 #include "cli/graph_files.h"
 #include "cli/interrupt.h"
 #include "cli/output_parts.h"
+#include "cli/profile_files.h"
 #include "error.h"
 #include "graph/output_folder.h"
 #include "graph/vertex_names.h"
-#include "perf/trace.h"
 #include "report/progress.h"
 
 namespace edgewire::cli {
@@ -29,14 +29,10 @@ runs::Values shown(const runs::DenseFinished& done, std::span<const double> valu
 void write_profile(const runs::DenseFinished& done, const DenseSettings& settings) {
   if (!done.profile) return;
   const auto& report = done.report;
-  if (!settings.profile_path.empty()) {
-    write_whole(settings.profile_path,
-                done.profile->to_html(
-                    fmt::format("{} of {}", done.kernel.describe(), settings.graph_path),
-                    fmt::format("processes {}, workers of each {}, {}, strategy {}", report.processes,
-                                report.workers, report.link.transport, report.strategy)));
-  }
-  if (!settings.trace_path.empty()) write_whole(settings.trace_path, perf::to_trace(*done.profile));
+  write_profile_files(*done.profile, settings,
+                      fmt::format("{} of {}", done.kernel.describe(), settings.graph_path),
+                      fmt::format("processes {}, workers of each {}, {}, strategy {}", report.processes,
+                                  report.workers, report.link.transport, report.strategy));
 }
 
 /// The lines of the vertices that this process owns, in the order of their local numbers.
@@ -112,7 +108,7 @@ void add_dense_options(CLI::App& command, DenseSettings& settings, const std::st
   settings.add_output_options(
       command, "the result to this file as lines of id, tab and value",
       "check the result against a sequential reference, and exit with 1 when it differs", listed, runs::kTop);
-  settings.add_profile_options(command);
+  add_profile_options(command, settings);
   settings.add_checkpoint_options(command, value);
 }
 

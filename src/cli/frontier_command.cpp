@@ -10,6 +10,7 @@
 #include "cli/graph_files.h"
 #include "cli/interrupt.h"
 #include "cli/output_parts.h"
+#include "cli/profile_files.h"
 #include "error.h"
 #include "graph/vertex_names.h"
 #include "report/progress.h"
@@ -70,6 +71,11 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
   options.finished = [&](frontier::FrontierJob& job, runs::Kernel&, std::size_t r) {
     write_values(job, kernel, output_path(asked, runs, r), asked.parts());
   };
+  options.profiled = [&](const perf::Profile& profile, const report::RunReport& report) {
+    write_profile_files(profile, asked, fmt::format("{} of {}", kernel.describe(), asked.graph_path),
+                        fmt::format("processes {}, workers of each {}, {}", report.processes, report.workers,
+                                    report.link.transport));
+  };
   auto report = runs::run_frontier(bootstrap, opened.file, names, kernel, options);
   report.graph = asked.graph_path;
   report.seconds_convert = opened.seconds_convert;
@@ -109,6 +115,7 @@ void add_frontier_options(CLI::App& command, KernelOptions& options, const std::
                    "parents, bc adds up in a fixed order; the other kernels always do");
   refuse_tile_options(command);
   options.add_output_options(command, output_help, verify_help, top.what, top.by_default);
+  add_profile_options(command, options);
 }
 
 void run_frontier(const KernelOptions& options,

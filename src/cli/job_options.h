@@ -51,7 +51,13 @@ struct JobOptions {
   transport::VerbsChoice verbs;
   transport::DpdkChoice dpdk;
   std::string json_path;
+  bool profile = false;
+  std::string profile_path, trace_path;
+  double sample_interval_s = 0.1;
 
+  bool profiled() const { return profile || !profile_path.empty() || !trace_path.empty(); }
+  /// No output goes to stdout, so that the report can.
+  bool stdout_is_free() const { return json_path != "-" && profile_path != "-" && trace_path != "-"; }
   /// All but --workers and --json.
   void add_to(CLI::App& command);
   void add_workers_option(CLI::App& command);

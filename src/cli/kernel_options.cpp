@@ -8,6 +8,7 @@
 #include "cli/files.h"
 #include "cli/graph_files.h"
 #include "cli/output_parts.h"
+#include "cli/profile_files.h"
 #include "error.h"
 
 namespace edgewire::cli {
@@ -42,22 +43,6 @@ void KernelOptions::add_output_options(CLI::App& command, const std::string& res
   command.add_flag("--verify", verify, check);
 }
 
-void KernelOptions::add_profile_options(CLI::App& command) {
-  command.option_defaults()->group("Profile");
-  command.add_flag("--profile", profile, "say where the time went, and what limited the run");
-  writes(command.add_option("--profile-page", profile_path,
-                            "say the same on an HTML page with charts, in this file"),
-         Form::text);
-  writes(
-      command.add_option("--trace", trace_path,
-                         "write what workers and chunks did to this file, as JSON for trace viewers (Chrome, "
-                         "Perfetto); .json.gz is compressed"),
-      Form::text);
-  command.add_option("--sample-interval", sample_interval_s, "look at the machine every so many seconds")
-      ->check(between(0.01, 3600))
-      ->capture_default_str();
-}
-
 void KernelOptions::check_outputs() const {
   expect_stdout_for("--top", top.value_or(0) > 0);
   if (output_parts && (output_path.empty() || output_path == "-"))
@@ -76,9 +61,7 @@ runs::Tools KernelOptions::tools() const {
   tools.verify = verify;
   tools.parts = parts();
   tools.gather = !output_path.empty() && !parts();
-  tools.profile = profiled();
-  tools.sample_interval =
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(sample_interval_s));
+  if (profiled()) tools.profile = profile_options(*this);
   return tools;
 }
 
@@ -88,8 +71,7 @@ void check_outputs_writable(launch::Bootstrap& bootstrap, const KernelOptions& o
   if (bootstrap.rank() != 0) return;
   if (!options.parts()) check_writable(output);
   check_writable(options.json_path);
-  check_writable(options.profile_path);
-  check_writable(options.trace_path);
+  check_profile_files(options);
 }
 
 }  // namespace edgewire::cli

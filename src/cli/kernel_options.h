@@ -23,9 +23,6 @@ struct KernelOptions : JobOptions {
   bool output_parts = false;         ///< each process writes its own
   std::optional<std::uint64_t> top;  ///< vertices to list
   bool verify = false;
-  bool profile = false;
-  std::string profile_path, trace_path;
-  double sample_interval_s = 0.1;
 
   /// The graph, and the options of the job.
   void add_to(CLI::App& command);
@@ -33,18 +30,14 @@ struct KernelOptions : JobOptions {
   /// does. `listed`: the vertices that --top lists, and in which order; `by_default`: how many without it.
   void add_output_options(CLI::App& command, const std::string& result, const std::string& check,
                           const std::string& listed, std::uint64_t by_default);
-  void add_profile_options(CLI::App& command);
   /// Throws UsageError where output options do not go together.
   void check_outputs() const;
   /// Throws UsageError where `option` was given, which prints to stdout, and the result goes there.
   void expect_stdout_for(const char* option, bool given) const;
   /// Each process writes its own output.
   bool parts() const { return output_parts && !output_path.empty(); }
-  bool profiled() const { return profile || !profile_path.empty() || !trace_path.empty(); }
   /// No output goes to stdout, so that the report can.
-  bool stdout_is_free() const {
-    return output_path != "-" && json_path != "-" && profile_path != "-" && trace_path != "-";
-  }
+  bool stdout_is_free() const { return output_path != "-" && JobOptions::stdout_is_free(); }
   /// What a run does beside computing. Its time begins now.
   runs::Tools tools() const;
 };

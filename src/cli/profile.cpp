@@ -1,4 +1,4 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,16 @@ namespace edgewire::cli {
 
 namespace {
 
-const std::array<std::string, 3> kProfiled{"pagerank", "ppr", "spmv"};
+/// What can be profiled.
+struct Profiled {
+  const char* name;
+  void (*add)(CLI::App&);
+};
+constexpr std::array kProfiled{
+    Profiled{"pagerank", add_pagerank}, Profiled{"ppr", add_ppr},   Profiled{"spmv", add_spmv},
+    Profiled{"bfs", add_bfs},           Profiled{"sssp", add_sssp}, Profiled{"wcc", add_wcc},
+    Profiled{"scc", add_scc},           Profiled{"bc", add_bc},     Profiled{"cdlp", add_cdlp},
+    Profiled{"lcc", add_lcc},           Profiled{"sort", add_sort}, Profiled{"tasks", add_tasks}};
 constexpr const char* kExample = "edgewire profile -o page.html -- pagerank GRAPH ...";
 
 struct ProfileArguments {
@@ -24,20 +33,27 @@ struct ProfileArguments {
   std::string page_path, trace_path, sample_interval;
 };
 
+std::vector<std::string> profiled_names() {
+  std::vector<std::string> names;
+  for (const Profiled& one : kProfiled) names.emplace_back(one.name);
+  return names;
+}
+
 bool is_page(const std::string& path) { return path.ends_with(".html"); }
 
-/// Throws UsageError unless the words begin with a kernel that can be profiled.
+/// Throws UsageError unless the words begin with a command that can be profiled.
 void check_run(const std::vector<std::string>& words) {
   if (words.empty()) throw UsageError(fmt::format("profile: a run is missing, as in {}", kExample));
-  if (std::ranges::find(kProfiled, words[0]) != kProfiled.end() || words[0].starts_with("--version")) return;
-  const std::string meant = nearest(words[0], kProfiled);
-  throw UsageError(fmt::format("profile runs pagerank, ppr or spmv, not {}{}", words[0],
+  const auto names = profiled_names();
+  if (std::ranges::find(names, words[0]) != names.end() || words[0].starts_with("--version")) return;
+  const std::string meant = nearest(words[0], names);
+  throw UsageError(fmt::format("profile runs {}, not {}{}", fmt::join(names, ", "), words[0],
                                meant.empty() ? "" : fmt::format("; did you mean {}?", meant)));
 }
 
-/// The kernel's command line with what this command adds. A page among the kernel's own options is a page,
-/// too: no kernel writes HTML.
-std::vector<std::string> kernel_words(const ProfileArguments& arguments) {
+/// The command line with what this command adds. A page among its own options is a page, too: none writes
+/// HTML.
+std::vector<std::string> run_words(const ProfileArguments& arguments) {
   auto words = arguments.words;
 
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {
@@ -57,9 +73,7 @@ void run(const std::vector<std::string>& words) {
   Program app("the run to be profiled");
   app.formatter(std::make_shared<Help>());
   app.require_subcommand(1);
-  add_pagerank(app);
-  add_ppr(app);
-  add_spmv(app);
+  for (const Profiled& one : kProfiled) one.add(app);
   add_version(app);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
@@ -88,7 +102,9 @@ void add_profile(CLI::App& app) {
          Form::text);
   command->add_option("--sample-interval", arguments->sample_interval,
                       "seconds between looks at the machine");
-  command->add_option("run", arguments->words, "behind --: a kernel (pagerank, ppr, spmv) and its options");
+  command->add_option(
+      "run", arguments->words,
+      fmt::format("behind --: what is run ({}) and its options", fmt::join(profiled_names(), ", ")));
   command->allow_extras();
   command->callback([arguments, command] {
     for (const std::string& word : command->remaining())
@@ -96,7 +112,7 @@ void add_profile(CLI::App& app) {
         throw UsageError(fmt::format(
             "profile has no option {}: a run and its options stand behind --, as in {}", word, kExample));
     check_run(arguments->words);
-    run(kernel_words(*arguments));
+    run(run_words(*arguments));
   });
 }
 

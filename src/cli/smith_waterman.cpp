@@ -132,7 +132,7 @@ void add_smith_waterman(CLI::App& all) {
   score("--gap-open", settings->scoring.gap_open, "cost of a gap, beside that of its letters");
   score("--gap-extend", settings->scoring.gap_extend, "cost of each letter of a gap");
   settings->tasks.add_to(*command);
-  add_retry_option(*command, settings->tasks);
+  add_run_options(*command, settings->tasks);
   command->add_flag("--verify", settings->verify,
                     "check the result against a sequential reference, and exit with 1 when it differs");
   command->callback([settings] {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,10 +16,12 @@
 #include "cli/interrupt.h"
 #include "cli/job_options.h"
 #include "cli/output_parts.h"
+#include "cli/profile_files.h"
 #include "error.h"
 #include "graph/output_folder.h"
 #include "launch/packing.h"
 #include "perf/link_figures.h"
+#include "perf/profile.h"
 #include "report/json_text.h"
 #include "report/progress.h"
 #include "seconds.h"
@@ -84,6 +87,7 @@ struct SortReport {
   std::vector<std::string> placement;
   Summary sum{};  ///< counts are sums; times and memory those of the slowest and the largest
   bool checked = false;
+  std::optional<perf::Profile> profile{};
 
   std::string to_json(const SortSettings& settings, std::uint32_t partitions) const;
   std::string to_text(std::uint32_t partitions) const;
@@ -124,6 +128,7 @@ std::string SortReport::to_json(const SortSettings& settings, std::uint32_t part
   link.add_to(json);
   json["checked"] = checked;
   json["checksum"] = fmt::format("{:016x}", figures.checksum);
+  if (profile) json["profile"] = nlohmann::ordered_json::parse(profile->to_json());
   json["version"] = EDGEWIRE_VERSION;
   return report::json_text(json, 2) + "\n";
 }
@@ -163,7 +168,8 @@ std::string SortReport::to_text(std::uint32_t partitions) const {
   text += link.to_text();
   if (checked)
     text += fmt::format("check: in order, and all records of the input, in {:.3f} s\n", sum.seconds_check);
-  return text + fmt::format("checksum {:016x}\n", figures.checksum);
+  text += fmt::format("checksum {:016x}\n", figures.checksum);
+  return profile ? text + profile->to_text() : text;
 }
 
 /// At rank 0 the report. Collective.
@@ -230,6 +236,22 @@ void check_parts(launch::Bootstrap& bootstrap, shuffle::SortJob& job, const shuf
   if (!fault.empty()) throw Error(fmt::format("{}: the result is wrong: {}", options.output, fault));
 }
 
+/// Of a step, in this process. Each record is read and written, and moved in memory some times.
+perf::ProcessFacts facts_of(const shuffle::SortJob& job, std::uint64_t record_bytes) {
+  constexpr std::uint64_t kSteps = 3, kMoves = 4;
+  const auto& figures = job.figures();
+  const auto& parts = job.partition_records();
+  const std::uint64_t read = figures.records_read * record_bytes,
+                      written = std::accumulate(parts.begin(), parts.end(), std::uint64_t{0}) * record_bytes;
+  perf::ProcessFacts facts;
+  facts.items = static_cast<double>(figures.records_read) / kSteps;
+  facts.memory_bytes = (kMoves * (read + written) + 2 * figures.bytes_spilled) / kSteps;
+  facts.working_set_bytes = read + written;
+  facts.disk_bytes = (read + written + 2 * figures.bytes_spilled) / kSteps;
+  facts.disk_s = std::max(0.0, figures.seconds_disk_busy) / kSteps;
+  return facts;
+}
+
 /// One process of the job.
 void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   const auto start = Clock::now();
@@ -237,10 +259,19 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   const bool first = bootstrap.rank() == 0;
   if (first) {
     check_writable(settings.job.json_path);
+    check_profile_files(settings.job);
     options.progress = InterruptLine::listen(report::progress_on_terminal());
   }
+  std::optional<perf::Profiler> profiler;
+  options.step_done = [&profiler](const char* step) {
+    if (profiler) profiler->end_step(step);
+  };
   shuffle::SortJob job(bootstrap, options);
+  if (settings.job.profiled())
+    profiler.emplace(perf::profiled(bootstrap, job.seat()),
+                     profile_options(settings.job, {"step", "records"}));
   {
+    const perf::ProfiledRun profiled(profiler ? &*profiler : nullptr);
     std::optional<InterruptLine> interrupt_line;
     if (first) interrupt_line.emplace();
     job.run();
@@ -249,13 +280,18 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   const double seconds_sort = seconds_since(start);
   const auto check_start = Clock::now();
   if (settings.check) check_parts(bootstrap, job, options);
-  const auto report = gather_report(
+  auto report = gather_report(
       bootstrap, job, settings, options,
       {job.figures(), settings.check ? seconds_since(check_start) : 0, seconds_sort, peak_memory_bytes()});
+  if (profiler) report.profile = profiler->gather(facts_of(job, settings.record));
   if (!first) return;
+  if (report.profile)
+    write_profile_files(*report.profile, settings.job, "Sort to " + settings.output,
+                        fmt::format("processes {}, workers of each {}, {}", report.processes, report.workers,
+                                    report.link.transport));
   if (!settings.job.json_path.empty())
     write_whole(settings.job.json_path, report.to_json(settings, options.partitions));
-  if (settings.job.json_path != "-") write_whole("-", report.to_text(options.partitions));
+  if (settings.job.stdout_is_free()) write_whole("-", report.to_text(options.partitions));
 }
 
 void add_options(CLI::App& command, SortSettings& settings) {
@@ -294,6 +330,7 @@ void add_options(CLI::App& command, SortSettings& settings) {
   command.add_flag("--check", settings.check,
                    "read the parts again: they must be in order and hold the records of the input, else exit "
                    "with 1");
+  add_profile_options(command, settings.job);
 }
 
 }  // namespace

@@ -10,10 +10,12 @@
 #include "base/usage.h"
 #include "cli/common.h"
 #include "cli/files.h"
+#include "cli/profile_files.h"
 #include "cli/task_watch.h"
 #include "error.h"
 #include "launch/packing.h"
 #include "perf/link_figures.h"
+#include "perf/profile.h"
 #include "report/json_text.h"
 #include "seconds.h"
 #include "tasks/task_job.h"
@@ -39,7 +41,8 @@ struct TaskReport {
   std::vector<double> seconds;           ///< of the runs in which phases were not measured
   std::vector<std::uint64_t> tasks_run;  ///< [process]
   std::vector<int> lost;                 ///< processes
-  TaskSummary sum{};                     ///< counts and times of phases are sums; others those of the largest
+  std::optional<perf::Profile> profile{};
+  TaskSummary sum{};  ///< counts and times of phases are sums; others those of the largest
 
   /// Seconds a task by phase, in the order in which a task passes them.
   std::vector<std::pair<std::string, double>> phases() const;
@@ -86,6 +89,7 @@ std::string TaskReport::to_json(const TaskProgram& program) const {
   json["peak_rss_bytes"] = sum.peak_rss_bytes;
   json["placement"] = placement;
   link.add_to(json);
+  if (profile) json["profile"] = nlohmann::ordered_json::parse(profile->to_json());
   json["version"] = EDGEWIRE_VERSION;
   return report::json_text(json, 2) + "\n";
 }
@@ -111,7 +115,7 @@ std::string TaskReport::to_text(const TaskProgram& program) const {
   for (const int process : lost)
     text += fmt::format("process {} was lost: the others have run its tasks ({} results were kept)\n",
                         process, sum.results_kept);
-  return text;
+  return profile ? text + profile->to_text() : text;
 }
 
 /// At rank 0 what all processes say. Collective. `kept`: results, by this process.
@@ -141,13 +145,19 @@ void gather(launch::Bootstrap& bootstrap, tasks::TaskJob& job, double seconds_to
 void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskProgram& program) {
   const auto start = Clock::now();
   const bool first = bootstrap.rank() == 0;
-  if (first) check_writable(asked.job.json_path);
+  if (first) {
+    check_writable(asked.job.json_path);
+    check_profile_files(asked.job);
+  }
   tasks::Registry registry;
   const auto root = program.add_functions(registry);
   const auto seat = asked.job.seat(bootstrap);
   tasks::TaskJob job(bootstrap, registry, seat, program.input(), asked.job.launch.tolerates_losses);
+  std::optional<perf::Profiler> profiler;
+  if (asked.job.profiled())
+    profiler.emplace(perf::profiled(bootstrap, job.seat()), profile_options(asked.job, {"run", "tasks"}));
   TaskReport report;
-  std::uint64_t kept = 0;
+  std::uint64_t kept = 0, tasks = 0;
   report.processes = bootstrap.size();
   report.workers = seat.workers;
   {
@@ -159,18 +169,30 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
                      "runs"});
       const bool measure_phases = run == asked.repeat;
       job.barrier();
+      std::optional<perf::ProfiledRun> profiled(profiler && !measure_phases ? &*profiler : nullptr);
       const auto run_start = Clock::now();
       const std::string result = job.run(root, program.arguments(), measure_phases);
       kept += job.figures().results_kept;
       if (!measure_phases) report.seconds.push_back(seconds_since(run_start));
+      if (profiler && !measure_phases) profiler->end_step(fmt::format("run {}", run + 1));
+      if (!measure_phases) tasks += job.figures().tasks;
       if (first) report.result = program.result(result);
     }
   }
   gather(bootstrap, job, seconds_since(start), kept, report);
   report.link = perf::gather_link(bootstrap, job.seat().link(), seat.transport_reason);
+  if (profiler) {
+    perf::ProcessFacts facts;
+    facts.items = static_cast<double>(tasks) / asked.repeat;
+    report.profile = profiler->gather(facts);
+  }
   if (!first) return;
+  if (report.profile)
+    write_profile_files(*report.profile, asked.job, fmt::format("Tasks: {}", program.name()),
+                        fmt::format("processes {}, workers of each {}, {}", report.processes, report.workers,
+                                    report.link.transport));
   if (!asked.job.json_path.empty()) write_whole(asked.job.json_path, report.to_json(program));
-  if (asked.job.json_path != "-") write_whole("-", report.to_text(program));
+  if (asked.job.stdout_is_free()) write_whole("-", report.to_text(program));
 }
 
 }  // namespace
@@ -186,14 +208,17 @@ void TaskOptions::add_to(CLI::App& command) {
          Form::text);
 }
 
-void add_retry_option(CLI::App& command, TaskOptions& options) {
+void add_run_options(CLI::App& command, TaskOptions& options) {
   command
       .add_flag("--retry", options.job.launch.tolerates_losses,
                 "when a process other than rank 0 is lost, run its tasks again in the others")
       ->group("Processes");
+  add_profile_options(command, options.job);
 }
 
 void run_tasks(const TaskOptions& options, const std::function<std::unique_ptr<TaskProgram>()>& make) {
+  if (options.job.profiled() && options.job.launch.tolerates_losses)
+    throw UsageError("--retry loses what a lost process knew of its time: leave --retry or the profile out");
   const int status = launch::run(
       options.job.launch, [&](launch::Bootstrap& bootstrap) { run_process(bootstrap, options, *make()); });
   if (status != 0) throw CLI::RuntimeError(status);

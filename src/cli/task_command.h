@@ -39,8 +39,8 @@ struct TaskOptions {
   void add_to(CLI::App& command);
 };
 
-/// Adds --retry.
-void add_retry_option(CLI::App& command, TaskOptions& options);
+/// Adds what only commands with run_tasks() have: --retry, and options of profiles.
+void add_run_options(CLI::App& command, TaskOptions& options);
 
 /// Runs the job and returns when all processes have ended. `make`: the program of a process.
 void run_tasks(const TaskOptions& options, const std::function<std::unique_ptr<TaskProgram>()>& make);

@@ -64,7 +64,7 @@ void add_shape(CLI::App& all, const char* name, Shape shape, const char* descrip
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str();
   settings->tasks.add_to(*command);
-  add_retry_option(*command, settings->tasks);
+  add_run_options(*command, settings->tasks);
   command->callback([settings, name] {
     run_tasks(settings->tasks, [&] { return std::make_unique<ShapeProgram>(name, settings->size); });
   });

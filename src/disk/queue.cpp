@@ -93,7 +93,11 @@ void Transfer::advance(int result) noexcept {
 }
 
 int Transfer::wait() noexcept {
+  if (!under_way_) return error_;
+  const topology::WorkerPool* const pool = queue_.pool_;
+  topology::Asides asides(pool == nullptr ? nullptr : pool->observer(), queue_.worker_, -1);
   while (under_way_) queue_.wait_for_one();
+  asides.was(topology::Phase::wait);
   return error_;
 }
 

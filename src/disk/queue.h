@@ -6,6 +6,8 @@
 #include <memory>
 #include <span>
 
+#include "topology/worker_pool.h"
+
 struct io_uring;
 
 namespace edgewire::disk {
@@ -29,6 +31,12 @@ class Queue {
   /// Waits until the system has done some work for one of the transfers, and starts what is left of it. At
   /// least one is under way.
   void wait_for_one() noexcept;
+  /// From here on an observer of the pool is told how long this worker waits for transfers. `pool` outlives
+  /// this.
+  void watch(const topology::WorkerPool& pool, int worker) noexcept {
+    pool_ = &pool;
+    worker_ = worker;
+  }
 
  private:
   friend class Transfer;
@@ -36,6 +44,8 @@ class Queue {
     void operator()(io_uring* ring) const noexcept;
   };
   std::unique_ptr<io_uring, Close> ring_;  ///< null: there is none
+  const topology::WorkerPool* pool_ = nullptr;
+  int worker_ = 0;
 };
 
 /// A read or a write. It stays where it is, and its memory too, until it has ended; the destructor waits.

@@ -20,6 +20,8 @@ namespace edgewire::engine {
 
 namespace {
 
+using topology::Phase;
+
 constexpr std::size_t kPagesCounted = 64;                    // of a worker's accumulators
 constexpr std::size_t kScratchBytes = std::size_t{2} << 20;  // less would not get a huge page
 
@@ -148,7 +150,8 @@ class Loop {
     const std::uint64_t stalled_ns = exchange_.stalled_ns(worker, peer);
     tell(worker, Phase::send, chunk.chunk.ordinal, peer);
     if (!publish()) return false;
-    if (observer_) observer_->stalled(worker, peer, exchange_.stalled_ns(worker, peer) - stalled_ns);
+    if (observer_)
+      observer_->aside(worker, Phase::wait, peer, exchange_.stalled_ns(worker, peer) - stalled_ns);
     return true;
   }
 
@@ -346,7 +349,7 @@ class Loop {
   Loops& loops_;
   const tiles::TileOrder& order_;
   const IterationOptions& options_;
-  Observer* const observer_;
+  topology::Observer* const observer_;
   exchange::Outbox outbox_;
   exchange::Inbox inbox_;
   exchange::MirrorInbox mirror_inbox_;

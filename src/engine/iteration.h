@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "engine/loops.h"
-#include "engine/phase.h"
 #include "engine/recorder.h"
 #include "exchange/exchange.h"
 #include "topology/page_nodes.h"
+#include "topology/phase.h"
 #include "topology/worker_pool.h"
 
 namespace edgewire::engine {
@@ -22,7 +22,7 @@ struct IterationOptions {
   bool has_goal = false;
   exchange::Totals start{};  ///< this process's part, before the first iteration
   std::function<void(int done)> progress;
-  Observer* observer = nullptr;  ///< null: nobody is told, and no clock is read
+  topology::Observer* observer = nullptr;  ///< null: nobody is told, and no clock is read
 
   // Checkpoints. A state is what a checkpoint stores of one process. It is written while iterations go on.
   // These functions may throw Error; the job then fails.

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "launch/bootstrap.h"
+#include "topology/worker_pool.h"
 #include "transport/transport.h"
 
 namespace edgewire::exchange {
@@ -22,5 +23,22 @@ class LinkProgress {
 /// Returns when all processes have called it. Uses LinkProgress meanwhile. Throws Error when the job fails
 /// before.
 void barrier(launch::Bootstrap& bootstrap, transport::Transport& link);
+
+/// As long as this object lives, an observer of the pool takes worker 0 for one that waits for other
+/// processes: for what they say on the control plane. The other workers rest. `pool` outlives it.
+class WaitTold {
+ public:
+  explicit WaitTold(const topology::WorkerPool& pool) noexcept : observer_(pool.observer()) {
+    if (observer_ != nullptr) observer_->enter(0, topology::Phase::wait, 0, -1);
+  }
+  ~WaitTold() {
+    if (observer_ != nullptr) observer_->enter(0, topology::Phase::compute, 0, -1);
+  }
+  WaitTold(const WaitTold&) = delete;
+  WaitTold& operator=(const WaitTold&) = delete;
+
+ private:
+  topology::Observer* observer_;
+};
 
 }  // namespace edgewire::exchange

@@ -18,30 +18,30 @@ std::size_t usual_ring_bytes(int lanes, int size, std::size_t record_bytes) {
 
 }  // namespace
 
-RecordStream::RecordStream(launch::Bootstrap& bootstrap, transport::Transport& link, int lanes,
-                           bool oversubscribed, std::size_t record_bytes)
-    : link_(link),
+RecordStream::RecordStream(launch::Bootstrap& bootstrap, Seat& seat, std::size_t record_bytes)
+    : pool_(seat.pool()),
+      link_(seat.link()),
       health_(bootstrap.health()),
       record_bytes_(record_bytes),
       rank_(bootstrap.rank()),
       size_(bootstrap.size()),
-      oversubscribed_(oversubscribed),
-      writes_(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(size_)),
-      bytes_sent_(static_cast<std::size_t>(lanes)),
-      supersteps_(static_cast<std::size_t>(lanes), 1),
+      oversubscribed_(seat.oversubscribed()),
+      writes_(static_cast<std::size_t>(pool_.workers()) * static_cast<std::size_t>(size_)),
+      bytes_sent_(static_cast<std::size_t>(pool_.workers())),
+      supersteps_(bytes_sent_.size(), 1),
       batches_(writes_.size()) {
   RingSettings settings;
   settings.rank = rank_;
   settings.size = size_;
-  settings.lanes = lanes;
+  settings.lanes = pool_.workers();
   settings.record_bytes = record_bytes;
-  settings.ring_bytes = usual_ring_bytes(lanes, size_, record_bytes);
+  settings.ring_bytes = usual_ring_bytes(settings.lanes, size_, record_bytes);
   RegionPlan plan(size_);
   std::vector<std::size_t> bytes(static_cast<std::size_t>(size_), settings.part_bytes());
   bytes[static_cast<std::size_t>(rank_)] = 0;
   const std::size_t part = plan.add("rings", std::move(bytes));
-  const auto region = plan.expose(bootstrap, link);
-  rings_ = std::make_unique<Rings>(link, health_, settings, region.bytes(),
+  const auto region = plan.expose(bootstrap, link_);
+  rings_ = std::make_unique<Rings>(link_, health_, settings, region.bytes(),
                                    ring_places(region, part, settings), writes_);
 }
 

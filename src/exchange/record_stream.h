@@ -13,7 +13,9 @@
 
 #include "error.h"
 #include "exchange/ring.h"
+#include "exchange/seat.h"
 #include "launch/bootstrap.h"
+#include "topology/phase.h"
 #include "transport/transport.h"
 
 namespace edgewire::exchange {
@@ -22,10 +24,9 @@ namespace edgewire::exchange {
 /// bytes) with whole records; those of a peer come in the order in which it sent them on the lane.
 class RecordStream {
  public:
-  /// Exposes the region and connects the link. Collective; throws Error. `bootstrap` and `link` outlive this.
-  /// `oversubscribed`: workers that wait block at once. `record_bytes`: see RingSettings.
-  RecordStream(launch::Bootstrap& bootstrap, transport::Transport& link, int lanes, bool oversubscribed,
-               std::size_t record_bytes);
+  /// Exposes the region and connects the link. Collective; throws Error. `bootstrap` and `seat` outlive this.
+  /// `record_bytes`: see RingSettings. An observer of the seat's pool is told what workers do here.
+  RecordStream(launch::Bootstrap& bootstrap, Seat& seat, std::size_t record_bytes);
 
   /// Sends a record to `peer`. While there is no room, take() is called for what has arrived. Throws Error
   /// when the job has failed. `bytes`: record_bytes of the constructor; a constant is copied faster.
@@ -41,11 +42,18 @@ class RecordStream {
   template <class Take>
   void finish(int lane, const Take& take) {
     const std::uint64_t superstep = supersteps_[static_cast<std::size_t>(lane)];
+    Ending ending(pool_.observer(), lane);
+    const auto take_told = [&](int peer, std::span<const std::byte> bytes) {
+      ending.enter(Phase::apply, -1);
+      take(peer, bytes);
+    };
     for (int peer = 0; peer < size_; ++peer)
       if (peer != rank_) push(lane, peer, take);
     while (!rings_->end(lane, superstep)) make_progress(lane, take);
-    for (int turns = 0; !rings_->finished(lane, superstep); ++turns) {
-      if (make_progress(lane, take) > 0) turns = 0;
+    int awaited = rings_->awaited(lane, superstep);
+    for (int turns = 0; awaited >= 0; ++turns, awaited = rings_->awaited(lane, superstep)) {
+      if (make_progress(lane, take_told) > 0) turns = 0;
+      if (turns > 0) ending.enter(Phase::wait, awaited);
       if (turns > (oversubscribed_ ? 10 : 20'000)) wait();
     }
     ++supersteps_[static_cast<std::size_t>(lane)];
@@ -64,20 +72,48 @@ class RecordStream {
   transport::Counters counters() const noexcept { return link_.counters(); }
 
  private:
+  using Phase = topology::Phase;
   static constexpr std::size_t kBatchBytes = 2040;  ///< of 8-byte or 12-byte records a whole number
 
   std::size_t index(int lane, int peer) const noexcept {
     return static_cast<std::size_t>(lane) * static_cast<std::size_t>(size_) + static_cast<std::size_t>(peer);
   }
+  /// Tells an observer what a worker does in finish(), when that changes; the worker then computes again.
+  class Ending {
+   public:
+    Ending(topology::Observer* observer, int lane) noexcept : observer_(observer), lane_(lane) {
+      if (observer_ != nullptr) observer_->enter(lane_, Phase::send, 0, -1);
+    }
+    ~Ending() { enter(Phase::compute, -1); }
+    Ending(const Ending&) = delete;
+    Ending& operator=(const Ending&) = delete;
+    void enter(Phase phase, int peer) noexcept {
+      if (observer_ == nullptr) return;
+      if (phase != phase_)
+        observer_->enter(lane_, phase, 0, peer);
+      else if (peer != peer_)
+        observer_->waits_for(lane_, peer);
+      phase_ = phase;
+      peer_ = peer;
+    }
+
+   private:
+    topology::Observer* observer_;
+    int lane_, peer_ = -1;
+    Phase phase_ = Phase::send;
+  };
+
   template <class Take>
   void push(int lane, int peer, const Take& take) {
+    topology::Asides asides(pool_.observer(), lane, peer);
     auto& batch = batches_[index(lane, peer)];
     for (auto left = std::span<const std::byte>(batch); !left.empty();) {
       const auto room = rings_->reserve(lane, peer);
       const auto some = left.first(std::min(left.size(), room.size() / record_bytes_ * record_bytes_));
       if (some.empty()) {
         rings_->flush(lane);
-        make_progress(lane, take);
+        asides.was(Phase::send);
+        asides.was(make_progress(lane, take) > 0 ? Phase::apply : Phase::wait);
         continue;
       }
       std::memcpy(room.data(), some.data(), some.size());
@@ -86,6 +122,7 @@ class RecordStream {
     }
     bytes_sent_[static_cast<std::size_t>(lane)] += batch.size();
     batch.clear();
+    asides.was(Phase::send);
   }
   /// Polls and takes. Returns the number of records.
   template <class Take>
@@ -95,6 +132,7 @@ class RecordStream {
   }
   void wait() { link_.wait(std::chrono::microseconds(1000)); }
 
+  topology::WorkerPool& pool_;
   transport::Transport& link_;
   transport::Health& health_;
   std::size_t record_bytes_;

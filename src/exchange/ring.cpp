@@ -241,13 +241,13 @@ void Rings::settle(int lane) noexcept {
   }
 }
 
-bool Rings::finished(int lane, std::uint64_t superstep) const noexcept {
+int Rings::awaited(int lane, std::uint64_t superstep) const noexcept {
   for (int peer = 0; peer < settings_.size; ++peer)
     if (!left_out_[static_cast<std::size_t>(peer)] &&
         in_[index(lane, peer)].superstep.load(std::memory_order_acquire) <=
             superstep)  // pairs with release()
-      return false;
-  return true;
+      return peer;
+  return -1;
 }
 
 bool Rings::finished(std::uint64_t superstep) const noexcept {

@@ -97,8 +97,9 @@ class Rings {
     settle(lane);
     return records;
   }
-  /// Whether all records of the superstep from all peers were drained on this lane.
-  bool finished(int lane, std::uint64_t superstep) const noexcept;
+  /// The first peer whose records of the superstep were not all drained on this lane; -1: there is none.
+  int awaited(int lane, std::uint64_t superstep) const noexcept;
+  bool finished(int lane, std::uint64_t superstep) const noexcept { return awaited(lane, superstep) < 0; }
   /// The same on all lanes. Any thread may ask. What the drainers did before is then visible.
   bool finished(std::uint64_t superstep) const noexcept;
 

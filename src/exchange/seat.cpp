@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "error.h"
+#include "exchange/link_probe.h"
 #include "exchange/ring.h"
 #include "launch/packing.h"
 #include "options.h"
@@ -185,18 +186,23 @@ Seat::Seat(launch::Bootstrap& bootstrap, const SeatOptions& options) {
   HostPlace place = find_place(bootstrap, topology::discover(), options);
   pool_ = std::move(place.pool);
   place_ = place.text;
-  link_ = transport::create(options.transport,
-                            link_settings(bootstrap, place, options, kinds_for_rings(options.workers)));
+  transport_ = options.transport;
+  settings_ = link_settings(bootstrap, place, options, kinds_for_rings(options.workers));
+  link_ = transport::create(transport_, settings_);
 }
 
 Seat::Seat(launch::Bootstrap& alone)
     : pool_(std::make_unique<topology::WorkerPool>(
           topology::Placement{.workers = std::vector<topology::WorkerPlace>(1)})) {
-  transport::Settings settings;
-  settings.secret = alone.secret();
-  settings.health = &alone.health();
-  settings.kinds = kinds_for_rings(1);
-  link_ = transport::create("shm", settings);
+  settings_.secret = alone.secret();
+  settings_.health = &alone.health();
+  settings_.kinds = kinds_for_rings(1);
+  link_ = transport::create(transport_, settings_);
+}
+
+double Seat::measure_link(launch::Bootstrap& bootstrap) const {
+  std::uint64_t handshake_messages = 0;
+  return exchange::measure_link(bootstrap, transport_, settings_, handshake_messages);
 }
 
 }  // namespace edgewire::exchange

@@ -60,10 +60,14 @@ class Seat {
   bool oversubscribed() const noexcept { return pool_->placement().oversubscribed; }
   /// In words: host, cores, memory.
   const std::string& place() const noexcept { return place_; }
+  /// As exchange::measure_link(), over another link that is like this one. Collective; throws Error.
+  double measure_link(launch::Bootstrap& bootstrap) const;
 
  private:
   std::unique_ptr<topology::WorkerPool> pool_;
   std::string place_;
+  std::string transport_ = "shm";
+  transport::Settings settings_;
   std::unique_ptr<transport::Transport> link_;
 };
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "exchange/barrier.h"
-
 namespace edgewire::frontier {
 
 Betweenness::Betweenness(FrontierJob& job, bool endpoints)
@@ -20,7 +18,7 @@ std::vector<Superstep> Betweenness::run(std::span<const std::uint32_t> sources) 
     if (!scaled_) scaled_.emplace(job_, endpoints_);
     scaled_->add(source, sums_);
   }
-  exchange::barrier(job_.bootstrap(), job_.link());
+  job_.wait_for_all();
   auto steps = std::exchange(sums_.forward, {});
   const auto& backward = sums_.backward;
   if (!backward.empty()) steps.insert(steps.end(), backward.rbegin(), backward.rend() - 1);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "exchange/barrier.h"
 #include "graph/row.h"
 
 namespace edgewire::frontier {
@@ -76,7 +75,7 @@ std::vector<Superstep> BreadthFirst::run(std::uint32_t source,
     state_.pulled = wants_pull(job_.graph(), state_);
     supersteps.push_back(superstep(state_.pulled));
   }
-  exchange::barrier(job_.bootstrap(), job_.link());
+  job_.wait_for_all();
   return supersteps;
 }
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "exchange/barrier.h"
 #include "graph/row.h"
 #include "topology/cpu_level.h"
 
@@ -88,7 +87,7 @@ std::vector<Superstep> Components::run() {
     step(kRest, [this, most] { link_rest(most); });
   }
   merge();
-  exchange::barrier(job_.bootstrap(), job_.link());
+  job_.wait_for_all();
   return log_.take();
 }
 

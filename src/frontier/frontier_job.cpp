@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "error.h"
+#include "exchange/barrier.h"
 #include "exchange/exchange.h"
 #include "launch/agreement.h"
 #include "plan/block_plan.h"
@@ -70,8 +71,7 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
                          std::uint64_t{ownership_->vertex(rank(), last - 1)} + 1);
     });
   }
-  if (!options.for_tasks)
-    records_.emplace(bootstrap, link(), options.seat.workers, seat_.oversubscribed(), options.record_bytes);
+  if (!options.for_tasks) records_.emplace(bootstrap, seat_, options.record_bytes);
   seconds_load = seconds_since(start_);
 }
 
@@ -82,7 +82,7 @@ FrontierJob::FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph
       listener_(Options{}.listener),
       ownership_(plan::Ownership::hash(graph.vertices(), 1)),
       weighted_(false) {
-  records_.emplace(alone, link(), 1, false, sizeof(Record));
+  records_.emplace(alone, seat_, sizeof(Record));
 }
 
 void FrontierJob::expect_vertex(std::uint32_t vertex) const {
@@ -115,18 +115,31 @@ void FrontierJob::open_rows(const RowDisks& disks) {
   pages_ = std::make_unique<RowPages>(pool(), graph_, *ownership_, bootstrap_.rank(), disks);
   cache_.emplace(std::min(pages_->bytes(), disks.memory_bytes == 0 ? kCache : disks.memory_bytes / 4));
   const std::size_t ahead = disk::read_ahead_bytes(disks.memory_bytes, workers);
-  for (std::size_t w = 0; w < workers; ++w)
+  for (std::size_t w = 0; w < workers; ++w) {
     readers_.push_back(std::make_unique<RowReader>(*pages_, *cache_, ahead, bootstrap_.health()));
+    readers_.back()->watch(pool(), static_cast<int>(w));
+  }
+}
+
+std::uint64_t FrontierJob::bytes_read() const noexcept {
+  std::uint64_t bytes = 0;
+  for (const auto& reader : readers_) bytes += reader->bytes_read();
+  return bytes;
 }
 
 disk::ReadFigures FrontierJob::measure_disks() {
   disk::ReadFigures figures;
   figures.stored_bytes = pages_->bytes();
-  for (const auto& reader : readers_) figures.bytes_read += reader->bytes_read();
+  figures.bytes_read = bytes_read();
   readers_.clear();
   bootstrap_.allgather("");  // all read at the same time
   figures.measure_limit(pages_->files().paths(), static_cast<std::size_t>(pool().workers()));
   return figures;
+}
+
+void FrontierJob::wait_for_all() {
+  const exchange::WaitTold wait(pool());
+  exchange::barrier(bootstrap_, link());
 }
 
 void FrontierJob::for_each_range(const std::function<void(int, std::uint32_t, std::uint32_t)>& work) {

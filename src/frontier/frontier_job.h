@@ -82,9 +82,15 @@ class FrontierJob {
     for (std::size_t i = 0; i < all.size(); ++i) sum[i % Count] += all[i];
     return sum;
   }
-  void tell(const Superstep& done) const {
+  /// Returns when all processes have called it, see exchange::barrier(). Collective, while workers rest.
+  void wait_for_all();
+  void tell(Superstep done) const {
+    done.kind = told_kind_.value_or(done.kind);
     if (listener_) listener_(done);
   }
+  /// From here on supersteps are told as being of this kind: another kernel runs as a part of one. Nothing:
+  /// they are told as they are.
+  void tell_as(std::optional<std::uint64_t> kind) noexcept { told_kind_ = kind; }
 
   // What kernels ask for before they run. All throw UsageError.
   /// The vertex is one of the graph.
@@ -121,6 +127,8 @@ class FrontierJob {
   bool on_disks() const noexcept { return pages_ != nullptr; }
   /// Where rows are on disks; or null.
   const RowPages* pages() const noexcept { return pages_.get(); }
+  /// From disks so far, before measure_disks(). Not while workers read.
+  std::uint64_t bytes_read() const noexcept;
   /// After the kernel, where rows are on disks: what was read, and the limit. Collective.
   disk::ReadFigures measure_disks();
 
@@ -149,6 +157,7 @@ class FrontierJob {
   Clock::time_point start_ = Clock::now();
   exchange::Seat seat_;
   std::function<void(const Superstep&)> listener_;
+  std::optional<std::uint64_t> told_kind_;
   std::optional<plan::Ownership> ownership_;
   std::optional<Records> records_;
   std::size_t record_bytes_ = sizeof(Record);

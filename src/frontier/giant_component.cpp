@@ -105,7 +105,9 @@ void GiantComponent::search_forward(SuperstepLog& log, std::uint64_t kind) {
     thin = state.frontier < kThin ? thin + 1 : 0;
     return thin > kThinLevels;
   };
+  job_.tell_as(kind);
   log.add(search.run(pivot_, enough), kind);
+  job_.tell_as({});
   all_reached_ = thin <= kThinLevels;
   note_reached(search.levels());
   if (several_) share(reached_);

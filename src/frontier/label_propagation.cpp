@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "error.h"
-#include "exchange/barrier.h"
 #include "graph/row.h"
 
 namespace edgewire::frontier {
@@ -62,7 +61,7 @@ std::vector<Superstep> LabelPropagation::run(std::uint64_t rounds) {
       changed = changed_anywhere();
     });
   }
-  exchange::barrier(job_.bootstrap(), job_.link());
+  job_.wait_for_all();
   return log.take();
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "exchange/barrier.h"
 #include "options.h"
 #include "topology/cpu_level.h"
 
@@ -77,7 +76,7 @@ std::vector<Superstep> LocalClustering::run() {
   log_.step(kOrient, workers_, [this] { orient(); });
   log_.step(kIntersect, workers_, [this] { intersect(); });
   if (job_.bootstrap().size() > 1) log_.step(kCredit, workers_, [this] { send_credits(); });
-  exchange::barrier(job_.bootstrap(), job_.link());
+  job_.wait_for_all();
   return log_.take();
 }
 

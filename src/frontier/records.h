@@ -49,9 +49,8 @@ struct Sent {
 class Records {
  public:
   /// As exchange::RecordStream. `record_bytes`: of a Record or a WideRecord.
-  Records(launch::Bootstrap& bootstrap, transport::Transport& link, int lanes, bool oversubscribed,
-          std::size_t record_bytes)
-      : stream_(bootstrap, link, lanes, oversubscribed, record_bytes) {}
+  Records(launch::Bootstrap& bootstrap, exchange::Seat& seat, std::size_t record_bytes)
+      : stream_(bootstrap, seat, record_bytes) {}
 
   /// Takes a record for a vertex of `peer`. While there is no room, take(record) is called for those that
   /// have arrived. Throws Error when the job has failed.

@@ -35,6 +35,8 @@ class RowReader {
   /// As FrontierJob::each_row(). Throws Error with path and byte offset. Not again after it has thrown.
   void each(const std::function<std::span<const std::uint32_t>()>& take,
             const std::function<void(const Edges&)>& work);
+  /// See disk::Queue::watch().
+  void watch(const topology::WorkerPool& pool, int worker) noexcept { queue_.watch(pool, worker); }
   /// From disks, since the start.
   std::uint64_t bytes_read() const noexcept { return bytes_read_; }
 

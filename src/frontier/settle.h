@@ -17,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "exchange/barrier.h"
 #include "frontier/buckets.h"
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
@@ -78,7 +77,7 @@ class Settling {
     }
     // Whatever got that value was put into its bucket, the last one.
     if (supersteps.back().step == program_.bucket(program_.too_long())) refuse_too_long();
-    exchange::barrier(job_.bootstrap(), job_.link());
+    job_.wait_for_all();
     return supersteps;
   }
   /// By local number.

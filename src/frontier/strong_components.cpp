@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "error.h"
-#include "exchange/barrier.h"
 #include "frontier/collected_components.h"
 #include "frontier/giant_component.h"
 
@@ -61,7 +60,7 @@ std::vector<Superstep> StrongComponents::run() {
   for_each_left([this](Worker&, std::uint32_t local, std::uint32_t vertex) { labels_[local] = vertex; });
   name_members();
   if (merged_) name_merged();
-  exchange::barrier(job_.bootstrap(), job_.link());
+  job_.wait_for_all();
   return log_.take();
 }
 

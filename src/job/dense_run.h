@@ -18,7 +18,7 @@ struct RunOptions {
   int iterations = 20;                       ///< in all, with those that were done before take_up()
   bool has_goal = false;                     ///< ask the program after each iteration whether it is done
   std::function<void(int done)> progress{};  ///< told of all iterations that are done
-  engine::Observer* observer = nullptr;
+  topology::Observer* observer = nullptr;
   Checkpoint* checkpoint = nullptr;  ///< for programs whose values are doubles; null: none are written
   int every = 1;                     ///< iterations from checkpoint to checkpoint
 };

@@ -11,6 +11,7 @@
 #include "graph/mapped_file.h"
 #include "job/checkpoint.h"
 #include "job/gather.h"
+#include "perf/job_profile.h"
 #include "plan/block_plan.h"
 #include "runs/dense_report.h"
 #include "seconds.h"
@@ -87,9 +88,9 @@ void describe(report::RunReport& report, const DenseKernel& kernel, const DenseS
 std::optional<perf::Profiler> make_profiler(launch::Bootstrap& bootstrap, job::DenseJob& job,
                                             const DenseKernel& kernel, const DenseOptions& options) {
   if (!options.tools.profile) return {};
-  return std::optional<perf::Profiler>(
-      std::in_place, bootstrap, job, options.job,
-      perf::ProfileOptions{kernel.iterations(), options.tools.sample_interval});
+  auto asked = *options.tools.profile;
+  asked.iterations = kernel.iterations();
+  return std::optional<perf::Profiler>(std::in_place, perf::profiled(bootstrap, job, options.job), asked);
 }
 
 DenseOutcome iterate(launch::Bootstrap& bootstrap, job::DenseJob& job, DenseKernel& kernel,
@@ -164,7 +165,7 @@ report::RunReport run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile
       gather_report(job, options.job, outcome.iterations, seconds_total, checksum(job, outcome.values))};
   const auto rounding = rounding_of(job, kernel, options.job.encoding);
   describe(done.report, kernel, stage, outcome, rounding, names);
-  if (profiler) done.profile = profiler->gather();
+  if (profiler) done.profile = profiler->gather(perf::facts_of(bootstrap, job));
   if (first && done.profile) {
     done.report.profile_json = done.profile->to_json();
     done.report.profile_text = done.profile->to_text();

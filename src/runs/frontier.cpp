@@ -10,6 +10,7 @@
 #include "error.h"
 #include "exchange/barrier.h"
 #include "graph/mapped_file.h"
+#include "perf/job_profile.h"
 #include "runs/frontier_report.h"
 #include "seconds.h"
 
@@ -17,14 +18,24 @@ namespace edgewire::runs {
 
 namespace {
 
-void run_one(frontier::FrontierJob& job, Kernel& kernel, FrontierRuns& runs) {
+void run_one(frontier::FrontierJob& job, Kernel& kernel, perf::Profiler* profiler, FrontierRuns& runs) {
   exchange::barrier(job.bootstrap(), job.link());  // no run waits for the end of the one before
   const disk::BusyDevices devices(job.on_disks() ? job.pages()->files().paths() : std::vector<std::string>());
+  const perf::ProfiledRun profiled(profiler);
   const auto start = Clock::now();
   const auto supersteps = kernel.run(job);
   runs.add(supersteps, seconds_since(start));
   runs.seconds_kernel += runs.seconds.back();
   runs.seconds_busy += devices.seconds();
+}
+
+/// All runs at once, if the kernel can; they are one superstep for a profile.
+std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::FrontierJob& job, Kernel& kernel,
+                                                          perf::Profiler* profiler) {
+  const perf::ProfiledRun profiled(profiler);
+  auto steps = kernel.run_at_once(job);
+  if (profiler != nullptr && !steps.empty()) profiler->end_step("search from all sources");
+  return steps;
 }
 
 /// At rank 0, after gather().
@@ -35,7 +46,7 @@ void verify(const graph::GraphFile& graph, const Kernel& kernel, const std::stri
 }
 
 FrontierRuns run_all(frontier::FrontierJob& job, const graph::VertexNames& vertex_names, Kernel& kernel,
-                     const FrontierOptions& options) {
+                     const FrontierOptions& options, perf::Profiler* profiler) {
   const Tools& tools = options.tools;
   const bool first = job.rank() == 0;
   const bool mine = tools.verify || tools.gather || (tools.parts && kernel.is_whole());
@@ -43,12 +54,12 @@ FrontierRuns run_all(frontier::FrontierJob& job, const graph::VertexNames& verte
   const auto names = kernel.runs();
   FrontierRuns runs;
   const auto start = Clock::now();
-  const auto at_once = kernel.run_at_once(job);
+  const auto at_once = run_at_once(job, kernel, profiler);
   if (!at_once.empty()) runs.seconds_kernel = seconds_since(start);
   for (std::size_t r = 0; r < std::max<std::size_t>(1, names.size()); ++r) {
     kernel.choose(r);
     if (at_once.empty())
-      run_one(job, kernel, runs);
+      run_one(job, kernel, profiler, runs);
     else
       runs.add(at_once[r], std::accumulate(at_once[r].begin(), at_once[r].end(), 0.0,
                                            [](double sum, const auto& step) { return sum + step.seconds; }));
@@ -74,9 +85,11 @@ report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphF
   job_options.for_tasks = kernel.choose_tasks(graph, bootstrap.size(), job_options.seat.workers,
                                               !job_options.disks.devices.empty());
   const Progress& progress = options.tools.progress;
+  std::optional<perf::Profiler> profiler;
   job_options.listener = [&, done = std::uint64_t{0}](const frontier::Superstep& one) mutable {
     graph::refuse_changed_files();
     ++done;
+    if (profiler) profiler->end_step(kernel.phase(one));
     const auto details = [&] {
       return fmt::format("superstep {}, {}, {} vertices, {} edges", done, kernel.phase(one), one.frontier,
                          one.edges);
@@ -88,13 +101,26 @@ report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphF
   kernel.prepare(job, options.tools);
   graph::refuse_changed_files();
   const double seconds_before = seconds_since(options.tools.start);
+  if (options.tools.profile) {
+    auto asked = *options.tools.profile;
+    asked.words = {"superstep", "edges"};
+    profiler.emplace(perf::profiled(bootstrap, job.seat()), asked);
+  }
   if (progress) progress({"running"});  // from here on its time counts
-  const auto runs = run_all(job, names, kernel, options);
+  const auto runs = run_all(job, names, kernel, options, profiler ? &*profiler : nullptr);
   if (progress) progress({});
   auto report = gather_report(job, kernel, runs, seconds_before + runs.seconds_kernel,
                               options.job.seat.transport_reason);
   report.graph = graph.path();
   report.ownership = options.job.ownership;
+  if (profiler) {
+    const auto profile = profiler->gather(
+        perf::facts_of(job, runs.supersteps, job.on_disks() ? job.disk_figures() : disk::ReadFigures(),
+                       job_options.for_tasks));
+    report.profile_json = profile.to_json();
+    report.profile_text = profile.to_text();
+    if (job.rank() == 0 && options.profiled) options.profiled(profile, report);
+  }
   if (options.tools.verify) report.checks.emplace_back(kernel.rules());
   return report;
 }

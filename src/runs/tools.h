@@ -3,11 +3,11 @@
 // beside computing.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 
 #include "base/progress.h"
+#include "perf/profile.h"
 #include "seconds.h"
 
 namespace edgewire::runs {
@@ -20,8 +20,8 @@ struct Tools {
   bool parts = false;   ///< each process uses the values of its own vertices; the same in all processes
   /// Values leave the process that has computed them, or are shown there.
   bool wants_values() const noexcept { return verify || gather || parts; }
-  bool profile = false;
-  std::chrono::milliseconds sample_interval{100};  ///< of the profile
+  /// Profile the run; its words and its number of iterations are the kernel's.
+  std::optional<perf::ProfileOptions> profile{};
   Progress progress{};  ///< told of each step, and of one without a name when all are done
   /// The time from which the report counts.
   Clock::time_point start = Clock::now();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "exchange/barrier.h"
 #include "launch/packing.h"
 
 namespace edgewire::shuffle {
@@ -14,15 +15,20 @@ Shuffle::Shuffle(launch::Bootstrap& bootstrap, exchange::Seat& seat, ShuffleOpti
       rank_(static_cast<std::uint32_t>(bootstrap.rank())),
       size_(static_cast<std::uint32_t>(bootstrap.size())) {
   const int workers = seat.pool().workers();
-  for (int lane = 0; lane < workers; ++lane) workers_.push_back(std::make_unique<Worker>());
+  for (int lane = 0; lane < workers; ++lane) {
+    workers_.push_back(std::make_unique<Worker>());
+    workers_.back()->queue.watch(seat.pool(), lane);
+  }
   for (std::uint32_t p = 0; p < size_; ++p) owners_.resize(first_of(p + 1), p);
-  if (size_ > 1)
-    stream_.emplace(bootstrap, seat.link(), workers, seat.oversubscribed(), options_.shape.stride());
+  if (size_ > 1) stream_.emplace(bootstrap, seat, options_.shape.stride());
 }
 
 void Shuffle::choose_splitters(const std::vector<std::byte>& sample) {
   std::vector<std::byte> all;
-  for (const std::string& part : bootstrap_.allgather(launch::pack(sample))) {
+  std::optional<exchange::WaitTold> wait(seat_.pool());
+  const auto parts = bootstrap_.allgather(launch::pack(sample));
+  wait.reset();
+  for (const std::string& part : parts) {
     const auto bytes = std::as_bytes(std::span(part));
     all.insert(all.end(), bytes.begin(), bytes.end());
   }
@@ -77,6 +83,7 @@ void Shuffle::count_same() {
     if (from->buffer) add_kept(from->cuts);
     for (const auto& run : from->spilled->runs()) add_kept(run);
   }
+  const exchange::WaitTold wait(seat_.pool());
   same_ = launch::allreduce(bootstrap_, mine, std::plus<>());
   for (std::uint32_t p = options_.partitions - 1; p-- > 1;)
     if (splitters_->same(p - 1, p)) same_[p - 1] = same_[p];

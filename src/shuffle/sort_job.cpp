@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <random>
 
 #include "base/usage.h"
 #include "disk/busy_devices.h"
 #include "error.h"
+#include "exchange/barrier.h"
 #include "exchange/exchange.h"
 #include "exchange/record_stream.h"
 #include "graph/checksum.h"
@@ -117,26 +119,34 @@ void SortJob::run() {
   const double cpu_before = process_cpu_seconds();
   auto start = Clock::now();
   shuffle_->choose_splitters(sample());
-  figures_.seconds_sample = seconds_since(start);
+  figures_.seconds_sample = end_step(kSample, start);
   start = Clock::now();
   distribute();
   input_.refuse_changed();
-  figures_.seconds_distribute = seconds_since(start);
+  figures_.seconds_distribute = end_step(kDistribute, start);
   start = Clock::now();
   merge_all();
-  figures_.seconds_merge = seconds_since(start);
+  figures_.seconds_merge = end_step(kMerge, start);
   if (disks.known()) figures_.seconds_disk_busy = disks.seconds();
   figures_.seconds_cores_busy = (process_cpu_seconds() - cpu_before) / static_cast<double>(workers_.size());
+}
+
+/// Returns its seconds.
+double SortJob::end_step(const char* step, std::chrono::steady_clock::time_point start) const {
+  if (options_.step_done) options_.step_done(step);
+  return seconds_since(start);
 }
 
 /// Records that follow each other, from a place in each of many stretches of the input: few reads, and right
 /// also for sorted input. The sample is the same for any number of processes; each of them reads a part of
 /// it.
-std::vector<std::byte> SortJob::sample() const {
+std::vector<std::byte> SortJob::sample() {
   constexpr std::uint64_t kAtOnce = 64;
   const std::size_t stride = options_.shape.stride(), bytes = options_.shape.bytes;
   const std::uint64_t records = input_.records();
+  std::optional<exchange::WaitTold> wait(seat_.pool());
   const std::uint64_t wanted = launch::allreduce(bootstrap_, plan_.sample_records, std::ranges::min);
+  wait.reset();
   const std::uint64_t stretches = (wanted + kAtOnce - 1) / kAtOnce;
   const auto rank = static_cast<std::uint64_t>(bootstrap_.rank());
   const auto size = static_cast<std::uint64_t>(bootstrap_.size());
@@ -155,6 +165,25 @@ std::vector<std::byte> SortJob::sample() const {
     }
   }
   return mine;
+}
+
+/// Runs work(), which reads or writes a file. An observer is told for how long the worker had no core
+/// meanwhile: it waited for a disk.
+template <class Work>
+void SortJob::tell_blocked(int worker, const Work& work) {
+  topology::Observer* const observer = seat_.pool().observer();
+  if (observer == nullptr) return work();
+  const auto cpu_ns = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  };
+  const auto start = std::chrono::steady_clock::now();
+  const auto cpu_start = cpu_ns();
+  work();
+  const auto blocked = (std::chrono::steady_clock::now() - start) - (cpu_ns() - cpu_start);
+  observer->aside(worker, topology::Phase::wait, -1,
+                  static_cast<std::uint64_t>(std::max<std::int64_t>(0, blocked.count())));
 }
 
 void SortJob::distribute() {
@@ -196,7 +225,7 @@ void SortJob::read_and_send(int lane, std::atomic<std::uint64_t>& next) {
   const std::uint64_t block = RunFile::kBlockBytes / shape.bytes;
   for (std::uint64_t at = begin + next.fetch_add(block); at < end; at = begin + next.fetch_add(block)) {
     const std::uint64_t count = std::min(block, end - at);
-    input_.read(at, count, worker.block.data());
+    tell_blocked(lane, [&] { input_.read(at, count, worker.block.data()); });
     worker.records += count;
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::byte* const record = &worker.block[i * shape.bytes];
@@ -214,6 +243,7 @@ void SortJob::merge_all() {
   seat_.pool().for_each(parts_.size(), [&](int worker, std::uint64_t part) {
     merge_partition(worker, static_cast<std::uint32_t>(part), total);
   });
+  const exchange::WaitTold wait(seat_.pool());
   bootstrap_.allgather("merged");  // before a name appears
   commit_parts();
 }
@@ -232,7 +262,7 @@ void SortJob::merge_partition(int worker, std::uint32_t part, std::uint64_t tota
   std::uint64_t offset = 0;
   const auto flush = [&] {
     if (bootstrap_.health().failed()) throw Error(bootstrap_.health().message());
-    file->write(mine.block.data(), filled, offset);
+    tell_blocked(worker, [&] { file->write(mine.block.data(), filled, offset); });
     offset += filled;
     tell("merging", filled / shape.bytes, total, "records");
     filled = 0;

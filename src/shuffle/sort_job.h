@@ -1,7 +1,9 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,7 +31,14 @@ struct SortOptions {
   std::uint64_t memory_bytes = 0;  ///< of this process: for records, rings and blocks
   /// Told by any worker how far this process is with its part of the input, and with its partitions.
   Progress progress{};
+  /// Called when this process is through with a step, by the thread that runs the job; its workers rest.
+  std::function<void(const char* step)> step_done{};
 };
+
+/// The steps of a sort.
+inline constexpr const char* kSample = "sample";
+inline constexpr const char* kDistribute = "read and send";
+inline constexpr const char* kMerge = "merge";
 
 /// Throws UsageError when an option makes no sense. A SortJob begins with it.
 void check(const SortOptions& options);
@@ -76,7 +85,10 @@ class SortJob {
   };
 
   void refuse_folders() const;
-  std::vector<std::byte> sample() const;
+  double end_step(const char* step, std::chrono::steady_clock::time_point start) const;
+  std::vector<std::byte> sample();
+  template <class Work>
+  void tell_blocked(int worker, const Work& work);
   void distribute();
   void read_and_send(int lane, std::atomic<std::uint64_t>& next);
   void tell(const char* step, std::uint64_t more, std::uint64_t total, const char* unit);

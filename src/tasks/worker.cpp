@@ -17,15 +17,25 @@ constexpr std::size_t kMostBacklog = std::size_t{1} << 20;  // bytes; who spawns
 
 std::uint64_t Worker::now_if_measured() const noexcept { return job_.measure_phases_ ? now_ns() : 0; }
 
+/// That this worker runs tasks, or has none. There may be many tasks between two changes.
+void Worker::tell(topology::Phase phase) noexcept {
+  if (observer_ == nullptr || phase == told_) return;
+  observer_->enter(lane_, phase, 0, phase == topology::Phase::wait && size() == 1 ? rank() : -1);
+  told_ = phase;
+}
+
 void Worker::run() {
   auto& health = job_.bootstrap_.health();
+  observer_ = job_.seat_.pool().observer();
   while (!job_.stop_.load(std::memory_order_acquire)) {
     if (health.failed()) throw Error(health.message());
     if (Context* const task = next_task()) {
       idle_turns_ = 0;
+      tell(topology::Phase::compute);
       step(*task);
       if (job_.mail_) look_at_mail();
     } else {
+      tell(topology::Phase::wait);
       idle();
     }
   }

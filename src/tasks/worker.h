@@ -83,6 +83,7 @@ class alignas(128) Worker {
   void stop();
   void become(bool busy) noexcept;
   std::uint64_t now_if_measured() const noexcept;
+  void tell(topology::Phase phase) noexcept;
 
   void post(int peer, const Header& header, std::span<const Ref> refs = {}, std::string_view body = {});
   void send_task(int peer, const Spawn& spawn, const Ref& result, bool asked_for);
@@ -104,6 +105,8 @@ class alignas(128) Worker {
 
   TaskJob& job_;
   int lane_;
+  topology::Observer* observer_ = nullptr;
+  topology::Phase told_ = topology::Phase::compute;  ///< to the observer
   WorkDeque<Context> deque_;
   FutureTable::Free free_{};
   Context* finished_ = nullptr;

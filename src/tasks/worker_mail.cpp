@@ -56,7 +56,9 @@ void Worker::send_result(const Ref& ref, const Result& value) {
 
 /// After a task: what it has posted leaves at once.
 void Worker::look_at_mail() {
+  topology::Asides asides(observer_, lane_, -1);
   job_.mail_->flush(lane_);
+  asides.was(topology::Phase::send);
   const std::uint64_t now = now_ns();
   if (now - mail_ns_ < kMailPause) return;
   exchange_mail();
@@ -65,7 +67,9 @@ void Worker::look_at_mail() {
 
 std::size_t Worker::exchange_mail() {
   Mail& mail = *job_.mail_;
+  topology::Asides asides(observer_, lane_, -1);
   const std::size_t taken = mail.drain(lane_, [&](int peer, const Message& message) { take(peer, message); });
+  if (taken > 0) asides.was(topology::Phase::apply);
   mail.flush(lane_);
   return taken;
 }

@@ -15,7 +15,7 @@ import pytest
 
 import viewer
 from control_groups import cpu_group
-from job import check_schema
+from job import check_schema, on
 from processes import LIMIT_S, own_places
 
 
@@ -61,6 +61,133 @@ def test_the_times_add_up(edgewire, tmp_path, graph):
             assert sum(one["phases"].values()) == pytest.approx(2 * one["seconds"], rel=0.05, abs=1e-4)
         waited = sum(one["phases"]["wait"] for one in process["iterations"])
         assert sum(process["waited_for"]) == pytest.approx(waited, rel=0.02, abs=1e-3)
+
+
+# ---- other jobs than pagerank, ppr and spmv ---------------------------------------------------------------------------
+
+# A command line of each kernel that follows a frontier, without the graph.
+FRONTIER = {"bfs": ["--source", 1], "sssp": ["--source", 1, "--unit-weights"], "wcc": [], "scc": [], "cdlp": ["--iterations", 3], "lcc": [],
+            "bc": ["--samples", 2]}
+
+
+def checked_profile(report, step, processes, workers):
+    """Facts that hold of any profile; returns the section."""
+    found = report["profile"]
+    assert found["step"] == step and len(found["processes"]) == processes
+    if "missing_counters" not in found:
+        assert any("instructions" in worker["all"] for process in found["processes"] for worker in process["worker"])
+    for rank, process in enumerate(found["processes"]):
+        assert len(process["worker"]) == workers and len(process["iterations"]) == found["iterations"]
+        assert process["wire_bytes_to"][rank] == 0
+        for one in process["iterations"]:
+            assert one["seconds"] > 0 and one["what"]
+            # Nothing is told twice, whatever time the machine takes.
+            assert sum(one["phases"].values()) == pytest.approx(workers * one["seconds"], rel=1e-3, abs=1e-5)
+        for worker in process["worker"]:
+            assert worker["all"]["task_clock_ns"] > 0
+            assert sum(worker["seconds"].values()) == pytest.approx(sum(one["seconds"] for one in process["iterations"]), rel=1e-3, abs=1e-5)
+    return found
+
+
+def checked_lanes(trace, processes, workers):
+    """One lane for each worker, and all steps in one more of each process; returns the names of the steps by process."""
+    events = json.loads(trace.read_bytes())["traceEvents"]
+    check_trace(events)
+    assert {(one["pid"], one["tid"]) for one in events if one["ph"] == "X"} == {(p, w) for p in range(processes) for w in range(workers)}
+    assert sum(one["ph"] == "M" and one["name"] == "thread_name" for one in events) == processes * workers
+    return [[one["name"] for one in events if one["ph"] == "b" and one["pid"] == p] for p in range(processes)]
+
+
+@pytest.mark.parametrize("kernel", FRONTIER)
+def test_supersteps(edgewire, tmp_path, graph, kernel):
+    """Each superstep of the report, in all processes; as many bytes as the report counts."""
+    path, trace = tmp_path / "report.json", tmp_path / "trace.json"
+    text = edgewire.ok(kernel, graph, *FRONTIER[kernel], "-p", 2, "-w", 2, "--transport", "tcp", "--profile", "--json", path, "--trace", trace)
+    report = json.loads(path.read_text())
+    check_schema(report)
+    found = checked_profile(report, "superstep", 2, 2)
+    assert f"limit: {found['verdict']['limit']} " in text and "(of a superstep and worker" in text
+    names = checked_lanes(trace, 2, 2)
+    assert found["iterations"] == len(names[0]) and names[0] == names[1]
+    if kernel != "bc":  # it adds up those of all sources
+        assert names[0] == [one["phase"] for one in report["supersteps"]]
+    edges = sum(process["edges_computed"] for process in found["processes"]) * len(report["supersteps"])
+    assert edges == pytest.approx(sum(one["edges"] for one in report["supersteps"]), rel=1e-6)
+    for rank, process in enumerate(found["processes"]):
+        assert process["wire_bytes_to"][1 - rank] > 0
+    sent = sum(sum(process["wire_bytes_to"]) for process in found["processes"])
+    assert sent >= sum(one["wire_bytes_sent"] for one in report["supersteps"])
+
+
+def test_several_runs_are_profiled_together(edgewire, tmp_path, graph):
+    path = tmp_path / "report.json"
+    edgewire.ok("bfs", graph, "--sources", "1,2,3", "--verify", "--profile", "--json", path, "-p", 1, "-w", 1)
+    report = json.loads(path.read_text())
+    found = checked_profile(report, "superstep", 1, 1)
+    assert found["iterations"] == len(report["supersteps"]) == sum(run["supersteps"] for run in report["runs"])
+
+
+def test_searches_that_are_tasks(edgewire, tmp_path, graph):
+    path = tmp_path / "report.json"
+    edgewire.ok("bfs", graph, "--samples", 64, "--profile", "--json", path, "-p", 2, "-w", 1)
+    report = json.loads(path.read_text())
+    check_schema(report)
+    found = checked_profile(report, "superstep", 2, 1)
+    assert found["iterations"] in (1, len(report["supersteps"]))
+
+
+def test_edges_on_disk_count(edgewire, tmp_path, graph):
+    path = tmp_path / "report.json"
+    edgewire.ok("wcc", graph, "--profile", "--json", path, "-p", 1, "-w", 2, *on(tmp_path))
+    report = json.loads(path.read_text())
+    check_schema(report)
+    process = checked_profile(report, "superstep", 1, 2)["processes"][0]
+    assert process["disk_bytes"] == report["disk"]["bytes_read"] // len(report["supersteps"])
+    if process["disk_busy_seconds"] > 0:  # the system tells it
+        assert "disk" in [one["cause"] for one in report["profile"]["verdict"]["limiters"]]
+
+
+def test_steps_of_a_sort(edgewire, tmp_path):
+    path, trace, page = tmp_path / "report.json", tmp_path / "trace.json", tmp_path / "page.html"
+    edgewire.ok("generate", "records", "--bytes", 5_000_000, "-o", tmp_path / "in")
+    text = edgewire.ok("profile", "-o", page, "--trace", trace, "--", "sort", *(tmp_path / "in").iterdir(), "-o", tmp_path / "out", "--json", path,
+                       "-p", 2, "-w", 2, "--transport", "tcp", "--check")
+    report = json.loads(path.read_text())
+    check_schema(report, "sort_report")
+    found = checked_profile(report, "step", 2, 2)
+    steps = ["sample", "read and send", "merge"]
+    assert checked_lanes(trace, 2, 2) == [steps, steps]
+    for process in found["processes"]:
+        assert [one["what"] for one in process["iterations"]] == steps
+        assert process["iterations"][1]["phases"]["send"] > 0 and process["iterations"][1]["phases"]["apply"] > 0
+    assert sum(process["records_computed"] for process in found["processes"]) * 3 == pytest.approx(50_000)
+    sent = sum(sum(process["wire_bytes_to"]) for process in found["processes"])
+    assert sent >= report["bytes_sent"]
+    assert f"limit: {found['verdict']['limit']} " in text and "(of a step and worker" in text
+    assert "Steps of rank 0, ms" in page.read_text()
+
+
+def test_runs_of_tasks(edgewire, tmp_path):
+    path, trace = tmp_path / "report.json", tmp_path / "trace.json"
+    text = edgewire.ok("profile", "--trace", trace, "--", "tasks", "iterative", "--count", 200, "--width", 8, "--repeat", 3, "-p", 2, "-w", 2,
+                       "--transport", "tcp", "--json", path)
+    report = json.loads(path.read_text())
+    check_schema(report, "tasks_report")
+    found = checked_profile(report, "run", 2, 2)
+    runs = ["run 1", "run 2", "run 3"]
+    assert checked_lanes(trace, 2, 2) == [runs, runs] and found["iterations"] == 3
+    assert sum(process["tasks_computed"] for process in found["processes"]) == pytest.approx(report["tasks"])
+    first = found["processes"][0]["iterations"]
+    assert all(one["phases"]["compute"] > 0 for one in first)
+    assert f"limit: {found['verdict']['limit']} " in text and "(of a run and worker" in text
+
+
+def test_who_asks_for_no_profile_gets_none(edgewire, tmp_path, graph):
+    edgewire.ok("generate", "records", "--bytes", 10_000, "-o", tmp_path / "in")
+    for words in (["bfs", graph, "--source", 1], ["sort", *(tmp_path / "in").iterdir(), "-o", tmp_path / "out"], ["tasks", "yield", "--count", 5]):
+        path = tmp_path / f"{words[0]}.json"
+        assert "limit: " not in edgewire.ok(*words, "--json", path)
+        assert "profile" not in json.loads(path.read_text())
 
 
 def test_covers_share_the_computing(edgewire, tmp_path):

@@ -15,7 +15,7 @@ Profile counted() {
   profile.iterations = 10;
   ProcessProfile process;
   process.facts.workers = 2;
-  process.facts.edges = 1000;
+  process.facts.items = 1000;
   process.iterations.resize(10);
   process.waited_ns = process.wire_bytes_to = {0};
   process.workers.resize(2);
@@ -111,7 +111,7 @@ TEST_CASE("how long the others waited for a process is the least wait among them
       IterationTimes times;
       times.end_ns = 100 * kMs;
       times.own_wait_ns = kMs;
-      times.phases[static_cast<std::size_t>(engine::Phase::wait)] = 2 * iteration[p] * kMs + kMs;
+      times.phases[static_cast<std::size_t>(topology::Phase::wait)] = 2 * iteration[p] * kMs + kMs;
       process.iterations.push_back(times);
     }
     profile.processes.push_back(process);
@@ -121,6 +121,27 @@ TEST_CASE("how long the others waited for a process is the least wait among them
   CHECK(load.processes[1].awaited_s == doctest::Approx((0 + 2) / 2e3));
   CHECK(load.processes[2].awaited_s == doctest::Approx(0));
   CHECK(load.processes[2].waited_s == doctest::Approx(7e-3));
+}
+
+TEST_CASE("the first iteration warms up, but no superstep does") {
+  auto profile = counted();
+  for (auto& one : profile.processes[0].iterations) one = {.begin_ns = 0, .end_ns = 1'000'000};
+  profile.processes[0].iterations[0].end_ns = 11'000'000;
+  CHECK(load_of(profile).seconds == doctest::Approx(1e-3));
+  profile.words = {"superstep", "edges"};
+  profile.names.assign(10, "relax");
+  profile.load = load_of(profile);
+  CHECK(profile.load.seconds == doctest::Approx(2e-3));
+  profile.verdict = judge(profile.load);
+  const auto json = nlohmann::json::parse(profile.to_json());
+  CHECK(json["step"] == "superstep");
+  CHECK(json["items"] == "edges");
+  CHECK(json["processes"][0]["iterations"][9]["what"] == "relax");
+  CHECK(profile.to_text().find("(of a superstep and worker") != std::string::npos);
+  const auto page = profile.to_html("t", "s");
+  for (const char* words :
+       {"Of a superstep and worker", "Supersteps of rank 0, ms", "superstep 1, relax: compute"})
+    CHECK(page.find(words) != std::string::npos);
 }
 
 TEST_CASE("a figure whose events are not counted is left out") {

@@ -8,11 +8,12 @@
 #include <thread>
 
 #include "known_instructions.h"
+#include "topology/worker_pool.h"
 
 namespace edgewire::perf {
 namespace {
 
-using engine::Phase;
+using topology::Phase;
 
 void pass_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
@@ -28,7 +29,7 @@ TEST_CASE("every moment of a worker belongs to one phase and one iteration") {
     pass_ms(4);
     timeline.enter(0, Phase::send, 3, 2);
     pass_ms(3);
-    timeline.stalled(0, 2, 2'000'000);
+    timeline.aside(0, Phase::wait, 2, 2'000'000);
     timeline.enter(0, Phase::wait, 0, -1);
     timeline.waits_for(0, 1);
     pass_ms(2);
@@ -73,6 +74,84 @@ TEST_CASE("every moment of a worker belongs to one phase and one iteration") {
   // It slept: it had a core for a small part of the time.
   CHECK(worker.whole.count(Event::task_clock_ns) < static_cast<double>(worker.whole_ns));
   CHECK(worker.whole.count(Event::context_switches) >= 8);
+}
+
+/// Two workers, told by their pool, in two runs of two supersteps each, with time between the runs.
+TEST_CASE("supersteps of several runs: what is between them is in none, what ends a run is in its last one") {
+  constexpr int kWorkers = 2, kRank = 1;
+  topology::WorkerPool pool(
+      {.workers = std::vector<topology::WorkerPlace>(kWorkers), .oversubscribed = true});
+  Timeline timeline({.rank = kRank, .processes = 3, .workers = kWorkers, .iterations = 10});
+  for (std::uint64_t run = 0; run < 2; ++run) {
+    pool.run([&](int worker) { timeline.begin(worker); });
+    timeline.begin_run();
+    pool.observe(&timeline, kRank);
+    timeline.enter(0, Phase::compute, 0, -1);
+    for (std::uint64_t step = 1; step <= 2; ++step) {
+      pool.run([&](int worker) {
+        if (worker == 1) return;
+        pass_ms(3);
+        timeline.aside(worker, Phase::send, 2, 1'000'000);
+        timeline.aside(worker, Phase::wait, 2, 500'000);
+      });
+      timeline.end_iteration(2 * run + step);
+    }
+    timeline.enter(0, Phase::wait, 0, 0);
+    pass_ms(2);
+    pool.observe(nullptr);
+    timeline.end_run();
+    pool.run([&](int worker) { timeline.finish(worker); });
+    pass_ms(20);
+  }
+
+  const auto iterations = timeline.iterations();
+  REQUIRE(iterations.size() == 4);
+  for (std::size_t i = 0; i < iterations.size(); ++i) {
+    const auto& one = iterations[i];
+    CAPTURE(i);
+    const auto length_ns = one.end_ns - one.begin_ns;
+    CHECK(std::accumulate(one.phases.begin(), one.phases.end(), std::uint64_t{0}) == kWorkers * length_ns);
+    CHECK(ms(one.phases[index(Phase::compute)]) >= 1.5);
+    CHECK(ms(one.phases[index(Phase::send)]) == doctest::Approx(1));
+    CHECK(ms(one.own_wait_ns) >= 3);  // worker 1, for worker 0
+    CHECK(ms(length_ns) >= (i % 2 == 1 ? 5 : 3));
+    CHECK(one.slowest_work_ns <= length_ns);
+  }
+  CHECK(iterations[0].end_ns == iterations[1].begin_ns);
+  CHECK(ms(iterations[2].begin_ns - iterations[1].end_ns) >= 20);
+  const auto waited = timeline.waited_ns();
+  CHECK(ms(waited[0]) >= 4);
+  CHECK(ms(waited[2]) == doctest::Approx(2));
+  std::uint64_t all_ns = 0;
+  for (const auto& one : iterations) all_ns += one.end_ns - one.begin_ns;
+  for (int w = 0; w < kWorkers; ++w) {
+    const auto worker = timeline.worker(w);
+    CHECK(std::accumulate(worker.phases.begin(), worker.phases.end(), std::uint64_t{0}) == all_ns);
+    CHECK(worker.whole_ns == all_ns);
+    const auto spans = timeline.spans(w);
+    for (std::size_t i = 1; i < spans.size(); ++i) CHECK(spans[i - 1].end_ns <= spans[i].begin_ns);
+  }
+}
+
+TEST_CASE("a run without a superstep leaves no times") {
+  Timeline timeline({.workers = 1, .iterations = 3});
+  for (std::uint64_t run = 0; run < 3; ++run) {
+    timeline.begin(0);
+    timeline.begin_run();
+    timeline.enter(0, Phase::compute, 0, -1);
+    timeline.enter(0, Phase::apply, 0, -1);
+    pass_ms(2);
+    timeline.enter(0, Phase::compute, 0, -1);
+    if (run == 1) timeline.end_iteration(1);
+    timeline.end_run();
+    timeline.finish(0);
+  }
+  REQUIRE(timeline.iterations().size() == 1);
+  const auto all = timeline.iterations()[0];
+  const auto worker = timeline.worker(0);
+  CHECK(std::accumulate(worker.phases.begin(), worker.phases.end(), std::uint64_t{0}) ==
+        all.end_ns - all.begin_ns);
+  CHECK(worker.whole_ns == all.end_ns - all.begin_ns);
 }
 
 TEST_CASE("what a worker executes is counted in its phase") {

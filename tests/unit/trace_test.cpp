@@ -8,7 +8,7 @@
 namespace edgewire::perf {
 namespace {
 
-using engine::Phase;
+using topology::Phase;
 
 /// Rank 0's worker computes and sends a chunk in each of two iterations; rank 1, on another machine whose
 /// clock is far ahead, waits for it and applies it.
@@ -72,6 +72,31 @@ TEST_CASE("a trace read back holds phases, chunks' lives and samples on one cloc
   REQUIRE(by_kind["C"].size() == 2);
   CHECK(by_kind["C"][0]["args"]["cores"].get<double>() == 0.5);
   CHECK(by_kind["C"][1]["ts"].get<double>() == doctest::Approx(50));
+}
+
+TEST_CASE("steps with names have a lane of their own, and no columns or chunks") {
+  auto profile = two_ranks();
+  profile.words = {"superstep", "edges"};
+  profile.names = {"search \"down\"", "search up"};
+  profile.processes[0].spans[0].back().iteration = 3;  // what ends the run belongs to its last superstep
+  const auto trace = nlohmann::json::parse(to_trace(profile));
+  std::map<std::string, std::vector<nlohmann::json>> by_kind;
+  for (const auto& event : trace["traceEvents"]) by_kind[event["ph"]].push_back(event);
+  REQUIRE(by_kind["X"].size() == 8);
+  CHECK(by_kind["X"][0]["args"] == nlohmann::json{{"superstep", 1}});
+  CHECK(by_kind["X"][3]["args"] == nlohmann::json{{"superstep", 2}, {"peer", 1}});
+  CHECK(by_kind["n"].empty());
+  REQUIRE(by_kind["b"].size() == 4);
+  REQUIRE(by_kind["e"].size() == 4);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto &begin = by_kind["b"][i], &end = by_kind["e"][i];
+    CHECK(begin["name"] == profile.names[i % 2]);
+    CHECK(begin["cat"] == "superstep");
+    CHECK(begin["pid"] == i / 2);
+    CHECK(begin["id"] == end["id"]);
+    CHECK(begin["args"]["superstep"] == i % 2 + 1);
+    CHECK(end["ts"].get<double>() - begin["ts"].get<double>() == doctest::Approx(100));
+  }
 }
 
 TEST_CASE("a chunk whose arrival is no longer kept has no life, the rest of the trace has") {

@@ -14,7 +14,7 @@ RunLoad even(std::size_t processes) {
   load.line_bits_per_s = 1e9;
   load.memory_bytes_per_s = 30e9;
   ProcessLoad one;
-  one.edges = 20e6;
+  one.items = 20e6;
   one.work_s = one.slowest_worker_s = 0.020;
   one.waited_s = 0.002;
   one.wire_bytes_sent = one.wire_bytes_received = 1'000'000;
@@ -40,6 +40,33 @@ TEST_CASE("even work that takes longest is the cores'") {
   CHECK(verdict.seconds_10x == doctest::Approx(0.022));
   CHECK(says(verdict, "limit: cores 91 %"));
   CHECK(says(verdict, "next:  wire 36 %"));
+}
+
+TEST_CASE("a disk that is busy for longer than the work limits, and counts where it does not") {
+  auto load = even(2);
+  load.processes[1].disk_s = 0.0215;
+  load.processes[1].disk_bytes = 25'000'000;
+  auto verdict = judge(load);
+  CHECK(verdict.limiters[0].cause == Cause::disk);
+  CHECK(verdict.limiters[0].rank == 1);
+  CHECK(says(verdict, "limit: disk 98 %: a disk of rank 1 is busy for 21.50 ms an iteration, for 25.0 MB"));
+  load.processes[1].disk_s = 0.010;
+  CHECK(says(judge(load), "next:  disk 45 %"));
+}
+
+TEST_CASE("a verdict speaks of supersteps, steps and runs as its job does") {
+  auto load = even(2);
+  load.words = {"superstep", "edges"};
+  CHECK(says(judge(load), "a worker computes 1.000 G edges/s, for 20.00 ms a superstep"));
+  CHECK(says(judge(load), "1.00 MB a superstep, at 1.00 Gbit/s"));
+  load.words = {"run", "tasks"};
+  for (auto& one : load.processes) one.items = 4000;
+  CHECK(says(judge(load), "a worker computes 0.200 M tasks/s, for 20.00 ms a run"));
+  for (auto& one : load.processes) one.items = 40;
+  CHECK(says(judge(load), "a worker computes 2000 tasks/s"));
+  load.processes[0].items = 80;
+  load.processes[1].work_s = 0.01;
+  CHECK(says(judge(load), "2.00 times the tasks"));
 }
 
 TEST_CASE("the wire limits when its bytes take longest, and a faster link brings what the work leaves") {
@@ -92,7 +119,7 @@ TEST_CASE("a process with more edges is imbalance, one that needs longer for an 
   load.seconds = 0.042;
   load.processes[2].work_s = load.processes[2].slowest_worker_s = 0.040;
   SUBCASE("more edges") {
-    load.processes[2].edges = 40e6;
+    load.processes[2].items = 40e6;
     const auto verdict = judge(load);
     CHECK(verdict.limiters[0].cause == Cause::imbalance);
     CHECK(verdict.limiters[0].rank == 2);

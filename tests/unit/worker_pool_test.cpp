@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "error.h"
+#include "phase_listener.h"
 #include "topology/machine.h"
 #include "topology/worker_pool.h"
 
@@ -133,6 +134,38 @@ TEST_CASE("an exception frees the workers that wait in a barrier") {
       pool.run([&](int) { pool.barrier([&] { ++last_calls; }); });
       CHECK(last_calls == 1);
     }
+  }
+}
+
+TEST_CASE("an observer is told when workers work, and when they wait for each other") {
+  for (const int workers : {1, 2, 4}) {
+    CAPTURE(workers);
+    WorkerPool pool(places(workers));
+    PhaseListener listener(workers);
+    pool.run([](int) {});
+    pool.observe(&listener, 7);
+    pool.run([](int) {});
+    CHECK(listener.told[0] == "cw7c");  // it goes on when all are back
+    for (std::size_t w = 1; w < listener.told.size(); ++w) CHECK(listener.told[w] == "cw7");
+
+    listener.told.assign(listener.told.size(), "");
+    pool.run([&](int) { pool.barrier(); });
+    int in_barrier = 0;  // all but the last one, which does not wait
+    for (std::size_t w = 0; w < listener.told.size(); ++w) {
+      const std::string end = w == 0 ? "c" : "";
+      const bool waited = listener.told[w] == "cw7cw7" + end;
+      CHECK((waited || listener.told[w] == "cw7" + end));
+      in_barrier += waited ? 1 : 0;
+    }
+    CHECK(in_barrier == workers - 1);
+
+    listener.told.assign(listener.told.size(), "");
+    CHECK_THROWS_AS(pool.run([](int) { throw Error("no more"); }), Error);
+    for (std::size_t w = 0; w < listener.told.size(); ++w)
+      CHECK(listener.told[w] == (w == 0 ? "cw7c" : "cw7"));
+    pool.observe(nullptr);
+    pool.run([](int) {});
+    CHECK(listener.told[0] == "cw7c");
   }
 }
 

@@ -1,0 +1,22 @@
+// What commands that can be profiled share: options, page and trace.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "cli/job_options.h"
+#include "perf/profile.h"
+
+namespace edgewire::cli {
+
+/// --profile, --profile-page, --trace and --sample-interval.
+void add_profile_options(CLI::App& command, JobOptions& options);
+/// What these options ask for. `words`: see perf::ProfileOptions.
+perf::ProfileOptions profile_options(const JobOptions& options, const perf::Words& words = {});
+/// At rank 0 before the run: throws Error when page or trace cannot be written.
+void check_profile_files(const JobOptions& options);
+/// At rank 0: writes those that were asked for. `title` and `subtitle`: of the page.
+void write_profile_files(const perf::Profile& profile, const JobOptions& options, const std::string& title,
+                         const std::string& subtitle);
+
+}  // namespace edgewire::cli
