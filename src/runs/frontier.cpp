@@ -73,6 +73,15 @@ FrontierRuns run_all(frontier::FrontierJob& job, const graph::VertexNames& verte
   return runs;
 }
 
+/// What was read from disks, where rows are there. Collective.
+disk::ReadFigures read_figures(frontier::FrontierJob& job, const FrontierRuns& runs) {
+  if (!job.on_disks()) return {};
+  auto figures = job.measure_disks();
+  figures.seconds = runs.seconds_kernel;
+  figures.seconds_busy = runs.seconds_busy;
+  return figures;
+}
+
 }  // namespace
 
 report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
@@ -109,14 +118,14 @@ report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphF
   if (progress) progress({"running"});  // from here on its time counts
   const auto runs = run_all(job, names, kernel, options, profiler ? &*profiler : nullptr);
   if (progress) progress({});
-  auto report = gather_report(job, kernel, runs, seconds_before + runs.seconds_kernel,
+  const auto disk = read_figures(job, runs);
+  auto report = gather_report(job, kernel, runs, disk, seconds_before + runs.seconds_kernel,
                               options.job.seat.transport_reason);
   report.graph = graph.path();
   report.ownership = options.job.ownership;
   if (profiler) {
     const auto profile = profiler->gather(
-        perf::facts_of(job, runs.supersteps, job.on_disks() ? job.disk_figures() : disk::ReadFigures(),
-                       job_options.for_tasks));
+        perf::facts_of(job, runs.supersteps, disk, job_options.for_tasks));
     report.profile_json = profile.to_json();
     report.profile_text = profile.to_text();
     if (job.rank() == 0 && options.profiled) options.profiled(profile, report);

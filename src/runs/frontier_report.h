@@ -32,8 +32,7 @@ struct FrontierRuns {
   }
 };
 
-/// At rank 0 the report of all processes. Collective.
-report::RunReport gather_report(frontier::FrontierJob& job, const Kernel& kernel, const FrontierRuns& runs,
-                                double seconds_total, const std::string& transport_reason);
+/// At rank 0 the report of all processes. `disk`: what this one read, where rows are on disks. Collective.
+report::RunReport gather_report(frontier::FrontierJob& job, const Kernel& kernel, const FrontierRuns& runs, const disk::ReadFigures& disk, double seconds_total, const std::string& transport_reason);
 
 }  // namespace edgewire::runs
