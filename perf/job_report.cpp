@@ -116,7 +116,7 @@ report::RunReport gather_report(launch::Bootstrap& bootstrap, const job::DenseJo
                                 const ProcessFigures& figures) {
   report::RunReport report;
   report.kernel = kernel;
-  report.link = gather_link(bootstrap, job.link(), options.transport_reason);
+  report.link = gather_link(bootstrap, job.link(), options.seat.transport_reason);
   report.strategy = plan::to_name(job.strategy());
   report.strategy_reason = job.strategy_reason();
   report.ownership = job.ownership_name();
@@ -130,7 +130,7 @@ report::RunReport gather_report(launch::Bootstrap& bootstrap, const job::DenseJo
   report.vertices = job.graph().vertices();
   report.edges = job.graph().edges();
   report.processes = bootstrap.size();
-  report.workers = options.workers;
+  report.workers = options.seat.workers;
   report.iterations.resize(figures.iterations.size());
   set_bound(report, job, job.strategy(), options.encoding, bootstrap.nodes());
   report.wire = plan::to_name(options.encoding);

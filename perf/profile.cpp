@@ -159,7 +159,7 @@ Profiler::Profiler(launch::Bootstrap& bootstrap, job::DenseJob& job, const job::
       job_(job),
       timeline_({.rank = bootstrap.rank(),
                  .processes = bootstrap.size(),
-                 .workers = options.workers,
+                 .workers = options.seat.workers,
                  .iterations = profile.iterations}) {
   const auto& link = job.link();
   if (bootstrap.size() > 1 && link.name() != "shm") {
@@ -167,7 +167,7 @@ Profiler::Profiler(launch::Bootstrap& bootstrap, job::DenseJob& job, const job::
     given_bits_per_s_ = static_cast<double>(options.link_bits_per_s);
     constexpr int kTries = 3;  // other programs can only make it slower
     for (int i = 0; i < kTries; ++i) {
-      const double payload_bits_per_s = job.measure_link_rate(options) * 8;
+      const double payload_bits_per_s = job.measure_link() * 8;
       line_bits_per_s_ =
           std::max(line_bits_per_s_, payload_bits_per_s * static_cast<double>(link.wire_bytes_of(kPiece)) /
                                          static_cast<double>(kPiece));

@@ -171,7 +171,7 @@ void load_process(launch::Bootstrap& bootstrap, const ConvertSettings& settings,
                   std::chrono::steady_clock::time_point start) {
   constexpr std::uint64_t kLeastMemory = std::uint64_t{128} << 20;  // taken only as far as edges need it
   shuffle::LoadOptions options;
-  options.seat = seat_of(settings.job.dense(bootstrap));
+  options.seat = settings.job.dense(bootstrap).seat;
   options.output = settings.output.path;
   options.temp = settings.temp;
   if (options.temp.empty())

@@ -30,7 +30,7 @@ using Clock = std::chrono::steady_clock;
 
 frontier::Options frontier_options(const job::DenseOptions& resolved, const FrontierKernel& kernel) {
   frontier::Options options;
-  options.seat = seat_of(resolved);
+  options.seat = resolved.seat;
   options.ownership = resolved.ownership;
   options.record_bytes = kernel.record_bytes();
   options.kernel = kernel.describe();

@@ -324,24 +324,25 @@ std::string JobOptions::plan_folder() const {
 
 job::DenseOptions JobOptions::dense(launch::Bootstrap& bootstrap) const {
   job::DenseOptions options;
+  auto& seat = options.seat;
   const auto machine = topology::discover();
   const int cores = topology::usable_cores(machine);
-  options.workers = workers > 0 ? workers : std::max(1, cores / bootstrap.local_size());
+  seat.workers = workers > 0 ? workers : std::max(1, cores / bootstrap.local_size());
   std::vector<std::string> offers;
   if (!bootstrap.nodes().empty()) {
     const auto placement =
-        topology::place(machine, bootstrap.local_rank(), bootstrap.local_size(), options.workers);
+        topology::place(machine, bootstrap.local_rank(), bootstrap.local_size(), seat.workers);
     const std::string offer =
         card_offer(transport, verbs, launch.local_hosts, bootstrap, topology::first_node(placement, machine));
-    for (const std::string& others : bootstrap.allgather(fmt::format("{}\n{}", options.workers, offer))) {
+    for (const std::string& others : bootstrap.allgather(fmt::format("{}\n{}", seat.workers, offer))) {
       // Hosts may have different numbers of cores.
-      if (workers == 0) options.workers = std::min(options.workers, std::stoi(others));
+      if (workers == 0) seat.workers = std::min(seat.workers, std::stoi(others));
       offers.push_back(others.substr(others.find('\n') + 1));
     }
   }
   const auto choice = choose_transport(transport, verbs, bootstrap, offers);
-  options.transport = choice.transport;
-  options.transport_reason = choice.reason;
+  seat.transport = choice.transport;
+  seat.transport_reason = choice.reason;
   options.strategy = strategy == "auto" ? plan::Strategy::slots : plan::strategy_from(strategy);
   options.choose_strategy = strategy == "auto";
   options.assumed_compute_rate = compute_rate;
@@ -357,16 +358,16 @@ job::DenseOptions JobOptions::dense(launch::Bootstrap& bootstrap) const {
   options.layout = layout == "given" ? plan::Layout::given : plan::Layout::degree;
   options.choose_layout = layout == "auto" && !deterministic;
   options.order = tile_order();
-  options.peer_timeout_s = launch.peer_timeout_s;
-  options.integrity = integrity;
-  options.verbs = verbs;
-  options.verbs.device = choice.verbs_device;
-  options.dpdk = dpdk.of(bootstrap.local_rank());
+  seat.peer_timeout_s = launch.peer_timeout_s;
+  seat.integrity = integrity;
+  seat.verbs = verbs;
+  seat.verbs.device = choice.verbs_device;
+  seat.dpdk = dpdk.of(bootstrap.local_rank());
   if (bootstrap.rank() == 0) {
-    options.warn = [](const std::string& line) { note("warning: " + line); };
-    if (options.workers * bootstrap.local_size() > cores)
-      options.warn(fmt::format("{} workers on {}: they wait for each other",
-                               options.workers * bootstrap.local_size(), cores_text(machine)));
+    seat.warn = [](const std::string& line) { note("warning: " + line); };
+    if (seat.workers * bootstrap.local_size() > cores)
+      seat.warn(fmt::format("{} workers on {}: they wait for each other",
+                            seat.workers * bootstrap.local_size(), cores_text(machine)));
   }
   return options;
 }

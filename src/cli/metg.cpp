@@ -155,7 +155,7 @@ double measure(tasks::TaskJob& job, tasks::FunctionId root, const tasks::Grains&
 void run_process(launch::Bootstrap& bootstrap, const MetgSettings& asked) {
   const bool first = bootstrap.rank() == 0;
   if (first) check_writable(asked.tasks.job.json_path);
-  const auto seat = seat_of(asked.tasks.job.dense(bootstrap));
+  const auto seat = asked.tasks.job.dense(bootstrap).seat;
   const auto cores = static_cast<std::uint32_t>(bootstrap.size() * seat.workers);
   tasks::Registry registry;
   const auto root = tasks::add_grains(registry);

@@ -58,7 +58,7 @@ shuffle::RecordShape shape_of(const SortSettings& settings) {
 
 shuffle::SortOptions sort_options(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   shuffle::SortOptions options;
-  options.seat = seat_of(settings.job.dense(bootstrap));
+  options.seat = settings.job.dense(bootstrap).seat;
   options.inputs = settings.inputs;
   options.output = settings.output;
   options.temp = settings.temp;

@@ -155,7 +155,7 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
   if (first) check_writable(asked.job.json_path);
   tasks::Registry registry;
   const auto root = program.add_functions(registry);
-  const auto seat = seat_of(asked.job.dense(bootstrap));
+  const auto seat = asked.job.dense(bootstrap).seat;
   tasks::TaskJob job(bootstrap, registry, seat, program.input(), asked.job.launch.tolerates_losses);
   TaskReport report;
   std::uint64_t kept = 0;

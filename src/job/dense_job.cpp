@@ -9,7 +9,6 @@
 
 #include "disk/busy_devices.h"
 #include "error.h"
-#include "exchange/link_probe.h"
 #include "job/compute_rate.h"
 #include "job/layout_choice.h"
 #include "job/ownership_choice.h"
@@ -35,12 +34,6 @@ const graph::GraphFile& checked(const graph::GraphFile& graph, const DenseOption
 
 }  // namespace
 
-exchange::SeatOptions seat_of(const DenseOptions& options) {
-  return {options.workers,        options.transport, options.transport_reason,
-          options.peer_timeout_s, options.integrity, options.verbs,
-          options.dpdk,           options.warn};
-}
-
 std::uint64_t column_edges(std::uint64_t edges, int workers) noexcept {
   return std::max<std::uint64_t>(edges / (tiles::kColumnsPerWorker * static_cast<std::uint64_t>(workers)),
                                  1 << 16);
@@ -56,9 +49,7 @@ DenseJob::DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, 
     : bootstrap_(bootstrap),
       graph_(checked(graph, options)),
       weighted_(options.weighted),
-      place_(exchange::find_place(bootstrap, machine, seat_of(options))),
-      pool_(std::move(place_.pool)) {
-  link_ = transport::create(options.transport, settings(options));
+      seat_(bootstrap, options.seat, exchange::kFirstLaneKind + options.seat.workers, machine) {
   agree(options);
   std::optional<PlanCache> cache;
   if (!options.plan_cache.empty()) cache.emplace(*this, options, machine);
@@ -79,11 +70,6 @@ DenseJob::DenseJob(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, 
   malloc_trim(0);  // iterating needs little of what the plan took
 }
 
-transport::Settings DenseJob::settings(const DenseOptions& options) {
-  return exchange::link_settings(bootstrap_, place_, seat_of(options),
-                                 exchange::kFirstLaneKind + options.workers);
-}
-
 void DenseJob::agree(const DenseOptions& options) {
   const std::string strategy =
       options.choose_strategy ? "auto" : std::string(plan::to_name(options.strategy));
@@ -93,34 +79,30 @@ void DenseJob::agree(const DenseOptions& options) {
                    {"the graph", fmt::format("{:016x} ({} vertices, {} edges)", graph_.checksum(),
                                              graph_.vertices(), graph_.edges())},
                    {"the ownership", plan::fact_of(options.ownership)},
-                   {"the transport", std::string(link_->name())},
+                   {"the transport", std::string(seat_.link().name())},
                    {"the strategy", strategy},
                    {"the encoding", std::string(plan::to_name(options.encoding))},
                    {"the layout", options.choose_layout ? "auto" : "set"},
                    {"the order", options.order.choose ? "auto" : std::string(to_name(options.order.order))},
-                   {"the number of workers", std::to_string(options.workers)},
+                   {"the number of workers", std::to_string(options.seat.workers)},
                    {"the assumed rate of computing", fmt::format("{} edges/s", options.assumed_compute_rate)},
                    {"the link's rate", options.assumed_link_rate > 0 ? "assumed" : "measured"},
                    {"the use of a plan cache", yes(!options.plan_cache.empty())},
                    {"the use of weights", yes(options.weighted)},
-                   {"the check of integrity", yes(options.integrity)},
+                   {"the check of integrity", yes(options.seat.integrity)},
                    {"the number of disks for edges", std::to_string(options.devices.size())}});
 }
 
 double DenseJob::link_rate(const DenseOptions& options) {
   if (options.assumed_link_rate > 0) return options.assumed_link_rate;
-  if (link_bytes_per_s_ == 0) link_bytes_per_s_ = measure_link_rate(options);
+  if (link_bytes_per_s_ == 0) link_bytes_per_s_ = measure_link();
   return link_bytes_per_s_;
-}
-
-double DenseJob::measure_link_rate(const DenseOptions& options) {
-  return exchange::measure_link(bootstrap_, options.transport, settings(options), handshake_messages_);
 }
 
 double DenseJob::compute_rate(const DenseOptions& options) {
   if (options.assumed_compute_rate > 0) return options.assumed_compute_rate;
   if (worker_edges_per_s_ == 0) {
-    worker_edges_per_s_ = launch::allreduce(bootstrap_, measure_compute_rate(*pool_), std::ranges::min);
+    worker_edges_per_s_ = launch::allreduce(bootstrap_, measure_compute_rate(seat_.pool()), std::ranges::min);
   }
   return worker_edges_per_s_;
 }
@@ -132,9 +114,9 @@ void DenseJob::choose_ownership(const DenseOptions& options) {
     if (options.ownership != "auto") candidates.push_back(options.ownership.substr(5));
     ownership_name_ = "hash";
     if (bootstrap_.size() > 1) {
-      auto choice = job::choose_ownership(
-          bootstrap_, *pool_, graph_, candidates,
-          {link_rate(options), compute_rate(options) * options.workers, plan::value_bytes(options.encoding)});
+      auto choice = job::choose_ownership(bootstrap_, seat_.pool(), graph_, candidates,
+                                          {link_rate(options), compute_rate(options) * options.seat.workers,
+                                           plan::value_bytes(options.encoding)});
       ownership_name_ = choice.ownership;
       ownership_table_ = std::move(choice.table);
     }
@@ -146,7 +128,7 @@ void DenseJob::choose_order(const DenseOptions& options, const topology::Machine
   const auto start = Clock::now();
   OrderOptions wanted = disk_tiles_ ? OrderOptions{} : options.order;
   if (wanted.choose && !order_.reason.empty()) wanted = {order_.order, false, order_.reason};  // from a cache
-  const std::uint64_t workers = static_cast<std::uint64_t>(options.workers) * bootstrap_.local_size();
+  const std::uint64_t workers = static_cast<std::uint64_t>(options.seat.workers) * bootstrap_.local_size();
   order_ = order_tiles(wanted,
                        {tiles_,
                         column_bounds_,
@@ -154,7 +136,7 @@ void DenseJob::choose_order(const DenseOptions& options, const topology::Machine
                         owned_->count() + mirror_sources_,
                         {machine.l2_bytes, machine.l3_bytes, machine.l3_bytes / workers},
                         options.weighted},
-                       *exchange_, bootstrap_, *pool_);
+                       *exchange_, bootstrap_, seat_.pool());
   seconds_plan += seconds_since(start);
 }
 
@@ -162,7 +144,7 @@ void DenseJob::choose_order(const DenseOptions& options, const topology::Machine
 plan::ForEach DenseJob::on_workers(const DenseOptions& options, const std::string_view& step) {
   return [this, &options, &step](std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
     std::atomic<std::uint64_t> done{0};
-    pool_->for_each(count, [&](int worker, std::uint64_t index) {
+    seat_.pool().for_each(count, [&](int worker, std::uint64_t index) {
       work(worker, index);
       if (options.progress) options.progress(step, done.fetch_add(1, std::memory_order_relaxed) + 1, count);
     });
@@ -183,15 +165,15 @@ void DenseJob::build(const DenseOptions& options, const topology::Machine& machi
   plan::ExchangePlan& plan = *made;
   matching_ = plan.matching();
   if (!plan.covers().empty()) balance(plan, for_each);
-  exchange_ = std::make_unique<exchange::Exchange>(bootstrap_, *link_, *owned_, plan, strategy_,
-                                                   options.encoding, options.workers, for_each);
+  exchange_ = std::make_unique<exchange::Exchange>(bootstrap_, seat_.link(), *owned_, plan, strategy_,
+                                                   options.encoding, options.seat.workers, for_each);
   std::vector<std::uint64_t> edges;
-  column_bounds_ =
-      plan.cut_columns(sizes.column_width, column_edges(plan.edges(), options.workers), for_each, &edges);
+  column_bounds_ = plan.cut_columns(sizes.column_width, column_edges(plan.edges(), options.seat.workers),
+                                    for_each, &edges);
   plan.address_by_column(column_bounds_, *owned_, for_each);
   spread_columns(machine, edges);
   if (options.devices.empty())
-    tiles_ = tiles::build_tiles(*pool_, tiles::PlanReader(plan), column_bounds_, memory_nodes_, sizes);
+    tiles_ = tiles::build_tiles(seat_.pool(), tiles::PlanReader(plan), column_bounds_, memory_nodes_, sizes);
   else
     build_on_disks(options, plan, sizes);
   build_mirror_tiles(plan, sizes);
@@ -206,7 +188,8 @@ void DenseJob::build(const DenseOptions& options, const topology::Machine& machi
 /// Calls work(first, last) for pieces of the graph's rows.
 void DenseJob::for_each_rows(const plan::ForEach& for_each,
                              const std::function<void(std::uint64_t, std::uint64_t)>& work) const {
-  const std::uint64_t rows = graph_.vertices() / (16 * static_cast<std::uint64_t>(pool_->workers())) + 1;
+  const std::uint64_t rows =
+      graph_.vertices() / (16 * static_cast<std::uint64_t>(seat_.pool().workers())) + 1;
   for_each((graph_.vertices() + rows - 1) / rows, [&](int, std::uint64_t piece) {
     work(piece * rows, std::min((piece + 1) * rows, graph_.vertices()));
   });
@@ -219,7 +202,7 @@ void DenseJob::order_vertices(const DenseOptions& options, const tiles::TileSize
     owned_ = std::make_unique<plan::OwnedVertices>(graph_, *ownership_, bootstrap_.rank(), layout_, for_each);
     return;
   }
-  auto choice = choose_layout(bootstrap_, graph_, *ownership_, *pool_, sizes, for_each);
+  auto choice = choose_layout(bootstrap_, graph_, *ownership_, seat_.pool(), sizes, for_each);
   owned_ = std::move(choice.owned);
   layout_ = choice.layout;
   layout_reason_ = std::move(choice.reason);
@@ -230,7 +213,7 @@ std::unique_ptr<plan::ExchangePlan> DenseJob::make_plan(const DenseOptions& opti
   const auto with = [&](plan::Strategy strategy) {
     strategy_ = strategy;
     return std::make_unique<plan::ExchangePlan>(graph_, *ownership_, bootstrap_.rank(), *owned_, strategy,
-                                                options.workers, for_each, options.weighted);
+                                                options.seat.workers, for_each, options.weighted);
   };
   auto plan = with(options.choose_strategy ? plan::Strategy::slots : options.strategy);
   if (!options.choose_strategy || bootstrap_.size() == 1 || !options.devices.empty()) return plan;
@@ -239,7 +222,7 @@ std::unique_ptr<plan::ExchangePlan> DenseJob::make_plan(const DenseOptions& opti
   for (const auto& stream : plan->streams()) values += stream.slots;
   const std::vector<double> mine{
       values * static_cast<double>(plan::value_bytes(options.encoding)) / rate,
-      static_cast<double>(owned_->edges()) / (compute_rate(options) * options.workers)};
+      static_cast<double>(owned_->edges()) / (compute_rate(options) * options.seat.workers)};
   // Seconds sending and computing, of the most loaded process.
   const auto most = launch::allreduce(bootstrap_, mine, std::ranges::max);
   const bool wire_limits = most[0] > most[1];
@@ -264,7 +247,7 @@ void DenseJob::build_mirror_tiles(const plan::ExchangePlan& plan, const tiles::T
                                static_cast<std::uint32_t>(stream.targets.size()), owned_->count(),
                                plan.weight_bytes());
     mirror_tiles_[static_cast<std::size_t>(stream.peer)] =
-        tiles::build_tiles(*pool_, tiles::MovedReader(rows, addresses), bounds,
+        tiles::build_tiles(seat_.pool(), tiles::MovedReader(rows, addresses), bounds,
                            std::span(memory_nodes_).first(bounds.size() - 1), sizes);
   }
 }
@@ -314,10 +297,9 @@ engine::IterationResult DenseJob::iterate(engine::Loops& loops, engine::Iteratio
   options.column_nodes = column_nodes_;
   options.column_workers = column_workers_;
   options.worker_nodes = worker_nodes_;
-  setup_messages_ = bootstrap_.messages_sent() + link_->counters().handshake_messages + handshake_messages_ +
-                    exchange_->setup_messages();
+  setup_messages_ = bootstrap_.messages_sent() + seat_.handshake_messages() + exchange_->setup_messages();
   const auto run = [&] {
-    return engine::iterate(*pool_, *exchange_, column_bounds_, owned_->indexes(), loops, options);
+    return engine::iterate(seat_.pool(), *exchange_, column_bounds_, owned_->indexes(), loops, options);
   };
   if (!disk_tiles_) {
     auto result = run();

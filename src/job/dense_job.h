@@ -29,9 +29,7 @@
 namespace edgewire::job {
 
 struct DenseOptions {
-  int workers = 1;  ///< per process; the same in all
-  std::string transport = "shm";
-  std::string transport_reason;  ///< why this one was chosen, for the report; empty: it was named
+  exchange::SeatOptions seat{};
   plan::Strategy strategy = plan::Strategy::slots;
   /// Take `cover` instead of `slots` when the wire would otherwise be the limit.
   bool choose_strategy = false;
@@ -50,7 +48,6 @@ struct DenseOptions {
   plan::Layout layout = plan::Layout::degree;
   bool choose_layout = false;  ///< measure which one is faster
   OrderOptions order;          ///< strips, where edges are on disks
-  double peer_timeout_s = 10;
   /// Folder for the plan cache; empty: no cache. The cache stores what loading and planning made, and what
   /// was chosen or measured, for the next run with the same graph and options.
   std::string plan_cache;
@@ -60,13 +57,8 @@ struct DenseOptions {
   std::uint64_t memory_bytes =
       0;  ///< of a process with edges on disks, within which tiles are built and read; 0: ample
   std::uint64_t link_bits_per_s = 0;  ///< line rate of shaped links, 0: as they are; for the plan cache only
-  bool integrity = true;              ///< see transport::Settings
-  transport::VerbsChoice verbs{};
-  transport::DpdkChoice dpdk{};
   /// Called by any worker, with the name of a step, how much of it is done, and how much there is in all.
   std::function<void(std::string_view step, std::uint64_t done, std::uint64_t total)> progress;
-  /// Told, at rank 0, why the workers of a host are not pinned, when other jobs are the cause.
-  std::function<void(const std::string& line)> warn;
   std::string kernel;  ///< what is computed, in words: must be the same in all processes
 };
 
@@ -74,9 +66,6 @@ struct DenseOptions {
 /// from the cache, and the graph's targets were not read.
 enum class PlanSource { none, written, used };
 std::string_view to_name(PlanSource source) noexcept;
-
-/// The part of the options that does not depend on the kernel.
-exchange::SeatOptions seat_of(const DenseOptions& options);
 
 /// How many edges a column of a process with so many edges gets at most, where its width allows.
 std::uint64_t column_edges(std::uint64_t edges, int workers) noexcept;
@@ -120,10 +109,10 @@ class DenseJob {
   std::span<const tiles::Tiles> mirror_tiles() const noexcept { return mirror_tiles_; }
   /// Mirrors that are sources of tiles(), behind the owned vertices: where processes hold blocks of edges.
   std::uint32_t mirror_sources() const noexcept { return mirror_sources_; }
-  const transport::Transport& link() const noexcept { return *link_; }
+  const transport::Transport& link() const noexcept { return seat_.link(); }
   /// Values from every process to every other one in an iteration; the same in all processes.
   const plan::Traffic& traffic() const noexcept { return traffic_; }
-  topology::WorkerPool& pool() noexcept { return *pool_; }
+  topology::WorkerPool& pool() noexcept { return seat_.pool(); }
 
   /// Asks for the memory of the loops' arrays where it is used: values on the node of their column, messages,
   /// which all workers read, on all nodes in turn. Before the arrays are touched.
@@ -135,8 +124,8 @@ class DenseJob {
   /// After iterate(): where the pages of this process were.
   const MemoryFigures& memory_figures() const noexcept { return memory_figures_; }
 
-  /// Measures the link: payload bytes per second of the slowest process. Collective.
-  double measure_link_rate(const DenseOptions& options);
+  /// See exchange::Seat.
+  double measure_link() { return seat_.measure_link(bootstrap_); }
 
   /// After iterate(), where edges are on disks. Measures what all processes read at the same time from the
   /// same files when they do nothing else. Collective.
@@ -164,8 +153,8 @@ class DenseJob {
 
   /// Host, cores, memory and, where there are other hosts, address of this process, in words.
   std::string place() const {
-    const std::string link = link_->describe();
-    return link.empty() ? place_.text : place_.text + "; " + link;
+    const std::string link = seat_.link().describe();
+    return link.empty() ? seat_.place() : seat_.place() + "; " + link;
   }
   /// Sent by this process before iterate(): handshakes, collective calls, lists of the plan.
   std::uint64_t setup_messages() const noexcept { return setup_messages_; }
@@ -184,7 +173,6 @@ class DenseJob {
                       const tiles::TileSizes& sizes);
   void open_disk_tiles(const DenseOptions& options, TileSegments segments);
   void plan_reads(const DenseOptions& options);
-  transport::Settings settings(const DenseOptions& options);
   void agree(const DenseOptions& options);
   void choose_ownership(const DenseOptions& options);
   void order_vertices(const DenseOptions& options, const tiles::TileSizes& sizes,
@@ -207,9 +195,7 @@ class DenseJob {
   launch::Bootstrap& bootstrap_;
   const graph::GraphFile& graph_;
   bool weighted_;
-  exchange::HostPlace place_;
-  std::unique_ptr<topology::WorkerPool> pool_;
-  std::unique_ptr<transport::Transport> link_;
+  exchange::Seat seat_;
   std::optional<plan::Ownership> ownership_;
   std::string ownership_name_, ownership_table_;
   std::unique_ptr<plan::OwnedVertices> owned_;
@@ -241,7 +227,6 @@ class DenseJob {
   std::uint64_t matching_ = 0;
   PlanSource plan_source_ = PlanSource::none;
   std::string plan_cache_note_;
-  std::uint64_t handshake_messages_ = 0;  ///< of measuring
   std::uint64_t setup_messages_ = 0;
 };
 

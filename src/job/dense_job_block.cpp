@@ -51,12 +51,12 @@ void DenseJob::build_block(const DenseOptions& options, const topology::Machine&
                 [this](std::uint64_t first, std::uint64_t last) { graph_.verify_rows(first, last); });
   // As much memory as the plan takes later; with more than 16 processes that is several passes.
   plan::CountOptions count;
-  count.threads = options.workers;
+  count.threads = options.seat.workers;
   count.memory_bytes = std::max<std::uint64_t>(4 * rows.vertices(), 64 << 20);
   std::optional<plan::EdgePartition> partition;
   std::optional<plan::BlockShare> share;
-  pool_->run_unpinned([&] {
-    partition = plan::partition_edges(options.ownership, rows, bootstrap_.size(), options.workers);
+  seat_.pool().run_unpinned([&] {
+    partition = plan::partition_edges(options.ownership, rows, bootstrap_.size(), options.seat.workers);
     share = plan::share_of_block(rows, *partition, bootstrap_.rank(), count);
   });
   ownership_name_ = options.ownership;
@@ -70,17 +70,19 @@ void DenseJob::build_block(const DenseOptions& options, const topology::Machine&
   if (options.choose_strategy)
     strategy_reason_ = "slots: processes own edges, and send mirrors and partial sums without ids";
   plan::BlockPlan plan(graph_, std::move(*partition), std::move(share->peers), *ownership_, bootstrap_.rank(),
-                       *owned_, layout_, options.workers, for_each, options.weighted);
+                       *owned_, layout_, options.seat.workers, for_each, options.weighted);
   auto streams = streams_of(plan);
-  exchange_ = std::make_unique<exchange::Exchange>(bootstrap_, *link_, std::move(streams.incoming),
+  exchange_ = std::make_unique<exchange::Exchange>(bootstrap_, seat_.link(), std::move(streams.incoming),
                                                    std::move(streams.outgoing), strategy_, options.encoding,
-                                                   options.workers, exchange::MirrorUse::sources);
+                                                   options.seat.workers, exchange::MirrorUse::sources);
   std::vector<std::uint64_t> edges;
-  column_bounds_ = plan.cut_columns(sizes.column_width, column_edges(plan.edges(), options.workers), &edges);
+  column_bounds_ =
+      plan.cut_columns(sizes.column_width, column_edges(plan.edges(), options.seat.workers), &edges);
   mirror_sources_ = plan.mirrors();
   spread_columns(machine, edges);
   const plan::BlockColumns columns(std::move(plan), column_bounds_, for_each);
-  tiles_ = tiles::build_tiles(*pool_, tiles::BlockReader(columns), column_bounds_, memory_nodes_, sizes);
+  tiles_ =
+      tiles::build_tiles(seat_.pool(), tiles::BlockReader(columns), column_bounds_, memory_nodes_, sizes);
   mirror_tiles_.resize(static_cast<std::size_t>(bootstrap_.size()));
   deal_columns();
   count_traffic();

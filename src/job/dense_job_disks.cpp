@@ -6,7 +6,7 @@
 
 #include "job/dense_job.h"
 #include "job/plan_cache.h"
-#include "launch/packing.h"
+#include "launch/agreement.h"
 #include "tiles/plan_readers.h"
 
 namespace edgewire::job {
@@ -28,11 +28,12 @@ std::vector<std::string> DenseJob::edge_files(const DenseOptions& options) const
 
 void DenseJob::build_on_disks(const DenseOptions& options, const plan::ExchangePlan& plan,
                               const tiles::TileSizes& sizes) {
-  DiskTilesWriter writer(*pool_, edge_files(options), column_bounds_.size() - 1, new_generation(bootstrap_));
+  DiskTilesWriter writer(seat_.pool(), edge_files(options), column_bounds_.size() - 1,
+                         launch::new_generation(bootstrap_));
   const std::uint64_t budget = options.memory_bytes == 0
                                    ? kTilesInMemory
                                    : std::clamp(options.memory_bytes / 8, 16 * kMiB, kTilesInMemory);
-  tiles::build_tiles(*pool_, tiles::PlanReader(plan), column_bounds_, sizes, writer, budget);
+  tiles::build_tiles(seat_.pool(), tiles::PlanReader(plan), column_bounds_, sizes, writer, budget);
   open_disk_tiles(options, writer.finish());
 }
 
@@ -43,7 +44,7 @@ void DenseJob::open_disk_tiles(const DenseOptions& options, TileSegments segment
 
 /// When it is known what each worker sends.
 void DenseJob::plan_reads(const DenseOptions& options) {
-  std::vector<std::vector<std::size_t>> sent(static_cast<std::size_t>(pool_->workers()));
+  std::vector<std::vector<std::size_t>> sent(static_cast<std::size_t>(seat_.pool().workers()));
   for (std::size_t w = 0; w < sent.size(); ++w) {
     for (const auto& chunk : exchange_->lane_chunks(static_cast<int>(w)))
       if (exchange_->outgoing()[chunk.stream].indexes.empty()) sent[w].push_back(chunk.column);
@@ -58,7 +59,7 @@ void DenseJob::plan_reads(const DenseOptions& options) {
 void DenseJob::measure_disks() {
   disk_tiles_->stop_reads();
   bootstrap_.allgather("");  // all read at the same time
-  disk_figures_.measure_limit(disk_tiles_->paths(), static_cast<std::size_t>(pool_->workers()));
+  disk_figures_.measure_limit(disk_tiles_->paths(), static_cast<std::size_t>(seat_.pool().workers()));
 }
 
 }  // namespace edgewire::job

@@ -23,7 +23,7 @@ std::size_t DenseJob::local_columns() const {
 /// ends. Columns of sums for peers go to the nodes of the workers in turn. `edges`: [column].
 void DenseJob::spread_columns(const topology::Machine& machine, std::span<const std::uint64_t> edges) {
   const auto os_index = [&](int node) { return machine.nodes[static_cast<std::size_t>(node)].os_index; };
-  const auto& workers = pool_->placement().workers;
+  const auto& workers = seat_.pool().placement().workers;
   const std::size_t local = local_columns();
   const auto cost = [&](std::size_t c) { return edges[c] + (column_bounds_[c + 1] - column_bounds_[c]); };
   std::uint64_t all = 0, before = 0;
@@ -36,7 +36,7 @@ void DenseJob::spread_columns(const topology::Machine& machine, std::span<const 
   }
   for (const auto& worker : workers) worker_nodes_.push_back(os_index(worker.node));
   memory_figures_.several_nodes = machine.nodes.size() > 1;
-  all_nodes_ = topology::nodes_of(pool_->placement(), machine);
+  all_nodes_ = topology::nodes_of(seat_.pool().placement(), machine);
   for (std::size_t c = 0; c + 1 < column_bounds_.size(); ++c)
     memory_nodes_.push_back(c < local ? os_index(column_nodes_[c]) : worker_nodes_[c % workers.size()]);
   for (std::size_t c = 0; c < local; ++c) {
@@ -58,7 +58,7 @@ void DenseJob::deal_columns() {
 /// The order of values is known only after the region was used to agree on it: its pages are there. Where the
 /// process has one node, they are right. What a card has registered stays spread over the nodes.
 void DenseJob::place_inbox() {
-  const bool registered = link_->name().ends_with("verbs") || link_->name().ends_with("dpdk");
+  const bool registered = seat_.link().name().ends_with("verbs") || seat_.link().name().ends_with("dpdk");
   if (all_nodes_.size() == 1 || registered) return;
   for (const auto& part : exchange_->inbox_memory(stretch_ends_, stretch_nodes_, all_nodes_))
     topology::move_pages_to(part);

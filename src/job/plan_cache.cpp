@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <random>
 
 #include "error.h"
 #include "graph/checksum.h"
 #include "graph/mapped_file.h"
+#include "launch/agreement.h"
 #include "launch/packing.h"
 #include "plan/plan_file.h"
 #include "seconds.h"
@@ -19,12 +19,6 @@ namespace edgewire::job {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// The partition file that an ownership names, or "".
-std::string partition_file(const std::string& ownership) {
-  if (ownership == "hash" || ownership == "ranges" || ownership == "auto") return {};
-  return ownership.starts_with("auto,") ? ownership.substr(5) : ownership;
-}
 
 std::uint64_t content_checksum(const std::string& path) {
   const graph::MappedFile file(path);
@@ -46,9 +40,9 @@ std::string to_key(const launch::Bootstrap& bootstrap, const graph::GraphFile& g
   line("edges", graph.edges());
   line("processes", bootstrap.size());
   line("rank", bootstrap.rank());
-  line("workers", options.workers);
+  line("workers", options.seat.workers);
   line("ownership", options.ownership);
-  if (const auto path = partition_file(options.ownership); !path.empty())
+  if (const auto path = plan::partition_file(options.ownership); !path.empty())
     line("partition file", fmt::format("{:016x}", content_checksum(path)));
   line("layout", options.choose_layout ? "auto" : options.layout == plan::Layout::given ? "given" : "degree");
   line("strategy", options.choose_strategy ? "auto" : plan::to_name(options.strategy));
@@ -114,24 +108,19 @@ std::string_view to_name(PlanSource source) noexcept {
   return source == PlanSource::used ? "used" : source == PlanSource::written ? "written" : "none";
 }
 
-std::uint64_t new_generation(launch::Bootstrap& bootstrap) {
-  std::random_device random;
-  return std::stoull(bootstrap.allgather(std::to_string(std::uint64_t{random()} << 32 | random()))[0]);
-}
-
 PlanCache::PlanCache(DenseJob& job, const DenseOptions& options, const topology::Machine& machine)
     : job_(job),
       options_(options),
       machine_(machine),
       for_each_([&job](std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
-        job.pool_->for_each(count, work);
+        job.seat_.pool().for_each(count, work);
       }),
       path_(std::filesystem::path(options.plan_cache) /
             fmt::format("{}.plan-{}-of-{}", std::filesystem::path(job.graph_.path()).filename().string(),
                         job.bootstrap_.rank(), job.bootstrap_.size())),
-      key_(to_key(job.bootstrap_, job.graph_, std::string(job.link_->name()), options,
+      key_(to_key(job.bootstrap_, job.graph_, std::string(job.seat_.link().name()), options,
                   tile_sizes(options, machine))),
-      partition_file_(partition_file(options.ownership)) {}
+      partition_file_(plan::partition_file(options.ownership)) {}
 
 /// All that is kept, in order, for writing and reading alike.
 template <class File, class Incoming, class Outgoing>
@@ -173,8 +162,8 @@ void PlanCache::spread() {
   for (std::size_t c = 0; c < job_.tiles_.columns(); ++c) edges.push_back(job_.tiles_.edges(c));
   job_.spread_columns(machine_, edges);
   if (machine_.nodes.size() == 1 || job_.disk_tiles_) return;
-  job_.tiles_.move_to(*job_.pool_, job_.memory_nodes_);
-  for (auto& tiles : job_.mirror_tiles_) tiles.move_to(*job_.pool_, job_.memory_nodes_);
+  job_.tiles_.move_to(job_.seat_.pool(), job_.memory_nodes_);
+  for (auto& tiles : job_.mirror_tiles_) tiles.move_to(job_.seat_.pool(), job_.memory_nodes_);
 }
 
 /// Returns the generation of what it read into the job.
@@ -189,7 +178,7 @@ std::uint64_t PlanCache::read() {
     if (!job_.owned_->fit(*job_.ownership_, rank, for_each_)) file.fail("other vertices");
     if (!can_be_columns(job_.column_bounds_, job_.owned_->count())) file.fail("faulty columns");
     job_.mirror_tiles_.resize(static_cast<std::size_t>(size));
-    const int streams = size * plan::streams_per_peer(job_.strategy_, options_.workers);
+    const int streams = size * plan::streams_per_peer(job_.strategy_, options_.seat.workers);
     incoming_.resize(static_cast<std::size_t>(streams));
     outgoing_.resize(static_cast<std::size_t>(streams));
     for (std::size_t s = 1; s < outgoing_.size(); s += 2)
@@ -279,9 +268,9 @@ bool PlanCache::take() {
   });
   job_.seconds_load = seconds_since(start);
   start = Clock::now();
-  job_.exchange_ = std::make_unique<exchange::Exchange>(job_.bootstrap_, *job_.link_, std::move(incoming_),
-                                                        std::move(outgoing_), job_.strategy_,
-                                                        options_.encoding, options_.workers);
+  job_.exchange_ = std::make_unique<exchange::Exchange>(
+      job_.bootstrap_, job_.seat_.link(), std::move(incoming_), std::move(outgoing_), job_.strategy_,
+      options_.encoding, options_.seat.workers);
   job_.deal_columns();
   job_.count_traffic();
   job_.seconds_plan = seconds_since(start);
@@ -291,7 +280,7 @@ bool PlanCache::take() {
 void PlanCache::keep() {
   const auto start = Clock::now();
   if (job_.disk_tiles_) segments_ = job_.disk_tiles_->where();
-  const auto generation = job_.disk_tiles_ ? segments_.generation : new_generation(job_.bootstrap_);
+  const auto generation = job_.disk_tiles_ ? segments_.generation : launch::new_generation(job_.bootstrap_);
   std::string fault;
   std::error_code ignored;  // writing says it better
   std::filesystem::create_directories(options_.plan_cache, ignored);

@@ -9,9 +9,6 @@
 
 namespace edgewire::job {
 
-/// A number for the files that the processes of a run write. Collective.
-std::uint64_t new_generation(launch::Bootstrap& bootstrap);
-
 /// The file of one process: FOLDER/GRAPH.plan-RANK-of-PROCESSES. It is used when it was written by this user
 /// for the same graph, options and program, its checksums are right, and all its indexes are in range. Tiles
 /// stay mapped from it; as with the graph, nobody may cut the file short meanwhile (it is replaced by

@@ -227,7 +227,7 @@ struct Jobs {
       edges.emplace_back(random() % vertices, random() % vertices, 0.0F);
     graph::build(path, vertices, edges, {});
     options.plan_cache = directory / "";
-    options.workers = 2;
+    options.seat.workers = 2;
   }
   /// The ranks, bit by bit.
   std::vector<std::uint64_t> run() {
@@ -310,7 +310,7 @@ TEST_CASE("another graph or other options need another plan") {
     jobs.run();
     CHECK(jobs.source == PlanSource::used);
   };
-  jobs.options.workers = 3;
+  jobs.options.seat.workers = 3;
   replaced("made with workers 2, now workers 3");
   jobs.options.strategy = plan::Strategy::cover;
   replaced("made with strategy slots, now strategy cover");
