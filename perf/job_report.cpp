@@ -118,15 +118,16 @@ report::RunReport gather_report(launch::Bootstrap& bootstrap, const job::DenseJo
   report.kernel = kernel;
   report.link = gather_link(bootstrap, job.link(), options.seat.transport_reason);
   report.strategy = plan::to_name(job.strategy());
-  report.strategy_reason = job.strategy_reason();
-  report.ownership = job.ownership_name();
-  report.ownership_table = job.ownership_table();
-  report.plan_cache = job::to_name(job.plan_source());
-  report.plan_cache_note = job.plan_cache_note();
-  report.layout = job.layout() == plan::Layout::given ? "given" : "degree";
-  report.layout_reason = job.layout_reason();
-  report.order = to_name(job.order());
-  report.order_reason = job.order_reason();
+  const job::Choices& choices = job.choices();
+  report.strategy_reason = choices.strategy_reason;
+  report.ownership = choices.ownership;
+  report.ownership_table = choices.ownership_table;
+  report.plan_cache = job::to_name(job.cache_use().source);
+  report.plan_cache_note = job.cache_use().note;
+  report.layout = choices.layout == plan::Layout::given ? "given" : "degree";
+  report.layout_reason = choices.layout_reason;
+  report.order = to_name(choices.order);
+  report.order_reason = choices.order_reason;
   report.vertices = job.graph().vertices();
   report.edges = job.graph().edges();
   report.processes = bootstrap.size();
@@ -136,7 +137,7 @@ report::RunReport gather_report(launch::Bootstrap& bootstrap, const job::DenseJo
   report.wire = plan::to_name(options.encoding);
 
   const auto records = bootstrap.gather(launch::pack(figures.iterations));
-  const std::vector<Summary> mine{{job.seconds_load, job.seconds_plan, figures.seconds_total,
+  const std::vector<Summary> mine{{job.seconds_load(), job.seconds_plan(), figures.seconds_total,
                                    peak_rss_bytes(), job.sweep_bytes(), figures.checksum, job.matching(),
                                    job.setup_messages(), job.disk_figures()}};
   for (auto& place : bootstrap.gather(job.place())) report.placement.push_back(std::move(place));

@@ -86,7 +86,7 @@ std::unique_ptr<job::Checkpoint> DenseCommand::make_checkpoint(const DenseStage&
 
 kernels::Rounding DenseCommand::rounding(const DenseStage& stage) const {
   return {doubles(), stage.bootstrap.size() > 1 ? stage.options.encoding : plan::Encoding::f32,
-          plan::owns_edges(stage.job.ownership_name()) ? 2 : 1};
+          plan::owns_edges(stage.job.choices().ownership) ? 2 : 1};
 }
 
 /// At rank 0.
@@ -156,7 +156,7 @@ void DenseCommand::run(launch::Bootstrap& bootstrap, const graph::GraphFile& gra
   }
   job::DenseJob job(bootstrap, graph, options);
   graph::refuse_changed_files();
-  if (first && !job.plan_cache_note().empty()) note("warning: " + job.plan_cache_note());
+  if (first && !job.cache_use().note.empty()) note("warning: " + job.cache_use().note);
   std::optional<perf::Profiler> profiler;
   if (job_.profiled()) {
     const std::chrono::duration<double> interval(job_.sample_interval_s);

@@ -143,7 +143,7 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
   progress.reset();
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  FrontierSummary mine{job.seconds_load,
+  FrontierSummary mine{job.seconds_load(),
                        runs.seconds_kernel,
                        seconds_before + runs.seconds_kernel,
                        static_cast<std::uint64_t>(usage.ru_maxrss) * 1024,

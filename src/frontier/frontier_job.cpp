@@ -71,7 +71,7 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
   }
   if (!options.for_tasks)
     records_.emplace(bootstrap, link(), options.seat.workers, seat_.oversubscribed(), options.record_bytes);
-  seconds_load = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  seconds_load_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
 FrontierJob::FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph)

@@ -1,7 +1,8 @@
 // Which options of a dense job make sense, alone and beside each other.
+#include "job/dense_options.h"
+
 #include <fmt/core.h>
 
-#include "job/dense_job.h"
 #include "options.h"
 #include "plan/block_plan.h"
 

@@ -234,8 +234,8 @@ struct Jobs {
     const auto bootstrap = launch::alone();
     const auto graph = graph::GraphFile::open(path);
     DenseJob job(*bootstrap, graph, options, machine);
-    source = job.plan_source();
-    note = job.plan_cache_note();
+    source = job.cache_use().source;
+    note = job.cache_use().note;
     kernels::PageRank<float> pagerank({}, graph.vertices());
     DenseRun run(job, pagerank);
     run.iterate({});
