@@ -76,15 +76,17 @@ struct Outcome {
   std::uint64_t slots = 0;                            ///< of all outgoing streams
 };
 
+/// Edges move that need not.
+std::vector<std::uint64_t> some_free_edges(const plan::PairCovers& covers, std::uint64_t) {
+  return std::vector<std::uint64_t>(covers.size(), 50);
+}
+
 template <class P>
 void run_process(P program, const GraphFile& graph, const Run& run, launch::Bootstrap& bootstrap,
                  const std::string& job, Outcome& outcome, std::atomic<std::uint64_t>& slots) {
   topology::WorkerPool pool(
       {std::vector<topology::WorkerPlace>(static_cast<std::size_t>(run.workers)), true});
-  const plan::ForEach for_each = [&](std::uint64_t count,
-                                     const std::function<void(int, std::uint64_t)>& work) {
-    pool.for_each(count, work);
-  };
+  const plan::ForEach for_each = [&](std::uint64_t count, const auto& work) { pool.for_each(count, work); };
   launch::check_agreement(bootstrap, {{"the job", job}});
   transport::Settings settings{bootstrap.rank(),
                                bootstrap.size(),
@@ -98,17 +100,13 @@ void run_process(P program, const GraphFile& graph, const Run& run, launch::Boot
     settings.nodes.push_back((p + 1) / 2);  // of shm+tcp: 0 | 1 2 | 3
   const auto link = run.subject.make(settings);
   const auto ownership = plan::Ownership::hash(graph.vertices(), run.processes);
-  const auto processes = static_cast<std::size_t>(run.processes);
   auto agreed = exchange::Exchange::agree(
       bootstrap, *link,
       plan::PlanDraft(graph, ownership, bootstrap.rank(),
                       {graph, ownership, bootstrap.rank(), plan::Layout::degree, for_each}, run.strategy,
-                      run.workers, for_each, graph.weighted(),
-                      [&](const plan::PairCovers&, std::uint64_t) {
-                        return std::vector<std::uint64_t>(processes, 50);  // some move that need not
-                      }),
+                      run.workers, for_each, graph.weighted(), some_free_edges),
       run.encoding, run.workers, for_each);
-  exchange::Exchange& exchange = agreed.exchange;
+  auto& exchange = agreed.exchange;
   const auto bounds = agreed.plan.cut_columns(64, 200, for_each);
   const auto edges = [](std::size_t column) { return std::uint64_t{1} + column * 37 % 101; };
   const auto column_nodes = in_turn(bounds.size() - 1, 3),
@@ -120,7 +118,7 @@ void run_process(P program, const GraphFile& graph, const Run& run, launch::Boot
   plan::ExchangeColumns columns(std::move(agreed.plan), bounds, for_each);
   const auto tiles = tiles::build_tiles(pool, tiles::PlanReader(columns), bounds);
   const auto local = std::ranges::upper_bound(bounds, columns.sources()) - bounds.begin();
-  std::vector<tiles::Tiles> mirror_tiles(processes);
+  std::vector<tiles::Tiles> mirror_tiles(static_cast<std::size_t>(run.processes));
   for (const auto& stream : exchange.incoming()) {
     if (!stream.mirrors || stream.targets.empty()) continue;
     const auto addresses = columns.owned_addresses();
