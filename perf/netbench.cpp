@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <memory>
 #include <utility>
 
 #include "base/median.h"
@@ -12,12 +11,9 @@
 #include "error.h"
 #include "exchange/barrier.h"
 #include "exchange/exchange.h"
-#include "exchange/seat.h"
 #include "launch/agreement.h"
 #include "launch/packing.h"
 #include "seconds.h"
-#include "topology/machine.h"
-#include "topology/worker_pool.h"
 #include "transport/transport.h"
 
 namespace edgewire::perf {
@@ -82,14 +78,13 @@ class Bench {
   std::span<const std::byte> source(int lane, std::size_t bytes) const {
     return source_.subspan(place(lane), bytes);
   }
-  std::uint64_t signalled(int lane, Kind kind) const { return link_->signalled(peer_, lane * kKinds + kind); }
+  std::uint64_t signalled(int lane, Kind kind) const { return link_.signalled(peer_, lane * kKinds + kind); }
   bool signal(int lane, Kind kind, std::uint64_t count) {
-    return link_->signal(lane, peer_, lane * kKinds + kind, count);
+    return link_.signal(lane, peer_, lane * kKinds + kind, count);
   }
   /// Makes progress; sleeps when there was nothing to do.
   void step(bool was_idle) {
-    if (!(was_idle && !options_.busy_poll ? link_->wait(kWait) : link_->poll()) ||
-        bootstrap_.health().failed())
+    if (!(was_idle && !options_.busy_poll ? link_.wait(kWait) : link_.poll()) || bootstrap_.health().failed())
       throw Error(bootstrap_.health().message());
   }
 
@@ -97,8 +92,8 @@ class Bench {
   const NetbenchOptions& options_;
   int peer_;
   std::size_t lane_bytes_;
-  std::unique_ptr<topology::WorkerPool> pool_;  ///< a worker for each lane
-  std::unique_ptr<transport::Transport> link_;
+  exchange::Seat seat_;
+  transport::Transport& link_ = seat_.link();
   std::span<std::byte> region_, source_;
   std::vector<Lane> lanes_;
   std::uint64_t measurements_ = 0;
@@ -111,32 +106,19 @@ Bench::Bench(launch::Bootstrap& bootstrap, const NetbenchOptions& options)
       options_(options),
       peer_(1 - bootstrap.rank()),
       lane_bytes_(*std::max_element(options.sizes.begin(), options.sizes.end())),
-      lanes_(static_cast<std::size_t>(options.lanes)) {
-  launch::check_agreement(bootstrap, {{"the number of lanes", std::to_string(options.lanes)},
-                                      {"the check of integrity", options.integrity ? "yes" : "no"}});
-  const exchange::SeatOptions seat{options.lanes,
-                                   options.transport,
-                                   {},
-                                   options.peer_timeout_s,
-                                   options.integrity,
-                                   options.verbs,
-                                   options.dpdk.of(bootstrap.local_rank()),
-                                   options.warn};
-  auto place = exchange::find_place(bootstrap, topology::discover(), seat);
-  link_ = transport::create(options.transport,
-                            exchange::link_settings(bootstrap, place, seat, options.lanes * kKinds));
-  pool_ = std::move(place.pool);
+      seat_(bootstrap, options.seat, options.seat.workers * kKinds),
+      lanes_(static_cast<std::size_t>(options.seat.workers)) {
   const std::size_t bytes = lane_bytes_ * lanes_.size();
   std::vector<transport::Transport::Part> parts(2);
   parts[static_cast<std::size_t>(peer_)] = {0, bytes};
-  region_ = link_->expose(bytes, parts);
-  link_->connect(bootstrap.allgather(link_->blob()));
-  source_ = link_->send_memory(bytes);
+  region_ = link_.expose(bytes, parts);
+  link_.connect(bootstrap.allgather(link_.blob()));
+  source_ = link_.send_memory(bytes);
 }
 
 /// Both processes' shares. While they wait for each other here, one may still need the other's transport.
 std::vector<Share> Bench::gather(const Share& mine) {
-  const exchange::LinkProgress progress(*link_);
+  const exchange::LinkProgress progress(link_);
   std::vector<Share> shares;
   for (const auto& one : launch::allgather(bootstrap_, std::vector{mine})) shares.push_back(one[0]);
   return shares;
@@ -147,13 +129,13 @@ bool Bench::send_batch(int lane, std::size_t bytes, std::uint64_t most, bool eac
   Lane& mine = lane_of(lane);
   const std::uint64_t room = std::clamp<std::uint64_t>(kOutstandingBytes / bytes, 2, kMaxOutstanding);
   const std::uint64_t last =
-      std::min(mine.written + std::min(most, kBatch), link_->completed(lane, peer_) + room);
+      std::min(mine.written + std::min(most, kBatch), link_.completed(lane, peer_) + room);
   const std::uint64_t first = mine.written;
   const auto told = [&] {
     if (each_told && mine.told < mine.written && signal(lane, kTold, mine.written)) mine.told = mine.written;
     return !each_told || mine.told == mine.written;
   };
-  while (told() && mine.written < last && link_->write(lane, peer_, place(lane), source(lane, bytes)))
+  while (told() && mine.written < last && link_.write(lane, peer_, place(lane), source(lane, bytes)))
     ++mine.written;
   return mine.written > first;
 }
@@ -177,7 +159,7 @@ void Bench::stream(int lane, std::size_t bytes, const Limit& limit, bool each_to
       idle = !send_batch(lane, bytes, left, each_told);
     }
     if (!answered && signalled(lane, kEnd) >= measurements_) answered = signal(lane, kAck, measurements_);
-    link_->ring_doorbell(lane);
+    link_.ring_doorbell(lane);
     if (ended && !heard && signalled(lane, kAck) >= measurements_) heard = true;
     if (!heard || !answered) step(idle);
   }
@@ -190,10 +172,10 @@ void Bench::ping_pong(std::size_t bytes, const Limit& limit) {
   Lane& mine = lane_of(kLane);
   const auto announce = [&](Kind kind, std::uint64_t count) {
     while (!signal(kLane, kind, count)) step(true);
-    link_->ring_doorbell(kLane);
+    link_.ring_doorbell(kLane);
   };
   const auto send = [&] {
-    while (!link_->write(kLane, peer_, 0, source(kLane, bytes))) step(true);
+    while (!link_.write(kLane, peer_, 0, source(kLane, bytes))) step(true);
     ++mine.written;
     announce(kPing, ++rounds_);
   };
@@ -226,18 +208,18 @@ std::byte Bench::mark() const { return static_cast<std::byte>(measurements_ % 25
 
 Share Bench::run(NetbenchTest test, std::size_t bytes, const Limit& limit) {
   const bool is_latency = test == NetbenchTest::latency;
-  const int lanes = is_latency ? 1 : options_.lanes;
+  const int lanes = is_latency ? 1 : options_.seat.workers;
   const bool receives = is_latency || options_.bidirectional || bootstrap_.rank() == 1;
   ++measurements_;
   for (int lane = 0; lane < lanes; ++lane) std::ranges::fill(source_.subspan(place(lane), bytes), mark());
-  const auto before = link_->counters();
+  const auto before = link_.counters();
   const double cpu_before = process_cpu_seconds();
   if (is_latency)
     ping_pong(bytes, limit);
   else
-    pool_->run([&](int lane) { stream(lane, bytes, limit, test == NetbenchTest::rate); });
+    seat_.pool().run([&](int lane) { stream(lane, bytes, limit, test == NetbenchTest::rate); });
   const double cpu_s = process_cpu_seconds() - cpu_before;
-  const auto after = link_->counters();
+  const auto after = link_.counters();
   for (int lane = 0; receives && lane < lanes; ++lane) {
     if (!std::ranges::all_of(region_.subspan(place(lane), bytes), [&](std::byte b) { return b == mark(); }))
       throw Error(fmt::format("a message of {} bytes from rank {} has arrived changed", bytes, peer_));
@@ -267,7 +249,7 @@ NetbenchRow Bench::measure(NetbenchTest test, std::size_t bytes) {
     row.frame_bytes += share.frame_bytes;
     row.zero_copy_sends += share.zero_copy_sends;
     row.retransmitted_bytes += share.retransmitted_bytes;
-    row.wire_bytes += link_->wire_bytes_of(share.frame_bytes);
+    row.wire_bytes += link_.wire_bytes_of(share.frame_bytes);
   }
   row.sender_cores = shares[0].cpu_s / row.seconds;
   row.receiver_cores = shares[1].cpu_s / row.seconds;
@@ -286,6 +268,7 @@ void NetbenchOptions::check() const {
   const auto refuse = [](const std::string& cause) { throw UsageError(cause); };
   if (tests.empty()) refuse("--test: there is none");
   if (sizes.empty()) refuse("--sizes: there are none");
+  const int lanes = seat.workers;
   if (lanes < 1 || lanes > kMaxLanes)
     refuse(fmt::format("--lanes: {} is not from 1 to {}", lanes, kMaxLanes));
   for (const std::size_t bytes : sizes) {
@@ -307,6 +290,8 @@ std::vector<NetbenchRow> netbench(launch::Bootstrap& bootstrap, const NetbenchOp
                                   const std::function<void(const NetbenchRow&)>& on_row) {
   options.check();
   check_two_processes(bootstrap);
+  launch::check_agreement(bootstrap, {{"the number of lanes", std::to_string(options.seat.workers)},
+                                      {"the check of integrity", options.seat.integrity ? "yes" : "no"}});
   Bench bench(bootstrap, options);
   std::vector<NetbenchRow> rows;
   const std::size_t all = options.tests.size() * options.sizes.size();

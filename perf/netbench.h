@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/progress.h"
+#include "exchange/seat.h"
 #include "launch/bootstrap.h"
-#include "transport/transport.h"
 
 namespace edgewire::perf {
 
@@ -26,20 +26,14 @@ constexpr std::size_t kMaxNetbenchBytes = std::size_t{1} << 30;  ///< of a messa
 constexpr int kMaxLanes = 64;
 
 struct NetbenchOptions {
-  std::string transport = "auto";  ///< netbench() itself takes no "auto"
+  /// Each worker is a lane: a sending thread. netbench() itself takes no transport "auto".
+  exchange::SeatOptions seat{.transport = "auto"};
   std::vector<NetbenchTest> tests;
   std::vector<std::size_t> sizes;  ///< payload bytes of a message
   double seconds = 0.25;           ///< of each measurement
   std::uint64_t count = 0;         ///< messages (round trips) of a measurement, in each lane; 0: by `seconds`
-  int lanes = 1;                   ///< sending threads, each a worker on its core
   bool bidirectional = false;      ///< streams go both ways at once
   bool busy_poll = false;          ///< wait by polling, not sleeping
-  double peer_timeout_s = 10;
-  bool integrity = true;  ///< see transport::Settings
-  transport::VerbsChoice verbs{};
-  transport::DpdkChoice dpdk{};
-  /// Told, at rank 0, why lanes are not pinned, when other jobs are the cause.
-  std::function<void(const std::string& line)> warn{};
   Progress progress{};  ///< told, at rank 0, of each measurement before it begins
 
   /// Throws UsageError that names the option.

@@ -26,10 +26,10 @@ double NetbenchRow::cores_per_10g() const {
 
 std::string to_title(NetbenchTest test, const NetbenchOptions& options) {
   if (test == NetbenchTest::latency)
-    return fmt::format("latency (half a round trip), {}; cores of both sides", options.transport);
+    return fmt::format("latency (half a round trip), {}; cores of both sides", options.seat.transport);
   return fmt::format("{}, {}, {} lane{}{}; cores of sender and receiver",
                      test == NetbenchTest::rate ? "rate (every message announced)" : "bandwidth",
-                     options.transport, options.lanes, options.lanes == 1 ? "" : "s",
+                     options.seat.transport, options.seat.workers, options.seat.workers == 1 ? "" : "s",
                      options.bidirectional ? ", both directions" : "");
 }
 
@@ -83,9 +83,9 @@ std::string to_json(const std::vector<NetbenchRow>& rows, const NetbenchOptions&
     list.push_back(one);
   }
   const nlohmann::ordered_json all = {{"version", EDGEWIRE_VERSION},
-                                      {"transport", options.transport},
+                                      {"transport", options.seat.transport},
                                       {"processes", 2},
-                                      {"lanes", options.lanes},
+                                      {"lanes", options.seat.workers},
                                       {"bidirectional", options.bidirectional},
                                       {"busy_poll", options.busy_poll},
                                       {"rows", list}};

@@ -147,8 +147,8 @@ struct Figures {
 void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   const auto graph = graph::GraphFile::open(arguments.graph);
   job::DenseOptions options;
-  options.workers = arguments.workers;
-  options.transport = arguments.transport;
+  options.seat.workers = arguments.workers;
+  options.seat.transport = arguments.transport;
   job::DenseJob job(bootstrap, graph, options);
   const auto iterations = static_cast<int>(arguments.block * arguments.blocks);
   kernels::PageRank<float> program({.iterations = iterations}, graph.vertices());
@@ -159,15 +159,15 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   for (const auto& id : threads()) {
     if (!before.contains(id)) sampler = id;  // the one thread that it makes
   }
-  Switched switched(dynamic_cast<perf::Timeline&>(*profiler.observer()), options.workers, arguments.block,
-                    arguments.burnt_ns);
+  Switched switched(dynamic_cast<perf::Timeline&>(*profiler.observer()), options.seat.workers,
+                    arguments.block, arguments.burnt_ns);
   const double start_ns = cpu_ns(sampler), start_s = seconds(CLOCK_MONOTONIC);
   pagerank.iterate({.iterations = iterations, .observer = &switched});
   Figures mine;
   mine.run_s = seconds(CLOCK_MONOTONIC) - start_s;
   mine.sampler_s = 1e-9 * (cpu_ns(sampler) - start_ns);
   const std::uint64_t silent = arguments.block * (arguments.blocks / 2);  // iterations
-  mine.calls = static_cast<double>(switched.calls()) / static_cast<double>(silent) / options.workers;
+  mine.calls = static_cast<double>(switched.calls()) / static_cast<double>(silent) / options.seat.workers;
   const double gather_from_s = seconds(CLOCK_MONOTONIC);
   const auto profile = profiler.gather(perf::facts_of(bootstrap, job));
   if (bootstrap.rank() == 0) (void)(profile.to_json() + profile.to_text());

@@ -88,7 +88,7 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
                                    settings.resume));
   };
   options.ready = [&](const job::DenseJob& job) {
-    if (first && !job.plan_cache_note().empty()) note("warning: " + job.plan_cache_note());
+    if (first && !job.cache_use().note.empty()) note("warning: " + job.cache_use().note);
   };
   options.finished = [&](runs::DenseFinished& done) {
     done.report.graph = settings.graph_path;

@@ -131,7 +131,7 @@ std::string DenseSettings::plan_folder() const {
 
 job::DenseOptions DenseSettings::dense(launch::Bootstrap& bootstrap) const {
   job::DenseOptions options;
-  set_seat(options, seat(bootstrap));
+  options.seat = seat(bootstrap);
   options.strategy = strategy == "auto" ? plan::Strategy::slots : plan::strategy_from(strategy);
   options.choose_strategy = strategy == "auto";
   options.assumed_compute_rate = compute_rate;

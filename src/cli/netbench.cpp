@@ -36,7 +36,7 @@ void understand(Arguments& arguments) {
     if (arguments.test == "all" || arguments.test == perf::to_name(test)) bench.tests.push_back(test);
   if (bench.sizes.empty())
     for (std::size_t bytes = 2; bytes <= kLargestBytes; bytes *= 2) bench.sizes.push_back(bytes);
-  bench.peer_timeout_s = arguments.launch.peer_timeout_s;
+  bench.seat.peer_timeout_s = arguments.launch.peer_timeout_s;
   bench.check();
 }
 
@@ -44,13 +44,14 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   perf::check_two_processes(bootstrap);
   auto options = arguments.bench;
   const auto offers = bootstrap.allgather(
-      card_offer(options.transport, options.verbs, arguments.launch.local_hosts, bootstrap, -1));
-  const auto choice = choose_transport(options.transport, options.verbs, bootstrap, offers);
-  options.transport = choice.transport;
-  options.verbs.device = choice.verbs_device;
+      card_offer(options.seat.transport, options.seat.verbs, arguments.launch.local_hosts, bootstrap, -1));
+  const auto choice = choose_transport(options.seat.transport, options.seat.verbs, bootstrap, offers);
+  options.seat.transport = choice.transport;
+  options.seat.verbs.device = choice.verbs_device;
+  options.seat.dpdk = options.seat.dpdk.of(bootstrap.local_rank());
   if (bootstrap.rank() == 0) {
     check_writable(arguments.json_path);
-    options.warn = [](const std::string& line) { note("warning: " + line); };
+    options.seat.warn = [](const std::string& line) { note("warning: " + line); };
   }
   std::optional<InterruptLine> interrupt_line;
   std::optional<report::Ticker> ticker;
@@ -86,9 +87,9 @@ void add_netbench(CLI::App& app) {
       "netbench", "bandwidth, message rate and latency of a transport between two processes");
   arguments->launch.processes = 2;
   add_launch_options(*command, arguments->launch);
-  add_transport_options(*command, bench.transport, bench.integrity);
-  add_verbs_options(*command, bench.verbs);
-  add_dpdk_options(*command, bench.dpdk);
+  add_transport_options(*command, bench.seat.transport, bench.seat.integrity);
+  add_verbs_options(*command, bench.seat.verbs);
+  add_dpdk_options(*command, bench.seat.dpdk);
   command->option_defaults()->group("Measurement");
   command
       ->add_option("--sizes", bench.sizes,
@@ -107,7 +108,7 @@ void add_netbench(CLI::App& app) {
   command->add_option("--count", bench.count, "messages of each measurement and lane, instead of --seconds")
       ->check(CLI::Range(1, 1'000'000'000))
       ->excludes(seconds);
-  command->add_option("--lanes", bench.lanes, "sending threads; over TCP each has its own connection")
+  command->add_option("--lanes", bench.seat.workers, "sending threads; over TCP each has its own connection")
       ->capture_default_str();
   command->add_flag("--bidirectional", bench.bidirectional, "streams go both ways at once; figures are sums");
   command->add_flag("--busy-poll", bench.busy_poll, "wait by polling, not by sleeping");

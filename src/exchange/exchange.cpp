@@ -23,10 +23,6 @@ using plan::Strategy;
 
 std::size_t round_up(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-std::span<std::byte> bytes_of(std::vector<std::uint32_t>& values) {
-  return std::as_writable_bytes(std::span(values));
-}
-
 }  // namespace
 
 /// What a process sends to another one.
@@ -61,52 +57,48 @@ std::size_t position_bytes(std::span<const Counts> lists) {
 
 /// Writes what a peer is told of a stream: the local numbers of its entries and, where they differ, their
 /// numbers of slots; after mirrors, the edges that it computes. Returns the end.
-std::uint32_t* describe(const plan::ExchangePlan& plan, std::size_t s,
-                        const std::vector<std::uint32_t>& locals, std::uint32_t* out) {
-  const plan::Stream& stream = plan.streams()[s];
+std::uint32_t* describe(const plan::PlanDraft& draft, std::size_t s, const std::vector<std::uint32_t>& locals,
+                        std::uint32_t* out) {
+  const plan::Stream& stream = draft.streams()[s];
   if (stream.mirrors) {
-    for (const auto i : plan.mirrors(stream.peer)) *out++ = locals[i];
-    return std::ranges::copy(plan.moved(stream.peer), out).out;
+    for (const auto i : draft.mirrors(stream.peer)) *out++ = locals[i];
+    return std::ranges::copy(draft.moved(stream.peer), out).out;
   }
-  out = std::ranges::copy(plan.entries(s), out).out;
-  return std::ranges::copy(plan.slots_of(s), out).out;
+  out = std::ranges::copy(draft.entries(s), out).out;
+  return std::ranges::copy(draft.slots_of(s), out).out;
 }
 
 }  // namespace
 
-Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, const plan::OwnedVertices& owned,
-                   plan::ExchangePlan& plan, Strategy strategy, plan::Encoding encoding, int lanes,
-                   const plan::ForEach& for_each)
+Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, Strategy strategy,
+                   plan::Encoding encoding, int lanes, std::size_t streams)
     : bootstrap_(bootstrap),
       link_(link),
       strategy_(strategy),
       encoding_(encoding),
       lanes_(lanes),
-      lists_(static_cast<int>(plan.streams().size()) / bootstrap.size()),
+      lists_(static_cast<int>(streams) / bootstrap.size()),
       writes_(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(bootstrap.size())),
-      stalled_ns_(writes_.size()) {
-  const auto out = count_lists(plan);
-  const auto in = tell_counts(out);
-  agree_on_regions(out, in);
-  agree_on_order(plan, owned, out, in, for_each);
-  plan.finish(for_each);
-  set_streams(plan);
+      stalled_ns_(writes_.size()) {}
+
+Agreed Exchange::agree(launch::Bootstrap& bootstrap, transport::Transport& link, plan::PlanDraft draft,
+                       plan::Encoding encoding, int lanes, const plan::ForEach& for_each) {
+  Exchange exchange(bootstrap, link, draft.strategy(), encoding, lanes, draft.streams().size());
+  const auto out = exchange.count_lists(draft);
+  const auto in = exchange.tell_counts(out);
+  exchange.agree_on_regions(out, in);
+  auto plan = exchange.agree_on_order(std::move(draft), out, in, for_each);
+  exchange.set_streams(plan);
+  return {std::move(exchange), std::move(plan)};
 }
 
 Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link,
                    std::vector<IncomingStream> incoming, std::vector<OutgoingStream> outgoing,
                    Strategy strategy, plan::Encoding encoding, int lanes, MirrorUse mirror_use)
-    : bootstrap_(bootstrap),
-      link_(link),
-      strategy_(strategy),
-      encoding_(encoding),
-      mirror_use_(mirror_use),
-      lanes_(lanes),
-      lists_(static_cast<int>(outgoing.size()) / bootstrap.size()),
-      incoming_(std::move(incoming)),
-      outgoing_(std::move(outgoing)),
-      writes_(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(bootstrap.size())),
-      stalled_ns_(writes_.size()) {
+    : Exchange(bootstrap, link, strategy, encoding, lanes, outgoing.size()) {
+  mirror_use_ = mirror_use;
+  incoming_ = std::move(incoming);
+  outgoing_ = std::move(outgoing);
   std::vector<Counts> out;
   for (const auto& stream : outgoing_) out.push_back({.slots = stream.slots});  // there is nothing to set up
   const auto in = tell_counts(out);
@@ -118,11 +110,11 @@ Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link,
   place_streams();
 }
 
-std::vector<Exchange::Counts> Exchange::count_lists(const plan::ExchangePlan& plan) const {
+std::vector<Exchange::Counts> Exchange::count_lists(const plan::PlanDraft& draft) const {
   std::vector<Counts> out;
-  for (std::size_t s = 0; s < plan.streams().size(); ++s) {
-    const plan::Stream& stream = plan.streams()[s];
-    const std::size_t more = stream.mirrors ? plan.moved(stream.peer).size() : plan.slots_of(s).size();
+  for (std::size_t s = 0; s < draft.streams().size(); ++s) {
+    const plan::Stream& stream = draft.streams()[s];
+    const std::size_t more = stream.mirrors ? draft.moved(stream.peer).size() : draft.slots_of(s).size();
     out.push_back({stream.entries, stream.slots, stream.entries + more});
   }
   return out;
@@ -163,10 +155,9 @@ void Exchange::agree_on_regions(const std::vector<Counts>& out, const std::vecto
 /// The entries of each stream go into the part of the region that will be the inboxes; the receiver
 /// overwrites them with their positions and writes these back, behind the entries that it gets itself.
 /// (Mirrors keep their order: their entries come back as they are.)
-void Exchange::agree_on_order(plan::ExchangePlan& plan, const plan::OwnedVertices& owned,
-                              const std::vector<Counts>& out, const std::vector<Counts>& in,
-                              const plan::ForEach& for_each) {
-  send_entries(plan, owned);
+plan::ExchangePlan Exchange::agree_on_order(plan::PlanDraft draft, const std::vector<Counts>& out,
+                                            const std::vector<Counts>& in, const plan::ForEach& for_each) {
+  send_entries(draft);
   wait_for_setup(1);
   std::vector<std::size_t> starts(in.size());  // of each incoming list in the region
   for (std::size_t s = 0; s < in.size(); ++s) {
@@ -177,8 +168,9 @@ void Exchange::agree_on_order(plan::ExchangePlan& plan, const plan::OwnedVertice
   moved_here_.resize(size());
   for_each(in.size(), [&](int, std::uint64_t s) {
     if (static_cast<int>(s) / lists_ != rank() && in[s].entries > 0) {
-      order_stream(s, plan.streams()[s].mirrors,
-                   reinterpret_cast<std::uint32_t*>(region_.bytes().data() + starts[s]), in[s], owned);
+      order_stream(s, draft.streams()[s].mirrors,
+                   reinterpret_cast<std::uint32_t*>(region_.bytes().data() + starts[s]), in[s],
+                   draft.owned());
     }
   });
   for (int p = 0; p < size(); ++p) {
@@ -196,18 +188,14 @@ void Exchange::agree_on_order(plan::ExchangePlan& plan, const plan::OwnedVertice
   }
   wait_for_setup(2);
   barrier(bootstrap_, link_);
-  for (int p = 0; p < size(); ++p) {
-    if (p == rank()) continue;
-    const std::size_t last = p * lists_ + lists_ - 1;
-    std::size_t at = starts[last] + list_bytes(std::span(in).subspan(last, 1));
-    for (int l = 0; l < lists_; ++l) {
-      std::vector<std::uint32_t> positions(plan.streams()[p * lists_ + l].entries);
-      if (!positions.empty())
-        std::memcpy(positions.data(), region_.bytes().data() + at, bytes_of(positions).size());
-      at += bytes_of(positions).size();
-      plan.place(p * lists_ + l, positions);
-    }
-  }
+  auto plan = std::move(draft).in_order(
+      [&](std::size_t s) {  // the answers are behind the peer's last list
+        const std::size_t first = s / lists_ * lists_;
+        std::size_t at = starts[first] + list_bytes(std::span(in).subspan(first, lists_)) +
+                         position_bytes(std::span(out).subspan(first, s - first));
+        return std::span(reinterpret_cast<const std::uint32_t*>(region_.bytes().data() + at), out[s].entries);
+      },
+      for_each);
   // The region is still the source of the positions that we sent.
   wait_until([this] {
     for (int p = 0; p < size(); ++p) {
@@ -215,6 +203,7 @@ void Exchange::agree_on_order(plan::ExchangePlan& plan, const plan::OwnedVertice
     }
     return true;
   });
+  return plan;
 }
 
 void Exchange::write_setup(int peer, std::size_t offset, std::span<const std::byte> source) {
@@ -234,7 +223,8 @@ void Exchange::wait_for_setup(std::uint64_t count) {
   });
 }
 
-void Exchange::send_entries(const plan::ExchangePlan& plan, const plan::OwnedVertices& owned) {
+void Exchange::send_entries(const plan::PlanDraft& draft) {
+  const auto& owned = draft.owned();
   std::vector<std::uint32_t> locals;  // [index]
   if (strategy_ == Strategy::cover) {
     locals.resize(owned.count());
@@ -245,7 +235,7 @@ void Exchange::send_entries(const plan::ExchangePlan& plan, const plan::OwnedVer
     if (p == rank()) continue;
     auto* const list = reinterpret_cast<std::uint32_t*>(send_.data() + send_at);
     std::uint32_t* end = list;
-    for (int l = 0; l < lists_; ++l) end = describe(plan, p * lists_ + l, locals, end);
+    for (int l = 0; l < lists_; ++l) end = describe(draft, p * lists_ + l, locals, end);
     const auto source = std::as_bytes(std::span(list, end));
     send_at += std::max(inbox_bytes_to_[p], round_up(source.size()));
     write_setup(p, region_.remote_offset(slots_part_, p), source);

@@ -96,15 +96,17 @@ struct OutgoingChunk {
   Chunk chunk;
 };
 
+struct Agreed;
+
 /// What one process has agreed on with all its peers. Collective. An Error names the peer at fault.
 /// Each peer has a part of this process's region. It holds the scalars of even and of odd iterations, then
 /// the inboxes of even and of odd iterations; each begins at a multiple of 64 bytes. An inbox has one slot of
 /// value_bytes() for every value of the peer's streams.
 class Exchange {
  public:
-  Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, const plan::OwnedVertices& owned,
-           plan::ExchangePlan& plan, plan::Strategy strategy, plan::Encoding encoding, int lanes,
-           const plan::ForEach& for_each);
+  /// Agrees on the order of the values of a plan.
+  static Agreed agree(launch::Bootstrap& bootstrap, transport::Transport& link, plan::PlanDraft draft,
+                      plan::Encoding encoding, int lanes, const plan::ForEach& for_each);
   /// For streams that are known: those of an earlier exchange with the same processes, strategy, encoding and
   /// lanes, or those of blocks of edges. [peer * lists + list]; all processes have as many lists. Of an
   /// incoming stream `targets` is set, of an outgoing one all but its peer and its places. Sets places and
@@ -197,15 +199,16 @@ class Exchange {
 
  private:
   struct Counts;
+  Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, plan::Strategy strategy,
+           plan::Encoding encoding, int lanes, std::size_t streams);
   template <class Done>
   bool until(int lane, int peer, const Done& done) noexcept;
-  std::vector<Counts> count_lists(const plan::ExchangePlan& plan) const;
+  std::vector<Counts> count_lists(const plan::PlanDraft& draft) const;
   std::vector<Counts> tell_counts(const std::vector<Counts>& out);
   void agree_on_regions(const std::vector<Counts>& out, const std::vector<Counts>& in);
-  void agree_on_order(plan::ExchangePlan& plan, const plan::OwnedVertices& owned,
-                      const std::vector<Counts>& out, const std::vector<Counts>& in,
-                      const plan::ForEach& for_each);
-  void send_entries(const plan::ExchangePlan& plan, const plan::OwnedVertices& owned);
+  plan::ExchangePlan agree_on_order(plan::PlanDraft draft, const std::vector<Counts>& out,
+                                    const std::vector<Counts>& in, const plan::ForEach& for_each);
+  void send_entries(const plan::PlanDraft& draft);
   void order_stream(std::size_t stream, bool mirrors, std::uint32_t* list, const Counts& counts,
                     const plan::OwnedVertices& owned);
   void write_setup(int peer, std::size_t offset, std::span<const std::byte> source);
@@ -234,6 +237,11 @@ class Exchange {
   std::vector<std::uint32_t> chunks_from_, chunks_to_;
   std::vector<std::uint64_t> writes_;
   std::vector<std::uint64_t> stalled_ns_;
+};
+
+struct Agreed {
+  Exchange exchange;
+  plan::ExchangePlan plan;
 };
 
 }  // namespace edgewire::exchange

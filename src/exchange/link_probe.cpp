@@ -34,16 +34,6 @@ void stream(transport::Transport& link, transport::Health& health, int next, int
 
 }  // namespace
 
-double measure_link(launch::Bootstrap& bootstrap, const std::string& transport, transport::Settings settings,
-                    std::uint64_t& handshake_messages) {
-  settings.lanes = 1;
-  settings.kinds = 1;
-  const auto link = transport::create(transport, settings);
-  const double bytes_per_s = measure_link(bootstrap, *link);
-  handshake_messages += link->counters().handshake_messages;
-  return bytes_per_s;
-}
-
 double measure_link(launch::Bootstrap& bootstrap, transport::Transport& link) {
   const int next = (bootstrap.rank() + 1) % bootstrap.size();
   const int previous = (bootstrap.rank() + bootstrap.size() - 1) % bootstrap.size();

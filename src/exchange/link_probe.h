@@ -1,23 +1,15 @@
 // How fast this job's link is, as a quick measurement before the plan is made.
 #pragma once
 
-#include <cstdint>
-#include <string>
-
 #include "launch/bootstrap.h"
 #include "transport/transport.h"
 
 namespace edgewire::exchange {
 
 /// Returns the bytes per second of the slowest process while each sends to the next rank and receives from
-/// the one before. Opens a transport for this measurement and closes it again. `settings`: those of the job;
-/// lanes and kinds are not used. Takes about 0.5 MiB of memory, and the time that the link needs for about 6
-/// MiB; a link that needs less than 50 ms for 4 MiB is measured again for as long. Adds the messages of
-/// connecting to `handshake_messages`. Collective; throws Error.
-double measure_link(launch::Bootstrap& bootstrap, const std::string& transport, transport::Settings settings,
-                    std::uint64_t& handshake_messages);
-
-/// The same over `link`, a new transport with one lane and one kind. Exposes its memory and connects it.
+/// the one before. `link`: a new transport with one lane and one kind, whose memory it exposes, and which it
+/// connects. Takes about 0.5 MiB of memory, and the time that the link needs for about 6 MiB; a link that
+/// needs less than 50 ms for 4 MiB is measured again for as long. Collective; throws Error.
 double measure_link(launch::Bootstrap& bootstrap, transport::Transport& link);
 
 }  // namespace edgewire::exchange

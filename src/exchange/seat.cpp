@@ -114,12 +114,16 @@ void warn_of_other_jobs(const std::vector<HostMessage>& all, const SeatOptions& 
   }
 }
 
-}  // namespace
-
-void check(const SeatOptions& options) {
-  check_range("workers", options.workers, 1, kMaxWorkers);
-  check_range("peer_timeout_s", options.peer_timeout_s, kLeastTimeoutS, kMostTimeoutS);
-}
+/// Where a process stands among those of its host, which share cores and network cards.
+struct HostPlace {
+  std::unique_ptr<topology::WorkerPool> pool;  ///< on cores that no other job has
+  std::string address;                         ///< of this process, for other hosts: that of its card
+  std::vector<int> process_nodes;              ///< NUMA nodes of the processes of this host
+  int process_index = 0;                       ///< of this one there
+  std::vector<int> memory_nodes;               ///< of the workers of this one (os_index), each once
+  int poll_cpu = -1;                           ///< see transport::DpdkChoice
+  std::string text;                            ///< in words: host, cores, memory
+};
 
 /// Of the processes that share cores the first one claims them for all. Of the host list's addresses a
 /// process takes that of its card.
@@ -182,14 +186,25 @@ transport::Settings link_settings(launch::Bootstrap& bootstrap, const HostPlace&
   return settings;
 }
 
-Seat::Seat(launch::Bootstrap& bootstrap, const SeatOptions& options) {
-  HostPlace place = find_place(bootstrap, topology::discover(), options);
+}  // namespace
+
+void check(const SeatOptions& options) {
+  check_range("workers", options.workers, 1, kMaxWorkers);
+  check_range("peer_timeout_s", options.peer_timeout_s, kLeastTimeoutS, kMostTimeoutS);
+}
+
+Seat::Seat(launch::Bootstrap& bootstrap, const SeatOptions& options, int kinds,
+           const topology::Machine& machine)
+    : transport_(options.transport) {
+  HostPlace place = find_place(bootstrap, machine, options);
+  settings_ = link_settings(bootstrap, place, options, kinds);
   pool_ = std::move(place.pool);
-  place_ = place.text;
-  transport_ = options.transport;
-  settings_ = link_settings(bootstrap, place, options, kinds_for_rings(options.workers));
+  place_ = std::move(place.text);
   link_ = transport::create(transport_, settings_);
 }
+
+Seat::Seat(launch::Bootstrap& bootstrap, const SeatOptions& options)
+    : Seat(bootstrap, options, kinds_for_rings(options.workers)) {}
 
 Seat::Seat(launch::Bootstrap& alone)
     : pool_(std::make_unique<topology::WorkerPool>(
@@ -200,9 +215,13 @@ Seat::Seat(launch::Bootstrap& alone)
   link_ = transport::create(transport_, settings_);
 }
 
-double Seat::measure_link(launch::Bootstrap& bootstrap) const {
-  std::uint64_t handshake_messages = 0;
-  return exchange::measure_link(bootstrap, transport_, settings_, handshake_messages);
+double Seat::measure_link(launch::Bootstrap& bootstrap) {
+  auto settings = settings_;
+  settings.lanes = settings.kinds = 1;
+  const auto link = transport::create(transport_, settings);
+  const double bytes_per_s = exchange::measure_link(bootstrap, *link);
+  handshake_messages_ += link->counters().handshake_messages;
+  return bytes_per_s;
 }
 
 }  // namespace edgewire::exchange

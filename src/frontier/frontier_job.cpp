@@ -72,7 +72,7 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
     });
   }
   if (!options.for_tasks) records_.emplace(bootstrap, seat_, options.record_bytes);
-  seconds_load = seconds_since(start_);
+  seconds_load_ = seconds_since(start_);
 }
 
 FrontierJob::FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph)

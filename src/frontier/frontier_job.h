@@ -135,8 +135,8 @@ class FrontierJob {
   /// Calls work(worker, first, last) for ranges of local numbers that together are all.
   void for_each_range(const std::function<void(int, std::uint32_t, std::uint32_t)>& work);
 
-  double seconds_load =
-      0;  ///< checking the rows of the owned vertices or writing them to disks, and connecting
+  /// Checking the rows of the owned vertices or writing them to disks, and connecting.
+  double seconds_load() const noexcept { return seconds_load_; }
 
  private:
   static constexpr std::size_t kAhead = 16;  ///< rows that are fetched into the cache before they are read
@@ -164,6 +164,7 @@ class FrontierJob {
   bool weighted_;
   std::unique_ptr<RowPages> pages_;
   std::optional<disk::PageCache> cache_;
+  double seconds_load_ = 0;
   std::vector<std::unique_ptr<RowReader>> readers_;  ///< [worker], where rows are on disks
 };
 

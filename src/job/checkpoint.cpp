@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <random>
 #include <sstream>
 
 #include "error.h"
@@ -14,6 +13,7 @@
 #include "graph/mapped_file.h"
 #include "graph/output_file.h"
 #include "graph/output_target.h"
+#include "launch/agreement.h"
 
 namespace edgewire::job {
 namespace {
@@ -96,8 +96,7 @@ Checkpoint::Checkpoint(launch::Bootstrap& bootstrap, DenseJob& job, std::string 
   if (bootstrap.rank() == 0 && std::filesystem::exists(manifest_path(folder_)) &&
       !(std::filesystem::exists(resumed) && std::filesystem::equivalent(resumed, folder_)))
     throw Error(fmt::format("{}: there is a checkpoint already (--resume continues it)", folder_));
-  std::random_device random;
-  run_ = std::stoull(bootstrap.allgather(std::to_string(std::uint64_t{random()} << 32 | random()))[0]);
+  run_ = launch::new_generation(bootstrap);
 }
 
 CheckpointHeader Checkpoint::header(const Magic& magic) const {

@@ -1,7 +1,8 @@
 // Which options of a dense job make sense, alone and beside each other.
+#include "job/dense_options.h"
+
 #include <fmt/core.h>
 
-#include "job/dense_job.h"
 #include "options.h"
 #include "plan/block_plan.h"
 
@@ -46,7 +47,7 @@ void check_disks(const DenseOptions& options) {
 
 void check(const DenseOptions& options, const graph::GraphFile& graph) {
   constexpr double kMostRate = 1e15;
-  exchange::check(seat_of(options));
+  exchange::check(options.seat);
   check_range("assumed_compute_rate", options.assumed_compute_rate, 0, kMostRate);
   check_range("assumed_link_rate", options.assumed_link_rate, 0, kMostRate);
   check_ownership(options);

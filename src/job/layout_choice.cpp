@@ -199,16 +199,16 @@ LayoutChoice choose_layout(launch::Bootstrap& bootstrap, const graph::GraphFile&
                            const tiles::TileSizes& sizes, const plan::ForEach& for_each) {
   const Subject subject{graph, ownership, static_cast<std::uint32_t>(bootstrap.rank())};
   const auto order = [&](plan::Layout layout) {
-    return std::make_unique<plan::OwnedVertices>(graph, ownership, bootstrap.rank(), layout, for_each);
+    return plan::OwnedVertices(graph, ownership, bootstrap.rank(), layout, for_each);
   };
   LayoutChoice choice;
   choice.owned = order(plan::Layout::degree);
   std::vector<double> seconds(2);  // given, degree
-  std::unique_ptr<plan::OwnedVertices> given;
-  if (worth_measuring(subject, *choice.owned, for_each)) {
+  std::optional<plan::OwnedVertices> given;
+  if (worth_measuring(subject, choice.owned, for_each)) {
     given = order(plan::Layout::given);
     seconds = {sweep_seconds(subject, *given, pool, sizes),
-               sweep_seconds(subject, *choice.owned, pool, sizes)};
+               sweep_seconds(subject, choice.owned, pool, sizes)};
   }
   seconds = launch::allreduce(bootstrap, seconds, std::plus<>());
   if (seconds[1] == 0) {
@@ -217,7 +217,7 @@ LayoutChoice choose_layout(launch::Bootstrap& bootstrap, const graph::GraphFile&
   }
   if (seconds[0] < 0.95 * seconds[1]) {
     choice.layout = plan::Layout::given;
-    choice.owned = given != nullptr ? std::move(given) : order(plan::Layout::given);
+    choice.owned = given ? std::move(*given) : order(plan::Layout::given);
   }
   choice.reason = fmt::format("{}: by a sample, a sweep takes {:.4g} ms in given order, {:.4g} ms by degree",
                               choice.layout == plan::Layout::given ? "given" : "degree", 1e3 * seconds[0],

@@ -1,7 +1,6 @@
 // `--layout auto`: sweeps a sample of the tiles of either order of the vertices, and takes the faster one.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include "graph/graph_file.h"
@@ -14,7 +13,7 @@
 namespace edgewire::job {
 
 struct LayoutChoice {
-  std::unique_ptr<plan::OwnedVertices> owned;
+  plan::OwnedVertices owned;
   plan::Layout layout = plan::Layout::degree;  ///< the same in all processes
   std::string reason;                          ///< one line
 };

@@ -4,24 +4,17 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <random>
 
 #include "error.h"
 #include "graph/checksum.h"
 #include "graph/mapped_file.h"
+#include "launch/agreement.h"
 #include "launch/packing.h"
-#include "plan/plan_file.h"
 #include "seconds.h"
 
 namespace edgewire::job {
 
 namespace {
-
-/// The partition file that an ownership names, or "".
-std::string partition_file(const std::string& ownership) {
-  if (ownership == "hash" || ownership == "ranges" || ownership == "auto") return {};
-  return ownership.starts_with("auto,") ? ownership.substr(5) : ownership;
-}
 
 std::uint64_t content_checksum(const std::string& path) {
   const graph::MappedFile file(path);
@@ -29,8 +22,9 @@ std::uint64_t content_checksum(const std::string& path) {
 }
 
 /// All that the plan depends on, a line each.
-std::string to_key(const launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                   const std::string& transport, const DenseOptions& options, const tiles::TileSizes& sizes) {
+std::string to_key(const PlanTask& task) {
+  const DenseOptions& options = task.options;
+  const tiles::TileSizes sizes = task.tile_sizes();
   std::string key;
   const auto line = [&key](const char* name, const auto& value) {
     key += fmt::format("{} {}\n", name, value);
@@ -38,14 +32,14 @@ std::string to_key(const launch::Bootstrap& bootstrap, const graph::GraphFile& g
   line("program", EDGEWIRE_VERSION);
   line("tiles of", fmt::format("{} ({}) x {}, bundles of {}", sizes.strip_width, sizes.narrow_sources,
                                sizes.column_width, tiles::kBundle));
-  line("graph", fmt::format("{:016x}", graph.checksum()));
-  line("vertices", graph.vertices());
-  line("edges", graph.edges());
-  line("processes", bootstrap.size());
-  line("rank", bootstrap.rank());
-  line("workers", options.workers);
+  line("graph", fmt::format("{:016x}", task.graph.checksum()));
+  line("vertices", task.graph.vertices());
+  line("edges", task.graph.edges());
+  line("processes", task.bootstrap.size());
+  line("rank", task.bootstrap.rank());
+  line("workers", task.workers());
   line("ownership", options.ownership);
-  if (const auto path = partition_file(options.ownership); !path.empty())
+  if (const auto path = plan::partition_file(options.ownership); !path.empty())
     line("partition file", fmt::format("{:016x}", content_checksum(path)));
   line("layout", options.choose_layout ? "auto" : options.layout == plan::Layout::given ? "given" : "degree");
   line("strategy", options.choose_strategy ? "auto" : plan::to_name(options.strategy));
@@ -53,14 +47,28 @@ std::string to_key(const launch::Bootstrap& bootstrap, const graph::GraphFile& g
   line("weighted", options.weighted);
   if (!options.devices.empty()) line("edges on disks", options.devices.size());
   if (options.choose_strategy || options.ownership.starts_with("auto")) {
-    line("transport", transport);
+    line("transport", task.seat.link().name());
     line("compute rate", options.assumed_compute_rate);
     line("link rate", fmt::format("{} ({} bit/s)", options.assumed_link_rate, options.link_bits_per_s));
   }
   return key;
 }
 
-void tiles_section(plan::PlanFileWriter& file, const tiles::Tiles& tiles, std::span<const std::uint32_t>) {
+// The sections of a file, for writing and reading alike.
+
+template <class File, class Kept>
+void choices_section(File& file, Kept& choices) {
+  file(choices.ownership);
+  file(choices.ownership_table);
+  file.value(choices.strategy);
+  file(choices.strategy_reason);
+  file.value(choices.layout);
+  file(choices.layout_reason);
+  file.value(choices.order);
+  file(choices.order_reason);
+}
+
+void tiles_section(plan::PlanFileWriter& file, const tiles::Tiles& tiles) {
   std::vector<tiles::Tiles::Size> sizes;
   std::vector<std::span<const std::byte>> parts;
   for (std::size_t c = 0; c < tiles.columns(); ++c) {
@@ -105,53 +113,8 @@ bool can_be_columns(std::span<const std::uint32_t> bounds, std::uint32_t owned) 
   return true;
 }
 
-}  // namespace
-
-std::string_view to_name(PlanSource source) noexcept {
-  return source == PlanSource::used ? "used" : source == PlanSource::written ? "written" : "none";
-}
-
-std::uint64_t new_generation(launch::Bootstrap& bootstrap) {
-  std::random_device random;
-  return std::stoull(bootstrap.allgather(std::to_string(std::uint64_t{random()} << 32 | random()))[0]);
-}
-
-PlanCache::PlanCache(DenseJob& job, const DenseOptions& options, const topology::Machine& machine)
-    : job_(job),
-      options_(options),
-      machine_(machine),
-      for_each_([&job](std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
-        job.pool_->for_each(count, work);
-      }),
-      path_(std::filesystem::path(options.plan_cache) /
-            fmt::format("{}.plan-{}-of-{}", std::filesystem::path(job.graph_.path()).filename().string(),
-                        job.bootstrap_.rank(), job.bootstrap_.size())),
-      key_(to_key(job.bootstrap_, job.graph_, std::string(job.link_->name()), options,
-                  tile_sizes(options, machine))),
-      partition_file_(partition_file(options.ownership)) {}
-
-/// All that is kept, in order, for writing and reading alike.
 template <class File, class Incoming, class Outgoing>
-void PlanCache::sections(File& file, Incoming& incoming, Outgoing& outgoing,
-                         const std::function<void()>& columns_known) {
-  file(job_.ownership_name_);
-  file(job_.ownership_table_);
-  file.value(job_.strategy_);
-  file(job_.strategy_reason_);
-  file.value(job_.layout_);
-  file(job_.layout_reason_);
-  file.value(job_.order_.order);
-  file(job_.order_.reason);
-  file.value(job_.matching_);
-  job_.owned_->arrays(file);
-  file(job_.column_bounds_);
-  columns_known();
-  const auto local = std::span(job_.column_bounds_).first(job_.local_columns() + 1);
-  if (options_.devices.empty())
-    tiles_section(file, job_.tiles_, job_.column_bounds_);
-  else
-    segments_section(file, segments_);
-  for (tiles::Tiles& tiles : job_.mirror_tiles_) tiles_section(file, tiles, local);
+void streams_section(File& file, Incoming& incoming, Outgoing& outgoing) {
   for (auto& stream : incoming) file(stream.targets);
   for (auto& stream : outgoing) {
     file.value(stream.slots);
@@ -162,150 +125,172 @@ void PlanCache::sections(File& file, Incoming& incoming, Outgoing& outgoing,
   }
 }
 
-/// Tiles stay mapped: iterations are as fast as from huge pages, since tiles are read front to back (Zen 4,
-/// 20 iterations of 67 M edges: within 1 %), and nothing is copied. Only where there are several nodes they
-/// are copied, because nobody can say on which one a file's pages lie.
-void PlanCache::spread() {
-  std::vector<std::uint64_t> edges;
-  for (std::size_t c = 0; c < job_.tiles_.columns(); ++c) edges.push_back(job_.tiles_.edges(c));
-  job_.spread_columns(machine_, edges);
-  if (machine_.nodes.size() == 1 || job_.disk_tiles_) return;
-  job_.tiles_.move_to(*job_.pool_, job_.memory_nodes_);
-  for (auto& tiles : job_.mirror_tiles_) tiles.move_to(*job_.pool_, job_.memory_nodes_);
-}
-
-/// Returns the generation of what it read into the job.
-std::uint64_t PlanCache::read() {
-  job_.plan_file_ = std::make_shared<plan::PlanFileReader>(path_, key_, for_each_);
-  plan::PlanFileReader& file = *job_.plan_file_;
-  job_.owned_ = std::make_unique<plan::OwnedVertices>();
-  sections(file, incoming_, outgoing_, [&] {
-    check_choices();
-    const int rank = job_.bootstrap_.rank(), size = job_.bootstrap_.size();
-    job_.ownership_ = plan::Ownership::create(job_.ownership_name_, job_.graph_.offsets(), size);
-    if (!job_.owned_->fit(*job_.ownership_, rank, for_each_)) file.fail("other vertices");
-    if (!can_be_columns(job_.column_bounds_, job_.owned_->count())) file.fail("faulty columns");
-    job_.mirror_tiles_.resize(static_cast<std::size_t>(size));
-    const int streams = size * plan::streams_per_peer(job_.strategy_, options_.workers);
-    incoming_.resize(static_cast<std::size_t>(streams));
-    outgoing_.resize(static_cast<std::size_t>(streams));
-    for (std::size_t s = 1; s < outgoing_.size(); s += 2)
-      outgoing_[s].mirrors = job_.strategy_ == plan::Strategy::cover;
-  });
-  if (!options_.devices.empty()) {
-    if (segments_.sizes.size() + 1 != job_.column_bounds_.size()) refuse("it has other columns");
-    job_.open_disk_tiles(options_, std::move(segments_));
-  }
-  check();
-  spread();
-  return file.generation();
-}
-
 /// slots: [peer], how many it sends here in each of its streams; empty when its file cannot be used.
-bool PlanCache::matches(const std::vector<std::string>& slots) const {
-  const std::size_t lists = incoming_.size() / slots.size();
+bool matches(const std::vector<exchange::IncomingStream>& incoming, const std::vector<std::string>& slots) {
+  const std::size_t lists = incoming.size() / slots.size();
   for (std::size_t p = 0; p < slots.size(); ++p) {
     if (slots[p].empty()) continue;
     const auto sent = launch::unpack<std::uint32_t>(slots[p], p);
-    const auto here = std::span(incoming_).subspan(p * lists, lists);
+    const auto here = std::span(incoming).subspan(p * lists, lists);
     if (!std::ranges::equal(sent, here, {}, {}, [](const auto& stream) { return stream.targets.size(); }))
       return false;
   }
   return true;
 }
 
-/// Forgets what was read.
-void PlanCache::drop() {
-  job_.ownership_.reset();
-  job_.ownership_name_.clear();
-  job_.ownership_table_.clear();
-  job_.strategy_reason_.clear();
-  job_.layout_reason_.clear();
-  job_.order_ = {};
-  job_.matching_ = 0;
-  job_.owned_.reset();
-  job_.column_bounds_.clear();
-  for (auto* nodes : {&job_.column_nodes_, &job_.memory_nodes_, &job_.worker_nodes_, &job_.all_nodes_,
-                      &job_.stretch_nodes_})
-    nodes->clear();
-  job_.stretch_ends_.clear();
-  job_.tiles_ = {};
-  job_.disk_tiles_.reset();
-  job_.mirror_tiles_.clear();
-  incoming_.clear();
-  outgoing_.clear();
-  job_.plan_file_.reset();
+}  // namespace
+
+std::string_view to_name(PlanSource source) noexcept {
+  return source == PlanSource::used ? "used" : source == PlanSource::written ? "written" : "none";
 }
 
-bool PlanCache::take() {
-  auto start = Clock::now();
-  std::string mine(1, '-');  // or '+' and the generation; then why there is none
-  std::vector<std::string> slots(static_cast<std::size_t>(job_.bootstrap_.size()));  // [peer]
+PlanCache::PlanCache(const PlanTask& task)
+    : task_(task),
+      for_each_([&task](std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
+        task.seat.pool().for_each(count, work);
+      }),
+      path_(std::filesystem::path(task.options.plan_cache) /
+            fmt::format("{}.plan-{}-of-{}", std::filesystem::path(task.graph.path()).filename().string(),
+                        task.bootstrap.rank(), task.bootstrap.size())),
+      key_(to_key(task)) {}
+
+KeptPlan PlanCache::read() const {
+  auto file = std::make_unique<plan::PlanFileReader>(path_, key_, for_each_);
+  const bool on_disks = !task_.options.devices.empty();
+  Choices choices;
+  choices_section(*file, choices);
+  check_choices(choices, task_.options, path_);
+  std::uint64_t matching = 0;
+  file->value(matching);
+  auto ownership = plan::Ownership::create(choices.ownership, task_.graph.offsets(), task_.bootstrap.size());
+  plan::OwnedVertices owned;
+  plan::OwnedVertices::arrays(owned, *file);
+  if (!owned.fit(ownership, task_.bootstrap.rank(), for_each_)) file->fail("other vertices");
+  std::vector<std::uint32_t> bounds;
+  (*file)(bounds);
+  if (!can_be_columns(bounds, owned.count())) file->fail("faulty columns");
+  EdgeTiles tiles;
+  TileSegments segments;
+  if (on_disks)
+    segments_section(*file, segments);
+  else
+    tiles_section(*file, tiles.own, bounds);
+  const auto local = std::span(bounds).first(local_columns(bounds, owned.count()) + 1);
+  std::vector<tiles::Tiles> mirrored(task_.processes());
+  for (auto& one : mirrored) tiles_section(*file, one, local);
+  const auto streams =
+      static_cast<std::size_t>(plan::streams_per_peer(choices.strategy, task_.workers())) * mirrored.size();
+  std::vector<exchange::IncomingStream> incoming(streams);
+  std::vector<exchange::OutgoingStream> outgoing(streams);
+  for (std::size_t s = 1; s < streams; s += 2)
+    outgoing[s].mirrors = choices.strategy == plan::Strategy::cover;
+  streams_section(*file, incoming, outgoing);
+  if (on_disks) {
+    if (segments.sizes.size() + 1 != bounds.size()) refuse(path_, "it has other columns");
+    tiles = open_disk_tiles(task_, std::move(segments), bounds);
+  }
+  tiles.mirrored = std::move(mirrored);
+  tiles.file = std::move(file);
+  KeptPlan kept{std::move(choices), matching,         std::move(ownership), std::move(owned),
+                std::move(bounds),  std::move(tiles), std::move(incoming),  std::move(outgoing)};
+  check_plan(kept, task_, path_);
+  return kept;
+}
+
+/// Nothing, and a note, unless the files of all processes can be used and fit each other.
+std::optional<KeptPlan> PlanCache::read_all() {
+  std::optional<KeptPlan> kept;
+  std::string mine(1, '-');                           // or '+' and the generation; then why there is none
+  std::vector<std::string> slots(task_.processes());  // [peer]
   if (std::error_code none; std::filesystem::exists(path_, none)) {
     try {
-      mine = fmt::format("+{:x} {}", read(), plan::to_name(job_.strategy_));
-      for (std::size_t s = 0; s < outgoing_.size(); ++s)
-        slots[s / (outgoing_.size() / slots.size())] += launch::pack(std::vector{outgoing_[s].slots});
+      kept = read();
+      mine = fmt::format("+{:x} {}", kept->tiles.file->generation(), plan::to_name(kept->choices.strategy));
+      for (std::size_t s = 0; s < kept->outgoing.size(); ++s)
+        slots[s / (kept->outgoing.size() / slots.size())] +=
+            launch::pack(std::vector{kept->outgoing[s].slots});
     } catch (const Error& error) {
       mine += fmt::format("plan cache not used: {}", error.what());
     }
   }
-  slots = job_.bootstrap_.alltoall(slots);
-  if (mine.starts_with('+') && !matches(slots))
+  slots = task_.bootstrap.alltoall(slots);
+  if (kept && !matches(kept->incoming, slots))
     mine = fmt::format("-plan cache not used: {}: the plan of another process does not match", path_);
-  const auto all = job_.bootstrap_.allgather(mine);
+  const auto all = task_.bootstrap.allgather(mine);
   const auto without = std::ranges::find_if(all, [](const auto& one) { return !one.starts_with('+'); });
   if (without != all.end())
-    job_.plan_cache_note_ = without->substr(1);
+    use_.note = without->substr(1);
   else if (std::ranges::adjacent_find(all, std::ranges::not_equal_to()) != all.end())
-    job_.plan_cache_note_ = fmt::format("plan cache not used: {}: the files are of several runs", path_);
+    use_.note = fmt::format("plan cache not used: {}: the files are of several runs", path_);
   else
-    job_.plan_source_ = PlanSource::used;
-  if (job_.plan_source_ != PlanSource::used) {
-    drop();
-    return false;
-  }
-  constexpr std::uint64_t kPiece = 1 << 20;
-  const std::uint64_t vertices = job_.graph_.vertices();
-  for_each_((vertices + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
-    const std::uint64_t end = std::min(vertices, (piece + 1) * kPiece);
-    if (options_.weighted)
-      job_.graph_.verify_rows(piece * kPiece, end);  // their weights are added up again
-    else
-      job_.graph_.verify_offsets(piece * kPiece, end);
-  });
-  job_.seconds_load = seconds_since(start);
-  start = Clock::now();
-  job_.exchange_ = std::make_unique<exchange::Exchange>(job_.bootstrap_, *job_.link_, std::move(incoming_),
-                                                        std::move(outgoing_), job_.strategy_,
-                                                        options_.encoding, options_.workers);
-  job_.deal_columns();
-  job_.count_traffic();
-  job_.seconds_plan = seconds_since(start);
-  return true;
+    use_.source = PlanSource::used;
+  if (use_.source != PlanSource::used) kept.reset();
+  return kept;
 }
 
-void PlanCache::keep() {
-  const auto start = Clock::now();
-  if (job_.disk_tiles_) segments_ = job_.disk_tiles_->where();
-  const auto generation = job_.disk_tiles_ ? segments_.generation : new_generation(job_.bootstrap_);
+/// Tiles stay mapped: iterations are as fast as from huge pages, since tiles are read front to back (Zen 4,
+/// 20 iterations of 67 M edges: within 1 %), and nothing is copied. Only where there are several nodes they
+/// are copied, because nobody can say on which one a file's pages lie.
+std::optional<ConnectedPlan> PlanCache::take() {
+  auto start = Clock::now();
+  auto kept = read_all();
+  if (!kept) return std::nullopt;
+  for_each_rows(task_, for_each_, [&](std::uint64_t first, std::uint64_t last) {
+    if (task_.options.weighted)
+      task_.graph.verify_rows(first, last);  // their weights are added up again
+    else
+      task_.graph.verify_offsets(first, last);
+  });
+  auto& pool = task_.seat.pool();
+  EdgeTiles& tiles = kept->tiles;
+  std::vector<std::uint64_t> edges;
+  for (std::size_t c = 0; c < tiles.own.columns(); ++c) edges.push_back(tiles.own.edges(c));
+  auto columns =
+      spread_columns(std::move(kept->bounds), kept->owned.count(), edges, pool.placement(), task_.machine);
+  if (task_.machine.nodes.size() > 1 && !tiles.disks) {
+    tiles.own.move_to(pool, columns.memory_nodes);
+    for (auto& one : tiles.mirrored) one.move_to(pool, columns.memory_nodes);
+  }
+  const double seconds_load = seconds_since(start);
+  start = Clock::now();
+  exchange::Exchange exchange(task_.bootstrap, task_.seat.link(), std::move(kept->incoming),
+                              std::move(kept->outgoing), kept->choices.strategy, task_.options.encoding,
+                              task_.workers());
+  return ConnectedPlan{std::move(kept->choices), kept->matching,     std::move(kept->ownership),
+                       std::move(kept->owned),   std::move(columns), std::move(kept->tiles),
+                       std::move(exchange),      seconds_load,       seconds_since(start)};
+}
+
+void PlanCache::keep(const ConnectedPlan& plan) {
+  if (use_.source == PlanSource::used) return;
+  const DiskTiles* const disks = plan.tiles.disks.get();
+  const auto generation =
+      disks != nullptr ? disks->where().generation : launch::new_generation(task_.bootstrap);
   std::string fault;
   std::error_code ignored;  // writing says it better
-  std::filesystem::create_directories(options_.plan_cache, ignored);
+  std::filesystem::create_directories(task_.options.plan_cache, ignored);
   try {
     plan::PlanFileWriter file;
-    sections(file, job_.exchange_->incoming(), job_.exchange_->outgoing(), [] {});
+    choices_section(file, plan.choices);
+    file.value(plan.matching);
+    plan::OwnedVertices::arrays(plan.owned, file);
+    file(plan.columns.bounds);
+    if (disks != nullptr)
+      segments_section(file, disks->where());
+    else
+      tiles_section(file, plan.tiles.own);
+    for (const auto& one : plan.tiles.mirrored) tiles_section(file, one);
+    streams_section(file, plan.exchange.incoming(), plan.exchange.outgoing());
     file.write(path_, key_, generation, for_each_);
   } catch (const Error& error) {
     fault = fmt::format("plan cache not written: {}", error.what());
   }
-  const auto all = job_.bootstrap_.allgather(fault);
+  const auto all = task_.bootstrap.allgather(fault);
   const auto failed = std::ranges::find_if(all, [](const auto& one) { return !one.empty(); });
   if (failed == all.end())
-    job_.plan_source_ = PlanSource::written;
+    use_.source = PlanSource::written;
   else
-    job_.plan_cache_note_ += (job_.plan_cache_note_.empty() ? "" : "; ") + *failed;
-  job_.seconds_plan += seconds_since(start);
+    use_.note += (use_.note.empty() ? "" : "; ") + *failed;
 }
 
 }  // namespace edgewire::job

@@ -2,15 +2,25 @@
 // no input: when one process cannot use its file, all make the plan anew and replace what is there.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "job/dense_job.h"
+#include "job/dense_plan.h"
 
 namespace edgewire::job {
 
-/// A number for the files that the processes of a run write. Collective.
-std::uint64_t new_generation(launch::Bootstrap& bootstrap);
+/// What a file holds.
+struct KeptPlan {
+  Choices choices;
+  std::uint64_t matching = 0;
+  plan::Ownership ownership;
+  plan::OwnedVertices owned;
+  std::vector<std::uint32_t> bounds;  ///< of columns
+  EdgeTiles tiles;
+  std::vector<exchange::IncomingStream> incoming;
+  std::vector<exchange::OutgoingStream> outgoing;
+};
 
 /// The file of one process: FOLDER/GRAPH.plan-RANK-of-PROCESSES. It is used when it was written by this user
 /// for the same graph, options and program, its checksums are right, and all its indexes are in range. Tiles
@@ -18,39 +28,29 @@ std::uint64_t new_generation(launch::Bootstrap& bootstrap);
 /// renaming).
 class PlanCache {
  public:
-  /// All outlive it. Throws Error when a partition file cannot be read.
-  PlanCache(DenseJob& job, const DenseOptions& options, const topology::Machine& machine);
+  /// `task` outlives it. Throws Error when a partition file cannot be read.
+  explicit PlanCache(const PlanTask& task);
 
-  /// Makes the job ready to iterate. False when there is a process whose file is missing or cannot be used;
-  /// the job is then as before. Collective; throws Error when the graph is damaged or the job fails.
-  bool take();
-  /// Writes the plan that was built. Collective.
-  void keep();
+  /// Nothing when there is a process whose file is missing or cannot be used. Collective; throws Error when
+  /// the graph is damaged or the job fails.
+  std::optional<ConnectedPlan> take();
+  /// Writes a plan that take() did not return. Collective.
+  void keep(const ConnectedPlan& plan);
+  const CacheUse& use() const noexcept { return use_; }
 
  private:
-  template <class File, class Incoming, class Outgoing>
-  void sections(File& file, Incoming& incoming, Outgoing& outgoing,
-                const std::function<void()>& columns_known);
-  std::uint64_t read();
-  bool matches(const std::vector<std::string>& slots) const;
-  void drop();
-  /// Throw Error that names the file when what was read is not in range.
-  void check_choices() const;
-  void check() const;
-  void spread();
-  void check_stream(std::size_t stream) const;
-  void check_destinations() const;
-  void check_tiles() const;
-  [[noreturn]] void refuse(const std::string& what) const;
+  KeptPlan read() const;
+  std::optional<KeptPlan> read_all();
 
-  DenseJob& job_;
-  const DenseOptions& options_;
-  const topology::Machine& machine_;
+  const PlanTask& task_;
   plan::ForEach for_each_;
-  std::string path_, key_, partition_file_;
-  TileSegments segments_;  ///< where edges are on disks
-  std::vector<exchange::IncomingStream> incoming_;
-  std::vector<exchange::OutgoingStream> outgoing_;
+  std::string path_, key_;
+  CacheUse use_;
 };
+
+// What throws Error that names the file when something read from it is not in range.
+void check_choices(const Choices& read, const DenseOptions& options, const std::string& path);
+void check_plan(const KeptPlan& plan, const PlanTask& task, const std::string& path);
+[[noreturn]] void refuse(const std::string& path, const std::string& what);
 
 }  // namespace edgewire::job

@@ -22,66 +22,41 @@ bool is_mirrored(plan::Strategy strategy, std::size_t list) {
   return strategy == plan::Strategy::cover && list == 1;
 }
 
-}  // namespace
-
-void PlanCache::refuse(const std::string& what) const {
-  throw Error(
-      fmt::format("{}: {}, so it is no plan for this graph; a new plan takes its place", path_, what));
-}
-
-void PlanCache::check_choices() const {
-  const std::string& name = job_.ownership_name_;
-  const bool right_name =
-      options_.ownership.starts_with("auto")
-          ? name == "hash" || name == "ranges" || (name == partition_file_ && !name.empty())
-          : name == options_.ownership;
-  const bool right_strategy = options_.choose_strategy ? job_.strategy_ == plan::Strategy::slots ||
-                                                             job_.strategy_ == plan::Strategy::cover
-                                                       : job_.strategy_ == options_.strategy;
-  const bool right_layout = options_.choose_layout
-                                ? job_.layout_ == plan::Layout::given || job_.layout_ == plan::Layout::degree
-                                : job_.layout_ == options_.layout;
-  const bool right_order = static_cast<std::size_t>(job_.order_.order) < tiles::kOrders &&
-                           (job_.order_.order != tiles::Order::bins || !options_.weighted);
-  if (!right_name || !right_strategy || !right_layout || !right_order)
-    refuse("it was made with other choices");
-}
-
-void PlanCache::check_stream(std::size_t s) const {
-  const std::size_t lists = outgoing_.size() / static_cast<std::size_t>(job_.bootstrap_.size());
+void check_stream(const KeptPlan& plan, const PlanTask& task, std::size_t s, const std::string& path) {
+  const auto strategy = plan.choices.strategy;
+  const std::size_t lists = plan.outgoing.size() / task.processes();
   const auto peer = static_cast<std::uint32_t>(s / lists);
-  const bool own = static_cast<int>(peer) == job_.bootstrap_.rank();
-  const bool mirrors = is_mirrored(job_.strategy_, s % lists), edges = job_.strategy_ == plan::Strategy::edge;
-  const std::uint32_t here = job_.owned_->count(), there = job_.ownership_->count(peer);
-  const auto& targets = incoming_[s].targets;
+  const bool own = static_cast<int>(peer) == task.bootstrap.rank();
+  const bool mirrors = is_mirrored(strategy, s % lists), edges = strategy == plan::Strategy::edge;
+  const std::uint32_t here = plan.owned.count(), there = plan.ownership.count(peer);
+  const auto& targets = plan.incoming[s].targets;
   const bool in = mirrors ? all_below(targets, there)
                           : targets.empty() || (std::ranges::is_sorted(targets) && targets.back() < here);
-  const auto& out = outgoing_[s];
+  const auto& out = plan.outgoing[s];
   const auto many = [&out](bool wanted) { return wanted ? std::size_t{out.slots} : 0; };
   const bool right_sizes = out.indexes.size() == many(mirrors || edges) &&
-                           out.ids.size() == many(plan::sends_ids(job_.strategy_)) &&
-                           out.weights.size() == many(edges && options_.weighted) &&
+                           out.ids.size() == many(plan::sends_ids(strategy)) &&
+                           out.weights.size() == many(edges && task.options.weighted) &&
                            (edges || out.slots <= (mirrors ? here : there));
   if (!in || !right_sizes || !all_below(out.indexes, here) || !all_below(out.ids, there) ||
       (own && !(targets.empty() && out.slots == 0)))
-    refuse(fmt::format("what goes to and from rank {} is out of range", peer));
+    refuse(path, fmt::format("what goes to and from rank {} is out of range", peer));
 }
 
 /// Partial sums are the destinations behind the owned vertices, stream by stream, each in columns of its own.
-void PlanCache::check_destinations() const {
-  const auto& bounds = job_.column_bounds_;
-  const std::size_t lists = outgoing_.size() / static_cast<std::size_t>(job_.bootstrap_.size());
-  std::uint64_t next = job_.owned_->count();
-  for (std::size_t s = 0; s < outgoing_.size(); ++s) {
-    if (is_mirrored(job_.strategy_, s % lists)) continue;
-    if (outgoing_[s].first_destination != next) refuse("its partial sums have gaps");
-    next += outgoing_[s].slots;
-    if (!std::binary_search(bounds.begin(), bounds.end(), next)) refuse("a column is of two peers");
+void check_destinations(const KeptPlan& plan, const PlanTask& task, const std::string& path) {
+  const std::size_t lists = plan.outgoing.size() / task.processes();
+  std::uint64_t next = plan.owned.count();
+  for (std::size_t s = 0; s < plan.outgoing.size(); ++s) {
+    if (is_mirrored(plan.choices.strategy, s % lists)) continue;
+    if (plan.outgoing[s].first_destination != next) refuse(path, "its partial sums have gaps");
+    next += plan.outgoing[s].slots;
+    if (!std::ranges::binary_search(plan.bounds, next)) refuse(path, "a column is of two peers");
   }
-  if (bounds.back() != next) refuse("its columns have other destinations");
+  if (plan.bounds.back() != next) refuse(path, "its columns have other destinations");
 }
 
-void PlanCache::check_tiles() const {
+void check_tiles(const KeptPlan& plan, const PlanTask& task, const std::string& path) {
   struct Column {
     const tiles::Tiles* tiles;
     std::size_t column;
@@ -89,28 +64,54 @@ void PlanCache::check_tiles() const {
   };
   std::vector<Column> columns;
   const auto add = [&](const tiles::Tiles& tiles, std::uint64_t sources, std::size_t count) {
-    if (tiles.columns() != count) refuse("tiles are missing");
+    if (tiles.columns() != count) refuse(path, "tiles are missing");
     for (std::size_t c = 0; c < count; ++c) columns.push_back({&tiles, c, sources});
   };
-  add(job_.tiles_, job_.owned_->count(), job_.column_bounds_.size() - 1);
-  for (std::size_t p = 0; p < job_.mirror_tiles_.size(); ++p) {
+  const std::uint32_t owned = plan.owned.count();
+  add(plan.tiles.own, owned, plan.bounds.size() - 1);
+  for (std::size_t p = 0; p < plan.tiles.mirrored.size(); ++p) {
     const std::uint64_t mirrors =
-        job_.strategy_ == plan::Strategy::cover ? incoming_[2 * p + 1].targets.size() : 0;
-    add(job_.mirror_tiles_[p], mirrors, mirrors > 0 ? job_.local_columns() : 0);
+        plan.choices.strategy == plan::Strategy::cover ? plan.incoming[2 * p + 1].targets.size() : 0;
+    add(plan.tiles.mirrored[p], mirrors, mirrors > 0 ? local_columns(plan.bounds, owned) : 0);
   }
-  for_each_(columns.size(), [&](int, std::uint64_t i) {
+  task.seat.pool().for_each(columns.size(), [&](int, std::uint64_t i) {
     const auto& [tiles, c, sources] = columns[i];
     for (const auto words : tiles->column_data(c)) {
       if (!tiles::are_tiles(words, sources, tiles->column_width(c)))
-        refuse(fmt::format("the tiles of column {} are out of range", c));
+        refuse(path, fmt::format("the tiles of column {} are out of range", c));
     }
   });
 }
 
-void PlanCache::check() const {
-  for_each_(outgoing_.size(), [this](int, std::uint64_t s) { check_stream(s); });
-  check_destinations();
-  check_tiles();
+}  // namespace
+
+void refuse(const std::string& path, const std::string& what) {
+  throw Error(fmt::format("{}: {}, so it is no plan for this graph; a new plan takes its place", path, what));
+}
+
+void check_choices(const Choices& read, const DenseOptions& options, const std::string& path) {
+  const std::string& name = read.ownership;
+  const bool right_name = options.ownership.starts_with("auto")
+                              ? name == "hash" || name == "ranges" ||
+                                    (name == plan::partition_file(options.ownership) && !name.empty())
+                              : name == options.ownership;
+  const bool right_strategy = options.choose_strategy ? read.strategy == plan::Strategy::slots ||
+                                                            read.strategy == plan::Strategy::cover
+                                                      : read.strategy == options.strategy;
+  const bool right_layout = options.choose_layout
+                                ? read.layout == plan::Layout::given || read.layout == plan::Layout::degree
+                                : read.layout == options.layout;
+  const bool right_order = static_cast<std::size_t>(read.order) < tiles::kOrders &&
+                           (read.order != tiles::Order::bins || !options.weighted);
+  if (!right_name || !right_strategy || !right_layout || !right_order)
+    refuse(path, "it was made with other choices");
+}
+
+void check_plan(const KeptPlan& plan, const PlanTask& task, const std::string& path) {
+  task.seat.pool().for_each(plan.outgoing.size(),
+                            [&](int, std::uint64_t s) { check_stream(plan, task, s, path); });
+  check_destinations(plan, task, path);
+  check_tiles(plan, task, path);
 }
 
 }  // namespace edgewire::job

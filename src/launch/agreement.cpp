@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <random>
 #include <utility>
 
 #include "error.h"
@@ -102,6 +103,11 @@ void check_agreement(Bootstrap& bootstrap, const std::vector<Fact>& mine) {
   for (std::size_t rank = 0; rank < messages.size(); ++rank)
     all.push_back(unpack_facts(messages[rank], rank));
   throw Error("the processes run with different graphs or options: " + difference(all));
+}
+
+std::uint64_t new_generation(Bootstrap& bootstrap) {
+  std::random_device random;
+  return std::stoull(bootstrap.allgather(std::to_string(std::uint64_t{random()} << 32 | random()))[0]);
 }
 
 }  // namespace edgewire::launch

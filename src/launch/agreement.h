@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ struct Fact {
 /// them. If the first fact differs, such as the command, the others are not compared. Collective. Call it
 /// before steps that depend on these facts.
 void check_agreement(Bootstrap& bootstrap, const std::vector<Fact>& mine);
+
+/// A number for the files that the processes of a run write: rank 0 draws it. Collective.
+std::uint64_t new_generation(Bootstrap& bootstrap);
 
 /// How facts of all processes differ, [rank]; empty: they do not.
 std::string difference(const std::vector<std::vector<Fact>>& all);

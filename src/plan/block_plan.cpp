@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -18,7 +17,6 @@ namespace edgewire::plan {
 
 namespace {
 
-constexpr std::uint32_t kNoDestination = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t kBlocksTaken = 64;  // row blocks that a worker takes at a time
 constexpr std::uint32_t kSampleStep = 16;   // of so many row blocks, one is looked at to cut columns
 
@@ -194,18 +192,7 @@ void BlockPlan::read_weighted(std::uint32_t first, std::uint32_t last, EdgeRows&
 
 BlockColumns::BlockColumns(BlockPlan plan, std::span<const std::uint32_t> bounds, const ForEach& for_each)
     : plan_(std::move(plan)) {
-  if (bounds.size() - 1 > std::size_t{1} << kOffsetBits) {
-    throw Error(
-        fmt::format("{} columns in one process, more than 2^16: use more processes", bounds.size() - 1));
-  }
-  const ColumnAddresses address(bounds);
-  constexpr std::uint64_t kPiece = 1 << 16;
-  auto& numbers = plan_.destination_of_;
-  for_each((numbers.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
-    const std::uint64_t end = std::min<std::uint64_t>(numbers.size(), (piece + 1) * kPiece);
-    for (std::uint64_t v = piece * kPiece; v < end; ++v)
-      if (numbers[v] != kNoDestination) numbers[v] = address(numbers[v]);
-  });
+  to_addresses(plan_.destination_of_, bounds, for_each);
 }
 
 }  // namespace edgewire::plan

@@ -116,6 +116,11 @@ class BlockColumns {
   /// `bounds` as cut_columns() returned them. Throws Error when there are too many columns.
   BlockColumns(BlockPlan plan, std::span<const std::uint32_t> bounds, const ForEach& for_each);
   const BlockPlan& plan() const noexcept { return plan_; }
+  std::uint32_t sources() const noexcept { return plan_.sources(); }
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
+    return plan_.edges(first, last);
+  }
+  std::size_t weight_bytes() const noexcept { return plan_.weight_bytes(); }
   /// Sets `rows` to the edges of the sources [first, last), at most kRowBlock from a multiple of it on.
   /// Destinations are addresses, see ColumnAddresses.
   void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const { plan_.read(first, last, rows); }

@@ -4,12 +4,18 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
+
+#include "plan/ownership.h"
 
 namespace edgewire::plan {
 
 inline constexpr std::uint32_t kOffsetBits = 16;
+
+/// Stands where an edge has no destination in this process.
+inline constexpr std::uint32_t kNoDestination = std::numeric_limits<std::uint32_t>::max();
 
 /// Edges are counted for so many destinations together. A column begins at a multiple of it, or at `begin`.
 inline constexpr std::uint32_t kColumnGranule = 64;
@@ -69,5 +75,13 @@ class ColumnAddresses {
   std::vector<std::uint32_t>
       columns_;  ///< [destination >> kBlockBits]: column of the block's first destination
 };
+
+/// Turns destinations, but for kNoDestination, into their addresses. Throws Error when there are too many
+/// columns.
+void to_addresses(std::span<std::uint32_t> destinations, std::span<const std::uint32_t> bounds,
+                  const ForEach& for_each);
+/// Turns addresses of destinations into these.
+void to_destinations(std::span<std::uint32_t> addresses, std::span<const std::uint32_t> bounds,
+                     const ForEach& for_each);
 
 }  // namespace edgewire::plan

@@ -17,7 +17,6 @@ namespace edgewire::plan {
 
 namespace {
 
-constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t kBlocksAtATime = 64;  // row blocks that a worker takes at a time
 
 std::uint64_t row_blocks(std::uint32_t sources) {
@@ -37,23 +36,13 @@ void for_each_block(const ForEach& for_each, std::uint32_t sources, std::uint32_
   });
 }
 
-/// Calls change_one() for each number.
-template <class Change>
-void change(std::span<std::uint32_t> numbers, const ForEach& for_each, const Change& change_one) {
-  constexpr std::size_t kPiece = 1 << 16;
-  for_each((numbers.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
-    const std::size_t begin = piece * kPiece;
-    for (auto& number : numbers.subspan(begin, std::min(kPiece, numbers.size() - begin))) change_one(number);
-  });
-}
-
 }  // namespace
 
 Arrivals order_arrivals(const OwnedVertices& owned, std::span<const std::uint32_t> entries,
                         std::span<const std::uint32_t> slots_of, int peer) {
-  std::vector<std::uint32_t> entry_at(owned.count(), kNone);
+  std::vector<std::uint32_t> entry_at(owned.count(), kNoDestination);
   for (std::uint32_t e = 0; e < entries.size(); ++e) {
-    if (entries[e] >= owned.count() || entry_at[owned.indexes()[entries[e]]] != kNone) {
+    if (entries[e] >= owned.count() || entry_at[owned.indexes()[entries[e]]] != kNoDestination) {
       throw Error(fmt::format("rank {} sent a faulty exchange plan: vertex {} of {}", peer, entries[e],
                               owned.count()));
     }
@@ -64,7 +53,7 @@ Arrivals order_arrivals(const OwnedVertices& owned, std::span<const std::uint32_
   arrivals.targets.reserve(entries.size());
   std::uint32_t position = 0;
   for (std::uint32_t i = 0; i < owned.count(); ++i) {
-    if (entry_at[i] == kNone) continue;
+    if (entry_at[i] == kNoDestination) continue;
     arrivals.positions[entry_at[i]] = position++;
     arrivals.targets.insert(arrivals.targets.end(), slots_of.empty() ? 1 : slots_of[entry_at[i]], i);
   }
@@ -72,21 +61,21 @@ Arrivals order_arrivals(const OwnedVertices& owned, std::span<const std::uint32_
 }
 
 ExchangePlan::ExchangePlan(const graph::GraphFile& graph, const Ownership& ownership, int rank,
-                           const OwnedVertices& owned, Strategy strategy, int workers,
-                           const ForEach& for_each, bool weighted)
+                           OwnedVertices owned, Strategy strategy, int workers, const ForEach& for_each,
+                           bool weighted)
     : graph_(graph),
       ownership_(ownership),
       filter_(ownership),
-      owned_(owned),
+      owned_(std::move(owned)),
       rank_(static_cast<std::uint32_t>(rank)),
       strategy_(strategy),
       weighted_(weighted),
       workers_(static_cast<std::size_t>(workers)),
       lists_(strategy == Strategy::worker ? static_cast<std::uint32_t>(workers) : 1),
-      first_remote_(owned.count()) {
+      first_remote_(owned_.count()) {
   if (strategy == Strategy::cover && ownership.processes() > 1) {
-    covers_ = PairCovers(graph, ownership, rank, owned, workers, for_each, weighted);
-    whole_.assign(covers_.size() + 1, Bits(owned.count()));
+    covers_ = PairCovers(graph, ownership, rank, owned_, workers, for_each, weighted);
+    whole_.assign(covers_.size() + 1, Bits(owned_.count()));
   }
   for (int p = 0; p < ownership.processes(); ++p) {
     for (int list = 0; list < streams_per_peer(strategy, workers); ++list) {
@@ -124,7 +113,7 @@ void ExchangePlan::find_entries(const ForEach& for_each) {
                    });
   }
   destination_of_.resize(lists_);
-  for (auto& numbers : destination_of_) numbers.assign(vertices, kNone);
+  for (auto& numbers : destination_of_) numbers.assign(vertices, kNoDestination);
   for_each(streams_.size(), [&](int, std::uint64_t s) {
     Stream& stream = streams_[s];
     if (stream.mirrors) return;
@@ -152,7 +141,7 @@ void ExchangePlan::find_entries(const ForEach& for_each) {
 
 void ExchangePlan::move_edges(std::span<const std::uint64_t> free_edges, const ForEach& for_each) {
   std::vector<std::vector<std::uint32_t>> whole;
-  moved_ = covers_.take_moved(free_edges, whole, for_each);
+  moved_ = covers_.take_moved(owned_, free_edges, whole, for_each);
   for (std::uint32_t p = 0; p < covers_.size(); ++p) {
     for (const auto i : whole[p]) {
       whole_[p].add(i);
@@ -166,9 +155,9 @@ std::span<const std::uint32_t> ExchangePlan::mirrors(int peer) const noexcept {
   return covers_[static_cast<std::size_t>(peer)].mirrors;
 }
 
-std::span<const std::uint32_t> ExchangePlan::moved(int peer) const noexcept {
-  if (moved_.empty()) return {};
-  return moved_[static_cast<std::size_t>(peer)];
+std::span<const std::uint32_t> PlanDraft::moved(int peer) const noexcept {
+  if (plan_.moved_.empty()) return {};
+  return plan_.moved_[static_cast<std::size_t>(peer)];
 }
 
 std::uint64_t ExchangePlan::matching() const noexcept {
@@ -191,7 +180,6 @@ void ExchangePlan::for_each_entry(std::size_t stream, const Number& number) {
 
 void ExchangePlan::place(std::size_t stream, std::span<const std::uint32_t> positions) {
   const Stream& s = streams_[stream];
-  if (s.mirrors) return;
   std::vector<bool> taken(s.entries);
   for_each_entry(stream, [&](std::uint32_t e, std::uint32_t& number) {
     if (positions[e] >= s.entries || taken[positions[e]]) {
@@ -202,7 +190,8 @@ void ExchangePlan::place(std::size_t stream, std::span<const std::uint32_t> posi
   });
 }
 
-void ExchangePlan::finish(const ForEach& for_each) {
+/// Gives the streams their destinations, when the positions are known.
+void ExchangePlan::number_slots(const ForEach& for_each) {
   std::uint64_t next = owned_.count();
   for (auto& stream : streams_) {
     if (stream.mirrors) continue;
@@ -275,7 +264,7 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, EdgeRows& rows)
     ends.push_back(static_cast<std::uint32_t>(next - destinations.data()));
   }
   if (!covers_.empty()) {  // an edge without a destination here: its sum is not sent, the peer has a mirror
-    look_up_below(kNone, destination_of_[0], destinations.data(), ends);
+    look_up_below(kNoDestination, destination_of_[0], destinations.data(), ends);
   } else if (!slot_sources_.empty()) {
     look_up_below(first_remote_, destination_of_[0], destinations.data(), ends);
   } else {
@@ -291,9 +280,9 @@ void ExchangePlan::read_weighted(std::uint32_t first, std::uint32_t last, EdgeRo
   rows.weights.clear();
   const auto offsets = graph_.offsets();
   // An edge whose destination is not below it is computed by the peer, or has a slot of its own.
-  const std::uint64_t limit = !covers_.empty()         ? kNone
+  const std::uint64_t limit = !covers_.empty()         ? kNoDestination
                               : !slot_sources_.empty() ? first_remote_
-                                                       : std::uint64_t{kNone} + 1;
+                                                       : std::uint64_t{kNoDestination} + 1;
   for (std::uint32_t i = first; i < last; ++i) {
     const std::uint32_t v = owned_.ids()[i];
     const auto list = lists_ == 1 ? 0 : ownership_.place(v).local % lists_;
@@ -308,15 +297,6 @@ void ExchangePlan::read_weighted(std::uint32_t first, std::uint32_t last, EdgeRo
     }
     rows.ends.push_back(static_cast<std::uint32_t>(rows.destinations.size()));
   }
-}
-
-topology::PageVector<std::uint32_t> ExchangePlan::owned_addresses() const {
-  topology::PageVector<std::uint32_t> addresses(owned_.count());
-  ownership_.visit([&](const auto& scheme) {
-    for (std::uint32_t local = 0; local < owned_.count(); ++local)
-      addresses[local] = destination_of_[0][scheme.vertex(rank_, local)];
-  });
-  return addresses;
 }
 
 void ExchangePlan::number_owned(std::span<std::uint32_t> vertices) const {
@@ -370,30 +350,23 @@ std::vector<std::uint32_t> ExchangePlan::cut_columns(std::uint32_t width, std::u
   return bounds;
 }
 
-void ExchangePlan::address_by_column(std::span<const std::uint32_t> bounds, OwnedVertices& owned,
-                                     const ForEach& for_each) {
-  if (bounds.size() - 1 > std::size_t{1} << kOffsetBits) {
-    throw Error(
-        fmt::format("{} columns in one process, more than 2^16: use more processes", bounds.size() - 1));
-  }
-  const ColumnAddresses address(bounds);
-  if (destination_of_.empty()) destination_of_.push_back(owned.take_indexes());
-  const auto convert = [&](std::uint32_t& number) {
-    if (number != kNone) number = address(number);
-  };
-  for (auto& numbers : destination_of_) change(numbers, for_each, convert);
-  const auto owned_columns =
-      std::upper_bound(bounds.begin(), bounds.end(), owned_.count()) - bounds.begin() - 1;
-  first_remote_ = static_cast<std::uint32_t>(owned_columns) << kOffsetBits;
+PlanDraft::PlanDraft(const graph::GraphFile& graph, const Ownership& ownership, int rank, OwnedVertices owned,
+                     Strategy strategy, int workers, const ForEach& for_each, bool weighted,
+                     const FreeEdges& free_edges)
+    : plan_(graph, ownership, rank, std::move(owned), strategy, workers, for_each, weighted) {
+  const auto& covers = plan_.covers();
+  if (covers.empty()) return;
+  plan_.move_edges(free_edges ? free_edges(covers, plan_.edges()) : std::vector<std::uint64_t>(covers.size()),
+                   for_each);
 }
 
-void ExchangePlan::return_indexes(std::span<const std::uint32_t> bounds, OwnedVertices& owned,
-                                  const ForEach& for_each) {
-  if (ownership_.processes() > 1) return;
-  change(destination_of_[0], for_each, [&](std::uint32_t& number) {
-    number = bounds[number >> kOffsetBits] + (number & ((1U << kOffsetBits) - 1));
-  });
-  owned.give_indexes(std::move(destination_of_[0]));
+ExchangePlan PlanDraft::in_order(
+    const std::function<std::span<const std::uint32_t>(std::size_t stream)>& positions,
+    const ForEach& for_each) && {
+  for (std::size_t s = 0; s < plan_.streams_.size(); ++s)
+    if (!plan_.streams_[s].mirrors && plan_.streams_[s].entries > 0) plan_.place(s, positions(s));
+  plan_.number_slots(for_each);
+  return std::move(plan_);
 }
 
 }  // namespace edgewire::plan

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -46,41 +46,26 @@ struct Arrivals {
 Arrivals order_arrivals(const OwnedVertices& owned, std::span<const std::uint32_t> entries,
                         std::span<const std::uint32_t> slots_of, int peer);
 
+/// How many of the free edges of each cover move to the peer (see PairCover), by peer; none: no edges do.
+/// `edges`: of all owned vertices.
+using FreeEdges = std::function<std::vector<std::uint64_t>(const PairCovers& covers, std::uint64_t edges)>;
+
 /// The plan of the sender. It numbers all destinations of the process: first the owned vertices by index,
-/// then the slots of stream 0, of stream 1, and so on.
+/// then the slots of stream 0, of stream 1, and so on. Const and thread safe.
 ///
-/// The receiver chooses the order of the slots, so the plan is made in steps: construct it; send the entries
-/// of each stream to the receiver, which returns their positions (order_arrivals()); then call place() for
-/// each stream, and finish(). After that all calls are const and thread safe.
+/// The receiver chooses the order of the slots, so there is a PlanDraft first, whose entries the receiver
+/// puts in order (order_arrivals()). Tiles are made of ExchangeColumns, which take the plan.
 class ExchangePlan {
  public:
-  /// Reads all edges of owned vertices; twice for strategy `edge`. In a job of several processes it takes 4
-  /// bytes for each vertex of the graph; for strategy `worker`, 4 for each vertex and worker. `weighted`:
-  /// edges take the graph's weights along. Throws Error.
-  ExchangePlan(const graph::GraphFile& graph, const Ownership& ownership, int rank,
-               const OwnedVertices& owned, Strategy strategy, int workers, const ForEach& for_each,
-               bool weighted = false);
-
   std::span<const Stream> streams() const noexcept { return streams_; }
-  /// [entry] of a stream of partial sums: local number at the peer, ascending.
-  const std::vector<std::uint32_t>& entries(std::size_t stream) const noexcept { return entries_[stream]; }
+  const OwnedVertices& owned() const noexcept { return owned_; }
   /// [slot] of the mirrors for a peer: index of the owned vertex, ascending. Only for strategy `cover`, else
   /// empty.
   std::span<const std::uint32_t> mirrors(int peer) const noexcept;
   /// [peer]: its cover. Only for strategy `cover` in a job of several processes, else none.
   const PairCovers& covers() const noexcept { return covers_; }
-  /// Strategy `cover`: moves edges to the peers, which then compute them: those that must move, and about
-  /// free_edges[peer] of the free ones (see PairCover). Call it before read().
-  void move_edges(std::span<const std::uint64_t> free_edges, const ForEach& for_each);
-  /// The edges that were moved to the peer. Only for strategy `cover`, else none.
-  std::span<const std::uint32_t> moved(int peer) const noexcept;
   /// The sum of PairCover::matching over all peers. Only for strategy `cover`, else 0.
   std::uint64_t matching() const noexcept;
-  /// [entry]: number of slots. Only for strategy `edge`.
-  std::span<const std::uint32_t> slots_of(std::size_t stream) const noexcept;
-  void place(std::size_t stream, std::span<const std::uint32_t> positions);
-  void finish(const ForEach& for_each);
-
   /// [slot]: local number at the peer, which is sent as id.
   std::vector<std::uint32_t> slot_ids(std::size_t stream) const;
   /// [slot]: index of the owned vertex whose value is sent. Only for strategy `edge`.
@@ -96,8 +81,8 @@ class ExchangePlan {
   }
   std::uint32_t destinations() const noexcept { return destinations_; }
   /// Sets `rows` to the edges of owned vertices [first, last) that this process computes (`edge`: only those
-  /// to owned vertices, see slot_sources()), in order of their indexes. Destinations are numbers, after
-  /// address_by_column() addresses. At most kRowBlock vertices, starting at a multiple of it.
+  /// to owned vertices, see slot_sources()), in order of their indexes. At most kRowBlock vertices, starting
+  /// at a multiple of it.
   static constexpr std::uint32_t kRowBlock = 64;
   void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const;
   /// See plan::weight_bytes().
@@ -108,18 +93,15 @@ class ExchangePlan {
   std::vector<std::uint32_t> cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
                                          const ForEach& for_each,
                                          std::vector<std::uint64_t>* edges = nullptr) const;
-  /// From now on read() returns addresses, see ColumnAddresses. `bounds` as cut_columns() returned them.
-  /// `owned`: the vertices of this plan; a job of one process borrows their indexes. Throws Error when there
-  /// are too many columns.
-  void address_by_column(std::span<const std::uint32_t> bounds, OwnedVertices& owned,
-                         const ForEach& for_each);
-  /// Returns what address_by_column() has borrowed. After that read() must not be called.
-  void return_indexes(std::span<const std::uint32_t> bounds, OwnedVertices& owned, const ForEach& for_each);
-  /// [local number]: destination or address of the owned vertex. Not for strategy `worker`, nor in a job of
-  /// one process.
-  topology::PageVector<std::uint32_t> owned_addresses() const;
 
  private:
+  friend class PlanDraft;
+  friend class ExchangeColumns;
+  ExchangePlan(const graph::GraphFile& graph, const Ownership& ownership, int rank, OwnedVertices owned,
+               Strategy strategy, int workers, const ForEach& for_each, bool weighted);
+  void move_edges(std::span<const std::uint64_t> free_edges, const ForEach& for_each);
+  void place(std::size_t stream, std::span<const std::uint32_t> positions);
+  void number_slots(const ForEach& for_each);
   void find_entries(const ForEach& for_each);
   void count_slots();
   void find_slot_sources();
@@ -133,7 +115,7 @@ class ExchangePlan {
   const graph::GraphFile& graph_;
   const Ownership& ownership_;
   OwnerFilter filter_;
-  const OwnedVertices& owned_;
+  OwnedVertices owned_;
   std::uint32_t rank_;
   Strategy strategy_;
   bool weighted_;
@@ -146,14 +128,73 @@ class ExchangePlan {
   std::vector<Stream> streams_;                       ///< [peer * streams_per_peer + list]
   std::vector<std::vector<std::uint32_t>> entries_;   ///< [stream]
   std::vector<std::vector<std::uint32_t>> slots_of_;  ///< [stream][entry], strategy `edge`
-  /// [list][vertex]: the (first) destination or address of the vertex, for edges of this list. Before
-  /// finish(), a vertex of another process has its entry here, and after place() its position. A job of one
-  /// process leaves this empty until address_by_column(), and uses the indexes.
+  /// [list][vertex]: the (first) destination or address of the vertex, for edges of this list. In a draft a
+  /// vertex of another process has its entry here, and after place() its position. A job of one process
+  /// leaves this empty, and uses the indexes, which ExchangeColumns put here.
   std::vector<topology::PageVector<std::uint32_t>> destination_of_;
   std::vector<std::uint32_t> slot_sources_;  ///< strategy `edge`: [slot of all streams]
   std::vector<double> slot_weights_;         ///< likewise, with weights
   std::uint32_t first_remote_;               ///< destination or address
   std::uint32_t destinations_ = 0;
+};
+
+/// What the sender knows before the receivers have put its values in order.
+class PlanDraft {
+ public:
+  /// Reads all edges of owned vertices; twice for strategy `edge`. In a job of several processes it takes 4
+  /// bytes for each vertex of the graph; for strategy `worker`, 4 for each vertex and worker. `weighted`:
+  /// edges take the graph's weights along. Strategy `cover`: moves edges to the peers, which then compute
+  /// them: those that must move, and about as many as `free_edges` says. Graph and ownership outlive it and
+  /// the plan. Throws Error.
+  PlanDraft(const graph::GraphFile& graph, const Ownership& ownership, int rank, OwnedVertices owned,
+            Strategy strategy, int workers, const ForEach& for_each, bool weighted = false,
+            const FreeEdges& free_edges = {});
+
+  /// As the plan will have them, but for the destinations of streams.
+  std::span<const Stream> streams() const noexcept { return plan_.streams(); }
+  std::span<const std::uint32_t> mirrors(int peer) const noexcept { return plan_.mirrors(peer); }
+  const OwnedVertices& owned() const noexcept { return plan_.owned(); }
+  Strategy strategy() const noexcept { return plan_.strategy_; }
+  /// [entry] of a stream of partial sums: local number at the peer, ascending.
+  const std::vector<std::uint32_t>& entries(std::size_t stream) const noexcept {
+    return plan_.entries_[stream];
+  }
+  /// [entry]: number of slots. Only for strategy `edge`.
+  std::span<const std::uint32_t> slots_of(std::size_t stream) const noexcept;
+  /// The edges that were moved to the peer. Only for strategy `cover`, else none.
+  std::span<const std::uint32_t> moved(int peer) const noexcept;
+
+  /// positions(stream): [entry], as the receiver ordered them. Throws Error that names a peer whose order is
+  /// none.
+  ExchangePlan in_order(const std::function<std::span<const std::uint32_t>(std::size_t stream)>& positions,
+                        const ForEach& for_each) &&;
+  /// The vertices, for another draft.
+  OwnedVertices take_owned() && { return std::move(plan_.owned_); }
+
+ private:
+  ExchangePlan plan_;
+};
+
+/// The edges of a plan by column. Const and thread safe.
+class ExchangeColumns {
+ public:
+  /// `bounds` as cut_columns() returned them. Throws Error when there are too many columns.
+  ExchangeColumns(ExchangePlan plan, std::span<const std::uint32_t> bounds, const ForEach& for_each);
+  std::uint32_t sources() const noexcept { return plan_.sources(); }
+  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
+    return plan_.edges(first, last);
+  }
+  std::size_t weight_bytes() const noexcept { return plan_.weight_bytes(); }
+  /// As ExchangePlan::read(). Destinations are addresses, see ColumnAddresses.
+  void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const { plan_.read(first, last, rows); }
+  /// [local number]: address of the owned vertex. Not for strategy `worker`, nor in a job of one process.
+  topology::PageVector<std::uint32_t> owned_addresses() const;
+  /// The vertices of the plan, as they were.
+  OwnedVertices take_owned(const ForEach& for_each) &&;
+
+ private:
+  ExchangePlan plan_;
+  std::vector<std::uint32_t> bounds_;
 };
 
 }  // namespace edgewire::plan

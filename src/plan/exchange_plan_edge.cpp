@@ -25,9 +25,9 @@ void ExchangePlan::count_slots() {
   }
 }
 
-std::span<const std::uint32_t> ExchangePlan::slots_of(std::size_t stream) const noexcept {
-  if (slots_of_.empty()) return {};
-  return slots_of_[stream];
+std::span<const std::uint32_t> PlanDraft::slots_of(std::size_t stream) const noexcept {
+  if (plan_.slots_of_.empty()) return {};
+  return plan_.slots_of_[stream];
 }
 
 /// The edges of a destination take its slots one after the other, in row order. One thread,

@@ -26,12 +26,12 @@ class OwnedVertices {
                 const ForEach& for_each);
   /// Empty: to be filled through arrays().
   OwnedVertices() = default;
-  /// Calls array(values) for each array of this object, to store it or to read it back.
-  template <class Array>
-  void arrays(Array& array) {
-    array(ids_);
-    array(indexes_);
-    array(edges_before_);
+  /// Calls array(values) for each array of `owned`, to store it or to read it back.
+  template <class Owned, class Array>
+  static void arrays(Owned& owned, Array& array) {
+    array(owned.ids_);
+    array(owned.indexes_);
+    array(owned.edges_before_);
   }
   /// Whether the arrays that were read back can be the vertices of `rank`.
   bool fit(const Ownership& ownership, int rank, const ForEach& for_each) const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "plan/edge_rows.h"
 namespace edgewire::plan {
 
 namespace {
@@ -37,7 +38,6 @@ PairCovers::PairCovers(const graph::GraphFile& graph, const Ownership& ownership
                        const OwnedVertices& owned, int workers, const ForEach& for_each, bool weighted)
     : graph_(&graph),
       ownership_(&ownership),
-      owned_(&owned),
       rank_(static_cast<std::uint32_t>(rank)),
       weighted_(weighted),
       rows_(std::make_unique<PairRows>(graph, ownership, rank, owned.edges(), workers, for_each)),
@@ -48,16 +48,17 @@ PairCovers::PairCovers(const graph::GraphFile& graph, const Ownership& ownership
     for (auto& mirror : covers_[p].mirrors) mirror = owned.indexes()[mirror];
     covers_[p].mirrors = Bits(owned.count(), covers_[p].mirrors).members();
     std::vector<std::uint32_t> none;
-    moved_[p] = pack(static_cast<std::uint32_t>(p), 0, none);
+    moved_[p] = pack(owned, static_cast<std::uint32_t>(p), 0, none);
   });
 }
 
-std::vector<MovedEdges> PairCovers::take_moved(std::span<const std::uint64_t> free_edges,
+std::vector<MovedEdges> PairCovers::take_moved(const OwnedVertices& owned,
+                                               std::span<const std::uint64_t> free_edges,
                                                std::vector<std::vector<std::uint32_t>>& whole,
                                                const ForEach& for_each) {
   whole.resize(covers_.size());
   for_each(covers_.size(), [&](int, std::uint64_t p) {
-    if (free_edges[p] != 0) moved_[p] = pack(static_cast<std::uint32_t>(p), free_edges[p], whole[p]);
+    if (free_edges[p] != 0) moved_[p] = pack(owned, static_cast<std::uint32_t>(p), free_edges[p], whole[p]);
   });
   rows_.reset();
   return std::move(moved_);
@@ -66,10 +67,11 @@ std::vector<MovedEdges> PairCovers::take_moved(std::span<const std::uint64_t> fr
 /// The edges that move: those that must, and of the free ones all of each of the first sources, as long as
 /// they are no more than `free_edges`. The indexes of the sources whose edges all move are added to `whole`;
 /// counts both kinds in the cover.
-MovedEdges PairCovers::pack(std::uint32_t peer, std::uint64_t free_edges, std::vector<std::uint32_t>& whole) {
+MovedEdges PairCovers::pack(const OwnedVertices& owned, std::uint32_t peer, std::uint64_t free_edges,
+                            std::vector<std::uint32_t>& whole) {
   const PairEdges edges = rows_->edges(peer);
   PairCover& cover = covers_[peer];
-  const RankedSet mirrors(owned_->count(), cover.mirrors);
+  const RankedSet mirrors(owned.count(), cover.mirrors);
   const Bits summed(edges.destinations, cover.sums);
   std::size_t most = 0;
   for (const auto& part : edges.parts)
@@ -80,7 +82,7 @@ MovedEdges PairCovers::pack(std::uint32_t peer, std::uint64_t free_edges, std::v
   cover.moved_edges = cover.free_edges = 0;
   for (const auto& part : edges.parts) {
     for (const PairRow& row : part) {
-      const std::uint32_t index = owned_->indexes()[row.source];
+      const std::uint32_t index = owned.indexes()[row.source];
       if (!mirrors.has(index)) continue;
       std::uint32_t* end = copy_others(summed, row.span(), next + 2);
       const auto must = static_cast<std::uint64_t>(end - next - 2);

@@ -24,7 +24,7 @@ class PairCovers {
   PairCovers() = default;
   /// Until take_moved(), it keeps a copy of the edges that leave the process (see PairRows) and of those that
   /// must move. While it runs, it also needs the memory of minimum_cover(). `weighted`: moved edges take
-  /// their weights along. Graph, ownership and owned vertices outlive it.
+  /// their weights along. Graph and ownership outlive it.
   PairCovers(const graph::GraphFile& graph, const Ownership& ownership, int rank, const OwnedVertices& owned,
              int workers, const ForEach& for_each, bool weighted = false);
 
@@ -35,18 +35,18 @@ class PairCovers {
   const PairCover& operator[](std::size_t peer) const noexcept { return covers_[peer]; }
   /// [peer]: the edges that the peer will compute. These are the edges that must move, and about
   /// free_edges[peer] free ones, but not more. Of a source, either all free edges move or none; the indexes
-  /// of the sources whose free edges move are appended to whole[peer]. May be called once.
-  std::vector<MovedEdges> take_moved(std::span<const std::uint64_t> free_edges,
+  /// of the sources whose free edges move are appended to whole[peer]. `owned` as before. May be called once.
+  std::vector<MovedEdges> take_moved(const OwnedVertices& owned, std::span<const std::uint64_t> free_edges,
                                      std::vector<std::vector<std::uint32_t>>& whole, const ForEach& for_each);
 
  private:
-  MovedEdges pack(std::uint32_t peer, std::uint64_t free_edges, std::vector<std::uint32_t>& whole);
+  MovedEdges pack(const OwnedVertices& owned, std::uint32_t peer, std::uint64_t free_edges,
+                  std::vector<std::uint32_t>& whole);
   std::uint32_t* copy_weights(std::uint32_t peer, std::uint32_t source, const Bits* left_out,
                               std::uint32_t* out) const;
 
   const graph::GraphFile* graph_ = nullptr;
   const Ownership* ownership_ = nullptr;
-  const OwnedVertices* owned_ = nullptr;
   std::uint32_t rank_ = 0;
   bool weighted_ = false;
   std::unique_ptr<PairRows> rows_;

@@ -41,7 +41,7 @@ job::ResumedState take_up(launch::Bootstrap& bootstrap, const job::DenseJob& job
 
 kernels::Rounding rounding_of(const job::DenseJob& job, const DenseKernel& kernel, plan::Encoding encoding) {
   return {kernel.doubles(), job.bootstrap().size() > 1 ? encoding : plan::Encoding::f32,
-          plan::owns_edges(job.ownership_name()) ? 2 : 1};
+          plan::owns_edges(job.choices().ownership) ? 2 : 1};
 }
 
 /// At rank 0.

@@ -101,15 +101,16 @@ void add_memory(launch::Bootstrap& bootstrap, const job::DenseJob& job, report::
 
 void set_choices(report::RunReport& report, const job::DenseJob& job, const job::DenseOptions& options) {
   report.strategy = plan::to_name(job.strategy());
-  report.strategy_reason = job.strategy_reason();
-  report.ownership = job.ownership_name();
-  report.ownership_table = job.ownership_table();
-  report.plan_cache = job::to_name(job.plan_source());
-  report.plan_cache_note = job.plan_cache_note();
-  report.layout = job.layout() == plan::Layout::given ? "given" : "degree";
-  report.layout_reason = job.layout_reason();
-  report.order = to_name(job.order());
-  report.order_reason = job.order_reason();
+  const job::Choices& choices = job.choices();
+  report.strategy_reason = choices.strategy_reason;
+  report.ownership = choices.ownership;
+  report.ownership_table = choices.ownership_table;
+  report.plan_cache = job::to_name(job.cache_use().source);
+  report.plan_cache_note = job.cache_use().note;
+  report.layout = choices.layout == plan::Layout::given ? "given" : "degree";
+  report.layout_reason = choices.layout_reason;
+  report.order = to_name(choices.order);
+  report.order_reason = choices.order_reason;
   report.wire = plan::to_name(options.encoding);
 }
 
@@ -121,8 +122,8 @@ report::RunReport gather_report(const job::DenseJob& job, const job::DenseOption
   auto& bootstrap = job.bootstrap();
   report::RunReport report;
   static_cast<report::JobReport&>(report) =
-      gather_job(bootstrap, job.link(), options.workers, job.place(), options.transport_reason,
-                 {job.seconds_load, job.seconds_plan, seconds_total, checksum});
+      gather_job(bootstrap, job.link(), options.seat.workers, job.place(), options.seat.transport_reason,
+                 {job.seconds_load(), job.seconds_plan(), seconds_total, checksum});
   set_choices(report, job, options);
   report.vertices = job.graph().vertices();
   report.edges = job.graph().edges();

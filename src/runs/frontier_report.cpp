@@ -36,7 +36,7 @@ report::RunReport gather_report(frontier::FrontierJob& job, const Kernel& kernel
   report::RunReport report;
   static_cast<report::JobReport&>(report) =
       gather_job(bootstrap, job.link(), job.pool().workers(), job.place(), transport_reason,
-                 {job.seconds_load, 0, seconds_total, runs.checksum});
+                 {job.seconds_load(), 0, seconds_total, runs.checksum});
   report.vertices = job.graph().vertices();
   report.edges = job.graph().edges();
   report.strategy = "records";

@@ -10,41 +10,25 @@
 
 namespace edgewire::tiles {
 
-/// The edges that this process computes of its own vertices.
+/// The edges that this process computes: of its own vertices (plan::ExchangeColumns), or of the block that it
+/// holds (plan::BlockColumns).
+template <class Columns>
 class PlanReader final : public EdgeReader {
  public:
-  explicit PlanReader(const plan::ExchangePlan& plan) : plan_(plan) {}
-  std::uint32_t sources() const override { return plan_.sources(); }
+  explicit PlanReader(const Columns& columns) : columns_(columns) {}
+  std::uint32_t sources() const override { return columns_.sources(); }
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
-    return plan_.edges(first, last);
+    return columns_.edges(first, last);
   }
-  std::size_t weight_bytes() const override { return plan_.weight_bytes(); }
+  std::size_t weight_bytes() const override { return columns_.weight_bytes(); }
   void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
-    plan_.read(first, last, rows);
+    columns_.read(first, last, rows);
   }
 
  private:
-  const plan::ExchangePlan& plan_;
+  const Columns& columns_;
 };
-static_assert(kRowBlock == plan::ExchangePlan::kRowBlock);
-
-/// The edges of the block that this process holds.
-class BlockReader final : public EdgeReader {
- public:
-  explicit BlockReader(const plan::BlockColumns& block) : block_(block) {}
-  std::uint32_t sources() const override { return block_.plan().sources(); }
-  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const override {
-    return block_.plan().edges(first, last);
-  }
-  std::size_t weight_bytes() const override { return block_.plan().weight_bytes(); }
-  void read(int, std::uint32_t first, std::uint32_t last, plan::EdgeRows& rows) const override {
-    block_.read(first, last, rows);
-  }
-
- private:
-  const plan::BlockColumns& block_;
-};
-static_assert(kRowBlock == plan::BlockPlan::kRowBlock);
+static_assert(kRowBlock == plan::ExchangePlan::kRowBlock && kRowBlock == plan::BlockPlan::kRowBlock);
 
 /// The edges that a peer moved here.
 class MovedReader final : public EdgeReader {

@@ -89,8 +89,8 @@ struct TwoRanks {
         DenseRun run(job, pagerank);
         run.iterate({.iterations = 2});
         if (rank == 1) return;
-        source = job.plan_source();
-        note = job.plan_cache_note();
+        source = job.cache_use().source;
+        note = job.cache_use().note;
         for (const double value : run.values()) bits.push_back(std::bit_cast<std::uint64_t>(value));
       } catch (const std::exception& error) {
         bootstraps[rank]->health().fail(-1, error.what());

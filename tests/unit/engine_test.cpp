@@ -76,15 +76,17 @@ struct Outcome {
   std::uint64_t slots = 0;                            ///< of all outgoing streams
 };
 
+/// Edges move that need not.
+std::vector<std::uint64_t> some_free_edges(const plan::PairCovers& covers, std::uint64_t) {
+  return std::vector<std::uint64_t>(covers.size(), 50);
+}
+
 template <class P>
 void run_process(P program, const GraphFile& graph, const Run& run, launch::Bootstrap& bootstrap,
                  const std::string& job, Outcome& outcome, std::atomic<std::uint64_t>& slots) {
   topology::WorkerPool pool(
       {std::vector<topology::WorkerPlace>(static_cast<std::size_t>(run.workers)), true});
-  const plan::ForEach for_each = [&](std::uint64_t count,
-                                     const std::function<void(int, std::uint64_t)>& work) {
-    pool.for_each(count, work);
-  };
+  const plan::ForEach for_each = [&](std::uint64_t count, const auto& work) { pool.for_each(count, work); };
   launch::check_agreement(bootstrap, {{"the job", job}});
   transport::Settings settings{bootstrap.rank(),
                                bootstrap.size(),
@@ -98,36 +100,35 @@ void run_process(P program, const GraphFile& graph, const Run& run, launch::Boot
     settings.nodes.push_back((p + 1) / 2);  // of shm+tcp: 0 | 1 2 | 3
   const auto link = run.subject.make(settings);
   const auto ownership = plan::Ownership::hash(graph.vertices(), run.processes);
-  plan::OwnedVertices owned(graph, ownership, bootstrap.rank(), plan::Layout::degree, for_each);
-  plan::ExchangePlan plan(graph, ownership, bootstrap.rank(), owned, run.strategy, run.workers, for_each,
-                          graph.weighted());
-  // Some of the edges that either process can compute move, too.
-  const auto processes = static_cast<std::size_t>(run.processes);
-  if (!plan.covers().empty()) plan.move_edges(std::vector<std::uint64_t>(processes, 50), for_each);
-  exchange::Exchange exchange(bootstrap, *link, owned, plan, run.strategy, run.encoding, run.workers,
-                              for_each);
-  const auto bounds = plan.cut_columns(64, 200, for_each);
+  auto agreed = exchange::Exchange::agree(
+      bootstrap, *link,
+      plan::PlanDraft(graph, ownership, bootstrap.rank(),
+                      {graph, ownership, bootstrap.rank(), plan::Layout::degree, for_each}, run.strategy,
+                      run.workers, for_each, graph.weighted(), some_free_edges),
+      run.encoding, run.workers, for_each);
+  auto& exchange = agreed.exchange;
+  const auto bounds = agreed.plan.cut_columns(64, 200, for_each);
   const auto edges = [](std::size_t column) { return std::uint64_t{1} + column * 37 % 101; };
   const auto column_nodes = in_turn(bounds.size() - 1, 3),
              lane_nodes = in_turn(static_cast<std::size_t>(run.workers), 2);
   exchange.deal_columns(bounds, edges, column_nodes, lane_nodes);
   check_order(exchange, bounds, edges);
-  check_nodes(exchange, owned.count(), column_nodes, lane_nodes);
+  check_nodes(exchange, agreed.plan.sources(), column_nodes, lane_nodes);
   for (const auto& stream : exchange.outgoing()) slots += stream.slots;
-  plan.address_by_column(bounds, owned, for_each);
-  const auto tiles = tiles::build_tiles(pool, tiles::PlanReader(plan), bounds);
-  const auto addresses = plan.owned_addresses();
-  const auto local = std::upper_bound(bounds.begin(), bounds.end(), owned.count()) - bounds.begin();
-  std::vector<tiles::Tiles> mirror_tiles(processes);
+  plan::ExchangeColumns columns(std::move(agreed.plan), bounds, for_each);
+  const auto tiles = tiles::build_tiles(pool, tiles::PlanReader(columns), bounds);
+  const auto local = std::ranges::upper_bound(bounds, columns.sources()) - bounds.begin();
+  std::vector<tiles::Tiles> mirror_tiles(static_cast<std::size_t>(run.processes));
   for (const auto& stream : exchange.incoming()) {
     if (!stream.mirrors || stream.targets.empty()) continue;
+    const auto addresses = columns.owned_addresses();
     const plan::MovedRows rows(exchange.take_moved(stream.peer), stream.peer,
-                               static_cast<std::uint32_t>(stream.targets.size()), owned.count(),
-                               plan.weight_bytes());
+                               static_cast<std::uint32_t>(stream.targets.size()), columns.sources(),
+                               columns.weight_bytes());
     mirror_tiles[static_cast<std::size_t>(stream.peer)] = tiles::build_tiles(
         pool, tiles::MovedReader(rows, addresses), std::span(bounds).first(static_cast<std::size_t>(local)));
   }
-  plan.return_indexes(bounds, owned, for_each);
+  const auto owned = std::move(columns).take_owned(for_each);
   const auto order = run.order == tiles::Order::strips ? tiles::TileOrder(bounds)
                      : run.order == tiles::Order::hilbert
                          ? tiles::TileOrder(tiles, groups_of(exchange, static_cast<std::size_t>(local) - 1))

@@ -1,6 +1,7 @@
 #include "plan/exchange_plan.h"
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -19,28 +20,33 @@ const ForEach kOneWorker = graph::in_turn;
 
 /// What both sides of one ordered pair of processes know in the end.
 struct Side {
-  std::unique_ptr<OwnedVertices> owned;
-  std::unique_ptr<ExchangePlan> plan;
+  ExchangePlan plan;
   std::vector<Arrivals> arrivals;  ///< [stream at the sender], made by its receiver
+
+  const OwnedVertices& owned() const { return plan.owned(); }
 };
 
 std::vector<Side> make_plans(const GraphFile& graph, const Ownership& ownership, Strategy strategy,
                              int workers, Layout layout) {
-  std::vector<Side> sides(static_cast<std::size_t>(ownership.processes()));
-  for (int p = 0; p < ownership.processes(); ++p) {
-    Side& side = sides[static_cast<std::size_t>(p)];
-    side.owned = std::make_unique<OwnedVertices>(graph, ownership, p, layout, kOneWorker);
-    side.plan =
-        std::make_unique<ExchangePlan>(graph, ownership, p, *side.owned, strategy, workers, kOneWorker);
-  }
-  for (Side& side : sides) {
-    for (std::size_t s = 0; s < side.plan->streams().size(); ++s) {
-      const Stream& stream = side.plan->streams()[s];
-      side.arrivals.push_back(order_arrivals(*sides[static_cast<std::size_t>(stream.peer)].owned,
-                                             side.plan->entries(s), side.plan->slots_of(s), stream.peer));
-      side.plan->place(s, side.arrivals.back().positions);
+  std::vector<PlanDraft> drafts;
+  std::vector<std::vector<Arrivals>> arrivals(static_cast<std::size_t>(ownership.processes()));
+  for (int p = 0; p < ownership.processes(); ++p)
+    drafts.emplace_back(graph, ownership, p, OwnedVertices(graph, ownership, p, layout, kOneWorker), strategy,
+                        workers, kOneWorker);
+  for (std::size_t p = 0; p < drafts.size(); ++p) {
+    for (std::size_t s = 0; s < drafts[p].streams().size(); ++s) {
+      const int peer = drafts[p].streams()[s].peer;
+      arrivals[p].push_back(order_arrivals(drafts[static_cast<std::size_t>(peer)].owned(),
+                                           drafts[p].entries(s), drafts[p].slots_of(s), peer));
     }
-    side.plan->finish(kOneWorker);
+  }
+  std::vector<Side> sides;
+  for (std::size_t p = 0; p < drafts.size(); ++p) {
+    const auto positions = [&](std::size_t s) {
+      return std::span<const std::uint32_t>(arrivals[p][s].positions);
+    };
+    auto plan = std::move(drafts[p]).in_order(positions, kOneWorker);
+    sides.push_back({std::move(plan), std::move(arrivals[p])});
   }
   return sides;
 }
@@ -52,19 +58,19 @@ void check_slots(const GraphFile& graph, const Ownership& ownership, const std::
   const Side& side = sides[static_cast<std::size_t>(rank)];
   using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
   Edges edges, found;
-  for (const auto v : side.owned->ids())
+  for (const auto v : side.owned().ids())
     for (std::uint64_t e = graph.offsets()[v]; e < graph.offsets()[v + 1]; ++e)
       if (ownership.place(graph.targets()[e]).owner != static_cast<std::uint32_t>(rank))
         edges.emplace_back(v, graph.targets()[e]);
-  for (std::size_t s = 0; s < side.plan->streams().size(); ++s) {
-    const Stream& stream = side.plan->streams()[s];
+  for (std::size_t s = 0; s < side.plan.streams().size(); ++s) {
+    const Stream& stream = side.plan.streams()[s];
     const auto peer = static_cast<std::uint32_t>(stream.peer);
-    const auto sources = side.plan->slot_sources(s);
-    const auto ids = side.plan->slot_ids(s);
+    const auto sources = side.plan.slot_sources(s);
+    const auto ids = side.plan.slot_ids(s);
     REQUIRE(sources.size() == stream.slots);
     for (std::uint32_t slot = 0; slot < stream.slots; ++slot) {
-      REQUIRE(side.arrivals[s].targets.at(slot) == sides[peer].owned->indexes()[ids.at(slot)]);
-      found.emplace_back(side.owned->ids()[sources[slot]], ownership.vertex(peer, ids[slot]));
+      REQUIRE(side.arrivals[s].targets.at(slot) == sides[peer].owned().indexes()[ids.at(slot)]);
+      found.emplace_back(side.owned().ids()[sources[slot]], ownership.vertex(peer, ids[slot]));
     }
   }
   std::sort(edges.begin(), edges.end());
@@ -77,7 +83,7 @@ void check_slots(const GraphFile& graph, const Ownership& ownership, const std::
 void check_edges(const GraphFile& graph, const Ownership& ownership, const std::vector<Side>& sides, int rank,
                  Strategy strategy) {
   const Side& side = sides[static_cast<std::size_t>(rank)];
-  const ExchangePlan& plan = *side.plan;
+  const ExchangePlan& plan = side.plan;
   std::set<std::uint32_t> used;
   for (std::uint32_t first = 0; first < plan.sources(); first += ExchangePlan::kRowBlock) {
     const std::uint32_t last = std::min(plan.sources(), first + ExchangePlan::kRowBlock);
@@ -87,14 +93,14 @@ void check_edges(const GraphFile& graph, const Ownership& ownership, const std::
     REQUIRE(ends.size() == last - first);
     std::size_t next = 0;
     for (std::uint32_t i = first; i < last; ++i) {
-      const std::uint32_t v = side.owned->ids()[i];
+      const std::uint32_t v = side.owned().ids()[i];
       for (std::uint64_t e = graph.offsets()[v]; e < graph.offsets()[v + 1]; ++e) {
         const Place place = ownership.place(graph.targets()[e]);
         if (strategy == Strategy::edge && place.owner != static_cast<std::uint32_t>(rank)) continue;
         REQUIRE(next < ends[i - first]);
         const std::uint32_t destination = destinations[next++];
         REQUIRE(destination < plan.destinations());
-        const auto index = sides[place.owner].owned->indexes()[place.local];
+        const auto index = sides[place.owner].owned().indexes()[place.local];
         if (place.owner == static_cast<std::uint32_t>(rank)) {
           REQUIRE(destination == index);
           continue;
@@ -150,7 +156,7 @@ TEST_CASE("no strategy sends more values than the one before it") {
   for (const auto strategy : {Strategy::edge, Strategy::worker, Strategy::process, Strategy::slots}) {
     std::uint64_t sum = 0;
     for (const Side& side : make_plans(graph, ownership, strategy, 4, Layout::degree))
-      for (const Stream& stream : side.plan->streams()) sum += stream.slots;
+      for (const Stream& stream : side.plan.streams()) sum += stream.slots;
     values.push_back(sum);
   }
   CHECK(values[0] == crossing);
@@ -164,7 +170,7 @@ TEST_CASE("columns cover all destinations and no column mixes peers") {
   const auto graph = skewed_graph(directory, 2000, 9000);
   const auto ownership = Ownership::hash(graph.vertices(), 3);
   const auto sides = make_plans(graph, ownership, Strategy::slots, 1, Layout::degree);
-  const ExchangePlan& plan = *sides[1].plan;
+  const ExchangePlan& plan = sides[1].plan;
   const auto bounds = plan.cut_columns(128, 500, kOneWorker);
   REQUIRE(bounds.front() == 0);
   REQUIRE(bounds.back() == plan.destinations());
@@ -184,7 +190,7 @@ TEST_CASE("addresses name the column and the place in it") {
     for (const auto strategy : {Strategy::edge, Strategy::worker, Strategy::slots, Strategy::cover}) {
       CAPTURE(to_name(strategy));
       auto sides = make_plans(graph, ownership, strategy, 2, Layout::degree);
-      ExchangePlan& plan = *sides[0].plan;
+      ExchangePlan& plan = sides[0].plan;
       const auto bounds = plan.cut_columns(100, 300, kOneWorker);
       EdgeRows rows;
       std::vector<std::vector<std::uint32_t>> blocks;
@@ -192,18 +198,18 @@ TEST_CASE("addresses name the column and the place in it") {
         plan.read(i, std::min(i + ExchangePlan::kRowBlock, plan.sources()), rows);
         blocks.push_back(rows.destinations);
       }
-      OwnedVertices& owned = *sides[0].owned;
-      const std::vector<std::uint32_t> indexes(owned.indexes().begin(), owned.indexes().end());
-      plan.address_by_column(bounds, owned, kOneWorker);
-      for (std::uint32_t i = 0; i < plan.sources(); i += ExchangePlan::kRowBlock) {
-        plan.read(i, std::min(i + ExchangePlan::kRowBlock, plan.sources()), rows);
+      const auto before = plan.owned().indexes();
+      const std::vector<std::uint32_t> indexes(before.begin(), before.end());
+      ExchangeColumns columns(std::move(plan), bounds, kOneWorker);
+      for (std::uint32_t i = 0; i < columns.sources(); i += ExchangePlan::kRowBlock) {
+        columns.read(i, std::min(i + ExchangePlan::kRowBlock, columns.sources()), rows);
         for (auto& address : rows.destinations) {
           REQUIRE((address >> kOffsetBits) + 1 < bounds.size());
           address = bounds[address >> kOffsetBits] + (address & 0xffff);
         }
         REQUIRE(rows.destinations == blocks[i / ExchangePlan::kRowBlock]);
       }
-      plan.return_indexes(bounds, owned, kOneWorker);
+      const OwnedVertices owned = std::move(columns).take_owned(kOneWorker);
       CHECK(std::equal(indexes.begin(), indexes.end(), owned.indexes().begin(), owned.indexes().end()));
     }
   }
@@ -224,17 +230,26 @@ TEST_CASE("with covers every edge is computed once, by its sender or by the peer
     Edges found;
     std::uint64_t free = 0;
     for (int p = 0; p < 3; ++p) {
-      const OwnedVertices owned(graph, ownership, p, Layout::degree, kOneWorker);
-      ExchangePlan plan(graph, ownership, p, owned, Strategy::cover, 1, kOneWorker);
       std::vector<std::uint64_t> free_edges;
-      for (std::size_t q = 0; q < 3; ++q)
-        free_edges.push_back(share == 0 ? 0 : plan.covers()[q].free_edges / share);
-      plan.move_edges(free_edges, kOneWorker);
-      plan.finish(kOneWorker);  // slots stay in the order of entries
+      PlanDraft draft(graph, ownership, p, OwnedVertices(graph, ownership, p, Layout::degree, kOneWorker),
+                      Strategy::cover, 1, kOneWorker, false, [&](const PairCovers& covers, std::uint64_t) {
+                        for (std::size_t q = 0; q < 3; ++q)
+                          free_edges.push_back(share == 0 ? 0 : covers[q].free_edges / share);
+                        return free_edges;
+                      });
+      std::vector<MovedEdges> moved_to;
+      for (int q = 0; q < 3; ++q) moved_to.emplace_back(draft.moved(q).begin(), draft.moved(q).end());
+      std::vector<std::vector<std::uint32_t>> entries;
+      for (std::size_t s = 0; s < draft.streams().size(); ++s) entries.push_back(draft.entries(s));
+      std::vector<std::uint32_t> as_they_are(graph.vertices());  // slots stay in the order of entries
+      std::iota(as_they_are.begin(), as_they_are.end(), 0U);
+      const ExchangePlan plan = std::move(draft).in_order(
+          [&](std::size_t s) { return std::span<const std::uint32_t>(as_they_are).first(entries[s].size()); },
+          kOneWorker);
+      const OwnedVertices& owned = plan.owned();
       for (int q = 0; q < 3; ++q) {
-        const auto moved = plan.moved(q);
         std::uint64_t edges = 0;
-        const MovedRows rows({moved.begin(), moved.end()}, p,
+        const MovedRows rows(moved_to[static_cast<std::size_t>(q)], p,
                              static_cast<std::uint32_t>(plan.mirrors(q).size()),
                              ownership.count(static_cast<std::uint32_t>(q)), false);
         for (std::uint32_t m = 0; m < rows.sources(); ++m) {
@@ -263,7 +278,7 @@ TEST_CASE("with covers every edge is computed once, by its sender or by the peer
             const std::uint32_t slot = destinations[e] - stream.first_destination;
             if (destinations[e] >= owned.count() && !stream.mirrors && slot < stream.slots &&
                 destinations[e] >= stream.first_destination)
-              target = ownership.vertex(static_cast<std::uint32_t>(stream.peer), plan.entries(s)[slot]);
+              target = ownership.vertex(static_cast<std::uint32_t>(stream.peer), entries[s][slot]);
           }
           found.emplace_back(owned.ids()[i], target);
         }
@@ -353,12 +368,17 @@ TEST_CASE("a peer's faulty plan is refused, naming the peer") {
     for (const MovedEdges& cut_short : {MovedEdges{0, 2, 1, 2}, {0, 1, 1}, {0, 2, 1, 2, 0}})
       CHECK(error_of([&] { MovedRows(cut_short, 1, 5, 10, weight_bytes); }).find("rank 1 sent a faulty") ==
             0);
-  ExchangePlan plan(graph, ownership, 0, owned, Strategy::slots, 1, kOneWorker);
-  std::vector<std::uint32_t> positions(plan.streams()[1].entries);
-  REQUIRE(positions.size() > 1);
-  CHECK(error_of([&] { plan.place(1, positions); }).find("rank 1 sent a faulty") == 0);
-  positions[0] = static_cast<std::uint32_t>(positions.size());
-  CHECK(error_of([&] { plan.place(1, positions); }).find("rank 1 sent a faulty") == 0);
+  for (const bool too_large : {false, true}) {
+    PlanDraft draft(graph, ownership, 0, owned, Strategy::slots, 1, kOneWorker);
+    std::vector<std::uint32_t> positions(draft.streams()[1].entries);
+    REQUIRE(positions.size() > 1);
+    if (too_large) positions[0] = static_cast<std::uint32_t>(positions.size());
+    const auto place = [&] {
+      std::move(draft).in_order([&](std::size_t) { return std::span<const std::uint32_t>(positions); },
+                                kOneWorker);
+    };
+    CHECK(error_of(place).find("rank 1 sent a faulty") == 0);
+  }
 }
 
 }  // namespace

@@ -225,15 +225,15 @@ struct Jobs {
       edges.emplace_back(random() % vertices, random() % vertices, 0.0F);
     graph::build(path, vertices, edges, {});
     options.plan_cache = directory / "";
-    options.workers = 2;
+    options.seat.workers = 2;
   }
   /// The ranks, bit by bit.
   std::vector<std::uint64_t> run() {
     const auto bootstrap = launch::alone();
     const auto graph = graph::GraphFile::open(path);
     DenseJob job(*bootstrap, graph, options, machine);
-    source = job.plan_source();
-    note = job.plan_cache_note();
+    source = job.cache_use().source;
+    note = job.cache_use().note;
     kernels::PageRank<float> pagerank({}, graph.vertices());
     DenseRun run(job, pagerank);
     run.iterate({});
@@ -308,7 +308,7 @@ TEST_CASE("another graph or other options need another plan") {
     jobs.run();
     CHECK(jobs.source == PlanSource::used);
   };
-  jobs.options.workers = 3;
+  jobs.options.seat.workers = 3;
   replaced("made with workers 2, now workers 3");
   jobs.options.strategy = plan::Strategy::cover;
   replaced("made with strategy slots, now strategy cover");

@@ -1,0 +1,121 @@
+// What a process of a dense job needs before it can iterate: who owns which vertices, what goes to whom, and
+// tiles. Free functions make it, from the graph or from the plan cache, each a part that is whole.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "exchange/exchange.h"
+#include "exchange/seat.h"
+#include "graph/graph_file.h"
+#include "job/columns.h"
+#include "job/dense_options.h"
+#include "job/disk_tiles.h"
+#include "launch/bootstrap.h"
+#include "plan/owned_vertices.h"
+#include "plan/ownership.h"
+#include "plan/plan_file.h"
+#include "plan/volume.h"
+#include "tiles/tile.h"
+#include "tiles/tile_order.h"
+#include "topology/machine.h"
+
+namespace edgewire::job {
+
+/// What was chosen, the same in all processes, and why. A reason is empty where the choice was given.
+struct Choices {
+  std::string ownership;        ///< as plan::Ownership::create
+  std::string ownership_table;  ///< at rank 0: lines that say why
+  plan::Strategy strategy = plan::Strategy::slots;
+  std::string strategy_reason{};
+  plan::Layout layout = plan::Layout::degree;
+  std::string layout_reason{};
+  tiles::Order order = tiles::Order::strips;
+  std::string order_reason{};
+};
+
+/// The edges of a process.
+struct EdgeTiles {
+  std::shared_ptr<plan::PlanFileReader> file{};  ///< where tiles are, when they come from the plan cache
+  std::unique_ptr<DiskTiles> disks{};            ///< null: tiles are in memory
+  tiles::Tiles own{};
+  /// [peer]: the edges of the sources that the peer mirrors here, by local column; no columns when there are
+  /// none.
+  std::vector<tiles::Tiles> mirrored;
+  /// Mirrors that are sources of `own`, behind the owned vertices: where processes hold blocks of edges.
+  std::uint32_t mirror_sources = 0;
+};
+
+/// The plan of a process, as loading and planning have made it, in agreement with its peers.
+struct ConnectedPlan {
+  Choices choices;
+  std::uint64_t matching = 0;  ///< of this process's covers: no plan sends fewer values (strategy `cover`)
+  plan::Ownership ownership;
+  plan::OwnedVertices owned;
+  Columns columns;
+  EdgeTiles tiles;
+  exchange::Exchange exchange;
+  double seconds_load = 0;  ///< verifying and ordering the owned vertices, or reading them and the tiles
+  double seconds_plan = 0;  ///< from there to the first iteration
+};
+
+/// none: no cache was wanted, or it cannot be written. written: the next run will use it. used: the plan came
+/// from the cache, and the graph's targets were not read.
+enum class PlanSource { none, written, used };
+std::string_view to_name(PlanSource source) noexcept;
+
+/// Where the plan of all processes came from and went.
+struct CacheUse {
+  PlanSource source = PlanSource::none;
+  std::string note{};  ///< why the cache's files were not used though they are there, or not written
+};
+
+/// A plan whose columns have their lanes and their order.
+struct DensePlan : ConnectedPlan {
+  tiles::TileOrder tile_order;
+  plan::Traffic traffic;  ///< values from every process to every other one in an iteration; the same in all
+  CacheUse cache{};
+  std::vector<int> column_workers{};  ///< [local column], with tiles on disks
+};
+
+/// What plans are made of. All outlive the plan, but for `options` and `machine`.
+struct PlanTask {
+  launch::Bootstrap& bootstrap;
+  const graph::GraphFile& graph;
+  exchange::Seat& seat;
+  const DenseOptions& options;
+  const topology::Machine& machine;
+
+  int workers() const noexcept { return options.seat.workers; }
+  std::size_t processes() const noexcept { return static_cast<std::size_t>(bootstrap.size()); }
+  tiles::TileSizes tile_sizes() const noexcept;
+  /// How many edges a column of a process with so many edges gets at most, where its width allows.
+  std::uint64_t column_edges(std::uint64_t edges) const noexcept;
+  /// Tells of the progress of `step`, a literal. The task outlives it.
+  plan::ForEach on_workers(std::string_view step) const;
+};
+
+// All are collective, and throw Error.
+/// From the plan cache where it can be used, else from the graph; the cache then keeps it.
+DensePlan make_dense_plan(const PlanTask& task);
+/// For processes that own vertices.
+ConnectedPlan plan_vertices(const PlanTask& task);
+/// For processes that hold blocks of edges: ownership `hilbert` or `grid`.
+ConnectedPlan plan_block(const PlanTask& task);
+/// The vertices of this process, in the layout that is set in `choices`.
+plan::OwnedVertices order_vertices(const PlanTask& task, const plan::Ownership& ownership, Choices& choices,
+                                   const plan::ForEach& for_each);
+/// Calls work(first, last) for pieces of the graph's rows.
+void for_each_rows(const PlanTask& task, const plan::ForEach& for_each,
+                   const std::function<void(std::uint64_t first, std::uint64_t last)>& work);
+
+/// Writes the tiles of the edges to disks.
+EdgeTiles build_on_disks(const PlanTask& task, const plan::ExchangeColumns& edges, const Columns& columns);
+/// Tiles that are there.
+EdgeTiles open_disk_tiles(const PlanTask& task, TileSegments segments, std::span<const std::uint32_t> bounds);
+/// When it is known what each worker sends: what it reads.
+void plan_reads(const PlanTask& task, DensePlan& plan);
+
+}  // namespace edgewire::job

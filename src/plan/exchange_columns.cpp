@@ -1,0 +1,36 @@
+#include <algorithm>
+
+#include "plan/column_addresses.h"
+#include "plan/exchange_plan.h"
+
+namespace edgewire::plan {
+
+ExchangeColumns::ExchangeColumns(ExchangePlan plan, std::span<const std::uint32_t> bounds,
+                                 const ForEach& for_each)
+    : plan_(std::move(plan)), bounds_(bounds.begin(), bounds.end()) {
+  auto& destination_of = plan_.destination_of_;
+  if (destination_of.empty()) destination_of.push_back(plan_.owned_.take_indexes());
+  for (auto& destinations : destination_of) to_addresses(destinations, bounds_, for_each);
+  const auto owned_columns = std::ranges::upper_bound(bounds_, sources()) - bounds_.begin() - 1;
+  plan_.first_remote_ = static_cast<std::uint32_t>(owned_columns) << kOffsetBits;
+}
+
+topology::PageVector<std::uint32_t> ExchangeColumns::owned_addresses() const {
+  topology::PageVector<std::uint32_t> addresses(sources());
+  plan_.ownership_.visit([&](const auto& scheme) {
+    for (std::uint32_t local = 0; local < addresses.size(); ++local)
+      addresses[local] = plan_.destination_of_[0][scheme.vertex(plan_.rank_, local)];
+  });
+  return addresses;
+}
+
+OwnedVertices ExchangeColumns::take_owned(const ForEach& for_each) && {
+  if (plan_.ownership_.processes() == 1) {
+    auto& indexes = plan_.destination_of_[0];
+    to_destinations(indexes, bounds_, for_each);
+    plan_.owned_.give_indexes(std::move(indexes));
+  }
+  return std::move(plan_.owned_);
+}
+
+}  // namespace edgewire::plan
