@@ -10,7 +10,6 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/frontier_command.h"
-#include "cli/named_vertices.h"
 #include "cli/sources.h"
 #include "frontier/betweenness.h"
 #include "frontier/betweenness_apart.h"
@@ -25,9 +24,8 @@ constexpr int kDigits = 15;
 
 struct BcSettings {
   JobOptions job;
-  std::string list;
+  NamedSources named;
   std::uint64_t samples = 0, seed = 1;
-  bool listed = false;            ///< sources are those of the list
   std::string parallel = "auto";  ///< or levels, sources
   bool weighted = false, endpoints = false, normalized = false;
   std::vector<std::uint32_t> sources;
@@ -36,8 +34,8 @@ struct BcSettings {
 /// What is wrong is said here once, not by each process.
 void choose_sources(BcSettings& settings, const graph::GraphFile& graph) {
   if (settings.weighted) graph::expect_weights(graph, "leave out --weighted");
-  if (settings.listed) {
-    settings.sources = named_vertices(graph, settings.list, "--sources");
+  if (settings.named.given()) {
+    settings.sources = settings.named.find(graph);
     return;
   }
   if (settings.samples > graph.vertices())
@@ -103,9 +101,8 @@ class BcKernel : public FrontierKernel {
   void fill(report::RunReport& report) const override {
     report.kernel = "bc";
     report.wire = "records";
-    if (settings_.listed)
-      report.options = {{"sources", settings_.list}};
-    else if (settings_.samples > 0)
+    report.options = settings_.named.options();
+    if (settings_.samples > 0)
       report.options = {{"samples", static_cast<std::int64_t>(settings_.samples)},
                         {"seed", static_cast<std::int64_t>(settings_.seed)}};
     report.options.insert(report.options.end(), {{"weighted", settings_.weighted},
@@ -146,10 +143,7 @@ class BcKernel : public FrontierKernel {
 };
 
 /// Throws UsageError.
-void check(BcSettings& settings, const CLI::App& command) {
-  settings.listed = command.count("--sources") > 0;
-  if (settings.listed && settings.list.empty())
-    throw UsageError("--sources: it is empty: name vertices, or leave it out for all");
+void check(const BcSettings& settings) {
   std::string apart;  // what makes each worker search from sources of its own
   if (settings.parallel == "sources") apart = "--parallel sources";
   if (settings.job.deterministic) apart = "--deterministic";
@@ -183,16 +177,11 @@ void add_bc(CLI::App& app) {
       "to halve. For an estimate from K samples without --normalized, multiply the score by the number of "
       "vertices divided by K.");
   const auto own = [&] {
-    auto* list = command
-                     ->add_option("--sources", settings->list,
-                                  "paths start at these vertices, named as in results: ID,ID,... or @FILE "
-                                  "with one on each line; by default at all")
-                     ->type_name("ID[,ID...]|@FILE");
-    reads(list, listed_in);
+    const auto [one, list] = settings->named.add_to(*command, "by default at all");
     auto* samples =
-        command
-            ->add_option("--samples", settings->samples, "paths start at so many vertices, drawn by --seed")
+        command->add_option("--samples", settings->samples, "start at so many vertices, drawn by --seed")
             ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32))
+            ->excludes(one)
             ->excludes(list);
     command
         ->add_option(
@@ -223,8 +212,8 @@ void add_bc(CLI::App& app) {
       "compare with a sequential search from all sources, and exit with 1 when a score differs by more than "
       "1e-9 of its value",
       {"vertices of the highest scores", kTop});
-  command->callback([settings, command] {
-    check(*settings, *command);
+  command->callback([settings] {
+    check(*settings);
     run_frontier(
         settings->job, [&](const graph::GraphFile& graph) { choose_sources(*settings, graph); },
         [&] { return std::make_unique<BcKernel>(*settings); });

@@ -235,13 +235,13 @@ void add_bound(CLI::App& app) {
       ->check([](const std::string& kernel) { return kernel == "scc" ? "for scc there is no bound" : ""; })
       ->check(CLI::IsMember({"pagerank", "ppr", "spmv", "bfs", "sssp", "wcc", "bc", "cdlp", "lcc"}))
       ->capture_default_str();
-  command->add_option("--source", a.source, "of bfs, sssp and bc: the vertex where all paths start");
-  command->add_option("--iterations", a.iterations, "of cdlp: how often labels are taken over, at most")
+  command->add_option("--source", a.source, "of bfs, sssp and bc: start at this vertex, by its id or label");
+  command->add_option("--iterations", a.iterations, "of cdlp: stop after this many iterations")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command->add_option("-p,--processes", a.processes, "numbers of processes, up to 4096")
       ->capture_default_str();
-  command->add_option("-w,--workers", a.workers, "workers of a process")->capture_default_str();
+  command->add_option("-w,--workers", a.workers, "workers (threads) in each process")->capture_default_str();
   command->add_option("--rate", a.rates, "line rates, as 100M, 2.5G")->capture_default_str();
   reads(
       command
@@ -274,11 +274,9 @@ void add_bound(CLI::App& app) {
   command->add_option("--cores", a.cores, "what if: cores of a process (default: its workers)");
   command->add_option("--latency", a.latency, "what if: of each message, as 20us")->capture_default_str();
   command->add_option("--memory-rate", a.memory_rate, "what if: bytes/s of a process's memory, as 34G");
-  writes(command->add_option("--csv", a.csv_path,
-                             "also write the rows as CSV (-: stdout, instead of the table)"),
+  writes(command->add_option("--csv", a.csv_path, "write the rows to this file as CSV; - is stdout"),
          Form::text);
-  writes(command->add_option("--json", a.json_path,
-                             "also write the rows as JSON (-: stdout, instead of the table)"),
+  writes(command->add_option("--json", a.json_path, "write the rows to this file as JSON; - is stdout"),
          Form::text);
   a.load.add_to(*command);
   command->callback([arguments, command] {

@@ -267,7 +267,7 @@ void add_convert(CLI::App& app) {
   command->add_flag("--allow-empty", settings->allow_empty,
                     "an input without an edge is no error: it becomes a graph of the vertices that it names");
   writes(command->add_option("--json", settings->job.json_path,
-                             "write a report of what was moved to this file as JSON; - is stdout"),
+                             "write the run report to this file as JSON; - is stdout"),
          Form::text);
   command->option_defaults()->group("In parts");
   command
@@ -277,7 +277,8 @@ void add_convert(CLI::App& app) {
           "default all are kept in memory, and with -p 1G, or three quarters of a process's share of the "
           "memory that is free where that is less")
       ->transform(sizes());
-  writes(command->add_option("--temp", settings->temp, "folder for sorted runs; by default the output's"),
+  writes(command->add_option("--temp", settings->temp,
+                             "write what does not fit to this folder; by default the output's"),
          Form::folder, no_names);
   add_launch_options(*command, settings->job.launch);
   settings->job.launch.less_memory = "a smaller --memory";

@@ -249,6 +249,7 @@ void DenseCommand::start() {
 }
 
 void DenseCommand::complete(CLI::App& command, const std::shared_ptr<DenseCommand>& self) {
+  add_rule_of_weights(command);
   self->job_.add_to(command);
   self->job_.edge_place.add_to(command, self->job_.launch);
   command.option_defaults()->group("Output");

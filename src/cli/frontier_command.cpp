@@ -235,15 +235,12 @@ void add_frontier_options(CLI::App& command, JobOptions& options, const std::fun
                           const std::string& output_help, const std::string& verify_help,
                           const FrontierTop& top) {
   options.owner = &command;
+  add_rule_of_weights(command);
   reads(command.add_option("graph", options.graph_path, kGraphHelp)->required(), graph_and_labels);
   command.option_defaults()->group("Kernel");
   own();
   add_launch_options(command, options.launch);
-  command
-      .add_option("-w,--workers", options.workers,
-                  "start this many workers (threads) in each process; by default one for each core, shared "
-                  "out among the processes of a host")
-      ->check(CLI::Range(1, 1024));
+  add_workers_option(command, options.workers);
   add_transport_option(command, options.transport);
   add_integrity_option(command, options.integrity);
   add_verbs_options(command, options.verbs);

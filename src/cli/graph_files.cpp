@@ -7,6 +7,7 @@
 
 #include "cli/common.h"
 #include "cli/files.h"
+#include "cli/job_options.h"
 #include "cli/stages.h"
 #include "error.h"
 #include "graph/direction.h"
@@ -25,7 +26,7 @@ void GraphOutput::add_to(CLI::App& command) {
   writes(command.add_option("-o,--output", path, "the graph file to write (.ew)")->required(), Form::binary);
   command.add_flag("--simple", simple, "drop duplicate edges (the one of least weight stays) and self loops");
   command.add_flag("--undirected", undirected, "store each edge both ways");
-  command.add_option("-w,--workers", workers, "threads; one a core by default")->check(CLI::Range(1, 1024));
+  add_workers_option(command, workers);
 }
 
 graph::Progress graph_progress() { return stages_on_terminal(""); }

@@ -10,6 +10,7 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/graph_files.h"
+#include "cli/job_options.h"
 #include "error.h"
 #include "graph/graph_file.h"
 #include "graph/mapped_file.h"
@@ -115,7 +116,7 @@ void add_info(CLI::App& app) {
   writes(
       command->add_option(
           "--json", settings->json,
-          "write to this file (-: stdout) instead: path, vertices, edges, weighted, weight_type (f32, f64, "
+          "write to this file as JSON; - is stdout: path, vertices, edges, weighted, weight_type (f32, f64, "
           "u32 or u64; null without weights), weights_doubtful, simple, symmetric, "
           "original_ids, labels, largest_out_degree, self_loops, duplicates, dangling, file_bytes, seconds"),
       Form::text);
@@ -123,8 +124,7 @@ void add_info(CLI::App& app) {
       "--verify", settings->verify,
       "check also that rows and original ids are in order, and that the graph is simple or symmetric where "
       "the file says so");
-  command->add_option("-w,--workers", settings->workers, "threads; one a core by default")
-      ->check(CLI::Range(1, 1024));
+  add_workers_option(*command, settings->workers);
   command->callback([settings] {
     const auto start = std::chrono::steady_clock::now();
     check_writable(settings->json);
@@ -151,7 +151,7 @@ void add_info(CLI::App& app) {
                                            {"file_bytes", file.file_bytes()},
                                            {"seconds", seconds.count()}};
       write_whole(settings->json, report::json_text(json, 2) + "\n");
-      return;
+      if (settings->json == "-") return;
     }
     graph::refuse_changed_files();
     const auto yes = [](bool value) { return value ? "yes" : "no"; };

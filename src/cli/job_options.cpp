@@ -106,6 +106,21 @@ void add_launch_options(CLI::App& command, launch::LaunchOptions& launch) {
       "process of a host takes one near its cores");
 }
 
+void add_workers_option(CLI::App& command, int& workers) {
+  command
+      .add_option("-w,--workers", workers,
+                  "this many workers (threads) in each process; by default one for each core, shared out "
+                  "among the processes of a host")
+      ->check(CLI::Range(1, 1024));
+}
+
+void add_rule_of_weights(CLI::App& command) {
+  command.footer(
+      command.get_footer() +
+      "\nWeights: sssp and spmv are defined with weights and use those of the graph. pagerank, ppr "
+      "and bc use them with --weighted. The other kernels do not use them.");
+}
+
 void add_transport_option(CLI::App& command, std::string& transport) {
   command.option_defaults()->group("Transport");
   command
@@ -174,11 +189,7 @@ void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk) {
 void JobOptions::add_to(CLI::App& command) {
   reads(command.add_option("graph", graph_path, kGraphHelp)->required(), graph_and_labels);
   add_launch_options(command, launch);
-  command
-      .add_option("-w,--workers", workers,
-                  "start this many workers (threads) in each process; by default one for each core, shared "
-                  "out among the processes of a host")
-      ->check(CLI::Range(1, 1024));
+  add_workers_option(command, workers);
   add_transport_option(command, transport);
   add_integrity_option(command, integrity);
   add_verbs_options(command, verbs);

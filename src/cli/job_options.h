@@ -25,6 +25,10 @@ CLI::Validator sizes();
 
 /// The options of every command that runs as a job: where its processes are, and how they find each other.
 void add_launch_options(CLI::App& command, launch::LaunchOptions& options);
+/// Adds -w to a command that computes, as a job or not. `workers` stays 0 where nothing is said.
+void add_workers_option(CLI::App& command, int& workers);
+/// Adds to the command's text which kernels use weights. All kernels say the same.
+void add_rule_of_weights(CLI::App& command);
 void add_transport_option(CLI::App& command, std::string& transport);
 void add_integrity_option(CLI::App& command, bool& integrity);
 void add_verbs_options(CLI::App& command, transport::VerbsChoice& verbs);

@@ -6,9 +6,9 @@
 
 #include "cli/commands.h"
 #include "cli/common.h"
-#include "cli/files.h"
-#include "cli/named_vertices.h"
 #include "cli/rank_command.h"
+#include "cli/sources.h"
+#include "error.h"
 #include "kernels/runs.h"
 
 namespace edgewire::cli {
@@ -21,20 +21,15 @@ class PprCommand final : public RankCommand {
 
   void add_options(CLI::App& command) {
     command.option_defaults()->group("Kernel");
-    reads(command
-              .add_option(
-                  "--sources", list_,
-                  "restart at these vertices, named as in results: ID,ID,... or @FILE with one on each line")
-              ->type_name("ID[,ID...]|@FILE")
-              ->required(),
-          listed_in);
+    asked_sources_.add_to(command, "ranks restart at all of them");
     RankCommand::add_options(command);
   }
 
  private:
   void prepare(const graph::GraphFile& graph) override {
     RankCommand::prepare(graph);
-    sources_ = named_vertices(graph, list_, "--sources");
+    if (!asked_sources_.given()) throw UsageError("--source is required, or --sources for several vertices");
+    sources_ = asked_sources_.find(graph);
   }
   std::string name() const {
     return fmt::format("ppr{}, sources {}", asked_.weighted ? " weighted" : "", digest(sources_));
@@ -55,10 +50,10 @@ class PprCommand final : public RankCommand {
   }
   void add_to(report::RunReport& report, const DenseOutcome& outcome) const override {
     RankCommand::add_to(report, outcome);
-    report.options.emplace_back("sources", list_);
+    for (const auto& option : asked_sources_.options()) report.options.push_back(option);
   }
 
-  std::string list_;
+  NamedSources asked_sources_;
   std::vector<std::uint32_t> sources_;
 };
 

@@ -84,10 +84,13 @@ void add_profile(CLI::App& app) {
          Form::text);
   writes(command->add_option(
              "--trace", arguments->trace_path,
-             "write phases and chunks as JSON for trace viewers (Chrome, Perfetto); compressed as .json.gz"),
+             "write what workers and chunks did to this file, as JSON for trace viewers (Chrome, Perfetto); "
+             ".json.gz is compressed"),
          Form::text);
-  command->add_option("--sample-interval", arguments->sample_interval,
-                      "seconds between looks at the machine");
+  command
+      ->add_option("--sample-interval", arguments->sample_interval,
+                   "look at the machine every so many seconds")
+      ->default_str("0.1");
   command->add_option("run", arguments->words, "behind --: a kernel (pagerank, ppr, spmv) and its options");
   command->allow_extras();
   command->callback([arguments, command] {

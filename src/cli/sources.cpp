@@ -25,19 +25,49 @@ std::vector<std::uint32_t> sample(std::uint64_t vertices, std::uint64_t count, s
   return chosen;
 }
 
-void Sources::add_to(CLI::App& command) {
-  auto* single = command.add_option("--source", one, "the vertex where all paths start, by its id or label");
-  auto* several =
+namespace {
+
+std::string fault_of_name(const std::string& name) {
+  return name.empty() ? "it is empty: name a vertex" : "";
+}
+
+}  // namespace
+
+NamedSources::Options NamedSources::add_to(CLI::App& command, const std::string& several) {
+  auto* source = command.add_option("--source", one, "start at this vertex, by its id or label")
+                     ->type_name("ID")
+                     ->check(fault_of_name);
+  auto* sources =
       command
-          .add_option("--sources", list,
-                      "run from each of these vertices: ID,ID,... or @FILE with one on each line; "
-                      "the graph is loaded once")
+          .add_option(
+              "--sources", list,
+              fmt::format("start at these vertices: ID,ID,... or @FILE with one on each line; {}", several))
           ->type_name("ID[,ID...]|@FILE")
-          ->excludes(single);
-  reads(several, listed_in);
+          ->check(fault_of_name)
+          ->excludes(source);
+  reads(sources, listed_in);
+  return {source, sources};
+}
+
+std::vector<std::uint32_t> NamedSources::find(const graph::GraphFile& graph) const {
+  if (!list.empty()) return named_vertices(graph, list, "--sources");
+  const auto vertex = graph::VertexNames(graph).find(one);
+  if (!vertex) throw Error(fmt::format("--source {}: {} has no such vertex", one, graph.path()));
+  return {*vertex};
+}
+
+std::vector<std::pair<std::string, report::RunReport::Option>> NamedSources::options() const {
+  if (!one.empty()) return {{"source", one}};
+  if (!list.empty()) return {{"sources", list}};
+  return {};
+}
+
+void Sources::add_to(CLI::App& command) {
+  const auto [single, several] =
+      NamedSources::add_to(command, "a run from each, for which the graph is loaded once");
   auto* drawn = command
                     .add_option("--samples", samples,
-                                "run from each of so many vertices that have edges, drawn by --seed")
+                                "start at so many vertices that have edges, drawn by --seed; a run from each")
                     ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32))
                     ->excludes(single)
                     ->excludes(several);
@@ -47,25 +77,19 @@ void Sources::add_to(CLI::App& command) {
 }
 
 void Sources::find(const graph::GraphFile& graph) {
-  if (one.empty() && list.empty() && samples == 0)
+  if (!given() && samples == 0)
     throw UsageError("--source is required, or --sources or --samples for several runs");
+  vertices =
+      given() ? NamedSources::find(graph) : sample(graph.vertices(), samples, seed, [&](std::uint32_t v) {
+        return graph::Row{graph, v}.degree() > 0;
+      });
+  if (vertices.size() < samples)
+    throw Error(
+        fmt::format("--samples {}: {} has {} vertices with edges", samples, graph.path(), vertices.size()));
+  names.clear();
+  if (!one.empty()) return;
   const graph::VertexNames vertex_names(graph);
-  if (one.empty()) {
-    vertices = list.empty() ? sample(graph.vertices(), samples, seed,
-                                     [&](std::uint32_t v) {
-                                       return graph::Row{graph, v}.degree() > 0;
-                                     })
-                            : named_vertices(graph, list, "--sources");
-    if (vertices.size() < samples)
-      throw Error(
-          fmt::format("--samples {}: {} has {} vertices with edges", samples, graph.path(), vertices.size()));
-    names.clear();
-    for (const std::uint32_t vertex : vertices) names.emplace_back(vertex_names(vertex));
-    return;
-  }
-  const auto vertex = vertex_names.find(one);
-  if (!vertex) throw Error(fmt::format("--source {}: {} has no such vertex", one, graph.path()));
-  vertices = {*vertex};
+  for (const std::uint32_t vertex : vertices) names.emplace_back(vertex_names(vertex));
 }
 
 void Target::add_to(CLI::App& command) {
@@ -73,7 +97,7 @@ void Target::add_to(CLI::App& command) {
       .add_option("--target", name,
                   "print a shortest path to this vertex, by its id or label: for each source one")
       ->type_name("ID")
-      ->check([](const std::string& id) { return id.empty() ? "it is empty: name a vertex" : ""; });
+      ->check(fault_of_name);
 }
 
 void Target::find(const graph::GraphFile& graph) {
@@ -92,8 +116,7 @@ report::Path named_path(const graph::VertexNames& names, const std::vector<std::
 std::vector<std::pair<std::string, report::RunReport::Option>> Sources::options() const {
   if (samples > 0)
     return {{"samples", static_cast<std::int64_t>(samples)}, {"seed", static_cast<std::int64_t>(seed)}};
-  if (list.empty()) return {{"source", one}};
-  return {{"sources", list}};
+  return NamedSources::options();
 }
 
 }  // namespace edgewire::cli

@@ -1,4 +1,4 @@
-// Where the paths of bfs and sssp start.
+// Where kernels start that have sources: bfs, sssp, ppr and bc.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -20,9 +20,24 @@ namespace edgewire::cli {
 std::vector<std::uint32_t> sample(std::uint64_t vertices, std::uint64_t count, std::uint64_t seed,
                                   const std::function<bool(std::uint32_t)>& may);
 
+/// The vertices that --source or --sources name, the same in all kernels.
+struct NamedSources {
+  std::string one, list;  ///< as they were asked for; or empty
+
+  struct Options {
+    CLI::Option *one, *list;
+  };
+  /// `several`: what the kernel does with more than one, such as "ranks restart at all of them".
+  Options add_to(CLI::App& command, const std::string& several);
+  bool given() const { return !one.empty() || !list.empty(); }
+  /// In the order of the graph. Only when given(). Throws Error or UsageError that names the option.
+  std::vector<std::uint32_t> find(const graph::GraphFile& graph) const;
+  /// For the report: empty where none is given.
+  std::vector<std::pair<std::string, report::RunReport::Option>> options() const;
+};
+
 /// One vertex, or several: then the kernel runs from each.
-struct Sources {
-  std::string one, list;                ///< as they were asked for; or empty
+struct Sources : NamedSources {
   std::uint64_t samples = 0, seed = 1;  ///< 0: none
   std::vector<std::uint32_t> vertices;  ///< a run from each
   std::vector<std::string> names;       ///< of `vertices`, where several were asked for

@@ -188,18 +188,15 @@ void TaskOptions::add_to(CLI::App& command) {
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   add_launch_options(command, job.launch);
-  command
-      .add_option("-w,--workers", job.workers,
-                  "start this many workers (threads) in each process; by default one for each core, shared "
-                  "out among the processes of a host")
-      ->check(CLI::Range(1, 1024));
+  add_workers_option(command, job.workers);
   add_transport_option(command, job.transport);
   add_integrity_option(command, job.integrity);
   add_verbs_options(command, job.verbs);
   add_dpdk_options(command, job.dpdk);
   command.option_defaults()->group("Output");
-  writes(command.add_option("--json", job.json_path, "write the report to this file as JSON; - is stdout"),
-         Form::text);
+  writes(
+      command.add_option("--json", job.json_path, "write the run report to this file as JSON; - is stdout"),
+      Form::text);
 }
 
 void add_retry_option(CLI::App& command, TaskOptions& options) {
