@@ -27,6 +27,7 @@ struct BoundArguments {
   std::vector<std::string> inputs;
   const std::string& graph_path() const { return inputs.front(); }
   std::string processes = "2,4,8,16";
+  Reading reading;
   std::string workers = "8";
   std::string rates = "1G,10G,25G,100G";
   std::string ownerships = "hash,ranges,hilbert,grid";
@@ -189,7 +190,7 @@ void run(const BoundArguments& arguments) {
   check_writable(arguments.csv_path);
   check_writable(arguments.json_path);
   const auto options = understand(arguments);
-  const auto opened = open_graph(arguments.graph_path());
+  const auto opened = open_graph(arguments.graph_path(), arguments.reading);
   const graph::GraphFile& file = opened.file;
   verify(file, options.threads);
   if (!arguments.has_tiles()) {
@@ -220,15 +221,18 @@ void run_load(const CLI::App& command, BoundArguments& arguments) {
 void add_bound(CLI::App& app) {
   auto* command = app.add_subcommand(
       "bound",
-      "Count the fewest bytes that each process must send in an iteration, and how long the wire takes.\n"
-      "Counts are exact, take one pass over the file for each number of processes and ownership and\n"
+      "count the fewest bytes that each process must send in an iteration, and how long the wire takes");
+  command->footer(
+      "Counts are exact, take one pass over the file for each number of processes and ownership and "
       "(workers + 1) x processes bits a vertex, or more passes with less memory. cover reads the file once "
-      "more, and\n"
-      "says how near to the minimum it is proved to be.");
+      "more, and says how near to the minimum it is proved to be.");
   auto arguments = std::make_shared<BoundArguments>();
   auto& a = *arguments;
   reads(command->add_option("GRAPH", a.inputs, std::string(kGraphHelp) + "; with --load files to load"),
         graph_and_labels);
+  command->option_defaults()->group("Input");
+  a.reading.add_to(*command);
+  command->option_defaults()->group("Options");
   command
       ->add_option("--kernel", a.kernel,
                    "pagerank, ppr, spmv: bytes of an iteration; the others: of a run, by superstep")

@@ -28,6 +28,7 @@ namespace {
 /// As typed.
 struct CompareArguments {
   std::string graph_path, processes, rates, interfaces;
+  Reading reading;
   std::string workers = "1", transports = "tcp", strategies = "worker,process,slots,cover";
   std::string encoding = "f32", ownership = "hash", layout = "auto";
   int repeat = 3;
@@ -268,7 +269,7 @@ void run(const CompareArguments& arguments) {
     throw Error(
         "compare needs root for local hosts with shaped links; without root: real hosts (--hosts, --rank), "
         "`edgewire bound --rate`, or `edgewire pagerank -p 2 --transport tcp`");
-  const auto graph = open_graph(arguments.graph_path);  // converted once for all runs
+  const auto graph = open_graph(arguments.graph_path, arguments.reading);  // converted once for all runs
   Comparing comparing(arguments, matrix, graph);
   if (!comparing.run()) return;
   const auto comparison = comparing.result();
@@ -283,13 +284,15 @@ void run(const CompareArguments& arguments) {
 void add_compare(CLI::App& app) {
   auto* command = app.add_subcommand(
       "compare",
-      "Run PageRank over several links and strategies, interleaved and repeated; say how near each came to\n"
-      "what its link allows, and what was predicted. Without a host list the hosts are network namespaces "
-      "of\n"
-      "this machine (root); with one, every host runs the same command and rank 0 reports.");
+      "run PageRank over several links and strategies, interleaved and repeated; say how near each came to "
+      "what its link allows, and what was predicted");
+  command->footer(
+      "Without a host list the hosts are network namespaces of this machine (root); with one, every host "
+      "runs the same command and rank 0 reports.");
   auto arguments = std::make_shared<CompareArguments>();
   auto& a = *arguments;
-  reads(command->add_option("graph", a.graph_path, kGraphHelp)->required(), graph_and_labels);
+  add_graph_input(*command, a.graph_path, a.reading);
+  a.reading.keeps_names = false;  // which every run would look for
   command->add_option("-p,--processes", a.processes,
                       "numbers of processes (default: 1,2, or the hosts of the list); 1 is always run");
   command->add_option("-w,--workers", a.workers, "numbers of workers (threads) in each process")

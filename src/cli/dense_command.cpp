@@ -232,7 +232,7 @@ void DenseCommand::start() {
     throw UsageError("--output-parts needs -o with the name that the parts begin with");
   job_.edge_place.check();
   // One message instead of one from each process, which inherits the mapping.
-  const auto opened = open_graph(job_.graph_path, job_.direction, job_.edge_place.memory_bytes);
+  const auto opened = open_graph(job_.graph_path, job_.reading, job_.direction, job_.edge_place.memory_bytes);
   const graph::GraphFile& graph = opened.file;
   seconds_convert_ = opened.seconds_convert;
   const graph::VertexNames names(graph);  // inherited, too

@@ -236,7 +236,7 @@ void add_frontier_options(CLI::App& command, JobOptions& options, const std::fun
                           const FrontierTop& top) {
   options.owner = &command;
   add_rule_of_weights(command);
-  reads(command.add_option("graph", options.graph_path, kGraphHelp)->required(), graph_and_labels);
+  add_graph_input(command, options.graph_path, options.reading);
   command.option_defaults()->group("Kernel");
   own();
   add_launch_options(command, options.launch);
@@ -245,6 +245,7 @@ void add_frontier_options(CLI::App& command, JobOptions& options, const std::fun
   add_integrity_option(command, options.integrity);
   add_verbs_options(command, options.verbs);
   add_dpdk_options(command, options.dpdk);
+  command.option_defaults()->group("What is sent");
   reads(command
             .add_option("--ownership", options.ownership,
                         "who owns a vertex: hash, ranges, or a partition file with a part for each line")
@@ -272,8 +273,8 @@ void run_frontier(const JobOptions& options, const std::function<void(const grap
         "--ownership auto counts what pagerank would send: name hash, ranges or a partition file");
   expect_stdout_for("--top", options.top.value_or(0) > 0, options);
   options.edge_place.check();
-  const auto opened =
-      open_graph(options.graph_path, options.edge_place.memory_bytes);  // processes inherit the mapping
+  const auto opened = open_graph(options.graph_path, options.reading,
+                                 options.edge_place.memory_bytes);  // processes inherit the mapping
   const graph::GraphFile& graph = opened.file;
   const graph::VertexNames vertex_names(graph);  // inherited, too
   frontier::Options known;

@@ -187,7 +187,7 @@ void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk) {
 }
 
 void JobOptions::add_to(CLI::App& command) {
-  reads(command.add_option("graph", graph_path, kGraphHelp)->required(), graph_and_labels);
+  add_graph_input(command, graph_path, reading);
   add_launch_options(command, launch);
   add_workers_option(command, workers);
   add_transport_option(command, transport);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cli/edge_place.h"
+#include "cli/graph_files.h"
 #include "exchange/seat.h"
 #include "job/dense_job.h"
 #include "launch/launch.h"
@@ -56,6 +57,7 @@ inline constexpr const char* kBesideGraph = "next to the graph";
 struct JobOptions {
   const CLI::App* owner = nullptr;  ///< the command that has these options, if it may run several times
   std::string graph_path;
+  Reading reading;
   launch::LaunchOptions launch;
   int workers = 0;  ///< 0: share the cores among the processes of this host
   std::string transport = "auto";

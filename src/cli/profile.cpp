@@ -78,7 +78,7 @@ void run(const std::vector<std::string>& words) {
 
 void add_profile(CLI::App& app) {
   auto* command =
-      app.add_subcommand("profile", fmt::format("Run a kernel and say where its time went: {}", kExample));
+      app.add_subcommand("profile", fmt::format("run a kernel and say where its time went: {}", kExample));
   auto arguments = std::make_shared<ProfileArguments>();
   writes(command->add_option("-o,--output", arguments->page_path, "write an HTML page with charts"),
          Form::text);

@@ -35,7 +35,7 @@ std::string as_json() {
 
 void add_transports(CLI::App& app) {
   CLI::App* command =
-      app.add_subcommand("transports", "List the transport backends and whether they are usable here");
+      app.add_subcommand("transports", "list the transport backends and whether they are usable here");
   const auto json = std::make_shared<std::string>();
   writes(command->add_option("--json", *json, "write the list to this file as JSON; - is stdout"),
          Form::text);
