@@ -21,7 +21,7 @@ std::vector<std::uint32_t> sample(std::uint64_t vertices, std::uint64_t count, s
   std::vector<std::uint32_t> chosen;
   std::mt19937_64 random(seed);
   for (std::uint32_t v = 0; v < vertices && chosen.size() < count; ++v)
-    if (may(v) && random() % left-- < count - chosen.size()) chosen.push_back(v);
+    if (may(v) && left > 0 && random() % left-- < count - chosen.size()) chosen.push_back(v);
   return chosen;
 }
 
