@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
   leave_plugins_out();
   edgewire::cli::Program app{
       "Kernels on a graph that is spread over processes, such as PageRank, and how close a run comes to what "
-      "the network allows. edgewire COMMAND --help explains a command."};
+      "the network allows. edgewire help COMMAND explains a command."};
   app.formatter(std::make_shared<edgewire::cli::Help>());
   app.require_subcommand(1);
   edgewire::cli::add_commands(app);

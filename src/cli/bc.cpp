@@ -6,9 +6,7 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "cli/files.h"
 #include "cli/frontier_command.h"
-#include "cli/named_vertices.h"
 #include "cli/sources.h"
 #include "error.h"
 
@@ -18,44 +16,40 @@ namespace {
 
 struct BcSettings {
   KernelOptions job;
-  std::string list;
+  NamedSources named;
   std::uint64_t samples = 0, seed = 1;
-  bool listed = false;  ///< sources are those of the list
   std::string parallel = "auto";
   bool weighted = false, endpoints = false, normalized = false;
 };
 
-std::vector<std::uint32_t> sources(const BcSettings& settings, const graph::GraphFile& graph) {
-  if (settings.listed) return named_vertices(graph, settings.list, "--sources");
-  if (settings.samples > graph.vertices())
-    throw Error(
-        fmt::format("--samples {}: {} has {} vertices", settings.samples, graph.path(), graph.vertices()));
-  return sample(graph.vertices(), settings.samples > 0 ? settings.samples : graph.vertices(), settings.seed,
-                [](std::uint32_t) { return true; });
-}
-
 runs::BcOptions bc_options(const BcSettings& settings, const graph::GraphFile& graph) {
+  if (settings.weighted) graph::expect_weights(graph, "leave out --weighted");
   runs::BcOptions asked;
   asked.weighted = settings.weighted;
   asked.endpoints = settings.endpoints;
   asked.normalized = settings.normalized;
   asked.deterministic = settings.job.deterministic;
   asked.apart = apart_asked(settings.parallel);
+  if (settings.named.given()) {
+    const auto sources = settings.named.find(graph);
+    asked.sources = sources.vertices;
+    asked.asked = sources.asked;
+    return asked;
+  }
   asked.samples = settings.samples;
-  asked.sources = sources(settings, graph);
-  if (settings.listed)
-    asked.asked = {{"sources", settings.list}};
-  else if (settings.samples > 0)
+  if (settings.samples > graph.vertices())
+    throw Error(
+        fmt::format("--samples {}: {} has {} vertices", settings.samples, graph.path(), graph.vertices()));
+  asked.sources = sample(graph.vertices(), settings.samples > 0 ? settings.samples : graph.vertices(),
+                         settings.seed, [](std::uint32_t) { return true; });
+  if (settings.samples > 0)
     asked.asked = {{"samples", static_cast<std::int64_t>(settings.samples)},
                    {"seed", static_cast<std::int64_t>(settings.seed)}};
   return asked;
 }
 
 /// Throws UsageError.
-void check(BcSettings& settings, const CLI::App& command) {
-  settings.listed = command.count("--sources") > 0;
-  if (settings.listed && settings.list.empty())
-    throw UsageError("--sources: it is empty: name vertices, or leave it out for all");
+void check(const BcSettings& settings) {
   std::string apart;  // what makes each worker search from sources of its own
   if (settings.parallel == "sources") apart = "--parallel sources";
   if (settings.job.deterministic) apart = "--deterministic";
@@ -89,16 +83,11 @@ void add_bc(CLI::App& app) {
       "to halve. For an estimate from K samples without --normalized, multiply the score by the number of "
       "vertices divided by K.");
   const auto own = [&] {
-    auto* list = command
-                     ->add_option("--sources", settings->list,
-                                  "paths start at these vertices, named as in results: ID,ID,... or @FILE "
-                                  "with one on each line; by default at all")
-                     ->type_name("ID[,ID...]|@FILE");
-    reads(list, listed_in);
+    const auto [one, list] = settings->named.add_to(*command, "by default at all");
     auto* samples =
-        command
-            ->add_option("--samples", settings->samples, "paths start at so many vertices, drawn by --seed")
+        command->add_option("--samples", settings->samples, "start at so many vertices, drawn by --seed")
             ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32))
+            ->excludes(one)
             ->excludes(list);
     command
         ->add_option(
@@ -128,8 +117,8 @@ void add_bc(CLI::App& app) {
       "compare with a sequential search from all sources, and exit with 1 when a score differs by more than "
       "1e-9 of its value",
       {"vertices of the highest scores", runs::kTop});
-  command->callback([settings, command] {
-    check(*settings, *command);
+  command->callback([settings] {
+    check(*settings);
     run_frontier(settings->job, [&](const graph::GraphFile& graph) {
       return [asked = bc_options(*settings, graph)] { return runs::make_bc(asked); };
     });

@@ -27,6 +27,7 @@ struct BoundArguments {
   std::vector<std::string> inputs;
   const std::string& graph_path() const { return inputs.front(); }
   std::string processes = "2,4,8,16";
+  Reading reading;
   std::string workers = "8";
   std::string rates = "1G,10G,25G,100G";
   std::string ownerships = "hash,ranges,hilbert,grid";
@@ -184,7 +185,7 @@ void run(const BoundArguments& arguments) {
   check_writable(arguments.csv_path);
   check_writable(arguments.json_path);
   const auto options = understand(arguments);
-  const auto opened = open_graph(arguments.graph_path());
+  const auto opened = open_graph(arguments.graph_path(), arguments.reading);
   const graph::GraphFile& file = opened.file;
   verify(file, options.threads);
   if (!arguments.has_tiles()) {
@@ -215,28 +216,31 @@ void run_load(const CLI::App& command, BoundArguments& arguments) {
 void add_bound(CLI::App& app) {
   auto* command = app.add_subcommand(
       "bound",
-      "Count the fewest bytes that each process must send in an iteration, and how long the wire takes.\n"
-      "Counts are exact, take one pass over the file for each number of processes and ownership and\n"
+      "count the fewest bytes that each process must send in an iteration, and how long the wire takes");
+  command->footer(
+      "Counts are exact, take one pass over the file for each number of processes and ownership and "
       "(workers + 1) x processes bits a vertex, or more passes with less memory. cover reads the file once "
-      "more, and\n"
-      "says how near to the minimum it is proved to be.");
+      "more, and says how near to the minimum it is proved to be.");
   auto arguments = std::make_shared<BoundArguments>();
   auto& a = *arguments;
   reads(command->add_option("GRAPH", a.inputs, std::string(kGraphHelp) + "; with --load files to load"),
         graph_and_labels);
+  command->option_defaults()->group("Input");
+  a.reading.add_to(*command);
+  command->option_defaults()->group("Options");
   command
       ->add_option("--kernel", a.kernel,
                    "pagerank, ppr, spmv: bytes of an iteration; the others: of a run, by superstep")
       ->check([](const std::string& kernel) { return kernel == "scc" ? "for scc there is no bound" : ""; })
       ->check(CLI::IsMember({"pagerank", "ppr", "spmv", "bfs", "sssp", "wcc", "bc", "cdlp", "lcc"}))
       ->capture_default_str();
-  command->add_option("--source", a.source, "of bfs, sssp and bc: the vertex where all paths start");
-  command->add_option("--iterations", a.iterations, "of cdlp: how often labels are taken over, at most")
+  command->add_option("--source", a.source, "of bfs, sssp and bc: start at this vertex, by its id or label");
+  command->add_option("--iterations", a.iterations, "of cdlp: stop after this many iterations")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   command->add_option("-p,--processes", a.processes, "numbers of processes, up to 4096")
       ->capture_default_str();
-  command->add_option("-w,--workers", a.workers, "workers of a process")->capture_default_str();
+  command->add_option("-w,--workers", a.workers, "workers (threads) in each process")->capture_default_str();
   command->add_option("--rate", a.rates, "line rates, as 100M, 2.5G")->capture_default_str();
   reads(
       command
@@ -269,11 +273,9 @@ void add_bound(CLI::App& app) {
   command->add_option("--cores", a.cores, "what if: cores of a process (default: its workers)");
   command->add_option("--latency", a.latency, "what if: of each message, as 20us")->capture_default_str();
   command->add_option("--memory-rate", a.memory_rate, "what if: bytes/s of a process's memory, as 34G");
-  writes(command->add_option("--csv", a.csv_path,
-                             "also write the rows as CSV (-: stdout, instead of the table)"),
+  writes(command->add_option("--csv", a.csv_path, "write the rows to this file as CSV; - is stdout"),
          Form::text);
-  writes(command->add_option("--json", a.json_path,
-                             "also write the rows as JSON (-: stdout, instead of the table)"),
+  writes(command->add_option("--json", a.json_path, "write the rows to this file as JSON; - is stdout"),
          Form::text);
   a.load.add_to(*command);
   command->callback([arguments, command] {

@@ -168,7 +168,8 @@ constexpr std::initializer_list<const char*> kOnlyLoad = {
 constexpr std::initializer_list<const char*> kNotOfLoad = {
     "--kernel",   "--source",  "--iterations",        "--ownership",
     "--strategy", "--threads", "--as-published-2015", "--compute-rate",
-    "--latency",  "--csv",     "--memory-rate"};
+    "--latency",  "--csv",     "--memory-rate",       "--format",
+    "--labels",   "--columns"};
 constexpr std::initializer_list<const char*> kOnlySort = {"--record", "--partitions", "--rate", "--framing"};
 constexpr std::initializer_list<const char*> kOnlyConvert = {"--edges", "--vertices", "--weighted",
                                                              "--undirected"};

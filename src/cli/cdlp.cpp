@@ -28,7 +28,7 @@ void add_cdlp(CLI::App& app) {
       "neighbours: once for each edge, and in directed graphs once for each direction. A vertex without "
       "neighbours keeps its label. A run ends early when no label has changed.");
   const auto own = [&] {
-    command->add_option("--iterations", settings->iterations, "how often labels are taken over, at most")
+    command->add_option("--iterations", settings->iterations, "stop after this many iterations")
         ->check(CLI::Range(1, 1'000'000))
         ->capture_default_str();
   };

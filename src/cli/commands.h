@@ -29,7 +29,9 @@ void add_topology(CLI::App& app);
 void add_netbench(CLI::App& app);
 void add_diskbench(CLI::App& app);
 void add_transports(CLI::App& app);
-/// Hidden: prints the man page and the shell completion of `app`, which must outlive it.
+/// Prints the help of `app`, which must outlive it, and of its commands.
+void add_help(CLI::App& app);
+/// Hidden: prints the man pages and the completions of `app`, which must outlive it.
 void add_manual(CLI::App& app);
 
 }  // namespace edgewire::cli

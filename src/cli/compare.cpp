@@ -28,6 +28,7 @@ namespace {
 /// As typed.
 struct CompareArguments {
   std::string graph_path, processes, rates, interfaces;
+  Reading reading;
   std::string workers = "1", transports = "tcp", strategies = "worker,process,slots,cover";
   std::string encoding = "f32", ownership = "hash", layout = "auto";
   int repeat = 3;
@@ -268,7 +269,7 @@ void run(const CompareArguments& arguments) {
     throw Error(
         "compare needs root for local hosts with shaped links; without root: real hosts (--hosts, --rank), "
         "`edgewire bound --rate`, or `edgewire pagerank -p 2 --transport tcp`");
-  const auto graph = open_graph(arguments.graph_path);  // converted once for all runs
+  const auto graph = open_graph(arguments.graph_path, arguments.reading);  // converted once for all runs
   Comparing comparing(arguments, matrix, graph);
   if (!comparing.run()) return;
   const auto comparison = comparing.result();
@@ -283,16 +284,19 @@ void run(const CompareArguments& arguments) {
 void add_compare(CLI::App& app) {
   auto* command = app.add_subcommand(
       "compare",
-      "Run PageRank over several links and strategies, interleaved and repeated; say how near each came to\n"
-      "what its link allows, and what was predicted. Without a host list the hosts are network namespaces "
-      "of\n"
-      "this machine (root); with one, every host runs the same command and rank 0 reports.");
+      "run PageRank over several links and strategies, interleaved and repeated; say how near each came to "
+      "what its link allows, and what was predicted");
+  command->footer(
+      "Without a host list the hosts are network namespaces of this machine (root); with one, every host "
+      "runs the same command and rank 0 reports.");
   auto arguments = std::make_shared<CompareArguments>();
   auto& a = *arguments;
-  reads(command->add_option("graph", a.graph_path, kGraphHelp)->required(), graph_and_labels);
+  add_graph_input(*command, a.graph_path, a.reading);
+  a.reading.keeps_names = false;  // which every run would look for
   command->add_option("-p,--processes", a.processes,
                       "numbers of processes (default: 1,2, or the hosts of the list); 1 is always run");
-  command->add_option("-w,--workers", a.workers, "workers of a process")->capture_default_str();
+  command->add_option("-w,--workers", a.workers, "numbers of workers (threads) in each process")
+      ->capture_default_str();
   command->add_option(
       "--rate", a.rates,
       "line rates of the links, as 100M, 2.5G (default: 1G,10G); of a host list: what they are");
@@ -318,19 +322,20 @@ void add_compare(CLI::App& app) {
   command->add_option("--iterations", a.iterations, "of each run")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
-  reads(command->add_option("--hosts", a.hosts_path, "host list: line i is address[:port] of rank i")
+  reads(command
+            ->add_option("--hosts", a.hosts_path,
+                         "run on the hosts of this list: line i is address[:port] of rank i")
             ->envname("EDGEWIRE_HOSTS"));
-  command->add_option("--rank", a.rank, "this process's line in the host list, from 0");
-  reads(command->add_option("--secret-file", a.secret_path, "secret shared by the processes of a host list"),
+  command->add_option("--rank", a.rank, "this process has this line of the host list, counted from 0");
+  reads(command->add_option("--secret-file", a.secret_path,
+                            "read the secret that the processes of a host list share from this file"),
         itself, "EDGEWIRE_SECRET_FILE");
-  command->add_option("--port", a.port, "port of host-list lines that name none");
+  command->add_option("--port", a.port, "use this TCP port where the host list names none");
   writes(command->add_option("-o,--output", a.html_path, "write a page with tables and charts (HTML)"),
          Form::text);
-  writes(command->add_option("--json", a.json_path,
-                             "also write the rows as JSON (-: stdout, instead of the table)"),
+  writes(command->add_option("--json", a.json_path, "write the rows to this file as JSON; - is stdout"),
          Form::text);
-  writes(command->add_option("--csv", a.csv_path,
-                             "also write the rows as CSV (-: stdout, instead of the table)"),
+  writes(command->add_option("--csv", a.csv_path, "write the rows to this file as CSV; - is stdout"),
          Form::text);
   command->callback([arguments] { run(*arguments); });
 }

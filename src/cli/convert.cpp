@@ -36,12 +36,10 @@ struct ConvertSettings {
   std::string input;  ///< the first of inputs
   std::vector<std::string> inputs;
   GraphOutput output;
-  std::string format = "auto";
+  Reading how;
   std::string to = "auto";
   bool no_weights = false;
   std::string vertices;
-  bool labels = false;
-  std::string columns;
   bool keep_ids = false;
   bool allow_empty = false;
   JobOptions job;
@@ -51,8 +49,8 @@ struct ConvertSettings {
   bool in_parts() const { return memory > 0 || job.launch.processes > 1 || !job.launch.hosts_file.empty(); }
   graph::ConvertOptions reading(Format input_format) const {
     return {input_format, !no_weights, output.simple, output.undirected, output.workers,
-            vertices,     labels,      columns,       keep_ids,          {inputs.begin() + 1, inputs.end()},
-            allow_empty,  note};
+            vertices,     how.labels,  how.columns,   keep_ids,          {inputs.begin() + 1, inputs.end()},
+            allow_empty,  note,        nullptr};
   }
 };
 
@@ -217,11 +215,6 @@ Format output_format(const ConvertSettings& settings, const std::map<std::string
 }  // namespace
 
 void add_convert(CLI::App& app) {
-  static const std::map<std::string, Format> kFormats = [] {
-    std::map<std::string, Format> formats = {{"auto", Format::automatic}};
-    for (const graph::FormatName& known : graph::all_formats()) formats.emplace(known.option, known.format);
-    return formats;
-  }();
   static const std::map<std::string, Format> kWritten = {
       {"auto", Format::automatic},    {"ew", Format::ew}, {"el", Format::el},   {"wel", Format::wel},
       {"mtx", Format::matrix_market}, {"sg", Format::sg}, {"wsg", Format::wsg}, {"graph", Format::metis}};
@@ -246,31 +239,18 @@ void add_convert(CLI::App& app) {
                    "the format to write, whatever the name: ew, el, wel, mtx, sg, wsg, graph")
       ->check(CLI::IsMember(kWritten))
       ->capture_default_str();
-  command
-      ->add_option(
-          "--format", settings->format,
-          "auto (from name and content), snap (edge list: SOURCE TARGET [WEIGHT]), csv (table), mtx (Matrix "
-          "Market), metis, "
-          "dimacs (.gr), el, wel, sg, wsg (GAP), u32pairs (little endian), ew")
-      ->check(CLI::IsMember(kFormats))
-      ->capture_default_str();
+  settings->how.add_to(*command);
   command->add_flag("--no-weights", settings->no_weights, "drop weights");
   reads(command->add_option(
       "--vertices", settings->vertices,
       "edge lists: a file of ids, one a line, of vertices that exist even without edges (LDBC's .v)"));
-  command->add_flag("--labels", settings->labels,
-                    "edge lists, and tables with --columns: ids are names, of any text; OUTPUT.labels keeps "
-                    "them, and results show them");
-  command->add_option(
-      "--columns", settings->columns,
-      "tables (csv): SOURCE,TARGET[,WEIGHT], each the name of a column or its number from 1 on");
   command->add_flag("--keep-ids", settings->keep_ids,
                     "vertices are all ids up to the largest, also where few of them have edges; otherwise "
                     "sparse ids are numbered anew, and results have the ids of the file");
   command->add_flag("--allow-empty", settings->allow_empty,
                     "an input without an edge is no error: it becomes a graph of the vertices that it names");
   writes(command->add_option("--json", settings->job.json_path,
-                             "write a report of what was moved to this file as JSON; - is stdout"),
+                             "write the run report to this file as JSON; - is stdout"),
          Form::text);
   command->option_defaults()->group("In parts");
   command
@@ -280,7 +260,8 @@ void add_convert(CLI::App& app) {
           "default all are kept in memory, and with -p 1G, or three quarters of a process's share of the "
           "memory that is free where that is less")
       ->transform(sizes());
-  writes(command->add_option("--temp", settings->temp, "folder for sorted runs; by default the output's"),
+  writes(command->add_option("--temp", settings->temp,
+                             "write what does not fit to this folder; by default the output's"),
          Form::folder, no_names);
   settings->job.add_to(*command);
   settings->job.launch.less_memory = "a smaller --memory";
@@ -288,9 +269,9 @@ void add_convert(CLI::App& app) {
     const auto start = Clock::now();
     settings->input = settings->inputs[0];
     const Format format = output_format(*settings, kWritten);
-    if (settings->labels && format != Format::ew)
+    if (settings->how.labels && format != Format::ew)
       throw UsageError("--labels keeps names beside an .ew file: convert to .ew with it, and then that file");
-    const Format input_format = kFormats.at(settings->format);
+    const Format input_format = settings->how.format_wanted();
     settings->job.workers = settings->output.workers;
     if (!settings->job.json_path.empty() && format != Format::ew)
       throw UsageError("--json reports on .ew files that are written, not on other formats");

@@ -118,7 +118,8 @@ void run_dense(const DenseSettings& settings, const PrepareDense& prepare) {
     throw UsageError("--checkpoint and --resume need --wire f32: others carry rounding errors along");
   settings.edge_place.check();
   // One message instead of one from each process, which inherits the mapping.
-  const auto opened = open_graph(settings.graph_path, settings.direction, settings.edge_place.memory_bytes);
+  const auto opened =
+      open_graph(settings.graph_path, settings.reading, settings.direction, settings.edge_place.memory_bytes);
   const graph::VertexNames names(opened.file);  // inherited, too
   const MakeDense make = prepare(opened.file);
   settings.check(opened.file);

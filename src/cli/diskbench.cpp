@@ -121,8 +121,9 @@ void add_diskbench(CLI::App& app) {
   command->add_option("--seconds", options->seconds, "of each measurement")
       ->check(between(0.001, 3600))
       ->capture_default_str();
-  writes(command->add_option("--json", options->json_path, "write the rows as JSON, - for stdout"),
-         Form::text);
+  writes(
+      command->add_option("--json", options->json_path, "write the rows to this file as JSON; - is stdout"),
+      Form::text);
   command->callback([options] { run(*options); });
 }
 

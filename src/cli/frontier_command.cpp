@@ -105,6 +105,7 @@ void add_frontier_options(CLI::App& command, KernelOptions& options, const std::
   options.add_to(command);
   command.option_defaults()->group("Kernel");
   own();
+  command.option_defaults()->group("What is sent");
   reads(command
             .add_option("--ownership", options.ownership,
                         "who owns a vertex: hash, ranges, or a partition file with a part for each line")
@@ -125,8 +126,8 @@ void run_frontier(const KernelOptions& options,
         "--ownership auto counts what pagerank would send: name hash, ranges or a partition file");
   options.check_outputs();
   options.edge_place.check();
-  const auto opened =
-      open_graph(options.graph_path, options.edge_place.memory_bytes);  // processes inherit the mapping
+  const auto opened = open_graph(options.graph_path, options.reading,
+                                 options.edge_place.memory_bytes);  // processes inherit the mapping
   const graph::GraphFile& graph = opened.file;
   const graph::VertexNames vertex_names(graph);  // inherited, too
   frontier::Options known;

@@ -1,19 +1,20 @@
 #include "cli/graph_files.h"
 
 #include <fmt/core.h>
-#include <unistd.h>
 
+#include <cstring>
 #include <utility>
+#include <vector>
 
 #include "cli/common.h"
 #include "cli/files.h"
+#include "cli/job_options.h"
 #include "error.h"
 #include "graph/direction.h"
 #include "graph/formats.h"
 #include "graph/mapped_file.h"
 #include "graph/output_file.h"
 #include "graph/temporary_folder.h"
-#include "graph/vertex_names.h"
 #include "launch/bootstrap.h"
 #include "launch/launcher.h"
 #include "report/progress.h"
@@ -26,7 +27,38 @@ void GraphOutput::add_to(CLI::App& command) {
   writes(command.add_option("-o,--output", path, "the graph file to write (.ew)")->required(), Form::binary);
   command.add_flag("--simple", simple, "drop duplicate edges (the one of least weight stays) and self loops");
   command.add_flag("--undirected", undirected, "store each edge both ways");
-  command.add_option("-w,--workers", workers, "threads; one a core by default")->check(CLI::Range(1, 1024));
+  add_workers_option(command, workers);
+}
+
+void Reading::add_to(CLI::App& command) {
+  std::vector<std::string> names{"auto"};
+  for (const graph::FormatName& known : graph::all_formats()) names.emplace_back(known.option);
+  command
+      .add_option("--format", format,
+                  "the format of the input: auto (from name and content), snap (edge list: SOURCE TARGET "
+                  "[WEIGHT]), csv (table), mtx (Matrix Market), metis, dimacs (.gr), el, wel, sg, wsg (GAP), "
+                  "u32pairs (little endian), ew")
+      ->check(CLI::IsMember(names))
+      ->capture_default_str();
+  command.add_flag("--labels", labels,
+                   "edge lists, and tables with --columns: ids are names, of any text, which results show; "
+                   "convert keeps them in OUTPUT.labels");
+  command.add_option(
+      "--columns", columns,
+      "tables (csv): SOURCE,TARGET[,WEIGHT], each the name of a column or its number from 1 on");
+}
+
+graph::Format Reading::format_wanted() const {
+  for (const graph::FormatName& known : graph::all_formats())
+    if (format == known.option) return known.format;
+  return graph::Format::automatic;
+}
+
+void add_graph_input(CLI::App& command, std::string& path, Reading& reading) {
+  reads(command.add_option("graph", path, kGraphHelp)->required(), graph_and_labels);
+  command.option_defaults()->group("Input");
+  reading.add_to(command);
+  command.option_defaults()->group("Options");
 }
 
 void print_summary(const std::string& path, const graph::BuildSummary& summary, Clock::time_point start) {
@@ -53,50 +85,69 @@ void note_doubtful_weights(std::span<const std::string> inputs) {
 graph::GraphFile convert_aside(const std::string& input, graph::OutputFile& nameless,
                                const graph::ConvertOptions& options, graph::BuildSummary& summary) {
   summary = graph::convert(input, nameless, options, report::progress_on_terminal());
-  unlink(graph::labels_path(nameless.path()).c_str());  // an input with names has such a table
   return graph::GraphFile::open(nameless.path_for_others(), input);
 }
 
 namespace {
 
 struct Conversion {
-  std::unique_ptr<graph::OutputFile> file;
+  std::unique_ptr<graph::OutputFile> file, names;
   graph::GraphFile graph;
 };
 
+/// As `edgewire convert` does it with these options.
+graph::ConvertOptions convert_options(const Reading& reading) {
+  graph::ConvertOptions options;
+  options.format = reading.format_wanted();
+  options.labels = reading.labels;
+  options.columns = reading.columns;
+  options.note = note;
+  return options;
+}
+
+/// Whether the text names an option that only `edgewire convert` has.
+bool names_its_options(const std::string& text) {
+  for (std::size_t at = text.find("--"); at != text.npos; at = text.find("--", at + 2)) {
+    const auto is_here = [&](const char* name) { return text.compare(at, std::strlen(name), name) == 0; };
+    if (!is_here("--labels") && !is_here("--columns") && !is_here("--format")) return true;
+  }
+  return false;
+}
+
 /// As `edgewire convert --memory`, in this process.
-Conversion convert_in(std::uint64_t memory_bytes, const std::string& path, const std::string& folder,
-                      graph::BuildSummary& summary) {
+Conversion convert_in(std::uint64_t memory_bytes, const std::string& path, graph::ConvertOptions reading,
+                      const std::string& folder, graph::BuildSummary& summary) {
   const auto alone = launch::alone();
   shuffle::LoadOptions options;
   options.seat.workers = graph::workers_or_default(0);
   options.temp = folder;
   options.memory_bytes = memory_bytes;
   shuffle::LoadJob job(*alone, options);
-  graph::ConvertOptions reading;
   reading.workers = options.seat.workers;
-  reading.note = note;
   summary = graph::convert_to(job, path, "", reading, report::progress_on_terminal());
   auto file = job.take_output();
   auto graph = graph::GraphFile::open(file->path_for_others(), path);
-  return {std::move(file), std::move(graph)};
+  return {std::move(file), nullptr, std::move(graph)};
 }
 
 /// Throws Error, which says whose options it names.
-Conversion convert_for_this_run(const std::string& path, std::uint64_t memory_bytes,
+Conversion convert_for_this_run(const std::string& path, const Reading& reading, std::uint64_t memory_bytes,
                                 graph::BuildSummary& summary) {
   const std::string folder = graph::temporary_folder();
+  graph::ConvertOptions options = convert_options(reading);
+  const auto told = reading.format == "auto" ? graph::format_of_name(path) : options.format;
   try {
-    if (memory_bytes > 0 && graph::format_of_name(path) != graph::Format::metis)
-      return convert_in(memory_bytes, path, folder, summary);
+    if (memory_bytes > 0 && told != graph::Format::metis && !reading.labels)
+      return convert_in(memory_bytes, path, options, folder, summary);
     auto file = graph::OutputFile::nameless(folder);
-    graph::ConvertOptions reading;
-    reading.note = note;
-    auto graph = convert_aside(path, *file, reading, summary);
-    return {std::move(file), std::move(graph)};
+    auto names = reading.labels && reading.keeps_names ? graph::OutputFile::nameless(folder) : nullptr;
+    options.table = names.get();
+    auto graph = convert_aside(path, *file, options, summary);
+    if (names) graph.set_table(names->path_for_others());
+    return {std::move(file), std::move(names), std::move(graph)};
   } catch (const Error& error) {
     const std::string text = error.what();
-    if (text.find("--") == text.npos) throw;
+    if (!names_its_options(text)) throw;
     throw Error(text + " (options of `edgewire convert`)");
   }
 }
@@ -114,15 +165,20 @@ int run_job(const launch::LaunchOptions& options, const std::function<void(launc
   });
 }
 
-OpenGraph open_graph(const std::string& path, std::uint64_t memory_bytes) {
-  if (path != "-" && graph::is_ours(path)) return {graph::GraphFile::open(path), {}, path, nullptr};
+OpenGraph open_graph(const std::string& path, const Reading& reading, std::uint64_t memory_bytes) {
+  const bool is_ours =
+      path != "-" && (reading.format == "auto" ? graph::is_ours(path) : reading.format == "ew");
+  if (is_ours && (reading.labels || !reading.columns.empty()))
+    throw UsageError(fmt::format("{}: a graph file (.ew) has its names already: leave out {}", path,
+                                 reading.labels ? "--labels" : "--columns"));
+  if (is_ours) return {graph::GraphFile::open(path), {}, path, nullptr, nullptr};
   if (const auto launcher = launch::find_launcher(); path == "-" && launcher)
     throw UsageError(
         fmt::format("-: under {} only one process gets stdin: convert it before (edgewire convert - -o g.ew)",
                     launcher->name));
   const auto start = Clock::now();
   graph::BuildSummary summary;
-  auto [converted, graph] = convert_for_this_run(path, memory_bytes, summary);
+  auto [converted, names, graph] = convert_for_this_run(path, reading, memory_bytes, summary);
   const double seconds = seconds_since(start);
   note(fmt::format(
       "{}: converted for this run in {:.2f} s: {} vertices, {} edges{}{}; `edgewire convert` keeps what it "
@@ -133,14 +189,15 @@ OpenGraph open_graph(const std::string& path, std::uint64_t memory_bytes) {
                                 : "",
       summary.compacted ? "; ids are sparse: only vertices with edges are kept" : ""));
   const std::string path_for_others = converted->path_for_others();
-  return {std::move(graph), seconds, path_for_others, std::move(converted)};
+  return {std::move(graph), seconds, path_for_others, std::move(converted), std::move(names)};
 }
 
-OpenGraph open_graph(const std::string& path, const std::string& direction, std::uint64_t memory_bytes) {
+OpenGraph open_graph(const std::string& path, const Reading& reading, const std::string& direction,
+                     std::uint64_t memory_bytes) {
   const auto wanted = direction == "in"     ? graph::Direction::in
                       : direction == "both" ? graph::Direction::both
                                             : graph::Direction::out;
-  OpenGraph opened = open_graph(path, memory_bytes);
+  OpenGraph opened = open_graph(path, reading, memory_bytes);
   if (wanted == graph::Direction::out || opened.file.symmetric()) return opened;
   opened.file = graph::view(std::move(opened.file), wanted, graph::temporary_folder(),
                             graph::workers_or_default(0), report::progress_on_terminal());

@@ -1,4 +1,4 @@
-// What generate, convert and info have in common.
+// What commands have in common that read graphs or write them.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,6 +10,7 @@
 
 #include "graph/builder.h"
 #include "graph/convert.h"
+#include "graph/formats.h"
 #include "graph/graph_file.h"
 #include "graph/output_file.h"
 #include "graph/parallel.h"
@@ -34,20 +35,36 @@ void print_summary(const std::string& path, const graph::BuildSummary& summary, 
 /// Says on stderr that the weights of these inputs may be times.
 void note_doubtful_weights(std::span<const std::string> inputs);
 
+/// How a graph in another format is read, with the same options in all commands that read graphs.
+struct Reading {
+  std::string format = "auto";
+  bool labels = false;
+  std::string columns;
+  bool keeps_names = true;  ///< false: results do not show the names of --labels
+
+  void add_to(CLI::App& command);
+  graph::Format format_wanted() const;
+};
+
+/// Adds the graph that a command reads, and how to read it. The next options are in the usual group.
+void add_graph_input(CLI::App& command, std::string& path, Reading& reading);
+
 /// The graph that a command works on.
 struct OpenGraph {
   graph::GraphFile file;
   std::optional<double> seconds_convert;  ///< where the input was in another format
   std::string path_for_others;            ///< where other processes can open it, as long as this is here
   std::unique_ptr<graph::OutputFile> converted;
+  std::unique_ptr<graph::OutputFile> names;  ///< of the vertices, where the input was to have some
 };
 
 /// Opens a graph file (.ew), or what a file in another format is converted to, with a line on stderr. That
 /// has no name, and goes with the processes that have it. "-" is stdin. `memory_bytes`: for the conversion,
 /// which spills to disk what does not fit; 0: as much as it takes. Throws Error.
-OpenGraph open_graph(const std::string& path, std::uint64_t memory_bytes = 0);
+OpenGraph open_graph(const std::string& path, const Reading& reading, std::uint64_t memory_bytes = 0);
 /// The same graph, to be followed in the direction "out", "in" or "both" (see graph::view()).
-OpenGraph open_graph(const std::string& path, const std::string& direction, std::uint64_t memory_bytes);
+OpenGraph open_graph(const std::string& path, const Reading& reading, const std::string& direction,
+                     std::uint64_t memory_bytes);
 /// As launch::run. Where a process fails after a file that it has mapped was written anew, that is why.
 int run_job(const launch::LaunchOptions& options, const std::function<void(launch::Bootstrap&)>& body);
 /// What the converter made of `input`, in a nameless file.

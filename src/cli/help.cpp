@@ -2,10 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "cli/commands.h"
 #include "cli/common.h"
+#include "cli/suggest.h"
+#include "error.h"
 #include "topology/cpu_level.h"
 
 namespace edgewire::cli {
@@ -82,6 +85,28 @@ std::string Help::make_description(const CLI::App* command) const {
 
 std::string Help::make_footer(const CLI::App* command) const { return wrapped(command->get_footer(), 0); }
 
+void add_help(CLI::App& app) {
+  CLI::App* help = app.add_subcommand("help", "explain a command, as COMMAND --help does");
+  const auto words = std::make_shared<std::vector<std::string>>();
+  help->add_option("command", *words,
+                   "the command, such as pagerank or tasks metg; without one: the program");
+  help->callback([words, &app] {
+    const CLI::App* command = &app;
+    std::string path;
+    for (const std::string& word : *words) {
+      const auto below = visible_commands(*command);
+      const auto found = std::ranges::find(below, word, [](const CLI::App* one) { return one->get_name(); });
+      if (below.empty())
+        throw UsageError(fmt::format("help: {} has no commands, and so no '{}'", path, word));
+      if (found == below.end()) throw UsageError(no_such_command(*command, path, word));
+      command = *found;
+      path += (path.empty() ? "" : " ") + word;
+    }
+    const std::string name = app.get_name() + (path.empty() ? "" : " " + path);
+    write_whole("-", app.get_formatter()->make_help(command, name, CLI::AppFormatMode::Normal));
+  });
+}
+
 void add_version(CLI::App& app) {
   CLI::Option* option = app.set_version_flag("--version", [] {
     return std::string("edgewire " EDGEWIRE_VERSION " for ") + name_of(topology::cpu_level());
@@ -91,12 +116,22 @@ void add_version(CLI::App& app) {
 }
 
 void add_manual(CLI::App& app) {
-  CLI::App* command = app.add_subcommand("manual", "the man page (man) or the completion for a shell (bash)");
+  CLI::App* command = app.add_subcommand(
+      "manual", "a man page, such as edgewire-pagerank.1, or the completion for a shell (bash, zsh or fish)");
   command->group("");  // for the build
   const auto kind = std::make_shared<std::string>();
-  command->add_option("kind", *kind)->required()->check(CLI::IsMember({"man", "bash"}));
-  command->callback(
-      [kind, &app] { write_whole("-", *kind == "man" ? man_page(app) : bash_completion(app)); });
+  command->add_option("kind", *kind, "by default the names of all pages");
+  command->callback([kind, &app] {
+    if (*kind == "bash") return write_whole("-", bash_completion(app));
+    if (*kind == "zsh") return write_whole("-", zsh_completion(app));
+    if (*kind == "fish") return write_whole("-", fish_completion(app));
+    const auto pages = man_pages(app);
+    if (std::ranges::find(pages, *kind) != pages.end()) return write_whole("-", man_page(app, *kind));
+    if (!kind->empty()) throw UsageError(fmt::format("manual: there is no page {}", *kind));
+    std::string names;
+    for (const std::string& page : pages) names += page + "\n";
+    write_whole("-", names);
+  });
 }
 
 }  // namespace edgewire::cli

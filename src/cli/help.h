@@ -23,9 +23,14 @@ std::vector<std::string> choices(const CLI::Option& option);
 std::vector<const CLI::App*> visible_commands(const CLI::App& command);
 /// Adds --version to the program and, unseen in help, to all commands.
 void add_version(CLI::App& app);
-/// The man page of the program, in man(7).
-std::string man_page(const CLI::App& app);
-/// The program's completion for bash.
+/// The files of the program's man pages, such as "edgewire-pagerank.1": one for itself, one for the options
+/// that all jobs have, and one for each command.
+std::vector<std::string> man_pages(const CLI::App& app);
+/// One of them, in man(7).
+std::string man_page(const CLI::App& app, const std::string& page);
+/// The program's completion for a shell.
 std::string bash_completion(const CLI::App& app);
+std::string zsh_completion(const CLI::App& app);
+std::string fish_completion(const CLI::App& app);
 
 }  // namespace edgewire::cli

@@ -9,6 +9,7 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/graph_files.h"
+#include "cli/job_options.h"
 #include "error.h"
 #include "graph/graph_file.h"
 #include "graph/mapped_file.h"
@@ -106,57 +107,61 @@ std::string weights_of(const graph::GraphFile& file) {
 void add_info(CLI::App& app) {
   struct InfoSettings {
     std::string path;
+    Reading reading;
     std::string json;
     bool verify = false;
     int workers = 0;
   };
   auto settings = std::make_shared<InfoSettings>();
-  CLI::App* command = app.add_subcommand("info", "check a graph file and say what it holds");
-  reads(command->add_option("graph", settings->path, "graph file (.ew)")->required(), graph_and_labels);
+  CLI::App* command = app.add_subcommand("info", "check a graph and say what it holds");
+  add_graph_input(*command, settings->path, settings->reading);
   writes(
       command->add_option(
           "--json", settings->json,
-          "write to this file (-: stdout) instead: path, vertices, edges, weighted, weight_type (f32, f64, "
+          "write to this file as JSON; - is stdout: path, vertices, edges, weighted, weight_type (f32, f64, "
           "u32 or u64; null without weights), weights_doubtful, simple, symmetric, "
-          "original_ids, labels, largest_out_degree, self_loops, duplicates, dangling, file_bytes, seconds"),
+          "original_ids, labels, largest_out_degree, self_loops, duplicates, dangling, file_bytes, seconds; "
+          "of another format also "
+          "seconds_convert"),
       Form::text);
   command->add_flag(
       "--verify", settings->verify,
       "check also that rows and original ids are in order, and that the graph is simple or symmetric where "
       "the file says so");
-  command->add_option("-w,--workers", settings->workers, "threads; one a core by default")
-      ->check(CLI::Range(1, 1024));
+  add_workers_option(*command, settings->workers);
   command->callback([settings] {
     const auto start = Clock::now();
     check_writable(settings->json);
-    const graph::GraphFile file = graph::GraphFile::open(settings->path);
+    const OpenGraph opened = open_graph(settings->path, settings->reading);
+    const graph::GraphFile& file = opened.file;
     const Counts counts = count_all(file, graph::workers_or_default(settings->workers));
     if (settings->verify) check_promises(file, counts);
     const graph::VertexNames names(file);
     const double seconds = seconds_since(start);
     if (!settings->json.empty()) {
-      const nlohmann::ordered_json json = {{"path", file.path()},
-                                           {"vertices", file.vertices()},
-                                           {"edges", file.edges()},
-                                           {"weighted", file.weighted()},
-                                           {"weight_type", weight_type_of(file)},
-                                           {"weights_doubtful", file.weights_doubtful()},
-                                           {"simple", file.simple()},
-                                           {"symmetric", file.symmetric()},
-                                           {"original_ids", file.has_original_ids()},
-                                           {"labels", names.labelled()},
-                                           {"largest_out_degree", counts.largest_out_degree},
-                                           {"self_loops", counts.self_loops},
-                                           {"duplicates", counts.duplicates},
-                                           {"dangling", counts.dangling},
-                                           {"file_bytes", file.file_bytes()},
-                                           {"seconds", seconds}};
+      nlohmann::ordered_json json = {{"path", file.path()},
+                                     {"vertices", file.vertices()},
+                                     {"edges", file.edges()},
+                                     {"weighted", file.weighted()},
+                                     {"weight_type", weight_type_of(file)},
+                                     {"weights_doubtful", file.weights_doubtful()},
+                                     {"simple", file.simple()},
+                                     {"symmetric", file.symmetric()},
+                                     {"original_ids", file.has_original_ids()},
+                                     {"labels", names.labelled()},
+                                     {"largest_out_degree", counts.largest_out_degree},
+                                     {"self_loops", counts.self_loops},
+                                     {"duplicates", counts.duplicates},
+                                     {"dangling", counts.dangling},
+                                     {"file_bytes", file.file_bytes()},
+                                     {"seconds", seconds}};
+      if (opened.seconds_convert) json["seconds_convert"] = *opened.seconds_convert;
       write_whole(settings->json, report::json_text(json, 2) + "\n");
-      return;
+      if (settings->json == "-") return;
     }
     graph::refuse_changed_files();
     const auto yes = [](bool value) { return value ? "yes" : "no"; };
-    write_whole("-", fmt::format("{}: intact, {:.1f} MB, read in {:.2f} s\n"
+    write_whole("-", fmt::format("{}: {}, {:.1f} MB, read in {:.2f} s\n"
                                  "  vertices            {}\n"
                                  "  edges               {}\n"
                                  "  largest out-degree  {}\n"
@@ -168,11 +173,14 @@ void add_info(CLI::App& app) {
                                  "  symmetric           {}\n"
                                  "  original ids        {}\n"
                                  "  names               {}\n",
-                                 file.path(), static_cast<double>(file.file_bytes()) / 1e6, seconds,
-                                 file.vertices(), file.edges(), counts.largest_out_degree, counts.dangling,
-                                 counts.self_loops, counts.duplicates, weights_of(file), yes(file.simple()),
+                                 file.path(), opened.converted ? "as a graph file (.ew)" : "intact",
+                                 static_cast<double>(file.file_bytes()) / 1e6, seconds, file.vertices(),
+                                 file.edges(), counts.largest_out_degree, counts.dangling, counts.self_loops,
+                                 counts.duplicates, weights_of(file), yes(file.simple()),
                                  yes(file.symmetric()), yes(file.has_original_ids()),
-                                 names.labelled() ? graph::labels_path(file.path()) : "no"));
+                                 !names.labelled()  ? "no"
+                                 : opened.converted ? "yes"
+                                                    : graph::labels_path(file.path())));
   });
 }
 

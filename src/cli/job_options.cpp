@@ -178,18 +178,18 @@ std::string cores_text(const topology::Machine& machine) {
 
 void JobOptions::add_to(CLI::App& command) {
   add_launch_options(command, launch);
+  if (command.get_option_no_throw("--workers") == nullptr) add_workers_option(command, workers);
   add_transport_options(command, transport, integrity);
   add_verbs_options(command, verbs);
   add_dpdk_options(command, dpdk);
 }
 
-void JobOptions::add_workers_option(CLI::App& command) {
+void add_workers_option(CLI::App& command, int& workers) {
   command
       .add_option("-w,--workers", workers,
-                  "start this many workers (threads) in each process; by default one for each core, shared "
-                  "out among the processes of a host")
-      ->check(CLI::Range(1, 1024))
-      ->group("Processes");
+                  "this many workers (threads) in each process; by default one for each core, shared out "
+                  "among the processes of a host")
+      ->check(CLI::Range(1, 1024));
 }
 
 exchange::SeatOptions JobOptions::seat(launch::Bootstrap& bootstrap) const {

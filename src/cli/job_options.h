@@ -20,6 +20,8 @@ CLI::Validator between(double least, double most);
 CLI::Validator sizes();
 
 void add_launch_options(CLI::App& command, launch::LaunchOptions& options);
+/// Adds -w to a command that computes, as a job or not. `workers` stays 0 where nothing is said.
+void add_workers_option(CLI::App& command, int& workers);
 void add_transport_options(CLI::App& command, std::string& transport, bool& integrity);
 void add_verbs_options(CLI::App& command, transport::VerbsChoice& verbs);
 void add_dpdk_options(CLI::App& command, transport::DpdkChoice& dpdk);
@@ -58,9 +60,8 @@ struct JobOptions {
   bool profiled() const { return profile || !profile_path.empty() || !trace_path.empty(); }
   /// No output goes to stdout, so that the report can.
   bool stdout_is_free() const { return json_path != "-" && profile_path != "-" && trace_path != "-"; }
-  /// All but --workers and --json.
+  /// All but --json and those of profiles. A command that has --workers keeps its own.
   void add_to(CLI::App& command);
-  void add_workers_option(CLI::App& command);
   /// The same for one process, "auto" resolved. Rank 0 warns on stderr where workers share cores. Throws
   /// UsageError. Collective.
   exchange::SeatOptions seat(launch::Bootstrap& bootstrap) const;

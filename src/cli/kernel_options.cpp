@@ -6,7 +6,6 @@
 
 #include "cli/common.h"
 #include "cli/files.h"
-#include "cli/graph_files.h"
 #include "cli/output_parts.h"
 #include "cli/profile_files.h"
 #include "error.h"
@@ -15,9 +14,12 @@ namespace edgewire::cli {
 
 void KernelOptions::add_to(CLI::App& command) {
   owner = &command;
-  reads(command.add_option("graph", graph_path, kGraphHelp)->required(), graph_and_labels);
+  command.footer(
+      command.get_footer() +
+      "\nWeights: sssp and spmv are defined with weights and use those of the graph. pagerank, ppr "
+      "and bc use them with --weighted. The other kernels do not use them.");
+  add_graph_input(command, graph_path, reading);
   JobOptions::add_to(command);
-  add_workers_option(command);
 }
 
 void KernelOptions::add_output_options(CLI::App& command, const std::string& result, const std::string& check,

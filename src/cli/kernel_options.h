@@ -8,6 +8,7 @@
 #include <string>
 
 #include "cli/edge_place.h"
+#include "cli/graph_files.h"
 #include "cli/job_options.h"
 #include "runs/tools.h"
 
@@ -16,6 +17,7 @@ namespace edgewire::cli {
 struct KernelOptions : JobOptions {
   const CLI::App* owner = nullptr;  ///< the command that has these options, if it may run several times
   std::string graph_path;
+  Reading reading;
   std::string ownership = "hash";
   EdgePlace edge_place{};
   bool deterministic = false;
@@ -24,7 +26,7 @@ struct KernelOptions : JobOptions {
   std::optional<std::uint64_t> top;  ///< vertices to list
   bool verify = false;
 
-  /// The graph, and the options of the job.
+  /// The graph, the options of the job, and the rule of weights, which all kernels say.
   void add_to(CLI::App& command);
   /// `result`: what -o writes, as "the levels ... as lines of id, tab and value". `check`: what --verify
   /// does. `listed`: the vertices that --top lists, and in which order; `by_default`: how many without it.

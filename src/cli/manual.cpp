@@ -1,13 +1,19 @@
-// The man page and the shell completion, both made from the program's own options.
+// The man pages, made from the program's own options.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <sstream>
+#include <vector>
 
+#include "cli/examples.h"
 #include "cli/help.h"
 
 namespace edgewire::cli {
 namespace {
+
+/// On the pages; the day of a release.
+constexpr const char* kDate = "2026-11-26";
 
 /// A variable of the environment that the program reads, and what it says.
 struct Variable {
@@ -44,76 +50,144 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
-/// Paragraph by paragraph; none of its lines is taken for a request.
+/// Line by line, none longer than editors show; none is taken for a request.
 std::string paragraphs(const std::string& text) {
+  constexpr std::size_t kColumns = 80;
   std::string result;
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);)
-    if (!line.empty()) result += (line[0] == '.' || line[0] == '\'' ? "\\&" : "") + escaped(line) + "\n";
+  for (std::string whole; std::getline(lines, whole);) {
+    std::istringstream words(whole);
+    std::string line;
+    const auto end_line = [&] {
+      if (!line.empty()) result += (line[0] == '.' || line[0] == '\'' ? "\\&" : "") + line + "\n";
+      line.clear();
+    };
+    for (std::string word; words >> word;) {
+      word = escaped(word);
+      if (line.size() + 1 + word.size() > kColumns) end_line();
+      line += (line.empty() ? "" : " ") + word;
+    }
+    end_line();
+  }
   return result;
 }
 
-std::string man_options(const CLI::App& command) {
-  std::string text, group;
+bool is_shown(const CLI::Option& option) {
+  return !option.get_group().empty() && option.get_name() != "--help";
+}
+
+/// The options that commands which run as a job have in common: those that say where processes run and how
+/// they send, as pagerank has them.
+std::vector<const CLI::Option*> options_of_jobs(const CLI::App& app) {
+  const CLI::App& pagerank = *app.get_subcommand("pagerank");
+  return pagerank.get_options([](const CLI::Option* option) {
+    return option->get_group() == "Processes" || option->get_group() == "Transport";
+  });
+}
+
+/// Whether the page of jobs' options says all of this option.
+bool is_of_jobs(const CLI::Option& option, const std::vector<const CLI::Option*>& of_jobs) {
+  return std::ranges::any_of(of_jobs, [&](const CLI::Option* one) {
+    return heading(*one) == heading(option) && one->get_description() == option.get_description();
+  });
+}
+
+std::string man_option(const CLI::Option& option) {
+  return fmt::format(".TP\n.B {}\n{}", escaped(heading(option)), paragraphs(option.get_description()));
+}
+
+/// The options by group, behind what has no name, and without those of jobs.
+std::string man_options(const CLI::App& command, const std::vector<const CLI::Option*>& of_jobs) {
+  std::vector<std::pair<std::string, std::string>> groups{{"Arguments", ""}};
+  std::string elsewhere;
   for (const CLI::Option* option : command.get_options()) {
-    if (option->get_group().empty() || option->get_name() == "--help") continue;
-    if (option->get_group() != group) {
-      group = option->get_group();
-      text += fmt::format(".PP\n.I {}\n", escaped(group));
+    if (!is_shown(*option)) continue;
+    if (is_of_jobs(*option, of_jobs)) {
+      elsewhere += (elsewhere.empty() ? "" : ", ") + option->get_name();
+      continue;
     }
-    text += fmt::format(".TP\n.B {}\n{}", escaped(heading(*option)), paragraphs(option->get_description()));
+    const std::string& name = option->get_positional() ? groups[0].first : option->get_group();
+    auto group = std::ranges::find(groups, name, &std::pair<std::string, std::string>::first);
+    if (group == groups.end()) group = groups.insert(group, {name, ""});
+    group->second += man_option(*option);
   }
-  return text;
-}
-
-std::string man_command(const CLI::App& command, const std::string& path) {
-  std::string text = fmt::format(".SS {}\n{}", escaped(path), paragraphs(command.get_description()));
-  if (!command.get_footer().empty()) text += ".PP\n" + paragraphs(command.get_footer());
-  text += man_options(command);
-  for (const CLI::App* sub : visible_commands(command))
-    text += man_command(*sub, path + " " + sub->get_name());
-  return text;
-}
-
-std::string quoted_words(const std::vector<std::string>& words) {
   std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return "'" + text + "'";
+  for (const auto& [name, options] : groups)
+    if (!options.empty()) text += fmt::format(".SS {}\n{}", escaped(name), options);
+  if (elsewhere.empty()) return text;
+  return text + ".SS Processes and transport\nAs explained in\n.BR edgewire\\-options (7):\n" +
+         paragraphs(elsewhere + ".");
 }
 
-/// The cases of `path` and of what is below it, for each of the three questions that a completion asks.
-struct Cases {
-  std::string commands, options, values;
+std::string title(const std::string& page, int section) {
+  std::string name = page;
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
+  return fmt::format(".TH {} {} \"{}\" \"edgewire {}\" \"Edgewire\"\n", escaped(name), section, kDate,
+                     EDGEWIRE_VERSION);
+}
 
-  void add(const CLI::App& command, const std::string& path) {
-    std::vector<std::string> names, below;
-    for (const CLI::Option* option : command.get_options()) {
-      if (option->get_group().empty()) continue;
-      std::vector<std::string> same;
-      for (const std::string& name : option->get_lnames()) same.push_back("--" + name);
-      for (const std::string& name : option->get_snames()) same.push_back("-" + name);
-      names.insert(names.end(), same.begin(), same.end());
-      const auto values_of_option = choices(*option);
-      for (const std::string& name : same)
-        if (!values_of_option.empty())
-          values += fmt::format("    '{} {}') words={} ;;\n", path, name, quoted_words(values_of_option));
-    }
-    for (const CLI::App* sub : visible_commands(command)) below.push_back(sub->get_name());
-    options += fmt::format("    '{}') words={} ;;\n", path, quoted_words(names));
-    if (!below.empty()) commands += fmt::format("    '{}') words={} ;;\n", path, quoted_words(below));
-    for (const CLI::App* sub : visible_commands(command)) add(*sub, path + " " + sub->get_name());
+std::string name_section(const std::string& page, const std::string& description) {
+  return ".SH NAME\n" + paragraphs(page + " - " + description.substr(0, description.find_first_of(":;\n")));
+}
+
+/// "edgewire tasks metg [options]", and what else the command takes.
+std::string synopsis(const CLI::App& command, const std::string& path) {
+  std::string text = fmt::format(".B edgewire {}\n[options]\n", escaped(path));
+  for (const CLI::Option* option : command.get_options())
+    if (option->get_positional())
+      text += fmt::format(
+          ".I {}\n", escaped(option->get_name(true, false) + (option->get_expected_max() > 1 ? " ..." : "")));
+  return text;
+}
+
+std::string examples_section(const std::string& command) {
+  std::string text;
+  for (const Example& one : examples())
+    if (one.command == command)
+      text += fmt::format("{}{}.PP\n.nf\n.RS 4\n{}\n.RE\n.fi\n", text.empty() ? "" : ".PP\n",
+                          paragraphs(one.meaning), escaped(one.line));
+  return text.empty() ? text : ".SH EXAMPLES\n" + text;
+}
+
+std::string see_also(const std::vector<std::string>& pages) {
+  std::string text = ".SH SEE ALSO\n";
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    const auto dot = pages[i].rfind('.');
+    text += fmt::format(".BR {} ({}){}\n", escaped(pages[i].substr(0, dot)), pages[i].substr(dot + 1),
+                        i + 1 == pages.size() ? "" : ",");
   }
-};
+  return text;
+}
 
-}  // namespace
+/// Description and footer, as they are below the name of a command.
+std::string explained(const CLI::App& command) {
+  std::string text = paragraphs(command.get_description());
+  if (!command.get_footer().empty()) {
+    std::istringstream lines(command.get_footer());
+    for (std::string line; std::getline(lines, line);)
+      if (!line.empty()) text += ".PP\n" + paragraphs(line);
+  }
+  return text;
+}
 
-std::string man_page(const CLI::App& app) {
-  std::string text = fmt::format(
-      ".TH EDGEWIRE 1 \"\" \"edgewire {}\"\n"
-      ".SH NAME\nedgewire \\- PageRank over processes, and how close it comes to what the network allows\n"
-      ".SH SYNOPSIS\n.B edgewire\n.I COMMAND\n[options]\n.SH DESCRIPTION\n{}.SH COMMANDS\n",
-      EDGEWIRE_VERSION, paragraphs(app.get_description()));
-  for (const CLI::App* command : visible_commands(app)) text += man_command(*command, command->get_name());
+std::string program_page(const CLI::App& app) {
+  std::string text = title("edgewire", 1) +
+                     name_section("edgewire",
+                                  "kernels on graphs over processes, and how close they come to "
+                                  "what the network allows") +
+                     ".SH SYNOPSIS\n.B edgewire\n.I command\n[options]\n.PP\n.B edgewire help\n"
+                     "[\\fIcommand\\fR]\n.SH DESCRIPTION\n" +
+                     explained(app) + ".SH COMMANDS\n";
+  std::vector<std::string> others;
+  for (const CLI::App* command : visible_commands(app)) {
+    text += fmt::format(".TP\n.BR edgewire\\-{} (1)\n{}", escaped(command->get_name()),
+                        paragraphs(command->get_description()));
+    others.push_back("edgewire-" + command->get_name() + ".1");
+  }
+  text += ".SH OPTIONS\n";
+  for (const CLI::Option* option : app.get_options())
+    if (is_shown(*option)) text += man_option(*option);
+  text += examples_section("");
   text +=
       ".SH EXIT STATUS\n"
       ".TP\n.B 0\nThe result is right and complete.\n"
@@ -125,32 +199,64 @@ std::string man_page(const CLI::App& app) {
   for (const Variable& variable : kEnvironment)
     text += fmt::format(".TP\n.B {}\n{}", escaped(variable.names),
                         paragraphs(std::string(variable.meaning) + "\n"));
-  return text;
+  others.emplace_back("edgewire-options.7");
+  return text + see_also(others);
 }
 
-std::string bash_completion(const CLI::App& app) {
-  Cases cases;
-  cases.add(app, "edgewire");
-  return fmt::format(
-      "# bash completion for edgewire, made from its options\n"
-      "_edgewire() {{\n"
-      "  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} path=edgewire words= i\n"
-      "  if [[ $cur == '=' ]]; then cur=; elif [[ $prev == '=' ]]; then "
-      "prev=${{COMP_WORDS[COMP_CWORD-2]}}; fi\n"
-      "  for ((i = 1; i < COMP_CWORD; ++i)); do\n"
-      "    [[ $path == 'edgewire profile' && ${{COMP_WORDS[i]}} == pagerank ]] && path=edgewire\n"
-      "    words=\n"
-      "    case $path in\n{0}    esac\n"
-      "    [[ \" $words \" == *\" ${{COMP_WORDS[i]}} \"* ]] && path=\"$path ${{COMP_WORDS[i]}}\"\n"
-      "  done\n"
-      "  words=\n"
-      "  case \"$path $prev\" in\n{2}  esac\n"
-      "  if [[ -z $words && $cur == -* ]]; then\n    case $path in\n{1}    esac\n"
-      "  elif [[ -z $words ]]; then\n    case $path in\n{0}    esac\n  fi\n"
-      "  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-      "}}\n"
-      "complete -o default -F _edgewire edgewire\n",
-      cases.commands, cases.options, cases.values);
+std::string options_page(const CLI::App& app) {
+  std::string text = title("edgewire-options", 7) +
+                     name_section("edgewire-options", "where the processes of a job run, and how they send") +
+                     ".SH DESCRIPTION\n"
+                     "All commands that run as a job of one or several processes take these options.\n";
+  std::string group;
+  for (const CLI::Option* option : options_of_jobs(app)) {
+    if (option->get_group() != group) {
+      group = option->get_group();
+      text += fmt::format(".SH {}\n", escaped(group));
+    }
+    text += man_option(*option);
+  }
+  std::vector<std::string> jobs{"edgewire.1"};
+  for (const CLI::App* command : visible_commands(app))
+    if (command->get_option_no_throw("--transport") != nullptr)
+      jobs.push_back("edgewire-" + command->get_name() + ".1");
+  return text + see_also(jobs);
+}
+
+std::string command_page(const CLI::App& app, const CLI::App& command) {
+  const auto of_jobs = options_of_jobs(app);
+  const std::string& name = command.get_name();
+  const auto below = visible_commands(command);
+  std::string text = title("edgewire-" + name, 1) +
+                     name_section("edgewire-" + name, command.get_description()) + ".SH SYNOPSIS\n";
+  if (below.empty()) text += synopsis(command, name);
+  for (std::size_t i = 0; i < below.size(); ++i)
+    text += (i == 0 ? "" : ".br\n") + synopsis(*below[i], name + " " + below[i]->get_name());
+  text += ".SH DESCRIPTION\n" + explained(command);
+  if (below.empty()) text += ".SH OPTIONS\n" + man_options(command, of_jobs);
+  for (const CLI::App* sub : below)
+    text += fmt::format(".SH {}\n{}", escaped(name + " " + sub->get_name()), explained(*sub)) +
+            man_options(*sub, of_jobs);
+  text += examples_section(name);
+  const bool is_job = text.find("edgewire\\-options") != text.npos;
+  return text + see_also(is_job ? std::vector<std::string>{"edgewire.1", "edgewire-options.7"}
+                                : std::vector<std::string>{"edgewire.1"});
+}
+
+}  // namespace
+
+std::vector<std::string> man_pages(const CLI::App& app) {
+  std::vector<std::string> pages{"edgewire.1", "edgewire-options.7"};
+  for (const CLI::App* command : visible_commands(app))
+    pages.push_back("edgewire-" + command->get_name() + ".1");
+  return pages;
+}
+
+std::string man_page(const CLI::App& app, const std::string& page) {
+  if (page == "edgewire.1") return program_page(app);
+  if (page == "edgewire-options.7") return options_page(app);
+  constexpr std::size_t kBefore = std::string_view("edgewire-").size(), kBehind = 2;
+  return command_page(app, *app.get_subcommand(page.substr(kBefore, page.size() - kBefore - kBehind)));
 }
 
 }  // namespace edgewire::cli

@@ -112,8 +112,9 @@ void add_netbench(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--bidirectional", bench.bidirectional, "streams go both ways at once; figures are sums");
   command->add_flag("--busy-poll", bench.busy_poll, "wait by polling, not by sleeping");
-  writes(command->add_option("--json", arguments->json_path, "write the rows as JSON, - for stdout"),
-         Form::text);
+  writes(
+      command->add_option("--json", arguments->json_path, "write the rows to this file as JSON; - is stdout"),
+      Form::text);
   command->callback([arguments, command] {
     understand(*arguments);
     // The default is for processes of this machine: a host list or a launcher has its own number.

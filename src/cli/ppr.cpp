@@ -1,16 +1,15 @@
 #include <memory>
-#include <string>
 
 #include "cli/commands.h"
 #include "cli/dense_command.h"
-#include "cli/files.h"
-#include "cli/named_vertices.h"
+#include "cli/sources.h"
+#include "error.h"
 
 namespace edgewire::cli {
 
 void add_ppr(CLI::App& app) {
   auto settings = std::make_shared<RankSettings>();
-  auto list = std::make_shared<std::string>();
+  auto sources = std::make_shared<NamedSources>();
   CLI::App* command =
       app.add_subcommand("ppr", "compute personalised PageRank: ranks as seen from some vertices");
   command->footer(
@@ -20,20 +19,15 @@ void add_ppr(CLI::App& app) {
       "gives all of its rank to the sources. An edge that occurs several times counts as often as it occurs. "
       "Weights are ignored, unless --weighted shares out in proportion to them.");
   command->option_defaults()->group("Kernel");
-  reads(command
-            ->add_option(
-                "--sources", *list,
-                "restart at these vertices, named as in results: ID,ID,... or @FILE with one on each line")
-            ->type_name("ID[,ID...]|@FILE")
-            ->required(),
-        listed_in);
+  sources->add_to(*command, "ranks restart at all of them");
   settings->add_rank_options(*command);
   add_dense_options(*command, *settings, "rank", "vertices of the highest ranks");
   command->remove_option(command->get_option("--wire"));  // ranks may be too small for 16 bits
-  command->callback([settings, list] {
+  command->callback([settings, sources] {
     run_dense(*settings, [&](const graph::GraphFile& graph) {
-      return [&, sources = named_vertices(graph, *list, "--sources")] {
-        return runs::make_ppr(settings->options(), sources, *list, settings->doubles());
+      if (!sources->given()) throw UsageError("--source is required, or --sources for several vertices");
+      return [&, found = sources->find(graph)] {
+        return runs::make_ppr(settings->options(), found, settings->doubles());
       };
     });
   });

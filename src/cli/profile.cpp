@@ -92,16 +92,19 @@ void run(const std::vector<std::string>& words) {
 
 void add_profile(CLI::App& app) {
   auto* command =
-      app.add_subcommand("profile", fmt::format("Run a kernel and say where its time went: {}", kExample));
+      app.add_subcommand("profile", fmt::format("run a kernel and say where its time went: {}", kExample));
   auto arguments = std::make_shared<ProfileArguments>();
   writes(command->add_option("-o,--output", arguments->page_path, "write an HTML page with charts"),
          Form::text);
   writes(command->add_option(
              "--trace", arguments->trace_path,
-             "write phases and chunks as JSON for trace viewers (Chrome, Perfetto); compressed as .json.gz"),
+             "write what workers and chunks did to this file, as JSON for trace viewers (Chrome, Perfetto); "
+             ".json.gz is compressed"),
          Form::text);
-  command->add_option("--sample-interval", arguments->sample_interval,
-                      "seconds between looks at the machine");
+  command
+      ->add_option("--sample-interval", arguments->sample_interval,
+                   "look at the machine every so many seconds")
+      ->default_str("0.1");
   command->add_option(
       "run", arguments->words,
       fmt::format("behind --: what is run ({}) and its options", fmt::join(profiled_names(), ", ")));

@@ -28,6 +28,7 @@ void add_commands(CLI::App& app) {
   add_transports(app);
   add_netbench(app);
   add_diskbench(app);
+  add_help(app);
   add_manual(app);
   add_version(app);
 }

@@ -39,7 +39,7 @@ struct SortSettings {
   std::size_t record = 100;
   std::uint32_t partitions = 0;  ///< 0: one for each worker of each process
   std::uint64_t memory = 0;      ///< 0: as usual_memory() gives it
-  bool check = false;
+  bool verify = false;
 };
 
 /// "OFFSET:LENGTH"
@@ -74,7 +74,7 @@ shuffle::SortOptions sort_options(launch::Bootstrap& bootstrap, const SortSettin
 /// What a process tells of itself.
 struct Summary {
   shuffle::SortFigures figures;
-  double seconds_check, seconds_total;
+  double seconds_verify, seconds_total;
   std::uint64_t peak_rss_bytes;
 };
 
@@ -86,7 +86,7 @@ struct SortReport {
   report::LinkReport link;
   std::vector<std::string> placement;
   Summary sum{};  ///< counts are sums; times and memory those of the slowest and the largest
-  bool checked = false;
+  bool verified = false;
   std::optional<perf::Profile> profile{};
 
   std::string to_json(const SortSettings& settings, std::uint32_t partitions) const;
@@ -96,7 +96,7 @@ struct SortReport {
 
 std::string SortReport::to_json(const SortSettings& settings, std::uint32_t partitions) const {
   const auto& figures = sum.figures;
-  nlohmann::ordered_json json{{"schema_version", 1},  // src/report/schema
+  nlohmann::ordered_json json{{"schema_version", 2},  // src/report/schema
                               {"command", "sort"},
                               {"inputs", settings.inputs},
                               {"records", records},
@@ -121,12 +121,12 @@ std::string SortReport::to_json(const SortSettings& settings, std::uint32_t part
                               {"seconds_merge", figures.seconds_merge},
                               {"seconds_cores_busy", figures.seconds_cores_busy}};
   if (figures.seconds_disk_busy >= 0) json["seconds_disk_busy"] = figures.seconds_disk_busy;
-  if (checked) json["seconds_check"] = sum.seconds_check;
+  if (verified) json["seconds_verify"] = sum.seconds_verify;
   json["seconds_total"] = sum.seconds_total;
   json["peak_rss_bytes"] = sum.peak_rss_bytes;
   json["placement"] = placement;
   link.add_to(json);
-  json["checked"] = checked;
+  json["verified"] = verified;
   json["checksum"] = fmt::format("{:016x}", figures.checksum);
   if (profile) json["profile"] = nlohmann::ordered_json::parse(profile->to_json());
   json["version"] = EDGEWIRE_VERSION;
@@ -166,15 +166,16 @@ std::string SortReport::to_text(std::uint32_t partitions) const {
                         static_cast<double>(figures.record_bytes_sent) / kMega,
                         static_cast<double>(figures.payload_bytes_sent) / kMega);
   text += link.to_text();
-  if (checked)
-    text += fmt::format("check: in order, and all records of the input, in {:.3f} s\n", sum.seconds_check);
+  if (verified)
+    text +=
+        fmt::format("verified: in order, and all records of the input, in {:.3f} s\n", sum.seconds_verify);
   text += fmt::format("checksum {:016x}\n", figures.checksum);
   return profile ? text + profile->to_text() : text;
 }
 
 /// At rank 0 the report. Collective.
 SortReport gather_report(launch::Bootstrap& bootstrap, shuffle::SortJob& job, const SortSettings& settings,
-                         const shuffle::SortOptions& options, const Summary& mine) {
+                         const shuffle::SortOptions& options, const Summary& mine, bool verified) {
   SortReport report;
   report.records = job.input_records();
   report.record_bytes = settings.record;
@@ -182,7 +183,7 @@ SortReport gather_report(launch::Bootstrap& bootstrap, shuffle::SortJob& job, co
   report.processes = bootstrap.size();
   report.workers = job.seat().pool().workers();
   report.link = perf::gather_link(bootstrap, job.seat().link(), options.seat.transport_reason);
-  report.checked = settings.check;
+  report.verified = verified;
   const auto summaries = bootstrap.gather(launch::pack(std::vector{mine}));
   const auto parts = bootstrap.gather(launch::pack(job.partition_records()));
   report.placement = bootstrap.gather(job.seat().place());
@@ -202,7 +203,7 @@ SortReport gather_report(launch::Bootstrap& bootstrap, shuffle::SortJob& job, co
     sum.seconds_merge = std::max(sum.seconds_merge, one.figures.seconds_merge);
     sum.seconds_disk_busy = std::max(sum.seconds_disk_busy, one.figures.seconds_disk_busy);
     sum.seconds_cores_busy = std::max(sum.seconds_cores_busy, one.figures.seconds_cores_busy);
-    report.sum.seconds_check = std::max(report.sum.seconds_check, one.seconds_check);
+    report.sum.seconds_verify = std::max(report.sum.seconds_verify, one.seconds_verify);
     report.sum.seconds_total = std::max(report.sum.seconds_total, one.seconds_total);
     report.sum.peak_rss_bytes = std::max(report.sum.peak_rss_bytes, one.peak_rss_bytes);
     for (const auto records : launch::unpack<std::uint64_t>(parts[p], p)) {
@@ -214,7 +215,7 @@ SortReport gather_report(launch::Bootstrap& bootstrap, shuffle::SortJob& job, co
 }
 
 /// Reads the parts again. Collective; throws Error when they are not the sorted input.
-void check_parts(launch::Bootstrap& bootstrap, shuffle::SortJob& job, const shuffle::SortOptions& options) {
+void verify_parts(launch::Bootstrap& bootstrap, shuffle::SortJob& job, const shuffle::SortOptions& options) {
   std::vector<shuffle::PartProof> mine(job.last_partition() - job.first_partition());
   job.seat().pool().for_each(mine.size(), [&](int, std::uint64_t p) {
     if (bootstrap.health().failed()) throw Error(bootstrap.health().message());
@@ -278,11 +279,13 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
     if (first) options.progress({});
   }
   const double seconds_sort = seconds_since(start);
-  const auto check_start = Clock::now();
-  if (settings.check) check_parts(bootstrap, job, options);
+  // As rank 0 wants it, which is also the one that verifies what kernels compute.
+  const bool verify = !bootstrap.allgather(settings.verify ? "wanted" : "")[0].empty();
+  const auto verify_start = Clock::now();
+  if (verify) verify_parts(bootstrap, job, options);
   auto report = gather_report(
       bootstrap, job, settings, options,
-      {job.figures(), settings.check ? seconds_since(check_start) : 0, seconds_sort, peak_memory_bytes()});
+      {job.figures(), verify ? seconds_since(verify_start) : 0, seconds_sort, peak_memory_bytes()}, verify);
   if (profiler) report.profile = profiler->gather(facts_of(job, settings.record));
   if (!first) return;
   if (report.profile)
@@ -318,18 +321,19 @@ void add_options(CLI::App& command, SortSettings& settings) {
           "memory for records in each process, such as 512M; what does not fit goes to disk. By default "
           "1G, or three quarters of its share of the memory that is free where that is less")
       ->transform(sizes());
-  writes(command.add_option("--temp", settings.temp, "folder for what does not fit; by default the output's"),
+  writes(command.add_option("--temp", settings.temp,
+                            "write what does not fit to this folder; by default the output's"),
          Form::folder, no_names);
   settings.job.add_to(command);
-  settings.job.add_workers_option(command);
   settings.job.launch.less_memory = "a smaller --memory";
   command.option_defaults()->group("Output");
   writes(command.add_option("--json", settings.job.json_path,
-                            "write the report to this file as JSON; - is stdout"),
+                            "write the run report to this file as JSON; - is stdout"),
          Form::text);
-  command.add_flag("--check", settings.check,
-                   "read the parts again: they must be in order and hold the records of the input, else exit "
-                   "with 1");
+  command.add_flag("--verify", settings.verify,
+                   "read the parts again, and exit with 1 when they are not in order or do not hold the "
+                   "records of the input");
+  command.add_flag("--check", settings.verify)->group("");  // what it was called before
   add_profile_options(command, settings.job);
 }
 

@@ -20,23 +20,47 @@ std::vector<std::uint32_t> sample(std::uint64_t vertices, std::uint64_t count, s
   std::vector<std::uint32_t> chosen;
   std::mt19937_64 random(seed);
   for (std::uint32_t v = 0; v < vertices && chosen.size() < count; ++v)
-    if (may(v) && random() % left-- < count - chosen.size()) chosen.push_back(v);
+    if (may(v) && left > 0 && random() % left-- < count - chosen.size()) chosen.push_back(v);
   return chosen;
 }
 
-void SourceOptions::add_to(CLI::App& command) {
-  auto* single = command.add_option("--source", one, "the vertex where all paths start, by its id or label");
-  auto* several =
+namespace {
+
+std::string fault_of_name(const std::string& name) {
+  return name.empty() ? "it is empty: name a vertex" : "";
+}
+
+}  // namespace
+
+NamedSources::Options NamedSources::add_to(CLI::App& command, const std::string& several) {
+  auto* source = command.add_option("--source", one, "start at this vertex, by its id or label")
+                     ->type_name("ID")
+                     ->check(fault_of_name);
+  auto* sources =
       command
-          .add_option("--sources", list,
-                      "run from each of these vertices: ID,ID,... or @FILE with one on each line; "
-                      "the graph is loaded once")
+          .add_option(
+              "--sources", list,
+              fmt::format("start at these vertices: ID,ID,... or @FILE with one on each line; {}", several))
           ->type_name("ID[,ID...]|@FILE")
-          ->excludes(single);
-  reads(several, listed_in);
+          ->check(fault_of_name)
+          ->excludes(source);
+  reads(sources, listed_in);
+  return {source, sources};
+}
+
+runs::Sources NamedSources::find(const graph::GraphFile& graph) const {
+  if (!list.empty()) return {named_vertices(graph, list, "--sources"), {}, {{"sources", list}}};
+  const auto vertex = graph::VertexNames(graph).find(one);
+  if (!vertex) throw Error(fmt::format("--source {}: {} has no such vertex", one, graph.path()));
+  return {{*vertex}, {}, {{"source", one}}};
+}
+
+void SourceOptions::add_to(CLI::App& command) {
+  const auto [single, several] =
+      NamedSources::add_to(command, "a run from each, for which the graph is loaded once");
   auto* drawn = command
                     .add_option("--samples", samples,
-                                "run from each of so many vertices that have edges, drawn by --seed")
+                                "start at so many vertices that have edges, drawn by --seed; a run from each")
                     ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 32))
                     ->excludes(single)
                     ->excludes(several);
@@ -45,33 +69,25 @@ void SourceOptions::add_to(CLI::App& command) {
       ->needs(drawn);
 }
 
-std::vector<std::uint32_t> SourceOptions::vertices(const graph::GraphFile& graph) const {
-  if (!list.empty()) return named_vertices(graph, list, "--sources");
-  auto drawn = sample(graph.vertices(), samples, seed, [&](std::uint32_t v) {
-    return graph::Row{graph, v}.degree() > 0;
-  });
-  if (drawn.size() < samples)
-    throw Error(
-        fmt::format("--samples {}: {} has {} vertices with edges", samples, graph.path(), drawn.size()));
-  return drawn;
-}
-
 runs::Sources SourceOptions::find(const graph::GraphFile& graph) const {
-  if (one.empty() && list.empty() && samples == 0)
+  if (!given() && samples == 0)
     throw UsageError("--source is required, or --sources or --samples for several runs");
-  const graph::VertexNames names(graph);
-  if (!one.empty()) {
-    const auto vertex = names.find(one);
-    if (!vertex) throw Error(fmt::format("--source {}: {} has no such vertex", one, graph.path()));
-    return {{*vertex}, {}, {{"source", one}}};
-  }
-  runs::Sources sources{vertices(graph)};
-  for (const std::uint32_t vertex : sources.vertices) sources.names.emplace_back(names(vertex));
-  if (list.empty())
+  runs::Sources sources;
+  if (given()) {
+    sources = NamedSources::find(graph);
+  } else {
+    sources.vertices = sample(graph.vertices(), samples, seed, [&](std::uint32_t v) {
+      return graph::Row{graph, v}.degree() > 0;
+    });
     sources.asked = {{"samples", static_cast<std::int64_t>(samples)},
                      {"seed", static_cast<std::int64_t>(seed)}};
-  else
-    sources.asked = {{"sources", list}};
+    if (sources.vertices.size() < samples)
+      throw Error(fmt::format("--samples {}: {} has {} vertices with edges", samples, graph.path(),
+                              sources.vertices.size()));
+  }
+  if (!one.empty()) return sources;
+  const graph::VertexNames names(graph);
+  for (const std::uint32_t vertex : sources.vertices) sources.names.emplace_back(names(vertex));
   return sources;
 }
 
@@ -84,7 +100,7 @@ void TargetOption::add_to(CLI::App& command) {
       .add_option("--target", name,
                   "print a shortest path to this vertex, by its id or label: for each source one")
       ->type_name("ID")
-      ->check([](const std::string& id) { return id.empty() ? "it is empty: name a vertex" : ""; });
+      ->check(fault_of_name);
 }
 
 runs::Target TargetOption::find(const graph::GraphFile& graph) const {

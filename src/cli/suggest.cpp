@@ -58,42 +58,120 @@ std::string meant_value(std::string_view message) {
   return nearest(value, CLI::detail::split(list, ','));
 }
 
-/// What users of other programs say for an option of ours.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kOtherNames{{
-    {"-n", "--processes"},
-    {"-np", "--processes"},
-    {"--np", "--processes"},
-    {"--ranks", "--processes"},
-    {"-t", "--workers"},
-    {"--threads", "--workers"},
-    {"--alpha", "--damping"},
-    {"--epsilon", "--tolerance"},
-    {"--root", "--source"},
-    {"--out", "--output"},
-    {"-i", "--iterations"},
-    {"-V", "--version"},
-    {"-v", "--version"},
-    {"--hostfile", "--hosts"},
-}};
+constexpr std::array kOtherOptions{
+    OtherName{"-n", "--processes"},
+    OtherName{"-np", "--processes"},
+    OtherName{"--np", "--processes"},
+    OtherName{"--ranks", "--processes"},
+    OtherName{"--nprocs", "--processes"},
+    OtherName{"-t", "--workers"},
+    OtherName{"-j", "--workers"},
+    OtherName{"--threads", "--workers"},
+    OtherName{"--nthreads", "--workers"},
+    OtherName{"--num-threads", "--workers"},
+    OtherName{"--alpha", "--damping"},
+    OtherName{"--epsilon", "--tolerance"},
+    OtherName{"--eps", "--tolerance"},
+    OtherName{"--tol", "--tolerance"},
+    OtherName{"--root", "--source"},
+    OtherName{"--start", "--source"},
+    OtherName{"--src", "--source"},
+    OtherName{"--roots", "--sources"},
+    OtherName{"--seeds", "--sources"},
+    OtherName{"--personalization", "--sources"},
+    OtherName{"--sink", "--target"},
+    OtherName{"--destination", "--target"},
+    OtherName{"--out", "--output"},
+    OtherName{"--outfile", "--output"},
+    OtherName{"--output-file", "--output"},
+    OtherName{"-i", "--iterations"},
+    OtherName{"--iters", "--iterations"},
+    OtherName{"--max-iter", "--iterations"},
+    OtherName{"--max-iters", "--iterations"},
+    OtherName{"--niter", "--iterations"},
+    OtherName{"--max-iterations", "--iterations"},
+    OtherName{"-V", "--version"},
+    OtherName{"-v", "--version"},
+    OtherName{"--hostfile", "--hosts"},
+    OtherName{"--machinefile", "--hosts"},
+    OtherName{"--check", "--verify"},
+    OtherName{"--validate", "--verify"},
+    OtherName{"-k", "--top"},
+    OtherName{"--timeout", "--peer-timeout"},
+    OtherName{"--tmpdir", "--temp"},
+    OtherName{"--symmetrize", "--undirected"},
+    OtherName{"--transpose", "--direction"},
+    OtherName{"--reverse", "--direction"},
+    OtherName{"--partition", "--ownership"},
+};
+constexpr std::array kOtherCommands{
+    OtherName{"cc", "wcc"},           OtherName{"components", "wcc"},
+    OtherName{"dijkstra", "sssp"},    OtherName{"shortest-paths", "sssp"},
+    OtherName{"betweenness", "bc"},   OtherName{"triangles", "lcc"},
+    OtherName{"tc", "lcc"},           OtherName{"pr", "pagerank"},
+    OtherName{"communities", "cdlp"}, OtherName{"label-propagation", "cdlp"},
+    OtherName{"import", "convert"},   OtherName{"stats", "info"},
+};
 
-/// The option that `word` was meant to be; else empty.
-std::string meant_option(const std::string& word, const CLI::App& command) {
+/// What we call `word`; else empty.
+std::string our_name(std::span<const OtherName> names, const std::string& word) {
+  const auto known = std::ranges::find(names, word, &OtherName::theirs);
+  return known == names.end() ? std::string() : std::string(known->ours);
+}
+
+std::string list_of(const std::vector<std::string>& names, const char* last = " or ") {
+  std::string list;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    list += (i == 0 ? "" : i + 1 == names.size() ? last : ", ") + names[i];
+  return list;
+}
+
+/// Adds the commands below `command` that have an option of this name.
+void add_owners(const CLI::App& command, const std::string& path, const std::string& option,
+                std::vector<std::string>& owners) {
+  for (const CLI::App* sub : visible_commands(command)) {
+    const std::string name = path + sub->get_name();
+    const auto names = option_names(*sub);
+    if (std::ranges::find(names, option) != names.end()) owners.push_back(name);
+    add_owners(*sub, name + " ", option, owners);
+  }
+}
+
+/// "--damping is an option of pagerank and ppr"; empty where no command has it.
+std::string owners_of(const CLI::App& app, const std::string& option) {
+  constexpr std::size_t kMost = 6;
+  std::vector<std::string> owners;
+  add_owners(app, "", option, owners);
+  if (owners.empty()) return {};
+  const std::size_t others = owners.size() > kMost ? owners.size() - kMost + 1 : 0;
+  if (others > 0) {
+    owners.resize(kMost - 1);
+    owners.push_back(fmt::format("{} other commands", others));
+  }
+  return fmt::format("{} is an option of {}", option, list_of(owners, " and "));
+}
+
+std::string did_you_mean(const std::string& name) {
+  return name.empty() ? "" : fmt::format("did you mean {}?", name);
+}
+
+/// What is said to somebody who has given `command` an option that it does not have.
+std::string hint_of_option(const std::string& word, const CLI::App& command, const CLI::App& app) {
   const auto names = option_names(command);
-  const auto known = std::ranges::find(kOtherNames, word, [](const auto& pair) { return pair.first; });
-  if (known != kOtherNames.end() && std::ranges::find(names, known->second) != names.end())
-    return std::string(known->second);
-  return word.starts_with("--") ? nearest(word, names) : std::string();
+  const auto is_here = [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
+  if (is_here("-" + word)) return did_you_mean("-" + word);
+  const std::string ours = our_name(kOtherOptions, word);
+  if (is_here(ours)) return did_you_mean(ours);
+  const std::string near = word.starts_with("--") ? nearest(word, names) : std::string();
+  const bool is_begun = near.starts_with(word) || typing_errors(near, word) <= 2;
+  if (!near.empty() && is_begun) return did_you_mean(near);
+  std::string owners = owners_of(app, word);
+  if (owners.empty() && !ours.empty()) owners = owners_of(app, ours);
+  return owners.empty() ? did_you_mean(near) : owners;
 }
 
 bool is_option(const std::string& word) {
   return word.size() > 1 && word[0] == '-' && std::strchr("0123456789.", word[1]) == nullptr;
-}
-
-std::string list_of(const std::vector<std::string>& names) {
-  std::string list;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    list += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
-  return list;
 }
 
 /// What is wrong with a value, as CLI11 says it, in our words.
@@ -122,7 +200,12 @@ std::string value_problem(const CLI::App& command, const std::string& message) {
 }
 
 struct Problem {
-  std::string line, meant;  ///< meant: may be empty
+  std::string line, hint;  ///< hint: may be empty
+
+  std::string text(const std::string& path) const {
+    return fmt::format("{}{} (edgewire {}--help shows what there is)", line, hint.empty() ? "" : "; " + hint,
+                       path.empty() ? "" : path + " ");
+  }
 };
 
 /// Of a command line without the subcommand that it needs.
@@ -131,11 +214,11 @@ Problem missing_command(const CLI::App& command, const std::string& path, const 
   if (word.empty())
     return {path.empty() ? "a command is missing" : fmt::format("{}: say what: {}", path, list_of(names)),
             ""};
-  if (path.empty() && (word == "help" || word == "version"))
-    return {fmt::format("there is no command '{}'", word), "--" + word};
+  if (path.empty() && word == "version") return {"there is no command 'version'", did_you_mean("--version")};
+  const std::string ours = path.empty() ? our_name(kOtherCommands, word) : std::string();
   return {path.empty() ? fmt::format("there is no command '{}'", word)
                        : fmt::format("{}: there is no '{}', but {}", path, word, list_of(names)),
-          nearest(word, names)};
+          did_you_mean(ours.empty() ? nearest(word, names) : ours)};
 }
 
 /// `command` is the one that was named last, at `path`. A word that nobody takes is the cause of what else is
@@ -145,7 +228,7 @@ Problem problem_of(const CLI::App& app, const CLI::App& command, const std::stri
   const std::string message = error.what();
   if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr &&
       dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr)
-    return {value_problem(command, message), meant_value(message)};
+    return {value_problem(command, message), did_you_mean(meant_value(message))};
   const auto words = app.remaining(true);
   const bool is_early = &command != &app && !app.remaining(false).empty();
   if (is_early)
@@ -155,7 +238,7 @@ Problem problem_of(const CLI::App& app, const CLI::App& command, const std::stri
   if (const auto word = std::ranges::find_if(words, is_option); word != words.end()) {
     const std::string name = word->substr(0, word->find('='));
     return {fmt::format("{} has no option {}", path.empty() ? "edgewire" : path, name),
-            meant_option(name, command)};
+            hint_of_option(name, command, app)};
   }
   if (message == "A subcommand is required")
     return missing_command(command, path, words.empty() ? "" : words[0]);
@@ -168,6 +251,9 @@ Problem problem_of(const CLI::App& app, const CLI::App& command, const std::stri
 }
 
 }  // namespace
+
+std::span<const OtherName> other_options() { return kOtherOptions; }
+std::span<const OtherName> other_commands() { return kOtherCommands; }
 
 std::string nearest(const std::string& word, std::span<const std::string> candidates) {
   const auto begins = [&](const std::string& one) { return word.size() >= 3 && one.starts_with(word); };
@@ -184,6 +270,10 @@ std::string nearest(const std::string& word, std::span<const std::string> candid
   return best;
 }
 
+std::string no_such_command(const CLI::App& command, const std::string& path, const std::string& word) {
+  return missing_command(command, path, word).text(path);
+}
+
 std::string usage_line(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* command = &app;
   std::string path;
@@ -191,10 +281,7 @@ std::string usage_line(const CLI::App& app, const CLI::ParseError& error) {
     command = command->get_subcommands().front();
     path += (path.empty() ? "" : " ") + command->get_name();
   }
-  const auto [problem, meant] = problem_of(app, *command, path, error);
-  return fmt::format("{}{} (edgewire {}--help shows what there is)", problem,
-                     meant.empty() ? "" : fmt::format("; did you mean {}?", meant),
-                     path.empty() ? "" : path + " ");
+  return problem_of(app, *command, path, error).text(path);
 }
 
 void check_names(std::span<char* const> words) {

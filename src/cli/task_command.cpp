@@ -202,10 +202,10 @@ void TaskOptions::add_to(CLI::App& command) {
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   job.add_to(command);
-  job.add_workers_option(command);
   command.option_defaults()->group("Output");
-  writes(command.add_option("--json", job.json_path, "write the report to this file as JSON; - is stdout"),
-         Form::text);
+  writes(
+      command.add_option("--json", job.json_path, "write the run report to this file as JSON; - is stdout"),
+      Form::text);
 }
 
 void add_run_options(CLI::App& command, TaskOptions& options) {

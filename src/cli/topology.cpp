@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
+#include "cli/job_options.h"
 #include "report/json_text.h"
 #include "topology/control_group.h"
 #include "topology/core_claim.h"
@@ -206,17 +207,16 @@ void add_topology(CLI::App& app) {
   auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand(
       "topology", "show the machine, and where workers, their memory and network cards would go");
-  command->add_option("-p,--processes", options->processes, "processes on this machine (default 1)")
-      ->check(CLI::Range(1, 4096));
-  command
-      ->add_option("-w,--workers", options->workers,
-                   "workers of each process (default: the cores, divided among the processes)")
-      ->check(CLI::Range(1, 4096));
+  command->add_option("-p,--processes", options->processes, "place this many processes on this machine")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  add_workers_option(*command, options->workers);
   reads(command->add_option("--xml", options->xml, "another machine, from a file that lstopo wrote")
             ->type_name("FILE"));
-  writes(command->add_option("--json", options->json_path, "write all of it as JSON; - is stdout")
-             ->type_name("FILE"),
-         Form::text);
+  writes(
+      command->add_option("--json", options->json_path, "write all of it to this file as JSON; - is stdout")
+          ->type_name("FILE"),
+      Form::text);
   command->callback([options] { show(*options); });
 }
 

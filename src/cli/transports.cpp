@@ -35,12 +35,14 @@ std::string as_json() {
 
 void add_transports(CLI::App& app) {
   CLI::App* command =
-      app.add_subcommand("transports", "List the transport backends and whether they are usable here");
+      app.add_subcommand("transports", "list the transport backends and whether they are usable here");
   const auto json = std::make_shared<std::string>();
-  writes(command->add_option("--json", *json, "write the list as JSON to this file, - for stdout"),
+  writes(command->add_option("--json", *json, "write the list to this file as JSON; - is stdout"),
          Form::text);
-  command->callback(
-      [json] { write_whole(json->empty() ? "-" : *json, json->empty() ? as_table() : as_json()); });
+  command->callback([json] {
+    if (!json->empty()) write_whole(*json, as_json());
+    if (*json != "-") write_whole("-", as_table());
+  });
 }
 
 }  // namespace edgewire::cli

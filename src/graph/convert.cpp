@@ -19,7 +19,7 @@ namespace edgewire::graph {
 namespace {
 
 /// Our own format again: to make a graph simple or undirected, or to drop its weights.
-BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, BuildOptions options,
+BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, OutputFile* table, BuildOptions options,
                         const Progress& progress) {
   const VertexNames names(graph);
   options.weighted = options.weighted && graph.weighted();
@@ -54,7 +54,7 @@ BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, BuildOptions
   if (!names.labelled()) return builder.write(output, original_ids, flags, progress);
   std::vector<std::string_view> labels;
   for (std::uint32_t v = 0; v < graph.vertices(); ++v) labels.push_back(names.label(v));
-  return write_labelled(builder, output, labels, flags, progress);
+  return write_labelled(builder, output, table, labels, flags, progress);
 }
 
 void skip_byte_order_mark(Input& input) {
@@ -112,8 +112,9 @@ BuildSummary read(Format format, Input& input, const ConvertOptions& wanted, Edg
     if (name_of(format).text) skip_byte_order_mark(*one);
   check_several(format, wanted, others);
   RoundedWeights rounded(inputs);
-  const Conversion conversion = {input,   inputs,   lone ? &*lone : nullptr, edges,   output,
-                                 options, progress, wanted.columns,          rounded, wanted.labels};
+  const Conversion conversion = {input,       inputs,   lone ? &*lone : nullptr, edges,   output,
+                                 options,     progress, wanted.columns,          rounded, wanted.labels,
+                                 wanted.table};
   const BuildSummary summary = read(format, conversion);
   rounded.tell(edges, summary.weights, options.note);
   return summary;
@@ -167,7 +168,7 @@ BuildSummary convert(const std::string& input, OutputFile& output, const Convert
       if (!options.more.empty()) throw UsageError("several inputs: an .ew file is read alone");
       if (file.streamed())
         throw Error(fmt::format("{}: an .ew file is mapped, so it must be a plain file", file.path()));
-      return copy_graph(GraphFile::open(input), output, build, progress);
+      return copy_graph(GraphFile::open(input), output, options.table, build, progress);
     }
     MemorySink edges(output);
     return read(format, file, options, edges, &output, build, progress);

@@ -29,6 +29,7 @@ struct ConvertOptions {
   std::vector<std::string> more = {};  ///< further files of the same edge list (snap, el, wel, u32pairs)
   bool allow_empty = false;            ///< an input without an edge is no error
   std::function<void(const std::string&)> note = {};  ///< see BuildOptions
+  OutputFile* table = nullptr;  ///< where the names of a nameless output go, see write_labelled()
 };
 
 /// Reads `input` (see formats.h and readers.h), "-" for standard input, plain or compressed whatever its

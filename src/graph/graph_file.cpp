@@ -24,6 +24,7 @@ struct GraphFile::Mapping {
   MappedFile file;
   const std::uint8_t* data;
   Header header{};
+  std::string table;
   // For each block; check_block's release pairs with its acquire.
   mutable std::vector<std::atomic<bool>> checked;
 
@@ -182,6 +183,8 @@ GraphFile::GraphFile(GraphFile&&) noexcept = default;
 GraphFile& GraphFile::operator=(GraphFile&&) noexcept = default;
 GraphFile::~GraphFile() = default;
 
+const std::string& GraphFile::table() const { return mapping_->table; }
+void GraphFile::set_table(const std::string& path) { mapping_->table = path; }
 const std::string& GraphFile::path() const { return mapping_->file.path(); }
 std::uint64_t GraphFile::file_bytes() const { return mapping_->file.bytes(); }
 std::uint64_t GraphFile::vertices() const { return mapping_->header.vertices; }

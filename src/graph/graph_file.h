@@ -37,6 +37,9 @@ class GraphFile {
   bool symmetric() const;  ///< every edge is stored both ways, by construction
   bool has_original_ids() const;
   bool labelled() const;  ///< a table beside the file names the vertices: see vertex_names.h
+  /// Where that table is, if not beside the file; else empty.
+  const std::string& table() const;
+  void set_table(const std::string& path);
   /// Of the whole file: equal for equal graphs. Known from the header, nothing is read.
   std::uint64_t checksum() const;
 

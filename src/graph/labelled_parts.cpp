@@ -46,7 +46,7 @@ BuildSummary build_labelled(Conversion& conversion, std::vector<LabelledPart>& p
                     [&](std::uint32_t name) { return vertex[name]; });
       },
       "numbering vertices", conversion.progress);
-  return write_labelled(builder, *conversion.output, names, 0, conversion.progress);
+  return write_labelled(builder, *conversion.output, conversion.table, names, 0, conversion.progress);
 }
 
 }  // namespace edgewire::graph

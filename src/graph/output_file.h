@@ -30,6 +30,7 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   const std::string& path() const noexcept { return path_; }
+  bool nameless() const noexcept { return nameless_; }
   /// For reading and writing, until commit(); of a nameless file also afterwards, as the next.
   int descriptor() const noexcept { return descriptor_; }
   /// Where another process of this host and user can open it, until commit().

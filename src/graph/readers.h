@@ -24,6 +24,7 @@ struct Conversion {
       columns;              ///< of read_table: which hold source, target and weight; empty: its header says
   RoundedWeights& rounded;  ///< is told of weights that are
   bool labels = false;      ///< of read_table: ids are names, as for read_labelled
+  OutputFile* table = nullptr;  ///< of read_labelled and read_table: see write_labelled()
 };
 
 /// SNAP and similar edge lists. A third field is the weight if the first edge has one; then every line must.

@@ -46,12 +46,13 @@ std::string labels_path(const std::string& graph_path) {
 
 VertexNames::VertexNames(const GraphFile& graph) : graph_(graph) {
   if (!graph.labelled()) return;
-  const std::string path = labels_path(graph.path());
+  const std::string beside = labels_path(graph.path());
+  const std::string& path = graph.table().empty() ? beside : graph.table();
   if (access(path.c_str(), F_OK) != 0 && errno == ENOENT) {
     throw Error(fmt::format("{}: the file is missing; it holds the names of the vertices of {}; copy it, too",
                             path, graph.path()));
   }
-  table_ = std::make_unique<MappedFile>(path);
+  table_ = std::make_unique<MappedFile>(path, beside);
   check_table();
 }
 
@@ -130,7 +131,8 @@ std::optional<std::uint32_t> VertexNames::find(std::string_view name) const {
   return std::nullopt;
 }
 
-LabelsWriter::LabelsWriter(const std::string& graph_path) : file_(labels_path(graph_path)) {}
+LabelsWriter::LabelsWriter(const std::string& graph_path)
+    : own_(std::make_unique<OutputFile>(labels_path(graph_path))), file_(*own_) {}
 
 void LabelsWriter::write(std::span<const std::string_view> names) {
   count_ = names.size();
@@ -154,12 +156,14 @@ void LabelsWriter::write(std::span<const std::string_view> names) {
 void LabelsWriter::commit(std::uint64_t graph_checksum) {
   const std::string line = header_line(count_, graph_checksum, names_checksum_);
   file_.write(line.data(), line.size(), 0);
-  file_.commit();
+  if (own_) own_->commit();
 }
 
-BuildSummary write_labelled(Builder& builder, OutputFile& output, std::span<const std::string_view> names,
-                            std::uint32_t flags, const Progress& progress) {
-  LabelsWriter labels(output.path());
+BuildSummary write_labelled(Builder& builder, OutputFile& output, OutputFile* table,
+                            std::span<const std::string_view> names, std::uint32_t flags,
+                            const Progress& progress) {
+  if (output.nameless() && table == nullptr) return builder.write(output, {}, flags, progress);
+  LabelsWriter labels = table != nullptr ? LabelsWriter(*table) : LabelsWriter(output.path());
   labels.write(names);
   const BuildSummary summary = builder.write(output, {}, flags | kLabels, progress);
   try {

@@ -59,19 +59,25 @@ class VertexNames {
 class LabelsWriter {
  public:
   explicit LabelsWriter(const std::string& graph_path);
+  /// Writes into a file without a name, which must outlive this.
+  explicit LabelsWriter(OutputFile& nameless) : file_(nameless) {}
   /// Writes all names, in the order of the vertices. Called once.
   void write(std::span<const std::string_view> names);
   /// Names the graph that the table belongs to and gives the file its name. Called once, after write().
   void commit(std::uint64_t graph_checksum);
 
  private:
-  OutputFile file_;
+  std::unique_ptr<OutputFile> own_;
+  OutputFile& file_;
   std::uint64_t count_ = 0;
   std::uint64_t names_checksum_ = 0;
 };
 
-/// Writes a graph and its table: see Builder::write. Both appear, or an Error is thrown and neither does.
-BuildSummary write_labelled(Builder& builder, OutputFile& output, std::span<const std::string_view> names,
-                            std::uint32_t flags, const Progress& progress);
+/// Writes a graph and its table: see Builder::write. Both appear, or an Error is thrown and neither does. The
+/// table of a nameless graph goes into `table`, another nameless file; without that its vertices have no
+/// names but their numbers.
+BuildSummary write_labelled(Builder& builder, OutputFile& output, OutputFile* table,
+                            std::span<const std::string_view> names, std::uint32_t flags,
+                            const Progress& progress);
 
 }  // namespace edgewire::graph

@@ -43,8 +43,8 @@ struct DenseOptions {
   std::uint64_t memory_bytes =
       0;  ///< of a process with edges on disks, within which tiles are built and read; 0: ample
   std::uint64_t link_bits_per_s = 0;  ///< line rate of shaped links, 0: as they are; for the plan cache only
-  Progress progress;  ///< told by any worker how far loading and planning have come
-  std::string kernel;  ///< what is computed, in words: must be the same in all processes
+  Progress progress;                  ///< told by any worker how far loading and planning have come
+  std::string kernel;                 ///< what is computed, in words: must be the same in all processes
 };
 
 /// Throws UsageError when an option makes no sense, alone or beside another one, and Error when the graph

@@ -93,7 +93,7 @@ std::uint64_t PlanTask::column_edges(std::uint64_t edges) const noexcept {
                                  1 << 16);
 }
 
-plan::ForEach PlanTask::on_workers(std::string_view step) const {
+plan::ForEach PlanTask::on_workers(const char* step) const {
   return [this, step](std::uint64_t count, const std::function<void(int, std::uint64_t)>& work) {
     std::atomic<std::uint64_t> done{0};
     seat.pool().for_each(count, [&](int worker, std::uint64_t index) {

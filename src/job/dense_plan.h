@@ -94,7 +94,7 @@ struct PlanTask {
   /// How many edges a column of a process with so many edges gets at most, where its width allows.
   std::uint64_t column_edges(std::uint64_t edges) const noexcept;
   /// Tells of the progress of `step`, a literal. The task outlives it.
-  plan::ForEach on_workers(std::string_view step) const;
+  plan::ForEach on_workers(const char* step) const;
 };
 
 // All are collective, and throw Error.

@@ -220,7 +220,7 @@ Result<double> pagerank(launch::Bootstrap& bootstrap, const graph::GraphFile& gr
 Result<double> ppr(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                    const std::vector<std::uint32_t>& sources, const kernels::PageRankOptions& asked,
                    const DenseOptions& options) {
-  const auto kernel = make_ppr(weighted_as(asked, options), sources, "", doubles(options));
+  const auto kernel = make_ppr(weighted_as(asked, options), {sources}, doubles(options));
   return call(bootstrap, graph, *kernel, options);
 }
 

@@ -56,10 +56,8 @@ void expect_right(const report::RunReport& report, const DenseKernel& kernel);
 /// Ranks by power iteration, see kernels::PageRank. `doubles`: see DenseKernel, as in the next two.
 std::unique_ptr<DenseKernel> make_pagerank(const kernels::PageRankOptions& options, std::uint64_t vertices,
                                            bool doubles);
-/// Personalised ranks, see kernels::PersonalisedPageRank. `sources`: ascending. `asked`: how they were asked
-/// for, for the report.
-std::unique_ptr<DenseKernel> make_ppr(const kernels::PageRankOptions& options,
-                                      std::vector<std::uint32_t> sources, std::string asked, bool doubles);
+/// Personalised ranks, see kernels::PersonalisedPageRank. `sources`: ascending.
+std::unique_ptr<DenseKernel> make_ppr(const kernels::PageRankOptions& options, Sources sources, bool doubles);
 struct SpmvOptions {
   int iterations = 1;
   std::vector<double> x{};  ///< by vertex; empty: all are 1

@@ -124,8 +124,7 @@ report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphF
   report.graph = graph.path();
   report.ownership = options.job.ownership;
   if (profiler) {
-    const auto profile = profiler->gather(
-        perf::facts_of(job, runs.supersteps, disk, job_options.for_tasks));
+    const auto profile = profiler->gather(perf::facts_of(job, runs.supersteps, disk, job_options.for_tasks));
     report.profile_json = profile.to_json();
     report.profile_text = profile.to_text();
     if (job.rank() == 0 && options.profiled) options.profiled(profile, report);

@@ -33,6 +33,8 @@ struct FrontierRuns {
 };
 
 /// At rank 0 the report of all processes. `disk`: what this one read, where rows are on disks. Collective.
-report::RunReport gather_report(frontier::FrontierJob& job, const Kernel& kernel, const FrontierRuns& runs, const disk::ReadFigures& disk, double seconds_total, const std::string& transport_reason);
+report::RunReport gather_report(frontier::FrontierJob& job, const Kernel& kernel, const FrontierRuns& runs,
+                                const disk::ReadFigures& disk, double seconds_total,
+                                const std::string& transport_reason);
 
 }  // namespace edgewire::runs

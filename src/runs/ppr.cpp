@@ -15,37 +15,36 @@ namespace {
 
 class PprKernel final : public RankKernel {
  public:
-  PprKernel(const kernels::PageRankOptions& asked, std::vector<std::uint32_t> sources, std::string list,
-            bool doubles)
-      : RankKernel("ppr", asked, doubles), sources_(std::move(sources)), list_(std::move(list)) {}
+  PprKernel(const kernels::PageRankOptions& asked, Sources sources, bool doubles)
+      : RankKernel("ppr", asked, doubles), sources_(std::move(sources)) {}
 
   DenseOutcome iterate(DenseStage& stage) override {
-    return doubles() ? iterate_program(stage, kernels::PersonalisedPageRank<double>(asked_, sources_))
-                     : iterate_program(stage, kernels::PersonalisedPageRank<float>(asked_, sources_));
+    return doubles()
+               ? iterate_program(stage, kernels::PersonalisedPageRank<double>(asked_, sources_.vertices))
+               : iterate_program(stage, kernels::PersonalisedPageRank<float>(asked_, sources_.vertices));
   }
   kernels::Reference reference(const graph::GraphFile& graph, int iterations,
                                const kernels::Rounding& rounding) const override {
-    return kernels::reference_ranks(graph, asked_, iterations, sources_, rounding);
+    return kernels::reference_ranks(graph, asked_, iterations, sources_.vertices, rounding);
   }
   void add_to(report::RunReport& report, const DenseOutcome& outcome) const override {
     RankKernel::add_to(report, outcome);
-    report.options.emplace_back("sources", list_);
+    report.options.insert(report.options.end(), sources_.asked.begin(), sources_.asked.end());
   }
 
  private:
   std::string program() const override {
-    return fmt::format("ppr{}, sources {}", asked_.weighted ? " weighted" : "", digest(sources_));
+    return fmt::format("ppr{}, sources {}", asked_.weighted ? " weighted" : "", digest(sources_.vertices));
   }
 
-  std::vector<std::uint32_t> sources_;
-  std::string list_;
+  Sources sources_;
 };
 
 }  // namespace
 
-std::unique_ptr<DenseKernel> make_ppr(const kernels::PageRankOptions& options,
-                                      std::vector<std::uint32_t> sources, std::string asked, bool doubles) {
-  return std::make_unique<PprKernel>(options, std::move(sources), std::move(asked), doubles);
+std::unique_ptr<DenseKernel> make_ppr(const kernels::PageRankOptions& options, Sources sources,
+                                      bool doubles) {
+  return std::make_unique<PprKernel>(options, std::move(sources), doubles);
 }
 
 }  // namespace edgewire::runs

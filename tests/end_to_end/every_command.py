@@ -14,7 +14,7 @@ WITH_LOSSES = ["dpdk"]
 def words(command, graph, records, output, source=0):
     """The command line without the options that say where processes run. `records`: input files of sort. `output`: its folder."""
     if command == "sort":
-        return ["sort", *records, "-o", output, "--partitions", 4, "--check"]
+        return ["sort", *records, "-o", output, "--partitions", 4, "--verify"]
     if command == "tasks":
         return ["tasks", "number-inc", "--count", 50, "--repeat", 1]
     asked = {"ppr": ["--sources", source], "bc": ["--sources", source], "bfs": ["--source", source], "sssp": ["--source", source, "--unit-weights"]}

@@ -13,7 +13,8 @@ SCHEMAS = pathlib.Path(__file__).resolve().parents[2] / "src/report/schema"
 
 
 def check_schema(report, name="run_report"):
-    schema = json.loads((SCHEMAS / f"{name}.v1.json").read_text())
+    (path,) = SCHEMAS.glob(f"{name}.v*.json")
+    schema = json.loads(path.read_text())
     parts = {path.name: json.loads(path.read_text()) for path in SCHEMAS.glob("*.json")}  # that it may refer to
     jsonschema.Draft202012Validator.check_schema(schema)
     resolver = jsonschema.RefResolver(schema["$id"], schema, store=parts)

@@ -143,33 +143,3 @@ def test_the_help_fits_a_terminal(edgewire):
         assert [line for line in text.splitlines() if len(line) > 80 and not line.startswith("  -")] == [], path
     for said in ("Processes:", "Transport:", "Output:", "Checkpoints:", "sum to 1"):
         assert said in " ".join(texts[("pagerank",)].split())
-
-
-def test_the_man_page_has_every_option(edgewire, tmp_path):
-    page = edgewire.ok("manual", "man")
-    (tmp_path / "edgewire.1").write_text(page)
-    sections = dict(re.findall(r"^\.SS (.*)\n((?:(?!\.S[SH]).*\n)*)", page, re.M))
-    for path, text in commands(edgewire):
-        if path:
-            for name in options(text) - {"-h", "--help"}:
-                assert name.replace("-", "\\-") in sections[" ".join(path)], (path, name)
-    if shutil.which("man") is None:
-        pytest.skip("no man")
-    shown = subprocess.run(["man", "--warnings", "-l", "-E", "UTF-8", tmp_path / "edgewire.1"], capture_output=True, text=True,
-                           env={**os.environ, "MANWIDTH": "80", "LC_ALL": "C.UTF-8"})
-    assert (shown.returncode, shown.stderr) == (0, "")
-    assert "--transport auto|shm|tcp|verbs|dpdk" in shown.stdout
-
-
-@pytest.mark.parametrize("words, wanted", [
-    (["pager"], ["pagerank"]), (["generate", ""], ["kronecker", "uniform", "grid", "records"]),
-    (["pagerank", "g.ew", "--transport", "v"], ["verbs"]), (["pagerank", "--transport", "=", "d"], ["dpdk"]),
-    (["pagerank", "--iterat"], ["--iterations"]), (["profile", "--", "pagerank", "--iterat"], ["--iterations"]),
-    (["pagerank", "g.e"], []),
-])
-def test_completion(edgewire, tmp_path, words, wanted):
-    script = tmp_path / "edgewire.bash"
-    script.write_text(edgewire.ok("manual", "bash"))
-    shell = subprocess.run(["bash", "-uc", 'source "$0"; shift 0; COMP_WORDS=(edgewire "$@"); COMP_CWORD=$#; _edgewire; echo "${COMPREPLY[@]-}"',
-                            script, *words], capture_output=True, text=True)
-    assert (shell.stderr, shell.stdout.split()) == ("", wanted)

@@ -265,7 +265,7 @@ def test_other_options_are_named_and_nothing_else(several, hosts, path):
     (["pagerank", "g.ew", "--checkpoint", "kept"], ["--every", 5], "--every is 5 at rank 0, 10 at rank 1"),
     (["pagerank", "g.ew", "-o", "ranks"], ["--output-parts"], "--output-parts is true at rank 0, not given at rank 1"),
     (["convert", "g.el", "-o", "made.ew"], ["--undirected"], "--undirected is true at rank 0, not given at rank 1"),
-    (["sort", "g.el", "--record", 1, "--key", "0:1", "-o", "sorted"], ["--check"], "--check is true at rank 0, not given at rank 1"),
+    (["sort", "g.el", "--record", 1, "--key", "0:1", "-o", "sorted"], ["--partitions", 3], "--partitions is 3 at rank 0, not given at rank 1"),
     (["tasks", "yield"], ["--count", 7], "--count is 7 at rank 0, "),
     (["tasks", "yield"], ["--repeat", 2], "--repeat is 2 at rank 0, "),
     (["bfs", "g.ew"], ["--source", 1], "--source is 1 at rank 0, 0 at rank 1"),

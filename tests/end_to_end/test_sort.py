@@ -71,7 +71,7 @@ def test_parts_are_of_equal_size(edgewire, tmp_path, shape, payload):
     for processes, workers, memory in ((1, 1, "1G"), (2, 1, "1G"), (3, 2, "1G"), (1, 1, "20M"), (3, 1, "20M")):
         folder, report = tmp_path / f"out-{processes}-{memory}", tmp_path / "report.json"
         edgewire.ok("sort", tmp_path / "in", "-o", folder, "--record", 100, "--key", "0:8", "--partitions", 7, "-p", processes,
-                    "-w", workers, "--memory", memory, "--check", "--json", report)
+                    "-w", workers, "--memory", memory, "--verify", "--json", report)
         found = parts(folder, 7)
         sizes = [len(part) // 100 for part in found]
         assert sum(sizes) == EVEN
@@ -96,7 +96,7 @@ def test_parts_are_the_sorted_input_however_the_job_is_cut(edgewire, tmp_path, s
                                                   (2, 2, "tcp", "1G"), (3, 1, "shm", "1G")):
         folder, report = tmp_path / f"out-{processes}-{workers}-{memory}", tmp_path / "report.json"
         edgewire.ok("sort", *inputs, "-o", folder, "--record", size, "--key", "3:4", "--partitions", 7, "-p", processes, "-w", workers,
-                    "--transport", transport, "--memory", memory, "--check", "--json", report)
+                    "--transport", transport, "--memory", memory, "--verify", "--json", report)
         found = parts(folder, 7)
         assert b"".join(found) == known
         if memory == "1G":  # the others have no memory for the whole sample
@@ -104,7 +104,7 @@ def test_parts_are_the_sorted_input_however_the_job_is_cut(edgewire, tmp_path, s
             assert found == first
         said = json.loads(report.read_text())
         check_schema(said, "sort_report")
-        assert (said["records"], said["record_bytes"], said["partitions"], said["checked"]) == (20_000, size, 7, True)
+        assert (said["records"], said["record_bytes"], said["partitions"], said["verified"]) == (20_000, size, 7, True)
         sizes = [len(part) // size for part in found]
         assert (said["smallest_partition"], said["largest_partition"]) == (min(sizes), max(sizes))
         assert all(abs(one / (20_000 / 7) - 1) < (0.05 if memory == "1G" else 0.15) for one in sizes)
@@ -139,7 +139,7 @@ def test_generated_records(edgewire, tmp_path, order):
     keys = [record[:8] for record in records]
     assert len(set(keys)) == 50
     assert (keys == sorted(keys)) == (order == "sorted") and (keys == sorted(keys, reverse=True)) == (order == "reversed")
-    edgewire.ok("sort", *files, "-o", tmp_path / "out", "-p", 2, "-w", 1, "--memory", "4400k", "--check")
+    edgewire.ok("sort", *files, "-o", tmp_path / "out", "-p", 2, "-w", 1, "--memory", "4400k", "--verify")
     assert b"".join(parts(tmp_path / "out", 2)) == b"".join(sorted(records))
 
 
@@ -148,7 +148,7 @@ def test_few_records(edgewire, tmp_path):
     (tmp_path / "one").write_bytes(b"a record\n")
     for inputs, known in (([tmp_path / "none"], b""), ([tmp_path / "none", tmp_path / "one", tmp_path / "none"], b"a record\n")):
         folder = tmp_path / f"out-{len(inputs)}"
-        edgewire.ok("sort", *inputs, "-o", folder, "--record", 9, "--partitions", 3, "-p", 2, "-w", 2, "--check")
+        edgewire.ok("sort", *inputs, "-o", folder, "--record", 9, "--partitions", 3, "-p", 2, "-w", 2, "--verify")
         assert b"".join(parts(folder, 3)) == known
 
 
@@ -183,7 +183,7 @@ def test_runs_are_merged_in_several_passes(edgewire, tmp_path, order, keys):
     """Four workers with room for some 1000 records each merge four runs at a time."""
     edgewire.ok("generate", "records", "--bytes", "5M", "--keys", keys, "--order", order, "-o", tmp_path / "in")
     source, out, report = tmp_path / "in/records-00000", tmp_path / "out", tmp_path / "report.json"
-    edgewire.ok("sort", source, "-o", out, "-p", 2, "-w", 2, "--partitions", 5, "--memory", "8500k", "--check", "--json", report)
+    edgewire.ok("sort", source, "-o", out, "-p", 2, "-w", 2, "--partitions", 5, "--memory", "8500k", "--verify", "--json", report)
     assert b"".join(parts(out, 5)) == b"".join(sorted(records_of(source, 100)))
     said = json.loads(report.read_text())
     assert said["runs"] <= 8 and said["bytes_spilled"] > 1.5 * source.stat().st_size

@@ -21,14 +21,18 @@ def graph(edgewire, tmp_path_factory):
 @pytest.mark.parametrize("words, line", [
     ("", "a command is missing (edgewire --help shows"),
     ("frobnicate", "there is no command 'frobnicate' (edgewire --help"),
-    ("help", "there is no command 'help'; did you mean --help?"),
+    ("version", "there is no command 'version'; did you mean --version?"),
+    ("components g.ew", "there is no command 'components'; did you mean wcc?"),
+    ("help pagernak", "there is no command 'pagernak'; did you mean pagerank? (edgewire --help"),
+    ("help tasks mteg", "tasks: there is no 'mteg', but number-inc, yield, suspend, iterative, iterative-j, smith-waterman or metg; did you mean metg?"),
+    ("help pagerank graph", "help: pagerank has no commands, and so no 'graph'"),
     ("-V", "edgewire has no option -V; did you mean --version?"),
     ("generate", "generate: say what: kronecker, uniform, grid or records ("),
     ("generate kroneker", "generate: there is no 'kroneker', but kronecker, uniform, grid or records; did you mean kronecker?"),
     ("pagerank", "pagerank: graph is required ("),
-    ("ppr g.ew", "ppr: --sources is required ("),
-    ("ppr g.ew --source 3", "ppr has no option --source; did you mean --sources?"),
-    ("bfs g.ew --iterations 5", "bfs has no option --iterations (edgewire bfs --help"),
+    ("ppr g.ew --sources", "--sources needs a value ("),
+    ("ppr g.ew --sorces 3", "ppr has no option --sorces; did you mean --sources?"),
+    ("bfs g.ew --iterations 5", "bfs has no option --iterations; --iterations is an option of pagerank, ppr, spmv, cdlp, bound and compare (edgewire bfs"),
     ("pagerank g.ew --iter 5", "pagerank has no option --iter; did you mean --iterations?"),
     ("pagerank g.ew --iter=5 h.ew", "pagerank has no option --iter; did you mean --iterations?"),
     ("pagerank g.ew h.ew k.ew", "pagerank: 'h.ew' is one argument too many ("),
@@ -37,6 +41,22 @@ def graph(edgewire, tmp_path_factory):
     ("pagerank g.ew -n 4", "pagerank has no option -n; did you mean --processes?"),
     ("pagerank g.ew -np 4", "pagerank has no option -np; did you mean --processes?"),
     ("pagerank g.ew --threads 4", "pagerank has no option --threads; did you mean --workers?"),
+    ("spmv g.ew --threads=4", "spmv has no option --threads; did you mean --workers?"),
+    ("pagerank g.ew --alpha 0.5", "pagerank has no option --alpha; did you mean --damping?"),
+    ("ppr g.ew --eps 1e-9", "ppr has no option --eps; did you mean --tolerance?"),
+    ("ppr g.ew --tol 1e-9", "ppr has no option --tol; did you mean --tolerance?"),
+    ("cdlp g.ew --max-iter 9", "cdlp has no option --max-iter; did you mean --iterations?"),
+    ("cdlp g.ew --iters 9", "cdlp has no option --iters; did you mean --iterations?"),
+    ("wcc g.ew --out x", "wcc has no option --out; did you mean --output?"),
+    ("wcc g.ew --outfile=x", "wcc has no option --outfile; did you mean --output?"),
+    ("wcc g.ew --check", "wcc has no option --check; did you mean --verify?"),
+    ("wcc g.ew -iterations 3", "wcc has no option -iterations ("),
+    ("pagerank g.ew -damping 1", "pagerank has no option -damping; did you mean --damping?"),
+    ("pagerank g.ew --weights", "pagerank has no option --weights; did you mean --weighted?"),
+    ("wcc g.ew --alpha 1", "wcc has no option --alpha; --damping is an option of pagerank and ppr (edgewire wcc"),
+    ("info g.ew --strategy cover", "info has no option --strategy; --strategy is an option of pagerank, ppr, spmv, bound and compare ("),
+    ("info g.ew --threads 2", "info has no option --threads; did you mean --workers?"),
+    ("transports --processes 2", "transports has no option --processes; --processes is an option of topology, pagerank, bfs, sssp, ppr and "),
     ("bfs g.ew --root 4", "bfs has no option --root; did you mean --source?"),
     ("--workers 2 pagerank g.ew", "--workers stands before the command pagerank: options and files go behind it"),
     ("g.ew pagerank", "g.ew stands before the command pagerank"),
@@ -164,5 +184,5 @@ def test_every_variable_of_the_environment_is_explained(edgewire):
     section = (ROOT / "docs/cluster.md").read_text().partition("\n## Environment\n")[2].partition("\n## ")[0]
     rows = "".join(line.split("|")[1] for line in section.splitlines() if line.startswith("| `"))
     assert set(re.findall(r"`([A-Z][A-Z0-9_]*)`", rows)) == read
-    page = edgewire.ok("manual", "man").partition(".SH ENVIRONMENT\n")[2]
+    page = edgewire.ok("manual", "edgewire.1").partition(".SH ENVIRONMENT\n")[2]
     assert set(re.findall(r"[A-Z][A-Z0-9_]+", " ".join(re.findall(r"^\.B (.*)$", page, re.M)))) == read

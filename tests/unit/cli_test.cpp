@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -13,7 +14,9 @@
 #include <vector>
 
 #include "cli/common.h"
+#include "cli/help.h"
 #include "cli/job_options.h"
+#include "cli/program.h"
 #include "cli/suggest.h"
 #include "error.h"
 
@@ -116,6 +119,59 @@ TEST_CASE("the nearest name is the one that was begun, or has few typing errors"
   CHECK(nearest("tpc", values) == "tcp");
   CHECK(nearest("verb", values) == "verbs");
   CHECK(nearest("xyz", values) == "");
+}
+
+/// What is said to somebody who types these words.
+std::string said(std::vector<std::string> words) {
+  CLI::App app;
+  app.require_subcommand(1);
+  add_commands(app);
+  std::ranges::reverse(words);
+  try {
+    app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    return usage_line(app, error);
+  }
+  return {};
+}
+
+TEST_CASE("an option of another name, or of another command, gets a suggestion") {
+  const auto suggests = [](const std::string& command, const std::string& option, const std::string& hint) {
+    const std::string line = said({command, "g.ew", option});
+    CHECK_MESSAGE(
+        line.starts_with(command + " has no option " + option + "; " + hint + " (edgewire " + command), line);
+  };
+  suggests("pagerank", "--threads", "did you mean --workers?");
+  suggests("pagerank", "--np", "did you mean --processes?");
+  suggests("pagerank", "-np", "did you mean --processes?");
+  suggests("bfs", "--root", "did you mean --source?");
+  suggests("ppr", "--max-iter", "did you mean --iterations?");
+  suggests("ppr", "--alpha", "did you mean --damping?");
+  suggests("ppr", "--tol", "did you mean --tolerance?");
+  suggests("lcc", "--check", "did you mean --verify?");
+  suggests("lcc", "--outfile", "did you mean --output?");
+  suggests("pagerank", "-damping", "did you mean --damping?");
+  suggests("pagerank", "--weights", "did you mean --weighted?");
+  suggests("pagerank", "--iteratoins", "did you mean --iterations?");
+  suggests("wcc", "--damping", "--damping is an option of pagerank and ppr");
+  suggests("wcc", "--alpha", "--damping is an option of pagerank and ppr");
+  suggests("info", "--top", "--top is an option of pagerank, bfs, sssp, ppr, spmv and 5 other commands");
+  CHECK(said({"pagerank", "g.ew", "--frobnicate"})
+            .starts_with("pagerank has no option --frobnicate (edgewire"));
+}
+
+TEST_CASE("all that is suggested exists") {
+  CLI::App app;
+  add_commands(app);
+  for (const auto& [theirs, ours] : other_commands())
+    CHECK_MESSAGE(!app.get_subcommands([&](const CLI::App* one) { return one->get_name() == ours; }).empty(),
+                  theirs);
+  for (const auto& [theirs, ours] : other_options()) {
+    bool exists = ours == "--version";
+    for (const CLI::App* command : visible_commands(app))
+      exists = exists || command->get_option_no_throw(std::string(ours)) != nullptr;
+    CHECK_MESSAGE(exists, theirs);
+  }
 }
 
 }  // namespace

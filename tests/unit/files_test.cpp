@@ -177,6 +177,8 @@ TEST_CASE("all options that name files say so: add reads() or writes() to a new 
                                      "--vertices",
                                      "--wire",
                                      "--workers",
+                                     "command",
+                                     "kind",
                                      "run"};
   std::string unknown;
   for (const std::string& name : free)

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "graph/convert.h"
 #include "graph/format.h"
 #include "graph_test.h"
 
@@ -135,6 +136,26 @@ TEST_CASE("vertices are found by their names, from a table, from the converted f
   for (const char* none : {"3", "-1", "1x", "x", "", " 1", "99999999999999999999999"})
     CHECK(found("plain.ew", none) == 99);
   CHECK(found("empty.ew", "0") == 99);
+}
+
+TEST_CASE("the names of a graph without a name are in a file without a name, or there are none") {
+  const TemporaryDirectory directory;
+  write_file(directory / "in.txt", "b a\na c\n");
+  ConvertOptions options;
+  options.labels = true;
+  for (const bool wanted : {true, false}) {
+    const auto output = OutputFile::nameless(directory / "."), table = OutputFile::nameless(directory / ".");
+    if (wanted) options.table = table.get();
+    convert(directory / "in.txt", *output, options);
+    options.table = nullptr;
+    GraphFile graph = GraphFile::open(output->path_for_others(), "in.txt");
+    CHECK(graph.labelled() == wanted);
+    if (wanted) graph.set_table(table->path_for_others());
+    const VertexNames names(graph);
+    CHECK(names(0) == (wanted ? "a" : "0"));
+    CHECK(names(2) == (wanted ? "c" : "2"));
+  }
+  CHECK(directory.files() == 1);
 }
 
 TEST_CASE("a table that is not committed leaves nothing") {
