@@ -7,10 +7,6 @@
 
 namespace edgewire::perf {
 
-ProfiledJob profiled(launch::Bootstrap& bootstrap, job::DenseJob& job, const job::DenseOptions& options) {
-  return {bootstrap, job.pool(), job.link(), [&] { return job.measure_link_rate(options); }};
-}
-
 ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const job::DenseJob& job) {
   ProcessFacts facts;
   std::uint64_t edges = job.tiles().edges(), tiles = job.sweep_bytes(), values = 0;

@@ -10,8 +10,6 @@
 
 namespace edgewire::perf {
 
-/// Both outlive what is returned.
-ProfiledJob profiled(launch::Bootstrap& bootstrap, job::DenseJob& job, const job::DenseOptions& options);
 /// Of an iteration, in this process.
 ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const job::DenseJob& job);
 /// The same of a superstep: `steps` are those of all runs. `disk`: what was read in all of them, if rows are

@@ -154,7 +154,7 @@ void run(launch::Bootstrap& bootstrap, const Arguments& arguments) {
   kernels::PageRank<float> program({.iterations = iterations}, graph.vertices());
   job::DenseRun pagerank(job, program);
   const auto before = threads();
-  perf::Profiler profiler(perf::profiled(bootstrap, job, options), {.iterations = iterations});
+  perf::Profiler profiler(perf::profiled(bootstrap, job.seat()), {.iterations = iterations});
   std::string sampler;
   for (const auto& id : threads()) {
     if (!before.contains(id)) sampler = id;  // the one thread that it makes

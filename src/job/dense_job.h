@@ -49,6 +49,7 @@ class DenseJob {
   const transport::Transport& link() const noexcept { return seat_.link(); }
   /// Values from every process to every other one in an iteration; the same in all processes.
   const plan::Traffic& traffic() const noexcept { return plan_.traffic; }
+  exchange::Seat& seat() noexcept { return seat_; }
   topology::WorkerPool& pool() noexcept { return seat_.pool(); }
 
   /// Asks for the memory of the loops' arrays where it is used: values on the node of their column, messages,
@@ -60,9 +61,6 @@ class DenseJob {
 
   /// After iterate(): where the pages of this process were.
   const MemoryFigures& memory_figures() const noexcept { return memory_figures_; }
-
-  /// See exchange::Seat.
-  double measure_link() { return seat_.measure_link(bootstrap_); }
 
   /// After iterate(), where edges are on disks. Measures what all processes read at the same time from the
   /// same files when they do nothing else. Collective.

@@ -90,7 +90,7 @@ std::optional<perf::Profiler> make_profiler(launch::Bootstrap& bootstrap, job::D
   if (!options.tools.profile) return {};
   auto asked = *options.tools.profile;
   asked.iterations = kernel.iterations();
-  return std::optional<perf::Profiler>(std::in_place, perf::profiled(bootstrap, job, options.job), asked);
+  return std::optional<perf::Profiler>(std::in_place, perf::profiled(bootstrap, job.seat()), asked);
 }
 
 DenseOutcome iterate(launch::Bootstrap& bootstrap, job::DenseJob& job, DenseKernel& kernel,

@@ -30,23 +30,23 @@ double total_of(const std::vector<float>& values) {
 }
 
 /// Of a worker whose peer reads nothing until this one has computed a column; notes what went before that.
-class Order final : public Observer {
+class Order final : public topology::Observer {
  public:
   Order(bool reads, std::atomic<bool>& computed) : reads_(reads), computed_(computed) {}
   void begin(int) noexcept override {}
   void finish(int) noexcept override {}
-  void enter(int, Phase phase, std::size_t, int) noexcept override {
+  void enter(int, topology::Phase phase, std::size_t, int) noexcept override {
     if (!reads_) {
       computed_.wait(false);
-    } else if (phase == Phase::compute) {
+    } else if (phase == topology::Phase::compute) {
       computed_ = true;
       computed_.notify_all();
-    } else if (phase == Phase::send && !computed_) {
+    } else if (phase == topology::Phase::send && !computed_) {
       ++sends_before;
     }
   }
   void waits_for(int, int) noexcept override {}
-  void stalled(int, int, std::uint64_t) noexcept override {}
+  void aside(int, topology::Phase, int, std::uint64_t) noexcept override {}
   void arrived(int, int, std::uint64_t) noexcept override {}
   void end_iteration(std::uint64_t) noexcept override {}
 
