@@ -243,6 +243,8 @@ std::vector<std::string> kept_names() { return {"*.plan-*-of-*", "*.edges-*-of-*
 
 std::vector<std::string> checkpoint_names() { return {"manifest", "values.*", "ids.*"}; }
 
+void forget_file_options() { registered().clear(); }
+
 void reads(CLI::Option* option, FilesOf files, const char* variable) {
   registered()[option] = {std::move(files), {}, variable};
 }

@@ -50,6 +50,8 @@ std::vector<std::string> checkpoint_names();
 /// `variable` of the environment stands for the option where that is not given.
 void reads(CLI::Option* option, FilesOf files = itself, const char* variable = nullptr);
 void writes(CLI::Option* option, Form form, FilesOf files = itself);
+/// Forgets the options of an earlier command line: a process has one at a time.
+void forget_file_options();
 /// Whether reads() or writes() knows the option.
 bool names_files(const CLI::Option* option);
 /// Whether this value of the option names a file.

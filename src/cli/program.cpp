@@ -1,11 +1,13 @@
 #include "cli/program.h"
 
 #include "cli/commands.h"
+#include "cli/files.h"
 #include "cli/help.h"
 
 namespace edgewire::cli {
 
 void add_commands(CLI::App& app) {
+  forget_file_options();
   add_topology(app);
   add_generate(app);
   add_pagerank(app);

@@ -82,20 +82,18 @@ disk::ReadFigures read_figures(frontier::FrontierJob& job, const FrontierRuns& r
   return figures;
 }
 
-}  // namespace
-
-report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                               const graph::VertexNames& names, Kernel& kernel,
-                               const FrontierOptions& options) {
-  auto job_options = options.job;
-  job_options.record_bytes = kernel.record_bytes();
-  job_options.disks.weighted = kernel.weighted();
-  job_options.kernel = kernel.describe() + (options.tools.parts ? ", output in parts" : "");
-  job_options.for_tasks = kernel.choose_tasks(graph, bootstrap.size(), job_options.seat.workers,
-                                              !job_options.disks.devices.empty());
-  const Progress& progress = options.tools.progress;
-  std::optional<perf::Profiler> profiler;
-  job_options.listener = [&, done = std::uint64_t{0}](const frontier::Superstep& one) mutable {
+/// What the kernel needs of its job. Every superstep is told to `options` and to the profiler, if there is
+/// one.
+frontier::Options job_options_of(const launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                                 Kernel& kernel, const FrontierOptions& options,
+                                 std::optional<perf::Profiler>& profiler) {
+  auto asked = options.job;
+  asked.record_bytes = kernel.record_bytes();
+  asked.disks.weighted = kernel.weighted();
+  asked.kernel = kernel.describe() + (options.tools.parts ? ", output in parts" : "");
+  asked.for_tasks =
+      kernel.choose_tasks(graph, bootstrap.size(), asked.seat.workers, !asked.disks.devices.empty());
+  asked.listener = [&, done = std::uint64_t{0}](const frontier::Superstep& one) mutable {
     graph::refuse_changed_files();
     ++done;
     if (profiler) profiler->end_step(kernel.phase(one));
@@ -103,9 +101,21 @@ report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphF
       return fmt::format("superstep {}, {}, {} vertices, {} edges", done, kernel.phase(one), one.frontier,
                          one.edges);
     };
+    const Progress& progress = options.tools.progress;
     if (progress) progress({"running", done, 0, "supersteps", std::cref(details)});
     if (options.job.listener) options.job.listener(one);
   };
+  return asked;
+}
+
+}  // namespace
+
+report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
+                               const graph::VertexNames& names, Kernel& kernel,
+                               const FrontierOptions& options) {
+  const Progress& progress = options.tools.progress;
+  std::optional<perf::Profiler> profiler;
+  const auto job_options = job_options_of(bootstrap, graph, kernel, options, profiler);
   frontier::FrontierJob job(bootstrap, graph, job_options);
   kernel.prepare(job, options.tools);
   graph::refuse_changed_files();
@@ -125,9 +135,11 @@ report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphF
   report.ownership = options.job.ownership;
   if (profiler) {
     const auto profile = profiler->gather(perf::facts_of(job, runs.supersteps, disk, job_options.for_tasks));
-    report.profile_json = profile.to_json();
-    report.profile_text = profile.to_text();
-    if (job.rank() == 0 && options.profiled) options.profiled(profile, report);
+    if (job.rank() == 0) {
+      report.profile_json = profile.to_json();
+      report.profile_text = profile.to_text();
+      if (options.profiled) options.profiled(profile, report);
+    }
   }
   if (options.tools.verify) report.checks.emplace_back(kernel.rules());
   return report;
