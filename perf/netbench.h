@@ -34,7 +34,7 @@ struct NetbenchOptions {
   std::uint64_t count = 0;         ///< messages (round trips) of a measurement, in each lane; 0: by `seconds`
   bool bidirectional = false;      ///< streams go both ways at once
   bool busy_poll = false;          ///< wait by polling, not sleeping
-  Progress progress{};  ///< told, at rank 0, of each measurement before it begins
+  Progress progress{};             ///< told, at rank 0, of each measurement before it begins
 
   /// Throws UsageError that names the option.
   void check() const;

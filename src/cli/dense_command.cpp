@@ -25,16 +25,6 @@ runs::Values shown(const runs::DenseFinished& done, std::span<const double> valu
   return {runs::Values::Form::number, values, done.kernel.digits()};
 }
 
-/// At rank 0: page and trace.
-void write_profile(const runs::DenseFinished& done, const DenseSettings& settings) {
-  if (!done.profile) return;
-  const auto& report = done.report;
-  write_profile_files(*done.profile, settings,
-                      fmt::format("{} of {}", done.kernel.describe(), settings.graph_path),
-                      fmt::format("processes {}, workers of each {}, {}, strategy {}", report.processes,
-                                  report.workers, report.link.transport, report.strategy));
-}
-
 /// The lines of the vertices that this process owns, in the order of their local numbers.
 std::string owned_lines(const runs::DenseFinished& done) {
   const auto& owned = done.job.owned();
@@ -51,7 +41,11 @@ std::string owned_lines(const runs::DenseFinished& done) {
 void conclude(launch::Bootstrap& bootstrap, const runs::DenseFinished& done, const DenseSettings& settings) {
   const bool first = bootstrap.rank() == 0;
   if (first) {
-    write_profile(done, settings);
+    if (done.profile)
+      write_profile_files(*done.profile, settings,
+                          fmt::format("{} of {}, strategy {}", done.kernel.describe(), settings.graph_path,
+                                      done.report.strategy),
+                          done.report);
     if (!settings.json_path.empty()) write_whole(settings.json_path, done.report.to_json());
     if (!done.report.is_right() && settings.stdout_is_free()) write_whole("-", done.report.to_text());
     runs::expect_right(done.report, done.kernel);

@@ -72,9 +72,7 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
     write_values(job, kernel, output_path(asked, runs, r), asked.parts());
   };
   options.profiled = [&](const perf::Profile& profile, const report::RunReport& report) {
-    write_profile_files(profile, asked, fmt::format("{} of {}", kernel.describe(), asked.graph_path),
-                        fmt::format("processes {}, workers of each {}, {}", report.processes, report.workers,
-                                    report.link.transport));
+    write_profile_files(profile, asked, fmt::format("{} of {}", kernel.describe(), asked.graph_path), report);
   };
   auto report = runs::run_frontier(bootstrap, opened.file, names, kernel, options);
   report.graph = asked.graph_path;

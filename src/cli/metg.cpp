@@ -16,8 +16,8 @@
 #include "cli/task_watch.h"
 #include "error.h"
 #include "launch/packing.h"
-#include "perf/link_figures.h"
 #include "report/json_text.h"
+#include "runs/job_report.h"
 #include "seconds.h"
 #include "tasks/grains.h"
 #include "tasks/task_job.h"
@@ -75,11 +75,9 @@ double seconds_of_work(launch::Bootstrap& bootstrap, topology::WorkerPool& pool)
   return launch::allreduce(bootstrap, std::ranges::min(mine), std::ranges::min) / kMostWork;
 }
 
-struct MetgReport {
+struct MetgReport : report::JobReport {
   tasks::Grains grains;
-  report::LinkReport link;
   std::string pattern, result;
-  int processes = 1, workers = 1;
   std::vector<Level> levels;
   double metg_s = -1;
 
@@ -88,26 +86,26 @@ struct MetgReport {
 };
 
 std::string MetgReport::to_json() const {
-  nlohmann::ordered_json json{
-      {"schema_version", 1},  // src/report/schema
-      {"command", "tasks"},    {"program", "metg"},           {"pattern", pattern},
-      {"width", grains.width}, {"steps", grains.steps},       {"processes", processes},
-      {"workers", workers},    {"transport", link.transport}, {"result", result}};
+  nlohmann::ordered_json json{{"schema_version", 1},  // src/report/schema
+                              {"command", "tasks"},    {"program", "metg"},    {"pattern", pattern},
+                              {"width", grains.width}, {"steps", grains.steps}};
+  add_head(json);
+  json["result"] = result;
   if (metg_s >= 0) json["seconds_metg"] = metg_s;
   for (const Level& level : levels)
     json["levels"].push_back({{"work", level.work},
                               {"seconds", level.seconds},
                               {"seconds_a_task", level.grain_s},
                               {"efficiency", level.efficiency}});
-  link.add_to(json);
-  json["version"] = EDGEWIRE_VERSION;
+  json["seconds_total"] = seconds_total;
+  add_place(json);
+  add_end(json);
   return report::json_text(json, 2) + "\n";
 }
 
 std::string MetgReport::to_text() const {
-  std::string text = fmt::format("metg: {}, {} columns x {} steps, {} process{} x {} worker{}, {}\n", pattern,
-                                 grains.width, grains.steps, processes, processes == 1 ? "" : "es", workers,
-                                 workers == 1 ? "" : "s", link.transport);
+  std::string text =
+      fmt::format("metg: {}, {} columns x {} steps, {}\n", pattern, grains.width, grains.steps, describe());
   text += fmt::format("{:>12} {:>12}\n", "us a task", "efficiency");
   for (const Level& level : levels)
     text += fmt::format("{:>12.3f} {:>11.1f}%\n", level.grain_s * 1e6, level.efficiency * 100);
@@ -152,6 +150,7 @@ double measure(tasks::TaskJob& job, tasks::FunctionId root, const tasks::Grains&
 
 /// One process of the job.
 void run_process(launch::Bootstrap& bootstrap, const MetgSettings& asked) {
+  const auto start = Clock::now();
   const bool first = bootstrap.rank() == 0;
   if (first) check_writable(asked.tasks.job.json_path);
   const auto seat = asked.tasks.job.seat(bootstrap);
@@ -164,8 +163,6 @@ void run_process(launch::Bootstrap& bootstrap, const MetgSettings& asked) {
                      fmt::format("{} x {} {}, {} times", report.grains.width, asked.steps, asked.pattern,
                                  asked.tasks.repeat));
   report.pattern = asked.pattern;
-  report.processes = bootstrap.size();
-  report.workers = seat.workers;
   const double tasks = static_cast<double>(report.grains.width) * report.grains.steps;
   {
     std::optional<TaskWatch> watch;
@@ -184,7 +181,8 @@ void run_process(launch::Bootstrap& bootstrap, const MetgSettings& asked) {
       goes_on = bootstrap.allgather(enough ? "" : "on")[0] == "on";  // as rank 0 sees it
     }
   }
-  report.link = perf::gather_link(bootstrap, job.seat().link(), seat.transport_reason);
+  static_cast<report::JobReport&>(report) =
+      runs::gather_job(bootstrap, job.seat(), seat.transport_reason, {0, 0, seconds_since(start), 0});
   if (!first) return;
   report.metg_s = metg_of(report.levels);
   report.result = std::to_string(sum_plainly(report.grains));

@@ -39,9 +39,18 @@ void check_profile_files(const JobOptions& options) {
   check_writable(options.trace_path);
 }
 
+void report_profile(const perf::Profile& profile, const JobOptions& options, const std::string& title,
+                    bool first, report::JobReport& report) {
+  if (!first) return;
+  report.profile_json = profile.to_json();
+  report.profile_text = profile.to_text();
+  write_profile_files(profile, options, title, report);
+}
+
 void write_profile_files(const perf::Profile& profile, const JobOptions& options, const std::string& title,
-                         const std::string& subtitle) {
-  if (!options.profile_path.empty()) write_whole(options.profile_path, profile.to_html(title, subtitle));
+                         const report::JobReport& report) {
+  if (!options.profile_path.empty())
+    write_whole(options.profile_path, profile.to_html(title, report.describe()));
   if (!options.trace_path.empty()) write_whole(options.trace_path, perf::to_trace(profile));
 }
 

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "base/usage.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
@@ -20,10 +19,10 @@
 #include "error.h"
 #include "graph/output_folder.h"
 #include "launch/packing.h"
-#include "perf/link_figures.h"
 #include "perf/profile.h"
 #include "report/json_text.h"
 #include "report/progress.h"
+#include "runs/job_report.h"
 #include "seconds.h"
 #include "shuffle/check.h"
 #include "shuffle/sort_job.h"
@@ -71,23 +70,11 @@ shuffle::SortOptions sort_options(launch::Bootstrap& bootstrap, const SortSettin
   return options;
 }
 
-/// What a process tells of itself.
-struct Summary {
-  shuffle::SortFigures figures;
-  double seconds_verify, seconds_total;
-  std::uint64_t peak_rss_bytes;
-};
-
-/// Of all processes.
-struct SortReport {
+struct SortReport : report::JobReport {
   std::uint64_t records = 0, record_bytes = 0, smallest = 0, largest = 0;
   std::uint64_t memory_bytes = 0;  ///< for records, of a process
-  int processes = 1, workers = 1;
-  report::LinkReport link;
-  std::vector<std::string> placement;
-  Summary sum{};  ///< counts are sums; times and memory those of the slowest and the largest
-  bool verified = false;
-  std::optional<perf::Profile> profile{};
+  shuffle::SortFigures figures;    ///< of all processes
+  std::optional<double> seconds_verify{};
 
   std::string to_json(const SortSettings& settings, std::uint32_t partitions) const;
   std::string to_text(std::uint32_t partitions) const;
@@ -95,7 +82,6 @@ struct SortReport {
 };
 
 std::string SortReport::to_json(const SortSettings& settings, std::uint32_t partitions) const {
-  const auto& figures = sum.figures;
   nlohmann::ordered_json json{{"schema_version", 2},  // src/report/schema
                               {"command", "sort"},
                               {"inputs", settings.inputs},
@@ -104,38 +90,32 @@ std::string SortReport::to_json(const SortSettings& settings, std::uint32_t part
                               {"key", settings.key},
                               {"partitions", partitions},
                               {"smallest_partition", smallest},
-                              {"largest_partition", largest},
-                              {"processes", processes},
-                              {"workers", workers},
-                              {"transport", link.transport},
-                              {"memory_bytes", memory_bytes},
-                              {"runs", figures.runs},
-                              {"bytes_read", records * record_bytes},
-                              {"bytes_spilled", figures.bytes_spilled},
-                              {"bytes_written", records * record_bytes},
-                              {"bytes_sent", figures.record_bytes_sent},
-                              {"payload_bytes_sent", figures.payload_bytes_sent},
-                              {"wire_bytes_sent", figures.wire_bytes_sent},
-                              {"seconds_sample", figures.seconds_sample},
-                              {"seconds_distribute", figures.seconds_distribute},
-                              {"seconds_merge", figures.seconds_merge},
-                              {"seconds_cores_busy", figures.seconds_cores_busy}};
+                              {"largest_partition", largest}};
+  add_head(json);
+  json.update({{"memory_bytes", memory_bytes},
+               {"runs", figures.runs},
+               {"bytes_read", records * record_bytes},
+               {"bytes_spilled", figures.bytes_spilled},
+               {"bytes_written", records * record_bytes},
+               {"bytes_sent", figures.record_bytes_sent},
+               {"payload_bytes_sent", figures.payload_bytes_sent},
+               {"wire_bytes_sent", figures.wire_bytes_sent},
+               {"seconds_sample", figures.seconds_sample},
+               {"seconds_distribute", figures.seconds_distribute},
+               {"seconds_merge", figures.seconds_merge},
+               {"seconds_cores_busy", figures.seconds_cores_busy}});
   if (figures.seconds_disk_busy >= 0) json["seconds_disk_busy"] = figures.seconds_disk_busy;
-  if (verified) json["seconds_verify"] = sum.seconds_verify;
-  json["seconds_total"] = sum.seconds_total;
-  json["peak_rss_bytes"] = sum.peak_rss_bytes;
-  json["placement"] = placement;
-  link.add_to(json);
-  json["verified"] = verified;
-  json["checksum"] = fmt::format("{:016x}", figures.checksum);
-  if (profile) json["profile"] = nlohmann::ordered_json::parse(profile->to_json());
-  json["version"] = EDGEWIRE_VERSION;
+  if (seconds_verify) json["seconds_verify"] = *seconds_verify;
+  json["seconds_total"] = seconds_total;
+  add_place(json);
+  json["verified"] = seconds_verify.has_value();
+  json["checksum"] = fmt::format("{:016x}", checksum);
+  add_end(json);
   return report::json_text(json, 2) + "\n";
 }
 
 /// No run is faster than its busiest resource.
 std::string SortReport::limit_line() const {
-  const auto& figures = sum.figures;
   const double run = figures.seconds_sample + figures.seconds_distribute + figures.seconds_merge;
   const double cores = figures.seconds_cores_busy, disk = figures.seconds_disk_busy;
   const std::string disks = disk < 0 ? "disk not known" : fmt::format("disk busy {:.3f} s", disk);
@@ -145,67 +125,46 @@ std::string SortReport::limit_line() const {
 
 std::string SortReport::to_text(std::uint32_t partitions) const {
   constexpr double kMega = 1e6;
-  const auto& figures = sum.figures;
   const double megabytes = static_cast<double>(records * record_bytes) / kMega;
-  std::string text = fmt::format("sort: {} records of {} bytes ({:.1f} MB), {} process{} x {} worker{}, {}\n",
-                                 records, record_bytes, megabytes, processes, processes == 1 ? "" : "es",
-                                 workers, workers == 1 ? "" : "s", link.transport);
+  std::string text = fmt::format("sort: {} records of {} bytes ({:.1f} MB), {}\n", records, record_bytes,
+                                 megabytes, describe());
   text += fmt::format("{} partition{} of {} to {} records\n", partitions, partitions == 1 ? "" : "s",
                       smallest, largest);
   text +=
       fmt::format("sample {:.3f} s, read and send {:.3f} s, merge {:.3f} s, total {:.3f} s ({:.1f} MB/s)\n",
-                  figures.seconds_sample, figures.seconds_distribute, figures.seconds_merge,
-                  sum.seconds_total, sum.seconds_total > 0 ? megabytes / sum.seconds_total : 0);
+                  figures.seconds_sample, figures.seconds_distribute, figures.seconds_merge, seconds_total,
+                  seconds_total > 0 ? megabytes / seconds_total : 0);
   text += limit_line();
   text +=
       fmt::format("spilled {:.1f} MB in {} sorted runs with {:.1f} MB of memory a process, peak {:.1f} MB\n",
                   static_cast<double>(figures.bytes_spilled) / kMega, figures.runs,
-                  static_cast<double>(memory_bytes) / kMega, static_cast<double>(sum.peak_rss_bytes) / kMega);
+                  static_cast<double>(memory_bytes) / kMega, static_cast<double>(peak_rss_bytes) / kMega);
   if (processes > 1)
     text += fmt::format("had to be sent: {:.1f} MB; sent: payload {:.1f} MB\n",
                         static_cast<double>(figures.record_bytes_sent) / kMega,
                         static_cast<double>(figures.payload_bytes_sent) / kMega);
   text += link.to_text();
-  if (verified)
-    text +=
-        fmt::format("verified: in order, and all records of the input, in {:.3f} s\n", sum.seconds_verify);
-  text += fmt::format("checksum {:016x}\n", figures.checksum);
-  return profile ? text + profile->to_text() : text;
+  if (seconds_verify)
+    text += fmt::format("verified: in order, and all records of the input, in {:.3f} s\n", *seconds_verify);
+  return text + fmt::format("checksum {:016x}\n", checksum) + profile_text;
 }
 
-/// At rank 0 the report. Collective.
-SortReport gather_report(launch::Bootstrap& bootstrap, shuffle::SortJob& job, const SortSettings& settings,
-                         const shuffle::SortOptions& options, const Summary& mine, bool verified) {
+/// At rank 0 the report. `seconds`: of this process. Collective.
+SortReport gather_report(launch::Bootstrap& bootstrap, shuffle::SortJob& job,
+                         const shuffle::SortOptions& options, double seconds_total,
+                         std::optional<double> seconds_verify) {
   SortReport report;
+  static_cast<report::JobReport&>(report) = runs::gather_job(
+      bootstrap, job.seat(), options.seat.transport_reason, {0, 0, seconds_total, job.figures().checksum});
   report.records = job.input_records();
-  report.record_bytes = settings.record;
+  report.record_bytes = options.shape.bytes;
   report.memory_bytes = options.memory_bytes;
-  report.processes = bootstrap.size();
-  report.workers = job.seat().pool().workers();
-  report.link = perf::gather_link(bootstrap, job.seat().link(), options.seat.transport_reason);
-  report.verified = verified;
-  const auto summaries = bootstrap.gather(launch::pack(std::vector{mine}));
+  if (seconds_verify) report.seconds_verify = launch::allreduce(bootstrap, *seconds_verify, std::ranges::max);
+  const auto figures = bootstrap.gather(launch::pack(std::vector{job.figures()}));
   const auto parts = bootstrap.gather(launch::pack(job.partition_records()));
-  report.placement = bootstrap.gather(job.seat().place());
   report.smallest = parts.empty() ? 0 : ~std::uint64_t{0};
-  for (std::size_t p = 0; p < summaries.size(); ++p) {
-    const auto one = launch::unpack<Summary>(summaries[p], p, 1)[0];
-    auto& sum = report.sum.figures;
-    sum.records_read += one.figures.records_read;
-    sum.bytes_spilled += one.figures.bytes_spilled;
-    sum.runs += one.figures.runs;
-    sum.record_bytes_sent += one.figures.record_bytes_sent;
-    sum.payload_bytes_sent += one.figures.payload_bytes_sent;
-    sum.wire_bytes_sent += one.figures.wire_bytes_sent;
-    sum.checksum += one.figures.checksum;
-    sum.seconds_sample = std::max(sum.seconds_sample, one.figures.seconds_sample);
-    sum.seconds_distribute = std::max(sum.seconds_distribute, one.figures.seconds_distribute);
-    sum.seconds_merge = std::max(sum.seconds_merge, one.figures.seconds_merge);
-    sum.seconds_disk_busy = std::max(sum.seconds_disk_busy, one.figures.seconds_disk_busy);
-    sum.seconds_cores_busy = std::max(sum.seconds_cores_busy, one.figures.seconds_cores_busy);
-    report.sum.seconds_verify = std::max(report.sum.seconds_verify, one.seconds_verify);
-    report.sum.seconds_total = std::max(report.sum.seconds_total, one.seconds_total);
-    report.sum.peak_rss_bytes = std::max(report.sum.peak_rss_bytes, one.peak_rss_bytes);
+  for (std::size_t p = 0; p < figures.size(); ++p) {
+    report.figures += launch::unpack<shuffle::SortFigures>(figures[p], p, 1)[0];
     for (const auto records : launch::unpack<std::uint64_t>(parts[p], p)) {
       report.smallest = std::min(report.smallest, records);
       report.largest = std::max(report.largest, records);
@@ -283,15 +242,12 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   const bool verify = !bootstrap.allgather(settings.verify ? "wanted" : "")[0].empty();
   const auto verify_start = Clock::now();
   if (verify) verify_parts(bootstrap, job, options);
-  auto report = gather_report(
-      bootstrap, job, settings, options,
-      {job.figures(), verify ? seconds_since(verify_start) : 0, seconds_sort, peak_memory_bytes()}, verify);
-  if (profiler) report.profile = profiler->gather(facts_of(job, settings.record));
+  const auto seconds_verify = verify ? std::optional(seconds_since(verify_start)) : std::nullopt;
+  auto report = gather_report(bootstrap, job, options, seconds_sort, seconds_verify);
+  if (profiler)
+    report_profile(profiler->gather(facts_of(job, settings.record)), settings.job,
+                   "Sort to " + settings.output, first, report);
   if (!first) return;
-  if (report.profile)
-    write_profile_files(*report.profile, settings.job, "Sort to " + settings.output,
-                        fmt::format("processes {}, workers of each {}, {}", report.processes, report.workers,
-                                    report.link.transport));
   if (!settings.job.json_path.empty())
     write_whole(settings.job.json_path, report.to_json(settings, options.partitions));
   if (settings.job.stdout_is_free()) write_whole("-", report.to_text(options.partitions));

@@ -7,16 +7,15 @@
 #include <optional>
 
 #include "base/median.h"
-#include "base/usage.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/profile_files.h"
 #include "cli/task_watch.h"
 #include "error.h"
 #include "launch/packing.h"
-#include "perf/link_figures.h"
 #include "perf/profile.h"
 #include "report/json_text.h"
+#include "runs/job_report.h"
 #include "seconds.h"
 #include "tasks/task_job.h"
 
@@ -26,23 +25,16 @@ namespace {
 
 /// What a process tells of itself.
 struct TaskSummary {
-  tasks::Figures figures;  ///< of the run in which phases were measured
-  double seconds_total;
-  std::uint64_t peak_rss_bytes;
+  tasks::Figures figures;      ///< of the run in which phases were measured
   std::uint64_t results_kept;  ///< in all runs
 };
 
-/// Of all processes.
-struct TaskReport {
-  int processes = 1, workers = 1;
-  report::LinkReport link;
+struct TaskReport : report::JobReport {
   std::string result;
-  std::vector<std::string> placement;
   std::vector<double> seconds;           ///< of the runs in which phases were not measured
   std::vector<std::uint64_t> tasks_run;  ///< [process]
   std::vector<int> lost;                 ///< processes
-  std::optional<perf::Profile> profile{};
-  TaskSummary sum{};  ///< counts and times of phases are sums; others those of the largest
+  TaskSummary sum{};                     ///< of all processes
 
   /// Seconds a task by phase, in the order in which a task passes them.
   std::vector<std::pair<std::string, double>> phases() const;
@@ -68,10 +60,8 @@ std::string TaskReport::to_json(const TaskProgram& program) const {
                               {"command", "tasks"},
                               {"program", program.name()}};
   program.add_to(json);
-  json.update({{"processes", processes},
-               {"workers", workers},
-               {"transport", link.transport},
-               {"result", result},
+  add_head(json);
+  json.update({{"result", result},
                {"tasks", figures.tasks},
                {"tasks_run", tasks_run},
                {"tasks_sent", figures.tasks_sent},
@@ -85,20 +75,15 @@ std::string TaskReport::to_json(const TaskProgram& program) const {
                {"seconds_a_task", median(seconds) / static_cast<double>(figures.tasks)}});
   for (const auto& [phase, time] : phases()) json["seconds_a_task_by_phase"][phase] = time;
   if (!lost.empty()) json.update({{"lost", lost}, {"results_kept", sum.results_kept}});
-  json["seconds_total"] = sum.seconds_total;
-  json["peak_rss_bytes"] = sum.peak_rss_bytes;
-  json["placement"] = placement;
-  link.add_to(json);
-  if (profile) json["profile"] = nlohmann::ordered_json::parse(profile->to_json());
-  json["version"] = EDGEWIRE_VERSION;
+  json["seconds_total"] = seconds_total;
+  add_place(json);
+  add_end(json);
   return report::json_text(json, 2) + "\n";
 }
 
 std::string TaskReport::to_text(const TaskProgram& program) const {
   const auto& figures = sum.figures;
-  std::string text =
-      fmt::format("{}: {}, {} process{} x {} worker{}, {}\n", program.name(), program.describe(), processes,
-                  processes == 1 ? "" : "es", workers, workers == 1 ? "" : "s", link.transport);
+  std::string text = fmt::format("{}: {}, {}\n", program.name(), program.describe(), describe());
   text += fmt::format("result: {}\n", result);
   text +=
       fmt::format("{} tasks in {:.6f} s (median of {}): {:.3f} us a task\n", figures.tasks, median(seconds),
@@ -115,15 +100,15 @@ std::string TaskReport::to_text(const TaskProgram& program) const {
   for (const int process : lost)
     text += fmt::format("process {} was lost: the others have run its tasks ({} results were kept)\n",
                         process, sum.results_kept);
-  return profile ? text + profile->to_text() : text;
+  return text + profile_text;
 }
 
 /// At rank 0 what all processes say. Collective. `kept`: results, by this process.
-void gather(launch::Bootstrap& bootstrap, tasks::TaskJob& job, double seconds_total, std::uint64_t kept,
-            TaskReport& report) {
-  const TaskSummary mine{job.figures(), seconds_total, peak_memory_bytes(), kept};
-  const auto summaries = bootstrap.gather(launch::pack(std::vector{mine}));
-  report.placement = bootstrap.gather(job.seat().place());
+void gather(launch::Bootstrap& bootstrap, tasks::TaskJob& job, const std::string& transport_reason,
+            double seconds_total, std::uint64_t kept, TaskReport& report) {
+  static_cast<report::JobReport&>(report) =
+      runs::gather_job(bootstrap, job.seat(), transport_reason, {0, 0, seconds_total, 0});
+  const auto summaries = bootstrap.gather(launch::pack(std::vector{TaskSummary{job.figures(), kept}}));
   for (std::size_t p = 0; p < summaries.size(); ++p) {
     if (summaries[p].empty()) {
       report.lost.push_back(static_cast<int>(p));
@@ -136,8 +121,6 @@ void gather(launch::Bootstrap& bootstrap, tasks::TaskJob& job, double seconds_to
     report.tasks_run.push_back(one.figures.tasks);
     report.sum.figures += one.figures;
     report.sum.results_kept += one.results_kept;
-    report.sum.seconds_total = std::max(report.sum.seconds_total, one.seconds_total);
-    report.sum.peak_rss_bytes = std::max(report.sum.peak_rss_bytes, one.peak_rss_bytes);
   }
 }
 
@@ -158,8 +141,6 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
     profiler.emplace(perf::profiled(bootstrap, job.seat()), profile_options(asked.job, {"run", "tasks"}));
   TaskReport report;
   std::uint64_t kept = 0, tasks = 0;
-  report.processes = bootstrap.size();
-  report.workers = seat.workers;
   {
     std::optional<TaskWatch> watch;
     if (first) watch.emplace(job, bootstrap.size() == 1);
@@ -179,18 +160,14 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
       if (first) report.result = program.result(result);
     }
   }
-  gather(bootstrap, job, seconds_since(start), kept, report);
-  report.link = perf::gather_link(bootstrap, job.seat().link(), seat.transport_reason);
+  gather(bootstrap, job, seat.transport_reason, seconds_since(start), kept, report);
   if (profiler) {
     perf::ProcessFacts facts;
     facts.items = static_cast<double>(tasks) / asked.repeat;
-    report.profile = profiler->gather(facts);
+    report_profile(profiler->gather(facts), asked.job, fmt::format("Tasks: {}", program.name()), first,
+                   report);
   }
   if (!first) return;
-  if (report.profile)
-    write_profile_files(*report.profile, asked.job, fmt::format("Tasks: {}", program.name()),
-                        fmt::format("processes {}, workers of each {}, {}", report.processes, report.workers,
-                                    report.link.transport));
   if (!asked.job.json_path.empty()) write_whole(asked.job.json_path, report.to_json(program));
   if (asked.job.stdout_is_free()) write_whole("-", report.to_text(program));
 }

@@ -50,6 +50,7 @@ class DenseJob {
   /// Values from every process to every other one in an iteration; the same in all processes.
   const plan::Traffic& traffic() const noexcept { return plan_.traffic; }
   exchange::Seat& seat() noexcept { return seat_; }
+  const exchange::Seat& seat() const noexcept { return seat_; }
   topology::WorkerPool& pool() noexcept { return seat_.pool(); }
 
   /// Asks for the memory of the loops' arrays where it is used: values on the node of their column, messages,
@@ -77,11 +78,6 @@ class DenseJob {
   double seconds_load() const noexcept { return plan_.seconds_load; }
   double seconds_plan() const noexcept { return plan_.seconds_plan; }
 
-  /// Host, cores, memory and, where there are other hosts, address of this process, in words.
-  std::string place() const {
-    const std::string link = seat_.link().describe();
-    return link.empty() ? seat_.place() : seat_.place() + "; " + link;
-  }
   /// Sent by this process before iterate(): handshakes, collective calls, lists of the plan.
   std::uint64_t setup_messages() const noexcept { return setup_messages_; }
 

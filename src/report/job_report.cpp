@@ -23,4 +23,9 @@ void JobReport::add_place(nlohmann::ordered_json& json) const {
   link.add_to(json);
 }
 
+void JobReport::add_end(nlohmann::ordered_json& json) const {
+  if (!profile_json.empty()) json["profile"] = nlohmann::ordered_json::parse(profile_json);
+  json["version"] = EDGEWIRE_VERSION;
+}
+
 }  // namespace edgewire::report

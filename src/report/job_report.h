@@ -21,12 +21,17 @@ struct JobReport {
   std::uint64_t peak_rss_bytes = 0;  ///< of the largest process
   std::uint64_t checksum = 0;        ///< equal for equal results, whatever the order of vertices or records
 
+  std::string profile_json;  ///< section `profile`, or empty
+  std::string profile_text;
+
   /// "2 processes x 4 workers, tcp"
   std::string describe() const;
   /// Adds processes, workers and transport, which stand at the head of a report.
   void add_head(nlohmann::ordered_json& json) const;
   /// Adds the peak of memory, the placement and the link.
   void add_place(nlohmann::ordered_json& json) const;
+  /// Adds the profile and the version, which stand at the end.
+  void add_end(nlohmann::ordered_json& json) const;
 };
 
 }  // namespace edgewire::report

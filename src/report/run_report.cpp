@@ -35,9 +35,7 @@ std::string describe_pause(const std::vector<RunReport::Iteration>& iterations, 
 
 }  // namespace
 
-bool RunReport::is_right() const {
-  return std::ranges::all_of(verification, &Verification::passed);
-}
+bool RunReport::is_right() const { return std::ranges::all_of(verification, &Verification::passed); }
 
 double RunReport::seconds_per_iteration() const {
   const std::size_t counted = std::min<std::size_t>(iterations.size(), 10);
@@ -146,8 +144,7 @@ std::string RunReport::to_json() const {
                       {"passed", one.passed}};
   }
   if (!checks.empty()) json["rules_kept"] = checks;
-  if (!profile_json.empty()) json["profile"] = nlohmann::ordered_json::parse(profile_json);
-  json["version"] = EDGEWIRE_VERSION;
+  add_end(json);
   return json_text(json, 2) + "\n";
 }
 
@@ -231,9 +228,8 @@ std::string RunReport::describe_runs() const {
 }
 
 std::string RunReport::to_text() const {
-  std::string text = fmt::format("{}: {} vertices, {} edges, {} process{} x {} worker{}, {}, strategy {}\n",
-                                 kernel, vertices, edges, processes, processes == 1 ? "" : "es", workers,
-                                 workers == 1 ? "" : "s", link.transport, strategy);
+  std::string text = fmt::format("{}: {} vertices, {} edges, {}, strategy {}\n", kernel, vertices, edges,
+                                 describe(), strategy);
   text += answer.first_lines();
   constexpr std::size_t kPlacesShown = 16;
   for (std::size_t p = 0; processes > 1 && p < std::min(placement.size(), kPlacesShown); ++p)

@@ -115,8 +115,8 @@ struct RunReport : JobReport {
   double seconds_kernel = 0;          ///< from the graph in memory to the result in memory; of all runs
   /// That the launching process took to convert its input from another format, before all others.
   std::optional<double> seconds_convert;
-  std::uint64_t tile_bytes = 0;        ///< read in one sweep, and written into bins, summed over processes
-  std::uint64_t setup_messages = 0;    ///< sent before the first iteration by the process with most of them
+  std::uint64_t tile_bytes = 0;      ///< read in one sweep, and written into bins, summed over processes
+  std::uint64_t setup_messages = 0;  ///< sent before the first iteration by the process with most of them
   std::optional<Disk> disk;
   std::vector<Memory> memory;    ///< of kernels with iterations, by what it holds
   std::uint64_t page_bytes = 0;  ///< of a page there
@@ -131,8 +131,6 @@ struct RunReport : JobReport {
   double rounding_bound = 0;
   /// Values travelled in 16 bits: as rounding_bound. Else 0.
   double wire_error_bound = 0;
-  std::string profile_json;    ///< section `profile`, or empty
-  std::string profile_text;
   std::vector<Verification> verification;  ///< one or none
   std::vector<std::string> checks;         ///< rules that the result was found to keep
 

@@ -36,9 +36,8 @@ report::RunReport gather_report(frontier::FrontierJob& job, const Kernel& kernel
   const auto& supersteps = runs.supersteps;
   auto& bootstrap = job.bootstrap();
   report::RunReport report;
-  static_cast<report::JobReport&>(report) =
-      gather_job(bootstrap, job.link(), job.pool().workers(), job.place(), transport_reason,
-                 {job.seconds_load(), 0, seconds_total, runs.checksum});
+  static_cast<report::JobReport&>(report) = gather_job(bootstrap, job.seat(), transport_reason,
+                                                       {job.seconds_load(), 0, seconds_total, runs.checksum});
   report.vertices = job.graph().vertices();
   report.edges = job.graph().edges();
   report.strategy = "records";

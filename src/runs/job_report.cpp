@@ -18,14 +18,14 @@ struct Summary {
 
 }  // namespace
 
-report::JobReport gather_job(launch::Bootstrap& bootstrap, const transport::Transport& link, int workers,
-                             const std::string& place, const std::string& reason,
-                             const ProcessFigures& mine) {
+report::JobReport gather_job(launch::Bootstrap& bootstrap, const exchange::Seat& seat,
+                             const std::string& reason, const ProcessFigures& mine) {
   report::JobReport report;
   report.processes = bootstrap.size();
-  report.workers = workers;
-  report.link = perf::gather_link(bootstrap, link, reason);
-  report.placement = bootstrap.gather(place);
+  report.workers = seat.pool().workers();
+  report.link = perf::gather_link(bootstrap, seat.link(), reason);
+  const std::string cards = seat.link().describe();
+  report.placement = bootstrap.gather(cards.empty() ? seat.place() : seat.place() + "; " + cards);
   const auto summaries = bootstrap.gather(launch::pack(std::vector{Summary{mine, peak_memory_bytes()}}));
   for (std::size_t p = 0; p < summaries.size(); ++p) {
     if (summaries[p].empty()) continue;

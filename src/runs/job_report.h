@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "disk/read_figures.h"
+#include "exchange/seat.h"
 #include "launch/bootstrap.h"
 #include "report/run_report.h"
-#include "transport/transport.h"
 
 namespace edgewire::runs {
 
@@ -18,11 +18,10 @@ struct ProcessFigures {
   std::uint64_t checksum = 0;  ///< of its part of the result
 };
 
-/// At rank 0 the report of all processes; elsewhere what concerns this process only. `workers`: of each.
-/// `place`: of this process, in words. `reason`: why the transport was chosen. Processes that were lost add
-/// nothing. Collective; throws Error when the job fails.
-report::JobReport gather_job(launch::Bootstrap& bootstrap, const transport::Transport& link, int workers,
-                             const std::string& place, const std::string& reason, const ProcessFigures& mine);
+/// At rank 0 the report of all processes; elsewhere what concerns this process only. `reason`: why the
+/// transport was chosen. Processes that were lost add nothing. Collective; throws Error when the job fails.
+report::JobReport gather_job(launch::Bootstrap& bootstrap, const exchange::Seat& seat,
+                             const std::string& reason, const ProcessFigures& mine);
 
 /// At rank 0 what the processes of a job read from disks; elsewhere nothing. Processes run at the same time;
 /// those of a host share its devices. `devices`: of each process. Collective.

@@ -68,6 +68,22 @@ MemoryNeeds sort_needs(const RecordShape& shape, int workers, int processes, std
   return needs;
 }
 
+SortFigures& SortFigures::operator+=(const SortFigures& other) {
+  records_read += other.records_read;
+  bytes_spilled += other.bytes_spilled;
+  runs += other.runs;
+  record_bytes_sent += other.record_bytes_sent;
+  payload_bytes_sent += other.payload_bytes_sent;
+  wire_bytes_sent += other.wire_bytes_sent;
+  checksum += other.checksum;
+  seconds_sample = std::max(seconds_sample, other.seconds_sample);
+  seconds_distribute = std::max(seconds_distribute, other.seconds_distribute);
+  seconds_merge = std::max(seconds_merge, other.seconds_merge);
+  seconds_disk_busy = std::max(seconds_disk_busy, other.seconds_disk_busy);
+  seconds_cores_busy = std::max(seconds_cores_busy, other.seconds_cores_busy);
+  return *this;
+}
+
 std::string partition_file(const std::string& folder, std::uint32_t partition, std::uint32_t partitions) {
   return fmt::format("{}/part-{:05}-of-{:05}", folder, partition, partitions);
 }

@@ -51,6 +51,9 @@ struct SortFigures {
   double seconds_sample = 0, seconds_distribute = 0, seconds_merge = 0;
   double seconds_disk_busy = -1;  ///< of the busiest disk of its host; below 0: not known
   double seconds_cores_busy = 0;  ///< CPU time of all its threads, shared out among its workers
+
+  /// Adds those of another process: counts are sums, times those of the slowest.
+  SortFigures& operator+=(const SortFigures& other);
 };
 
 /// Of a process that sorts `records`, which are those of all processes.
