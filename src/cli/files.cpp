@@ -274,10 +274,11 @@ void check_files(const CLI::App& program) {
   check(uses);
 }
 
-void check_files(const CLI::App& command, const std::string& option, const std::vector<std::string>& paths) {
+void check_files(const CLI::App& command, const std::string& option, const std::vector<NamedFile>& files) {
   Uses uses = uses_of(command);
   std::erase_if(uses.files, [&](const Use& use) { return use.option == option; });
-  for (const std::string& path : paths) uses.add(option, {path}, true);
+  std::erase_if(uses.folders, [&](const FolderUse& use) { return use.folder.option == option; });
+  for (const NamedFile& file : files) uses.add(option, file, true);
   check(uses);
 }
 

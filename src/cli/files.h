@@ -61,7 +61,7 @@ bool names_files(const CLI::Option* option, const std::string& value);
 /// file that it reads, or write a file twice: whatever names they have, and also where they do not exist yet;
 /// UsageError when several outputs want stdout, or an output cannot be what its name says.
 void check_files(const CLI::App& program);
-/// The same when `option`, which is an output of the command, turned out to write `paths`. Throws Error.
-void check_files(const CLI::App& command, const std::string& option, const std::vector<std::string>& paths);
+/// The same when `option`, which is an output of the command, turned out to write `files`. Throws Error.
+void check_files(const CLI::App& command, const std::string& option, const std::vector<NamedFile>& files);
 
 }  // namespace edgewire::cli

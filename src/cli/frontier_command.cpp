@@ -34,7 +34,13 @@ std::string output_path(const KernelOptions& asked, const std::vector<std::strin
         fmt::format("-o {}: the source {} has a / in its name and cannot name a file: choose it with "
                     "--source",
                     path, names[run]));
-  return path.replace(place, 2, names[run]);
+  path.replace(place, 2, names[run]);
+  if (path == "-" && !asked.output_parts)
+    throw Error(
+        fmt::format("-o {}: the source - would write to stdout: put more than {{}} into the name, as in "
+                    "-o values-{{}}.tsv",
+                    asked.output_path));
+  return path;
 }
 
 /// After a run: writes its values. Collective.
@@ -72,7 +78,7 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
     write_values(job, kernel, output_path(asked, runs, r), asked.parts());
   };
   options.profiled = [&](const perf::Profile& profile, const report::RunReport& report) {
-    write_profile_files(profile, asked, fmt::format("{} of {}", kernel.describe(), asked.graph_path), report);
+    write_profile_files(profile, asked, fmt::format("{} of {}", report.kernel, asked.graph_path), report);
   };
   auto report = runs::run_frontier(bootstrap, opened.file, names, kernel, options);
   report.graph = asked.graph_path;
@@ -133,9 +139,12 @@ void run_frontier(const KernelOptions& options,
   frontier::check(known, graph);
   const MakeKernel make = prepare(graph);
   const auto names = make()->runs();
-  std::vector<std::string> paths;
-  for (std::size_t r = 0; r < names.size(); ++r) paths.push_back(output_path(options, names, r));
-  if (!options.output_path.empty() && !paths.empty()) check_files(*options.owner, "-o", paths);
+  std::vector<NamedFile> files;
+  for (std::size_t r = 0; r < names.size(); ++r) {
+    const std::string path = output_path(options, names, r);
+    files.push_back(options.output_parts ? parts_of(path) : NamedFile{path});
+  }
+  if (!options.output_path.empty() && !files.empty()) check_files(*options.owner, "-o", files);
   const int status = run_job(options.launch, [&](launch::Bootstrap& bootstrap) {
     run_process(bootstrap, opened, vertex_names, options, *make());
   });

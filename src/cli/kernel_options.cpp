@@ -47,6 +47,7 @@ void KernelOptions::add_output_options(CLI::App& command, const std::string& res
 
 void KernelOptions::check_outputs() const {
   expect_stdout_for("--top", top.value_or(0) > 0);
+  expect_stdout_for("--profile", profile);
   if (output_parts && (output_path.empty() || output_path == "-"))
     throw UsageError("--output-parts needs -o with the name that the parts begin with");
 }

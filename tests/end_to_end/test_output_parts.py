@@ -69,6 +69,27 @@ def test_each_run_writes_its_parts(edgewire, path, tmp_path, parallel):
         check_parts(parts_of(tmp_path / f"all-{source}.tsv", 2), (tmp_path / f"one-{source}.tsv").read_text())
 
 
+def test_parts_of_runs_write_over_nothing(edgewire, path, tmp_path):
+    """Neither over what the command reads, nor over another output."""
+    graph, sources = tmp_path / "y1.g.0000-of-0001", tmp_path / "s1.0000-of-0001"
+    graph.write_bytes(path.read_bytes())
+    sources.write_text("1\n2\n")
+    before = graph.read_bytes()
+    several = ["--sources", "1,2", "-p", 1, "-w", 1, "--output-parts"]
+    edgewire.refused("bfs", graph, *several, "-o", tmp_path / "y{}.g")
+    edgewire.refused("bfs", path, "--sources", f"@{sources}", *several[2:], "-o", tmp_path / "s{}")
+    edgewire.refused("bfs", path, *several, "-o", tmp_path / "j{}", "--json", tmp_path / "j1.0000-of-0001")
+    assert (graph.read_bytes(), sources.read_text()) == (before, "1\n2\n")
+    assert sorted(tmp_path.iterdir()) == sorted([graph, sources, path])
+
+
+def test_a_source_does_not_name_stdout(edgewire, tmp_path):
+    (tmp_path / "g.txt").write_text("- a\na b\n")
+    edgewire.ok("convert", tmp_path / "g.txt", "--labels", "-o", tmp_path / "g.ew")
+    line = edgewire.refused("bfs", tmp_path / "g.ew", "--sources", "-,a", "-w", 1, "-o", "{}")
+    assert "the source - would write to stdout" in line
+
+
 def test_one_part_that_cannot_be_written(edgewire, path, tmp_path):
     folder = tmp_path / "results"
     folder.mkdir()
