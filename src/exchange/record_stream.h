@@ -103,8 +103,9 @@ class RecordStream {
     Phase phase_ = Phase::send;
   };
 
+  /// Not inlined: it is for whole batches, and callers stay small enough to be inlined themselves.
   template <class Take>
-  void push(int lane, int peer, const Take& take) {
+  [[gnu::noinline]] void push(int lane, int peer, const Take& take) {
     topology::Asides asides(pool_.observer(), lane, peer);
     auto& batch = batches_[index(lane, peer)];
     for (auto left = std::span<const std::byte>(batch); !left.empty();) {
