@@ -11,6 +11,7 @@ import subprocess
 import pytest
 
 import job as jobs
+from help_texts import commands, options
 from processes import LIMIT_S, PATIENCE_S, wait_for
 
 
@@ -122,18 +123,6 @@ def test_empty_names(edgewire):
     assert "--temp: the name is empty" in edgewire.refused("sort", "records", "-o", "out", "--temp", "", status=2)
     for words in (["pagerank", ""], ["bound", ""], ["sort", "", "-o", "out"], ["diskbench", ""], ["cdlp", "", "-p", 2]):
         assert edgewire.refused(*words, status=2) == "the name of a file or folder is empty"
-
-
-def commands(edgewire, *path):
-    """The names of all commands and the text of their help, as a user finds them."""
-    text = edgewire.ok(*path, "--help")
-    yield path, text
-    for name in re.findall(r"^  ([a-z]+)$", text.partition("Subcommands:\n")[2], re.M):
-        yield from commands(edgewire, *path, name)
-
-
-def options(text):
-    return {name for line in re.findall(r"^  (-.*)$", text, re.M) for name in re.findall(r"(?:^|, )(-[a-z]|--[a-z0-9-]+)", line)}
 
 
 def test_the_help_fits_a_terminal(edgewire):

@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from help_texts import commands, options
 from processes import LIMIT_S
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -24,18 +25,6 @@ def pages(edgewire):
 
 def needs(program):
     return pytest.mark.skipif(shutil.which(program) is None, reason=f"{program} is not installed (tools/install-packages installs it)")
-
-
-def commands(edgewire, *path):
-    """The names of all commands and the text of their help, as a user finds them."""
-    text = edgewire.ok(*path, "--help")
-    yield path, text
-    for name in re.findall(r"^  ([a-z-]+)$", text.partition("Subcommands:\n")[2], re.M):
-        yield from commands(edgewire, *path, name)
-
-
-def options(text):
-    return {name for line in re.findall(r"^  (-.*)$", text, re.M) for name in re.findall(r"(?:^|, )(-[a-z]|--[a-z0-9-]+)", line)}
 
 
 def test_help_is_what_the_option_prints(edgewire):
