@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "exchange/checksum.h"
@@ -40,8 +39,6 @@ class VertexKernel : public Kernel {
   Values own() const override { return shown(mine_); }
   void gather(frontier::FrontierJob& job) override { all_ = frontier::gather_values(job, mine_); }
   Values all() const override { return shown(all_); }
-  /// Of all vertices, at rank 0 after gather(). Leaves the kernel without.
-  std::vector<Value> take_all() noexcept { return std::move(all_); }
 
  protected:
   Values shown(const std::vector<Value>& values) const {
