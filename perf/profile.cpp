@@ -133,6 +133,11 @@ std::vector<Samples> gather_samples(launch::Bootstrap& bootstrap, const Samples&
 
 }  // namespace
 
+void add_to(report::JobReport& report, const Profile& profile) {
+  report.profile_json = profile.to_json();
+  report.profile_text = profile.to_text();
+}
+
 double measure_memory_rate(topology::WorkerPool& pool) {
   constexpr std::size_t kMost = std::size_t{64} << 20, kAll = std::size_t{256} << 20;
   constexpr int kSweeps = 3;

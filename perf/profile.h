@@ -14,6 +14,7 @@
 #include "perf/sampler.h"
 #include "perf/timeline.h"
 #include "perf/verdict.h"
+#include "report/job_report.h"
 
 namespace edgewire::perf {
 
@@ -140,6 +141,9 @@ class ProfiledRun {
  private:
   Profiler* profiler_;
 };
+
+/// Adds the profile to the report of its run.
+void add_to(report::JobReport& report, const Profile& profile);
 
 /// What judge() needs, from the records: means of the kept iterations, but the first where that warms up.
 RunLoad load_of(const Profile& profile);

@@ -42,8 +42,7 @@ void check_profile_files(const JobOptions& options) {
 void report_profile(const perf::Profile& profile, const JobOptions& options, const std::string& title,
                     bool first, report::JobReport& report) {
   if (!first) return;
-  report.profile_json = profile.to_json();
-  report.profile_text = profile.to_text();
+  perf::add_to(report, profile);
   write_profile_files(profile, options, title, report);
 }
 

@@ -222,16 +222,17 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
     check_profile_files(settings.job);
     options.progress = InterruptLine::listen(report::progress_on_terminal());
   }
-  std::optional<perf::Profiler> profiler;
-  options.step_done = [&profiler](const char* step) {
-    if (profiler) profiler->end_step(step);
+  perf::Profiler* told = nullptr;
+  options.step_done = [&told](const char* step) {
+    if (told != nullptr) told->end_step(step);
   };
   shuffle::SortJob job(bootstrap, options);
+  std::optional<perf::Profiler> profiler;  // looks at the job, so it goes first
   if (settings.job.profiled())
-    profiler.emplace(perf::profiled(bootstrap, job.seat()),
-                     profile_options(settings.job, {"step", "records"}));
+    told = &profiler.emplace(perf::profiled(bootstrap, job.seat()),
+                             profile_options(settings.job, {"step", "records"}));
   {
-    const perf::ProfiledRun profiled(profiler ? &*profiler : nullptr);
+    const perf::ProfiledRun profiled(told);
     std::optional<InterruptLine> interrupt_line;
     if (first) interrupt_line.emplace();
     job.run();

@@ -72,7 +72,7 @@ std::uint64_t checksum(const job::DenseJob& job, std::span<const double> values)
   return sum;
 }
 
-/// What is of the kernel in the report. Collective.
+/// Adds what the kernel says to the report. Collective.
 void describe(report::RunReport& report, const DenseKernel& kernel, const DenseStage& stage,
               const DenseOutcome& outcome, const kernels::Rounding& rounding,
               const graph::VertexNames& names) {
@@ -166,10 +166,7 @@ report::RunReport run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile
   const auto rounding = rounding_of(job, kernel, options.job.encoding);
   describe(done.report, kernel, stage, outcome, rounding, names);
   if (profiler) done.profile = profiler->gather(perf::facts_of(bootstrap, job));
-  if (first && done.profile) {
-    done.report.profile_json = done.profile->to_json();
-    done.report.profile_text = done.profile->to_text();
-  }
+  if (first && done.profile) perf::add_to(done.report, *done.profile);
   if (!bootstrap.allgather(tools.verify || tools.gather ? "wanted" : "")[0].empty())
     done.all = job::gather_values(job, outcome.values);
   if (first && tools.verify)

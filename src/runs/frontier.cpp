@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <optional>
 
 #include "disk/busy_devices.h"
 #include "error.h"
@@ -86,17 +87,18 @@ disk::ReadFigures read_figures(frontier::FrontierJob& job, const FrontierRuns& r
 /// one.
 frontier::Options job_options_of(const launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                                  Kernel& kernel, const FrontierOptions& options,
-                                 std::optional<perf::Profiler>& profiler) {
+                                 perf::Profiler* const& profiler) {
   auto asked = options.job;
   asked.record_bytes = kernel.record_bytes();
   asked.disks.weighted = kernel.weighted();
-  asked.kernel = kernel.describe() + (options.tools.parts ? ", output in parts" : "");
+  asked.kernel = kernel.describe() + (options.tools.profile ? ", profiled" : "") +
+                 (options.tools.parts ? ", output in parts" : "");
   asked.for_tasks =
       kernel.choose_tasks(graph, bootstrap.size(), asked.seat.workers, !asked.disks.devices.empty());
   asked.listener = [&, done = std::uint64_t{0}](const frontier::Superstep& one) mutable {
     graph::refuse_changed_files();
     ++done;
-    if (profiler) profiler->end_step(kernel.phase(one));
+    if (profiler != nullptr) profiler->end_step(kernel.phase(one));
     const auto details = [&] {
       return fmt::format("superstep {}, {}, {} vertices, {} edges", done, kernel.phase(one), one.frontier,
                          one.edges);
@@ -114,19 +116,20 @@ report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphF
                                const graph::VertexNames& names, Kernel& kernel,
                                const FrontierOptions& options) {
   const Progress& progress = options.tools.progress;
-  std::optional<perf::Profiler> profiler;
-  const auto job_options = job_options_of(bootstrap, graph, kernel, options, profiler);
+  perf::Profiler* told = nullptr;
+  const auto job_options = job_options_of(bootstrap, graph, kernel, options, told);
   frontier::FrontierJob job(bootstrap, graph, job_options);
+  std::optional<perf::Profiler> profiler;  // looks at the job, so it goes first
   kernel.prepare(job, options.tools);
   graph::refuse_changed_files();
   const double seconds_before = seconds_since(options.tools.start);
   if (options.tools.profile) {
     auto asked = *options.tools.profile;
     asked.words = {"superstep", "edges"};
-    profiler.emplace(perf::profiled(bootstrap, job.seat()), asked);
+    told = &profiler.emplace(perf::profiled(bootstrap, job.seat()), asked);
   }
   if (progress) progress({"running"});  // from here on its time counts
-  const auto runs = run_all(job, names, kernel, options, profiler ? &*profiler : nullptr);
+  const auto runs = run_all(job, names, kernel, options, told);
   if (progress) progress({});
   const auto disk = read_figures(job, runs);
   auto report = gather_report(job, kernel, runs, disk, seconds_before + runs.seconds_kernel,
@@ -136,8 +139,7 @@ report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphF
   if (profiler) {
     const auto profile = profiler->gather(perf::facts_of(job, runs.supersteps, disk, job_options.for_tasks));
     if (job.rank() == 0) {
-      report.profile_json = profile.to_json();
-      report.profile_text = profile.to_text();
+      perf::add_to(report, profile);
       if (options.profiled) options.profiled(profile, report);
     }
   }
