@@ -56,7 +56,7 @@ void run(launch::Bootstrap& bootstrap, const char* path, double alpha) {
   job::DenseRun run(job, katz);
   run.iterate({.iterations = 100, .has_goal = true});
   const std::vector<double> values = run.gather();  // at rank 0; elsewhere none
-  for (std::uint32_t v = 0; v < values.size(); ++v)
+  for (VertexId v{}; v < values.size(); ++v)
     std::printf("%llu\t%.9g\n", static_cast<unsigned long long>(graph.original_id(v)), values[v]);
 }
 

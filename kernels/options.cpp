@@ -24,13 +24,13 @@ void check(const PageRankOptions& options, bool weighted) {
                          "DenseOptions::weighted, too");
 }
 
-void check_sources(std::span<const std::uint32_t> sources, const graph::GraphFile& graph) {
+void check_sources(std::span<const VertexId> sources, const graph::GraphFile& graph) {
   if (sources.empty()) throw UsageError("sources: there are none");
   if (std::ranges::adjacent_find(sources, std::greater_equal<>()) != sources.end())
     throw UsageError("sources: they are not in ascending order, each once");
   if (sources.back() >= graph.vertices())
-    throw UsageError(fmt::format("sources: {} is no vertex of {}, which has {}", sources.back(), graph.path(),
-                                 graph.vertices()));
+    throw UsageError(fmt::format("sources: {} is no vertex of {}, which has {}",
+                                 std::uint32_t{sources.back()}, graph.path(), graph.vertices()));
 }
 
 void check_vector(std::span<const double> x, const graph::GraphFile& graph) {

@@ -4,7 +4,7 @@
 
 namespace edgewire::kernels {
 
-Levels plain_breadth_first(const graph::GraphFile& graph, std::uint32_t source) {
+Levels plain_breadth_first(const graph::GraphFile& graph, VertexId source) {
   Levels found;
   found.level.assign(graph.vertices(), Levels::kUnreached);
   found.level[source] = 0;
@@ -16,7 +16,7 @@ Levels plain_breadth_first(const graph::GraphFile& graph, std::uint32_t source) 
     for (std::size_t i = first; i < last; ++i) {
       const auto targets = graph::Row{graph, found.reached[i]}.targets();
       edges += targets.size();
-      for (const std::uint32_t v : targets) {
+      for (const VertexId v : targets) {
         if (found.level[v] != Levels::kUnreached) continue;
         found.level[v] = level + 1;
         found.reached.push_back(v);

@@ -14,7 +14,7 @@
 namespace edgewire::kernels {
 
 /// Throws UsageError unless there are sources, in ascending order, and all are vertices of the graph.
-void check_sources(std::span<const std::uint32_t> sources, const graph::GraphFile& graph);
+void check_sources(std::span<const VertexId> sources, const graph::GraphFile& graph);
 
 /// The program: as PageRank, but a vertex knows whether it is a source.
 template <class Offered>
@@ -28,7 +28,7 @@ struct PersonalisedPageRank : WeightedSum<Offered> {
   using Totals = RankTotals;
 
   /// `all`: the sources, at least one, in ascending order; they outlive it. `form_2015` does not apply.
-  PersonalisedPageRank(const PageRankOptions& asked, std::span<const std::uint32_t> all)
+  PersonalisedPageRank(const PageRankOptions& asked, std::span<const VertexId> all)
       : options(asked), sources(all), count(static_cast<double>(all.size())), convergence(asked.tolerance) {}
 
   /// Throws UsageError, see DenseRun.
@@ -67,7 +67,7 @@ struct PersonalisedPageRank : WeightedSum<Offered> {
   }
 
   PageRankOptions options;
-  std::span<const std::uint32_t> sources;
+  std::span<const VertexId> sources;
   double count;
   Convergence convergence;
 };

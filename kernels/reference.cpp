@@ -72,7 +72,7 @@ struct Sum {
 
 class Ranks {
  public:
-  Ranks(const graph::GraphFile& graph, const PageRankOptions& options, std::span<const std::uint32_t> sources,
+  Ranks(const graph::GraphFile& graph, const PageRankOptions& options, std::span<const VertexId> sources,
         const Rounding& rounding)
       : graph_(graph),
         options_(options),
@@ -175,7 +175,7 @@ class Ranks {
 
   const graph::GraphFile& graph_;
   const PageRankOptions& options_;
-  std::span<const std::uint32_t> sources_;
+  std::span<const VertexId> sources_;
   const Rounding& rounding_;
   double loss_;          ///< of a value on its way, however small it is
   double shared_by_;     ///< vertices that share what no edge brings
@@ -191,7 +191,7 @@ class Ranks {
 }  // namespace
 
 Reference reference_ranks(const graph::GraphFile& graph, const PageRankOptions& options, int iterations,
-                          std::span<const std::uint32_t> sources, const Rounding& rounding) {
+                          std::span<const VertexId> sources, const Rounding& rounding) {
   check(options, options.weighted && graph.weighted());
   if (!sources.empty()) check_sources(sources, graph);
   graph.verify_rows(0, graph.vertices());
@@ -266,7 +266,7 @@ Comparison compare(const Reference& expected, std::span<const double> values, co
     const double share = difference == 0 ? 0 : difference / limit;
     if (!std::isnan(result.limit_share) && !(share <= result.limit_share)) {
       result.limit_share = share;
-      result.farthest = static_cast<std::uint32_t>(v);
+      result.farthest = VertexId(static_cast<std::uint32_t>(v));
     }
     differences += difference;
     limits += limit;

@@ -33,7 +33,7 @@ struct Reference {
 /// Ranks after `iterations` by power iteration. `sources`: of personalised ranks, as check_sources() asks
 /// for; empty: ranks of all vertices. Takes 88 bytes for each vertex, with 16 bits on the wire up to 104.
 Reference reference_ranks(const graph::GraphFile& graph, const PageRankOptions& options, int iterations,
-                          std::span<const std::uint32_t> sources, const Rounding& rounding);
+                          std::span<const VertexId> sources, const Rounding& rounding);
 
 /// A^k x (see SpMV). The scales are |A|^k |x|.
 Reference reference_spmv(const graph::GraphFile& graph, std::span<const double> x, int iterations,
@@ -50,8 +50,8 @@ struct Comparison {
   /// Of the vertices whose scale is a normal number of the precision: the largest difference and the largest
   /// limit, relative to the scale.
   double largest_error = 0, largest_limit = 0;
-  double limit_share = 0;      ///< largest difference / limit of any vertex; NaN where a value is none
-  std::uint32_t farthest = 0;  ///< the vertex for which that is
+  double limit_share = 0;  ///< largest difference / limit of any vertex; NaN where a value is none
+  VertexId farthest{};     ///< the vertex for which that is
   bool passed() const { return limit_share <= 1; }
 };
 Comparison compare(const Reference& expected, std::span<const double> values, const Rounding& rounding);

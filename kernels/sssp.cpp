@@ -18,9 +18,9 @@ namespace {
 /// Sum of the weights of this process's edges. Throws Error when one is negative.
 double weight_sum(frontier::FrontierJob& job) {
   std::vector<double> sums(static_cast<std::size_t>((job.owned() >> 14) + 1));  // a range each, so that the
-  job.for_each_range([&](int, std::uint32_t first, std::uint32_t last) {        // order of adding is given
+  job.for_each_range([&](int, LocalNumber first, LocalNumber last) {            // order of adding is given
     double sum = 0;
-    for (std::uint32_t local = first; local < last; ++local) {
+    for (LocalNumber local = first; local < last; ++local) {
       const graph::Row row{job.graph(), job.ownership().vertex(job.rank(), local)};
       row.weights().visit([&](const auto weights) {
         for (std::size_t e = 0; e < weights.size(); ++e) {
@@ -71,7 +71,7 @@ Sssp<Distance>::Sssp(frontier::FrontierJob& job, double asked, bool unit) : delt
 }
 
 template <class Distance>
-void Sssp<Distance>::refuse(const graph::GraphFile& graph, std::uint32_t vertex) const {
+void Sssp<Distance>::refuse(const graph::GraphFile& graph, VertexId vertex) const {
   throw Error(fmt::format("{}: the shortest path to vertex {} is longer than {} can hold ({:.2g}): {}",
                           graph.path(), graph::VertexNames(graph)(vertex),
                           kWhole                  ? "u64"
@@ -84,23 +84,23 @@ void Sssp<Distance>::refuse(const graph::GraphFile& graph, std::uint32_t vertex)
 /// A breadth-first search over the edges that explain distances: edges of weight 0, and those that are too
 /// short to change a sum, may lead round in circles.
 template <class Distance>
-std::vector<std::uint32_t> find_parents(const graph::GraphFile& graph, std::uint32_t source,
+std::vector<std::uint32_t> find_parents(const graph::GraphFile& graph, VertexId source,
                                         std::span<const Distance> distances, bool unit_weights) {
   constexpr std::uint32_t kNone = 0xffffffff;
   graph.verify_rows(0, graph.vertices());
   std::vector<std::uint32_t> parents(graph.vertices(), kNone);
-  std::vector<std::uint32_t> frontier{source}, next;
+  std::vector<VertexId> frontier{source}, next;
   std::vector<bool> settled(graph.vertices());  // on a path of fewer edges than `next`
   parents[source] = source;
   for (settled[source] = true; !frontier.empty(); frontier = std::exchange(next, {})) {
-    for (const std::uint32_t u : frontier) {
+    for (const VertexId u : frontier) {
       const graph::Row row{graph, u};
       const auto offer = [&](const auto& weight_of) {
         for (std::size_t e = 0; e < row.degree(); ++e) {
-          const std::uint32_t v = row.targets()[e];
+          const VertexId v = row.targets()[e];
           if (settled[v] || Sssp<Distance>::along(distances[u], weight_of(e)) != distances[v]) continue;
           if (parents[v] == kNone) next.push_back(v);
-          parents[v] = std::min(parents[v], u);
+          parents[v] = std::min<std::uint32_t>(parents[v], u);
         }
       };
       if (unit_weights || row.weights().empty())
@@ -108,7 +108,7 @@ std::vector<std::uint32_t> find_parents(const graph::GraphFile& graph, std::uint
       else
         row.weights().visit([&](const auto weights) { offer([&](std::size_t e) { return weights[e]; }); });
     }
-    for (const std::uint32_t v : next) settled[v] = true;
+    for (const VertexId v : next) settled[v] = true;
   }
   return parents;
 }
@@ -116,11 +116,11 @@ std::vector<std::uint32_t> find_parents(const graph::GraphFile& graph, std::uint
 template struct Sssp<float>;
 template struct Sssp<double>;
 template struct Sssp<std::uint64_t>;
-template std::vector<std::uint32_t> find_parents(const graph::GraphFile&, std::uint32_t,
-                                                 std::span<const float>, bool);
-template std::vector<std::uint32_t> find_parents(const graph::GraphFile&, std::uint32_t,
-                                                 std::span<const double>, bool);
-template std::vector<std::uint32_t> find_parents(const graph::GraphFile&, std::uint32_t,
+template std::vector<std::uint32_t> find_parents(const graph::GraphFile&, VertexId, std::span<const float>,
+                                                 bool);
+template std::vector<std::uint32_t> find_parents(const graph::GraphFile&, VertexId, std::span<const double>,
+                                                 bool);
+template std::vector<std::uint32_t> find_parents(const graph::GraphFile&, VertexId,
                                                  std::span<const std::uint64_t>, bool);
 
 }  // namespace edgewire::kernels

@@ -12,15 +12,15 @@ namespace edgewire::kernels {
 
 namespace {
 
-using Vertex = std::uint32_t;
+using Vertex = VertexId;
 
-std::string level_text(Vertex level) {
+std::string level_text(std::uint32_t level) {
   return level == kNoLevel ? "is not reached" : fmt::format("has level {}", level);
 }
 
 }  // namespace
 
-std::string vertex_name(const graph::GraphFile& graph, std::uint32_t vertex) {
+std::string vertex_name(const graph::GraphFile& graph, VertexId vertex) {
   return "vertex " + graph::VertexNames(graph)(vertex);
 }
 
@@ -28,14 +28,14 @@ std::string vertex_name(const graph::GraphFile& graph, std::uint32_t vertex) {
 // the source has an edge from the level below, and only the source has level 0. So no level is too low, and
 // whatever has a level is reachable. By the first rule no level is too high: it grows by at most 1 along each
 // edge of a shortest path.
-std::string check_bfs(const graph::GraphFile& graph, std::uint32_t source,
-                      std::span<const std::uint32_t> levels, std::span<const std::uint32_t> parents) {
-  const auto vertices = static_cast<Vertex>(graph.vertices());
+std::string check_bfs(const graph::GraphFile& graph, VertexId source, std::span<const std::uint32_t> levels,
+                      std::span<const std::uint32_t> parents) {
+  const auto vertices = static_cast<std::uint32_t>(graph.vertices());
   graph.verify_rows(0, vertices);
   if (levels[source] != 0)
     return vertex_name(graph, source) + " is the source and " + level_text(levels[source]);
   std::vector<bool> supported(vertices), has_parent(vertices);
-  for (Vertex u = 0; u < vertices; ++u) {
+  for (VertexId u{}; u < vertices; ++u) {
     if (levels[u] == kNoLevel) continue;
     const std::uint64_t next = std::uint64_t{levels[u]} + 1;
     for (const Vertex v : graph::Row{graph, u}.targets()) {
@@ -48,7 +48,7 @@ std::string check_bfs(const graph::GraphFile& graph, std::uint32_t source,
       if (!parents.empty() && parents[v] == u) has_parent[v] = true;
     }
   }
-  for (Vertex v = 0; v < vertices; ++v) {
+  for (Vertex v{}; v < vertices; ++v) {
     const bool reached = levels[v] != kNoLevel;
     if (v != source && reached && !supported[v])
       return fmt::format("{} has level {}, but no edge from the level below", vertex_name(graph, v),
@@ -66,16 +66,16 @@ std::string check_bfs(const graph::GraphFile& graph, std::uint32_t source,
 }
 
 std::string check_wcc(const graph::GraphFile& graph, std::span<const std::uint32_t> labels) {
-  const auto vertices = static_cast<Vertex>(graph.vertices());
+  const auto vertices = static_cast<std::uint32_t>(graph.vertices());
   graph.verify_rows(0, vertices);
   // Union find; the root of a tree is the smallest of its vertices.
   std::vector<Vertex> above(vertices);
-  std::iota(above.begin(), above.end(), Vertex{0});
+  std::iota(above.begin(), above.end(), Vertex{});
   const auto root = [&](Vertex v) {
     while (above[v] != v) v = above[v] = above[above[v]];
     return v;
   };
-  for (Vertex u = 0; u < vertices; ++u) {
+  for (VertexId u{}; u < vertices; ++u) {
     for (const Vertex v : graph::Row{graph, u}.targets()) {
       if (labels[u] != labels[v])
         return fmt::format("{} has another label than {}, though an edge joins them", vertex_name(graph, v),
@@ -84,11 +84,11 @@ std::string check_wcc(const graph::GraphFile& graph, std::span<const std::uint32
       above[std::max(a, b)] = std::min(a, b);
     }
   }
-  for (Vertex v = 0; v < vertices; ++v) {
+  for (Vertex v{}; v < vertices; ++v) {
     if (labels[v] == root(v)) continue;
-    if (labels[v] < vertices && root(labels[v]) != root(v))
+    if (labels[v] < vertices && root(Vertex(labels[v])) != root(v))
       return fmt::format("{} has the label {}, which is a vertex of another component", vertex_name(graph, v),
-                         vertex_name(graph, labels[v]));
+                         vertex_name(graph, Vertex(labels[v])));
     return fmt::format("the label of {} is not {}, the first vertex of its component", vertex_name(graph, v),
                        vertex_name(graph, root(v)));
   }

@@ -15,7 +15,7 @@ namespace edgewire::kernels {
 inline constexpr std::uint32_t kNoLevel = std::numeric_limits<std::uint32_t>::max();
 
 /// The name of a vertex in messages, such as "vertex 7".
-std::string vertex_name(const graph::GraphFile& graph, std::uint32_t vertex);
+std::string vertex_name(const graph::GraphFile& graph, VertexId vertex);
 
 // Each check returns "" for a right result. Otherwise it returns a line that names a vertex, by the name that
 // it has in output, and the rule that it breaks. All spans hold a value for each vertex. Throws Error when
@@ -24,8 +24,8 @@ std::string vertex_name(const graph::GraphFile& graph, std::uint32_t vertex);
 /// Levels of a breadth-first search from `source`: for each vertex the fewest edges of a path to it.
 /// `parents` is empty or names for each reached vertex the one before it on such a path; the source is its
 /// own parent.
-std::string check_bfs(const graph::GraphFile& graph, std::uint32_t source,
-                      std::span<const std::uint32_t> levels, std::span<const std::uint32_t> parents = {});
+std::string check_bfs(const graph::GraphFile& graph, VertexId source, std::span<const std::uint32_t> levels,
+                      std::span<const std::uint32_t> parents = {});
 
 /// What a check of distances has found.
 struct DistanceCheck {
@@ -41,13 +41,11 @@ struct DistanceCheck {
 /// whole weights. `unit_weights`: all edges have weight 1. `parents` is as for check_bfs(): the edge from a
 /// parent explains the distance. Memory: 28 bytes for each vertex, and 32 for each way that a
 /// sequential search keeps open.
-DistanceCheck check_sssp(const graph::GraphFile& graph, std::uint32_t source,
-                         std::span<const float> distances, bool unit_weights = false,
-                         std::span<const std::uint32_t> parents = {});
-DistanceCheck check_sssp(const graph::GraphFile& graph, std::uint32_t source,
-                         std::span<const double> distances, bool unit_weights = false,
-                         std::span<const std::uint32_t> parents = {});
-DistanceCheck check_sssp(const graph::GraphFile& graph, std::uint32_t source,
+DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source, std::span<const float> distances,
+                         bool unit_weights = false, std::span<const std::uint32_t> parents = {});
+DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source, std::span<const double> distances,
+                         bool unit_weights = false, std::span<const std::uint32_t> parents = {});
+DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source,
                          std::span<const std::uint64_t> distances, bool unit_weights = false,
                          std::span<const std::uint32_t> parents = {});
 
@@ -76,7 +74,7 @@ struct BetweennessRules {
 /// for each operation of the longest row of operations that leads to it: the tolerance allows 8 million, even
 /// if all of them round the same way. Memory: 84 bytes for each vertex, 100 where weighted, and 4 for each
 /// edge.
-std::string check_bc(const graph::GraphFile& graph, std::span<const std::uint32_t> sources,
+std::string check_bc(const graph::GraphFile& graph, std::span<const VertexId> sources,
                      std::span<const double> scores, const BetweennessRules& rules = {});
 
 /// Local clustering coefficients: of the edges that could lead from one neighbour of a vertex to another, the

@@ -28,7 +28,7 @@ class PlainBetweenness {
         dependency_(graph.vertices()),
         predecessors_(graph.vertices()) {}
 
-  void add(std::uint32_t source) {
+  void add(VertexId source) {
     distance_.assign(graph_.vertices(), kNone);
     distance_[source] = 0;
     queue_.clear();
@@ -40,7 +40,7 @@ class PlainBetweenness {
     const bool logarithms = !count();
     if (logarithms) count_by_logarithms();
     for (auto w = queue_.rbegin(); w != queue_.rend(); ++w) {
-      for (const std::uint32_t v : predecessors_[*w]) {
+      for (const VertexId v : predecessors_[*w]) {
         const long double share = logarithms ? std::exp(paths_[v] - paths_[*w]) : paths_[v] / paths_[*w];
         dependency_[v] += share * (1 + dependency_[*w]);
       }
@@ -49,9 +49,9 @@ class PlainBetweenness {
     if (rules_.endpoints) scores_[source] += static_cast<long double>(queue_.size() - 1);
   }
   /// Of all vertices.
-  std::vector<double> scores(std::span<const std::uint32_t> sources) const {
+  std::vector<double> scores(std::span<const VertexId> sources) const {
     std::vector<bool> is_source(scores_.size());
-    for (const std::uint32_t source : sources) is_source[source] = true;
+    for (const VertexId source : sources) is_source[source] = true;
     std::vector<double> found;
     for (std::size_t v = 0; v < scores_.size(); ++v)
       found.push_back(static_cast<double>(scores_[v] / pairs(is_source[v])));
@@ -72,11 +72,11 @@ class PlainBetweenness {
 
   /// Calls work(target, distance over v) for all edges of v.
   template <class Work>
-  void each_edge(std::uint32_t v, const Work& work) const {
+  void each_edge(VertexId v, const Work& work) const {
     const graph::Row row{graph_, v};
     const auto targets = row.targets();
     if (!rules_.weighted) {
-      for (const std::uint32_t target : targets) work(target, distance_[v] + 1);
+      for (const VertexId target : targets) work(target, distance_[v] + 1);
       return;
     }
     row.weights().visit([&](const auto weights) {
@@ -86,18 +86,18 @@ class PlainBetweenness {
   }
 
   // Both put the vertices that are reached into the queue, the nearest first.
-  void search_by_edges(std::uint32_t source) {
+  void search_by_edges(VertexId source) {
     Levels levels = plain_breadth_first(graph_, source);
     queue_ = std::move(levels.reached);
-    for (const std::uint32_t v : queue_) distance_[v] = levels.level[v];
+    for (const VertexId v : queue_) distance_[v] = levels.level[v];
   }
-  void search_by_weights(std::uint32_t source) {
-    std::set<std::pair<Distance, std::uint32_t>> near{{0, source}};
+  void search_by_weights(VertexId source) {
+    std::set<std::pair<Distance, VertexId>> near{{0, source}};
     while (!near.empty()) {
-      const std::uint32_t v = near.begin()->second;
+      const VertexId v = near.begin()->second;
       near.erase(near.begin());
       queue_.push_back(v);
-      each_edge(v, [&](std::uint32_t w, Distance way) {
+      each_edge(v, [&](VertexId w, Distance way) {
         if (way >= distance_[w]) return;
         near.erase({distance_[w], w});
         near.emplace(distance_[w] = way, w);
@@ -106,8 +106,8 @@ class PlainBetweenness {
   }
   void find_predecessors() {
     for (auto& list : predecessors_) list.clear();
-    for (const std::uint32_t v : queue_)
-      each_edge(v, [&](std::uint32_t w, Distance way) {
+    for (const VertexId v : queue_)
+      each_edge(v, [&](VertexId w, Distance way) {
         if (way == distance_[w]) predecessors_[w].push_back(v);
       });
   }
@@ -117,8 +117,8 @@ class PlainBetweenness {
     std::ranges::fill(paths_, 0);
     std::ranges::fill(dependency_, 0);
     paths_[queue_[0]] = 1;
-    for (const std::uint32_t w : queue_) {
-      for (const std::uint32_t v : predecessors_[w]) paths_[w] += paths_[v];
+    for (const VertexId w : queue_) {
+      for (const VertexId v : predecessors_[w]) paths_[w] += paths_[v];
       if (std::isinf(paths_[w])) return false;
     }
     return true;
@@ -126,10 +126,10 @@ class PlainBetweenness {
   /// Their logarithms: rounding changes a number of paths by 1e-19 of its value times its logarithm.
   void count_by_logarithms() {
     paths_[queue_[0]] = 0;
-    for (const std::uint32_t w : std::span(queue_).subspan(1)) {
+    for (const VertexId w : std::span(queue_).subspan(1)) {
       long double most = 0, sum = 0;
-      for (const std::uint32_t v : predecessors_[w]) most = std::max(most, paths_[v]);
-      for (const std::uint32_t v : predecessors_[w]) sum += std::exp(paths_[v] - most);
+      for (const VertexId v : predecessors_[w]) most = std::max(most, paths_[v]);
+      for (const VertexId v : predecessors_[w]) sum += std::exp(paths_[v] - most);
       paths_[w] = most + std::log(sum);
     }
   }
@@ -139,27 +139,27 @@ class PlainBetweenness {
   std::vector<long double> scores_;
   std::vector<Distance> distance_;
   std::vector<long double> paths_, dependency_;
-  std::vector<std::vector<std::uint32_t>> predecessors_;
-  std::vector<std::uint32_t> queue_;
+  std::vector<std::vector<VertexId>> predecessors_;
+  std::vector<VertexId> queue_;
 };
 
 template <class Distance>
-std::vector<double> right_scores(const graph::GraphFile& graph, std::span<const std::uint32_t> sources,
+std::vector<double> right_scores(const graph::GraphFile& graph, std::span<const VertexId> sources,
                                  const BetweennessRules& rules) {
   PlainBetweenness<Distance> plain(graph, rules);
-  for (const std::uint32_t source : sources) plain.add(source);
+  for (const VertexId source : sources) plain.add(source);
   return plain.scores(sources);
 }
 
 }  // namespace
 
-std::string check_bc(const graph::GraphFile& graph, std::span<const std::uint32_t> sources,
+std::string check_bc(const graph::GraphFile& graph, std::span<const VertexId> sources,
                      std::span<const double> scores, const BetweennessRules& rules) {
   graph.verify_rows(0, graph.vertices());
   const bool whole = !rules.weighted || graph::is_whole(graph.weights().type());
   const auto all = whole ? right_scores<std::uint64_t>(graph, sources, rules)
                          : right_scores<double>(graph, sources, rules);
-  for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
+  for (VertexId v{}; v < graph.vertices(); ++v) {
     const double right = all[v];
     // What is next to 0 may have been rounded to it.
     if (std::fabs(scores[v] - right) <= kScoreTolerance * right + std::numeric_limits<double>::min())

@@ -12,46 +12,45 @@ namespace edgewire::kernels {
 
 namespace {
 
-using Targets = std::span<const std::uint32_t>;
+using Targets = std::span<const VertexId>;
 
 /// Who has an edge to a vertex: each edge of the file the other way round.
 class Sources {
  public:
   explicit Sources(const graph::GraphFile& graph) : begin_(graph.vertices() + 2), sources_(graph.edges()) {
-    for (const std::uint32_t target : graph.targets()) ++begin_[target + std::size_t{2}];
+    for (const VertexId target : graph.targets()) ++begin_[target + std::size_t{2}];
     std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-    for (std::uint32_t v = 0; v < graph.vertices(); ++v)
-      for (const std::uint32_t target : graph::Row{graph, v}.targets())
+    for (VertexId v{}; v < graph.vertices(); ++v)
+      for (const VertexId target : graph::Row{graph, v}.targets())
         sources_[begin_[target + std::size_t{1}]++] = v;
   }
-  Targets of(std::uint32_t v) const {
+  Targets of(VertexId v) const {
     return Targets(sources_).subspan(begin_[v], begin_[v + std::size_t{1}] - begin_[v]);
   }
 
  private:
   std::vector<std::uint64_t> begin_;
-  std::vector<std::uint32_t> sources_;
+  std::vector<VertexId> sources_;
 };
 
 /// All vertices but `v` with an edge from or to it, ascending, each once.
-std::vector<std::uint32_t> neighbours_of(const graph::GraphFile& graph, const Sources& sources,
-                                         std::uint32_t v) {
-  std::vector<std::uint32_t> found;
+std::vector<VertexId> neighbours_of(const graph::GraphFile& graph, const Sources& sources, VertexId v) {
+  std::vector<VertexId> found;
   std::ranges::set_union(graph::Row{graph, v}.targets(), sources.of(v), std::back_inserter(found));
   found.erase(std::unique(found.begin(), found.end()), found.end());
   std::erase(found, v);
   return found;
 }
 
-bool has(Targets sorted, std::uint32_t one) { return std::ranges::binary_search(sorted, one); }
+bool has(Targets sorted, VertexId one) { return std::ranges::binary_search(sorted, one); }
 
 /// Calls work(target) for those `targets` that are in `some`, each once. `marked`: [vertex], whether it is.
 template <class Work>
-void for_each_common(Targets targets, const std::vector<std::uint32_t>& some, const std::vector<char>& marked,
+void for_each_common(Targets targets, const std::vector<VertexId>& some, const std::vector<char>& marked,
                      const Work& work) {
   constexpr std::size_t kMuchLonger = 16;
   if (targets.size() / kMuchLonger > some.size()) {
-    for (const std::uint32_t w : some)
+    for (const VertexId w : some)
       if (has(targets, w)) work(w);
     return;
   }
@@ -68,19 +67,19 @@ std::string check_lcc(const graph::GraphFile& graph, std::span<const double> coe
   const Sources sources(graph);
   std::uint64_t found = 0;
   std::vector<char> marked(graph.vertices());
-  for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
+  for (VertexId v{}; v < graph.vertices(); ++v) {
     const auto neighbours = neighbours_of(graph, sources, v);
-    for (const std::uint32_t u : neighbours) marked[u] = 1;
+    for (const VertexId u : neighbours) marked[u] = 1;
     std::uint64_t edges = 0;
-    for (const std::uint32_t u : neighbours) {
-      for_each_common(graph::Row{graph, u}.targets(), neighbours, marked, [&](std::uint32_t w) {
+    for (const VertexId u : neighbours) {
+      for_each_common(graph::Row{graph, u}.targets(), neighbours, marked, [&](VertexId w) {
         if (u == w) return;
         ++edges;
         // A triangle counts at its smallest vertex, once, also where edges lead both ways between the others.
         if (v < u && v < w && (u < w || !has(graph::Row{graph, w}.targets(), u))) ++found;
       });
     }
-    for (const std::uint32_t u : neighbours) marked[u] = 0;
+    for (const VertexId u : neighbours) marked[u] = 0;
     const auto degree = static_cast<double>(neighbours.size());
     const double right = degree < 2 ? 0 : static_cast<double>(edges) / (degree * (degree - 1));
     if (!(std::fabs(coefficients[v] - right) <= kRounding * right)) {

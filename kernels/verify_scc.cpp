@@ -19,25 +19,25 @@ class PathSearch {
       : graph_(graph), number_(graph.vertices()), first_(graph.vertices()) {}
 
   /// [vertex]: the smallest vertex of its component.
-  std::vector<std::uint32_t> run() {
-    for (std::uint32_t v = 0; v < number_.size(); ++v)
+  std::vector<VertexId> run() {
+    for (VertexId v{}; v < number_.size(); ++v)
       if (number_[v] == 0) search(v);
     return std::move(first_);
   }
 
  private:
   struct Visit {
-    std::uint32_t vertex;
+    VertexId vertex;
     std::uint64_t next;  ///< index of the edge in its row that is followed next
   };
 
-  void enter(std::uint32_t v) {
+  void enter(VertexId v) {
     number_[v] = ++count_;
     path_.push_back({v, 0});
     open_.push_back(v);
     borders_.push_back(v);
   }
-  void search(std::uint32_t root) {
+  void search(VertexId root) {
     enter(root);
     while (!path_.empty()) {
       Visit& visit = path_.back();
@@ -46,19 +46,19 @@ class PathSearch {
         leave(visit.vertex);
         continue;
       }
-      const std::uint32_t target = row[visit.next++];
+      const VertexId target = row[visit.next++];
       if (number_[target] == 0)
         enter(target);
       else if (number_[target] != kDone)  // a cycle: what was found since then is one component
         while (number_[borders_.back()] > number_[target]) borders_.pop_back();
     }
   }
-  void leave(std::uint32_t v) {
+  void leave(VertexId v) {
     path_.pop_back();
     if (borders_.back() != v) return;
     borders_.pop_back();
     const auto begin = std::find(open_.rbegin(), open_.rend(), v).base() - 1;
-    const std::uint32_t smallest = *std::min_element(begin, open_.end());
+    const VertexId smallest = *std::min_element(begin, open_.end());
     for (auto one = begin; one != open_.end(); ++one) {
       first_[*one] = smallest;
       number_[*one] = kDone;
@@ -70,10 +70,10 @@ class PathSearch {
   const graph::GraphFile& graph_;
   std::uint64_t count_ = 0;
   std::vector<std::uint64_t> number_;  ///< [vertex]: in the order in which they are found; 0: not yet
-  std::vector<std::uint32_t> first_;
-  std::vector<Visit> path_;             ///< from the root to the vertex whose edges are followed
-  std::vector<std::uint32_t> open_;     ///< vertices whose component is not known, as they were found
-  std::vector<std::uint32_t> borders_;  ///< of them, where components begin as far as is known
+  std::vector<VertexId> first_;
+  std::vector<Visit> path_;        ///< from the root to the vertex whose edges are followed
+  std::vector<VertexId> open_;     ///< vertices whose component is not known, as they were found
+  std::vector<VertexId> borders_;  ///< of them, where components begin as far as is known
 };
 
 }  // namespace
@@ -81,11 +81,11 @@ class PathSearch {
 std::string check_scc(const graph::GraphFile& graph, std::span<const std::uint32_t> labels) {
   graph.verify_rows(0, graph.vertices());
   const auto right = PathSearch(graph).run();
-  for (std::uint32_t v = 0; v < right.size(); ++v) {
+  for (VertexId v{}; v < right.size(); ++v) {
     if (labels[v] == right[v]) continue;
     const graph::VertexNames names(graph);
     return fmt::format("vertex {} has the label {}, but the first vertex of its component is vertex {}",
-                       names(v), labels[v] < right.size() ? names(labels[v]) : "of no vertex",
+                       names(v), labels[v] < right.size() ? names(VertexId(labels[v])) : "of no vertex",
                        names(right[v]));
   }
   return {};

@@ -16,12 +16,12 @@ namespace edgewire::kernels {
 
 namespace {
 
-using Vertex = std::uint32_t;
+using Vertex = VertexId;
 __extension__ using Uint128 = unsigned __int128;
 
 /// Calls visit(target, weight) for the edges out of a vertex, with the weight in the type of the file.
 template <class Visit>
-void each_edge(const graph::GraphFile& graph, Vertex u, bool unit, const Visit& visit) {
+void each_edge(const graph::GraphFile& graph, VertexId u, bool unit, const Visit& visit) {
   const graph::Row row{graph, u};
   if (unit) {
     for (const Vertex v : row.targets()) visit(v, std::uint32_t{1});
@@ -74,7 +74,7 @@ class SsspCheck {
         distances_(distances),
         unit_(unit || !graph.weighted()),
         parents_(parents),
-        vertices_(static_cast<Vertex>(graph.vertices())) {
+        vertices_(static_cast<std::uint32_t>(graph.vertices())) {
     if (kWhole && !unit_ && !graph::is_whole(graph.weights().type()))
       throw UsageError("whole distances are of edges whose weights are whole");
     graph.verify_rows(0, vertices_);
@@ -111,12 +111,12 @@ class SsspCheck {
   }
   template <class Visit>
   void each_edge_of_all(const Visit& visit) const {
-    for (Vertex u = 0; u < vertices_; ++u)
+    for (Vertex u{}; u < vertices_; ++u)
       if (reached(u)) each_edge(graph_, u, unit_, [&](Vertex v, auto weight) { visit(u, v, weight); });
   }
 
   std::string values() {
-    for (Vertex v = 0; v < vertices_; ++v)
+    for (Vertex v{}; v < vertices_; ++v)
       if (!(distances_[v] >= 0))
         return fmt::format("{} has distance {}, which is none", name(v), distances_[v]);
     if (distances_[source_] == 0) return {};
@@ -145,7 +145,7 @@ class SsspCheck {
         queue.push_back(v);
       });
     }
-    for (Vertex v = 0; v < vertices_; ++v)
+    for (Vertex v{}; v < vertices_; ++v)
       if (reached(v) && edges_[v] == kNoLevel)
         return fmt::format("{} has distance {}, but no way from the source is as short", name(v),
                            distances_[v]);
@@ -157,7 +157,7 @@ class SsspCheck {
     each_edge_of_all([&](Vertex u, Vertex v, auto weight) {
       if (parents_[v] == u && distances_[v] == add(distances_[u], weight)) has_parent[v] = true;
     });
-    for (Vertex v = 0; v < vertices_; ++v) {
+    for (Vertex v{}; v < vertices_; ++v) {
       if (!reached(v) && parents_[v] != kNoLevel) return name(v) + " is not reached, but has a parent";
       if (v == source_ && parents_[v] != v) return name(v) + " is the source, but not its own parent";
       if (v != source_ && reached(v) && !has_parent[v])
@@ -170,12 +170,12 @@ class SsspCheck {
     if (parents_.empty()) return {};
     std::vector<bool> leads_back(vertices_);
     leads_back[source_] = true;
-    for (Vertex v = 0; v < vertices_; ++v) {
+    for (Vertex v{}; v < vertices_; ++v) {
       if (!reached(v)) continue;
       std::uint64_t steps = 0;
-      for (Vertex at = v; !leads_back[at]; at = parents_[at])
+      for (Vertex at = v; !leads_back[at]; at = Vertex(parents_[at]))
         if (++steps > vertices_) return "the parents of " + name(v) + " lead round in a circle";
-      for (Vertex at = v; !leads_back[at]; at = parents_[at]) leads_back[at] = true;
+      for (Vertex at = v; !leads_back[at]; at = Vertex(parents_[at])) leads_back[at] = true;
     }
     return {};
   }
@@ -187,7 +187,7 @@ class SsspCheck {
     const bool may_vanish =
         sizeof(Distance) == 4 && !unit_ && graph_.weights().type() == graph::WeightType::f64;
     const auto reference = find_exactly<Sum>(graph_, source_, unit_);
-    for (Vertex v = 0; v < vertices_; ++v) {
+    for (Vertex v{}; v < vertices_; ++v) {
       if (reached(v) != (reference.edges[v] != kNoLevel)) {
         found.fault = fmt::format("{} is {}, but not in a sequential search", name(v),
                                   reached(v) ? "reached" : "not reached");
@@ -226,17 +226,15 @@ class SsspCheck {
 // the edges that explain it form a path from the source of just that length. They are followed from the
 // source on, so edges of weight 0 in a circle do not explain one another. The reference shares no code with
 // this, and shows what roundings have done.
-DistanceCheck check_sssp(const graph::GraphFile& graph, std::uint32_t source,
-                         std::span<const float> distances, bool unit_weights,
-                         std::span<const std::uint32_t> parents) {
+DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source, std::span<const float> distances,
+                         bool unit_weights, std::span<const std::uint32_t> parents) {
   return SsspCheck<float>(graph, source, distances, unit_weights, parents).check();
 }
-DistanceCheck check_sssp(const graph::GraphFile& graph, std::uint32_t source,
-                         std::span<const double> distances, bool unit_weights,
-                         std::span<const std::uint32_t> parents) {
+DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source, std::span<const double> distances,
+                         bool unit_weights, std::span<const std::uint32_t> parents) {
   return SsspCheck<double>(graph, source, distances, unit_weights, parents).check();
 }
-DistanceCheck check_sssp(const graph::GraphFile& graph, std::uint32_t source,
+DistanceCheck check_sssp(const graph::GraphFile& graph, VertexId source,
                          std::span<const std::uint64_t> distances, bool unit_weights,
                          std::span<const std::uint32_t> parents) {
   return SsspCheck<std::uint64_t>(graph, source, distances, unit_weights, parents).check();

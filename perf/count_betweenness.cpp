@@ -12,7 +12,7 @@ namespace {
 
 class BetweennessCount : public FrontierCount {
  public:
-  BetweennessCount(const graph::GraphFile& graph, std::uint32_t source)
+  BetweennessCount(const graph::GraphFile& graph, VertexId source)
       : graph_(graph), levels_(kernels::plain_breadth_first(graph, source)) {}
   Exactness exactness(int) const override { return Exactness::exact; }
   std::uint64_t record_bytes() const override { return sizeof(frontier::WideRecord); }
@@ -54,9 +54,9 @@ class BetweennessCount : public FrontierCount {
   /// know that vertex. On the way back, the owner answers for those that were new to it.
   void push(std::uint32_t p, std::size_t l, const std::vector<bool>& pulls, Names& names, RecordLoad& paths,
             RecordLoad& shares) const {
-    for (const std::uint32_t u : levels_.of(l)) {
+    for (const VertexId u : levels_.of(l)) {
       if (names.owner(u) != p) continue;
-      for (const std::uint32_t v : graph::Row{graph_, u}.targets()) {
+      for (const VertexId v : graph::Row{graph_, u}.targets()) {
         const std::uint32_t at = levels_.level[v];
         if (at == 0 || (at < l && pulls[at]) || !names.add(p, v)) continue;
         paths.add(p, names.owner(v));
@@ -67,13 +67,13 @@ class BetweennessCount : public FrontierCount {
   /// Process p sends its part of the level to all. On the way back, it sends the share of each vertex of
   /// another process on the level that its vertices of the next level have edges with.
   void pull(std::uint32_t p, std::size_t l, Names& names, RecordLoad& paths, RecordLoad& shares) const {
-    for (const std::uint32_t u : levels_.of(l))
+    for (const VertexId u : levels_.of(l))
       for (std::uint32_t peer = 0; names.owner(u) == p && peer < paths.sent.size(); ++peer)
         if (peer != p) paths.add(p, peer);
     if (l + 1 == levels_.count()) return;
-    for (const std::uint32_t w : levels_.of(l + 1)) {
+    for (const VertexId w : levels_.of(l + 1)) {
       if (names.owner(w) != p) continue;
-      for (const std::uint32_t v : graph::Row{graph_, w}.targets())
+      for (const VertexId v : graph::Row{graph_, w}.targets())
         if (levels_.level[v] == l && names.add(p, v)) shares.add(p, names.owner(v));
     }
   }
@@ -84,7 +84,7 @@ class BetweennessCount : public FrontierCount {
 
 }  // namespace
 
-std::unique_ptr<FrontierCount> count_betweenness(const graph::GraphFile& graph, std::uint32_t source) {
+std::unique_ptr<FrontierCount> count_betweenness(const graph::GraphFile& graph, VertexId source) {
   check_source(graph, source);
   return std::make_unique<BetweennessCount>(graph, source);
 }

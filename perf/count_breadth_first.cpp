@@ -20,7 +20,7 @@ constexpr std::uint32_t kVerticesAWord = 64;  // of the bits that a pull sends
 /// nor for a vertex that an earlier pull has told to all.
 class BreadthFirstCount : public FrontierCount {
  public:
-  BreadthFirstCount(const graph::GraphFile& graph, std::uint32_t source)
+  BreadthFirstCount(const graph::GraphFile& graph, VertexId source)
       : graph_(graph), levels_(kernels::plain_breadth_first(graph, source)) {
     frontier::BreadthFirst::State state;
     state.unseen_edges = graph.edges();
@@ -41,7 +41,7 @@ class BreadthFirstCount : public FrontierCount {
                        RecordLoad(processes)});
     Names names(graph_, ownership);
     for (std::uint32_t p = 0; p < processes; ++p)
-      for (const std::uint32_t u : levels_.reached)
+      for (const VertexId u : levels_.reached)
         if (names.owner(u) == p) name_targets(u, names, steps[levels_.level[u]].load);
     for (std::size_t l = 0; l < steps.size(); ++l)
       if (pulls_[l]) share_frontier(ownership, steps[l].load);
@@ -49,14 +49,14 @@ class BreadthFirstCount : public FrontierCount {
   }
 
  private:
-  void name_targets(std::uint32_t u, Names& names, RecordLoad& load) const {
+  void name_targets(VertexId u, Names& names, RecordLoad& load) const {
     const std::uint32_t level = levels_.level[u], process = names.owner(u);
     if (pulls_[level]) return;
-    for (const std::uint32_t v : graph::Row{graph_, u}.targets())
+    for (const VertexId v : graph::Row{graph_, u}.targets())
       if (!is_known(v, level) && names.add(process, v)) load.add(process, names.owner(v));
   }
   /// All know the source, and what a pull has told them.
-  bool is_known(std::uint32_t v, std::uint32_t level) const {
+  bool is_known(VertexId v, std::uint32_t level) const {
     const std::uint32_t at = levels_.level[v];
     return at == 0 || (at < level && pulls_[at]);
   }
@@ -81,7 +81,7 @@ class BreadthFirstCount : public FrontierCount {
 /// to.
 class ShortestPathsCount : public FrontierCount {
  public:
-  ShortestPathsCount(const graph::GraphFile& graph, std::uint32_t source)
+  ShortestPathsCount(const graph::GraphFile& graph, VertexId source)
       : graph_(graph), reached_(kernels::plain_breadth_first(graph, source).reached) {}
   Exactness exactness(int) const override { return Exactness::at_least; }
   /// Distances are those of --precision auto or f64.
@@ -92,9 +92,9 @@ class ShortestPathsCount : public FrontierCount {
     CountedStep whole{"all distances", reached_.size(), RecordLoad(processes)};
     Names names(graph_, ownership);
     for (std::uint32_t p = 0; p < processes; ++p) {
-      for (const std::uint32_t u : reached_) {
+      for (const VertexId u : reached_) {
         if (names.owner(u) != p) continue;
-        for (const std::uint32_t v : graph::Row{graph_, u}.targets())
+        for (const VertexId v : graph::Row{graph_, u}.targets())
           if (names.add(p, v)) whole.load.add(p, names.owner(v));
       }
     }
@@ -103,17 +103,17 @@ class ShortestPathsCount : public FrontierCount {
 
  private:
   const graph::GraphFile& graph_;
-  std::vector<std::uint32_t> reached_;
+  std::vector<VertexId> reached_;
 };
 
 }  // namespace
 
-std::unique_ptr<FrontierCount> count_breadth_first(const graph::GraphFile& graph, std::uint32_t source) {
+std::unique_ptr<FrontierCount> count_breadth_first(const graph::GraphFile& graph, VertexId source) {
   check_source(graph, source);
   return std::make_unique<BreadthFirstCount>(graph, source);
 }
 
-std::unique_ptr<FrontierCount> count_shortest_paths(const graph::GraphFile& graph, std::uint32_t source) {
+std::unique_ptr<FrontierCount> count_shortest_paths(const graph::GraphFile& graph, VertexId source) {
   check_source(graph, source);
   return std::make_unique<ShortestPathsCount>(graph, source);
 }

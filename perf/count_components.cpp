@@ -23,9 +23,9 @@ class ComponentsCount : public FrontierCount {
     CountedStep whole{"all labels", graph_.vertices(), RecordLoad(processes)};
     Names names(graph_, ownership);
     for (std::uint32_t p = 0; p < processes; ++p) {
-      for (std::uint32_t local = 0; local < ownership.count(p); ++local) {
+      for (LocalNumber local{}; local < ownership.count(p); ++local) {
         const auto targets = graph::Row{graph_, ownership.vertex(p, local)}.targets();
-        for (const std::uint32_t v : targets.first(std::min(targets.size(), edges_of_vertex())))
+        for (const VertexId v : targets.first(std::min(targets.size(), edges_of_vertex())))
           if (names.add(p, v)) whole.load.add(p, names.owner(v));
       }
     }

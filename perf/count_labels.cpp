@@ -39,9 +39,9 @@ class LabelsCount : public FrontierCount {
     for (std::size_t round = 0; round < voters_.size(); ++round)
       steps.push_back({fmt::format("iteration {}", round + 1), voters_[round], RecordLoad(processes)});
     for (std::size_t first = 0; first < changes_.size();) {
-      const std::uint32_t v = changes_[first].first;
+      const VertexId v = changes_[first].first;
       std::vector<std::uint32_t> peers;
-      for_each_neighbour(v, [&](std::uint32_t u) { peers.push_back(names.owner(u)); });
+      for_each_neighbour(v, [&](VertexId u) { peers.push_back(names.owner(u)); });
       std::ranges::sort(peers);
       peers.erase(std::unique(peers.begin(), peers.end()), peers.end());
       std::erase(peers, names.owner(v));
@@ -54,15 +54,15 @@ class LabelsCount : public FrontierCount {
  private:
   void transpose() {
     ends_.assign(graph_.vertices() + 1, 0);
-    for (const std::uint32_t v : graph_.targets()) ++ends_[v];
+    for (const VertexId v : graph_.targets()) ++ends_[v];
     std::partial_sum(ends_.begin(), ends_.end(), ends_.begin());
     sources_.resize(graph_.edges());
-    for (std::uint32_t u = 0; u < graph_.vertices(); ++u)
-      for (const std::uint32_t v : graph::Row{graph_, u}.targets()) sources_[--ends_[v]] = u;
+    for (VertexId u{}; u < graph_.vertices(); ++u)
+      for (const VertexId v : graph::Row{graph_, u}.targets()) sources_[--ends_[v]] = u;
   }
   template <class Visit>
-  void for_each_neighbour(std::uint32_t v, const Visit& visit) const {
-    for (const std::uint32_t u : graph::Row{graph_, v}.targets()) visit(u);
+  void for_each_neighbour(VertexId v, const Visit& visit) const {
+    for (const VertexId u : graph::Row{graph_, v}.targets()) visit(u);
     if (!ends_.empty())
       for (std::uint64_t e = ends_[v]; e < ends_[v + std::size_t{1}]; ++e) visit(sources_[e]);
   }
@@ -71,10 +71,10 @@ class LabelsCount : public FrontierCount {
     auto next = labels;
     std::uint64_t voters = 0;
     std::vector<std::uint32_t> heard;
-    for (std::uint32_t v = 0; v < labels.size(); ++v) {
+    for (VertexId v{}; v < labels.size(); ++v) {
       bool asked = false;
       heard.clear();
-      for_each_neighbour(v, [&](std::uint32_t u) {
+      for_each_neighbour(v, [&](VertexId u) {
         heard.push_back(labels[u]);
         asked = asked || news[u];
       });
@@ -84,7 +84,7 @@ class LabelsCount : public FrontierCount {
     }
     voters_.push_back(voters);
     const std::size_t before = changes_.size();
-    for (std::uint32_t v = 0; v < labels.size(); ++v) {
+    for (VertexId v{}; v < labels.size(); ++v) {
       news[v] = next[v] != labels[v];
       if (news[v]) changes_.emplace_back(v, round);
     }
@@ -105,10 +105,10 @@ class LabelsCount : public FrontierCount {
   }
 
   const graph::GraphFile& graph_;
-  std::vector<std::uint64_t> ends_;     ///< [vertex]: where its in-edges begin; empty in symmetric graphs
-  std::vector<std::uint32_t> sources_;  ///< of in-edges, by target
-  std::vector<std::uint64_t> voters_;   ///< [round]
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> changes_;  ///< (vertex, round)
+  std::vector<std::uint64_t> ends_;    ///< [vertex]: where its in-edges begin; empty in symmetric graphs
+  std::vector<VertexId> sources_;      ///< of in-edges, by target
+  std::vector<std::uint64_t> voters_;  ///< [round]
+  std::vector<std::pair<VertexId, std::uint32_t>> changes_;  ///< (vertex, round)
 };
 
 }  // namespace

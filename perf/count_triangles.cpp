@@ -41,7 +41,7 @@ class TrianglesCount : public FrontierCount {
     CountedStep credits{"send credits to owners", 0, nothing};
     Names names(graph_, ownership);
     for (std::uint32_t p = 0; p < processes; ++p) {
-      for (std::uint32_t local = 0; local < ownership.count(p); ++local) {
+      for (LocalNumber local{}; local < ownership.count(p); ++local) {
         for (const auto& [finder, v] : found_by(ownership.vertex(p, local))) {
           if (!names.add(p, v)) continue;
           credits.load.add(p, names.owner(v));
@@ -54,7 +54,7 @@ class TrianglesCount : public FrontierCount {
   }
 
  private:
-  using Pair = std::pair<std::uint32_t, std::uint32_t>;
+  using Pair = std::pair<VertexId, VertexId>;
 
   /// Whether an edge leads from `other`, which is in the row, to a vertex of the row.
   static bool closes_triangle(const frontier::OrientedRows& rows, std::span<const std::uint32_t> row,
@@ -64,9 +64,9 @@ class TrianglesCount : public FrontierCount {
              std::ranges::binary_search(rows.row(std::max(third, other)), std::min(third, other));
     });
   }
-  std::span<const Pair> found_by(std::uint32_t vertex) const {
-    const auto first = std::lower_bound(found_.begin(), found_.end(), Pair{vertex, 0});
-    const auto last = std::upper_bound(first, found_.end(), Pair{vertex, UINT32_MAX});
+  std::span<const Pair> found_by(VertexId vertex) const {
+    const auto first = std::lower_bound(found_.begin(), found_.end(), Pair{vertex, VertexId{}});
+    const auto last = std::upper_bound(first, found_.end(), Pair{vertex, VertexId{UINT32_MAX}});
     return {first, last};
   }
 

@@ -23,7 +23,7 @@ FrontierBound::Superstep superstep(const CountedStep& step, std::uint64_t record
 
 }  // namespace
 
-void check_source(const graph::GraphFile& graph, std::uint32_t source) {
+void check_source(const graph::GraphFile& graph, VertexId source) {
   if (source >= graph.vertices())
     throw UsageError(
         fmt::format("source: {} is no vertex of {}, which has {}", source, graph.path(), graph.vertices()));
@@ -31,7 +31,7 @@ void check_source(const graph::GraphFile& graph, std::uint32_t source) {
 
 Names::Names(const graph::GraphFile& graph, const plan::Ownership& ownership)
     : owners_(graph.vertices()), namers_(graph.vertices(), kNobody) {
-  for (std::uint32_t v = 0; v < owners_.size(); ++v) owners_[v] = ownership.place(v).owner;
+  for (VertexId v{}; v < owners_.size(); ++v) owners_[v] = ownership.place(v).owner;
 }
 
 std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const FrontierCount& count,

@@ -44,16 +44,16 @@ class FrontierCount {
 };
 
 /// Throws UsageError unless the vertex is one of the graph.
-void check_source(const graph::GraphFile& graph, std::uint32_t source);
+void check_source(const graph::GraphFile& graph, VertexId source);
 
 // All of these throw UsageError when an argument makes no sense.
 
 /// bfs, exact.
-std::unique_ptr<FrontierCount> count_breadth_first(const graph::GraphFile& graph, std::uint32_t source);
+std::unique_ptr<FrontierCount> count_breadth_first(const graph::GraphFile& graph, VertexId source);
 /// sssp, at least.
-std::unique_ptr<FrontierCount> count_shortest_paths(const graph::GraphFile& graph, std::uint32_t source);
+std::unique_ptr<FrontierCount> count_shortest_paths(const graph::GraphFile& graph, VertexId source);
 /// bc from one source, exact.
-std::unique_ptr<FrontierCount> count_betweenness(const graph::GraphFile& graph, std::uint32_t source);
+std::unique_ptr<FrontierCount> count_betweenness(const graph::GraphFile& graph, VertexId source);
 /// wcc, at least.
 std::unique_ptr<FrontierCount> count_components(const graph::GraphFile& graph);
 /// lcc, exact. Finds all triangles; memory: 8 bytes for each pair of neighbours that is in one.
@@ -67,9 +67,9 @@ class Names {
  public:
   Names(const graph::GraphFile& graph, const plan::Ownership& ownership);
 
-  std::uint32_t owner(std::uint32_t vertex) const noexcept { return owners_[vertex]; }
+  std::uint32_t owner(VertexId vertex) const noexcept { return owners_[vertex]; }
   /// Whether the process has a reason to name the vertex: another one owns it, and this is the first time.
-  bool add(std::uint32_t process, std::uint32_t vertex) noexcept {
+  bool add(std::uint32_t process, VertexId vertex) noexcept {
     if (owners_[vertex] == process || namers_[vertex] == process) return false;
     namers_[vertex] = process;
     return true;

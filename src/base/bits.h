@@ -26,13 +26,18 @@ class Bits {
   static constexpr std::uint32_t kBits = 64;
 
   explicit Bits(std::uint64_t size) : words_((size + kBits - 1) / kBits) {}
-  Bits(std::uint64_t size, std::span<const std::uint32_t> members) : Bits(size) { add_all(members); }
+  /// `members`, here and below: numbers of any numbering.
+  template <class Numbers>
+  Bits(std::uint64_t size, const Numbers& members) : Bits(size) {
+    add_all(members);
+  }
 
   /// Several threads may call it at the same time. Whether this call was the one that set the bit.
   bool set(std::uint64_t bit) noexcept { return set_bit(words_[bit / kBits], bit % kBits); }
   /// As set(), for one thread alone.
   void add(std::uint64_t bit) noexcept { words_[bit / kBits] |= Word{1} << bit % kBits; }
-  void add_all(std::span<const std::uint32_t> numbers) noexcept {
+  template <class Numbers>
+  void add_all(const Numbers& numbers) noexcept {
     for (const std::uint32_t number : numbers) add(number);
   }
   bool test(std::uint64_t bit) const noexcept { return (word(bit / kBits) >> bit % kBits & 1) != 0; }
@@ -49,17 +54,20 @@ class Bits {
   void clear_word_of(std::uint64_t bit) noexcept {
     std::atomic_ref(words_[bit / kBits]).store(0, std::memory_order_relaxed);
   }
-  void clear_words_of(std::span<const std::uint32_t> numbers) noexcept {
+  template <class Numbers>
+  void clear_words_of(const Numbers& numbers) noexcept {
     for (const std::uint32_t number : numbers) clear_word_of(number);
   }
   void clear() noexcept { std::ranges::fill(words_, 0); }
 
   /// All numbers that are set, ascending; fewer than 2^32.
-  std::vector<std::uint32_t> members() const {
-    std::vector<std::uint32_t> all;
+  template <class Number = std::uint32_t>
+  std::vector<Number> members() const {
+    std::vector<Number> all;
     for (std::size_t w = 0; w < words_.size(); ++w)
       for (Word left = words_[w]; left != 0; left &= left - 1)
-        all.push_back(static_cast<std::uint32_t>(w * kBits + static_cast<unsigned>(std::countr_zero(left))));
+        all.emplace_back(
+            static_cast<std::uint32_t>(w * kBits + static_cast<unsigned>(std::countr_zero(left))));
     return all;
   }
   std::uint64_t bytes() const noexcept { return words_.size() * sizeof(Word); }
@@ -80,7 +88,8 @@ class SharedBits : public Bits {
     else
       Bits::add(bit);
   }
-  void add_all(std::span<const std::uint32_t> numbers) noexcept {
+  template <class Numbers>
+  void add_all(const Numbers& numbers) noexcept {
     for (const std::uint32_t number : numbers) add(number);
   }
 

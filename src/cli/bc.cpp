@@ -41,7 +41,7 @@ runs::BcOptions bc_options(const BcSettings& settings, const graph::GraphFile& g
     throw Error(
         fmt::format("--samples {}: {} has {} vertices", settings.samples, graph.path(), graph.vertices()));
   asked.sources = sample(graph.vertices(), settings.samples > 0 ? settings.samples : graph.vertices(),
-                         settings.seed, [](std::uint32_t) { return true; });
+                         settings.seed, [](VertexId) { return true; });
   if (settings.samples > 0)
     asked.asked = {{"samples", static_cast<std::int64_t>(settings.samples)},
                    {"seed", static_cast<std::int64_t>(settings.seed)}};

@@ -28,9 +28,9 @@ runs::Values shown(const runs::DenseFinished& done, std::span<const double> valu
 /// The lines of the vertices that this process owns, in the order of their local numbers.
 std::string owned_lines(const runs::DenseFinished& done) {
   const auto& owned = done.job.owned();
-  std::vector<std::uint32_t> ids;
+  std::vector<VertexId> ids;
   std::vector<double> values;
-  for (const std::uint32_t index : owned.indexes()) {
+  for (const OwnedIndex index : owned.indexes()) {
     ids.push_back(owned.ids()[index]);
     values.push_back(done.own[index]);
   }

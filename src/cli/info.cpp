@@ -46,7 +46,7 @@ Counts count_rows(const graph::GraphFile& file, std::uint64_t first, std::uint64
       if (row[i] == v) ++counts.self_loops;
       if (i > 0 && row[i] == row[i - 1]) ++counts.duplicates;
       const auto weight = file.weighted() ? file.weights().at(file.offsets()[v] + i) : graph::Weight();
-      const auto source = static_cast<std::uint32_t>(v);
+      const VertexId source(static_cast<std::uint32_t>(v));
       counts.asymmetry += graph::edge_hash(source, row[i], weight) - graph::edge_hash(row[i], source, weight);
     }
   }
@@ -62,8 +62,8 @@ void check_promises(const graph::GraphFile& file, const Counts& counts) {
                        counts.duplicates));
   }
   if (file.symmetric() && counts.asymmetry != 0) refuse("it says that it is symmetric but is not");
-  for (std::uint32_t v = 1; v < file.vertices(); ++v) {
-    if (file.original_id(v) <= file.original_id(v - 1))
+  for (VertexId v(1); v < file.vertices(); ++v) {
+    if (file.original_id(v) <= file.original_id(VertexId(v - 1)))
       refuse(fmt::format("original id of vertex {} is not in order", v));
   }
 }

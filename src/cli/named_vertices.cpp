@@ -47,9 +47,9 @@ void each_line(const std::string& path, const Take& take) {
 }
 
 /// The vertex of each. One pass over the names of the graph, where they are no numbers from 0 on.
-std::vector<std::uint32_t> find_all(const graph::GraphFile& graph, const std::vector<Named>& all) {
+std::vector<VertexId> find_all(const graph::GraphFile& graph, const std::vector<Named>& all) {
   const graph::VertexNames names(graph);
-  std::vector<std::optional<std::uint32_t>> found(all.size());
+  std::vector<std::optional<VertexId>> found(all.size());
   if (all.size() <= 8 || (!names.labelled() && !graph.has_original_ids())) {
     for (std::size_t i = 0; i < all.size(); ++i) found[i] = names.find(all[i].name);
   } else {
@@ -60,7 +60,7 @@ std::vector<std::uint32_t> find_all(const graph::GraphFile& graph, const std::ve
       wanted.emplace(name, i);
     }
     fmt::memory_buffer name;
-    for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
+    for (VertexId v{}; v < graph.vertices(); ++v) {
       name.clear();
       names.append(name, v);
       const auto [first, last] = wanted.equal_range(std::string_view(name.data(), name.size()));
@@ -68,7 +68,7 @@ std::vector<std::uint32_t> find_all(const graph::GraphFile& graph, const std::ve
         if (!found[one->second]) found[one->second] = v;
     }
   }
-  std::vector<std::uint32_t> vertices;
+  std::vector<VertexId> vertices;
   std::unordered_map<std::uint32_t, std::size_t> seen;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!found[i])
@@ -82,8 +82,8 @@ std::vector<std::uint32_t> find_all(const graph::GraphFile& graph, const std::ve
 
 }  // namespace
 
-std::vector<std::uint32_t> named_vertices(const graph::GraphFile& graph, const std::string& list,
-                                          const char* option) {
+std::vector<VertexId> named_vertices(const graph::GraphFile& graph, const std::string& list,
+                                     const char* option) {
   std::vector<Named> all;
   if (list.starts_with('@')) {
     const std::string path = list.substr(1);

@@ -13,13 +13,13 @@
 namespace edgewire::cli {
 
 /// Knuth, TAOCP volume 2, 3.4.2, algorithm S.
-std::vector<std::uint32_t> sample(std::uint64_t vertices, std::uint64_t count, std::uint64_t seed,
-                                  const std::function<bool(std::uint32_t)>& may) {
+std::vector<VertexId> sample(std::uint64_t vertices, std::uint64_t count, std::uint64_t seed,
+                             const std::function<bool(VertexId)>& may) {
   std::uint64_t left = 0;
-  for (std::uint32_t v = 0; v < vertices; ++v) left += may(v) ? 1 : 0;
-  std::vector<std::uint32_t> chosen;
+  for (VertexId v{}; v < vertices; ++v) left += may(v) ? 1 : 0;
+  std::vector<VertexId> chosen;
   std::mt19937_64 random(seed);
-  for (std::uint32_t v = 0; v < vertices && chosen.size() < count; ++v)
+  for (VertexId v{}; v < vertices && chosen.size() < count; ++v)
     if (may(v) && left > 0 && random() % left-- < count - chosen.size()) chosen.push_back(v);
   return chosen;
 }
@@ -76,7 +76,7 @@ runs::Sources SourceOptions::find(const graph::GraphFile& graph) const {
   if (given()) {
     sources = NamedSources::find(graph);
   } else {
-    sources.vertices = sample(graph.vertices(), samples, seed, [&](std::uint32_t v) {
+    sources.vertices = sample(graph.vertices(), samples, seed, [&](VertexId v) {
       return graph::Row{graph, v}.degree() > 0;
     });
     sources.asked = {{"samples", static_cast<std::int64_t>(samples)},
@@ -87,7 +87,7 @@ runs::Sources SourceOptions::find(const graph::GraphFile& graph) const {
   }
   if (!one.empty()) return sources;
   const graph::VertexNames names(graph);
-  for (const std::uint32_t vertex : sources.vertices) sources.names.emplace_back(names(vertex));
+  for (const VertexId vertex : sources.vertices) sources.names.emplace_back(names(vertex));
   return sources;
 }
 

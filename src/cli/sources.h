@@ -15,8 +15,8 @@ namespace edgewire::cli {
 
 /// `count` of the vertices that `may` says, each as likely as any other; none twice. All of them, if there
 /// are fewer.
-std::vector<std::uint32_t> sample(std::uint64_t vertices, std::uint64_t count, std::uint64_t seed,
-                                  const std::function<bool(std::uint32_t)>& may);
+std::vector<VertexId> sample(std::uint64_t vertices, std::uint64_t count, std::uint64_t seed,
+                             const std::function<bool(VertexId)>& may);
 
 /// The vertices that --source or --sources name, the same in all kernels.
 struct NamedSources {

@@ -33,7 +33,8 @@ void add(exchange::Totals& sum, const exchange::Totals& more) {
 class Loop {
  public:
   Loop(topology::WorkerPool& pool, exchange::Exchange& exchange, std::span<const std::uint32_t> bounds,
-       std::span<const std::uint32_t> indexes, Loops& loops, const IterationOptions& options)
+       NumberedBy<LocalNumber, std::span<const OwnedIndex>> indexes, Loops& loops,
+       const IterationOptions& options)
       : pool_(pool),
         exchange_(exchange),
         bounds_(bounds),
@@ -380,8 +381,9 @@ void check_messages(const Loops& loops, plan::Encoding encoding) {
 }  // namespace
 
 IterationResult iterate(topology::WorkerPool& pool, exchange::Exchange& exchange,
-                        std::span<const std::uint32_t> column_bounds, std::span<const std::uint32_t> indexes,
-                        Loops& loops, const IterationOptions& options) {
+                        std::span<const std::uint32_t> column_bounds,
+                        NumberedBy<LocalNumber, std::span<const OwnedIndex>> indexes, Loops& loops,
+                        const IterationOptions& options) {
   check_messages(loops, exchange.encoding());
   return Loop(pool, exchange, column_bounds, indexes, loops, options).run();
 }

@@ -72,7 +72,7 @@ class ProgramLoops final : public Loops {
     pool.for_each((count_ + std::uint64_t{kPiece} - 1) / kPiece, [&](int, std::uint64_t piece) {
       const std::uint64_t end = std::min<std::uint64_t>(count_, (piece + 1) * kPiece);
       for (std::uint64_t i = piece * kPiece; i < end; ++i) {
-        const auto [value, constant] = start_at(static_cast<std::uint32_t>(i));
+        const auto [value, constant] = start_at(OwnedIndex(static_cast<std::uint32_t>(i)));
         values()[i] = value;
         constants()[i] = constant;
         messages()[i] = program_.message(value, constant);
@@ -183,7 +183,7 @@ class ProgramLoops final : public Loops {
           slots, [sums = cast(accumulators)](std::size_t i) { return exchange::pack<P>(sums[i]); });
     });
   }
-  void fill_messages(const exchange::OutgoingSlots& slots, const std::uint32_t* indexes,
+  void fill_messages(const exchange::OutgoingSlots& slots, const OwnedIndex* indexes,
                      const double* weights) noexcept override {
     const Message* const messages = messages_.as<const Message>().data();
     topology::run_scalar_for_cpu([&] { exchange::fill_messages<P>(slots, messages, indexes, weights); });

@@ -57,11 +57,11 @@ std::size_t position_bytes(std::span<const Counts> lists) {
 
 /// Writes what a peer is told of a stream: the local numbers of its entries and, where they differ, their
 /// numbers of slots; after mirrors, the edges that it computes. Returns the end.
-std::uint32_t* describe(const plan::PlanDraft& draft, std::size_t s, const std::vector<std::uint32_t>& locals,
-                        std::uint32_t* out) {
+std::uint32_t* describe(const plan::PlanDraft& draft, std::size_t s,
+                        const NumberedBy<OwnedIndex, std::vector<LocalNumber>>& locals, std::uint32_t* out) {
   const plan::Stream& stream = draft.streams()[s];
   if (stream.mirrors) {
-    for (const auto i : draft.mirrors(stream.peer)) *out++ = locals[i];
+    for (const OwnedIndex i : draft.mirrors(stream.peer)) *out++ = locals[i];
     return std::ranges::copy(draft.moved(stream.peer), out).out;
   }
   out = std::ranges::copy(draft.entries(s), out).out;
@@ -103,7 +103,7 @@ Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link,
   for (const auto& stream : outgoing_) out.push_back({.slots = stream.slots});  // there is nothing to set up
   const auto in = tell_counts(out);
   for (std::size_t s = 0; s < in.size(); ++s) {
-    if (static_cast<int>(s) / lists_ != rank() && in[s].slots != incoming_[s].targets.size())
+    if (static_cast<int>(s) / lists_ != rank() && in[s].slots != incoming_[s].slots())
       throw Error(fmt::format("rank {} has another exchange plan", s / lists_));
   }
   agree_on_regions(out, in);
@@ -225,10 +225,10 @@ void Exchange::wait_for_setup(std::uint64_t count) {
 
 void Exchange::send_entries(const plan::PlanDraft& draft) {
   const auto& owned = draft.owned();
-  std::vector<std::uint32_t> locals;  // [index]
+  NumberedBy<OwnedIndex, std::vector<LocalNumber>> locals;
   if (strategy_ == Strategy::cover) {
     locals.resize(owned.count());
-    for (std::uint32_t local = 0; local < owned.count(); ++local) locals[owned.indexes()[local]] = local;
+    for (LocalNumber local{}; local < owned.count(); ++local) locals[owned.indexes()[local]] = local;
   }
   std::size_t send_at = 0;
   for (int p = 0; p < size(); ++p) {
@@ -251,9 +251,9 @@ void Exchange::order_stream(std::size_t s, bool mirrors, std::uint32_t* list, co
   const std::size_t least = std::size_t{counts.entries} * (strategy_ == Strategy::edge ? 2 : 1);
   if (mirrors ? counts.words < least : counts.words != least)
     throw Error(fmt::format("rank {} sent a faulty exchange plan", p));
-  const std::span entries(list, counts.entries);
+  const auto entries = numbered<LocalNumber>({list, counts.entries});
   if (mirrors) {
-    incoming_[s].targets.assign(entries.begin(), entries.end());
+    incoming_[s].sources.assign(entries.begin(), entries.end());
     moved_here_[p].assign(list + counts.entries, list + counts.words);
     return;
   }
@@ -294,7 +294,7 @@ void Exchange::place_streams() {
       IncomingStream& in = incoming_[s];
       in.peer = p;
       in.offset = in_at;
-      in_at += in.targets.size() * value_bytes();
+      in_at += in.slots() * value_bytes();
       OutgoingStream& out = outgoing_[s];
       out.peer = p;
       in.mirrors = out.mirrors;

@@ -67,11 +67,12 @@ enum class MirrorUse {
 struct IncomingStream {
   int peer = 0;
   bool mirrors = false;
-  /// [slot]: for partial sums the index of the owned vertex, ascending; for mirrors the local number of the
-  /// source at the peer.
-  std::vector<std::uint32_t> targets;
+  NumberedBy<Slot, std::vector<OwnedIndex>> targets;   ///< of partial sums; ascending
+  NumberedBy<Slot, std::vector<LocalNumber>> sources;  ///< of mirrors, as the peer numbers them
   std::vector<Chunk> chunks;
   std::size_t offset = 0;  ///< of slot 0 of even iterations in this process's region
+
+  std::size_t slots() const noexcept { return targets.size() + sources.size(); }
 };
 
 /// A stream that this process sends.
@@ -82,10 +83,10 @@ struct OutgoingStream {
   std::uint32_t first_destination = 0;
   std::size_t remote_offset = 0;  ///< of slot 0 of even iterations in the peer's region
   std::size_t send_offset = 0;    ///< of slot 0 in the send memory
-  /// [slot]: index of the owned vertex whose value is sent. For mirrors (ascending) and with strategy `edge`.
-  std::vector<std::uint32_t> indexes;
-  std::vector<std::uint32_t> ids;  ///< [slot]: local number at the peer; only if ids are sent
-  std::vector<double> weights;     ///< [slot]: of its edge; only with strategy `edge` and weights
+  /// The owned vertices whose values are sent. For mirrors (ascending) and with strategy `edge`.
+  NumberedBy<Slot, std::vector<OwnedIndex>> indexes;
+  NumberedBy<Slot, std::vector<LocalNumber>> ids;  ///< as the peer numbers them; only if ids are sent
+  NumberedBy<Slot, std::vector<double>> weights;   ///< of edges; only with strategy `edge` and weights
 };
 
 /// What fills a chunk: the partial sums of a remote tile column, or mirrors.
@@ -109,8 +110,8 @@ class Exchange {
                       plan::Encoding encoding, int lanes, const plan::ForEach& for_each);
   /// For streams that are known: those of an earlier exchange with the same processes, strategy, encoding and
   /// lanes, or those of blocks of edges. [peer * lists + list]; all processes have as many lists. Of an
-  /// incoming stream `targets` is set, of an outgoing one all but its peer and its places. Sets places and
-  /// chunks. Collective. Throws Error when the streams of the processes do not match.
+  /// incoming stream `targets` or `sources` is set, of an outgoing one all but its peer and its places. Sets
+  /// places and chunks. Collective. Throws Error when the streams of the processes do not match.
   Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, std::vector<IncomingStream> incoming,
            std::vector<OutgoingStream> outgoing, plan::Strategy strategy, plan::Encoding encoding, int lanes,
            MirrorUse mirror_use = MirrorUse::tiles_of_their_own);

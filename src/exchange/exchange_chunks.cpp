@@ -105,8 +105,8 @@ void Exchange::tell_chunks() {
     auto next = chunks.begin();
     for (int l = 0; l < lists_; ++l) {
       auto& stream = incoming_[p * lists_ + l];
-      for (std::uint32_t slot = 0; slot < stream.targets.size(); slot = stream.chunks.back().end_slot) {
-        if (next == chunks.end() || next->end_slot <= slot || next->end_slot > stream.targets.size() ||
+      for (std::uint32_t slot = 0; slot < stream.slots(); slot = stream.chunks.back().end_slot) {
+        if (next == chunks.end() || next->end_slot <= slot || next->end_slot > stream.slots() ||
             next->lane >= static_cast<std::uint32_t>(lanes_) || next->ordinal >= chunks.size()) {
           throw Error(fmt::format("rank {} sent a faulty list of chunks", p));
         }

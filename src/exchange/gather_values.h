@@ -19,7 +19,7 @@ std::vector<Value> gather_values(launch::Bootstrap& bootstrap, const plan::Owner
   std::vector<Value> all(parts.empty() ? 0 : ownership.vertices());
   for (std::uint32_t p = 0; p < parts.size(); ++p) {
     const auto part = launch::unpack<Value>(parts[p], p, ownership.count(p));
-    for (std::uint32_t local = 0; local < part.size(); ++local) all[ownership.vertex(p, local)] = part[local];
+    for (LocalNumber local{}; local < part.size(); ++local) all[ownership.vertex(p, local)] = part[local];
   }
   return all;
 }

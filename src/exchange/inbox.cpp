@@ -10,7 +10,7 @@
 namespace edgewire::exchange {
 
 Inbox::Inbox(Exchange& exchange, SlotLoops& loops, std::span<const std::uint32_t> blocks,
-             std::span<const std::uint32_t> indexes, const Codec& codec)
+             NumberedBy<LocalNumber, std::span<const OwnedIndex>> indexes, const Codec& codec)
     : exchange_(exchange),
       loops_(loops),
       codec_(codec),
@@ -25,7 +25,7 @@ Inbox::Inbox(Exchange& exchange, SlotLoops& loops, std::span<const std::uint32_t
     if (stream.mirrors && exchange.mirror_use() == MirrorUse::sources) continue;  // see MirrorInbox
     if (stream.mirrors) {
       if (!decoded_.empty())
-        decoded_[static_cast<std::size_t>(stream.peer)].values.resize(targets.size() * loops.message_bytes());
+        decoded_[static_cast<std::size_t>(stream.peer)].values.resize(stream.slots() * loops.message_bytes());
       for (std::size_t b = 0; b + 1 < blocks_.size(); ++b) {
         for (const auto& chunk : stream.chunks) need(b, stream.peer, chunk);
       }
@@ -57,16 +57,14 @@ const std::byte* Inbox::mirrors(int peer, std::uint64_t iteration) noexcept {
   const auto p = static_cast<std::size_t>(peer);
   const std::size_t streams = exchange_.incoming().size() / static_cast<std::size_t>(exchange_.size());
   const IncomingStream& stream = exchange_.incoming()[(p + 1) * streams - 1];
-  if (!stream.mirrors || stream.targets.empty() || exchange_.mirror_use() == MirrorUse::sources)
-    return nullptr;
+  if (!stream.mirrors || stream.slots() == 0 || exchange_.mirror_use() == MirrorUse::sources) return nullptr;
   const std::byte* inbox =
       exchange_.region().data() + stream.offset + exchange_.parity_shift_from(peer, iteration);
   if (decoded_.empty()) return inbox;
   auto& [values, state] = decoded_[p];
   std::uint64_t last = 2 * (iteration - 1);
   if (state.compare_exchange_strong(last, 2 * iteration - 1)) {
-    loops_.decode(codec_, {reinterpret_cast<const std::uint16_t*>(inbox), stream.targets.size()},
-                  values.data());
+    loops_.decode(codec_, {reinterpret_cast<const std::uint16_t*>(inbox), stream.slots()}, values.data());
     state.store(2 * iteration, std::memory_order_release);
   } else {
     while (state.load(std::memory_order_acquire) != 2 * iteration) std::this_thread::yield();
@@ -100,7 +98,7 @@ int Inbox::awaited_scalars(std::uint64_t iteration) const noexcept {
 }
 
 void Inbox::add(std::size_t block, std::uint64_t iteration, std::byte* accumulators) const noexcept {
-  const std::uint32_t begin = blocks_[block];
+  const OwnedIndex begin(blocks_[block]);
   for (const Source& source : sources_[block]) {
     const IncomingStream& stream = exchange_.incoming()[source.stream];
     const std::byte* data = exchange_.region().data() + stream.offset +
@@ -108,8 +106,8 @@ void Inbox::add(std::size_t block, std::uint64_t iteration, std::byte* accumulat
                             source.first_slot * exchange_.value_bytes();
     const std::size_t count = source.end_slot - source.first_slot;
     if (!exchange_.ids_travel()) {
-      loops_.add_slots({data, std::span(stream.targets).subspan(source.first_slot, count), begin,
-                        decoded_.empty() ? nullptr : &codec_},
+      loops_.add_slots({data, std::span<const OwnedIndex>(stream.targets).subspan(source.first_slot, count),
+                        begin, decoded_.empty() ? nullptr : &codec_},
                        accumulators);
       continue;
     }

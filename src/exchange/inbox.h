@@ -18,7 +18,7 @@ class Inbox {
   /// are the local tile columns. `indexes`: [local number] index, needed if ids are sent. `codec` is used
   /// where values are rounded to 16 bits.
   Inbox(Exchange& exchange, SlotLoops& loops, std::span<const std::uint32_t> blocks,
-        std::span<const std::uint32_t> indexes, const Codec& codec);
+        NumberedBy<LocalNumber, std::span<const OwnedIndex>> indexes, const Codec& codec);
 
   /// Whether everything that peers send for the block in this iteration has arrived. Iterations count from 1.
   bool ready(std::size_t block, std::uint64_t iteration) const noexcept;
@@ -60,7 +60,7 @@ class Inbox {
   Codec codec_;
   std::vector<Decoded> decoded_;  ///< [peer], where values travel in 16 bits
   std::vector<std::uint32_t> blocks_;
-  std::span<const std::uint32_t> indexes_;
+  NumberedBy<LocalNumber, std::span<const OwnedIndex>> indexes_;
   void need(std::size_t block, int peer, const Chunk& chunk);
   std::vector<std::vector<Source>> sources_;
   std::vector<std::vector<Needed>> needed_;

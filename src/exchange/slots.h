@@ -9,11 +9,12 @@
 #include <limits>
 #include <span>
 
+#include "base/numbering.h"
 #include "exchange/codec.h"
 
 namespace edgewire::exchange {
 
-/// What is sent where ids are sent: `id` is the vertex's local number at the receiver. Packed, so that it has
+/// What is sent where ids are sent: `id` is the LocalNumber at the receiver. Packed, so that it has
 /// 12 bytes where the value has 8, and 20 where it has 16.
 template <class Message>
 struct [[gnu::packed]] IdValue {
@@ -26,8 +27,8 @@ static_assert(sizeof(IdValue<float>) == 8 && sizeof(IdValue<double>) == 12);
 struct OutgoingSlots {
   std::byte* data = nullptr;
   std::size_t count = 0;
-  const std::uint32_t* ids = nullptr;  ///< [slot]
-  bool ids_are_there = false;          ///< the slots were filled before
+  const LocalNumber* ids = nullptr;  ///< [slot]
+  bool ids_are_there = false;        ///< the slots were filled before
   const Codec* codec = nullptr;
   float* residuals = nullptr;  ///< [slot], see Codec
 };
@@ -35,8 +36,8 @@ struct OutgoingSlots {
 /// Slots that have arrived: messages, or codes of 16 bits (`codec` is set).
 struct ArrivedSlots {
   const std::byte* data = nullptr;
-  std::span<const std::uint32_t> targets{};  ///< [slot] index of an owned vertex
-  std::uint32_t begin = 0;                   ///< index of the first accumulator
+  std::span<const OwnedIndex> targets{};  ///< [slot]
+  OwnedIndex begin{};                     ///< of the first accumulator
   const Codec* codec = nullptr;
 };
 
@@ -44,9 +45,9 @@ struct ArrivedSlots {
 struct ArrivedPairs {
   const std::byte* data = nullptr;
   std::size_t count = 0;
-  std::span<const std::uint32_t> indexes{};  ///< [local number] index
-  std::uint32_t begin = 0;                   ///< index of the first accumulator
-  std::uint32_t width = 0;                   ///< accumulators
+  NumberedBy<LocalNumber, std::span<const OwnedIndex>> indexes{};
+  OwnedIndex begin{};       ///< of the first accumulator
+  std::uint32_t width = 0;  ///< accumulators
 };
 
 /// What inbox and outbox ask of a program. Accumulators and messages are arrays of the program's types.
@@ -59,7 +60,7 @@ class SlotLoops {
   virtual void fill_partial_sums(const OutgoingSlots& slots, const std::byte* accumulators) noexcept = 0;
   /// Fills slot i with the message of the owned vertex indexes[i], or, if there are weights, with what it
   /// becomes on an edge of weight weights[i].
-  virtual void fill_messages(const OutgoingSlots& slots, const std::uint32_t* indexes,
+  virtual void fill_messages(const OutgoingSlots& slots, const OwnedIndex* indexes,
                              const double* weights) noexcept = 0;
   virtual void add_slots(const ArrivedSlots& slots, std::byte* accumulators) noexcept = 0;
   /// Returns the first id that is of no vertex there; kNoId: all are right.
@@ -130,8 +131,8 @@ void fill_slots(const OutgoingSlots& slots, const Value& value) noexcept {
 
 /// As SlotLoops::fill_messages(); `messages`: by index of the owned vertices.
 template <class P>
-void fill_messages(const OutgoingSlots& slots, const typename P::Message* messages,
-                   const std::uint32_t* indexes, const double* weights) noexcept {
+void fill_messages(const OutgoingSlots& slots, const typename P::Message* messages, const OwnedIndex* indexes,
+                   const double* weights) noexcept {
   constexpr std::size_t kMessagesAhead = 128;  // they are read in any order
   const auto message = [=, count = slots.count](std::size_t i) {
     __builtin_prefetch(indexes + std::min(i + kAhead, count));
@@ -152,7 +153,7 @@ void fill_messages(const OutgoingSlots& slots, const typename P::Message* messag
 template <class P>
 void add_slots(const ArrivedSlots& slots, typename P::Accumulator* accumulators) noexcept {
   const auto add = [&](const auto& value) {
-    const std::uint32_t* const targets = slots.targets.data();
+    const OwnedIndex* const targets = slots.targets.data();
     for (std::size_t s = 0; s < slots.targets.size(); ++s) {
       auto& one = accumulators[targets[s] - slots.begin];
       one = P::combine(one, value(s));
@@ -178,11 +179,11 @@ std::uint64_t add_pairs(const ArrivedPairs& slots, typename P::Accumulator* accu
   const auto indexes = slots.indexes;
   const auto looked_up_next = [&](std::size_t s) {
     const std::uint32_t id = pairs[std::min(s + kLookUpAhead, pairs.size() - 1)].id;
-    return &indexes[std::min<std::size_t>(id, indexes.size() - 1)];
+    return indexes.data() + std::min<std::size_t>(id, indexes.size() - 1);
   };
   for (std::size_t s = 0; s < pairs.size();) {
     const std::uint32_t id = pairs[s].id;
-    const std::uint32_t index = id < indexes.size() ? indexes[id] : ~std::uint32_t{0};
+    const OwnedIndex index = id < indexes.size() ? indexes[LocalNumber(id)] : OwnedIndex(~std::uint32_t{0});
     if (index - slots.begin >= slots.width) return id;
     auto& one = accumulators[index - slots.begin];
     const auto four_more = [&] {

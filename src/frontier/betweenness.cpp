@@ -10,9 +10,9 @@ Betweenness::Betweenness(FrontierJob& job, bool endpoints)
   sums_.scores.resize(job.owned());
 }
 
-std::vector<Superstep> Betweenness::run(std::span<const std::uint32_t> sources) {
-  for (const std::uint32_t source : sources) job_.expect_vertex(source);
-  for (const std::uint32_t source : sources) {
+std::vector<Superstep> Betweenness::run(std::span<const VertexId> sources) {
+  for (const VertexId source : sources) job_.expect_vertex(source);
+  for (const VertexId source : sources) {
     if (doubles_ && doubles_->add(source, sums_)) continue;
     doubles_.reset();
     if (!scaled_) scaled_.emplace(job_, endpoints_);
@@ -38,9 +38,9 @@ BetweennessScale normalized_scale(std::uint64_t vertices, bool endpoints, std::u
 }
 
 void scale_scores(const FrontierJob& job, std::span<double> scores, bool of_all, const BetweennessScale& by,
-                  std::span<const std::uint32_t> sources) {
-  for (std::uint32_t i = 0; i < scores.size(); ++i) {
-    const std::uint32_t v = of_all ? i : job.ownership().vertex(job.rank(), i);
+                  std::span<const VertexId> sources) {
+  for (LocalNumber i{}; i < scores.size(); ++i) {
+    const VertexId v = of_all ? VertexId(i) : job.ownership().vertex(job.rank(), i);
     scores[i] *= std::ranges::binary_search(sources, v) ? by.sources : by.others;
   }
 }

@@ -34,10 +34,10 @@ class Betweenness {
   /// vertex, too. `job` outlives it.
   explicit Betweenness(FrontierJob& job, bool endpoints = false);
 
-  /// Adds up the paths that start at these vertices, global ids. Returns the supersteps: one for each level
+  /// Adds up the paths that start at these vertices. Returns the supersteps: one for each level
   /// forward and backward, each the sum over all sources of this call. A search that ends at a double's limit
   /// counts, too, and is done again. May be called again. Collective; throws Error.
-  std::vector<Superstep> run(std::span<const std::uint32_t> sources);
+  std::vector<Superstep> run(std::span<const VertexId> sources);
 
   /// [local number]: the sum over all sources and all targets t other than the vertex and the source of the
   /// share of the shortest paths from source to t on which the vertex lies.
@@ -63,6 +63,6 @@ BetweennessScale normalized_scale(std::uint64_t vertices, bool endpoints, std::u
 /// Multiplies the scores of this process, [local number]; or those of all vertices, [vertex], where
 /// `of_all`. `sources`: in order.
 void scale_scores(const FrontierJob& job, std::span<double> scores, bool of_all, const BetweennessScale& by,
-                  std::span<const std::uint32_t> sources);
+                  std::span<const VertexId> sources);
 
 }  // namespace edgewire::frontier

@@ -25,7 +25,7 @@ class BetweennessSearcher final : public ScoredSearcher {
  public:
   BetweennessSearcher(FrontierJob& alone, bool endpoints) : kernel_(alone, endpoints) {}
 
-  std::vector<Superstep> search(std::size_t, std::uint32_t source) override {
+  std::vector<Superstep> search(std::size_t, VertexId source) override {
     Superstep sum;
     for (const Superstep& step : kernel_.run(std::span(&source, 1))) {
       if (step.kind == Betweenness::kForward) sum.frontier += step.frontier;
@@ -97,7 +97,7 @@ std::vector<double> BetweennessApart::own_sums() const {
   return sums;
 }
 
-std::vector<Superstep> BetweennessApart::run(std::span<const std::uint32_t> sources) {
+std::vector<Superstep> BetweennessApart::run(std::span<const VertexId> sources) {
   std::vector<Superstep> steps(2);
   steps[0].kind = kSearches;
   auto start = Clock::now();

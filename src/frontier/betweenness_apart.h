@@ -30,7 +30,7 @@ class BetweennessApart {
   /// and the graph has none, or one that is not above 0.
   BetweennessApart(FrontierJob& job, const BetweennessApartOptions& options);
   /// As Betweenness. Called once.
-  std::vector<Superstep> run(std::span<const std::uint32_t> sources);
+  std::vector<Superstep> run(std::span<const VertexId> sources);
   /// [vertex]: at rank 0; elsewhere empty.
   const std::vector<double>& scores() const noexcept { return scores_; }
 

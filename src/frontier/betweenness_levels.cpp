@@ -46,14 +46,14 @@ BetweennessLevels<Number>::BetweennessLevels(FrontierJob& job, bool endpoints)
   job.expect_records(sizeof(WideRecord));
   if (!several_) return;
   for (Worker& worker : workers_) worker.halves.resize(static_cast<std::size_t>(job.bootstrap().size()));
-  job.for_each_range([&](int, std::uint32_t first, std::uint32_t last) {
-    for (std::uint32_t local = first; local < last; ++local)
+  job.for_each_range([&](int, LocalNumber first, LocalNumber last) {
+    for (LocalNumber local = first; local < last; ++local)
       owned_.add(job_.ownership().vertex(job_.rank(), local));
   });
 }
 
 template <class Number>
-bool BetweennessLevels<Number>::add(std::uint32_t source, BetweennessSums& sums) {
+bool BetweennessLevels<Number>::add(VertexId source, BetweennessSums& sums) {
   out_ = &sums;
   start(source);
   const bool counted = search();
@@ -66,7 +66,7 @@ bool BetweennessLevels<Number>::add(std::uint32_t source, BetweennessSums& sums)
 }
 
 template <class Number>
-void BetweennessLevels<Number>::start(std::uint32_t source) {
+void BetweennessLevels<Number>::start(VertexId source) {
   starts_ = asked_starts_ = {0};
   mirrored_starts_.clear();
   level_edges_.clear();
@@ -125,7 +125,7 @@ bool BetweennessLevels<Number>::total() {
 template <class Number>
 void BetweennessLevels<Number>::collect() {
   for (Worker& worker : workers_) {
-    for (const std::uint32_t v : worker.mirrored) {
+    for (const VertexId v : worker.mirrored) {
       if (settled_.test(v)) continue;
       settled_.add(v);
       others_.push_back(v);
@@ -142,17 +142,17 @@ void BetweennessLevels<Number>::collect() {
 /// So that rows and sums of a level are read in their order in memory. A short list stays as it is, except
 /// where its rows are on disks.
 template <class Number>
-void BetweennessLevels<Number>::sort(std::span<std::uint32_t> vertices) {
+void BetweennessLevels<Number>::sort(std::span<VertexId> vertices) {
   if (vertices.size() < marked_.words() / 4) {
     if (job_.on_disks()) std::ranges::sort(vertices);
     return;
   }
-  for (const std::uint32_t v : vertices) marked_.add(v);
+  for (const VertexId v : vertices) marked_.add(v);
   auto out = vertices.begin();
   for (std::size_t w = 0; w < marked_.words(); ++w) {
     const auto first = static_cast<std::uint32_t>(w * Bits::kBits);
     for (Bits::Word left = marked_.word(w); left != 0; left &= left - 1)
-      *out++ = first + static_cast<std::uint32_t>(std::countr_zero(left));
+      *out++ = VertexId(first + static_cast<std::uint32_t>(std::countr_zero(left)));
     marked_.clear_word_of(first);
   }
 }
@@ -197,7 +197,7 @@ void BetweennessLevels<Number>::push_paths(int lane, Vertices frontier) {
   share_out_rows(lane, frontier, [&](const Edges& edges) {
     const Number paths = sigma_[edges.vertex];
     worker.followed += edges.targets.size();
-    for (const std::uint32_t v : edges.targets) {
+    for (const VertexId v : edges.targets) {
       if (settled_.test(v) || !is_zero(add(sigma_[v], paths))) continue;
       (is_mine(v) ? worker.reached : worker.others).push_back(v);
     }
@@ -208,12 +208,12 @@ void BetweennessLevels<Number>::push_paths(int lane, Vertices frontier) {
 template <class Number>
 void BetweennessLevels<Number>::send_paths(int lane) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const auto take = [&](int peer, std::uint32_t v, const Number& paths) {
+  const auto take = [&](int peer, VertexId v, const Number& paths) {
     if (settled_.test(v)) return;
     worker.asked.push_back({v, peer});
     if (is_zero(add(sigma_[v], paths))) worker.reached.push_back(v);
   };
-  for (const std::uint32_t v : worker.others)
+  for (const VertexId v : worker.others)
     send(lane, static_cast<int>(job_.ownership().place(v).owner), v, sigma_[v], take);
   finish(lane, take);
 }
@@ -222,7 +222,7 @@ void BetweennessLevels<Number>::send_paths(int lane) {
 template <class Number>
 void BetweennessLevels<Number>::mirror_paths(int lane, Vertices frontier) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const auto take = [&](int, std::uint32_t v, const Number& paths) {
+  const auto take = [&](int, VertexId v, const Number& paths) {
     sigma_[v] = paths;
     marked_.add(v);
     worker.mirrored.push_back(v);
@@ -241,7 +241,7 @@ void BetweennessLevels<Number>::for_each_unsettled(std::size_t w, const Work& wo
   const auto first = static_cast<std::uint32_t>(w * Bits::kBits);
   const Bits::Word mine = several_ ? owned_.word(w) : ~Bits::Word{0};
   for (Bits::Word left = ~settled_.word(w) & mine; left != 0; left &= left - 1) {
-    const std::uint32_t v = first + static_cast<std::uint32_t>(std::countr_zero(left));
+    const VertexId v(first + static_cast<std::uint32_t>(std::countr_zero(left)));
     if (v < job_.graph().vertices()) work(v);
   }
 }
@@ -251,11 +251,8 @@ void BetweennessLevels<Number>::pull_paths(int lane) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const std::size_t words = settled_.words();
   share_out(words, [&](std::size_t w) {
-    if (w + 1 < words)
-      for_each_unsettled(w + 1, [&](std::uint32_t v) { graph::Row{job_.graph(), v}.fetch(); });
-    for_each_unsettled(w, [&](std::uint32_t v) {
-      pull_path(worker, v, graph::Row{job_.graph(), v}.targets());
-    });
+    if (w + 1 < words) for_each_unsettled(w + 1, [&](VertexId v) { graph::Row{job_.graph(), v}.fetch(); });
+    for_each_unsettled(w, [&](VertexId v) { pull_path(worker, v, graph::Row{job_.graph(), v}.targets()); });
   });
 }
 
@@ -266,7 +263,7 @@ void BetweennessLevels<Number>::pull_paths_from_disks(int lane) {
     worker.taken.clear();
     for (std::size_t at = 0; worker.taken.empty() && (at = next_.fetch_add(kItemsAtOnce)) < settled_.words();)
       for (std::size_t w = at; w < std::min(at + kItemsAtOnce, settled_.words()); ++w)
-        for_each_unsettled(w, [&](std::uint32_t v) { worker.taken.push_back(v); });
+        for_each_unsettled(w, [&](VertexId v) { worker.taken.push_back(v); });
     return worker.taken;
   };
   job_.each_row(lane, take, [&](const Edges& edges) { pull_path(worker, edges.vertex, edges.targets); });
@@ -274,10 +271,10 @@ void BetweennessLevels<Number>::pull_paths_from_disks(int lane) {
 
 /// `sources`: of edges to the vertex, and from it: the graph stores every edge both ways.
 template <class Number>
-void BetweennessLevels<Number>::pull_path(Worker& worker, std::uint32_t v, Vertices sources) {
+void BetweennessLevels<Number>::pull_path(Worker& worker, VertexId v, Vertices sources) {
   worker.followed += sources.size();
   Number paths{};
-  for (const std::uint32_t u : sources)
+  for (const VertexId u : sources)
     if (marked_.test(u)) paths += sigma_[u];
   if (is_zero(paths)) return;
   sigma_[v] = paths;
@@ -288,7 +285,7 @@ template <class Number>
 void BetweennessLevels<Number>::settle(Worker& worker) {
   settled_.add_all(worker.others);
   settled_.add_all(worker.reached);
-  for (const std::uint32_t v : worker.reached) {
+  for (const VertexId v : worker.reached) {
     worker.edges += graph::Row{job_.graph(), v}.degree();
     if (is_too_many(sigma_[v])) worker.too_many = true;
   }
@@ -296,15 +293,15 @@ void BetweennessLevels<Number>::settle(Worker& worker) {
 
 /// A source lies on the paths to all that it reaches, and each of those on the paths to it.
 template <class Number>
-void BetweennessLevels<Number>::add_endpoints(std::uint32_t source) {
-  for (const std::uint32_t v : order_) out_->scores[local(v)] += 1;
+void BetweennessLevels<Number>::add_endpoints(VertexId source) {
+  for (const VertexId v : order_) out_->scores[local(v)] += 1;
   if (is_mine(source)) out_->scores[local(source)] += static_cast<double>(reached_) - 2;
 }
 
 template <class Number>
 void BetweennessLevels<Number>::reset() {
   for (const Vertices list : {Vertices(order_), Vertices(others_)}) {
-    for (const std::uint32_t v : list) sigma_[v] = shares_[v] = Number();
+    for (const VertexId v : list) sigma_[v] = shares_[v] = Number();
     settled_.clear_words_of(list);
   }
   for (auto* const list : {&order_, &others_, &mirrored_}) list->clear();
@@ -334,7 +331,8 @@ template <class Number>
 template <class Take>
 auto BetweennessLevels<Number>::numbers(int lane, const Take& take) {
   if constexpr (std::is_same_v<Number, double>) {
-    return [&take](int peer, const WideRecord& record) { take(peer, record.vertex, record.number()); };
+    return
+        [&take](int peer, const WideRecord& record) { take(peer, VertexId(record.vertex), record.number()); };
   } else {
     return [&take, &halves = workers_[static_cast<std::size_t>(lane)].halves](int peer,
                                                                               const WideRecord& record) {
@@ -346,7 +344,7 @@ auto BetweennessLevels<Number>::numbers(int lane, const Take& take) {
       Number number;
       number.mantissa = std::exchange(half, 0);
       number.exponent = std::bit_cast<std::int64_t>(record.value);
-      take(peer, record.vertex, number);
+      take(peer, VertexId(record.vertex), number);
     };
   }
 }
@@ -354,8 +352,7 @@ auto BetweennessLevels<Number>::numbers(int lane, const Take& take) {
 /// A number that is not 0.
 template <class Number>
 template <class Take>
-void BetweennessLevels<Number>::send(int lane, int peer, std::uint32_t v, const Number& number,
-                                     const Take& take) {
+void BetweennessLevels<Number>::send(int lane, int peer, VertexId v, const Number& number, const Take& take) {
   const auto take_records = numbers(lane, take);
   if constexpr (std::is_same_v<Number, double>) {
     job_.records().send(lane, peer, WideRecord(v, number), take_records);

@@ -46,46 +46,46 @@ class BetweennessLevels {
   /// outlives it.
   BetweennessLevels(FrontierJob& job, bool endpoints);
 
-  /// Adds the paths that start at this vertex, a global id, to `sums`, whose scores are there. False, and
+  /// Adds the paths that start at this vertex, to `sums`, whose scores are there. False, and
   /// nothing is added to scores: there are more paths than a double can count (1e300). Collective; throws
   /// Error.
-  bool add(std::uint32_t source, BetweennessSums& sums);
+  bool add(VertexId source, BetweennessSums& sums);
 
  private:
-  using Vertices = std::span<const std::uint32_t>;
+  using Vertices = std::span<const VertexId>;
   static constexpr std::size_t kItemsAtOnce = 64;      ///< that a worker takes
   static constexpr std::uint64_t kFewEdges = 1 << 12;  ///< are followed sooner than workers wake up
   struct Asked {
-    std::uint32_t vertex;
+    VertexId vertex;
     int peer;
   };
   struct alignas(128) Worker {
-    std::vector<std::uint32_t> reached;   ///< of this process
-    std::vector<std::uint32_t> others;    ///< of other processes
-    std::vector<std::uint32_t> mirrored;  ///< of other processes: their frontier, before a pull
-    std::vector<std::uint32_t> taken;     ///< whose rows are read from disks in a pull
-    std::vector<Asked> asked;             ///< by other processes
-    std::uint64_t edges = 0;              ///< of those reached
-    std::uint64_t followed = 0;           ///< edges
-    std::vector<double> halves;           ///< [peer]: mantissas of Scaled numbers whose exponents follow
-    bool too_many = false;                ///< paths
+    std::vector<VertexId> reached;   ///< of this process
+    std::vector<VertexId> others;    ///< of other processes
+    std::vector<VertexId> mirrored;  ///< of other processes: their frontier, before a pull
+    std::vector<VertexId> taken;     ///< whose rows are read from disks in a pull
+    std::vector<Asked> asked;        ///< by other processes
+    std::uint64_t edges = 0;         ///< of those reached
+    std::uint64_t followed = 0;      ///< edges
+    std::vector<double> halves;      ///< [peer]: mantissas of Scaled numbers whose exponents follow
+    bool too_many = false;           ///< paths
   };
 
-  void start(std::uint32_t source);
+  void start(VertexId source);
   bool search();
   void answer();
-  void add_endpoints(std::uint32_t source);
+  void add_endpoints(VertexId source);
   void reset();
   bool total();
   void collect();
-  void sort(std::span<std::uint32_t> vertices);
+  void sort(std::span<VertexId> vertices);
   void record(std::vector<Superstep>& steps, std::size_t level, Kind kind, const std::function<void()>& work);
   void run_workers(bool wake, const std::function<void(int)>& work);
 
   void forward_level(std::size_t level, bool pull);
   void mirror_paths(int lane, Vertices frontier);
   void pull_paths(int lane);
-  void pull_path(Worker& worker, std::uint32_t v, Vertices sources);
+  void pull_path(Worker& worker, VertexId v, Vertices sources);
   void pull_paths_from_disks(int lane);
   void push_paths(int lane, Vertices frontier);
   void send_paths(int lane);
@@ -97,9 +97,9 @@ class BetweennessLevels {
   void pull_shares(int lane, Vertices level);
   void push_shares(int lane, Vertices from);
   void send_sums(int lane);
-  void finish_share(std::uint32_t v, Number sum);
+  void finish_share(VertexId v, Number sum);
   template <class Take>
-  void send(int lane, int peer, std::uint32_t v, const Number& number, const Take& take);
+  void send(int lane, int peer, VertexId v, const Number& number, const Take& take);
   template <class Take>
   void finish(int lane, const Take& take);
   template <class Take>
@@ -107,12 +107,12 @@ class BetweennessLevels {
 
   /// Whether workers wake up to follow so many edges.
   bool wakes(std::uint64_t edges) const noexcept { return several_ || edges >= kFewEdges; }
-  bool is_mine(std::uint32_t v) const noexcept {
+  bool is_mine(VertexId v) const noexcept {
     return !several_ || job_.ownership().place(v).owner == job_.rank();
   }
   /// Of a vertex of this process.
-  std::uint32_t local(std::uint32_t v) const noexcept {
-    return several_ ? job_.ownership().place(v).local : v;
+  LocalNumber local(VertexId v) const noexcept {
+    return several_ ? job_.ownership().place(v).local : LocalNumber(v);
   }
   /// Adds to a sum that several workers share; returns what it was before.
   Number add(Number& sum, const Number& more) const noexcept {
@@ -160,10 +160,10 @@ class BetweennessLevels {
   SharedBits settled_;        ///< vertices whose level is known here
   SharedBits marked_;         ///< the frontier of a pull, the level that a push computes backward; else empty
   Bits owned_;                ///< vertices of this process; without bits if that is all
-  std::vector<std::uint32_t> order_;     ///< reached vertices of this process, level by level
-  std::vector<std::uint32_t> others_;    ///< reached vertices of other processes
-  std::vector<std::uint32_t> mirrored_;  ///< frontiers of other processes before pulls, level by level
-  std::vector<Asked> asked_;             ///< level by level
+  std::vector<VertexId> order_;     ///< reached vertices of this process, level by level
+  std::vector<VertexId> others_;    ///< reached vertices of other processes
+  std::vector<VertexId> mirrored_;  ///< frontiers of other processes before pulls, level by level
+  std::vector<Asked> asked_;        ///< level by level
   std::vector<std::size_t> starts_, asked_starts_;  ///< [level]: in order_ and asked_; and the ends
   std::vector<std::size_t> mirrored_starts_;        ///< [level]: in mirrored_; and the end
   std::vector<bool> pulled_;                        ///< [level]: its edges were followed from the next one

@@ -11,7 +11,7 @@ namespace edgewire::frontier {
 template <class Number>
 void BetweennessLevels<Number>::answer() {
   const std::size_t last = level_edges_.size() - 1;
-  for (const std::uint32_t v : level(last)) shares_[v] = Number(1) / sigma_[v];
+  for (const VertexId v : level(last)) shares_[v] = Number(1) / sigma_[v];
   for (std::size_t l = last; l-- > 1;) {
     record(out_->backward, l, kBackward, [&] {
       if (several_ ? pulled_[l] : job_.graph().symmetric() && level_edges_[l + 1] < level_edges_[l])
@@ -35,7 +35,7 @@ void BetweennessLevels<Number>::pull_level(std::size_t l) {
     pull_shares(lane, level(l));
     if (wake) job_.pool().barrier();  // until now, vertices of this level had no shares
     if (lane != 0) return;
-    for (const std::uint32_t v : level(l)) finish_share(v, sums_[local(v)]);
+    for (const VertexId v : level(l)) finish_share(v, sums_[local(v)]);
   });
 }
 
@@ -52,7 +52,7 @@ void BetweennessLevels<Number>::push_level(std::size_t l) {
     if (several_) send_sums(lane);
     if (wake) job_.pool().barrier();
     if (lane != 0) return;
-    for (const std::uint32_t v : level(l)) finish_share(v, shares_[v]);
+    for (const VertexId v : level(l)) finish_share(v, shares_[v]);
   });
   marked_.clear_words_of(level(l));
   marked_.clear_words_of(mirrored);
@@ -61,7 +61,7 @@ void BetweennessLevels<Number>::push_level(std::size_t l) {
 /// To the processes that have sent paths to these vertices.
 template <class Number>
 void BetweennessLevels<Number>::send_shares(int lane, std::span<const Asked> asked) {
-  const auto take = [&](int, std::uint32_t v, const Number& share) { shares_[v] = share; };
+  const auto take = [&](int, VertexId v, const Number& share) { shares_[v] = share; };
   share_out(asked.size(), [&](std::size_t i) {
     send(lane, asked[i].peer, asked[i].vertex, shares_[asked[i].vertex], take);
   });
@@ -75,7 +75,7 @@ void BetweennessLevels<Number>::pull_shares(int lane, Vertices level) {
   share_out_rows(lane, level, [&](const Edges& edges) {
     worker.followed += edges.targets.size();
     Number sum{};
-    for (const std::uint32_t w : edges.targets) sum += shares_[w];
+    for (const VertexId w : edges.targets) sum += shares_[w];
     sums_[local(edges.vertex)] = sum;
   });
 }
@@ -86,7 +86,7 @@ void BetweennessLevels<Number>::push_shares(int lane, Vertices from) {
   share_out_rows(lane, from, [&](const Edges& edges) {  // every edge is stored both ways
     worker.followed += edges.targets.size();
     const Number share = shares_[edges.vertex];
-    for (const std::uint32_t v : edges.targets)
+    for (const VertexId v : edges.targets)
       if (marked_.test(v) && is_zero(add(shares_[v], share)) && !is_mine(v)) worker.others.push_back(v);
   });
 }
@@ -95,8 +95,8 @@ void BetweennessLevels<Number>::push_shares(int lane, Vertices from) {
 template <class Number>
 void BetweennessLevels<Number>::send_sums(int lane) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const auto take = [&](int, std::uint32_t v, const Number& sum) { add(shares_[v], sum); };
-  for (const std::uint32_t v : worker.others)
+  const auto take = [&](int, VertexId v, const Number& sum) { add(shares_[v], sum); };
+  for (const VertexId v : worker.others)
     send(lane, static_cast<int>(job_.ownership().place(v).owner), v, std::exchange(shares_[v], Number()),
          take);
   worker.others.clear();
@@ -104,7 +104,7 @@ void BetweennessLevels<Number>::send_sums(int lane) {
 }
 
 template <class Number>
-void BetweennessLevels<Number>::finish_share(std::uint32_t v, Number sum) {
+void BetweennessLevels<Number>::finish_share(VertexId v, Number sum) {
   shares_[v] = Number(1) / sigma_[v] + sum;
   out_->scores[local(v)] += static_cast<double>(sigma_[v] * sum);
 }

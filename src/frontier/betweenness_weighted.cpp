@@ -26,8 +26,8 @@ constexpr Distance unreached() {
 
 void expect_positive_weights(FrontierJob& job) {
   graph::expect_weights(job.graph());
-  job.for_each_range([&](int, std::uint32_t first, std::uint32_t last) {
-    for (std::uint32_t local = first; local < last; ++local) {
+  job.for_each_range([&](int, LocalNumber first, LocalNumber last) {
+    for (LocalNumber local = first; local < last; ++local) {
       const graph::Row row{job.graph(), job.ownership().vertex(job.rank(), local)};
       row.weights().visit([&](const auto weights) {
         const auto wrong = std::ranges::find_if(weights, [](const auto weight) { return !(weight > 0); });
@@ -55,12 +55,12 @@ BetweennessWeighted<Distance>::BetweennessWeighted(FrontierJob& alone, bool endp
 }
 
 template <class Distance>
-std::vector<Superstep> BetweennessWeighted<Distance>::run(std::span<const std::uint32_t> sources) {
-  for (const std::uint32_t source : sources) job_.expect_vertex(source);
+std::vector<Superstep> BetweennessWeighted<Distance>::run(std::span<const VertexId> sources) {
+  for (const VertexId source : sources) job_.expect_vertex(source);
   Superstep done;
   done.kind = Betweenness::kForward;
   followed_ = 0;
-  for (const std::uint32_t source : sources) {
+  for (const VertexId source : sources) {
     search(source);
     if (!scaled_.paths.empty() || !add(doubles_)) {
       scaled_.paths.resize(scores_.size());
@@ -69,10 +69,10 @@ std::vector<Superstep> BetweennessWeighted<Distance>::run(std::span<const std::u
       add(scaled_);
     }
     if (endpoints_) {
-      for (const std::uint32_t v : order_) scores_[v] += 1;
+      for (const VertexId v : order_) scores_[v] += 1;
       scores_[source] += static_cast<double>(order_.size()) - 2;
     }
-    for (const std::uint32_t v : order_) distances_[v] = unreached<Distance>();
+    for (const VertexId v : order_) distances_[v] = unreached<Distance>();
     done.frontier += order_.size();
     order_.clear();
   }
@@ -83,7 +83,7 @@ std::vector<Superstep> BetweennessWeighted<Distance>::run(std::span<const std::u
 /// The distance of `target` over `v`.
 template <class Distance>
 template <class Weight>
-Distance BetweennessWeighted<Distance>::along(std::uint32_t v, std::uint32_t target, Weight weight) const {
+Distance BetweennessWeighted<Distance>::along(VertexId v, VertexId target, Weight weight) const {
   const Distance sum = distances_[v] + static_cast<Distance>(weight);
   if (sum > distances_[v] && sum < unreached<Distance>()) return sum;
   const graph::VertexNames names(job_.graph());
@@ -98,12 +98,12 @@ Distance BetweennessWeighted<Distance>::along(std::uint32_t v, std::uint32_t tar
 
 /// Dijkstra's algorithm; a vertex whose distance falls is queued again.
 template <class Distance>
-void BetweennessWeighted<Distance>::search(std::uint32_t source) {
+void BetweennessWeighted<Distance>::search(VertexId source) {
   distances_[source] = 0;
   queue_ = {{Distance{0}, source}};
   while (!queue_.empty()) {
     std::ranges::pop_heap(queue_, std::greater<>());
-    const std::uint32_t v = queue_.back().second;
+    const VertexId v = queue_.back().second;
     const bool is_new = queue_.back().first == distances_[v];  // it has not fallen since
     queue_.pop_back();
     if (!is_new) continue;
@@ -126,7 +126,7 @@ void BetweennessWeighted<Distance>::search(std::uint32_t source) {
 /// Calls work(target) for each edge from a reached vertex with which a shortest path ends.
 template <class Distance>
 template <class Work>
-void BetweennessWeighted<Distance>::for_each_shortest(std::uint32_t v, const Work& work) {
+void BetweennessWeighted<Distance>::for_each_shortest(VertexId v, const Work& work) {
   const graph::Row row{job_.graph(), v};
   const auto targets = row.targets();
   followed_ += targets.size();
@@ -142,7 +142,7 @@ template <class Number>
 bool BetweennessWeighted<Distance>::add(Counts<Number>& counts) {
   const bool counted = count(counts);
   if (counted) share(counts);
-  for (const std::uint32_t v : order_) counts.paths[v] = counts.shares[v] = Number();
+  for (const VertexId v : order_) counts.paths[v] = counts.shares[v] = Number();
   return counted;
 }
 
@@ -150,10 +150,10 @@ template <class Distance>
 template <class Number>
 bool BetweennessWeighted<Distance>::count(Counts<Number>& counts) {
   counts.paths[order_[0]] = Number(1);
-  for (const std::uint32_t v : order_) {
+  for (const VertexId v : order_) {
     const Number paths = counts.paths[v];
     if (is_too_many(paths)) return false;
-    for_each_shortest(v, [&](std::uint32_t target) { counts.paths[target] += paths; });
+    for_each_shortest(v, [&](VertexId target) { counts.paths[target] += paths; });
   }
   return true;
 }
@@ -163,7 +163,7 @@ template <class Number>
 void BetweennessWeighted<Distance>::share(Counts<Number>& counts) {
   for (auto v = order_.rbegin(); v != order_.rend(); ++v) {
     Number sum{};
-    for_each_shortest(*v, [&](std::uint32_t target) { sum += counts.shares[target]; });
+    for_each_shortest(*v, [&](VertexId target) { sum += counts.shares[target]; });
     counts.shares[*v] = Number(1) / counts.paths[*v] + sum;
     if (*v != order_[0]) scores_[*v] += static_cast<double>(counts.paths[*v] * sum);
   }

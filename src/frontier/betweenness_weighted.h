@@ -28,18 +28,18 @@ class BetweennessWeighted {
 
   /// As Betweenness; a superstep for each of the three sweeps over the edges of all sources. Throws Error
   /// also when a distance is too large, or has no digits left for a weight.
-  std::vector<Superstep> run(std::span<const std::uint32_t> sources);
+  std::vector<Superstep> run(std::span<const VertexId> sources);
   const std::vector<double>& scores() const noexcept { return scores_; }
 
  private:
-  using Queued = std::pair<Distance, std::uint32_t>;
+  using Queued = std::pair<Distance, VertexId>;
   /// [vertex]: paths and their shares, or 0.
   template <class Number>
   struct Counts {
     std::vector<Number> paths, shares;
   };
 
-  void search(std::uint32_t source);
+  void search(VertexId source);
   template <class Number>
   bool count(Counts<Number>& counts);
   template <class Number>
@@ -47,17 +47,17 @@ class BetweennessWeighted {
   template <class Number>
   bool add(Counts<Number>& counts);
   template <class Weight>
-  Distance along(std::uint32_t v, std::uint32_t target, Weight weight) const;
+  Distance along(VertexId v, VertexId target, Weight weight) const;
   template <class Work>
-  void for_each_shortest(std::uint32_t v, const Work& work);
+  void for_each_shortest(VertexId v, const Work& work);
 
   FrontierJob& job_;
   bool endpoints_;
   std::vector<Distance> distances_;
-  std::vector<std::uint32_t> order_;  ///< reached vertices, the nearest first
-  std::vector<Queued> queue_;         ///< a heap, the nearest first
-  Counts<double> doubles_;            ///< until a double cannot count the paths
-  Counts<Scaled> scaled_;             ///< from then on
+  std::vector<VertexId> order_;  ///< reached vertices, the nearest first
+  std::vector<Queued> queue_;    ///< a heap, the nearest first
+  Counts<double> doubles_;       ///< until a double cannot count the paths
+  Counts<Scaled> scaled_;        ///< from then on
   std::vector<double> scores_;
   std::uint64_t followed_ = 0;  ///< edges
 };

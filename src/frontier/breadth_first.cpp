@@ -37,7 +37,7 @@ BreadthFirst::BreadthFirst(FrontierJob& job, Parents parents)
 }
 
 void BreadthFirst::reset() {
-  job_.for_each_range([&](int, std::uint32_t first, std::uint32_t last) {
+  job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
     std::fill(levels_.begin() + first, levels_.begin() + last, kNone);
     if (!parents_.empty()) std::fill(parents_.begin() + first, parents_.begin() + last, kNone);
   });
@@ -55,8 +55,7 @@ void BreadthFirst::reset() {
   state_.unseen_edges = job_.graph().edges();
 }
 
-std::vector<Superstep> BreadthFirst::run(std::uint32_t source,
-                                         const std::function<bool(const State&)>& enough) {
+std::vector<Superstep> BreadthFirst::run(VertexId source, const std::function<bool(const State&)>& enough) {
   job_.expect_vertex(source);
   reset();
   for (Worker& worker : workers_) worker.vertices = worker.edges = worker.noted = 0, worker.reached.clear();
@@ -134,7 +133,7 @@ void BreadthFirst::propose(std::size_t position, std::uint32_t parent) noexcept 
 
 /// Fetches the memory that note_reached() needs, which does the rest for many vertices at a time.
 template <class Scheme>
-inline void BreadthFirst::reach(Worker& worker, std::uint32_t local, std::uint32_t parent,
+inline void BreadthFirst::reach(Worker& worker, LocalNumber local, std::uint32_t parent,
                                 const Scheme& scheme) {
   if (!parents_.empty()) parents_[local] = parent;
   __builtin_prefetch(&levels_[local], 1);
@@ -146,7 +145,7 @@ inline void BreadthFirst::reach(Worker& worker, std::uint32_t local, std::uint32
 /// Writes the levels of the vertices that the worker has reached since the last call, and counts their edges.
 template <class Scheme>
 void BreadthFirst::note_reached(Worker& worker, const Scheme& scheme) {
-  for (const std::uint32_t local : std::span(worker.reached).subspan(worker.noted)) {
+  for (const LocalNumber local : std::span(worker.reached).subspan(worker.noted)) {
     levels_[local] = level_;
     worker.edges += graph::Row{job_.graph(), scheme.vertex(rank_, local)}.degree();
   }
@@ -197,7 +196,7 @@ void BreadthFirst::next_lists() {
 
 /// Of its own list as long as it lasts, then of the others'.
 template <class Scheme>
-std::span<const std::uint32_t> BreadthFirst::take_rows(int lane, const Scheme& scheme) {
+std::span<const VertexId> BreadthFirst::take_rows(int lane, const Scheme& scheme) {
   auto& taken = workers_[static_cast<std::size_t>(lane)].taken;
   taken.clear();
   for (std::size_t i = 0; i < workers_.size() && taken.empty(); ++i) {
@@ -221,12 +220,12 @@ void BreadthFirst::push_from(int lane, bool woken, const Scheme& scheme) {
   const bool smallest = !candidates_.empty(), shared = woken && workers_.size() > 1;
   const auto take = [&](int, Record record) {
     if (smallest) propose(mine + record.vertex, record.value);
-    if (claim(mine + record.vertex, shared)) reach(worker, record.vertex, record.value, scheme);
+    if (claim(mine + record.vertex, shared)) reach(worker, LocalNumber(record.vertex), record.value, scheme);
   };
   const auto follow = [&](const Edges& edges) {
-    const std::uint32_t u = edges.vertex;
+    const VertexId u = edges.vertex;
     worker.followed += edges.targets.size();
-    for (const std::uint32_t v : edges.targets) {
+    for (const VertexId v : edges.targets) {
       const plan::Place place = scheme.place(v);
       if (smallest) propose(position(place), u);
       if (!claim(position(place), shared)) continue;
@@ -241,7 +240,7 @@ void BreadthFirst::push_from(int lane, bool woken, const Scheme& scheme) {
   job_.each_row(
       lane, [&] { return take_rows(lane, scheme); }, follow);
   if (smallest && woken) job_.pool().barrier();  // all candidates of this process are known
-  for (const std::uint32_t v : worker.others) {
+  for (const VertexId v : worker.others) {
     const plan::Place place = scheme.place(v);
     job_.records().send(lane, static_cast<int>(place.owner), {place.local, candidates_[position(place)]},
                         take);
@@ -250,7 +249,7 @@ void BreadthFirst::push_from(int lane, bool woken, const Scheme& scheme) {
   if (several_) job_.records().finish(lane, take);
   if (smallest) {
     if (woken) job_.pool().barrier();  // and those of the others
-    for (const std::uint32_t local : worker.reached) parents_[local] = candidates_[mine + local];
+    for (const LocalNumber local : worker.reached) parents_[local] = candidates_[mine + local];
   }
   note_reached(worker, scheme);
 }
@@ -263,8 +262,8 @@ void BreadthFirst::push_to_keepers(int lane, const Scheme& scheme) {
   for (auto& handed : worker.handed) handed.clear();
   const auto follow = [&](const Edges& edges) {
     worker.followed += edges.targets.size();
-    for (const std::uint32_t v : edges.targets) {
-      const std::uint32_t local = scheme.place(v).local;
+    for (const VertexId v : edges.targets) {
+      const LocalNumber local = scheme.place(v).local;
       worker.handed[keeper(local)].push_back({local, edges.vertex});
     }
   };
@@ -275,11 +274,11 @@ void BreadthFirst::push_to_keepers(int lane, const Scheme& scheme) {
   for (const Worker& from : workers_) {
     for (const Record one : from.handed[static_cast<std::size_t>(lane)]) {
       if (smallest) propose(one.vertex, one.value);
-      if (claim(one.vertex, false)) reach(worker, one.vertex, one.value, scheme);
+      if (claim(one.vertex, false)) reach(worker, LocalNumber(one.vertex), one.value, scheme);
     }
   }
   if (smallest)
-    for (const std::uint32_t local : worker.reached) parents_[local] = candidates_[local];
+    for (const LocalNumber local : worker.reached) parents_[local] = candidates_[local];
   note_reached(worker, scheme);
 }
 
@@ -287,7 +286,7 @@ void BreadthFirst::list_to_bits() {
   const auto mine = std::span(bits_).subspan(first_word(rank_), owned_words_);
   std::ranges::fill(mine, 0);
   for (Worker& worker : workers_) {
-    for (const std::uint32_t local : worker.list) mine[local / kBits] |= Word{1} << local % kBits;
+    for (const LocalNumber local : worker.list) mine[local / kBits] |= Word{1} << local % kBits;
     worker.list.clear();
   }
   in_bits_ = true;

@@ -65,16 +65,16 @@ class BreadthFirst {
   /// graph where workers hand over. `job` outlives it.
   BreadthFirst(FrontierJob& job, Parents parents);
 
-  /// Searches from `source`, a global id. May be called again. `enough`: is asked before each superstep, and
+  /// Searches from `source`. May be called again. `enough`: is asked before each superstep, and
   /// answers the same in all processes; where it says true the search ends although more could be reached.
   /// Collective; throws Error.
-  std::vector<Superstep> run(std::uint32_t source, const std::function<bool(const State&)>& enough = {});
+  std::vector<Superstep> run(VertexId source, const std::function<bool(const State&)>& enough = {});
 
   /// Edges out of all vertices that the last search has reached, of all processes.
   std::uint64_t reached_edges() const noexcept { return job_.graph().edges() - state_.unseen_edges; }
   /// [local number]: the fewest edges of a path from the source.
   const std::vector<std::uint32_t>& levels() const noexcept { return levels_; }
-  /// [local number]: global id of the vertex before it on such a path; the source is its own parent. Empty
+  /// [local number]: the vertex before it on such a path; the source is its own parent. Empty
   /// unless asked for. Parents::any: which one it is of several depends on timing.
   const std::vector<std::uint32_t>& parents() const noexcept { return parents_; }
 
@@ -84,12 +84,13 @@ class BreadthFirst {
   static constexpr std::size_t kKept = 1024;  ///< bits side by side that one worker keeps: two cache lines
   /// What a worker has reached in a superstep.
   struct alignas(128) Worker {
-    std::vector<std::uint32_t> list;          ///< its part of the frontier: local numbers
-    std::vector<std::uint32_t> reached;       ///< the same of the next frontier, in a push
-    std::vector<std::vector<Record>> handed;  ///< [worker]: (vertex, parent) that this one has found for it
-    std::vector<std::uint32_t> taken;         ///< global ids: whose rows are read
-    std::vector<std::uint32_t> others;        ///< global ids of other processes' vertices, to be sent
-    std::size_t noted = 0;                    ///< of reached: whose levels are written
+    std::vector<LocalNumber> list;     ///< its part of the frontier
+    std::vector<LocalNumber> reached;  ///< the same of the next frontier, in a push
+    std::vector<std::vector<Record>>
+        handed;                    ///< [worker]: (local number, parent) that this one has found for it
+    std::vector<VertexId> taken;   ///< whose rows are read
+    std::vector<VertexId> others;  ///< of other processes, to be sent
+    std::size_t noted = 0;         ///< of reached: whose levels are written
     std::uint64_t vertices = 0, edges = 0;
     std::uint64_t followed = 0;  ///< edges
     alignas(128) std::atomic<std::size_t> next{
@@ -106,7 +107,7 @@ class BreadthFirst {
   void total();
   bool wakes() const noexcept;
   template <class Scheme>
-  std::span<const std::uint32_t> take_rows(int lane, const Scheme& scheme);
+  std::span<const VertexId> take_rows(int lane, const Scheme& scheme);
   template <class Scheme>
   void push_from(int lane, bool woken, const Scheme& scheme);
   template <class Scheme>
@@ -120,17 +121,17 @@ class BreadthFirst {
   template <class Scheme>
   void pull_from_disks(int lane, std::atomic<std::size_t>& next, const Scheme& scheme);
   template <class Scheme>
-  bool look(Worker& worker, std::uint32_t local, std::span<const std::uint32_t> sources,
-            const Scheme& scheme);
+  bool look(Worker& worker, LocalNumber local, std::span<const VertexId> sources, const Scheme& scheme);
   void share_frontier(int lane);
   void next_lists();
   template <class Scheme>
-  void reach(Worker& worker, std::uint32_t local, std::uint32_t parent, const Scheme& scheme);
+  void reach(Worker& worker, LocalNumber local, std::uint32_t parent, const Scheme& scheme);
   /// For the vertex at this position, with Parents::smallest.
   void propose(std::size_t position, std::uint32_t parent) noexcept;
   /// Of the lowest bit of a word of owned vertices.
-  static std::uint32_t lowest(std::size_t word, Word bits) noexcept {
-    return static_cast<std::uint32_t>(word * kBits) + static_cast<std::uint32_t>(std::countr_zero(bits));
+  static LocalNumber lowest(std::size_t word, Word bits) noexcept {
+    return LocalNumber(static_cast<std::uint32_t>(word * kBits) +
+                       static_cast<std::uint32_t>(std::countr_zero(bits)));
   }
   /// Whether this call was the first that reaches the vertex at this position. `shared`: other workers may
   /// claim vertices of the same word at this time.

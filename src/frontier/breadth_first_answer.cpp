@@ -10,7 +10,7 @@ namespace {
 std::vector<exchange::WholeCandidate> farthest(const FrontierJob& job, std::uint64_t count,
                                                const std::vector<std::uint32_t>& levels) {
   exchange::HighestWhole highest(count);
-  for (std::uint32_t local = 0; count > 0 && local < levels.size(); ++local)
+  for (LocalNumber local{}; count > 0 && local < levels.size(); ++local)
     if (levels[local] != BreadthFirst::kNone)
       highest.add({levels[local], job.ownership().vertex(job.rank(), local)});
   return highest.take();
@@ -18,7 +18,7 @@ std::vector<exchange::WholeCandidate> farthest(const FrontierJob& job, std::uint
 
 }  // namespace
 
-BreadthFirstAnswer answer_of(FrontierJob& job, const BreadthFirst& search, std::uint32_t source,
+BreadthFirstAnswer answer_of(FrontierJob& job, const BreadthFirst& search, VertexId source,
                              const BreadthFirstQuestion& question) {
   // What all processes know is in the part of rank 0.
   BreadthFirstAnswer answer{job.rank() == 0 ? search.reached_edges() : 0,
@@ -35,7 +35,7 @@ BreadthFirstAnswer join_answers(launch::Bootstrap& bootstrap, const BreadthFirst
   all.farthest = exchange::highest_of_all(bootstrap, farthest, mine.farthest);
   const auto paths = bootstrap.gather(launch::pack(mine.path));
   for (std::size_t p = 0; p < paths.size(); ++p)
-    if (!paths[p].empty()) all.path = launch::unpack<std::uint32_t>(paths[p], p);
+    if (!paths[p].empty()) all.path = launch::unpack<VertexId>(paths[p], p);
   return all;
 }
 

@@ -11,19 +11,19 @@
 namespace edgewire::frontier {
 
 struct BreadthFirstQuestion {
-  std::uint64_t farthest = 0;             ///< how many of the vertices that are farthest
-  std::optional<std::uint32_t> target{};  ///< the end of a path; the search has parents
+  std::uint64_t farthest = 0;        ///< how many of the vertices that are farthest
+  std::optional<VertexId> target{};  ///< the end of a path; the search has parents
 };
 
 struct BreadthFirstAnswer {
   std::uint64_t edges = 0;                           ///< out of all that was reached
   std::vector<exchange::WholeCandidate> farthest{};  ///< by level, highest first
-  std::vector<std::uint32_t> path{};                 ///< from the source to the target; empty: there is none
+  std::vector<VertexId> path{};                      ///< from the source to the target; empty: there is none
 };
 
 /// The part of this process, after search.run(source). The question is the same in all processes. Collective;
 /// throws Error.
-BreadthFirstAnswer answer_of(FrontierJob& job, const BreadthFirst& search, std::uint32_t source,
+BreadthFirstAnswer answer_of(FrontierJob& job, const BreadthFirst& search, VertexId source,
                              const BreadthFirstQuestion& question);
 /// At rank 0 the answer, of the parts of all processes; elsewhere nothing that counts. `farthest`: as it was
 /// asked. Collective; throws Error.

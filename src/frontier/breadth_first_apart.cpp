@@ -19,7 +19,7 @@ class BreadthFirstApart::Searcher final : public frontier::Searcher {
   Searcher(BreadthFirstApart& all, FrontierJob& alone)
       : all_(all), alone_(alone), search_(alone, all.options_.parents) {}
 
-  std::vector<Superstep> search(std::size_t number, std::uint32_t source) override {
+  std::vector<Superstep> search(std::size_t number, VertexId source) override {
     auto supersteps = search_.run(source);
     all_.answers_[number] = answer_of(alone_, search_, source, all_.options_.question);
     if (all_.options_.checksum) all_.checksums_[number] = all_.options_.checksum(search_.levels());
@@ -53,7 +53,7 @@ BreadthFirstApart::BreadthFirstApart(FrontierJob& job, BreadthFirstApartOptions 
   searches_.connect();
 }
 
-std::vector<std::vector<Superstep>> BreadthFirstApart::run(std::span<const std::uint32_t> sources) {
+std::vector<std::vector<Superstep>> BreadthFirstApart::run(std::span<const VertexId> sources) {
   found_.resize(sources.size());
   answers_.resize(sources.size());
   checksums_.resize(sources.size());

@@ -36,7 +36,7 @@ class BreadthFirstApart {
 
   /// Searches from all of them, global ids. Returns the supersteps of each search, as Searches::run(). Called
   /// once. Collective; throws Error.
-  std::vector<std::vector<Superstep>> run(std::span<const std::uint32_t> sources);
+  std::vector<std::vector<Superstep>> run(std::span<const VertexId> sources);
 
   /// At rank 0 what the search from source `number` of the list has found, once. Collective; throws Error.
   BreadthFirstFound bring(std::size_t number);

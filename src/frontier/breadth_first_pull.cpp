@@ -17,11 +17,11 @@ constexpr std::size_t kWords = 64;  // that a worker takes at a time in a pull
 void BreadthFirst::leave_out_isolated() {
   const auto offsets = job_.graph().offsets();
   const auto& ownership = job_.ownership();
-  job_.for_each_range([&](int, std::uint32_t first, std::uint32_t last) {
+  job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
     ownership.visit([&](const auto& scheme) {
-      for (std::uint32_t begin = first; begin < last; begin += kBits) {
+      for (LocalNumber begin = first; begin < last; begin += kBits) {
         Word with_edges = 0;
-        for (std::uint32_t i = begin; i < std::min(last, begin + kBits); ++i) {
+        for (LocalNumber i = begin; i < std::min(last, begin + kBits); ++i) {
           const std::size_t v = scheme.vertex(rank_, i);
           with_edges |= Word{offsets[v] != offsets[v + 1]} << (i - begin);
         }
@@ -55,7 +55,7 @@ template <class Scheme>
 void BreadthFirst::fetch_rows(std::size_t w, const Scheme& scheme) const {
   for (Word left = unseen_[first_word(rank_) + w].load(std::memory_order_relaxed); left != 0;
        left &= left - 1) {
-    const std::uint32_t local = lowest(w, left);
+    const LocalNumber local = lowest(w, left);
     graph::Row{job_.graph(), scheme.vertex(rank_, local)}.fetch();
   }
 }
@@ -63,9 +63,9 @@ void BreadthFirst::fetch_rows(std::size_t w, const Scheme& scheme) const {
 /// Whether the frontier has an edge to a vertex that was not reached before, and so reaches it. The graph
 /// stores every edge both ways.
 template <class Scheme>
-inline bool BreadthFirst::look(Worker& worker, std::uint32_t local, std::span<const std::uint32_t> sources,
+inline bool BreadthFirst::look(Worker& worker, LocalNumber local, std::span<const VertexId> sources,
                                const Scheme& scheme) {
-  for (const std::uint32_t u : sources) {
+  for (const VertexId u : sources) {
     ++worker.followed;
     const std::size_t at = position(scheme.place(u));
     if ((bits_[at / kBits] >> at % kBits & 1) == 0) continue;
@@ -89,7 +89,7 @@ void BreadthFirst::pull_into(int lane, std::atomic<std::size_t>& next, const Sch
       const Word unseen = unseen_[mine + w].load(std::memory_order_relaxed);
       Word found = 0;
       for (Word left = unseen; left != 0; left &= left - 1) {
-        const std::uint32_t local = lowest(w, left);
+        const LocalNumber local = lowest(w, left);
         const auto sources = graph::Row{job_.graph(), scheme.vertex(rank_, local)}.targets();
         if (look(worker, local, sources, scheme)) found |= left & -left;
       }
@@ -113,10 +113,10 @@ void BreadthFirst::pull_from_disks(int lane, std::atomic<std::size_t>& next, con
           worker.taken.push_back(scheme.vertex(rank_, lowest(w, left)));
       }
     }
-    return std::span<const std::uint32_t>(worker.taken);
+    return std::span<const VertexId>(worker.taken);
   };
   job_.each_row(lane, take_rows, [&](const Edges& edges) {
-    const std::uint32_t local = scheme.place(edges.vertex).local;
+    const LocalNumber local = scheme.place(edges.vertex).local;
     if (!look(worker, local, edges.targets, scheme)) return;
     const Word bit = Word{1} << local % kBits;
     next_bits_[local / kBits] |= bit;

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/numbering.h"
+
 namespace edgewire::frontier {
 
 inline constexpr std::uint64_t kNoBucket = std::numeric_limits<std::uint64_t>::max();
@@ -16,7 +18,7 @@ inline constexpr std::uint64_t kNoBucket = std::numeric_limits<std::uint64_t>::m
 class Buckets {
  public:
   /// A vertex of a lower bucket than the base goes to the base.
-  void put(std::uint64_t bucket, std::uint32_t vertex) {
+  void put(std::uint64_t bucket, VertexId vertex) {
     const std::uint64_t place = bucket < base_ ? 0 : bucket - base_;
     if (place >= kNear) {
       far_.emplace_back(bucket, vertex);
@@ -27,10 +29,10 @@ class Buckets {
   }
   /// What bucket `bucket` holds, which becomes the base. It is at least the base, and no lower one holds
   /// anything.
-  std::vector<std::uint32_t> take(std::uint64_t bucket) {
+  std::vector<VertexId> take(std::uint64_t bucket) {
     if (bucket - base_ >= kNear / 2) move_to(bucket);
     const std::uint64_t place = bucket - base_;
-    return place < near_.size() ? std::exchange(near_[place], {}) : std::vector<std::uint32_t>();
+    return place < near_.size() ? std::exchange(near_[place], {}) : std::vector<VertexId>();
   }
   std::size_t size(std::uint64_t bucket) const {
     const std::uint64_t place = bucket - base_;
@@ -62,8 +64,8 @@ class Buckets {
   }
 
   std::uint64_t base_ = 0;
-  std::vector<std::vector<std::uint32_t>> near_;              ///< [bucket - base]
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> far_;  ///< (bucket, vertex)
+  std::vector<std::vector<VertexId>> near_;              ///< [bucket - base]
+  std::vector<std::pair<std::uint64_t, VertexId>> far_;  ///< (bucket, vertex)
 };
 
 }  // namespace edgewire::frontier

@@ -26,7 +26,7 @@ Components::Components(FrontierJob& job)
       rank_(job.rank()),
       vertices_(static_cast<std::uint32_t>(job.graph().vertices())),
       above_memory_(vertices_ * sizeof(std::uint32_t), -1, "union-find trees", topology::Begin::staggered),
-      above_(above_memory_.as<std::atomic<std::uint32_t>>()),
+      above_(above_memory_.as<std::atomic<VertexId>>()),
       asked_(several_ ? vertices_ : 0),
       workers_(static_cast<std::size_t>(job.pool().workers())),
       log_(job) {
@@ -37,11 +37,11 @@ Components::Components(FrontierJob& job)
 /// so at the same time: only a root is changed, and only once. The order of other accesses does not matter,
 /// so all of them are relaxed. Climbs from both sides, always where the number is higher, until the trees
 /// meet or a root can be hung on the other side.
-inline std::uint32_t Components::hang(std::uint32_t u, std::uint32_t v) noexcept {
-  std::uint32_t high = above(u), low = above(v);
+inline VertexId Components::hang(VertexId u, VertexId v) noexcept {
+  VertexId high = above(u), low = above(v);
   while (high != low) {
     if (high < low) std::swap(high, low);
-    std::uint32_t next = above(high);
+    VertexId next = above(high);
     if (next == high && above_[high].compare_exchange_strong(next, low, std::memory_order_relaxed))
       return high;
     high = next;
@@ -49,14 +49,14 @@ inline std::uint32_t Components::hang(std::uint32_t u, std::uint32_t v) noexcept
   return kNone;
 }
 
-inline void Components::link(Worker& worker, std::uint32_t u, std::uint32_t v) {
-  const std::uint32_t hung = hang(u, v);
+inline void Components::link(Worker& worker, VertexId u, VertexId v) {
+  const VertexId hung = hang(u, v);
   if (several_ && hung != kNone) worker.hung.push_back(hung);
 }
 
-inline std::uint32_t Components::root(std::uint32_t v) const noexcept {
+inline VertexId Components::root(VertexId v) const noexcept {
   for (;;) {
-    const std::uint32_t next = above(v);
+    const VertexId next = above(v);
     if (next == v) return v;
     v = next;
   }
@@ -65,9 +65,9 @@ inline std::uint32_t Components::root(std::uint32_t v) const noexcept {
 /// Halves the path on its way (Tarjan, van Leeuwen: "Worst-case analysis of set union algorithms", 1984):
 /// answers of several processes form long paths, which would be climbed for each answer. A store cannot undo
 /// what hang() does: `v` is no root, and nobody makes it one again.
-inline std::uint32_t Components::root_by_halves(std::uint32_t v) noexcept {
+inline VertexId Components::root_by_halves(VertexId v) noexcept {
   for (;;) {
-    const std::uint32_t next = above(v), top = above(next);
+    const VertexId next = above(v), top = above(next);
     if (top == next) return top;
     above_[v].store(top, std::memory_order_relaxed);
     v = top;
@@ -75,15 +75,15 @@ inline std::uint32_t Components::root_by_halves(std::uint32_t v) noexcept {
 }
 
 std::vector<Superstep> Components::run() {
-  for_each_vertex([this](std::uint32_t first, std::uint32_t last) {
-    for (std::uint32_t v = first; v < last; ++v) above_[v].store(v, std::memory_order_relaxed);
+  for_each_vertex([this](VertexId first, VertexId last) {
+    for (VertexId v = first; v < last; ++v) above_[v].store(v, std::memory_order_relaxed);
   });
   if (job_.on_disks()) {
     step(kAll, [this] { link_all(); });
   } else {
     step(kSample, [this] { link_sample(); });
     if (job_.graph().symmetric()) merge();
-    const std::uint32_t most = job_.graph().symmetric() ? largest() : kNone;
+    const VertexId most = job_.graph().symmetric() ? largest() : kNone;
     step(kRest, [this, most] { link_rest(most); });
   }
   merge();
@@ -93,9 +93,9 @@ std::vector<Superstep> Components::run() {
 
 std::vector<std::uint32_t> Components::labels() const {
   std::vector<std::uint32_t> all(job_.owned());
-  job_.for_each_range([&](int, std::uint32_t first, std::uint32_t last) {
+  job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
     job_.ownership().visit([&](const auto& scheme) {
-      for (std::uint32_t local = first; local < last; ++local) all[local] = root(scheme.vertex(rank_, local));
+      for (LocalNumber local = first; local < last; ++local) all[local] = root(scheme.vertex(rank_, local));
     });
   });
   return all;
@@ -105,24 +105,23 @@ void Components::step(std::uint64_t kind, const std::function<void()>& work) {
   log_.step(kind, workers_, work);
 }
 
-void Components::for_each_vertex(const std::function<void(std::uint32_t, std::uint32_t)>& work) {
+void Components::for_each_vertex(const std::function<void(VertexId, VertexId)>& work) {
   job_.pool().for_each((std::uint64_t{vertices_} + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
-    const auto first = static_cast<std::uint32_t>(piece * kPiece);
-    work(first,
-         static_cast<std::uint32_t>(std::min<std::uint64_t>(vertices_, std::uint64_t{first} + kPiece)));
+    const std::uint64_t first = piece * kPiece, last = std::min<std::uint64_t>(vertices_, first + kPiece);
+    work(VertexId(static_cast<std::uint32_t>(first)), VertexId(static_cast<std::uint32_t>(last)));
   });
 }
 
 void Components::link_sample() {
-  job_.for_each_range([&](int w, std::uint32_t first, std::uint32_t last) {
+  job_.for_each_range([&](int w, LocalNumber first, LocalNumber last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     job_.ownership().visit_for_cpu([&](const auto& scheme) {
-      for (std::uint32_t local = first; local < last; ++local) {
+      for (LocalNumber local = first; local < last; ++local) {
         if (last - local > kAhead)
           fetch(scheme.vertex(rank_, local + kAhead), scheme.vertex(rank_, local + kAhead / 2));
-        const std::uint32_t u = scheme.vertex(rank_, local);
+        const VertexId u = scheme.vertex(rank_, local);
         const auto sample = sample_of(u);
-        for (const std::uint32_t v : sample) link(worker, u, v);
+        for (const VertexId v : sample) link(worker, u, v);
         worker.vertices += sample.empty() ? 0 : 1;
         worker.edges += sample.size();
       }
@@ -132,7 +131,7 @@ void Components::link_sample() {
   if (!several_ || !job_.graph().symmetric()) compress();
 }
 
-std::span<const std::uint32_t> Components::sample_of(std::uint32_t v) const noexcept {
+std::span<const VertexId> Components::sample_of(VertexId v) const noexcept {
   const auto targets = graph::Row{job_.graph(), v}.targets();
   return targets.first(std::min(targets.size(), kSampledEdges));
 }
@@ -140,12 +139,12 @@ std::span<const std::uint32_t> Components::sample_of(std::uint32_t v) const noex
 /// Into the cache: the row of `far`, and what link() reads first for the row of `near`. Many vertices have no
 /// edges, in no order that the processor could guess, so nothing here depends on how many there are: behind a
 /// short row comes the next one, which this process may not have checked: an id is only fetched for.
-void Components::fetch(std::uint32_t far, std::uint32_t near) const noexcept {
+void Components::fetch(VertexId far, VertexId near) const noexcept {
   const auto offsets = job_.graph().offsets();
   const auto targets = job_.graph().targets();
   __builtin_prefetch(targets.data() + offsets[far]);
   if (offsets[near] + kSampledEdges > targets.size()) return;
-  for (const std::uint32_t v : targets.subspan(offsets[near], kSampledEdges))
+  for (const VertexId v : targets.subspan(offsets[near], kSampledEdges))
     __builtin_prefetch(above_.data() + v);
 }
 
@@ -154,17 +153,18 @@ void Components::fetch(std::uint32_t far, std::uint32_t near) const noexcept {
 /// where both hang with it.
 void Components::link_all() {
   const bool skips = job_.graph().symmetric();
-  const std::uint32_t top = skips ? hub() : 0;
+  const VertexId top = skips ? hub() : VertexId{};
   std::atomic<std::uint32_t> next{0};
   job_.pool().run([&](int w) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
-    std::vector<std::uint32_t> taken;
+    std::vector<VertexId> taken;
     const auto take = [&] {
       const auto count = static_cast<std::uint32_t>(job_.rows_at_once());
       const std::uint32_t first = std::min(next.fetch_add(count), job_.owned());
       taken.resize(std::min(count, job_.owned() - first));
-      for (std::uint32_t i = 0; i < taken.size(); ++i) taken[i] = job_.ownership().vertex(rank_, first + i);
-      return std::span<const std::uint32_t>(taken);
+      for (std::uint32_t i = 0; i < taken.size(); ++i)
+        taken[i] = job_.ownership().vertex(rank_, LocalNumber(first + i));
+      return std::span<const VertexId>(taken);
     };
     job_.each_row(w, take, [&](const Edges& edges) {
       for (std::size_t e = 0; e < edges.targets.size(); ++e) {
@@ -179,22 +179,22 @@ void Components::link_all() {
 }
 
 /// The same in all processes.
-std::uint32_t Components::hub() const noexcept {
-  std::uint32_t most = 0;
-  for (std::uint32_t v = 0; v < vertices_; ++v)
+VertexId Components::hub() const noexcept {
+  VertexId most{};
+  for (VertexId v{}; v < vertices_; ++v)
     if (graph::Row{job_.graph(), v}.degree() > graph::Row{job_.graph(), most}.degree()) most = v;
   return most;
 }
 
-void Components::link_rest(std::uint32_t largest) {
-  job_.for_each_range([&](int w, std::uint32_t first, std::uint32_t last) {
+void Components::link_rest(VertexId largest) {
+  job_.for_each_range([&](int w, LocalNumber first, LocalNumber last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     job_.ownership().visit_for_cpu([&](const auto& scheme) {
-      for (std::uint32_t local = first; local < last; ++local) {
+      for (LocalNumber local = first; local < last; ++local) {
         const graph::Row row{job_.graph(), scheme.vertex(rank_, local)};
         const bool skipped = root(row.vertex) == largest, done = row.degree() <= kSampledEdges;
         if (static_cast<int>(skipped) | static_cast<int>(done)) continue;  // one branch, easy to guess
-        for (const std::uint32_t v : row.targets().subspan(kSampledEdges)) link(worker, row.vertex, v);
+        for (const VertexId v : row.targets().subspan(kSampledEdges)) link(worker, row.vertex, v);
         ++worker.vertices;
         worker.edges += row.degree() - kSampledEdges;
       }
@@ -205,20 +205,20 @@ void Components::link_rest(std::uint32_t largest) {
 
 /// One process after the other says which component is the most frequent one among some of its vertices. All
 /// must skip the same one: otherwise both ends of an edge could be skipped.
-std::uint32_t Components::largest() const {
+VertexId Components::largest() const {
   std::map<std::uint32_t, std::uint64_t> counts;
   const std::uint32_t stride = job_.owned() / kSampledVertices + 1;
-  for (std::uint32_t local = 0; local < job_.owned(); local += stride)
+  for (LocalNumber local{}; local < job_.owned(); local += stride)
     ++counts[root(job_.ownership().vertex(rank_, local))];
   std::array<std::uint64_t, 2> mine{kNone, 0};
   for (const auto& [label, count] : counts)
     if (count > mine[1]) mine = {label, count};
-  if (!several_) return static_cast<std::uint32_t>(mine[0]);
+  if (!several_) return VertexId(static_cast<std::uint32_t>(mine[0]));
   const auto all = job_.records().share(mine);
   std::array<std::uint64_t, 2> most = mine = {kNone, 0};
   for (std::size_t i = 0; i < all.size(); i += 2)
     if (all[i + 1] > most[1]) most = {all[i], all[i + 1]};
-  return static_cast<std::uint32_t>(most[0]);
+  return VertexId(static_cast<std::uint32_t>(most[0]));
 }
 
 /// What all workers of all processes have done in the last superstep.
@@ -234,7 +234,7 @@ void Components::merge() {
     step(kAsk, [this] { job_.pool().run([this](int lane) { ask(lane); }); });
   } while (work_of_all() > 0);
   for (Worker& worker : workers_) {
-    for (const std::uint32_t root : worker.marked) asked_[root].store(false, std::memory_order_relaxed);
+    for (const VertexId root : worker.marked) asked_[root].store(false, std::memory_order_relaxed);
     worker.marked.clear();
   }
 }
@@ -243,12 +243,12 @@ void Components::tell(int lane) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   job_.ownership().visit([&](const auto& scheme) {
     const auto take = [&](Record record) {
-      link(worker, checked(scheme.vertex(rank_, record.vertex)), checked(record.value));
+      link(worker, checked(scheme.vertex(rank_, LocalNumber(record.vertex))), checked(record.value));
     };
     const auto hung = std::exchange(worker.hung, {});
     for (std::size_t i = 0; i < hung.size(); ++i) {
       if (hung.size() - i > kAhead) __builtin_prefetch(&above_[hung[i + kAhead]]);
-      const std::uint32_t v = hung[i];
+      const VertexId v = hung[i];
       const plan::Place place = scheme.place(v);
       if (place.owner == rank_) continue;
       ++worker.vertices;
@@ -260,13 +260,13 @@ void Components::tell(int lane) {
 
 /// The roots of owned vertices are what must be asked for.
 void Components::find_roots() {
-  job_.for_each_range([this](int w, std::uint32_t first, std::uint32_t last) {
+  job_.for_each_range([this](int w, LocalNumber first, LocalNumber last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     job_.ownership().visit([&](const auto& scheme) {
-      for (std::uint32_t local = first; local < last; ++local) {
+      for (LocalNumber local = first; local < last; ++local) {
         if (last - local > kAhead) __builtin_prefetch(&above_[above(scheme.vertex(rank_, local + kAhead))]);
-        const std::uint32_t v = scheme.vertex(rank_, local);
-        const std::uint32_t top = root(v);
+        const VertexId v = scheme.vertex(rank_, local);
+        const VertexId top = root(v);
         if (top == v) continue;
         above_[v].store(top, std::memory_order_relaxed);
         mark(worker, top);
@@ -275,7 +275,7 @@ void Components::find_roots() {
   });
 }
 
-void Components::mark(Worker& worker, std::uint32_t root) {
+void Components::mark(Worker& worker, VertexId root) {
   auto& asked = asked_[root];
   if (asked.load(std::memory_order_relaxed) || asked.exchange(true, std::memory_order_relaxed)) return;
   worker.marked.push_back(root);
@@ -288,9 +288,9 @@ void Components::ask(int lane) {
   job_.ownership().visit([&](const auto& scheme) {
     std::vector<Question> questions;
     const auto hear = [&](int peer, Record record) {
-      questions.push_back({peer, checked(scheme.vertex(rank_, record.vertex))});
+      questions.push_back({peer, checked(scheme.vertex(rank_, LocalNumber(record.vertex)))});
     };
-    for (const std::uint32_t v : std::exchange(worker.to_ask, {})) {
+    for (const VertexId v : std::exchange(worker.to_ask, {})) {
       const plan::Place place = scheme.place(v);
       job_.records().send(lane, static_cast<int>(place.owner), {place.local, 0}, hear);
     }
@@ -298,26 +298,26 @@ void Components::ask(int lane) {
     const auto learn = [&](Record record) {
       ++worker.vertices;
       hang(checked(record.vertex), checked(record.value));  // its owner knows
-      mark(worker, root_by_halves(record.value));
+      mark(worker, root_by_halves(VertexId(record.value)));
     };
     for (const Question& one : questions) {
-      const std::uint32_t top = root_by_halves(one.vertex);
+      const VertexId top = root_by_halves(one.vertex);
       if (top != one.vertex) job_.records().send(lane, one.peer, {one.vertex, top}, learn);
     }
     job_.records().finish(lane, learn);
   });
 }
 
-std::uint32_t Components::checked(std::uint32_t vertex) const {
+VertexId Components::checked(std::uint32_t vertex) const {
   if (vertex >= vertices_) throw Error("a process has sent a vertex that does not exist");
-  return vertex;
+  return VertexId(vertex);
 }
 
 void Components::compress() {
-  for_each_vertex([this](std::uint32_t first, std::uint32_t last) {
-    for (std::uint32_t v = first; v < last; ++v) {
+  for_each_vertex([this](VertexId first, VertexId last) {
+    for (VertexId v = first; v < last; ++v) {
       if (last - v > kAhead) __builtin_prefetch(&above_[above(v + kAhead)]);
-      const std::uint32_t next = above(v), top = above(next);
+      const VertexId next = above(v), top = above(next);
       above_[v].store(top == next ? top : root(top), std::memory_order_relaxed);
     }
   });

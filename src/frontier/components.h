@@ -43,53 +43,53 @@ class Components {
 
   /// Collective; throws Error.
   std::vector<Superstep> run();
-  /// [local number]: the smallest vertex (global id) of the component. After run().
+  /// [local number]: the smallest vertex of the component. After run().
   std::vector<std::uint32_t> labels() const;
 
  private:
-  static constexpr std::uint32_t kNone = 0xffffffff;
+  static constexpr VertexId kNone{0xffffffff};
   struct alignas(128) Worker {
     std::uint64_t vertices = 0, edges = 0;
-    std::vector<std::uint32_t> hung;    ///< roots that were hung below others, and whose owners must be told
-    std::vector<std::uint32_t> to_ask;  ///< roots of owned vertices, of other processes
-    std::vector<std::uint32_t> marked;  ///< in asked_
+    std::vector<VertexId> hung;    ///< roots that were hung below others, and whose owners must be told
+    std::vector<VertexId> to_ask;  ///< roots of owned vertices, of other processes
+    std::vector<VertexId> marked;  ///< in asked_
   };
   /// Somebody asks below which vertex `vertex` hangs.
   struct Question {
     int peer;
-    std::uint32_t vertex;
+    VertexId vertex;
   };
 
   void step(std::uint64_t kind, const std::function<void()>& work);
   void link_sample();
-  void link_rest(std::uint32_t largest);
+  void link_rest(VertexId largest);
   void link_all();
-  std::uint32_t hub() const noexcept;
+  VertexId hub() const noexcept;
   void merge();
   void tell(int lane);
   void find_roots();
   void ask(int lane);
-  void mark(Worker& worker, std::uint32_t root);
+  void mark(Worker& worker, VertexId root);
   std::uint64_t work_of_all();
-  std::uint32_t largest() const;
-  std::span<const std::uint32_t> sample_of(std::uint32_t v) const noexcept;
-  void fetch(std::uint32_t far, std::uint32_t near) const noexcept;
-  std::uint32_t above(std::uint32_t v) const noexcept { return above_[v].load(std::memory_order_relaxed); }
-  std::uint32_t hang(std::uint32_t u, std::uint32_t v) noexcept;
-  void link(Worker& worker, std::uint32_t u, std::uint32_t v);
-  std::uint32_t root(std::uint32_t v) const noexcept;
-  std::uint32_t root_by_halves(std::uint32_t v) noexcept;
+  VertexId largest() const;
+  std::span<const VertexId> sample_of(VertexId v) const noexcept;
+  void fetch(VertexId far, VertexId near) const noexcept;
+  VertexId above(VertexId v) const noexcept { return above_[v].load(std::memory_order_relaxed); }
+  VertexId hang(VertexId u, VertexId v) noexcept;
+  void link(Worker& worker, VertexId u, VertexId v);
+  VertexId root(VertexId v) const noexcept;
+  VertexId root_by_halves(VertexId v) noexcept;
   void compress();
-  std::uint32_t checked(std::uint32_t vertex) const;
-  void for_each_vertex(const std::function<void(std::uint32_t first, std::uint32_t last)>& work);
+  VertexId checked(std::uint32_t vertex) const;
+  void for_each_vertex(const std::function<void(VertexId first, VertexId last)>& work);
 
   FrontierJob& job_;
   bool several_;
   std::uint32_t rank_;
   std::uint32_t vertices_;
   topology::NodeMemory above_memory_;
-  std::span<std::atomic<std::uint32_t>> above_;  ///< [global id]: a smaller vertex, or itself
-  std::vector<std::atomic<bool>> asked_;         ///< [global id]: it is, or was, the root of an owned vertex
+  std::span<std::atomic<VertexId>> above_;  ///< [vertex]: a smaller vertex, or itself
+  std::vector<std::atomic<bool>> asked_;    ///< [vertex]: it is, or was, the root of an owned vertex
   std::vector<Worker> workers_;
   SuperstepLog log_;
 };

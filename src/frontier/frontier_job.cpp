@@ -66,9 +66,9 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
   } else if (!options.disks.devices.empty()) {
     open_rows(options.disks);
   } else {
-    for_each_range([&](int, std::uint32_t first, std::uint32_t last) {
+    for_each_range([&](int, LocalNumber first, LocalNumber last) {
       graph_.verify_rows(ownership_->vertex(rank(), first),
-                         std::uint64_t{ownership_->vertex(rank(), last - 1)} + 1);
+                         std::uint64_t{ownership_->vertex(rank(), LocalNumber(last - 1))} + 1);
     });
   }
   if (!options.for_tasks) records_.emplace(bootstrap, seat_, options.record_bytes);
@@ -85,10 +85,10 @@ FrontierJob::FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph
   records_.emplace(alone, seat_, sizeof(Record));
 }
 
-void FrontierJob::expect_vertex(std::uint32_t vertex) const {
+void FrontierJob::expect_vertex(VertexId vertex) const {
   if (vertex >= graph_.vertices())
-    throw UsageError(
-        fmt::format("source: {} is no vertex of {}, which has {}", vertex, graph_.path(), graph_.vertices()));
+    throw UsageError(fmt::format("source: {} is no vertex of {}, which has {}", std::uint32_t{vertex},
+                                 graph_.path(), graph_.vertices()));
 }
 
 void FrontierJob::expect_records(std::size_t bytes) const {
@@ -142,11 +142,11 @@ void FrontierJob::wait_for_all() {
   exchange::barrier(bootstrap_, link());
 }
 
-void FrontierJob::for_each_range(const std::function<void(int, std::uint32_t, std::uint32_t)>& work) {
+void FrontierJob::for_each_range(const std::function<void(int, LocalNumber, LocalNumber)>& work) {
   pool().for_each((std::uint64_t{owned()} + kRange - 1) / kRange, [&](int worker, std::uint64_t piece) {
-    const auto first = static_cast<std::uint32_t>(piece * kRange);
-    work(worker, first,
-         static_cast<std::uint32_t>(std::min<std::uint64_t>(owned(), first + std::uint64_t{kRange})));
+    const std::uint64_t first = piece * kRange, last = std::min<std::uint64_t>(owned(), first + kRange);
+    work(worker, LocalNumber(static_cast<std::uint32_t>(first)),
+         LocalNumber(static_cast<std::uint32_t>(last)));
   });
 }
 

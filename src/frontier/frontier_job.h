@@ -94,7 +94,7 @@ class FrontierJob {
 
   // What kernels ask for before they run. All throw UsageError.
   /// The vertex is one of the graph.
-  void expect_vertex(std::uint32_t vertex) const;
+  void expect_vertex(VertexId vertex) const;
   /// Options::record_bytes is that of the kernel's records, and the link is not left to tasks.
   void expect_records(std::size_t bytes) const;
   /// Edges have weights, or none: see Options::disks.
@@ -102,7 +102,7 @@ class FrontierJob {
   /// Options::for_tasks was set.
   void expect_tasks() const;
 
-  /// Calls work(edges) for the rows of the vertices that take() gives, in this order: spans of global ids of
+  /// Calls work(edges) for the rows of the vertices that take() gives, in this order: spans of
   /// owned vertices, each of which stays until the next call; an empty one is the last. By a worker. Edges
   /// have weights where Options::disks says so. Throws Error.
   template <class Take, class Work>
@@ -111,7 +111,7 @@ class FrontierJob {
       readers_[static_cast<std::size_t>(worker)]->each(take, work);
       return;
     }
-    for (std::span<const std::uint32_t> chunk = take(); !chunk.empty(); chunk = take()) {
+    for (std::span<const VertexId> chunk = take(); !chunk.empty(); chunk = take()) {
       for (std::size_t i = 0; i < chunk.size(); ++i) {
         if (chunk.size() - i > kAhead) {
           __builtin_prefetch(&graph_.offsets()[chunk[i + kAhead]]);
@@ -133,14 +133,14 @@ class FrontierJob {
   disk::ReadFigures measure_disks();
 
   /// Calls work(worker, first, last) for ranges of local numbers that together are all.
-  void for_each_range(const std::function<void(int, std::uint32_t, std::uint32_t)>& work);
+  void for_each_range(const std::function<void(int, LocalNumber, LocalNumber)>& work);
 
   /// Checking the rows of the owned vertices or writing them to disks, and connecting.
   double seconds_load() const noexcept { return seconds_load_; }
 
  private:
   static constexpr std::size_t kAhead = 16;  ///< rows that are fetched into the cache before they are read
-  void fetch(std::uint32_t vertex) const noexcept {
+  void fetch(VertexId vertex) const noexcept {
     const graph::Row row{graph_, vertex};
     fetch(row.targets().data(), row.degree());
     if (weighted_) fetch(row.weights().bytes().data(), row.degree());

@@ -59,27 +59,27 @@ bool GiantComponent::find(SuperstepLog& log, Kinds kinds) {
   return true;
 }
 
-std::uint32_t GiantComponent::first() const {
+VertexId GiantComponent::first() const {
   std::uint64_t mine = ~std::uint64_t{0};
   for (std::size_t w = layout_.first(rank_); w < layout_.first(rank_ + 1); ++w) {
     if (joined_[w] == 0) continue;
-    const auto local = static_cast<std::uint32_t>((w - layout_.first(rank_)) * kBits +
-                                                  static_cast<std::size_t>(std::countr_zero(joined_[w])));
+    const LocalNumber local(static_cast<std::uint32_t>(
+        (w - layout_.first(rank_)) * kBits + static_cast<std::size_t>(std::countr_zero(joined_[w]))));
     mine = job_.ownership().vertex(rank_, local);  // local numbers ascend with vertices
     break;
   }
-  return static_cast<std::uint32_t>(several_ ? job_.records().agree(mine) : mine);
+  return VertexId(static_cast<std::uint32_t>(several_ ? job_.records().agree(mine) : mine));
 }
 
 /// The vertex with the largest product of its out-degree and its in-degree, as far as a sample of edges says.
 /// The same in all processes.
 bool GiantComponent::choose_pivot() {
-  std::vector<std::uint32_t> targets;
+  std::vector<VertexId> targets;
   const std::uint32_t stride = job_.owned() / kSampledRows + 1;
-  for (std::uint32_t local = 0; local < job_.owned(); local += stride) {
+  for (LocalNumber local{}; local < job_.owned(); local += stride) {
     const graph::Row row{job_.graph(), job_.ownership().vertex(rank_, local)};
     if (row.degree() == 0) continue;
-    const std::uint32_t target = row.targets()[local * std::uint64_t{0x9e3779b1} % row.degree()];
+    const VertexId target = row.targets()[local * std::uint64_t{0x9e3779b1} % row.degree()];
     if (target != row.vertex) targets.push_back(target);
   }
   std::ranges::sort(targets);
@@ -94,7 +94,7 @@ bool GiantComponent::choose_pivot() {
     for (std::size_t i = best[0] = best[1] = 0; i < all.size(); i += 2)
       if (all[i] > best[0]) best = {all[i], all[i + 1]};
   }
-  pivot_ = static_cast<std::uint32_t>(best[1]);
+  pivot_ = VertexId(static_cast<std::uint32_t>(best[1]));
   return best[0] > 0;
 }
 
@@ -116,11 +116,11 @@ void GiantComponent::search_forward(SuperstepLog& log, std::uint64_t kind) {
 void GiantComponent::note_reached(const std::vector<std::uint32_t>& levels) {
   left_.resize((levels.size() + kBits - 1) / kBits);
   const auto offsets = job_.graph().offsets();
-  job_.for_each_range([&](int, std::uint32_t first, std::uint32_t last) {
+  job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
     job_.ownership().visit([&](const auto& scheme) {
-      for (std::uint32_t begin = first; begin < last; begin += kBits) {
+      for (LocalNumber begin = first; begin < last; begin += kBits) {
         Word reached = 0, left = 0;
-        for (std::uint32_t i = begin; i < std::min(last, begin + kBits); ++i) {
+        for (LocalNumber i = begin; i < std::min(last, begin + kBits); ++i) {
           if (levels[i] == BreadthFirst::kNone) continue;
           const std::size_t v = scheme.vertex(rank_, i);
           reached |= Word{1} << (i - begin);
@@ -156,8 +156,8 @@ void GiantComponent::join() {
 template <class Scheme>
 void GiantComponent::fetch_rows(std::size_t w, const Scheme& scheme) const {
   for (Word left = left_[w]; left != 0; left &= left - 1) {
-    const auto local =
-        static_cast<std::uint32_t>(w * kBits) + static_cast<std::uint32_t>(std::countr_zero(left));
+    const LocalNumber local(static_cast<std::uint32_t>(w * kBits) +
+                            static_cast<std::uint32_t>(std::countr_zero(left)));
     graph::Row{job_.graph(), scheme.vertex(rank_, local)}.fetch();
   }
 }
@@ -169,9 +169,9 @@ void GiantComponent::join_words(Worker& worker, std::size_t first, std::size_t l
     if (w + 1 < last) fetch_rows(w + 1, scheme);
     std::atomic_ref mine(joined_[layout_.first(rank_) + w]);
     for (Word left = left_[w]; left != 0; left &= left - 1) {
-      const auto local =
-          static_cast<std::uint32_t>(w * kBits) + static_cast<std::uint32_t>(std::countr_zero(left));
-      for (const std::uint32_t target : graph::Row{job_.graph(), scheme.vertex(rank_, local)}.targets()) {
+      const LocalNumber local(static_cast<std::uint32_t>(w * kBits) +
+                              static_cast<std::uint32_t>(std::countr_zero(left)));
+      for (const VertexId target : graph::Row{job_.graph(), scheme.vertex(rank_, local)}.targets()) {
         ++worker.edges;
         if (!has(scheme.place(target))) continue;
         const Word joins = left & -left;

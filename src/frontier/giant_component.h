@@ -42,7 +42,7 @@ class GiantComponent {
   bool has(plan::Place place) const noexcept { return bit(joined_, place); }
   bool complete() const noexcept { return all_reached_ && all_joined_; }
   /// The smallest vertex of which has() is true. Collective.
-  std::uint32_t first() const;
+  VertexId first() const;
 
  private:
   using Word = OwnerWords::Word;
@@ -73,7 +73,7 @@ class GiantComponent {
   OwnerWords layout_;
   std::vector<Word> reached_, joined_;  ///< as layout_ says, of all processes
   std::vector<Word> left_;              ///< words of this process: reached, with edges, and not joined
-  std::uint32_t pivot_ = 0;
+  VertexId pivot_{};
   bool all_reached_ = true, all_joined_ = true;
   std::vector<Worker> workers_;
 };

@@ -52,7 +52,7 @@ std::vector<std::atomic<std::uint32_t>> count(FrontierJob& job, std::span<const 
     const auto mine = labels.subspan(first, last - first);
     job.ownership().visit([&](const auto& scheme) {
       const auto pass = [&](std::uint32_t label, std::uint32_t number) {
-        const plan::Place place = scheme.place(label);
+        const plan::Place place = scheme.place(VertexId(label));
         if (place.owner == job.rank())
           take({place.local, number});
         else
@@ -74,7 +74,7 @@ GroupSizes count_groups(FrontierJob& job, std::span<const std::uint32_t> labels,
   const auto counts = count(job, labels);
   GroupSizes sizes;
   exchange::HighestWhole highest(largest);
-  for (std::uint32_t local = 0; local < counts.size(); ++local) {
+  for (LocalNumber local{}; local < counts.size(); ++local) {
     const std::uint32_t size = counts[local].load(std::memory_order_relaxed);
     if (size == 0) continue;
     ++sizes.groups;

@@ -19,10 +19,10 @@ void each_in_edge(FrontierJob& job, const Take& take) {
     const std::uint64_t last = std::min(vertices, (piece + 1) * kSourcesAtOnce);
     job.graph().verify_rows(piece * kSourcesAtOnce, last);
     job.ownership().visit([&](const auto& scheme) {
-      for (std::uint64_t u = piece * kSourcesAtOnce; u < last; ++u) {
-        for (const std::uint32_t v : graph::Row{job.graph(), static_cast<std::uint32_t>(u)}.targets()) {
+      for (VertexId u(static_cast<std::uint32_t>(piece * kSourcesAtOnce)); u < last; ++u) {
+        for (const VertexId v : graph::Row{job.graph(), u}.targets()) {
           const plan::Place place = scheme.place(v);
-          if (place.owner == job.rank()) take(static_cast<std::uint32_t>(u), place.local);
+          if (place.owner == job.rank()) take(u, place.local);
         }
       }
     });
@@ -32,15 +32,15 @@ void each_in_edge(FrontierJob& job, const Take& take) {
 }  // namespace
 
 InRows::InRows(FrontierJob& job) : ends_(job.owned()) {
-  const auto count = [this](std::uint32_t local) {
+  const auto count = [this](LocalNumber local) {
     return std::atomic_ref(ends_[local]).fetch_add(1, std::memory_order_relaxed);
   };
-  each_in_edge(job, [&](std::uint32_t, std::uint32_t local) { count(local); });
+  each_in_edge(job, [&](VertexId, LocalNumber local) { count(local); });
   std::uint64_t sum = 0;
   for (std::uint64_t& end : ends_) end = std::exchange(sum, sum + end);
   sources_.resize(sum);
   // Each end is the start of its row now, and moves on with each edge.
-  each_in_edge(job, [&](std::uint32_t u, std::uint32_t local) { sources_[count(local)] = u; });
+  each_in_edge(job, [&](VertexId u, LocalNumber local) { sources_[count(local)] = u; });
 }
 
 }  // namespace edgewire::frontier

@@ -17,15 +17,15 @@ class InRows {
   /// Throws Error when the file is damaged.
   explicit InRows(FrontierJob& job);
 
-  /// Global ids of the vertices with an edge to the owned vertex `local`, once for each edge, in no order.
-  std::span<const std::uint32_t> sources(std::uint32_t local) const noexcept {
+  /// The vertices with an edge to the owned vertex `local`, once for each edge, in no order.
+  std::span<const VertexId> sources(LocalNumber local) const noexcept {
     const std::uint64_t first = local == 0 ? 0 : ends_[local - 1];
     return std::span(sources_).subspan(first, ends_[local] - first);
   }
 
  private:
   std::vector<std::uint64_t> ends_;  ///< [local]: in sources_
-  std::vector<std::uint32_t> sources_;
+  std::vector<VertexId> sources_;
 };
 
 }  // namespace edgewire::frontier

@@ -31,16 +31,16 @@ LabelPropagation::LabelPropagation(FrontierJob& job)
   job.expect_records(sizeof(Record));
   if (!job.graph().symmetric()) in_rows_.emplace(job);
   std::iota(labels_.begin(), labels_.end(), 0U);
-  for (std::uint32_t local = 0; local < job.owned(); ++local)
+  for (LocalNumber local{}; local < job.owned(); ++local)
     next_[local] = job.ownership().vertex(job.rank(), local);
   if (several_) find_peers();
 }
 
 void LabelPropagation::find_peers() {
-  job_.for_each_range([this](int, std::uint32_t first, std::uint32_t last) {
+  job_.for_each_range([this](int, LocalNumber first, LocalNumber last) {
     job_.ownership().visit([&](const auto& scheme) {
-      for (std::uint32_t local = first; local < last; ++local) {
-        const auto add = [&](std::uint32_t u) {
+      for (LocalNumber local = first; local < last; ++local) {
+        const auto add = [&](VertexId u) {
           peers_[local] |= std::uint64_t{1} << scheme.place(u).owner % kPeerBits;
         };
         const auto out = graph::Row{job_.graph(), scheme.vertex(job_.rank(), local)}.targets();
@@ -71,7 +71,7 @@ void LabelPropagation::round() {
     mark_voters();
   }
   for (Worker& worker : workers_) worker.changed = worker.changed_degree = 0;
-  job_.for_each_range([this](int w, std::uint32_t first, std::uint32_t last) {
+  job_.for_each_range([this](int w, LocalNumber first, LocalNumber last) {
     vote(workers_[static_cast<std::size_t>(w)], first, last);
   });
   news_.clear();
@@ -79,11 +79,11 @@ void LabelPropagation::round() {
   job_.pool().run([this](int lane) { adopt(lane); });
 }
 
-void LabelPropagation::vote(Worker& worker, std::uint32_t first, std::uint32_t last) {
+void LabelPropagation::vote(Worker& worker, LocalNumber first, LocalNumber last) {
   const std::uint32_t rank = job_.rank();
   job_.ownership().visit([&](const auto& scheme) {
-    for (std::uint32_t local = first; local < last; ++local) {
-      const std::uint32_t v = scheme.vertex(rank, local);
+    for (LocalNumber local = first; local < last; ++local) {
+      const VertexId v = scheme.vertex(rank, local);
       if (marked_ && !voters_.test(v)) continue;
       const auto out = graph::Row{job_.graph(), v}.targets();
       const auto in = this->in(local);
@@ -94,12 +94,12 @@ void LabelPropagation::vote(Worker& worker, std::uint32_t first, std::uint32_t l
   });
 }
 
-bool LabelPropagation::has_news(std::span<const std::uint32_t> neighbours) const noexcept {
-  return std::ranges::any_of(neighbours, [this](std::uint32_t u) { return news_.test(u); });
+bool LabelPropagation::has_news(std::span<const VertexId> neighbours) const noexcept {
+  return std::ranges::any_of(neighbours, [this](VertexId u) { return news_.test(u); });
 }
 
-std::uint32_t LabelPropagation::winner(Worker& worker, std::span<const std::uint32_t> out,
-                                       std::span<const std::uint32_t> in) const {
+std::uint32_t LabelPropagation::winner(Worker& worker, std::span<const VertexId> out,
+                                       std::span<const VertexId> in) const {
   ++worker.vertices;
   worker.edges += out.size() + in.size();
   const std::size_t votes = out.size() + in.size();
@@ -116,15 +116,15 @@ std::uint32_t LabelPropagation::winner(Worker& worker, std::span<const std::uint
 
 /// Whether the leading label has more than half of the votes. One bit for each vertex fits the cache, where
 /// all labels do not.
-bool LabelPropagation::leader_wins(std::span<const std::uint32_t> out,
-                                   std::span<const std::uint32_t> in) const noexcept {
+bool LabelPropagation::leader_wins(std::span<const VertexId> out,
+                                   std::span<const VertexId> in) const noexcept {
   constexpr std::size_t kStride = 64;
   const std::size_t need = (out.size() + in.size()) / 2 + 1;
   std::size_t votes = 0, left = out.size() + in.size();
   for (auto row : {out, in}) {
     while (!row.empty()) {
       const auto some = row.first(std::min(row.size(), kStride));
-      for (const std::uint32_t u : some) votes += led_by_.test(u);
+      for (const VertexId u : some) votes += led_by_.test(u);
       left -= some.size();
       if (votes >= need) return true;
       if (votes + left < need) return false;
@@ -136,13 +136,13 @@ bool LabelPropagation::leader_wins(std::span<const std::uint32_t> out,
 
 /// Compares each label with all, `Most` at once in registers.
 template <std::size_t Most>
-std::uint32_t LabelPropagation::winner_of_few(std::span<const std::uint32_t> out,
-                                              std::span<const std::uint32_t> in) const {
+std::uint32_t LabelPropagation::winner_of_few(std::span<const VertexId> out,
+                                              std::span<const VertexId> in) const {
   std::array<std::uint32_t, Most> heard;
   heard.fill(~std::uint32_t{0});  // no vertex's label
   std::size_t votes = 0;
-  for (const std::uint32_t u : out) heard[votes++] = labels_[u];
-  for (const std::uint32_t u : in) heard[votes++] = labels_[u];
+  for (const VertexId u : out) heard[votes++] = labels_[u];
+  for (const VertexId u : in) heard[votes++] = labels_[u];
   std::uint64_t best = 0;
   for (std::size_t i = 0; i < votes; ++i) {
     std::uint32_t count = 0;
@@ -154,7 +154,7 @@ std::uint32_t LabelPropagation::winner_of_few(std::span<const std::uint32_t> out
 
 /// Labels are fetched first and counted then, so that the processor has many fetches under way: a wrong guess
 /// in the counting does not hold them up.
-void LabelPropagation::count(Worker& worker, std::span<const std::uint32_t> neighbours) const {
+void LabelPropagation::count(Worker& worker, std::span<const VertexId> neighbours) const {
   std::array<std::uint32_t, kAtOnce> heard;
   while (!neighbours.empty()) {
     const auto some = neighbours.first(std::min(neighbours.size(), heard.size()));
@@ -174,8 +174,8 @@ void LabelPropagation::adopt(int lane) {
     news_.add(record.vertex);
   };
   const auto [first, last] = job_.pool().part(lane, job_.owned());
-  for (auto local = static_cast<std::uint32_t>(first); local < last; ++local) {
-    const std::uint32_t v = job_.ownership().vertex(rank, local);
+  for (LocalNumber local(static_cast<std::uint32_t>(first)); local < last; ++local) {
+    const VertexId v = job_.ownership().vertex(rank, local);
     const std::uint64_t degree = graph::Row{job_.graph(), v}.degree();
     worker.leading.add(next_[local], degree);
     if (labels_[v] == next_[local]) continue;
@@ -205,10 +205,10 @@ void LabelPropagation::find_leader() {
     for (std::uint64_t w = mine.first; w < mine.last; ++w) {
       Bits::Word word = 0;
       const std::uint64_t first = w * Bits::kBits, last = std::min(first + Bits::kBits, vertices);
-      for (std::uint64_t v = first; v < last; ++v) {
+      for (VertexId v(static_cast<std::uint32_t>(first)); v < last; ++v) {
         if (labels_[v] != leader_) continue;
         word |= Bits::Word{1} << v % Bits::kBits;
-        degree += graph::Row{job_.graph(), static_cast<std::uint32_t>(v)}.degree();
+        degree += graph::Row{job_.graph(), v}.degree();
       }
       led_by_.set_word(w, word);
     }
@@ -232,9 +232,9 @@ void LabelPropagation::mark_voters() {
     const auto [first, last] = job_.pool().part(lane, news_.words());
     for (std::uint64_t w = first; w < last; ++w) {
       for (Bits::Word word = news_.word(w); word != 0; word &= word - 1) {
-        const auto v = static_cast<std::uint32_t>(w * Bits::kBits + std::countr_zero(word));
+        const VertexId v(static_cast<std::uint32_t>(w * Bits::kBits + std::countr_zero(word)));
         voters_.add_all(graph::Row{job_.graph(), v}.targets());
-        voters_.add_all(in(v));
+        voters_.add_all(in(LocalNumber(v)));  // its local number, since it owns all
       }
     }
   });

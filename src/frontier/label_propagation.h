@@ -35,7 +35,7 @@ class LabelPropagation {
   /// Runs so many rounds (1 or more), or fewer: until one changes no label. Collective; throws Error.
   std::vector<Superstep> run(std::uint64_t rounds);
 
-  /// [local number]: the label, a global id.
+  /// [local number]: the label, a vertex.
   const std::vector<std::uint32_t>& labels() const noexcept { return next_; }
 
  private:
@@ -49,27 +49,26 @@ class LabelPropagation {
 
   void find_peers();
   void round();
-  bool has_news(std::span<const std::uint32_t> neighbours) const noexcept;
-  void vote(Worker& worker, std::uint32_t first, std::uint32_t last);
-  std::uint32_t winner(Worker& worker, std::span<const std::uint32_t> out,
-                       std::span<const std::uint32_t> in) const;
-  bool leader_wins(std::span<const std::uint32_t> out, std::span<const std::uint32_t> in) const noexcept;
+  bool has_news(std::span<const VertexId> neighbours) const noexcept;
+  void vote(Worker& worker, LocalNumber first, LocalNumber last);
+  std::uint32_t winner(Worker& worker, std::span<const VertexId> out, std::span<const VertexId> in) const;
+  bool leader_wins(std::span<const VertexId> out, std::span<const VertexId> in) const noexcept;
   template <std::size_t Most>
-  std::uint32_t winner_of_few(std::span<const std::uint32_t> out, std::span<const std::uint32_t> in) const;
-  void count(Worker& worker, std::span<const std::uint32_t> neighbours) const;
+  std::uint32_t winner_of_few(std::span<const VertexId> out, std::span<const VertexId> in) const;
+  void count(Worker& worker, std::span<const VertexId> neighbours) const;
   void adopt(int lane);
   void find_leader();
   void mark_voters();
   bool changed_anywhere();
-  std::span<const std::uint32_t> in(std::uint32_t local) const noexcept {
-    return in_rows_ ? in_rows_->sources(local) : std::span<const std::uint32_t>();
+  std::span<const VertexId> in(LocalNumber local) const noexcept {
+    return in_rows_ ? in_rows_->sources(local) : std::span<const VertexId>();
   }
 
   FrontierJob& job_;
   bool several_;
   std::optional<InRows> in_rows_;
   topology::NodeMemory label_memory_;
-  std::span<std::uint32_t> labels_;  ///< [global id]; of other processes' vertices only neighbours
+  std::span<std::uint32_t> labels_;  ///< [vertex]; of other processes' vertices only neighbours
   std::vector<std::uint32_t> next_;  ///< [local number]
   /// [local number]: bit p % 64 is set when process p owns a neighbour.
   std::vector<std::uint64_t> peers_;

@@ -83,9 +83,9 @@ std::vector<Superstep> LocalClustering::run() {
 std::vector<double> LocalClustering::coefficients() const {
   const double edges_of_pair = job_.graph().symmetric() ? 2 : 1;
   std::vector<double> all(job_.owned());
-  job_.for_each_range([&](int, std::uint32_t first, std::uint32_t last) {
+  job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
     job_.ownership().visit([&](const auto& scheme) {
-      for (std::uint32_t local = first; local < last; ++local) {
+      for (LocalNumber local = first; local < last; ++local) {
         const std::uint32_t number = rows_->number_of(scheme.vertex(job_.rank(), local));
         const auto degree = static_cast<double>(rows_->degree(number));
         if (degree < 2) continue;
@@ -100,7 +100,7 @@ std::vector<double> LocalClustering::coefficients() const {
 double LocalClustering::pairs_of_neighbours() const {
   double pairs = 0;
   job_.ownership().visit([&](const auto& scheme) {
-    for (std::uint32_t local = 0; local < job_.owned(); ++local) {
+    for (LocalNumber local{}; local < job_.owned(); ++local) {
       const auto degree =
           static_cast<double>(rows_->degree(rows_->number_of(scheme.vertex(job_.rank(), local))));
       pairs += degree * (degree - 1) / 2;
@@ -268,10 +268,10 @@ void LocalClustering::send_pieces(int lane, unsigned shift) {
     const auto take = [&](Record record) {
       if (record.vertex >= job_.owned())
         throw Error("a process has sent a credit for a vertex that does not exist");
-      credits_[rows_->number_of(scheme.vertex(job_.rank(), record.vertex))].fetch_add(
+      credits_[rows_->number_of(scheme.vertex(job_.rank(), LocalNumber(record.vertex)))].fetch_add(
           std::uint64_t{record.value} << shift, std::memory_order_relaxed);
     };
-    for (auto v = static_cast<std::uint32_t>(mine.first); v < mine.last; ++v) {
+    for (VertexId v(static_cast<std::uint32_t>(mine.first)); v < mine.last; ++v) {
       const std::uint64_t credit = credits_[rows_->number_of(v)].load(std::memory_order_relaxed);
       const auto piece = static_cast<std::uint32_t>(credit >> shift & mask);
       if (piece == 0) continue;

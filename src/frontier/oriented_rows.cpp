@@ -56,15 +56,15 @@ class OrientedRows::Builder {
   template <class Work>
   void for_each_vertex(const Work& work) const {
     for_each_range([&](std::uint64_t first, std::uint64_t last) {
-      for (std::uint64_t v = first; v < last; ++v) work(static_cast<std::uint32_t>(v));
+      for (std::uint64_t v = first; v < last; ++v) work(VertexId(static_cast<std::uint32_t>(v)));
     });
   }
   /// Calls smaller(n) or larger(n) with the number of each vertex to which `vertex` has edges, once for each.
   template <class Smaller, class Larger>
-  void for_each_target(std::uint32_t vertex, const Smaller& smaller, const Larger& larger) const {
+  void for_each_target(VertexId vertex, const Smaller& smaller, const Larger& larger) const {
     const std::uint32_t own = rows_.number_of_[vertex];
-    std::uint32_t last = vertex;  // equal targets stand side by side
-    for (const std::uint32_t target : graph::Row{graph_, vertex}.targets()) {
+    VertexId last = vertex;  // equal targets stand side by side
+    for (const VertexId target : graph::Row{graph_, vertex}.targets()) {
       if (target == last || target == vertex) continue;
       last = target;
       const std::uint32_t number = rows_.number_of_[target];
@@ -107,10 +107,10 @@ bool OrientedRows::Builder::file_will_do() const {
 }
 
 void OrientedRows::Builder::take_file() {
-  rows_.entries_ = graph_.targets().data();
+  rows_.entries_ = plain(graph_.targets()).data();
   std::iota(rows_.number_of_.begin(), rows_.number_of_.end(), 0U);
-  std::iota(rows_.vertex_of_.begin(), rows_.vertex_of_.end(), 0U);
-  for_each_vertex([&](std::uint32_t v) {
+  std::iota(rows_.vertex_of_.begin(), rows_.vertex_of_.end(), VertexId{});
+  for_each_vertex([&](VertexId v) {
     const auto targets = graph::Row{graph_, v}.targets();
     const auto smaller = std::lower_bound(targets.begin(), targets.end(), v) - targets.begin();
     rows_.heads_[v] = {graph_.offsets()[v], static_cast<std::uint32_t>(smaller),
@@ -124,11 +124,11 @@ void OrientedRows::Builder::number_vertices() {
   const std::uint64_t most = vertices_;
   std::vector<std::uint32_t> keys(vertices_);
   if (directed_) {
-    for_each_vertex([&](std::uint32_t v) {
+    for_each_vertex([&](VertexId v) {
       for (const std::uint32_t target : graph::Row{graph_, v}.targets()) into_[target].fetch_add(1, kRelaxed);
     });
   }
-  for_each_vertex([&](std::uint32_t v) {
+  for_each_vertex([&](VertexId v) {
     std::uint64_t degree = graph::Row{graph_, v}.degree();
     if (directed_) degree += into_[v].exchange(0, kRelaxed);
     keys[v] = static_cast<std::uint32_t>(most - std::min(degree, most));
@@ -136,7 +136,7 @@ void OrientedRows::Builder::number_vertices() {
   std::vector<std::uint32_t> next(most + 2);
   for (const std::uint32_t key : keys) ++next[key + std::size_t{1}];
   for (std::size_t key = 1; key < next.size(); ++key) next[key] += next[key - 1];
-  for (std::uint32_t v = 0; v < vertices_; ++v) {
+  for (VertexId v{}; v < vertices_; ++v) {
     const std::uint32_t number = next[keys[v]]++;
     rows_.number_of_[v] = number;
     rows_.vertex_of_[number] = v;
@@ -144,7 +144,7 @@ void OrientedRows::Builder::number_vertices() {
 }
 
 void OrientedRows::Builder::count_entries() {
-  for_each_vertex([&](std::uint32_t v) {
+  for_each_vertex([&](VertexId v) {
     Head& head = rows_.heads_[rows_.number_of_[v]];
     std::uint32_t larger_ones = 0;
     for_each_target(
@@ -167,7 +167,7 @@ void OrientedRows::Builder::put_entries() {
   std::uint32_t* const entries = new std::uint32_t[rows_.heads_.back().begin];
   rows_.own_entries_.reset(entries);
   rows_.entries_ = entries;
-  for_each_vertex([&](std::uint32_t v) {
+  for_each_vertex([&](VertexId v) {
     const std::uint32_t own = rows_.number_of_[v];
     std::uint32_t* const begin = entries + rows_.heads_[own].begin;
     std::uint32_t* end = begin;

@@ -33,8 +33,8 @@ class OrientedRows {
   bool by_degree() const noexcept { return own_entries_ != nullptr; }
   /// The memory of all rows has room for so many.
   std::uint64_t entries() const noexcept { return heads_.back().begin; }
-  std::uint32_t number_of(std::uint32_t vertex) const noexcept { return number_of_[vertex]; }
-  std::uint32_t vertex_of(std::uint32_t number) const noexcept { return vertex_of_[number]; }
+  std::uint32_t number_of(VertexId vertex) const noexcept { return number_of_[vertex]; }
+  VertexId vertex_of(std::uint32_t number) const noexcept { return vertex_of_[number]; }
   std::span<const std::uint32_t> row(std::uint32_t number) const noexcept {
     return {entries_ + heads_[number].begin, heads_[number].length};
   }
@@ -54,7 +54,8 @@ class OrientedRows {
  private:
   class Builder;
 
-  std::vector<std::uint32_t> number_of_, vertex_of_;
+  NumberedBy<VertexId, std::vector<std::uint32_t>> number_of_;
+  std::vector<VertexId> vertex_of_;
   struct Head {
     std::uint64_t begin;           ///< of the row, in both arrays of entries
     std::uint32_t length, degree;  ///< of the row; of the vertex

@@ -16,13 +16,13 @@ void refuse_circle() { throw Error("the parents of vertices lead round in a circ
 
 /// The vertices before `vertex` as far as this process knows them: the last one is the source, one of another
 /// process, or kNone. In a circle they are more than there are.
-std::vector<std::uint32_t> follow(const FrontierJob& job, std::span<const std::uint32_t> parents,
-                                  std::uint32_t source, std::uint32_t vertex) {
-  std::vector<std::uint32_t> piece;
+std::vector<VertexId> follow(const FrontierJob& job, std::span<const std::uint32_t> parents, VertexId source,
+                             VertexId vertex) {
+  std::vector<VertexId> piece;
   while (vertex != source && vertex != kNone && piece.size() <= job.graph().vertices()) {
     const plan::Place place = job.ownership().place(vertex);
     if (place.owner != job.rank()) break;
-    piece.push_back(vertex = parents[place.local]);
+    piece.push_back(vertex = VertexId(parents[place.local]));
   }
   return piece;
 }
@@ -30,16 +30,16 @@ std::vector<std::uint32_t> follow(const FrontierJob& job, std::span<const std::u
 }  // namespace
 
 /// In each round the owner of the last vertex that is known says which ones lie before it.
-std::vector<std::uint32_t> path_to(FrontierJob& job, std::span<const std::uint32_t> parents,
-                                   std::uint32_t source, std::uint32_t target) {
+std::vector<VertexId> path_to(FrontierJob& job, std::span<const std::uint32_t> parents, VertexId source,
+                              VertexId target) {
   job.expect_vertex(source);
   job.expect_vertex(target);
-  std::vector<std::uint32_t> path{target};
+  std::vector<VertexId> path{target};
   while (path.back() != source) {
     const std::uint32_t owner = job.ownership().place(path.back()).owner;
     const auto mine = follow(job, parents, source, path.back());
     const auto pieces = job.bootstrap().allgather(launch::pack(mine));
-    const auto piece = launch::unpack<std::uint32_t>(pieces[owner], owner);
+    const auto piece = launch::unpack<VertexId>(pieces[owner], owner);
     if (piece.empty() || path.size() + piece.size() > job.graph().vertices() + 1) refuse_circle();
     path.insert(path.end(), piece.begin(), piece.end());
     if (path.back() == kNone) return {};
@@ -49,11 +49,10 @@ std::vector<std::uint32_t> path_to(FrontierJob& job, std::span<const std::uint32
   return path;
 }
 
-std::vector<std::uint32_t> path_to(std::span<const std::uint32_t> parents, std::uint32_t source,
-                                   std::uint32_t target) {
-  std::vector<std::uint32_t> path{target};
+std::vector<VertexId> path_to(std::span<const std::uint32_t> parents, VertexId source, VertexId target) {
+  std::vector<VertexId> path{target};
   while (path.back() != source) {
-    const std::uint32_t before = parents[path.back()];
+    const VertexId before(parents[path.back()]);
     if (before == kNone) return {};
     if (path.size() > parents.size()) refuse_circle();
     path.push_back(before);

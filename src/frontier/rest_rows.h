@@ -16,19 +16,19 @@ class RestRows {
   static constexpr std::uint32_t kGone = 0;
   static constexpr std::uint32_t kMerged = 0xffffffff;  ///< colour of those that are one with another vertex
 
-  /// `colours`: [global id], of all vertices. `merged`: the one that kMerged stands for. Reads the rows of
+  /// `colours`: [vertex], of all vertices. `merged`: the one that kMerged stands for. Reads the rows of
   /// all vertices that are not gone, also those of other processes: each has the whole file, so nothing is
   /// sent. Memory: 24 bytes for each owned vertex and 8 for each edge that is kept between two of them, 4 for
   /// one to or from another process. Throws Error when the file is damaged.
-  RestRows(FrontierJob& job, std::span<const std::uint32_t> colours, std::uint32_t merged);
+  RestRows(FrontierJob& job, std::span<const std::uint32_t> colours, VertexId merged);
 
-  /// Global ids of the vertices at the other ends of an owned vertex's edges, once for each edge.
-  std::span<const std::uint32_t> out(std::uint32_t local) const noexcept { return out_.of(local); }
-  std::span<const std::uint32_t> in(std::uint32_t local) const noexcept { return in_.of(local); }
+  /// The vertices at the other ends of an owned vertex's edges, once for each edge.
+  std::span<const VertexId> out(LocalNumber local) const noexcept { return out_.of(local); }
+  std::span<const VertexId> in(LocalNumber local) const noexcept { return in_.of(local); }
 
   /// Leaves out the edges of a vertex that these colours no longer keep. Any worker, for vertices that no
   /// other one asks for.
-  void leave_out(std::uint32_t local, std::uint32_t vertex, std::span<const std::uint32_t> colours) {
+  void leave_out(LocalNumber local, VertexId vertex, std::span<const std::uint32_t> colours) {
     out_.leave_out(local, colours[vertex], colours);
     in_.leave_out(local, colours[vertex], colours);
   }
@@ -37,19 +37,19 @@ class RestRows {
   struct Rows {
     std::vector<std::uint64_t> begins;   ///< [local]
     std::vector<std::uint32_t> lengths;  ///< [local]
-    std::vector<std::uint32_t> ends;     ///< global ids
+    std::vector<VertexId> ends;
 
-    std::span<const std::uint32_t> of(std::uint32_t local) const noexcept {
+    std::span<const VertexId> of(LocalNumber local) const noexcept {
       return {ends.data() + begins[local], lengths[local]};
     }
     void make_room();
-    void leave_out(std::uint32_t local, std::uint32_t colour, std::span<const std::uint32_t> colours);
+    void leave_out(LocalNumber local, std::uint32_t colour, std::span<const std::uint32_t> colours);
   };
   template <class Out, class In>
   void each_edge(FrontierJob& job, std::span<const std::uint32_t> colours, const Out& out,
                  const In& in) const;
 
-  std::uint32_t merged_;
+  VertexId merged_;
   Rows out_, in_;
 };
 

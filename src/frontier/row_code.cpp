@@ -19,7 +19,7 @@ struct First {
   std::uint32_t start, gap;
 };
 
-First first_of(std::uint32_t vertex, std::uint32_t target) {
+First first_of(VertexId vertex, VertexId target) {
   const First near = target < vertex ? First{kBelow, vertex - target} : First{kAbove, target - vertex};
   return target < near.gap ? First{kZero, target} : near;
 }
@@ -29,14 +29,14 @@ std::uint64_t bits_of(std::uint32_t gap, unsigned k) {
   return rest < kLongRest ? rest + 1 + k : kLongRest + kBitsOfGap;
 }
 
-std::uint64_t bits_of(std::uint32_t first, std::span<const std::uint32_t> targets, unsigned k) {
+std::uint64_t bits_of(std::uint32_t first, std::span<const VertexId> targets, unsigned k) {
   std::uint64_t bits = bits_of(first, k);
   for (std::size_t e = 1; e < targets.size(); ++e) bits += bits_of(targets[e] - targets[e - 1], k);
   return bits;
 }
 
 /// The k with the fewest bits, or one that is hardly worse: a descent from what suits the mean.
-unsigned choose_k(std::uint32_t first, std::span<const std::uint32_t> targets) {
+unsigned choose_k(std::uint32_t first, std::span<const VertexId> targets) {
   const std::uint64_t mean = (std::uint64_t{first} + targets.back() - targets.front()) / targets.size();
   unsigned k = mean == 0 ? 0 : std::min(31U, static_cast<unsigned>(std::bit_width(mean)) - 1);
   std::uint64_t least = bits_of(first, targets, k);
@@ -119,7 +119,7 @@ class BitReader {
 
 }  // namespace
 
-void encode_row(std::uint32_t vertex, std::span<const std::uint32_t> targets, std::vector<std::byte>& code) {
+void encode_row(VertexId vertex, std::span<const VertexId> targets, std::vector<std::byte>& code) {
   const First first = first_of(vertex, targets.front());
   const unsigned k = choose_k(first.gap, targets);
   BitWriter bits(code);
@@ -130,18 +130,18 @@ void encode_row(std::uint32_t vertex, std::span<const std::uint32_t> targets, st
   bits.finish();
 }
 
-bool decode_row(std::uint32_t vertex, std::span<const std::byte> code, std::uint64_t vertices,
-                std::span<std::uint32_t> targets) noexcept {
+bool decode_row(VertexId vertex, std::span<const std::byte> code, std::uint64_t vertices,
+                std::span<VertexId> targets) noexcept {
   BitReader bits(code);
   const auto k = static_cast<unsigned>(bits.get(kBitsOfK));
   const auto start = static_cast<std::uint32_t>(bits.get(kBitsOfStart));
   const std::uint64_t first = bits.gap(k);
   if (start > kZero || (start == kBelow && first > vertex)) return false;
   std::uint64_t target = start == kZero ? first : start == kBelow ? vertex - first : vertex + first;
-  targets[0] = static_cast<std::uint32_t>(target);
+  targets[0] = VertexId(static_cast<std::uint32_t>(target));
   for (std::size_t e = 1; e < targets.size(); ++e) {
     target += bits.gap(k);
-    targets[e] = static_cast<std::uint32_t>(target);
+    targets[e] = VertexId(static_cast<std::uint32_t>(target));
   }
   return bits.ended() && target < vertices;
 }

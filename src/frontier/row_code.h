@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "base/numbering.h"
+
 namespace edgewire::frontier {
 
 /// Bytes behind a code that decode_row() may read.
@@ -18,11 +20,11 @@ constexpr std::size_t kCodeSlack = 8;
 /// efficient compression of spacecraft television data", 1971): of a gap, the last k bits as they are, and
 /// the rest as so many zeros before a one. k is the row's own. In front of the first target there is the gap
 /// from `vertex`, in either direction, or from 0, whichever is the least.
-void encode_row(std::uint32_t vertex, std::span<const std::uint32_t> targets, std::vector<std::byte>& code);
+void encode_row(VertexId vertex, std::span<const VertexId> targets, std::vector<std::byte>& code);
 
 /// Sets all of `targets`, of which there is at least one. False when `code` is none of so many targets that
 /// are smaller than `vertices`.
-bool decode_row(std::uint32_t vertex, std::span<const std::byte> code, std::uint64_t vertices,
-                std::span<std::uint32_t> targets) noexcept;
+bool decode_row(VertexId vertex, std::span<const std::byte> code, std::uint64_t vertices,
+                std::span<VertexId> targets) noexcept;
 
 }  // namespace edgewire::frontier

@@ -53,8 +53,8 @@ RowPages::RowPages(topology::WorkerPool& pool, const graph::GraphFile& graph,
 
 /// All that the pages depend on, a line each.
 std::string RowPages::key() const {
-  std::vector<std::uint32_t> owned(ownership_.count(rank_));
-  for (std::uint32_t local = 0; local < owned.size(); ++local) owned[local] = ownership_.vertex(rank_, local);
+  std::vector<VertexId> owned(ownership_.count(rank_));
+  for (LocalNumber local{}; local < owned.size(); ++local) owned[local] = ownership_.vertex(rank_, local);
   return fmt::format("program {}\nweights {}\ngraph {:016x}\nowned vertices {} ({:016x})\ndevices {}\n",
                      EDGEWIRE_VERSION, weighted_ ? graph::name_of(graph_.weights().type()) : "no",
                      graph_.checksum(), owned.size(),
@@ -86,7 +86,7 @@ void RowPages::write(const Names& names, const RowDisks& disks) {
 void RowPages::check() {
   const std::uint32_t owned = ownership_.count(rank_);
   bool right = index_.begins.size() == owned && index_.lengths.size() == owned;
-  for (std::uint32_t local = 0; right && local < owned; ++local) {
+  for (LocalNumber local{}; right && local < owned; ++local) {
     const std::uint64_t degree = graph::Row{graph_, ownership_.vertex(rank_, local)}.degree();
     right = (index_.lengths[local] > 0) == (degree > 0) && index_.begins[local] <= bytes() &&
             index_.lengths[local] <= bytes() - index_.begins[local];

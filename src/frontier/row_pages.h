@@ -60,8 +60,8 @@ class RowPages {
   const graph::GraphFile& graph() const noexcept { return graph_; }
   bool weighted() const noexcept { return weighted_; }
   /// Where the row of an owned vertex is in the stream: [begin, end) in bytes. Empty when it has no edges.
-  std::pair<std::uint64_t, std::uint64_t> range(std::uint32_t vertex) const noexcept {
-    const std::uint32_t local = ownership_.place(vertex).local;
+  std::pair<std::uint64_t, std::uint64_t> range(VertexId vertex) const noexcept {
+    const LocalNumber local = ownership_.place(vertex).local;
     return {index_.begins[local], index_.begins[local] + index_.lengths[local]};
   }
   std::uint64_t bytes() const noexcept { return index_.checksums.size() * kPageBytes; }

@@ -26,19 +26,19 @@ RowReader::RowReader(const RowPages& pages, disk::PageCache& cache, std::size_t 
       health_(health),
       memory_(std::max(memory_bytes, pages.longest() + 2 * kRequestPages * kPageBytes)) {}
 
-void RowReader::each(const std::function<std::span<const std::uint32_t>()>& take,
+void RowReader::each(const std::function<std::span<const VertexId>()>& take,
                      const std::function<void(const Edges&)>& work) {
   for (fill(take); !requests_.empty(); fill(take)) {
     Request& request = requests_.front();
     finish(request);
-    for (const std::uint32_t v : request.vertices) work(decode(request, v));
+    for (const VertexId v : request.vertices) work(decode(request, v));
     if (request.memory != nullptr) memory_.give_back();
     requests_.pop_front();
   }
 }
 
 /// Starts requests while there is room and something to ask for.
-void RowReader::fill(const std::function<std::span<const std::uint32_t>()>& take) {
+void RowReader::fill(const std::function<std::span<const VertexId>()>& take) {
   while (requests_.size() < kMostRequests) {
     if (chunk_.empty()) chunk_ = take();
     if (chunk_.empty()) break;
@@ -52,14 +52,14 @@ void RowReader::fill(const std::function<std::span<const std::uint32_t>()>& take
 
 /// Adds a vertex to the request that is open for rows like its own; first starts that one where the row is
 /// not beside the others. False while there is no room.
-bool RowReader::ask(std::uint32_t vertex) {
+bool RowReader::ask(VertexId vertex) {
   Request& request = open_[is_short_row(graph::Row{pages_.graph(), vertex}.degree()) ? 1 : 0];
   if (add(request, vertex)) return true;
   return start(request) && add(request, vertex);
 }
 
 /// False when the row of the vertex is not beside the others.
-bool RowReader::add(Request& request, std::uint32_t vertex) const {
+bool RowReader::add(Request& request, VertexId vertex) const {
   const auto [begin, end] = pages_.range(vertex);
   if (begin < end) {
     const std::uint64_t first = begin / kPageBytes, last = (end - 1) / kPageBytes + 1;
@@ -116,7 +116,7 @@ void RowReader::finish(Request& request) {
   }
 }
 
-Edges RowReader::decode(const Request& request, std::uint32_t vertex) {
+Edges RowReader::decode(const Request& request, VertexId vertex) {
   const auto [begin, end] = pages_.range(vertex);
   const std::uint64_t degree = graph::Row{pages_.graph(), vertex}.degree();
   if (degree == 0) return {vertex, {}, {}};

@@ -18,8 +18,8 @@ namespace edgewire::frontier {
 
 /// The out-edges of a vertex, as long as work on them lasts.
 struct Edges {
-  std::uint32_t vertex;  ///< global id
-  std::span<const std::uint32_t> targets;
+  VertexId vertex;
+  std::span<const VertexId> targets;
   graph::Weights weights;  ///< empty where none were asked for
 };
 
@@ -33,7 +33,7 @@ class RowReader {
             transport::Health& health);
 
   /// As FrontierJob::each_row(). Throws Error with path and byte offset. Not again after it has thrown.
-  void each(const std::function<std::span<const std::uint32_t>()>& take,
+  void each(const std::function<std::span<const VertexId>()>& take,
             const std::function<void(const Edges&)>& work);
   /// See disk::Queue::watch().
   void watch(const topology::WorkerPool& pool, int worker) noexcept { queue_.watch(pool, worker); }
@@ -49,18 +49,18 @@ class RowReader {
   };
   /// Rows side by side, and the pages that hold them.
   struct Request {
-    std::vector<std::uint32_t> vertices;
+    std::vector<VertexId> vertices;
     std::uint64_t first = 0, end = 0;  ///< pages
     std::byte* memory = nullptr;       ///< null when no row has edges
     std::deque<Read> reads{};          ///< of those that are not in the cache
   };
-  bool ask(std::uint32_t vertex);
-  bool add(Request& request, std::uint32_t vertex) const;
+  bool ask(VertexId vertex);
+  bool add(Request& request, VertexId vertex) const;
   bool start(Request& request);
   void read(Request& request);
-  void fill(const std::function<std::span<const std::uint32_t>()>& take);
+  void fill(const std::function<std::span<const VertexId>()>& take);
   void finish(Request& request);
-  Edges decode(const Request& request, std::uint32_t vertex);
+  Edges decode(const Request& request, VertexId vertex);
   [[noreturn]] void fail(std::uint64_t page, const std::string& what);
 
   const RowPages& pages_;
@@ -68,10 +68,10 @@ class RowReader {
   transport::Health& health_;
   disk::BlockRing memory_;
   disk::Queue queue_;
-  std::span<const std::uint32_t> chunk_;  ///< vertices that were taken, and are in no request yet
-  std::array<Request, 2> open_;           ///< of long and of short rows; more rows may be added
-  std::deque<Request> requests_;          ///< oldest first
-  std::vector<std::uint32_t> targets_;
+  std::span<const VertexId> chunk_;  ///< vertices that were taken, and are in no request yet
+  std::array<Request, 2> open_;      ///< of long and of short rows; more rows may be added
+  std::deque<Request> requests_;     ///< oldest first
+  std::vector<VertexId> targets_;
   std::vector<std::uint64_t> weights_;  ///< memory for those of a row
   std::uint64_t bytes_read_ = 0;
 };

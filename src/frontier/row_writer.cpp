@@ -40,7 +40,7 @@ class RowWriter {
 
   RowIndex write() {
     for (const bool short_ones : {true, false})
-      for (std::uint32_t first = 0; first < rows_.count();) first = write_some(first, short_ones);
+      for (LocalNumber first{}; first < rows_.count();) first = write_some(first, short_ones);
     stream_.resize((stream_.size() + kPageBytes - 1) / kPageBytes * kPageBytes);
     keep(stream_);
     files_.commit();
@@ -54,11 +54,11 @@ class RowWriter {
     WeightFigures weights;
   };
 
-  graph::Row row(std::uint32_t local) const noexcept { return {rows_.graph, rows_.vertex(local)}; }
+  graph::Row row(LocalNumber local) const noexcept { return {rows_.graph, rows_.vertex(local)}; }
 
   /// Encodes the next rows, a piece in each worker, and writes whole stripes of them. Returns the first of
   /// the rest.
-  std::uint32_t write_some(std::uint32_t first, bool short_ones) {
+  LocalNumber write_some(LocalNumber first, bool short_ones) {
     const auto bounds = cut(first, short_ones);
     std::vector<Piece> pieces(bounds.size() - 1);
     pool_.for_each(pieces.size(),
@@ -68,7 +68,7 @@ class RowWriter {
       index_.weights.sum += piece.weights.sum;
       index_.weights.least = std::min(index_.weights.least, piece.weights.least);
     }
-    for (std::uint32_t local = first; local < bounds.back(); ++local) {
+    for (LocalNumber local = first; local < bounds.back(); ++local) {
       if (is_short_row(row(local).degree()) != short_ones) continue;
       index_.begins[local] = end_;
       end_ += index_.lengths[local];
@@ -80,27 +80,27 @@ class RowWriter {
   }
 
   /// Where pieces of about so many edges begin, one for each worker, and where the last one ends.
-  std::vector<std::uint32_t> cut(std::uint32_t first, bool short_ones) const {
-    std::vector<std::uint32_t> bounds{first};
+  std::vector<LocalNumber> cut(LocalNumber first, bool short_ones) const {
+    std::vector<LocalNumber> bounds{first};
     std::uint64_t edges = 0;
-    for (std::uint32_t local = first;
+    for (LocalNumber local = first;
          local < rows_.count() && bounds.size() <= static_cast<std::size_t>(pool_.workers()); ++local) {
       const std::uint64_t degree = row(local).degree();
       if (is_short_row(degree) == short_ones) edges += degree;
       if (edges < edges_at_once_ && local + 1 < rows_.count()) continue;
-      bounds.push_back(local + 1);
+      bounds.emplace_back(local + 1);
       edges = 0;
     }
     return bounds;
   }
 
-  Piece encode(std::uint32_t first, std::uint32_t last, bool short_ones) {
+  Piece encode(LocalNumber first, LocalNumber last, bool short_ones) {
     Piece piece;
-    rows_.graph.verify_rows(rows_.vertex(first), std::uint64_t{rows_.vertex(last - 1)} + 1);
-    for (std::uint32_t local = first; local < last; ++local)
+    rows_.graph.verify_rows(rows_.vertex(first), std::uint64_t{rows_.vertex(LocalNumber(last - 1))} + 1);
+    for (LocalNumber local = first; local < last; ++local)
       if (const auto one = row(local); one.degree() > 0 && is_short_row(one.degree()) == short_ones)
         index_.lengths[local] = encode(one, piece);
-    rows_.graph.release_rows(rows_.vertex(first), std::uint64_t{rows_.vertex(last - 1)} + 1);
+    rows_.graph.release_rows(rows_.vertex(first), std::uint64_t{rows_.vertex(LocalNumber(last - 1))} + 1);
     return piece;
   }
 
@@ -108,8 +108,8 @@ class RowWriter {
   std::uint32_t encode(const graph::Row& one, Piece& piece) const {
     const std::size_t before = piece.codes.size();
     if (!std::ranges::is_sorted(one.targets()))
-      throw Error(
-          fmt::format("{}: the targets of vertex {} are not in order", rows_.graph.path(), one.vertex));
+      throw Error(fmt::format("{}: the targets of vertex {} are not in order", rows_.graph.path(),
+                              std::uint32_t{one.vertex}));
     encode_row(one.vertex, one.targets(), piece.codes);
     if (weighted_) {
       const auto bytes = one.weights().bytes();
@@ -123,8 +123,8 @@ class RowWriter {
     }
     const std::size_t bytes = piece.codes.size() - before;
     if (bytes > std::numeric_limits<std::uint32_t>::max())
-      throw Error(
-          fmt::format("{}: vertex {} has too many edges for --edges disk", rows_.graph.path(), one.vertex));
+      throw Error(fmt::format("{}: vertex {} has too many edges for --edges disk", rows_.graph.path(),
+                              std::uint32_t{one.vertex}));
     return static_cast<std::uint32_t>(bytes);
   }
 

@@ -18,7 +18,7 @@ struct OwnedRows {
   std::uint32_t rank;
 
   std::uint32_t count() const noexcept { return ownership.count(rank); }
-  std::uint32_t vertex(std::uint32_t local) const noexcept { return ownership.vertex(rank, local); }
+  VertexId vertex(LocalNumber local) const noexcept { return ownership.vertex(rank, local); }
 };
 
 /// Encodes rows and writes them to these files, a file on each device; reads the graph twice. Throws Error

@@ -51,8 +51,8 @@ std::vector<Searches::Turn> Searches::turns(bool in_order) const {
   return turns;
 }
 
-std::vector<std::vector<Superstep>> Searches::run(std::span<const std::uint32_t> sources, bool in_order) {
-  for (const std::uint32_t source : sources) job_.expect_vertex(source);
+std::vector<std::vector<Superstep>> Searches::run(std::span<const VertexId> sources, bool in_order) {
+  for (const VertexId source : sources) job_.expect_vertex(source);
   sources_ = sources;
   in_order_ = in_order;
   found_.clear();

@@ -22,7 +22,7 @@ class Searcher {
  public:
   virtual ~Searcher() = default;
   /// What it did. `number`: of the source in the list. What it throws ends the job.
-  virtual std::vector<Superstep> search(std::size_t number, std::uint32_t source) = 0;
+  virtual std::vector<Superstep> search(std::size_t number, VertexId source) = 0;
 };
 
 /// What decides whether each worker searches from sources of its own.
@@ -56,7 +56,7 @@ class Searches {
   /// processes other than 0 the same supersteps with nothing in them. There is a task for each source, which
   /// any worker takes. `in_order`: there is one for each worker, which takes the sources of its turn, always
   /// with a searcher of its own. Collective; throws Error.
-  std::vector<std::vector<Superstep>> run(std::span<const std::uint32_t> sources, bool in_order);
+  std::vector<std::vector<Superstep>> run(std::span<const VertexId> sources, bool in_order);
   int process_of(std::size_t number) const noexcept {
     return static_cast<int>(number % static_cast<std::size_t>(job_.bootstrap().size()));
   }
@@ -94,7 +94,7 @@ class Searches {
   Make make_;
   tasks::Registry registry_;
   tasks::FunctionId search_, all_;
-  std::span<const std::uint32_t> sources_;
+  std::span<const VertexId> sources_;
   bool in_order_ = false;
   std::vector<std::string> found_;  ///< [task]: at rank 0
   std::vector<Place> places_;       ///< as many as workers

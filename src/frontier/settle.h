@@ -65,7 +65,7 @@ class Settling {
 
   /// Collective. The supersteps; values() has the result. Throws Error, also when the best value of a vertex
   /// that a path reaches is too_long().
-  std::vector<Superstep> run(std::uint32_t source, Value start) {
+  std::vector<Superstep> run(VertexId source, Value start) {
     job_.expect_vertex(source);
     std::vector<Superstep> supersteps;
     if (owner(source) == rank_) improve(workers_[0], source, start);
@@ -83,7 +83,7 @@ class Settling {
   /// By local number.
   std::vector<Value> values() const {
     std::vector<Value> all(job_.owned());
-    for (std::uint32_t i = 0; i < all.size(); ++i)
+    for (LocalNumber i{}; i < all.size(); ++i)
       all[i] = values_[job_.ownership().vertex(rank_, i)].load(std::memory_order_relaxed);
     return all;
   }
@@ -102,12 +102,12 @@ class Settling {
   /// All processes throw the same.
   void refuse_too_long() {
     std::uint64_t vertex = kNoVertex;
-    for (std::uint32_t local = job_.owned(); local > 0; --local)
-      if (const std::uint32_t v = job_.ownership().vertex(rank_, local - 1);
+    for (LocalNumber local{}; vertex == kNoVertex && local < job_.owned(); ++local)
+      if (const VertexId v = job_.ownership().vertex(rank_, local);
           values_[v].load(std::memory_order_relaxed) == program_.too_long())
         vertex = v;
     if (several_) vertex = job_.records().agree(vertex);
-    if (vertex != kNoVertex) program_.refuse(job_.graph(), static_cast<std::uint32_t>(vertex));
+    if (vertex != kNoVertex) program_.refuse(job_.graph(), VertexId(static_cast<std::uint32_t>(vertex)));
   }
 
   /// Of all processes.
@@ -120,7 +120,7 @@ class Settling {
 
   Superstep follow(std::uint64_t bucket) {
     for (Worker& worker : workers_) worker.followed = worker.edges = 0;
-    std::vector<std::uint32_t> frontier;
+    std::vector<VertexId> frontier;
     std::atomic<std::size_t> next{0};
     if (!several_) frontier = collect(bucket);
     job_.pool().run([&](int w) {
@@ -140,8 +140,8 @@ class Settling {
   }
 
   /// What all workers have in the bucket.
-  std::vector<std::uint32_t> collect(std::uint64_t bucket) {
-    std::vector<std::uint32_t> frontier;
+  std::vector<VertexId> collect(std::uint64_t bucket) {
+    std::vector<VertexId> frontier;
     for (Worker& worker : workers_) {
       const auto part = worker.buckets.take(bucket);
       frontier.insert(frontier.end(), part.begin(), part.end());
@@ -151,8 +151,8 @@ class Settling {
   }
 
   /// Leaves out what need not be read, and brings the rest into the order on the disks.
-  void read_once(std::uint64_t bucket, std::vector<std::uint32_t>& frontier) const {
-    std::erase_if(frontier, [&](std::uint32_t v) {
+  void read_once(std::uint64_t bucket, std::vector<VertexId>& frontier) const {
+    std::erase_if(frontier, [&](VertexId v) {
       return program_.bucket(values_[v].load(std::memory_order_relaxed)) < bucket;
     });
     std::ranges::sort(frontier);
@@ -163,9 +163,9 @@ class Settling {
   void tell_owners(int w, std::uint64_t bucket) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     const auto take = [&](const Record& record) {
-      improve(worker, record.vertex, std::bit_cast<Value>(record.value));
+      improve(worker, VertexId(record.vertex), std::bit_cast<Value>(record.value));
     };
-    for (const std::uint32_t v : worker.others.take(bucket)) {
+    for (const VertexId v : worker.others.take(bucket)) {
       const Value value = values_[v].load(std::memory_order_relaxed);
       if (fell(sent_[v], value))
         job_.records().send(w, static_cast<int>(owner(v)),
@@ -174,8 +174,7 @@ class Settling {
     job_.records().template finish<Record>(w, take);
   }
 
-  void work(int w, std::uint64_t bucket, std::span<const std::uint32_t> frontier,
-            std::atomic<std::size_t>& next) {
+  void work(int w, std::uint64_t bucket, std::span<const VertexId> frontier, std::atomic<std::size_t>& next) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     const auto follow = [&](const Edges& edges) { follow_edges(worker, bucket, edges); };
     const std::size_t count = job_.rows_at_once();
@@ -189,7 +188,7 @@ class Settling {
     for (auto size = worker.buckets.size(bucket); size > 0 && size < kAlone;
          size = worker.buckets.size(bucket)) {
       const auto again = worker.buckets.take(bucket);
-      std::span<const std::uint32_t> left = again;
+      std::span<const VertexId> left = again;
       job_.each_row(
           w, [&] { return std::exchange(left, {}); }, follow);
     }
@@ -209,7 +208,7 @@ class Settling {
     }
   }
   template <class Offered>
-  void offer(Worker& worker, std::span<const std::uint32_t> targets, const Offered& offered_along) {
+  void offer(Worker& worker, std::span<const VertexId> targets, const Offered& offered_along) {
     for (std::size_t e = 0; e < targets.size(); ++e) {
       if (targets.size() - e > kAhead) __builtin_prefetch(&values_[targets[e + kAhead]]);
       const Value offered = offered_along(e);
@@ -218,8 +217,8 @@ class Settling {
     }
   }
 
-  std::uint32_t owner(std::uint32_t v) const { return several_ ? job_.ownership().place(v).owner : 0; }
-  void improve(Worker& worker, std::uint32_t v, Value offered) {
+  std::uint32_t owner(VertexId v) const { return several_ ? job_.ownership().place(v).owner : 0; }
+  void improve(Worker& worker, VertexId v, Value offered) {
     if (fell(values_[v], offered)) worker.buckets.put(program_.bucket(offered), v);
   }
   /// Lowers a value. False: it is not higher. Values order nothing else, so all accesses are relaxed; the end

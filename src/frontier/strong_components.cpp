@@ -41,7 +41,7 @@ std::vector<Superstep> StrongComponents::run() {
   step(kRows, [this] {
     rows_.emplace(job_, colours_, giant_);
     for (auto& counts : counts_) counts.resize(job_.owned());
-    for_each_left([this](Worker&, std::uint32_t local, std::uint32_t) { reset_counts(local); });
+    for_each_left([this](Worker&, LocalNumber local, VertexId) { reset_counts(local); });
   });
   for (Left left = survey(); left.edges > 0; left = survey()) {
     if (left.edges <= collected_) {
@@ -57,7 +57,7 @@ std::vector<Superstep> StrongComponents::run() {
     gather_colours();
     tell_colours();
   }
-  for_each_left([this](Worker&, std::uint32_t local, std::uint32_t vertex) { labels_[local] = vertex; });
+  for_each_left([this](Worker&, LocalNumber local, VertexId vertex) { labels_[local] = vertex; });
   name_members();
   if (merged_) name_merged();
   job_.wait_for_all();
@@ -71,19 +71,19 @@ std::uint64_t StrongComponents::stacked() {
   return job_.sum_of_all(mine)[0];
 }
 
-bool StrongComponents::labelled(std::uint32_t local) const noexcept {
+bool StrongComponents::labelled(LocalNumber local) const noexcept {
   return std::atomic_ref(const_cast<std::uint32_t&>(labels_[local])).load(std::memory_order_relaxed) != kNone;
 }
 
 /// Whether it had no label before. Labels order nothing else, so all accesses are relaxed.
-bool StrongComponents::label(std::uint32_t local, std::uint32_t value) noexcept {
+bool StrongComponents::label(LocalNumber local, std::uint32_t value) noexcept {
   std::uint32_t none = kNone;
   return std::atomic_ref(labels_[local]).compare_exchange_strong(none, value, std::memory_order_relaxed);
 }
 
-std::uint32_t StrongComponents::checked(std::uint32_t local) const {
+LocalNumber StrongComponents::checked(std::uint32_t local) const {
   if (local >= labels_.size()) throw Error("a process has sent a vertex that does not exist");
-  return local;
+  return LocalNumber(local);
 }
 
 /// What can be reached from the component and what cannot have two colours. Where not all of the component
@@ -97,8 +97,8 @@ void StrongComponents::start_with_giant() {
   const std::uint64_t vertices = job_.graph().vertices();
   job_.pool().for_each((vertices + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
     job_.ownership().visit([&](const auto& scheme) {
-      for (auto at = piece * kPiece; at < std::min<std::uint64_t>(vertices, (piece + 1) * kPiece); ++at) {
-        const auto v = static_cast<std::uint32_t>(at);
+      const std::uint64_t last = std::min<std::uint64_t>(vertices, (piece + 1) * kPiece);
+      for (VertexId v(static_cast<std::uint32_t>(piece * kPiece)); v < last; ++v) {
         const plan::Place place = scheme.place(v);
         colours_[v] = giant.reached(place) || !giant.all_reached() ? kReached : kOther;
         if (!giant.has(place) || (merged_ && v == giant_)) continue;
@@ -109,7 +109,7 @@ void StrongComponents::start_with_giant() {
   });
 }
 
-void StrongComponents::reset_counts(std::uint32_t local) {
+void StrongComponents::reset_counts(LocalNumber local) {
   counts_[kOut][local] = static_cast<std::uint32_t>(rows_->out(local).size());
   counts_[kIn][local] = static_cast<std::uint32_t>(rows_->in(local).size());
 }
@@ -118,7 +118,7 @@ void StrongComponents::reset_counts(std::uint32_t local) {
 /// on the stacks, over all processes.
 StrongComponents::Left StrongComponents::survey() {
   for (Worker& worker : workers_) worker.edges_left = 0;
-  for_each_left([this](Worker& worker, std::uint32_t local, std::uint32_t vertex) {
+  for_each_left([this](Worker& worker, LocalNumber local, VertexId vertex) {
     if (counts_[kOut][local] > 0 && counts_[kIn][local] > 0) {
       worker.edges_left += counts_[kOut][local];
       return;
@@ -142,9 +142,9 @@ void StrongComponents::trim() {
       const auto take = [&](Record record) {
         lower(worker, checked(record.vertex), record.value == kIn ? kIn : kOut);
       };
-      const auto tell = [&](std::span<const std::uint32_t> ends, Way way) {
+      const auto tell = [&](std::span<const VertexId> ends, Way way) {
         worker.edges += ends.size();
-        for (const std::uint32_t v : ends) {
+        for (const VertexId v : ends) {
           const plan::Place place = scheme.place(v);
           if (place.owner == rank_)
             lower(worker, place.local, way);
@@ -153,7 +153,7 @@ void StrongComponents::trim() {
         }
       };
       while (!worker.stack.empty()) {
-        const std::uint32_t local = worker.stack.back();
+        const LocalNumber local = worker.stack.back();
         worker.stack.pop_back();
         ++worker.vertices;
         tell(rows_->in(local), kOut);
@@ -165,7 +165,7 @@ void StrongComponents::trim() {
 }
 
 /// A vertex at the other end of an edge has been trimmed.
-void StrongComponents::lower(Worker& worker, std::uint32_t local, Way way) {
+void StrongComponents::lower(Worker& worker, LocalNumber local, Way way) {
   if (std::atomic_ref(counts_[way][local]).fetch_sub(1, std::memory_order_relaxed) != 1) return;
   if (label(local, job_.ownership().vertex(rank_, local))) worker.stack.push_back(local);
 }
@@ -181,12 +181,12 @@ void StrongComponents::collect() {
         worker.collected.push_back(record);
       };
       const auto [first, last] = job_.pool().part(lane, labels_.size());
-      for (auto local = static_cast<std::uint32_t>(first); local < last; ++local) {
+      for (LocalNumber local(static_cast<std::uint32_t>(first)); local < last; ++local) {
         if (labelled(local)) continue;
         ++worker.vertices;
         worker.edges += rows_->out(local).size();
-        const std::uint32_t vertex = job_.ownership().vertex(rank_, local);
-        for (const std::uint32_t v : rows_->out(local)) {
+        const VertexId vertex = job_.ownership().vertex(rank_, local);
+        for (const VertexId v : rows_->out(local)) {
           take({vertex, v});
           for (int peer = 0; peer < job_.bootstrap().size(); ++peer)
             if (peer != job_.bootstrap().rank()) job_.records().send(lane, peer, Record{vertex, v}, take);
@@ -201,7 +201,7 @@ void StrongComponents::collect() {
     }
     const CollectedComponents found(std::move(edges));
     for (std::size_t at = 0; at < found.vertices().size(); ++at) {
-      const plan::Place place = job_.ownership().place(found.vertices()[at]);
+      const plan::Place place = job_.ownership().place(VertexId(found.vertices()[at]));
       if (place.owner == rank_) label(place.local, found.labels()[at]);
     }
   });
@@ -213,8 +213,9 @@ void StrongComponents::name_merged() {
     const plan::Place place = job_.ownership().place(giant_);
     std::uint64_t first = place.owner == rank_ ? labels_[place.local] : kNone;
     if (several_) first = job_.records().agree(first);
-    job_.for_each_range([&](int, std::uint32_t begin, std::uint32_t end) {
-      std::replace(labels_.begin() + begin, labels_.begin() + end, giant_, static_cast<std::uint32_t>(first));
+    job_.for_each_range([&](int, LocalNumber begin, LocalNumber end) {
+      std::replace(labels_.begin() + begin, labels_.begin() + end, std::uint32_t{giant_},
+                   static_cast<std::uint32_t>(first));
     });
   });
 }

@@ -53,7 +53,7 @@ class StrongComponents {
 
   /// Collective; throws Error.
   std::vector<Superstep> run();
-  /// [local number]: the smallest vertex (global id) of the component. After run().
+  /// [local number]: the smallest vertex of the component. After run().
   const std::vector<std::uint32_t>& labels() const noexcept { return labels_; }
 
  private:
@@ -63,10 +63,9 @@ class StrongComponents {
   struct alignas(128) Worker {
     std::uint64_t vertices = 0, edges = 0;
     std::uint64_t edges_left = 0;
-    std::vector<std::uint32_t> stack;   ///< local numbers of vertices whose edges are to be followed
-    std::vector<std::uint32_t> others;  ///< vertices of other processes whose colours have risen
-    /// Local numbers: labels_ has a vertex of the component, not yet the first one.
-    std::vector<std::uint32_t> members;
+    std::vector<LocalNumber> stack;    ///< vertices whose edges are to be followed
+    std::vector<VertexId> others;      ///< vertices of other processes whose colours have risen
+    std::vector<LocalNumber> members;  ///< labels_ has a vertex of the component, not yet the first one
     std::vector<Record> collected;
   };
   struct Left {
@@ -84,9 +83,9 @@ class StrongComponents {
   void start_with_giant();
   void name_merged();
   Left survey();
-  void reset_counts(std::uint32_t local);
+  void reset_counts(LocalNumber local);
   void trim();
-  void lower(Worker& worker, std::uint32_t local, Way way);
+  void lower(Worker& worker, LocalNumber local, Way way);
   void spread_colours();
   template <class Scheme>
   void spread(int lane, const Scheme& scheme);
@@ -94,7 +93,7 @@ class StrongComponents {
   void gather_colours();
   template <class Scheme>
   void gather(int lane, const Scheme& scheme);
-  void join(Worker& worker, std::uint32_t local, std::uint32_t vertex, std::uint32_t colour);
+  void join(Worker& worker, LocalNumber local, VertexId vertex, std::uint32_t colour);
   void tell_colours();
   template <class Scheme>
   void tell(int lane, const Scheme& scheme);
@@ -103,17 +102,17 @@ class StrongComponents {
 
   // Of all colours no two are the same, and none is kGone.
   static constexpr std::uint32_t kMix = kGolden32, kUnmix = 0xe8b2f51;  // kMix * kUnmix is 1
-  static constexpr std::uint32_t colour_of(std::uint32_t vertex) { return (vertex + 1) * kMix; }
-  static constexpr std::uint32_t vertex_of(std::uint32_t colour) { return colour * kUnmix - 1; }
+  static constexpr std::uint32_t colour_of(VertexId vertex) { return (vertex + 1) * kMix; }
+  static constexpr VertexId vertex_of(std::uint32_t colour) { return VertexId(colour * kUnmix - 1); }
   static_assert(kMix * kUnmix == 1);
 
-  bool label(std::uint32_t local, std::uint32_t value) noexcept;
-  bool labelled(std::uint32_t local) const noexcept;
-  std::atomic_ref<std::uint32_t> colour(std::uint32_t vertex) const noexcept {
+  bool label(LocalNumber local, std::uint32_t value) noexcept;
+  bool labelled(LocalNumber local) const noexcept;
+  std::atomic_ref<std::uint32_t> colour(VertexId vertex) const noexcept {
     return std::atomic_ref(colours_[vertex]);
   }
-  bool raise(std::uint32_t vertex, std::uint32_t value) const noexcept;
-  std::uint32_t checked(std::uint32_t local) const;
+  bool raise(VertexId vertex, std::uint32_t value) const noexcept;
+  LocalNumber checked(std::uint32_t local) const;
 
   FrontierJob& job_;
   std::uint64_t collected_;
@@ -121,12 +120,12 @@ class StrongComponents {
   std::uint32_t rank_;
   std::vector<std::uint32_t> labels_;
   topology::NodeMemory colour_memory_;
-  std::span<std::uint32_t> colours_;  ///< [global id]; of other processes' vertices only neighbours
+  std::span<std::uint32_t> colours_;  ///< [vertex]; of other processes' vertices only neighbours
   std::optional<RestRows> rows_;
   std::array<std::vector<std::uint32_t>, 2> counts_;  ///< [way][local]: edges that trimming has left
   /// The first vertex of the component that was found first; where merged_, of a part of it, for which this
   /// vertex stands.
-  std::uint32_t giant_ = kNone;
+  VertexId giant_{kNone};
   bool merged_ = false;
   std::vector<Worker> workers_;
   SuperstepLog log_;
@@ -149,9 +148,9 @@ void StrongComponents::step_in_lanes(std::uint64_t kind, const Work& work) {
 /// Calls work(worker, local, vertex) for the owned vertices without a label.
 template <class Work>
 void StrongComponents::for_each_left(const Work& work) {
-  job_.for_each_range([&](int w, std::uint32_t first, std::uint32_t last) {
+  job_.for_each_range([&](int w, LocalNumber first, LocalNumber last) {
     job_.ownership().visit([&](const auto& scheme) {
-      for (std::uint32_t local = first; local < last; ++local)
+      for (LocalNumber local = first; local < last; ++local)
         if (!labelled(local)) work(workers_[static_cast<std::size_t>(w)], local, scheme.vertex(rank_, local));
     });
   });

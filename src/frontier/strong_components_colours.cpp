@@ -10,7 +10,7 @@
 namespace edgewire::frontier {
 
 /// False: its colour is not lower, or it is gone.
-bool StrongComponents::raise(std::uint32_t vertex, std::uint32_t value) const noexcept {
+bool StrongComponents::raise(VertexId vertex, std::uint32_t value) const noexcept {
   std::uint32_t old = colour(vertex).load(std::memory_order_relaxed);
   while (old != kGone && old < value)
     if (colour(vertex).compare_exchange_weak(old, value, std::memory_order_relaxed)) return true;
@@ -22,11 +22,12 @@ bool StrongComponents::raise(std::uint32_t vertex, std::uint32_t value) const no
 void StrongComponents::spread_colours() {
   constexpr std::uint64_t kPiece = 1 << 14;
   job_.pool().for_each((colours_.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
-    for (auto v = piece * kPiece; v < std::min<std::uint64_t>(colours_.size(), (piece + 1) * kPiece); ++v)
-      if (colours_[v] != kGone) colours_[v] = colour_of(static_cast<std::uint32_t>(v));
+    const std::uint64_t last = std::min<std::uint64_t>(colours_.size(), (piece + 1) * kPiece);
+    for (VertexId v(static_cast<std::uint32_t>(piece * kPiece)); v < last; ++v)
+      if (colours_[v] != kGone) colours_[v] = colour_of(v);
   });
-  job_.for_each_range([this](int w, std::uint32_t first, std::uint32_t last) {
-    for (std::uint32_t local = first; local < last; ++local) {
+  job_.for_each_range([this](int w, LocalNumber first, LocalNumber last) {
+    for (LocalNumber local = first; local < last; ++local) {
       if (labelled(local))
         colours_[job_.ownership().vertex(rank_, local)] = kGone;
       else
@@ -41,21 +42,22 @@ void StrongComponents::spread_colours() {
 template <class Scheme>
 void StrongComponents::spread(int lane, const Scheme& scheme) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const auto colour_here = [&](std::uint32_t local) {
+  const auto colour_here = [&](LocalNumber local) {
     return colour(scheme.vertex(rank_, local)).load(std::memory_order_relaxed);
   };
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> starts;  // colour, local number
-  for (const std::uint32_t local : std::exchange(worker.stack, {}))
+  std::vector<std::pair<std::uint32_t, LocalNumber>> starts;  // by colour
+  for (const LocalNumber local : std::exchange(worker.stack, {}))
     starts.emplace_back(colour_here(local), local);
   std::ranges::sort(starts, std::greater<>());
   for (const auto& [own, start] : starts) {
     if (colour_here(start) != own) continue;  // who has raised it follows it
     for (worker.stack.push_back(start); !worker.stack.empty();) {
-      const std::uint32_t local = worker.stack.back(), value = colour_here(local);
+      const LocalNumber local = worker.stack.back();
+      const std::uint32_t value = colour_here(local);
       worker.stack.pop_back();
       ++worker.vertices;
       worker.edges += rows_->out(local).size();
-      for (const std::uint32_t v : rows_->out(local)) {
+      for (const VertexId v : rows_->out(local)) {
         if (!raise(v, value)) continue;
         const plan::Place place = scheme.place(v);
         if (place.owner == rank_)
@@ -66,12 +68,12 @@ void StrongComponents::spread(int lane, const Scheme& scheme) {
     }
   }
   const auto take = [&](Record record) {
-    const std::uint32_t local = checked(record.vertex);
+    const LocalNumber local = checked(record.vertex);
     if (raise(scheme.vertex(rank_, local), record.value)) worker.stack.push_back(local);
   };
   std::ranges::sort(worker.others);
   worker.others.erase(std::unique(worker.others.begin(), worker.others.end()), worker.others.end());
-  for (const std::uint32_t v : std::exchange(worker.others, {})) {
+  for (const VertexId v : std::exchange(worker.others, {})) {
     const plan::Place place = scheme.place(v);
     job_.records().send(lane, static_cast<int>(place.owner),
                         {place.local, colour(v).load(std::memory_order_relaxed)}, take);
@@ -82,7 +84,7 @@ void StrongComponents::spread(int lane, const Scheme& scheme) {
 /// A vertex that has kept its own colour is in the component that all of this colour reach which belong to
 /// it.
 void StrongComponents::find_roots() {
-  for_each_left([this](Worker& worker, std::uint32_t local, std::uint32_t vertex) {
+  for_each_left([this](Worker& worker, LocalNumber local, VertexId vertex) {
     if (colours_[vertex] == colour_of(vertex)) join(worker, local, vertex, colours_[vertex]);
   });
 }
@@ -98,15 +100,16 @@ template <class Scheme>
 void StrongComponents::gather(int lane, const Scheme& scheme) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const auto take = [&](Record record) {
-    const std::uint32_t local = checked(record.vertex);
+    const LocalNumber local = checked(record.vertex);
     join(worker, local, scheme.vertex(rank_, local), record.value);
   };
   while (!worker.stack.empty()) {
-    const std::uint32_t local = worker.stack.back(), value = colours_[scheme.vertex(rank_, local)];
+    const LocalNumber local = worker.stack.back();
+    const std::uint32_t value = colours_[scheme.vertex(rank_, local)];
     worker.stack.pop_back();
     ++worker.vertices;
     worker.edges += rows_->in(local).size();
-    for (const std::uint32_t v : rows_->in(local)) {
+    for (const VertexId v : rows_->in(local)) {
       const plan::Place place = scheme.place(v);
       if (place.owner == rank_)
         join(worker, place.local, v, value);
@@ -118,7 +121,7 @@ void StrongComponents::gather(int lane, const Scheme& scheme) {
 }
 
 /// The vertex reaches one of this colour that is in the component.
-void StrongComponents::join(Worker& worker, std::uint32_t local, std::uint32_t vertex, std::uint32_t value) {
+void StrongComponents::join(Worker& worker, LocalNumber local, VertexId vertex, std::uint32_t value) {
   if (colours_[vertex] != value || !label(local, vertex_of(value))) return;
   worker.stack.push_back(local);
   worker.members.push_back(local);
@@ -127,8 +130,8 @@ void StrongComponents::join(Worker& worker, std::uint32_t local, std::uint32_t v
 /// To the processes that own neighbours. Then edges between colours are left out, at both ends.
 void StrongComponents::tell_colours() {
   step_in_lanes(kTell, [this](int lane, const auto& scheme) { tell(lane, scheme); });
-  job_.for_each_range([this](int, std::uint32_t first, std::uint32_t last) {
-    for (std::uint32_t local = first; local < last; ++local) {
+  job_.for_each_range([this](int, LocalNumber first, LocalNumber last) {
+    for (LocalNumber local = first; local < last; ++local) {
       rows_->leave_out(local, job_.ownership().vertex(rank_, local), colours_);
       reset_counts(local);
     }
@@ -138,20 +141,20 @@ void StrongComponents::tell_colours() {
 template <class Scheme>
 void StrongComponents::tell(int lane, const Scheme& scheme) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  std::vector<std::uint32_t> told(static_cast<std::size_t>(job_.bootstrap().size()),
-                                  kNone);  // [peer]: last one
+  std::vector<LocalNumber> told(static_cast<std::size_t>(job_.bootstrap().size()),
+                                LocalNumber(kNone));  // [peer]: last one
   const auto take = [&](Record record) {
     if (record.vertex >= colours_.size()) throw Error("a process has sent a vertex that does not exist");
-    colour(record.vertex).store(record.value, std::memory_order_relaxed);
+    colour(VertexId(record.vertex)).store(record.value, std::memory_order_relaxed);
   };
   const auto [first, last] = job_.pool().part(lane, labels_.size());
-  for (auto local = static_cast<std::uint32_t>(first); local < last; ++local) {
-    const std::uint32_t vertex = scheme.vertex(rank_, local);
+  for (LocalNumber local(static_cast<std::uint32_t>(first)); local < last; ++local) {
+    const VertexId vertex = scheme.vertex(rank_, local);
     if (labelled(local)) colour(vertex).store(kGone, std::memory_order_relaxed);
     if (!several_) continue;
     const std::uint32_t value = colour(vertex).load(std::memory_order_relaxed);
     for (const auto ends : {rows_->out(local), rows_->in(local)}) {
-      for (const std::uint32_t v : ends) {
+      for (const VertexId v : ends) {
         const std::uint32_t peer = scheme.place(v).owner;
         if (peer == rank_ || std::exchange(told[peer], local) == local) continue;
         ++worker.vertices;
@@ -169,7 +172,7 @@ void StrongComponents::name_members() {
   for (const Worker& worker : workers_) members[0] += worker.members.size();
   if (job_.sum_of_all(members)[0] == 0) return;
   std::vector<std::uint32_t> firsts(labels_.size(), kNone);  // [local number of a root]
-  const auto lower_to = [&firsts](std::uint32_t local, std::uint32_t vertex) {
+  const auto lower_to = [&firsts](LocalNumber local, std::uint32_t vertex) {
     const std::atomic_ref first(firsts[local]);
     std::uint32_t old = first.load(std::memory_order_relaxed);
     while (vertex < old && !first.compare_exchange_weak(old, vertex, std::memory_order_relaxed)) {
@@ -177,9 +180,9 @@ void StrongComponents::name_members() {
   };
   step_in_lanes(kFirst, [&](int lane, const auto& scheme) {
     const auto take = [&](Record record) { lower_to(checked(record.vertex), record.value); };
-    for (const std::uint32_t local : workers_[static_cast<std::size_t>(lane)].members) {
-      const plan::Place root = scheme.place(labels_[local]);
-      const std::uint32_t vertex = scheme.vertex(rank_, local);
+    for (const LocalNumber local : workers_[static_cast<std::size_t>(lane)].members) {
+      const plan::Place root = scheme.place(VertexId(labels_[local]));
+      const VertexId vertex = scheme.vertex(rank_, local);
       if (root.owner == rank_)
         lower_to(root.local, vertex);
       else
@@ -190,8 +193,8 @@ void StrongComponents::name_members() {
   step_in_lanes(kFirst, [&](int lane, const auto& scheme) {
     std::vector<std::pair<int, Record>> questions;  // peer; local number of a root here, of a vertex there
     const auto hear = [&](int peer, Record record) { questions.emplace_back(peer, record); };
-    for (const std::uint32_t local : std::exchange(workers_[static_cast<std::size_t>(lane)].members, {})) {
-      const plan::Place root = scheme.place(labels_[local]);
+    for (const LocalNumber local : std::exchange(workers_[static_cast<std::size_t>(lane)].members, {})) {
+      const plan::Place root = scheme.place(VertexId(labels_[local]));
       if (root.owner == rank_)
         labels_[local] = firsts[root.local];
       else

@@ -42,8 +42,8 @@ BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, OutputFile* 
       "reading", progress);
   std::vector<std::uint64_t> original_ids;
   if (graph.has_original_ids()) {
-    for (std::uint64_t v = 0; v < graph.vertices(); ++v) {
-      original_ids.push_back(graph.original_id(static_cast<std::uint32_t>(v)));
+    for (VertexId v{}; v < graph.vertices(); ++v) {
+      original_ids.push_back(graph.original_id(v));
     }
   }
   // Simple stays simple unless edges are added; symmetric stays symmetric.
@@ -53,7 +53,7 @@ BuildSummary copy_graph(const GraphFile& graph, OutputFile& output, OutputFile* 
       (options.weighted && graph.weights_doubtful() ? std::uint32_t{kDoubtfulWeights} : 0U);
   if (!names.labelled()) return builder.write(output, original_ids, flags, progress);
   std::vector<std::string_view> labels;
-  for (std::uint32_t v = 0; v < graph.vertices(); ++v) labels.push_back(names.label(v));
+  for (VertexId v{}; v < graph.vertices(); ++v) labels.push_back(names.label(v));
   return write_labelled(builder, output, table, labels, flags, progress);
 }
 

@@ -24,7 +24,7 @@ void add_rows(const GraphFile& graph, Builder& builder, int workers, const Progr
         const std::uint64_t end = std::min(graph.vertices(), (piece + 1) * kRowsRead);
         graph.verify_rows(piece * kRowsRead, end);
         for (std::uint64_t v = piece * kRowsRead; v < end; ++v) {
-          const Row row{graph, static_cast<std::uint32_t>(v)};
+          const Row row{graph, VertexId(static_cast<std::uint32_t>(v))};
           const auto targets = row.targets();
           const Weights weights = row.weights();
           for (std::size_t e = 0; e < targets.size(); ++e)
@@ -55,8 +55,7 @@ GraphFile view(GraphFile graph, Direction direction, const std::string& folder, 
   add_rows(graph, builder, workers, progress);
   std::vector<std::uint64_t> original_ids;
   if (graph.has_original_ids()) {
-    for (std::uint64_t v = 0; v < graph.vertices(); ++v)
-      original_ids.push_back(graph.original_id(static_cast<std::uint32_t>(v)));
+    for (VertexId v{}; v < graph.vertices(); ++v) original_ids.push_back(graph.original_id(v));
   }
   const std::uint32_t flags = (direction == Direction::in && graph.simple() ? std::uint32_t{kSimple} : 0U) |
                               (graph.weights_doubtful() ? std::uint32_t{kDoubtfulWeights} : 0U);

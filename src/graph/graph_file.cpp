@@ -128,8 +128,8 @@ void GraphFile::Mapping::check_block(std::uint32_t section_index, std::uint64_t 
       file.fail(entry.offset + entry.bytes - 8, "the last row offset is not the number of edges");
     }
   } else if (section_index == kTargets) {
-    const auto values = in_block(section<std::uint32_t>(kTargets), block);
-    const std::uint32_t largest = largest_of(values);
+    const auto values = in_block(section<VertexId>(kTargets), block);
+    const std::uint32_t largest = largest_of(plain(values));
     if (!values.empty() && largest >= header.vertices) {
       const auto at = std::max_element(values.begin(), values.end()) - values.begin();
       file.fail(start + static_cast<std::uint64_t>(at) * 4,
@@ -177,7 +177,7 @@ GraphFile GraphFile::open(const std::string& path, const std::string& name) {
 GraphFile::GraphFile(std::unique_ptr<Mapping> mapping)
     : mapping_(std::move(mapping)),
       offsets_(mapping_->section<std::uint64_t>(kOffsets)),
-      targets_(mapping_->section<std::uint32_t>(kTargets)),
+      targets_(mapping_->section<VertexId>(kTargets)),
       weights_(mapping_->weights()) {}
 GraphFile::GraphFile(GraphFile&&) noexcept = default;
 GraphFile& GraphFile::operator=(GraphFile&&) noexcept = default;
@@ -200,7 +200,7 @@ std::uint64_t GraphFile::checksum() const { return mapping_->header.checksum; }
 bool GraphFile::labelled() const { return (mapping_->header.flags & kLabels) != 0; }
 bool GraphFile::has_original_ids() const { return (mapping_->header.flags & kOriginalIds) != 0; }
 
-std::uint64_t GraphFile::original_id(std::uint32_t v) const {
+std::uint64_t GraphFile::original_id(VertexId v) const {
   if (!has_original_ids()) return v;
   mapping_->check_block(kIds, std::uint64_t{v} * 8 / kBlockBytes);
   return mapping_->section<std::uint64_t>(kIds)[v];

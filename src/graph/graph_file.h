@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/numbering.h"
 #include "graph/weights.h"
 
 namespace edgewire::graph {
@@ -45,10 +46,10 @@ class GraphFile {
 
   /// vertices()+1 edge indices: out-edges of v are targets()[offsets()[v] .. offsets()[v+1]).
   std::span<const std::uint64_t> offsets() const noexcept { return offsets_; }
-  std::span<const std::uint32_t> targets() const noexcept { return targets_; }
+  std::span<const VertexId> targets() const noexcept { return targets_; }
   Weights weights() const noexcept { return weights_; }  ///< empty when not weighted
   /// The id that vertex v had in the file that was converted.
-  std::uint64_t original_id(std::uint32_t v) const;
+  std::uint64_t original_id(VertexId v) const;
 
   /// Checks everything needed to use rows [first, last): checksums of the blocks that hold them, offsets in
   /// order, targets in range, weights finite. Throws Error with path and byte offset. Blocks already checked
@@ -65,7 +66,7 @@ class GraphFile {
   std::unique_ptr<Mapping> mapping_;
   // In the mapping.
   std::span<const std::uint64_t> offsets_;
-  std::span<const std::uint32_t> targets_;
+  std::span<const VertexId> targets_;
   Weights weights_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/numbering.h"
 #include "graph/graph_file.h"
 
 namespace edgewire::graph {
@@ -7,12 +8,10 @@ namespace edgewire::graph {
 /// The out-edges of a vertex, straight from the mapped file.
 struct Row {
   const GraphFile& graph;
-  std::uint32_t vertex;  ///< global id
+  VertexId vertex;
 
   std::uint64_t degree() const noexcept { return end() - begin(); }
-  std::span<const std::uint32_t> targets() const noexcept {
-    return graph.targets().subspan(begin(), degree());
-  }
+  std::span<const VertexId> targets() const noexcept { return graph.targets().subspan(begin(), degree()); }
   /// Empty when the graph has none.
   Weights weights() const noexcept {
     return graph.weighted() ? graph.weights().subspan(begin(), degree()) : Weights();

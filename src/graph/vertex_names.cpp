@@ -88,14 +88,14 @@ void VertexNames::check_table() {
   }
 }
 
-std::string_view VertexNames::label(std::uint32_t vertex) const {
+std::string_view VertexNames::label(VertexId vertex) const {
   const std::string_view text = text_of(*table_);
   std::uint64_t at = starts_[vertex / kNamesPerStart];
   for (std::uint32_t skip = vertex % kNamesPerStart; skip > 0; --skip) at = text.find('\n', at) + 1;
   return line_at(text, at);
 }
 
-void VertexNames::append(fmt::memory_buffer& text, std::uint32_t vertex) const {
+void VertexNames::append(fmt::memory_buffer& text, VertexId vertex) const {
   if (labelled()) {
     const std::string_view name = label(vertex);
     text.append(name.data(), name.data() + name.size());
@@ -105,16 +105,16 @@ void VertexNames::append(fmt::memory_buffer& text, std::uint32_t vertex) const {
   }
 }
 
-std::string VertexNames::operator()(std::uint32_t vertex) const {
+std::string VertexNames::operator()(VertexId vertex) const {
   return labelled() ? std::string(label(vertex)) : fmt::to_string(graph_.original_id(vertex));
 }
 
-std::optional<std::uint32_t> VertexNames::find(std::string_view name) const {
+std::optional<VertexId> VertexNames::find(std::string_view name) const {
   const auto vertices = static_cast<std::uint32_t>(graph_.vertices());
   if (labelled()) {
     const std::string_view text = text_of(*table_);
     std::uint64_t at = vertices > 0 ? starts_[0] : 0;
-    for (std::uint32_t v = 0; v < vertices; ++v) {
+    for (VertexId v{}; v < vertices; ++v) {
       const std::string_view found = line_at(text, at);
       if (found == name) return v;
       at += found.size() + 1;
@@ -125,8 +125,8 @@ std::optional<std::uint32_t> VertexNames::find(std::string_view name) const {
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), id);
   if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
   if (!graph_.has_original_ids())
-    return id < vertices ? std::optional(static_cast<std::uint32_t>(id)) : std::nullopt;
-  for (std::uint32_t v = 0; v < vertices; ++v)
+    return id < vertices ? std::optional(VertexId(static_cast<std::uint32_t>(id))) : std::nullopt;
+  for (VertexId v{}; v < vertices; ++v)
     if (graph_.original_id(v) == id) return v;
   return std::nullopt;
 }

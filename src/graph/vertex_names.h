@@ -39,13 +39,13 @@ class VertexNames {
   /// Whether names come from a table. Otherwise they are the ids that the converted file had.
   bool labelled() const noexcept { return table_ != nullptr; }
   /// The name of a vertex from the table. Only when labelled().
-  std::string_view label(std::uint32_t vertex) const;
+  std::string_view label(VertexId vertex) const;
   /// Appends the name of a vertex, label or id, to `text`.
-  void append(fmt::memory_buffer& text, std::uint32_t vertex) const;
+  void append(fmt::memory_buffer& text, VertexId vertex) const;
   /// The same as a string.
-  std::string operator()(std::uint32_t vertex) const;
+  std::string operator()(VertexId vertex) const;
   /// The vertex of this name; of several, the first. Looks at one name after another.
-  std::optional<std::uint32_t> find(std::string_view name) const;
+  std::optional<VertexId> find(std::string_view name) const;
 
  private:
   void check_table();

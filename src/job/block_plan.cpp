@@ -18,7 +18,7 @@ exchange::Exchange connect(const PlanTask& task, const plan::BlockPlan& plan) {
   std::vector<exchange::OutgoingStream> outgoing;
   for (const auto& peer : plan.peers()) {
     incoming.emplace_back().targets = peer.sums_from;
-    incoming.emplace_back().targets = peer.mirrors_from;
+    incoming.emplace_back().sources = peer.mirrors_from;
     auto& sums = outgoing.emplace_back();
     sums.slots = peer.sums_to;
     sums.first_destination = peer.first_sum;

@@ -199,9 +199,9 @@ ResumedState resume(launch::Bootstrap& bootstrap, const std::string& folder, con
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (ids[i] >= vertices)
         throw Error(fmt::format("{}: not a part of a checkpoint", ids_path(folder, manifest.run, other)));
-      const plan::Place place = job.ownership().place(ids[i]);
+      const plan::Place place = job.ownership().place(VertexId(ids[i]));
       if (place.owner != rank) continue;
-      const std::uint32_t index = owned.indexes()[place.local];
+      const OwnedIndex index = owned.indexes()[place.local];
       state.values[index] = values[i];
       found[index] = true;
     }

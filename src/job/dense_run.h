@@ -48,7 +48,7 @@ class DenseRun {
         loops_(program, job.owned().count(), job.tiles(), job.tile_order(), job.mirror_tiles(),
                job.mirror_sources()) {
     job.place(loops_);
-    start_ = loops_.start(job.pool(), [&](std::uint32_t i) {
+    start_ = loops_.start(job.pool(), [&](OwnedIndex i) {
       const graph::Row row{job.graph(), job.owned().ids()[i]};
       return std::pair(program.start(row), program.constant(row));
     });

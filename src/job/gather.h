@@ -23,7 +23,7 @@ std::vector<Value> gather_values(const DenseJob& job, std::span<const Value> val
                             indexes.size(), values.size()));
   std::vector<Value> mine;
   mine.reserve(values.size());
-  for (const std::uint32_t index : indexes) mine.push_back(values[index]);
+  for (const OwnedIndex index : indexes) mine.push_back(values[index]);
   return exchange::gather_values(job.bootstrap(), job.ownership(), mine);
 }
 

@@ -94,8 +94,8 @@ class SampleReader final : public tiles::EdgeReader {
     const auto targets = subject_.graph.targets();
     std::uint32_t edges = 0;
     subject_.ownership.visit([&](const auto& scheme) {
-      for (std::uint32_t i = first; i < last; ++i) {
-        const std::uint32_t v = owned_.ids()[i];
+      for (OwnedIndex i(first); i < last; ++i) {
+        const VertexId v = owned_.ids()[i];
         for (std::uint64_t e = offsets[v]; e < offsets[v + std::size_t{1}]; ++e) {
           const plan::Place place = scheme.place(targets[e]);
           if (place.owner != subject_.rank) continue;
@@ -154,8 +154,8 @@ std::pair<double, double> density(const Subject& subject, const plan::OwnedVerti
     const auto end = std::min<std::uint64_t>(samples.size(), (piece + 1) * kPiece);
     subject.ownership.visit([&](const auto& scheme) {
       for (std::uint64_t i = piece * kPiece; i < end && i * kStep < by_degree.count(); ++i) {
-        const auto local = static_cast<std::uint32_t>(i * kStep);
-        const std::uint32_t v = scheme.vertex(subject.rank, local);
+        const LocalNumber local(static_cast<std::uint32_t>(i * kStep));
+        const VertexId v = scheme.vertex(subject.rank, local);
         const std::uint64_t degree = offsets[v + std::size_t{1}] - offsets[v];
         if (degree == 0) continue;
         const plan::Place target = scheme.place(subject.graph.targets()[offsets[v] + local % degree]);

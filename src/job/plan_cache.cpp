@@ -115,7 +115,12 @@ bool can_be_columns(std::span<const std::uint32_t> bounds, std::uint32_t owned) 
 
 template <class File, class Incoming, class Outgoing>
 void streams_section(File& file, Incoming& incoming, Outgoing& outgoing) {
-  for (auto& stream : incoming) file(stream.targets);
+  for (std::size_t s = 0; s < incoming.size(); ++s) {
+    if (outgoing[s].mirrors)
+      file(incoming[s].sources);
+    else
+      file(incoming[s].targets);
+  }
   for (auto& stream : outgoing) {
     file.value(stream.slots);
     file.value(stream.first_destination);
@@ -132,7 +137,7 @@ bool matches(const std::vector<exchange::IncomingStream>& incoming, const std::v
     if (slots[p].empty()) continue;
     const auto sent = launch::unpack<std::uint32_t>(slots[p], p);
     const auto here = std::span(incoming).subspan(p * lists, lists);
-    if (!std::ranges::equal(sent, here, {}, {}, [](const auto& stream) { return stream.targets.size(); }))
+    if (!std::ranges::equal(sent, here, {}, {}, [](const auto& stream) { return stream.slots(); }))
       return false;
   }
   return true;

@@ -12,7 +12,8 @@ namespace edgewire::job {
 
 namespace {
 
-bool all_below(std::span<const std::uint32_t> numbers, std::uint32_t end) {
+template <class Numbers>
+bool all_below(const Numbers& numbers, std::uint32_t end) {
   std::uint32_t most = 0;
   for (const std::uint32_t number : numbers) most = std::max(most, number);
   return numbers.empty() || most < end;
@@ -30,7 +31,7 @@ void check_stream(const KeptPlan& plan, const PlanTask& task, std::size_t s, con
   const bool mirrors = is_mirrored(strategy, s % lists), edges = strategy == plan::Strategy::edge;
   const std::uint32_t here = plan.owned.count(), there = plan.ownership.count(peer);
   const auto& targets = plan.incoming[s].targets;
-  const bool in = mirrors ? all_below(targets, there)
+  const bool in = mirrors ? all_below(plan.incoming[s].sources, there)
                           : targets.empty() || (std::ranges::is_sorted(targets) && targets.back() < here);
   const auto& out = plan.outgoing[s];
   const auto many = [&out](bool wanted) { return wanted ? std::size_t{out.slots} : 0; };
@@ -39,7 +40,7 @@ void check_stream(const KeptPlan& plan, const PlanTask& task, std::size_t s, con
                            out.weights.size() == many(edges && task.options.weighted) &&
                            (edges || out.slots <= (mirrors ? here : there));
   if (!in || !right_sizes || !all_below(out.indexes, here) || !all_below(out.ids, there) ||
-      (own && !(targets.empty() && out.slots == 0)))
+      (own && !(plan.incoming[s].slots() == 0 && out.slots == 0)))
     refuse(path, fmt::format("what goes to and from rank {} is out of range", peer));
 }
 
@@ -71,7 +72,7 @@ void check_tiles(const KeptPlan& plan, const PlanTask& task, const std::string& 
   add(plan.tiles.own, owned, plan.bounds.size() - 1);
   for (std::size_t p = 0; p < plan.tiles.mirrored.size(); ++p) {
     const std::uint64_t mirrors =
-        plan.choices.strategy == plan::Strategy::cover ? plan.incoming[2 * p + 1].targets.size() : 0;
+        plan.choices.strategy == plan::Strategy::cover ? plan.incoming[2 * p + 1].sources.size() : 0;
     add(plan.tiles.mirrored[p], mirrors, mirrors > 0 ? local_columns(plan.bounds, owned) : 0);
   }
   task.seat.pool().for_each(columns.size(), [&](int, std::uint64_t i) {

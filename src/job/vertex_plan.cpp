@@ -124,10 +124,10 @@ std::vector<tiles::Tiles> build_mirrored(const PlanTask& task, exchange::Exchang
   std::vector<tiles::Tiles> mirrored(task.processes());
   topology::PageVector<std::uint32_t> addresses;
   for (const auto& stream : exchange.incoming()) {
-    if (!stream.mirrors || stream.targets.empty()) continue;
+    if (stream.sources.empty()) continue;
     if (addresses.empty()) addresses = edges.owned_addresses();
     const plan::MovedRows rows(exchange.take_moved(stream.peer), stream.peer,
-                               static_cast<std::uint32_t>(stream.targets.size()), edges.sources(),
+                               static_cast<std::uint32_t>(stream.sources.size()), edges.sources(),
                                edges.weight_bytes());
     mirrored[static_cast<std::size_t>(stream.peer)] =
         tiles::build_tiles(task.seat.pool(), tiles::MovedReader(rows, addresses),

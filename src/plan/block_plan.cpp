@@ -21,10 +21,10 @@ constexpr std::uint32_t kBlocksTaken = 64;  // row blocks that a worker takes at
 constexpr std::uint32_t kSampleStep = 16;   // of so many row blocks, one is looked at to cut columns
 
 /// Puts vertices, which are ascending, into the order in which OwnedVertices keeps them.
-void order_as_kept(const graph::GraphFile& graph, Layout layout, std::vector<std::uint32_t>& vertices) {
+void order_as_kept(const graph::GraphFile& graph, Layout layout, std::vector<VertexId>& vertices) {
   if (layout == Layout::given) return;
   const auto offsets = graph.offsets();
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> keys;  // high degrees first
+  std::vector<std::pair<std::uint64_t, VertexId>> keys;  // high degrees first
   keys.reserve(vertices.size());
   for (const auto v : vertices) keys.emplace_back(~(offsets[v + std::size_t{1}] - offsets[v]), v);
   std::sort(keys.begin(), keys.end());
@@ -45,22 +45,22 @@ BlockShare share_of_block(const Rows& rows, const EdgePartition& partition, int 
   const auto me = static_cast<std::uint64_t>(rank);
   std::vector<BlockShare::Peer> peers(static_cast<std::size_t>(partition.processes()));
   std::vector<std::uint16_t> owners(rows.vertices());
-  const auto cost = visit_holders(
-      rows, partition, options,
-      [&](std::uint32_t vertex, std::uint64_t owner, const ProcessSet& out, const ProcessSet& in) {
-        owners[vertex] = static_cast<std::uint16_t>(owner);
-        if (owner != me) {
-          if (out.has(me)) peers[owner].mirrors_from.push_back(vertex);
-          if (in.has(me)) peers[owner].sums_to.push_back(vertex);
-          return;
-        }
-        out.for_each([&](std::uint64_t p) {
-          if (p != me) peers[p].mirrors_to.push_back(vertex);
-        });
-        in.for_each([&](std::uint64_t p) {
-          if (p != me) peers[p].sums_from.push_back(vertex);
-        });
-      });
+  const auto cost =
+      visit_holders(rows, partition, options,
+                    [&](VertexId vertex, std::uint64_t owner, const ProcessSet& out, const ProcessSet& in) {
+                      owners[vertex] = static_cast<std::uint16_t>(owner);
+                      if (owner != me) {
+                        if (out.has(me)) peers[owner].mirrors_from.push_back(vertex);
+                        if (in.has(me)) peers[owner].sums_to.push_back(vertex);
+                        return;
+                      }
+                      out.for_each([&](std::uint64_t p) {
+                        if (p != me) peers[p].mirrors_to.push_back(vertex);
+                      });
+                      in.for_each([&](std::uint64_t p) {
+                        if (p != me) peers[p].sums_from.push_back(vertex);
+                      });
+                    });
   return {Ownership::from_table(std::move(owners), partition.processes()), std::move(peers),
           cost.computed_edges[me]};
 }
@@ -80,15 +80,15 @@ BlockPlan::BlockPlan(const graph::GraphFile& graph, EdgePartition partition,
 
 void BlockPlan::number(std::vector<BlockShare::Peer> share, const Ownership& ownership, Layout layout) {
   destination_of_.assign(graph_.vertices(), kNoDestination);
-  for (std::uint32_t i = 0; i < owned_.count(); ++i) destination_of_[owned_.ids()[i]] = i;
+  for (OwnedIndex i{}; i < owned_.count(); ++i) destination_of_[owned_.ids()[i]] = i;
   std::uint64_t sources = owned_.count(), destinations = owned_.count();
   for (auto& list : share) {
     Peer& peer = peers_.emplace_back();
     for (auto* vertices : {&list.mirrors_to, &list.mirrors_from, &list.sums_to, &list.sums_from})
       order_as_kept(graph_, layout, *vertices);
-    for (const auto v : list.mirrors_to) peer.mirrors_to.push_back(destination_of_[v]);
+    for (const auto v : list.mirrors_to) peer.mirrors_to.emplace_back(destination_of_[v]);
     for (const auto v : list.mirrors_from) peer.mirrors_from.push_back(ownership.place(v).local);
-    for (const auto v : list.sums_from) peer.sums_from.push_back(destination_of_[v]);
+    for (const auto v : list.sums_from) peer.sums_from.emplace_back(destination_of_[v]);
     peer.first_sum = static_cast<std::uint32_t>(destinations);
     peer.sums_to = static_cast<std::uint32_t>(list.sums_to.size());
     for (const auto v : list.sums_to) destination_of_[v] = static_cast<std::uint32_t>(destinations++);
@@ -147,8 +147,8 @@ std::vector<std::uint32_t> BlockPlan::cut_columns(std::uint32_t width, std::uint
 void BlockPlan::read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const {
   if (weighted_) return read_weighted(first, last, rows);
   const auto offsets = graph_.offsets();
-  const std::uint32_t* const targets = graph_.targets().data();
-  std::array<std::uint32_t, kRowBlock> ahead;
+  const VertexId* const targets = graph_.targets().data();
+  std::array<VertexId, kRowBlock> ahead;
   const std::uint32_t more = std::min(kRowBlock, sources() - last);
   for (std::uint32_t i = 0; i < more; ++i) ahead[i] = vertex(last + i);
   fetch_rows(graph_, std::span(ahead).first(more));
@@ -159,10 +159,10 @@ void BlockPlan::read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) co
   rows.ends.clear();
   std::uint32_t* next = rows.destinations.data();
   for (std::uint32_t s = first; s < last; ++s) {
-    const std::uint32_t v = vertex(s);
+    const VertexId v = vertex(s);
     const std::uint16_t* const holders = partition_.row(v);
-    const std::uint32_t* const end = targets + offsets[v + std::size_t{1}];
-    for (const std::uint32_t* target = targets + offsets[v]; target != end; ++target) {
+    const VertexId* const end = targets + offsets[v + std::size_t{1}];
+    for (const VertexId* target = targets + offsets[v]; target != end; ++target) {
       *next = *target;
       next += holders[*target >> partition_.shift()] == rank_ ? 1 : 0;  // no branch depends on it
     }
@@ -178,7 +178,7 @@ void BlockPlan::read_weighted(std::uint32_t first, std::uint32_t last, EdgeRows&
   rows.weights.clear();
   const auto offsets = graph_.offsets();
   for (std::uint32_t s = first; s < last; ++s) {
-    const std::uint32_t v = vertex(s);
+    const VertexId v = vertex(s);
     const std::uint16_t* const holders = partition_.row(v);
     for (std::uint64_t e = offsets[v]; e < offsets[v + std::size_t{1}]; ++e) {
       const std::uint32_t target = graph_.targets()[e];

@@ -29,12 +29,12 @@ bool owns_edges(std::string_view ownership) noexcept;
 /// are verified.
 EdgePartition partition_edges(std::string_view how, const Rows& rows, int processes, int threads);
 
-/// What one process has to do with the vertices: who owns them, and which values it sends and gets. Vertices
-/// by global id, ascending.
+/// What one process has to do with the vertices: who owns them, and which values it sends and gets. All lists
+/// ascend.
 struct BlockShare {
   struct Peer {
-    std::vector<std::uint32_t> mirrors_to, mirrors_from;  ///< sources
-    std::vector<std::uint32_t> sums_to, sums_from;        ///< destinations
+    std::vector<VertexId> mirrors_to, mirrors_from;  ///< sources
+    std::vector<VertexId> sums_to, sums_from;        ///< destinations
   };
   Ownership ownership;
   std::vector<Peer> peers;  ///< empty lists for the process itself
@@ -53,10 +53,10 @@ class BlockPlan {
  public:
   /// Values between this process and a peer, in the order of slots.
   struct Peer {
-    std::vector<std::uint32_t> mirrors_to;    ///< index of the owned vertex whose message is sent; ascending
-    std::vector<std::uint32_t> mirrors_from;  ///< local number of the source at the peer
-    std::vector<std::uint32_t> sums_from;     ///< index of the owned destination; ascending
-    std::uint32_t sums_to = 0;                ///< how many; slot s is destination first_sum + s
+    NumberedBy<Slot, std::vector<OwnedIndex>> mirrors_to;     ///< whose messages are sent; ascending
+    NumberedBy<Slot, std::vector<LocalNumber>> mirrors_from;  ///< sources, as the peer numbers them
+    NumberedBy<Slot, std::vector<OwnedIndex>> sums_from;      ///< destinations; ascending
+    std::uint32_t sums_to = 0;  ///< how many; slot s is destination first_sum + s
     std::uint32_t first_sum = 0;
   };
 
@@ -89,8 +89,8 @@ class BlockPlan {
 
  private:
   friend class BlockColumns;
-  std::uint32_t vertex(std::uint32_t source) const noexcept {
-    return source < owned_.count() ? owned_.ids()[source] : mirrors_[source - owned_.count()];
+  VertexId vertex(std::uint32_t source) const noexcept {
+    return source < owned_.count() ? owned_.ids()[OwnedIndex(source)] : mirrors_[source - owned_.count()];
   }
   void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const;
   void read_weighted(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const;
@@ -103,7 +103,7 @@ class BlockPlan {
   std::uint32_t rank_;
   bool weighted_;
   std::vector<Peer> peers_;
-  std::vector<std::uint32_t> mirrors_;                  ///< [source - owned]: global id
+  std::vector<VertexId> mirrors_;                       ///< [source - owned]
   topology::PageVector<std::uint32_t> destination_of_;  ///< [vertex]; BlockColumns makes addresses of them
   std::uint32_t destinations_ = 0;
   std::vector<std::uint64_t> edges_before_;   ///< [source / kRowBlock]

@@ -62,7 +62,7 @@ void count_range(const Rows& rows, const Scheme& scheme, std::uint64_t first, st
   const std::uint64_t width = last - first;
   const auto workers = static_cast<std::uint32_t>(options.workers);
   const bool all = width == rows.vertices();
-  const auto count_row = [&](int thread, std::uint32_t source) {
+  const auto count_row = [&](int thread, VertexId source) {
     const auto place = scheme.place(source);
     std::uint64_t* const edge_counts = edges.row(thread, place.owner);
     std::uint64_t* const worker_counts = worker.row(thread, place.owner);
@@ -75,7 +75,7 @@ void count_range(const Rows& rows, const Scheme& scheme, std::uint64_t first, st
       const auto begin = std::lower_bound(targets.begin(), targets.end(), first);
       targets = {begin, std::lower_bound(begin, targets.end(), last)};
     }
-    for (const std::uint32_t target : targets) {
+    for (const VertexId target : targets) {
       const std::uint32_t owner = scheme.place(target).owner;
       edges.raise(edge_counts[owner]);
       if (workers > 1 && !worker_bits.set(worker_base + target - first)) continue;
@@ -87,7 +87,7 @@ void count_range(const Rows& rows, const Scheme& scheme, std::uint64_t first, st
                       [&](int thread, std::uint64_t block) {
                         const std::uint64_t end = std::min(rows.vertices(), (block + 1) * kRowsAtOnce);
                         for (std::uint64_t source = block * kRowsAtOnce; source < end; ++source) {
-                          count_row(thread, static_cast<std::uint32_t>(source));
+                          count_row(thread, VertexId(static_cast<std::uint32_t>(source)));
                         }
                       });
 }
@@ -95,7 +95,7 @@ void count_range(const Rows& rows, const Scheme& scheme, std::uint64_t first, st
 /// The edges of one process towards one other, with storage.
 struct Pair {
   std::vector<PairRow> rows;
-  std::vector<std::uint32_t> targets;
+  std::vector<LocalNumber> targets;
 };
 
 /// Bytes for a pair and its cover; see minimum_cover().
@@ -112,7 +112,7 @@ std::vector<Pair> gather(const Rows& rows, const Scheme& scheme, const Traffic& 
     if (to != from) pairs[to - first].targets.reserve(edges.at(from, to));  // rows point there
   }
   const std::uint32_t sources = scheme.count(from);
-  for (std::uint32_t local = 0; local < sources; ++local) {
+  for (LocalNumber local{}; local < sources; ++local) {
     const std::uint32_t source = scheme.vertex(from, local);
     for (std::uint64_t e = rows.offsets[source]; e < rows.offsets[source + 1]; ++e) {
       const auto place = scheme.place(rows.targets[e]);

@@ -13,7 +13,7 @@ namespace edgewire::plan {
 /// Out-edges by source, as GraphFile::offsets() and targets().
 struct Rows {
   std::span<const std::uint64_t> offsets;
-  std::span<const std::uint32_t> targets;
+  std::span<const VertexId> targets;
 
   std::uint64_t vertices() const noexcept { return offsets.size() - 1; }
   std::uint64_t edges() const noexcept { return targets.size(); }

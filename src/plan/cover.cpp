@@ -91,7 +91,7 @@ bool Matcher::keeps(Row& row) {
   std::array<std::uint32_t, kAtOnce + kCopySlack> alive;
   row.alive = {kNoMate, kNoMate};
   for (std::uint32_t edge = row.next_free; edge < row.edges; edge += kAtOnce) {
-    const auto some = row.span().subspan(edge, std::min(kAtOnce, row.edges - edge));
+    const auto some = plain(row.span().subspan(edge, std::min(kAtOnce, row.edges - edge)));
     const auto* const end = copy_others(dead_, some, alive.data());
     for (const auto* target = alive.data(); target != end; ++target) {
       if (row.alive[0] == kNoMate) {
@@ -245,8 +245,8 @@ PairCover Matcher::cover() const {
     if (!dead_.test(row.mate)) mirrors.add(row.source);
   }
   for (const auto row : open_rows_) mirrors.add(rows_[row].source);
-  cover.mirrors = mirrors.members();
-  cover.sums = dead_.members();
+  cover.mirrors = mirrors.members<LocalNumber>();
+  cover.sums = dead_.members<LocalNumber>();
   return cover;
 }
 
@@ -261,7 +261,7 @@ PairCover one_sided_cover(const PairEdges& edges, std::uint64_t matching) {
       for (const auto target : row.span()) used.add(target);
     }
   }
-  cover.sums = used.members();
+  cover.sums = used.members<LocalNumber>();
   if (cover.mirrors.size() < cover.sums.size()) {
     cover.sums.clear();
   } else {

@@ -7,16 +7,18 @@
 #include <span>
 #include <vector>
 
+#include "base/numbering.h"
+
 namespace edgewire::plan {
 
-/// The edges from one vertex of process p to the vertices of process q, as local numbers at q. Not empty.
-/// Duplicate edges do no harm.
+/// The edges from one vertex of process p to the vertices of process q. Not empty. Duplicate edges do no
+/// harm.
 struct PairRow {
-  const std::uint32_t* targets = nullptr;
+  const LocalNumber* targets = nullptr;
   std::uint32_t edges = 0;
-  std::uint32_t source = 0;  ///< local number at p
+  LocalNumber source{};
 
-  std::span<const std::uint32_t> span() const noexcept { return {targets, edges}; }
+  std::span<const LocalNumber> span() const noexcept { return {targets, edges}; }
 };
 
 /// The edges from the vertices of a process p to those of a process q. Fewer than 2^32 - 1 of each side.
@@ -42,8 +44,8 @@ struct CoverOptions {
 /// For each edge, its source is among the mirrors or its destination among the sums (the partial sums that
 /// are sent), or both.
 struct PairCover {
-  std::vector<std::uint32_t> mirrors;  ///< local numbers of sources, ascending
-  std::vector<std::uint32_t> sums;     ///< local numbers of destinations, ascending
+  std::vector<LocalNumber> mirrors;  ///< sources, ascending
+  std::vector<LocalNumber> sums;     ///< destinations, ascending
   /// Number of edges without a common end that were found. No cover has fewer values than this.
   std::uint64_t matching = 0;
   // Found by count_moved() or PairCovers:

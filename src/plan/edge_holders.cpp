@@ -93,7 +93,7 @@ HoldersCost visit_holders(const Rows& rows, const EdgePartition& partition, cons
       const ProcessSet in(holders.in, holders.bit(vertex, 0), bits);
       const std::uint64_t owner = choose_owner(out, in, owned);
       ++owned[owner];
-      visit(static_cast<std::uint32_t>(vertex), owner, out, in);
+      visit(VertexId(static_cast<std::uint32_t>(vertex)), owner, out, in);
     }
     cost.memory_bytes = std::max(cost.memory_bytes, holders.out.bytes() + holders.in.bytes());
     ++cost.passes;

@@ -41,8 +41,8 @@ class ProcessSet {
 
 /// Called with the vertex, its owner, the processes that hold edges which leave it, and those that hold edges
 /// which reach it.
-using VisitHolders = std::function<void(std::uint32_t vertex, std::uint64_t owner, const ProcessSet& out,
-                                        const ProcessSet& in)>;
+using VisitHolders =
+    std::function<void(VertexId vertex, std::uint64_t owner, const ProcessSet& out, const ProcessSet& in)>;
 
 struct HoldersCost {
   std::vector<std::uint64_t> computed_edges;  ///< by process

@@ -18,7 +18,7 @@ ExchangeColumns::ExchangeColumns(ExchangePlan plan, std::span<const std::uint32_
 topology::PageVector<std::uint32_t> ExchangeColumns::owned_addresses() const {
   topology::PageVector<std::uint32_t> addresses(sources());
   plan_.ownership_.visit([&](const auto& scheme) {
-    for (std::uint32_t local = 0; local < addresses.size(); ++local)
+    for (LocalNumber local{}; local < addresses.size(); ++local)
       addresses[local] = plan_.destination_of_[0][scheme.vertex(plan_.rank_, local)];
   });
   return addresses;

@@ -38,9 +38,9 @@ void for_each_block(const ForEach& for_each, std::uint32_t sources, std::uint32_
 
 }  // namespace
 
-Arrivals order_arrivals(const OwnedVertices& owned, std::span<const std::uint32_t> entries,
+Arrivals order_arrivals(const OwnedVertices& owned, std::span<const LocalNumber> entries,
                         std::span<const std::uint32_t> slots_of, int peer) {
-  std::vector<std::uint32_t> entry_at(owned.count(), kNoDestination);
+  NumberedBy<OwnedIndex, std::vector<std::uint32_t>> entry_at(owned.count(), kNoDestination);
   for (std::uint32_t e = 0; e < entries.size(); ++e) {
     if (entries[e] >= owned.count() || entry_at[owned.indexes()[entries[e]]] != kNoDestination) {
       throw Error(fmt::format("rank {} sent a faulty exchange plan: vertex {} of {}", peer, entries[e],
@@ -52,7 +52,7 @@ Arrivals order_arrivals(const OwnedVertices& owned, std::span<const std::uint32_
   arrivals.positions.resize(entries.size());
   arrivals.targets.reserve(entries.size());
   std::uint32_t position = 0;
-  for (std::uint32_t i = 0; i < owned.count(); ++i) {
+  for (OwnedIndex i{}; i < owned.count(); ++i) {
     if (entry_at[i] == kNoDestination) continue;
     arrivals.positions[entry_at[i]] = position++;
     arrivals.targets.insert(arrivals.targets.end(), slots_of.empty() ? 1 : slots_of[entry_at[i]], i);
@@ -104,7 +104,7 @@ void ExchangePlan::find_entries(const ForEach& for_each) {
     for_each_block(for_each, owned_.count(), 1,
                    [&](int, std::uint64_t, std::uint32_t first, std::uint32_t last) {
                      ownership_.visit([&](const auto& scheme) {
-                       for (std::uint32_t local = first; local < last; ++local) {
+                       for (LocalNumber local(first); local < last; ++local) {
                          const std::uint32_t v = scheme.vertex(rank_, local);
                          Bits& bits = reached[local % lists_];
                          for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) bits.set(targets[e]);
@@ -123,12 +123,12 @@ void ExchangePlan::find_entries(const ForEach& for_each) {
     auto& entries = entries_[s];
     ownership_.visit([&](const auto& scheme) {
       if (peer == rank_) {
-        for (std::uint32_t local = 0; local < owned_.count(); ++local)
+        for (LocalNumber local{}; local < owned_.count(); ++local)
           numbers[scheme.vertex(peer, local)] = owned_.indexes()[local];
         return;
       }
       if (covers_.empty()) {
-        for (std::uint32_t local = 0; local < scheme.count(peer); ++local)
+        for (LocalNumber local{}; local < scheme.count(peer); ++local)
           if (reached[list].test(scheme.vertex(peer, local))) entries.push_back(local);
       } else {
         entries = covers_[peer].sums;
@@ -140,7 +140,7 @@ void ExchangePlan::find_entries(const ForEach& for_each) {
 }
 
 void ExchangePlan::move_edges(std::span<const std::uint64_t> free_edges, const ForEach& for_each) {
-  std::vector<std::vector<std::uint32_t>> whole;
+  std::vector<std::vector<OwnedIndex>> whole;
   moved_ = covers_.take_moved(owned_, free_edges, whole, for_each);
   for (std::uint32_t p = 0; p < covers_.size(); ++p) {
     for (const auto i : whole[p]) {
@@ -150,9 +150,9 @@ void ExchangePlan::move_edges(std::span<const std::uint64_t> free_edges, const F
   }
 }
 
-std::span<const std::uint32_t> ExchangePlan::mirrors(int peer) const noexcept {
+NumberedBy<Slot, std::span<const OwnedIndex>> ExchangePlan::mirrors(int peer) const noexcept {
   if (covers_.empty()) return {};
-  return covers_[static_cast<std::size_t>(peer)].mirrors;
+  return covers_.mirrors(static_cast<std::size_t>(peer));
 }
 
 std::span<const std::uint32_t> PlanDraft::moved(int peer) const noexcept {
@@ -219,11 +219,11 @@ void ExchangePlan::number_slots(const ForEach& for_each) {
   if (strategy_ == Strategy::edge) find_slot_sources();
 }
 
-std::vector<std::uint32_t> ExchangePlan::slot_ids(std::size_t stream) const {
+NumberedBy<Slot, std::vector<LocalNumber>> ExchangePlan::slot_ids(std::size_t stream) const {
   const Stream& s = streams_[stream];
-  std::vector<std::uint32_t> ids(s.slots);
+  NumberedBy<Slot, std::vector<LocalNumber>> ids(s.slots);
   for (std::size_t e = 0; e < s.entries; ++e) {
-    const std::uint32_t local = entries_[stream][e];
+    const LocalNumber local(entries_[stream][e]);
     const std::uint32_t v = ownership_.vertex(static_cast<std::uint32_t>(s.peer), local);
     const std::uint32_t slot = destination_of_[static_cast<std::size_t>(s.list)][v] - s.first_destination;
     std::fill_n(ids.begin() + slot, slots_of_.empty() ? 1 : slots_of_[stream][e], local);
@@ -236,7 +236,7 @@ void ExchangePlan::fetch(std::uint32_t last) const noexcept {
   const auto offsets = graph_.offsets();
   const auto ids = owned_.ids();
   const std::uint32_t ahead = std::min(last + kRowBlock, owned_.count());
-  for (std::uint32_t i = ahead; i < std::min(ahead + kRowBlock, owned_.count()); ++i)
+  for (OwnedIndex i(ahead); i < std::min(ahead + kRowBlock, owned_.count()); ++i)
     __builtin_prefetch(&offsets[ids[i]], 0, 2);
   fetch_rows(graph_, ids.subspan(last, ahead - last));
 }
@@ -246,20 +246,20 @@ void ExchangePlan::read(std::uint32_t first, std::uint32_t last, EdgeRows& rows)
   if (weighted_) return read_weighted(first, last, rows);
   auto& [destinations, ends, weights] = rows;
   const auto offsets = graph_.offsets();
-  const std::uint32_t* const targets = graph_.targets().data();
+  const std::uint32_t* const targets = plain(graph_.targets()).data();
   const auto ids = owned_.ids();
   destinations.resize(owned_.edges(first, last) + std::max(OwnerFilter::kSlack, kLookUpAhead));
   ends.clear();
   std::uint32_t* next = destinations.data();
   std::array<std::uint8_t, kMaxProcesses> kept;
-  for (std::uint32_t i = first; i < last; ++i) {
+  for (OwnedIndex i(first); i < last; ++i) {
     const std::uint32_t* const begin = targets + offsets[ids[i]];
     const std::uint32_t* const end = targets + offsets[ids[i] + std::size_t{1}];
     if (covers_.empty() || !whole_.back().test(i)) {
       next = std::copy(begin, end, next);
     } else {
       for (std::size_t p = 0; p < covers_.size(); ++p) kept[p] = whole_[p].test(i) ? 0 : 1;
-      next = filter_.pick({begin, end}, std::span(kept).first(covers_.size()), next);
+      next = filter_.pick(numbered<VertexId>({begin, end}), std::span(kept).first(covers_.size()), next);
     }
     ends.push_back(static_cast<std::uint32_t>(next - destinations.data()));
   }
@@ -283,14 +283,14 @@ void ExchangePlan::read_weighted(std::uint32_t first, std::uint32_t last, EdgeRo
   const std::uint64_t limit = !covers_.empty()         ? kNoDestination
                               : !slot_sources_.empty() ? first_remote_
                                                        : std::uint64_t{kNoDestination} + 1;
-  for (std::uint32_t i = first; i < last; ++i) {
-    const std::uint32_t v = owned_.ids()[i];
+  for (OwnedIndex i(first); i < last; ++i) {
+    const VertexId v = owned_.ids()[i];
     const auto list = lists_ == 1 ? 0 : ownership_.place(v).local % lists_;
-    const auto numbers =
-        destination_of_.empty() ? owned_.indexes() : std::span<const std::uint32_t>(destination_of_[list]);
+    const auto numbers = destination_of_.empty() ? plain(owned_.indexes())
+                                                 : std::span<const std::uint32_t>(destination_of_[list]);
     const bool moved = !covers_.empty() && whole_.back().test(i);
     for (std::uint64_t e = offsets[v]; e < offsets[v + std::size_t{1}]; ++e) {
-      const std::uint32_t target = graph_.targets()[e];
+      const VertexId target(graph_.targets()[e]);
       if (numbers[target] >= limit || (moved && whole_[ownership_.place(target).owner].test(i))) continue;
       rows.destinations.push_back(numbers[target]);
       rows.weights.push_back(graph_.weights()[e]);
@@ -300,7 +300,7 @@ void ExchangePlan::read_weighted(std::uint32_t first, std::uint32_t last, EdgeRo
 }
 
 void ExchangePlan::number_owned(std::span<std::uint32_t> vertices) const {
-  look_up(destination_of_.empty() ? owned_.indexes() : destination_of_[0], vertices);
+  look_up(destination_of_.empty() ? plain(owned_.indexes()) : destination_of_[0], vertices);
 }
 
 /// Turns the targets of the rows from `first` on into their destinations.
@@ -311,7 +311,8 @@ void ExchangePlan::number(std::uint32_t first, std::span<std::uint32_t> targets,
   } else {
     std::uint32_t begin = 0;
     for (std::size_t i = 0; i < ends.size(); ++i) {
-      const auto list = ownership_.place(owned_.ids()[first + i]).local % lists_;
+      const auto list =
+          ownership_.place(owned_.ids()[OwnedIndex(static_cast<std::uint32_t>(first + i))]).local % lists_;
       look_up(destination_of_[list], targets.subspan(begin, ends[i] - begin));
       begin = ends[i];
     }

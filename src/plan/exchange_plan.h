@@ -37,13 +37,13 @@ constexpr int streams_per_peer(Strategy strategy, int workers) noexcept {
 
 /// The order in which the receiver wants the entries of a stream: by index in its layout.
 struct Arrivals {
-  std::vector<std::uint32_t> targets;    ///< [slot]: index of the owned vertex; ascending
+  NumberedBy<Slot, std::vector<OwnedIndex>> targets;  ///< ascending
   std::vector<std::uint32_t> positions;  ///< [entry]: its position among the stream's entries, for the sender
 };
 
-/// Called by the receiver. entries[e]: local number of entry e. slots_of[e]: its number of slots; empty: one
+/// Called by the receiver. entries[e]: the vertex of entry e. slots_of[e]: its number of slots; empty: one
 /// each. Throws Error that names the peer when a local number is out of range or occurs twice.
-Arrivals order_arrivals(const OwnedVertices& owned, std::span<const std::uint32_t> entries,
+Arrivals order_arrivals(const OwnedVertices& owned, std::span<const LocalNumber> entries,
                         std::span<const std::uint32_t> slots_of, int peer);
 
 /// How many of the free edges of each cover move to the peer (see PairCover), by peer; none: no edges do.
@@ -59,19 +59,18 @@ class ExchangePlan {
  public:
   std::span<const Stream> streams() const noexcept { return streams_; }
   const OwnedVertices& owned() const noexcept { return owned_; }
-  /// [slot] of the mirrors for a peer: index of the owned vertex, ascending. Only for strategy `cover`, else
-  /// empty.
-  std::span<const std::uint32_t> mirrors(int peer) const noexcept;
+  /// The owned vertices that are mirrored at a peer, ascending. Only for strategy `cover`, else none.
+  NumberedBy<Slot, std::span<const OwnedIndex>> mirrors(int peer) const noexcept;
   /// [peer]: its cover. Only for strategy `cover` in a job of several processes, else none.
   const PairCovers& covers() const noexcept { return covers_; }
   /// The sum of PairCover::matching over all peers. Only for strategy `cover`, else 0.
   std::uint64_t matching() const noexcept;
-  /// [slot]: local number at the peer, which is sent as id.
-  std::vector<std::uint32_t> slot_ids(std::size_t stream) const;
-  /// [slot]: index of the owned vertex whose value is sent. Only for strategy `edge`.
-  std::span<const std::uint32_t> slot_sources(std::size_t stream) const noexcept;
-  /// [slot]: weight of its edge; only for strategy `edge` with weights.
-  std::span<const double> slot_weights(std::size_t stream) const noexcept;
+  /// The vertex's local number at the peer, which is sent as id.
+  NumberedBy<Slot, std::vector<LocalNumber>> slot_ids(std::size_t stream) const;
+  /// The owned vertex whose value is sent. Only for strategy `edge`.
+  NumberedBy<Slot, std::span<const OwnedIndex>> slot_sources(std::size_t stream) const noexcept;
+  /// The weight of the slot's edge. Only for strategy `edge` with weights.
+  NumberedBy<Slot, std::span<const double>> slot_weights(std::size_t stream) const noexcept;
   std::uint32_t sources() const noexcept { return owned_.count(); }
   std::uint64_t edges() const noexcept { return owned_.edges(); }
   /// The number of edges of the owned vertices with indexes [first, last), as OwnedVertices::edges(). With
@@ -126,15 +125,15 @@ class ExchangePlan {
   /// [peer]: indexes of the sources whose free edges move to it. One more after the last peer: to any peer.
   std::vector<Bits> whole_;
   std::vector<Stream> streams_;                       ///< [peer * streams_per_peer + list]
-  std::vector<std::vector<std::uint32_t>> entries_;   ///< [stream]
+  std::vector<std::vector<LocalNumber>> entries_;     ///< [stream]: at the peer
   std::vector<std::vector<std::uint32_t>> slots_of_;  ///< [stream][entry], strategy `edge`
   /// [list][vertex]: the (first) destination or address of the vertex, for edges of this list. In a draft a
   /// vertex of another process has its entry here, and after place() its position. A job of one process
   /// leaves this empty, and uses the indexes, which ExchangeColumns put here.
   std::vector<topology::PageVector<std::uint32_t>> destination_of_;
-  std::vector<std::uint32_t> slot_sources_;  ///< strategy `edge`: [slot of all streams]
-  std::vector<double> slot_weights_;         ///< likewise, with weights
-  std::uint32_t first_remote_;               ///< destination or address
+  std::vector<OwnedIndex> slot_sources_;  ///< strategy `edge`: [slot of all streams]
+  std::vector<double> slot_weights_;      ///< likewise, with weights
+  std::uint32_t first_remote_;            ///< destination or address
   std::uint32_t destinations_ = 0;
 };
 
@@ -152,11 +151,13 @@ class PlanDraft {
 
   /// As the plan will have them, but for the destinations of streams.
   std::span<const Stream> streams() const noexcept { return plan_.streams(); }
-  std::span<const std::uint32_t> mirrors(int peer) const noexcept { return plan_.mirrors(peer); }
+  NumberedBy<Slot, std::span<const OwnedIndex>> mirrors(int peer) const noexcept {
+    return plan_.mirrors(peer);
+  }
   const OwnedVertices& owned() const noexcept { return plan_.owned(); }
   Strategy strategy() const noexcept { return plan_.strategy_; }
-  /// [entry] of a stream of partial sums: local number at the peer, ascending.
-  const std::vector<std::uint32_t>& entries(std::size_t stream) const noexcept {
+  /// [entry] of a stream of partial sums: the vertex's local number at the peer, ascending.
+  const std::vector<LocalNumber>& entries(std::size_t stream) const noexcept {
     return plan_.entries_[stream];
   }
   /// [entry]: number of slots. Only for strategy `edge`.
@@ -187,7 +188,8 @@ class ExchangeColumns {
   std::size_t weight_bytes() const noexcept { return plan_.weight_bytes(); }
   /// As ExchangePlan::read(). Destinations are addresses, see ColumnAddresses.
   void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const { plan_.read(first, last, rows); }
-  /// [local number]: address of the owned vertex. Not for strategy `worker`, nor in a job of one process.
+  /// [local number]: address of the owned vertex's sum. Not for strategy `worker`, nor in a job of one
+  /// process.
   topology::PageVector<std::uint32_t> owned_addresses() const;
   /// The vertices of the plan, as they were.
   OwnedVertices take_owned(const ForEach& for_each) &&;

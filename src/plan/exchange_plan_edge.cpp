@@ -12,7 +12,7 @@ namespace edgewire::plan {
 void ExchangePlan::count_slots() {
   std::vector<std::uint64_t> slots(streams_.size());
   for (const auto& entries : entries_) slots_of_.emplace_back(entries.size());
-  visit_remote_edges(graph_, ownership_, rank_, 0, owned_.count(), [&](std::uint32_t, Place place) {
+  visit_remote_edges(graph_, ownership_, rank_, 0, owned_.count(), [&](LocalNumber, Place place) {
     ++slots_of_[place.owner][destination_of_[0][ownership_.vertex(place.owner, place.local)]];
     ++slots[place.owner];
   });
@@ -39,8 +39,8 @@ void ExchangePlan::find_slot_sources() {
   auto next = destination_of_[0];
   const auto offsets = graph_.offsets();
   const auto targets = graph_.targets();
-  for (std::uint32_t i = 0; i < owned_.count(); ++i) {
-    const std::uint32_t v = owned_.ids()[i];
+  for (OwnedIndex i{}; i < owned_.count(); ++i) {
+    const VertexId v = owned_.ids()[i];
     for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
       if (next[targets[e]] < owned_.count()) continue;
       const std::uint32_t slot = next[targets[e]]++ - owned_.count();
@@ -50,16 +50,16 @@ void ExchangePlan::find_slot_sources() {
   }
 }
 
-std::span<const std::uint32_t> ExchangePlan::slot_sources(std::size_t stream) const noexcept {
+NumberedBy<Slot, std::span<const OwnedIndex>> ExchangePlan::slot_sources(std::size_t stream) const noexcept {
   if (slot_sources_.empty()) return {};
   const Stream& s = streams_[stream];
-  return std::span(slot_sources_).subspan(s.first_destination - owned_.count(), s.slots);
+  return std::span<const OwnedIndex>(slot_sources_).subspan(s.first_destination - owned_.count(), s.slots);
 }
 
-std::span<const double> ExchangePlan::slot_weights(std::size_t stream) const noexcept {
+NumberedBy<Slot, std::span<const double>> ExchangePlan::slot_weights(std::size_t stream) const noexcept {
   if (slot_weights_.empty()) return {};
   const Stream& s = streams_[stream];
-  return std::span(slot_weights_).subspan(s.first_destination - owned_.count(), s.slots);
+  return std::span<const double>(slot_weights_).subspan(s.first_destination - owned_.count(), s.slots);
 }
 
 }  // namespace edgewire::plan

@@ -11,10 +11,10 @@ namespace edgewire::plan {
 
 /// Prefetches the start of each vertex's row, all rows at the same time. The processor itself prefetches the
 /// rest of long rows.
-inline void fetch_rows(const graph::GraphFile& graph, std::span<const std::uint32_t> vertices) noexcept {
-  constexpr std::uint64_t kLine = 64 / sizeof(std::uint32_t), kLines = 8;
+inline void fetch_rows(const graph::GraphFile& graph, std::span<const VertexId> vertices) noexcept {
+  constexpr std::uint64_t kLine = 64 / sizeof(VertexId), kLines = 8;
   const auto offsets = graph.offsets();
-  const std::uint32_t* const targets = graph.targets().data();
+  const VertexId* const targets = graph.targets().data();
   for (const auto v : vertices) {
     const std::uint64_t end = std::min(offsets[v + std::size_t{1}], offsets[v] + kLines * kLine);
     for (std::uint64_t e = offsets[v]; e < end; e += kLine) __builtin_prefetch(targets + e, 0, 2);

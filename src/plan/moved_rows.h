@@ -31,8 +31,10 @@ class MovedRows {
   std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
     return before_[(last + kBlock - 1) / kBlock] - before_[first / kBlock];
   }
-  /// Local numbers of the destinations.
-  std::span<const std::uint32_t> row(std::uint32_t mirror) const noexcept { return rows_[mirror]; }
+  /// The destinations.
+  std::span<const LocalNumber> row(std::uint32_t mirror) const noexcept {
+    return numbered<LocalNumber>(rows_[mirror]);
+  }
   /// The weight of an edge of the row, where edges have weights.
   double weight(std::uint32_t mirror, std::size_t edge) const noexcept {
     const std::uint32_t* const weights = rows_[mirror].data() + rows_[mirror].size();

@@ -106,7 +106,7 @@ OwnedVertices::OwnedVertices(const graph::GraphFile& graph, const Ownership& own
   for_each(pieces.count(), [&](int, std::uint64_t piece) {
     const std::uint32_t first = pieces.first(piece), last = pieces.first(piece + 1);
     ownership.visit([&](const auto& scheme) {
-      for (std::uint32_t local = first; local < last; ++local) ids_[local] = scheme.vertex(me, local);
+      for (LocalNumber local(first); local < last; ++local) ids_[local] = scheme.vertex(me, local);
     });
     // Blocks that several processes need are verified by each of them.
     for (std::uint32_t local = first; local < last;) {
@@ -127,7 +127,7 @@ OwnedVertices::OwnedVertices(const graph::GraphFile& graph, const Ownership& own
     for_each(pieces.count(), [&](int, std::uint64_t piece) { sort.place(piece, indexes_, ids_); });
     const auto hubs = sort.sort_hubs(ids_);
     for (std::uint32_t i = 0; i < hubs.size(); ++i) {
-      indexes_[ownership.place(hubs[i]).local] = i;
+      indexes_[ownership.place(VertexId(hubs[i])).local] = i;
       edges_before_[i / kBlock + 1] += degree(hubs[i]);
     }
     sort.for_each_stretch(kBlock, [&](std::uint32_t first, std::uint32_t end, std::uint64_t edges) {
@@ -149,7 +149,7 @@ bool OwnedVertices::fit(const Ownership& ownership, int rank, const ForEach& for
     const std::uint32_t first = pieces.first(piece), last = pieces.first(piece + 1);
     ownership.visit([&](const auto& scheme) {
       bool same = true;
-      for (std::uint32_t local = first; local < last && same; ++local) {
+      for (LocalNumber local(first); local < last && same; ++local) {
         if (local + kIdsAhead < last) __builtin_prefetch(&ids_[indexes_[local + kIdsAhead] % count()]);
         same = indexes_[local] < count() && ids_[indexes_[local]] == scheme.vertex(me, local);
       }

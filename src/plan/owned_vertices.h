@@ -17,8 +17,8 @@ enum class Layout {
            ///< ascending ids where degrees are equal
 };
 
-/// An owned vertex has three numbers: its global id; its local number (see Place); and its index, which is
-/// its position in the layout. All arrays of values are addressed by index. Takes 8 bytes a vertex.
+/// All arrays of values are addressed by the index of the owned vertex, which is its position in the layout.
+/// Takes 8 bytes a vertex.
 class OwnedVertices {
  public:
   /// Also verifies the rows of these vertices. Throws Error with path and offset.
@@ -44,18 +44,19 @@ class OwnedVertices {
     return edges_before_[(last + kBlock - 1) / kBlock] - edges_before_[first / kBlock];
   }
   static constexpr std::uint32_t kBlock = 64;
-  /// [index]: global id.
-  std::span<const std::uint32_t> ids() const noexcept { return ids_; }
-  /// [local number]: index.
-  std::span<const std::uint32_t> indexes() const noexcept { return indexes_; }
+  NumberedBy<OwnedIndex, std::span<const VertexId>> ids() const noexcept { return numbered<VertexId>(ids_); }
+  NumberedBy<LocalNumber, std::span<const OwnedIndex>> indexes() const noexcept {
+    return numbered<OwnedIndex>(indexes_);
+  }
   /// Lends indexes() to a plan, which then needs no copy. give_indexes() returns them.
   topology::PageVector<std::uint32_t> take_indexes() noexcept { return std::move(indexes_); }
   void give_indexes(topology::PageVector<std::uint32_t> indexes) noexcept { indexes_ = std::move(indexes); }
 
  private:
-  topology::PageVector<std::uint32_t> ids_;
-  topology::PageVector<std::uint32_t> indexes_;
-  std::vector<std::uint64_t> edges_before_;  ///< [index / kBlock]
+  // Without their types, since sorting exchanges them, and a plan borrows the indexes for other numbers.
+  topology::PageVector<std::uint32_t> ids_;      ///< [index]
+  topology::PageVector<std::uint32_t> indexes_;  ///< [local number]
+  std::vector<std::uint64_t> edges_before_;      ///< [index / kBlock]
 };
 
 }  // namespace edgewire::plan

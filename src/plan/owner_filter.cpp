@@ -104,7 +104,7 @@ EDGEWIRE_WIDE void count_wide(const HashOwnership& hash, std::span<const std::ui
 
 struct Deal {
   Lanes places;
-  std::span<std::uint32_t*> next;
+  std::span<LocalNumber*> next;
   EDGEWIRE_WIDE void operator()(__mmask16 lanes, __m512i vertices) {
     const auto [owners, locals] = places(vertices);
     for (std::size_t p = 0; p < next.size(); ++p) {
@@ -118,7 +118,7 @@ struct Deal {
 };
 
 EDGEWIRE_WIDE void deal_wide(const HashOwnership& hash, std::span<const std::uint32_t> vertices,
-                             std::span<std::uint32_t*> next) {
+                             std::span<LocalNumber*> next) {
   Deal deal{Lanes(hash), next};
   for_each_lanes(vertices, deal);
 }
@@ -130,7 +130,7 @@ std::uint32_t* pick_wide(const HashOwnership&, std::span<const std::uint32_t>, s
   return out;
 }
 void count_wide(const HashOwnership&, std::span<const std::uint32_t>, std::span<std::uint64_t>) {}
-void deal_wide(const HashOwnership&, std::span<const std::uint32_t>, std::span<std::uint32_t*>) {}
+void deal_wide(const HashOwnership&, std::span<const std::uint32_t>, std::span<LocalNumber*>) {}
 
 #endif
 
@@ -142,9 +142,9 @@ OwnerFilter::OwnerFilter(const Ownership& ownership, bool wide) : ownership_(own
     hash_ = ownership.hashed();
 }
 
-std::uint32_t* OwnerFilter::pick(std::span<const std::uint32_t> vertices, std::span<const std::uint8_t> kept,
+std::uint32_t* OwnerFilter::pick(std::span<const VertexId> vertices, std::span<const std::uint8_t> kept,
                                  std::uint32_t* out) const noexcept {
-  if (wide()) return pick_wide(*hash_, vertices, kept, out);
+  if (wide()) return pick_wide(*hash_, plain(vertices), kept, out);
   ownership_.visit([&](const auto& scheme) {
     for (const auto v : vertices) {
       *out = v;
@@ -154,17 +154,15 @@ std::uint32_t* OwnerFilter::pick(std::span<const std::uint32_t> vertices, std::s
   return out;
 }
 
-void OwnerFilter::count(std::span<const std::uint32_t> vertices,
-                        std::span<std::uint64_t> counts) const noexcept {
-  if (wide() && ownership_.processes() <= kMostDealt) return count_wide(*hash_, vertices, counts);
+void OwnerFilter::count(std::span<const VertexId> vertices, std::span<std::uint64_t> counts) const noexcept {
+  if (wide() && ownership_.processes() <= kMostDealt) return count_wide(*hash_, plain(vertices), counts);
   ownership_.visit([&](const auto& scheme) {
     for (const auto v : vertices) ++counts[scheme.place(v).owner];
   });
 }
 
-void OwnerFilter::deal(std::span<const std::uint32_t> vertices,
-                       std::span<std::uint32_t*> next) const noexcept {
-  if (wide() && ownership_.processes() <= kMostDealt) return deal_wide(*hash_, vertices, next);
+void OwnerFilter::deal(std::span<const VertexId> vertices, std::span<LocalNumber*> next) const noexcept {
+  if (wide() && ownership_.processes() <= kMostDealt) return deal_wide(*hash_, plain(vertices), next);
   ownership_.visit([&](const auto& scheme) {
     for (const auto v : vertices) {
       const Place place = scheme.place(v);

@@ -24,12 +24,12 @@ class OwnerFilter {
 
   /// Copies the vertices whose owner p has kept[p] == 1 to `out`, in their order; all other kept[p] are 0.
   /// Returns the end of the copies. `out` has room for all vertices and kSlack more.
-  std::uint32_t* pick(std::span<const std::uint32_t> vertices, std::span<const std::uint8_t> kept,
+  std::uint32_t* pick(std::span<const VertexId> vertices, std::span<const std::uint8_t> kept,
                       std::uint32_t* out) const noexcept;
   /// Adds to counts[owner] for each vertex.
-  void count(std::span<const std::uint32_t> vertices, std::span<std::uint64_t> counts) const noexcept;
+  void count(std::span<const VertexId> vertices, std::span<std::uint64_t> counts) const noexcept;
   /// Appends the local number of each vertex at next[owner], and advances that pointer.
-  void deal(std::span<const std::uint32_t> vertices, std::span<std::uint32_t*> next) const noexcept;
+  void deal(std::span<const VertexId> vertices, std::span<LocalNumber*> next) const noexcept;
 
  private:
   const Ownership& ownership_;

@@ -22,7 +22,7 @@ HashOwnership::HashOwnership(std::uint64_t vertices, std::uint32_t processes)
 std::uint32_t HashOwnership::count(std::uint32_t owner) const noexcept {
   const auto whole = static_cast<std::uint32_t>(vertices_ / processes_);
   const std::uint64_t rest = vertices_ % processes_;
-  return whole + (vertex(owner, whole) - std::uint64_t{whole} * processes_ < rest ? 1 : 0);
+  return whole + (vertex(owner, LocalNumber(whole)) - std::uint64_t{whole} * processes_ < rest ? 1 : 0);
 }
 
 RangeOwnership::RangeOwnership(std::vector<std::uint32_t> bounds) : bounds_(std::move(bounds)) {
@@ -41,9 +41,9 @@ TableOwnership::TableOwnership(std::vector<std::uint16_t> owners, std::uint32_t 
   for (const auto owner : owners_) ++starts_[owner + 1U];
   for (std::uint32_t p = 0; p < processes; ++p) starts_[p + 1] += starts_[p];
   std::vector<std::uint32_t> next(starts_.begin(), starts_.end() - 1);
-  for (std::uint32_t v = 0; v < owners_.size(); ++v) {
+  for (VertexId v{}; v < owners_.size(); ++v) {
     const std::uint32_t at = next[owners_[v]]++;
-    locals_[v] = at - starts_[owners_[v]];
+    locals_[v] = LocalNumber(at - starts_[owners_[v]]);
     vertices_[at] = v;
   }
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/mixing.h"
+#include "base/numbering.h"
 #include "topology/cpu_level.h"
 
 namespace edgewire::plan {
@@ -18,11 +19,10 @@ namespace edgewire::plan {
 using ForEach = std::function<void(std::uint64_t count,
                                    const std::function<void(int worker, std::uint64_t index)>& work)>;
 
-/// The owner of a vertex and the vertex's number among the owner's vertices (its local number, ascending by
-/// id).
+/// The owner of a vertex, and the vertex's local number there.
 struct Place {
   std::uint32_t owner;
-  std::uint32_t local;
+  LocalNumber local;
 };
 
 __extension__ using Uint128 = unsigned __int128;
@@ -33,16 +33,16 @@ __extension__ using Uint128 = unsigned __int128;
 class HashOwnership {
  public:
   HashOwnership(std::uint64_t vertices, std::uint32_t processes);
-  Place place(std::uint32_t v) const noexcept {
-    if (processes_ == 1) return {0, v};
+  Place place(VertexId v) const noexcept {
+    if (processes_ == 1) return {0, LocalNumber(v)};
     const auto block = static_cast<std::uint32_t>((static_cast<Uint128>(reciprocal_) * v) >> 64);
     const std::uint32_t at = v - block * processes_ + rotation(block);
-    return {at >= processes_ ? at - processes_ : at, block};
+    return {at >= processes_ ? at - processes_ : at, LocalNumber(block)};
   }
-  std::uint32_t vertex(std::uint32_t owner, std::uint32_t local) const noexcept {
-    if (processes_ == 1) return local;
+  VertexId vertex(std::uint32_t owner, LocalNumber local) const noexcept {
+    if (processes_ == 1) return VertexId(local);
     const std::uint32_t turn = rotation(local);
-    return local * processes_ + (owner >= turn ? owner - turn : owner + processes_ - turn);
+    return VertexId(local * processes_ + (owner >= turn ? owner - turn : owner + processes_ - turn));
   }
   std::uint32_t count(std::uint32_t owner) const noexcept;
   std::uint32_t processes() const noexcept { return processes_; }
@@ -66,13 +66,13 @@ class HashOwnership {
 class RangeOwnership {
  public:
   explicit RangeOwnership(std::vector<std::uint32_t> bounds);
-  Place place(std::uint32_t v) const noexcept {
+  Place place(VertexId v) const noexcept {
     std::uint32_t p = hint_[v >> shift_];
     while (v >= bounds_[p + 1]) ++p;
-    return {p, v - bounds_[p]};
+    return {p, LocalNumber(v - bounds_[p])};
   }
-  std::uint32_t vertex(std::uint32_t owner, std::uint32_t local) const noexcept {
-    return bounds_[owner] + local;
+  VertexId vertex(std::uint32_t owner, LocalNumber local) const noexcept {
+    return VertexId(bounds_[owner] + local);
   }
   std::uint32_t count(std::uint32_t owner) const noexcept { return bounds_[owner + 1] - bounds_[owner]; }
 
@@ -86,16 +86,16 @@ class RangeOwnership {
 class TableOwnership {
  public:
   TableOwnership(std::vector<std::uint16_t> owners, std::uint32_t processes);
-  Place place(std::uint32_t v) const noexcept { return {owners_[v], locals_[v]}; }
-  std::uint32_t vertex(std::uint32_t owner, std::uint32_t local) const noexcept {
+  Place place(VertexId v) const noexcept { return {owners_[v], locals_[v]}; }
+  VertexId vertex(std::uint32_t owner, LocalNumber local) const noexcept {
     return vertices_[starts_[owner] + local];
   }
   std::uint32_t count(std::uint32_t owner) const noexcept { return starts_[owner + 1] - starts_[owner]; }
 
  private:
-  std::vector<std::uint16_t> owners_;
-  std::vector<std::uint32_t> locals_;
-  std::vector<std::uint32_t> vertices_;  ///< by owner, ascending
+  NumberedBy<VertexId, std::vector<std::uint16_t>> owners_;
+  NumberedBy<VertexId, std::vector<LocalNumber>> locals_;
+  std::vector<VertexId> vertices_;  ///< by owner, ascending
   std::vector<std::uint32_t> starts_;
 };
 
@@ -119,10 +119,10 @@ class Ownership {
 
   int processes() const noexcept { return processes_; }
   std::uint64_t vertices() const noexcept { return vertices_; }
-  Place place(std::uint32_t v) const noexcept {
+  Place place(VertexId v) const noexcept {
     return std::visit([v](const auto& scheme) { return scheme.place(v); }, scheme_);
   }
-  std::uint32_t vertex(std::uint32_t owner, std::uint32_t local) const noexcept {
+  VertexId vertex(std::uint32_t owner, LocalNumber local) const noexcept {
     return std::visit([=](const auto& scheme) { return scheme.vertex(owner, local); }, scheme_);
   }
   std::uint32_t count(std::uint32_t owner) const noexcept {

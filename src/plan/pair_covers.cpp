@@ -13,7 +13,7 @@ namespace {
 /// A set of indexes that knows how many of it are below another one.
 class RankedSet {
  public:
-  RankedSet(std::uint32_t size, std::span<const std::uint32_t> indexes)
+  RankedSet(std::uint32_t size, std::span<const OwnedIndex> indexes)
       : bits_(size, indexes), before_(bits_.words()) {
     std::uint32_t sum = 0;
     for (std::size_t w = 0; w < before_.size(); ++w) {
@@ -21,8 +21,8 @@ class RankedSet {
       sum += static_cast<std::uint32_t>(std::popcount(bits_.word(w)));
     }
   }
-  bool has(std::uint32_t index) const noexcept { return bits_.test(index); }
-  std::uint32_t below(std::uint32_t index) const noexcept {
+  bool has(OwnedIndex index) const noexcept { return bits_.test(index); }
+  std::uint32_t below(OwnedIndex index) const noexcept {
     const std::uint64_t lower = bits_.word(index / 64) & ((std::uint64_t{1} << (index % 64)) - 1);
     return before_[index / 64] + static_cast<std::uint32_t>(std::popcount(lower));
   }
@@ -42,19 +42,22 @@ PairCovers::PairCovers(const graph::GraphFile& graph, const Ownership& ownership
       weighted_(weighted),
       rows_(std::make_unique<PairRows>(graph, ownership, rank, owned.edges(), workers, for_each)),
       covers_(static_cast<std::size_t>(ownership.processes())) {
+  mirrors_.resize(covers_.size());
   moved_.resize(covers_.size());
   for_each(covers_.size(), [&](int, std::uint64_t p) {
     covers_[p] = minimum_cover(rows_->edges(static_cast<std::uint32_t>(p)));
-    for (auto& mirror : covers_[p].mirrors) mirror = owned.indexes()[mirror];
-    covers_[p].mirrors = Bits(owned.count(), covers_[p].mirrors).members();
-    std::vector<std::uint32_t> none;
+    Bits mirrors(owned.count());
+    for (const LocalNumber mirror : covers_[p].mirrors) mirrors.add(owned.indexes()[mirror]);
+    mirrors_[p] = mirrors.members<OwnedIndex>();
+    covers_[p].mirrors = {};
+    std::vector<OwnedIndex> none;
     moved_[p] = pack(owned, static_cast<std::uint32_t>(p), 0, none);
   });
 }
 
 std::vector<MovedEdges> PairCovers::take_moved(const OwnedVertices& owned,
                                                std::span<const std::uint64_t> free_edges,
-                                               std::vector<std::vector<std::uint32_t>>& whole,
+                                               std::vector<std::vector<OwnedIndex>>& whole,
                                                const ForEach& for_each) {
   whole.resize(covers_.size());
   for_each(covers_.size(), [&](int, std::uint64_t p) {
@@ -68,23 +71,23 @@ std::vector<MovedEdges> PairCovers::take_moved(const OwnedVertices& owned,
 /// they are no more than `free_edges`. The indexes of the sources whose edges all move are added to `whole`;
 /// counts both kinds in the cover.
 MovedEdges PairCovers::pack(const OwnedVertices& owned, std::uint32_t peer, std::uint64_t free_edges,
-                            std::vector<std::uint32_t>& whole) {
+                            std::vector<OwnedIndex>& whole) {
   const PairEdges edges = rows_->edges(peer);
   PairCover& cover = covers_[peer];
-  const RankedSet mirrors(owned.count(), cover.mirrors);
+  const RankedSet mirrors(owned.count(), mirrors_[peer]);
   const Bits summed(edges.destinations, cover.sums);
   std::size_t most = 0;
   for (const auto& part : edges.parts)
     for (const PairRow& row : part) most += row.edges;
   MovedEdges moved((1 + weight_bytes(*graph_, weighted_) / sizeof(std::uint32_t)) * most +
-                   2 * cover.mirrors.size() + kCopySlack);
+                   2 * mirrors_[peer].size() + kCopySlack);
   std::uint32_t* next = moved.data();
   cover.moved_edges = cover.free_edges = 0;
   for (const auto& part : edges.parts) {
     for (const PairRow& row : part) {
-      const std::uint32_t index = owned.indexes()[row.source];
+      const OwnedIndex index = owned.indexes()[row.source];
       if (!mirrors.has(index)) continue;
-      std::uint32_t* end = copy_others(summed, row.span(), next + 2);
+      std::uint32_t* end = copy_others(summed, plain(row.span()), next + 2);
       const auto must = static_cast<std::uint64_t>(end - next - 2);
       const std::uint64_t free = row.edges - must;
       cover.moved_edges += must;
@@ -107,9 +110,9 @@ MovedEdges PairCovers::pack(const OwnedVertices& owned, std::uint32_t peer, std:
 
 /// The weights of the edges from a source (local number) to the peer, but for destinations in `left_out`, in
 /// the order of the row, as bits. Returns their end.
-std::uint32_t* PairCovers::copy_weights(std::uint32_t peer, std::uint32_t source, const Bits* left_out,
+std::uint32_t* PairCovers::copy_weights(std::uint32_t peer, LocalNumber source, const Bits* left_out,
                                         std::uint32_t* out) const {
-  const std::uint32_t v = ownership_->vertex(rank_, source);
+  const VertexId v = ownership_->vertex(rank_, source);
   const bool floats = graph_->float_weights();
   for (std::uint64_t e = graph_->offsets()[v]; e < graph_->offsets()[v + std::size_t{1}]; ++e) {
     const Place place = ownership_->place(graph_->targets()[e]);

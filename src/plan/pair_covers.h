@@ -30,19 +30,22 @@ class PairCovers {
 
   std::size_t size() const noexcept { return covers_.size(); }
   bool empty() const noexcept { return covers_.empty(); }
-  /// The cover for the peer; empty for this rank. A source is given by its index in this process's layout, a
-  /// destination by its local number at the peer.
+  /// The cover for the peer; empty for this rank.
   const PairCover& operator[](std::size_t peer) const noexcept { return covers_[peer]; }
+  /// The mirrors of that cover in the order of this process's layout, in which they have their slots.
+  NumberedBy<Slot, std::span<const OwnedIndex>> mirrors(std::size_t peer) const noexcept {
+    return mirrors_[peer];
+  }
   /// [peer]: the edges that the peer will compute. These are the edges that must move, and about
   /// free_edges[peer] free ones, but not more. Of a source, either all free edges move or none; the indexes
   /// of the sources whose free edges move are appended to whole[peer]. `owned` as before. May be called once.
   std::vector<MovedEdges> take_moved(const OwnedVertices& owned, std::span<const std::uint64_t> free_edges,
-                                     std::vector<std::vector<std::uint32_t>>& whole, const ForEach& for_each);
+                                     std::vector<std::vector<OwnedIndex>>& whole, const ForEach& for_each);
 
  private:
   MovedEdges pack(const OwnedVertices& owned, std::uint32_t peer, std::uint64_t free_edges,
-                  std::vector<std::uint32_t>& whole);
-  std::uint32_t* copy_weights(std::uint32_t peer, std::uint32_t source, const Bits* left_out,
+                  std::vector<OwnedIndex>& whole);
+  std::uint32_t* copy_weights(std::uint32_t peer, LocalNumber source, const Bits* left_out,
                               std::uint32_t* out) const;
 
   const graph::GraphFile* graph_ = nullptr;
@@ -50,8 +53,9 @@ class PairCovers {
   std::uint32_t rank_ = 0;
   bool weighted_ = false;
   std::unique_ptr<PairRows> rows_;
-  std::vector<PairCover> covers_;  ///< [peer]
-  std::vector<MovedEdges> moved_;  ///< [peer]: the edges that must move
+  std::vector<PairCover> covers_;                 ///< [peer]
+  std::vector<std::vector<OwnedIndex>> mirrors_;  ///< [peer]
+  std::vector<MovedEdges> moved_;                 ///< [peer]: the edges that must move
 };
 
 }  // namespace edgewire::plan

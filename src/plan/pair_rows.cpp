@@ -17,21 +17,21 @@ constexpr std::uint32_t kAsked = 64;                                  // rows th
 template <class Row>
 void for_each_row(const graph::GraphFile& graph, const Ownership& ownership, std::uint32_t rank,
                   std::uint32_t first, std::uint32_t last, const Row& row) {
-  std::array<std::uint32_t, kAsked> vertices, next;
+  std::array<VertexId, kAsked> vertices, next;
   const auto ask = [&](std::uint32_t from) {
     const std::uint32_t count = std::min(kAsked, last - from);
     ownership.visit([&](const auto& scheme) {
-      for (std::uint32_t i = 0; i < count; ++i) next[i] = scheme.vertex(rank, from + i);
+      for (std::uint32_t i = 0; i < count; ++i) next[i] = scheme.vertex(rank, LocalNumber(from + i));
     });
     fetch_rows(graph, std::span(next).first(count));
   };
   const auto offsets = graph.offsets();
   ask(first);
-  for (std::uint32_t local = first; local < last; ++local) {
+  for (LocalNumber local(first); local < last; ++local) {
     const std::uint32_t i = (local - first) % kAsked;
     if (i == 0) {
       vertices = next;
-      ask(std::min(last, local + kAsked));
+      ask(std::min<std::uint32_t>(last, local + kAsked));
     }
     const std::uint64_t begin = offsets[vertices[i]];
     row(local, graph.targets().subspan(begin, offsets[vertices[i] + std::size_t{1}] - begin));
@@ -53,9 +53,8 @@ PairRows::PairRows(const graph::GraphFile& graph, const Ownership& ownership, in
       workers_(static_cast<std::size_t>(workers)),
       chunk_(std::clamp<std::uint64_t>(owned_edges / (8 * workers_.size() * processes_), kLeastChunk,
                                        kMostChunk)),
-      targets_(
-          (owned_edges + owned_edges / 7 + workers_.size() * processes_ * chunk_) * sizeof(std::uint32_t), -1,
-          "the edges to the peers"),
+      targets_((owned_edges + owned_edges / 7 + workers_.size() * processes_ * chunk_) * sizeof(LocalNumber),
+               -1, "the edges to the peers"),
       parts_(groups_ * processes_) {
   for (Worker& worker : workers_) {
     worker.next.resize(processes_);
@@ -73,9 +72,9 @@ PairEdges PairRows::edges(std::uint32_t peer) const {
   return edges;
 }
 
-std::uint32_t* PairRows::take(std::uint64_t edges) noexcept {
+LocalNumber* PairRows::take(std::uint64_t edges) noexcept {
   // Relaxed: workers only need different places.
-  return targets_.as<std::uint32_t>().data() + used_.fetch_add(edges, std::memory_order_relaxed);
+  return targets_.as<LocalNumber>().data() + used_.fetch_add(edges, std::memory_order_relaxed);
 }
 
 /// A chunk of each worker and peer gets its rows until one might not fit: no row is longer than an eighth of
@@ -83,38 +82,37 @@ std::uint32_t* PairRows::take(std::uint64_t edges) noexcept {
 void PairRows::split(Worker& worker, std::uint64_t group) {
   const auto first = static_cast<std::uint32_t>(group * group_);
   const std::uint32_t last = std::min(rows_, first + group_);
-  std::vector<std::uint32_t*> begins(processes_), apart(processes_);
+  std::vector<LocalNumber*> begins(processes_), apart(processes_);
   std::vector<std::uint64_t> counts(processes_);
   std::vector<std::uint32_t> used(processes_);
-  for_each_row(
-      graph_, ownership_, rank_, first, last, [&](std::uint32_t local, std::span<const std::uint32_t> row) {
-        const bool is_long = row.size() > chunk_ / 8;
-        if (is_long) {
-          std::fill(counts.begin(), counts.end(), 0);
-          filter_.count(row, counts);
-        }
-        if (worker.inside.size() < row.size()) worker.inside.resize(row.size());
-        worker.next[rank_] = worker.inside.data();
-        worker.end[rank_] = worker.inside.data() + worker.inside.size();
-        for (std::size_t p = 0; p < processes_; ++p) {
-          if (is_long && p != rank_) {
-            apart[p] = take(counts[p]);
-          } else if (static_cast<std::uint64_t>(worker.end[p] - worker.next[p]) < row.size()) {
-            worker.next[p] = take(chunk_);
-            worker.end[p] = worker.next[p] + chunk_;
-          }
-        }
-        auto& next = is_long ? apart : worker.next;
-        if (is_long) apart[rank_] = worker.inside.data();
-        std::ranges::copy(next, begins.begin());
-        filter_.deal(row, next);
-        next[rank_] = begins[rank_];
-        for (std::size_t p = 0; p < processes_; ++p) {  // no branch depends on whether there is an edge
-          const auto edges = static_cast<std::uint32_t>(next[p] - begins[p]);
-          worker.rows[p * group_ + used[p]] = {begins[p], edges, local};
-          used[p] += edges > 0 ? 1 : 0;
-        }
-      });
+  for_each_row(graph_, ownership_, rank_, first, last, [&](LocalNumber local, std::span<const VertexId> row) {
+    const bool is_long = row.size() > chunk_ / 8;
+    if (is_long) {
+      std::fill(counts.begin(), counts.end(), 0);
+      filter_.count(row, counts);
+    }
+    if (worker.inside.size() < row.size()) worker.inside.resize(row.size());
+    worker.next[rank_] = worker.inside.data();
+    worker.end[rank_] = worker.inside.data() + worker.inside.size();
+    for (std::size_t p = 0; p < processes_; ++p) {
+      if (is_long && p != rank_) {
+        apart[p] = take(counts[p]);
+      } else if (static_cast<std::uint64_t>(worker.end[p] - worker.next[p]) < row.size()) {
+        worker.next[p] = take(chunk_);
+        worker.end[p] = worker.next[p] + chunk_;
+      }
+    }
+    auto& next = is_long ? apart : worker.next;
+    if (is_long) apart[rank_] = worker.inside.data();
+    std::ranges::copy(next, begins.begin());
+    filter_.deal(row, next);
+    next[rank_] = begins[rank_];
+    for (std::size_t p = 0; p < processes_; ++p) {  // no branch depends on whether there is an edge
+      const auto edges = static_cast<std::uint32_t>(next[p] - begins[p]);
+      worker.rows[p * group_ + used[p]] = {begins[p], edges, local};
+      used[p] += edges > 0 ? 1 : 0;
+    }
+  });
   for (std::size_t p = 0; p < processes_; ++p) {
     const auto rows = std::span(worker.rows).subspan(p * group_, used[p]);
     parts_[group * processes_ + p].assign(rows.begin(), rows.end());

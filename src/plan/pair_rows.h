@@ -24,11 +24,11 @@ class PairRows {
 
  private:
   struct Worker {
-    std::vector<std::uint32_t*> next, end;  ///< [peer]: what is free of its chunk
-    std::vector<std::uint32_t> inside;      ///< edges between owned vertices, which are not needed
-    std::vector<PairRow> rows;              ///< [peer * group_ + number]: rows of the current group
+    std::vector<LocalNumber*> next, end;  ///< [peer]: what is free of its chunk
+    std::vector<LocalNumber> inside;      ///< edges between owned vertices, which are not needed
+    std::vector<PairRow> rows;            ///< [peer * group_ + number]: rows of the current group
   };
-  std::uint32_t* take(std::uint64_t edges) noexcept;
+  LocalNumber* take(std::uint64_t edges) noexcept;
   void split(Worker& worker, std::uint64_t group);
 
   const graph::GraphFile& graph_;

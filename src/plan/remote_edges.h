@@ -17,8 +17,8 @@ void visit_remote_edges(const graph::GraphFile& graph, const Ownership& ownershi
   const auto offsets = graph.offsets();
   const auto targets = graph.targets();
   ownership.visit([&](const auto& scheme) {
-    for (std::uint32_t local = first; local < last; ++local) {
-      const std::uint32_t v = scheme.vertex(rank, local);
+    for (LocalNumber local(first); local < last; ++local) {
+      const VertexId v = scheme.vertex(rank, local);
       for (std::uint64_t e = offsets[v]; e < offsets[v + 1]; ++e) {
         const Place place = scheme.place(targets[e]);
         if (place.owner != rank) edge(local, place);

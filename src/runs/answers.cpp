@@ -12,13 +12,13 @@
 namespace edgewire::runs {
 
 report::VertexName name_of(const graph::VertexNames& names, std::uint64_t vertex) {
-  return {names(static_cast<std::uint32_t>(vertex)), names.labelled()};
+  return {names(VertexId(static_cast<std::uint32_t>(vertex))), names.labelled()};
 }
 
-report::Path named_path(const graph::VertexNames& names, const std::vector<std::uint32_t>& vertices,
-                        std::uint32_t source, std::uint32_t target, report::Number length) {
+report::Path named_path(const graph::VertexNames& names, const std::vector<VertexId>& vertices,
+                        VertexId source, VertexId target, report::Number length) {
   report::Path path{{}, name_of(names, source), name_of(names, target), length};
-  for (const std::uint32_t vertex : vertices) path.vertices.push_back(name_of(names, vertex));
+  for (const VertexId vertex : vertices) path.vertices.push_back(name_of(names, vertex));
   return path;
 }
 
@@ -61,7 +61,8 @@ report::Answer distance_answer(const AnsweredRun& run, std::span<const Distance>
   using Value = std::conditional_t<std::is_integral_v<Distance>, std::uint64_t, double>;
   using Candidate = exchange::BasicCandidate<Value>;
   const auto farthest =
-      first_of_all(job.bootstrap(), std::max<std::uint64_t>(1, count), job.owned(), [&](std::uint32_t local) {
+      first_of_all(job.bootstrap(), std::max<std::uint64_t>(1, count), job.owned(), [&](std::uint32_t i) {
+        const LocalNumber local(i);
         return distances[local] == unreached
                    ? std::optional<Candidate>()
                    : Candidate{Value{distances[local]}, job.ownership().vertex(job.rank(), local)};
@@ -92,7 +93,7 @@ void set_highest(report::Answer& answer, const AnsweredRun& run, std::span<const
   auto& job = run.job;
   const std::uint64_t count = exchange::count_of_rank_0(job.bootstrap(), run.top.value_or(by_default));
   const auto highest = first_of_all(job.bootstrap(), count, values.size(), [&](std::uint32_t i) {
-    const std::uint32_t vertex = of_all ? i : job.ownership().vertex(job.rank(), i);
+    const VertexId vertex = of_all ? VertexId(i) : job.ownership().vertex(job.rank(), LocalNumber(i));
     return std::optional(exchange::Candidate{values[i], vertex});
   });
   if (job.rank() == 0 && count > 0) set_top(answer, "highest", highest, run.names, run.top.has_value());

@@ -63,8 +63,8 @@ void set_top(report::Answer& answer, const char* order, const Candidates& top,
   for (const auto& one : top) answer.top->push_back({name_of(names, one.vertex), as_number(one.value)});
 }
 /// A path as it stands in an answer. `vertices`: from the source to the target; empty: there is none.
-report::Path named_path(const graph::VertexNames& names, const std::vector<std::uint32_t>& vertices,
-                        std::uint32_t source, std::uint32_t target, report::Number length);
+report::Path named_path(const graph::VertexNames& names, const std::vector<VertexId>& vertices,
+                        VertexId source, VertexId target, report::Number length);
 /// What sssp answers: how many vertices are reached, and the longest distance. `distances`: [local number];
 /// float, double or std::uint64_t. Collective.
 template <class Distance>

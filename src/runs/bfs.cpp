@@ -103,7 +103,7 @@ class BfsKernel : public Kernel {
     return {asked_.parents ? Values::Form::vertex : Values::Form::level,
             std::span<const std::uint32_t>(values)};
   }
-  std::uint32_t source() const { return asked_.sources.vertices[run_]; }
+  VertexId source() const { return asked_.sources.vertices[run_]; }
 
   BfsOptions asked_;
   std::size_t run_ = 0;

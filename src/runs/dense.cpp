@@ -68,7 +68,7 @@ report::RunReport::Verification verify(const DenseKernel& kernel, const graph::G
 std::uint64_t checksum(const job::DenseJob& job, std::span<const double> values) {
   std::uint64_t sum = 0;
   const auto ids = job.owned().ids();
-  for (std::size_t i = 0; i < values.size(); ++i) sum += exchange::checksum_of(ids[i], values[i]);
+  for (OwnedIndex i{}; i < values.size(); ++i) sum += exchange::checksum_of(ids[i], values[i]);
   return sum;
 }
 
@@ -131,7 +131,7 @@ void DenseKernel::set_top(report::Answer& answer, const char* word, exchange::Or
   const auto top = first_of_all(
       stage.bootstrap, count, ids.size(),
       [&](std::uint32_t i) {
-        return std::optional(exchange::Candidate{outcome.values[i], ids[i]});
+        return std::optional(exchange::Candidate{outcome.values[i], ids[OwnedIndex(i)]});
       },
       order);
   if (stage.bootstrap.rank() == 0 && count > 0)
@@ -215,7 +215,7 @@ Result<double> pagerank(launch::Bootstrap& bootstrap, const graph::GraphFile& gr
 }
 
 Result<double> ppr(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                   const std::vector<std::uint32_t>& sources, const kernels::PageRankOptions& asked,
+                   const std::vector<VertexId>& sources, const kernels::PageRankOptions& asked,
                    const DenseOptions& options) {
   const auto kernel = make_ppr(weighted_as(asked, options), {sources}, doubles(options));
   return call(bootstrap, graph, *kernel, options);

@@ -73,7 +73,7 @@ std::unique_ptr<DenseKernel> make_spmv(const SpmvOptions& options, bool doubles)
 Result<double> pagerank(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                         const kernels::PageRankOptions& asked = {}, const DenseOptions& options = {});
 Result<double> ppr(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                   const std::vector<std::uint32_t>& sources, const kernels::PageRankOptions& asked = {},
+                   const std::vector<VertexId>& sources, const kernels::PageRankOptions& asked = {},
                    const DenseOptions& options = {});
 Result<double> spmv(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, SpmvOptions asked = {},
                     const DenseOptions& options = {});

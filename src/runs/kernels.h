@@ -24,15 +24,15 @@ struct Result {
 
 /// Where paths start.
 struct Sources {
-  std::vector<std::uint32_t> vertices;  ///< a run from each
-  std::vector<std::string> names{};     ///< of `vertices`, where several were asked for; or empty
+  std::vector<VertexId> vertices;    ///< a run from each
+  std::vector<std::string> names{};  ///< of `vertices`, where several were asked for; or empty
   /// How they were asked for, for the report.
   std::vector<std::pair<std::string, report::RunReport::Option>> asked{};
 };
 
 /// Where a path leads that is shown; or nowhere.
 struct Target {
-  std::optional<std::uint32_t> vertex{};
+  std::optional<VertexId> vertex{};
   std::string asked{};  ///< how it was asked for, for the report
 };
 
@@ -59,8 +59,8 @@ struct SsspOptions {
 std::unique_ptr<Kernel> make_sssp(const graph::GraphFile& graph, const SsspOptions& options);
 
 struct BcOptions {
-  std::vector<std::uint32_t> sources;  ///< ascending
-  std::uint64_t samples = 0;           ///< the sources are so many, drawn at random; 0: they are not
+  std::vector<VertexId> sources;  ///< ascending
+  std::uint64_t samples = 0;      ///< the sources are so many, drawn at random; 0: they are not
   /// Whether each worker searches from sources of its own; nothing: where it pays.
   std::optional<bool> apart{};
   bool deterministic = false, weighted = false, endpoints = false, normalized = false;

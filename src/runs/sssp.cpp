@@ -113,13 +113,13 @@ class SsspKernel : public VertexKernel<Distance> {
   }
 
  private:
-  report::Path path_to(std::uint32_t target, const graph::VertexNames& names) const {
+  report::Path path_to(VertexId target, const graph::VertexNames& names) const {
     return named_path(names, frontier::path_to(parents_, source_, target), source_, target,
                       as_number(all_[target]));
   }
 
   SsspOptions asked_;
-  std::uint32_t source_ = 0;
+  VertexId source_{};
   std::optional<kernels::Sssp<Distance>> program_;
   bool gathered_ = false;                   ///< `all_` and `parents_` are of the last run
   std::vector<std::uint32_t> parents_;      ///< at rank 0, where they are asked for

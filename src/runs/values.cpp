@@ -11,11 +11,11 @@ namespace edgewire::runs {
 namespace {
 
 template <class Number>
-void add_line(VertexLines& lines, std::uint32_t vertex, const Values& values, Number number) {
+void add_line(VertexLines& lines, VertexId vertex, const Values& values, Number number) {
   using Form = Values::Form;
   if constexpr (std::is_same_v<Number, std::uint32_t>) {
     if (values.form == Form::level) return lines.add_level(vertex, number);
-    return lines.add_vertex(vertex, number);
+    return lines.add_vertex(vertex, VertexId(number));
   } else {
     if (values.form == Form::distance) return lines.add_distance(vertex, number);
     lines.add(vertex, static_cast<double>(number), values.digits);
@@ -24,9 +24,9 @@ void add_line(VertexLines& lines, std::uint32_t vertex, const Values& values, Nu
 
 }  // namespace
 
-std::vector<std::uint32_t> owned_vertices(const plan::Ownership& ownership, std::uint32_t rank) {
-  std::vector<std::uint32_t> vertices(ownership.count(rank));
-  for (std::uint32_t i = 0; i < vertices.size(); ++i) vertices[i] = ownership.vertex(rank, i);
+std::vector<VertexId> owned_vertices(const plan::Ownership& ownership, std::uint32_t rank) {
+  std::vector<VertexId> vertices(ownership.count(rank));
+  for (LocalNumber i{}; i < vertices.size(); ++i) vertices[i] = ownership.vertex(rank, i);
   return vertices;
 }
 
@@ -34,13 +34,13 @@ std::string lines_of_all(const graph::GraphFile& graph, const Values& all) {
   VertexLines lines(graph);
   std::visit(
       [&](const auto& numbers) {
-        for (std::uint32_t v = 0; v < numbers.size(); ++v) add_line(lines, v, all, numbers[v]);
+        for (VertexId v{}; v < numbers.size(); ++v) add_line(lines, v, all, numbers[v]);
       },
       all.numbers);
   return lines.take();
 }
 
-std::string lines_of(const graph::GraphFile& graph, std::span<const std::uint32_t> vertices,
+std::string lines_of(const graph::GraphFile& graph, std::span<const VertexId> vertices,
                      const Values& values) {
   VertexLines lines(graph);
   std::visit(
@@ -61,7 +61,7 @@ std::string lines_of_owned(launch::Bootstrap& bootstrap, const graph::GraphFile&
         std::vector<std::string> parts(size);
         for (std::uint32_t p = 0; rank == 0 && p < size; ++p) {
           std::vector<Number> part(ownership.count(p));
-          for (std::uint32_t i = 0; i < part.size(); ++i) part[i] = numbers[ownership.vertex(p, i)];
+          for (LocalNumber i{}; i < part.size(); ++i) part[i] = numbers[ownership.vertex(p, i)];
           parts[p] = launch::pack(part);
         }
         const auto own = launch::unpack<Number>(bootstrap.alltoall(parts)[0], 0, ownership.count(rank));

@@ -26,13 +26,12 @@ struct Values {
 };
 
 /// The vertices of a process, by local number.
-std::vector<std::uint32_t> owned_vertices(const plan::Ownership& ownership, std::uint32_t rank);
+std::vector<VertexId> owned_vertices(const plan::Ownership& ownership, std::uint32_t rank);
 
 /// A line for each vertex of the graph, whose values these are.
 std::string lines_of_all(const graph::GraphFile& graph, const Values& all);
 /// A line for each of these vertices. `values`: in the same order.
-std::string lines_of(const graph::GraphFile& graph, std::span<const std::uint32_t> vertices,
-                     const Values& values);
+std::string lines_of(const graph::GraphFile& graph, std::span<const VertexId> vertices, const Values& values);
 /// Sends each process the values of its own vertices, and returns their lines. `all`: of all vertices, at
 /// rank 0; elsewhere none, of the same type. Collective; throws Error.
 std::string lines_of_owned(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,

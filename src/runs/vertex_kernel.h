@@ -15,7 +15,7 @@ namespace edgewire::runs {
 template <class Value>
 std::uint64_t checksum(const frontier::FrontierJob& job, const std::vector<Value>& values) {
   std::uint64_t sum = 0;
-  for (std::uint32_t i = 0; i < values.size(); ++i)
+  for (LocalNumber i{}; i < values.size(); ++i)
     sum += exchange::checksum_of(job.ownership().vertex(job.rank(), i), values[i]);
   return sum;
 }
@@ -23,7 +23,7 @@ std::uint64_t checksum(const frontier::FrontierJob& job, const std::vector<Value
 template <class Value>
 std::uint64_t checksum_of_all(std::span<const Value> values) {
   std::uint64_t sum = 0;
-  for (std::uint32_t v = 0; v < values.size(); ++v) sum += exchange::checksum_of(v, values[v]);
+  for (VertexId v{}; v < values.size(); ++v) sum += exchange::checksum_of(v, values[v]);
   return sum;
 }
 

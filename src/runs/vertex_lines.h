@@ -19,16 +19,16 @@ class VertexLines {
   explicit VertexLines(const graph::GraphFile& graph) : names_(graph) {}
 
   /// A number with so many digits.
-  void add(std::uint32_t vertex, double value, int digits);
+  void add(VertexId vertex, double value, int digits);
   /// The fewest digits that tell it from any other number of its type; `infinity` where no path leads, which
   /// is infinity or 2^64 - 1.
-  void add_distance(std::uint32_t vertex, float distance);
-  void add_distance(std::uint32_t vertex, double distance);
-  void add_distance(std::uint32_t vertex, std::uint64_t distance);
+  void add_distance(VertexId vertex, float distance);
+  void add_distance(VertexId vertex, double distance);
+  void add_distance(VertexId vertex, std::uint64_t distance);
   /// A whole number; 9223372036854775807 where no path leads, which is `level` 0xffffffff.
-  void add_level(std::uint32_t vertex, std::uint32_t level);
+  void add_level(VertexId vertex, std::uint32_t level);
   /// The name of another vertex, such as a parent or the label of a component; `other` 0xffffffff: -1.
-  void add_vertex(std::uint32_t vertex, std::uint32_t other);
+  void add_vertex(VertexId vertex, VertexId other);
 
   /// All lines. Called once. Throws FileChanged where the names may be wrong.
   std::string take() {
@@ -38,7 +38,7 @@ class VertexLines {
 
  private:
   template <class Number>
-  void add_number(std::uint32_t vertex, Number number, bool infinite);
+  void add_number(VertexId vertex, Number number, bool infinite);
 
   graph::VertexNames names_;
   fmt::memory_buffer text_;

@@ -31,7 +31,7 @@ struct Cut : JobCut {
 };
 
 /// By vertex; where `normalized`, as of all pairs.
-Scores run(const graph::GraphFile& graph, const std::vector<std::uint32_t>& sources, const Cut& cut,
+Scores run(const graph::GraphFile& graph, const std::vector<VertexId>& sources, const Cut& cut,
            bool normalized = false) {
   Scores found(graph.vertices());
   const Options options{.record_bytes = sizeof(WideRecord), .for_tasks = cut.apart};
@@ -59,7 +59,7 @@ Scores run(const graph::GraphFile& graph, const std::vector<std::uint32_t>& sour
 
 /// By definition: of all pairs of a source and a target, the share of the paths that lead over each vertex.
 /// Distances are those of rounds over all edges.
-Scores by_pairs(std::uint32_t vertices, const Edges& edges, const std::vector<std::uint32_t>& sources,
+Scores by_pairs(std::uint32_t vertices, const Edges& edges, const std::vector<VertexId>& sources,
                 const BetweennessApartOptions& options) {
   const double far = std::numeric_limits<double>::infinity();
   std::vector<Scores> distance(vertices, Scores(vertices, far)), paths(vertices, Scores(vertices));
@@ -97,9 +97,9 @@ Edges both_ways(Edges edges) {
   return edges;
 }
 
-std::vector<std::uint32_t> all_of(std::uint32_t vertices) {
-  std::vector<std::uint32_t> all(vertices);
-  std::iota(all.begin(), all.end(), 0U);
+std::vector<VertexId> all_of(std::uint32_t vertices) {
+  std::vector<VertexId> all(vertices);
+  std::iota(all.begin(), all.end(), VertexId{});
   return all;
 }
 
@@ -198,7 +198,7 @@ TEST_CASE("paths are counted within and beyond doubles, however the job is cut")
         CAPTURE(cut.apart);
         const Scores found = run(file.graph, {0}, cut);
         check_close(found, diamonds.scores());
-        CHECK(kernels::check_bc(file.graph, std::vector<std::uint32_t>{0}, found) == "");
+        CHECK(kernels::check_bc(file.graph, std::vector<VertexId>{0}, found) == "");
       }
     }
 }
@@ -206,7 +206,7 @@ TEST_CASE("paths are counted within and beyond doubles, however the job is cut")
 TEST_CASE("more paths than long doubles can count are verified by logarithms") {
   const Diamonds diamonds(17'000);
   const File file(diamonds.vertices, diamonds.edges);
-  const std::vector<std::uint32_t> sources{0};
+  const std::vector<VertexId> sources{0};
   Scores found = run(file.graph, sources, {{.workers = 2}});
   check_close(found, diamonds.scores());
   for (const bool weighted : {false, true}) {
@@ -226,7 +226,7 @@ TEST_CASE("searches after one with too many paths are right, too") {
     Scores right = run(file.graph, {2400}, {});
     const Scores first = diamonds.scores();
     for (std::size_t v = 0; v < right.size(); ++v) right[v] += first[v];
-    const std::vector<std::uint32_t> sources{0, 2400};
+    const std::vector<VertexId> sources{0, 2400};
     if (weighted) {
       BetweennessWeighted<double> search(job, false);
       search.run(sources);
@@ -336,7 +336,7 @@ TEST_CASE("scores along a path of many levels") {
   Edges edges;
   for (std::uint32_t v = 0; v + 1 < kVertices; ++v) edges.emplace_back(v, v + 1, 1.0F);
   const File file(kVertices, edges, true);
-  const std::vector<std::uint32_t> sources{0, 100, 399};
+  const std::vector<VertexId> sources{0, 100, 399};
   Scores right(kVertices);
   for (const double s : {0., 100., 399.})
     for (std::uint32_t v = 0; v < kVertices; ++v)
@@ -352,7 +352,7 @@ TEST_CASE("scores are those of all pairs in random graphs, however the job is cu
     const bool undirected = seed % 2 == 0;
     const Edges edges = graph::random_edges(vertices, vertices * (1 + seed % 3), seed);
     const File file(vertices, edges, undirected);
-    std::vector<std::uint32_t> sources = all_of(vertices);
+    std::vector<VertexId> sources = all_of(vertices);
     if (seed % 4 == 3) sources.resize(vertices / 2);
     for (Cut cut : kCuts) {
       CAPTURE(cut.label());

@@ -48,17 +48,16 @@ Job make_job(const GraphFile& graph, std::string_view how, int processes, Layout
   return job;
 }
 
-using Values =
-    std::map<std::tuple<std::uint32_t, std::uint32_t>, std::set<std::uint32_t>>;  // by sender, receiver
+using Values = std::map<std::tuple<std::uint32_t, std::uint32_t>, std::set<VertexId>>;  // by sender, receiver
 
 /// What the edges need, one after the other: its source's message at the process that holds the edge, and the
 /// sum of that process at the owner of its destination.
 struct Needed {
   Needed(const GraphFile& graph, const Job& job) {
     const Ownership& ownership = *job.sides[0].ownership;
-    for (std::uint32_t s = 0; s < graph.vertices(); ++s) {
+    for (VertexId s{}; s < graph.vertices(); ++s) {
       for (std::uint64_t e = graph.offsets()[s]; e < graph.offsets()[s + 1]; ++e) {
-        const std::uint32_t t = graph.targets()[e];
+        const VertexId t = graph.targets()[e];
         const std::uint32_t holder = job.partition.row(s)[t >> job.partition.shift()];
         const std::uint32_t from = ownership.place(s).owner, to = ownership.place(t).owner;
         if (from != holder) mirrors[{from, holder}].insert(s);
@@ -71,8 +70,8 @@ struct Needed {
   std::map<std::uint32_t, std::vector<std::tuple<std::uint32_t, std::uint32_t, float>>> edges;  // by holder
 };
 
-std::vector<std::uint32_t> ids_of(const Process& side, std::span<const std::uint32_t> indexes) {
-  std::vector<std::uint32_t> ids;
+std::vector<VertexId> ids_of(const Process& side, std::span<const OwnedIndex> indexes) {
+  std::vector<VertexId> ids;
   for (const auto i : indexes) ids.push_back(side.owned->ids()[i]);
   return ids;
 }
@@ -92,7 +91,7 @@ struct Numbering {
       destinations.insert(destinations.end(), sums.begin(), sums.end());
     }
   }
-  std::vector<std::uint32_t> sources, destinations;
+  std::vector<VertexId> sources, destinations;
 };
 
 void check_lists(const Job& job, const Needed& needed, const Traffic& counted) {
@@ -104,14 +103,14 @@ void check_lists(const Job& job, const Needed& needed, const Traffic& counted) {
       REQUIRE(std::ranges::is_sorted(to.mirrors_to));
       REQUIRE(std::ranges::is_sorted(from.sums_from));
       const auto mirrors = ids_of(job.sides[p], to.mirrors_to);
-      std::vector<std::uint32_t> received;
+      std::vector<VertexId> received;
       for (const auto local : from.mirrors_from) received.push_back(job.sides[q].ownership->vertex(p, local));
       CHECK(mirrors == received);
       const auto sums = ids_of(job.sides[q], from.sums_from);
       CHECK(sums.size() == to.sums_to);
       const auto expected = [p, q](const Values& values) {
         const auto found = values.find({p, q});
-        return found == values.end() ? std::set<std::uint32_t>() : found->second;
+        return found == values.end() ? std::set<VertexId>() : found->second;
       };
       CHECK(std::set(mirrors.begin(), mirrors.end()) == expected(needed.mirrors));
       CHECK(std::set(sums.begin(), sums.end()) == expected(needed.sums));

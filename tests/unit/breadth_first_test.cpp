@@ -56,26 +56,27 @@ struct Tree {
 };
 
 /// With the smallest parents.
-Tree by_queue(const graph::GraphFile& graph, std::uint32_t source) {
+Tree by_queue(const graph::GraphFile& graph, VertexId source) {
   Tree found(graph.vertices());
-  std::vector<std::uint32_t> queue{source};
+  std::vector<VertexId> queue{source};
   found.levels[source] = 0;
   found.parents[source] = source;
   for (std::size_t i = 0; i < queue.size(); ++i) {
-    const std::uint32_t u = queue[i];
-    for (const std::uint32_t v : graph::Row{graph, u}.targets()) {
+    const VertexId u = queue[i];
+    for (const VertexId v : graph::Row{graph, u}.targets()) {
       if (found.levels[v] == BreadthFirst::kNone) {
         found.levels[v] = found.levels[u] + 1;
         queue.push_back(v);
       }
-      if (found.levels[v] == found.levels[u] + 1) found.parents[v] = std::min(found.parents[v], u);
+      if (found.levels[v] == found.levels[u] + 1)
+        found.parents[v] = std::min<std::uint32_t>(found.parents[v], u);
     }
   }
   return found;
 }
 
 /// One search after the other.
-std::vector<Tree> search_from(const graph::GraphFile& graph, std::span<const std::uint32_t> sources,
+std::vector<Tree> search_from(const graph::GraphFile& graph, std::span<const VertexId> sources,
                               const JobCut& cut, Parents parents) {
   std::vector<Tree> all(sources.size(), Tree(graph.vertices()));
   run_in_each(graph, cut, {}, [&](FrontierJob& job) {
@@ -90,7 +91,7 @@ std::vector<Tree> search_from(const graph::GraphFile& graph, std::span<const std
 }
 
 /// All searches at once, each by one worker.
-std::vector<Tree> search_apart(const graph::GraphFile& graph, std::span<const std::uint32_t> sources,
+std::vector<Tree> search_apart(const graph::GraphFile& graph, std::span<const VertexId> sources,
                                const JobCut& cut, Parents parents) {
   std::vector<Tree> all(sources.size(), Tree(graph.vertices()));
   run_in_each(graph, cut, {.for_tasks = true}, [&](FrontierJob& job) {
@@ -109,14 +110,14 @@ std::vector<Tree> search_apart(const graph::GraphFile& graph, std::span<const st
 /// Whether each reached vertex other than the source has an edge from its parent, one level before it.
 bool are_parents(const graph::GraphFile& graph, const Tree& found, std::uint32_t source) {
   for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
-    const std::uint32_t u = found.parents[v];
+    const VertexId u(found.parents[v]);
     if (found.levels[v] == BreadthFirst::kNone || v == source) {
       if (u != (v == source ? source : BreadthFirst::kNone)) return false;
       continue;
     }
     if (u >= graph.vertices() || found.levels[u] + 1 != found.levels[v]) return false;
     const auto targets = graph::Row{graph, u}.targets();
-    if (std::ranges::find(targets, v) == targets.end()) return false;
+    if (std::ranges::find(targets, VertexId(v)) == targets.end()) return false;
   }
   return true;
 }
@@ -124,12 +125,12 @@ bool are_parents(const graph::GraphFile& graph, const Tree& found, std::uint32_t
 }  // namespace
 
 TEST_CASE("levels and parents through frontiers of all sizes, with any number of workers") {
-  const std::uint32_t sources[] = {spread(0), spread(2000),
-                                   spread(0)};  // again: a search does not depend on the one before
+  const VertexId sources[] = {VertexId(spread(0)), VertexId(spread(2000)),
+                              VertexId(spread(0))};  // again: a search does not depend on the one before
   for (const bool undirected : {false, true}) {
     const Layers file(undirected);
     std::vector<Tree> right;
-    for (const std::uint32_t source : sources) right.push_back(by_queue(file.graph, source));
+    for (const VertexId source : sources) right.push_back(by_queue(file.graph, source));
     REQUIRE(std::ranges::count(right[0].levels, BreadthFirst::kNone) < kLayered - 19'000);
     for (const int processes : {1, 2}) {
       for (int workers = 1; workers <= (processes == 1 ? 5 : 2); ++workers) {
@@ -157,7 +158,7 @@ TEST_CASE("levels and parents of graphs drawn by hand") {
     std::uint32_t vertices;
     std::vector<graph::Edge> edges;
     bool undirected;
-    std::uint32_t source;
+    VertexId source;
     Tree right;  ///< with the smallest parents
   };
   const std::vector<graph::Edge> path{{0, 1, 0.0F}, {1, 2, 0.0F}, {2, 3, 0.0F}};
@@ -185,7 +186,7 @@ TEST_CASE("levels and parents of graphs drawn by hand") {
   for (const Case& one : cases) {
     CAPTURE(&one - cases.data());
     const graph::BuiltGraph built(one.vertices, one.edges, {.undirected = one.undirected});
-    const std::vector<std::uint32_t> sources{one.source};
+    const std::vector<VertexId> sources{one.source};
     CHECK(by_queue(built.graph, one.source) == one.right);
     for (const JobCut& cut : {kJobCuts.front(), kJobCuts.back()}) {
       CAPTURE(cut.label());
@@ -209,7 +210,7 @@ TEST_CASE("a long path has a level for each vertex, and both ends are as far") {
       right.levels[v] = v < kMiddle ? kMiddle - v : v - kMiddle;
       right.parents[v] = v < kMiddle ? v + 1 : std::max(v, kMiddle + 1) - 1;
     }
-    const std::vector<std::uint32_t> sources{kMiddle};
+    const std::vector<VertexId> sources{VertexId(kMiddle)};
     for (const int processes : {1, 2})
       CHECK((search_from(built.graph, sources, {.processes = processes}, Parents::any)[0] == right));
   }
@@ -221,9 +222,9 @@ TEST_CASE("searches apart find what a search by all workers finds, in random gra
     const std::uint32_t vertices = 2 + seed * 23;
     const graph::BuiltGraph built(vertices, graph::random_edges(vertices, vertices * (1 + seed % 3), seed),
                                   {.undirected = seed % 2 == 0});
-    std::vector<std::uint32_t> sources;
+    std::vector<VertexId> sources;
     std::vector<Tree> right;
-    for (std::uint32_t source = 0; source < vertices; source += 1 + seed) {
+    for (VertexId source{}; source < vertices; source += 1 + seed) {
       sources.push_back(source);
       right.push_back(by_queue(built.graph, source));
     }
@@ -239,8 +240,8 @@ TEST_CASE("edges, the farthest vertices and a path are told of each search, by a
   // From 0 five vertices are reached along six edges, 4 and 5 last; from 6 only 7.
   const graph::BuiltGraph built(
       8, {{0, 1, 0.0F}, {0, 2, 0.0F}, {1, 3, 0.0F}, {2, 3, 0.0F}, {3, 4, 0.0F}, {3, 5, 0.0F}, {6, 7, 0.0F}});
-  const std::vector<std::uint32_t> sources{0, 6};
-  const BreadthFirstQuestion question{.farthest = 3, .target = 5};
+  const std::vector<VertexId> sources{0, 6};
+  const BreadthFirstQuestion question{.farthest = 3, .target = VertexId{5}};
   const auto check = [](std::size_t s, const BreadthFirstAnswer& answer) {
     using Farthest = std::vector<exchange::WholeCandidate>;
     const bool first = s == 0;
@@ -248,9 +249,8 @@ TEST_CASE("edges, the farthest vertices and a path are told of each search, by a
     transport::require(
         answer.farthest == (first ? Farthest{{3, 4}, {3, 5}, {2, 3}} : Farthest{{1, 7}, {0, 6}}),
         "other vertices");
-    transport::require(
-        answer.path == (first ? std::vector<std::uint32_t>{0, 1, 3, 5} : std::vector<std::uint32_t>()),
-        "another path");
+    transport::require(answer.path == (first ? std::vector<VertexId>{0, 1, 3, 5} : std::vector<VertexId>()),
+                       "another path");
   };
   for (const JobCut& cut : kJobCuts) {
     CAPTURE(cut.label());

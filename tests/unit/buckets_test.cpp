@@ -14,21 +14,21 @@ TEST_CASE("buckets give every vertex back once, lowest bucket first, however far
     std::minstd_rand random(7);
     Buckets buckets;
     std::map<std::uint64_t, std::multiset<std::uint32_t>> expected;
-    const auto put = [&](std::uint64_t from, std::uint32_t vertex) {
+    const auto put = [&](std::uint64_t from, VertexId vertex) {
       const std::uint64_t bucket = from + (std::uint64_t{random()} << 31 | random()) % spread;
       buckets.put(bucket, vertex);
       expected[bucket].insert(vertex);
     };
-    for (std::uint32_t v = 0; v < 500; ++v) put(0, v);
+    for (VertexId v{}; v < 500; ++v) put(0, v);
     std::uint64_t at = 0;
-    std::uint32_t more = 500;
+    VertexId more{500};
     while (!expected.empty()) {
       at = buckets.lowest(at);
       REQUIRE(at == expected.begin()->first);
       const auto found = buckets.take(at);
       REQUIRE(std::multiset<std::uint32_t>(found.begin(), found.end()) == expected.begin()->second);
       expected.erase(expected.begin());
-      if (more < 900) put(at, more++);  // also into the bucket that was just taken
+      if (more < 900) put(at, more), ++more;  // also into the bucket that was just taken
     }
     CHECK(buckets.lowest(at) == kNoBucket);
   }

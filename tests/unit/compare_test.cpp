@@ -75,9 +75,9 @@ TEST_CASE("rows of several ownerships have the bounds of their own") {
   found.rows = aggregate(cells, runs);
   // Two cycles of 32 vertices: ranges and hilbert cut nothing, hash cuts them.
   std::vector<std::uint64_t> offsets{0};
-  std::vector<std::uint32_t> targets;
+  std::vector<VertexId> targets;
   for (std::uint32_t v = 0; v < 64; ++v) {
-    targets.push_back(v < 32 ? (v + 1) % 32 : 32 + (v + 1) % 32);
+    targets.emplace_back(v < 32 ? (v + 1) % 32 : 32 + (v + 1) % 32);
     offsets.push_back(targets.size());
   }
   add_predictions(found, {offsets, targets}, plan::Encoding::f32);
@@ -106,7 +106,7 @@ TEST_CASE("predictions come from one process's compute rate and the counted volu
   auto found = comparison({{8e-3}, {5e-3}, {4e-3}, {4e-3}, {4e-3}});
   // Vertices by ranges: {0, 1} and {2, 3}. Process 0 has 5 edges, 3 of them to 2 and 3 (2 destinations).
   const std::vector<std::uint64_t> offsets{0, 3, 5, 7, 8};
-  const std::vector<std::uint32_t> targets{1, 2, 3, 0, 2, 3, 0, 2};
+  const std::vector<VertexId> targets{1, 2, 3, 0, 2, 3, 0, 2};
   found.local_hosts = true;
   for (auto& row : found.rows) row.cell.ownership = "ranges";
   add_predictions(found, {offsets, targets}, plan::Encoding::f32);

@@ -13,12 +13,13 @@
 #include "plan/edge_partition.h"
 
 using namespace edgewire::plan;
+using edgewire::VertexId;
 
 namespace {
 
 struct Graph {
   std::vector<std::uint64_t> offsets{0};
-  std::vector<std::uint32_t> targets;
+  std::vector<VertexId> targets;
   Rows rows() const { return {offsets, targets}; }
 };
 
@@ -27,9 +28,9 @@ Graph random_graph(std::uint32_t vertices, std::uint32_t degree, unsigned seed) 
   std::mt19937 random(seed);
   Graph graph;
   for (std::uint32_t v = 0; v < vertices; ++v) {
-    std::vector<std::uint32_t> row(random() % (2 * degree + 1));
+    std::vector<VertexId> row(random() % (2 * degree + 1));
     for (auto& target : row) {
-      target = static_cast<std::uint32_t>(random() % (random() % vertices + 1));
+      target = VertexId(static_cast<std::uint32_t>(random() % (random() % vertices + 1)));
     }
     std::sort(row.begin(), row.end());
     graph.targets.insert(graph.targets.end(), row.begin(), row.end());
@@ -40,7 +41,7 @@ Graph random_graph(std::uint32_t vertices, std::uint32_t degree, unsigned seed) 
 
 template <class Work>
 void each_edge(const Graph& graph, const Work& work) {
-  for (std::uint32_t v = 0; v + 1 < graph.offsets.size(); ++v) {
+  for (VertexId v{}; v + 1 < graph.offsets.size(); ++v) {
     for (auto e = graph.offsets[v]; e < graph.offsets[v + 1]; ++e) work(v, graph.targets[e]);
   }
 }
@@ -60,7 +61,7 @@ void check_owned(const Graph& graph, const Ownership& ownership, const CountOpti
   Traffic edges(processes), worker(processes), process(processes);
   std::set<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> by_worker;
   std::set<std::tuple<std::uint32_t, std::uint32_t>> by_process;
-  each_edge(graph, [&](std::uint32_t source, std::uint32_t target) {
+  each_edge(graph, [&](VertexId source, VertexId target) {
     const auto from = ownership.place(source);
     const auto to = ownership.place(target).owner;
     const auto w = from.local % static_cast<std::uint32_t>(options.workers);

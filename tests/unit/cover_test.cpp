@@ -6,6 +6,7 @@
 #include <random>
 #include <utility>
 
+using edgewire::LocalNumber;
 using edgewire::plan::CoverOptions;
 using edgewire::plan::kUntilMinimum;
 using edgewire::plan::minimum_cover;
@@ -20,12 +21,12 @@ namespace {
 class RowGraph {
  public:
   explicit RowGraph(std::uint32_t destinations) : destinations_(destinations) {}
-  void add_row(const std::vector<std::uint32_t>& targets) { targets_.push_back(targets); }
+  void add_row(const std::vector<LocalNumber>& targets) { targets_.push_back(targets); }
   std::vector<PairRow> rows() const {
     std::vector<PairRow> rows;
     for (const auto& row : targets_)
-      rows.push_back(
-          {row.data(), static_cast<std::uint32_t>(row.size()), static_cast<std::uint32_t>(rows.size()) * 10});
+      rows.push_back({row.data(), static_cast<std::uint32_t>(row.size()),
+                      LocalNumber(static_cast<std::uint32_t>(rows.size()) * 10)});
     return rows;
   }
   PairCover cover(const CoverOptions& options) const {
@@ -39,7 +40,7 @@ class RowGraph {
   }
 
  private:
-  std::vector<std::vector<std::uint32_t>> targets_;
+  std::vector<std::vector<LocalNumber>> targets_;
   std::uint32_t destinations_;
 };
 
@@ -90,8 +91,8 @@ RowGraph random_graph(std::mt19937& random, std::uint32_t rows, std::uint32_t de
                       std::uint32_t degree) {
   RowGraph graph(destinations);
   for (std::uint32_t row = 0; row < rows; ++row) {
-    std::vector<std::uint32_t> targets(1 + draw(random, degree));
-    for (auto& target : targets) target = draw(random, destinations);
+    std::vector<LocalNumber> targets(1 + draw(random, degree));
+    for (auto& target : targets) target = LocalNumber(draw(random, destinations));
     std::sort(targets.begin(), targets.end());
     graph.add_row(targets);
   }
@@ -106,11 +107,11 @@ TEST_CASE("shapes whose covers are known") {
   CHECK(none.gap() == 0);
 
   RowGraph star(100);
-  std::vector<std::uint32_t> all(100);
-  for (std::uint32_t i = 0; i < 100; ++i) all[i] = i;
+  std::vector<LocalNumber> all(100);
+  for (std::uint32_t i = 0; i < 100; ++i) all[i] = LocalNumber(i);
   star.add_row(all);
   const auto out = checked_cover(star);
-  CHECK(out.mirrors == std::vector<std::uint32_t>{0});
+  CHECK(out.mirrors == std::vector<LocalNumber>{0});
   CHECK(out.sums.empty());
   CHECK(out.moved_edges == 100);
 
@@ -118,7 +119,7 @@ TEST_CASE("shapes whose covers are known") {
   for (int row = 0; row < 100; ++row) reversed.add_row({3});
   const auto in = checked_cover(reversed);
   CHECK(in.mirrors.empty());
-  CHECK(in.sums == std::vector<std::uint32_t>{3});
+  CHECK(in.sums == std::vector<LocalNumber>{3});
 
   RowGraph complete(100);
   for (int row = 0; row < 7; ++row) complete.add_row(all);
@@ -126,30 +127,31 @@ TEST_CASE("shapes whose covers are known") {
 
   for (const std::uint32_t rows : {1U, 2U, 9U, 10U, 1000U}) {  // row i -> i, i+1: a path
     RowGraph path(rows + 1);
-    for (std::uint32_t row = 0; row < rows; ++row) path.add_row({row, row + 1});
+    for (std::uint32_t row = 0; row < rows; ++row) path.add_row({LocalNumber(row), LocalNumber(row + 1)});
     CHECK(checked_cover(path).values() == rows);
     RowGraph cycle(rows);
-    for (std::uint32_t row = 0; row < rows; ++row) cycle.add_row({row, (row + 1) % rows});
+    for (std::uint32_t row = 0; row < rows; ++row)
+      cycle.add_row({LocalNumber(row), LocalNumber((row + 1) % rows)});
     CHECK(checked_cover(cycle).values() == rows);
   }
 }
 
 TEST_CASE("two hubs are cheaper than their leaves on either side") {
   RowGraph graph(51);
-  std::vector<std::uint32_t> leaves(50);
-  for (std::uint32_t i = 0; i < 50; ++i) leaves[i] = i + 1;
+  std::vector<LocalNumber> leaves(50);
+  for (std::uint32_t i = 0; i < 50; ++i) leaves[i] = LocalNumber(i + 1);
   graph.add_row(leaves);
   for (int row = 0; row < 50; ++row) graph.add_row({0});
   const auto cover = checked_cover(graph);
-  CHECK(cover.mirrors == std::vector<std::uint32_t>{0});
-  CHECK(cover.sums == std::vector<std::uint32_t>{0});
+  CHECK(cover.mirrors == std::vector<LocalNumber>{0});
+  CHECK(cover.sums == std::vector<LocalNumber>{0});
 }
 
 TEST_CASE("a greedy start that must be undone along one long path") {
   // Row i has the edges i and i + 1, the last row the edges 0 and 1: everything before it moves on by one.
   const std::uint32_t rows = 20000;
   RowGraph graph(rows + 1);
-  for (std::uint32_t row = 0; row < rows; ++row) graph.add_row({row, row + 1});
+  for (std::uint32_t row = 0; row < rows; ++row) graph.add_row({LocalNumber(row), LocalNumber(row + 1)});
   graph.add_row({0, 1, 0});
   const auto cover = checked_cover(graph);
   CHECK(cover.matching == rows + 1);
@@ -163,7 +165,7 @@ TEST_CASE("rows become leaves one after the other") {
     if (!backwards) graph.add_row({0, 0, 0});
     for (std::uint32_t i = 1; i < rows; ++i) {
       const std::uint32_t row = backwards ? rows - i : i;
-      graph.add_row({row - 1, row});
+      graph.add_row({LocalNumber(row - 1), LocalNumber(row)});
     }
     if (backwards) graph.add_row({0});
     const auto cover = checked_cover(graph);
@@ -176,8 +178,8 @@ TEST_CASE("rows become leaves one after the other") {
 TEST_CASE("a leaf's last edge among many to destinations that others cover") {
   for (const std::uint32_t place : {0U, 15U, 16U, 17U, 31U, 39U, 40U}) {
     RowGraph graph(60);
-    std::vector<std::uint32_t> all;
-    for (std::uint32_t d = 0; d < 40; ++d) {
+    std::vector<LocalNumber> all;
+    for (LocalNumber d{}; d < 40; ++d) {
       graph.add_row({d});
       all.push_back(d);
     }

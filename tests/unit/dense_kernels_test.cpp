@@ -16,7 +16,7 @@ TEST_CASE("personalised ranks flow from the sources and return to them") {
   const File file(3, kTriangle, false);
   PageRankOptions options;
   options.damping = 0.5;
-  const std::vector<std::uint32_t> first{0}, both{0, 2};
+  const std::vector<VertexId> first{0}, both{0, 2};
   const std::vector<std::vector<double>> expected{{1, 0, 0}, {0.5, 0.25, 0.25}, {0.625, 0.125, 0.25}};
   for (int iterations = 0; iterations < 3; ++iterations) {
     const auto& ranks = expected[static_cast<std::size_t>(iterations)];
@@ -35,7 +35,7 @@ TEST_CASE("personalised ranks are shared out in proportion to weights") {
   PageRankOptions options;
   options.damping = 1;
   options.weighted = true;
-  const std::vector<std::uint32_t> sources{0};
+  const std::vector<VertexId> sources{0};
   const std::vector<double> expected{0, 0.75, 0.25};
   CHECK(run(file.graph, PersonalisedPageRank<float>(options, sources), 1) == expected);
   CHECK(reference_ranks(file.graph, options, 1, sources, {}).values == expected);

@@ -26,7 +26,7 @@ std::vector<double> run(const graph::GraphFile& graph, P program, int iterations
   job::DenseRun run(job, program);
   run.iterate({.iterations = iterations});
   std::vector<double> values(graph.vertices());
-  for (std::size_t i = 0; i < values.size(); ++i) values[job.owned().ids()[i]] = run.values()[i];
+  for (OwnedIndex i{}; i < values.size(); ++i) values[job.owned().ids()[i]] = run.values()[i];
   if (last != nullptr) *last = run.totals();
   return values;
 }

@@ -120,10 +120,10 @@ void run_process(P program, const GraphFile& graph, const Run& run, launch::Boot
   const auto local = std::ranges::upper_bound(bounds, columns.sources()) - bounds.begin();
   std::vector<tiles::Tiles> mirror_tiles(static_cast<std::size_t>(run.processes));
   for (const auto& stream : exchange.incoming()) {
-    if (!stream.mirrors || stream.targets.empty()) continue;
+    if (!stream.mirrors || stream.sources.empty()) continue;
     const auto addresses = columns.owned_addresses();
     const plan::MovedRows rows(exchange.take_moved(stream.peer), stream.peer,
-                               static_cast<std::uint32_t>(stream.targets.size()), columns.sources(),
+                               static_cast<std::uint32_t>(stream.sources.size()), columns.sources(),
                                columns.weight_bytes());
     mirror_tiles[static_cast<std::size_t>(stream.peer)] = tiles::build_tiles(
         pool, tiles::MovedReader(rows, addresses), std::span(bounds).first(static_cast<std::size_t>(local)));
@@ -139,11 +139,11 @@ void run_process(P program, const GraphFile& graph, const Run& run, launch::Boot
   options.iterations = run.iterations;
   options.has_goal = run.goal >= 0;
   options.start = loops.start(
-      pool, [&](std::uint32_t i) { return std::pair(P::start(owned.ids()[i]), typename P::Constant{}); });
+      pool, [&](OwnedIndex i) { return std::pair(P::start(owned.ids()[i]), typename P::Constant{}); });
   if (run.orders != nullptr) options.observer = &(*run.orders)[static_cast<std::size_t>(bootstrap.rank())];
   outcome.records[static_cast<std::size_t>(bootstrap.rank())] =
       iterate(pool, exchange, bounds, owned.indexes(), loops, options).records;
-  for (std::uint32_t i = 0; i < owned.count(); ++i)
+  for (OwnedIndex i{}; i < owned.count(); ++i)
     outcome.values[owned.ids()[i]] = static_cast<float>(loops.values()[i]);
   bootstrap.finish();
 }

@@ -37,10 +37,9 @@ inline void check_nodes(const exchange::Exchange& exchange, std::uint32_t owned,
   const std::vector<int> nodes{5, 7}, all{5, 7, 8};
   std::map<std::vector<int>, std::size_t> expected, found;
   for (const auto& stream : exchange.incoming()) {
-    for (const std::uint32_t target : stream.targets) {
-      const std::vector<int> of_target = stream.mirrors ? all : std::vector{target < ends[0] ? 5 : 7};
-      expected[of_target] += 2 * exchange.value_bytes();
-    }
+    for (const OwnedIndex target : stream.targets)
+      expected[{target < ends[0] ? 5 : 7}] += 2 * exchange.value_bytes();
+    if (!stream.sources.empty()) expected[all] += stream.sources.size() * 2 * exchange.value_bytes();
   }
   for (const auto& part : exchange.inbox_memory(ends, nodes, all)) {
     if (part.bytes.empty()) continue;

@@ -68,7 +68,7 @@ void check_slots(const GraphFile& graph, const Ownership& ownership, const std::
     const auto sources = side.plan.slot_sources(s);
     const auto ids = side.plan.slot_ids(s);
     REQUIRE(sources.size() == stream.slots);
-    for (std::uint32_t slot = 0; slot < stream.slots; ++slot) {
+    for (Slot slot{}; slot < stream.slots; ++slot) {
       REQUIRE(side.arrivals[s].targets.at(slot) == sides[peer].owned().indexes()[ids.at(slot)]);
       found.emplace_back(side.owned().ids()[sources[slot]], ownership.vertex(peer, ids[slot]));
     }
@@ -92,8 +92,8 @@ void check_edges(const GraphFile& graph, const Ownership& ownership, const std::
     const auto& [destinations, ends, weights] = rows;
     REQUIRE(ends.size() == last - first);
     std::size_t next = 0;
-    for (std::uint32_t i = first; i < last; ++i) {
-      const std::uint32_t v = side.owned().ids()[i];
+    for (OwnedIndex i(first); i < last; ++i) {
+      const VertexId v = side.owned().ids()[i];
       for (std::uint64_t e = graph.offsets()[v]; e < graph.offsets()[v + 1]; ++e) {
         const Place place = ownership.place(graph.targets()[e]);
         if (strategy == Strategy::edge && place.owner != static_cast<std::uint32_t>(rank)) continue;
@@ -149,7 +149,7 @@ TEST_CASE("no strategy sends more values than the one before it") {
   const auto ownership = Ownership::ranges(graph.offsets(), 4);
   std::vector<std::uint64_t> values;
   std::uint64_t crossing = 0;
-  for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
+  for (VertexId v{}; v < graph.vertices(); ++v) {
     for (std::uint64_t e = graph.offsets()[v]; e < graph.offsets()[v + 1]; ++e)
       crossing += ownership.place(v).owner != ownership.place(graph.targets()[e]).owner ? 1 : 0;
   }
@@ -239,7 +239,7 @@ TEST_CASE("with covers every edge is computed once, by its sender or by the peer
                       });
       std::vector<MovedEdges> moved_to;
       for (int q = 0; q < 3; ++q) moved_to.emplace_back(draft.moved(q).begin(), draft.moved(q).end());
-      std::vector<std::vector<std::uint32_t>> entries;
+      std::vector<std::vector<LocalNumber>> entries;
       for (std::size_t s = 0; s < draft.streams().size(); ++s) entries.push_back(draft.entries(s));
       std::vector<std::uint32_t> as_they_are(graph.vertices());  // slots stay in the order of entries
       std::iota(as_they_are.begin(), as_they_are.end(), 0U);
@@ -252,7 +252,7 @@ TEST_CASE("with covers every edge is computed once, by its sender or by the peer
         const MovedRows rows(moved_to[static_cast<std::size_t>(q)], p,
                              static_cast<std::uint32_t>(plan.mirrors(q).size()),
                              ownership.count(static_cast<std::uint32_t>(q)), false);
-        for (std::uint32_t m = 0; m < rows.sources(); ++m) {
+        for (Slot m{}; m < rows.sources(); ++m) {
           edges += rows.row(m).size();
           for (const auto local : rows.row(m))
             found.emplace_back(owned.ids()[plan.mirrors(q)[m]],
@@ -267,12 +267,12 @@ TEST_CASE("with covers every edge is computed once, by its sender or by the peer
       }
       EdgeRows rows;
       const auto& [destinations, ends, weights] = rows;
-      for (std::uint32_t i = 0; i < owned.count(); ++i) {
+      for (OwnedIndex i{}; i < owned.count(); ++i) {
         if (i % ExchangePlan::kRowBlock == 0)
-          plan.read(i, std::min(i + ExchangePlan::kRowBlock, owned.count()), rows);
+          plan.read(i, std::min<std::uint32_t>(i + ExchangePlan::kRowBlock, owned.count()), rows);
         const std::size_t row = i % ExchangePlan::kRowBlock;
         for (std::uint32_t e = row == 0 ? 0 : ends[row - 1]; e < ends[row]; ++e) {
-          std::uint32_t target = owned.ids()[destinations[e] % owned.count()];
+          VertexId target = owned.ids()[OwnedIndex(destinations[e] % owned.count())];
           for (std::size_t s = 0; s < plan.streams().size(); ++s) {
             const Stream& stream = plan.streams()[s];
             const std::uint32_t slot = destinations[e] - stream.first_destination;
@@ -305,7 +305,7 @@ TEST_CASE("owned vertices are ordered as asked") {
     }));
     CHECK(given.edges() == sorted.edges());
     for (const auto* owned : {&given, &sorted}) {
-      for (std::uint32_t i = 0; i < owned->count(); ++i)
+      for (OwnedIndex i{}; i < owned->count(); ++i)
         REQUIRE(owned->indexes()[ownership.place(owned->ids()[i]).local] == i);
     }
     edges += given.edges();
@@ -333,15 +333,15 @@ TEST_CASE("the order by degree is the same whichever piece is sorted first") {
     const auto ownership = Ownership::hash(graph.vertices(), processes);
     for (const auto layout : {Layout::given, Layout::degree}) {
       const OwnedVertices owned(graph, ownership, processes - 1, layout, backwards);
-      std::vector<std::uint32_t> expected(owned.count());
-      for (std::uint32_t i = 0; i < owned.count(); ++i)
+      std::vector<VertexId> expected(owned.count());
+      for (LocalNumber i{}; i < owned.count(); ++i)
         expected[i] = ownership.vertex(static_cast<std::uint32_t>(processes - 1), i);
       if (layout == Layout::degree)
         std::stable_sort(expected.begin(), expected.end(),
                          [&](std::uint32_t a, std::uint32_t b) { return degree(a) > degree(b); });
       REQUIRE(std::equal(expected.begin(), expected.end(), owned.ids().begin(), owned.ids().end()));
       std::uint64_t edges = 0;
-      for (std::uint32_t i = 0; i < owned.count(); ++i) {
+      for (OwnedIndex i{}; i < owned.count(); ++i) {
         REQUIRE(owned.indexes()[ownership.place(expected[i]).local] == i);
         edges += degree(expected[i]);
         if (i + 1 == owned.count() || (i + 1) % OwnedVertices::kBlock == 0)
@@ -357,7 +357,7 @@ TEST_CASE("a peer's faulty plan is refused, naming the peer") {
   const auto graph = skewed_graph(directory, 100, 300);
   const auto ownership = Ownership::hash(graph.vertices(), 2);
   const OwnedVertices owned(graph, ownership, 0, Layout::degree, kOneWorker);
-  for (const auto& entries : {std::vector<std::uint32_t>{50}, {1, 2, 1}, {0xFFFFFFFF}}) {
+  for (const auto& entries : {std::vector<LocalNumber>{50}, {1, 2, 1}, {LocalNumber(0xFFFFFFFF)}}) {
     CHECK(error_of([&] { order_arrivals(owned, entries, {}, 1); }).find("rank 1 sent a faulty") == 0);
   }
   for (const MovedEdges& edges :

@@ -32,7 +32,7 @@ void run_with_values(const Edgeless& file, const JobCut& cut, const std::vector<
                      const Work& work) {
   run_in_each(file.graph, cut, {}, [&](FrontierJob& job) {
     std::vector<std::uint32_t> mine(job.owned());
-    for (std::uint32_t local = 0; local < mine.size(); ++local)
+    for (LocalNumber local{}; local < mine.size(); ++local)
       mine[local] = all[job.ownership().vertex(job.rank(), local)];
     work(job, mine);
   });
@@ -87,29 +87,29 @@ TEST_CASE("a graph of one vertex, and fewer vertices than processes") {
 TEST_CASE("a path goes along parents, from process to process") {
   constexpr std::uint32_t kCount = 300;
   const Edgeless file(kCount);
-  std::vector<std::uint32_t> parents(kCount, kNoParent), expected;
+  std::vector<std::uint32_t> parents(kCount, kNoParent);
+  std::vector<VertexId> expected;
   // 7 is the source; each vertex of the path is far from the one before it.
-  std::uint32_t v = 7;
+  VertexId v{7};
   parents[v] = v;
   expected.push_back(v);
   for (int i = 0; i < 40; ++i) {
-    const std::uint32_t next = (v + (i % 3 == 0 ? 1 : 61)) % kCount;
+    const VertexId next((v + (i % 3 == 0 ? 1 : 61)) % kCount);
     parents[next] = v;
     expected.push_back(v = next);
   }
   parents[100] = 101;  // and a circle
   parents[101] = 100;
-  REQUIRE(std::find(expected.begin(), expected.end(), 100U) == expected.end());
+  REQUIRE(std::find(expected.begin(), expected.end(), VertexId{100}) == expected.end());
   CHECK(path_to(parents, 7, expected.back()) == expected);
-  CHECK(path_to(parents, 7, 7) == std::vector<std::uint32_t>{7});
+  CHECK(path_to(parents, 7, 7) == std::vector<VertexId>{7});
   CHECK(path_to(parents, 7, 299).empty() == (parents[299] == kNoParent));
   CHECK_THROWS_WITH_AS((void)path_to(parents, 7, 100), doctest::Contains("circle"), Error);
   for (const JobCut& cut : kDivisions) {
     CAPTURE(cut.processes);
     run_with_values(file, cut, parents, [&](FrontierJob& job, std::span<const std::uint32_t> mine) {
       transport::require(path_to(job, mine, 7, expected.back()) == expected, "another path");
-      transport::require(path_to(job, mine, 7, 7) == std::vector<std::uint32_t>{7},
-                         "from a vertex to itself");
+      transport::require(path_to(job, mine, 7, 7) == std::vector<VertexId>{7}, "from a vertex to itself");
       transport::require(path_to(job, mine, 7, 299).empty() == (parents[299] == kNoParent), "no path");
     });
     CHECK_THROWS_WITH_AS(run_with_values(file, cut, parents,

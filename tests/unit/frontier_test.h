@@ -42,7 +42,7 @@ void run_in_each(const graph::GraphFile& graph, const JobCut& cut, Options optio
 template <class Mine, class Value>
 void put(const FrontierJob& job, const Mine& mine, std::vector<Value>& all) {
   transport::require(mine.size() == job.owned() && all.size() == job.graph().vertices(), "other vertices");
-  for (std::uint32_t local = 0; local < job.owned(); ++local)
+  for (LocalNumber local{}; local < job.owned(); ++local)
     all[job.ownership().vertex(job.rank(), local)] = mine[local];
 }
 

@@ -105,7 +105,7 @@ std::vector<Sample> samples(const Converter& converter) {
 Ends ends_of(const GraphFile& graph) {
   Ends found;
   for (const auto& [source, target, weight] : edges_of(graph))
-    found.emplace(graph.original_id(source), graph.original_id(target));
+    found.emplace(graph.original_id(VertexId(source)), graph.original_id(VertexId(target)));
   return found;
 }
 

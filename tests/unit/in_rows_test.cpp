@@ -35,7 +35,7 @@ TEST_CASE("in-rows have the sources of all edges to the owned vertices") {
                 [&](FrontierJob& job) {
                   const InRows rows(job);
                   std::unique_lock lock(mutex);
-                  for (std::uint32_t local = 0; local < job.owned(); ++local) {
+                  for (LocalNumber local{}; local < job.owned(); ++local) {
                     const auto sources = rows.sources(local);
                     if (!sources.empty())
                       found[job.ownership().vertex(job.rank(), local)].assign(sources.begin(), sources.end());

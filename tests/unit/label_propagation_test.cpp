@@ -21,7 +21,7 @@ struct Propagated {
 /// By definition, with a map for each vertex.
 Propagated propagated_by_definition(const graph::GraphFile& graph, std::uint64_t rounds) {
   std::vector<Labels> around(graph.vertices());
-  for (std::uint32_t u = 0; u < graph.vertices(); ++u) {
+  for (VertexId u{}; u < graph.vertices(); ++u) {
     for (const std::uint32_t v : graph::Row{graph, u}.targets()) {
       around[u].push_back(v);
       if (!graph.symmetric()) around[v].push_back(u);

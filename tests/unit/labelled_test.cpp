@@ -27,7 +27,7 @@ class Labelled {
     const VertexNames names(graph);
     std::vector<NamedEdge> edges;
     for (const auto& [source, target, weight] : edges_of(graph))
-      edges.emplace_back(names(source), names(target), weight);
+      edges.emplace_back(names(VertexId(source)), names(VertexId(target)), weight);
     return edges;
   }
   /// The message without the path; nothing is left behind.
@@ -72,7 +72,7 @@ TEST_CASE("vertices are the names in order of their bytes, for any number of wor
   const GraphFile graph = one(text);
   CHECK(graph.edges() == 150'000);
   const VertexNames names(graph);
-  for (std::uint32_t v = 1; v < graph.vertices(); ++v) REQUIRE(names(v - 1) < names(v));
+  for (std::uint32_t v = 1; v < graph.vertices(); ++v) REQUIRE(names(VertexId(v - 1)) < names(VertexId(v)));
   many(text);
   for (const std::string file : {"g.ew", "g.ew.labels"})
     CHECK(read_file(one.directory() / file) == read_file(many.directory() / file));

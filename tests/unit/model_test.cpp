@@ -76,7 +76,7 @@ namespace {
 /// A cycle 0 -> 1 -> ... -> 7 -> 0.
 struct Cycle {
   std::vector<std::uint64_t> offsets{0, 1, 2, 3, 4, 5, 6, 7, 8};
-  std::vector<std::uint32_t> targets{1, 2, 3, 4, 5, 6, 7, 0};
+  std::vector<edgewire::VertexId> targets{1, 2, 3, 4, 5, 6, 7, 0};
 };
 
 BoundOptions all_of_it() {

@@ -8,7 +8,7 @@ namespace {
 
 using graph::error_of;
 using graph::write_file;
-using Vertices = std::vector<std::uint32_t>;
+using Vertices = std::vector<VertexId>;
 
 std::string from_file(const std::string& path) { return std::string("@").append(path); }
 

@@ -100,7 +100,7 @@ TEST_CASE("options of the kernels with iterations") {
   try_all<PageRankOptions>({}, wrong, [&](const auto& options) {
     start(file.graph, kernels::PageRank<float>(options, 4), false);
   });
-  const std::vector<std::uint32_t> sources{0, 3}, none, unordered{3, 0}, twice{0, 0}, beyond{0, 4};
+  const std::vector<VertexId> sources{0, 3}, none, unordered{3, 0}, twice{0, 0}, beyond{0, 4};
   try_all<PageRankOptions>({}, wrong, [&](const auto& options) {
     start(file.graph, kernels::PersonalisedPageRank<float>(options, sources), false);
   });
@@ -143,7 +143,7 @@ TEST_CASE("options of kernels that follow a frontier") {
   FrontierJob job(*alone, file.graph, {.listener = nullptr});
   check_line(refusal([&] { frontier::BreadthFirst(job, frontier::BreadthFirst::Parents::none).run(4); }),
              "source: 4 is no vertex");
-  const std::vector<std::uint32_t> beyond{0, 4};
+  const std::vector<VertexId> beyond{0, 4};
   check_line(refusal([&] { frontier::Betweenness(job).run(beyond); }), "source: 4");
   check_line(refusal([&] { frontier::LabelPropagation(job).run(0); }), "rounds");
   check_line(refusal([&] { const frontier::LocalClustering one(job, 0); }), "record_bits");

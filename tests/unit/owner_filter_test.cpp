@@ -11,13 +11,14 @@ using edgewire::plan::Ownership;
 namespace {
 
 using Numbers = std::vector<std::uint32_t>;
+using Locals = std::vector<edgewire::LocalNumber>;
 constexpr std::uint32_t kEnd = 0xEEEEEEEE;  // behind what may be written
 
 /// All three loops against place(), one vertex after the other.
-void check(const Ownership& ownership, const Numbers& vertices, bool wide) {
+void check(const Ownership& ownership, const std::vector<edgewire::VertexId>& vertices, bool wide) {
   const auto processes = static_cast<std::size_t>(ownership.processes());
   const OwnerFilter filter(ownership, wide);
-  std::vector<Numbers> locals(processes);
+  std::vector<Locals> locals(processes);
   std::vector<std::uint8_t> kept(processes);
   for (std::size_t p = 0; p < processes; p += 2) kept[p] = 1;
   Numbers picked;
@@ -34,17 +35,17 @@ void check(const Ownership& ownership, const Numbers& vertices, bool wide) {
 
   std::vector<std::uint64_t> counts(processes, 7);
   filter.count(vertices, counts);
-  std::vector<Numbers> dealt;
-  std::vector<std::uint32_t*> next;
+  std::vector<Locals> dealt;
+  std::vector<edgewire::LocalNumber*> next;
   for (std::size_t p = 0; p < processes; ++p) {
     REQUIRE(counts[p] == locals[p].size() + 7);
-    dealt.emplace_back(locals[p].size() + 1, kEnd);
+    dealt.emplace_back(locals[p].size() + 1, edgewire::LocalNumber(kEnd));
   }
   for (auto& list : dealt) next.push_back(list.data());
   filter.deal(vertices, next);
   for (std::size_t p = 0; p < processes; ++p) {
     CHECK(next[p] == &dealt[p].back());
-    locals[p].push_back(kEnd);
+    locals[p].emplace_back(kEnd);
     CHECK(dealt[p] == locals[p]);
   }
 }
@@ -58,8 +59,8 @@ TEST_CASE("vertices are picked, counted and dealt as one by one, however many") 
       const auto ownership = Ownership::hash(vertices, processes);
       std::uniform_int_distribution<std::uint32_t> any(0, static_cast<std::uint32_t>(vertices - 1));
       for (const std::size_t size : {0, 1, 15, 16, 17, 31, 33, 1000}) {
-        Numbers some(size);
-        for (auto& v : some) v = any(random);
+        std::vector<edgewire::VertexId> some(size);
+        for (auto& v : some) v = edgewire::VertexId(any(random));
         for (const bool wide : {false, true}) check(ownership, some, wide);
       }
     }

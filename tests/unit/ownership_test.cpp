@@ -17,7 +17,7 @@ namespace {
 /// Every vertex has one place, every place one vertex, and the local numbers ascend with the ids.
 void check_bijection(const Ownership& ownership) {
   std::vector<std::uint32_t> next(static_cast<std::size_t>(ownership.processes()));
-  for (std::uint32_t v = 0; v < ownership.vertices(); ++v) {
+  for (edgewire::VertexId v{}; v < ownership.vertices(); ++v) {
     const auto place = ownership.place(v);
     REQUIRE(place.owner < next.size());
     REQUIRE(place.local == next[place.owner]++);
@@ -45,7 +45,7 @@ TEST_CASE("hash ownership is a balanced bijection for any number of processes") 
 TEST_CASE("hash ownership divides exactly up to the largest ids") {
   for (const std::uint32_t processes : {2U, 3U, 7U, 4095U, 4096U}) {
     const edgewire::plan::HashOwnership scheme(0xFFFFFFFEULL, processes);
-    for (std::uint32_t v = 0xFFFFFFFDU; v > 0xFFFFFFFDU - 20000; --v) {
+    for (edgewire::VertexId v(0xFFFFFFFDU - 20000); v < 0xFFFFFFFEU; ++v) {
       const auto place = scheme.place(v);
       REQUIRE(place.local == v / processes);
       REQUIRE(scheme.vertex(place.owner, place.local) == v);
@@ -58,7 +58,7 @@ TEST_CASE("hash ownership spreads every stride of ids") {
   const auto ownership = Ownership::hash(1 << 16, processes);
   for (const std::uint32_t stride : {2U, 4U, 8U, 64U, 1024U}) {
     std::vector<int> seen(processes);
-    for (std::uint32_t v = 0; v < ownership.vertices(); v += stride) ++seen[ownership.place(v).owner];
+    for (edgewire::VertexId v{}; v < ownership.vertices(); v += stride) ++seen[ownership.place(v).owner];
     for (const int count : seen) CHECK(count >= static_cast<int>((1 << 16) / stride / processes) / 3);
   }
 }

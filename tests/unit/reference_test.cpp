@@ -53,7 +53,7 @@ bool pass(const graph::GraphFile& graph, const std::vector<double>& ranks, int i
 
 TEST_CASE("right ranks and products keep the limits on a star of many leaves") {
   constexpr std::uint32_t kLeaves = 100000;
-  const std::vector<std::uint32_t> sources{0, 1, kLeaves};
+  const std::vector<VertexId> sources{0, 1, VertexId(kLeaves)};
   for (const bool weighted : {false, true}) {
     for (const auto& [out, in] : {std::pair(true, false), {false, true}, {true, true}}) {
       const File file(kLeaves + 1, star(kLeaves, out, in), weighted);

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t kMostVertices = std::numeric_limits<std::uint32_t>::max() - std::uint64_t{1};
 
-std::vector<std::byte> code_of(std::uint32_t vertex, const std::vector<std::uint32_t>& targets) {
+std::vector<std::byte> code_of(VertexId vertex, const std::vector<VertexId>& targets) {
   std::vector<std::byte> code{std::byte{0x5a}};  // codes are appended
   encode_row(vertex, targets, code);
   REQUIRE(code[0] == std::byte{0x5a});
@@ -30,18 +30,18 @@ std::vector<std::byte> code_of(std::uint32_t vertex, const std::vector<std::uint
   return code;
 }
 
-bool decode(std::uint32_t vertex, std::vector<std::byte> code, std::uint64_t vertices,
-            std::vector<std::uint32_t>& targets) {
+bool decode(VertexId vertex, std::vector<std::byte> code, std::uint64_t vertices,
+            std::vector<VertexId>& targets) {
   const std::size_t bytes = code.size();
   code.resize(bytes + kCodeSlack, std::byte{0xff});
   return decode_row(vertex, std::span(code).first(bytes), vertices, targets);
 }
 
-void check_round_trip(std::uint32_t vertex, std::vector<std::uint32_t> targets, std::uint64_t vertices) {
-  CAPTURE(vertex);
+void check_round_trip(VertexId vertex, std::vector<VertexId> targets, std::uint64_t vertices) {
+  CAPTURE(std::uint32_t{vertex});
   CAPTURE(targets.size());
   std::ranges::sort(targets);
-  std::vector<std::uint32_t> found(targets.size());
+  std::vector<VertexId> found(targets.size());
   REQUIRE(decode(vertex, code_of(vertex, targets), vertices, found));
   REQUIRE((found == targets));
 }
@@ -82,7 +82,7 @@ struct Scratch {
 using Rows = std::map<std::uint32_t, std::pair<std::vector<std::uint32_t>, std::vector<double>>>;
 
 /// What each_row() gives for these vertices, in two workers.
-Rows read(FrontierJob& job, const std::vector<std::uint32_t>& vertices) {
+Rows read(FrontierJob& job, const std::vector<VertexId>& vertices) {
   std::vector<Rows> found(2);
   std::atomic<std::size_t> next{0};
   job.pool().run([&](int w) {
@@ -104,8 +104,8 @@ Rows read(FrontierJob& job, const std::vector<std::uint32_t>& vertices) {
 
 /// Why all rows cannot be read; or "".
 std::string failure(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const RowDisks& disks) {
-  std::vector<std::uint32_t> all(kVertices);
-  std::iota(all.begin(), all.end(), 0);
+  std::vector<VertexId> all(kVertices);
+  std::iota(all.begin(), all.end(), VertexId{});
   try {
     FrontierJob job(bootstrap, graph, {.seat = {.workers = 2}, .disks = disks, .kernel = "test"});
     read(job, all);
@@ -122,22 +122,22 @@ TEST_CASE("codes of rows keep all targets") {
   for (const std::uint64_t vertices :
        {std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{1000}, std::uint64_t{1} << 24, kMostVertices}) {
     CAPTURE(vertices);
-    const auto last = static_cast<std::uint32_t>(vertices - 1);
-    for (const std::uint32_t vertex : {0U, last / 2, last}) {
+    const VertexId last(static_cast<std::uint32_t>(vertices - 1));
+    for (const VertexId vertex : {VertexId{}, VertexId(last / 2), last}) {
       check_round_trip(vertex, {0}, vertices);
       check_round_trip(vertex, {last}, vertices);
       check_round_trip(vertex, {0, last}, vertices);
       check_round_trip(vertex, {0, 0, last, last, last}, vertices);
-      check_round_trip(vertex, std::vector<std::uint32_t>(500, vertex), vertices);
+      check_round_trip(vertex, std::vector<VertexId>(500, vertex), vertices);
       for (const std::size_t edges : {1U, 2U, 15U, 200U, 3000U}) {
-        std::vector<std::uint32_t> targets(edges), near;
-        for (auto& target : targets) target = static_cast<std::uint32_t>(random() % vertices);
+        std::vector<VertexId> targets(edges), near;
+        for (auto& target : targets) target = VertexId(static_cast<std::uint32_t>(random() % vertices));
         check_round_trip(vertex, targets, vertices);
         // Mostly neighbours, and a few that are far away, whose gaps are long for the rest.
         for (std::size_t e = 0; e < edges; ++e)
-          near.push_back(e % 50 == 0
-                             ? targets[e]
-                             : static_cast<std::uint32_t>(std::min<std::uint64_t>(last, vertex / 2 + e)));
+          near.emplace_back(e % 50 == 0
+                                ? std::uint32_t{targets[e]}
+                                : static_cast<std::uint32_t>(std::min<std::uint64_t>(last, vertex / 2 + e)));
         check_round_trip(vertex, near, vertices);
       }
     }
@@ -145,9 +145,9 @@ TEST_CASE("codes of rows keep all targets") {
 }
 
 TEST_CASE("what is no code of so many targets is refused") {
-  const std::vector<std::uint32_t> targets{3, 900, 901, 40000, 41000};
+  const std::vector<VertexId> targets{3, 900, 901, 40000, 41000};
   const auto code = code_of(7, targets);
-  std::vector<std::uint32_t> found(targets.size()), more(targets.size() + 40), fewer(targets.size() - 2);
+  std::vector<VertexId> found(targets.size()), more(targets.size() + 40), fewer(targets.size() - 2);
   CHECK(decode(7, code, 41001, found));
   CHECK(!decode(7, code, 41000, found));  // the last target is no vertex
   CHECK(!decode(7, code, 50000, more));
@@ -156,9 +156,8 @@ TEST_CASE("what is no code of so many targets is refused") {
   for (int i = 0; i < 20000; ++i) {  // whatever it is, it is refused, or gives vertices
     std::vector<std::byte> any(1 + random() % 30);
     for (auto& byte : any) byte = static_cast<std::byte>(random() % 3 == 0 ? 0 : random());
-    std::vector<std::uint32_t> out(1 + random() % 20, 0);
-    if (decode(500, any, 1000, out))
-      CHECK(std::ranges::all_of(out, [](std::uint32_t v) { return v < 1000; }));
+    std::vector<VertexId> out(1 + random() % 20);
+    if (decode(500, any, 1000, out)) CHECK(std::ranges::all_of(out, [](VertexId v) { return v < 1000; }));
   }
 }
 
@@ -184,8 +183,8 @@ TEST_CASE("rows from disks are those of the graph") {
           FrontierJob job(
               *bootstraps[p], graph,
               {.seat = {.workers = 2}, .ownership = ownership, .disks = scratch.disks, .kernel = "test"});
-          std::vector<std::uint32_t> mine(job.owned());
-          for (std::uint32_t local = 0; local < job.owned(); ++local)
+          std::vector<VertexId> mine(job.owned());
+          for (LocalNumber local{}; local < job.owned(); ++local)
             mine[local] = job.ownership().vertex(job.rank(), local);
           const auto all = read(job, mine);
           std::ranges::shuffle(mine, std::mt19937(5));  // in any order, and again

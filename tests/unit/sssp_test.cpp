@@ -31,7 +31,7 @@ struct Run {
 
 /// [vertex], found by processes that are threads.
 template <class Distance>
-std::vector<Distance> distances_of(const graph::GraphFile& graph, std::uint32_t source, const Run& run = {}) {
+std::vector<Distance> distances_of(const graph::GraphFile& graph, VertexId source, const Run& run = {}) {
   std::vector<Distance> all(graph.vertices());
   const auto bootstraps = launch::bootstraps(run.processes);
   std::vector<std::string> failures(bootstraps.size());

@@ -271,7 +271,7 @@ TEST_CASE("scores of betweenness are right or refused") {
   // Two ways from 0 to 3, one of them over an edge that occurs twice; 4 is behind, 5 beside.
   const TestGraph made(6, {{0, 1, 1}, {0, 2, 1}, {0, 2, 1}, {1, 3, 1}, {2, 3, 1}, {3, 4, 1}, {3, 3, 1}});
   const auto graph = made.open(false);
-  const std::array<std::uint32_t, 2> sources{0, 2};
+  const std::array<VertexId, 2> sources{0, 2};
   std::array<double, 6> scores{0, 2. / 3, 4. / 3, 2, 0, 0};
   CHECK(check_bc(graph, sources, scores) == "");
   CHECK(check_bc(graph, std::span(sources).first(0), std::array<double, 6>{}) == "");

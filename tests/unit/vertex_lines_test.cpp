@@ -32,7 +32,7 @@ TEST_CASE("lines of results name vertices and say what is unreached") {
   CHECK(whole.take() == "5000000000\t16777219\n7\t18446744073709551613\n9\tinfinity\n");
   VertexLines parents(graph);
   parents.add_vertex(1, 0);
-  parents.add_vertex(2, 0xffffffff);
+  parents.add_vertex(2, VertexId(0xffffffff));
   CHECK(parents.take() == "7\t5000000000\n9\t-1\n");
   VertexLines numbers(graph);
   numbers.add(1, 1.0 / 3, 9);

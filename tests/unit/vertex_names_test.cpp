@@ -24,7 +24,7 @@ void write_names(const std::string& graph, const std::vector<std::string>& names
   writer.commit(checksum);
 }
 
-std::string appended(const VertexNames& names, std::uint32_t vertex) {
+std::string appended(const VertexNames& names, VertexId vertex) {
   fmt::memory_buffer text;
   names.append(text, vertex);
   return fmt::to_string(text);
@@ -43,7 +43,7 @@ TEST_CASE("names of vertices come back from the table beside the graph") {
   const GraphFile graph = GraphFile::open(path);
   const VertexNames of(graph);
   CHECK(of.labelled());
-  for (std::uint32_t v = 0; v < names.size(); ++v) {
+  for (VertexId v{}; v < names.size(); ++v) {
     REQUIRE(of.label(v) == names[v]);
     REQUIRE(of(v) == names[v]);
     REQUIRE(appended(of, v) == names[v]);
@@ -123,7 +123,7 @@ TEST_CASE("vertices are found by their names, from a table, from the converted f
   build(directory / "empty.ew", 0, {}, {});
   const auto found = [&](const std::string& file, const char* name) {
     const GraphFile graph = GraphFile::open(directory / file);
-    return static_cast<int>(VertexNames(graph).find(name).value_or(99));
+    return static_cast<int>(VertexNames(graph).find(name).value_or(VertexId{99}));
   };
   CHECK(found("table.ew", "name 0") == 0);
   CHECK(found("table.ew", "name 39") == 39);
