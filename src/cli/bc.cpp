@@ -30,6 +30,7 @@ runs::BcOptions bc_options(const BcSettings& settings, const graph::GraphFile& g
   asked.normalized = settings.normalized;
   asked.deterministic = settings.job.deterministic;
   asked.apart = apart_asked(settings.parallel);
+  asked.checkpoints = settings.job.checkpoint_options();
   if (settings.named.given()) {
     const auto sources = settings.named.find(graph);
     asked.sources = sources.vertices;
@@ -117,6 +118,7 @@ void add_bc(CLI::App& app) {
       "compare with a sequential search from all sources, and exit with 1 when a score differs by more than "
       "1e-9 of its value",
       {"vertices of the highest scores", runs::kTop});
+  settings->job.add_checkpoint_options(*command, "score", "source");
   command->callback([settings] {
     check(*settings);
     run_frontier(settings->job, [&](const graph::GraphFile& graph) {
