@@ -261,7 +261,7 @@ TEST_CASE("labels go on from those of an earlier run as if they had never stoppe
 }
 
 TEST_CASE("labels of another graph are refused") {
-  const graph::BuiltGraph built(3, {{0, 1}});
+  const graph::BuiltGraph built(3, {{0, 1, 1.0F}});
   run_in_each(built.graph, {}, {}, [&](FrontierJob& job) {
     LabelPropagation propagation(job);
     CHECK_THROWS_WITH_AS(propagation.take_up(1, {0, 1, 3}), "a label is 3: the graph has 3 vertices", Error);
