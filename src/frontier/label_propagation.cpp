@@ -61,7 +61,8 @@ void LabelPropagation::take_up(std::uint64_t rounds, std::vector<std::uint32_t> 
   if (labels.size() != next_.size()) throw Error("there are labels of other vertices");
   for (const std::uint32_t label : labels)
     if (label >= vertices)
-      throw Error(fmt::format("a label is {}: the graph has {} vertices", label, vertices));
+      throw Error(
+          fmt::format("one of the labels to go on from is {}: the graph has {} vertices", label, vertices));
   next_ = std::move(labels);
   done_ = rounds;
   first_ = false;

@@ -30,33 +30,20 @@ struct Cut : JobCut {
   BetweennessApartOptions options{};
 };
 
-/// By vertex; where `normalized`, as of all pairs. `before`: scores of an earlier run, by vertex, to which
-/// those of two calls are added; or empty.
+/// By vertex; where `normalized`, as of all pairs.
 Scores run(const graph::GraphFile& graph, const std::vector<std::uint32_t>& sources, const Cut& cut,
-           bool normalized = false, const Scores& before = {}) {
+           bool normalized = false) {
   Scores found(graph.vertices());
   const Options options{.record_bytes = sizeof(WideRecord), .for_tasks = cut.apart};
   run_in_each(graph, cut, options, [&](FrontierJob& job) {
     Scores mine;
     if (cut.apart) {
       BetweennessApart searches(job, cut.options);
-      if (!before.empty()) {
-        searches.take_up(job.rank() == 0 ? before : Scores());
-        searches.run(std::span(sources).first(1));
-      }
-      searches.run(std::span(sources).subspan(before.empty() ? 0 : 1));
+      searches.run(sources);
       mine = searches.scores();
     } else {
       Betweenness levels(job, cut.options.endpoints);
-      if (!before.empty()) {
-        for (std::uint32_t i = 0; i < job.owned(); ++i)
-          mine.push_back(before[job.ownership().vertex(job.rank(), i)]);
-        levels.take_up(mine);
-      }
-      std::vector<std::size_t> told;
-      levels.run(sources, [&](std::size_t done) { told.push_back(done); });
-      transport::require(told.size() == sources.size() && (told.empty() || told.back() == told.size()),
-                         "other sources");
+      levels.run(sources);
       mine = levels.scores();
     }
     if (normalized)
@@ -399,24 +386,6 @@ TEST_CASE("sums in order and weights are of searches apart, whatever was asked f
   CHECK(BetweennessApart::chosen(pays, {}));
   ++pays.vertices;
   CHECK_FALSE(BetweennessApart::chosen(pays, {}));
-}
-
-TEST_CASE("searches go on from the scores of an earlier run, however both jobs are cut") {
-  const File file(40, graph::random_edges(40, 120, 8));
-  const std::vector<std::uint32_t> sources = all_of(40), first(sources.begin(), sources.begin() + 17),
-                                   rest(sources.begin() + 17, sources.end());
-  const auto usual = [](const Cut& cut) { return !cut.options.weighted && !cut.options.endpoints; };
-  const Scores right = run(file.graph, sources, {});
-  for (const Cut& one : kCuts) {
-    if (!usual(one)) continue;
-    const Scores before = run(file.graph, first, one);
-    for (const Cut& other : kCuts) {
-      if (!usual(other)) continue;
-      CAPTURE(one.label());
-      CAPTURE(other.label());
-      check_close(run(file.graph, rest, other, false, before), right);
-    }
-  }
 }
 
 }  // namespace edgewire::frontier::betweenness

@@ -264,7 +264,8 @@ TEST_CASE("labels of another graph are refused") {
   const graph::BuiltGraph built(3, {{0, 1, 1.0F}});
   run_in_each(built.graph, {}, {}, [&](FrontierJob& job) {
     LabelPropagation propagation(job);
-    CHECK_THROWS_WITH_AS(propagation.take_up(1, {0, 1, 3}), "a label is 3: the graph has 3 vertices", Error);
+    CHECK_THROWS_WITH_AS(propagation.take_up(1, {0, 1, 3}),
+                         "one of the labels to go on from is 3: the graph has 3 vertices", Error);
     CHECK_THROWS_AS(propagation.take_up(1, {0, 1}), Error);
   });
 }
