@@ -68,7 +68,9 @@ void LabelPropagation::take_up(std::uint64_t rounds, std::vector<std::uint32_t> 
   first_ = false;
   job_.pool().run([this](int lane) { adopt(lane); });
   job_.wait_for_all();
-  for (std::uint64_t v = 0; v < vertices; ++v) news_.add(v);
+  for (std::size_t w = 0; w < news_.words(); ++w)
+    news_.set_word(w,
+                   ~Bits::Word{0} >> (w + 1 == news_.words() ? news_.words() * Bits::kBits - vertices : 0));
 }
 
 std::vector<Superstep> LabelPropagation::run(std::uint64_t rounds,
