@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
