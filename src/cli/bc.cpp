@@ -30,6 +30,7 @@ runs::BcOptions bc_options(const BcSettings& settings, const graph::GraphFile& g
   asked.normalized = settings.normalized;
   asked.deterministic = settings.job.deterministic;
   asked.apart = apart_asked(settings.parallel);
+  asked.checkpoints = settings.job.checkpoint_options();
   if (settings.named.given()) {
     const auto sources = settings.named.find(graph);
     asked.sources = sources.vertices;
@@ -81,7 +82,10 @@ void add_bc(CLI::App& app) {
       "occurs several times is several paths. Sums are over ordered pairs: in a graph that stores every edge "
       "both ways, halve the score to compare with NetworkX, or say --normalized, after which nothing is left "
       "to halve. For an estimate from K samples without --normalized, multiply the score by the number of "
-      "vertices divided by K.");
+      "vertices divided by K. Where a run goes on from a checkpoint, or writes some while each worker "
+      "searches "
+      "from sources of its own, sums are added in another order: the last digits may differ, also with "
+      "--deterministic. Such workers all wait for each other at each checkpoint.");
   const auto own = [&] {
     const auto [one, list] = settings->named.add_to(*command, "by default at all");
     auto* samples =
@@ -117,6 +121,7 @@ void add_bc(CLI::App& app) {
       "compare with a sequential search from all sources, and exit with 1 when a score differs by more than "
       "1e-9 of its value",
       {"vertices of the highest scores", runs::kTop});
+  settings->job.add_checkpoint_options(*command, "score", "source");
   command->callback([settings] {
     check(*settings);
     run_frontier(settings->job, [&](const graph::GraphFile& graph) {

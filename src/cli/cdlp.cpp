@@ -36,9 +36,12 @@ void add_cdlp(CLI::App& app) {
                        "the labels to this file as lines of id, tab and the label, an id as well; ",
                        "find the labels again, one vertex after another, and exit with 1 when one differs",
                        {"largest communities, by label and number of vertices"});
+  settings->job.add_checkpoint_options(*command, "label", "iteration");
   command->callback([settings] {
     run_frontier(settings->job, [settings](const graph::GraphFile&) {
-      return [settings] { return runs::make_cdlp(settings->iterations); };
+      return [settings] {
+        return runs::make_cdlp({settings->iterations, settings->job.checkpoint_options()});
+      };
     });
   });
 }

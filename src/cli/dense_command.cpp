@@ -13,7 +13,6 @@
 #include "cli/output_parts.h"
 #include "cli/profile_files.h"
 #include "error.h"
-#include "graph/output_folder.h"
 #include "graph/vertex_names.h"
 #include "report/progress.h"
 
@@ -63,9 +62,7 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
   options.tools = settings.tools();
   options.job = settings.dense(bootstrap);
   settings.edge_place.apply_to_tiles(options.job, bootstrap, opened.file);
-  options.checkpoint = settings.checkpoint;
-  options.every = settings.every;
-  options.resume = settings.resume;
+  options.checkpoints = settings.checkpoint_options();
   const bool first = bootstrap.rank() == 0;
   check_outputs_writable(bootstrap, settings, settings.output_path);
   if (first && opened.file.weighted() && !options.job.weighted)
@@ -76,11 +73,6 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
     interrupt_line.emplace("the first iteration");
     options.tools.progress = InterruptLine::listen(report::progress_on_terminal());
   }
-  options.taken_up = [&](std::uint64_t iterations) {
-    if (settings.stdout_is_free())
-      write_whole("-", fmt::format("continues after iteration {} from the checkpoint in {}\n", iterations,
-                                   settings.resume));
-  };
   options.ready = [&](const job::DenseJob& job) {
     if (first && !job.cache_use().note.empty()) note("warning: " + job.cache_use().note);
   };
@@ -103,12 +95,12 @@ void add_dense_options(CLI::App& command, DenseSettings& settings, const std::st
       command, "the result to this file as lines of id, tab and value",
       "check the result against a sequential reference, and exit with 1 when it differs", listed, runs::kTop);
   add_profile_options(command, settings);
-  settings.add_checkpoint_options(command, value);
+  settings.add_checkpoint_options(command, value, "iteration");
 }
 
 void run_dense(const DenseSettings& settings, const PrepareDense& prepare) {
   settings.check_outputs();
-  if (settings.encoding != "f32" && !(settings.checkpoint + settings.resume).empty())
+  if (settings.encoding != "f32" && settings.checkpoints.any())
     throw UsageError("--checkpoint and --resume need --wire f32: others carry rounding errors along");
   settings.edge_place.check();
   // One message instead of one from each process, which inherits the mapping.
@@ -117,15 +109,10 @@ void run_dense(const DenseSettings& settings, const PrepareDense& prepare) {
   const graph::VertexNames names(opened.file);  // inherited, too
   const MakeDense make = prepare(opened.file);
   settings.check(opened.file);
-  std::optional<graph::OutputFolder> folder;
-  if (!settings.checkpoint.empty())
-    folder.emplace(settings.checkpoint, graph::OutputFolder::Parents::are_made);
-  const int status = run_job(settings.launch, [&](launch::Bootstrap& bootstrap) {
-    if (folder) adopt_folder(bootstrap, *folder);
+  const int status = run_keeping(settings, [&](launch::Bootstrap& bootstrap) {
     run_process(bootstrap, opened, names, settings, *make());
   });
   if (status != 0) throw CLI::RuntimeError(status);
-  if (folder) folder->keep();
 }
 
 void RankSettings::add_rank_options(CLI::App& command) {

@@ -22,12 +22,9 @@ struct DenseSettings : KernelOptions {
   std::string direction = "out";
   std::string layout = "auto", order = "auto";
   std::string plan_cache;  ///< folder, or kBesideGraph; empty: none
-  std::string checkpoint, resume;
-  int every = 10;  ///< iterations from checkpoint to checkpoint
 
   /// The graph, and the options of the job.
   void add_to(CLI::App& command);
-  void add_checkpoint_options(CLI::App& command, const std::string& value);
   bool doubles() const { return precision == "f64"; }
   /// The same for one process, "auto" resolved. Throws UsageError. Collective.
   job::DenseOptions dense(launch::Bootstrap& bootstrap) const;

@@ -77,21 +77,6 @@ void DenseSettings::add_to(CLI::App& command) {
       "1 G edges/s a worker, degree order, and strips");
 }
 
-void DenseSettings::add_checkpoint_options(CLI::App& command, const std::string& value) {
-  command.option_defaults()->group("Checkpoints");
-  CLI::Option* const written = command.add_option(
-      "--checkpoint", checkpoint,
-      fmt::format("keep the {}s in this folder, which all hosts see, whole or not at all", value));
-  writes(written, Form::folder, inside(checkpoint_names()));
-  command.add_option("--every", every, "write a checkpoint every so many iterations")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str()
-      ->needs(written);
-  reads(command.add_option("--resume", resume,
-                           "go on from the checkpoint in this folder, also with another number of processes"),
-        inside(checkpoint_names()));
-}
-
 plan::Encoding DenseSettings::sent_as() const {
   if (encoding != "f32" && precision == "f64")
     throw UsageError(

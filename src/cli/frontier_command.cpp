@@ -145,7 +145,7 @@ void run_frontier(const KernelOptions& options,
     files.push_back(options.output_parts ? parts_of(path) : NamedFile{path});
   }
   if (!options.output_path.empty() && !files.empty()) check_files(*options.owner, "-o", files);
-  const int status = run_job(options.launch, [&](launch::Bootstrap& bootstrap) {
+  const int status = run_keeping(options, [&](launch::Bootstrap& bootstrap) {
     run_process(bootstrap, opened, vertex_names, options, *make());
   });
   if (status != 0) throw CLI::RuntimeError(status);

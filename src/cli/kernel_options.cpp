@@ -9,6 +9,7 @@
 #include "cli/output_parts.h"
 #include "cli/profile_files.h"
 #include "error.h"
+#include "graph/output_folder.h"
 
 namespace edgewire::cli {
 
@@ -45,6 +46,33 @@ void KernelOptions::add_output_options(CLI::App& command, const std::string& res
   command.add_flag("--verify", verify, check);
 }
 
+void KernelOptions::add_checkpoint_options(CLI::App& command, const std::string& value,
+                                           const std::string& step) {
+  checkpoint_step = step;
+  command.option_defaults()->group("Checkpoints");
+  CLI::Option* const written = command.add_option(
+      "--checkpoint", checkpoints.folder,
+      fmt::format("keep the {}s in this folder, which all hosts see, whole or not at all", value));
+  writes(written, Form::folder, inside(checkpoint_names()));
+  command.add_option("--every", checkpoints.every, fmt::format("write a checkpoint every so many {}s", step))
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str()
+      ->needs(written);
+  reads(command.add_option("--resume", checkpoints.resume,
+                           "go on from the checkpoint in this folder, also with another number of processes"),
+        inside(checkpoint_names()));
+}
+
+runs::CheckpointOptions KernelOptions::checkpoint_options() const {
+  auto asked = checkpoints;
+  asked.taken_up = [this](std::uint64_t done) {
+    if (stdout_is_free())
+      write_whole("-", fmt::format("continues after {} {} from the checkpoint in {}\n", checkpoint_step, done,
+                                   checkpoints.resume));
+  };
+  return asked;
+}
+
 void KernelOptions::check_outputs() const {
   expect_stdout_for("--top", top.value_or(0) > 0);
   expect_stdout_for("--profile", profile);
@@ -66,6 +94,18 @@ runs::Tools KernelOptions::tools() const {
   tools.gather = !output_path.empty() && !parts();
   if (profiled()) tools.profile = profile_options(*this);
   return tools;
+}
+
+int run_keeping(const KernelOptions& options, const std::function<void(launch::Bootstrap&)>& process) {
+  std::optional<graph::OutputFolder> folder;
+  if (!options.checkpoints.folder.empty())
+    folder.emplace(options.checkpoints.folder, graph::OutputFolder::Parents::are_made);
+  const int status = run_job(options.launch, [&](launch::Bootstrap& bootstrap) {
+    if (folder) adopt_folder(bootstrap, *folder);
+    process(bootstrap);
+  });
+  if (folder && status == 0) folder->keep();
+  return status;
 }
 
 void check_outputs_writable(launch::Bootstrap& bootstrap, const KernelOptions& options,

@@ -4,12 +4,14 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "cli/edge_place.h"
 #include "cli/graph_files.h"
 #include "cli/job_options.h"
+#include "runs/checkpoints.h"
 #include "runs/tools.h"
 
 namespace edgewire::cli {
@@ -25,6 +27,8 @@ struct KernelOptions : JobOptions {
   bool output_parts = false;         ///< each process writes its own
   std::optional<std::uint64_t> top;  ///< vertices to list
   bool verify = false;
+  runs::CheckpointOptions checkpoints{};
+  std::string checkpoint_step{};  ///< "iteration", or what else `checkpoints` counts
 
   /// The graph, the options of the job, and the rule of weights, which all kernels say.
   void add_to(CLI::App& command);
@@ -32,6 +36,11 @@ struct KernelOptions : JobOptions {
   /// does. `listed`: the vertices that --top lists, and in which order; `by_default`: how many without it.
   void add_output_options(CLI::App& command, const std::string& result, const std::string& check,
                           const std::string& listed, std::uint64_t by_default);
+  /// Those of kernels whose state is small between steps. `value`: what messages call that of a vertex;
+  /// `step`: what is counted.
+  void add_checkpoint_options(CLI::App& command, const std::string& value, const std::string& step);
+  /// `checkpoints`, and rank 0 says which one was taken up. These options outlive it.
+  runs::CheckpointOptions checkpoint_options() const;
   /// Throws UsageError where output options do not go together.
   void check_outputs() const;
   /// Throws UsageError where `option` was given, which prints to stdout, and the result goes there.
@@ -43,6 +52,10 @@ struct KernelOptions : JobOptions {
   /// What a run does beside computing. Its time begins now.
   runs::Tools tools() const;
 };
+
+/// Runs the job as run_job() does. The folder of checkpoints is made before; it goes again where the job
+/// fails and leaves it empty. Throws Error.
+int run_keeping(const KernelOptions& options, const std::function<void(launch::Bootstrap&)>& process);
 
 /// As check_writable(), of all that a run writes. `output`: its result; or empty. Collective.
 void check_outputs_writable(launch::Bootstrap& bootstrap, const KernelOptions& options,

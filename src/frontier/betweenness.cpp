@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "error.h"
+
 namespace edgewire::frontier {
 
 Betweenness::Betweenness(FrontierJob& job, bool endpoints)
@@ -10,13 +12,22 @@ Betweenness::Betweenness(FrontierJob& job, bool endpoints)
   sums_.scores.resize(job.owned());
 }
 
-std::vector<Superstep> Betweenness::run(std::span<const VertexId> sources) {
+void Betweenness::take_up(std::vector<double> scores) {
+  if (scores.size() != sums_.scores.size()) throw Error("there are scores of other vertices");
+  sums_.scores = std::move(scores);
+}
+
+std::vector<Superstep> Betweenness::run(std::span<const VertexId> sources,
+                                        const std::function<void(std::size_t)>& after_source) {
   for (const VertexId source : sources) job_.expect_vertex(source);
-  for (const VertexId source : sources) {
-    if (doubles_ && doubles_->add(source, sums_)) continue;
-    doubles_.reset();
-    if (!scaled_) scaled_.emplace(job_, endpoints_);
-    scaled_->add(source, sums_);
+  for (std::size_t done = 0; done < sources.size();) {
+    const VertexId source = sources[done];
+    if (!doubles_ || !doubles_->add(source, sums_)) {
+      doubles_.reset();
+      if (!scaled_) scaled_.emplace(job_, endpoints_);
+      scaled_->add(source, sums_);
+    }
+    after_source(++done);
   }
   job_.wait_for_all();
   auto steps = std::exchange(sums_.forward, {});

@@ -14,7 +14,9 @@
 // paths than doubles can.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -34,10 +36,16 @@ class Betweenness {
   /// vertex, too. `job` outlives it.
   explicit Betweenness(FrontierJob& job, bool endpoints = false);
 
+  /// Sets scores(), to which run() adds: those of an earlier run. Throws Error when there are not as many.
+  void take_up(std::vector<double> scores);
+
   /// Adds up the paths that start at these vertices. Returns the supersteps: one for each level
   /// forward and backward, each the sum over all sources of this call. A search that ends at a double's limit
-  /// counts, too, and is done again. May be called again. Collective; throws Error.
-  std::vector<Superstep> run(std::span<const VertexId> sources);
+  /// counts, too, and is done again. Calls after_source(sources of this call that are done) in all processes.
+  /// May be called again. Collective; throws Error.
+  std::vector<Superstep> run(
+      std::span<const VertexId> sources,
+      const std::function<void(std::size_t)>& after_source = [](std::size_t) {});
 
   /// [local number]: the sum over all sources and all targets t other than the vertex and the source of the
   /// share of the shortest paths from source to t on which the vertex lies.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "error.h"
 #include "frontier/betweenness.h"
@@ -97,9 +98,16 @@ std::vector<double> BetweennessApart::own_sums() const {
   return sums;
 }
 
+void BetweennessApart::take_up(std::vector<double> scores) {
+  if (scores.size() != (job_.rank() == 0 ? job_.graph().vertices() : 0))
+    throw Error("there are scores of other vertices");
+  before_ = std::move(scores);
+}
+
 std::vector<Superstep> BetweennessApart::run(std::span<const VertexId> sources) {
   std::vector<Superstep> steps(2);
   steps[0].kind = kSearches;
+  steps[0].step = sources.size();
   auto start = Clock::now();
   for (const auto& did : searches_.run(sources, in_order_))
     for (const Superstep& one : did) {
@@ -110,6 +118,7 @@ std::vector<Superstep> BetweennessApart::run(std::span<const VertexId> sources) 
   steps[1].kind = kSums;
   start = Clock::now();
   scores_ = launch::unpack<double>(searches_.run_task(sums_), 0);
+  for (std::size_t v = 0; v < before_.size(); ++v) scores_[v] += before_[v];
   if (job_.rank() > 0) {
     steps[1].frontier = job_.graph().vertices();
     steps[1].sent.record_bytes = steps[1].frontier * sizeof(double);

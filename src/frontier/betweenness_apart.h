@@ -18,8 +18,8 @@ struct BetweennessApartOptions {
 
 class BetweennessApart {
  public:
-  /// Superstep::kind. In kSearches `frontier` has the vertices that were reached, in kSums the sums that were
-  /// sent.
+  /// Superstep::kind. In kSearches `frontier` has the vertices that were reached and `step` the number of
+  /// sources, in kSums `frontier` has the sums that were sent.
   static constexpr std::uint64_t kSearches = 2, kSums = 3;
 
   /// Whether workers search apart, see Searches::apart(): always where sums are in order or paths weighted,
@@ -29,7 +29,10 @@ class BetweennessApart {
   /// `job` was made for tasks, and outlives this. Collective. Throws Error, also where weights are asked for
   /// and the graph has none, or one that is not above 0.
   BetweennessApart(FrontierJob& job, const BetweennessApartOptions& options);
-  /// As Betweenness. Called once.
+  /// As Betweenness, before the first run(); `scores`: as scores().
+  void take_up(std::vector<double> scores);
+  /// As Betweenness. May be called again, and adds to scores(); no worker begins with these sources before
+  /// all have ended with those of the call before.
   std::vector<Superstep> run(std::span<const VertexId> sources);
   /// [vertex]: at rank 0; elsewhere empty.
   const std::vector<double>& scores() const noexcept { return scores_; }
@@ -41,6 +44,7 @@ class BetweennessApart {
   bool in_order_;
   Searches searches_;
   tasks::FunctionId sums_;
+  std::vector<double> before_;  ///< of an earlier run: at rank 0
   std::vector<double> scores_;
 };
 

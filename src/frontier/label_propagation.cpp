@@ -1,9 +1,12 @@
 #include "frontier/label_propagation.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 #include "error.h"
 #include "graph/row.h"
@@ -51,15 +54,36 @@ void LabelPropagation::find_peers() {
   });
 }
 
-std::vector<Superstep> LabelPropagation::run(std::uint64_t rounds) {
+/// All vertices have news, so that each one votes in the next round: which labels the last one had changed is
+/// not known.
+void LabelPropagation::take_up(std::uint64_t rounds, std::vector<std::uint32_t> labels) {
+  const std::uint64_t vertices = job_.graph().vertices();
+  if (labels.size() != next_.size()) throw Error("there are labels of other vertices");
+  for (const std::uint32_t label : labels)
+    if (label >= vertices)
+      throw Error(
+          fmt::format("one of the labels to go on from is {}: the graph has {} vertices", label, vertices));
+  next_ = std::move(labels);
+  done_ = rounds;
+  first_ = false;
+  job_.pool().run([this](int lane) { adopt(lane); });
+  job_.wait_for_all();
+  for (std::size_t w = 0; w < news_.words(); ++w)
+    news_.set_word(w,
+                   ~Bits::Word{0} >> (w + 1 == news_.words() ? news_.words() * Bits::kBits - vertices : 0));
+}
+
+std::vector<Superstep> LabelPropagation::run(std::uint64_t rounds,
+                                             const std::function<void(std::uint64_t)>& after_round) {
   if (rounds == 0) throw UsageError("rounds: 0 are not enough");
   SuperstepLog log(job_);
   bool changed = true;
-  for (std::uint64_t done = 0; changed && done < rounds; ++done) {
+  for (std::uint64_t done = done_; changed && done < rounds;) {
     log.step(0, workers_, [&] {
       round();
       changed = changed_anywhere();
     });
+    after_round(++done);
   }
   job_.wait_for_all();
   return log.take();

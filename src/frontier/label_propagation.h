@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -32,8 +33,13 @@ class LabelPropagation {
   /// unless the graph stores every edge both ways. `job` outlives it. Collective; throws Error.
   explicit LabelPropagation(FrontierJob& job);
 
-  /// Runs so many rounds (1 or more), or fewer: until one changes no label. Collective; throws Error.
-  std::vector<Superstep> run(std::uint64_t rounds);
+  /// Goes on from the labels of an earlier run, by local number, after so many rounds (1 or more). Before
+  /// run(). Collective; throws Error where a label is no vertex.
+  void take_up(std::uint64_t rounds, std::vector<std::uint32_t> labels);
+  /// Runs so many rounds (1 or more), those before take_up() among them, or fewer: until one changes no
+  /// label. Calls after_round(rounds that are done) in all processes. Collective; throws Error.
+  std::vector<Superstep> run(
+      std::uint64_t rounds, const std::function<void(std::uint64_t)>& after_round = [](std::uint64_t) {});
 
   /// [local number]: the label, a vertex.
   const std::vector<std::uint32_t>& labels() const noexcept { return next_; }
@@ -74,6 +80,7 @@ class LabelPropagation {
   std::vector<std::uint64_t> peers_;
   SharedBits news_;  ///< vertices whose label has changed in the last round; not used in the first one
   bool first_ = true;
+  std::uint64_t done_ = 0;  ///< rounds before take_up()
   /// The neighbours of news_, where marked_; else a vertex looks for news around it.
   SharedBits voters_;
   bool marked_ = false;

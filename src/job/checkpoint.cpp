@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <sstream>
+#include <utility>
 
 #include "error.h"
 #include "graph/checksum.h"
@@ -20,13 +20,12 @@ namespace {
 
 constexpr std::string_view kFirstLine = "edgewire checkpoint 4";
 
-/// Words of a file that hold a value.
-constexpr std::size_t kValueWords = sizeof(double) / sizeof(std::uint32_t);
+std::size_t value_words(const Checkpointed& of) { return of.value_bytes / sizeof(std::uint32_t); }
 
-std::vector<double> as_values(std::span<const std::uint32_t> words) {
-  std::vector<double> values(words.size() / kValueWords);
-  std::memcpy(values.data(), words.data(), values.size() * sizeof(double));
-  return values;
+/// What is computed of which graph.
+std::string what(const Checkpointed& of) {
+  return fmt::format("{}, graph {:016x} with {} vertices and {} edges", of.state, of.graph.checksum(),
+                     of.graph.vertices(), of.graph.edges());
 }
 
 std::string values_path(const std::string& folder, std::uint64_t iteration, std::uint32_t rank) {
@@ -82,37 +81,33 @@ CheckpointPart read_part(const std::string& path, const Magic& magic, const Mani
 
 }  // namespace
 
-Checkpoint::Checkpoint(launch::Bootstrap& bootstrap, DenseJob& job, std::string folder, std::string what,
-                       const std::string& resumed)
-    : bootstrap_(bootstrap),
-      job_(job),
-      folder_(std::move(folder)),
-      what_(std::move(what)),
-      file_(kValueWords * job.owned().count()) {
+Checkpoint::Checkpoint(Checkpointed of, std::string folder, const std::string& resumed)
+    : of_(std::move(of)), folder_(std::move(folder)), file_(value_words(of_) * of_.ids.size()) {
   std::error_code error;
   std::filesystem::create_directories(folder_, error);
   if (error) throw Error(fmt::format("{}: cannot make the folder: {}", folder_, error.message()));
-  if (bootstrap.rank() == 0) graph::output_target(manifest_path(folder_));  // may refuse
-  if (bootstrap.rank() == 0 && std::filesystem::exists(manifest_path(folder_)) &&
+  const bool first = of_.bootstrap.rank() == 0;
+  if (first) graph::output_target(manifest_path(folder_));  // may refuse
+  if (first && std::filesystem::exists(manifest_path(folder_)) &&
       !(std::filesystem::exists(resumed) && std::filesystem::equivalent(resumed, folder_)))
     throw Error(fmt::format("{}: there is a checkpoint already (--resume continues it)", folder_));
-  run_ = launch::new_generation(bootstrap);
+  run_ = launch::new_generation(of_.bootstrap);
 }
 
 CheckpointHeader Checkpoint::header(const Magic& magic) const {
   return {.magic = magic,
           .run = run_,
-          .rank = static_cast<std::uint32_t>(bootstrap_.rank()),
-          .processes = static_cast<std::uint32_t>(bootstrap_.size())};
+          .rank = static_cast<std::uint32_t>(of_.bootstrap.rank()),
+          .processes = static_cast<std::uint32_t>(of_.bootstrap.size())};
 }
 
-void Checkpoint::start(std::uint64_t iteration, std::span<const double> values,
+void Checkpoint::start(std::uint64_t iteration, std::span<const std::byte> values,
                        const exchange::Totals& totals) {
   graph::refuse_changed_files();
   auto head = header(kValues);
   head.iteration = iteration;
   head.totals = exchange::totals_as<CheckpointHeader::Totals>(totals);
-  file_.fill(head, std::as_bytes(values));
+  file_.fill(head, values);
   last_ = iteration;
   ++started_;
   iterations_.push_back(iteration);
@@ -121,11 +116,11 @@ void Checkpoint::start(std::uint64_t iteration, std::span<const double> values,
 
 /// In a thread of its own; nobody else touches file_ and iterations_ until kept() has seen its end.
 void Checkpoint::write() {
-  job_.pool().unpin_this_thread();
-  const auto rank = static_cast<std::uint32_t>(bootstrap_.rank());
+  of_.pool.unpin_this_thread();
+  const auto rank = static_cast<std::uint32_t>(of_.bootstrap.rank());
   if (iterations_.size() == 1) {
-    CheckpointFile ids(job_.owned().count());
-    ids.fill(header(kIds), std::as_bytes(job_.owned().ids()));
+    CheckpointFile ids(of_.ids.size());
+    ids.fill(header(kIds), std::as_bytes(of_.ids));
     ids.write(ids_path(folder_, run_, rank), "");
   }
   // Rank 0 has named the one before the last, or is about to: the manifest names that one or a later one.
@@ -143,15 +138,28 @@ std::uint64_t Checkpoint::kept(bool wait) {
   return writing_.valid() ? started_ - 1 : started_;
 }
 
+void Checkpoint::step(std::uint64_t iteration, std::uint64_t every, std::span<const std::byte> values) {
+  const bool is_next = iteration % every == 0;
+  if (committed_ < started_) {
+    const bool here = kept(is_next) == started_;
+    const auto said = of_.bootstrap.allgather(here ? "kept" : "");
+    if (std::ranges::find(said, "") == said.end()) {
+      if (of_.bootstrap.rank() == 0) commit();
+      committed_ = started_;
+    }
+  }
+  if (is_next) start(iteration, values);
+}
+
 void Checkpoint::finish() {
   if (started_ == 0) return;
   kept(true);
-  bootstrap_.allgather("");
-  if (bootstrap_.rank() == 0 && committed_ < started_) commit();
+  of_.bootstrap.allgather("");
+  if (of_.bootstrap.rank() == 0 && committed_ < started_) commit();
 }
 
 void Checkpoint::commit() {
-  const Manifest manifest{what_, run_, last_, static_cast<std::uint32_t>(bootstrap_.size())};
+  const Manifest manifest{what(of_), run_, last_, static_cast<std::uint32_t>(of_.bootstrap.size())};
   const std::string text = manifest.text();
   graph::OutputFile file(manifest_path(folder_));
   file.write(text.data(), text.size(), 0);
@@ -159,55 +167,56 @@ void Checkpoint::commit() {
   committed_ = started_;
 }
 
-ResumedState resume(launch::Bootstrap& bootstrap, const std::string& folder, const std::string& what,
-                    const DenseJob& job) {
+ResumedState resume(const Checkpointed& of, const std::string& folder) {
   const Manifest manifest = read_manifest(folder);
-  for (const std::string& other : bootstrap.allgather(manifest.text()))
+  for (const std::string& other : of.bootstrap.allgather(manifest.text()))
     if (other != manifest.text())
       throw Error(fmt::format("{}: the processes see different checkpoints", folder));
-  if (manifest.what != what)
-    throw Error(fmt::format("{}: a checkpoint of something else: {}; now: {}", folder, manifest.what, what));
+  if (manifest.what != what(of))
+    throw Error(
+        fmt::format("{}: a checkpoint of something else: {}; now: {}", folder, manifest.what, what(of)));
   ResumedState state;
   state.iteration = manifest.iteration;
-  const auto rank = static_cast<std::uint32_t>(bootstrap.rank());
-  const auto& owned = job.owned();
-  const std::uint64_t vertices = job.graph().vertices();
-  const auto ids_of = [&](std::uint32_t of) {
-    return read_part(ids_path(folder, manifest.run, of), kIds, manifest, of, vertices).items;
+  const auto rank = static_cast<std::uint32_t>(of.bootstrap.rank());
+  const std::uint64_t vertices = of.graph.vertices();
+  const std::size_t words = value_words(of);
+  const auto ids_of = [&](std::uint32_t process) {
+    return read_part(ids_path(folder, manifest.run, process), kIds, manifest, process, vertices).items;
   };
-  const auto values_of = [&](std::uint32_t of, std::size_t count) {
-    const std::string path = values_path(folder, manifest.iteration, of);
-    auto part = read_part(path, kValues, manifest, of, kValueWords * vertices);
-    if (part.items.size() != kValueWords * count)
+  const auto values_of = [&](std::uint32_t process, std::size_t count) {
+    const std::string path = values_path(folder, manifest.iteration, process);
+    auto part = read_part(path, kValues, manifest, process, words * vertices);
+    if (part.items.size() != words * count)
       throw Error(fmt::format("{}: belongs to another checkpoint", path));
     return part;
   };
   if (rank < manifest.processes) {
-    if (const auto ids = ids_of(rank); std::ranges::equal(ids, owned.ids())) {
+    if (const auto ids = ids_of(rank); std::ranges::equal(ids, of.ids)) {
       auto part = values_of(rank, ids.size());
-      state.values = as_values(part.items);
+      state.words = std::move(part.items);
       state.totals = exchange::totals_of(part.header.totals);
       state.has_totals = true;
       return state;
     }
   }
-  state.values.resize(owned.count());
-  std::vector<bool> found(owned.count());
-  for (std::uint32_t other = 0; other < manifest.processes; ++other) {
-    const auto ids = ids_of(other);
-    const auto values = as_values(values_of(other, ids.size()).items);
+  state.words.resize(words * of.ids.size());
+  constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
+  std::vector<std::uint32_t> index(vertices, kNowhere);  // of the vertices that are not found yet
+  for (std::uint32_t i = 0; i < of.ids.size(); ++i) index[of.ids[i]] = i;
+  std::size_t missing = of.ids.size();
+  for (std::uint32_t process = 0; process < manifest.processes; ++process) {
+    const auto ids = ids_of(process);
+    const auto values = values_of(process, ids.size()).items;
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (ids[i] >= vertices)
-        throw Error(fmt::format("{}: not a part of a checkpoint", ids_path(folder, manifest.run, other)));
-      const plan::Place place = job.ownership().place(VertexId(ids[i]));
-      if (place.owner != rank) continue;
-      const OwnedIndex index = owned.indexes()[place.local];
-      state.values[index] = values[i];
-      found[index] = true;
+        throw Error(fmt::format("{}: not a part of a checkpoint", ids_path(folder, manifest.run, process)));
+      const std::uint32_t at = std::exchange(index[ids[i]], kNowhere);
+      if (at == kNowhere) continue;
+      std::copy_n(&values[words * i], words, &state.words[words * at]);
+      --missing;
     }
   }
-  if (std::ranges::find(found, false) != found.end())
-    throw Error(fmt::format("{}: the checkpoint does not hold all vertices", folder));
+  if (missing > 0) throw Error(fmt::format("{}: the checkpoint does not hold all vertices", folder));
   return state;
 }
 

@@ -25,7 +25,8 @@ engine::IterationResult run_loops(DenseJob& job, engine::Loops& loops, const Run
   if (Checkpoint* const checkpoint = options.checkpoint; checkpoint != nullptr) {
     inner.keeps = [&](int more) { return (done + more) % options.every == 0; };
     inner.keep = [=](int more, const exchange::Totals& mine) {
-      checkpoint->start(static_cast<std::uint64_t>(done) + static_cast<std::uint64_t>(more), values, mine);
+      checkpoint->start(static_cast<std::uint64_t>(done) + static_cast<std::uint64_t>(more),
+                        std::as_bytes(values), mine);
     };
     inner.kept = [=](bool wait) { return checkpoint->kept(wait); };
     inner.all_kept = [=] { checkpoint->commit(); };

@@ -57,8 +57,9 @@ class DenseRun {
 
   /// Goes on from there instead of from the start. Throws Error when there is no value for each owned vertex.
   void take_up(const ResumedState& state) requires std::is_same_v<Value, double> {
-    if (state.values.size() != loops_.values().size()) throw Error("it has values of other vertices");
-    start_ = loops_.restart(state.values);
+    const auto values = state.values<double>();
+    if (values.size() != loops_.values().size()) throw Error("it has values of other vertices");
+    start_ = loops_.restart(values);
     if (state.has_totals) start_ = state.totals;
     done_ = static_cast<int>(state.iteration);
   }

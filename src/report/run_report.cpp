@@ -153,8 +153,10 @@ std::string RunReport::describe_supersteps() const {
   std::uint64_t followed = 0, needed = 0, sent = 0;
   for (const auto& one : supersteps)
     followed += one.edges, needed += one.record_bytes, sent += one.payload_bytes_sent;
-  std::string text = fmt::format("{} supersteps in {:.6f} s, {} edges followed ({:.2f} of the graph's)\n",
-                                 supersteps.size(), seconds_kernel, followed,
+  const std::string after =
+      resumed_from == 0 ? "" : fmt::format(" after the {} {} of the checkpoint", resumed_from, resumed_unit);
+  std::string text = fmt::format("{} supersteps{} in {:.6f} s, {} edges followed ({:.2f} of the graph's)\n",
+                                 supersteps.size(), after, seconds_kernel, followed,
                                  edges == 0 ? 0 : static_cast<double>(followed) / static_cast<double>(edges));
   if (processes > 1)
     text += fmt::format("had to be sent: {} ({} B); sent: payload {} ({} B)\n", readable_bytes(needed),

@@ -123,9 +123,10 @@ struct RunReport : JobReport {
   bool several_nodes = false;    ///< there is a host with several NUMA nodes
   std::string policy_refusal;    ///< why a system refused memory policy, or empty
   Bound bound;
-  Answer answer;                           ///< of the only run, or of all runs together
-  std::optional<std::uint64_t> triangles;  ///< of the graph without directions, where they were counted
-  std::uint64_t resumed_from = 0;          ///< iterations that a checkpoint held; 0: the run began anew
+  Answer answer;                            ///< of the only run, or of all runs together
+  std::optional<std::uint64_t> triangles;   ///< of the graph without directions, where they were counted
+  std::uint64_t resumed_from = 0;           ///< iterations that a checkpoint held; 0: the run began anew
+  std::string resumed_unit = "iterations";  ///< or what else is counted there
   /// Most that rounding of messages, and of values in 16 bits, can change the result, as sum_error. What sums
   /// of doubles round comes to it.
   double rounding_bound = 0;

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "error.h"
 #include "frontier/betweenness.h"
 #include "frontier/betweenness_apart.h"
 #include "kernels/verify.h"
@@ -38,15 +42,15 @@ class BcKernel : public VertexKernel<double> {
     if (apart_) searches_ = std::make_unique<frontier::BetweennessApart>(job, options());
   }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
-    std::vector<frontier::Superstep> supersteps;
-    if (apart_) {
-      supersteps = searches_->run(asked_.sources);
-      mine_ = searches_->scores();
-    } else {
-      frontier::Betweenness levels(job, asked_.endpoints);
-      supersteps = levels.run(asked_.sources);
-      mine_ = levels.scores();
-    }
+    const auto ids = asked_.checkpoints.any() ? summed(job) : std::vector<std::uint32_t>();
+    Checkpoints checkpoints({job.bootstrap(), job.pool(), job.graph(), ids, sizeof(double), state()},
+                            asked_.checkpoints);
+    done_ = checkpoints.taken_up();
+    if (done_ > asked_.sources.size())
+      throw Error(
+          fmt::format("{}: the checkpoint has more sources than there are", asked_.checkpoints.resume));
+    auto supersteps = apart_ ? run_apart(checkpoints) : run_levels(job, checkpoints);
+    checkpoints.finish();
     if (asked_.normalized)
       frontier::scale_scores(
           job, mine_, apart_,
@@ -56,7 +60,7 @@ class BcKernel : public VertexKernel<double> {
   }
   std::string phase(const frontier::Superstep& one) const override {
     if (one.kind == frontier::BetweennessApart::kSearches)
-      return fmt::format("searches from {} sources", asked_.sources.size());
+      return fmt::format("searches from {} sources", one.step);
     if (one.kind == frontier::BetweennessApart::kSums) return "sums to owners";
     return fmt::format("level {}, {}", one.step + 1,
                        one.kind == frontier::Betweenness::kForward ? "paths" : "shares of them");
@@ -73,6 +77,8 @@ class BcKernel : public VertexKernel<double> {
   void fill(report::RunReport& report) const override {
     report.kernel = "bc";
     report.wire = "records";
+    report.resumed_from = done_;
+    report.resumed_unit = "sources";
     report.options = asked_.asked;
     report.options.insert(
         report.options.end(),
@@ -97,9 +103,62 @@ class BcKernel : public VertexKernel<double> {
   frontier::BetweennessApartOptions options() const {
     return {asked_.deterministic, asked_.weighted, asked_.endpoints};
   }
+  /// What sums depend on. How workers search is not of it.
+  std::string state() const {
+    return fmt::format("bc, sources {}{}{}", digest(asked_.sources), asked_.weighted ? ", weighted" : "",
+                       asked_.endpoints ? ", endpoints" : "");
+  }
+  /// The vertices whose sums this process has after a search.
+  std::vector<std::uint32_t> summed(const frontier::FrontierJob& job) const {
+    if (!apart_) return owned_vertices(job.ownership(), job.rank());
+    std::vector<std::uint32_t> all(job.rank() == 0 ? job.graph().vertices() : 0);
+    std::iota(all.begin(), all.end(), 0U);
+    return all;
+  }
+  std::vector<frontier::Superstep> run_levels(frontier::FrontierJob& job, Checkpoints& checkpoints) {
+    frontier::Betweenness levels(job, asked_.endpoints);
+    if (auto& resumed = checkpoints.resumed()) levels.take_up(std::exchange(resumed, {})->values<double>());
+    auto supersteps = levels.run(std::span(asked_.sources).subspan(done_), [&](std::size_t more) {
+      checkpoints.step(done_ + more, std::span(levels.scores()));
+    });
+    mine_ = levels.scores();
+    return supersteps;
+  }
+
+  /// All at once, or as many as come before each checkpoint; a superstep is the sum of all of its kind.
+  std::vector<frontier::Superstep> run_apart(Checkpoints& checkpoints) {
+    if (auto& resumed = checkpoints.resumed())
+      searches_->take_up(std::exchange(resumed, {})->values<double>());
+    const auto every = static_cast<std::size_t>(asked_.checkpoints.every);
+    std::vector<frontier::Superstep> sums;
+    std::size_t done = done_;
+    do {
+      const auto left = std::span(asked_.sources).subspan(done);
+      const auto some = left.first(
+          checkpoints.written() == nullptr ? left.size() : std::min(left.size(), every - done % every));
+      const auto more = searches_->run(some);
+      sums.resize(more.size());
+      for (std::size_t i = 0; i < more.size(); ++i) add(more[i], sums[i]);
+      done += some.size();
+      checkpoints.step(done, std::span(searches_->scores()));
+    } while (done < asked_.sources.size());
+    mine_ = searches_->scores();
+    return sums;
+  }
+  static void add(const frontier::Superstep& one, frontier::Superstep& sum) {
+    sum.kind = one.kind;
+    sum.step += one.step;
+    sum.frontier += one.frontier;
+    sum.edges += one.edges;
+    sum.sent.record_bytes += one.sent.record_bytes;
+    sum.sent.payload_bytes += one.sent.payload_bytes;
+    sum.sent.wire_bytes += one.sent.wire_bytes;
+    sum.seconds += one.seconds;
+  }
 
   BcOptions asked_;
-  bool apart_ = false;  ///< then rank 0 has the scores of all vertices, and the others have none
+  std::size_t done_ = 0;  ///< sources that a checkpoint held
+  bool apart_ = false;    ///< then rank 0 has the scores of all vertices, and the others have none
   std::unique_ptr<frontier::BetweennessApart> searches_;
 };
 

@@ -2,7 +2,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "frontier/label_propagation.h"
 #include "kernels/verify.h"
@@ -15,23 +18,35 @@ namespace {
 
 class CdlpKernel : public LabelKernel {
  public:
-  explicit CdlpKernel(std::uint32_t iterations)
-      : LabelKernel("community", "communities"), iterations_(iterations) {}
+  explicit CdlpKernel(const CdlpOptions& asked)
+      : LabelKernel("community", "communities"),
+        iterations_(asked.iterations),
+        checkpoints_(asked.checkpoints) {}
 
   std::string describe() const override { return fmt::format("cdlp, {} iterations", iterations_); }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
     frontier::LabelPropagation propagation(job);
-    auto supersteps = propagation.run(iterations_);
+    const auto ids =
+        checkpoints_.any() ? owned_vertices(job.ownership(), job.rank()) : std::vector<std::uint32_t>();
+    Checkpoints checkpoints({job.bootstrap(), job.pool(), job.graph(), ids, sizeof(std::uint32_t), "cdlp"},
+                            checkpoints_, iterations_);
+    taken_up_ = checkpoints.taken_up();
+    if (auto& resumed = checkpoints.resumed())
+      propagation.take_up(taken_up_, std::exchange(resumed, {})->words);
+    auto supersteps = propagation.run(
+        iterations_, [&](std::uint64_t done) { checkpoints.step(done, std::span(propagation.labels())); });
+    checkpoints.finish();
     mine_ = propagation.labels();
     return supersteps;
   }
   std::string phase(const frontier::Superstep& one) const override {
-    return fmt::format("iteration {}", one.step + 1);
+    return fmt::format("iteration {}", taken_up_ + one.step + 1);
   }
   void fill(report::RunReport& report) const override {
     report.kernel = "cdlp";
     report.wire = "records";
     report.options = {{"iterations", std::int64_t{iterations_}}};
+    report.resumed_from = taken_up_;
   }
   std::string fault(const graph::GraphFile& graph) const override {
     return kernels::check_cdlp(graph, iterations_, all_);
@@ -40,12 +55,14 @@ class CdlpKernel : public LabelKernel {
 
  private:
   std::uint32_t iterations_;
+  CheckpointOptions checkpoints_;
+  std::uint64_t taken_up_ = 0;  ///< iterations that a checkpoint held
 };
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_cdlp(std::uint32_t iterations) {
-  return std::make_unique<CdlpKernel>(iterations);
+std::unique_ptr<Kernel> make_cdlp(const CdlpOptions& options) {
+  return std::make_unique<CdlpKernel>(options);
 }
 
 }  // namespace edgewire::runs

@@ -9,7 +9,6 @@
 #include "error.h"
 #include "exchange/checksum.h"
 #include "graph/mapped_file.h"
-#include "job/checkpoint.h"
 #include "job/gather.h"
 #include "perf/job_profile.h"
 #include "plan/block_plan.h"
@@ -19,25 +18,6 @@
 namespace edgewire::runs {
 
 namespace {
-
-std::string state_of(const DenseKernel& kernel, const job::DenseJob& job, plan::Encoding encoding) {
-  const auto& graph = job.graph();
-  return fmt::format("{}, wire {}, graph {:016x} with {} vertices and {} edges", kernel.state(),
-                     plan::to_name(encoding), graph.checksum(), graph.vertices(), graph.edges());
-}
-
-/// What the checkpoint holds; rank 0 says how far that is. Throws UsageError when the run would end before.
-job::ResumedState take_up(launch::Bootstrap& bootstrap, const job::DenseJob& job, const DenseKernel& kernel,
-                          const DenseOptions& options) {
-  auto state = job::resume(bootstrap, options.resume, state_of(kernel, job, options.job.encoding), job);
-  if (state.iteration > static_cast<std::uint64_t>(kernel.iterations())) {
-    throw UsageError(fmt::format(
-        "--iterations {}: the checkpoint in {} is from after iteration {}, say --iterations {} or more",
-        kernel.iterations(), options.resume, state.iteration, state.iteration));
-  }
-  if (bootstrap.rank() == 0 && options.taken_up) options.taken_up(state.iteration);
-  return state;
-}
 
 kernels::Rounding rounding_of(const job::DenseJob& job, const DenseKernel& kernel, plan::Encoding encoding) {
   return {kernel.doubles(), job.bootstrap().size() > 1 ? encoding : plan::Encoding::f32,
@@ -95,11 +75,10 @@ std::optional<perf::Profiler> make_profiler(launch::Bootstrap& bootstrap, job::D
 
 DenseOutcome iterate(launch::Bootstrap& bootstrap, job::DenseJob& job, DenseKernel& kernel,
                      const DenseOptions& options, DenseStage& stage) {
-  std::optional<job::Checkpoint> checkpoint;
-  if (!options.resume.empty()) stage.resume = [&] { return take_up(bootstrap, job, kernel, options); };
-  if (!options.checkpoint.empty())
-    checkpoint.emplace(bootstrap, job, options.checkpoint, state_of(kernel, job, options.job.encoding),
-                       options.resume);
+  stage.checkpoints.emplace(
+      job::Checkpointed{bootstrap, job.pool(), job.graph(), job.owned().ids(), sizeof(double),
+                        fmt::format("{}, wire {}", kernel.state(), plan::to_name(options.job.encoding))},
+      options.checkpoints, kernel.iterations());
   stage.run.iterations = kernel.iterations();
   stage.run.has_goal = kernel.has_goal();
   stage.run.progress = [&](int done) {
@@ -107,9 +86,11 @@ DenseOutcome iterate(launch::Bootstrap& bootstrap, job::DenseJob& job, DenseKern
       options.tools.progress({"iterate", static_cast<std::uint64_t>(done),
                               static_cast<std::uint64_t>(kernel.iterations()), "iterations"});
   };
-  stage.run.checkpoint = checkpoint ? &*checkpoint : nullptr;
-  stage.run.every = options.every;
+  stage.run.checkpoint = stage.checkpoints->written();
+  stage.run.every = options.checkpoints.every;
   auto outcome = kernel.iterate(stage);
+  stage.run.checkpoint = nullptr;
+  stage.checkpoints.reset();  // their memory is not needed for what follows
   graph::refuse_changed_files();
   return outcome;
 }

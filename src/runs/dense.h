@@ -34,11 +34,7 @@ struct DenseFinished {
 struct DenseOptions {
   job::DenseOptions job{};
   Tools tools{};
-  std::string checkpoint{};  ///< folder; empty: none are written
-  int every = 10;            ///< iterations from checkpoint to checkpoint
-  std::string resume{};      ///< folder of a checkpoint to go on from; empty: from the start
-  /// Called at rank 0, where a checkpoint is taken up, with the number of its iterations.
-  std::function<void(std::uint64_t iterations)> taken_up{};
+  CheckpointOptions checkpoints{};
   /// Called in all processes when the job is ready to iterate.
   std::function<void(const job::DenseJob& job)> ready{};
   /// Called in all processes at the end. The result may be wrong: see expect_right().

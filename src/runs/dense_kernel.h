@@ -1,7 +1,7 @@
 // What a kernel that passes over all edges is for the runs folder.
 #pragma once
 
-#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,6 +13,7 @@
 #include "launch/bootstrap.h"
 #include "report/run_report.h"
 #include "runs/answers.h"
+#include "runs/checkpoints.h"
 #include "runs/tools.h"
 
 namespace edgewire::runs {
@@ -33,7 +34,7 @@ struct DenseStage {
   job::DenseJob& job;
   const Tools& tools;
   job::RunOptions run{};
-  std::function<job::ResumedState()> resume{};  ///< where a checkpoint is to be taken up
+  std::optional<Checkpoints> checkpoints{};  ///< once the job is made
 };
 
 /// A kernel whose values are doubles. One object for each process of the job. What is virtual sets the kernel
@@ -82,7 +83,7 @@ class DenseKernel {
   template <class P>
   static DenseOutcome run_program(DenseStage& stage, P& program, typename P::Totals& last) {
     job::DenseRun run(stage.job, program);
-    if (stage.resume) run.take_up(stage.resume());
+    if (auto& resumed = stage.checkpoints->resumed()) run.take_up(*std::exchange(resumed, {}));
     DenseOutcome outcome;
     outcome.iterations = run.iterate(stage.run);
     outcome.values = run.values();

@@ -61,8 +61,8 @@ Result<std::uint32_t> scc(launch::Bootstrap& bootstrap, const graph::GraphFile& 
 }
 
 Result<std::uint32_t> cdlp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                           std::uint32_t iterations, const FrontierOptions& options) {
-  return call<std::uint32_t>(bootstrap, graph, *make_cdlp(iterations), options);
+                           const CdlpOptions& asked, const FrontierOptions& options) {
+  return call<std::uint32_t>(bootstrap, graph, *make_cdlp(asked), options);
 }
 
 Result<double> lcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "runs/checkpoints.h"
 #include "runs/frontier.h"
 
 namespace edgewire::runs {
@@ -66,6 +67,7 @@ struct BcOptions {
   bool deterministic = false, weighted = false, endpoints = false, normalized = false;
   /// How sources were asked for, for the report.
   std::vector<std::pair<std::string, report::RunReport::Option>> asked{};
+  CheckpointOptions checkpoints{};
 };
 /// Betweenness centrality, see frontier::Betweenness.
 std::unique_ptr<Kernel> make_bc(const BcOptions& options);
@@ -74,9 +76,12 @@ std::unique_ptr<Kernel> make_bc(const BcOptions& options);
 std::unique_ptr<Kernel> make_wcc();
 /// Strongly connected components, see frontier::StrongComponents.
 std::unique_ptr<Kernel> make_scc();
-/// Communities by label propagation, see frontier::LabelPropagation; labels are taken over `iterations` times
-/// at most.
-std::unique_ptr<Kernel> make_cdlp(std::uint32_t iterations);
+struct CdlpOptions {
+  std::uint32_t iterations = 10;  ///< at most
+  CheckpointOptions checkpoints{};
+};
+/// Communities by label propagation, see frontier::LabelPropagation.
+std::unique_ptr<Kernel> make_cdlp(const CdlpOptions& options);
 /// Local clustering coefficients and triangles, see frontier::LocalClustering.
 std::unique_ptr<Kernel> make_lcc();
 
@@ -96,7 +101,7 @@ Result<std::uint32_t> scc(launch::Bootstrap& bootstrap, const graph::GraphFile& 
                           const FrontierOptions& options = {});
 /// Labels, each a vertex.
 Result<std::uint32_t> cdlp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
-                           std::uint32_t iterations, const FrontierOptions& options = {});
+                           const CdlpOptions& asked, const FrontierOptions& options = {});
 /// Coefficients; the number of triangles is in the report.
 Result<double> lcc(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                    const FrontierOptions& options = {});

@@ -66,6 +66,26 @@ Propagated propagate(const graph::GraphFile& graph, std::uint64_t rounds, int pr
   return result;
 }
 
+/// The labels after `before` rounds in one job and those up to `rounds` in another one, which goes on.
+Labels propagate_in_two(const graph::GraphFile& graph, std::uint64_t before, std::uint64_t rounds,
+                        const JobCut& cut) {
+  const Labels kept = propagate(graph, before, 2).labels;
+  Labels labels(graph.vertices());
+  run_in_each(graph, cut, {}, [&](FrontierJob& job) {
+    Labels mine;
+    for (std::uint32_t i = 0; i < job.owned(); ++i)
+      mine.push_back(kept[job.ownership().vertex(job.rank(), i)]);
+    LabelPropagation propagation(job);
+    propagation.take_up(before, mine);
+    std::vector<std::uint64_t> told;
+    const auto steps = propagation.run(rounds, [&](std::uint64_t done) { told.push_back(done); });
+    transport::require(told.size() == steps.size() && (told.empty() || told[0] == before + 1),
+                       "other rounds");
+    put(job, propagation.labels(), labels);
+  });
+  return labels;
+}
+
 enum Kind { kDirected, kUndirected, kSimple };
 
 void check_labels(std::uint32_t vertices, const std::vector<graph::Edge>& edges) {
@@ -221,6 +241,33 @@ TEST_CASE("the label with more than half of the weight leads, in whatever order 
   CHECK(all.label() == 5);
   first.add(second);
   CHECK(first.label() == 5);
+}
+
+TEST_CASE("labels go on from those of an earlier run as if they had never stopped") {
+  const auto edges = graph::random_edges(60, 150, 5);
+  for (const bool undirected : {false, true}) {
+    const graph::BuiltGraph built(60, edges, {.undirected = undirected});
+    for (const std::uint64_t before : {1, 2, 3, 7})
+      for (const std::uint64_t rounds : {before, before + 1, before + 9})
+        for (const JobCut& cut : kJobCuts) {
+          CAPTURE(undirected);
+          CAPTURE(before);
+          CAPTURE(rounds);
+          CAPTURE(cut.label());
+          CHECK(propagate_in_two(built.graph, before, rounds, cut) ==
+                propagated_by_definition(built.graph, rounds).labels);
+        }
+  }
+}
+
+TEST_CASE("labels of another graph are refused") {
+  const graph::BuiltGraph built(3, {{0, 1, 1.0F}});
+  run_in_each(built.graph, {}, {}, [&](FrontierJob& job) {
+    LabelPropagation propagation(job);
+    CHECK_THROWS_WITH_AS(propagation.take_up(1, {0, 1, 3}),
+                         "one of the labels to go on from is 3: the graph has 3 vertices", Error);
+    CHECK_THROWS_AS(propagation.take_up(1, {0, 1}), Error);
+  });
 }
 
 }  // namespace edgewire::frontier

@@ -121,9 +121,10 @@ TEST_CASE("options of the kernels with iterations") {
   job::DenseJob job(*alone, file.graph, {});
   auto copy = program;
   job::DenseRun run(job, copy);
-  check_line(
-      refusal([&] { run.take_up(with<job::ResumedState>([&](auto& state) { state.values = three; })); }),
-      "other vertices");
+  check_line(refusal([&] {
+               run.take_up(with<job::ResumedState>([&](auto& state) { state.words = {1, 2, 3, 4, 5, 6}; }));
+             }),
+             "other vertices");
   check_line(refusal([&] { job::gather_values<double>(job, three); }), "3 values");
 }
 

@@ -83,7 +83,7 @@ TEST_CASE("one call of each kernel that follows a frontier gives the values of a
           expected);
     CHECK(in_two<std::uint32_t>([&](launch::Bootstrap& b) { return scc(b, graph, options); }).values ==
           expected);
-    CHECK(in_two<std::uint32_t>([&](launch::Bootstrap& b) { return cdlp(b, graph, 10, options); }).values ==
+    CHECK(in_two<std::uint32_t>([&](launch::Bootstrap& b) { return cdlp(b, graph, {}, options); }).values ==
           expected);
   }
   SUBCASE("lcc") {

@@ -1,0 +1,28 @@
+#include "runs/checkpoints.h"
+
+#include <fmt/core.h>
+
+#include <limits>
+
+#include "error.h"
+#include "options.h"
+
+namespace edgewire::runs {
+
+Checkpoints::Checkpoints(const job::Checkpointed& of, const CheckpointOptions& options,
+                         std::optional<int> iterations)
+    : every_(static_cast<std::uint64_t>(options.every)) {
+  check_range("every", options.every, 1, std::numeric_limits<int>::max());
+  if (!options.resume.empty()) {
+    resumed_ = job::resume(of, options.resume);
+    taken_up_ = resumed_->iteration;
+    if (iterations && taken_up_ > static_cast<std::uint64_t>(*iterations))
+      throw UsageError(fmt::format(
+          "--iterations {}: the checkpoint in {} is from after iteration {}, say --iterations {} or more",
+          *iterations, options.resume, taken_up_, taken_up_));
+    if (of.bootstrap.rank() == 0 && options.taken_up) options.taken_up(taken_up_);
+  }
+  if (!options.folder.empty()) written_.emplace(of, options.folder, options.resume);
+}
+
+}  // namespace edgewire::runs

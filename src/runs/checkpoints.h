@@ -1,0 +1,55 @@
+// The checkpoints of a run: the one that it goes on from, and those that it writes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "job/checkpoint.h"
+
+namespace edgewire::runs {
+
+struct CheckpointOptions {
+  std::string folder{};  ///< empty: none are written
+  int every = 10;        ///< iterations from checkpoint to checkpoint; for bc sources
+  std::string resume{};  ///< folder of a checkpoint to go on from; empty: from the start
+  /// Called at rank 0, where a checkpoint is taken up, with what it had done.
+  std::function<void(std::uint64_t done)> taken_up{};
+
+  bool any() const noexcept { return !folder.empty() || !resume.empty(); }
+};
+
+/// Those of one process. What `of` refers to outlives them.
+class Checkpoints {
+ public:
+  /// Reads the one to go on from, and only then makes the folder of those that are written. `iterations`:
+  /// that the run is to do, where the user says so. Collective. Throws Error, and UsageError where the run
+  /// would end before it begins.
+  Checkpoints(const job::Checkpointed& of, const CheckpointOptions& options,
+              std::optional<int> iterations = {});
+
+  /// What the run goes on from; or nothing.
+  std::optional<job::ResumedState>& resumed() noexcept { return resumed_; }
+  /// Iterations that a checkpoint held, or 0.
+  std::uint64_t taken_up() const noexcept { return taken_up_; }
+  /// Null: none are written.
+  job::Checkpoint* written() noexcept { return written_ ? &*written_ : nullptr; }
+  /// See job::Checkpoint; they do nothing where none are written.
+  template <class Value>
+  void step(std::uint64_t done, std::span<const Value> values) {
+    if (written_) written_->step(done, every_, std::as_bytes(values));
+  }
+  void finish() {
+    if (written_) written_->finish();
+  }
+
+ private:
+  std::optional<job::ResumedState> resumed_;
+  std::uint64_t taken_up_ = 0, every_;
+  std::optional<job::Checkpoint> written_;
+};
+
+}  // namespace edgewire::runs
