@@ -15,11 +15,8 @@ constexpr std::uint32_t kSampledRows = 1 << 16;  // of a process, to guess in-de
 constexpr std::size_t kJoinedAtOnce = 64;        // words that a worker takes at a time
 // A round that reads the rows of all that have not joined pays as long as it finds one of so many of them, or
 // reads few edges; the first ones find few where the pivot has few in-edges.
-constexpr std::uint64_t kFewJoin = 16, kFirstRounds = 3, kMostRounds = 32;
+constexpr std::uint64_t kFewJoin = 16, kMostRounds = 32;
 constexpr std::uint64_t kFewEdges = 64;  // one for so many vertices of the graph
-
-// Processes wait for one another at each level. So many levels of so few vertices are enough.
-constexpr std::uint64_t kThin = 64, kThinLevels = 256;
 
 }  // namespace
 
@@ -71,24 +68,30 @@ std::uint32_t GiantComponent::first() const {
   return static_cast<std::uint32_t>(several_ ? job_.records().agree(mine) : mine);
 }
 
-/// The vertex with the largest product of its out-degree and its in-degree, as far as a sample of edges says.
-/// The same in all processes.
-bool GiantComponent::choose_pivot() {
+GiantComponent::Candidate GiantComponent::candidate(const graph::GraphFile& graph,
+                                                    const plan::Ownership& ownership, std::uint32_t rank) {
   std::vector<std::uint32_t> targets;
-  const std::uint32_t stride = job_.owned() / kSampledRows + 1;
-  for (std::uint32_t local = 0; local < job_.owned(); local += stride) {
-    const graph::Row row{job_.graph(), job_.ownership().vertex(rank_, local)};
+  const std::uint32_t owned = ownership.count(rank), stride = owned / kSampledRows + 1;
+  for (std::uint32_t local = 0; local < owned; local += stride) {
+    const graph::Row row{graph, ownership.vertex(rank, local)};
     if (row.degree() == 0) continue;
     const std::uint32_t target = row.targets()[local * std::uint64_t{0x9e3779b1} % row.degree()];
     if (target != row.vertex) targets.push_back(target);
   }
   std::ranges::sort(targets);
-  std::array<std::uint64_t, 2> best{};  // product, vertex
+  Candidate best;
   for (std::size_t i = 0, end = 0; i < targets.size(); i = end) {
     while (end < targets.size() && targets[end] == targets[i]) ++end;
-    const std::uint64_t product = (end - i) * graph::Row{job_.graph(), targets[i]}.degree();
-    if (product > best[0]) best = {product, targets[i]};
+    const std::uint64_t product = (end - i) * graph::Row{graph, targets[i]}.degree();
+    if (product > best.product) best = {product, targets[i]};
   }
+  return best;
+}
+
+/// The same in all processes.
+bool GiantComponent::choose_pivot() {
+  const Candidate mine = candidate(job_.graph(), job_.ownership(), rank_);
+  std::array<std::uint64_t, 2> best{mine.product, mine.vertex};
   if (several_) {
     const auto all = job_.records().share(best);
     for (std::size_t i = best[0] = best[1] = 0; i < all.size(); i += 2)

@@ -26,6 +26,20 @@ class GiantComponent {
     std::uint64_t forward, backward;
   };
 
+  /// A vertex to search from, and the product of its out-degree and its in-degree, as far as a sample says.
+  struct Candidate {
+    std::uint64_t product = 0, vertex = 0;
+  };
+  /// What the process proposes: the vertex with the largest product; 0 where its sample has no edge. The
+  /// first one with the largest product of all processes is searched from.
+  static Candidate candidate(const graph::GraphFile& graph, const plan::Ownership& ownership,
+                             std::uint32_t rank);
+
+  /// Processes wait for one another at each level. So many levels of so few vertices are enough.
+  static constexpr std::uint64_t kThin = 64, kThinLevels = 256;
+  /// So many rounds backward are taken, unless all have joined before, or none has in a round.
+  static constexpr std::uint64_t kFirstRounds = 3;
+
   /// Memory: two bits for each vertex of the graph; while it searches that of BreadthFirst, too. `job`
   /// outlives it.
   explicit GiantComponent(FrontierJob& job);
