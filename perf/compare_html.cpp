@@ -54,12 +54,12 @@ std::string times(const Comparison& comparison, const Setting& setting) {
   for (const CompareRow* row : setting.rows) {
     const auto& time = row->seconds;
     const std::size_t series = index_in(chart.series, link_name(row->cell.link));
+    std::string told = fmt::format("{}: {:.4g} ms ({:.4g} to {:.4g})", row->cell.name(), time.median * 1e3,
+                                   time.min * 1e3, time.max * 1e3);
+    if (comparison.has_bounds) told += fmt::format(", wire limit {:.4g} ms", row->bound_seconds * 1e3);
     group_of(chart, *row)
-        .bars.push_back(
-            {series, time.median, time.min, time.max, row->bound_seconds,
-             fmt::format("{:.4g} ms", time.median * 1e3),
-             fmt::format("{}: {:.4g} ms ({:.4g} to {:.4g}), wire limit {:.4g} ms", row->cell.name(),
-                         time.median * 1e3, time.min * 1e3, time.max * 1e3, row->bound_seconds * 1e3)});
+        .bars.push_back({series, time.median, time.min, time.max, row->bound_seconds,
+                         fmt::format("{:.4g} ms", time.median * 1e3), told});
   }
   return to_figure(chart);
 }
