@@ -114,8 +114,9 @@ std::string CompareRuns::run_once(std::size_t c) {
   watch_.begin();
   const auto end = launch::run_program(run_words(cells_[c], settings_, iterations_[c]));
   watch_.end();
+  const std::string said = in_users_words(end.diagnostics);
   if (end.status != 0) {
-    say(end.diagnostics);
+    say(said);
     if (end.status <= 128) edgewire::note(fmt::format("compare: the run {} failed", cells_[c].name()));
     if (end.status == 128 + SIGKILL)
       edgewire::note(
@@ -124,9 +125,9 @@ std::string CompareRuns::run_once(std::size_t c) {
                       cells_[c].name()));
     throw RunFailed{end.status};
   }
-  for (std::size_t first = 0; first < end.diagnostics.size();) {
-    const std::size_t last = std::min(end.diagnostics.find('\n', first), end.diagnostics.size());
-    const std::string line = end.diagnostics.substr(first, last - first);
+  for (std::size_t first = 0; first < said.size();) {
+    const std::size_t last = std::min(said.find('\n', first), said.size());
+    const std::string line = said.substr(first, last - first);
     note(line.starts_with("edgewire: ") ? line.substr(10) : line);
     first = last + 1;
   }
@@ -148,9 +149,14 @@ void CompareRuns::explain_local_hosts(int cores) {
 }
 
 /// Runs call a graph that was converted by another name.
-void CompareRuns::note(std::string text) {
-  if (const auto at = text.find(settings_.graph_path); at != text.npos)
-    text.replace(at, settings_.graph_path.size(), settings_.graph);
+std::string CompareRuns::in_users_words(std::string text) const {
+  const std::string& alias = settings_.graph_path;
+  for (std::size_t at = text.find(alias); at != text.npos; at = text.find(alias, at + settings_.graph.size()))
+    text.replace(at, alias.size(), settings_.graph);
+  return text;
+}
+
+void CompareRuns::note(const std::string& text) {
   if (std::ranges::find(notes_, text) == notes_.end()) notes_.push_back(text);
 }
 

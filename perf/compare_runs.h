@@ -50,7 +50,8 @@ class CompareRuns {
   bool run_cell(int round, std::size_t c);
   std::string run_once(std::size_t c);
   void explain_local_hosts(int cores);
-  void note(std::string text);
+  std::string in_users_words(std::string text) const;
+  void note(const std::string& text);
 
   const CompareSettings& settings_;
   const graph::GraphFile& graph_;

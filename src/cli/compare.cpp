@@ -154,6 +154,11 @@ void check_kernel(const CLI::App& command, const CompareArguments& arguments) {
     if (command.count(option) > 0)
       throw UsageError(fmt::format("{} is of --kernel {}, not of {}: leave it out", option, owners, kernel));
   };
+  if (arguments.reading.labels && (kernel == "ppr" || perf::has_source(kernel)))
+    throw UsageError(
+        fmt::format("--labels: the runs would not find the names that --source gives: `edgewire convert {} "
+                    "--labels -o g.ew`, and compare with g.ew",
+                    arguments.graph_path));
   if (kernel != "pagerank") refuse("--wire", "pagerank");
   if (perf::is_dense(kernel)) return;
   for (const char* option : {"--strategy", "--layout"}) refuse(option, "pagerank, ppr and spmv");
@@ -228,6 +233,7 @@ void add_compare(CLI::App& app) {
   auto arguments = std::make_shared<CompareArguments>();
   auto& a = *arguments;
   add_graph_input(*command, a.graph_path, a.reading);
+  a.reading.keeps_names = false;  // which every run would look for
   add_kernel_name(*command, a.kernel, "what is run");
   command->add_option("-p,--processes", a.processes,
                       "numbers of processes (default: 1,2, or the hosts of the list); 1 is always run");
@@ -281,8 +287,6 @@ void add_compare(CLI::App& app) {
   command->callback([arguments, command] {
     check_kernel(*command, *arguments);
     check_kernel_options(*command, *arguments);
-    // PageRank's runs would look for names in vain: what is compared shows none.
-    arguments->reading.keeps_names = arguments->kernel != "pagerank";
     run(*arguments);
   });
 }

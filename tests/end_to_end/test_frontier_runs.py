@@ -181,6 +181,46 @@ def test_bound_of_components(edgewire, made_graph, tmp_path, name, processes, ow
         assert least["record_bytes"] == 8 * sum(owner[v] != p for p, v in pairs)
 
 
+@pytest.mark.parametrize("name", [*GENERATED, "cycle", "path", "self loops", "star in", "duplicates"])
+@pytest.mark.parametrize("processes, ownership", BOUND_RUNS)
+def test_bound_of_strong_components(edgewire, made_graph, tmp_path, name, processes, ownership):
+    """Exact where edges have a direction and are few: all processes get those whose source has others in and out."""
+    if name in GENERATED:
+        path, graph = made_graph(name)
+    else:
+        graph = graphs.make(name)
+        path = reference.write_graph(tmp_path / "g.ew", graph)
+    owners = partition(tmp_path, graph, processes) if ownership == "file" else ownership
+    bound = counted_before(edgewire, "scc", path, processes, owners)
+    _, report = run(edgewire, tmp_path, "scc", path, "-p", processes, "-w", 2, "--ownership", owners)
+    sent = sum(step["record_bytes"] for step in report["supersteps"])
+    if bound["exactness"] == "at least":  # every edge is there both ways: as wcc
+        assert name in ("kronecker both ways", "grid") and bound["record_bytes"] <= sent <= 1.3 * bound["record_bytes"]
+        return
+    figures = ("phase", "frontier", "record_bytes")
+    assert [[step[one] for one in figures] for step in bound["supersteps"]] == [
+        [step[one] for one in figures] for step in report["supersteps"]]
+    ends = [(u, v) for u, v in zip(graph.sources.tolist(), graph.targets.tolist()) if u != v]
+    both = {u for u, _ in ends} & {v for _, v in ends}
+    assert bound["record_bytes"] == 8 * (processes - 1) * sum(u in both for u, _ in ends)
+
+
+@pytest.mark.parametrize("processes, workers, ownership", [(2, 2, "hash"), (3, 1, "ranges")])
+def test_bound_of_strong_components_of_many_edges(edgewire, tmp_path, processes, workers, ownership):
+    """More edges than are collected at once: the search from a vertex, and the fewest rounds back to it."""
+    path = tmp_path / "g.ew"
+    edgewire.ok("generate", "kronecker", "--scale", 16, "-o", path)
+    least = counted_before(edgewire, "scc", path, processes, ownership)
+    _, report = run(edgewire, tmp_path, "scc", path, "-p", processes, "-w", workers, "--ownership", ownership)
+    sent = sum(step["record_bytes"] for step in report["supersteps"])
+    assert report["edges"] > 1 << 19 and least["exactness"] == "at least"
+    assert 0.9 * sent <= least["record_bytes"] <= sent
+    # What is counted are whole supersteps of the run: the whole search forward, and three rounds.
+    forward = [step["record_bytes"] for step in report["supersteps"] if step["phase"].startswith("search forward")]
+    back = [step["record_bytes"] for step in report["supersteps"] if step["phase"].startswith("join")]
+    assert least["record_bytes"] == sum(forward) + sum(back[:3])
+
+
 @pytest.mark.parametrize("name", GENERATED)
 @pytest.mark.parametrize("processes, ownership", BOUND_RUNS)
 def test_bound_of_searches(edgewire, made_graph, tmp_path, name, processes, ownership):
