@@ -18,8 +18,9 @@ constexpr std::array kSendsTheSame{"--source", "--top", "--target", "--unit-weig
 /// The first option with which nobody counts what a run sends; else empty.
 std::string uncounted(const std::vector<std::string>& options) {
   for (const std::string& word : options) {
-    const std::string name = word.substr(0, word.find('='));
-    if (word.starts_with("--") && std::ranges::find(kSendsTheSame, name) == kSendsTheSame.end()) return name;
+    if (!word.starts_with("-") || (word.size() > 1 && word[1] >= '0' && word[1] <= '9')) continue;
+    std::string name = word.substr(0, word.find('='));
+    if (std::ranges::find(kSendsTheSame, name) == kSendsTheSame.end()) return name;
   }
   return {};
 }
