@@ -16,9 +16,13 @@
 namespace edgewire::perf {
 
 /// How what a run sends compares with the count.
-enum class Exactness { exact, at_least };
+enum class Exactness {
+  exact,
+  at_least,
+  about,  ///< with one worker in each process; with more it may be a little more or less
+};
 constexpr const char* to_name(Exactness exactness) noexcept {
-  return exactness == Exactness::exact ? "exact" : "at least";
+  return exactness == Exactness::exact ? "exact" : exactness == Exactness::about ? "about" : "at least";
 }
 
 /// Records that each process sends and gets in a superstep.
@@ -61,7 +65,8 @@ std::unique_ptr<FrontierCount> count_shortest_paths(const graph::GraphFile& grap
 std::unique_ptr<FrontierCount> count_betweenness(const graph::GraphFile& graph, std::uint32_t source);
 /// wcc, at least.
 std::unique_ptr<FrontierCount> count_components(const graph::GraphFile& graph);
-/// scc: exact where the edges are so few that all processes get those that may be on a cycle; else at least.
+/// scc: exact where a directed graph has so few edges that all processes get those that may be on a cycle,
+/// else about; at least where edges have no direction, as wcc.
 std::unique_ptr<FrontierCount> count_strong_components(const graph::GraphFile& graph);
 /// lcc, exact. Finds all triangles; memory: 8 bytes for each pair of neighbours that is in one.
 std::unique_ptr<FrontierCount> count_triangles(const graph::GraphFile& graph);

@@ -15,7 +15,7 @@ constexpr std::uint32_t kSampledRows = 1 << 16;  // of a process, to guess in-de
 constexpr std::size_t kJoinedAtOnce = 64;        // words that a worker takes at a time
 // A round that reads the rows of all that have not joined pays as long as it finds one of so many of them, or
 // reads few edges; the first ones find few where the pivot has few in-edges.
-constexpr std::uint64_t kFewJoin = 16, kMostRounds = 32;
+constexpr std::uint64_t kFewJoin = 16, kFirstRounds = 3, kMostRounds = 32;
 constexpr std::uint64_t kFewEdges = 64;  // one for so many vertices of the graph
 
 }  // namespace
@@ -48,8 +48,7 @@ bool GiantComponent::find(SuperstepLog& log, Kinds kinds) {
       sums = job_.sum_of_all(sums);
     });
     all_joined_ = sums[0] == 0 || sums[1] == 0;
-    const bool pays = sums[0] >= sums[1] / kFewJoin || sums[2] <= job_.graph().vertices() / kFewEdges;
-    if (all_joined_ || (round >= kFirstRounds && !pays) || round == kMostRounds) break;
+    if (all_joined_ || !pays(round, sums[0], sums[1], sums[2], job_.graph().vertices())) break;
   }
   if (several_) share(joined_);
   left_ = {};
@@ -66,6 +65,12 @@ std::uint32_t GiantComponent::first() const {
     break;
   }
   return static_cast<std::uint32_t>(several_ ? job_.records().agree(mine) : mine);
+}
+
+bool GiantComponent::pays(std::uint64_t round, std::uint64_t joined, std::uint64_t left, std::uint64_t edges,
+                          std::uint64_t vertices) {
+  if (round == kMostRounds) return false;
+  return round < kFirstRounds || joined >= left / kFewJoin || edges <= vertices / kFewEdges;
 }
 
 GiantComponent::Candidate GiantComponent::candidate(const graph::GraphFile& graph,

@@ -37,8 +37,10 @@ class GiantComponent {
 
   /// Processes wait for one another at each level. So many levels of so few vertices are enough.
   static constexpr std::uint64_t kThin = 64, kThinLevels = 256;
-  /// So many rounds backward are taken, unless all have joined before, or none has in a round.
-  static constexpr std::uint64_t kFirstRounds = 3;
+  /// Whether another round backward pays after one (counted from 1) in which so many vertices have joined,
+  /// others are left, and so many edges were read. Of all processes.
+  static bool pays(std::uint64_t round, std::uint64_t joined, std::uint64_t left, std::uint64_t edges,
+                   std::uint64_t vertices);
 
   /// Memory: two bits for each vertex of the graph; while it searches that of BreadthFirst, too. `job`
   /// outlives it.
