@@ -29,14 +29,12 @@ const CompareRow& alone(const Comparison& comparison, int workers) {
 
 using NamedRates = std::vector<std::pair<std::string, std::uint64_t>>;
 
-bool same_processes(const Cell& a, const Cell& b) {
-  return a.processes == b.processes && a.workers == b.workers;
-}
-
 /// What the most loaded process sends and computes, for the cells of one number of processes and workers and
 /// one ownership. `rates`: theirs.
-Bound count(const Comparison& comparison, const Cell& like, const plan::Rows& graph, NamedRates& rates) {
+Bound count(const Comparison& comparison, const Cell& like, const plan::Rows& graph, plan::Encoding encoding,
+            NamedRates& rates) {
   BoundOptions options;
+  options.encodings = {encoding};
   options.processes = {like.processes};
   options.workers = like.workers;
   options.ownerships = {like.ownership};
@@ -47,14 +45,14 @@ Bound count(const Comparison& comparison, const Cell& like, const plan::Rows& gr
   const double cores_wanted = static_cast<double>(like.processes) * like.workers;
   const double share = comparison.local_hosts ? std::min(1.0, comparison.cores / cores_wanted) : 1.0;
   constexpr double kLeastRate = 1, kMostRate = 1e15;  // where a graph has next to no edges
-  const double seconds = alone(comparison, like.workers).seconds_per_iteration.median;
+  const double seconds = alone(comparison, like.workers).seconds.median;
   model.edges_per_core_s =
       std::min(kMostRate,
                std::max(kLeastRate, share * static_cast<double>(comparison.edges) / seconds / like.workers));
   options.model = model;
   std::set<plan::Strategy> strategies;
   for (const CompareRow& row : comparison.rows) {
-    if (!same_processes(row.cell, like) || row.cell.ownership != like.ownership) continue;
+    if (!row.cell.has_processes_of(like) || row.cell.ownership != like.ownership) continue;
     strategies.insert(*row.cell.strategy);
     const std::pair rate(row.cell.link.rate, row.cell.link.bits_per_s);
     if (std::find(options.rates.begin(), options.rates.end(), rate) == options.rates.end())
@@ -67,8 +65,7 @@ Bound count(const Comparison& comparison, const Cell& like, const plan::Rows& gr
 
 void fill_in(CompareRow& row, const Bound& bound, const NamedRates& rates, plan::Encoding encoding) {
   const auto counted = std::find_if(bound.rows.begin(), bound.rows.end(), [&](const BoundRow& one) {
-    return one.strategy == *row.cell.strategy &&
-           plan::value_bytes(one.encoding) == plan::value_bytes(encoding);
+    return one.strategy == *row.cell.strategy && one.encoding == encoding;
   });
   const auto rate = static_cast<std::size_t>(
       std::find(rates.begin(), rates.end(), std::pair(row.cell.link.rate, row.cell.link.bits_per_s)) -
@@ -106,8 +103,10 @@ std::vector<Cell> cells_of(const Matrix& matrix) {
         continue;
       }
       for (const auto& ownership : matrix.ownerships) {
-        const auto strategies =
-            plan::owns_edges(ownership) ? std::vector{plan::Strategy::slots} : matrix.strategies;
+        std::vector<std::optional<plan::Strategy>> strategies(matrix.strategies.begin(),
+                                                              matrix.strategies.end());
+        if (strategies.empty()) strategies = {std::nullopt};
+        if (plan::owns_edges(ownership)) strategies = {plan::Strategy::slots};
         for (const auto& transport : matrix.transports)
           for (const auto strategy : strategies)
             for (const auto& link : matrix.links)
@@ -118,6 +117,22 @@ std::vector<Cell> cells_of(const Matrix& matrix) {
   return cells;
 }
 
+namespace {
+
+/// What a kernel that follows a frontier reports.
+void add_supersteps(RunFigures& run, const nlohmann::json& report) {
+  run.seconds = report.at("seconds_kernel");
+  for (const auto& step : report.at("supersteps")) {
+    run.record_bytes += step.at("record_bytes").get<std::uint64_t>();
+    run.payload_bytes += step.at("payload_bytes_sent").get<std::uint64_t>();
+    run.wire_bytes += step.at("wire_bytes_sent").get<std::uint64_t>();
+  }
+  const auto& options = report.at("options");
+  if (options.contains("source")) run.source = options.at("source");
+}
+
+}  // namespace
+
 RunFigures figures_from(std::string_view text) {
   try {
     const auto json = nlohmann::json::parse(text);
@@ -126,12 +141,17 @@ RunFigures figures_from(std::string_view text) {
     run.vertices = json.at("vertices");
     run.edges = json.at("edges");
     run.ownership = json.at("ownership");
+    run.encoding = json.at("wire");
+    if (json.contains("supersteps")) {
+      add_supersteps(run, json);
+      return run;
+    }
     const auto& iterations = json.at("iterations");
     if (iterations.empty()) throw Error("a run report has no iterations");
     const std::size_t measured =
         std::min(iterations.size(), std::max<std::size_t>(10, iterations.size() / 2));
     for (std::size_t i = iterations.size() - measured; i < iterations.size(); ++i)
-      run.seconds_per_iteration += iterations[i].at("seconds").get<double>() / static_cast<double>(measured);
+      run.seconds += iterations[i].at("seconds").get<double>() / static_cast<double>(measured);
     run.iterations = static_cast<int>(iterations.size());
     run.bound_seconds_1g = json.at("bound").at("seconds_at").at("1G");
     run.payload_bytes = iterations.back().at("payload_bytes_sent");
@@ -145,7 +165,7 @@ RunFigures figures_from(std::string_view text) {
 int iterations_needed(const RunFigures& run, std::uint64_t bits_per_s, std::uint64_t burst_bytes) {
   constexpr double kBursts = 100, kMost = 1e6;          // as many iterations as pagerank takes
   const double bytes = run.bound_seconds_1g * 1e9 / 8;  // of the most loaded process
-  if (bytes <= 0 || run.seconds_per_iteration * static_cast<double>(bits_per_s) >= bytes * 8) return 0;
+  if (bytes <= 0 || run.seconds * static_cast<double>(bits_per_s) >= bytes * 8) return 0;
   const double needed = std::min(kMost, 2 * std::ceil(kBursts * static_cast<double>(burst_bytes) / bytes));
   return run.iterations < needed ? static_cast<int>(needed) : 0;
 }
@@ -157,7 +177,7 @@ Spread spread_of(std::vector<double> values) {
 
 double CompareRow::prediction_error() const {
   if (cell.processes == 1) return 0;
-  return (predicted_seconds - seconds_per_iteration.median) / seconds_per_iteration.median;
+  return (predicted_seconds - seconds.median) / seconds.median;
 }
 
 double Comparison::median_prediction_error() const {
@@ -167,29 +187,42 @@ double Comparison::median_prediction_error() const {
   return errors.empty() ? 0 : median(std::move(errors));
 }
 
+std::string Comparison::kernel_words() const {
+  std::string words = kernel;
+  for (const auto& word : kernel_options) words += " " + word;
+  return words;
+}
+
 const CompareRow& Comparison::first_link(const CompareRow& row) const {
   return *std::find_if(rows.begin(), rows.end(),
                        [&](const CompareRow& other) { return same_but_link(other.cell, row.cell); });
+}
+
+std::string Comparison::speed_up(const CompareRow& row) const {
+  const CompareRow& first = first_link(row);
+  return &first == &row ? std::string() : fmt::format("{:.2f} x", first.seconds.median / row.seconds.median);
 }
 
 std::vector<CompareRow> aggregate(const std::vector<Cell>& cells,
                                   const std::vector<std::vector<RunFigures>>& runs) {
   std::vector<CompareRow> rows;
   for (std::size_t c = 0; c < cells.size(); ++c) {
-    std::vector<double> iteration, total;
+    std::vector<double> compared, total, records;
     for (const RunFigures& run : runs[c]) {
-      iteration.push_back(run.seconds_per_iteration);
+      compared.push_back(run.seconds);
+      records.push_back(static_cast<double>(run.record_bytes));
       total.push_back(run.seconds_total);
     }
     CompareRow row;
     row.cell = cells[c];
     row.runs = static_cast<int>(runs[c].size());
-    row.seconds_per_iteration = spread_of(iteration);
+    row.seconds = spread_of(compared);
     row.seconds_total = spread_of(total);
     if (cells[c].processes > 1) {
       row.cell.ownership = runs[c].front().ownership;
       row.payload_bytes = runs[c].front().payload_bytes;
       row.wire_bytes = runs[c].front().wire_bytes;
+      row.record_bytes = static_cast<std::uint64_t>(median(records));
     }
     rows.push_back(row);
   }
@@ -202,69 +235,16 @@ void add_predictions(Comparison& comparison, const plan::Rows& graph, plan::Enco
   const CompareRow* counted = nullptr;
   for (CompareRow& row : comparison.rows) {
     if (row.cell.processes == 1) {
-      row.predicted_seconds = row.compute_seconds = row.seconds_per_iteration.median;
+      row.predicted_seconds = row.compute_seconds = row.seconds.median;
       continue;
     }
-    if (counted == nullptr || !same_processes(counted->cell, row.cell) ||
+    if (counted == nullptr || !counted->cell.has_processes_of(row.cell) ||
         counted->cell.ownership != row.cell.ownership) {
-      bound = count(comparison, row.cell, graph, rates);
+      bound = count(comparison, row.cell, graph, encoding, rates);
       counted = &row;
     }
     fill_in(row, bound, rates, encoding);
   }
-}
-
-std::vector<std::string> headlines(const Comparison& comparison) {
-  std::vector<std::string> lines;
-  if (comparison.lost_cores()) {
-    const LostCores& lost = comparison.lost;
-    return {fmt::format(
-        "no conclusion: of {} core{} this machine lost {:.2f} while the runs went on ({:.2f} to its "
-        "hypervisor, {:.2f} to other programs); compare again when it is quiet",
-        comparison.cores, comparison.cores == 1 ? "" : "s", lost.all(), lost.to_hypervisor,
-        lost.to_programs)};
-  }
-  std::set<std::pair<int, int>> done;
-  for (const CompareRow& one : comparison.rows) {
-    const Cell& like = one.cell;
-    if (like.processes == 1 || !done.emplace(like.processes, like.workers).second) continue;
-    const auto better = [](const CompareRow* a, const CompareRow* b) {
-      return b == nullptr || a->seconds_per_iteration.median < b->seconds_per_iteration.median;
-    };
-    std::uint64_t slowest = ~std::uint64_t{0}, fastest = 0;
-    for (const CompareRow& row : comparison.rows) {
-      if (!same_processes(row.cell, like)) continue;
-      slowest = std::min(slowest, row.cell.link.bits_per_s);
-      fastest = std::max(fastest, row.cell.link.bits_per_s);
-    }
-    const CompareRow *ours = nullptr, *theirs = nullptr;
-    for (const CompareRow& row : comparison.rows) {
-      if (!same_processes(row.cell, like)) continue;
-      const bool published = plan::sends_ids(*row.cell.strategy);
-      if (!published && row.cell.link.bits_per_s == slowest && better(&row, ours)) ours = &row;
-      if (published && row.cell.link.bits_per_s == fastest && better(&row, theirs)) theirs = &row;
-    }
-    if (ours == nullptr || theirs == nullptr || slowest == fastest) continue;
-    if (ours->above_limit() || theirs->above_limit()) {
-      lines.push_back(
-          fmt::format("{} processes x {}: no conclusion: {} with {} was faster than its link allows",
-                      like.processes, like.workers, (ours->above_limit() ? ours : theirs)->cell.link.rate,
-                      (ours->above_limit() ? ours : theirs)->cell.label()));
-      continue;
-    }
-    const auto& mine = ours->seconds_per_iteration;
-    const auto& other = theirs->seconds_per_iteration;
-    const char* verdict = mine.max < other.min   ? "faster than"
-                          : mine.min > other.max ? "slower than"
-                                                 : "as fast, within the spread of the runs, as";
-    const auto say = [](const CompareRow& row) {
-      return fmt::format("{} with {} ({:.4g} ms)", row.cell.link.rate, row.cell.label(),
-                         row.seconds_per_iteration.median * 1e3);
-    };
-    lines.push_back(fmt::format("{} processes x {}: {} is {} {}, the best strategy of 2015 there",
-                                like.processes, like.workers, say(*ours), verdict, say(*theirs)));
-  }
-  return lines;
 }
 
 }  // namespace edgewire::perf

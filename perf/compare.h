@@ -7,7 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "graph/graph_file.h"
 #include "perf/core_watch.h"
+#include "perf/frontier_count.h"
 #include "perf/model.h"
 #include "plan/count.h"
 #include "plan/volume.h"
@@ -19,7 +21,7 @@ struct Matrix {
   std::vector<int> processes;  ///< 1 is added: predictions need it
   std::vector<int> workers;
   std::vector<std::string> transports;
-  std::vector<plan::Strategy> strategies;
+  std::vector<plan::Strategy> strategies;  ///< none where a kernel follows a frontier: it sends records
   /// Line rates as given, bits per second, and the network interface that has it (else empty).
   struct Link {
     std::string rate;
@@ -31,7 +33,7 @@ struct Matrix {
   std::vector<std::string> ownerships{"hash"};
 };
 
-/// One way to run. A process alone has no strategy, transport or link.
+/// One way to run. A process alone has no transport or link; only dense kernels on several have a strategy.
 struct Cell {
   int processes = 1;
   int workers = 1;
@@ -40,7 +42,14 @@ struct Cell {
   Matrix::Link link{"none", 0, {}};
   std::string ownership = "hash";  ///< in a row: what "auto" took
 
-  std::string strategy_name() const { return strategy ? std::string(plan::to_name(*strategy)) : "none"; }
+  /// "records" where a kernel follows a frontier, "none" of a process alone.
+  std::string strategy_name() const {
+    if (processes == 1) return "none";
+    return strategy ? std::string(plan::to_name(*strategy)) : "records";
+  }
+  bool has_processes_of(const Cell& other) const {
+    return processes == other.processes && workers == other.workers;
+  }
   /// "slots", "slots of ranges": the strategy and, unless it is hash, the ownership.
   std::string label() const;
   /// "2 x 1, tcp, slots, 1G"
@@ -52,13 +61,18 @@ std::vector<Cell> cells_of(const Matrix& matrix);
 
 /// What one run reported.
 struct RunFigures {
-  double seconds_per_iteration = 0;  ///< mean of the second half of its iterations, at least of ten
+  /// What is compared. Of a dense kernel the mean of the second half of its iterations, at least of ten; of
+  /// one that follows a frontier the time of the kernel.
+  double seconds = 0;
   double seconds_total = 0;
-  std::uint64_t payload_bytes = 0, wire_bytes = 0;  ///< in an iteration, summed over processes
+  std::uint64_t payload_bytes = 0, wire_bytes = 0;  ///< in these seconds, summed over processes
   std::uint64_t vertices = 0, edges = 0;
   std::string ownership;
-  int iterations = 0;           ///< all
-  double bound_seconds_1g = 0;  ///< the wire limit of an iteration at 1 Gbit/s
+  int iterations = 0;              ///< all
+  double bound_seconds_1g = 0;     ///< the wire limit of an iteration at 1 Gbit/s
+  std::string encoding = "f32";    ///< how values travelled, or "records"
+  std::uint64_t record_bytes = 0;  ///< of a kernel that follows a frontier, summed over processes
+  std::string source{};            ///< where the run started, if at one vertex
 };
 /// From the run report in JSON. Throws Error.
 RunFigures figures_from(std::string_view json);
@@ -77,9 +91,13 @@ Spread spread_of(std::vector<double> values);
 struct CompareRow {
   Cell cell;
   int runs = 0;
-  Spread seconds_per_iteration, seconds_total;
+  Spread seconds;  ///< see RunFigures
+  Spread seconds_total;
   std::uint64_t payload_bytes = 0, wire_bytes = 0;
-  double bound_seconds = 0;  ///< the wire limit of an iteration
+  std::uint64_t record_bytes = 0;        ///< median over the runs: in some kernels it depends on timing
+  std::uint64_t bound_record_bytes = 0;  ///< what a run must send; 0 where nobody has counted it
+  Exactness exactness = Exactness::exact;
+  double bound_seconds = 0;  ///< the wire limit of these seconds
   double predicted_seconds = 0;
   Limit limited_by = Limit::cores;
   double balanced_bits_per_s = 0;  ///< line rate above which the wire is not the limit; 0: always
@@ -87,41 +105,59 @@ struct CompareRow {
 
   /// (predicted - measured) / measured. Of a process alone 0: it is what predictions come from.
   double prediction_error() const;
-  double fraction_of_limit() const { return bound_seconds / seconds_per_iteration.median; }
+  double fraction_of_limit() const { return bound_seconds / seconds.median; }
   /// Faster than its link allows, by more than rounding: something is wrong, and nothing follows from it.
   bool above_limit() const { return cell.processes > 1 && fraction_of_limit() > 1.02; }
 };
 
 struct Comparison {
+  std::string kernel = "pagerank";
+  std::vector<std::string> kernel_options;  ///< as given, behind --
   std::string graph;
   std::uint64_t vertices = 0, edges = 0;
   int cores = 1;  ///< of this machine
   bool local_hosts = false;
-  int iterations = 0;
+  int iterations = 0;              ///< of a dense kernel
+  bool has_bounds = true;          ///< else bounds are 0, and a note says why
   std::vector<CompareRow> rows;    ///< in the order of cells
   std::vector<std::string> notes;  ///< what a reader must know
   LostCores lost;                  ///< of this machine, while the runs went on
 
+  bool dense() const { return is_dense(kernel); }
+  /// The kernel and its options, as they are typed.
+  std::string kernel_words() const;
   /// Whether others had so much of the cores that no conclusion holds: more than a twentieth.
   bool lost_cores() const { return lost.all() > 0.05 * cores; }
   /// Of rows with several processes: the median of the errors without their signs; 0 when there are none.
   double median_prediction_error() const;
   /// The row with the same processes, workers, transport and strategy and the first link.
   const CompareRow& first_link(const CompareRow& row) const;
+  /// How much faster the row is than first_link(), as "1.25 x"; of that row itself nothing.
+  std::string speed_up(const CompareRow& row) const;
 };
 
 /// `runs[c]` are those of cell c, at least one each. Rows without bounds and predictions.
 std::vector<CompareRow> aggregate(const std::vector<Cell>& cells,
                                   const std::vector<std::vector<RunFigures>>& runs);
 
-/// Fills in bounds and predictions: volumes are counted, the compute rate of a core is that of the row with
-/// one process. Local hosts share this machine's cores. Throws Error.
+/// Of a dense kernel: fills in bounds and predictions: volumes are counted, the compute rate of a core is
+/// that of the row with one process. Local hosts share this machine's cores. Throws Error.
 void add_predictions(Comparison& comparison, const plan::Rows& graph, plan::Encoding encoding);
 
-/// "1G with cover (25 ms) is faster than 10G with worker (32 ms)". For each number of processes: compares the
-/// best strategy over the slowest link with the best strategy of 2015 (worker, process, edge) over the
-/// fastest link. If their spreads overlap, there is no difference.
-/// Where cores were lost, or a row is above its limit: a line that says why nothing follows.
+/// Why a kernel that follows a frontier has none.
+inline constexpr const char* kNoPrediction =
+    "no prediction: what a process computes in a superstep, and how long it waits for the others, does not "
+    "follow from the time of one process alone";
+/// Of a kernel that follows a frontier: fills in what frontier_bound() counts for the run, which started at
+/// `source` where the kernel starts at a vertex. Where the run is not one that can be counted: has_bounds is
+/// false, and a note says why. Throws Error.
+void add_frontier_bounds(Comparison& comparison, const graph::GraphFile& graph, const std::string& source);
+
+/// Of dense kernels: "1G with cover (25 ms) is faster than 10G with worker (32 ms)". For each number of
+/// processes: compares the best strategy over the slowest link with the best strategy of 2015 (worker,
+/// process, edge) over the fastest link. Of kernels that follow a frontier: the best row over the fastest
+/// link with the best one over the slowest. If their spreads overlap, there is no difference. Where cores
+/// were lost, or a row is above its limit: a line that says why nothing follows.
 std::vector<std::string> headlines(const Comparison& comparison);
 
 /// For people, ending with a newline.

@@ -47,26 +47,27 @@ report::BarChart::Group& group_of(report::BarChart& chart, const CompareRow& row
   return chart.groups.back();
 }
 
-std::string times(const Setting& setting) {
+std::string times(const Comparison& comparison, const Setting& setting) {
   report::BarChart chart;
-  chart.title = "Time of an iteration";
-  chart.mark_name = "what the wire needs at least";
+  chart.title = comparison.dense() ? "Time of an iteration" : "Time of the kernel";
+  if (comparison.has_bounds) chart.mark_name = "what the wire needs at least";
   for (const CompareRow* row : setting.rows) {
-    const auto& time = row->seconds_per_iteration;
+    const auto& time = row->seconds;
     const std::size_t series = index_in(chart.series, link_name(row->cell.link));
+    std::string told = fmt::format("{}: {:.4g} ms ({:.4g} to {:.4g})", row->cell.name(), time.median * 1e3,
+                                   time.min * 1e3, time.max * 1e3);
+    if (comparison.has_bounds) told += fmt::format(", wire limit {:.4g} ms", row->bound_seconds * 1e3);
     group_of(chart, *row)
-        .bars.push_back(
-            {series, time.median, time.min, time.max, row->bound_seconds,
-             fmt::format("{:.4g} ms", time.median * 1e3),
-             fmt::format("{}: {:.4g} ms ({:.4g} to {:.4g}), wire limit {:.4g} ms", row->cell.name(),
-                         time.median * 1e3, time.min * 1e3, time.max * 1e3, row->bound_seconds * 1e3)});
+        .bars.push_back({series, time.median, time.min, time.max, row->bound_seconds,
+                         fmt::format("{:.4g} ms", time.median * 1e3), told});
   }
   return to_figure(chart);
 }
 
-std::string bytes(const Setting& setting) {
+std::string bytes(const Comparison& comparison, const Setting& setting) {
   report::BarChart chart;
-  chart.title = "Sent in an iteration, all processes together";
+  chart.title =
+      fmt::format("Sent in {}, all processes together", comparison.dense() ? "an iteration" : "a run");
   chart.series = {"values and ids"};
   chart.mark_name = "with all headers";
   for (const CompareRow* row : setting.rows) {
@@ -102,20 +103,52 @@ std::string crossover(const Setting& setting) {
         if (seconds > 0) chart.series.back().line.emplace_back(bits / 1e9, seconds * 1e3);
       }
     }
-    const double measured = row->seconds_per_iteration.median;
+    const double measured = row->seconds.median;
     if (measured > 0) chart.series.back().dots.emplace_back(rate / 1e9, measured * 1e3);
   }
   return to_figure(chart);
 }
 
-report::Table table_of(const Comparison& comparison) {
+report::Table frontier_table(const Comparison& comparison) {
+  report::Table table;
+  table.header = {"run", "ownership", "rate", "ms", "min to max", "elapsed s", "speed-up", "record bytes"};
+  if (comparison.has_bounds)
+    table.header.insert(table.header.end(), {"must be", "count", "wire limit", "of limit"});
+  table.text_columns = 3;
+  for (const CompareRow& row : comparison.rows) {
+    const Cell& cell = row.cell;
+    const auto& time = row.seconds;
+    const bool alone = cell.processes == 1;
+    std::vector<std::string> cells{fmt::format("{} x {}", cell.processes, cell.workers),
+                                   alone ? "" : cell.ownership,
+                                   alone ? "" : link_name(cell.link),
+                                   fmt::format("{:.2f}", time.median * 1e3),
+                                   fmt::format("{:.2f} to {:.2f}", time.min * 1e3, time.max * 1e3),
+                                   fmt::format("{:.2f}", row.seconds_total.median)};
+    if (!alone) {
+      cells.push_back(comparison.speed_up(row));
+      cells.push_back(fmt::format("{}", row.record_bytes));
+      if (comparison.has_bounds)
+        cells.insert(
+            cells.end(),
+            {fmt::format("{}", row.bound_record_bytes), to_name(row.exactness),
+             fmt::format("{:.2f} ms", row.bound_seconds * 1e3),
+             row.above_limit() ? "above the limit" : fmt::format("{:.0f} %", row.fraction_of_limit() * 100)});
+    }
+    cells.resize(table.header.size());
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+report::Table dense_table(const Comparison& comparison) {
   report::Table table;
   table.header = {"run",      "strategy",   "rate",     "ms per iteration", "min to max", "elapsed s",
                   "speed-up", "wire limit", "of limit", "predicted",        "error",      "limited by"};
   table.text_columns = 3;
   for (const CompareRow& row : comparison.rows) {
     const Cell& cell = row.cell;
-    const auto& time = row.seconds_per_iteration;
+    const auto& time = row.seconds;
     std::vector<std::string> cells{fmt::format("{} x {}", cell.processes, cell.workers),
                                    cell.processes == 1 ? "" : cell.label(),
                                    cell.processes == 1 ? "" : link_name(cell.link),
@@ -123,9 +156,7 @@ report::Table table_of(const Comparison& comparison) {
                                    fmt::format("{:.2f} to {:.2f}", time.min * 1e3, time.max * 1e3),
                                    fmt::format("{:.2f}", row.seconds_total.median)};
     if (cell.processes > 1) {
-      const CompareRow& first = comparison.first_link(row);
-      cells.push_back(
-          &first == &row ? "" : fmt::format("{:.2f} x", first.seconds_per_iteration.median / time.median));
+      cells.push_back(comparison.speed_up(row));
       cells.push_back(fmt::format("{:.2f} ms", row.bound_seconds * 1e3));
       cells.push_back(fmt::format("{:.0f} %", row.fraction_of_limit() * 100));
       cells.push_back(fmt::format("{:.2f} ms", row.predicted_seconds * 1e3));
@@ -146,23 +177,33 @@ std::string to_html(const Comparison& comparison) {
     if (row.cell.processes > 1) index_in(links, link_name(row.cell.link));
   std::string against;
   for (const auto& link : links) against.append(against.empty() ? "" : " against ").append(link);
+  const int runs = comparison.rows.front().runs;
   report::Page page(
-      fmt::format("PageRank: {}", against),
-      fmt::format("{}: {} vertices, {} edges; {} iterations a run, medians of {} run{}", comparison.graph,
-                  comparison.vertices, comparison.edges, comparison.iterations, comparison.rows.front().runs,
-                  comparison.rows.front().runs == 1 ? "" : "s"));
+      fmt::format("{}: {}", comparison.kernel == "pagerank" ? "PageRank" : comparison.kernel_words(),
+                  against),
+      fmt::format(
+          "{}: {} vertices, {} edges; {}medians of {} run{}", comparison.graph, comparison.vertices,
+          comparison.edges,
+          comparison.iterations > 0 ? fmt::format("{} iterations a run, ", comparison.iterations) : "", runs,
+          runs == 1 ? "" : "s"));
   for (const auto& line : headlines(comparison)) page.highlight(line);
   for (const Setting& setting : settings_of(comparison)) {
     page.heading(setting.name);
-    page.figures({times(setting), crossover(setting), bytes(setting)});
+    std::vector<std::string> figures{times(comparison, setting)};
+    if (comparison.dense()) figures.push_back(crossover(setting));
+    figures.push_back(bytes(comparison, setting));
+    page.figures(figures);
   }
   page.heading("All runs");
-  page.table(table_of(comparison));
-  page.paragraph(
-      fmt::format("Predicted: the larger of what the wire needs and of the share of the most loaded process "
-                  "at the rate that "
-                  "one process computes alone. Median error, without signs: {:.1f} %.",
-                  comparison.median_prediction_error() * 100));
+  page.table(comparison.dense() ? dense_table(comparison) : frontier_table(comparison));
+  if (comparison.dense())
+    page.paragraph(fmt::format(
+        "Predicted: the larger of what the wire needs and of the share of the most loaded process "
+        "at the rate that "
+        "one process computes alone. Median error, without signs: {:.1f} %.",
+        comparison.median_prediction_error() * 100));
+  else
+    page.paragraph(kNoPrediction);
   page.heading("How it was measured");
   page.list(comparison.notes);
   return page.html();

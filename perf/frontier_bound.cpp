@@ -1,10 +1,7 @@
 #include "perf/frontier_bound.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
-#include "error.h"
 #include "plan/ownership.h"
 
 namespace edgewire::perf {
@@ -22,17 +19,6 @@ FrontierBound::Superstep superstep(const CountedStep& step, std::uint64_t record
 }
 
 }  // namespace
-
-void check_source(const graph::GraphFile& graph, VertexId source) {
-  if (source >= graph.vertices())
-    throw UsageError(
-        fmt::format("source: {} is no vertex of {}, which has {}", source, graph.path(), graph.vertices()));
-}
-
-Names::Names(const graph::GraphFile& graph, const plan::Ownership& ownership)
-    : owners_(graph.vertices()), namers_(graph.vertices(), kNobody) {
-  for (VertexId v{}; v < owners_.size(); ++v) owners_[v] = ownership.place(v).owner;
-}
 
 std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const FrontierCount& count,
                                           const BoundOptions& options, const Progress& progress) {

@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::size_t kSuperstepsShown = 20;
 
-const char* to_name(Exactness exactness) { return exactness == Exactness::exact ? "exact" : "at least"; }
-
 std::string seconds_text(double seconds) {
   return seconds >= 1 ? fmt::format("{:.2f} s", seconds) : fmt::format("{:.3f} ms", seconds * 1e3);
 }

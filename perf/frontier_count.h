@@ -3,9 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graph/graph_file.h"
@@ -14,7 +16,14 @@
 namespace edgewire::perf {
 
 /// How what a run sends compares with the count.
-enum class Exactness { exact, at_least };
+enum class Exactness {
+  exact,
+  at_least,
+  about,  ///< with one worker in each process; with more it may be a little more or less
+};
+constexpr const char* to_name(Exactness exactness) noexcept {
+  return exactness == Exactness::exact ? "exact" : exactness == Exactness::about ? "about" : "at least";
+}
 
 /// Records that each process sends and gets in a superstep.
 struct RecordLoad {
@@ -56,10 +65,34 @@ std::unique_ptr<FrontierCount> count_shortest_paths(const graph::GraphFile& grap
 std::unique_ptr<FrontierCount> count_betweenness(const graph::GraphFile& graph, VertexId source);
 /// wcc, at least.
 std::unique_ptr<FrontierCount> count_components(const graph::GraphFile& graph);
+/// scc: exact where a directed graph has so few edges that all processes get those that may be on a cycle,
+/// else about; at least where edges have no direction, as wcc.
+std::unique_ptr<FrontierCount> count_strong_components(const graph::GraphFile& graph);
 /// lcc, exact. Finds all triangles; memory: 8 bytes for each pair of neighbours that is in one.
 std::unique_ptr<FrontierCount> count_triangles(const graph::GraphFile& graph);
 /// cdlp, exact up to 64 processes.
 std::unique_ptr<FrontierCount> count_labels(const graph::GraphFile& graph, std::uint64_t iterations);
+
+/// A run that can be counted.
+struct CountedRun {
+  std::string kernel;
+  std::string source;             ///< of bfs, sssp and bc: an id or a label
+  std::uint64_t iterations = 10;  ///< of cdlp
+};
+/// The count of a run. Throws UsageError for a kernel without one, and Error where the graph has no such
+/// source.
+std::unique_ptr<FrontierCount> count_of(const CountedRun& run, const graph::GraphFile& graph);
+
+/// Kernels that send the values of a plan in each iteration.
+inline constexpr std::array kDenseKernels{"pagerank", "ppr", "spmv"};
+/// Kernels that follow a frontier, and send records.
+inline constexpr std::array kFrontierKernels{"bfs", "sssp", "wcc", "scc", "bc", "cdlp", "lcc"};
+/// Whether the kernel is one of kDenseKernels.
+bool is_dense(std::string_view kernel);
+/// Whether the kernel is bfs, sssp or bc, which start at a vertex.
+bool has_source(std::string_view kernel);
+/// Throws UsageError where processes own edges: a kernel that follows a frontier needs owners of vertices.
+void check_frontier_ownerships(std::string_view kernel, const std::vector<std::string>& ownerships);
 
 /// Who owns which vertex, and which vertices of others a process has named: it names each one once. Processes
 /// come one after the other.

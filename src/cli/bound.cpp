@@ -9,10 +9,10 @@
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/graph_files.h"
+#include "cli/kernel_name.h"
 #include "error.h"
 #include "graph/graph_file.h"
 #include "graph/parallel.h"
-#include "graph/vertex_names.h"
 #include "perf/bound.h"
 #include "perf/frontier_bound.h"
 #include "plan/ownership.h"
@@ -40,8 +40,6 @@ struct BoundArguments {
   std::string csv_path, json_path;
   std::string precision = "f32";
   std::string kernel = "pagerank";
-  /// ppr and spmv send what pagerank sends, but never in 2 bytes.
-  bool has_tiles() const { return kernel == "pagerank" || kernel == "ppr" || kernel == "spmv"; }
   std::string source;
   std::uint64_t iterations = 10;
   LoadArguments load;
@@ -88,7 +86,7 @@ perf::BoundOptions understand(const BoundArguments& arguments) {
   }
   if (arguments.precision == "f64")
     options.encodings = {plan::Encoding::f64};
-  else if (arguments.kernel != "pagerank")
+  else if (arguments.kernel != "pagerank")  // which alone sends values in 2 bytes
     options.encodings = {plan::Encoding::f32};
   options.framing = framing_index(arguments.framing);
   options.as_published_2015 = arguments.as_published_2015;
@@ -131,22 +129,10 @@ perf::Bound count(const graph::GraphFile& file, const perf::BoundOptions& option
   return perf::compute_bound({file.offsets(), file.targets()}, options, report::progress_on_terminal());
 }
 
-std::unique_ptr<perf::FrontierCount> frontier_count(const BoundArguments& arguments,
-                                                    const graph::GraphFile& file) {
-  if (arguments.kernel == "wcc") return perf::count_components(file);
-  if (arguments.kernel == "lcc") return perf::count_triangles(file);
-  if (arguments.kernel == "cdlp") return perf::count_labels(file, arguments.iterations);
-  const auto source = graph::VertexNames(file).find(arguments.source);
-  if (!source) throw Error(fmt::format("--source {}: {} has no such vertex", arguments.source, file.path()));
-  if (arguments.kernel == "bc") return perf::count_betweenness(file, *source);
-  if (arguments.kernel == "bfs") return perf::count_breadth_first(file, *source);
-  return perf::count_shortest_paths(file, *source);
-}
-
 /// Of kernels that follow a frontier.
 void run_frontier_bound(const BoundArguments& arguments, const perf::BoundOptions& options,
                         const graph::GraphFile& file) {
-  const auto count = frontier_count(arguments, file);
+  const auto count = perf::count_of({arguments.kernel, arguments.source, arguments.iterations}, file);
   const auto bounds = perf::frontier_bound(file, *count, options, report::progress_on_terminal());
   if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(bounds, options));
   if (arguments.json_path == "-") return;
@@ -157,14 +143,14 @@ void run_frontier_bound(const BoundArguments& arguments, const perf::BoundOption
 
 /// Options that a kernel does not have, and ownerships of edges, are refused.
 void check_kernel(CLI::App& command, BoundArguments& arguments) {
-  const bool has_source = arguments.kernel == "bfs" || arguments.kernel == "sssp" || arguments.kernel == "bc";
+  const bool has_source = perf::has_source(arguments.kernel);
   if (!has_source && !arguments.source.empty())
     throw UsageError("--source is of --kernel bfs, sssp and bc, not of " + arguments.kernel);
   if (has_source && arguments.source.empty())
     throw UsageError(fmt::format("--kernel {} needs --source", arguments.kernel));
   if (arguments.kernel != "cdlp" && command.count("--iterations") > 0)
     throw UsageError("--iterations is of --kernel cdlp, not of " + arguments.kernel);
-  if (arguments.has_tiles()) return;
+  if (perf::is_dense(arguments.kernel)) return;
   for (const char* option :
        {"--workers", "--strategy", "--precision", "--as-published-2015", "--compute-rate", "--csv"}) {
     if (command.count(option) > 0)
@@ -172,13 +158,7 @@ void check_kernel(CLI::App& command, BoundArguments& arguments) {
           fmt::format("{} is of --kernel pagerank, ppr and spmv, not of {}", option, arguments.kernel));
   }
   if (command.count("--ownership") == 0) arguments.ownerships = "hash,ranges";
-  for (const auto& item : split(arguments.ownerships, "--ownership")) {
-    if (item == "hilbert" || item == "grid")
-      throw UsageError(
-          fmt::format("--ownership {}: {} needs owners of vertices: hash, ranges or a partition "
-                      "file",
-                      item, arguments.kernel));
-  }
+  perf::check_frontier_ownerships(arguments.kernel, split(arguments.ownerships, "--ownership"));
 }
 
 void run(const BoundArguments& arguments) {
@@ -188,7 +168,7 @@ void run(const BoundArguments& arguments) {
   const auto opened = open_graph(arguments.graph_path(), arguments.reading);
   const graph::GraphFile& file = opened.file;
   verify(file, options.threads);
-  if (!arguments.has_tiles()) {
+  if (!perf::is_dense(arguments.kernel)) {
     run_frontier_bound(arguments, options, file);
     return;
   }
@@ -228,12 +208,8 @@ void add_bound(CLI::App& app) {
   command->option_defaults()->group("Input");
   a.reading.add_to(*command);
   command->option_defaults()->group("Options");
-  command
-      ->add_option("--kernel", a.kernel,
-                   "pagerank, ppr, spmv: bytes of an iteration; the others: of a run, by superstep")
-      ->check([](const std::string& kernel) { return kernel == "scc" ? "for scc there is no bound" : ""; })
-      ->check(CLI::IsMember({"pagerank", "ppr", "spmv", "bfs", "sssp", "wcc", "bc", "cdlp", "lcc"}))
-      ->capture_default_str();
+  add_kernel_name(*command, a.kernel,
+                  "pagerank, ppr, spmv: bytes of an iteration; the others: of a run, by superstep");
   command->add_option("--source", a.source, "of bfs, sssp and bc: start at this vertex, by its id or label");
   command->add_option("--iterations", a.iterations, "of cdlp: stop after this many iterations")
       ->check(CLI::Range(1, 1'000'000))

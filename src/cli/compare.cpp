@@ -1,25 +1,27 @@
 #include <fmt/core.h>
 #include <unistd.h>
-#include <csignal>
 
 #include <algorithm>
-#include <cstdio>
+#include <array>
+#include <cctype>
 #include <fstream>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
 #include "cli/graph_files.h"
 #include "cli/job_options.h"
+#include "cli/kernel_name.h"
 #include "error.h"
 #include "graph/graph_file.h"
 #include "launch/hosts.h"
 #include "launch/launcher.h"
-#include "launch/local_hosts.h"
-#include "launch/program.h"
 #include "perf/compare.h"
-#include "topology/machine.h"
+#include "perf/compare_runs.h"
+#include "plan/volume.h"
 
 namespace edgewire::cli {
 
@@ -28,6 +30,8 @@ namespace {
 /// As typed.
 struct CompareArguments {
   std::string graph_path, processes, rates, interfaces;
+  std::string kernel = "pagerank";
+  std::vector<std::string> kernel_options;
   Reading reading;
   std::string workers = "1", transports = "tcp", strategies = "worker,process,slots,cover";
   std::string encoding = "f32", ownership = "hash", layout = "auto";
@@ -38,6 +42,15 @@ struct CompareArguments {
 
   bool local() const { return hosts_path.empty(); }
 };
+
+/// A file that a word of the kernel's options may name: @FILE, --option=FILE or FILE.
+std::vector<NamedFile> files_in(const std::string& word) {
+  std::string path =
+      word.starts_with('-') ? word.substr(std::min(word.find('='), word.size() - 1) + 1) : word;
+  if (path.starts_with('@')) path.erase(0, 1);
+  if (path.empty() || path == "-") return {};
+  return {{path}};
+}
 
 /// Line rate of a network card, as the kernel knows it.
 std::string rate_of(const std::string& interface) {
@@ -100,159 +113,86 @@ perf::Matrix matrix_of(const CompareArguments& arguments) {
   for (const auto& item : split(arguments.workers, "--workers"))
     matrix.workers.push_back(whole_number(item, 1, 1024, "--workers"));
   matrix.transports = split(arguments.transports, "--transport");
-  for (const auto& item : split(arguments.strategies, "--strategy"))
-    matrix.strategies.push_back(plan::strategy_from(item));
+  if (perf::is_dense(arguments.kernel))
+    for (const auto& item : split(arguments.strategies, "--strategy"))
+      matrix.strategies.push_back(plan::strategy_from(item));
   matrix.links = links_of(arguments);
   matrix.ownerships = split(arguments.ownership, "--ownership");
   return matrix;
 }
 
-/// This program, run as one cell wants it.
-std::vector<std::string> command_of(const perf::Cell& cell, const CompareArguments& arguments,
-                                    const std::string& graph, int iterations) {
-  std::vector<std::string> words{"/proc/self/exe",
-                                 "pagerank",
-                                 graph,
-                                 fmt::format("--processes={}", cell.processes),
-                                 fmt::format("--workers={}", cell.workers),
-                                 fmt::format("--iterations={}", iterations),
-                                 "--layout=" + arguments.layout,
-                                 "--json=-"};
-  if (cell.processes == 1 || arguments.local()) words.push_back("--launcher=none");
-  if (cell.processes == 1) return words;
-  words.insert(words.end(), {"--transport=" + cell.transport, "--strategy=" + cell.strategy_name(),
-                             "--ownership=" + cell.ownership, "--wire=" + arguments.encoding});
-  if (arguments.local()) {
-    words.insert(words.end(), {"--local-hosts", "--rate=" + cell.link.rate});
-    return words;
+/// Options of runs that compare answers for, although it has none of that name.
+constexpr std::array kOfCompare{
+    std::pair{"--launcher", "compare starts the processes"},
+    std::pair{"--local-hosts", "compare does so without a host list"},
+    std::pair{"--start-timeout", "compare gives its runs ten minutes"},
+    std::pair{"--output-parts", "compare keeps no results"},
+    std::pair{"--direction", "compare follows edges as the file has them"},
+};
+
+/// Throws UsageError where the words behind -- are no options of the kernel, or ones that compare sets.
+void check_kernel_options(const CLI::App& command, const CompareArguments& arguments) {
+  const auto& words = arguments.kernel_options;
+  if (!words.empty() && !words[0].starts_with('-'))
+    throw UsageError(
+        fmt::format("compare reads one graph, {}: {} is too many, and options of {} begin with -",
+                    arguments.graph_path, words[0], arguments.kernel));
+  for (const std::string& word : words) {
+    if (word.size() < 2 || word[0] != '-' || std::isdigit(static_cast<unsigned char>(word[1])) != 0) continue;
+    const std::string name = word[1] == '-' ? word.substr(0, word.find('=')) : word.substr(0, 2);
+    if (command.get_option_no_throw(name) != nullptr)
+      throw UsageError(fmt::format("{} is an option of compare, for all runs: write it before --", name));
+    for (const auto& [option, why] : kOfCompare)
+      if (name == option) throw UsageError(fmt::format("{}: {}: leave it out behind --", name, why));
   }
-  // Others may still be at a run that this host is through with.
-  words.insert(words.end(), {"--hosts=" + arguments.hosts_path, "--start-timeout=600"});
-  if (!arguments.rank.empty()) words.push_back("--rank=" + arguments.rank);
-  if (!arguments.secret_path.empty()) words.push_back("--secret-file=" + arguments.secret_path);
-  if (!arguments.port.empty()) words.push_back("--port=" + arguments.port);
-  if (!cell.link.interface.empty()) words.push_back("--interface=" + cell.link.interface);
-  return words;
 }
 
-class Comparing {
- public:
-  Comparing(const CompareArguments& arguments, const perf::Matrix& matrix, const OpenGraph& graph)
-      : arguments_(arguments),
-        graph_(graph),
-        cells_(perf::cells_of(matrix)),
-        runs_(cells_.size()),
-        iterations_(cells_.size(), arguments.iterations) {
-    const auto& asked = matrix.processes;
-    if (std::find(asked.begin(), asked.end(), 1) == asked.end())
-      note("one process was added: predictions take the compute rate from it");
-  }
+/// Throws UsageError for options that the kernel does not have.
+void check_kernel(const CLI::App& command, const CompareArguments& arguments) {
+  const std::string& kernel = arguments.kernel;
+  const auto refuse = [&](const char* option, const char* owners) {
+    if (command.count(option) > 0)
+      throw UsageError(fmt::format("{} is of --kernel {}, not of {}: leave it out", option, owners, kernel));
+  };
+  if (arguments.reading.labels && (kernel == "ppr" || perf::has_source(kernel)))
+    throw UsageError(
+        fmt::format("--labels: the runs would not find the names that --source gives: `edgewire convert {} "
+                    "--labels -o g.ew`, and compare with g.ew",
+                    arguments.graph_path));
+  if (kernel != "pagerank") refuse("--wire", "pagerank");
+  if (perf::is_dense(kernel)) return;
+  for (const char* option : {"--strategy", "--layout"}) refuse(option, "pagerank, ppr and spmv");
+  if (kernel != "cdlp") refuse("--iterations", "pagerank, ppr, spmv and cdlp");
+  perf::check_frontier_ownerships(kernel, split(arguments.ownership, "--ownership"));
+}
 
-  /// All runs, every cell taking its turn in each round. False where another rank has the results.
-  bool run() {
-    bool reports = true;
-    for (int round = 0; round < arguments_.repeat; ++round)
-      for (std::size_t c = 0; c < cells_.size(); ++c) reports = run_cell(round, c) && reports;
-    return reports;
-  }
+/// What the runs have in common.
+perf::CompareSettings settings_of(const CompareArguments& arguments, const OpenGraph& graph) {
+  return {.kernel = arguments.kernel,
+          .kernel_options = arguments.kernel_options,
+          .graph = arguments.graph_path,
+          .graph_path = graph.path_for_others,
+          .repeat = arguments.repeat,
+          .iterations = arguments.iterations,
+          .layout = arguments.layout,
+          .encoding = arguments.encoding,
+          .hosts_path = arguments.hosts_path,
+          .rank = arguments.rank,
+          .secret_path = arguments.secret_path,
+          .port = arguments.port};
+}
 
-  perf::Comparison result() {
-    const graph::GraphFile& file = graph_.file;
-    perf::Comparison comparison;
-    comparison.graph = arguments_.graph_path;
-    comparison.vertices = file.vertices();
-    comparison.edges = file.edges();
-    comparison.cores = topology::usable_cores(topology::discover());
-    comparison.local_hosts = arguments_.local();
-    comparison.iterations = arguments_.iterations;
-    comparison.rows = perf::aggregate(cells_, runs_);
-    perf::add_predictions(comparison, {file.offsets(), file.targets()},
-                          plan::encoding_from(arguments_.encoding));
-    if (comparison.local_hosts) explain_local_hosts(comparison.cores);
-    comparison.notes = notes_;
-    comparison.lost = watch_.lost();
-    return comparison;
+/// Nothing where another rank has the results.
+std::optional<perf::Comparison> compare(const perf::CompareSettings& settings, const perf::Matrix& matrix,
+                                        const graph::GraphFile& graph) {
+  try {
+    perf::CompareRuns runs(settings, matrix, graph);
+    if (!runs.run()) return {};
+    return runs.result();
+  } catch (const perf::RunFailed& failed) {
+    throw CLI::RuntimeError(failed.status);
   }
-
- private:
-  bool run_cell(int round, std::size_t c) {
-    const perf::Cell& cell = cells_[c];
-    const std::string turn = fmt::format("compare: round {} of {}, {} of {}: {}", round + 1,
-                                         arguments_.repeat, c + 1, cells_.size(), cell.name());
-    const std::string output = run_once(c);
-    if (output.empty()) {
-      say(turn + "\n");
-      return false;
-    }
-    perf::RunFigures run = perf::figures_from(output);
-    if (arguments_.local() && cell.processes > 1) {
-      const int needed =
-          perf::iterations_needed(run, cell.link.bits_per_s, launch::burst_bytes(cell.link.bits_per_s));
-      if (needed > 0) {
-        note(
-            fmt::format("{}: {} iterations a run instead of {}: in fewer it would count what an idle link "
-                        "passes at once",
-                        cell.name(), needed, run.iterations));
-        iterations_[c] = needed;
-        run = perf::figures_from(run_once(c));
-      }
-    }
-    say(fmt::format("{}: {:.2f} ms an iteration\n", turn, run.seconds_per_iteration * 1e3));
-    runs_[c].push_back(std::move(run));
-    return true;
-  }
-
-  /// What a run of a cell printed. Passes on how it failed; keeps what it had to say.
-  std::string run_once(std::size_t c) {
-    watch_.begin();
-    const auto end =
-        launch::run_program(command_of(cells_[c], arguments_, graph_.path_for_others, iterations_[c]));
-    watch_.end();
-    if (end.status != 0) {
-      say(end.diagnostics);
-      if (end.status <= 128) edgewire::note(fmt::format("compare: the run {} failed", cells_[c].name()));
-      if (end.status == 128 + SIGKILL)
-        edgewire::note(
-            fmt::format("compare: the run {} was killed: perhaps the kernel ran out of memory (dmesg "
-                        "says so)",
-                        cells_[c].name()));
-      throw CLI::RuntimeError(end.status);
-    }
-    for (std::size_t first = 0; first < end.diagnostics.size();) {
-      const std::size_t last = std::min(end.diagnostics.find('\n', first), end.diagnostics.size());
-      const std::string line = end.diagnostics.substr(first, last - first);
-      note(line.starts_with("edgewire: ") ? line.substr(10) : line);
-      first = last + 1;
-    }
-    return end.output;
-  }
-
-  void explain_local_hosts(int cores) {
-    int most = 0;
-    for (const auto& cell : cells_) most = std::max(most, cell.processes * cell.workers);
-    note(fmt::format(
-        "the hosts are network namespaces of this machine and share its {} core{}, its memory and its "
-        "caches; what a network card would do for TCP, their cores do{}",
-        cores, cores == 1 ? "" : "s",
-        most > cores ? fmt::format("; with up to {} workers they compute in turns", most) : ""));
-  }
-
-  /// Runs call a graph that was converted by another name.
-  void note(std::string text) {
-    const std::string& alias = graph_.path_for_others;
-    if (const auto at = text.find(alias); at != text.npos)
-      text.replace(at, alias.size(), arguments_.graph_path);
-    if (std::find(notes_.begin(), notes_.end(), text) == notes_.end()) notes_.push_back(text);
-  }
-
-  const CompareArguments& arguments_;
-  const OpenGraph& graph_;
-  std::vector<perf::Cell> cells_;
-  std::vector<std::vector<perf::RunFigures>> runs_;
-  std::vector<int> iterations_;  ///< [cell]: of a run
-  perf::CoreWatch watch_;
-  std::vector<std::string> notes_;
-};
+}
 
 void run(const CompareArguments& arguments) {
   const int on_stdout =
@@ -270,13 +210,12 @@ void run(const CompareArguments& arguments) {
         "compare needs root for local hosts with shaped links; without root: real hosts (--hosts, --rank), "
         "`edgewire bound --rate`, or `edgewire pagerank -p 2 --transport tcp`");
   const auto graph = open_graph(arguments.graph_path, arguments.reading);  // converted once for all runs
-  Comparing comparing(arguments, matrix, graph);
-  if (!comparing.run()) return;
-  const auto comparison = comparing.result();
-  if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(comparison));
-  if (!arguments.csv_path.empty()) write_whole(arguments.csv_path, perf::to_csv(comparison));
-  if (!arguments.html_path.empty()) write_whole(arguments.html_path, perf::to_html(comparison));
-  if (on_stdout == 0) write_whole("-", perf::to_text(comparison));
+  const auto comparison = compare(settings_of(arguments, graph), matrix, graph.file);
+  if (!comparison) return;
+  if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(*comparison));
+  if (!arguments.csv_path.empty()) write_whole(arguments.csv_path, perf::to_csv(*comparison));
+  if (!arguments.html_path.empty()) write_whole(arguments.html_path, perf::to_html(*comparison));
+  if (on_stdout == 0) write_whole("-", perf::to_text(*comparison));
 }
 
 }  // namespace
@@ -284,15 +223,18 @@ void run(const CompareArguments& arguments) {
 void add_compare(CLI::App& app) {
   auto* command = app.add_subcommand(
       "compare",
-      "run PageRank over several links and strategies, interleaved and repeated; say how near each came to "
+      "run a kernel over several links and strategies, interleaved and repeated; say how near each came to "
       "what its link allows, and what was predicted");
   command->footer(
       "Without a host list the hosts are network namespaces of this machine (root); with one, every host "
-      "runs the same command and rank 0 reports.");
+      "runs the same command and rank 0 reports. What is compared is the time of an iteration of pagerank, "
+      "ppr and spmv, and the time of the kernel of all others, which send records: these have no strategies, "
+      "and no predictions.");
   auto arguments = std::make_shared<CompareArguments>();
   auto& a = *arguments;
   add_graph_input(*command, a.graph_path, a.reading);
   a.reading.keeps_names = false;  // which every run would look for
+  add_kernel_name(*command, a.kernel, "what is run");
   command->add_option("-p,--processes", a.processes,
                       "numbers of processes (default: 1,2, or the hosts of the list); 1 is always run");
   command->add_option("-w,--workers", a.workers, "numbers of workers (threads) in each process")
@@ -302,7 +244,8 @@ void add_compare(CLI::App& app) {
       "line rates of the links, as 100M, 2.5G (default: 1G,10G); of a host list: what they are");
   command->add_option("--interface", a.interfaces,
                       "of a host list: network interfaces to compare, of the same name on every host");
-  command->add_option("--strategy", a.strategies, "what is sent")->capture_default_str();
+  command->add_option("--strategy", a.strategies, "of pagerank, ppr and spmv: what is sent")
+      ->capture_default_str();
   command->add_option("--transport", a.transports, "between the hosts")->capture_default_str();
   reads(command
             ->add_option("--ownership", a.ownership,
@@ -314,12 +257,13 @@ void add_compare(CLI::App& app) {
             for (NamedFile& file : partition_files(one)) files.push_back(std::move(file));
           return files;
         });
-  command->add_option("--layout", a.layout, "order of a process's vertices")->capture_default_str();
-  command->add_option("--wire", a.encoding, "how values travel")->capture_default_str();
+  command->add_option("--layout", a.layout, "of pagerank, ppr and spmv: order of a process's vertices")
+      ->capture_default_str();
+  command->add_option("--wire", a.encoding, "of pagerank: how values travel")->capture_default_str();
   command->add_option("--repeat", a.repeat, "runs of each")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  command->add_option("--iterations", a.iterations, "of each run")
+  command->add_option("--iterations", a.iterations, "of each run of pagerank, ppr, spmv and cdlp")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   reads(command
@@ -337,7 +281,14 @@ void add_compare(CLI::App& app) {
          Form::text);
   writes(command->add_option("--csv", a.csv_path, "write the rows to this file as CSV; - is stdout"),
          Form::text);
-  command->callback([arguments] { run(*arguments); });
+  reads(command->add_option("options", a.kernel_options,
+                            "behind --: options of the kernel, as --source 5; they are passed on"),
+        files_in);
+  command->callback([arguments, command] {
+    check_kernel(*command, *arguments);
+    check_kernel_options(*command, *arguments);
+    run(*arguments);
+  });
 }
 
 }  // namespace edgewire::cli

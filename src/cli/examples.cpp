@@ -67,6 +67,8 @@ std::span<const Example> examples() {
               "The same for a search, by superstep."},
       Example{"compare", "edgewire compare g.ew -p 2 --rate 1G --repeat 1 -o page.html",
               "Strategies over a shaped link of this machine (as root)."},
+      Example{"compare", "edgewire compare g.ew --kernel bfs -p 2 --repeat 1 -- --source 1",
+              "Another kernel over two links; its own options stand behind --."},
       Example{"transports", "edgewire transports", "What can be used here."},
       Example{"netbench", "edgewire netbench --transport tcp --test latency --sizes 8,4k",
               "How long messages take over TCP."},

@@ -167,7 +167,10 @@ std::string hint_of_option(const std::string& word, const CLI::App& command, con
   if (!near.empty() && is_begun) return did_you_mean(near);
   std::string owners = owners_of(app, word);
   if (owners.empty() && !ours.empty()) owners = owners_of(app, ours);
-  return owners.empty() ? did_you_mean(near) : owners;
+  if (owners.empty()) return did_you_mean(near);
+  // The positional of compare.
+  return command.get_option_no_throw("options") == nullptr ? owners
+                                                           : owners + ": those of kernels stand behind --";
 }
 
 bool is_option(const std::string& word) {

@@ -18,9 +18,6 @@ constexpr std::size_t kJoinedAtOnce = 64;        // words that a worker takes at
 constexpr std::uint64_t kFewJoin = 16, kFirstRounds = 3, kMostRounds = 32;
 constexpr std::uint64_t kFewEdges = 64;  // one for so many vertices of the graph
 
-// Processes wait for one another at each level. So many levels of so few vertices are enough.
-constexpr std::uint64_t kThin = 64, kThinLevels = 256;
-
 }  // namespace
 
 GiantComponent::GiantComponent(FrontierJob& job)
@@ -51,8 +48,7 @@ bool GiantComponent::find(SuperstepLog& log, Kinds kinds) {
       sums = job_.sum_of_all(sums);
     });
     all_joined_ = sums[0] == 0 || sums[1] == 0;
-    const bool pays = sums[0] >= sums[1] / kFewJoin || sums[2] <= job_.graph().vertices() / kFewEdges;
-    if (all_joined_ || (round >= kFirstRounds && !pays) || round == kMostRounds) break;
+    if (all_joined_ || !pays(round, sums[0], sums[1], sums[2], job_.graph().vertices())) break;
   }
   if (several_) share(joined_);
   left_ = {};
@@ -71,24 +67,36 @@ VertexId GiantComponent::first() const {
   return VertexId(static_cast<std::uint32_t>(several_ ? job_.records().agree(mine) : mine));
 }
 
-/// The vertex with the largest product of its out-degree and its in-degree, as far as a sample of edges says.
-/// The same in all processes.
-bool GiantComponent::choose_pivot() {
+bool GiantComponent::pays(std::uint64_t round, std::uint64_t joined, std::uint64_t left, std::uint64_t edges,
+                          std::uint64_t vertices) {
+  if (round == kMostRounds) return false;
+  return round < kFirstRounds || joined >= left / kFewJoin || edges <= vertices / kFewEdges;
+}
+
+GiantComponent::Candidate GiantComponent::candidate(const graph::GraphFile& graph,
+                                                    const plan::Ownership& ownership, std::uint32_t rank) {
   std::vector<VertexId> targets;
-  const std::uint32_t stride = job_.owned() / kSampledRows + 1;
-  for (LocalNumber local{}; local < job_.owned(); local += stride) {
-    const graph::Row row{job_.graph(), job_.ownership().vertex(rank_, local)};
+  const std::uint32_t owned = ownership.count(rank), stride = owned / kSampledRows + 1;
+  for (LocalNumber local{}; local < owned; local += stride) {
+    const graph::Row row{graph, ownership.vertex(rank, local)};
     if (row.degree() == 0) continue;
     const VertexId target = row.targets()[local * std::uint64_t{0x9e3779b1} % row.degree()];
     if (target != row.vertex) targets.push_back(target);
   }
   std::ranges::sort(targets);
-  std::array<std::uint64_t, 2> best{};  // product, vertex
+  Candidate best;
   for (std::size_t i = 0, end = 0; i < targets.size(); i = end) {
     while (end < targets.size() && targets[end] == targets[i]) ++end;
-    const std::uint64_t product = (end - i) * graph::Row{job_.graph(), targets[i]}.degree();
-    if (product > best[0]) best = {product, targets[i]};
+    const std::uint64_t product = (end - i) * graph::Row{graph, targets[i]}.degree();
+    if (product > best.product) best = {product, targets[i]};
   }
+  return best;
+}
+
+/// The same in all processes.
+bool GiantComponent::choose_pivot() {
+  const Candidate mine = candidate(job_.graph(), job_.ownership(), rank_);
+  std::array<std::uint64_t, 2> best{mine.product, mine.vertex};
   if (several_) {
     const auto all = job_.records().share(best);
     for (std::size_t i = best[0] = best[1] = 0; i < all.size(); i += 2)

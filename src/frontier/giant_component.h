@@ -26,6 +26,22 @@ class GiantComponent {
     std::uint64_t forward, backward;
   };
 
+  /// A vertex to search from, and the product of its out-degree and its in-degree, as far as a sample says.
+  struct Candidate {
+    std::uint64_t product = 0, vertex = 0;
+  };
+  /// What the process proposes: the vertex with the largest product; 0 where its sample has no edge. The
+  /// first one with the largest product of all processes is searched from.
+  static Candidate candidate(const graph::GraphFile& graph, const plan::Ownership& ownership,
+                             std::uint32_t rank);
+
+  /// Processes wait for one another at each level. So many levels of so few vertices are enough.
+  static constexpr std::uint64_t kThin = 64, kThinLevels = 256;
+  /// Whether another round backward pays after one (counted from 1) in which so many vertices have joined,
+  /// others are left, and so many edges were read. Of all processes.
+  static bool pays(std::uint64_t round, std::uint64_t joined, std::uint64_t left, std::uint64_t edges,
+                   std::uint64_t vertices);
+
   /// Memory: two bits for each vertex of the graph; while it searches that of BreadthFirst, too. `job`
   /// outlives it.
   explicit GiantComponent(FrontierJob& job);

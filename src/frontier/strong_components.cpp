@@ -9,12 +9,6 @@
 
 namespace edgewire::frontier {
 
-namespace {
-
-constexpr int kTrimmedAtOnce = 64;  // supersteps before it is looked up whether few edges are left
-
-}  // namespace
-
 StrongComponents::StrongComponents(FrontierJob& job, std::uint64_t collected)
     : job_(job),
       collected_(collected),

@@ -46,6 +46,15 @@ class StrongComponents {
   /// So few edges are collected in each process: 32 MB at most.
   static constexpr std::uint64_t kCollected = 1 << 19;
 
+  /// Supersteps of trimming before it is looked up whether few edges are left.
+  static constexpr int kTrimmedAtOnce = 64;
+
+  // Of all colours no two are the same, and none is kGone.
+  static constexpr std::uint32_t kMix = kGolden32, kUnmix = 0xe8b2f51;  // kMix * kUnmix is 1
+  static constexpr std::uint32_t colour_of(VertexId vertex) { return (vertex + 1) * kMix; }
+  static constexpr VertexId vertex_of(std::uint32_t colour) { return VertexId(colour * kUnmix - 1); }
+  static_assert(kMix * kUnmix == 1);
+
   /// Memory: 4 bytes for each vertex of the graph and 12 for each owned vertex; GiantComponent, and then
   /// RestRows. `job` outlives it. Rows are read from memory. `collected`: see kCollected; the same in all
   /// processes.
@@ -99,12 +108,6 @@ class StrongComponents {
   void tell(int lane, const Scheme& scheme);
   void collect();
   void name_members();
-
-  // Of all colours no two are the same, and none is kGone.
-  static constexpr std::uint32_t kMix = kGolden32, kUnmix = 0xe8b2f51;  // kMix * kUnmix is 1
-  static constexpr std::uint32_t colour_of(VertexId vertex) { return (vertex + 1) * kMix; }
-  static constexpr VertexId vertex_of(std::uint32_t colour) { return VertexId(colour * kUnmix - 1); }
-  static_assert(kMix * kUnmix == 1);
 
   bool label(LocalNumber local, std::uint32_t value) noexcept;
   bool labelled(LocalNumber local) const noexcept;

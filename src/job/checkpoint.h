@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "base/numbering.h"
 #include "exchange/exchange.h"
 #include "graph/graph_file.h"
 #include "job/checkpoint_file.h"
@@ -30,7 +31,7 @@ struct Checkpointed {
   const graph::GraphFile& graph;
   /// [index]: the vertices whose values this process has. Together the processes have all vertices, each
   /// once.
-  std::span<const std::uint32_t> ids;
+  std::span<const VertexId> ids;
   std::size_t value_bytes;  ///< 4 or 8
   std::string state;        ///< in one line: all that values depend on, beside the graph
 };

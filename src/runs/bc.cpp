@@ -42,7 +42,7 @@ class BcKernel : public VertexKernel<double> {
     if (apart_) searches_ = std::make_unique<frontier::BetweennessApart>(job, options());
   }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
-    const auto ids = asked_.checkpoints.any() ? summed(job) : std::vector<std::uint32_t>();
+    const auto ids = asked_.checkpoints.any() ? summed(job) : std::vector<VertexId>();
     Checkpoints checkpoints({job.bootstrap(), job.pool(), job.graph(), ids, sizeof(double), state()},
                             asked_.checkpoints);
     done_ = checkpoints.taken_up();
@@ -109,10 +109,10 @@ class BcKernel : public VertexKernel<double> {
                        asked_.endpoints ? ", endpoints" : "");
   }
   /// The vertices whose sums this process has after a search.
-  std::vector<std::uint32_t> summed(const frontier::FrontierJob& job) const {
+  std::vector<VertexId> summed(const frontier::FrontierJob& job) const {
     if (!apart_) return owned_vertices(job.ownership(), job.rank());
-    std::vector<std::uint32_t> all(job.rank() == 0 ? job.graph().vertices() : 0);
-    std::iota(all.begin(), all.end(), 0U);
+    std::vector<VertexId> all(job.rank() == 0 ? job.graph().vertices() : 0);
+    std::iota(all.begin(), all.end(), VertexId{});
     return all;
   }
   std::vector<frontier::Superstep> run_levels(frontier::FrontierJob& job, Checkpoints& checkpoints) {

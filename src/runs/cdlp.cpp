@@ -27,7 +27,7 @@ class CdlpKernel : public LabelKernel {
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
     frontier::LabelPropagation propagation(job);
     const auto ids =
-        checkpoints_.any() ? owned_vertices(job.ownership(), job.rank()) : std::vector<std::uint32_t>();
+        checkpoints_.any() ? owned_vertices(job.ownership(), job.rank()) : std::vector<VertexId>();
     Checkpoints checkpoints({job.bootstrap(), job.pool(), job.graph(), ids, sizeof(std::uint32_t), "cdlp"},
                             checkpoints_, iterations_);
     taken_up_ = checkpoints.taken_up();

@@ -164,7 +164,9 @@ def test_more_processes_than_vertices_and_one_process(edgewire, graph):
     (["--memory", "lots"], "--memory"), (["--compute-rate", "0"], "--compute-rate"),
     (["--compute-rate", "nan"], "--compute-rate"), (["--compute-rate", "1e9", "--latency", "20"], "20us"),
     (["--latency", "20us"], "need --compute-rate"), (["--threads", "x"], "--threads"),
-    (["--kernel", "scc"], "--kernel: for scc there is no bound"),
+    (["--kernel", "sort"], "--kernel: sort is no kernel on a graph: edgewire bound --load sort predicts its time"),
+    (["--kernel", "tasks"], "edgewire tasks metg measures them"), (["--kernel", "katz"], "pagerank,ppr,spmv,bfs,sssp,wcc,scc"),
+    (["--kernel", "scc", "--source", "1"], "--source is of --kernel bfs, sssp and bc, not of scc"),
 ])
 def test_options_that_make_no_sense(edgewire, graph, arguments, word):
     assert word in edgewire.refused("bound", graph[0], *arguments, status=2)

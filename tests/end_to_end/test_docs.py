@@ -50,9 +50,10 @@ def options(edgewire, *subcommand):
 
 
 def unknown_options(edgewire, words):
-    if "--" in words:  # profile -- pagerank ...
+    if "--" in words:  # profile -- pagerank ..., compare --kernel bfs -- ...
         end = words.index("--")
-        return unknown_options(edgewire, words[:end]) + unknown_options(edgewire, words[end + 1:])
+        kernel = words[words.index("--kernel") + 1:][:1] if words[0] == "compare" else []
+        return unknown_options(edgewire, words[:end]) + unknown_options(edgewire, [*kernel, *words[end + 1:]])
     names = [word.strip("[]").split("=")[0] for word in words if re.match(r"\[?--?[a-zA-Z]", word)]
     subcommand = words[:2 if words[0] in ("generate", "tasks") else 1] if re.match(r"[a-z]", words[0]) else []
     return [f"{' '.join(words)}: {name}" for name in names if name not in options(edgewire, *subcommand)]

@@ -12,7 +12,7 @@ import pytest
 import graphs
 import paths
 import reference
-from frontier import GENERATED, KERNELS, WITHOUT_SOURCE, asked, check, expected, make, partition, run, values, weighted
+from frontier import KERNELS, WITHOUT_SOURCE, asked, check, expected, make, partition, run, values, weighted
 from job import check_schema
 from processes import PATIENCE_S, wait_for
 from reference import Graph
@@ -129,88 +129,6 @@ def test_searches_from_sources_of_their_own_read_rows_from_memory(edgewire, made
     path, _ = made_graph("kronecker both ways")
     line = edgewire.refused("bfs", path, "--samples", 4, "--parallel", "sources", "--edges", "disk", status=2)
     assert "--edges" in line and "--parallel sources" in line
-
-
-def counted_before(edgewire, kernel, path, processes, ownership, *options):
-    """What `bound` says of the run."""
-    rows = json.loads(edgewire.ok("bound", path, "--kernel", kernel, *options, "-p", processes, "--ownership", ownership,
-                                  "--json", "-"))["rows"]
-    assert len(rows) == 1
-    return rows[0]
-
-
-def assert_exact(bound, report):
-    """The run has sent what was counted, superstep by superstep."""
-    figures = ("phase", "frontier", "record_bytes")
-    assert bound["exactness"] == "exact"
-    assert [[step[one] for one in figures] for step in bound["supersteps"]] == [
-        [step[one] for one in figures] for step in report["supersteps"]]
-    if report.get("triangles") != 0:  # without one, lcc sends nothing
-        assert (bound["record_bytes"] > 0) == (report["processes"] > 1)
-
-
-BOUND_RUNS = [(1, "hash"), (2, "hash"), (3, "ranges"), (5, "file")]
-
-
-@pytest.mark.parametrize("name", GENERATED)
-@pytest.mark.parametrize("processes, ownership", BOUND_RUNS)
-@pytest.mark.parametrize("kernel", ["bc", "cdlp", "lcc"])
-def test_exact_bounds(edgewire, made_graph, tmp_path, kernel, name, processes, ownership):
-    path, graph = made_graph(name)
-    owners = partition(tmp_path, graph, processes) if ownership == "file" else ownership
-    source = int(graph.sources[len(graph.sources) // 3])
-    asked_bound, asked_run = {"bc": (["--source", source], ["--sources", source]), "cdlp": (["--iterations", 7],) * 2, "lcc": ([], [])}[kernel]
-    bound = counted_before(edgewire, kernel, path, processes, owners, *asked_bound)
-    _, report = run(edgewire, tmp_path, kernel, path, "-p", processes, "-w", 2, "--ownership", owners, *asked_run)
-    assert_exact(bound, report)
-
-
-@pytest.mark.parametrize("name", GENERATED)
-@pytest.mark.parametrize("processes, ownership", BOUND_RUNS)
-def test_bound_of_components(edgewire, made_graph, tmp_path, name, processes, ownership):
-    path, graph = made_graph(name)
-    owners = partition(tmp_path, graph, processes) if ownership == "file" else ownership
-    least = counted_before(edgewire, "wcc", path, processes, owners)
-    _, report = run(edgewire, tmp_path, "wcc", path, "-p", processes, "-w", 2, "--ownership", owners)
-    sent = sum(step["record_bytes"] for step in report["supersteps"])
-    assert least["exactness"] == "at least" and least["record_bytes"] <= sent <= 1.3 * least["record_bytes"]
-    assert (sent > 0) == (processes > 1)
-    if ownership == "file" and name == "kronecker":  # pairs of a process and a vertex of another one that it leads to
-        owner = np.loadtxt(owners, int)
-        pairs = set(zip(owner[graph.sources].tolist(), graph.targets.tolist()))
-        assert least["record_bytes"] == 8 * sum(owner[v] != p for p, v in pairs)
-
-
-@pytest.mark.parametrize("name", GENERATED)
-@pytest.mark.parametrize("processes, ownership", BOUND_RUNS)
-def test_bound_of_searches(edgewire, made_graph, tmp_path, name, processes, ownership):
-    path, graph = made_graph(name)
-    source = int(graph.sources[len(graph.sources) // 3])
-    owners = partition(tmp_path, graph, processes) if ownership == "file" else ownership
-    options = ["-p", processes, "-w", 1, "--ownership", owners]
-    bound = counted_before(edgewire, "bfs", path, processes, owners, "--source", source)
-    _, report = run(edgewire, tmp_path, "bfs", path, *options, source=source)
-    assert_exact(bound, report)
-    least = counted_before(edgewire, "sssp", path, processes, owners, "--source", source)
-    _, report = run(edgewire, tmp_path, "sssp", path, *options, source=source)
-    assert least["exactness"] == "at least"
-    assert least["record_bytes"] <= sum(step["record_bytes"] for step in report["supersteps"])
-    if ownership == "file":  # pairs of a process and a vertex of another one that it leads to
-        reached = np.isfinite(paths.distances(graph, source))[graph.sources]
-        owner = np.loadtxt(owners, int)
-        pairs = set(zip(owner[graph.sources[reached]].tolist(), graph.targets[reached].tolist()))
-        assert least["record_bytes"] == 12 * sum(owner[v] != p for p, v in pairs)
-
-
-def test_bounds_of_searches_that_are_refused(edgewire, tmp_path):
-    path = reference.write_graph(tmp_path / "g.ew", weighted(graphs.make("cycle")))
-    for options, named in ((["--kernel", "bfs"], "--source"), (["--source", 0], "--kernel"), (["--kernel", "wcc", "--source", 0], "--source"), (["--kernel", "katz"], "--kernel"),
-                           (["--kernel", "bc"], "--source"), (["--kernel", "cdlp", "--source", 0], "--source"),
-                           (["--kernel", "bc", "--source", 0, "--iterations", 3], "--iterations"),
-                           (["--kernel", "bfs", "--source", 0, "--strategy", "cover"], "--strategy"),
-                           (["--kernel", "sssp", "--source", 0, "--ownership", "hash,hilbert"], "hilbert")):
-        assert named in edgewire.refused("bound", path, *options, status=2)
-    assert "99" in edgewire.refused("bound", path, "--kernel", "bfs", "--source", 99)
 
 
 def test_several_sources_that_are_refused(edgewire, tmp_path):

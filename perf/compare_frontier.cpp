@@ -1,0 +1,68 @@
+// What bounds the rows of kernels that follow a frontier.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "perf/compare.h"
+#include "perf/frontier_bound.h"
+
+namespace edgewire::perf {
+
+namespace {
+
+/// Options of kernels with which a run sends what is counted without them.
+constexpr std::array kSendsTheSame{"--source", "--top", "--target", "--unit-weights", "--delta", "--verify"};
+
+/// The first option with which nobody counts what a run sends; else empty.
+std::string uncounted(const std::vector<std::string>& options) {
+  for (const std::string& word : options) {
+    if (!word.starts_with("-") || (word.size() > 1 && word[1] >= '0' && word[1] <= '9')) continue;
+    std::string name = word.substr(0, word.find('='));
+    if (std::ranges::find(kSendsTheSame, name) == kSendsTheSame.end()) return name;
+  }
+  return {};
+}
+
+constexpr std::uint64_t kBitsPerS = 1'000'000'000;  // of the line that times are counted for
+
+FrontierBound bound_of(const Cell& cell, const graph::GraphFile& graph, const FrontierCount& count) {
+  BoundOptions options;
+  options.processes = {cell.processes};
+  options.ownerships = {cell.ownership};
+  options.strategies = {plan::Strategy::slots};  // which nothing depends on
+  options.memory_bytes = 1;                      // likewise
+  options.rates = {{"1G", kBitsPerS}};
+  return frontier_bound(graph, count, options).front();
+}
+
+}  // namespace
+
+void add_frontier_bounds(Comparison& comparison, const graph::GraphFile& graph, const std::string& source) {
+  const std::string other = uncounted(comparison.kernel_options);
+  const bool counted = other.empty() && (source.empty() != has_source(comparison.kernel));
+  comparison.has_bounds = counted;
+  if (!counted) {
+    comparison.notes.push_back(
+        fmt::format("no wire limit: edgewire bound does not count what {} sends with {}", comparison.kernel,
+                    other.empty() ? "several sources" : other));
+    return;
+  }
+  const auto count =
+      count_of({comparison.kernel, source, static_cast<std::uint64_t>(comparison.iterations)}, graph);
+  std::map<std::pair<int, std::string>, FrontierBound> bounds;
+  for (CompareRow& row : comparison.rows) {
+    if (row.cell.processes == 1) continue;
+    const std::pair key(row.cell.processes, row.cell.ownership);
+    auto found = bounds.find(key);
+    if (found == bounds.end()) found = bounds.emplace(key, bound_of(row.cell, graph, *count)).first;
+    const FrontierBound& bound = found->second;
+    row.bound_record_bytes = bound.record_bytes;
+    row.exactness = bound.exactness;
+    row.bound_seconds =
+        bound.seconds_at[0] * static_cast<double>(kBitsPerS) / static_cast<double>(row.cell.link.bits_per_s);
+  }
+}
+
+}  // namespace edgewire::perf

@@ -1,0 +1,65 @@
+// The runs of a comparison: each is this program, run again as a cell of the matrix wants it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/graph_file.h"
+#include "perf/compare.h"
+#include "perf/core_watch.h"
+
+namespace edgewire::perf {
+
+/// What all runs have in common.
+struct CompareSettings {
+  std::string kernel = "pagerank";
+  std::vector<std::string> kernel_options;  ///< passed on as they are
+  std::string graph;                        ///< as the user calls it
+  std::string graph_path;                   ///< where the runs find it
+  int repeat = 3;
+  int iterations = 20;                            ///< of a dense kernel and of cdlp
+  std::string layout = "auto", encoding = "f32";  ///< of a dense kernel
+  /// Empty: the hosts are network namespaces of this machine. What follows goes with a list.
+  std::string hosts_path{};
+  std::string rank{}, secret_path{}, port{};
+
+  bool local() const { return hosts_path.empty(); }
+  bool has_iterations() const { return is_dense(kernel) || kernel == "cdlp"; }
+};
+
+/// A run has failed. What it said is on stderr already.
+struct RunFailed {
+  int status = 1;  ///< as ProgramEnd has it
+};
+
+/// The command line of a cell's run. `iterations`: see CompareSettings.
+std::vector<std::string> run_words(const Cell& cell, const CompareSettings& settings, int iterations);
+
+class CompareRuns {
+ public:
+  /// `graph` is what graph_path names; it and `settings` outlive this.
+  CompareRuns(const CompareSettings& settings, const Matrix& matrix, const graph::GraphFile& graph);
+
+  /// All runs, every cell taking its turn in each round, with a line on stderr for each. False where another
+  /// rank has the results. Throws Error, and RunFailed.
+  bool run();
+  /// After run(), where that was true. Throws Error.
+  Comparison result();
+
+ private:
+  bool run_cell(int round, std::size_t c);
+  std::string run_once(std::size_t c);
+  void explain_local_hosts(int cores);
+  std::string in_users_words(std::string text) const;
+  void note(const std::string& text);
+
+  const CompareSettings& settings_;
+  const graph::GraphFile& graph_;
+  std::vector<Cell> cells_;
+  std::vector<std::vector<RunFigures>> runs_;  ///< [cell]
+  std::vector<int> iterations_;                ///< [cell]: of a run
+  CoreWatch watch_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace edgewire::perf

@@ -1,0 +1,157 @@
+"""What `bound` counts of kernels that follow a frontier, against what real runs send."""
+
+import functools
+import json
+
+import numpy as np
+import pytest
+
+import graphs
+import paths
+import reference
+from frontier import GENERATED, partition, run, weighted
+from reference import Graph
+
+
+def counted_before(edgewire, kernel, path, processes, ownership, *options):
+    """What `bound` says of the run."""
+    rows = json.loads(edgewire.ok("bound", path, "--kernel", kernel, *options, "-p", processes, "--ownership", ownership,
+                                  "--json", "-"))["rows"]
+    assert len(rows) == 1
+    return rows[0]
+
+
+def assert_exact(bound, report):
+    """The run has sent what was counted, superstep by superstep."""
+    figures = ("phase", "frontier", "record_bytes")
+    assert bound["exactness"] == "exact"
+    assert [[step[one] for one in figures] for step in bound["supersteps"]] == [
+        [step[one] for one in figures] for step in report["supersteps"]]
+    if report.get("triangles") != 0:  # without one, lcc sends nothing
+        assert (bound["record_bytes"] > 0) == (report["processes"] > 1)
+
+
+BOUND_RUNS = [(1, "hash"), (2, "hash"), (3, "ranges"), (5, "file")]
+
+
+@pytest.mark.parametrize("name", GENERATED)
+@pytest.mark.parametrize("processes, ownership", BOUND_RUNS)
+@pytest.mark.parametrize("kernel", ["bc", "cdlp", "lcc"])
+def test_exact_bounds(edgewire, made_graph, tmp_path, kernel, name, processes, ownership):
+    path, graph = made_graph(name)
+    owners = partition(tmp_path, graph, processes) if ownership == "file" else ownership
+    source = int(graph.sources[len(graph.sources) // 3])
+    asked_bound, asked_run = {"bc": (["--source", source], ["--sources", source]), "cdlp": (["--iterations", 7],) * 2, "lcc": ([], [])}[kernel]
+    bound = counted_before(edgewire, kernel, path, processes, owners, *asked_bound)
+    _, report = run(edgewire, tmp_path, kernel, path, "-p", processes, "-w", 2, "--ownership", owners, *asked_run)
+    assert_exact(bound, report)
+
+
+@pytest.mark.parametrize("name", GENERATED)
+@pytest.mark.parametrize("processes, ownership", BOUND_RUNS)
+def test_bound_of_components(edgewire, made_graph, tmp_path, name, processes, ownership):
+    path, graph = made_graph(name)
+    owners = partition(tmp_path, graph, processes) if ownership == "file" else ownership
+    least = counted_before(edgewire, "wcc", path, processes, owners)
+    _, report = run(edgewire, tmp_path, "wcc", path, "-p", processes, "-w", 2, "--ownership", owners)
+    sent = sum(step["record_bytes"] for step in report["supersteps"])
+    assert least["exactness"] == "at least" and least["record_bytes"] <= sent <= 1.3 * least["record_bytes"]
+    assert (sent > 0) == (processes > 1)
+    if ownership == "file" and name == "kronecker":  # pairs of a process and a vertex of another one that it leads to
+        owner = np.loadtxt(owners, int)
+        pairs = set(zip(owner[graph.sources].tolist(), graph.targets.tolist()))
+        assert least["record_bytes"] == 8 * sum(owner[v] != p for p, v in pairs)
+
+
+@pytest.mark.parametrize("name", [*GENERATED, "cycle", "path", "self loops", "star in", "duplicates"])
+@pytest.mark.parametrize("processes, ownership", BOUND_RUNS)
+def test_bound_of_strong_components(edgewire, made_graph, tmp_path, name, processes, ownership):
+    """Exact where edges have a direction and are few: all processes get those whose source has others in and out."""
+    if name in GENERATED:
+        path, graph = made_graph(name)
+    else:
+        graph = graphs.make(name)
+        path = reference.write_graph(tmp_path / "g.ew", graph)
+    owners = partition(tmp_path, graph, processes) if ownership == "file" else ownership
+    bound = counted_before(edgewire, "scc", path, processes, owners)
+    _, report = run(edgewire, tmp_path, "scc", path, "-p", processes, "-w", 2, "--ownership", owners)
+    sent = sum(step["record_bytes"] for step in report["supersteps"])
+    if bound["exactness"] == "at least":  # every edge is there both ways: as wcc
+        assert name in ("kronecker both ways", "grid") and bound["record_bytes"] <= sent <= 1.3 * bound["record_bytes"]
+        return
+    figures = ("phase", "frontier", "record_bytes")
+    assert [[step[one] for one in figures] for step in bound["supersteps"]] == [
+        [step[one] for one in figures] for step in report["supersteps"]]
+    ends = [(u, v) for u, v in zip(graph.sources.tolist(), graph.targets.tolist()) if u != v]
+    both = {u for u, _ in ends} & {v for _, v in ends}
+    assert bound["record_bytes"] == 8 * (processes - 1) * sum(u in both for u, _ in ends)
+
+
+def many_components(blocks=3000, size=50):
+    """Random edges within blocks of vertices, and from each block to later ones: most of it is neither trimmed nor collected."""
+    random = np.random.default_rng(7)
+    sources = np.repeat(np.arange(blocks * size), 6)
+    own = sources // size
+    within = random.random(len(sources)) < 0.7
+    targets = np.where(within, own, random.integers(own, blocks)) * size + random.integers(0, size, len(sources))
+    return Graph(blocks * size, sources, targets)
+
+
+@pytest.fixture(scope="module")
+def large_graph(edgewire, tmp_path_factory):
+    """The path of a graph with more edges than scc collects at once."""
+    @functools.cache
+    def path_of(name):
+        path = tmp_path_factory.mktemp("large_graph") / "g.ew"
+        if name == "many components":
+            return reference.write_graph(path, many_components())
+        edgewire.ok("generate", "kronecker", "--scale", 16, "-o", path)
+        return path
+
+    return path_of
+
+
+@pytest.mark.parametrize("name", ["kronecker", "many components"])
+@pytest.mark.parametrize("processes, workers, ownership", [(1, 1, "hash"), (2, 1, "hash"), (3, 1, "ranges"), (3, 2, "hash")])
+def test_bound_of_strong_components_of_many_edges(edgewire, large_graph, tmp_path, name, processes, workers, ownership):
+    path = large_graph(name)
+    about = counted_before(edgewire, "scc", path, processes, ownership)
+    report = json.loads(edgewire.ok("scc", path, "-p", processes, "-w", workers, "--ownership", ownership, "--json", "-"))
+    sent = sum(step["record_bytes"] for step in report["supersteps"])
+    assert report["edges"] > 1 << 19 and about["exactness"] == "about" and (sent > 0) == (processes > 1)
+    # More workers join other vertices in a round, and have other rounds pay.
+    assert about["record_bytes"] == (sent if workers == 1 else pytest.approx(sent, rel=0.1))
+    phases = {step["phase"] for step in report["supersteps"]}
+    assert "collect the edges that are left" in phases and (name == "kronecker" or {"trim", "spread colours"} <= phases)
+
+
+@pytest.mark.parametrize("name", GENERATED)
+@pytest.mark.parametrize("processes, ownership", BOUND_RUNS)
+def test_bound_of_searches(edgewire, made_graph, tmp_path, name, processes, ownership):
+    path, graph = made_graph(name)
+    source = int(graph.sources[len(graph.sources) // 3])
+    owners = partition(tmp_path, graph, processes) if ownership == "file" else ownership
+    options = ["-p", processes, "-w", 1, "--ownership", owners]
+    bound = counted_before(edgewire, "bfs", path, processes, owners, "--source", source)
+    _, report = run(edgewire, tmp_path, "bfs", path, *options, source=source)
+    assert_exact(bound, report)
+    least = counted_before(edgewire, "sssp", path, processes, owners, "--source", source)
+    _, report = run(edgewire, tmp_path, "sssp", path, *options, source=source)
+    assert least["exactness"] == "at least"
+    assert least["record_bytes"] <= sum(step["record_bytes"] for step in report["supersteps"])
+    if ownership == "file":  # pairs of a process and a vertex of another one that it leads to
+        reached = np.isfinite(paths.distances(graph, source))[graph.sources]
+        owner = np.loadtxt(owners, int)
+        pairs = set(zip(owner[graph.sources[reached]].tolist(), graph.targets[reached].tolist()))
+        assert least["record_bytes"] == 12 * sum(owner[v] != p for p, v in pairs)
+
+
+def test_bounds_of_searches_that_are_refused(edgewire, tmp_path):
+    path = reference.write_graph(tmp_path / "g.ew", weighted(graphs.make("cycle")))
+    for options, named in ((["--kernel", "bfs"], "--source"), (["--source", 0], "--kernel"), (["--kernel", "wcc", "--source", 0], "--source"), (["--kernel", "katz"], "--kernel"),
+                           (["--kernel", "bc"], "--source"), (["--kernel", "cdlp", "--source", 0], "--source"),
+                           (["--kernel", "bc", "--source", 0, "--iterations", 3], "--iterations"),
+                           (["--kernel", "bfs", "--source", 0, "--strategy", "cover"], "--strategy"),
+                           (["--kernel", "sssp", "--source", 0, "--ownership", "hash,hilbert"], "hilbert")):
+        assert named in edgewire.refused("bound", path, *options, status=2)
+    assert "99" in edgewire.refused("bound", path, "--kernel", "bfs", "--source", 99)
