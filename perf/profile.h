@@ -142,8 +142,8 @@ class ProfiledRun {
   Profiler* profiler_;
 };
 
-/// Adds the profile to the report of its run.
-void add_to(report::JobReport& report, const Profile& profile);
+/// Adds the profile to the report of its run, in words and as a whole.
+void add_to(report::JobReport& report, Profile profile);
 
 /// What judge() needs, from the records: means of the kept iterations, but the first where that warms up.
 RunLoad load_of(const Profile& profile);

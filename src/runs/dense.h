@@ -28,7 +28,6 @@ struct DenseFinished {
   std::span<const double> own;  ///< by index of the owned vertices
   std::vector<double> all;      ///< at rank 0, where `tools` asks for them: by vertex
   report::RunReport report;
-  std::optional<perf::Profile> profile{};  ///< at rank 0, where it was asked for
 };
 
 struct DenseOptions {

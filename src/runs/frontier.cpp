@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "disk/busy_devices.h"
 #include "error.h"
@@ -137,11 +138,8 @@ report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphF
   report.graph = graph.path();
   report.ownership = options.job.ownership;
   if (profiler) {
-    const auto profile = profiler->gather(perf::facts_of(job, runs.supersteps, disk, job_options.for_tasks));
-    if (job.rank() == 0) {
-      perf::add_to(report, profile);
-      if (options.profiled) options.profiled(profile, report);
-    }
+    auto profile = profiler->gather(perf::facts_of(job, runs.supersteps, disk, job_options.for_tasks));
+    if (job.rank() == 0) perf::add_to(report, std::move(profile));
   }
   if (options.tools.verify) report.checks.emplace_back(kernel.rules());
   return report;
