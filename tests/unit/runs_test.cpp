@@ -93,6 +93,32 @@ TEST_CASE("one call of each kernel that follows a frontier gives the values of a
   }
 }
 
+TEST_CASE("searches refuse a list of sources that is empty, and names that do not fit it") {
+  const auto built = triangles();
+  const auto refusals = [&](const Sources& sources, const std::string& line) {
+    CHECK_THROWS_WITH_AS(make_bfs({.sources = sources}), line.c_str(), UsageError);
+    CHECK_THROWS_WITH_AS(make_sssp(built.graph, {.sources = sources}), line.c_str(), UsageError);
+  };
+  refusals({{}, {}}, "there is no source to start from: name one or more vertices");
+  refusals({{}, {"a"}}, "there is no source to start from: name one or more vertices");
+  refusals({{1, 2}, {}}, "there are 2 sources and 0 names: name each of them");
+  refusals({{1, 2}, {"a"}}, "there are 2 sources and 1 names: name each of them");
+  refusals({{1}, {"a", "b"}}, "there are 1 sources and 2 names: name each of them");
+  CHECK(make_bfs({.sources = {{1}, {}}})->runs().empty());
+  CHECK(make_bfs({.sources = {{1, 2}, {"a", "b"}}})->runs().size() == 2);
+}
+
+TEST_CASE("searches that are asked for parents return them instead of levels and distances") {
+  const auto built = triangles();
+  const Labels expected{kUnreached, kUnreached, kUnreached, 4, 4, 4, kUnreached};
+  CHECK(in_two<std::uint32_t>([&](launch::Bootstrap& b) {
+          return bfs(b, built.graph, {.sources = {{4}}, .parents = true});
+        }).values == expected);
+  CHECK(in_two<double>([&](launch::Bootstrap& b) {
+          return sssp(b, built.graph, {.sources = {{4}}, .parents = true});
+        }).values == Numbers(expected.begin(), expected.end()));
+}
+
 TEST_CASE(
     "one call of each kernel that passes over all edges gives the values of all vertices and a report") {
   const auto built = triangles();
