@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <vector>
 
 #include "cli/common.h"
@@ -48,7 +49,8 @@ void KernelOptions::add_output_options(CLI::App& command, const std::string& res
 void KernelOptions::check_outputs() const {
   expect_stdout_for("--top", top.value_or(0) > 0);
   expect_stdout_for("--profile", profile);
-  if (output_parts && (output_path.empty() || output_path == "-"))
+  const std::string name = std::filesystem::path(output_path).filename().string();
+  if (output_parts && (name.empty() || name == "-" || name == "." || name == ".."))
     throw UsageError("--output-parts needs -o with the name that the parts begin with");
 }
 
