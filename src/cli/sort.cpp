@@ -39,6 +39,7 @@ struct SortSettings {
   std::uint32_t partitions = 0;  ///< 0: one for each worker of each process
   std::uint64_t memory = 0;      ///< 0: as usual_memory() gives it
   bool verify = false;
+  bool deterministic = false;  ///< it always is
 };
 
 /// "OFFSET:LENGTH"
@@ -284,6 +285,8 @@ void add_options(CLI::App& command, SortSettings& settings) {
   writes(command.add_option("--temp", settings.temp,
                             "write what does not fit to this folder; by default the output's"),
          Form::folder, no_names);
+  command.add_flag("--deterministic", settings.deterministic,
+                   "give the same bytes from run to run, as kernels do: sort always does");
   settings.job.add_to(command);
   settings.job.launch.less_memory = "a smaller --memory";
   command.option_defaults()->group("Output");

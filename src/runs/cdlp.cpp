@@ -25,6 +25,7 @@ class CdlpKernel : public LabelKernel {
     mine_ = propagation.labels();
     return supersteps;
   }
+  std::uint64_t most_supersteps() const override { return iterations_; }
   std::string phase(const frontier::Superstep& one) const override {
     return fmt::format("iteration {}", one.step + 1);
   }

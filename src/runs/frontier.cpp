@@ -96,16 +96,18 @@ frontier::Options job_options_of(const launch::Bootstrap& bootstrap, const graph
                  (options.tools.parts ? ", output in parts" : "");
   asked.for_tasks =
       kernel.choose_tasks(graph, bootstrap.size(), asked.seat.workers, !asked.disks.devices.empty());
+  asked.progress = options.tools.progress;
   asked.listener = [&, done = std::uint64_t{0}](const frontier::Superstep& one) mutable {
     graph::refuse_changed_files();
     ++done;
     if (profiler != nullptr) profiler->end_step(kernel.phase(one));
     const auto details = [&] {
-      return fmt::format("superstep {}, {}, {} vertices, {} edges", done, kernel.phase(one), one.frontier,
-                         one.edges);
+      const std::string number =
+          kernel.most_supersteps() == 0 ? fmt::format("superstep {}, ", done) : std::string();
+      return fmt::format("{}{}, {} vertices, {} edges", number, kernel.phase(one), one.frontier, one.edges);
     };
     const Progress& progress = options.tools.progress;
-    if (progress) progress({"running", done, 0, "supersteps", std::cref(details)});
+    if (progress) progress({"running", done, kernel.most_supersteps(), "supersteps", std::cref(details)});
     if (options.job.listener) options.job.listener(one);
   };
   return asked;

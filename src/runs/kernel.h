@@ -39,6 +39,8 @@ class Kernel {
   /// Instead of run() after each choose(), once before the first: the supersteps of all runs, in all
   /// processes as many. Empty: it runs one after the other.
   virtual std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::FrontierJob&) { return {}; }
+  /// The most supersteps that a run takes; 0: nobody knows beforehand.
+  virtual std::uint64_t most_supersteps() const { return 0; }
   /// What a superstep did, in words.
   virtual std::string phase(const frontier::Superstep& superstep) const = 0;
   /// Equal for equal results, in sum over all processes.
