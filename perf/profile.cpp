@@ -264,7 +264,7 @@ double Profiler::writes_in_flight() const {
   return static_cast<double>(taken - std::min(taken, completed));
 }
 
-/// What the machine is.
+/// Adds what is known of the machine.
 void Profiler::complete(ProcessFacts& facts) const {
   const auto machine = topology::discover();
   facts.host = host_id();

@@ -52,7 +52,8 @@ report::RunReport run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile
 /// Throws Error where the report says that the result differs from the reference.
 void expect_right(const report::RunReport& report, const DenseKernel& kernel);
 
-/// Ranks by power iteration, see kernels::PageRank. `doubles`: see DenseKernel, as in the next two.
+/// Ranks by power iteration, see kernels::PageRank. `doubles`: messages are doubles, otherwise floats; so it
+/// is for make_ppr() and make_spmv().
 std::unique_ptr<DenseKernel> make_pagerank(const kernels::PageRankOptions& options, std::uint64_t vertices,
                                            bool doubles);
 /// Personalised ranks, see kernels::PersonalisedPageRank. `sources`: ascending.
