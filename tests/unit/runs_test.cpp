@@ -1,6 +1,10 @@
+#include <fmt/core.h>
+
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -90,6 +94,30 @@ TEST_CASE("one call of each kernel that follows a frontier gives the values of a
     const auto found = in_two<double>([&](launch::Bootstrap& b) { return lcc(b, graph, options); });
     CHECK(found.values == Numbers{1, 1, 1, 1, 1, 1, 0});
     CHECK(found.report.triangles == 2);
+  }
+}
+
+TEST_CASE("runs whose length is known beforehand tell of it: sources of a process, and iterations") {
+  const auto built = triangles();
+  std::mutex mutex;
+  std::multiset<std::string> told;
+  FrontierOptions options;
+  options.tools.progress = [&](const Step& step) {
+    const std::scoped_lock lock(mutex);
+    if (step.name != nullptr && step.total > 0)
+      told.insert(fmt::format("{} {} of {} {}", step.name, step.done, step.total, step.unit));
+  };
+  SUBCASE("searches apart, shared out between two processes") {
+    in_two<double>([&](launch::Bootstrap& b) {
+      return bc(b, built.graph, {.sources = {0, 1, 2, 4, 5}, .apart = true}, options);
+    });
+    CHECK(told == std::multiset<std::string>{"searching 1 of 3 sources", "searching 2 of 3 sources",
+                                             "searching 3 of 3 sources", "searching 1 of 2 sources",
+                                             "searching 2 of 2 sources"});
+  }
+  SUBCASE("iterations, in both processes") {
+    in_two<std::uint32_t>([&](launch::Bootstrap& b) { return cdlp(b, built.graph, 9, options); });
+    CHECK(told.count("running 1 of 9 supersteps") == 2);
   }
 }
 
