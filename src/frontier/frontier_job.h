@@ -49,7 +49,8 @@ struct Options {
   std::string kernel{};  ///< what is computed, in words: must be the same in all processes
   /// Called after each superstep of this process, by the thread that runs the kernel.
   std::function<void(const Superstep&)> listener = [](const Superstep&) {};
-  /// Told, by any worker, from how many of its sources this process has searched, where Searches are tasks.
+  /// Told, by any worker, how far this process has come within a long superstep: from how many of its sources
+  /// it has searched, where Searches are tasks; how many vertices LocalClustering has looked at.
   Progress progress{};
 };
 

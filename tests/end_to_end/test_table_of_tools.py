@@ -92,6 +92,9 @@ class Runs:
         if self.command == "bc":
             self.edgewire.ok("generate", "kronecker", "--scale", 12, "-o", self.folder / "large.ew")
             return ["bc", self.folder / "large.ew", "--parallel", "sources", *shared]
+        if self.command == "lcc":
+            self.edgewire.ok("generate", "kronecker", "--scale", 17, "-o", self.folder / "large.ew")
+            return ["lcc", self.folder / "large.ew", *shared]
         return [*self.words(times=["--iterations", 1_000_000]), *shared]
 
     @functools.cached_property
