@@ -218,7 +218,7 @@ std::string pair_problem(const CLI::ParseError& error) {
 
 /// What is wrong with options and their values, as CLI11 says it, in our words.
 std::string value_problem(const CLI::App& command, const CLI::ParseError& error) {
-  const std::string message = error.what();
+  std::string message = error.what();
   if (std::string line = count_problem(message); !line.empty()) return line;
   if (std::string line = pair_problem(error); !line.empty()) return line;
   constexpr std::string_view kConversion = "Could not convert: ", kRange = " not in range ",

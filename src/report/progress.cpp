@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <cstdlib>
 #include <memory>
@@ -60,7 +61,7 @@ std::string bar(const Step& step) {
 
 std::string to_words(double seconds) {
   constexpr std::uint64_t kMinute = 60, kHour = 3600;
-  const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
+  const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
   if (whole < kMinute) return fmt::format("{} s", whole);
   if (whole < kHour) return fmt::format("{} min {} s", whole / kMinute, whole % kMinute);
   return fmt::format("{} h {} min", whole / kHour, whole % kHour / kMinute);
