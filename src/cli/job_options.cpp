@@ -11,6 +11,7 @@
 #include "error.h"
 #include "graph/available_memory.h"
 #include "launch/packing.h"
+#include "plan/volume.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 
