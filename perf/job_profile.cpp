@@ -17,7 +17,8 @@ ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const job::DenseJob& j
     if (from == to) continue;
     values += job.traffic().at(from, to) + job.traffic().at(to, from);
     if (job.strategy() != plan::Strategy::edge) continue;
-    // What it sends are edges that no tile holds, from a list of their sources.
+    // No tile holds the edges to other processes. This one sends a value for each of them, and finds it by a
+    // list of their sources.
     edges += job.traffic().at(from, to);
     tiles += sizeof(std::uint32_t) * job.traffic().at(from, to);
   }
@@ -30,7 +31,7 @@ ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const job::DenseJob& j
 
 ProcessFacts facts_of(frontier::FrontierJob& job, std::span<const frontier::Superstep> steps,
                       const disk::ReadFigures& disk, bool at_rank_0) {
-  constexpr std::uint64_t kTarget = 4, kValue = 8;  // bytes of an edge, and of what it leads to
+  constexpr std::uint64_t kTarget = 4, kValue = 8;  // bytes of an edge, and of the value that it leads to
   const auto count = std::max<std::uint64_t>(steps.size(), 1);
   std::uint64_t edges = 0;
   for (const auto& one : steps) edges += one.edges;

@@ -10,10 +10,11 @@
 
 namespace edgewire::perf {
 
-/// Of an iteration, in this process.
+/// What this process does in an iteration.
 ProcessFacts facts_of(const launch::Bootstrap& bootstrap, const job::DenseJob& job);
-/// The same of a superstep: `steps` are those of all runs. `disk`: what was read in all of them, if rows are
-/// on disks. `at_rank_0`: the supersteps there are those of all processes. Collective.
+/// What this process does in a superstep: the mean of `steps`, which are those of all runs. `disk`: what was
+/// read in all of them, if rows are on disks. `at_rank_0`: only rank 0 has supersteps, which are those of all
+/// processes; each process then counts as having done an equal share. Collective.
 ProcessFacts facts_of(frontier::FrontierJob& job, std::span<const frontier::Superstep> steps,
                       const disk::ReadFigures& disk, bool at_rank_0);
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "launch/packing.h"
+#include "seconds.h"
 #include "topology/machine.h"
 #include "topology/memory.h"
 
@@ -133,9 +134,10 @@ std::vector<Samples> gather_samples(launch::Bootstrap& bootstrap, const Samples&
 
 }  // namespace
 
-void add_to(report::JobReport& report, const Profile& profile) {
+void add_to(report::JobReport& report, Profile profile) {
   report.profile_json = profile.to_json();
   report.profile_text = profile.to_text();
+  report.profile = std::make_shared<const Profile>(std::move(profile));
 }
 
 double measure_memory_rate(topology::WorkerPool& pool) {
@@ -262,7 +264,7 @@ double Profiler::writes_in_flight() const {
   return static_cast<double>(taken - std::min(taken, completed));
 }
 
-/// What the machine is.
+/// Adds what is known of the machine.
 void Profiler::complete(ProcessFacts& facts) const {
   const auto machine = topology::discover();
   facts.host = host_id();

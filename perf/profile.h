@@ -20,10 +20,11 @@ namespace edgewire::perf {
 
 inline double seconds(std::uint64_t ns) noexcept { return static_cast<double>(ns) * 1e-9; }
 
-/// What is known of a process beside its times. Seconds and bytes are those of an iteration.
+/// What is known of a process beside its times. Seconds and bytes are those of a step, as all figures that
+/// name no other span.
 struct ProcessFacts {
   // Of its job:
-  double items = 0;                     ///< edges, see Words, that it worked on
+  double items = 0;                     ///< that it worked on: edges, or what Words calls them
   std::uint64_t memory_bytes = 0;       ///< that an iteration reads and writes
   std::uint64_t working_set_bytes = 0;  ///< what it needs again and again
   std::uint64_t disk_bytes = 0;         ///< read and written
@@ -38,7 +39,7 @@ struct ProcessFacts {
 
 struct ProcessProfile {
   ProcessFacts facts;
-  std::vector<IterationTimes> iterations;  ///< the latest
+  std::vector<IterationTimes> iterations;  ///< the latest steps
   std::vector<WorkerTimes> workers;
   std::vector<std::uint64_t> waited_ns;      ///< [peer], summed over workers and iterations
   std::vector<std::uint64_t> wire_bytes_to;  ///< [peer], of all iterations
@@ -61,23 +62,25 @@ struct ProfileOptions {
   int iterations = Timeline::kKeptIterations;  ///< the most that come, or that are kept
   std::chrono::milliseconds sample_interval{100};
   double given_bits_per_s = 0;  ///< see Profile
-  /// Words::step: "iteration" is of the engine, whose loop tells the observer itself, with chunks, and whose
-  /// first one warms up. Other jobs run between begin_run() and end_run().
+  /// What a step of the job and its items are called. The step "iteration" is that of the engine: its loop
+  /// tells the observer of iterations and chunks itself, and the first iteration warms up. All other jobs run
+  /// between begin_run() and end_run(), and tell of their steps by end_step().
   Words words{};
 };
 
 struct Profile {
   Words words{};
   std::string transport;
-  std::uint64_t iterations = 0;  ///< all
+  std::uint64_t iterations = 0;  ///< steps that were done, also those that are not kept
   double line_bits_per_s = 0;    ///< measured before the run; 0: no link
   double given_bits_per_s = 0;   ///< line rate that the user gave to the link; 0: none
   std::vector<ProcessProfile> processes;
-  std::vector<std::string> names;  ///< of the kept iterations, what each did; empty: all do the same
+  std::vector<std::string> names;  ///< what each of the kept steps did; empty: all do the same
   std::string missing_counters;    ///< why there are no hardware counters; empty when there are
   RunLoad load;
   Verdict verdict;
 
+  /// Its steps are iterations of the engine.
   bool of_engine() const { return words.step == Words().step; }
 
   /// What the counters say of computing and which of them are not there, or why none are: a line.
@@ -98,13 +101,14 @@ class Profiler {
   topology::Observer* observer() noexcept { return &timeline_; }
 
   // By the thread that runs the job, while its workers rest. A job may run several times.
-  /// From here on the pool tells the observer.
+  /// From here on the pool tells the observer what its workers do.
   void begin_run();
-  /// An iteration has ended, which did what its name says.
+  /// A step has ended. `name`: what it did.
   void end_step(std::string name);
+  /// From here on the pool tells nobody.
   void end_run();
 
-  /// After the last iteration. At rank 0 the whole profile, elsewhere nothing. `mine`: what the job knows.
+  /// After the last step. At rank 0 the whole profile, elsewhere nothing. `mine`: what the job knows.
   /// Collective.
   Profile gather(ProcessFacts mine);
 
@@ -125,7 +129,7 @@ class Profiler {
   std::vector<std::uint64_t> wire_bytes_to_;
 };
 
-/// A run, from its begin to its end, if anybody profiles it.
+/// Calls begin_run() and, in the end, end_run(), if the run is profiled.
 class ProfiledRun {
  public:
   /// `profiler` outlives it, or is null.
@@ -142,8 +146,8 @@ class ProfiledRun {
   Profiler* profiler_;
 };
 
-/// Adds the profile to the report of its run.
-void add_to(report::JobReport& report, const Profile& profile);
+/// Adds the profile to the report of its run, in words and as a whole.
+void add_to(report::JobReport& report, Profile profile);
 
 /// What judge() needs, from the records: means of the kept iterations, but the first where that warms up.
 RunLoad load_of(const Profile& profile);

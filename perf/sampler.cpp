@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "perf/timeline.h"
+#include "seconds.h"
 
 namespace edgewire::perf {
 

@@ -74,7 +74,8 @@ class StrongComponentsRun {
   VertexId giant_{kNone};
   /// What is sent at the end of a superstep: whom it reaches in the next one.
   struct Message {
-    std::uint32_t vertex, value;
+    VertexId vertex;
+    std::uint32_t value;
   };
   std::vector<Message> messages_;
 };

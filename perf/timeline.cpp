@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <utility>
+
+#include "seconds.h"
 
 namespace edgewire::perf {
 
@@ -62,11 +63,6 @@ std::uint64_t read_ns(clockid_t clock) noexcept {
 }
 
 }  // namespace
-
-std::uint64_t now_ns() noexcept {
-  return static_cast<std::uint64_t>(
-      std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count());
-}
 
 /// Written by its thread, and by the worker that ends an iteration while it rests.
 struct alignas(64) Timeline::Worker {

@@ -122,7 +122,4 @@ class Timeline final : public topology::Observer {
   bool counting_ = true;             ///< in this iteration; written while the workers rest
 };
 
-/// CLOCK_MONOTONIC in nanoseconds.
-std::uint64_t now_ns() noexcept;
-
 }  // namespace edgewire::perf

@@ -20,6 +20,7 @@
 #include "launch/packing.h"
 #include "perf/job_profile.h"
 #include "report/json_text.h"
+#include "seconds.h"
 
 namespace {
 
@@ -82,8 +83,8 @@ class Switched final : public topology::Observer {
   void end_iteration(std::uint64_t iteration) noexcept override {
     if (on_) {
       to_.end_iteration(++told_);
-      const std::uint64_t end_ns = perf::now_ns() + burnt_ns_;
-      while (perf::now_ns() < end_ns) {
+      const std::uint64_t end_ns = now_ns() + burnt_ns_;
+      while (now_ns() < end_ns) {
       }
     }
     if (iteration % block_ != 0) return;

@@ -1,5 +1,5 @@
-// The base folder has what any room may use: medians, mixers of bits, sets, what a process has used,
-// progress.
+// The base folder has small things that any room may use: medians, the mixing of bits, sets of bits, the
+// memory and the time of cores that a process has used, and how a long run tells of its progress.
 #pragma once
 
 #include <sys/resource.h>
@@ -15,7 +15,7 @@ inline rusage usage_of(int who) {
   return used;
 }
 
-/// Of cores, for the program and for the system.
+/// The time of cores that was used for the program, and by the system for it.
 inline double cpu_seconds(const rusage& used) {
   const auto seconds = [](const timeval& time) {
     return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
@@ -23,7 +23,7 @@ inline double cpu_seconds(const rusage& used) {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-/// Of cores, in all threads of this process so far.
+/// The time of cores that all threads of this process have used so far.
 inline double process_cpu_seconds() { return cpu_seconds(usage_of(RUSAGE_SELF)); }
 
 /// The most memory that this process has had so far, in bytes.

@@ -39,6 +39,14 @@ std::string given_or_default(const CLI::Option& option) {
   return text == "false" ? "" : text;
 }
 
+/// A profile is shown by rank 0 alone, but all processes measure for it together.
+bool is_profiled(const CLI::App& command) {
+  return std::ranges::any_of(std::array{"--profile", "--profile-page", "--trace"}, [&](const char* name) {
+    const CLI::Option* option = command.get_option_no_throw(name);
+    return option != nullptr && option->count() > 0;
+  });
+}
+
 }  // namespace
 
 std::vector<launch::Fact> alike(const CLI::App& command) {
@@ -46,6 +54,7 @@ std::vector<launch::Fact> alike(const CLI::App& command) {
   const CLI::App* parent = command.get_parent();
   if (parent != nullptr && parent->get_parent() != nullptr) name = parent->get_name() + " " + name;
   std::vector<launch::Fact> facts{{"the command", name}, {"the version", EDGEWIRE_VERSION}};
+  facts.push_back({"--profile, --profile-page or --trace", is_profiled(command) ? "given" : ""});
   for (const CLI::Option* option : command.get_options()) {
     if (!option->get_positional() && std::ranges::find(kOwn, option->get_name()) == kOwn.end())
       facts.push_back({option->get_name(), given_or_default(*option)});

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/usage.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
@@ -20,9 +21,9 @@
 #include "graph/temporary_folder.h"
 #include "graph/vertex_names.h"
 #include "launch/packing.h"
-#include "perf/link_figures.h"
 #include "report/json_text.h"
 #include "report/progress.h"
+#include "runs/job_report.h"
 #include "seconds.h"
 #include "shuffle/load_job.h"
 
@@ -110,10 +111,10 @@ void write_other(const ConvertSettings& settings, Format input_format, Format fo
 
 /// What a conversion moved; of all processes.
 struct Moved {
-  int processes = 1, workers = 1;
-  std::uint64_t memory_bytes = 0;  ///< of a process; 0: as much as it takes
+  int workers = 1;
+  std::optional<report::JobReport> job{};  ///< of a conversion in parts
+  std::uint64_t memory_bytes = 0;          ///< of a process; 0: as much as it takes
   std::uint64_t runs = 0, bytes_spilled = 0, bytes_sent = 0;
-  std::optional<report::LinkReport> link{};  ///< between the processes, where there are several
 };
 
 /// Prints the line for people, and writes the report.
@@ -122,17 +123,16 @@ void report_conversion(const ConvertSettings& settings, const graph::BuildSummar
   const std::string& path = settings.job.json_path;
   if (summary.doubtful) note_doubtful_weights(settings.inputs);
   if (path != "-") print_summary(settings.output.path, summary, start);
-  if (path != "-" && moved.link) write_whole("-", moved.link->to_text());
+  if (path != "-" && moved.job && moved.job->processes > 1) write_whole("-", moved.job->link.to_text());
   if (path.empty()) return;
   nlohmann::ordered_json json{
       {"schema_version", 1},  // src/report/schema
       {"command", "convert"},         {"inputs", settings.inputs}, {"output", settings.output.path},
-      {"vertices", summary.vertices}, {"edges", summary.edges},    {"edges_dropped", summary.dropped},
-      {"processes", moved.processes}, {"workers", moved.workers}};
-  if (moved.link) {
-    json["transport"] = moved.link->transport;
-    moved.link->add_to(json);
-  }
+      {"vertices", summary.vertices}, {"edges", summary.edges},    {"edges_dropped", summary.dropped}};
+  if (moved.job)
+    moved.job->add_head(json);
+  else
+    json.update({{"processes", 1}, {"workers", moved.workers}});
   if (moved.memory_bytes > 0) json["memory_bytes"] = moved.memory_bytes;
   std::uint64_t bytes_read = 0;
   for (const std::string& input : settings.inputs)
@@ -143,6 +143,10 @@ void report_conversion(const ConvertSettings& settings, const graph::BuildSummar
   json["bytes_sent"] = moved.bytes_sent;
   json["bytes_written"] = summary.bytes;
   json["seconds_total"] = seconds_since(start);
+  if (moved.job)
+    moved.job->add_place(json);
+  else
+    json["peak_rss_bytes"] = peak_memory_bytes();
   json["version"] = EDGEWIRE_VERSION;
   write_whole(path, report::json_text(json, 2) + "\n");
 }
@@ -150,7 +154,9 @@ void report_conversion(const ConvertSettings& settings, const graph::BuildSummar
 /// At rank 0 what all processes moved. Collective.
 Moved gather_moved(launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
                    const shuffle::LoadOptions& options) {
-  Moved moved{bootstrap.size(), options.seat.workers, options.memory_bytes};
+  Moved moved{options.seat.workers,
+              runs::gather_job(bootstrap, job.seat(), options.seat.transport_reason, {}),
+              options.memory_bytes};
   const auto all =
       bootstrap.gather(launch::pack(std::vector{job.runs(), job.bytes_spilled(), job.bytes_sent()}));
   for (std::size_t p = 0; p < all.size(); ++p) {
@@ -159,8 +165,6 @@ Moved gather_moved(launch::Bootstrap& bootstrap, const shuffle::LoadJob& job,
     moved.bytes_spilled += one[1];
     moved.bytes_sent += one[2];
   }
-  if (bootstrap.size() > 1)
-    moved.link = perf::gather_link(bootstrap, job.seat().link(), options.seat.transport_reason);
   return moved;
 }
 
@@ -259,7 +263,8 @@ void add_convert(CLI::App& app) {
           "memory of each process, such as 2G; edges that do not fit go to disk as sorted runs. By "
           "default all are kept in memory, and with -p 1G, or three quarters of a process's share of the "
           "memory that is free where that is less")
-      ->transform(sizes());
+      ->transform(sizes())
+      ->check(memory_range());
   writes(command->add_option("--temp", settings->temp,
                              "write what does not fit to this folder; by default the output's"),
          Form::folder, no_names);
@@ -284,7 +289,7 @@ void add_convert(CLI::App& app) {
       report_conversion(*settings,
                         graph::convert(settings->input, settings->output.path,
                                        settings->reading(input_format), report::progress_on_terminal()),
-                        {1, graph::workers_or_default(settings->output.workers)}, start);
+                        {graph::workers_or_default(settings->output.workers)}, start);
     } else {
       write_other(*settings, input_format, format, start);
     }

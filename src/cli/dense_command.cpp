@@ -40,11 +40,9 @@ std::string owned_lines(const runs::DenseFinished& done) {
 void conclude(launch::Bootstrap& bootstrap, const runs::DenseFinished& done, const DenseSettings& settings) {
   const bool first = bootstrap.rank() == 0;
   if (first) {
-    if (done.profile)
-      write_profile_files(
-          *done.profile, settings,
-          fmt::format("{} of {}, strategy {}", done.report.kernel, settings.graph_path, done.report.strategy),
-          done.report);
+    write_profile_files(
+        done.report, settings,
+        fmt::format("{} of {}, strategy {}", done.report.kernel, settings.graph_path, done.report.strategy));
     if (!settings.json_path.empty()) write_whole(settings.json_path, done.report.to_json());
     if (!done.report.is_right() && settings.stdout_is_free()) write_whole("-", done.report.to_text());
     runs::expect_right(done.report, done.kernel);

@@ -51,6 +51,7 @@ struct Use {
 struct FolderUse {
   Use folder;
   std::vector<std::string> patterns;
+  std::string value;  ///< of the option
 };
 struct Uses {
   std::vector<Use> files;
@@ -61,7 +62,7 @@ struct Uses {
     if (named.patterns.empty())
       files.push_back(std::move(use));
     else
-      folders.push_back({std::move(use), std::move(named.patterns)});
+      folders.push_back({use, std::move(named.patterns), named.given.empty() ? use.path : named.given});
   }
 };
 
@@ -155,8 +156,7 @@ void check_folder(const FolderUse& folder, const std::vector<Use>& files) {
     if (is_folder || (file.parent_path() == place && is_named_by(folder, file.filename().string())))
       throw Error(fmt::format("{}: {} {} this file, and {} {} {} files of this name in {}", use.path,
                               use.option, use.written ? "writes" : "reads", folder.folder.option,
-                              folder.folder.path, folder.folder.written ? "writes" : "reads",
-                              place.string()));
+                              folder.value, folder.folder.written ? "writes" : "reads", place.string()));
   }
 }
 
@@ -236,7 +236,7 @@ NamedFile parts_of(const std::string& path) {
     if (std::string_view("*?[\\").find(c) != std::string_view::npos) name += '\\';
     name += c;
   }
-  return {whole.has_parent_path() ? whole.parent_path().string() : ".", {name + ".[0-9]*-of-[0-9]*"}};
+  return {whole.has_parent_path() ? whole.parent_path().string() : ".", {name + ".[0-9]*-of-[0-9]*"}, path};
 }
 
 std::vector<std::string> kept_names() { return {"*.plan-*-of-*", "*.edges-*-of-*", "*rows-*-of-*"}; }

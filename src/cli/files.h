@@ -13,7 +13,8 @@ namespace edgewire::cli {
 struct NamedFile {
   std::string path;  ///< "-": stdin of what is read, stdout of what is written
   std::vector<std::string>
-      patterns{};  ///< not empty: `path` is a folder, and these are names in it (fnmatch)
+      patterns{};       ///< not empty: `path` is a folder, and these are names in it (fnmatch)
+  std::string given{};  ///< as the option has it; empty: as `path`
 };
 /// The files that a value of an option names.
 using FilesOf = std::function<std::vector<NamedFile>(const std::string& value)>;

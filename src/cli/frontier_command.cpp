@@ -77,13 +77,11 @@ void run_process(launch::Bootstrap& bootstrap, const OpenGraph& opened, const gr
   options.finished = [&](frontier::FrontierJob& job, runs::Kernel&, std::size_t r) {
     write_values(job, kernel, output_path(asked, runs, r), asked.parts());
   };
-  options.profiled = [&](const perf::Profile& profile, const report::RunReport& report) {
-    write_profile_files(profile, asked, fmt::format("{} of {}", report.kernel, asked.graph_path), report);
-  };
   auto report = runs::run_frontier(bootstrap, opened.file, names, kernel, options);
   report.graph = asked.graph_path;
   report.seconds_convert = opened.seconds_convert;
   if (!first) return;
+  write_profile_files(report, asked, fmt::format("{} of {}", report.kernel, asked.graph_path));
   if (!asked.json_path.empty()) write_whole(asked.json_path, report.to_json());
   if (asked.stdout_is_free()) write_whole("-", report.to_text());
 }

@@ -43,9 +43,15 @@ void Reading::add_to(CLI::App& command) {
   command.add_flag("--labels", labels,
                    "edge lists, and tables with --columns: ids are names, of any text, which results show; "
                    "convert keeps them in OUTPUT.labels");
-  command.add_option(
-      "--columns", columns,
-      "tables (csv): SOURCE,TARGET[,WEIGHT], each the name of a column or its number from 1 on");
+  command
+      .add_option("--columns", columns,
+                  "tables (csv): SOURCE,TARGET[,WEIGHT], each the name of a column or its number from 1 on")
+      ->check(
+          [](const std::string& value) {
+            return value.empty() ? std::string("the list is empty: say SOURCE,TARGET[,WEIGHT]")
+                                 : std::string();
+          },
+          "");
 }
 
 graph::Format Reading::format_wanted() const {

@@ -16,13 +16,58 @@
 namespace edgewire::cli {
 namespace {
 
-// Read by the signal handler, in whatever thread it runs: each stands alone. A step's name and unit are
-// literals.
+/// What the line says of a step. Its texts are literals.
+struct Told {
+  const char* name = nullptr;
+  const char* unit = nullptr;
+  std::uint64_t done = 0, total = 0;
+};
+
+/// The last step that was told. The signal handler reads it in whatever thread it runs, and never waits: not
+/// even for a thread that it has interrupted while that was writing. So there are two places: the writer
+/// fills the one that nobody reads, then turns to it. A reader that sees another turn behind its back reads
+/// again.
+class LastStep {
+ public:
+  /// Drops the step where another thread is writing one.
+  void write(const Told& step) {
+    if (writing_.test_and_set(std::memory_order_acquire)) return;
+    const std::uint64_t turn = turn_.load(std::memory_order_relaxed);
+    Place& place = places_[(turn + 1) % 2];
+    // With release, each of them: who reads one of them sees that the place had been left before.
+    place.name.store(step.name, std::memory_order_release);
+    place.unit.store(step.unit, std::memory_order_release);
+    place.done.store(step.done, std::memory_order_release);
+    place.total.store(step.total, std::memory_order_release);
+    turn_.store(turn + 1, std::memory_order_release);
+    writing_.clear(std::memory_order_release);
+  }
+  Told read() const {
+    for (std::uint64_t turn = turn_.load(std::memory_order_acquire);;) {
+      const Place& place = places_[turn % 2];
+      const Told step{place.name.load(std::memory_order_acquire), place.unit.load(std::memory_order_acquire),
+                      place.done.load(std::memory_order_acquire),
+                      place.total.load(std::memory_order_acquire)};
+      const std::uint64_t now = turn_.load(std::memory_order_acquire);
+      if (now == turn) return step;
+      turn = now;
+    }
+  }
+
+ private:
+  struct Place {
+    std::atomic<const char*> name{nullptr}, unit{nullptr};
+    std::atomic<std::uint64_t> done{0}, total{0};
+  };
+  std::array<Place, 2> places_;
+  std::atomic<std::uint64_t> turn_{0};
+  std::atomic_flag writing_;
+};
+
+// The signal handler reads them.
+LastStep last_step;
 std::atomic<const char*> first_step{nullptr};
-std::atomic<const char*> step_name{nullptr}, step_unit{nullptr};
-std::atomic<std::uint64_t> step_done{0}, step_total{0};
-std::atomic<const char*> counted_unit{nullptr};
-std::atomic<const std::function<std::uint64_t()>*> counted{nullptr};
+std::atomic<const InterruptLine::Counting*> counting{nullptr};
 std::atomic_flag told;
 static_assert(std::atomic<const char*>::is_always_lock_free &&
               std::atomic<std::uint64_t>::is_always_lock_free);
@@ -60,14 +105,11 @@ const char* single(std::string_view unit) {
 
 /// " after iteration 3 of 10", " while reading, after 4000 of 100000 bytes", " before the first superstep"
 void tell_step(Line& line) {
-  const char* const name = step_name.load(std::memory_order_relaxed);
+  const auto [name, unit, done, total] = last_step.read();
   if (name == nullptr) {
     line << " before " << first_step.load(std::memory_order_relaxed);
     return;
   }
-  const char* const unit = step_unit.load(std::memory_order_relaxed);
-  const std::uint64_t done = step_done.load(std::memory_order_relaxed),
-                      total = step_total.load(std::memory_order_relaxed);
   const char* const one = single(unit);
   if (one != nullptr && done == 0) {
     line << " before the end of the first " << one;
@@ -79,9 +121,8 @@ void tell_step(Line& line) {
     if (total > 0) line << " of " << total;
     if (one == nullptr) line << " " << unit;
   }
-  const auto* const count = counted.load(std::memory_order_acquire);  // pairs with Counting()
-  if (count != nullptr)
-    line << ", with " << (*count)() << " " << counted_unit.load(std::memory_order_relaxed);
+  const auto* const more = counting.load(std::memory_order_acquire);  // pairs with Counting()
+  if (more != nullptr) line << ", with " << more->count() << " " << more->unit();
 }
 
 void tell(int number) {
@@ -107,7 +148,7 @@ void tell(int number) {
 
 InterruptLine::InterruptLine(const char* first) {
   first_step.store(first, std::memory_order_relaxed);
-  step_name.store(nullptr, std::memory_order_relaxed);
+  last_step.write({});
   for (std::size_t i = 0; i < kTold.size(); ++i) {
     if (sigaction(kTold[i], nullptr, &before_[i]) != 0 || before_[i].sa_handler == SIG_IGN) continue;
     struct sigaction action {};
@@ -127,22 +168,17 @@ InterruptLine::~InterruptLine() {
 
 Progress InterruptLine::listen(Progress progress) {
   return [inner = std::move(progress)](const Step& step) {
-    if (step.name != nullptr && *step.unit != '\0') {
-      step_done.store(step.done, std::memory_order_relaxed);
-      step_total.store(step.total, std::memory_order_relaxed);
-      step_unit.store(step.unit, std::memory_order_relaxed);
-      step_name.store(step.name, std::memory_order_relaxed);
-    }
+    if (step.name != nullptr && *step.unit != '\0')
+      last_step.write({step.name, step.unit, step.done, step.total});
     if (inner && !told.test(std::memory_order_relaxed)) inner(step);  // the line is the last one
   };
 }
 
 InterruptLine::Counting::Counting(const char* unit, std::function<std::uint64_t()> count)
-    : count_(std::move(count)) {
-  counted_unit.store(unit, std::memory_order_relaxed);
-  counted.store(&count_, std::memory_order_release);
+    : unit_(unit), count_(std::move(count)) {
+  counting.store(this, std::memory_order_release);
 }
 
-InterruptLine::Counting::~Counting() { counted.store(nullptr, std::memory_order_relaxed); }
+InterruptLine::Counting::~Counting() { counting.store(nullptr, std::memory_order_relaxed); }
 
 }  // namespace edgewire::cli

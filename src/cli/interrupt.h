@@ -38,7 +38,11 @@ class InterruptLine {
     Counting(const Counting&) = delete;
     Counting& operator=(const Counting&) = delete;
 
+    const char* unit() const { return unit_; }
+    std::uint64_t count() const { return count_(); }
+
    private:
+    const char* unit_;
     std::function<std::uint64_t()> count_;
   };
 

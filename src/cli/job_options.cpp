@@ -11,6 +11,7 @@
 #include "error.h"
 #include "graph/available_memory.h"
 #include "launch/packing.h"
+#include "plan/volume.h"
 #include "topology/machine.h"
 #include "topology/placement.h"
 
@@ -47,6 +48,8 @@ CLI::Validator sizes() {
           },
           ""};
 }
+
+CLI::Validator memory_range() { return CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 60); }
 
 std::uint64_t usual_share(std::uint64_t available_bytes, int processes_of_host) noexcept {
   constexpr std::uint64_t kMiB = std::uint64_t{1} << 20, kUsual = 1024 * kMiB;
@@ -178,6 +181,12 @@ std::string cores_text(const topology::Machine& machine) {
 
 void JobOptions::add_to(CLI::App& command) {
   add_launch_options(command, launch);
+  command.parse_complete_callback([&] {
+    const CLI::Option* interval = command.get_option_no_throw("--sample-interval");
+    if (interval != nullptr && interval->count() > 0 && !profiled())
+      throw UsageError("--sample-interval is of a profile: say --profile, --profile-page or --trace, too");
+    launch.alike = alike(command);
+  });
   if (command.get_option_no_throw("--workers") == nullptr) add_workers_option(command, workers);
   add_transport_options(command, transport, integrity);
   add_verbs_options(command, verbs);

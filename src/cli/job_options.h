@@ -18,6 +18,8 @@ CLI::Validator between(double least, double most);
 /// Makes bytes of a number and a unit, such as 512M or 4GiB (k, M, G, T, P: powers of 1024). CLI::AsSizeValue
 /// takes -1 for a very large number.
 CLI::Validator sizes();
+/// Behind sizes(): memory of a process, which is never 0.
+CLI::Validator memory_range();
 
 void add_launch_options(CLI::App& command, launch::LaunchOptions& options);
 /// Adds -w to a command that computes, as a job or not. `workers` stays 0 where nothing is said.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <vector>
 
 #include "cli/common.h"
@@ -76,7 +77,8 @@ runs::CheckpointOptions KernelOptions::checkpoint_options() const {
 void KernelOptions::check_outputs() const {
   expect_stdout_for("--top", top.value_or(0) > 0);
   expect_stdout_for("--profile", profile);
-  if (output_parts && (output_path.empty() || output_path == "-"))
+  const std::string name = std::filesystem::path(output_path).filename().string();
+  if (output_parts && (name.empty() || name == "-" || name == "." || name == ".."))
     throw UsageError("--output-parts needs -o with the name that the parts begin with");
 }
 

@@ -190,6 +190,22 @@ void run_process(launch::Bootstrap& bootstrap, const MetgSettings& asked) {
   if (asked.tasks.job.json_path != "-") write_whole("-", report.to_text());
 }
 
+/// A profile asks the clock at the begin and at the end of what each task does.
+void refuse_profile_options(CLI::App& command) {
+  const auto refuse = [](const std::string&) {
+    throw UsageError(
+        "tasks metg has no profile: its tasks become so short that measuring them would take longer than "
+        "they "
+        "do; profile another program, such as tasks iterative");
+  };
+  command
+      .add_flag_function(
+          "--profile", [refuse](std::int64_t) { refuse(""); }, "")
+      ->group("");
+  for (const char* option : {"--profile-page", "--trace", "--sample-interval"})
+    command.add_option_function<std::string>(option, refuse)->group("");
+}
+
 }  // namespace
 
 void add_metg(CLI::App& all) {
@@ -209,6 +225,7 @@ void add_metg(CLI::App& all) {
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   settings->tasks.add_to(*command);
+  refuse_profile_options(*command);
   command->callback([settings] {
     const int status = launch::run(settings->tasks.job.launch,
                                    [&](launch::Bootstrap& bootstrap) { run_process(bootstrap, *settings); });

@@ -39,18 +39,12 @@ void check_profile_files(const JobOptions& options) {
   check_writable(options.trace_path);
 }
 
-void report_profile(const perf::Profile& profile, const JobOptions& options, const std::string& title,
-                    bool first, report::JobReport& report) {
-  if (!first) return;
-  perf::add_to(report, profile);
-  write_profile_files(profile, options, title, report);
-}
-
-void write_profile_files(const perf::Profile& profile, const JobOptions& options, const std::string& title,
-                         const report::JobReport& report) {
+void write_profile_files(const report::JobReport& report, const JobOptions& options,
+                         const std::string& title) {
+  if (!report.profile) return;
   if (!options.profile_path.empty())
-    write_whole(options.profile_path, profile.to_html(title, report.describe()));
-  if (!options.trace_path.empty()) write_whole(options.trace_path, perf::to_trace(profile));
+    write_whole(options.profile_path, report.profile->to_html(title, report.describe()));
+  if (!options.trace_path.empty()) write_whole(options.trace_path, perf::to_trace(*report.profile));
 }
 
 }  // namespace edgewire::cli

@@ -16,12 +16,9 @@ void add_profile_options(CLI::App& command, JobOptions& options);
 perf::ProfileOptions profile_options(const JobOptions& options, const perf::Words& words = {});
 /// At rank 0 before the run: throws Error when page or trace cannot be written.
 void check_profile_files(const JobOptions& options);
-/// At rank 0 (`first`): adds the profile to the report, and writes page and trace where they were asked for.
-/// `title`: of the page.
-void report_profile(const perf::Profile& profile, const JobOptions& options, const std::string& title,
-                    bool first, report::JobReport& report);
-/// Writes page and trace of a run that has such a report.
-void write_profile_files(const perf::Profile& profile, const JobOptions& options, const std::string& title,
-                         const report::JobReport& report);
+/// At rank 0: writes page and trace of the run that has this report, where they were asked for. `title`: of
+/// the page.
+void write_profile_files(const report::JobReport& report, const JobOptions& options,
+                         const std::string& title);
 
 }  // namespace edgewire::cli

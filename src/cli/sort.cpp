@@ -39,6 +39,7 @@ struct SortSettings {
   std::uint32_t partitions = 0;  ///< 0: one for each worker of each process
   std::uint64_t memory = 0;      ///< 0: as usual_memory() gives it
   bool verify = false;
+  bool deterministic = false;  ///< it always is
 };
 
 /// "OFFSET:LENGTH"
@@ -245,10 +246,12 @@ void sort_process(launch::Bootstrap& bootstrap, const SortSettings& settings) {
   if (verify) verify_parts(bootstrap, job, options);
   const auto seconds_verify = verify ? std::optional(seconds_since(verify_start)) : std::nullopt;
   auto report = gather_report(bootstrap, job, options, seconds_sort, seconds_verify);
-  if (profiler)
-    report_profile(profiler->gather(facts_of(job, settings.record)), settings.job,
-                   "Sort to " + settings.output, first, report);
+  if (profiler) {
+    auto profile = profiler->gather(facts_of(job, settings.record));
+    if (first) perf::add_to(report, std::move(profile));
+  }
   if (!first) return;
+  write_profile_files(report, settings.job, "Sort to " + settings.output);
   if (!settings.job.json_path.empty())
     write_whole(settings.job.json_path, report.to_json(settings, options.partitions));
   if (settings.job.stdout_is_free()) write_whole("-", report.to_text(options.partitions));
@@ -277,10 +280,13 @@ void add_options(CLI::App& command, SortSettings& settings) {
           "--memory", settings.memory,
           "memory for records in each process, such as 512M; what does not fit goes to disk. By default "
           "1G, or three quarters of its share of the memory that is free where that is less")
-      ->transform(sizes());
+      ->transform(sizes())
+      ->check(memory_range());
   writes(command.add_option("--temp", settings.temp,
                             "write what does not fit to this folder; by default the output's"),
          Form::folder, no_names);
+  command.add_flag("--deterministic", settings.deterministic,
+                   "give the same bytes from run to run, as kernels do: sort always does");
   settings.job.add_to(command);
   settings.job.launch.less_memory = "a smaller --memory";
   command.option_defaults()->group("Output");

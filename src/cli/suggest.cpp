@@ -47,16 +47,24 @@ std::vector<std::string> subcommand_names(const CLI::App& command) {
   return names;
 }
 
-/// "NAME: VALUE not in {a,b,c}", as CLI::IsMember says it: VALUE, and what could stand there.
-std::string meant_value(std::string_view message) {
-  constexpr std::string_view kBefore = ": ", kMiddle = " not in {";
-  const auto start = message.find(kBefore), middle = message.find(kMiddle), end = message.rfind('}');
-  if (start == message.npos || middle == message.npos || end == message.npos || middle < start) return {};
-  const std::string value(message.substr(start + kBefore.size(), middle - start - kBefore.size()));
-  std::string list(message.substr(middle + kMiddle.size(), end - middle - kMiddle.size()));
-  if (const auto arrow = list.find("->"); arrow != list.npos) return {};  // a map shows numbers, too
-  return nearest(value, CLI::detail::split(list, ','));
-}
+/// What stands in "NAME: VALUE not in {a,b,c}", as CLI::IsMember says it; without choices where a message
+/// says something else.
+struct WrongChoice {
+  std::string name, value;
+  std::vector<std::string> choices{};
+
+  explicit WrongChoice(const std::string& message) {
+    constexpr std::string_view kBefore = ": ", kMiddle = " not in {";
+    const auto start = message.find(kBefore), middle = message.find(kMiddle);
+    if (start == message.npos || middle == message.npos || middle < start || !message.ends_with('}')) return;
+    name = message.substr(0, start);
+    value = message.substr(start + kBefore.size(), middle - start - kBefore.size());
+    const auto list = middle + kMiddle.size();
+    choices = CLI::detail::split(message.substr(list, message.size() - 1 - list), ',');
+    for (std::string& one : choices)
+      one = one.substr(0, one.find("->"));  // of a map, which shows numbers, too
+  }
+};
 
 constexpr std::array kOtherOptions{
     OtherName{"-n", "--processes"},
@@ -177,8 +185,45 @@ bool is_option(const std::string& word) {
   return word.size() > 1 && word[0] == '-' && std::strchr("0123456789.", word[1]) == nullptr;
 }
 
-/// What is wrong with a value, as CLI11 says it, in our words.
-std::string value_problem(const CLI::App& command, const std::string& message) {
+/// "--top is given 2 times: give it once" or "--sequences takes 2 values, not 1", as CLI11 says "NAME: At
+/// Most 1 required but received 2"; else empty.
+std::string count_problem(std::string_view message) {
+  constexpr std::string_view kGiven = " required but received ", kMost = "At Most ", kLeast = "At least ";
+  const auto colon = message.find(": "), given = message.find(kGiven);
+  if (colon == message.npos || given == message.npos) return {};
+  const auto name = message.substr(0, colon), received = message.substr(given + kGiven.size());
+  auto wanted = message.substr(colon + 2, given - colon - 2);
+  for (const auto word : {kMost, kLeast})
+    if (wanted.starts_with(word)) wanted.remove_prefix(word.size());
+  if (wanted == "1") return fmt::format("{} is given {} times: give it once", name, received);
+  return fmt::format("{} takes {} values, not {}", name, wanted, received);
+}
+
+/// "ONE and OTHER do not go together" or "ONE needs OTHER", as CLI11 says "ONE excludes OTHER" or "ONE
+/// requires OTHER"; else empty.
+std::string pair_problem(const CLI::ParseError& error) {
+  const std::string message = error.what();
+  const auto around = [&](std::string_view word) {
+    const auto place = message.find(word);
+    return place == message.npos ? std::pair(message, std::string())
+                                 : std::pair(message.substr(0, place), message.substr(place + word.size()));
+  };
+  if (dynamic_cast<const CLI::ExcludesError*>(&error) != nullptr) {
+    const auto [one, other] = around(" excludes ");
+    return fmt::format("{} and {} do not go together: leave one of them out", one, other);
+  }
+  if (dynamic_cast<const CLI::RequiresError*>(&error) != nullptr) {
+    const auto [one, other] = around(" requires ");
+    return fmt::format("{} needs {}", one, other);
+  }
+  return {};
+}
+
+/// What is wrong with options and their values, as CLI11 says it, in our words.
+std::string value_problem(const CLI::App& command, const CLI::ParseError& error) {
+  std::string message = error.what();
+  if (std::string line = count_problem(message); !line.empty()) return line;
+  if (std::string line = pair_problem(error); !line.empty()) return line;
   constexpr std::string_view kConversion = "Could not convert: ", kRange = " not in range ",
                              kValue = ": Value ";
   if (message.starts_with(kConversion)) {
@@ -192,6 +237,8 @@ std::string value_problem(const CLI::App& command, const std::string& message) {
     return fmt::format("{}: {} is not a whole number from {}", message.substr(0, value),
                        message.substr(value + kValue.size(), range - value - kValue.size()),
                        message.substr(range + kRange.size()));
+  if (const WrongChoice wrong(message); !wrong.choices.empty())
+    return fmt::format("{}: {} is not one of {}", wrong.name, wrong.value, list_of(wrong.choices));
   const auto colon = message.find(": ");
   if (message.ends_with(" missing") && colon != message.npos) {
     const std::string name = message.substr(0, colon);
@@ -230,8 +277,10 @@ Problem problem_of(const CLI::App& app, const CLI::App& command, const std::stri
                    const CLI::ParseError& error) {
   const std::string message = error.what();
   if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr &&
-      dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr)
-    return {value_problem(command, message), did_you_mean(meant_value(message))};
+      dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) {
+    const WrongChoice wrong(message);
+    return {value_problem(command, error), did_you_mean(nearest(wrong.value, wrong.choices))};
+  }
   const auto words = app.remaining(true);
   const bool is_early = &command != &app && !app.remaining(false).empty();
   if (is_early)

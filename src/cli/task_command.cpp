@@ -164,10 +164,11 @@ void run_process(launch::Bootstrap& bootstrap, const TaskOptions& asked, TaskPro
   if (profiler) {
     perf::ProcessFacts facts;
     facts.items = static_cast<double>(tasks) / asked.repeat;
-    report_profile(profiler->gather(facts), asked.job, fmt::format("Tasks: {}", program.name()), first,
-                   report);
+    auto profile = profiler->gather(facts);
+    if (first) perf::add_to(report, std::move(profile));
   }
   if (!first) return;
+  write_profile_files(report, asked.job, fmt::format("Tasks: {}", program.name()));
   if (!asked.job.json_path.empty()) write_whole(asked.job.json_path, report.to_json(program));
   if (asked.job.stdout_is_free()) write_whole("-", report.to_text(program));
 }

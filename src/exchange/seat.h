@@ -13,13 +13,13 @@
 
 namespace edgewire::exchange {
 
-/// How a process takes part in a job whose workers talk through rings.
+/// How a process takes part in a job: with how many workers, and by which link.
 struct SeatOptions {
-  int workers = 1;  ///< per process; the same in all
-  std::string transport = "shm";
+  int workers = 1;                 ///< of this process; the same number in all
+  std::string transport = "shm";   ///< the same in all
   std::string transport_reason{};  ///< why this one was chosen, for the report; empty: it was named
-  double peer_timeout_s = 10;
-  bool integrity = true;  ///< see transport::Settings
+  double peer_timeout_s = 10;      ///< a peer that is silent for so long is given up
+  bool integrity = true;           ///< see transport::Settings
   transport::VerbsChoice verbs{};
   transport::DpdkChoice dpdk{};
   /// Told, at rank 0, why the workers of a host are not pinned, when other jobs are the cause.

@@ -46,6 +46,7 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
       graph_(checked(graph, options)),
       seat_(bootstrap, options.seat),
       listener_(options.listener),
+      progress_(options.progress),
       record_bytes_(options.record_bytes),
       weighted_(options.disks.weighted) {
   launch::check_agreement(bootstrap,

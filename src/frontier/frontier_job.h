@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/progress.h"
 #include "disk/read_figures.h"
 #include "exchange/gather_values.h"
 #include "exchange/seat.h"
@@ -48,6 +49,9 @@ struct Options {
   std::string kernel{};  ///< what is computed, in words: must be the same in all processes
   /// Called after each superstep of this process, by the thread that runs the kernel.
   std::function<void(const Superstep&)> listener = [](const Superstep&) {};
+  /// Told, by any worker, how far this process has come within a long superstep: from how many of its sources
+  /// it has searched, where Searches are tasks; how many vertices LocalClustering has looked at.
+  Progress progress{};
 };
 
 /// Throws UsageError when an option makes no sense, and Error when the graph does not have what it asks for.
@@ -88,6 +92,7 @@ class FrontierJob {
     done.kind = told_kind_.value_or(done.kind);
     if (listener_) listener_(done);
   }
+  const Progress& progress() const noexcept { return progress_; }
   /// From here on supersteps are told as being of this kind: another kernel runs as a part of one. Nothing:
   /// they are told as they are.
   void tell_as(std::optional<std::uint64_t> kind) noexcept { told_kind_ = kind; }
@@ -157,6 +162,7 @@ class FrontierJob {
   Clock::time_point start_ = Clock::now();
   exchange::Seat seat_;
   std::function<void(const Superstep&)> listener_;
+  Progress progress_;
   std::optional<std::uint64_t> told_kind_;
   std::optional<plan::Ownership> ownership_;
   std::optional<Records> records_;

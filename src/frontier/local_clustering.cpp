@@ -134,6 +134,8 @@ void LocalClustering::intersect() {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     const std::uint64_t first = piece * kRowsAtOnce;
     const std::uint64_t last = std::min<std::uint64_t>(vertices_, first + kRowsAtOnce);
+    // Pieces are taken in order: one worker can tell for all.
+    if (w == 0 && job_.progress()) job_.progress()({"intersecting", first, vertices_, "vertices"});
     for (auto number = static_cast<std::uint32_t>(first); number < last; ++number) {
       fetch_ahead(number);
       if (rows_->row(number).size() < 2) continue;

@@ -56,6 +56,7 @@ std::vector<std::vector<Superstep>> Searches::run(std::span<const VertexId> sour
   sources_ = sources;
   in_order_ = in_order;
   found_.clear();
+  searched_ = 0;
   run_task(all_);
   std::vector<std::vector<Superstep>> steps;
   std::vector<std::uint64_t> counts;
@@ -75,12 +76,20 @@ std::string Searches::search(const Turn& turn) {
   for (std::size_t i = turn.first; i < sources_.size(); i += turn.step) {
     const auto more = place.searcher->search(i, sources_[i]);
     did.insert(did.end(), more.begin(), more.end());
+    tell_one_more();
   }
   if (turn.place == kAnyPlace) {
     const std::scoped_lock lock(mutex_);
     free_.push_back(static_cast<std::size_t>(&place - places_.data()));
   }
   return launch::pack(did);
+}
+
+void Searches::tell_one_more() {
+  const std::uint64_t done = searched_.fetch_add(1, std::memory_order_relaxed) + 1;
+  const auto size = static_cast<std::uint64_t>(job_.bootstrap().size());
+  const std::uint64_t mine = (sources_.size() + size - 1 - job_.rank()) / size;  // see process_of()
+  if (job_.progress()) job_.progress()({"searching", done, mine, "sources"});
 }
 
 /// There is always a free one: a search does not wait, so each worker is in one search at most.

@@ -2,6 +2,7 @@
 // so that no worker waits for another one at the end of a level, and nothing is sent but what a search did.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -88,6 +89,7 @@ class Searches {
 
   std::vector<Turn> turns(bool in_order) const;
   std::string search(const Turn& turn);
+  void tell_one_more();
   Place& borrow(std::size_t place);
 
   FrontierJob& job_;
@@ -96,10 +98,11 @@ class Searches {
   tasks::FunctionId search_, all_;
   std::span<const VertexId> sources_;
   bool in_order_ = false;
-  std::vector<std::string> found_;  ///< [task]: at rank 0
-  std::vector<Place> places_;       ///< as many as workers
-  std::mutex mutex_;                ///< of free_
-  std::vector<std::size_t> free_;   ///< places that no task uses
+  std::atomic<std::uint64_t> searched_{0};  ///< sources of this process; for the progress alone
+  std::vector<std::string> found_;          ///< [task]: at rank 0
+  std::vector<Place> places_;               ///< as many as workers
+  std::mutex mutex_;                        ///< of free_
+  std::vector<std::size_t> free_;           ///< places that no task uses
   std::optional<tasks::TaskJob> tasks_;
 };
 

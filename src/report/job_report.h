@@ -2,11 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
 #include "report/link_report.h"
+
+namespace edgewire::perf {
+struct Profile;
+}
 
 namespace edgewire::report {
 
@@ -21,8 +26,10 @@ struct JobReport {
   std::uint64_t peak_rss_bytes = 0;  ///< of the largest process
   std::uint64_t checksum = 0;        ///< equal for equal results, whatever the order of vertices or records
 
+  // Of a run that was profiled; perf::add_to() sets these three.
   std::string profile_json;  ///< section `profile`, or empty
   std::string profile_text;
+  std::shared_ptr<const perf::Profile> profile;  ///< for a page and a trace, or null
 
   /// "2 processes x 4 workers, tcp"
   std::string describe() const;

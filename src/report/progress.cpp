@@ -7,23 +7,21 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <cstdlib>
 #include <memory>
 #include <utility>
 
+#include "seconds.h"
+
 namespace edgewire::report {
 namespace {
 
-constexpr std::int64_t kDrawEvery_ns = 100'000'000;
+constexpr std::uint64_t kDrawEvery_ns = 100'000'000;
 constexpr std::size_t kBarColumns = 24;
 constexpr std::size_t kUsualColumns = 80;
 constexpr std::string_view kErase = "\r\033[K";
-
-std::int64_t now_ns() noexcept {
-  using namespace std::chrono;
-  return duration_cast<nanoseconds>(steady_clock::now().time_since_epoch()).count();
-}
 
 /// Writes if the terminal takes it at once, else drops it: one call, so that lines of others are not torn.
 void write_now(std::string_view text) noexcept {
@@ -63,7 +61,7 @@ std::string bar(const Step& step) {
 
 std::string to_words(double seconds) {
   constexpr std::uint64_t kMinute = 60, kHour = 3600;
-  const auto whole = static_cast<std::uint64_t>(seconds + 0.5);
+  const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
   if (whole < kMinute) return fmt::format("{} s", whole);
   if (whole < kHour) return fmt::format("{} min {} s", whole / kMinute, whole % kMinute);
   return fmt::format("{} h {} min", whole / kHour, whole % kHour / kMinute);
@@ -80,10 +78,13 @@ void ProgressLine::erase() noexcept {
 void ProgressLine::show(const Step& step) noexcept {
   if (!enabled_) return;
   const bool is_new = name_.load(std::memory_order_relaxed) != step.name;
-  const std::int64_t now = now_ns();
+  const std::uint64_t now = now_ns();
   if (!is_new && now < next_draw_ns_.load(std::memory_order_relaxed)) return;
-  const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) return;  // another thread draws
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (step.name == nullptr)
+    lock.lock();  // nobody tells of the end again
+  else if (!lock.try_lock())
+    return;  // another thread draws
   try {
     if (name_.load(std::memory_order_relaxed) != step.name || step.done < begin_done_)
       begin(step, now);
@@ -94,7 +95,7 @@ void ProgressLine::show(const Step& step) noexcept {
 }
 
 /// A short step draws nothing.
-void ProgressLine::begin(const Step& step, std::int64_t now_ns) noexcept {
+void ProgressLine::begin(const Step& step, std::uint64_t now_ns) noexcept {
   if (step.name == nullptr) erase();
   name_.store(step.name, std::memory_order_relaxed);
   next_draw_ns_.store(now_ns + kDrawEvery_ns, std::memory_order_relaxed);
@@ -102,7 +103,7 @@ void ProgressLine::begin(const Step& step, std::int64_t now_ns) noexcept {
   begin_done_ = step.done;
 }
 
-void ProgressLine::draw(const Step& told, std::int64_t now_ns) {
+void ProgressLine::draw(const Step& told, std::uint64_t now_ns) {
   next_draw_ns_.store(now_ns + kDrawEvery_ns, std::memory_order_relaxed);
   if (told.name == nullptr) return;
   Step step{told.name, told.total == 0 ? told.done : std::min(told.done, told.total), told.total, told.unit};

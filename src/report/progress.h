@@ -28,15 +28,15 @@ class ProgressLine {
   void show(const Step& step) noexcept;
 
  private:
-  void begin(const Step& step, std::int64_t now_ns) noexcept;
-  void draw(const Step& step, std::int64_t now_ns);
+  void begin(const Step& step, std::uint64_t now_ns) noexcept;
+  void draw(const Step& step, std::uint64_t now_ns);
   void erase() noexcept;
 
   const bool enabled_;
-  std::atomic<const char*> name_{nullptr};  ///< of the step that is under way; guards nothing
-  std::atomic<std::int64_t> next_draw_ns_;  ///< on the steady clock; guards nothing
+  std::atomic<const char*> name_{nullptr};   ///< of the step that is under way; guards nothing
+  std::atomic<std::uint64_t> next_draw_ns_;  ///< on the steady clock; guards nothing
   std::mutex mutex_;
-  std::int64_t begin_ns_ = 0;
+  std::uint64_t begin_ns_ = 0;
   std::uint64_t begin_done_ = 0;  ///< of the step, at begin_ns_
   bool drawn_ = false;
 };

@@ -160,6 +160,9 @@ report::Answer BfsKernel::answer_of_all() const {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_bfs(const BfsOptions& options) { return std::make_unique<BfsKernel>(options); }
+std::unique_ptr<Kernel> make_bfs(const BfsOptions& options) {
+  check(options.sources);
+  return std::make_unique<BfsKernel>(options);
+}
 
 }  // namespace edgewire::runs

@@ -39,6 +39,7 @@ class CdlpKernel : public LabelKernel {
     mine_ = propagation.labels();
     return supersteps;
   }
+  std::uint64_t most_supersteps() const override { return iterations_; }
   std::string phase(const frontier::Superstep& one) const override {
     return fmt::format("iteration {}", taken_up_ + one.step + 1);
   }

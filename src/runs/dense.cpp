@@ -146,8 +146,10 @@ report::RunReport run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile
       gather_report(job, options.job, outcome.iterations, seconds_total, checksum(job, outcome.values))};
   const auto rounding = rounding_of(job, kernel, options.job.encoding);
   describe(done.report, kernel, stage, outcome, rounding, names);
-  if (profiler) done.profile = profiler->gather(perf::facts_of(bootstrap, job));
-  if (first && done.profile) perf::add_to(done.report, *done.profile);
+  if (profiler) {
+    auto profile = profiler->gather(perf::facts_of(bootstrap, job));
+    if (first) perf::add_to(done.report, std::move(profile));
+  }
   if (!bootstrap.allgather(tools.verify || tools.gather ? "wanted" : "")[0].empty())
     done.all = job::gather_values(job, outcome.values);
   if (first && tools.verify)

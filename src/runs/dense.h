@@ -28,7 +28,6 @@ struct DenseFinished {
   std::span<const double> own;  ///< by index of the owned vertices
   std::vector<double> all;      ///< at rank 0, where `tools` asks for them: by vertex
   report::RunReport report;
-  std::optional<perf::Profile> profile{};  ///< at rank 0, where it was asked for
 };
 
 struct DenseOptions {
@@ -49,7 +48,8 @@ report::RunReport run_dense(launch::Bootstrap& bootstrap, const graph::GraphFile
 /// Throws Error where the report says that the result differs from the reference.
 void expect_right(const report::RunReport& report, const DenseKernel& kernel);
 
-/// Ranks by power iteration, see kernels::PageRank. `doubles`: see DenseKernel, as in the next two.
+/// Ranks by power iteration, see kernels::PageRank. `doubles`: messages are doubles, otherwise floats; so it
+/// is for make_ppr() and make_spmv().
 std::unique_ptr<DenseKernel> make_pagerank(const kernels::PageRankOptions& options, std::uint64_t vertices,
                                            bool doubles);
 /// Personalised ranks, see kernels::PersonalisedPageRank. `sources`: ascending.

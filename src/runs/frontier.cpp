@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "disk/busy_devices.h"
 #include "error.h"
@@ -95,16 +96,18 @@ frontier::Options job_options_of(const launch::Bootstrap& bootstrap, const graph
                  (options.tools.parts ? ", output in parts" : "");
   asked.for_tasks =
       kernel.choose_tasks(graph, bootstrap.size(), asked.seat.workers, !asked.disks.devices.empty());
+  asked.progress = options.tools.progress;
   asked.listener = [&, done = std::uint64_t{0}](const frontier::Superstep& one) mutable {
     graph::refuse_changed_files();
     ++done;
     if (profiler != nullptr) profiler->end_step(kernel.phase(one));
     const auto details = [&] {
-      return fmt::format("superstep {}, {}, {} vertices, {} edges", done, kernel.phase(one), one.frontier,
-                         one.edges);
+      const std::string number =
+          kernel.most_supersteps() == 0 ? fmt::format("superstep {}, ", done) : std::string();
+      return fmt::format("{}{}, {} vertices, {} edges", number, kernel.phase(one), one.frontier, one.edges);
     };
     const Progress& progress = options.tools.progress;
-    if (progress) progress({"running", done, 0, "supersteps", std::cref(details)});
+    if (progress) progress({"running", done, kernel.most_supersteps(), "supersteps", std::cref(details)});
     if (options.job.listener) options.job.listener(one);
   };
   return asked;
@@ -137,11 +140,8 @@ report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphF
   report.graph = graph.path();
   report.ownership = options.job.ownership;
   if (profiler) {
-    const auto profile = profiler->gather(perf::facts_of(job, runs.supersteps, disk, job_options.for_tasks));
-    if (job.rank() == 0) {
-      perf::add_to(report, profile);
-      if (options.profiled) options.profiled(profile, report);
-    }
+    auto profile = profiler->gather(perf::facts_of(job, runs.supersteps, disk, job_options.for_tasks));
+    if (job.rank() == 0) perf::add_to(report, std::move(profile));
   }
   if (options.tools.verify) report.checks.emplace_back(kernel.rules());
   return report;

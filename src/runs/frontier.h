@@ -21,8 +21,6 @@ struct FrontierOptions {
   /// Called in all processes after each run. The kernel has its result, at rank 0 of all vertices where
   /// `tools` asks for that.
   std::function<void(frontier::FrontierJob& job, Kernel& kernel, std::size_t run)> finished{};
-  /// Called at rank 0, where `tools` asks for a profile.
-  std::function<void(const perf::Profile& profile, const report::RunReport& report)> profiled{};
 };
 
 /// Runs the kernel as often as it asks for. Returns the report, complete at rank 0. Throws Error, also where

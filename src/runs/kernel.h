@@ -14,8 +14,10 @@
 
 namespace edgewire::runs {
 
-/// What is a kernel's own. One object for each process of the job; the functions are called in the order in
-/// which they stand here. Those that take the job are collective. All may throw Error.
+/// What is a kernel's own. There is one object in each process of the job. run_frontier() first calls
+/// describe() to prepare(), once each. Then it calls run_at_once(), and for each run choose(), run() unless
+/// all are done, and what is asked of a result. At the end it calls answer_of_all(), fill() and rules().
+/// Functions that take the job are collective. All may throw Error.
 class Kernel {
  public:
   virtual ~Kernel() = default;
@@ -31,23 +33,27 @@ class Kernel {
   }
   /// What must be known before, and is no part of the kernel's time.
   virtual void prepare(frontier::FrontierJob&, const Tools&) {}
-  /// A name for each run, such as its source, where the kernel runs several times. Then choose(i) precedes
-  /// run i, and what comes after prepare() but fill() is called again for each run.
+  /// A name for each run, such as its source, where the kernel runs several times. Empty: it runs once, and
+  /// the run has no name.
   virtual std::vector<std::string> runs() const { return {}; }
-  virtual void choose(std::size_t) {}
+  /// Precedes run `run`, counted from 0, and what is asked of its result.
+  virtual void choose(std::size_t /*run*/) {}
   virtual std::vector<frontier::Superstep> run(frontier::FrontierJob& job) = 0;
-  /// Instead of run() after each choose(), once before the first: the supersteps of all runs, in all
-  /// processes as many. Empty: it runs one after the other.
+  /// Does all runs together, before the first choose(), and returns the supersteps of each: in all processes
+  /// as many. Empty: the kernel does not, and run() follows each choose(). Supersteps are not told to the
+  /// job's listener: all of them together are one.
   virtual std::vector<std::vector<frontier::Superstep>> run_at_once(frontier::FrontierJob&) { return {}; }
+  /// The most supersteps that a run takes; 0: nobody knows beforehand.
+  virtual std::uint64_t most_supersteps() const { return 0; }
   /// What a superstep did, in words.
   virtual std::string phase(const frontier::Superstep& superstep) const = 0;
-  /// Equal for equal results, in sum over all processes.
+  /// Of the result's values in this process. The sum over all processes is equal for equal results.
   virtual std::uint64_t checksum(const frontier::FrontierJob& job) const = 0;
   /// What people ask first of the run, complete at rank 0. Its time is nobody's. Collective.
   virtual report::Answer answer(const AnsweredRun& run) = 0;
   /// At rank 0, after the answers of several runs: what holds of all of them together; or nothing.
   virtual report::Answer answer_of_all() const { return {}; }
-  /// Kernel, options and wire form.
+  /// Sets the names of kernel and wire form, and the options that were asked for, in the report.
   virtual void fill(report::RunReport& report) const = 0;
   /// After choose_tasks(): whether rank 0 alone has the values that results show, after gather().
   virtual bool is_whole() const { return false; }

@@ -1,10 +1,14 @@
 #include "runs/kernels.h"
 
+#include <fmt/format.h>
+
 #include <limits>
 #include <span>
 #include <type_traits>
 #include <variant>
 #include <vector>
+
+#include "error.h"
 
 namespace edgewire::runs {
 
@@ -34,6 +38,15 @@ Result<Value> call(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, 
 }
 
 }  // namespace
+
+void check(const Sources& sources) {
+  if (sources.vertices.empty())
+    throw UsageError("there is no source to start from: name one or more vertices");
+  const bool is_one = sources.vertices.size() == 1 && sources.names.empty();
+  if (!is_one && sources.names.size() != sources.vertices.size())
+    throw UsageError(fmt::format("there are {} sources and {} names: name each of them",
+                                 sources.vertices.size(), sources.names.size()));
+}
 
 Result<std::uint32_t> bfs(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                           const BfsOptions& asked, const FrontierOptions& options) {

@@ -13,9 +13,10 @@
 
 namespace edgewire::runs {
 
-// Each make_...() makes a process's kernel for run_frontier(); options must outlive it. Each function that is
-// called like a kernel runs it in all processes of a job and is collective. The values that it returns are
-// those of all vertices at rank 0, in the order of ids; elsewhere there are none. It throws Error.
+// Each make_...() makes a process's kernel for run_frontier(), which keeps a copy of its options. Each
+// function that is called like a kernel runs it in all processes of a job and is collective. The values that
+// it returns are those of all vertices at rank 0, in the order of ids; elsewhere there are none. It throws
+// Error.
 
 template <class Value>
 struct Result {
@@ -23,13 +24,17 @@ struct Result {
   report::RunReport report;   ///< complete at rank 0
 };
 
-/// Where paths start.
+/// Where paths start. One vertex needs no name, several have one each.
 struct Sources {
-  std::vector<VertexId> vertices;    ///< a run from each
+  std::vector<VertexId> vertices;    ///< a run from each; not empty
   std::vector<std::string> names{};  ///< of `vertices`, where several were asked for; or empty
   /// How they were asked for, for the report.
   std::vector<std::pair<std::string, report::RunReport::Option>> asked{};
 };
+
+/// Throws UsageError where there is no source, or where the names are not as many as the sources. make_bfs()
+/// and make_sssp() begin with it.
+void check(const Sources& sources);
 
 /// Where a path leads that is shown; or nowhere.
 struct Target {
@@ -45,7 +50,7 @@ struct BfsOptions {
   std::optional<bool> apart{};
   bool deterministic = false;  ///< of several parents take the smallest
 };
-/// Breadth-first search, see frontier::BreadthFirst.
+/// Breadth-first search, see frontier::BreadthFirst. Throws UsageError as check() does.
 std::unique_ptr<Kernel> make_bfs(const BfsOptions& options);
 
 struct SsspOptions {
@@ -56,7 +61,8 @@ struct SsspOptions {
   bool parents = false;  ///< results show the vertex before, instead of the distance
   Target target{};       ///< show a path to it
 };
-/// Shortest paths by delta stepping, see frontier::Settling. Throws Error where the graph has no weights.
+/// Shortest paths by delta stepping, see frontier::Settling. Throws Error where the graph has no weights, and
+/// UsageError as check() does.
 std::unique_ptr<Kernel> make_sssp(const graph::GraphFile& graph, const SsspOptions& options);
 
 struct BcOptions {
@@ -85,10 +91,13 @@ std::unique_ptr<Kernel> make_cdlp(const CdlpOptions& options);
 /// Local clustering coefficients and triangles, see frontier::LocalClustering.
 std::unique_ptr<Kernel> make_lcc();
 
-/// Levels, or 0xffffffff where no path leads; from the first source only.
+/// Levels, or 0xffffffff where no path leads. With `parents` it returns the parents instead: of each vertex
+/// the one before it on its path, of the source itself, 0xffffffff where no path leads. It searches from the
+/// first source only.
 Result<std::uint32_t> bfs(launch::Bootstrap& bootstrap, const graph::GraphFile& graph,
                           const BfsOptions& asked, const FrontierOptions& options = {});
-/// Distances, or infinity where no path leads; from the first source only.
+/// Distances, or infinity where no path leads. With `parents` it returns the parents instead, as bfs() does.
+/// It searches from the first source only.
 Result<double> sssp(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const SsspOptions& asked,
                     const FrontierOptions& options = {});
 /// Scores.

@@ -130,6 +130,7 @@ class SsspKernel : public VertexKernel<Distance> {
 
 std::unique_ptr<Kernel> make_sssp(const graph::GraphFile& graph, const SsspOptions& options) {
   using Precision = SsspOptions::Precision;
+  check(options.sources);
   if (!options.unit_weights) graph::expect_weights(graph, "say --unit-weights");
   const bool whole = options.unit_weights || graph::is_whole(graph.weights().type());
   if (options.precision == Precision::f32) return std::make_unique<SsspKernel<float>>(options);

@@ -20,7 +20,8 @@ struct Tools {
   bool parts = false;   ///< each process uses the values of its own vertices; the same in all processes
   /// Values leave the process that has computed them, or are shown there.
   bool wants_values() const noexcept { return verify || gather || parts; }
-  /// Profile the run; its words and its number of iterations are the kernel's.
+  /// Profile the run: the report then has the profile. Its words and its number of iterations are the
+  /// kernel's.
   std::optional<perf::ProfileOptions> profile{};
   Progress progress{};  ///< told of each step, and of one without a name when all are done
   /// The time from which the report counts.

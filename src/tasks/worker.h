@@ -2,20 +2,15 @@
 
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "seconds.h"
 #include "tasks/deque.h"
 #include "tasks/task_job.h"
 
 namespace edgewire::tasks {
-
-inline std::uint64_t now_ns() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(now).count());
-}
 
 /// A worker of a process: runs the tasks of its deque, then those of other workers, then asks other processes
 /// for one. All functions but add_to() belong to its thread.

@@ -45,6 +45,20 @@ def read_ranks(text):
     return np.array([int(id_) for id_, _ in lines], np.int64), np.array([float(rank) for _, rank in lines])
 
 
+def parts_of(output, processes):
+    return [output.with_name(f"{output.name}.{rank:04}-of-{processes:04}") for rank in range(processes)]
+
+
+def check_parts(parts, whole):
+    """Together they hold the lines of the one file, each in the order of ids."""
+    lines = []
+    for part in parts:
+        ids, _ = read_ranks(part.read_text())
+        assert ids.tolist() == sorted(ids.tolist())
+        lines += part.read_text().splitlines()
+    assert sorted(lines) == sorted(whole.splitlines())
+
+
 class Job:
     """The result of one run: its report, the ids and the ranks."""
 

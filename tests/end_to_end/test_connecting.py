@@ -260,6 +260,9 @@ def test_other_options_are_named_and_nothing_else(several, hosts, path):
         assert status == 1 and line.endswith(": --damping is 0.85 at rank 0, 0.8 at ranks 1, 2"), results
 
 
+PROFILED = "--profile, --profile-page or --trace is given at rank 0, not given at rank 1"
+
+
 @pytest.mark.parametrize("command, mine, said", [
     (["pagerank", "g.ew"], ["--checkpoint", "kept"], "--checkpoint is a file at rank 0, not given at rank 1"),
     (["pagerank", "g.ew", "--checkpoint", "kept"], ["--every", 5], "--every is 5 at rank 0, 10 at rank 1"),
@@ -269,6 +272,10 @@ def test_other_options_are_named_and_nothing_else(several, hosts, path):
     (["tasks", "yield"], ["--count", 7], "--count is 7 at rank 0, "),
     (["tasks", "yield"], ["--repeat", 2], "--repeat is 2 at rank 0, "),
     (["bfs", "g.ew"], ["--source", 1], "--source is 1 at rank 0, 0 at rank 1"),
+    (["pagerank", "g.ew"], ["--profile"], PROFILED),
+    (["wcc", "g.ew"], ["--profile-page", "page.html"], PROFILED),
+    (["sort", "g.el", "--record", 1, "--key", "0:1", "-o", "sorted"], ["--trace", "trace.json"], PROFILED),
+    (["tasks", "yield"], ["--profile"], PROFILED),
 ], ids=lambda words: str(words[0])[:20])
 def test_no_option_that_matters_differs(edgewire, several, hosts, path, tmp_path, command, mine, said):
     edgewire.ok("convert", path, "-o", tmp_path / "g.el")

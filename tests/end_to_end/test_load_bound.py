@@ -85,6 +85,12 @@ def test_conversions_in_memory_and_by_several_processes_report_what_they_moved(e
     assert report["bytes_written"] == (tmp_path / "g.ew").stat().st_size and report["edges"] == 20_000
     report = report_of(edgewire, tmp_path / "r.json", "convert", tmp_path / "g.el", "-o", tmp_path / "g.ew", "-p", 2, "-w", 1)
     assert 0 < report["bytes_sent"] < 8 * 20_000 and report["processes"] == 2 and report["memory_bytes"] == 1 << 30
+    assert report["transport"] == "shm" and len(report["placement"]) == 2 and report["peak_rss_bytes"] > 100_000
+    alone = report_of(edgewire, tmp_path / "r.json", "convert", tmp_path / "g.el", "-o", tmp_path / "g.ew", "--memory", "256M", "-w", 1)
+    assert (alone["processes"], alone["workers"], len(alone["placement"])) == (1, 1, 1)
+    kernel = edgewire.ok("wcc", tmp_path / "g.ew", "-p", 2, "-w", 1, "--json", "-")
+    common = {"processes", "workers", "transport", "peak_rss_bytes", "placement", "refused_connections", "refused_frames", "seconds_total", "version"}
+    assert common <= report.keys() and common <= alone.keys() and common <= json.loads(kernel).keys()
     assert "--json reports on .ew files" in edgewire.refused("convert", tmp_path / "g.el", "-o", tmp_path / "out.el", "--json", "-", status=2)
 
 

@@ -63,7 +63,7 @@ def test_table_and_defaults(edgewire, tmp_path):
     (["--test", "luck"], 2, "--test"),
     (["--lanes", 0], 2, "--lanes: 0 is not from 1 to 64"),
     (["--seconds", "nan"], 2, "--seconds"),
-    (["--seconds", 1, "--count", 1], 2, "excludes"),
+    (["--seconds", 1, "--count", 1], 2, "do not go together"),
     (["--json", "/nowhere/rows.json"], 1, "/nowhere/rows.json: cannot write: No such file or directory"),
 ])
 def test_bad_input(edgewire, options, status, said):

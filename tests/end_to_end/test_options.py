@@ -93,7 +93,7 @@ def test_a_source_is_named_in_the_same_way(edgewire, graph, tmp_path, kernel):
     many, asked = run("--sources", "3")
     assert asked["sources"] == "3" and many == one
     assert run("--sources", f"@{tmp_path / 'one'}")[0] == one
-    assert "excludes" in edgewire.refused(kernel, graph, "--source", 3, "--sources", 4, status=2)
+    assert "do not go together" in edgewire.refused(kernel, graph, "--source", 3, "--sources", 4, status=2)
     for name in ("--source", "--sources"):
         assert edgewire.refused(kernel, graph, name, "", status=2).startswith(f"{name}: it is empty: name a vertex")
     assert edgewire.refused(kernel, graph, "--source", 5000) == f"--source 5000: {graph} has no such vertex"

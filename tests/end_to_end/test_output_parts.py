@@ -7,28 +7,14 @@ import numpy as np
 import pytest
 
 import graphs
-import job as jobs
 import reference
+from job import check_parts, parts_of
 from processes import PATIENCE_S, children, wait_for
 
 
 @pytest.fixture
 def path(tmp_path):
     return reference.write_graph(tmp_path / "g.ew", graphs.make("self loops"))
-
-
-def parts_of(output, processes):
-    return [output.with_name(f"{output.name}.{rank:04}-of-{processes:04}") for rank in range(processes)]
-
-
-def check_parts(parts, whole):
-    """Together they hold the lines of the one file, each in the order of ids."""
-    lines = []
-    for part in parts:
-        ids, _ = jobs.read_ranks(part.read_text())
-        assert ids.tolist() == sorted(ids.tolist())
-        lines += part.read_text().splitlines()
-    assert sorted(lines) == sorted(whole.splitlines())
 
 
 @pytest.mark.sanitize

@@ -37,7 +37,7 @@ def graph(edgewire, tmp_path_factory):
     ("pagerank g.ew --iter=5 h.ew", "pagerank has no option --iter; did you mean --iterations?"),
     ("pagerank g.ew h.ew k.ew", "pagerank: 'h.ew' is one argument too many ("),
     ("pagerank g.ew --plan-cache plans", "pagerank: 'plans' is one argument too many (a folder is --plan-cache=plans) ("),
-    ("pagerank g.ew --every 5", "--every requires --checkpoint ("),
+    ("pagerank g.ew --every 5", "--every needs --checkpoint ("),
     ("pagerank g.ew -n 4", "pagerank has no option -n; did you mean --processes?"),
     ("pagerank g.ew -np 4", "pagerank has no option -np; did you mean --processes?"),
     ("pagerank g.ew --threads 4", "pagerank has no option --threads; did you mean --workers?"),
@@ -71,7 +71,21 @@ def graph(edgewire, tmp_path_factory):
     ("profile -- info", "profile runs pagerank, ppr, spmv, bfs, sssp, wcc, scc, bc, cdlp, lcc, sort, tasks, not info"),
     ("profile -- pagernak g.ew",
      "profile runs pagerank, ppr, spmv, bfs, sssp, wcc, scc, bc, cdlp, lcc, sort, tasks, not pagernak; did you mean pagerank?"),
-    ("profile -- tasks metg", "tasks metg has no option --profile"),
+    ("profile -- tasks metg", "tasks metg has no profile: its tasks become so short that measuring them would take longer than they do; "),
+    ("tasks metg --trace t.json", "tasks metg has no profile: "),
+    ("tasks metg --sample-interval 1", "tasks metg has no profile: "),
+    ("pagerank g.ew --sample-interval 1", "--sample-interval is of a profile: say --profile, --profile-page or --trace, too"),
+    ("sort r -o out --sample-interval 1", "--sample-interval is of a profile: "),
+    ("tasks yield --sample-interval 1", "--sample-interval is of a profile: "),
+    ("sort r -o out --memory 0", "--memory: 0 is not a whole number from 1 to "),
+    ("convert g.txt -o g.ew --memory 0M", "--memory: 0 is not a whole number from 1 to "),
+    ("wcc g.ew -o out/ --output-parts", "--output-parts needs -o with the name that the parts begin with"),
+    ("pagerank g.ew --top 3 --top 4", "--top is given 2 times: give it once ("),
+    ("tasks smith-waterman --sequences a", "--sequences takes 2 values, not 1 ("),
+    ("bfs g.ew --source 1 --sources 2", "--source and --sources do not go together: leave one of them out ("),
+    ("convert g.txt -o g.ew --format foo", "--format: foo is not one of auto, snap, csv, "),
+    ("convert g.txt -o g.ew --to metis", "--to: metis is not one of auto, el, ew, "),
+    ("pagerank g.ew --order strip", "--order: strip is not one of auto, strips, hilbert or bins; did you mean strips? ("),
     ("tasks yield --retry --profile", "--retry loses what a lost process knew of its time: leave --retry or the profile out"),
     ("profile -- pagerank", "pagerank: graph is required (edgewire pagerank --help"),
     ("profile -- pagerank g.ew --iter 5", "pagerank has no option --iter; did you mean --iterations?"),
@@ -186,3 +200,14 @@ def test_every_variable_of_the_environment_is_explained(edgewire):
     assert set(re.findall(r"`([A-Z][A-Z0-9_]*)`", rows)) == read
     page = edgewire.ok("manual", "edgewire.1").partition(".SH ENVIRONMENT\n")[2]
     assert set(re.findall(r"[A-Z][A-Z0-9_]+", " ".join(re.findall(r"^\.B (.*)$", page, re.M)))) == read
+
+
+def test_a_list_of_columns_has_columns(edgewire, tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    said = edgewire.refused("convert", tmp_path / "t.csv", "-o", tmp_path / "g.ew", "--columns", "", status=2)
+    assert said.startswith("--columns: the list is empty: say SOURCE,TARGET[,WEIGHT] ("), said
+
+
+def test_parts_are_named_as_they_were_asked_for(edgewire, graph, tmp_path):
+    said = edgewire.refused("wcc", graph, "-o", "ranks", "--output-parts", "--json", "ranks.0000-of-0001", cwd=tmp_path)
+    assert said == f"ranks.0000-of-0001: --json writes this file, and -o ranks writes files of this name in {tmp_path}"

@@ -146,6 +146,31 @@ TEST_CASE("a step whose end nobody knows draws a line, which is made only when i
 
 void say(std::string_view text) { CHECK(write(STDERR_FILENO, text.data(), text.size()) > 0); }
 
+TEST_CASE("the end of all steps is shown, also when another thread is drawing a line just then") {
+  if (!terminals()) return;
+  const std::string text = on_terminal(80, [](const Drawn& drawn) {
+    auto& line = *new ProgressLine;  // never destroyed, which would erase it, too
+    std::thread other;
+    const auto while_drawn = [&] {
+      std::atomic<bool> starts{false};
+      if (!other.joinable())
+        other = std::thread([&] {
+          starts = true;
+          line.show({});
+        });
+      while (!starts) std::this_thread::yield();
+      for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+      return std::string("a line");
+    };
+    drawn.until(1, [&] {
+      if (!other.joinable()) line.show({"running", 1, 0, "supersteps", while_drawn});
+    });
+    other.join();
+  });
+  CHECK(text.starts_with("\r\033[Krunning: a line, "));
+  CHECK(text.ends_with("\r\033[K"));
+}
+
 TEST_CASE("a short step stays silent") {
   if (!terminals()) return;
   std::string text = "late";

@@ -1,6 +1,10 @@
+#include <fmt/core.h>
+
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -91,6 +95,56 @@ TEST_CASE("one call of each kernel that follows a frontier gives the values of a
     CHECK(found.values == Numbers{1, 1, 1, 1, 1, 1, 0});
     CHECK(found.report.triangles == 2);
   }
+}
+
+TEST_CASE("runs whose length is known beforehand tell of it: sources of a process, and iterations") {
+  const auto built = triangles();
+  std::mutex mutex;
+  std::multiset<std::string> told;
+  FrontierOptions options;
+  options.tools.progress = [&](const Step& step) {
+    const std::scoped_lock lock(mutex);
+    if (step.name != nullptr && step.total > 0)
+      told.insert(fmt::format("{} {} of {} {}", step.name, step.done, step.total, step.unit));
+  };
+  SUBCASE("searches apart, shared out between two processes") {
+    in_two<double>([&](launch::Bootstrap& b) {
+      return bc(b, built.graph, {.sources = {0, 1, 2, 4, 5}, .apart = true}, options);
+    });
+    CHECK(told == std::multiset<std::string>{"searching 1 of 3 sources", "searching 2 of 3 sources",
+                                             "searching 3 of 3 sources", "searching 1 of 2 sources",
+                                             "searching 2 of 2 sources"});
+  }
+  SUBCASE("iterations, in both processes") {
+    in_two<std::uint32_t>([&](launch::Bootstrap& b) { return cdlp(b, built.graph, 9, options); });
+    CHECK(told.count("running 1 of 9 supersteps") == 2);
+  }
+}
+
+TEST_CASE("searches refuse a list of sources that is empty, and names that do not fit it") {
+  const auto built = triangles();
+  const auto refusals = [&](const Sources& sources, const std::string& line) {
+    CHECK_THROWS_WITH_AS(make_bfs({.sources = sources}), line.c_str(), UsageError);
+    CHECK_THROWS_WITH_AS(make_sssp(built.graph, {.sources = sources}), line.c_str(), UsageError);
+  };
+  refusals({{}, {}}, "there is no source to start from: name one or more vertices");
+  refusals({{}, {"a"}}, "there is no source to start from: name one or more vertices");
+  refusals({{1, 2}, {}}, "there are 2 sources and 0 names: name each of them");
+  refusals({{1, 2}, {"a"}}, "there are 2 sources and 1 names: name each of them");
+  refusals({{1}, {"a", "b"}}, "there are 1 sources and 2 names: name each of them");
+  CHECK(make_bfs({.sources = {{1}, {}}})->runs().empty());
+  CHECK(make_bfs({.sources = {{1, 2}, {"a", "b"}}})->runs().size() == 2);
+}
+
+TEST_CASE("searches that are asked for parents return them instead of levels and distances") {
+  const auto built = triangles();
+  const Labels expected{kUnreached, kUnreached, kUnreached, 4, 4, 4, kUnreached};
+  CHECK(in_two<std::uint32_t>([&](launch::Bootstrap& b) {
+          return bfs(b, built.graph, {.sources = {{4}}, .parents = true});
+        }).values == expected);
+  CHECK(in_two<double>([&](launch::Bootstrap& b) {
+          return sssp(b, built.graph, {.sources = {{4}}, .parents = true});
+        }).values == Numbers(expected.begin(), expected.end()));
 }
 
 TEST_CASE(

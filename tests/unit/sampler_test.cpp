@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "perf/timeline.h"
+#include "seconds.h"
 
 namespace edgewire::perf {
 namespace {
