@@ -9,8 +9,8 @@ namespace edgewire::perf {
 
 void check_source(const graph::GraphFile& graph, VertexId source) {
   if (source >= graph.vertices())
-    throw UsageError(
-        fmt::format("source: {} is no vertex of {}, which has {}", std::uint32_t{source}, graph.path(), graph.vertices()));
+    throw UsageError(fmt::format("source: {} is no vertex of {}, which has {}", std::uint32_t{source},
+                                 graph.path(), graph.vertices()));
 }
 
 Names::Names(const graph::GraphFile& graph, const plan::Ownership& ownership)

@@ -31,7 +31,7 @@ NOTES = dict(re.findall(r"^(\d+)\. (.+)$", SECTION, re.M))
 COMMON = {"processes", "workers", "transport", "peak_rss_bytes", "placement", "refused_connections", "refused_frames", "seconds_total", "version"}
 LEFT = r", (\d+ s|\d+ min \d+ s|\d+ h \d+ min) left"
 SOURCE = 1  # it has edges
-STARTS = {"bfs": ["--source", SOURCE, "--parents"], "sssp": ["--source", SOURCE], "ppr": ["--source", SOURCE], "bc": ["--samples", 9]}
+STARTS = {"bfs": ["--source", SOURCE, "--parents"], "sssp": ["--source", SOURCE], "ppr": ["--source", SOURCE], "bc": ["--samples", 12]}
 TASKS = {"tasks": ["tasks", "number-inc", "--count", 50], "tasks smith-waterman": ["tasks", "smith-waterman", "--length", 200, "--blocks", "4x4"],
          "tasks metg": ["tasks", "metg", "--steps", 3]}
 TIMES = {"spmv": ["--iterations", 20], **dict.fromkeys(TASKS, ["--repeat", 1])}

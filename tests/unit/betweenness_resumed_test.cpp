@@ -11,7 +11,7 @@ namespace edgewire::frontier::betweenness_resumed {  // names of its own beside 
 
 namespace {
 
-using Ids = std::vector<std::uint32_t>;
+using Ids = std::vector<VertexId>;
 using Scores = std::vector<double>;
 
 struct Cut : JobCut {
@@ -35,8 +35,7 @@ Scores run(const graph::GraphFile& graph, const Cut& cut, const Scores& before,
     }
     Betweenness levels(job);
     Scores mine;
-    for (std::uint32_t i = 0; i < job.owned(); ++i)
-      mine.push_back(before[job.ownership().vertex(job.rank(), i)]);
+    for (LocalNumber i{}; i < job.owned(); ++i) mine.push_back(before[job.ownership().vertex(job.rank(), i)]);
     levels.take_up(mine);
     for (const Ids& sources : calls) {
       std::size_t told = 0;
@@ -53,7 +52,7 @@ Scores run(const graph::GraphFile& graph, const Cut& cut, const Scores& before,
 TEST_CASE("searches go on from the scores of an earlier run, however both jobs are cut") {
   const graph::BuiltGraph built(40, graph::random_edges(40, 120, 8));
   Ids sources(40);
-  std::iota(sources.begin(), sources.end(), 0U);
+  std::iota(sources.begin(), sources.end(), VertexId{});
   const auto from = [&](int first, int last) { return Ids(sources.begin() + first, sources.begin() + last); };
   const Scores none(40), right = run(built.graph, {}, none, {sources});
   CHECK(*std::ranges::max_element(right) > 100);

@@ -18,7 +18,7 @@ namespace edgewire::job {
 
 namespace {
 
-using Ids = std::vector<std::uint32_t>;
+using Ids = std::vector<VertexId>;
 constexpr std::uint32_t kVertices = 11;
 
 /// A run without a kernel: the value of vertex v after iteration i is 1000 i + v.
@@ -30,7 +30,7 @@ struct Run {
 
   static std::vector<Value> values_of(const Ids& ids, std::uint64_t iteration) {
     std::vector<Value> all;
-    for (const std::uint32_t v : ids) all.push_back(static_cast<Value>(1000 * iteration + v));
+    for (const VertexId v : ids) all.push_back(static_cast<Value>(1000 * iteration + v));
     return all;
   }
   /// Calls work(bootstrap, checkpointed, ids) in each process, which has every n-th vertex, the last first.
@@ -39,7 +39,8 @@ struct Run {
     const auto bootstraps = launch::bootstraps(processes);
     transport::parallel(processes, [&](int p) {
       Ids ids;
-      for (auto v = static_cast<std::uint32_t>(p); v < kVertices; v += static_cast<std::uint32_t>(processes))
+      for (VertexId v(static_cast<std::uint32_t>(p)); v < kVertices;
+           v += static_cast<std::uint32_t>(processes))
         ids.insert(ids.begin(), v);
       topology::WorkerPool pool(topology::place(topology::discover(), p, processes, 1));
       auto& bootstrap = *bootstraps[static_cast<std::size_t>(p)];

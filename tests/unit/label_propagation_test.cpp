@@ -73,8 +73,7 @@ Labels propagate_in_two(const graph::GraphFile& graph, std::uint64_t before, std
   Labels labels(graph.vertices());
   run_in_each(graph, cut, {}, [&](FrontierJob& job) {
     Labels mine;
-    for (std::uint32_t i = 0; i < job.owned(); ++i)
-      mine.push_back(kept[job.ownership().vertex(job.rank(), i)]);
+    for (LocalNumber i{}; i < job.owned(); ++i) mine.push_back(kept[job.ownership().vertex(job.rank(), i)]);
     LabelPropagation propagation(job);
     propagation.take_up(before, mine);
     std::vector<std::uint64_t> told;

@@ -116,7 +116,8 @@ TEST_CASE("runs whose length is known beforehand tell of it: sources of a proces
                                              "searching 2 of 2 sources"});
   }
   SUBCASE("iterations, in both processes") {
-    in_two<std::uint32_t>([&](launch::Bootstrap& b) { return cdlp(b, built.graph, 9, options); });
+    in_two<std::uint32_t>(
+        [&](launch::Bootstrap& b) { return cdlp(b, built.graph, {.iterations = 9}, options); });
     CHECK(told.count("running 1 of 9 supersteps") == 2);
   }
 }
