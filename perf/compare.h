@@ -117,7 +117,7 @@ struct Comparison {
   std::uint64_t vertices = 0, edges = 0;
   int cores = 1;  ///< of this machine
   bool local_hosts = false;
-  int iterations = 0;              ///< of a dense kernel
+  int iterations = 0;              ///< of a dense kernel or cdlp; else 0
   bool has_bounds = true;          ///< else bounds are 0, and a note says why
   std::vector<CompareRow> rows;    ///< in the order of cells
   std::vector<std::string> notes;  ///< what a reader must know

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <map>
 
 #include "perf/compare.h"
@@ -12,15 +13,15 @@ namespace edgewire::perf {
 
 namespace {
 
-/// Options of kernels with which a run sends what is counted without them.
-constexpr std::array kSendsTheSame{"--source", "--top", "--target", "--unit-weights", "--delta", "--verify"};
+/// Options of kernels with which a run may send something else than is counted without them.
+constexpr std::array kSendsOther{"--sources",       "--samples", "--parallel", "--weighted", "--precision",
+                                 "--deterministic", "--parents", "--edges",    "--devices",  "--memory"};
 
-/// The first option with which nobody counts what a run sends; else empty.
+/// The first such option; else empty.
 std::string uncounted(const std::vector<std::string>& options) {
   for (const std::string& word : options) {
-    if (!word.starts_with("-") || (word.size() > 1 && word[1] >= '0' && word[1] <= '9')) continue;
     std::string name = word.substr(0, word.find('='));
-    if (std::ranges::find(kSendsTheSame, name) == kSendsTheSame.end()) return name;
+    if (std::ranges::find(kSendsOther, name) != kSendsOther.end()) return name;
   }
   return {};
 }
@@ -37,18 +38,7 @@ FrontierBound bound_of(const Cell& cell, const graph::GraphFile& graph, const Fr
   return frontier_bound(graph, count, options).front();
 }
 
-}  // namespace
-
-void add_frontier_bounds(Comparison& comparison, const graph::GraphFile& graph, const std::string& source) {
-  const std::string other = uncounted(comparison.kernel_options);
-  const bool counted = other.empty() && (source.empty() != has_source(comparison.kernel));
-  comparison.has_bounds = counted;
-  if (!counted) {
-    comparison.notes.push_back(
-        fmt::format("no wire limit: edgewire bound does not count what {} sends with {}", comparison.kernel,
-                    other.empty() ? "several sources" : other));
-    return;
-  }
+void count_rows(Comparison& comparison, const graph::GraphFile& graph, const std::string& source) {
   const auto count =
       count_of({comparison.kernel, source, static_cast<std::uint64_t>(comparison.iterations)}, graph);
   std::map<std::pair<int, std::string>, FrontierBound> bounds;
@@ -62,6 +52,24 @@ void add_frontier_bounds(Comparison& comparison, const graph::GraphFile& graph, 
     row.exactness = bound.exactness;
     row.bound_seconds =
         bound.seconds_at[0] * static_cast<double>(kBitsPerS) / static_cast<double>(row.cell.link.bits_per_s);
+  }
+}
+
+}  // namespace
+
+void add_frontier_bounds(Comparison& comparison, const graph::GraphFile& graph, const std::string& source) {
+  const std::string other = uncounted(comparison.kernel_options);
+  comparison.has_bounds = other.empty() && (source.empty() != has_source(comparison.kernel));
+  if (!comparison.has_bounds) {
+    comparison.notes.push_back(fmt::format("no wire limit: edgewire bound counts what {} sends without {}",
+                                           comparison.kernel, other.empty() ? "several sources" : other));
+    return;
+  }
+  try {
+    count_rows(comparison, graph, source);
+  } catch (const std::exception& error) {  // what was measured is not lost
+    comparison.has_bounds = false;
+    comparison.notes.push_back(fmt::format("no wire limit: {}", error.what()));
   }
 }
 

@@ -50,7 +50,9 @@ std::string name_of(const Comparison& comparison, const CompareRow& row) {
 std::string verdict(const Comparison& comparison, const Pair& pair) {
   if (pair.one->above_limit() || pair.other->above_limit()) {
     const CompareRow& above = pair.one->above_limit() ? *pair.one : *pair.other;
-    return fmt::format("no conclusion: {} was faster than its link allows", name_of(comparison, above));
+    return fmt::format("no conclusion: {} {}", name_of(comparison, above),
+                       comparison.dense() ? "was faster than its link allows"
+                                          : "sends so little that much of it passes in bursts");
   }
   const auto say = [&](const CompareRow& row) {
     return fmt::format("{} ({:.4g} ms)", name_of(comparison, row), row.seconds.median * 1e3);

@@ -58,7 +58,8 @@ std::string times(const Comparison& comparison, const Setting& setting) {
                                    time.min * 1e3, time.max * 1e3);
     if (comparison.has_bounds) told += fmt::format(", wire limit {:.4g} ms", row->bound_seconds * 1e3);
     group_of(chart, *row)
-        .bars.push_back({series, time.median, time.min, time.max, row->bound_seconds,
+        .bars.push_back({series, time.median, time.min, time.max,
+                         comparison.has_bounds ? row->bound_seconds : -1,
                          fmt::format("{:.4g} ms", time.median * 1e3), told});
   }
   return to_figure(chart);
@@ -68,7 +69,7 @@ std::string bytes(const Comparison& comparison, const Setting& setting) {
   report::BarChart chart;
   chart.title =
       fmt::format("Sent in {}, all processes together", comparison.dense() ? "an iteration" : "a run");
-  chart.series = {"values and ids"};
+  chart.series = {comparison.dense() ? "values and ids" : "records"};
   chart.mark_name = "with all headers";
   for (const CompareRow* row : setting.rows) {
     auto& bars = group_of(chart, *row).bars;

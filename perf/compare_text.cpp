@@ -71,14 +71,14 @@ std::string frontier_text(const Comparison& comparison) {
       if (comparison.has_bounds)
         fmt::format_to(out, "{:>16}{:>9} ms{:>8.0f} %  {}{}", row.bound_record_bytes,
                        milliseconds(row.bound_seconds), 100 * row.fraction_of_limit(), to_name(row.exactness),
-                       row.above_limit() ? "; above the limit: the link was faster than its rate" : "");
+                       row.above_limit() ? "; above the limit: much of it passes in bursts" : "");
     }
     text += '\n';
   }
   return text;
 }
 
-/// What is known of a row, beside the cell. `unit`: what the seconds are of.
+/// Adds the median, minimum and maximum of seconds. `unit`: what they are of.
 void add_seconds(nlohmann::ordered_json& one, const std::string& unit, const Spread& spread) {
   one["seconds_" + unit] = spread.median;
   one["seconds_" + unit + "_min"] = spread.min;
@@ -168,9 +168,9 @@ std::string to_csv(const Comparison& comparison) {
             "seconds_per_iteration_min,seconds_per_iteration_max,seconds_total,payload_bytes,wire_bytes,"
             "bound_"
             "seconds,predicted_seconds,prediction_error,limited_by,ownership\n"
-          : "graph,processes,workers,transport,strategy,rate,interface,runs,seconds_kernel,seconds_kernel_"
-            "min,"
-            "seconds_kernel_max,seconds_total,payload_bytes,wire_bytes,record_bytes,bound_record_bytes,"
+          : "graph,processes,workers,transport,strategy,rate,interface,runs,seconds_kernel,"
+            "seconds_kernel_min,seconds_kernel_max,seconds_total,payload_bytes,wire_bytes,record_bytes,bound_"
+            "record_bytes,"
             "exactness,bound_seconds,ownership\n";
   const auto out = std::back_inserter(text);
   for (const CompareRow& row : comparison.rows) {

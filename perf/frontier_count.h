@@ -46,7 +46,8 @@ struct CountedStep {
 class FrontierCount {
  public:
   virtual ~FrontierCount() = default;
-  /// One for each superstep that a run on so many processes reports; sssp and wcc have one in all.
+  /// One for each superstep that a run on so many processes reports; sssp, wcc and most of scc have one in
+  /// all.
   virtual std::vector<CountedStep> count(const plan::Ownership& ownership) const = 0;
   virtual Exactness exactness(int processes) const = 0;
   virtual std::uint64_t record_bytes() const = 0;

@@ -14,7 +14,6 @@
 #include <string_view>
 #include <utility>
 
-#include "perf/timeline.h"
 #include "seconds.h"
 
 namespace edgewire::perf {

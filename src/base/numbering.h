@@ -1,7 +1,7 @@
 // A vertex has three numbers: its global id, its local number at its owner, and its index in the order in
 // which the owner computes its vertices. A value that crosses the wire has a slot. Each numbering has its own
-// type, so that the compiler refuses one where another is meant. The types cost nothing: each is a
-// std::uint32_t.
+// type, so that the compiler refuses one where another is meant. The types cost nothing: each is as
+// large as a std::uint32_t.
 //
 // What a kernel computes and sends as a value (a level, a label, a parent) is a plain std::uint32_t, since
 // such values have marks as "none" among them. It becomes a VertexId where it is used as one.
@@ -21,12 +21,14 @@ namespace edgewire {
 template <class Numbering>
 class NumberOf {
  public:
-  /// NumberOf{} is 0; without braces it has no value yet, so large arrays need not be written twice.
+  /// NumberOf{} is 0; without braces it has no value yet, as a std::uint32_t.
   NumberOf() noexcept = default;
   constexpr explicit NumberOf(std::uint32_t value) noexcept : value_(value) {}
   /// Only for what stands in the code as a number: vertex 0.
   template <std::same_as<int> Literal>
-  consteval NumberOf(Literal literal) noexcept : value_(static_cast<std::uint32_t>(literal)) {}
+  consteval NumberOf(Literal literal) : value_(static_cast<std::uint32_t>(literal)) {
+    if (literal < 0) throw "a number is not negative";
+  }
   constexpr operator std::uint32_t() const noexcept { return value_; }
   constexpr NumberOf& operator++() noexcept { return ++value_, *this; }
   constexpr NumberOf& operator+=(std::uint32_t steps) noexcept { return value_ += steps, *this; }
@@ -70,7 +72,9 @@ class NumberedBy : public Container {
   template <class... Arguments>
   requires(std::constructible_from<Container, Arguments...> &&
            (kFits<Index, std::remove_cvref_t<Arguments>> &&
-            ...)) constexpr NumberedBy(Arguments&&... arguments)
+            ...)) constexpr explicit(sizeof...(Arguments) == 1 &&
+                                     !(std::convertible_to<Arguments, Container> && ...))
+      NumberedBy(Arguments&&... arguments)
       : Container(std::forward<Arguments>(arguments)...) {}
   constexpr decltype(auto) operator[](Index i) noexcept { return Container::operator[](i); }
   constexpr decltype(auto) operator[](Index i) const noexcept { return Container::operator[](i); }

@@ -127,6 +127,11 @@ constexpr std::array kOfCompare{
     std::pair{"--local-hosts", "compare does so without a host list"},
     std::pair{"--start-timeout", "compare gives its runs ten minutes"},
     std::pair{"--output-parts", "compare keeps no results"},
+    std::pair{"--checkpoint", "compare keeps no results"},
+    std::pair{"--every", "compare keeps no results"},
+    std::pair{"--resume", "compare starts each run anew"},
+    std::pair{"--profile-page", "each run would write over that of the one before"},
+    std::pair{"--trace", "each run would write over that of the one before"},
     std::pair{"--direction", "compare follows edges as the file has them"},
 };
 
@@ -138,6 +143,7 @@ void check_kernel_options(const CLI::App& command, const CompareArguments& argum
         fmt::format("compare reads one graph, {}: {} is too many, and options of {} begin with -",
                     arguments.graph_path, words[0], arguments.kernel));
   for (const std::string& word : words) {
+    if (word == "--") throw UsageError("-- stands once, before the options of the kernel");
     if (word.size() < 2 || word[0] != '-' || std::isdigit(static_cast<unsigned char>(word[1])) != 0) continue;
     const std::string name = word[1] == '-' ? word.substr(0, word.find('=')) : word.substr(0, 2);
     if (command.get_option_no_throw(name) != nullptr)
@@ -154,9 +160,10 @@ void check_kernel(const CLI::App& command, const CompareArguments& arguments) {
     if (command.count(option) > 0)
       throw UsageError(fmt::format("{} is of --kernel {}, not of {}: leave it out", option, owners, kernel));
   };
-  if (arguments.reading.labels && (kernel == "ppr" || perf::has_source(kernel)))
+  const bool names_vertices = kernel == "ppr" || kernel == "spmv" || perf::has_source(kernel);
+  if (arguments.reading.labels && names_vertices)
     throw UsageError(
-        fmt::format("--labels: the runs would not find the names that --source gives: `edgewire convert {} "
+        fmt::format("--labels: the runs would not find the names of vertices: `edgewire convert {} "
                     "--labels -o g.ew`, and compare with g.ew",
                     arguments.graph_path));
   if (kernel != "pagerank") refuse("--wire", "pagerank");

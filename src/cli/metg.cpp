@@ -194,9 +194,8 @@ void run_process(launch::Bootstrap& bootstrap, const MetgSettings& asked) {
 void refuse_profile_options(CLI::App& command) {
   const auto refuse = [](const std::string&) {
     throw UsageError(
-        "tasks metg has no profile: its tasks become so short that measuring them would take longer than "
-        "they "
-        "do; profile another program, such as tasks iterative");
+        "tasks metg has no profile: its tasks become so short that measuring them would take "
+        "longer than they do; profile another program, such as tasks iterative");
   };
   command
       .add_flag_function(

@@ -10,6 +10,7 @@
 
 #include "cli/help.h"
 #include "error.h"
+#include "perf/frontier_count.h"
 
 namespace edgewire::cli {
 namespace {
@@ -176,9 +177,13 @@ std::string hint_of_option(const std::string& word, const CLI::App& command, con
   std::string owners = owners_of(app, word);
   if (owners.empty() && !ours.empty()) owners = owners_of(app, ours);
   if (owners.empty()) return did_you_mean(near);
-  // The positional of compare.
-  return command.get_option_no_throw("options") == nullptr ? owners
-                                                           : owners + ": those of kernels stand behind --";
+  const auto of_kernel = [&](const char* kernel) {
+    return app.get_subcommand(kernel)->get_option_no_throw(word) != nullptr;
+  };
+  if (command.get_name() == "compare" && (std::ranges::any_of(perf::kDenseKernels, of_kernel) ||
+                                          std::ranges::any_of(perf::kFrontierKernels, of_kernel)))
+    owners += ": those of kernels stand behind --";
+  return owners;
 }
 
 bool is_option(const std::string& word) {

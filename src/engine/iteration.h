@@ -52,8 +52,8 @@ struct IterationResult {
 };
 
 /// Runs the iterations on all workers of the pool. `column_bounds`: as given to Exchange::deal_columns(); the
-/// columns of owned vertices come first and are the local ones. `indexes`: those
-/// of the owned vertices. Collective. Throws Error when the job fails.
+/// columns of owned vertices come first and are the local ones. `indexes`: those of the owned vertices.
+/// Collective. Throws Error when the job fails.
 IterationResult iterate(topology::WorkerPool& pool, exchange::Exchange& exchange,
                         std::span<const std::uint32_t> column_bounds,
                         NumberedBy<LocalNumber, std::span<const OwnedIndex>> indexes, Loops& loops,

@@ -14,8 +14,8 @@
 
 namespace edgewire::exchange {
 
-/// What is sent where ids are sent: `id` is the LocalNumber at the receiver. Packed, so that it has
-/// 12 bytes where the value has 8, and 20 where it has 16.
+/// What is sent where ids are sent: `id` is the LocalNumber at the receiver. Packed, so that it has 12
+/// bytes where the value has 8, and 20 where it has 16.
 template <class Message>
 struct [[gnu::packed]] IdValue {
   std::uint32_t id;

@@ -104,12 +104,12 @@ void BetweennessApart::take_up(std::vector<double> scores) {
   before_ = std::move(scores);
 }
 
-std::vector<Superstep> BetweennessApart::run(std::span<const VertexId> sources) {
+std::vector<Superstep> BetweennessApart::run(std::span<const VertexId> sources, std::size_t later) {
   std::vector<Superstep> steps(2);
   steps[0].kind = kSearches;
   steps[0].step = sources.size();
   auto start = Clock::now();
-  for (const auto& did : searches_.run(sources, in_order_))
+  for (const auto& did : searches_.run(sources, in_order_, later))
     for (const Superstep& one : did) {
       steps[0].frontier += one.frontier;
       steps[0].edges += one.edges;

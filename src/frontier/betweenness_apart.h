@@ -33,7 +33,8 @@ class BetweennessApart {
   void take_up(std::vector<double> scores);
   /// As Betweenness. May be called again, and adds to scores(); no worker begins with these sources before
   /// all have ended with those of the call before.
-  std::vector<Superstep> run(std::span<const VertexId> sources);
+  /// `later`: sources of the calls that follow, of which the progress tells, too.
+  std::vector<Superstep> run(std::span<const VertexId> sources, std::size_t later = 0);
   /// [vertex]: at rank 0; elsewhere empty.
   const std::vector<double>& scores() const noexcept { return scores_; }
 

@@ -46,9 +46,8 @@ class BetweennessLevels {
   /// outlives it.
   BetweennessLevels(FrontierJob& job, bool endpoints);
 
-  /// Adds the paths that start at this vertex, to `sums`, whose scores are there. False, and
-  /// nothing is added to scores: there are more paths than a double can count (1e300). Collective; throws
-  /// Error.
+  /// Adds the paths that start at this vertex to `sums`, whose scores are there. False, and nothing is added
+  /// to scores: there are more paths than a double can count (1e300). Collective; throws Error.
   bool add(VertexId source, BetweennessSums& sums);
 
  private:

@@ -65,17 +65,17 @@ class BreadthFirst {
   /// graph where workers hand over. `job` outlives it.
   BreadthFirst(FrontierJob& job, Parents parents);
 
-  /// Searches from `source`. May be called again. `enough`: is asked before each superstep, and
-  /// answers the same in all processes; where it says true the search ends although more could be reached.
-  /// Collective; throws Error.
+  /// Searches from `source`. May be called again. `enough`: is asked before each superstep, and answers the
+  /// same in all processes; where it says true the search ends although more could be reached. Collective;
+  /// throws Error.
   std::vector<Superstep> run(VertexId source, const std::function<bool(const State&)>& enough = {});
 
   /// Edges out of all vertices that the last search has reached, of all processes.
   std::uint64_t reached_edges() const noexcept { return job_.graph().edges() - state_.unseen_edges; }
   /// [local number]: the fewest edges of a path from the source.
   const std::vector<std::uint32_t>& levels() const noexcept { return levels_; }
-  /// [local number]: the vertex before it on such a path; the source is its own parent. Empty
-  /// unless asked for. Parents::any: which one it is of several depends on timing.
+  /// [local number]: the vertex before it on such a path; the source is its own parent. Empty unless asked
+  /// for. Parents::any: which one it is of several depends on timing.
   const std::vector<std::uint32_t>& parents() const noexcept { return parents_; }
 
  private:

@@ -34,8 +34,8 @@ class BreadthFirstApart {
   /// `job` was made for tasks, and outlives this. Collective; throws Error.
   BreadthFirstApart(FrontierJob& job, BreadthFirstApartOptions options);
 
-  /// Searches from all of them, global ids. Returns the supersteps of each search, as Searches::run(). Called
-  /// once. Collective; throws Error.
+  /// Searches from all of them. Returns the supersteps of each search, as Searches::run(). Called once.
+  /// Collective; throws Error.
   std::vector<std::vector<Superstep>> run(std::span<const VertexId> sources);
 
   /// At rank 0 what the search from source `number` of the list has found, once. Collective; throws Error.

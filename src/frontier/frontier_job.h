@@ -107,9 +107,9 @@ class FrontierJob {
   /// Options::for_tasks was set.
   void expect_tasks() const;
 
-  /// Calls work(edges) for the rows of the vertices that take() gives, in this order: spans of
-  /// owned vertices, each of which stays until the next call; an empty one is the last. By a worker. Edges
-  /// have weights where Options::disks says so. Throws Error.
+  /// Calls work(edges) for the rows of the vertices that take() gives, in this order: spans of owned
+  /// vertices, each of which stays until the next call; an empty one is the last. By a worker. Edges have
+  /// weights where Options::disks says so. Throws Error.
   template <class Take, class Work>
   void each_row(int worker, const Take& take, const Work& work) {
     if (on_disks()) {

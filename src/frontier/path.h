@@ -8,9 +8,9 @@
 
 namespace edgewire::frontier {
 
-/// The vertices of the path that parents give, from `source` to `target`; empty if the target has
-/// no parent. `parents`: [local number] the vertex before it, BreadthFirst::kNone without one. In all
-/// processes the same. Collective; throws Error, also when the parents lead round in a circle.
+/// The vertices of the path that parents give, from `source` to `target`; empty if the target has no
+/// parent. `parents`: [local number] the vertex before it, BreadthFirst::kNone without one. In all processes
+/// the same. Collective; throws Error, also when the parents lead round in a circle.
 std::vector<VertexId> path_to(FrontierJob& job, std::span<const std::uint32_t> parents, VertexId source,
                               VertexId target);
 

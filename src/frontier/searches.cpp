@@ -51,12 +51,14 @@ std::vector<Searches::Turn> Searches::turns(bool in_order) const {
   return turns;
 }
 
-std::vector<std::vector<Superstep>> Searches::run(std::span<const VertexId> sources, bool in_order) {
+std::vector<std::vector<Superstep>> Searches::run(std::span<const VertexId> sources, bool in_order,
+                                                  std::size_t later) {
   for (const VertexId source : sources) job_.expect_vertex(source);
   sources_ = sources;
   in_order_ = in_order;
   found_.clear();
-  searched_ = 0;
+  given_ += mine_of(sources.size());
+  later_ = mine_of(later);
   run_task(all_);
   std::vector<std::vector<Superstep>> steps;
   std::vector<std::uint64_t> counts;
@@ -85,11 +87,15 @@ std::string Searches::search(const Turn& turn) {
   return launch::pack(did);
 }
 
+/// How many of so many sources this process searches from, see process_of().
+std::uint64_t Searches::mine_of(std::size_t sources) const noexcept {
+  const auto size = static_cast<std::uint64_t>(job_.bootstrap().size());
+  return (sources + size - 1 - job_.rank()) / size;
+}
+
 void Searches::tell_one_more() {
   const std::uint64_t done = searched_.fetch_add(1, std::memory_order_relaxed) + 1;
-  const auto size = static_cast<std::uint64_t>(job_.bootstrap().size());
-  const std::uint64_t mine = (sources_.size() + size - 1 - job_.rank()) / size;  // see process_of()
-  if (job_.progress()) job_.progress()({"searching", done, mine, "sources"});
+  if (job_.progress()) job_.progress()({"searching", done, given_ + later_, "sources"});
 }
 
 /// There is always a free one: a search does not wait, so each worker is in one search at most.

@@ -56,8 +56,10 @@ class Searches {
   /// Searches from all of them, each in the process that process_of() says. Returns what each task did; in
   /// processes other than 0 the same supersteps with nothing in them. There is a task for each source, which
   /// any worker takes. `in_order`: there is one for each worker, which takes the sources of its turn, always
-  /// with a searcher of its own. Collective; throws Error.
-  std::vector<std::vector<Superstep>> run(std::span<const VertexId> sources, bool in_order);
+  /// with a searcher of its own. `later`: sources of the calls that follow, of which the progress
+  /// tells, too. Collective; throws Error.
+  std::vector<std::vector<Superstep>> run(std::span<const VertexId> sources, bool in_order,
+                                          std::size_t later = 0);
   int process_of(std::size_t number) const noexcept {
     return static_cast<int>(number % static_cast<std::size_t>(job_.bootstrap().size()));
   }
@@ -91,6 +93,7 @@ class Searches {
   std::string search(const Turn& turn);
   void tell_one_more();
   Place& borrow(std::size_t place);
+  std::uint64_t mine_of(std::size_t sources) const noexcept;
 
   FrontierJob& job_;
   Make make_;
@@ -98,11 +101,13 @@ class Searches {
   tasks::FunctionId search_, all_;
   std::span<const VertexId> sources_;
   bool in_order_ = false;
-  std::atomic<std::uint64_t> searched_{0};  ///< sources of this process; for the progress alone
-  std::vector<std::string> found_;          ///< [task]: at rank 0
-  std::vector<Place> places_;               ///< as many as workers
-  std::mutex mutex_;                        ///< of free_
-  std::vector<std::size_t> free_;           ///< places that no task uses
+  // Sources of this process, for the progress alone.
+  std::atomic<std::uint64_t> searched_{0};
+  std::uint64_t given_ = 0, later_ = 0;  ///< in all calls so far; in those that follow
+  std::vector<std::string> found_;       ///< [task]: at rank 0
+  std::vector<Place> places_;            ///< as many as workers
+  std::mutex mutex_;                     ///< of free_
+  std::vector<std::size_t> free_;        ///< places that no task uses
   std::optional<tasks::TaskJob> tasks_;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <numeric>
 #include <sstream>
 #include <utility>
 
@@ -200,18 +201,22 @@ ResumedState resume(const Checkpointed& of, const std::string& folder) {
     }
   }
   state.words.resize(words * of.ids.size());
-  constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
-  std::vector<std::uint32_t> index(vertices, kNowhere);  // of the vertices that are not found yet
-  for (std::uint32_t i = 0; i < of.ids.size(); ++i) index[of.ids[i]] = i;
+  std::vector<std::uint32_t> by_id(of.ids.size());  // indexes
+  std::iota(by_id.begin(), by_id.end(), 0U);
+  const auto id_of = [&](std::uint32_t i) { return of.ids[i]; };
+  if (!std::ranges::is_sorted(of.ids)) std::ranges::sort(by_id, {}, id_of);
+  std::vector<bool> found(of.ids.size());
   std::size_t missing = of.ids.size();
-  for (std::uint32_t process = 0; process < manifest.processes; ++process) {
+  for (std::uint32_t process = 0; missing > 0 && process < manifest.processes; ++process) {
     const auto ids = ids_of(process);
     const auto values = values_of(process, ids.size()).items;
     for (std::size_t i = 0; i < ids.size(); ++i) {
       if (ids[i] >= vertices)
         throw Error(fmt::format("{}: not a part of a checkpoint", ids_path(folder, manifest.run, process)));
-      const std::uint32_t at = std::exchange(index[ids[i]], kNowhere);
-      if (at == kNowhere) continue;
+      const auto place = std::ranges::lower_bound(by_id, ids[i], {}, id_of);
+      if (place == by_id.end() || id_of(*place) != ids[i] || found[*place]) continue;
+      const std::uint32_t at = *place;
+      found[at] = true;
       std::copy_n(&values[words * i], words, &state.words[words * at]);
       --missing;
     }

@@ -43,8 +43,8 @@ Arrivals order_arrivals(const OwnedVertices& owned, std::span<const LocalNumber>
   NumberedBy<OwnedIndex, std::vector<std::uint32_t>> entry_at(owned.count(), kNoDestination);
   for (std::uint32_t e = 0; e < entries.size(); ++e) {
     if (entries[e] >= owned.count() || entry_at[owned.indexes()[entries[e]]] != kNoDestination) {
-      throw Error(fmt::format("rank {} sent a faulty exchange plan: vertex {} of {}", peer, entries[e],
-                              owned.count()));
+      throw Error(fmt::format("rank {} sent a faulty exchange plan: vertex {} of {}", peer,
+                              std::uint32_t{entries[e]}, owned.count()));
     }
     entry_at[owned.indexes()[entries[e]]] = e;
   }
@@ -223,7 +223,7 @@ NumberedBy<Slot, std::vector<LocalNumber>> ExchangePlan::slot_ids(std::size_t st
   const Stream& s = streams_[stream];
   NumberedBy<Slot, std::vector<LocalNumber>> ids(s.slots);
   for (std::size_t e = 0; e < s.entries; ++e) {
-    const LocalNumber local(entries_[stream][e]);
+    const LocalNumber local = entries_[stream][e];
     const std::uint32_t v = ownership_.vertex(static_cast<std::uint32_t>(s.peer), local);
     const std::uint32_t slot = destination_of_[static_cast<std::size_t>(s.list)][v] - s.first_destination;
     std::fill_n(ids.begin() + slot, slots_of_.empty() ? 1 : slots_of_[stream][e], local);
@@ -290,7 +290,7 @@ void ExchangePlan::read_weighted(std::uint32_t first, std::uint32_t last, EdgeRo
                                                  : std::span<const std::uint32_t>(destination_of_[list]);
     const bool moved = !covers_.empty() && whole_.back().test(i);
     for (std::uint64_t e = offsets[v]; e < offsets[v + std::size_t{1}]; ++e) {
-      const VertexId target(graph_.targets()[e]);
+      const VertexId target = graph_.targets()[e];
       if (numbers[target] >= limit || (moved && whole_[ownership_.place(target).owner].test(i))) continue;
       rows.destinations.push_back(numbers[target]);
       rows.weights.push_back(graph_.weights()[e]);

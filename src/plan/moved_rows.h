@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/numbering.h"
 #include "topology/page_vector.h"
 
 namespace edgewire::plan {

@@ -49,7 +49,6 @@ PairCovers::PairCovers(const graph::GraphFile& graph, const Ownership& ownership
     Bits mirrors(owned.count());
     for (const LocalNumber mirror : covers_[p].mirrors) mirrors.add(owned.indexes()[mirror]);
     mirrors_[p] = mirrors.members<OwnedIndex>();
-    covers_[p].mirrors = {};
     std::vector<OwnedIndex> none;
     moved_[p] = pack(owned, static_cast<std::uint32_t>(p), 0, none);
   });

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <span>
@@ -116,7 +117,7 @@ class BcKernel : public VertexKernel<double> {
   }
   std::vector<frontier::Superstep> run_levels(frontier::FrontierJob& job, Checkpoints& checkpoints) {
     frontier::Betweenness levels(job, asked_.endpoints);
-    if (auto& resumed = checkpoints.resumed()) levels.take_up(std::exchange(resumed, {})->values<double>());
+    if (const auto resumed = checkpoints.take_resumed()) levels.take_up(resumed->values<double>());
     auto supersteps = levels.run(std::span(asked_.sources).subspan(done_), [&](std::size_t more) {
       checkpoints.step(done_ + more, std::span(levels.scores()));
     });
@@ -126,8 +127,7 @@ class BcKernel : public VertexKernel<double> {
 
   /// All at once, or as many as come before each checkpoint; a superstep is the sum of all of its kind.
   std::vector<frontier::Superstep> run_apart(Checkpoints& checkpoints) {
-    if (auto& resumed = checkpoints.resumed())
-      searches_->take_up(std::exchange(resumed, {})->values<double>());
+    if (const auto resumed = checkpoints.take_resumed()) searches_->take_up(resumed->values<double>());
     const auto every = static_cast<std::size_t>(asked_.checkpoints.every);
     std::vector<frontier::Superstep> sums;
     std::size_t done = done_;
@@ -135,11 +135,11 @@ class BcKernel : public VertexKernel<double> {
       const auto left = std::span(asked_.sources).subspan(done);
       const auto some = left.first(
           checkpoints.written() == nullptr ? left.size() : std::min(left.size(), every - done % every));
-      const auto more = searches_->run(some);
+      const auto more = searches_->run(some, left.size() - some.size());
       sums.resize(more.size());
       for (std::size_t i = 0; i < more.size(); ++i) add(more[i], sums[i]);
       done += some.size();
-      checkpoints.step(done, std::span(searches_->scores()));
+      if (!some.empty()) checkpoints.step(done, std::span(searches_->scores()));
     } while (done < asked_.sources.size());
     mine_ = searches_->scores();
     return sums;

@@ -31,15 +31,14 @@ class CdlpKernel : public LabelKernel {
     Checkpoints checkpoints({job.bootstrap(), job.pool(), job.graph(), ids, sizeof(std::uint32_t), "cdlp"},
                             checkpoints_, iterations_);
     taken_up_ = checkpoints.taken_up();
-    if (auto& resumed = checkpoints.resumed())
-      propagation.take_up(taken_up_, std::exchange(resumed, {})->words);
+    if (auto resumed = checkpoints.take_resumed()) propagation.take_up(taken_up_, std::move(resumed->words));
     auto supersteps = propagation.run(
         iterations_, [&](std::uint64_t done) { checkpoints.step(done, std::span(propagation.labels())); });
     checkpoints.finish();
     mine_ = propagation.labels();
     return supersteps;
   }
-  std::uint64_t most_supersteps() const override { return iterations_; }
+  std::uint64_t most_supersteps() const override { return iterations_ - taken_up_; }
   std::string phase(const frontier::Superstep& one) const override {
     return fmt::format("iteration {}", taken_up_ + one.step + 1);
   }

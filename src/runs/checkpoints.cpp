@@ -10,13 +10,13 @@
 namespace edgewire::runs {
 
 Checkpoints::Checkpoints(const job::Checkpointed& of, const CheckpointOptions& options,
-                         std::optional<int> iterations)
+                         std::optional<std::uint64_t> iterations)
     : every_(static_cast<std::uint64_t>(options.every)) {
   check_range("every", options.every, 1, std::numeric_limits<int>::max());
   if (!options.resume.empty()) {
     resumed_ = job::resume(of, options.resume);
     taken_up_ = resumed_->iteration;
-    if (iterations && taken_up_ > static_cast<std::uint64_t>(*iterations))
+    if (iterations && taken_up_ > *iterations)
       throw UsageError(fmt::format(
           "--iterations {}: the checkpoint in {} is from after iteration {}, say --iterations {} or more",
           *iterations, options.resume, taken_up_, taken_up_));

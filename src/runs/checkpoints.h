@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "job/checkpoint.h"
 
@@ -14,7 +15,7 @@ namespace edgewire::runs {
 
 struct CheckpointOptions {
   std::string folder{};  ///< empty: none are written
-  int every = 10;        ///< iterations from checkpoint to checkpoint; for bc sources
+  int every = 10;        ///< iterations from checkpoint to checkpoint; bc counts sources
   std::string resume{};  ///< folder of a checkpoint to go on from; empty: from the start
   /// Called at rank 0, where a checkpoint is taken up, with what it had done.
   std::function<void(std::uint64_t done)> taken_up{};
@@ -29,10 +30,10 @@ class Checkpoints {
   /// that the run is to do, where the user says so. Collective. Throws Error, and UsageError where the run
   /// would end before it begins.
   Checkpoints(const job::Checkpointed& of, const CheckpointOptions& options,
-              std::optional<int> iterations = {});
+              std::optional<std::uint64_t> iterations = {});
 
-  /// What the run goes on from; or nothing.
-  std::optional<job::ResumedState>& resumed() noexcept { return resumed_; }
+  /// What the run goes on from, once; or nothing.
+  std::optional<job::ResumedState> take_resumed() noexcept { return std::exchange(resumed_, {}); }
   /// Iterations that a checkpoint held, or 0.
   std::uint64_t taken_up() const noexcept { return taken_up_; }
   /// Null: none are written.

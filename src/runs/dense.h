@@ -3,7 +3,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,7 +12,6 @@
 #include "job/dense_job.h"
 #include "kernels/pagerank.h"
 #include "launch/bootstrap.h"
-#include "perf/profile.h"
 #include "report/run_report.h"
 #include "runs/dense_kernel.h"
 #include "runs/kernels.h"

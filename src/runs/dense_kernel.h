@@ -83,7 +83,7 @@ class DenseKernel {
   template <class P>
   static DenseOutcome run_program(DenseStage& stage, P& program, typename P::Totals& last) {
     job::DenseRun run(stage.job, program);
-    if (auto& resumed = stage.checkpoints->resumed()) run.take_up(*std::exchange(resumed, {}));
+    if (const auto resumed = stage.checkpoints->take_resumed()) run.take_up(*resumed);
     DenseOutcome outcome;
     outcome.iterations = run.iterate(stage.run);
     outcome.values = run.values();

@@ -165,7 +165,7 @@ def test_more_processes_than_vertices_and_one_process(edgewire, graph):
     (["--compute-rate", "nan"], "--compute-rate"), (["--compute-rate", "1e9", "--latency", "20"], "20us"),
     (["--latency", "20us"], "need --compute-rate"), (["--threads", "x"], "--threads"),
     (["--kernel", "sort"], "--kernel: sort is no kernel on a graph: edgewire bound --load sort predicts its time"),
-    (["--kernel", "tasks"], "edgewire tasks metg measures them"), (["--kernel", "katz"], "pagerank,ppr,spmv,bfs,sssp,wcc,scc"),
+    (["--kernel", "tasks"], "edgewire tasks metg measures them"), (["--kernel", "katz"], "pagerank, ppr, spmv, bfs, sssp, wcc, scc"),
     (["--kernel", "scc", "--source", "1"], "--source is of --kernel bfs, sssp and bc, not of scc"),
 ])
 def test_options_that_make_no_sense(edgewire, graph, arguments, word):

@@ -105,7 +105,7 @@ def test_runs_that_nobody_counts(edgewire, graph, tmp_path, nothing_remains):
     text = edgewire.ok("compare", graph, "--kernel", "bfs", "-p", 2, "--rate", "1G", "--repeat", 1, "--json", report, "--", "--samples=3")
     found = json.loads(report.read_text())
     check_schema(found, "compare_report")
-    assert "no wire limit: edgewire bound does not count what bfs sends with --samples" in found["notes"]
+    assert "no wire limit: edgewire bound counts what bfs sends without --samples" in found["notes"]
     assert "bound_seconds" not in found["rows"][1] and "wire limit  " not in text
     assert found["rows"][1]["record_bytes"] == sent_alone(edgewire, graph, "bfs", "--samples", 3)
 
@@ -134,12 +134,16 @@ BFS = ["--kernel", "bfs"]
     ([*BFS, "--iterations", "3"], "--iterations is of --kernel pagerank, ppr, spmv and cdlp, not of bfs: leave it out"),
     (["--kernel", "ppr", "--wire", "bf16"], "--wire is of --kernel pagerank, not of ppr: leave it out"),
     ([*BFS, "--ownership", "hash,grid"], "--ownership grid: bfs needs owners of vertices: hash, ranges or a partition file"),
-    ([*BFS, "--labels", "--", "--source", "ada"], "--labels: the runs would not find the names that --source gives"),
+    ([*BFS, "--labels", "--", "--source", "ada"], "--labels: the runs would not find the names of vertices"),
     ([*BFS, "--", "--source", "5", "--processes", "3"], "--processes is an option of compare, for all runs: write it before --"),
     ([*BFS, "--", "-p3"], "-p is an option of compare, for all runs: write it before --"),
     ([*BFS, "--", "--json=x"], "--json is an option of compare, for all runs: write it before --"),
     ([*BFS, "--", "-o", "x"], "-o is an option of compare, for all runs: write it before --"),
     ([*BFS, "--", "--strategy=slots"], "--strategy is an option of compare"),
+    (["--kernel", "cdlp", "--", "--checkpoint", "kept"], "--checkpoint: compare keeps no results: leave it out behind --"),
+    (["--kernel", "bc", "--", "--resume=kept"], "--resume: compare starts each run anew: leave it out behind --"),
+    ([*BFS, "--", "--trace", "t.json"], "--trace: each run would write over that of the one before: leave it out behind --"),
+    ([*BFS, "--", "--source", "5", "--"], "-- stands once, before the options of the kernel"),
     ([*BFS, "--", "--help"], "--help is an option of compare"),
     ([*BFS, "--", "--local-hosts"], "--local-hosts: compare does so without a host list: leave it out behind --"),
     (["--kernel", "spmv", "--", "--direction=in"], "--direction: compare follows edges as the file has them: leave it out behind --"),

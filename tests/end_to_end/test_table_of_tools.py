@@ -93,7 +93,7 @@ class Runs:
             self.edgewire.ok("generate", "kronecker", "--scale", 12, "-o", self.folder / "large.ew")
             return ["bc", self.folder / "large.ew", "--parallel", "sources", *shared]
         if self.command == "lcc":
-            self.edgewire.ok("generate", "kronecker", "--scale", 17, "-o", self.folder / "large.ew")
+            self.edgewire.ok("generate", "kronecker", "--scale", 20, "-o", self.folder / "large.ew")
             return ["lcc", self.folder / "large.ew", *shared]
         return [*self.words(times=["--iterations", 1_000_000]), *shared]
 
@@ -110,10 +110,11 @@ class Runs:
         os.mkfifo(self.folder / "pipe")
         pipe = os.open(self.folder / "pipe", os.O_RDONLY | os.O_NONBLOCK)
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 4096)  # less than the result
-        with contextlib.closing(os.fdopen(pipe, "rb")), self.edgewire.start(*self.words("pipe"), "-p", 1, "-w", 1, stdout=subprocess.DEVNULL) as process:
+        with contextlib.closing(os.fdopen(pipe, "rb")), on_terminal(
+                self.edgewire, *self.words("pipe"), "-p", 1, "-w", 1, stdout=subprocess.DEVNULL) as (process, terminal):
             assert select.select([pipe], [], [], PATIENCE_S)[0], "nothing was written"
             os.killpg(process.pid, signal.SIGINT)
-            return process.stderr.read(), process.wait(timeout=LIMIT_S)
+            return to_end(terminal), process.wait(timeout=LIMIT_S)
 
 
 @pytest.fixture(scope="module")
@@ -182,8 +183,7 @@ def check_checkpoint(runs):
 
 def compared(edgewire):
     """The kernels that compare knows."""
-    kernels = re.search(r"--kernel ([a-z|]+)", edgewire.ok("compare", "--help"))
-    return kernels[1].split("|") if kernels else ["pagerank"]
+    return re.search(r"--kernel ([a-z|]+)", edgewire.ok("compare", "--help"))[1].split("|")
 
 
 def check_compare(runs):
@@ -213,6 +213,7 @@ def check_refusal(runs, tool):
         assert not re.search(LEFT, text)
     elif tool == "compare":
         assert runs.command not in compared(runs.edgewire)
+        runs.edgewire.refused("compare", runs.graph, "--kernel", runs.command, status=2)
     elif tool == "bound --kernel":
         runs.edgewire.refused("bound", runs.graph, "--kernel", runs.command, status=2)
     else:

@@ -37,6 +37,7 @@ TEST_CASE("the compiler refuses a number where one of another numbering is meant
   static_assert(Indexed<Ids, LocalNumber> && !Indexed<Ids, VertexId> && !Indexed<Ids, std::size_t>);
   static_assert(std::is_convertible_v<const Ids&, View> && !std::is_constructible_v<OtherView, const Ids&>);
   static_assert(!std::is_constructible_v<OtherView, View>);
+  static_assert(!std::is_convertible_v<std::size_t, Ids>, "a number of elements");
 }
 
 TEST_CASE("numberings cost no more than the numbers") {
