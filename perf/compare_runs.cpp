@@ -12,7 +12,10 @@
 
 namespace edgewire::perf {
 
-std::vector<std::string> run_words(const Cell& cell, const CompareSettings& settings, int iterations) {
+namespace {
+
+/// The options that compare sets.
+std::vector<std::string> own_words(const Cell& cell, const CompareSettings& settings, int iterations) {
   const bool dense = is_dense(settings.kernel);
   std::vector<std::string> words{"/proc/self/exe",
                                  settings.kernel,
@@ -22,7 +25,6 @@ std::vector<std::string> run_words(const Cell& cell, const CompareSettings& sett
                                  "--json=-"};
   if (settings.has_iterations()) words.push_back(fmt::format("--iterations={}", iterations));
   if (dense) words.push_back("--layout=" + settings.layout);
-  words.insert(words.end(), settings.kernel_options.begin(), settings.kernel_options.end());
   if (cell.processes == 1 || settings.local()) words.push_back("--launcher=none");
   if (cell.processes == 1) return words;
   words.insert(words.end(), {"--transport=" + cell.transport, "--ownership=" + cell.ownership});
@@ -38,6 +40,15 @@ std::vector<std::string> run_words(const Cell& cell, const CompareSettings& sett
   if (!settings.secret_path.empty()) words.push_back("--secret-file=" + settings.secret_path);
   if (!settings.port.empty()) words.push_back("--port=" + settings.port);
   if (!cell.link.interface.empty()) words.push_back("--interface=" + cell.link.interface);
+  return words;
+}
+
+}  // namespace
+
+std::vector<std::string> run_words(const Cell& cell, const CompareSettings& settings, int iterations) {
+  auto words = own_words(cell, settings, iterations);
+  // Last, so that an option without its value takes none of ours.
+  words.insert(words.end(), settings.kernel_options.begin(), settings.kernel_options.end());
   return words;
 }
 

@@ -91,7 +91,9 @@ def test_scores_are_right_after_a_resumed_run(run, path, tmp_path, before, after
     assert done_in(folder) == 28
     resumed = scores(run("bc", *asked, "-p", after, "--parallel", then, "--resume", folder, "--checkpoint", folder, "--every", 15))
     assert done_in(folder) == 30
-    again = scores(run("bc", *asked, "-p", after, "--parallel", first, "--resume", folder))  # no source is left
+    files = {file.name: file.read_bytes() for file in folder.iterdir()}
+    again = scores(run("bc", *asked, "-p", after, "--parallel", first, "--resume", folder, "--checkpoint", folder, "--every", 15))
+    assert files == {file.name: file.read_bytes() for file in folder.iterdir()}  # no source is left, so nothing is written
     for found in (kept, resumed, again):
         np.testing.assert_allclose(found, whole, rtol=1e-12)
 

@@ -89,9 +89,6 @@ class Runs:
         if self.command == "cdlp":  # two vertices that exchange their labels for ever
             swapping = reference.write_graph(self.folder / "two.ew", Graph(2, [0, 1], [1, 0]))
             return ["cdlp", swapping, "--iterations", 1_000_000, *shared]
-        if self.command == "bc":
-            self.edgewire.ok("generate", "kronecker", "--scale", 12, "-o", self.folder / "large.ew")
-            return ["bc", self.folder / "large.ew", "--parallel", "sources", *shared]
         if self.command == "lcc":
             self.edgewire.ok("generate", "kronecker", "--scale", 20, "-o", self.folder / "large.ew")
             return ["lcc", self.folder / "large.ew", *shared]
