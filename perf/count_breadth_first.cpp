@@ -1,8 +1,6 @@
 // Counts of bfs and sssp. They share no code with the kernels but the rule that says when bfs pulls.
 #include <fmt/core.h>
 
-#include <numeric>
-
 #include "frontier/breadth_first.h"
 #include "graph/row.h"
 #include "kernels/plain_breadth_first.h"
@@ -13,8 +11,6 @@ namespace edgewire::perf {
 namespace {
 
 using kernels::Levels;
-
-constexpr std::uint32_t kVerticesAWord = 64;  // of the bits that a pull sends
 
 /// A process sends one record for each vertex of another process that its edges lead to; none for the source,
 /// nor for a vertex that an earlier pull has told to all.
@@ -44,7 +40,7 @@ class BreadthFirstCount : public FrontierCount {
       for (const VertexId u : levels_.reached)
         if (names.owner(u) == p) name_targets(u, names, steps[levels_.level[u]].load);
     for (std::size_t l = 0; l < steps.size(); ++l)
-      if (pulls_[l]) share_frontier(ownership, steps[l].load);
+      if (pulls_[l]) steps[l].load.add_bits_of_all(ownership);
     return steps;
   }
 
@@ -59,17 +55,6 @@ class BreadthFirstCount : public FrontierCount {
   bool is_known(VertexId v, std::uint32_t level) const {
     const std::uint32_t at = levels_.level[v];
     return at == 0 || (at < level && pulls_[at]);
-  }
-  static void share_frontier(const plan::Ownership& ownership, RecordLoad& load) {
-    const std::size_t processes = load.sent.size();
-    std::vector<std::uint64_t> words;
-    for (std::uint32_t p = 0; p < processes; ++p)
-      words.push_back((ownership.count(p) + std::uint64_t{kVerticesAWord} - 1) / kVerticesAWord);
-    const std::uint64_t all = std::accumulate(words.begin(), words.end(), std::uint64_t{0});
-    for (std::size_t p = 0; p < processes; ++p) {
-      load.sent[p] += words[p] * (processes - 1);
-      load.received[p] += all - words[p];
-    }
   }
 
   const graph::GraphFile& graph_;

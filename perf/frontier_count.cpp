@@ -7,6 +7,16 @@
 
 namespace edgewire::perf {
 
+void RecordLoad::add_bits_of_all(const plan::Ownership& ownership) {
+  constexpr std::uint64_t kVerticesARecord = 64;
+  for (std::uint32_t p = 0; p < sent.size(); ++p) {
+    const std::uint64_t records = (ownership.count(p) + kVerticesARecord - 1) / kVerticesARecord;
+    sent[p] += records * (sent.size() - 1);
+    for (std::uint32_t peer = 0; peer < received.size(); ++peer)
+      if (peer != p) received[peer] += records;
+  }
+}
+
 void check_source(const graph::GraphFile& graph, VertexId source) {
   if (source >= graph.vertices())
     throw UsageError(fmt::format("source: {} is no vertex of {}, which has {}", std::uint32_t{source},

@@ -34,6 +34,8 @@ struct RecordLoad {
     ++sent[from];
     ++received[to];
   }
+  /// Each process tells all others a bit for each of its vertices, 64 in a record.
+  void add_bits_of_all(const plan::Ownership& ownership);
 };
 
 struct CountedStep {

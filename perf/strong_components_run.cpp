@@ -103,7 +103,7 @@ std::vector<bool> StrongComponentsRun::search_backward(VertexId pivot, const std
   for (VertexId v{}; v < vertices_; ++v)
     if (v == pivot || graph::Row{graph_, v}.degree() == 0) waits[v] = false;
   for (std::uint64_t round = 1;; ++round) {
-    add_bits_of_all();
+    load_.add_bits_of_all(ownership_);
     const std::vector<bool> told = joined;
     std::uint64_t found = 0, edges = 0;
     for (std::uint32_t p = 0; p < processes_; ++p) {
@@ -123,17 +123,6 @@ std::vector<bool> StrongComponentsRun::search_backward(VertexId pivot, const std
     const auto left = static_cast<std::uint64_t>(std::ranges::count(waits, true));
     all_joined = found == 0 || left == 0;
     if (all_joined || !GiantComponent::pays(round, found, left, edges, vertices_)) return joined;
-  }
-}
-
-/// Each process tells all others a bit for each of its vertices.
-void StrongComponentsRun::add_bits_of_all() {
-  constexpr std::uint64_t kVerticesAWord = 64;
-  for (std::uint32_t p = 0; p < processes_; ++p) {
-    const std::uint64_t words = (ownership_.count(p) + kVerticesAWord - 1) / kVerticesAWord;
-    load_.sent[p] += words * (processes_ - 1);
-    for (std::uint32_t peer = 0; peer < processes_; ++peer)
-      if (peer != p) load_.received[peer] += words;
   }
 }
 

@@ -43,7 +43,6 @@ class StrongComponentsRun {
   void start_with_giant();
   std::vector<bool> search_forward(VertexId pivot, bool& all_reached);
   std::vector<bool> search_backward(VertexId pivot, const std::vector<bool>& reached, bool& all_joined);
-  void add_bits_of_all();
   void keep_rows();
   template <class Visit>
   void each_edge(const Visit& visit) const;

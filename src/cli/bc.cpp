@@ -84,8 +84,7 @@ void add_bc(CLI::App& app) {
       "to halve. For an estimate from K samples without --normalized, multiply the score by the number of "
       "vertices divided by K. Where a run goes on from a checkpoint, or writes some while each worker "
       "searches from sources of its own, sums are added in another order: the last digits may differ, also "
-      "with "
-      "--deterministic. Such workers all wait for each other at each checkpoint.");
+      "with --deterministic. Such workers all wait for each other at each checkpoint.");
   const auto own = [&] {
     const auto [one, list] = settings->named.add_to(*command, "by default at all");
     auto* samples =

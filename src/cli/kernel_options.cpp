@@ -102,12 +102,10 @@ int run_keeping(const KernelOptions& options, const std::function<void(launch::B
   std::optional<graph::OutputFolder> folder;
   if (!options.checkpoints.folder.empty())
     folder.emplace(options.checkpoints.folder, graph::OutputFolder::Parents::are_made);
-  const int status = run_job(options.launch, [&](launch::Bootstrap& bootstrap) {
+  return run_job(options.launch, [&](launch::Bootstrap& bootstrap) {
     if (folder) adopt_folder(bootstrap, *folder);
     process(bootstrap);
   });
-  if (folder && status == 0) folder->keep();
-  return status;
 }
 
 void check_outputs_writable(launch::Bootstrap& bootstrap, const KernelOptions& options,

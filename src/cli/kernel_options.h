@@ -54,7 +54,7 @@ struct KernelOptions : JobOptions {
 };
 
 /// Runs the job as run_job() does. The folder of checkpoints is made before; it goes again where the job
-/// fails and leaves it empty. Throws Error.
+/// leaves it empty. Throws Error.
 int run_keeping(const KernelOptions& options, const std::function<void(launch::Bootstrap&)>& process);
 
 /// As check_writable(), of all that a run writes. `output`: its result; or empty. Collective.

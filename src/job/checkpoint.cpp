@@ -153,11 +153,7 @@ void Checkpoint::step(std::uint64_t iteration, std::uint64_t every, std::span<co
 }
 
 void Checkpoint::finish() {
-  if (started_ == 0) {
-    std::error_code none;
-    std::filesystem::remove(folder_, none);  // where nothing is in it
-    return;
-  }
+  if (started_ == 0) return;
   kept(true);
   of_.bootstrap.allgather("");
   if (of_.bootstrap.rank() == 0 && committed_ < started_) commit();

@@ -69,8 +69,7 @@ class Checkpoint {
   /// Collective, after each iteration: commits the last that was started, if all processes have kept it by
   /// now, and starts the next one where `iteration` is a multiple of `every`.
   void step(std::uint64_t iteration, std::uint64_t every, std::span<const std::byte> values);
-  /// Collective, after the last iteration: waits for what was started, and commits it. Where nothing was, an
-  /// empty folder goes.
+  /// Collective, after the last iteration: waits for what was started, and commits it.
   void finish();
 
  private:

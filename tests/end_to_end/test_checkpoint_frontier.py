@@ -119,6 +119,14 @@ def test_scores_go_on_after_a_run_that_was_killed(edgewire, kronecker, tmp_path,
     assert report["resumed_from"] == done_in(folder)
 
 
+def test_a_folder_that_nothing_was_written_to_goes(run, tmp_path):
+    """One that the user made stays."""
+    (tmp_path / "mine").mkdir()
+    for folder in ("mine", "made/here"):
+        run("cdlp", "-p", 2, "--iterations", 4, "--checkpoint", tmp_path / folder, "--every", 9)
+    assert (tmp_path / "mine").is_dir() and not (tmp_path / "made").exists()
+
+
 @pytest.fixture
 def kept(run, tmp_path):
     folder = tmp_path / "kept"

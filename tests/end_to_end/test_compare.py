@@ -321,6 +321,14 @@ def test_bad_options_of_compare(edgewire, graph, options, text):
     assert text in edgewire.refused("compare", graph, *options, status=2)
 
 
+def run_both_ranks(edgewire, *command):
+    other = edgewire.start(*command, "--rank", 1)
+    edgewire.ok(*command, "--rank", 0)
+    stdout, stderr = other.communicate(timeout=PATIENCE_S)
+    assert other.returncode == 0, stderr
+    assert stdout == ""  # rank 0 reports
+
+
 def test_a_host_list_compares_interfaces(edgewire, graph, tmp_path, hosts, apart):
     """Two processes of a host list on this machine; values travel over the address of an interface."""
     listed = subprocess.run([*apart, "ip", "-4", "-o", "addr", "show", "up", "scope", "global"], capture_output=True, text=True)
@@ -328,10 +336,6 @@ def test_a_host_list_compares_interfaces(edgewire, graph, tmp_path, hosts, apart
         pytest.skip("no interface with an IPv4 address here")
     common = ["compare", graph, *hosts(2)[:4], "--repeat", 1, "--iterations", 3, "--strategy", "slots", "--interface", found[1], "--rate", "10G", "--json",
               tmp_path / "r.json"]
-    other = edgewire.start(*common, "--rank", 1)
-    edgewire.ok(*common, "--rank", 0)
-    stdout, stderr = other.communicate(timeout=PATIENCE_S)
-    assert other.returncode == 0, stderr
-    assert stdout == ""  # rank 0 reports
+    run_both_ranks(edgewire, *common)
     rows = json.loads((tmp_path / "r.json").read_text())["rows"]
     assert [(row["rate"], row.get("interface")) for row in rows] == [("none", None), ("10G", found[1])]

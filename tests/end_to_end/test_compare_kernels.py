@@ -10,8 +10,7 @@ import pytest
 
 from every_command import KERNELS
 from job import check_schema
-from processes import PATIENCE_S
-from test_compare import apart, edgewire, needs_hosts, nothing_remains  # noqa: F401, fixtures
+from test_compare import apart, edgewire, needs_hosts, nothing_remains, run_both_ranks  # noqa: F401, fixtures
 
 DENSE = ["pagerank", "ppr", "spmv"]
 SOURCE = 5
@@ -113,11 +112,7 @@ def test_runs_that_nobody_counts(edgewire, graph, tmp_path, nothing_remains):
 def test_a_host_list_runs_a_frontier_kernel(edgewire, graph, tmp_path, hosts):
     common = ["compare", graph, "--kernel", "cdlp", *hosts(2)[:4], "--repeat", 1, "--iterations", 3, "--rate", "10G", "--json",
               tmp_path / "r.json"]
-    other = edgewire.start(*common, "--rank", 1)
-    edgewire.ok(*common, "--rank", 0)
-    stdout, stderr = other.communicate(timeout=PATIENCE_S)
-    assert other.returncode == 0, stderr
-    assert stdout == ""  # rank 0 reports
+    run_both_ranks(edgewire, *common)
     found = json.loads((tmp_path / "r.json").read_text())
     check_schema(found, "compare_report")
     assert found["iterations"] == 3 and not found["local_hosts"]
