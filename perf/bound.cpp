@@ -6,7 +6,7 @@
 
 #include "options.h"
 #include "plan/balance.h"
-#include "plan/edge_partition.h"
+#include "plan/count_blocks.h"
 #include "plan/ownership.h"
 #include "transport/handshake.h"
 
@@ -87,13 +87,13 @@ class Calculator {
   }
 
   void add_edge_owners(const std::string& how, int processes) {
-    if (!wants(Strategy::slots)) return;
-    if (!cells_) cells_.emplace(rows_, options_.threads);
-    const auto partition = how == "grid" ? plan::EdgePartition::grid(*cells_, processes)
-                                         : plan::EdgePartition::hilbert(*cells_, processes);
-    const auto counted = plan::count_partitioned(rows_, partition, count_);
-    note(counted.memory_bytes, counted.passes);
-    add_rows(how, {Strategy::slots, &counted.values, counted.computed_edges, {}});
+    const auto partition = plan::partition_edges(how, rows_, processes, options_.threads);
+    for (const Strategy strategy : {Strategy::slots, Strategy::cover}) {
+      if (!wants(strategy)) continue;
+      const auto counted = plan::count_blocks(rows_, partition, strategy, count_);
+      note(counted.memory_bytes, counted.passes);
+      add_rows(how, {strategy, &counted.values, counted.computed_edges, {}});
+    }
   }
 
   void add_rows(const std::string& ownership, const Counted& counted) {
@@ -154,7 +154,6 @@ class Calculator {
   const Progress& progress_;
   std::size_t done_ = 0;
   plan::CountOptions count_;
-  std::optional<plan::Cells> cells_;
   Bound bound_;
 };
 

@@ -1,16 +1,32 @@
 #include "plan/edge_partition.h"
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
+#include <cmath>
+#include <numeric>
+#include <tuple>
 #include <utility>
-
-#include "graph/parallel.h"
-#include "plan/edge_holders.h"
 
 namespace edgewire::plan {
 
 namespace {
+
+constexpr int kCellsPerProcess = 1024;
+constexpr std::uint16_t kNobody = 0xFFFF;
+
+/// Each range of cut_evenly() in as many strips.
+std::vector<std::uint32_t> cut_into_strips(std::span<const std::uint64_t> offsets, std::uint32_t ranges,
+                                           std::uint32_t strips_each) {
+  const auto bounds = cut_evenly(offsets, ranges);
+  std::vector<std::uint32_t> strips{0};
+  for (std::uint32_t r = 0; r < ranges; ++r) {
+    std::vector<std::uint64_t> of_range(offsets.begin() + bounds[r], offsets.begin() + bounds[r + 1] + 1);
+    for (const std::uint64_t first = of_range[0]; auto& offset : of_range) offset -= first;
+    const auto cuts = cut_evenly(of_range, strips_each);
+    for (std::uint32_t s = 1; s <= strips_each; ++s) strips.push_back(bounds[r] + cuts[s]);
+  }
+  return strips;
+}
 
 /// Which of `parts` equal shares of `total` holds the middle of the item that starts at `before`.
 std::uint32_t share_of(std::uint64_t before, std::uint64_t item, std::uint64_t total, std::uint32_t parts) {
@@ -19,15 +35,38 @@ std::uint32_t share_of(std::uint64_t before, std::uint64_t item, std::uint64_t t
   return std::min(parts - 1, static_cast<std::uint32_t>(middle * parts / (static_cast<Uint128>(total) * 2)));
 }
 
-std::vector<std::uint32_t> cut_into_bands(const std::vector<std::uint64_t>& weights, std::uint64_t total,
-                                          std::uint32_t bands) {
-  std::vector<std::uint32_t> band(weights.size());
-  std::uint64_t before = 0;
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    band[i] = share_of(before, weights[i], total, bands);
-    before += weights[i];
+/// Gives each stretch to a process, so that processes own many ends of their edges. ends[s * parts + p]: of
+/// the edges of stretch s, those ends that process p owns. Takes the best pairs first, then exchanges two
+/// stretches as long as that helps.
+std::vector<std::uint16_t> match(const std::vector<std::uint64_t>& ends, std::uint32_t parts) {
+  std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint32_t>> pairs;
+  const auto at = [&](std::uint32_t s, std::uint32_t p) { return ends[std::size_t{s} * parts + p]; };
+  for (std::uint32_t s = 0; s < parts; ++s)
+    for (std::uint32_t p = 0; p < parts; ++p)
+      if (at(s, p) > 0) pairs.emplace_back(~at(s, p), s, p);  // the most first
+  std::ranges::sort(pairs);
+  std::vector<std::uint16_t> process_of(parts, kNobody);
+  std::vector<bool> taken(parts);
+  const auto give = [&](std::uint32_t s, std::uint32_t p) {
+    if (process_of[s] != kNobody || taken[p]) return;
+    process_of[s] = static_cast<std::uint16_t>(p);
+    taken[p] = true;
+  };
+  for (const auto& [few, s, p] : pairs) give(s, p);
+  for (std::uint32_t s = 0, p = 0; s < parts; ++s)
+    for (; process_of[s] == kNobody; ++p) give(s, p);
+  bool better = true;
+  for (int round = 0; better && round < 50; ++round) {
+    better = false;
+    for (std::uint32_t s = 0; s < parts; ++s)
+      for (std::uint32_t t = 0; t < s; ++t) {
+        const std::uint32_t p = process_of[s], q = process_of[t];
+        if (at(s, q) + at(t, p) <= at(s, p) + at(t, q)) continue;
+        std::swap(process_of[s], process_of[t]);
+        better = true;
+      }
   }
-  return band;
+  return process_of;
 }
 
 }  // namespace
@@ -49,92 +88,80 @@ std::uint64_t hilbert_position(std::uint32_t x, std::uint32_t y, unsigned bits) 
   return position;
 }
 
-Cells::Cells(const Rows& rows, int threads) {
-  const auto vertex_bits =
-      rows.vertices() > 1 ? static_cast<unsigned>(std::bit_width(rows.vertices() - 1)) : 0;
-  side_bits_ = std::min(kMostSideBits, vertex_bits);
-  shift_ = vertex_bits - side_bits_;
-  const std::size_t size = std::size_t{1} << 2 * side_bits_;
-  std::vector<std::vector<std::uint64_t>> counts(static_cast<std::size_t>(threads));
-  for (auto& mine : counts) mine.resize(size);
-  std::atomic<std::uint64_t> next{0};  // a ticket: orders nothing else
-  graph::run_workers(threads, [&](int thread) {
-    auto& mine = counts[static_cast<std::size_t>(thread)];
-    for (std::uint64_t row = 0; (row = next.fetch_add(1, std::memory_order_relaxed)) < side();) {
-      const std::uint64_t first = std::min(rows.vertices(), row << shift_);
-      const std::uint64_t last = std::min(rows.vertices(), (row + 1) << shift_);
-      for (std::uint64_t e = rows.offsets[first]; e < rows.offsets[last]; ++e) {
-        ++mine[(row << side_bits_) + (rows.targets[e] >> shift_)];
-      }
-    }
-  });
-  counts_ = std::move(counts.front());
-  for (std::size_t thread = 1; thread < counts.size(); ++thread) {
-    for (std::size_t i = 0; i < size; ++i) counts_[i] += counts[thread][i];
+Cells::Cells(std::span<const std::uint64_t> offsets, int processes)
+    : strips_each_(std::max(1U, static_cast<std::uint32_t>(std::sqrt(kCellsPerProcess / processes)))),
+      side_(strips_each_ * static_cast<std::uint32_t>(processes)),
+      strips_(cut_into_strips(offsets, static_cast<std::uint32_t>(processes), strips_each_)) {}
+
+std::vector<std::uint64_t> Cells::count(std::span<const std::uint64_t> offsets,
+                                        std::span<const VertexId> targets, std::uint64_t first,
+                                        std::uint64_t last) const {
+  std::vector<std::uint64_t> edges(std::size_t{side_} * side_);
+  for (std::uint64_t source = first; source < last; ++source) {
+    const std::uint32_t strip = strips_.owner(VertexId(static_cast<std::uint32_t>(source)));
+    std::uint64_t* const row = edges.data() + std::size_t{strip} * side_;
+    for (std::uint64_t e = offsets[source]; e < offsets[source + 1]; ++e) ++row[strips_.owner(targets[e])];
   }
+  for (std::uint32_t row = 0; row < side_; ++row)
+    for (std::uint32_t i = 0; i < strips_each_; ++i)
+      edges[std::size_t{row} * side_ + owner(row) * strips_each_ + i] = 0;
+  return edges;
 }
 
-EdgePartition EdgePartition::hilbert(const Cells& cells, int processes) {
-  EdgePartition partition(cells, processes);
-  std::vector<std::uint32_t> along(partition.holders_.size());  // cell by position on the curve
-  std::vector<std::uint64_t> weights(along.size());
-  std::uint64_t total = 0;
-  for (std::uint32_t row = 0; row < cells.side(); ++row) {
-    for (std::uint32_t column = 0; column < cells.side(); ++column) {
-      const auto at = hilbert_position(column, row, cells.side_bits());
-      along[at] = (row << cells.side_bits()) + column;
-      weights[at] = cells.edges(row, column);
-      total += weights[at];
-    }
+std::vector<std::uint32_t> Cells::along_curve() const {
+  const auto bits = static_cast<unsigned>(std::bit_width(side_ - 1));
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> cells;
+  for (std::uint32_t row = 0; row < side_; ++row)
+    for (std::uint32_t column = 0; column < side_; ++column)
+      cells.emplace_back(hilbert_position(column, row, bits), row * side_ + column);
+  std::ranges::sort(cells);
+  std::vector<std::uint32_t> along;
+  for (const auto& [position, cell] : cells) along.push_back(cell);
+  return along;
+}
+
+EdgePartition EdgePartition::grid(std::span<const std::uint64_t> offsets, int processes) {
+  const auto count = static_cast<std::uint32_t>(processes);
+  std::uint32_t rows = 1;
+  for (std::uint32_t r = 1; r * r <= count; ++r) {
+    if (count % r == 0) rows = r;
   }
-  const auto band = cut_into_bands(weights, total, static_cast<std::uint32_t>(processes));
-  for (std::size_t at = 0; at < along.size(); ++at) {
-    partition.holders_[along[at]] = static_cast<std::uint16_t>(band[at]);
+  const std::uint32_t columns = count / rows;
+  EdgePartition partition(Ownership::even_ranges(offsets, processes),
+                          RangeOwnership(cut_evenly(offsets, count)), count);
+  for (std::uint32_t source = 0; source < count; ++source)
+    for (std::uint32_t destination = 0; destination < count; ++destination)
+      partition.holders_[std::size_t{source} * count + destination] =
+          static_cast<std::uint16_t>(source / columns * columns + destination % columns);
+  return partition;
+}
+
+EdgePartition EdgePartition::hilbert(std::span<const std::uint64_t> offsets, int processes,
+                                     const Cells& cells, std::span<const std::uint64_t> edges) {
+  const auto parts = static_cast<std::uint32_t>(processes);
+  EdgePartition partition(Ownership::even_ranges(offsets, processes), cells.strips(), cells.side());
+  const std::uint64_t total = std::accumulate(edges.begin(), edges.end(), std::uint64_t{0});
+  std::uint64_t before = 0;
+  std::vector<std::uint64_t> ends(std::size_t{parts} * parts);
+  for (const std::uint32_t cell : cells.along_curve()) {
+    const std::uint32_t stretch = share_of(before, edges[cell], total, parts);
+    partition.holders_[cell] = static_cast<std::uint16_t>(stretch);
+    before += edges[cell];
+    for (const std::uint32_t strip : {cell / cells.side(), cell % cells.side()})
+      ends[std::size_t{stretch} * parts + cells.owner(strip)] += edges[cell];
+  }
+  const auto process_of = match(ends, parts);
+  for (std::uint32_t cell = 0; auto& holder : partition.holders_) {
+    const std::uint32_t source = cells.owner(cell / cells.side()), target = cells.owner(cell % cells.side());
+    holder = source == target ? static_cast<std::uint16_t>(source) : process_of[holder];
+    ++cell;
   }
   return partition;
 }
 
-EdgePartition EdgePartition::grid(const Cells& cells, int processes) {
-  EdgePartition partition(cells, processes);
-  std::uint32_t row_bands = 1;
-  for (std::uint32_t r = 1; r * r <= static_cast<std::uint32_t>(processes); ++r) {
-    if (static_cast<std::uint32_t>(processes) % r == 0) row_bands = r;
-  }
-  const std::uint32_t column_bands = static_cast<std::uint32_t>(processes) / row_bands;
-  std::vector<std::uint64_t> row_weights(cells.side());
-  std::vector<std::uint64_t> column_weights(cells.side());
-  std::uint64_t total = 0;
-  for (std::uint32_t row = 0; row < cells.side(); ++row) {
-    for (std::uint32_t column = 0; column < cells.side(); ++column) {
-      row_weights[row] += cells.edges(row, column);
-      column_weights[column] += cells.edges(row, column);
-      total += cells.edges(row, column);
-    }
-  }
-  const auto row_band = cut_into_bands(row_weights, total, row_bands);
-  const auto column_band = cut_into_bands(column_weights, total, column_bands);
-  for (std::uint32_t row = 0; row < cells.side(); ++row) {
-    for (std::uint32_t column = 0; column < cells.side(); ++column) {
-      partition.holders_[(std::size_t{row} << cells.side_bits()) + column] =
-          static_cast<std::uint16_t>(row_band[row] * column_bands + column_band[column]);
-    }
-  }
-  return partition;
-}
-
-PartitionedTraffic count_partitioned(const Rows& rows, const EdgePartition& partition,
-                                     const CountOptions& options) {
-  PartitionedTraffic result{.values = Traffic(partition.processes()), .computed_edges = {}};
-  const auto cost =
-      visit_holders(rows, partition, options,
-                    [&](std::uint32_t, std::uint64_t owner, const ProcessSet& out, const ProcessSet& in) {
-                      out.for_each([&](std::uint64_t p) { ++result.values.at(owner, p); });
-                      in.for_each([&](std::uint64_t p) { ++result.values.at(p, owner); });
-                    });
-  result.computed_edges = cost.computed_edges;
-  result.memory_bytes = cost.memory_bytes;
-  result.passes = cost.passes;
-  return result;
+bool EdgePartition::holds_from(VertexId source, std::uint32_t first, std::uint32_t last) const noexcept {
+  const std::uint16_t* const holders = row(source);
+  return std::any_of(holders, holders + side_, [=](std::uint32_t p) { return p >= first && p < last; });
 }
 
 }  // namespace edgewire::plan

@@ -1,78 +1,77 @@
-// Partitions of the edges instead of the vertices: each process holds blocks of the edge matrix, along the
-// Hilbert curve or on a grid.
+// Partitions of the edges instead of the vertices: each process holds a block of the edge matrix, a stretch
+// of the Hilbert curve or a rectangle. Who holds an edge is a function of its two ids.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "plan/count.h"
-#include "plan/volume.h"
+#include "plan/ownership.h"
 
 namespace edgewire::plan {
-
-/// Divides the edge matrix into square cells, at most 1024 x 1024, and counts the edges of each.
-class Cells {
- public:
-  static constexpr unsigned kMostSideBits = 10;
-  /// Counts in one pass. Memory: 8 MB for each thread.
-  Cells(const Rows& rows, int threads);
-  std::uint32_t side() const noexcept { return std::uint32_t{1} << side_bits_; }
-  unsigned side_bits() const noexcept { return side_bits_; }
-  unsigned shift() const noexcept { return shift_; }  ///< vertex >> shift() is its row or column of cells
-  std::uint64_t edges(std::uint32_t row, std::uint32_t column) const noexcept {
-    return counts_[row * side() + column];
-  }
-
- private:
-  unsigned side_bits_ = 0;
-  unsigned shift_ = 0;
-  std::vector<std::uint64_t> counts_;
-};
-
-/// Says which process holds, and so computes, each edge. All edges of a cell are in one process.
-class EdgePartition {
- public:
-  /// Each process holds a contiguous part of the Hilbert curve over the cells, with about the same number of
-  /// edges.
-  static EdgePartition hilbert(const Cells& cells, int processes);
-  /// R bands of sources x C bands of destinations, R x C = processes, as square as that allows. Bands have
-  /// about the same number of edges each.
-  static EdgePartition grid(const Cells& cells, int processes);
-
-  int processes() const noexcept { return processes_; }
-  unsigned shift() const noexcept { return shift_; }
-  /// [column of cells]: the process that holds that cell, in the row of cells of `source`.
-  const std::uint16_t* row(std::uint32_t source) const noexcept {
-    return holders_.data() + (static_cast<std::size_t>(source >> shift_) << side_bits_);
-  }
-
- private:
-  EdgePartition(const Cells& cells, int processes)
-      : processes_(processes),
-        side_bits_(cells.side_bits()),
-        shift_(cells.shift()),
-        holders_(std::size_t{1} << 2 * side_bits_) {}
-  int processes_;
-  unsigned side_bits_;
-  unsigned shift_;
-  std::vector<std::uint16_t> holders_;
-};
 
 /// Position of cell (x, y) on the Hilbert curve through the 2^bits x 2^bits cells (Hilbert, 1891; the bitwise
 /// form is the one of Lam and Shapiro, 1994).
 std::uint64_t hilbert_position(std::uint32_t x, std::uint32_t y, unsigned bits) noexcept;
 
-/// Values between processes that hold edges. The owner of a vertex sends its mirror to every other process
-/// with edges that leave it, and gets a partial sum from every other one with edges that reach it.
-struct PartitionedTraffic {
-  Traffic values;
-  std::vector<std::uint64_t> computed_edges;  ///< by process
-  std::uint64_t memory_bytes = 0;
-  std::uint32_t passes = 0;
+/// Cells of the edge matrix, about a thousand for each process: each range of cut_evenly() is cut into the
+/// same number of strips, in the same way. Strips are rows of cells as sources, and columns as destinations.
+class Cells {
+ public:
+  Cells(std::span<const std::uint64_t> offsets, int processes);
+  std::uint32_t side() const noexcept { return side_; }
+  std::uint32_t owner(std::uint32_t strip) const noexcept { return strip / strips_each_; }
+  const RangeOwnership& strips() const noexcept { return strips_; }
+  /// Edges of the sources [first, last) in each cell, [row * side + column], but for edges between two
+  /// vertices of one owner. These rows are verified.
+  std::vector<std::uint64_t> count(std::span<const std::uint64_t> offsets, std::span<const VertexId> targets,
+                                   std::uint64_t first, std::uint64_t last) const;
+  /// All cells by position on the Hilbert curve through the smallest square of 2^k x 2^k cells that has them.
+  std::vector<std::uint32_t> along_curve() const;
+
+ private:
+  std::uint32_t strips_each_, side_;
+  RangeOwnership strips_;
 };
 
-/// Counts with the owners that visit_holders() chooses (plan/edge_holders.h), and needs as much memory.
-PartitionedTraffic count_partitioned(const Rows& rows, const EdgePartition& partition,
-                                     const CountOptions& options);
+/// Says which process holds each edge, and which one owns each vertex: process p owns the p-th of the ranges
+/// that cut_evenly() makes. Takes about 2 KB a process, or 2 bytes for each pair of them, and 512 KB for all.
+class EdgePartition {
+ public:
+  /// The processes stand in R rows and C columns, R x C = processes, as square as that allows: process p is
+  /// in row p / C and column p % C. An edge is held in the row of its source's owner and in the column of its
+  /// destination's owner. So a vertex's edges are in one row and one column, and its owner is in both. Each
+  /// row of processes holds a band of sources (Yoo et al.: A scalable distributed parallel breadth-first
+  /// search algorithm on BlueGene/L, SC 2005; Boman, Devine and Rajamanickam: Scalable matrix computations on
+  /// large scale-free graphs using 2D graph partitioning, SC 2013).
+  static EdgePartition grid(std::span<const std::uint64_t> offsets, int processes);
+  /// An edge between two vertices of one owner is held there. Of all others each process holds a stretch of
+  /// the Hilbert curve through the cells, all about the same number. The stretches go to the processes that
+  /// own most of the ends of their edges. `edges`: of each cell, over all sources, as Cells::count().
+  static EdgePartition hilbert(std::span<const std::uint64_t> offsets, int processes, const Cells& cells,
+                               std::span<const std::uint64_t> edges);
+
+  int processes() const noexcept { return owners_.processes(); }
+  /// Who owns which vertex.
+  const Ownership& owners() const noexcept { return owners_; }
+  /// [strip(destination)]: the process that holds the edge from `source`.
+  const std::uint16_t* row(VertexId source) const noexcept {
+    return holders_.data() + std::size_t{strip(source)} * side_;
+  }
+  std::uint32_t strip(VertexId vertex) const noexcept { return strips_.owner(vertex); }
+  /// Whether a process of [first, last) holds edges from `source`, perhaps none.
+  bool holds_from(VertexId source, std::uint32_t first, std::uint32_t last) const noexcept;
+
+ private:
+  EdgePartition(Ownership owners, RangeOwnership strips, std::uint32_t side)
+      : owners_(std::move(owners)),
+        strips_(std::move(strips)),
+        side_(side),
+        holders_(std::size_t{side} * side) {}
+  Ownership owners_;
+  RangeOwnership strips_;
+  std::uint32_t side_;                  ///< strips
+  std::vector<std::uint16_t> holders_;  ///< [strip of the source * side + strip of the destination]
+};
 
 }  // namespace edgewire::plan

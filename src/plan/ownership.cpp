@@ -25,6 +25,30 @@ std::uint32_t HashOwnership::count(std::uint32_t owner) const noexcept {
   return whole + (vertex(owner, LocalNumber(whole)) - std::uint64_t{whole} * processes_ < rest ? 1 : 0);
 }
 
+std::vector<std::uint32_t> cut_evenly(std::span<const std::uint64_t> offsets, std::uint32_t parts) {
+  const std::uint64_t vertices = offsets.size() - 1, edges = offsets.back();
+  // The sum of both parts, times vertices x edges. Without edges, vertices count alone.
+  const auto before = [&](std::uint64_t vertex) {
+    return static_cast<Uint128>(offsets[vertex]) * vertices +
+           static_cast<Uint128>(vertex) * std::max<std::uint64_t>(edges, 1);
+  };
+  std::vector<std::uint32_t> bounds{0};
+  for (std::uint32_t part = 1; part < parts; ++part) {
+    const Uint128 wanted = before(vertices) / parts * part;
+    std::uint64_t cut = bounds.back();
+    for (std::uint64_t end = vertices; cut < end;) {
+      const std::uint64_t middle = cut + (end - cut) / 2;
+      if (before(middle) < wanted)
+        cut = middle + 1;
+      else
+        end = middle;
+    }
+    bounds.push_back(static_cast<std::uint32_t>(cut));
+  }
+  bounds.push_back(static_cast<std::uint32_t>(vertices));
+  return bounds;
+}
+
 RangeOwnership::RangeOwnership(std::vector<std::uint32_t> bounds) : bounds_(std::move(bounds)) {
   const std::uint32_t vertices = bounds_.back();
   const auto width = static_cast<unsigned>(std::bit_width(vertices));
@@ -69,6 +93,11 @@ Ownership Ownership::ranges(std::span<const std::uint64_t> offsets, int processe
   }
   bounds.back() = static_cast<std::uint32_t>(vertices);
   return {RangeOwnership(std::move(bounds)), vertices, processes};
+}
+
+Ownership Ownership::even_ranges(std::span<const std::uint64_t> offsets, int processes) {
+  return {RangeOwnership(cut_evenly(offsets, static_cast<std::uint32_t>(processes))), offsets.size() - 1,
+          processes};
 }
 
 namespace {
@@ -139,6 +168,7 @@ Ownership Ownership::from_table(std::vector<std::uint16_t> owners, int processes
 Ownership Ownership::create(const std::string& how, std::span<const std::uint64_t> offsets, int processes) {
   if (how == "hash") return hash(offsets.size() - 1, processes);
   if (how == "ranges") return ranges(offsets, processes);
+  if (how == "hilbert" || how == "grid") return even_ranges(offsets, processes);
   return from_file(how, offsets.size() - 1, processes);
 }
 

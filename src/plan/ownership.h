@@ -62,10 +62,16 @@ class HashOwnership {
   std::uint64_t reciprocal_;
 };
 
+/// Cuts all ids into `parts` ranges: in each one, its part of all out-edges and its part of all vertices add
+/// up to about the same. Returns the bounds, one more than there are ranges. `offsets` as
+/// GraphFile::offsets().
+std::vector<std::uint32_t> cut_evenly(std::span<const std::uint64_t> offsets, std::uint32_t parts);
+
 /// Process p owns the ids [bounds[p], bounds[p+1]).
 class RangeOwnership {
  public:
   explicit RangeOwnership(std::vector<std::uint32_t> bounds);
+  std::uint32_t owner(VertexId v) const noexcept { return place(v).owner; }
   Place place(VertexId v) const noexcept {
     std::uint32_t p = hint_[v >> shift_];
     while (v >= bounds_[p + 1]) ++p;
@@ -108,13 +114,15 @@ class Ownership {
   static Ownership hash(std::uint64_t vertices, int processes);
   /// Contiguous ranges with about the same number of out-edges each. `offsets` as GraphFile::offsets().
   static Ownership ranges(std::span<const std::uint64_t> offsets, int processes);
+  /// The ranges of cut_evenly(): for processes that hold blocks of edges (plan/edge_partition.h).
+  static Ownership even_ranges(std::span<const std::uint64_t> offsets, int processes);
   /// One owner (0..processes-1) a line for each vertex, as METIS, KaHIP and KaMinPar write. Every process
   /// must own a vertex. Throws Error with path and line, or with both numbers when there are more or fewer
   /// parts than processes.
   static Ownership from_file(const std::string& path, std::uint64_t vertices, int processes);
   /// owners[v]: the owner of vertex v, below `processes`. A process may own no vertex.
   static Ownership from_table(std::vector<std::uint16_t> owners, int processes);
-  /// `how`: "hash", "ranges", or the path of a partition file.
+  /// `how`: "hash", "ranges", "hilbert", "grid" (both: even_ranges()), or the path of a partition file.
   static Ownership create(const std::string& how, std::span<const std::uint64_t> offsets, int processes);
 
   int processes() const noexcept { return processes_; }

@@ -1,38 +1,11 @@
 #include "plan/pair_covers.h"
-#include "base/bits.h"
+#include "base/ranked_bits.h"
 #include "plan/copy_others.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "plan/edge_rows.h"
 namespace edgewire::plan {
-
-namespace {
-
-/// A set of indexes that knows how many of it are below another one.
-class RankedSet {
- public:
-  RankedSet(std::uint32_t size, std::span<const OwnedIndex> indexes)
-      : bits_(size, indexes), before_(bits_.words()) {
-    std::uint32_t sum = 0;
-    for (std::size_t w = 0; w < before_.size(); ++w) {
-      before_[w] = sum;
-      sum += static_cast<std::uint32_t>(std::popcount(bits_.word(w)));
-    }
-  }
-  bool has(OwnedIndex index) const noexcept { return bits_.test(index); }
-  std::uint32_t below(OwnedIndex index) const noexcept {
-    const std::uint64_t lower = bits_.word(index / 64) & ((std::uint64_t{1} << (index % 64)) - 1);
-    return before_[index / 64] + static_cast<std::uint32_t>(std::popcount(lower));
-  }
-
- private:
-  Bits bits_;
-  std::vector<std::uint32_t> before_;  ///< [word]
-};
-
-}  // namespace
 
 PairCovers::PairCovers(const graph::GraphFile& graph, const Ownership& ownership, int rank,
                        const OwnedVertices& owned, int workers, const ForEach& for_each, bool weighted)
@@ -73,7 +46,7 @@ MovedEdges PairCovers::pack(const OwnedVertices& owned, std::uint32_t peer, std:
                             std::vector<OwnedIndex>& whole) {
   const PairEdges edges = rows_->edges(peer);
   PairCover& cover = covers_[peer];
-  const RankedSet mirrors(owned.count(), mirrors_[peer]);
+  const RankedBits mirrors(Bits(owned.count(), mirrors_[peer]));
   const Bits summed(edges.destinations, cover.sums);
   std::size_t most = 0;
   for (const auto& part : edges.parts)

@@ -1,0 +1,109 @@
+#include "plan/block_share.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+
+#include "base/bits.h"
+#include "error.h"
+
+namespace edgewire::plan {
+
+namespace {
+
+[[noreturn]] void refuse(std::size_t process) {
+  throw Error(fmt::format("rank {} sent a faulty exchange plan: edges of blocks", process));
+}
+
+}  // namespace
+
+std::vector<BlockEdges> split(const BlockEdges& block, const RoutedBlock& routed, std::size_t processes) {
+  std::vector<BlockEdges> parts(processes);
+  for (std::size_t i = 0; i < block.sources.size(); ++i)
+    for (std::uint64_t e = block.ends[i]; e < block.ends[i + 1]; ++e) {
+      BlockEdges& part = parts[routed.computed_by[e]];
+      if (block.weights.empty())
+        part.add(block.sources[i], block.targets[e]);
+      else
+        part.add(block.sources[i], block.targets[e], block.weights[e]);
+    }
+  return parts;
+}
+
+/// Of each row the source, the number of edges, the targets, and of each weight two words.
+Words pack(const BlockEdges& edges) {
+  Words words;
+  for (std::size_t i = 0; i < edges.sources.size(); ++i) {
+    const auto row = plain(edges.row(i));
+    words.push_back(edges.sources[i]);
+    words.push_back(static_cast<std::uint32_t>(row.size()));
+    words.insert(words.end(), row.begin(), row.end());
+    if (edges.weights.empty()) continue;
+    for (std::uint64_t e = edges.ends[i]; e < edges.ends[i + 1]; ++e) {
+      const auto bits = std::bit_cast<std::uint64_t>(edges.weights[e]);
+      words.push_back(static_cast<std::uint32_t>(bits));
+      words.push_back(static_cast<std::uint32_t>(bits >> 32));
+    }
+  }
+  return words;
+}
+
+BlockEdges unpack(const Words& words, bool weighted, std::size_t sender, std::uint64_t vertices) {
+  BlockEdges edges;
+  const std::size_t words_an_edge = weighted ? 3 : 1;
+  for (std::span<const std::uint32_t> rest = words; !rest.empty();) {
+    if (rest.size() < 2 || rest[1] == 0 || rest[1] > (rest.size() - 2) / words_an_edge) refuse(sender);
+    const auto targets = rest.subspan(2, rest[1]), weights = rest.subspan(2 + rest[1]);
+    if (rest[0] >= vertices || *std::ranges::max_element(targets) >= vertices) refuse(sender);
+    for (std::size_t e = 0; e < targets.size(); ++e) {
+      const VertexId source(rest[0]), target(targets[e]);
+      if (!weighted) {
+        edges.add(source, target);
+        continue;
+      }
+      const std::uint64_t bits = weights[2 * e] | std::uint64_t{weights[2 * e + 1]} << 32;
+      edges.add(source, target, std::bit_cast<double>(bits));
+    }
+    rest = rest.subspan(2 + words_an_edge * targets.size());
+  }
+  return edges;
+}
+
+std::vector<PeerLists> lists_for(const BlockEdges& edges, const Ownership& owners, std::uint32_t rank) {
+  std::vector<PeerLists> lists(static_cast<std::size_t>(owners.processes()));
+  for (const VertexId source : edges.sources) {
+    const std::uint32_t owner = owners.place(source).owner;
+    if (owner != rank) lists[owner].mirrors_from.push_back(source);
+  }
+  for (const auto target : Bits(owners.vertices(), edges.targets).members<VertexId>()) {
+    const std::uint32_t owner = owners.place(target).owner;
+    if (owner != rank) lists[owner].sums_to.push_back(target);
+  }
+  return lists;
+}
+
+/// The number of mirrors, and the local numbers of mirrors and of partial sums.
+Words announce(const PeerLists& lists, const Ownership& owners) {
+  Words words{static_cast<std::uint32_t>(lists.mirrors_from.size())};
+  for (const auto* list : {&lists.mirrors_from, &lists.sums_to})
+    for (const VertexId vertex : *list) words.push_back(owners.place(vertex).local);
+  return words;
+}
+
+void take_announced(PeerLists& lists, const Words& words, const Ownership& owners, std::uint32_t rank,
+                    std::size_t peer) {
+  if (words.empty() || words[0] > words.size() - 1) refuse(peer);
+  const auto take = [&](std::span<const std::uint32_t> locals, std::vector<VertexId>& list) {
+    if (std::ranges::adjacent_find(locals, std::ranges::greater_equal()) != locals.end() ||
+        (!locals.empty() && locals.back() >= owners.count(rank)))
+      refuse(peer);
+    for (const auto local : locals) list.push_back(owners.vertex(rank, LocalNumber(local)));
+  };
+  const auto all = std::span(words).subspan(1);
+  take(all.first(words[0]), lists.mirrors_to);
+  take(all.subspan(words[0]), lists.sums_from);
+}
+
+}  // namespace edgewire::plan

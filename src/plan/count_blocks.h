@@ -1,0 +1,30 @@
+// Counts exactly what each process must send to each other one when processes own blocks of edges.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/block_routes.h"
+#include "plan/count.h"
+#include "plan/edge_partition.h"
+#include "plan/volume.h"
+
+namespace edgewire::plan {
+
+/// Mirrors and partial sums between processes.
+struct BlockTraffic {
+  Traffic values;
+  std::vector<std::uint64_t> computed_edges;  ///< by process
+  std::uint64_t memory_bytes = 0;
+  std::uint32_t passes = 0;  ///< over the graph
+};
+
+/// The partition with this name, `hilbert` or `grid`. Reads all rows for `hilbert`; these are verified.
+EdgePartition partition_edges(std::string_view how, const Rows& rows, int processes, int threads);
+
+/// `strategy`: slots or cover. Keeps as many blocks at a time as fit into the memory, 24 bytes an edge, and 8
+/// to 24 bytes for each value.
+BlockTraffic count_blocks(const Rows& rows, const EdgePartition& partition, Strategy strategy,
+                          const CountOptions& options);
+
+}  // namespace edgewire::plan
