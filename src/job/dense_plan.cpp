@@ -5,7 +5,9 @@
 #include <atomic>
 #include <optional>
 
+#include "job/ownership_choice.h"
 #include "job/plan_cache.h"
+#include "job/rates.h"
 #include "launch/agreement.h"
 #include "launch/packing.h"
 #include "plan/block_plan.h"
@@ -118,7 +120,10 @@ DensePlan make_dense_plan(const PlanTask& task) {
   const auto make = [&] {
     if (cache)
       if (auto kept = cache->take()) return std::move(*kept);
-    return plan::owns_edges(task.options.ownership) ? plan_block(task) : plan_vertices(task);
+    Rates rates(task);
+    Choices choices = choose_ownership(task, rates);
+    return plan::owns_edges(choices.ownership) ? plan_block(task, rates, std::move(choices))
+                                               : plan_vertices(task, rates, std::move(choices));
   };
   DensePlan plan = complete(task, make());
   if (cache) {

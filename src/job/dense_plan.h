@@ -97,13 +97,15 @@ struct PlanTask {
   plan::ForEach on_workers(const char* step) const;
 };
 
+class Rates;  // job/rates.h
+
 // All are collective, and throw Error.
 /// From the plan cache where it can be used, else from the graph; the cache then keeps it.
 DensePlan make_dense_plan(const PlanTask& task);
-/// For processes that own vertices.
-ConnectedPlan plan_vertices(const PlanTask& task);
-/// For processes that hold blocks of edges: ownership `hilbert` or `grid`.
-ConnectedPlan plan_block(const PlanTask& task);
+/// For processes that own vertices. `choices`: with the ownership.
+ConnectedPlan plan_vertices(const PlanTask& task, Rates& rates, Choices choices);
+/// For processes that hold blocks of edges: ownership `hilbert` or `grid`. `choices`: with the ownership.
+ConnectedPlan plan_block(const PlanTask& task, Rates& rates, Choices choices);
 /// The vertices of this process, in the layout that is set in `choices`.
 plan::OwnedVertices order_vertices(const PlanTask& task, const plan::Ownership& ownership, Choices& choices,
                                    const plan::ForEach& for_each);

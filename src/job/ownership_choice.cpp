@@ -3,41 +3,67 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <limits>
-#include <numeric>
+#include <utility>
 
 #include "graph/parallel.h"
 #include "plan/balance.h"
+#include "plan/block_plan.h"
 #include "plan/count.h"
+#include "plan/count_blocks.h"
 #include "plan/ownership.h"
 
 namespace edgewire::job {
 
 namespace {
 
+constexpr double kTwoSteps = 1.05;
+
 struct Candidate {
+  std::string name;
   double seconds = 0;
-  std::string line;
+  std::string line{};
 };
 
-Candidate judge(const graph::GraphFile& graph, const std::string& name, int processes,
-                const OwnershipCosts& costs, int threads) {
-  const auto ownership = plan::Ownership::create(name, graph.offsets(), processes);
-  plan::CountOptions count;
-  count.threads = threads;
-  const auto traffic = plan::count_owned({graph.offsets(), graph.targets()}, ownership, count);
-  const auto volume = plan::volume(traffic.process, costs.value_bytes);
-  const auto edges = plan::computed_edges(traffic.edges);
-  const auto most = static_cast<double>(*std::max_element(edges.begin(), edges.end()));
-  const double mean = static_cast<double>(graph.edges()) / processes;
-  const double wire_s = static_cast<double>(volume.wire_bytes_max[0]) / costs.link_bytes_per_s;
-  const double compute_s = most / costs.edges_per_s;
-  return {std::max(wire_s, compute_s),
+/// What processes send to each other, and how many edges each one computes.
+struct Load {
+  plan::Traffic values;
+  std::vector<std::uint64_t> edges;
+};
+
+Load count(const plan::Rows& rows, const std::string& name, int processes, int threads) {
+  plan::CountOptions options;
+  options.threads = threads;
+  if (plan::owns_edges(name)) {
+    auto counted = plan::count_blocks(rows, plan::partition_edges(name, rows, processes, threads),
+                                      plan::Strategy::slots, options);
+    return {std::move(counted.values), std::move(counted.computed_edges)};
+  }
+  auto traffic = plan::count_owned(rows, plan::Ownership::create(name, rows.offsets, processes), options);
+  return {std::move(traffic.process), plan::computed_edges(traffic.edges)};
+}
+
+Candidate judge(const PlanTask& task, const std::string& name, Rates& rates, int threads) {
+  const plan::Rows rows{task.graph.offsets(), task.graph.targets()};
+  const auto load = count(rows, name, task.bootstrap.size(), threads);
+  const auto volume = plan::volume(load.values, plan::value_bytes(task.options.encoding));
+  const auto most = static_cast<double>(*std::ranges::max_element(load.edges));
+  const double mean = static_cast<double>(rows.edges()) / task.bootstrap.size();
+  const double wire_s = static_cast<double>(volume.wire_bytes_max[0]) / rates.link();
+  const double compute_s = most / rates.compute_all();
+  return {name, std::max(wire_s, compute_s) * (plan::owns_edges(name) ? kTwoSteps : 1),
           fmt::format(
               "{}: {} values sent, {} by one process; edges of one process up to {:.1f} % above the mean; "
               "sending {:.6f} s, computing {:.6f} s",
               name, volume.values_sent_total, volume.values_sent_max, mean == 0 ? 0 : 100 * (most / mean - 1),
               wire_s, compute_s)};
+}
+
+std::vector<std::string> candidates_of(const DenseOptions& options) {
+  std::vector<std::string> candidates{"hash", "ranges"};
+  if (const auto file = plan::partition_file(options.ownership); !file.empty()) candidates.push_back(file);
+  const bool slots_or_cover = options.choose_strategy || !plan::sends_ids(options.strategy);
+  if (slots_or_cover && options.devices.empty()) candidates.insert(candidates.end(), {"grid", "hilbert"});
+  return candidates;
 }
 
 void verify(const graph::GraphFile& graph, int threads) {
@@ -49,32 +75,30 @@ void verify(const graph::GraphFile& graph, int threads) {
 
 }  // namespace
 
-OwnershipChoice choose_ownership(launch::Bootstrap& bootstrap, const topology::WorkerPool& pool,
-                                 const graph::GraphFile& graph, const std::vector<std::string>& candidates,
-                                 const OwnershipCosts& costs) {
-  OwnershipChoice choice;
-  if (bootstrap.rank() == 0) {
+Choices choose_ownership(const PlanTask& task, Rates& rates) {
+  const std::string& wanted = task.options.ownership;
+  Choices choices{.ownership = wanted, .ownership_table = {}};
+  if (wanted != "auto" && !wanted.starts_with("auto,")) return choices;
+  choices.ownership = "hash";
+  if (task.bootstrap.size() == 1) return choices;
+  rates.link();  // measured by all, before rank 0 counts alone
+  rates.compute();
+  if (task.bootstrap.rank() == 0) {
     std::vector<Candidate> judged;
     // The processes wait for this one, so it may use all cores. It is asked inside how many these are.
-    pool.run_unpinned([&] {
+    task.seat.pool().run_unpinned([&] {
       const int threads = graph::workers_or_default(0);
-      verify(graph, threads);
-      for (const auto& name : candidates)
-        judged.push_back(judge(graph, name, bootstrap.size(), costs, threads));
+      verify(task.graph, threads);
+      for (const auto& name : candidates_of(task.options)) judged.push_back(judge(task, name, rates, threads));
     });
-    const auto best =
-        std::min_element(judged.begin(), judged.end(),
-                         [](const Candidate& a, const Candidate& b) { return a.seconds < b.seconds; }) -
-        judged.begin();
-    choice.ownership = candidates[static_cast<std::size_t>(best)];
-    for (std::size_t i = 0; i < judged.size(); ++i) {
-      choice.table += fmt::format("ownership {}{}\n", judged[i].line,
-                                  i == static_cast<std::size_t>(best) ? "  <- taken" : "");
-    }
-    graph.release_rows(0, graph.vertices());
+    const auto best = std::ranges::min_element(judged, {}, &Candidate::seconds);
+    choices.ownership = best->name;
+    for (auto one = judged.begin(); one != judged.end(); ++one)
+      choices.ownership_table += fmt::format("ownership {}{}\n", one->line, one == best ? "  <- taken" : "");
+    task.graph.release_rows(0, task.graph.vertices());
   }
-  choice.ownership = bootstrap.allgather(choice.ownership)[0];
-  return choice;
+  choices.ownership = task.bootstrap.allgather(choices.ownership)[0];
+  return choices;
 }
 
 }  // namespace edgewire::job

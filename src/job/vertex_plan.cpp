@@ -1,12 +1,9 @@
 // The plan of processes that own vertices.
-#include <fmt/core.h>
-
 #include <algorithm>
 
-#include "job/compute_rate.h"
 #include "job/dense_plan.h"
 #include "job/layout_choice.h"
-#include "job/ownership_choice.h"
+#include "job/rates.h"
 #include "launch/packing.h"
 #include "plan/balance.h"
 #include "seconds.h"
@@ -15,43 +12,6 @@
 namespace edgewire::job {
 
 namespace {
-
-/// What choices go by: as the options say, or measured when first asked for. Collective.
-class Rates {
- public:
-  explicit Rates(const PlanTask& task)
-      : task_(task), link_(task.options.assumed_link_rate), compute_(task.options.assumed_compute_rate) {}
-  /// Bytes per second of a process.
-  double link() {
-    if (link_ == 0) link_ = task_.seat.measure_link(task_.bootstrap);
-    return link_;
-  }
-  /// Edges per second and worker.
-  double compute() {
-    if (compute_ == 0)
-      compute_ =
-          launch::allreduce(task_.bootstrap, measure_compute_rate(task_.seat.pool()), std::ranges::min);
-    return compute_;
-  }
-  /// Edges per second of a process.
-  double compute_all() { return compute() * task_.workers(); }
-
- private:
-  const PlanTask& task_;
-  double link_, compute_;
-};
-
-/// A name that plan::Ownership::create knows, and the table of the choice.
-OwnershipChoice ownership_of(const PlanTask& task, Rates& rates) {
-  const std::string& wanted = task.options.ownership;
-  if (wanted != "auto" && !wanted.starts_with("auto,")) return {wanted, {}};
-  if (task.bootstrap.size() == 1) return {"hash", {}};
-  std::vector<std::string> candidates{"hash", "ranges"};
-  if (wanted != "auto") candidates.push_back(wanted.substr(5));
-  const double link = rates.link();
-  return choose_ownership(task.bootstrap, task.seat.pool(), task.graph, candidates,
-                          {link, rates.compute_all(), plan::value_bytes(task.options.encoding)});
-}
 
 /// All processes agree which edges either of two of them computes. Returns what this one hands over to each.
 std::vector<std::uint64_t> balance(launch::Bootstrap& bootstrap, const plan::PairCovers& covers,
@@ -99,22 +59,9 @@ plan::PlanDraft draft_plan(const PlanTask& task, const plan::Ownership& ownershi
   };
   auto draft = with(options.choose_strategy ? plan::Strategy::slots : options.strategy, std::move(owned));
   if (!options.choose_strategy || task.bootstrap.size() == 1 || !options.devices.empty()) return draft;
-  double values = 0;
+  std::uint64_t values = 0;
   for (const auto& stream : draft.streams()) values += stream.slots;
-  const double link = rates.link();
-  const std::vector<double> mine{values * static_cast<double>(plan::value_bytes(options.encoding)) / link,
-                                 static_cast<double>(draft.owned().edges()) / rates.compute_all()};
-  // Seconds sending and computing, of the most loaded process.
-  const auto most = launch::allreduce(task.bootstrap, mine, std::ranges::max);
-  const bool wire_limits = most[0] > most[1];
-  choices.strategy_reason = fmt::format(
-      "{}: sending all sums would take {:.4f} s at the link's {:.2f} Gbit/s ({}), computing {:.4f} s at "
-      "{:.2g} "
-      "edges/s a worker ({})",
-      plan::to_name(wire_limits ? plan::Strategy::cover : plan::Strategy::slots), most[0], link * 8e-9,
-      options.assumed_link_rate > 0 ? "assumed" : "measured", most[1], rates.compute(),
-      options.assumed_compute_rate > 0 ? "assumed" : "measured");
-  if (wire_limits) return with(plan::Strategy::cover, std::move(draft).take_owned());
+  if (rates.wire_limits(values, draft.owned().edges(), choices)) return with(plan::Strategy::cover, std::move(draft).take_owned());
   return draft;
 }
 
@@ -151,10 +98,7 @@ plan::OwnedVertices order_vertices(const PlanTask& task, const plan::Ownership& 
   return std::move(choice.owned);
 }
 
-ConnectedPlan plan_vertices(const PlanTask& task) {
-  Rates rates(task);
-  auto named = ownership_of(task, rates);
-  Choices choices{.ownership = std::move(named.ownership), .ownership_table = std::move(named.table)};
+ConnectedPlan plan_vertices(const PlanTask& task, Rates& rates, Choices choices) {
   auto ownership = plan::Ownership::create(choices.ownership, task.graph.offsets(), task.bootstrap.size());
   auto start = Clock::now();
   auto owned = order_vertices(task, ownership, choices, task.on_workers("load"));

@@ -39,7 +39,7 @@ class Row {
   std::vector<std::uint32_t> order_;
 };
 
-/// The rows [begin, end) of the graph, for the processes from `first` on.
+/// Reads rows of the graph for the processes from `first` on.
 class Reader {
  public:
   Reader(const Rows& rows, graph::Weights weights, const EdgePartition& partition, std::uint32_t first,
@@ -49,15 +49,8 @@ class Reader {
   std::vector<BlockEdges> read(std::uint64_t begin, std::uint64_t end) const {
     std::vector<BlockEdges> edges(last_ - first_);
     std::vector<Row> row(edges.size(), Row(!weights_.empty()));
-    std::uint32_t strip = ~std::uint32_t{0};
-    bool holds = false;
     for (std::uint64_t v = begin; v < end; ++v) {
       const VertexId source(static_cast<std::uint32_t>(v));
-      if (strip != partition_.strip(source)) {
-        strip = partition_.strip(source);
-        holds = partition_.holds_from(source, first_, last_);
-      }
-      if (!holds) continue;
       const std::uint16_t* const holders = partition_.row(source);
       for (std::uint64_t e = rows_.offsets[v]; e < rows_.offsets[v + 1]; ++e) {
         const VertexId target = rows_.targets[e];
@@ -83,11 +76,13 @@ std::vector<BlockEdges> read_blocks(const Rows& rows, graph::Weights weights, co
                                     std::uint32_t first, std::uint32_t last, std::uint64_t pieces,
                                     const ForEach& for_each) {
   const Reader reader(rows, weights, partition, first, last);
-  const std::uint64_t length = rows.vertices() / pieces + 1;
-  std::vector<std::vector<BlockEdges>> read(pieces);  // [piece][block]
-  for_each(pieces, [&](int, std::uint64_t piece) {
-    read[piece] = reader.read(std::min(rows.vertices(), piece * length),
-                              std::min(rows.vertices(), (piece + 1) * length));
+  const std::uint64_t most = rows.vertices() / pieces + 1;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
+  for (auto [begin, end] : partition.sources_of(first, last))
+    for (; begin < end; begin += most) ranges.emplace_back(begin, std::min(end, begin + most));
+  std::vector<std::vector<BlockEdges>> read(ranges.size());  // [piece][block]
+  for_each(ranges.size(), [&](int, std::uint64_t piece) {
+    read[piece] = reader.read(ranges[piece].first, ranges[piece].second);
   });
   std::vector<BlockEdges> blocks(last - first);
   for_each(blocks.size(), [&](int, std::uint64_t block) {

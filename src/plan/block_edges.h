@@ -39,9 +39,9 @@ struct BlockEdges {
   }
 };
 
-/// The edges that the processes [first, last) hold, [process - first]. Reads the rows for which
-/// EdgePartition::holds_from() is true; these are verified. `weights`: of the edges of `rows`, or empty. The
-/// rows are read in so many pieces.
+/// The edges that the processes [first, last) hold, [process - first]. Reads the rows of
+/// EdgePartition::sources_of(), which are verified, in about so many pieces. `weights`: of the edges of `rows`, or
+/// empty.
 std::vector<BlockEdges> read_blocks(const Rows& rows, graph::Weights weights, const EdgePartition& partition,
                                     std::uint32_t first, std::uint32_t last, std::uint64_t pieces,
                                     const ForEach& for_each);

@@ -159,9 +159,21 @@ EdgePartition EdgePartition::hilbert(std::span<const std::uint64_t> offsets, int
   return partition;
 }
 
-bool EdgePartition::holds_from(VertexId source, std::uint32_t first, std::uint32_t last) const noexcept {
-  const std::uint16_t* const holders = row(source);
-  return std::any_of(holders, holders + side_, [=](std::uint32_t p) { return p >= first && p < last; });
+std::vector<std::pair<std::uint64_t, std::uint64_t>> EdgePartition::sources_of(std::uint32_t first,
+                                                                               std::uint32_t last) const {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
+  for (std::uint32_t strip = 0; strip < side_; ++strip) {
+    const std::uint16_t* const holders = holders_.data() + std::size_t{strip} * side_;
+    const bool holds = std::any_of(holders, holders + side_,
+                                   [=](std::uint32_t p) { return p >= first && p < last; });
+    if (!holds || strips_.count(strip) == 0) continue;
+    const std::uint64_t begin = strips_.vertex(strip, LocalNumber(0)), end = begin + strips_.count(strip);
+    if (!ranges.empty() && ranges.back().second == begin)
+      ranges.back().second = end;
+    else
+      ranges.emplace_back(begin, end);
+  }
+  return ranges;
 }
 
 }  // namespace edgewire::plan

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "plan/ownership.h"
@@ -59,8 +60,9 @@ class EdgePartition {
     return holders_.data() + std::size_t{strip(source)} * side_;
   }
   std::uint32_t strip(VertexId vertex) const noexcept { return strips_.owner(vertex); }
-  /// Whether a process of [first, last) holds edges from `source`, perhaps none.
-  bool holds_from(VertexId source, std::uint32_t first, std::uint32_t last) const noexcept;
+  /// The sources from which the processes [first, last) hold edges: ranges of ids, ascending.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> sources_of(std::uint32_t first,
+                                                                  std::uint32_t last) const;
 
  private:
   EdgePartition(Ownership owners, RangeOwnership strips, std::uint32_t side)
