@@ -117,7 +117,8 @@ class Exchange {
            std::vector<OutgoingStream> outgoing, plan::Strategy strategy, plan::Encoding encoding, int lanes);
   /// For blocks of edges: two streams to each peer, partial sums and mirrors. As above.
   static Exchange of_block(launch::Bootstrap& bootstrap, transport::Transport& link,
-                           const plan::BlockPlan& plan, plan::Encoding encoding, int lanes);
+                           const plan::BlockPlan& plan, plan::Strategy strategy, plan::Encoding encoding,
+                           int lanes);
   /// Second step, when the tiles are known: gives each lane its share of the remote columns, evenly by edges.
   /// Columns that need no mirrors come first. Of these and of the others, for each peer, those with the
   /// fewest edges for each value come first: the link is then busy early, and little is left to send at the

@@ -2,44 +2,139 @@
 #include "plan/block_plan.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include "job/dense_plan.h"
+#include "job/rates.h"
+#include "launch/packing.h"
+#include "plan/block_share.h"
 #include "seconds.h"
 #include "tiles/plan_readers.h"
 
 namespace edgewire::job {
 
-ConnectedPlan plan_block(const PlanTask& task) {
+namespace {
+
+/// Each process counts the edges of the vertices that it owns.
+plan::EdgePartition partition_edges(const PlanTask& task, const std::string& how,
+                                    const plan::ForEach& for_each) {
+  const auto offsets = task.graph.offsets();
+  const int processes = task.bootstrap.size();
+  if (how == "grid") return plan::EdgePartition::grid(offsets, processes);
+  const auto bounds = plan::cut_evenly(offsets, static_cast<std::uint32_t>(processes));
+  const std::uint64_t first = bounds[static_cast<std::size_t>(task.bootstrap.rank())];
+  const std::uint64_t count = bounds[static_cast<std::size_t>(task.bootstrap.rank()) + 1] - first;
+  const auto pieces = static_cast<std::uint64_t>(task.workers());
+  const plan::Cells cells(offsets, processes);
+  std::vector<std::vector<std::uint64_t>> counted(pieces);
+  for_each(pieces, [&](int, std::uint64_t piece) {
+    const std::uint64_t begin = first + count * piece / pieces, end = first + count * (piece + 1) / pieces;
+    task.graph.verify_rows(begin, end);
+    counted[piece] = cells.count(offsets, task.graph.targets(), begin, end);
+  });
+  for (std::size_t piece = 1; piece < pieces; ++piece)
+    std::ranges::transform(counted[0], counted[piece], counted[0].begin(), std::plus());
+  const auto edges = launch::allreduce(task.bootstrap, counted[0], std::plus());
+  return plan::EdgePartition::hilbert(offsets, processes, cells, edges);
+}
+
+plan::BlockEdges read_block(const PlanTask& task, const plan::EdgePartition& partition,
+                            const plan::ForEach& for_each) {
+  const auto me = static_cast<std::uint32_t>(task.bootstrap.rank());
+  const auto ranges = partition.sources_of(me, me + 1);
+  for_each_rows(task, for_each, [&](std::uint64_t first, std::uint64_t last) {
+    for (const auto& [begin, end] : ranges)
+      if (first < end && begin < last)
+        task.graph.verify_rows(std::max(first, begin), std::min(last, end));
+  });
+  const plan::Rows rows{task.graph.offsets(), task.graph.targets()};
+  auto blocks =
+      plan::read_blocks(rows, task.options.weighted ? task.graph.weights() : graph::Weights(), partition, me,
+                        me + 1, 16 * static_cast<std::uint64_t>(task.workers()), for_each);
+  return std::move(blocks[0]);
+}
+
+/// What each process has sent to this one.
+std::vector<plan::Words> exchange_words(launch::Bootstrap& bootstrap, std::span<const plan::Words> to) {
+  std::vector<std::string> messages;
+  for (const auto& words : to) messages.push_back(launch::pack(words));
+  std::vector<plan::Words> received;
+  for (const auto& message : bootstrap.alltoall(messages))
+    received.push_back(launch::unpack<std::uint32_t>(message, received.size()));
+  return received;
+}
+
+/// The routes that all processes take, which need the fewest values together.
+plan::RoutedBlock choose_route(const PlanTask& task, plan::Strategy strategy, const plan::BlockEdges& block,
+                               const plan::Ownership& owners, const plan::ForEach& for_each) {
+  const auto routes = plan::routes_of(strategy);
+  std::vector<plan::RoutedBlock> routed(routes.size());
+  for_each(routes.size(), [&](int, std::uint64_t r) {
+    routed[r] = plan::route_block(block, owners, static_cast<std::uint32_t>(task.bootstrap.rank()), routes[r]);
+  });
+  std::vector<std::uint64_t> values;
+  for (const auto& one : routed) values.push_back(one.values);
+  const auto all = launch::allreduce(task.bootstrap, values, std::plus());
+  return std::move(routed[static_cast<std::size_t>(std::ranges::min_element(all) - all.begin())]);
+}
+
+/// The edges that this process computes. Sets the strategy.
+plan::BlockEdges share_edges(const PlanTask& task, Rates& rates, Choices& choices, plan::BlockEdges block,
+                             const plan::Ownership& owners, const plan::ForEach& for_each) {
+  const DenseOptions& options = task.options;
+  choices.strategy = options.choose_strategy ? plan::Strategy::slots : options.strategy;
+  auto routed = choose_route(task, choices.strategy, block, owners, for_each);
+  if (options.choose_strategy && task.bootstrap.size() > 1 &&
+      rates.wire_limits(routed.values, block.edges(), choices))
+    routed = choose_route(task, choices.strategy, block, owners, for_each);
+  if (choices.strategy == plan::Strategy::slots) return block;
+  const auto me = static_cast<std::size_t>(task.bootstrap.rank());
+  auto parts = plan::split(block, routed, task.processes());
+  block = {};
+  std::vector<plan::Words> words(parts.size());
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    if (p != me) words[p] = plan::pack(std::exchange(parts[p], {}));
+  const auto received = exchange_words(task.bootstrap, words);
+  for (std::size_t p = 0; p < parts.size(); ++p)
+    if (p != me) parts[p] = plan::unpack(received[p], options.weighted, p, task.graph.vertices());
+  return plan::unite(parts);
+}
+
+/// What goes to each peer, and comes from it.
+std::vector<plan::PeerLists> agree_on_lists(const PlanTask& task, const plan::BlockEdges& edges,
+                                            const plan::Ownership& owners) {
+  const auto me = static_cast<std::uint32_t>(task.bootstrap.rank());
+  auto lists = plan::lists_for(edges, owners, me);
+  std::vector<plan::Words> words;
+  for (const auto& one : lists) words.push_back(plan::announce(one, owners));
+  const auto received = exchange_words(task.bootstrap, words);
+  for (std::size_t p = 0; p < lists.size(); ++p)
+    if (p != me) plan::take_announced(lists[p], received[p], owners, me, p);
+  return lists;
+}
+
+}  // namespace
+
+ConnectedPlan plan_block(const PlanTask& task, Rates& rates, Choices choices) {
   auto start = Clock::now();
   plan::ForEach for_each = task.on_workers("load");
-  const DenseOptions& options = task.options;
-  const int rank = task.bootstrap.rank(), workers = task.workers();
-  const plan::Rows rows{task.graph.offsets(), task.graph.targets()};
-  for_each_rows(task, for_each,
-                [&](std::uint64_t first, std::uint64_t last) { task.graph.verify_rows(first, last); });
-  // As much memory as the plan takes later; with more than 16 processes that is several passes.
-  plan::CountOptions count;
-  count.threads = workers;
-  count.memory_bytes = std::max<std::uint64_t>(4 * rows.vertices(), 64 << 20);
-  std::optional<plan::EdgePartition> partition;
-  std::optional<plan::BlockShare> share;
-  task.seat.pool().run_unpinned([&] {
-    partition = plan::partition_edges(options.ownership, rows, task.bootstrap.size(), workers);
-    share = plan::share_of_block(rows, *partition, rank, count);
-  });
-  Choices choices{.ownership = options.ownership, .ownership_table = {}};
-  if (options.choose_strategy)
-    choices.strategy_reason = "slots: processes own edges, and send mirrors and partial sums without ids";
-  auto owned = order_vertices(task, share->ownership, choices, for_each);
+  const int rank = task.bootstrap.rank();
+  const auto partition = partition_edges(task, choices.ownership, for_each);
+  plan::Ownership ownership = partition.owners();
+  auto block = read_block(task, partition, for_each);
+  auto owned = order_vertices(task, ownership, choices, for_each);
   const double seconds_load = seconds_since(start);
 
   start = Clock::now();
   for_each = task.on_workers("plan");
-  plan::BlockPlan plan(task.graph, std::move(*partition), std::move(share->peers), share->ownership, rank,
-                       owned, choices.layout, workers, for_each, options.weighted);
+  auto computed = share_edges(task, rates, choices, std::move(block), ownership, for_each);
+  auto lists = agree_on_lists(task, computed, ownership);
+  plan::BlockPlan plan(task.graph, std::move(computed), std::move(lists), ownership, rank, owned,
+                       choices.layout, task.workers(), for_each, task.options.weighted);
   auto exchange =
-      exchange::Exchange::of_block(task.bootstrap, task.seat.link(), plan, options.encoding, workers);
+      exchange::Exchange::of_block(task.bootstrap, task.seat.link(), plan, choices.strategy,
+                                   task.options.encoding, task.workers());
   const auto sizes = task.tile_sizes();
   std::vector<std::uint64_t> edges_of;
   auto bounds = plan.cut_columns(sizes.column_width, task.column_edges(plan.edges()), &edges_of);
@@ -58,7 +153,7 @@ ConnectedPlan plan_block(const PlanTask& task) {
   for_each_rows(task, for_each,
                 [&](std::uint64_t first, std::uint64_t last) { task.graph.release_rows(first, last); });
   return {std::move(choices),          0,
-          std::move(share->ownership), std::move(owned),
+          std::move(ownership), std::move(owned),
           std::move(columns),          std::move(tiles),
           std::move(exchange),         seconds_load,
           seconds_since(start)};

@@ -8,8 +8,6 @@
 
 #include "error.h"
 #include "plan/column_addresses.h"
-#include "plan/edge_holders.h"
-#include "plan/fetch_rows.h"
 #include "plan/look_up.h"
 
 namespace edgewire::plan {
@@ -17,6 +15,7 @@ namespace edgewire::plan {
 namespace {
 
 constexpr std::uint32_t kBlocksTaken = 64;  // row blocks that a worker takes at a time
+constexpr std::uint32_t kNoRow = 0xFFFFFFFF;
 constexpr std::uint32_t kSampleStep = 16;   // of so many row blocks, one is looked at to cut columns
 
 /// Puts vertices, which are ascending, into the order in which OwnedVertices keeps them.
@@ -34,54 +33,24 @@ void order_as_kept(const graph::GraphFile& graph, Layout layout, std::vector<Ver
 
 bool owns_edges(std::string_view ownership) noexcept { return ownership == "hilbert" || ownership == "grid"; }
 
-EdgePartition partition_edges(std::string_view how, const Rows& rows, int processes, int threads) {
-  const Cells cells(rows, threads);
-  return how == "grid" ? EdgePartition::grid(cells, processes) : EdgePartition::hilbert(cells, processes);
-}
-
-BlockShare share_of_block(const Rows& rows, const EdgePartition& partition, int rank,
-                          const CountOptions& options) {
-  const auto me = static_cast<std::uint64_t>(rank);
-  std::vector<BlockShare::Peer> peers(static_cast<std::size_t>(partition.processes()));
-  std::vector<std::uint16_t> owners(rows.vertices());
-  const auto cost =
-      visit_holders(rows, partition, options,
-                    [&](VertexId vertex, std::uint64_t owner, const ProcessSet& out, const ProcessSet& in) {
-                      owners[vertex] = static_cast<std::uint16_t>(owner);
-                      if (owner != me) {
-                        if (out.has(me)) peers[owner].mirrors_from.push_back(vertex);
-                        if (in.has(me)) peers[owner].sums_to.push_back(vertex);
-                        return;
-                      }
-                      out.for_each([&](std::uint64_t p) {
-                        if (p != me) peers[p].mirrors_to.push_back(vertex);
-                      });
-                      in.for_each([&](std::uint64_t p) {
-                        if (p != me) peers[p].sums_from.push_back(vertex);
-                      });
-                    });
-  return {Ownership::from_table(std::move(owners), partition.processes()), std::move(peers),
-          cost.computed_edges[me]};
-}
-
-BlockPlan::BlockPlan(const graph::GraphFile& graph, EdgePartition partition,
-                     std::vector<BlockShare::Peer> share, const Ownership& ownership, int rank,
-                     const OwnedVertices& owned, Layout layout, int workers, const ForEach& for_each,
-                     bool weighted)
+BlockPlan::BlockPlan(const graph::GraphFile& graph, BlockEdges edges, std::vector<PeerLists> lists,
+                     const Ownership& ownership, int rank, const OwnedVertices& owned, Layout layout,
+                     int workers, const ForEach& for_each, bool weighted)
     : graph_(graph),
-      partition_(std::move(partition)),
+      block_(std::move(edges)),
       owned_(owned),
       rank_(static_cast<std::uint32_t>(rank)),
       weighted_(weighted) {
-  number(std::move(share), ownership, layout);
+  number(std::move(lists), ownership, layout);
   count_edges(workers, for_each);
 }
 
-void BlockPlan::number(std::vector<BlockShare::Peer> share, const Ownership& ownership, Layout layout) {
+void BlockPlan::number(std::vector<PeerLists> lists, const Ownership& ownership, Layout layout) {
   destination_of_.assign(graph_.vertices(), kNoDestination);
   for (OwnedIndex i{}; i < owned_.count(); ++i) destination_of_[owned_.ids()[i]] = i;
   std::uint64_t destinations = owned_.count();
-  for (auto& list : share) {
+  for (auto& list : lists) {
+    const bool mine = peers_.size() == rank_;
     Peer& peer = peers_.emplace_back();
     for (auto* vertices : {&list.mirrors_to, &list.mirrors_from, &list.sums_to, &list.sums_from})
       order_as_kept(graph_, layout, *vertices);
@@ -91,13 +60,25 @@ void BlockPlan::number(std::vector<BlockShare::Peer> share, const Ownership& own
     peer.first_sum = static_cast<std::uint32_t>(destinations);
     peer.sums_to = static_cast<std::uint32_t>(list.sums_to.size());
     for (const auto v : list.sums_to) destination_of_[v] = static_cast<std::uint32_t>(destinations++);
-    mirrors_.push_back(std::move(list.mirrors_from));
+    rows_of_.push_back(find_rows(mine ? owned_.ids() : std::span<const VertexId>(list.mirrors_from)));
     list = {};
   }
   if (destinations >= kNoDestination)
     throw Error(
         fmt::format("{} destinations in one process, more than 2^32: use more processes", destinations));
   destinations_ = static_cast<std::uint32_t>(destinations);
+}
+
+/// kNoRow: it has no edges here.
+std::vector<std::uint32_t> BlockPlan::find_rows(std::span<const VertexId> sources) const {
+  std::vector<std::uint32_t> rows;
+  rows.reserve(sources.size());
+  for (const VertexId source : sources) {
+    const auto found = std::ranges::lower_bound(block_.sources, source);
+    const bool there = found != block_.sources.end() && *found == source;
+    rows.push_back(there ? static_cast<std::uint32_t>(found - block_.sources.begin()) : kNoRow);
+  }
+  return rows;
 }
 
 /// Counts the edges of all row blocks, and those of a sample by destination.
@@ -108,7 +89,7 @@ void BlockPlan::count_edges(int workers, const ForEach& for_each) {
   };
   std::vector<Worker> all(static_cast<std::size_t>(workers));
   for (std::size_t owner = 0; owner < peers_.size(); ++owner) {
-    const auto count = static_cast<std::uint32_t>(sources(owner).size());
+    const std::uint32_t count = sources(owner);
     const std::uint64_t blocks = (count + std::uint64_t{kRowBlock} - 1) / kRowBlock;
     auto& before = edges_before_.emplace_back(blocks + 1);
     const std::uint32_t step = blocks < 1024 ? 1 : kSampleStep;
@@ -124,7 +105,6 @@ void BlockPlan::count_edges(int workers, const ForEach& for_each) {
       }
     });
     std::partial_sum(before.begin(), before.end(), before.begin());
-    edges_ += before.back();
   }
   granule_edges_.assign(destinations_ / kColumnGranule + 1, 0);
   for (const auto& worker : all)
@@ -142,45 +122,20 @@ std::vector<std::uint32_t> BlockPlan::cut_columns(std::uint32_t width, std::uint
   return bounds;
 }
 
-/// Copies the targets of the edges that this process holds, of all in the row of `source`. Returns the end of
-/// the copies; what lies behind it in `out`, which has room for all of them and one more, may be anything.
-std::uint32_t* BlockPlan::copy_mine(VertexId source, std::span<const VertexId> targets,
-                                    std::uint32_t* out) const {
-  const std::uint16_t* const holders = partition_.row(source);
-  const unsigned shift = partition_.shift();
-  const std::uint32_t me = rank_;
-  for (const VertexId target : targets) {
-    *out = target;
-    out += holders[target >> shift] == me ? 1 : 0;  // no branch depends on it
-  }
-  return out;
-}
-
 void BlockPlan::read(std::size_t owner, std::uint32_t first, std::uint32_t last, EdgeRows& rows) const {
-  const auto vertices = sources(owner);
-  const auto offsets = graph_.offsets();
-  fetch_rows(graph_, vertices.subspan(last, std::min<std::size_t>(kRowBlock, vertices.size() - last)));
-  std::uint64_t most = 0;
-  for (const VertexId v : vertices.subspan(first, last - first))
-    most += offsets[v + std::size_t{1}] - offsets[v];
-  rows.destinations.resize(most + 1);
+  rows.destinations.clear();
   rows.ends.clear();
   rows.weights.clear();
-  std::uint32_t* next = rows.destinations.data();
-  for (const VertexId v : vertices.subspan(first, last - first)) {
-    const auto targets = graph_.targets().subspan(offsets[v], offsets[v + std::size_t{1}] - offsets[v]);
-    const std::uint32_t* mine = next;
-    next = copy_mine(v, targets, next);
-    rows.ends.push_back(static_cast<std::uint32_t>(next - rows.destinations.data()));
-    if (!weighted_) continue;
-    // Of edges with the same ends, this process holds all or none.
-    for (std::size_t e = 0; mine != next; ++e) {
-      if (targets[e] != *mine) continue;
-      rows.weights.push_back(graph_.weights()[offsets[v] + e]);
-      ++mine;
+  for (const std::uint32_t row : std::span(rows_of_[owner]).subspan(first, last - first)) {
+    if (row != kNoRow) {
+      const auto targets = plain(block_.row(row));
+      rows.destinations.insert(rows.destinations.end(), targets.begin(), targets.end());
+      if (weighted_)
+        rows.weights.insert(rows.weights.end(), block_.weights.begin() + static_cast<std::ptrdiff_t>(block_.ends[row]),
+                            block_.weights.begin() + static_cast<std::ptrdiff_t>(block_.ends[row + 1]));
     }
+    rows.ends.push_back(static_cast<std::uint32_t>(rows.destinations.size()));
   }
-  rows.destinations.resize(rows.ends.empty() ? 0 : rows.ends.back());
   look_up(destination_of_, rows.destinations);
 }
 

@@ -2,9 +2,8 @@
 // belong to other processes. For each of its sources it has the owned vertex or a mirror; for each of its
 // destinations the owned vertex or a partial sum.
 //
-// Steps, each of which takes what the one before has made: share_of_block(), OwnedVertices, BlockPlan,
-// BlockColumns. No process asks another one: all see the same edges, and so know the same lists in the same
-// order.
+// Steps, each of which takes what the one before has made: EdgePartition, read_blocks(), route_block(), split() and
+// unite(), lists_for() and take_announced() (plan/block_share.h), BlockPlan, BlockColumns.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +12,8 @@
 #include <vector>
 
 #include "graph/graph_file.h"
-#include "plan/count.h"
-#include "plan/edge_partition.h"
+#include "plan/block_edges.h"
+#include "plan/block_share.h"
 #include "plan/edge_rows.h"
 #include "plan/owned_vertices.h"
 #include "plan/ownership.h"
@@ -22,28 +21,8 @@
 
 namespace edgewire::plan {
 
-/// Whether the ownership has this name: "hilbert" or "grid". Processes then own edges, and the owners of
-/// vertices follow from that.
+/// Whether the ownership has this name: "hilbert" or "grid". Processes then own edges, too.
 bool owns_edges(std::string_view ownership) noexcept;
-/// How the edges are divided under the ownership `how`, for which owns_edges() holds. Reads all rows, which
-/// are verified.
-EdgePartition partition_edges(std::string_view how, const Rows& rows, int processes, int threads);
-
-/// What one process has to do with the vertices: who owns them, and which values it sends and gets. All lists
-/// ascend.
-struct BlockShare {
-  struct Peer {
-    std::vector<VertexId> mirrors_to, mirrors_from;  ///< sources
-    std::vector<VertexId> sums_to, sums_from;        ///< destinations
-  };
-  Ownership ownership;
-  std::vector<Peer> peers;  ///< empty lists for the process itself
-  std::uint64_t edges = 0;  ///< that it holds
-};
-
-/// The share of `rank`. Values are those that count_partitioned() counts. Reads all rows, which are verified.
-BlockShare share_of_block(const Rows& rows, const EdgePartition& partition, int rank,
-                          const CountOptions& options);
 
 /// The destinations of the block are numbered: first the owned vertices by index, then the partial sums for
 /// peer 0, for peer 1, and so on. Its sources have numbers from 0 for each process that owns them: the owned
@@ -60,17 +39,16 @@ class BlockPlan {
     std::uint32_t first_sum = 0;
   };
 
-  /// `share`: as share_of_block() found it for `rank`. `owned`: the vertices of `rank` under the share's
-  /// `ownership`, in `layout`, which is the same in all processes. Keeps 4 bytes for each vertex of the graph
-  /// and 4 for each mirror. Reads the rows of its sources once. Graph, ownership and owned vertices outlive
-  /// it. Throws Error.
-  BlockPlan(const graph::GraphFile& graph, EdgePartition partition, std::vector<BlockShare::Peer> share,
+  /// `edges`: those that `rank` computes. `lists`: what it sends and gets for them, [peer]. `owned`: its vertices
+  /// under `ownership`, in `layout`, which is the same in all processes. Keeps the edges, 4 bytes for each vertex
+  /// of the graph and 8 for each mirror. Graph, ownership and owned vertices outlive it. Throws Error.
+  BlockPlan(const graph::GraphFile& graph, BlockEdges edges, std::vector<PeerLists> lists,
             const Ownership& ownership, int rank, const OwnedVertices& owned, Layout layout, int workers,
             const ForEach& for_each, bool weighted);
 
   std::span<const Peer> peers() const noexcept { return peers_; }
   std::uint32_t destinations() const noexcept { return destinations_; }
-  std::uint64_t edges() const noexcept { return edges_; }
+  std::uint64_t edges() const noexcept { return block_.edges(); }
   static constexpr std::uint32_t kRowBlock = 64;
   /// As ExchangePlan::cut_columns().
   std::vector<std::uint32_t> cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
@@ -78,24 +56,23 @@ class BlockPlan {
 
  private:
   friend class BlockColumns;
-  std::uint32_t* copy_mine(VertexId source, std::span<const VertexId> targets, std::uint32_t* out) const;
-  std::span<const VertexId> sources(std::size_t owner) const noexcept {
-    return owner == rank_ ? owned_.ids() : std::span<const VertexId>(mirrors_[owner]);
+  std::uint32_t sources(std::size_t owner) const noexcept {
+    return static_cast<std::uint32_t>(rows_of_[owner].size());
   }
   void read(std::size_t owner, std::uint32_t first, std::uint32_t last, EdgeRows& rows) const;
-  void number(std::vector<BlockShare::Peer> share, const Ownership& ownership, Layout layout);
+  void number(std::vector<PeerLists> lists, const Ownership& ownership, Layout layout);
+  std::vector<std::uint32_t> find_rows(std::span<const VertexId> sources) const;
   void count_edges(int workers, const ForEach& for_each);
 
   const graph::GraphFile& graph_;
-  EdgePartition partition_;
+  BlockEdges block_;
   const OwnedVertices& owned_;
   std::uint32_t rank_;
   bool weighted_;
   std::vector<Peer> peers_;
-  std::vector<std::vector<VertexId>> mirrors_;          ///< [peer]
+  std::vector<std::vector<std::uint32_t>> rows_of_;     ///< [owner of sources][source]: row of the block
   topology::PageVector<std::uint32_t> destination_of_;  ///< [vertex]; BlockColumns makes addresses of them
   std::uint32_t destinations_ = 0;
-  std::uint64_t edges_ = 0;
   std::vector<std::vector<std::uint64_t>> edges_before_;  ///< [owner of sources][source / kRowBlock]
   std::vector<std::uint64_t> granule_edges_;              ///< [destination / kColumnGranule]: by a sample
 };
@@ -107,7 +84,7 @@ class BlockColumns {
   class Rows {
    public:
     std::uint32_t sources() const noexcept {
-      return static_cast<std::uint32_t>(plan_.sources(owner_).size());
+      return plan_.sources(owner_);
     }
     /// The number of edges of the sources [first, last); first is a multiple of kRowBlock, last too or
     /// sources().

@@ -6,8 +6,10 @@
 #include <set>
 #include <tuple>
 
+#include "block_lists.h"
 #include "graph_test.h"
 #include "plan/column_addresses.h"
+#include "plan/count_blocks.h"
 
 namespace edgewire::plan {
 namespace {
@@ -34,14 +36,17 @@ Job make_job(const GraphFile& graph, std::string_view how, int processes, Layout
              std::uint32_t width) {
   const Rows rows{graph.offsets(), graph.targets()};
   Job job{partition_edges(how, rows, processes, 2), {}};
+  const Ownership& owners = job.partition.owners();
+  auto blocks = read_blocks(rows, graph.weights(), job.partition, 0, static_cast<std::uint32_t>(processes), 3,
+                            kOneThread);
+  auto lists = lists_of_all(blocks, owners);
   for (int p = 0; p < processes; ++p) {
+    const auto rank = static_cast<std::size_t>(p);
     Process& side = job.sides.emplace_back();
-    auto share = share_of_block(rows, job.partition, p, {.threads = 2});
-    side.ownership = std::make_unique<Ownership>(std::move(share.ownership));
+    side.ownership = std::make_unique<Ownership>(owners);
     side.owned = std::make_unique<OwnedVertices>(graph, *side.ownership, p, layout, kOneThread);
-    BlockPlan plan(graph, job.partition, std::move(share.peers), *side.ownership, p, *side.owned, layout, 1,
+    BlockPlan plan(graph, std::move(blocks[rank]), std::move(lists[rank]), *side.ownership, p, *side.owned, layout, 1,
                    kOneThread, graph.weighted());
-    CHECK(plan.edges() == share.edges);
     side.bounds = plan.cut_columns(width, 1 << 20);
     side.columns = std::make_unique<BlockColumns>(std::move(plan), side.bounds, kOneThread);
   }
@@ -58,7 +63,7 @@ struct Needed {
     for (VertexId s{}; s < graph.vertices(); ++s) {
       for (std::uint64_t e = graph.offsets()[s]; e < graph.offsets()[s + 1]; ++e) {
         const VertexId t = graph.targets()[e];
-        const std::uint32_t holder = job.partition.row(s)[t >> job.partition.shift()];
+        const std::uint32_t holder = job.partition.row(s)[job.partition.strip(t)];
         const std::uint32_t from = ownership.place(s).owner, to = ownership.place(t).owner;
         if (from != holder) mirrors[{from, holder}].insert(s);
         if (to != holder) sums[{holder, to}].insert(t);
@@ -178,7 +183,7 @@ TEST_CASE(
           CAPTURE(processes);
           const auto job = make_job(graph, how, processes, layout, 100);
           Needed needed(graph, job);
-          check_lists(job, needed, count_partitioned(rows, job.partition, {}).values);
+          check_lists(job, needed, count_blocks(rows, job.partition, Strategy::slots, {}).values);
           for (std::uint32_t p = 0; p < job.sides.size(); ++p) check_edges(job, p, needed, weighted);
         }
       }
