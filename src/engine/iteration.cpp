@@ -9,10 +9,10 @@
 
 #include "engine/group_queue.h"
 #include "engine/kept_states.h"
+#include "engine/lane_queue.h"
 #include "error.h"
 #include "exchange/barrier.h"
 #include "exchange/inbox.h"
-#include "exchange/mirror_inbox.h"
 #include "exchange/outbox.h"
 #include "topology/memory.h"
 
@@ -47,13 +47,16 @@ class Loop {
         observer_(options.observer),
         outbox_(exchange, loops, codec()),
         inbox_(exchange, loops, bounds.first(local_columns_ + 1), indexes, codec()),
-        mirror_inbox_(exchange, loops, codec(), pool.workers()),
+        mirrors_(loops.mirrors_by_column()),
         totals_(local_columns_),
         accumulator_pages_(static_cast<std::size_t>(pool.workers())),
         mine_(options.start),
         states_(exchange, options),
         in_order_(!options.column_workers.empty()),
-        groups_(takers(), in_order_) {}
+        groups_(takers(), in_order_) {
+    for (int lane = 0; lane < exchange.lanes(); ++lane)
+      queues_.emplace_back(exchange.lane_chunks(lane), exchange.outgoing(), order_, mirrors_);
+  }
 
   IterationResult run() {
     if (!outbox_.publish_totals(mine_, 0)) throw Error(exchange_.health().message());
@@ -80,18 +83,12 @@ class Loop {
   std::size_t width(std::size_t column) const { return bounds_[column + 1] - bounds_[column]; }
   bool failed() const { return exchange_.health().failed(); }
 
-  /// Proof that all sources are in place, and in their bins, if there are any.
-  struct SourcesReady {
-    exchange::SourcesInPlace in_place;
-  };
   /// What a worker is at, in an iteration whose tiles may be swept.
   struct Turn {
-    SourcesReady sources;
     int worker;
     std::span<std::byte> accumulators;  ///< for the columns of one group
     std::uint64_t iteration;
-    std::optional<std::size_t> group{};  ///< whose accumulators are complete
-    std::vector<std::size_t> kept{};     ///< local columns that lack what others send
+    std::vector<std::size_t> kept{};  ///< local columns that lack what others send
   };
 
   void work(int worker) {
@@ -103,7 +100,8 @@ class Loop {
     if (observer_) observer_->begin(worker);
     for (std::uint64_t t = 1; t <= static_cast<std::uint64_t>(options_.iterations) && !stop_; ++t) {
       send_mirrors(worker, t);
-      Turn turn{fill_bins(worker, take_mirrors(worker, t)), worker, memory.as<std::byte>(), t};
+      fill_bins(worker);
+      Turn turn{worker, memory.as<std::byte>(), t};
       send_columns(turn);
       while (owned_group(turn)) continue;
       finish_all_kept(turn);
@@ -134,14 +132,18 @@ class Loop {
   }
 
   /// False once the job has failed, perhaps for want of tiles.
-  bool compute(Turn& turn, std::size_t group) {
+  bool compute(const Turn& turn, std::size_t group) {
     tell(turn.worker, Phase::compute, order_.columns(group).front());
     loops_.compute(turn.worker, group, turn.accumulators.data());
-    turn.group = group;
     return !failed();
   }
   std::byte* accumulators(const Turn& turn, std::size_t column) const {
     return turn.accumulators.data() + order_.begin(column) * loops_.accumulator_bytes();
+  }
+  /// In the order of ranks, so that the result does not depend on the order of arrival.
+  void add_mirrors(const Turn& turn, std::size_t column) {
+    for (const int peer : mirrors_[column])
+      loops_.add_mirrors(peer, inbox_.mirrors(peer, turn.iteration), column, accumulators(turn, column));
   }
 
   /// publish() sends the chunk. False once the job has failed.
@@ -163,25 +165,10 @@ class Loop {
     }
   }
 
-  /// Where mirrors are sources of the tiles, all workers wait here until all mirrors are in place.
-  exchange::SourcesInPlace take_mirrors(int worker, std::uint64_t t) {
-    for (const auto& part : mirror_inbox_.parts(worker)) {
-      const auto arrived = [&] { return mirror_inbox_.arrived(part, t); };
-      if (!wait_until(worker, arrived, [&] { return part.peer; })) break;
-      tell(worker, Phase::send);
-      mirror_inbox_.take(part, t);
-    }
-    if (mirror_inbox_.any()) {
-      tell(worker, Phase::wait, 0, exchange_.rank());
-      pool_.barrier();
-    }
-    return mirror_inbox_.finish();
-  }
-
   /// Where thin cells have bins, all workers wait here until all bins are filled.
-  SourcesReady fill_bins(int worker, exchange::SourcesInPlace sources) {
+  void fill_bins(int worker) {
     const std::size_t strips = order_.bins().strips();
-    if (strips == 0) return {sources};
+    if (strips == 0) return;
     tell(worker, Phase::compute);
     for (std::size_t s; (s = strips_filled_.fetch_add(1, std::memory_order_relaxed)) < strips;) {
       loops_.scatter(s);
@@ -189,37 +176,54 @@ class Loop {
     }
     tell(worker, Phase::wait, 0, exchange_.rank());
     pool_.barrier();
-    return {sources};
   }
 
+  /// Sums wait for the mirrors that they need, but for nothing else: all processes send all mirrors before
+  /// anything of theirs waits.
   void send_columns(Turn& turn) {
-    const int worker = turn.worker;
-    for (const auto& chunk : exchange_.lane_chunks(worker)) {
-      const exchange::OutgoingStream& stream = exchange_.outgoing()[chunk.stream];
-      if (stream.mirrors) continue;
-      if (!stream.indexes.empty()) {
-        work_until_room(turn, stream.peer);
-        if (!send(chunk, worker, [&] { return outbox_.publish_messages(chunk, turn.iteration); })) return;
-      } else {
-        const std::size_t group = order_.group_of(chunk.column);
-        if (turn.group != group && !compute(turn, group)) return;
-        const std::byte* const sums = accumulators(turn, chunk.column);
-        if (!send(chunk, worker, [&] { return outbox_.publish_partial_sums(chunk, sums, turn.iteration); }))
-          return;
-      }
-      poll(worker);
+    LaneQueue& queue = queues_[static_cast<std::size_t>(turn.worker)];
+    const auto lacks = [&](const LaneRun& run) {
+      return inbox_.awaited_mirrors(run.mirrors, turn.iteration);
+    };
+    const auto ready = [&](const LaneRun& run) { return lacks(run) < 0; };
+    for (queue.refill(); !queue.empty(); poll(turn.worker)) {
+      const LaneRun* run = nullptr;
+      const auto taken = [&] { return run != nullptr || (run = queue.take(ready)) != nullptr; };
+      if (!work_until(turn, taken, [&] { return lacks(queue.first()); })) return;
+      if (!(run->sums ? send_sums(turn, *run) : send_messages(turn, run->chunks.front()))) return;
     }
+  }
+
+  /// False once the job has failed, as the next.
+  bool send_sums(const Turn& turn, const LaneRun& run) {
+    if (!compute(turn, order_.group_of(run.chunks.front().column))) return false;
+    return std::ranges::all_of(run.chunks, [&](const exchange::OutgoingChunk& chunk) {
+      add_mirrors(turn, chunk.column);
+      const std::byte* const sums = accumulators(turn, chunk.column);
+      return send(chunk, turn.worker,
+                  [&] { return outbox_.publish_partial_sums(chunk, sums, turn.iteration); });
+    });
   }
 
   /// Values that were filled in while the link has no room would leave from memory that is no longer in the
   /// cache: other work goes first.
-  void work_until_room(Turn& turn, int peer) {
+  bool send_messages(Turn& turn, const exchange::OutgoingChunk& chunk) {
+    const int peer = exchange_.outgoing()[chunk.stream].peer;
     const auto room = [&] { return exchange_.link().takes_more(turn.worker, peer); };
-    while (!room() && poll(turn.worker) && !room()) {
+    return work_until(turn, room, [peer] { return peer; }) &&
+           send(chunk, turn.worker, [&] { return outbox_.publish_messages(chunk, turn.iteration); });
+  }
+
+  /// Computes and finishes local columns until done() holds, and waits only when there are none; false once
+  /// the job has failed. awaited(): the peer that is lacking.
+  template <class Done, class Awaited>
+  bool work_until(Turn& turn, const Done& done, const Awaited& awaited) {
+    while (!done() && poll(turn.worker) && !done()) {
       if (!in_order_ && owned_group(turn)) continue;
-      const auto room_or_work = [&] { return room() || finish_kept(turn); };
-      wait_until(turn.worker, room_or_work, [peer] { return peer; });
+      const auto done_or_work = [&] { return done() || finish_kept(turn); };
+      if (!wait_until(turn.worker, done_or_work, awaited)) return false;
     }
+    return !failed();
   }
 
   /// Computes local columns, and finishes those for which all is here. False when there are none left.
@@ -233,7 +237,7 @@ class Loop {
     for (const std::uint32_t column : order_.columns(*taken)) {
       // As keep() and take() would: whether a column is kept depends on timing, the result must not.
       if (exchange_.size() > 1) loops_.round(accumulators(turn, column), width(column));
-      if (ready(column, turn.iteration)) {
+      if (awaited(column, turn.iteration) < 0) {
         finish(turn, column);
       } else {
         tell(turn.worker, Phase::apply, column);
@@ -246,12 +250,12 @@ class Loop {
 
   /// Finishes a column that was kept, in the order in which what they need comes in. False when none can be.
   bool finish_kept(Turn& turn) {
-    const auto one = std::ranges::find_if(turn.kept, [&](std::size_t c) { return ready(c, turn.iteration); });
+    const auto one =
+        std::ranges::find_if(turn.kept, [&](std::size_t c) { return awaited(c, turn.iteration) < 0; });
     if (one == turn.kept.end()) return false;
     const std::size_t column = *one;
     turn.kept.erase(one);
     tell(turn.worker, Phase::apply, column);
-    turn.group.reset();
     loops_.take(bounds_[column], accumulators(turn, column), width(column));
     finish(turn, column);
     return true;
@@ -259,8 +263,8 @@ class Loop {
 
   void finish_all_kept(Turn& turn) {
     const auto finish_one = [&] { return finish_kept(turn); };
-    const auto awaited = [&] { return inbox_.awaited(turn.kept.front(), turn.iteration); };
-    while (!turn.kept.empty() && wait_until(turn.worker, finish_one, awaited)) continue;
+    const auto lacking = [&] { return awaited(turn.kept.front(), turn.iteration); };
+    while (!turn.kept.empty() && wait_until(turn.worker, finish_one, lacking)) continue;
   }
 
   /// Makes progress until done() holds; false once the job has failed. awaited(): the peer that is lacking.
@@ -277,18 +281,21 @@ class Loop {
     return true;
   }
 
-  bool ready(std::size_t column, std::uint64_t t) const {
-    return inbox_.awaited_scalars(t - 1) < 0 && inbox_.ready(column, t);
+  /// A peer that has not sent all that a local column needs; -1: none. The totals of the last iteration are
+  /// part of it. So a process is at most one iteration ahead of another one, and overwrites no slot that is
+  /// still read: it has ended iteration t only if all have ended t - 1, and slots are written again after two
+  /// iterations. (One without vertices sends only sums of mirrors, which come from those that have some.)
+  int awaited(std::size_t column, std::uint64_t t) const {
+    int peer = inbox_.awaited_scalars(t - 1);
+    if (peer < 0) peer = inbox_.awaited_mirrors(mirrors_[column], t);
+    return peer < 0 ? inbox_.awaited(column, t) : peer;
   }
 
   void finish(const Turn& turn, std::size_t column) {
     tell(turn.worker, Phase::apply, column);
     std::byte* const sums = accumulators(turn, column);
     const std::uint64_t t = turn.iteration;
-    for (int p = 0; p < exchange_.size(); ++p) {
-      if (const std::byte* mirrors = inbox_.mirrors(p, t); mirrors != nullptr)
-        loops_.add_mirrors(p, mirrors, column, sums);
-    }
+    add_mirrors(turn, column);
     inbox_.add(column, t, sums);
     totals_[column] = loops_.apply(bounds_[column], sums, width(column), totals_after(t - 1));
   }
@@ -353,7 +360,8 @@ class Loop {
   topology::Observer* const observer_;
   exchange::Outbox outbox_;
   exchange::Inbox inbox_;
-  exchange::MirrorInbox mirror_inbox_;
+  std::vector<std::vector<int>> mirrors_;               ///< [column]: the peers whose mirrors it needs
+  std::vector<LaneQueue> queues_;                       ///< [lane]
   std::vector<exchange::Totals> totals_;                ///< [local column]
   std::vector<topology::PageCount> accumulator_pages_;  ///< [worker]
   exchange::Totals mine_;

@@ -23,8 +23,8 @@ struct VertexArray {
 };
 
 /// The loops of a program over the edges and vertices of a process. Several workers call them at the same
-/// time, for different columns. No function but arrays() may throw. ProgramLoops implements them for any
-/// program.
+/// time, for different columns. No function but arrays() and mirrors_by_column() may throw. ProgramLoops
+/// implements them for any program.
 ///
 /// `accumulators`: an array of the program's type, one for each destination of a column. `first`: index of
 /// the owned vertex that the first one belongs to.
@@ -44,8 +44,10 @@ class Loops : public exchange::SlotLoops {
   /// Sets the accumulators to what the edges of the owned vertices contribute to the destinations of all
   /// columns of the group. `worker`: the one that calls.
   virtual void compute(int worker, std::size_t group, std::byte* accumulators) noexcept = 0;
-  /// Combines what the mirrors of `peer` contribute into the accumulators of a local column. `mirrors`: the
-  /// messages that the peer has sent in this iteration.
+  /// [column]: the peers whose mirrors contribute to it, ascending.
+  virtual std::vector<std::vector<int>> mirrors_by_column() const = 0;
+  /// Combines what the mirrors of `peer`, which is one of these, contribute into the
+  /// accumulators of the column. `mirrors`: the messages that the peer has sent in this iteration.
   virtual void add_mirrors(int peer, const std::byte* mirrors, std::size_t column,
                            std::byte* accumulators) noexcept = 0;
   /// Rounds accumulators to messages, as keep() and take() do: whether a column is kept depends on timing,

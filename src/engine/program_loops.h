@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -48,10 +47,10 @@ class ProgramLoops final : public Loops {
   static_assert(sizeof(exchange::IdValue<Message>) == sizeof(std::uint32_t) + sizeof(Message));
   static constexpr std::size_t kTotals = sizeof(ProgramTotals) / sizeof(double);
 
-  /// `count`: owned vertices. `order`: of `tiles`. `mirror_tiles`: [peer]. `mirrors`: sources of `tiles`
-  /// behind the owned vertices. All outlive it. start() comes next.
+  /// `count`: owned vertices. `order`: of `tiles`. `mirror_tiles`: [peer], of the same columns, or the first
+  /// of them only. All outlive it. start() comes next.
   ProgramLoops(P& program, std::uint32_t count, const tiles::Tiles& tiles, const tiles::TileOrder& order,
-               std::span<const tiles::Tiles> mirror_tiles, std::uint32_t mirrors = 0)
+               std::span<const tiles::Tiles> mirror_tiles)
       : program_(program),
         tiles_(tiles),
         order_(order),
@@ -59,8 +58,8 @@ class ProgramLoops final : public Loops {
         count_(count),
         values_(bytes_of<Value>(count), -1, "values", topology::Begin::staggered),
         constants_(bytes_of<Constant>(count), -1, "constants", topology::Begin::staggered),
-        messages_(bytes_of<Message>(count + mirrors), -1, "messages", topology::Begin::staggered),
-        next_(bytes_of<Message>(count + mirrors), -1, "messages", topology::Begin::staggered),
+        messages_(bytes_of<Message>(count), -1, "messages", topology::Begin::staggered),
+        next_(bytes_of<Message>(count), -1, "messages", topology::Begin::staggered),
         binned_(order.bins().edges() * sizeof(Message), -1, "values of thin tiles",
                 topology::Begin::staggered) {}
 
@@ -118,6 +117,13 @@ class ProgramLoops final : public Loops {
                           worker, binned_.as<const Message>().data());
   }
 
+  std::vector<std::vector<int>> mirrors_by_column() const override {
+    std::vector<std::vector<int>> peers(tiles_.columns());
+    for (std::size_t p = 0; p < mirror_tiles_.size(); ++p)
+      for (std::size_t c = 0; c < mirror_tiles_[p].columns(); ++c)
+        if (mirror_tiles_[p].edges(c) > 0) peers[c].push_back(static_cast<int>(p));
+    return peers;
+  }
   void add_mirrors(int peer, const std::byte* mirrors, std::size_t column,
                    std::byte* accumulators) noexcept override {
     for (const auto words : mirror_tiles_[static_cast<std::size_t>(peer)].column_data(column))
@@ -200,14 +206,6 @@ class ProgramLoops final : public Loops {
       auto* const out = reinterpret_cast<Message*>(messages);
       for (std::size_t i = 0; i < codes.size(); ++i) out[i] = static_cast<Message>(codec.decode(codes[i]));
     }
-  }
-  void take_mirrors(std::uint32_t first, const std::byte* mirrors, std::size_t count,
-                    const exchange::Codec* codec) noexcept override {
-    auto* const out = reinterpret_cast<std::byte*>(messages_.as<Message>().data() + count_ + first);
-    if (codec != nullptr)
-      decode(*codec, {reinterpret_cast<const std::uint16_t*>(mirrors), count}, out);
-    else
-      std::memcpy(out, mirrors, count * sizeof(Message));
   }
 
  private:

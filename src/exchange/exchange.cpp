@@ -94,9 +94,8 @@ Agreed Exchange::agree(launch::Bootstrap& bootstrap, transport::Transport& link,
 
 Exchange::Exchange(launch::Bootstrap& bootstrap, transport::Transport& link,
                    std::vector<IncomingStream> incoming, std::vector<OutgoingStream> outgoing,
-                   Strategy strategy, plan::Encoding encoding, int lanes, MirrorUse mirror_use)
+                   Strategy strategy, plan::Encoding encoding, int lanes)
     : Exchange(bootstrap, link, strategy, encoding, lanes, outgoing.size()) {
-  mirror_use_ = mirror_use;
   incoming_ = std::move(incoming);
   outgoing_ = std::move(outgoing);
   std::vector<Counts> out;

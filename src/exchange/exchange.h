@@ -17,6 +17,7 @@
 
 #include "exchange/region_plan.h"
 #include "launch/bootstrap.h"
+#include "plan/block_plan.h"
 #include "plan/exchange_plan.h"
 #include "topology/page_nodes.h"
 #include "transport/transport.h"
@@ -57,12 +58,6 @@ struct Chunk {
   std::uint32_t ordinal = 0;  ///< among the chunks of its lane to this peer
 };
 
-/// What a receiver does with mirrors.
-enum class MirrorUse {
-  tiles_of_their_own,  ///< their edges are swept after all others, when they are there (strategy `cover`)
-  sources              ///< tiles have them as sources, like owned vertices: they must be there first
-};
-
 /// A stream that this process receives.
 struct IncomingStream {
   int peer = 0;
@@ -97,6 +92,12 @@ struct OutgoingChunk {
   Chunk chunk;
 };
 
+/// What a remote column takes.
+struct ColumnWork {
+  std::uint64_t edges = 0;     ///< of mirrors, too
+  bool needs_mirrors = false;  ///< some of its edges begin at mirrors
+};
+
 struct Agreed;
 
 /// What one process has agreed on with all its peers. Collective. An Error names the peer at fault.
@@ -109,20 +110,23 @@ class Exchange {
   static Agreed agree(launch::Bootstrap& bootstrap, transport::Transport& link, plan::PlanDraft draft,
                       plan::Encoding encoding, int lanes, const plan::ForEach& for_each);
   /// For streams that are known: those of an earlier exchange with the same processes, strategy, encoding and
-  /// lanes, or those of blocks of edges. [peer * lists + list]; all processes have as many lists. Of an
+  /// lanes. [peer * lists + list]; all processes have as many lists. Of an
   /// incoming stream `targets` or `sources` is set, of an outgoing one all but its peer and its places. Sets
   /// places and chunks. Collective. Throws Error when the streams of the processes do not match.
   Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, std::vector<IncomingStream> incoming,
-           std::vector<OutgoingStream> outgoing, plan::Strategy strategy, plan::Encoding encoding, int lanes,
-           MirrorUse mirror_use = MirrorUse::tiles_of_their_own);
+           std::vector<OutgoingStream> outgoing, plan::Strategy strategy, plan::Encoding encoding, int lanes);
+  /// For blocks of edges: two streams to each peer, partial sums and mirrors. As above.
+  static Exchange of_block(launch::Bootstrap& bootstrap, transport::Transport& link,
+                           const plan::BlockPlan& plan, plan::Encoding encoding, int lanes);
   /// Second step, when the tiles are known: gives each lane its share of the remote columns, evenly by edges.
-  /// For each peer, columns with the fewest edges for each value come first: the link is then busy early, and
-  /// little is left to send at the end (Johnson's rule for two machines in a row, Naval Research Logistics
-  /// Quarterly 1, 1954). The peers take turns. `column_bounds` as cut_columns() returns; edges(column):
-  /// number of edges of a column. `column_nodes`, `lane_nodes`: [column] and [lane], the NUMA node that they
-  /// are on. A column goes to a lane of its node; to any, where they are empty or no lane is there.
+  /// Columns that need no mirrors come first. Of these and of the others, for each peer, those with the
+  /// fewest edges for each value come first: the link is then busy early, and little is left to send at the
+  /// end (Johnson's rule for two machines in a row, Naval Research Logistics Quarterly 1, 1954). The peers
+  /// take turns. `column_bounds` as cut_columns() returns. `column_nodes`, `lane_nodes`: [column] and [lane],
+  /// the NUMA node that they are on. A column goes to a lane of its node; to any, where they are empty or no
+  /// lane is there.
   void deal_columns(std::span<const std::uint32_t> column_bounds,
-                    const std::function<std::uint64_t(std::size_t column)>& edges,
+                    const std::function<ColumnWork(std::size_t column)>& work,
                     std::span<const int> column_nodes = {}, std::span<const int> lane_nodes = {});
   /// Returns the parts of the region that peers write, each with the nodes (os_index) of the workers that
   /// read it. `ends` are ascending bounds of the owned vertices by index: the workers of nodes[i] have
@@ -137,7 +141,6 @@ class Exchange {
   int lanes() const noexcept { return lanes_; }
   bool ids_travel() const noexcept { return plan::sends_ids(strategy_); }
   plan::Encoding encoding() const noexcept { return encoding_; }
-  MirrorUse mirror_use() const noexcept { return mirror_use_; }
   std::size_t value_bytes() const noexcept { return plan::bytes_a_value(strategy_, encoding_); }
   const std::vector<IncomingStream>& incoming() const noexcept { return incoming_; }
   const std::vector<OutgoingStream>& outgoing() const noexcept { return outgoing_; }
@@ -224,7 +227,6 @@ class Exchange {
   transport::Transport& link_;
   plan::Strategy strategy_;
   plan::Encoding encoding_;
-  MirrorUse mirror_use_ = MirrorUse::tiles_of_their_own;
   int lanes_;
   int lists_;  ///< streams to each peer
   Region region_;

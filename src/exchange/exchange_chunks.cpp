@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "error.h"
 #include "exchange/exchange.h"
@@ -10,10 +11,11 @@
 namespace edgewire::exchange {
 
 void Exchange::deal_columns(std::span<const std::uint32_t> column_bounds,
-                            const std::function<std::uint64_t(std::size_t column)>& edges,
+                            const std::function<ColumnWork(std::size_t column)>& work,
                             std::span<const int> column_nodes, std::span<const int> lane_nodes) {
   struct Remote {
     OutgoingChunk chunk;
+    ColumnWork work;
     double edges_a_slot = 0;
     double at = 0;  ///< of the stream's slots, those that go before
     int turn = 0;
@@ -33,12 +35,15 @@ void Exchange::deal_columns(std::span<const std::uint32_t> column_bounds,
     Remote remote;
     remote.chunk = {
         c, stream, begin - out.first_destination, {column_bounds[c + 1] - out.first_destination, 0, 0}};
-    remote.edges_a_slot = static_cast<double>(edges(c)) / static_cast<double>(column_bounds[c + 1] - begin);
+    remote.work = work(c);
+    remote.edges_a_slot =
+        static_cast<double>(remote.work.edges) / static_cast<double>(column_bounds[c + 1] - begin);
     remote.turn = (out.peer - rank() - 1 + size()) % size();
     remotes.push_back(remote);
   }
-  std::stable_sort(remotes.begin(), remotes.end(),
-                   [](const Remote& a, const Remote& b) { return a.edges_a_slot < b.edges_a_slot; });
+  std::stable_sort(remotes.begin(), remotes.end(), [](const Remote& a, const Remote& b) {
+    return std::pair(a.work.needs_mirrors, a.edges_a_slot) < std::pair(b.work.needs_mirrors, b.edges_a_slot);
+  });
   std::vector<std::uint32_t> before(outgoing_.size());
   for (auto& remote : remotes) {
     const auto& [column, s, first_slot, chunk] = remote.chunk;
@@ -46,7 +51,7 @@ void Exchange::deal_columns(std::span<const std::uint32_t> column_bounds,
     before[s] += chunk.end_slot - first_slot;
   }
   std::stable_sort(remotes.begin(), remotes.end(), [](const Remote& a, const Remote& b) {
-    return a.at != b.at ? a.at < b.at : a.turn < b.turn;
+    return std::tuple(a.work.needs_mirrors, a.at, a.turn) < std::tuple(b.work.needs_mirrors, b.at, b.turn);
   });
   lane_chunks_.resize(lanes_);
   chunks_to_.resize(writes_.size());
@@ -62,7 +67,7 @@ void Exchange::deal_columns(std::span<const std::uint32_t> column_bounds,
       if (std::pair(far(other, chunk.column), load[other]) < std::pair(far(lane, chunk.column), load[lane]))
         lane = other;
     }
-    load[lane] += edges(chunk.column) + (column_bounds[chunk.column + 1] - column_bounds[chunk.column]);
+    load[lane] += remote.work.edges + (column_bounds[chunk.column + 1] - column_bounds[chunk.column]);
     chunk.chunk.lane = lane;
     chunk.chunk.ordinal = chunks_to_[outgoing_[chunk.stream].peer * lanes_ + lane]++;
     lane_chunks_[lane].push_back(chunk);

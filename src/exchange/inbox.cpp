@@ -18,17 +18,15 @@ Inbox::Inbox(Exchange& exchange, SlotLoops& loops, std::span<const std::uint32_t
       blocks_(blocks.begin(), blocks.end()),
       indexes_(indexes),
       sources_(blocks.size() - 1),
-      needed_(blocks.size() - 1) {
+      needed_(blocks.size() - 1),
+      needed_mirrors_(static_cast<std::size_t>(exchange.size())) {
   for (std::uint32_t s = 0; s < exchange.incoming().size(); ++s) {
     const IncomingStream& stream = exchange.incoming()[s];
     const auto& targets = stream.targets;
-    if (stream.mirrors && exchange.mirror_use() == MirrorUse::sources) continue;  // see MirrorInbox
     if (stream.mirrors) {
-      if (!decoded_.empty())
-        decoded_[static_cast<std::size_t>(stream.peer)].values.resize(stream.slots() * loops.message_bytes());
-      for (std::size_t b = 0; b + 1 < blocks_.size(); ++b) {
-        for (const auto& chunk : stream.chunks) need(b, stream.peer, chunk);
-      }
+      const auto p = static_cast<std::size_t>(stream.peer);
+      if (!decoded_.empty()) decoded_[p].values.resize(stream.slots() * loops.message_bytes());
+      for (const auto& chunk : stream.chunks) need(needed_mirrors_[p], stream.peer, chunk);
       continue;
     }
     std::uint32_t slot = 0;
@@ -39,29 +37,32 @@ Inbox::Inbox(Exchange& exchange, SlotLoops& loops, std::span<const std::uint32_t
       sources_[b].push_back({s, slot, end});
       auto chunk = std::upper_bound(stream.chunks.begin(), stream.chunks.end(), slot,
                                     [](std::uint32_t first, const Chunk& c) { return first < c.end_slot; });
-      for (std::uint32_t first = slot; first < end; first = chunk++->end_slot) need(b, stream.peer, *chunk);
+      for (std::uint32_t first = slot; first < end; first = chunk++->end_slot)
+        need(needed_[b], stream.peer, *chunk);
       slot = end;
     }
   }
 }
 
-void Inbox::need(std::size_t block, int peer, const Chunk& chunk) {
-  auto& needed = needed_[block];
+void Inbox::need(std::vector<Needed>& needed, int peer, const Chunk& chunk) {
   auto same = std::find_if(needed.begin(), needed.end(),
                            [&](const Needed& n) { return n.peer == peer && n.lane == chunk.lane; });
   if (same == needed.end()) same = needed.insert(same, {peer, chunk.lane, 0});
   same->chunks = std::max(same->chunks, chunk.ordinal + 1);
 }
 
-const std::byte* Inbox::mirrors(int peer, std::uint64_t iteration) noexcept {
-  const auto p = static_cast<std::size_t>(peer);
+/// The last one of the peer's.
+const IncomingStream& Inbox::mirrors_of(int peer) const noexcept {
   const std::size_t streams = exchange_.incoming().size() / static_cast<std::size_t>(exchange_.size());
-  const IncomingStream& stream = exchange_.incoming()[(p + 1) * streams - 1];
-  if (!stream.mirrors || stream.slots() == 0 || exchange_.mirror_use() == MirrorUse::sources) return nullptr;
+  return exchange_.incoming()[(static_cast<std::size_t>(peer) + 1) * streams - 1];
+}
+
+const std::byte* Inbox::mirrors(int peer, std::uint64_t iteration) noexcept {
+  const IncomingStream& stream = mirrors_of(peer);
   const std::byte* inbox =
       exchange_.region().data() + stream.offset + exchange_.parity_shift_from(peer, iteration);
   if (decoded_.empty()) return inbox;
-  auto& [values, state] = decoded_[p];
+  auto& [values, state] = decoded_[static_cast<std::size_t>(peer)];
   std::uint64_t last = 2 * (iteration - 1);
   if (state.compare_exchange_strong(last, 2 * iteration - 1)) {
     loops_.decode(codec_, {reinterpret_cast<const std::uint16_t*>(inbox), stream.slots()}, values.data());
@@ -78,16 +79,19 @@ bool Inbox::arrived(const Needed& needed, std::uint64_t iteration) const noexcep
          before + needed.chunks;
 }
 
-bool Inbox::ready(std::size_t block, std::uint64_t iteration) const noexcept {
-  return std::all_of(needed_[block].begin(), needed_[block].end(),
-                     [&](const Needed& needed) { return arrived(needed, iteration); });
-}
-
 int Inbox::awaited(std::size_t block, std::uint64_t iteration) const noexcept {
   for (const Needed& needed : needed_[block]) {
     if (!arrived(needed, iteration)) return needed.peer;
   }
-  return awaited_scalars(iteration - 1);
+  return -1;
+}
+
+int Inbox::awaited_mirrors(std::span<const int> peers, std::uint64_t iteration) const noexcept {
+  for (const int peer : peers) {
+    for (const Needed& needed : needed_mirrors_[static_cast<std::size_t>(peer)])
+      if (!arrived(needed, iteration)) return peer;
+  }
+  return -1;
 }
 
 int Inbox::awaited_scalars(std::uint64_t iteration) const noexcept {

@@ -67,10 +67,6 @@ class SlotLoops {
   virtual std::uint64_t add_pairs(const ArrivedPairs& pairs, std::byte* accumulators) noexcept = 0;
   virtual void decode(const Codec& codec, std::span<const std::uint16_t> codes,
                       std::byte* messages) noexcept = 0;
-  /// Puts `count` mirrors behind the messages of the owned vertices, the first one as mirror `first`. They
-  /// are messages, or codes of 16 bits (`codec` is not null).
-  virtual void take_mirrors(std::uint32_t first, const std::byte* mirrors, std::size_t count,
-                            const Codec* codec) noexcept = 0;
   static constexpr std::uint64_t kNoId = std::numeric_limits<std::uint64_t>::max();
 };
 

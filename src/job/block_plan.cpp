@@ -10,29 +10,6 @@
 
 namespace edgewire::job {
 
-namespace {
-
-/// Two streams to each peer: partial sums, then mirrors.
-exchange::Exchange connect(const PlanTask& task, const plan::BlockPlan& plan) {
-  std::vector<exchange::IncomingStream> incoming;
-  std::vector<exchange::OutgoingStream> outgoing;
-  for (const auto& peer : plan.peers()) {
-    incoming.emplace_back().targets = peer.sums_from;
-    incoming.emplace_back().sources = peer.mirrors_from;
-    auto& sums = outgoing.emplace_back();
-    sums.slots = peer.sums_to;
-    sums.first_destination = peer.first_sum;
-    auto& mirrors = outgoing.emplace_back();
-    mirrors.mirrors = true;
-    mirrors.slots = static_cast<std::uint32_t>(peer.mirrors_to.size());
-    mirrors.indexes = peer.mirrors_to;
-  }
-  return {task.bootstrap,        task.seat.link(),      std::move(incoming), std::move(outgoing),
-          plan::Strategy::slots, task.options.encoding, task.workers(),      exchange::MirrorUse::sources};
-}
-
-}  // namespace
-
 ConnectedPlan plan_block(const PlanTask& task) {
   auto start = Clock::now();
   plan::ForEach for_each = task.on_workers("load");
@@ -61,18 +38,23 @@ ConnectedPlan plan_block(const PlanTask& task) {
   for_each = task.on_workers("plan");
   plan::BlockPlan plan(task.graph, std::move(*partition), std::move(share->peers), share->ownership, rank,
                        owned, choices.layout, workers, for_each, options.weighted);
-  auto exchange = connect(task, plan);
+  auto exchange =
+      exchange::Exchange::of_block(task.bootstrap, task.seat.link(), plan, options.encoding, workers);
   const auto sizes = task.tile_sizes();
   std::vector<std::uint64_t> edges_of;
   auto bounds = plan.cut_columns(sizes.column_width, task.column_edges(plan.edges()), &edges_of);
   auto columns =
       spread_columns(std::move(bounds), owned.count(), edges_of, task.seat.pool().placement(), task.machine);
+  const plan::BlockColumns edges(std::move(plan), columns.bounds, for_each);
   EdgeTiles tiles;
   tiles.mirrored.resize(task.processes());
-  tiles.mirror_sources = plan.mirrors();
-  const plan::BlockColumns edges(std::move(plan), columns.bounds, for_each);
-  tiles.own = tiles::build_tiles(task.seat.pool(), tiles::PlanReader(edges), columns.bounds,
-                                 columns.memory_nodes, sizes);
+  for (std::size_t owner = 0; owner < tiles.mirrored.size(); ++owner) {
+    const bool own = owner == static_cast<std::size_t>(rank);
+    const auto sources = edges.of(owner);
+    if (!own && sources.sources() == 0) continue;
+    (own ? tiles.own : tiles.mirrored[owner]) = tiles::build_tiles(
+        task.seat.pool(), tiles::PlanReader(sources), columns.bounds, columns.memory_nodes, sizes);
+  }
   for_each_rows(task, for_each,
                 [&](std::uint64_t first, std::uint64_t last) { task.graph.release_rows(first, last); });
   return {std::move(choices),          0,

@@ -45,7 +45,6 @@ class DenseJob {
   }
   /// See EdgeTiles.
   std::span<const tiles::Tiles> mirror_tiles() const noexcept { return plan_.tiles.mirrored; }
-  std::uint32_t mirror_sources() const noexcept { return plan_.tiles.mirror_sources; }
   const transport::Transport& link() const noexcept { return seat_.link(); }
   /// Values from every process to every other one in an iteration; the same in all processes.
   const plan::Traffic& traffic() const noexcept { return plan_.traffic; }

@@ -61,7 +61,7 @@ OrderChoice choose_order(const PlanTask& task, const ConnectedPlan& plan) {
                      {plan.tiles.own,
                       plan.columns.bounds,
                       plan.columns.nodes,
-                      plan.owned.count() + plan.tiles.mirror_sources,
+                      plan.owned.count(),
                       {machine.l2_bytes, machine.l3_bytes, machine.l3_bytes / workers},
                       task.options.weighted},
                      plan.exchange, task.bootstrap, task.seat.pool());
@@ -69,10 +69,9 @@ OrderChoice choose_order(const PlanTask& task, const ConnectedPlan& plan) {
 
 DensePlan complete(const PlanTask& task, ConnectedPlan plan) {
   const auto start = Clock::now();
-  const auto& tiles = plan.tiles.own;
   plan.exchange.deal_columns(
-      plan.columns.bounds, [&](std::size_t column) { return tiles.edges(column); }, plan.columns.memory_nodes,
-      plan.columns.worker_nodes);
+      plan.columns.bounds, [&](std::size_t column) { return plan.tiles.work(column); },
+      plan.columns.memory_nodes, plan.columns.worker_nodes);
   auto traffic = count_traffic(task.bootstrap, plan.exchange);
   auto order = choose_order(task, plan);
   plan.choices.order = order.order;
@@ -82,6 +81,13 @@ DensePlan complete(const PlanTask& task, ConnectedPlan plan) {
 }
 
 }  // namespace
+
+exchange::ColumnWork EdgeTiles::work(std::size_t column) const noexcept {
+  std::uint64_t edges = 0;
+  for (const auto& one : mirrored)
+    if (column < one.columns()) edges += one.edges(column);
+  return {own.edges(column) + edges, edges > 0};
+}
 
 tiles::TileSizes PlanTask::tile_sizes() const noexcept {
   return tiles::TileSizes::for_caches(machine.l1_bytes, machine.l2_bytes,

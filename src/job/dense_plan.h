@@ -41,11 +41,12 @@ struct EdgeTiles {
   std::shared_ptr<plan::PlanFileReader> file{};  ///< where tiles are, when they come from the plan cache
   std::unique_ptr<DiskTiles> disks{};            ///< null: tiles are in memory
   tiles::Tiles own{};
-  /// [peer]: the edges of the sources that the peer mirrors here, by local column; no columns when there are
-  /// none.
+  /// [peer]: the edges of the sources that the peer mirrors here, by local column, or by all columns where
+  /// processes hold blocks of edges; no columns when there are none.
   std::vector<tiles::Tiles> mirrored;
-  /// Mirrors that are sources of `own`, behind the owned vertices: where processes hold blocks of edges.
-  std::uint32_t mirror_sources = 0;
+
+  /// What a column takes.
+  exchange::ColumnWork work(std::size_t column) const noexcept;
 };
 
 /// The plan of a process, as loading and planning have made it, in agreement with its peers.

@@ -45,8 +45,7 @@ class DenseRun {
   DenseRun(DenseJob& job, P& program)
       : job_(checked(job, program)),
         program_(program),
-        loops_(program, job.owned().count(), job.tiles(), job.tile_order(), job.mirror_tiles(),
-               job.mirror_sources()) {
+        loops_(program, job.owned().count(), job.tiles(), job.tile_order(), job.mirror_tiles()) {
     job.place(loops_);
     start_ = loops_.start(job.pool(), [&](OwnedIndex i) {
       const graph::Row row{job.graph(), job.owned().ids()[i]};

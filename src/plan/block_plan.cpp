@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <utility>
 
@@ -81,7 +80,7 @@ BlockPlan::BlockPlan(const graph::GraphFile& graph, EdgePartition partition,
 void BlockPlan::number(std::vector<BlockShare::Peer> share, const Ownership& ownership, Layout layout) {
   destination_of_.assign(graph_.vertices(), kNoDestination);
   for (OwnedIndex i{}; i < owned_.count(); ++i) destination_of_[owned_.ids()[i]] = i;
-  std::uint64_t sources = owned_.count(), destinations = owned_.count();
+  std::uint64_t destinations = owned_.count();
   for (auto& list : share) {
     Peer& peer = peers_.emplace_back();
     for (auto* vertices : {&list.mirrors_to, &list.mirrors_from, &list.sums_to, &list.sums_from})
@@ -92,44 +91,44 @@ void BlockPlan::number(std::vector<BlockShare::Peer> share, const Ownership& own
     peer.first_sum = static_cast<std::uint32_t>(destinations);
     peer.sums_to = static_cast<std::uint32_t>(list.sums_to.size());
     for (const auto v : list.sums_to) destination_of_[v] = static_cast<std::uint32_t>(destinations++);
-    mirrors_.insert(mirrors_.end(), list.mirrors_from.begin(), list.mirrors_from.end());
-    sources += list.mirrors_from.size();
+    mirrors_.push_back(std::move(list.mirrors_from));
     list = {};
   }
-  if (std::max(sources, destinations) >= kNoDestination) {
+  if (destinations >= kNoDestination)
     throw Error(
-        fmt::format("{} sources and {} destinations in one process, more than 2^32: use more processes",
-                    sources, destinations));
-  }
+        fmt::format("{} destinations in one process, more than 2^32: use more processes", destinations));
   destinations_ = static_cast<std::uint32_t>(destinations);
 }
 
 /// Counts the edges of all row blocks, and those of a sample by destination.
 void BlockPlan::count_edges(int workers, const ForEach& for_each) {
-  const std::uint64_t blocks = (sources() + std::uint64_t{kRowBlock} - 1) / kRowBlock;
-  edges_before_.assign(blocks + 1, 0);
-  const std::uint32_t step = blocks < 1024 ? 1 : kSampleStep;
   struct Worker {
     EdgeRows rows;
-    std::vector<std::uint32_t> counts;
+    std::vector<std::uint64_t> counts;
   };
   std::vector<Worker> all(static_cast<std::size_t>(workers));
-  for_each((blocks + kBlocksTaken - 1) / kBlocksTaken, [&](int w, std::uint64_t group) {
-    Worker& worker = all[static_cast<std::size_t>(w)];
-    worker.counts.resize(destinations_ / kColumnGranule + 1);
-    for (std::uint64_t b = group * kBlocksTaken; b < std::min(blocks, (group + 1) * kBlocksTaken); ++b) {
-      const auto first = static_cast<std::uint32_t>(b * kRowBlock);
-      read(first, std::min(sources(), first + kRowBlock), worker.rows);
-      edges_before_[b + 1] = worker.rows.destinations.size();
-      if (b % step != 0) continue;
-      for (const auto d : worker.rows.destinations) ++worker.counts[d / kColumnGranule];
-    }
-  });
-  std::partial_sum(edges_before_.begin(), edges_before_.end(), edges_before_.begin());
+  for (std::size_t owner = 0; owner < peers_.size(); ++owner) {
+    const auto count = static_cast<std::uint32_t>(sources(owner).size());
+    const std::uint64_t blocks = (count + std::uint64_t{kRowBlock} - 1) / kRowBlock;
+    auto& before = edges_before_.emplace_back(blocks + 1);
+    const std::uint32_t step = blocks < 1024 ? 1 : kSampleStep;
+    for_each((blocks + kBlocksTaken - 1) / kBlocksTaken, [&](int w, std::uint64_t group) {
+      Worker& worker = all[static_cast<std::size_t>(w)];
+      worker.counts.resize(destinations_ / kColumnGranule + 1);
+      for (std::uint64_t b = group * kBlocksTaken; b < std::min(blocks, (group + 1) * kBlocksTaken); ++b) {
+        const auto first = static_cast<std::uint32_t>(b * kRowBlock);
+        read(owner, first, std::min(count, first + kRowBlock), worker.rows);
+        before[b + 1] = worker.rows.destinations.size();
+        if (b % step != 0) continue;
+        for (const auto d : worker.rows.destinations) worker.counts[d / kColumnGranule] += step;
+      }
+    });
+    std::partial_sum(before.begin(), before.end(), before.begin());
+    edges_ += before.back();
+  }
   granule_edges_.assign(destinations_ / kColumnGranule + 1, 0);
   for (const auto& worker : all)
-    for (std::size_t g = 0; g < worker.counts.size(); ++g)
-      granule_edges_[g] += std::uint64_t{worker.counts[g]} * step;
+    for (std::size_t g = 0; g < worker.counts.size(); ++g) granule_edges_[g] += worker.counts[g];
 }
 
 std::vector<std::uint32_t> BlockPlan::cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
@@ -143,51 +142,46 @@ std::vector<std::uint32_t> BlockPlan::cut_columns(std::uint32_t width, std::uint
   return bounds;
 }
 
-/// A row holds edges of other processes, too: the cell of an edge says whose it is.
-void BlockPlan::read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const {
-  if (weighted_) return read_weighted(first, last, rows);
+/// Copies the targets of the edges that this process holds, of all in the row of `source`. Returns the end of
+/// the copies; what lies behind it in `out`, which has room for all of them and one more, may be anything.
+std::uint32_t* BlockPlan::copy_mine(VertexId source, std::span<const VertexId> targets,
+                                    std::uint32_t* out) const {
+  const std::uint16_t* const holders = partition_.row(source);
+  const unsigned shift = partition_.shift();
+  const std::uint32_t me = rank_;
+  for (const VertexId target : targets) {
+    *out = target;
+    out += holders[target >> shift] == me ? 1 : 0;  // no branch depends on it
+  }
+  return out;
+}
+
+void BlockPlan::read(std::size_t owner, std::uint32_t first, std::uint32_t last, EdgeRows& rows) const {
+  const auto vertices = sources(owner);
   const auto offsets = graph_.offsets();
-  const VertexId* const targets = graph_.targets().data();
-  std::array<VertexId, kRowBlock> ahead;
-  const std::uint32_t more = std::min(kRowBlock, sources() - last);
-  for (std::uint32_t i = 0; i < more; ++i) ahead[i] = vertex(last + i);
-  fetch_rows(graph_, std::span(ahead).first(more));
+  fetch_rows(graph_, vertices.subspan(last, std::min<std::size_t>(kRowBlock, vertices.size() - last)));
   std::uint64_t most = 0;
-  for (std::uint32_t s = first; s < last; ++s)
-    most += offsets[vertex(s) + std::size_t{1}] - offsets[vertex(s)];
+  for (const VertexId v : vertices.subspan(first, last - first))
+    most += offsets[v + std::size_t{1}] - offsets[v];
   rows.destinations.resize(most + 1);
   rows.ends.clear();
+  rows.weights.clear();
   std::uint32_t* next = rows.destinations.data();
-  for (std::uint32_t s = first; s < last; ++s) {
-    const VertexId v = vertex(s);
-    const std::uint16_t* const holders = partition_.row(v);
-    const VertexId* const end = targets + offsets[v + std::size_t{1}];
-    for (const VertexId* target = targets + offsets[v]; target != end; ++target) {
-      *next = *target;
-      next += holders[*target >> partition_.shift()] == rank_ ? 1 : 0;  // no branch depends on it
-    }
+  for (const VertexId v : vertices.subspan(first, last - first)) {
+    const auto targets = graph_.targets().subspan(offsets[v], offsets[v + std::size_t{1}] - offsets[v]);
+    const std::uint32_t* mine = next;
+    next = copy_mine(v, targets, next);
     rows.ends.push_back(static_cast<std::uint32_t>(next - rows.destinations.data()));
+    if (!weighted_) continue;
+    // Of edges with the same ends, this process holds all or none.
+    for (std::size_t e = 0; mine != next; ++e) {
+      if (targets[e] != *mine) continue;
+      rows.weights.push_back(graph_.weights()[offsets[v] + e]);
+      ++mine;
+    }
   }
   rows.destinations.resize(rows.ends.empty() ? 0 : rows.ends.back());
   look_up(destination_of_, rows.destinations);
-}
-
-void BlockPlan::read_weighted(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const {
-  rows.destinations.clear();
-  rows.ends.clear();
-  rows.weights.clear();
-  const auto offsets = graph_.offsets();
-  for (std::uint32_t s = first; s < last; ++s) {
-    const VertexId v = vertex(s);
-    const std::uint16_t* const holders = partition_.row(v);
-    for (std::uint64_t e = offsets[v]; e < offsets[v + std::size_t{1}]; ++e) {
-      const std::uint32_t target = graph_.targets()[e];
-      if (holders[target >> partition_.shift()] != rank_) continue;
-      rows.destinations.push_back(destination_of_[target]);
-      rows.weights.push_back(graph_.weights()[e]);
-    }
-    rows.ends.push_back(static_cast<std::uint32_t>(rows.destinations.size()));
-  }
 }
 
 BlockColumns::BlockColumns(BlockPlan plan, std::span<const std::uint32_t> bounds, const ForEach& for_each)

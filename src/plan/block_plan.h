@@ -45,10 +45,10 @@ struct BlockShare {
 BlockShare share_of_block(const Rows& rows, const EdgePartition& partition, int rank,
                           const CountOptions& options);
 
-/// The sources of the block are numbered: first the owned vertices by index, then the mirrors of peer 0, of
-/// peer 1, and so on. Its destinations are numbered: first the owned vertices by index, then the partial sums
-/// for peer 0, for peer 1, and so on. Mirrors and partial sums of a pair of processes are in the order in
-/// which their owner keeps the vertices, so that it reads or adds them front to back.
+/// The destinations of the block are numbered: first the owned vertices by index, then the partial sums for
+/// peer 0, for peer 1, and so on. Its sources have numbers from 0 for each process that owns them: the owned
+/// vertices by index, the mirrors of a peer by slot. Mirrors and partial sums of a pair of processes are in
+/// the order in which their owner keeps the vertices, so that it reads or adds them front to back.
 class BlockPlan {
  public:
   /// Values between this process and a peer, in the order of slots.
@@ -69,19 +69,8 @@ class BlockPlan {
             const ForEach& for_each, bool weighted);
 
   std::span<const Peer> peers() const noexcept { return peers_; }
-  std::uint32_t sources() const noexcept {
-    return owned_.count() + static_cast<std::uint32_t>(mirrors_.size());
-  }
-  std::uint32_t mirrors() const noexcept { return static_cast<std::uint32_t>(mirrors_.size()); }
   std::uint32_t destinations() const noexcept { return destinations_; }
-  /// See plan::weight_bytes().
-  std::size_t weight_bytes() const noexcept { return plan::weight_bytes(graph_, weighted_); }
-  std::uint64_t edges() const noexcept { return edges_before_.back(); }
-  /// The number of edges of the sources [first, last); first is a multiple of kRowBlock, last too or
-  /// sources().
-  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
-    return edges_before_[(last + kRowBlock - 1) / kRowBlock] - edges_before_[first / kRowBlock];
-  }
+  std::uint64_t edges() const noexcept { return edges_; }
   static constexpr std::uint32_t kRowBlock = 64;
   /// As ExchangePlan::cut_columns().
   std::vector<std::uint32_t> cut_columns(std::uint32_t width, std::uint64_t edges_per_column,
@@ -89,11 +78,11 @@ class BlockPlan {
 
  private:
   friend class BlockColumns;
-  VertexId vertex(std::uint32_t source) const noexcept {
-    return source < owned_.count() ? owned_.ids()[OwnedIndex(source)] : mirrors_[source - owned_.count()];
+  std::uint32_t* copy_mine(VertexId source, std::span<const VertexId> targets, std::uint32_t* out) const;
+  std::span<const VertexId> sources(std::size_t owner) const noexcept {
+    return owner == rank_ ? owned_.ids() : std::span<const VertexId>(mirrors_[owner]);
   }
-  void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const;
-  void read_weighted(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const;
+  void read(std::size_t owner, std::uint32_t first, std::uint32_t last, EdgeRows& rows) const;
   void number(std::vector<BlockShare::Peer> share, const Ownership& ownership, Layout layout);
   void count_edges(int workers, const ForEach& for_each);
 
@@ -103,27 +92,50 @@ class BlockPlan {
   std::uint32_t rank_;
   bool weighted_;
   std::vector<Peer> peers_;
-  std::vector<VertexId> mirrors_;                       ///< [source - owned]
+  std::vector<std::vector<VertexId>> mirrors_;          ///< [peer]
   topology::PageVector<std::uint32_t> destination_of_;  ///< [vertex]; BlockColumns makes addresses of them
   std::uint32_t destinations_ = 0;
-  std::vector<std::uint64_t> edges_before_;   ///< [source / kRowBlock]
-  std::vector<std::uint64_t> granule_edges_;  ///< [destination / kColumnGranule]: by a sample
+  std::uint64_t edges_ = 0;
+  std::vector<std::vector<std::uint64_t>> edges_before_;  ///< [owner of sources][source / kRowBlock]
+  std::vector<std::uint64_t> granule_edges_;              ///< [destination / kColumnGranule]: by a sample
 };
 
 /// The edges of a block by column. Const and thread safe.
 class BlockColumns {
  public:
+  /// The edges of the sources of one owner.
+  class Rows {
+   public:
+    std::uint32_t sources() const noexcept {
+      return static_cast<std::uint32_t>(plan_.sources(owner_).size());
+    }
+    /// The number of edges of the sources [first, last); first is a multiple of kRowBlock, last too or
+    /// sources().
+    std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
+      const auto& before = plan_.edges_before_[owner_];
+      return before[(last + BlockPlan::kRowBlock - 1) / BlockPlan::kRowBlock] -
+             before[first / BlockPlan::kRowBlock];
+    }
+    /// See plan::weight_bytes().
+    std::size_t weight_bytes() const noexcept { return plan::weight_bytes(plan_.graph_, plan_.weighted_); }
+    /// Sets `rows` to the edges of the sources [first, last), at most kRowBlock from a multiple of it on.
+    /// Destinations are addresses, see ColumnAddresses.
+    void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const {
+      plan_.read(owner_, first, last, rows);
+    }
+
+   private:
+    friend class BlockColumns;
+    Rows(const BlockPlan& plan, std::size_t owner) : plan_(plan), owner_(owner) {}
+    const BlockPlan& plan_;
+    std::size_t owner_;
+  };
+
   /// `bounds` as cut_columns() returned them. Throws Error when there are too many columns.
   BlockColumns(BlockPlan plan, std::span<const std::uint32_t> bounds, const ForEach& for_each);
   const BlockPlan& plan() const noexcept { return plan_; }
-  std::uint32_t sources() const noexcept { return plan_.sources(); }
-  std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {
-    return plan_.edges(first, last);
-  }
-  std::size_t weight_bytes() const noexcept { return plan_.weight_bytes(); }
-  /// Sets `rows` to the edges of the sources [first, last), at most kRowBlock from a multiple of it on.
-  /// Destinations are addresses, see ColumnAddresses.
-  void read(std::uint32_t first, std::uint32_t last, EdgeRows& rows) const { plan_.read(first, last, rows); }
+  /// The edges of the owned vertices, or of the mirrors of a peer. The columns outlive them.
+  Rows of(std::size_t owner) const noexcept { return {plan_, owner}; }
 
  private:
   BlockPlan plan_;

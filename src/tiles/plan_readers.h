@@ -10,8 +10,8 @@
 
 namespace edgewire::tiles {
 
-/// The edges that this process computes: of its own vertices (plan::ExchangeColumns), or of the block that it
-/// holds (plan::BlockColumns).
+/// The edges that this process computes: of its own vertices (plan::ExchangeColumns), or of its vertices or a
+/// peer's in the block that it holds (plan::BlockColumns::Rows).
 template <class Columns>
 class PlanReader final : public EdgeReader {
  public:

@@ -76,22 +76,24 @@ std::vector<VertexId> ids_of(const Process& side, std::span<const OwnedIndex> in
   return ids;
 }
 
-/// The ids of the sources and destinations of a process, by number, from what the plans of all say.
+/// The ids of the sources, by owner and number, and of the destinations of a process, from what the plans of
+/// all say.
 struct Numbering {
-  Numbering(const Job& job, std::uint32_t rank) {
+  Numbering(const Job& job, std::uint32_t rank) : sources(job.sides.size()) {
     const Process& side = job.sides[rank];
-    sources.assign(side.owned->ids().begin(), side.owned->ids().end());
-    destinations = sources;
+    sources[rank].assign(side.owned->ids().begin(), side.owned->ids().end());
+    destinations = sources[rank];
     for (std::uint32_t p = 0; p < job.sides.size(); ++p) {
       const auto& peer = side.plan().peers()[p];
-      for (const auto local : peer.mirrors_from) sources.push_back(side.ownership->vertex(p, local));
+      for (const auto local : peer.mirrors_from) sources[p].push_back(side.ownership->vertex(p, local));
       REQUIRE(peer.first_sum == destinations.size());
       const auto sums = ids_of(job.sides[p], job.sides[p].plan().peers()[rank].sums_from);
       REQUIRE(sums.size() == peer.sums_to);
       destinations.insert(destinations.end(), sums.begin(), sums.end());
     }
   }
-  std::vector<VertexId> sources, destinations;
+  std::vector<std::vector<VertexId>> sources;
+  std::vector<VertexId> destinations;
 };
 
 void check_lists(const Job& job, const Needed& needed, const Traffic& counted) {
@@ -125,28 +127,36 @@ void check_edges(const Job& job, std::uint32_t rank, Needed& needed, bool weight
   const Process& side = job.sides[rank];
   const BlockPlan& plan = side.plan();
   const Numbering numbers(job, rank);
-  REQUIRE(numbers.sources.size() == plan.sources());
   REQUIRE(numbers.destinations.size() == plan.destinations());
   REQUIRE(side.bounds.back() == plan.destinations());
   std::vector<std::tuple<std::uint32_t, std::uint32_t, float>> found;
-  for (std::uint32_t first = 0; first < plan.sources(); first += BlockPlan::kRowBlock) {
-    const std::uint32_t last = std::min(plan.sources(), first + BlockPlan::kRowBlock);
-    EdgeRows rows;
-    side.columns->read(first, last, rows);
-    REQUIRE(rows.ends.size() == last - first);
-    REQUIRE(rows.destinations.size() == plan.edges(first, last));
-    std::size_t e = 0;
-    for (std::uint32_t s = first; s < last; ++s) {
-      for (; e < rows.ends[s - first]; ++e) {
-        const std::uint32_t address = rows.destinations[e];
-        const std::uint32_t number = side.bounds.at(address >> kOffsetBits) + (address & 0xFFFF);
-        REQUIRE(number < side.bounds.at((address >> kOffsetBits) + 1));
-        found.emplace_back(numbers.sources.at(s), numbers.destinations.at(number),
-                           weighted ? rows.weights.at(e) : 0.0F);
+  for (std::size_t owner = 0; owner < job.sides.size(); ++owner) {
+    const auto from = side.columns->of(owner);
+    REQUIRE(from.sources() == numbers.sources[owner].size());
+    std::uint64_t edges = 0;
+    for (std::uint32_t first = 0; first < from.sources(); first += BlockPlan::kRowBlock) {
+      const std::uint32_t last = std::min(from.sources(), first + BlockPlan::kRowBlock);
+      EdgeRows rows;
+      from.read(first, last, rows);
+      REQUIRE(rows.ends.size() == last - first);
+      REQUIRE(rows.destinations.size() == from.edges(first, last));
+      REQUIRE(rows.weights.size() == (weighted ? rows.destinations.size() : 0));
+      std::size_t e = 0;
+      for (std::uint32_t s = first; s < last; ++s) {
+        for (; e < rows.ends[s - first]; ++e) {
+          const std::uint32_t address = rows.destinations[e];
+          const std::uint32_t number = side.bounds.at(address >> kOffsetBits) + (address & 0xFFFF);
+          REQUIRE(number < side.bounds.at((address >> kOffsetBits) + 1));
+          found.emplace_back(numbers.sources[owner].at(s), numbers.destinations.at(number),
+                             weighted ? rows.weights.at(e) : 0.0F);
+        }
       }
+      REQUIRE(e == rows.destinations.size());
+      edges += e;
     }
-    REQUIRE(e == rows.destinations.size());
+    CHECK(from.edges(0, from.sources()) == edges);
   }
+  CHECK(plan.edges() == found.size());
   auto& expected = needed.edges[rank];
   std::ranges::sort(expected);
   std::ranges::sort(found);

@@ -51,20 +51,23 @@ inline void check_nodes(const exchange::Exchange& exchange, std::uint32_t owned,
   if (expected != found) throw Error("parts of the inbox on other nodes than their vertices");
 }
 
-/// Mirrors go first, then of each peer what costs the fewest edges a value.
+/// Mirrors go first, then sums that need none, and of each peer those that cost the fewest edges a value.
 inline void check_order(const exchange::Exchange& exchange, std::span<const std::uint32_t> bounds,
-                        const std::function<std::uint64_t(std::size_t)>& edges) {
+                        const std::function<exchange::ColumnWork(std::size_t)>& work) {
   for (int lane = 0; lane < exchange.lanes(); ++lane) {
     std::vector<double> last(exchange.outgoing().size());
-    bool sums = false;
+    bool sums = false, mirrored = false;
     for (const auto& chunk : exchange.lane_chunks(lane)) {
       if (exchange.outgoing()[chunk.stream].mirrors) {
         if (sums) throw Error("mirrors after sums");
         continue;
       }
       sums = true;
-      const double cost =
-          static_cast<double>(edges(chunk.column)) / (bounds[chunk.column + 1] - bounds[chunk.column]);
+      const auto [edges, needs_mirrors] = work(chunk.column);
+      if (mirrored && !needs_mirrors) throw Error("a column without mirrors after one that needs some");
+      if (mirrored != needs_mirrors) last.assign(last.size(), 0);
+      mirrored = needs_mirrors;
+      const double cost = static_cast<double>(edges) / (bounds[chunk.column + 1] - bounds[chunk.column]);
       if (cost < last[chunk.stream]) throw Error("a costly column before a cheap one");
       last[chunk.stream] = cost;
     }
