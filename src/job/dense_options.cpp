@@ -15,10 +15,10 @@ void check_ownership(const DenseOptions& options) {
   if (options.ownership.empty())
     throw UsageError("ownership: it is empty; name hash, ranges or a partition file");
   if (!plan::owns_edges(options.ownership)) return;
-  if (!options.choose_strategy && options.strategy != plan::Strategy::slots) {
+  if (!options.choose_strategy && plan::sends_ids(options.strategy)) {
     throw UsageError(fmt::format(
-        "--strategy {}: with --ownership {} processes own edges and send mirrors and partial sums, which is "
-        "--strategy slots",
+        "--strategy {}: with --ownership {} processes own edges and send mirrors and partial sums without ids, "
+        "which is --strategy slots or cover",
         plan::to_name(options.strategy), options.ownership));
   }
   if (!options.devices.empty())
