@@ -110,9 +110,14 @@ BlockEdges unite(std::span<const BlockEdges> parts) {
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const auto [source, from, i] = rows[r];
     const BlockEdges& part = parts[from];
+    const bool last = r + 1 == rows.size() || std::get<0>(rows[r + 1]) != source;
+    if (last && row.size() == 0) {
+      all.add_row(part, i);
+      continue;
+    }
     for (std::uint64_t e = part.ends[i]; e < part.ends[i + 1]; ++e)
       row.take(part.targets[e], weighted ? part.weights[e] : 0);
-    if (r + 1 == rows.size() || std::get<0>(rows[r + 1]) != source) row.move_to(all, source);
+    if (last) row.move_to(all, source);
   }
   return all;
 }

@@ -34,14 +34,24 @@ struct BlockEdges {
     add(source, target);
     weights.push_back(weight);
   }
+  /// A whole row of `from` comes behind all others; its source is not there yet.
+  void add_row(const BlockEdges& from, std::size_t i) {
+    const auto begin = static_cast<std::ptrdiff_t>(from.ends[i]),
+               end = static_cast<std::ptrdiff_t>(from.ends[i + 1]);
+    sources.push_back(from.sources[i]);
+    targets.insert(targets.end(), from.targets.begin() + begin, from.targets.begin() + end);
+    if (!from.weights.empty())
+      weights.insert(weights.end(), from.weights.begin() + begin, from.weights.begin() + end);
+    ends.push_back(targets.size());
+  }
   std::span<const VertexId> row(std::size_t i) const noexcept {
     return {targets.data() + ends[i], targets.data() + ends[i + 1]};
   }
 };
 
 /// The edges that the processes [first, last) hold, [process - first]. Reads the rows of
-/// EdgePartition::sources_of(), which are verified, in about so many pieces. `weights`: of the edges of `rows`, or
-/// empty.
+/// EdgePartition::sources_of(), which are verified, in about so many pieces. `weights`: of the edges of
+/// `rows`, or empty.
 std::vector<BlockEdges> read_blocks(const Rows& rows, graph::Weights weights, const EdgePartition& partition,
                                     std::uint32_t first, std::uint32_t last, std::uint64_t pieces,
                                     const ForEach& for_each);
