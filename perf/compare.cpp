@@ -10,6 +10,7 @@
 #include "base/median.h"
 #include "error.h"
 #include "perf/bound.h"
+#include "perf/ownership_list.h"
 #include "plan/block_plan.h"
 
 namespace edgewire::perf {
@@ -110,7 +111,7 @@ std::vector<Cell> cells_of(const Matrix& matrix) {
         for (const auto& transport : matrix.transports)
           for (const auto strategy : strategies)
             for (const auto& link : matrix.links)
-              cells.push_back({p, w, transport, strategy, link, ownership});
+              cells.push_back({p, w, transport, strategy, link, partition_path(ownership, p)});
       }
     }
   }

@@ -12,8 +12,7 @@ namespace {
 
 /// Where processes hold blocks of edges.
 void check_ownership(const DenseOptions& options) {
-  if (options.ownership.empty())
-    throw UsageError("ownership: it is empty; name hash, ranges or a partition file");
+  plan::check_ownership_name(options.ownership);
   if (!plan::owns_edges(options.ownership)) return;
   if (!options.choose_strategy && options.strategy != plan::Strategy::slots) {
     throw UsageError(fmt::format(
