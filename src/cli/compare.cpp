@@ -126,6 +126,9 @@ perf::Matrix matrix_of(const CompareArguments& arguments) {
   matrix.links = links_of(arguments);
   matrix.ownerships = split(arguments.ownership, "--ownership");
   perf::check_ownerships(matrix.ownerships, several(matrix.processes), true);
+  const auto cells = perf::cells_of(matrix);
+  if (std::ranges::none_of(cells, [](const perf::Cell& cell) { return cell.processes > 1; }))
+    throw UsageError("--strategy: nothing remains to compare: " + perf::left_out(matrix));
   return matrix;
 }
 

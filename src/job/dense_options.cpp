@@ -14,11 +14,11 @@ namespace {
 void check_ownership(const DenseOptions& options) {
   plan::check_ownership_name(options.ownership);
   if (!plan::owns_edges(options.ownership)) return;
-  if (!options.choose_strategy && options.strategy != plan::Strategy::slots) {
+  if (!options.choose_strategy && !plan::goes_with(options.strategy, options.ownership)) {
     throw UsageError(fmt::format(
         "--strategy {}: with --ownership {} processes own edges and send mirrors and partial sums, which is "
-        "--strategy slots",
-        plan::to_name(options.strategy), options.ownership));
+        "--strategy {}",
+        plan::to_name(options.strategy), options.ownership, plan::strategies_for(options.ownership)));
   }
   if (!options.devices.empty())
     throw UsageError(fmt::format(

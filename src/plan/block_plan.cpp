@@ -35,6 +35,17 @@ void order_as_kept(const graph::GraphFile& graph, Layout layout, std::vector<Ver
 
 bool owns_edges(std::string_view ownership) noexcept { return ownership == "hilbert" || ownership == "grid"; }
 
+bool goes_with(Strategy strategy, std::string_view ownership) noexcept {
+  return !owns_edges(ownership) || strategy == Strategy::slots;
+}
+
+std::string strategies_for(std::string_view ownership) {
+  std::string list;
+  for (const Strategy strategy : kStrategies)
+    if (goes_with(strategy, ownership)) list.append(list.empty() ? "" : " or ").append(to_name(strategy));
+  return list;
+}
+
 EdgePartition partition_edges(std::string_view how, const Rows& rows, int processes, int threads) {
   const Cells cells(rows, threads);
   return how == "grid" ? EdgePartition::grid(cells, processes) : EdgePartition::hilbert(cells, processes);

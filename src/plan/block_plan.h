@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +26,11 @@ namespace edgewire::plan {
 /// Whether the ownership has this name: "hilbert" or "grid". Processes then own edges, and the owners of
 /// vertices follow from that.
 bool owns_edges(std::string_view ownership) noexcept;
+/// Whether processes can send with this strategy under this ownership. Where they own edges, they send
+/// mirrors and partial sums, in slots.
+bool goes_with(Strategy strategy, std::string_view ownership) noexcept;
+/// Those of kStrategies that go with the ownership, as "slots or cover".
+std::string strategies_for(std::string_view ownership);
 /// How the edges are divided under the ownership `how`, for which owns_edges() holds. Reads all rows, which
 /// are verified.
 EdgePartition partition_edges(std::string_view how, const Rows& rows, int processes, int threads);
