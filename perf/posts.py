@@ -2,11 +2,11 @@
 """The table of the posts of 2015 ("The impact of fast networks on graph analytics", 1 and 2), with our strategies and ownerships.
 
 The posts time an iteration of PageRank over 1G and 10G. `1G` and `10G` are there workers that each combine what they send (`worker`),
-`1G+` and `10G+` are processes that do so for their workers (`process`) on the same networks. This script measures every strategy under every ownership
-over every link, on local hosts: namespaces of this machine with shaped links, made by `edgewire compare`, so it needs root.
+`1G+` and `10G+` are processes that do so for their workers (`process`) on the same networks. This script measures every strategy under
+every ownership over every link, on local hosts: namespaces of this machine with shaped links, made by `edgewire compare`, so it needs root.
 
-A round is one run of each cell, in turns. Each round is kept in the file that --results names as soon as it ends. The next call measures only
-what is missing there, and prints the whole table as Markdown. For another program or machine name another file.
+A round is one run of each cell, in turns. Each round is kept in the file that --results names as soon as it ends. The next call measures
+only what is missing there, and prints the whole table as Markdown. For another program or machine name another file.
 """
 
 import argparse
@@ -114,8 +114,9 @@ def plan(missing, possible, options):
 
 def compare(edgewire, graph, hosts, options, call):
     rates, strategies, ownerships = call
-    return json.loads(run([edgewire, "compare", graph, "-p", hosts, "-w", options.workers, "--rate", ",".join(rates), "--strategy", ",".join(strategies),
-                           "--ownership", ",".join(ownerships), "--iterations", options.iterations, "--repeat", 1, "--json", "-"]))
+    return json.loads(run([edgewire, "compare", graph, "-p", hosts, "-w", options.workers, "--rate", ",".join(rates), "--strategy",
+                           ",".join(strategies), "--ownership", ",".join(ownerships), "--iterations", options.iterations, "--repeat", 1,
+                           "--json", "-"]))
 
 
 def measure(edgewire, options, results, possible):
@@ -161,7 +162,8 @@ def table(results, options, name, hosts):
             "| --- | --- | --- |" + " --- |" * len(options.ownerships)]
     lines = []
     for rate, strategy in itertools.product(options.rates, options.strategies):
-        texts = [cell_text(results.cell((name, hosts, rate, strategy, ownership, options.workers, options.iterations))) for ownership in options.ownerships]
+        texts = [cell_text(results.cell((name, hosts, rate, strategy, ownership, options.workers, options.iterations)))
+                 for ownership in options.ownerships]
         if set(texts) != {"-"}:
             lines.append(f"| {rate} | `{strategy}` | {IN_THE_POSTS.get((rate, strategy), '')} | " + " | ".join(texts) + " |")
     return [*head, *lines] if lines else []

@@ -152,7 +152,8 @@ def measure(options, edgewire, spark, edges, count):
 
     def note(where, program, run_figures):
         measured.setdefault((where, program), []).append(run_figures)
-        print(f"{where}: {program} {run_figures[0] * 1e3:.4g} ms, {run_figures[1]:.0f} bytes over the link an iteration", file=sys.stderr, flush=True)
+        print(f"{where}: {program} {run_figures[0] * 1e3:.4g} ms, {run_figures[1]:.0f} bytes over the link an iteration", file=sys.stderr,
+              flush=True)
 
     for _ in range(options.rounds):
         where = f"one process, {options.cores} cores"
