@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "options.h"
+#include "perf/ownership_list.h"
 #include "plan/balance.h"
 #include "plan/count_blocks.h"
 #include "plan/ownership.h"
@@ -169,6 +170,7 @@ void check(const BoundOptions& options) {
   some(!options.encodings.empty(), "encodings");
   for (const int processes : options.processes)
     check_range("processes", processes, 1, static_cast<int>(plan::kMaxProcesses));
+  check_ownerships(options.ownerships, options.processes, false);
   check_range("workers", options.workers, 1, kMaxWorkers);
   check_range("threads", options.threads, 1, kMaxWorkers);
   check_range("framing", options.framing, std::size_t{0}, plan::kFramings.size() - 1);
@@ -193,15 +195,9 @@ std::uint64_t setup_messages(int processes, int workers) {
   return static_cast<std::uint64_t>(processes - 1) * static_cast<std::uint64_t>(a_peer);
 }
 
-std::string partition_path(const std::string& ownership, int processes) {
-  std::string path = ownership;
-  if (const auto hole = path.find("{}"); hole != std::string::npos)
-    path.replace(hole, 2, std::to_string(processes));
-  return path;
-}
-
 Bound compute_bound(const plan::Rows& rows, const BoundOptions& options, const Progress& progress) {
   check(options);
+  check_partition_files(options.ownerships, options.processes, rows.vertices());
   return Calculator(rows, options, progress).run();
 }
 

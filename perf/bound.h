@@ -70,9 +70,6 @@ struct Bound {
   std::uint32_t passes = 0;          ///< most passes over the graph for one number of processes and ownership
 };
 
-/// The path of a partition file for so many processes: "{}" in the name stands for their number.
-std::string partition_path(const std::string& ownership, int processes);
-
 /// Exact counts. Rows are in the order of processes, ownerships, strategies, encodings. Edge owners send
 /// mirrors and sums in slots: one strategy. `progress` is told of counts: one for each number of processes
 /// and ownership. Throws Error, and UsageError, see check().

@@ -10,6 +10,7 @@
 #include "base/median.h"
 #include "error.h"
 #include "perf/bound.h"
+#include "perf/ownership_list.h"
 #include "plan/block_plan.h"
 
 namespace edgewire::perf {
@@ -103,18 +104,41 @@ std::vector<Cell> cells_of(const Matrix& matrix) {
         continue;
       }
       for (const auto& ownership : matrix.ownerships) {
-        std::vector<std::optional<plan::Strategy>> strategies(matrix.strategies.begin(),
-                                                              matrix.strategies.end());
-        if (strategies.empty()) strategies = {std::nullopt};
-        if (plan::owns_edges(ownership)) strategies = {plan::Strategy::slots};
+        std::vector<std::optional<plan::Strategy>> strategies;
+        for (const auto strategy : matrix.strategies)
+          if (plan::goes_with(strategy, ownership)) strategies.emplace_back(strategy);
+        if (matrix.strategies.empty()) strategies = {std::nullopt};
         for (const auto& transport : matrix.transports)
           for (const auto strategy : strategies)
             for (const auto& link : matrix.links)
-              cells.push_back({p, w, transport, strategy, link, ownership});
+              cells.push_back({p, w, transport, strategy, link, partition_path(ownership, p)});
       }
     }
   }
   return cells;
+}
+
+std::string left_out(const Matrix& matrix) {
+  std::vector<std::string> strategies, ownerships;
+  for (const auto& ownership : matrix.ownerships) {
+    bool one = false;
+    for (const auto strategy : matrix.strategies) {
+      if (plan::goes_with(strategy, ownership)) continue;
+      one = true;
+      const std::string name(to_name(strategy));
+      if (std::ranges::find(strategies, name) == strategies.end()) strategies.push_back(name);
+    }
+    if (one) ownerships.push_back(ownership);
+  }
+  if (ownerships.empty()) return {};
+  const auto listed = [](const std::vector<std::string>& names) {
+    std::string list;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      list += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+    return list;
+  };
+  return fmt::format("left out: {} with {}, where processes own edges and send with {}", listed(strategies),
+                     listed(ownerships), plan::strategies_for(ownerships.front()));
 }
 
 namespace {

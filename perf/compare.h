@@ -29,7 +29,7 @@ struct Matrix {
     std::string interface;
   };
   std::vector<Link> links;
-  /// As pagerank takes them. Where processes own edges (hilbert, grid), there is one strategy, slots.
+  /// As pagerank takes them. Strategies that do not go with one (plan::goes_with) are left out there.
   std::vector<std::string> ownerships{"hash"};
 };
 
@@ -58,6 +58,10 @@ struct Cell {
 
 /// The cells, in the order in which each round runs them: the links of a strategy one after the other.
 std::vector<Cell> cells_of(const Matrix& matrix);
+
+/// "left out: worker and process with hilbert and grid, ...": which cells the matrix does not have; else
+/// empty.
+std::string left_out(const Matrix& matrix);
 
 /// What one run reported.
 struct RunFigures {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "perf/compare.h"
+#include "perf/compare_matrix.h"
 #include "report/html.h"
 
 namespace edgewire::perf {
@@ -31,14 +32,6 @@ std::vector<Setting> settings_of(const Comparison& comparison) {
 
 std::string link_name(const Matrix::Link& link) {
   return link.interface.empty() ? link.rate : fmt::format("{} ({})", link.rate, link.interface);
-}
-
-/// Index of a name in a list, which it joins when it is new.
-std::size_t index_in(std::vector<std::string>& names, const std::string& name) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  names.push_back(name);
-  return names.size() - 1;
 }
 
 report::BarChart::Group& group_of(report::BarChart& chart, const CompareRow& row) {
@@ -194,6 +187,15 @@ std::string to_html(const Comparison& comparison) {
     if (comparison.dense()) figures.push_back(crossover(setting));
     figures.push_back(bytes(comparison, setting));
     page.figures(figures);
+  }
+  if (const auto tables = side_by_side(comparison); !tables.empty()) {
+    page.heading("Ownerships side by side");
+    page.paragraph(fmt::format("{}.", kCellsSay));
+    for (const Beside& one : tables) {
+      page.heading(one.name());
+      page.table(to_table(one));
+      page.figures({to_chart(one)});
+    }
   }
   page.heading("All runs");
   page.table(comparison.dense() ? dense_table(comparison) : frontier_table(comparison));

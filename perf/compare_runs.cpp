@@ -61,6 +61,7 @@ CompareRuns::CompareRuns(const CompareSettings& settings, const Matrix& matrix, 
   if (std::ranges::find(matrix.processes, 1) == matrix.processes.end())
     note(is_dense(settings.kernel) ? "one process was added: predictions take the compute rate from it"
                                    : "one process was added: it is what several are compared with");
+  if (const auto line = left_out(matrix); !line.empty()) note(line);
 }
 
 bool CompareRuns::run() {

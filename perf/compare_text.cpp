@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "perf/compare.h"
+#include "perf/compare_matrix.h"
 #include "report/json_text.h"
 
 namespace edgewire::perf {
@@ -113,6 +114,10 @@ std::string to_text(const Comparison& comparison) {
   text += fmt::format("{}: {} vertices, {} edges; ", comparison.graph, comparison.vertices, comparison.edges);
   if (comparison.iterations > 0) text += fmt::format("{} iterations a run, ", comparison.iterations);
   text += medians + "\n\n" + (comparison.dense() ? dense_text(comparison) : frontier_text(comparison)) + "\n";
+  if (const auto tables = side_by_side(comparison); !tables.empty()) {
+    text += fmt::format("{}:\n\n", kCellsSay);
+    for (const Beside& one : tables) text += to_text(one);
+  }
   for (const auto& line : headlines(comparison)) text += line + "\n";
   if (comparison.dense())
     text += fmt::format("prediction error: {:.1f} % (median over rows, without signs)\n",

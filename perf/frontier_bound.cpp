@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "perf/ownership_list.h"
 #include "plan/ownership.h"
 
 namespace edgewire::perf {
@@ -23,6 +24,7 @@ FrontierBound::Superstep superstep(const CountedStep& step, std::uint64_t record
 std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const FrontierCount& count,
                                           const BoundOptions& options, const Progress& progress) {
   check(options);
+  check_partition_files(options.ownerships, options.processes, graph.vertices());
   std::vector<FrontierBound> bounds;
   for (const int processes : options.processes) {
     for (const auto& how : options.ownerships) {

@@ -36,6 +36,9 @@ bool has_source(std::string_view kernel) { return kernel == "bfs" || kernel == "
 
 void check_frontier_ownerships(std::string_view kernel, const std::vector<std::string>& ownerships) {
   for (const auto& one : ownerships) {
+    if (one == "auto")
+      throw UsageError(
+          "--ownership auto counts what pagerank would send: name hash, ranges or a partition file");
     if (one == "hilbert" || one == "grid")
       throw UsageError(fmt::format(
           "--ownership {}: {} needs owners of vertices: hash, ranges or a partition file", one, kernel));

@@ -94,7 +94,8 @@ inline constexpr std::array kFrontierKernels{"bfs", "sssp", "wcc", "scc", "bc", 
 bool is_dense(std::string_view kernel);
 /// Whether the kernel is bfs, sssp or bc, which start at a vertex.
 bool has_source(std::string_view kernel);
-/// Throws UsageError where processes own edges: a kernel that follows a frontier needs owners of vertices.
+/// Throws UsageError where processes own edges, or would choose: a kernel that follows a frontier needs
+/// owners of vertices.
 void check_frontier_ownerships(std::string_view kernel, const std::vector<std::string>& ownerships);
 
 /// Who owns which vertex, and which vertices of others a process has named: it names each one once. Processes

@@ -4,8 +4,9 @@
 GraphX is the system of the debate of 2015 (Gonzalez et al.: "GraphX: Graph processing in a distributed dataflow framework", OSDI
 2014). It runs its own PageRank, in the Spark that --spark names or else in PyPI's package pyspark, which is put into
 BUILD/peers/pyspark. Spark needs Java (Debian: openjdk-17-jre-headless). An iteration of GraphX is the time of a run with --iterations
-less that of a run with one, divided by the iterations between them; a run before these two warms up. Both programs take turns. The
-hosts are network namespaces with one core each; they need root.
+less that of a run with one, divided by the iterations between them; a run before these two warms up. All programs take turns. The
+hosts are network namespaces with one core each; they need root. There Spark has a master, a driver and an executor on one host and
+an executor on the other, and what an iteration sends over the link is read from the counters of the card, in the same way.
 """
 
 import argparse
@@ -73,13 +74,14 @@ def figures(text):
 
 
 def iteration(options, text, edges):
+    """Seconds, and the bytes that cross the link where there is one, else 0."""
     found = figures(text)
     if "runs" not in found:
         raise Failed("GraphX gave no figures: " + (text.strip().splitlines() or ["no output"])[-1])
     if found["edges"] != [edges]:
         raise Failed(f"GraphX has read {found['edges'][0]:.0f} edges, not {edges}")
-    one, all_ = found["runs"]
-    return (all_ - one) / (options.iterations - 1)
+    one, all_, bytes_one, bytes_all = found["runs"]
+    return (all_ - one) / (options.iterations - 1), (bytes_all - bytes_one) / (options.iterations - 1)
 
 
 def of(environment, command):
@@ -118,38 +120,47 @@ def cluster(spark, hosts, folder, memory):
 def graphx_on_hosts(options, spark, hosts, edges, count):
     with tempfile.TemporaryDirectory(dir=options.cache) as folder, \
             cluster(spark, hosts, pathlib.Path(folder), options.memory):
+        # Nothing starts before both executors are there; else one of them would read the whole graph.
+        both_first = ["--conf", "spark.cores.max=2", "--conf", "spark.scheduler.minRegisteredResourcesRatio=1",
+                      "--conf", "spark.scheduler.maxRegisteredResourcesWaitingTime=120s"]
         command, environment = shell(spark, options, edges, f"spark://{ADDRESSES[0]}:{PORT}", 2, "--executor-memory", options.memory,
-                                     "--conf", f"spark.driver.host={ADDRESSES[0]}")
-        return iteration(options, run(of({**environment, "SPARK_LOCAL_IP": ADDRESSES[0]}, hosts.on(0, *command)), options.timeout),
-                         count)
+                                     "--conf", f"spark.driver.host={ADDRESSES[0]}", *both_first)
+        text = run(of({**environment, "SPARK_LOCAL_IP": ADDRESSES[0], "LINK": "eth0"}, hosts.on(0, *command)), options.timeout)
+        if figures(text).get("holders") != [2]:
+            raise Failed("the edges of GraphX are not on both hosts, so it uses no link")
+        return iteration(options, text, count)
 
 
-def edgewire_on_hosts(edgewire, hosts, graph, iterations):
+def edgewire_on_hosts(edgewire, hosts, graph, iterations, strategy):
+    """Seconds an iteration, and the bytes with all headers that both hosts send in it."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         write_job(folder)
-        ends = [hosts.on(side, edgewire, "pagerank", graph, "-w", 1, "--iterations", iterations, "--transport", "tcp", "--hosts",
-                         folder / "hosts", "--secret-file", folder / "secret", "--rank", side, "--json", folder / f"{side}.json")
+        ends = [hosts.on(side, edgewire, "pagerank", graph, "-w", 1, "--iterations", iterations, "--strategy", strategy,
+                         "--transport", "tcp", "--hosts", folder / "hosts", "--secret-file", folder / "secret", "--rank", side,
+                         "--json", folder / f"{side}.json")
                 for side in (0, 1)]
         with beside(ends[1]):
             run(ends[0])
-
-        return json.loads((folder / "0.json").read_text())["seconds_per_iteration"]
+        report = json.loads((folder / "0.json").read_text())
+        return report["seconds_per_iteration"], report["iterations"][-1]["wire_bytes_sent"]
 
 
 def measure(options, edgewire, spark, edges, count):
-    """{where: {program: [seconds an iteration]}}"""
+    """{(where, program): [(seconds an iteration, bytes over the link)]}"""
     measured = {}
 
-    def note(where, program, seconds):
-        measured.setdefault(where, {}).setdefault(program, []).append(seconds)
-        print(f"{where}: {program} {seconds:.4g} s an iteration", file=sys.stderr, flush=True)
+    def note(where, program, run_figures):
+        measured.setdefault((where, program), []).append(run_figures)
+        print(f"{where}: {program} {run_figures[0] * 1e3:.4g} ms, {run_figures[1]:.0f} bytes over the link an iteration", file=sys.stderr,
+              flush=True)
 
     for _ in range(options.rounds):
         where = f"one process, {options.cores} cores"
-        note(where, "GraphX", graphx_alone(options, spark, edges, count))
-        note(where, "edgewire", pagerank(edgewire, options.graph, "-p", 1, "-w", options.cores, "--iterations",
-                                         options.iterations)["seconds_per_iteration"])
+        if not options.no_alone:
+            note(where, "GraphX", graphx_alone(options, spark, edges, count))
+            alone = pagerank(edgewire, options.graph, "-p", 1, "-w", options.cores, "--iterations", options.our_iterations)
+            note(where, "edgewire", (alone["seconds_per_iteration"], 0))
         if not options.rates:
             continue
         with Hosts() as hosts:
@@ -157,8 +168,21 @@ def measure(options, edgewire, spark, edges, count):
                 hosts.shape(rate)
                 where = f"two hosts, 1 core each, {rate}"
                 note(where, "GraphX", graphx_on_hosts(options, spark, hosts, edges, count))
-                note(where, "edgewire", edgewire_on_hosts(edgewire, hosts, options.graph, options.iterations))
+                for strategy in options.strategies:
+                    note(where, f"edgewire {strategy}",
+                         edgewire_on_hosts(edgewire, hosts, options.graph, options.our_iterations, strategy))
     return measured
+
+
+def print_rows(measured):
+    rows = []
+    for (where, program), runs in measured.items():
+        seconds = spread([run[0] for run in runs])
+        sent = statistics.median(run[1] for run in runs)
+        graphx = statistics.median(run[0] for run in measured[where, "GraphX"])
+        rows.append([where, program, to_text(seconds, 1e3, 2), f"{sent / 1e6:.2f}" if sent else "-",
+                     f"{graphx / seconds['median']:.0f}"])
+    print_table(["where", "program", "ms/iteration", "MB over the link", "GraphX takes, times"], rows)
 
 
 def main():
@@ -171,7 +195,11 @@ def main():
     parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--memory", default="4g", help="of each Java machine (default: 4g)")
     parser.add_argument("--rates", nargs="*", default=["1G", "10G"], help="of the link between two hosts (default: 1G 10G)")
-    parser.add_argument("--iterations", type=int, default=6)
+    parser.add_argument("--strategies", nargs="+", default=["process", "slots", "cover"], help="of edgewire between hosts")
+    parser.add_argument("--no-alone", action="store_true", help="measure between hosts only")
+    parser.add_argument("--iterations", type=int, default=6, help="of GraphX (default: 6)")
+    parser.add_argument("--our-iterations", type=int, default=30, metavar="N",
+                        help="of edgewire, whose last ten count (default: 30)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--timeout", type=float, default=1800, metavar="S", help="for one run of GraphX (default: 1800)")
     options = parser.parse_args()
@@ -186,11 +214,8 @@ def main():
         with open(edges, "rb") as lines:
             count = sum(1 for _ in lines)
         measured = measure(options, edgewire, spark, edges, count)
-    print(f"machine: {machine_line(found)}\ngraph: {options.graph.name}, {count} edges, {options.rounds} rounds; seconds an iteration, "
-          "median [min to max]")
-    print_table(["where", "edgewire", "GraphX", "GraphX / edgewire"],
-                [[where, to_text(spread(pair["edgewire"]), digits=4), to_text(spread(pair["GraphX"]), digits=4),
-                  f"{statistics.median(pair['GraphX']) / statistics.median(pair['edgewire']):.0f}"] for where, pair in measured.items()])
+    print(f"machine: {machine_line(found)}\ngraph: {options.graph.name}, {count} edges, {options.rounds} rounds; median [min to max]")
+    print_rows(measured)
 
 
 if __name__ == "__main__":

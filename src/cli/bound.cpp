@@ -15,6 +15,7 @@
 #include "graph/parallel.h"
 #include "perf/bound.h"
 #include "perf/frontier_bound.h"
+#include "perf/ownership_list.h"
 #include "plan/ownership.h"
 #include "report/progress.h"
 
@@ -70,17 +71,24 @@ perf::Rates model_rates(const BoundArguments& arguments, int workers) {
   return rates;
 }
 
+/// Ascending.
+std::vector<int> processes_of(const BoundArguments& arguments) {
+  std::vector<int> processes;
+  for (const auto& item : split(arguments.processes, "--processes"))
+    processes.push_back(whole_number(item, 1, static_cast<int>(plan::kMaxProcesses), "--processes"));
+  std::sort(processes.begin(), processes.end());
+  return processes;
+}
+
 perf::BoundOptions understand(const BoundArguments& arguments) {
   perf::BoundOptions options;
-  for (const auto& item : split(arguments.processes, "--processes")) {
-    options.processes.push_back(whole_number(item, 1, static_cast<int>(plan::kMaxProcesses), "--processes"));
-  }
-  std::sort(options.processes.begin(), options.processes.end());
+  options.processes = processes_of(arguments);
   options.workers = whole_number(arguments.workers, 1, 1024, "--workers");
   for (const auto& item : split(arguments.rates, "--rate")) {
     options.rates.emplace_back(item, plan::line_rate_bits(item));
   }
   options.ownerships = split(arguments.ownerships, "--ownership");
+  perf::check_ownerships(options.ownerships, options.processes, false);
   for (const auto& item : split(arguments.strategies, "--strategy")) {
     options.strategies.push_back(plan::strategy_from(item));
   }
@@ -103,18 +111,6 @@ perf::BoundOptions understand(const BoundArguments& arguments) {
     throw UsageError("--cores, --latency and --memory-rate need --compute-rate");
   }
   return options;
-}
-
-/// Of all ownerships and numbers of processes.
-std::vector<NamedFile> partition_files_of(const BoundArguments& arguments) {
-  std::vector<NamedFile> files;
-  for (const auto& ownership : split(arguments.ownerships, "--ownership"))
-    for (const auto& processes : split(arguments.processes, "--processes")) {
-      std::string name = ownership;
-      if (const auto place = name.find("{}"); place != name.npos) name.replace(place, 2, processes);
-      for (NamedFile& file : partition_files(name)) files.push_back(std::move(file));
-    }
-  return files;
 }
 
 void verify(const graph::GraphFile& file, int threads) {
@@ -225,7 +221,7 @@ void add_bound(CLI::App& app) {
               "hash, ranges: vertices have owners; hilbert, grid: edges have owners; or partition files, {}\n"
               "in the name standing for the number of processes")
           ->capture_default_str(),
-      [&a](const std::string&) { return partition_files_of(a); });
+      [&a](const std::string&) { return partition_files_of(a.ownerships, processes_of(a)); });
   command->add_option("--strategy", a.strategies, "what is sent")->capture_default_str();
   command
       ->add_option("--precision", a.precision,

@@ -21,6 +21,7 @@
 #include "launch/launcher.h"
 #include "perf/compare.h"
 #include "perf/compare_runs.h"
+#include "perf/ownership_list.h"
 #include "plan/volume.h"
 
 namespace edgewire::cli {
@@ -107,6 +108,12 @@ std::vector<int> processes_of(const CompareArguments& arguments) {
   return processes;
 }
 
+/// Those that are more than one: nobody else has a share of what one process owns.
+std::vector<int> several(std::vector<int> processes) {
+  std::erase(processes, 1);
+  return processes;
+}
+
 perf::Matrix matrix_of(const CompareArguments& arguments) {
   perf::Matrix matrix;
   matrix.processes = processes_of(arguments);
@@ -118,6 +125,10 @@ perf::Matrix matrix_of(const CompareArguments& arguments) {
       matrix.strategies.push_back(plan::strategy_from(item));
   matrix.links = links_of(arguments);
   matrix.ownerships = split(arguments.ownership, "--ownership");
+  perf::check_ownerships(matrix.ownerships, several(matrix.processes), true);
+  const auto cells = perf::cells_of(matrix);
+  if (std::ranges::none_of(cells, [](const perf::Cell& cell) { return cell.processes > 1; }))
+    throw UsageError("--strategy: nothing remains to compare: " + perf::left_out(matrix));
   return matrix;
 }
 
@@ -217,6 +228,7 @@ void run(const CompareArguments& arguments) {
         "compare needs root for local hosts with shaped links; without root: real hosts (--hosts, --rank), "
         "`edgewire bound --rate`, or `edgewire pagerank -p 2 --transport tcp`");
   const auto graph = open_graph(arguments.graph_path, arguments.reading);  // converted once for all runs
+  perf::check_partition_files(matrix.ownerships, several(matrix.processes), graph.file.vertices());
   const auto comparison = compare(settings_of(arguments, graph), matrix, graph.file);
   if (!comparison) return;
   if (!arguments.json_path.empty()) write_whole(arguments.json_path, perf::to_json(*comparison));
@@ -255,15 +267,12 @@ void add_compare(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--transport", a.transports, "between the hosts")->capture_default_str();
   reads(command
-            ->add_option("--ownership", a.ownership,
-                         "who owns a vertex, or (hilbert, grid) an edge; several with commas between them")
+            ->add_option(
+                "--ownership", a.ownership,
+                "who owns a vertex, or (hilbert, grid) an edge: several with commas between them, partition "
+                "files, too, {} in the name standing for the number of processes")
             ->capture_default_str(),
-        [](const std::string& list) {
-          std::vector<NamedFile> files;
-          for (const std::string& one : split(list, "--ownership"))
-            for (NamedFile& file : partition_files(one)) files.push_back(std::move(file));
-          return files;
-        });
+        [&a](const std::string& list) { return partition_files_of(list, several(processes_of(a))); });
   command->add_option("--layout", a.layout, "of pagerank, ppr and spmv: order of a process's vertices")
       ->capture_default_str();
   command->add_option("--wire", a.encoding, "of pagerank: how values travel")->capture_default_str();

@@ -48,6 +48,10 @@ void DenseSettings::add_to(CLI::App& command) {
                 "who owns a vertex: hash, ranges, or a partition file with a part for each line; auto and "
                 "auto,FILE count the bytes of each and take the best; hilbert, grid: processes own edges, a "
                 "stretch of the Hilbert curve over the edge matrix or a block of a grid")
+            ->check([](const std::string& how) {
+              plan::check_ownership_name(how);
+              return std::string();
+            })
             ->capture_default_str(),
         partition_files);
   command

@@ -14,9 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/common.h"
 #include "error.h"
 #include "graph/compress.h"
 #include "graph/vertex_names.h"
+#include "perf/ownership_list.h"
 #include "plan/ownership.h"
 
 namespace edgewire::cli {
@@ -221,6 +223,15 @@ std::vector<NamedFile> partition_files(const std::string& value) {
   const std::string file = plan::partition_file(value);
   if (file.empty()) return {};
   return {{file}};
+}
+
+std::vector<NamedFile> partition_files_of(const std::string& ownerships, std::span<const int> processes) {
+  std::vector<NamedFile> files;
+  for (const auto& ownership : split(ownerships, "--ownership"))
+    for (const int p : processes)
+      for (NamedFile& file : partition_files(perf::partition_path(ownership, p)))
+        files.push_back(std::move(file));
+  return files;
 }
 
 FilesOf inside(std::vector<std::string> patterns) {

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ std::vector<NamedFile> no_names(const std::string& value);
 std::vector<NamedFile> listed_in(const std::string& value);
 /// Of "FILE" and "auto,FILE" in --ownership.
 std::vector<NamedFile> partition_files(const std::string& value);
+/// Of a list of ownerships, "{}" in the name of a file standing for each number of processes.
+std::vector<NamedFile> partition_files_of(const std::string& ownerships, std::span<const int> processes);
 /// Files with such names in the folder that the value names.
 FilesOf inside(std::vector<std::string> patterns);
 /// The parts that processes write, see part_path().

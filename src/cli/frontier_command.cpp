@@ -111,6 +111,10 @@ void add_frontier_options(CLI::App& command, KernelOptions& options, const std::
   reads(command
             .add_option("--ownership", options.ownership,
                         "who owns a vertex: hash, ranges, or a partition file with a part for each line")
+            ->check([](const std::string& how) {
+              plan::check_ownership_name(how, plan::kVertexOwnershipNames);
+              return std::string();
+            })
             ->capture_default_str(),
         partition_files);
   command.add_flag("--deterministic", options.deterministic,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/nearest.h"
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/program.h"

@@ -8,29 +8,13 @@
 #include <string_view>
 #include <utility>
 
+#include "base/nearest.h"
 #include "cli/help.h"
 #include "error.h"
 #include "perf/frontier_count.h"
 
 namespace edgewire::cli {
 namespace {
-
-/// Characters to insert, delete, replace or swap with their neighbour (optimal string alignment).
-std::size_t typing_errors(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> before_last(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::swap(before_last, last);
-    std::swap(last, row);
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-        row[j] = std::min(row[j], before_last[j - 2] + 1);
-    }
-  }
-  return row[b.size()];
-}
 
 std::vector<std::string> option_names(const CLI::App& command) {
   std::vector<std::string> names;
@@ -311,21 +295,6 @@ Problem problem_of(const CLI::App& app, const CLI::App& command, const std::stri
 
 std::span<const OtherName> other_options() { return kOtherOptions; }
 std::span<const OtherName> other_commands() { return kOtherCommands; }
-
-std::string nearest(const std::string& word, std::span<const std::string> candidates) {
-  const auto begins = [&](const std::string& one) { return word.size() >= 3 && one.starts_with(word); };
-  if (word.size() >= 3 && std::ranges::count_if(candidates, begins) == 1 && !word.ends_with('-'))
-    return *std::ranges::find_if(candidates, begins);
-  std::string best;
-  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
-  for (const std::string& one : candidates) {
-    if (const std::size_t errors = typing_errors(word, one); errors < least) {
-      least = errors;
-      best = one;
-    }
-  }
-  return best;
-}
 
 std::string no_such_command(const CLI::App& command, const std::string& path, const std::string& word) {
   return missing_command(command, path, word).text(path);

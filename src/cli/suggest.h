@@ -15,10 +15,6 @@ struct OtherName {
 std::span<const OtherName> other_options();
 std::span<const OtherName> other_commands();
 
-/// The candidate that `word` was probably meant to be: the one that it begins, if it is one only, or the one
-/// with the fewest typing errors, if they are few for its length. Empty: none is near.
-std::string nearest(const std::string& word, std::span<const std::string> candidates);
-
 /// That `command`, at `path` ("" is the program), has no subcommand `word`, in one line, and what was meant.
 std::string no_such_command(const CLI::App& command, const std::string& path, const std::string& word);
 

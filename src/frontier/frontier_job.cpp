@@ -26,8 +26,7 @@ const graph::GraphFile& checked(const graph::GraphFile& graph, const Options& op
 
 void check(const Options& options, const graph::GraphFile& graph) {
   exchange::check(options.seat);
-  if (options.ownership.empty())
-    throw UsageError("ownership: it is empty; name hash, ranges or a partition file");
+  plan::check_ownership_name(options.ownership, plan::kVertexOwnershipNames);
   if (plan::owns_edges(options.ownership))
     throw UsageError(
         fmt::format("--ownership {}: processes would own edges, which pagerank, ppr and spmv can do: name "

@@ -12,14 +12,13 @@ namespace {
 
 /// Where processes hold blocks of edges.
 void check_ownership(const DenseOptions& options) {
-  if (options.ownership.empty())
-    throw UsageError("ownership: it is empty; name hash, ranges or a partition file");
+  plan::check_ownership_name(options.ownership);
   if (!plan::owns_edges(options.ownership)) return;
-  if (!options.choose_strategy && plan::sends_ids(options.strategy)) {
+  if (!options.choose_strategy && !plan::goes_with(options.strategy, options.ownership)) {
     throw UsageError(fmt::format(
-        "--strategy {}: with --ownership {} processes own edges and send mirrors and partial sums without ids, "
-        "which is --strategy slots or cover",
-        plan::to_name(options.strategy), options.ownership));
+        "--strategy {}: with --ownership {} processes own edges and send mirrors and partial sums, which is "
+        "--strategy {}",
+        plan::to_name(options.strategy), options.ownership, plan::strategies_for(options.ownership)));
   }
   if (!options.devices.empty())
     throw UsageError(fmt::format(

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kBlocksTaken = 64;  // row blocks that a worker takes at a time
 constexpr std::uint32_t kNoRow = 0xFFFFFFFF;
-constexpr std::uint32_t kSampleStep = 16;   // of so many row blocks, one is looked at to cut columns
+constexpr std::uint32_t kSampleStep = 16;  // of so many row blocks, one is looked at to cut columns
 
 /// Puts vertices, which are ascending, into the order in which OwnedVertices keeps them.
 void order_as_kept(const graph::GraphFile& graph, Layout layout, std::vector<VertexId>& vertices) {
@@ -32,6 +32,17 @@ void order_as_kept(const graph::GraphFile& graph, Layout layout, std::vector<Ver
 }  // namespace
 
 bool owns_edges(std::string_view ownership) noexcept { return ownership == "hilbert" || ownership == "grid"; }
+
+bool goes_with(Strategy strategy, std::string_view ownership) noexcept {
+  return !owns_edges(ownership) || !sends_ids(strategy);
+}
+
+std::string strategies_for(std::string_view ownership) {
+  std::string list;
+  for (const Strategy strategy : kStrategies)
+    if (goes_with(strategy, ownership)) list.append(list.empty() ? "" : " or ").append(to_name(strategy));
+  return list;
+}
 
 BlockPlan::BlockPlan(const graph::GraphFile& graph, BlockEdges edges, std::vector<PeerLists> lists,
                      const Ownership& ownership, int rank, const OwnedVertices& owned, Layout layout,
@@ -131,7 +142,8 @@ void BlockPlan::read(std::size_t owner, std::uint32_t first, std::uint32_t last,
       const auto targets = plain(block_.row(row));
       rows.destinations.insert(rows.destinations.end(), targets.begin(), targets.end());
       if (weighted_)
-        rows.weights.insert(rows.weights.end(), block_.weights.begin() + static_cast<std::ptrdiff_t>(block_.ends[row]),
+        rows.weights.insert(rows.weights.end(),
+                            block_.weights.begin() + static_cast<std::ptrdiff_t>(block_.ends[row]),
                             block_.weights.begin() + static_cast<std::ptrdiff_t>(block_.ends[row + 1]));
     }
     rows.ends.push_back(static_cast<std::uint32_t>(rows.destinations.size()));

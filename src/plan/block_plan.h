@@ -2,12 +2,13 @@
 // belong to other processes. For each of its sources it has the owned vertex or a mirror; for each of its
 // destinations the owned vertex or a partial sum.
 //
-// Steps, each of which takes what the one before has made: EdgePartition, read_blocks(), route_block(), split() and
-// unite(), lists_for() and take_announced() (plan/block_share.h), BlockPlan, BlockColumns.
+// Steps, each of which takes what the one before has made: EdgePartition, read_blocks(), route_block(),
+// split() and unite(), lists_for() and take_announced() (plan/block_share.h), BlockPlan, BlockColumns.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,11 @@ namespace edgewire::plan {
 
 /// Whether the ownership has this name: "hilbert" or "grid". Processes then own edges, too.
 bool owns_edges(std::string_view ownership) noexcept;
+/// Whether processes can send with this strategy under this ownership. Where they own edges, they send
+/// mirrors and partial sums, in slots.
+bool goes_with(Strategy strategy, std::string_view ownership) noexcept;
+/// Those of kStrategies that go with the ownership, as "slots or cover".
+std::string strategies_for(std::string_view ownership);
 
 /// The destinations of the block are numbered: first the owned vertices by index, then the partial sums for
 /// peer 0, for peer 1, and so on. Its sources have numbers from 0 for each process that owns them: the owned
@@ -39,9 +45,10 @@ class BlockPlan {
     std::uint32_t first_sum = 0;
   };
 
-  /// `edges`: those that `rank` computes. `lists`: what it sends and gets for them, [peer]. `owned`: its vertices
-  /// under `ownership`, in `layout`, which is the same in all processes. Keeps the edges, 4 bytes for each vertex
-  /// of the graph and 8 for each mirror. Graph, ownership and owned vertices outlive it. Throws Error.
+  /// `edges`: those that `rank` computes. `lists`: what it sends and gets for them, [peer]. `owned`: its
+  /// vertices under `ownership`, in `layout`, which is the same in all processes. Keeps the edges, 4 bytes
+  /// for each vertex of the graph and 8 for each mirror. Graph, ownership and owned vertices outlive it.
+  /// Throws Error.
   BlockPlan(const graph::GraphFile& graph, BlockEdges edges, std::vector<PeerLists> lists,
             const Ownership& ownership, int rank, const OwnedVertices& owned, Layout layout, int workers,
             const ForEach& for_each, bool weighted);
@@ -83,9 +90,7 @@ class BlockColumns {
   /// The edges of the sources of one owner.
   class Rows {
    public:
-    std::uint32_t sources() const noexcept {
-      return plan_.sources(owner_);
-    }
+    std::uint32_t sources() const noexcept { return plan_.sources(owner_); }
     /// The number of edges of the sources [first, last); first is a multiple of kRowBlock, last too or
     /// sources().
     std::uint64_t edges(std::uint32_t first, std::uint32_t last) const noexcept {

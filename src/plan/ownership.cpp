@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/nearest.h"
 #include "error.h"
 #include "graph/checksum.h"
 
@@ -102,12 +103,17 @@ Ownership Ownership::even_ranges(std::span<const std::uint64_t> offsets, int pro
 
 namespace {
 
+constexpr std::string_view kAuto = "auto,";
+constexpr std::string_view kRange = "range";  ///< is understood as "ranges"
+
 /// One number a line, at most `vertices` of them. Throws Error with the path and line.
 std::vector<std::uint16_t> read_parts(const std::string& path, std::uint64_t vertices) {
   std::error_code cause;
   if (const auto status = std::filesystem::status(path, cause); !std::filesystem::is_regular_file(status)) {
     throw Error(fmt::format("{}: cannot read the partition file: {}", path,
-                            cause ? cause.message() : "it is not a regular file"));
+                            cause                                   ? cause.message()
+                            : std::filesystem::is_directory(status) ? "it is a folder"
+                                                                    : "it is not a regular file"));
   }
   std::ifstream in(path);
   if (!in) throw Error(fmt::format("{}: cannot read the partition file: {}", path, reason(errno)));
@@ -167,17 +173,41 @@ Ownership Ownership::from_table(std::vector<std::uint16_t> owners, int processes
 
 Ownership Ownership::create(const std::string& how, std::span<const std::uint64_t> offsets, int processes) {
   if (how == "hash") return hash(offsets.size() - 1, processes);
-  if (how == "ranges") return ranges(offsets, processes);
+  if (how == "ranges" || how == kRange) return ranges(offsets, processes);
   if (how == "hilbert" || how == "grid") return even_ranges(offsets, processes);
+  check_ownership_name(how, kVertexOwnershipNames);
+  if (partition_file(how) != how)
+    throw UsageError(fmt::format(
+        "--ownership {}: it is not chosen here: name hash, ranges, hilbert, grid or a partition file", how));
   return from_file(how, offsets.size() - 1, processes);
 }
 
+void check_ownership_name(const std::string& how, std::span<const std::string_view> offered) {
+  if (how.empty()) throw UsageError("--ownership: it is empty; name hash, ranges or a partition file");
+  const std::string path = partition_file(how);
+  if (path.empty()) {
+    if (!how.starts_with(kAuto)) return;
+    throw UsageError(fmt::format(
+        "--ownership {}: behind auto stands a partition file, as in auto,parts.txt or auto,./hash", how));
+  }
+  std::error_code none;
+  const bool is_missing = std::filesystem::status(path, none).type() == std::filesystem::file_type::not_found;
+  if (path.find('/') != std::string::npos || !is_missing) return;
+  if (path != how)
+    throw UsageError(fmt::format(
+        "--ownership {}: there is no file {} here; one elsewhere is named with its path", how, path));
+  const std::vector<std::string> names(offered.begin(), offered.end());
+  std::string list;
+  for (const auto& name : names) list += (list.empty() ? "" : ", ") + name;
+  const std::string meant = nearest(how, names);
+  throw UsageError(fmt::format(
+      "--ownership {}: none of {}, and no file here{} (a partition file is named with its path, as ./{})",
+      how, list, meant.empty() ? "" : fmt::format("; did you mean {}?", meant), how));
+}
+
 std::string partition_file(const std::string& how) {
-  constexpr std::string_view kAuto = "auto,";
   const std::string name = how.starts_with(kAuto) ? how.substr(kAuto.size()) : how;
-  for (const char* const known : {"hash", "ranges", "range", "auto", "hilbert", "grid"})
-    if (name == known) return {};
-  return name;
+  return name == kRange || std::ranges::find(kOwnershipNames, name) != kOwnershipNames.end() ? "" : name;
 }
 
 std::string fact_of(const std::string& how) {

@@ -2,10 +2,12 @@
 // and who sends what to whom (the exchange plan). It also counts the bytes. It does no communication.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -123,6 +125,7 @@ class Ownership {
   /// owners[v]: the owner of vertex v, below `processes`. A process may own no vertex.
   static Ownership from_table(std::vector<std::uint16_t> owners, int processes);
   /// `how`: "hash", "ranges", "hilbert", "grid" (both: even_ranges()), or the path of a partition file.
+  /// Throws Error, and UsageError where it is no name of these and no file.
   static Ownership create(const std::string& how, std::span<const std::uint64_t> offsets, int processes);
 
   int processes() const noexcept { return processes_; }
@@ -157,6 +160,15 @@ class Ownership {
   std::uint64_t vertices_;
   int processes_;
 };
+
+/// The words that always name an ownership. A file of such a name is meant with its path: ./grid.
+inline constexpr std::array<std::string_view, 5> kOwnershipNames{"hash", "ranges", "hilbert", "grid", "auto"};
+/// Those under which vertices have owners, and edges go with them.
+inline constexpr auto kVertexOwnershipNames = std::span(kOwnershipNames).first<2>();
+/// Throws UsageError unless `how` is one of kOwnershipNames or names a file: by a path with a /, or by the
+/// name of something that is there. So do "auto,FILE". `offered`: the names that the message lists.
+void check_ownership_name(const std::string& how,
+                          std::span<const std::string_view> offered = kOwnershipNames);
 
 /// FILE in "FILE" and "auto,FILE"; empty where `how` names a kind of ownership.
 std::string partition_file(const std::string& how);

@@ -13,11 +13,12 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = pathlib.Path(os.path.abspath(os.environ["EDGEWIRE"])).parent
-sys.path[:0] = [str(ROOT / "perf/bench"), str(ROOT / "perf/peers")]
+sys.path[:0] = [str(ROOT / "perf/bench"), str(ROOT / "perf/peers"), str(ROOT / "perf")]
 
 import compare  # noqa: E402
 import graphx  # noqa: E402
 import overhead  # noqa: E402
+import posts  # noqa: E402
 import runs  # noqa: E402
 
 
@@ -163,8 +164,8 @@ def test_a_peer_that_fails_is_named(bench, tmp_path):
 
 def test_iterations_of_graphx():
     options = types.SimpleNamespace(iterations=6)
-    said = "Spark session available\nfigure edges 30.0\nfigure mean 1.0\nfigure runs 2.5 12.5\n"
-    assert graphx.iteration(options, said, 30) == 2
+    said = "Spark session available\nfigure edges 30.0\nfigure mean 1.0\nfigure runs 2.5 12.5 100 600\n"
+    assert graphx.iteration(options, said, 30) == (2, 100)
     for text, named in ((said.replace("runs", "stops"), "no figures"), ("", "no output"), (said.replace("30.0", "29"), "29 edges, not 30")):
         with pytest.raises(graphx.Failed, match=named):
             graphx.iteration(options, text, 30)
@@ -179,6 +180,44 @@ def test_spark_that_does_not_start_is_named(edgewire, tmp_path):
     shell.chmod(0o755)
     result = run(ROOT / "perf/peers/graphx.py", graph, "--build", BUILD, "--spark", tmp_path, "--rates")
     assert result.returncode == 1 and result.stderr == "graphx.py: JAVA_HOME is not set\n"
+
+
+def test_what_the_posts_lack_is_measured_in_few_calls():
+    options = types.SimpleNamespace(rates=["1G", "10G"], strategies=["edge", "slots"], ownerships=["hash", "grid"])
+    possible = [("edge", "hash"), ("slots", "hash"), ("slots", "grid")]
+    cells = [(rate, *pair) for rate in options.rates for pair in possible]
+    assert posts.plan(cells, possible, options) == [[["1G", "10G"], ["edge", "slots"], ["hash", "grid"]]]
+    for present in range(1, len(cells)):
+        for missing in (cells[present:], cells[:present], cells[present:] + cells[:present - 1]):
+            asked = [(rate, strategy, ownership) for rates, strategies, ownerships in posts.plan(missing, possible, options)
+                     for rate in rates for ownership in ownerships for strategy in strategies if (strategy, ownership) in possible]
+            assert sorted(asked) == sorted(missing)  # each once, and no other
+
+
+def test_the_table_of_the_posts_goes_on(tmp_path):
+    need("ip", "tc")
+    graph, kept = tmp_path / "g.ew", tmp_path / "kept.json"
+    assert run(BUILD / "edgewire", "generate", "kronecker", "--scale", 8, "-o", graph).returncode == 0
+    command = [ROOT / "perf/posts.py", "--build", BUILD, "--graphs", graph, "--hosts", 2, "--rates", "100M", "--strategies", "edge", "slots",
+               "--iterations", 2, "--results", kept, "--ownerships"]
+    first = run(*command, "hash", "--repeat", 1)
+    assert first.returncode == 0 and "round 1 of 1: 2 cells" in first.stderr, first.stderr
+    more = run(*command, "hash", "grid", "--repeat", 1)
+    assert more.returncode == 0 and "round 1 of 1: 1 cells" in more.stderr, more.stderr
+    before = kept.read_text()
+    assert before.count('"seconds": [') == 3
+    again = run(*command, "hash", "grid", "--repeat", 1)
+    assert again.returncode == 0 and again.stderr == "" and kept.read_text() == before
+    rows = [line.split("|")[2:] for line in again.stdout.splitlines() if line.startswith("| 100M")]
+    cells = json.loads(before)["cells"]
+    assert [row[0].strip(" `") for row in rows] == ["edge", "slots"]
+    for row in rows:
+        for ownership, text in zip(("hash", "grid"), row[2:]):
+            cell = cells.get(f"{graph}|2|100M|{row[0].strip(' `')}|{ownership}|1|2")
+            assert text.strip() == ("-" if cell is None else posts.cell_text(cell)) and (cell is None) == ((row[0], ownership) == (" `edge` ", "grid"))
+    kept.write_text("[]")
+    result = run(*command, "hash")
+    assert result.returncode == 1 and "holds no results" in result.stderr and len(result.stderr.splitlines()) == 1
 
 
 def table_of(script, folder, *options):

@@ -290,6 +290,38 @@ def test_a_browser_shows_the_page(compared, tmp_path, width):
 
 
 @needs_hosts
+def test_ownerships_side_by_side(edgewire, graph, tmp_path, nothing_remains):
+    """Strategies that do not go with an ownership are left out, and {} stands for the number of processes."""
+    vertices = json.loads(edgewire.ok("info", graph, "--json", "-"))["vertices"]
+    for processes in (2, 3):
+        (tmp_path / f"parts-{processes}").write_text("".join(f"{v % processes}\n" for v in range(vertices)))
+    parts = f"{tmp_path}/parts-{{}}"
+    result = edgewire("compare", graph, "-p", "2,3", "--rate", "1G", "--strategy", "edge,slots", "--ownership", f"hash,hilbert,{parts}",
+                      "--repeat", 1, "--iterations", 2, "-o", tmp_path / "r.html", "--json", tmp_path / "r.json", "--csv", tmp_path / "r.csv")
+    assert result.returncode == 0, result.stderr
+    found = json.loads((tmp_path / "r.json").read_text())
+    check_schema(found, "compare_report")
+    asked = [(processes, ownership, strategy) for processes in (2, 3) for ownership, strategies in (
+        ("hash", ["edge", "slots"]), ("hilbert", ["slots"]), (parts.replace("{}", str(processes)), ["edge", "slots"]))
+        for strategy in strategies]
+    rows = found["rows"][1:]
+    assert [(row["processes"], row["ownership"], row["strategy"]) for row in rows] == asked
+    assert [line.rsplit(",", 1)[1] for line in (tmp_path / "r.csv").read_text().splitlines()[2:]] == [f'"{one[1]}"' for one in asked]
+    assert any(note.startswith("left out: edge with hilbert, ") for note in found["notes"])
+    page = ET.fromstring((tmp_path / "r.html").read_text())
+    tables = [[["".join(cell.itertext()) for cell in line] for line in table.iter("tr")] for table in page.iter("table")]
+    assert len(tables) == 3  # for each number of processes, and all runs
+    for processes, table in zip((2, 3), tables):
+        sent = {(row["strategy"], row["ownership"]): f", {row['payload_bytes'] / 1e6:.2f} MB, " for row in rows if row["processes"] == processes}
+        assert table[0] == ["strategy", "hash", "hilbert", parts.replace("{}", str(processes))]
+        assert [line[0] for line in table[1:]] == ["edge", "slots"] and table[1][2] == "-"
+        for line in table[1:]:
+            for ownership, cell in zip(table[0][1:], line[1:]):
+                assert cell == "-" or sent[line[0], ownership] in cell
+        assert f"{processes} processes x 1 worker, tcp, 1G\nstrategy" in result.stdout
+
+
+@needs_hosts
 def test_a_failing_run_ends_the_comparison(edgewire, graph, tmp_path, nothing_remains):
     result = edgewire("compare", graph, "-p", 2, "--transport", "shm", "-o", tmp_path / "r.html")
     assert result.returncode == 2
@@ -314,6 +346,7 @@ def test_an_interrupted_comparison_leaves_nothing(edgewire, graph, tmp_path, not
     (["-p", 1], "nothing to compare with one process"),
     (["-p", 2, "--rate", "1G,"], "--rate: '1G,' has an empty item"),
     (["-p", 2, "--strategy", "best"], "no strategy 'best'"),
+    (["-p", 2, "--ownership", "grid", "--strategy", "edge,process"], "nothing remains to compare: left out: edge and process with grid"),
     (["-p", 2, "--interface", "lo"], "--interface is for a host list"),
     (["-p", 2, "--json", "-", "--csv", "-"], "--json - and --csv -: only one of them can have stdout"),
 ])

@@ -97,6 +97,61 @@ def test_a_wrong_command_line(edgewire, words, line):
     assert said.startswith(line), said
 
 
+OWNERSHIPS = {"pagerank": "hash, ranges, hilbert, grid, auto", "ppr --source 0": "hash, ranges, hilbert, grid, auto",
+              "spmv": "hash, ranges, hilbert, grid, auto", "bfs --source 0": "hash, ranges", "sssp --unit-weights --source 0": "hash, ranges",
+              "wcc": "hash, ranges", "scc": "hash, ranges", "cdlp": "hash, ranges", "lcc": "hash, ranges", "bc --source 0": "hash, ranges",
+              "bound": "hash, ranges, hilbert, grid", "bound --kernel wcc": "hash, ranges, hilbert, grid",
+              "compare": "hash, ranges, hilbert, grid, auto"}
+
+
+@pytest.mark.parametrize("words", OWNERSHIPS)
+def test_a_word_that_is_no_ownership(edgewire, graph, tmp_path, monkeypatch, words):
+    """Nobody reads the graph first; a file of the name of an ownership is meant with its path."""
+    monkeypatch.chdir(tmp_path)
+    command, *options = words.split()
+    run = [command, graph, *options, "-p", 2, "--ownership"]
+    names = OWNERSHIPS[words]
+    assert edgewire.refused(*run, "rangse", status=2) == (
+        f"--ownership rangse: none of {names}, and no file here; did you mean ranges? "
+        "(a partition file is named with its path, as ./rangse)")
+    if "hilbert" in names:
+        assert "; did you mean hilbert? (" in edgewire.refused(command, "no graph", *options, "-p", 2, "--ownership", "Hilbrt", status=2)
+    assert "did you mean" not in edgewire.refused(*run, "parts.txt", status=2)
+    missing = edgewire.refused(*run, "./parts.txt")
+    assert "./parts.txt: cannot read the partition file: No such file" in missing
+    (tmp_path / "hash").mkdir()
+    assert "./hash: cannot read the partition file: it is a folder" in edgewire.refused(*run, "./hash")
+    if "auto" in names and command != "compare":
+        assert "there is no file parts here" in edgewire.refused(*run, "auto,parts", status=2)
+        assert "behind auto stands a partition file" in edgewire.refused(*run, "auto,grid", status=2)
+    elif command != "compare":
+        assert edgewire.refused(*run, "auto", status=2).startswith("--ownership auto")
+
+
+@pytest.mark.parametrize("command", ["bound", "compare"])
+def test_lists_of_ownerships_are_checked_before_anything_runs(edgewire, graph, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    vertices = json.loads(edgewire.ok("info", graph, "--json", "-"))["vertices"]
+    (tmp_path / "parts-2").write_text("0\n1\n" * (vertices // 2))
+    run = [command, graph, "-p", "2,3", "--rate", "1G", "--ownership"]
+    for list_, status, words in (("hash,rnges", 2, "did you mean ranges?"), ("hash,parts-{}", 2, "--ownership parts-3: none of"),
+                                 ("hash,./parts-{}", 1, "./parts-3: cannot read"), ("hash,parts-2", 1, "2 parts for 3 processes")):
+        result = edgewire(*run, list_)
+        assert result.returncode == status and words in result.stderr, result.stderr
+        assert not result.stdout and len(result.stderr.splitlines()) == 1
+
+
+def test_a_file_that_is_called_like_an_ownership(edgewire, graph, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    vertices = json.loads(edgewire.ok("info", graph, "--json", "-"))["vertices"]
+    (tmp_path / "grid").write_text("0\n1\n" * (vertices // 2))
+    for word in ("grid", "./grid"):
+        report = json.loads(edgewire.ok("pagerank", graph, "-p", 2, "-w", 1, "--ownership", word, "--strategy", "slots", "--json", "-"))
+        assert report["ownership"] == word
+    edgewire.ok("bfs", graph, "--source", 0, "-p", 2, "-w", 1, "--ownership", "./grid")
+    assert "processes would own edges" in edgewire.refused("bfs", graph, "--source", 0, "-p", 2, "--ownership", "grid", status=2)
+
+
 def test_a_rank_without_a_host_list(edgewire, graph):
     """It would compute everything alone, as would all others."""
     line = edgewire.refused("pagerank", graph, "--rank", 0, status=2)

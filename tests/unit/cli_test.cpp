@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/nearest.h"
 #include "cli/common.h"
 #include "cli/help.h"
 #include "cli/job_options.h"

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "error.h"
+#include "perf/compare_matrix.h"
+#include "plan/block_plan.h"
 
 namespace edgewire::perf {
 namespace {
@@ -49,7 +51,7 @@ TEST_CASE("cells: one process is added, and alone it has neither strategy nor li
   CHECK(cells_of(with_one).size() == cells.size());
 }
 
-TEST_CASE("cells: each ownership meets each strategy, but where processes own edges there is one") {
+TEST_CASE("cells: each ownership meets each strategy that goes with it") {
   Matrix several = matrix();
   several.ownerships = {"hash", "ranges", "hilbert"};
   several.links.pop_back();
@@ -59,6 +61,51 @@ TEST_CASE("cells: each ownership meets each strategy, but where processes own ed
                                           "2 x 1, tcp, worker of ranges, 1G",
                                           "2 x 1, tcp, slots of ranges, 1G",
                                           "2 x 1, tcp, slots of hilbert, 1G"});
+  CHECK(left_out(several) == "left out: worker with hilbert, where processes own edges and send with " +
+                                 plan::strategies_for("hilbert"));
+  several.strategies = {Strategy::edge, Strategy::worker, Strategy::process};
+  several.ownerships = {"hash", "grid", "hilbert"};
+  CHECK(cells_of(several).size() == 1 + 3);
+  CHECK(left_out(several).starts_with("left out: edge, worker and process with grid and hilbert, where"));
+  several.ownerships = {"hash", "parts-{}"};
+  CHECK(left_out(several).empty());
+  CHECK(cells_of(several).back().ownership == "parts-2");
+  several.strategies.clear();  // of a kernel that follows a frontier
+  CHECK(cells_of(several).size() == 1 + 2);
+}
+
+TEST_CASE("ownerships stand side by side, one table for each link") {
+  Matrix several = matrix();
+  several.ownerships = {"hash", "ranges", "hilbert"};
+  const auto cells = cells_of(several);
+  std::vector<std::vector<RunFigures>> runs;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    runs.push_back({run(static_cast<double>(c))});
+    runs.back()[0].ownership = cells[c].ownership;
+  }
+  Comparison found;
+  found.cores = 2;
+  found.rows = aggregate(cells, runs);
+  for (CompareRow& row : found.rows) row.bound_seconds = row.seconds.median / 2;
+  const auto tables = side_by_side(found);
+  REQUIRE(tables.size() == 2);
+  CHECK(tables[0].name() == "2 processes x 1 worker, tcp, 1G");
+  CHECK(tables[1].name() == "2 processes x 1 worker, tcp, 10G");
+  // Rows: 1 alone; hash worker 1G, 10G, slots 1G, 10G; ranges the same; hilbert slots 1G, 10G.
+  const report::Table table = to_table(tables[1]);
+  CHECK(table.header == std::vector<std::string>{"strategy", "hash", "ranges", "hilbert"});
+  const std::string rest = "000.00 ms, 0.00 MB, 50 %";
+  CHECK(table.rows == std::vector<std::vector<std::string>>{{"worker", "2" + rest, "6" + rest, "-"},
+                                                            {"slots", "4" + rest, "8" + rest, "10" + rest}});
+  CHECK(to_text(found).find("2 processes x 1 worker, tcp, 10G\nstrategy ") != std::string::npos);
+  CHECK(to_html(found).find("Ownerships side by side") != std::string::npos);
+  // The best of all ownerships over 1G, and the best of 2015 over 10G.
+  CHECK(headlines(found) ==
+        std::vector<std::string>{"2 processes x 1: 1G with slots (3000 ms) is slower than "
+                                 "10G with worker (2000 ms), the best strategy of 2015 there"});
+  const auto csv = to_csv(found);
+  CHECK(csv.find(",\"hilbert\"\n") != std::string::npos);
+  CHECK(side_by_side(comparison({{4}, {3}, {1}, {1}, {1}})).empty());
 }
 
 TEST_CASE("rows of several ownerships have the bounds of their own") {

@@ -1,10 +1,12 @@
 #include "plan/ownership.h"
 
 #include <doctest/doctest.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <vector>
 
@@ -129,4 +131,69 @@ TEST_CASE("partition files") {
   CHECK(cause(0) == "accepted");  // a graph without vertices
   std::remove(path);
   CHECK_THROWS_AS(read(2), edgewire::Error);
+}
+
+TEST_CASE("a word that names neither an ownership nor a file is refused, and what was meant is said") {
+  const std::vector<std::uint64_t> offsets{0, 1, 2};
+  const auto refused = [&](const std::string& how) {
+    std::string said;
+    const auto note = [&](const auto& work) {
+      try {
+        work();
+        said += "accepted;";
+      } catch (const edgewire::UsageError& error) {
+        said += std::string(error.what()) + ";";
+      }
+    };
+    note([&] { edgewire::plan::check_ownership_name(how); });
+    note([&] { Ownership::create(how, offsets, 2); });
+    return said;
+  };
+  const auto has = [](const std::string& text, const char* part) {
+    return text.find(part) != std::string::npos;
+  };
+  CHECK(has(refused("hilbrt"), "did you mean hilbert?"));
+  CHECK(has(refused("HASH"),
+            "none of hash, ranges, hilbert, grid, auto, and no file here; did you mean hash?"));
+  CHECK(has(refused("rang"), "none of hash, ranges, and no file here; did you mean ranges?"));
+  CHECK(has(refused("parts.txt"), "as ./parts.txt"));
+  CHECK(has(refused("auto,parts.txt"), "there is no file parts.txt here"));
+  for (const char* how : {"hilbrt", "parts.txt", "auto,parts.txt", "auto,", "auto,hilbert", ""})
+    CHECK_FALSE(has(refused(how), "accepted"));
+  CHECK(refused("auto") ==
+        "accepted;--ownership auto: it is not chosen here: name hash, ranges, hilbert, grid or a partition "
+        "file;");
+  for (const char* how : {"hash", "ranges", "range", "hilbert", "grid"})
+    CHECK(refused(how) == "accepted;accepted;");
+}
+
+TEST_CASE("a path, and what is there, is a partition file, whatever it is called") {
+  using edgewire::plan::check_ownership_name;
+  char folder[] = "/tmp/edgewire-names-XXXXXX";
+  REQUIRE(mkdtemp(folder) != nullptr);
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder);
+  const std::vector<std::uint64_t> offsets{0, 1, 2};
+  for (const char* name : {"hilbert", "auto", "parts"}) std::ofstream(name) << "1\n0\n";
+  for (const char* how : {"parts", "./parts", "./hilbert", "./auto"})
+    CHECK(Ownership::create(how, offsets, 2).place(edgewire::VertexId{}).owner == 1);
+  check_ownership_name("auto,parts");
+  check_ownership_name("auto,./hilbert");
+  check_ownership_name("./nowhere");  // only reading says that it is not there
+  const auto cause = [&](const char* how) {
+    try {
+      Ownership::create(how, offsets, 2);
+    } catch (const edgewire::UsageError&) {
+      return std::string("usage");
+    } catch (const edgewire::Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  CHECK(cause("./nowhere") == "./nowhere: cannot read the partition file: No such file or directory");
+  std::filesystem::create_directory("folder");
+  CHECK(cause("folder") == "folder: cannot read the partition file: it is a folder");
+  CHECK(cause("/dev/null") == "/dev/null: cannot read the partition file: it is not a regular file");
+  std::filesystem::current_path(before);
+  std::filesystem::remove_all(folder);
 }

@@ -1,0 +1,40 @@
+// Strategies beside ownerships: the rows of a comparison that only these tell apart.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "perf/compare.h"
+#include "report/html.h"
+
+namespace edgewire::perf {
+
+/// Index of a name in a list, which it joins when it is new.
+std::size_t index_in(std::vector<std::string>& names, const std::string& name);
+
+/// Rows of the same processes, workers, transport and link.
+struct Beside {
+  Cell like;  ///< one of theirs
+  std::vector<std::string> ownerships, strategies;
+  std::vector<std::vector<const CompareRow*>> rows;  ///< [strategy][ownership]; null where nothing ran
+
+  /// "2 processes x 1 worker, tcp, 1G"
+  std::string name() const;
+};
+
+/// Of a dense kernel with several ownerships; else empty. The rows are those of `comparison`, which outlives
+/// this.
+std::vector<Beside> side_by_side(const Comparison& comparison);
+
+/// What stands in a cell of the tables.
+inline constexpr const char* kCellsSay =
+    "time of an iteration, payload of all processes together, and how much of that time the link needs at "
+    "least";
+/// A line for each strategy, a column for each ownership.
+report::Table to_table(const Beside& beside);
+/// The times, and what the wire needs, as a `<figure>`.
+std::string to_chart(const Beside& beside);
+/// The table for people, ending with an empty line.
+std::string to_text(const Beside& beside);
+
+}  // namespace edgewire::perf
