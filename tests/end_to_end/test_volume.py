@@ -87,7 +87,11 @@ def test_choices_go_by_what_the_workers_can_do(edgewire, graphs):
 
 def test_automatic_ownership_takes_what_is_cheapest(edgewire, graphs, tmp_path):
     report = run(edgewire, graphs["grid"], "-p", 4, "--ownership", "auto", "--strategy", "slots")
-    assert report["ownership"] == "ranges" and report["ownership_table"].count("\n") == 2
+    table = [line.split() for line in report["ownership_table"].splitlines()]
+    assert [(kind, name) for kind, name, *_ in table] == [("ownership", f"{one}:") for one in ("hash", "ranges", "grid", "hilbert")]
+    assert report["ownership"] == "ranges"
+    with_ids = run(edgewire, graphs["grid"], "-p", 4, "--ownership", "auto", "--strategy", "process")
+    assert with_ids["ownership_table"].count("\n") == 2  # edge blocks need no ids
     # A partition that keeps all edges of two separate halves at home.
     edges = tmp_path / "halves.el"
     edges.write_text("".join(f"{a} {b}\n" for a in range(200) for b in range(200) if a != b and (a - b) % 2 == 0))
