@@ -29,7 +29,7 @@ struct DenseOptions {
   bool weighted = false;
   /// hash, ranges or the path of a partition file. "auto" takes hash or ranges, "auto,FILE" also the file:
   /// the one that takes the least time on the link and the cores. "hilbert" and "grid": processes hold blocks
-  /// of edges; the strategy is then `slots`, and there is no plan cache (see check()).
+  /// of edges; the strategy is then `slots` (see check()).
   std::string ownership = "hash";
   plan::Layout layout = plan::Layout::degree;
   bool choose_layout = false;  ///< measure which one is faster

@@ -113,6 +113,22 @@ bool can_be_columns(std::span<const std::uint32_t> bounds, std::uint32_t owned) 
   return true;
 }
 
+/// Of edges that have owners: the owner of each vertex. Other ownerships follow from their names.
+void ownership_section(plan::PlanFileWriter& file, const plan::Ownership& ownership) {
+  std::vector<std::uint16_t> owners;
+  for (VertexId v{}; v < ownership.vertices(); ++v)
+    owners.push_back(static_cast<std::uint16_t>(ownership.place(v).owner));
+  file.copy(owners);
+}
+
+plan::Ownership ownership_section(plan::PlanFileReader& file, std::uint64_t vertices, int processes) {
+  std::vector<std::uint16_t> owners;
+  file(owners);
+  const auto wrong = [processes](std::uint16_t owner) { return owner >= processes; };
+  if (owners.size() != vertices || std::ranges::any_of(owners, wrong)) file.fail("faulty owners of vertices");
+  return plan::Ownership::from_table(std::move(owners), processes);
+}
+
 template <class File, class Incoming, class Outgoing>
 void streams_section(File& file, Incoming& incoming, Outgoing& outgoing) {
   for (std::size_t s = 0; s < incoming.size(); ++s) {
@@ -128,6 +144,14 @@ void streams_section(File& file, Incoming& incoming, Outgoing& outgoing) {
     file(stream.ids);
     file(stream.weights);
   }
+}
+
+/// Of the numbers of vertices of all owners.
+std::uint64_t counts_checksum(const plan::Ownership& ownership) {
+  std::vector<std::uint32_t> counts;
+  for (int p = 0; p < ownership.processes(); ++p)
+    counts.push_back(ownership.count(static_cast<std::uint32_t>(p)));
+  return graph::checksum(std::span<const std::uint32_t>(counts));
 }
 
 /// slots: [peer], how many it sends here in each of its streams; empty when its file cannot be used.
@@ -167,7 +191,10 @@ KeptPlan PlanCache::read() const {
   check_choices(choices, task_.options, path_);
   std::uint64_t matching = 0;
   file->value(matching);
-  auto ownership = plan::Ownership::create(choices.ownership, task_.graph.offsets(), task_.bootstrap.size());
+  auto ownership =
+      choices.edges_have_owners()
+          ? ownership_section(*file, task_.graph.vertices(), task_.bootstrap.size())
+          : plan::Ownership::create(choices.ownership, task_.graph.offsets(), task_.bootstrap.size());
   plan::OwnedVertices owned;
   plan::OwnedVertices::arrays(owned, *file);
   if (!owned.fit(ownership, task_.bootstrap.rank(), for_each_)) file->fail("other vertices");
@@ -180,15 +207,14 @@ KeptPlan PlanCache::read() const {
     segments_section(*file, segments);
   else
     tiles_section(*file, tiles.own, bounds);
-  const auto local = std::span(bounds).first(local_columns(bounds, owned.count()) + 1);
   std::vector<tiles::Tiles> mirrored(task_.processes());
-  for (auto& one : mirrored) tiles_section(*file, one, local);
-  const auto streams =
-      static_cast<std::size_t>(plan::streams_per_peer(choices.strategy, task_.workers())) * mirrored.size();
+  for (auto& one : mirrored)
+    tiles_section(*file, one, std::span(bounds).first(mirrored_columns(choices, bounds, owned.count()) + 1));
+  const int lists = choices.mirrors() ? 2 : plan::streams_per_peer(choices.strategy, task_.workers());
+  const auto streams = static_cast<std::size_t>(lists) * mirrored.size();
   std::vector<exchange::IncomingStream> incoming(streams);
   std::vector<exchange::OutgoingStream> outgoing(streams);
-  for (std::size_t s = 1; s < streams; s += 2)
-    outgoing[s].mirrors = choices.strategy == plan::Strategy::cover;
+  for (std::size_t s = 1; s < streams; s += 2) outgoing[s].mirrors = choices.mirrors();
   streams_section(*file, incoming, outgoing);
   if (on_disks) {
     if (segments.sizes.size() + 1 != bounds.size()) refuse(path_, "it has other columns");
@@ -210,7 +236,8 @@ std::optional<KeptPlan> PlanCache::read_all() {
   if (std::error_code none; std::filesystem::exists(path_, none)) {
     try {
       kept = read();
-      mine = fmt::format("+{:x} {}", kept->tiles.file->generation(), plan::to_name(kept->choices.strategy));
+      mine = fmt::format("+{:x} {} {:x}", kept->tiles.file->generation(),
+                         plan::to_name(kept->choices.strategy), counts_checksum(kept->ownership));
       for (std::size_t s = 0; s < kept->outgoing.size(); ++s)
         slots[s / (kept->outgoing.size() / slots.size())] +=
             launch::pack(std::vector{kept->outgoing[s].slots});
@@ -249,7 +276,7 @@ std::optional<ConnectedPlan> PlanCache::take() {
   auto& pool = task_.seat.pool();
   EdgeTiles& tiles = kept->tiles;
   std::vector<std::uint64_t> edges;
-  for (std::size_t c = 0; c < tiles.own.columns(); ++c) edges.push_back(tiles.own.edges(c));
+  for (std::size_t c = 0; c < tiles.own.columns(); ++c) edges.push_back(tiles.work(c).edges);
   auto columns =
       spread_columns(std::move(kept->bounds), kept->owned.count(), edges, pool.placement(), task_.machine);
   if (task_.machine.nodes.size() > 1 && !tiles.disks) {
@@ -278,6 +305,7 @@ void PlanCache::keep(const ConnectedPlan& plan) {
     plan::PlanFileWriter file;
     choices_section(file, plan.choices);
     file.value(plan.matching);
+    if (plan.choices.edges_have_owners()) ownership_section(file, plan.ownership);
     plan::OwnedVertices::arrays(plan.owned, file);
     file(plan.columns.bounds);
     if (disks != nullptr)

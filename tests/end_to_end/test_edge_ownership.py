@@ -78,10 +78,11 @@ def test_every_number_of_processes(edgewire, made, tmp_path, processes, transpor
 @pytest.mark.parametrize("ownership", ["hilbert", "grid"])
 def test_the_same_bits_from_run_to_run(edgewire, made, tmp_path, ownership):
     path, _ = made("kronecker")
-    options = ["-p", 4, "-w", 3, "--ownership", ownership, "--deterministic"]
-    texts = {Job(edgewire, tmp_path, path, *options, "--transport", transport).text
-             for transport in ("shm", "tcp", "shm", "tcp")}
-    assert len(texts) == 1
+    for workers in (1, 2, 3, 4):
+        options = ["-p", 4, "-w", workers, "--ownership", ownership, "--deterministic"]
+        texts = {Job(edgewire, tmp_path, path, *options, "--transport", transport).text
+                 for transport in ("shm", "tcp", "shm", "tcp")}
+        assert len(texts) == 1
 
 
 @pytest.mark.parametrize("wire, value_bytes", [("bf16", 2), ("f16", 2), ("u16", 2)])
@@ -128,6 +129,34 @@ def test_a_checkpoint_goes_on_under_another_ownership(edgewire, made, tmp_path):
         np.testing.assert_allclose(ranks, reference.pagerank(graph)[0], rtol=1e-6)
 
 
+@pytest.mark.sanitize
+@pytest.mark.parametrize("ownership, transport, processes, workers", [
+    ("hilbert", "shm", 1, 2), ("hilbert", "tcp", 3, 2), ("grid", "shm", 8, 1), ("grid", "tcp", 2, 4)])
+def test_a_plan_is_kept_for_the_next_run(edgewire, made, tmp_path, ownership, transport, processes, workers):
+    options = ["-p", processes, "-w", workers, "--ownership", ownership, "--transport", transport, "--deterministic"]
+    for name in ("kronecker", "star out", "no edges", "no vertices"):
+        path, _ = made(name)
+        plain = Job(edgewire, tmp_path, path, *options)
+        for source in ("written", "used"):
+            job = Job(edgewire, tmp_path, path, *options, f"--plan-cache={tmp_path / name}", "--verify")
+            assert (job.text, job.report["plan_cache"]) == (plain.text, source)
+            assert job.report["bound"]["payload_bytes"] == plain.report["bound"]["payload_bytes"]
+
+
+def test_a_plan_with_other_owners_is_made_again(edgewire, made, tmp_path):
+    path, _ = made("kronecker")
+    options = ["-p", 3, "--ownership", "hilbert", "--deterministic", f"--plan-cache={tmp_path}"]
+    plain = Job(edgewire, tmp_path, path, *options).text
+    file = next(tmp_path.glob("*.plan-1-of-3"))
+    whole = file.read_bytes()
+    file.write_bytes(whole[:len(whole) // 2] + bytes(64) + whole[len(whole) // 2 + 64:])
+    job = Job(edgewire, tmp_path, path, *options)
+    assert (job.text, job.report["plan_cache"]) == (plain, "written")
+    assert job.report["plan_cache_note"].startswith(f"plan cache not used: {file}: ")
+    job = Job(edgewire, tmp_path, path, "-p", 3, "--ownership", "grid", "--deterministic", f"--plan-cache={tmp_path}")
+    assert "made with ownership hilbert, now ownership grid" in job.report["plan_cache_note"]
+
+
 def test_a_tolerance_ends_the_run(edgewire, made, tmp_path):
     path, _ = made("kronecker")
     report = tmp_path / "report.json"
@@ -139,7 +168,7 @@ def test_a_tolerance_ends_the_run(edgewire, made, tmp_path):
 @pytest.mark.parametrize("ownership", ["hilbert", "grid"])
 @pytest.mark.parametrize("options, word", [
     (["--strategy", "cover"], "--strategy slots"), (["--strategy", "edge"], "--strategy slots"),
-    (["--plan-cache"], "--plan-cache"),
+    (["--edges", "disk"], "--edges memory"),
 ])
 def test_what_it_cannot_do(edgewire, made, tmp_path, ownership, options, word):
     path, _ = made("grid")
