@@ -121,7 +121,7 @@ class ProgramLoops final : public Loops {
     std::vector<std::vector<int>> peers(tiles_.columns());
     for (std::size_t p = 0; p < mirror_tiles_.size(); ++p)
       for (std::size_t c = 0; c < mirror_tiles_[p].columns(); ++c)
-        if (mirror_tiles_[p].edges(c) > 0) peers[c].push_back(static_cast<int>(p));
+        if (mirror_tiles_[p].bytes(c) > 0) peers[c].push_back(static_cast<int>(p));
     return peers;
   }
   void add_mirrors(int peer, const std::byte* mirrors, std::size_t column,

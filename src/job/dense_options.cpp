@@ -23,9 +23,6 @@ void check_ownership(const DenseOptions& options) {
   if (!options.devices.empty())
     throw UsageError(fmt::format(
         "--ownership {} needs --edges memory; with edges on disk take hash or ranges", options.ownership));
-  if (!options.plan_cache.empty())
-    throw UsageError(
-        fmt::format("--plan-cache keeps no plan of --ownership {}: leave it out", options.ownership));
 }
 
 void check_disks(const DenseOptions& options) {

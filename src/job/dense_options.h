@@ -27,9 +27,9 @@ struct DenseOptions {
   plan::Encoding encoding = plan::Encoding::f32;
   /// Edges have their weights, for programs that use them; the graph has weights.
   bool weighted = false;
-  /// hash, ranges or the path of a partition file. "auto" takes hash or ranges, "auto,FILE" also the file:
-  /// the one that takes the least time on the link and the cores. "hilbert" and "grid": processes hold blocks
-  /// of edges; the strategy is then `slots`, and there is no plan cache (see check()).
+  /// hash, ranges or the path of a partition file. "hilbert" and "grid": processes hold blocks of edges; the
+  /// strategy is then `slots` or `cover`. "auto" takes one of these four, "auto,FILE" also the file: the one
+  /// that takes the least time on the link and the cores.
   std::string ownership = "hash";
   plan::Layout layout = plan::Layout::degree;
   bool choose_layout = false;  ///< measure which one is faster

@@ -14,6 +14,7 @@
 #include "job/dense_options.h"
 #include "job/disk_tiles.h"
 #include "launch/bootstrap.h"
+#include "plan/block_plan.h"
 #include "plan/owned_vertices.h"
 #include "plan/ownership.h"
 #include "plan/plan_file.h"
@@ -34,6 +35,11 @@ struct Choices {
   std::string layout_reason{};
   tiles::Order order = tiles::Order::strips;
   std::string order_reason{};
+
+  /// Whether processes hold blocks of edges.
+  bool edges_have_owners() const noexcept { return plan::owns_edges(ownership); }
+  /// Whether each peer has two streams, the second one for mirrors.
+  bool mirrors() const noexcept { return edges_have_owners() || strategy == plan::Strategy::cover; }
 };
 
 /// The edges of a process.

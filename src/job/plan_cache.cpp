@@ -180,15 +180,14 @@ KeptPlan PlanCache::read() const {
     segments_section(*file, segments);
   else
     tiles_section(*file, tiles.own, bounds);
-  const auto local = std::span(bounds).first(local_columns(bounds, owned.count()) + 1);
   std::vector<tiles::Tiles> mirrored(task_.processes());
-  for (auto& one : mirrored) tiles_section(*file, one, local);
-  const auto streams =
-      static_cast<std::size_t>(plan::streams_per_peer(choices.strategy, task_.workers())) * mirrored.size();
+  for (auto& one : mirrored)
+    tiles_section(*file, one, std::span(bounds).first(mirrored_columns(choices, bounds, owned.count()) + 1));
+  const int lists = choices.mirrors() ? 2 : plan::streams_per_peer(choices.strategy, task_.workers());
+  const auto streams = static_cast<std::size_t>(lists) * mirrored.size();
   std::vector<exchange::IncomingStream> incoming(streams);
   std::vector<exchange::OutgoingStream> outgoing(streams);
-  for (std::size_t s = 1; s < streams; s += 2)
-    outgoing[s].mirrors = choices.strategy == plan::Strategy::cover;
+  for (std::size_t s = 1; s < streams; s += 2) outgoing[s].mirrors = choices.mirrors();
   streams_section(*file, incoming, outgoing);
   if (on_disks) {
     if (segments.sizes.size() + 1 != bounds.size()) refuse(path_, "it has other columns");
@@ -249,7 +248,7 @@ std::optional<ConnectedPlan> PlanCache::take() {
   auto& pool = task_.seat.pool();
   EdgeTiles& tiles = kept->tiles;
   std::vector<std::uint64_t> edges;
-  for (std::size_t c = 0; c < tiles.own.columns(); ++c) edges.push_back(tiles.own.edges(c));
+  for (std::size_t c = 0; c < tiles.own.columns(); ++c) edges.push_back(tiles.work(c).edges);
   auto columns =
       spread_columns(std::move(kept->bounds), kept->owned.count(), edges, pool.placement(), task_.machine);
   if (task_.machine.nodes.size() > 1 && !tiles.disks) {

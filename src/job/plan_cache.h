@@ -48,6 +48,10 @@ class PlanCache {
   CacheUse use_;
 };
 
+/// How many of the columns edges of mirrors may have: where vertices have owners, only the local ones.
+std::size_t mirrored_columns(const Choices& choices, std::span<const std::uint32_t> bounds,
+                             std::uint32_t owned);
+
 // What throws Error that names the file when something read from it is not in range.
 void check_choices(const Choices& read, const DenseOptions& options, const std::string& path);
 void check_plan(const KeptPlan& plan, const PlanTask& task, const std::string& path);

@@ -19,16 +19,14 @@ bool all_below(const Numbers& numbers, std::uint32_t end) {
   return numbers.empty() || most < end;
 }
 
-bool is_mirrored(plan::Strategy strategy, std::size_t list) {
-  return strategy == plan::Strategy::cover && list == 1;
-}
+bool is_mirrored(const Choices& choices, std::size_t list) { return choices.mirrors() && list == 1; }
 
 void check_stream(const KeptPlan& plan, const PlanTask& task, std::size_t s, const std::string& path) {
   const auto strategy = plan.choices.strategy;
   const std::size_t lists = plan.outgoing.size() / task.processes();
   const auto peer = static_cast<std::uint32_t>(s / lists);
   const bool own = static_cast<int>(peer) == task.bootstrap.rank();
-  const bool mirrors = is_mirrored(strategy, s % lists), edges = strategy == plan::Strategy::edge;
+  const bool mirrors = is_mirrored(plan.choices, s % lists), edges = strategy == plan::Strategy::edge;
   const std::uint32_t here = plan.owned.count(), there = plan.ownership.count(peer);
   const auto& targets = plan.incoming[s].targets;
   const bool in = mirrors ? all_below(plan.incoming[s].sources, there)
@@ -49,7 +47,7 @@ void check_destinations(const KeptPlan& plan, const PlanTask& task, const std::s
   const std::size_t lists = plan.outgoing.size() / task.processes();
   std::uint64_t next = plan.owned.count();
   for (std::size_t s = 0; s < plan.outgoing.size(); ++s) {
-    if (is_mirrored(plan.choices.strategy, s % lists)) continue;
+    if (is_mirrored(plan.choices, s % lists)) continue;
     if (plan.outgoing[s].first_destination != next) refuse(path, "its partial sums have gaps");
     next += plan.outgoing[s].slots;
     if (!std::ranges::binary_search(plan.bounds, next)) refuse(path, "a column is of two peers");
@@ -71,9 +69,9 @@ void check_tiles(const KeptPlan& plan, const PlanTask& task, const std::string& 
   const std::uint32_t owned = plan.owned.count();
   add(plan.tiles.own, owned, plan.bounds.size() - 1);
   for (std::size_t p = 0; p < plan.tiles.mirrored.size(); ++p) {
-    const std::uint64_t mirrors =
-        plan.choices.strategy == plan::Strategy::cover ? plan.incoming[2 * p + 1].sources.size() : 0;
-    add(plan.tiles.mirrored[p], mirrors, mirrors > 0 ? local_columns(plan.bounds, owned) : 0);
+    const std::uint64_t mirrors = plan.choices.mirrors() ? plan.incoming[2 * p + 1].sources.size() : 0;
+    add(plan.tiles.mirrored[p], mirrors,
+        mirrors > 0 ? mirrored_columns(plan.choices, plan.bounds, owned) : 0);
   }
   task.seat.pool().for_each(columns.size(), [&](int, std::uint64_t i) {
     const auto& [tiles, c, sources] = columns[i];
@@ -86,6 +84,11 @@ void check_tiles(const KeptPlan& plan, const PlanTask& task, const std::string& 
 
 }  // namespace
 
+std::size_t mirrored_columns(const Choices& choices, std::span<const std::uint32_t> bounds,
+                             std::uint32_t owned) {
+  return choices.edges_have_owners() ? bounds.size() - 1 : local_columns(bounds, owned);
+}
+
 void refuse(const std::string& path, const std::string& what) {
   throw Error(fmt::format("{}: {}, so it is no plan for this graph; a new plan takes its place", path, what));
 }
@@ -93,7 +96,7 @@ void refuse(const std::string& path, const std::string& what) {
 void check_choices(const Choices& read, const DenseOptions& options, const std::string& path) {
   const std::string& name = read.ownership;
   const bool right_name = options.ownership.starts_with("auto")
-                              ? name == "hash" || name == "ranges" ||
+                              ? name == "hash" || name == "ranges" || plan::owns_edges(name) ||
                                     (name == plan::partition_file(options.ownership) && !name.empty())
                               : name == options.ownership;
   const bool right_strategy = options.choose_strategy ? read.strategy == plan::Strategy::slots ||
@@ -104,7 +107,7 @@ void check_choices(const Choices& read, const DenseOptions& options, const std::
                                 : read.layout == options.layout;
   const bool right_order = static_cast<std::size_t>(read.order) < tiles::kOrders &&
                            (read.order != tiles::Order::bins || !options.weighted);
-  if (!right_name || !right_strategy || !right_layout || !right_order)
+  if (!right_name || !right_strategy || !plan::goes_with(read.strategy, name) || !right_layout || !right_order)
     refuse(path, "it was made with other choices");
 }
 

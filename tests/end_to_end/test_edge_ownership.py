@@ -35,27 +35,27 @@ def made(edgewire, tmp_path_factory):
     return make
 
 
-def counted(edgewire, path, processes, ownership, encoding="f32"):
-    rows = json.loads(edgewire.ok("bound", path, "-p", processes, "--ownership", ownership, "--json", "-"))["rows"]
+def counted(edgewire, path, processes, ownership, encoding="f32", strategy="slots"):
+    rows = json.loads(edgewire.ok("bound", path, "-p", processes, "--ownership", ownership, "--strategy", strategy, "--json", "-"))["rows"]
     return next(row for row in rows if row["encoding"] == encoding)
 
 
-ROUNDS = [(name, ownership, transport) for name in ENOUGH for ownership in ("hilbert", "grid")
-          for transport in ("shm", "tcp")]
+ROUNDS = [(name, ownership, transport, strategy) for name in ENOUGH for ownership in ("hilbert", "grid")
+          for transport, strategy in (("shm", "slots"), ("tcp", "slots"), ("tcp", "cover"), ("shm", "cover"))]
 
 
 @pytest.mark.matrix(1 / 2)
 @pytest.mark.parametrize("number", range(len(ROUNDS)), ids=["-".join(one).replace(" ", "_") for one in ROUNDS])
 def test_ranks_and_bytes(edgewire, made, tmp_path, number):
-    name, ownership, transport = ROUNDS[number]
+    name, ownership, transport, strategy = ROUNDS[number]
     path, graph = made(name)
     processes, workers = [2, 3, 8, 4, 5][number % 5], [1, 2, 3][number // 2 % 3]
     job = Job(edgewire, tmp_path, path, "-p", processes, "-w", workers, "--ownership", ownership, "--transport", transport,
-              "--layout", ["degree", "given"][number // 4 % 2])
+              "--strategy", strategy, "--layout", ["degree", "given"][number // 4 % 2])
     report = job.report
-    assert (report["ownership"], report["strategy"], report["transport"]) == (ownership, "slots", transport)
+    assert (report["ownership"], report["strategy"], report["transport"]) == (ownership, strategy, transport)
     job.check_ranks(graph)
-    bound = counted(edgewire, path, processes, ownership)
+    bound = counted(edgewire, path, processes, ownership, strategy=strategy)
     assert report["bound"]["values"] == bound["values_sent_total"]
     assert report["bound"]["payload_bytes"] == bound["payload_bytes_total"]
     assert [one["payload_bytes_sent"] for one in report["iterations"]] == [bound["payload_bytes_total"]] * 20
@@ -64,24 +64,47 @@ def test_ranks_and_bytes(edgewire, made, tmp_path, number):
 
 
 @pytest.mark.sanitize
-@pytest.mark.parametrize("transport", ["shm", "tcp"])
+@pytest.mark.parametrize("transport, strategy", [("shm", "slots"), ("tcp", "cover")])
+@pytest.mark.parametrize("ownership", ["hilbert", "grid"])
 @pytest.mark.parametrize("processes", range(1, 9))
-def test_every_number_of_processes(edgewire, made, tmp_path, processes, transport):
+def test_every_number_of_processes(edgewire, made, tmp_path, processes, ownership, transport, strategy):
     path, graph = made("kronecker")
-    job = Job(edgewire, tmp_path, path, "-p", processes, "-w", 2, "--ownership", "hilbert", "--transport", transport,
-              "--strategy", "slots", "--verify")
+    job = Job(edgewire, tmp_path, path, "-p", processes, "-w", 2, "--ownership", ownership, "--transport", transport,
+              "--strategy", strategy, "--verify")
     job.check_ranks(graph)
     assert job.report["verify"]["passed"]
-    assert job.report["bound"]["payload_bytes"] == counted(edgewire, path, processes, "hilbert")["payload_bytes_total"]
+    bound = counted(edgewire, path, processes, ownership, strategy=strategy)
+    assert job.report["bound"]["payload_bytes"] == bound["payload_bytes_total"]
 
 
-@pytest.mark.parametrize("ownership", ["hilbert", "grid"])
-def test_the_same_bits_from_run_to_run(edgewire, made, tmp_path, ownership):
+def test_the_dense_core_of_a_block_takes_two_steps(edgewire, tmp_path):
+    """Where all vertices meet all others, the way over a holder needs the fewest values, and is taken."""
+    vertices, processes = 60, 6
+    sources, targets = np.divmod(np.arange(vertices * vertices), vertices)
+    graph = reference.Graph(vertices, sources, targets)
+    path = reference.write_graph(tmp_path / "all.ew", graph)
+    job = Job(edgewire, tmp_path, path, "-p", processes, "-w", 2, "--ownership", "grid", "--strategy", "cover", "--transport", "tcp")
+    job.check_ranks(graph)
+    # Two rows and three columns: two mirrors and one sum a vertex; with owners of vertices it is five.
+    assert job.report["bound"]["values"] == vertices * 3
+
+
+def test_the_strategy_is_chosen(edgewire, made, tmp_path):
+    path, graph = made("kronecker")
+    for rate, strategy in (("1e15", "cover"), ("1", "slots")):
+        job = Job(edgewire, tmp_path, path, "-p", 4, "--ownership", "grid", "--transport", "tcp", "--compute-rate", rate)
+        assert job.report["strategy"] == strategy and job.report["strategy_reason"].startswith(f"{strategy}:")
+        job.check_ranks(graph)
+
+
+@pytest.mark.parametrize("ownership, strategy", [("hilbert", "slots"), ("grid", "slots"), ("grid", "cover")])
+def test_the_same_bits_from_run_to_run(edgewire, made, tmp_path, ownership, strategy):
     path, _ = made("kronecker")
-    options = ["-p", 4, "-w", 3, "--ownership", ownership, "--deterministic"]
-    texts = {Job(edgewire, tmp_path, path, *options, "--transport", transport).text
-             for transport in ("shm", "tcp", "shm", "tcp")}
-    assert len(texts) == 1
+    for workers in (1, 2, 3, 4):
+        options = ["-p", 4, "-w", workers, "--ownership", ownership, "--strategy", strategy, "--deterministic"]
+        texts = {Job(edgewire, tmp_path, path, *options, "--transport", transport).text
+                 for transport in ("shm", "tcp", "shm", "tcp")}
+        assert len(texts) == 1
 
 
 @pytest.mark.parametrize("wire, value_bytes", [("bf16", 2), ("f16", 2), ("u16", 2)])
@@ -106,15 +129,16 @@ def test_weights_and_doubles(edgewire, tmp_path):
     graph = reference.Graph(plain.vertices, plain.sources, plain.targets, weights=weights)
     path = reference.write_graph(tmp_path / "g.ew", graph)
     for command in (["pagerank", "--weighted"], ["ppr", "--weighted", "--sources", "1,5"], ["spmv", "--iterations", 2]):
-        for options in (["--precision", "f64"], ["--transport", "tcp"]):
+        for strategy, options in (("cover", ["--precision", "f64"]), ("slots", ["--transport", "tcp"]), ("cover", [])):
             report = tmp_path / "report.json"
-            edgewire.ok(command[0], path, *command[1:], "-p", 3, "-w", 2, "--ownership", "hilbert", *options, "--verify",
-                        "--json", report)
+            edgewire.ok(command[0], path, *command[1:], "-p", 4, "-w", 2, "--ownership", "grid", "--strategy", strategy, *options,
+                        "--verify", "--json", report)
             found = json.loads(report.read_text())
             jobs.check_report(found)
             assert found["verify"]["passed"]
             each = 8 if "f64" in options else 4
-            assert found["bound"]["payload_bytes"] == counted(edgewire, path, 3, "hilbert")["values_sent_total"] * each
+            bound = counted(edgewire, path, 4, "grid", strategy=strategy)
+            assert found["bound"]["payload_bytes"] == bound["values_sent_total"] * each
 
 
 def test_a_checkpoint_goes_on_under_another_ownership(edgewire, made, tmp_path):
@@ -128,6 +152,36 @@ def test_a_checkpoint_goes_on_under_another_ownership(edgewire, made, tmp_path):
         np.testing.assert_allclose(ranks, reference.pagerank(graph)[0], rtol=1e-6)
 
 
+@pytest.mark.sanitize
+@pytest.mark.parametrize("ownership, transport, strategy, processes, workers", [
+    ("hilbert", "shm", "slots", 1, 2), ("hilbert", "tcp", "cover", 3, 2), ("grid", "shm", "cover", 8, 1), ("grid", "tcp", "slots", 2, 4),
+    ("auto", "shm", "auto", 4, 1)])
+def test_a_plan_is_kept_for_the_next_run(edgewire, made, tmp_path, ownership, transport, strategy, processes, workers):
+    options = ["-p", processes, "-w", workers, "--ownership", ownership, "--strategy", strategy, "--transport", transport,
+               "--deterministic"]
+    for name in ("kronecker", "star out", "no edges", "no vertices"):
+        path, _ = made(name)
+        plain = Job(edgewire, tmp_path, path, *options)
+        for source in ("written", "used"):
+            job = Job(edgewire, tmp_path, path, *options, f"--plan-cache={tmp_path / name}", "--verify")
+            assert (job.text, job.report["plan_cache"]) == (plain.text, source)
+            assert job.report["bound"]["payload_bytes"] == plain.report["bound"]["payload_bytes"]
+
+
+def test_a_plan_with_other_owners_is_made_again(edgewire, made, tmp_path):
+    path, _ = made("kronecker")
+    options = ["-p", 3, "--ownership", "hilbert", "--deterministic", f"--plan-cache={tmp_path}"]
+    plain = Job(edgewire, tmp_path, path, *options).text
+    file = next(tmp_path.glob("*.plan-1-of-3"))
+    whole = file.read_bytes()
+    file.write_bytes(whole[:len(whole) // 2] + bytes(64) + whole[len(whole) // 2 + 64:])
+    job = Job(edgewire, tmp_path, path, *options)
+    assert (job.text, job.report["plan_cache"]) == (plain, "written")
+    assert job.report["plan_cache_note"].startswith(f"plan cache not used: {file}: ")
+    job = Job(edgewire, tmp_path, path, "-p", 3, "--ownership", "grid", "--deterministic", f"--plan-cache={tmp_path}")
+    assert "made with ownership hilbert, now ownership grid" in job.report["plan_cache_note"]
+
+
 def test_a_tolerance_ends_the_run(edgewire, made, tmp_path):
     path, _ = made("kronecker")
     report = tmp_path / "report.json"
@@ -138,8 +192,8 @@ def test_a_tolerance_ends_the_run(edgewire, made, tmp_path):
 
 @pytest.mark.parametrize("ownership", ["hilbert", "grid"])
 @pytest.mark.parametrize("options, word", [
-    (["--strategy", "cover"], "--strategy slots"), (["--strategy", "edge"], "--strategy slots"),
-    (["--plan-cache"], "--plan-cache"),
+    (["--strategy", "process"], "--strategy slots or cover"), (["--strategy", "edge"], "--strategy slots or cover"),
+    (["--edges", "disk"], "--edges memory"),
 ])
 def test_what_it_cannot_do(edgewire, made, tmp_path, ownership, options, word):
     path, _ = made("grid")

@@ -64,7 +64,7 @@ def test_the_plan_is_found_again_however_the_job_is_cut(run, strategy, processes
 
 @pytest.mark.parametrize("options", [
     ["--strategy", "auto", "--compute-rate", 1e15], ["--ownership", "auto"], ["--ownership", "ranges"], ["--wire", "u16"],
-    ["--wire", "bf16", "--strategy", "cover"]])
+    ["--wire", "bf16", "--strategy", "cover"], ["--ownership", "hilbert"], ["--ownership", "grid", "--wire", "u16"]])
 def test_what_is_chosen_is_found_again_too(run, options):
     check_cached(run, "-p", 3, "-w", 2, *options)
 
@@ -141,6 +141,7 @@ def test_files_of_several_runs_do_not_mix(run, path):
     (["--wire", "f16"], "made with wire f32, now wire f16"),
     (["--layout", "given"], "made with layout"),
     (["--ownership", "ranges"], "made with ownership hash, now ownership ranges"),
+    (["--ownership", "hilbert"], "made with ownership hash, now ownership hilbert"),
     (["--strategy", "auto"], "made with strategy slots, now strategy auto")])
 def test_other_options_make_another_plan(run, change, why):
     options = ["-p", 2, "-w", 1, "--strategy", "slots", "--transport", "shm", "--layout", "degree"]

@@ -60,7 +60,7 @@ struct TwoRanks {
   PlanSource source = PlanSource::none;
   std::string note;
 
-  TwoRanks(plan::Strategy strategy, bool weighted) {
+  TwoRanks(plan::Strategy strategy, bool weighted, const char* ownership = "hash") {
     std::minstd_rand random(7);
     std::vector<graph::Edge> edges;
     for (int e = 0; e < 3000; ++e) edges.emplace_back(random() % 300, random() % 300, 1.0F);
@@ -68,6 +68,7 @@ struct TwoRanks {
     options.plan_cache = folder / "";
     options.strategy = strategy;
     options.weighted = weighted;
+    options.ownership = ownership;
     options.assumed_compute_rate = 1e9;
     options.assumed_link_rate = 1e9;
     ranks = run();
@@ -109,11 +110,12 @@ std::vector<std::unique_ptr<TwoRanks>> all_kinds() {
   all.push_back(std::make_unique<TwoRanks>(plan::Strategy::cover, false));
   all.push_back(std::make_unique<TwoRanks>(plan::Strategy::slots, true));
   all.push_back(std::make_unique<TwoRanks>(plan::Strategy::edge, false));
+  all.push_back(std::make_unique<TwoRanks>(plan::Strategy::slots, false, "hilbert"));
+  all.push_back(std::make_unique<TwoRanks>(plan::Strategy::slots, true, "grid"));
   return all;
 }
 
-TEST_CASE("a plan with one index too large is refused, whatever its checksums say") {
-  TwoRanks ranks(plan::Strategy::cover, false);
+void check_large_indexes(TwoRanks& ranks) {
   const PlanParts parts(ranks.whole[0]);
   int refused = 0;
   for (std::size_t s = 0; s < parts.sections.size(); ++s) {
@@ -131,6 +133,12 @@ TEST_CASE("a plan with one index too large is refused, whatever its checksums sa
     CHECK(read_file(ranks.file(0)).size() == ranks.whole[0].size());
   }
   CHECK(refused >= 10);
+}
+
+TEST_CASE("a plan with one index too large is refused, whatever its checksums say") {
+  TwoRanks cover(plan::Strategy::cover, false), blocks(plan::Strategy::slots, false, "hilbert");
+  check_large_indexes(cover);
+  check_large_indexes(blocks);
 }
 
 TEST_CASE("damaged plans with right checksums") {
