@@ -26,11 +26,16 @@ std::uint32_t HashOwnership::count(std::uint32_t owner) const noexcept {
   return whole + (vertex(owner, LocalNumber(whole)) - std::uint64_t{whole} * processes_ < rest ? 1 : 0);
 }
 
+/// A range's part of the edges decides what its owner computes, and its part of the vertices more than that
+/// of the edges how many values it sends. With this weight both are even enough: at most 1.13 times the mean
+/// of values on Kronecker graphs (4 to 256 processes), and 1.21 times the mean of edges on crawls (8).
+constexpr std::uint64_t kEdgesBeforeVertices = 4;
+
 std::vector<std::uint32_t> cut_evenly(std::span<const std::uint64_t> offsets, std::uint32_t parts) {
   const std::uint64_t vertices = offsets.size() - 1, edges = offsets.back();
   // The sum of both parts, times vertices x edges. Without edges, vertices count alone.
   const auto before = [&](std::uint64_t vertex) {
-    return static_cast<Uint128>(offsets[vertex]) * vertices +
+    return static_cast<Uint128>(offsets[vertex]) * kEdgesBeforeVertices * vertices +
            static_cast<Uint128>(vertex) * std::max<std::uint64_t>(edges, 1);
   };
   std::vector<std::uint32_t> bounds{0};

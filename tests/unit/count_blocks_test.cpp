@@ -81,7 +81,7 @@ TEST_CASE("ranges are cut evenly by edges and vertices") {
       REQUIRE(bounds[p] <= bounds[p + 1]);
       const double edges = static_cast<double>(graph.offsets[bounds[p + 1]] - graph.offsets[bounds[p]]) /
                            static_cast<double>(graph.targets.size());
-      CHECK(edges + (bounds[p + 1] - bounds[p]) / 5000.0 == doctest::Approx(2.0 / parts).epsilon(0.02));
+      CHECK(4 * edges + (bounds[p + 1] - bounds[p]) / 5000.0 == doctest::Approx(5.0 / parts).epsilon(0.02));
     }
   }
   CHECK(cut_evenly(std::vector<std::uint64_t>(101, 0), 4) == std::vector<std::uint32_t>{0, 25, 50, 75, 100});
