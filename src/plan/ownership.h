@@ -64,8 +64,8 @@ class HashOwnership {
   std::uint64_t reciprocal_;
 };
 
-/// Cuts all ids into `parts` ranges: in each one, its part of all out-edges and its part of all vertices add
-/// up to about the same. Returns the bounds, one more than there are ranges. `offsets` as
+/// Cuts all ids into `parts` ranges: in each one, four times its part of all out-edges and its part of all
+/// vertices add up to about the same. Returns the bounds, one more than there are ranges. `offsets` as
 /// GraphFile::offsets().
 std::vector<std::uint32_t> cut_evenly(std::span<const std::uint64_t> offsets, std::uint32_t parts);
 

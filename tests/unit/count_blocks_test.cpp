@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "error.h"
+#include "graph_test.h"
 #include "plan/block_share.h"
 #include "random_rows.h"
 
@@ -40,13 +41,9 @@ std::uint32_t holder_of(const EdgePartition& partition, VertexId source, VertexI
 
 std::uint64_t total(const Traffic& values) { return volume(values, 1).values_sent_total; }
 
-const ForEach kOneThread = [](std::uint64_t count, const auto& work) {
-  for (std::uint64_t i = 0; i < count; ++i) work(0, i);
-};
-
 std::vector<BlockEdges> blocks_of(const Graph& graph, const EdgePartition& partition) {
   return read_blocks(graph.rows(), {}, partition, 0, static_cast<std::uint32_t>(partition.processes()), 3,
-                     kOneThread);
+                     edgewire::graph::in_turn);
 }
 
 }  // namespace
@@ -152,7 +149,7 @@ TEST_CASE("the edges of all blocks are those of the graph, each in the block of 
       }
     }
     CHECK(found == expected);
-    const auto alone = read_blocks(graph.rows(), {}, partition, 3, 4, 5, kOneThread);
+    const auto alone = read_blocks(graph.rows(), {}, partition, 3, 4, 5, edgewire::graph::in_turn);
     CHECK(alone.size() == 1);
     CHECK(alone[0].sources == blocks[3].sources);
     CHECK(alone[0].targets == blocks[3].targets);
