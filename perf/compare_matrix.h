@@ -28,7 +28,8 @@ std::vector<Beside> side_by_side(const Comparison& comparison);
 
 /// What stands in a cell of the tables.
 inline constexpr const char* kCellsSay =
-    "time of an iteration, payload of all processes together, and how much of that time the link needs at "
+    "In a cell: time of an iteration, payload of all processes together, how much of that time the link "
+    "needs at "
     "least";
 /// A line for each strategy, a column for each ownership.
 report::Table to_table(const Beside& beside);

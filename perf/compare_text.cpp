@@ -115,7 +115,7 @@ std::string to_text(const Comparison& comparison) {
   if (comparison.iterations > 0) text += fmt::format("{} iterations a run, ", comparison.iterations);
   text += medians + "\n\n" + (comparison.dense() ? dense_text(comparison) : frontier_text(comparison)) + "\n";
   if (const auto tables = side_by_side(comparison); !tables.empty()) {
-    text += fmt::format("{}:\n\n", kCellsSay);
+    text += fmt::format("{}\n\n", kCellsSay);
     for (const Beside& one : tables) text += to_text(one);
   }
   for (const auto& line : headlines(comparison)) text += line + "\n";
