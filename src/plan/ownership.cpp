@@ -33,10 +33,10 @@ constexpr std::uint64_t kEdgesBeforeVertices = 4;
 
 std::vector<std::uint32_t> cut_evenly(std::span<const std::uint64_t> offsets, std::uint32_t parts) {
   const std::uint64_t vertices = offsets.size() - 1, edges = offsets.back();
-  // The sum of both parts, times vertices x edges. Without edges, vertices count alone.
+  // The sum of both parts, times vertices x edges. Where vertices are more, an edge counts as four of them.
   const auto before = [&](std::uint64_t vertex) {
     return static_cast<Uint128>(offsets[vertex]) * kEdgesBeforeVertices * vertices +
-           static_cast<Uint128>(vertex) * std::max<std::uint64_t>(edges, 1);
+           static_cast<Uint128>(vertex) * std::max(edges, vertices);
   };
   std::vector<std::uint32_t> bounds{0};
   for (std::uint32_t part = 1; part < parts; ++part) {

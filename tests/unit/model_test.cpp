@@ -95,7 +95,7 @@ BoundOptions all_of_it() {
 TEST_CASE("the bound of a cycle in ranges: one value from each process to the next") {
   const Cycle cycle;
   const auto bound = compute_bound({cycle.offsets, cycle.targets}, all_of_it());
-  CHECK(bound.rows.size() == std::size_t{3} * (2 * 5 + 2) * 2);
+  CHECK(bound.rows.size() == std::size_t{3} * (2 * 5 + 2 * 2) * 2);
   for (const auto& row : bound.rows) {
     if (row.processes == 1) CHECK(row.volume.values_sent_total == 0);
     if (row.ownership != "ranges" || row.processes == 1) continue;

@@ -55,7 +55,7 @@ TEST_CASE("options of a dense job") {
        {[](auto& o) { o.ownership = "/no/such/file"; }, "/no/such/file"},
        {[](auto& o) {
           o.ownership = "hilbert";
-          o.strategy = plan::Strategy::cover;
+          o.strategy = plan::Strategy::process;
         },
         "--ownership hilbert"},
        {[](auto& o) {
