@@ -115,11 +115,11 @@ class Ranks {
 
   /// How far what a vertex offers may be off, times the sum of its weights. `rank`: with the run's error.
   double error_offered(std::size_t u, double rank) {
-    // To a float: the inverse degree, the message, and a partial sum. To a double: the inverse degree, the
-    // message, and the message times the weight; the sum of the weights in each addition.
+    // To a float: the inverse degree, the message, and a partial sum for each leg. To a double: the inverse
+    // degree, the message, and the message times the weight; the sum of the weights in each addition.
     const std::uint64_t edges = begin(u + 1) - begin(u);
     const double summed = options_.weighted && edges > 1 ? static_cast<double>(edges - 1) : 0;
-    double error = gamma(3 * message_unit(rounding_) + (3 + summed) * kUnit) * rank;
+    double error = gamma((2 + rounding_.legs) * message_unit(rounding_) + (3 + summed) * kUnit) * rank;
     for (auto& lost : lost_) {  // leg by leg
       const double now = wire_unit(rounding_) * (rank + error + lost[u]) * kOwnError;
       error += now + lost[u];
@@ -206,7 +206,7 @@ Reference reference_spmv(const graph::GraphFile& graph, std::span<const double> 
   const auto terms = in_degrees(graph);
   const double loss = message_loss(rounding);
   // A message, and a partial sum; the message times the weight.
-  const double offered = gamma(2 * message_unit(rounding) + kUnit);
+  const double offered = gamma((1 + rounding.legs) * message_unit(rounding) + kUnit);
   struct Value {
     Wide signed_sum = 0;
     Sum magnitude;  ///< and the error
@@ -244,7 +244,7 @@ Reference reference_spmv(const graph::GraphFile& graph, std::span<const double> 
 }
 
 double message_bound(const PageRankOptions& options, int iterations, const Rounding& rounding) {
-  double once = gamma(3 * message_unit(rounding) + 3 * kUnit);
+  double once = gamma((2 + rounding.legs) * message_unit(rounding) + 3 * kUnit);
   for (int leg = 0; leg < rounding.legs; ++leg) once += 2 * gamma(wire_unit(rounding)) * (1 + once);
   double bound = 0;
   for (int t = 0; t < iterations; ++t) bound = options.damping * (bound + once * (1 + bound)) + 4 * kUnit;
@@ -252,7 +252,7 @@ double message_bound(const PageRankOptions& options, int iterations, const Round
 }
 
 double spmv_message_bound(int iterations, const Rounding& rounding) {
-  return std::expm1(iterations * gamma(2 * message_unit(rounding) + kUnit));
+  return std::expm1(iterations * gamma((1 + rounding.legs) * message_unit(rounding) + kUnit));
 }
 
 Comparison compare(const Reference& expected, std::span<const double> values, const Rounding& rounding) {

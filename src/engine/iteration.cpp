@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <optional>
 
 #include "engine/group_queue.h"
 #include "engine/kept_states.h"
 #include "engine/lane_queue.h"
+#include "engine/link_watch.h"
 #include "error.h"
 #include "exchange/barrier.h"
 #include "exchange/inbox.h"
@@ -20,8 +20,6 @@ namespace edgewire::engine {
 
 namespace {
 
-using topology::Phase;
-
 constexpr std::size_t kPagesCounted = 64;                    // of a worker's accumulators
 constexpr std::size_t kScratchBytes = std::size_t{2} << 20;  // less would not get a huge page
 
@@ -30,13 +28,13 @@ void add(exchange::Totals& sum, const exchange::Totals& more) {
 }
 
 /// The state that the workers of a process share.
-class Loop {
+class Loop : LinkWatch {
  public:
   Loop(topology::WorkerPool& pool, exchange::Exchange& exchange, std::span<const std::uint32_t> bounds,
        NumberedBy<LocalNumber, std::span<const OwnedIndex>> indexes, Loops& loops,
        const IterationOptions& options)
-      : pool_(pool),
-        exchange_(exchange),
+      : LinkWatch(exchange, options.observer, pool.placement().oversubscribed),
+        pool_(pool),
         bounds_(bounds),
         local_columns_(static_cast<std::size_t>(
             std::lower_bound(bounds.begin(), bounds.end(), static_cast<std::uint32_t>(indexes.size())) -
@@ -44,10 +42,11 @@ class Loop {
         loops_(loops),
         order_(loops.order()),
         options_(options),
-        observer_(options.observer),
         outbox_(exchange, loops, codec()),
         inbox_(exchange, loops, bounds.first(local_columns_ + 1), indexes, codec()),
         mirrors_(loops.mirrors_by_column()),
+        two_hops_(std::any_of(mirrors_.begin() + static_cast<std::ptrdiff_t>(local_columns_), mirrors_.end(),
+                              [](const auto& peers) { return !peers.empty(); })),
         totals_(local_columns_),
         accumulator_pages_(static_cast<std::size_t>(pool.workers())),
         mine_(options.start),
@@ -81,14 +80,18 @@ class Loop {
     return of_groups;
   }
   std::size_t width(std::size_t column) const { return bounds_[column + 1] - bounds_[column]; }
-  bool failed() const { return exchange_.health().failed(); }
 
+  /// A local column that lacks what others send.
+  struct Kept {
+    std::size_t column;
+    bool has_mirrors;  ///< which are added
+  };
   /// What a worker is at, in an iteration whose tiles may be swept.
   struct Turn {
     int worker;
     std::span<std::byte> accumulators;  ///< for the columns of one group
     std::uint64_t iteration;
-    std::vector<std::size_t> kept{};  ///< local columns that lack what others send
+    std::vector<Kept> kept{};
   };
 
   void work(int worker) {
@@ -111,24 +114,6 @@ class Loop {
     if (observer_) observer_->finish(worker);
     const topology::PlacedMemory placed{std::as_bytes(memory.as<std::byte>()), {&node, node < 0 ? 0U : 1U}};
     accumulator_pages_[w] = topology::count_pages({&placed, 1}, kPagesCounted);
-  }
-
-  void tell(int worker, Phase phase, std::size_t item = 0, int peer = -1) {
-    if (observer_) observer_->enter(worker, phase, item, peer);
-  }
-
-  /// Progress of the link; each worker watches the chunks of the peers' lanes with its number.
-  bool poll(int worker) {
-    const bool well = exchange_.link().poll();
-    if (observer_) tell_arrivals(worker);
-    return well;
-  }
-
-  void tell_arrivals(int worker) {
-    for (int p = 0; p < exchange_.size(); ++p) {
-      if (p == exchange_.rank()) continue;
-      observer_->arrived(worker, p, exchange_.link().signalled(p, exchange::kFirstLaneKind + worker));
-    }
   }
 
   /// False once the job has failed, perhaps for want of tiles.
@@ -237,48 +222,58 @@ class Loop {
     for (const std::uint32_t column : order_.columns(*taken)) {
       // As keep() and take() would: whether a column is kept depends on timing, the result must not.
       if (exchange_.size() > 1) loops_.round(accumulators(turn, column), width(column));
-      if (awaited(column, turn.iteration) < 0) {
+      const bool complete = awaited(column, turn.iteration) < 0;
+      tell(turn.worker, Phase::apply, column);
+      const bool has_mirrors = add_mirrors_early(turn, column, complete);
+      if (complete) {
         finish(turn, column);
       } else {
-        tell(turn.worker, Phase::apply, column);
         loops_.keep(bounds_[column], accumulators(turn, column), width(column));
-        turn.kept.push_back(column);
+        turn.kept.push_back({column, has_mirrors});
       }
     }
     return true;
   }
 
-  /// Finishes a column that was kept, in the order in which what they need comes in. False when none can be.
+  /// Adds the mirrors of a local column if they are there, and it is complete or would else wait for partial
+  /// sums that its peers can only send when they have mirrors themselves. The sum is then rounded once more,
+  /// at once and always, as a column that is kept again would be.
+  bool add_mirrors_early(const Turn& turn, std::size_t column, bool complete) {
+    if (!complete && (!two_hops_ || inbox_.awaited_mirrors(mirrors_[column], turn.iteration) >= 0))
+      return false;
+    add_mirrors(turn, column);
+    if (two_hops_) loops_.round(accumulators(turn, column), width(column));
+    return true;
+  }
+
+  /// Finishes a column that was kept, or adds its mirrors, in the order in which what they need comes in.
+  /// False when nothing can be done.
   bool finish_kept(Turn& turn) {
-    const auto one =
-        std::ranges::find_if(turn.kept, [&](std::size_t c) { return awaited(c, turn.iteration) < 0; });
+    const std::uint64_t t = turn.iteration;
+    auto one = std::ranges::find_if(turn.kept, [&](const Kept& k) { return awaited(k.column, t) < 0; });
+    const bool complete = one != turn.kept.end();
+    if (!complete && two_hops_)
+      one = std::ranges::find_if(turn.kept, [&](const Kept& k) {
+        return !k.has_mirrors && inbox_.awaited_mirrors(mirrors_[k.column], t) < 0;
+      });
     if (one == turn.kept.end()) return false;
-    const std::size_t column = *one;
-    turn.kept.erase(one);
+    const std::size_t column = one->column;
     tell(turn.worker, Phase::apply, column);
     loops_.take(bounds_[column], accumulators(turn, column), width(column));
-    finish(turn, column);
+    one->has_mirrors = one->has_mirrors || add_mirrors_early(turn, column, complete);
+    if (complete) {
+      turn.kept.erase(one);
+      finish(turn, column);
+    } else {
+      loops_.keep(bounds_[column], accumulators(turn, column), width(column));
+    }
     return true;
   }
 
   void finish_all_kept(Turn& turn) {
     const auto finish_one = [&] { return finish_kept(turn); };
-    const auto lacking = [&] { return awaited(turn.kept.front(), turn.iteration); };
+    const auto lacking = [&] { return awaited(turn.kept.front().column, turn.iteration); };
     while (!turn.kept.empty() && wait_until(turn.worker, finish_one, lacking)) continue;
-  }
-
-  /// Makes progress until done() holds; false once the job has failed. awaited(): the peer that is lacking.
-  template <class Done, class Awaited>
-  bool wait_until(int worker, const Done& done, const Awaited& awaited) {
-    if (done()) return true;
-    tell(worker, Phase::wait);
-    for (int turns = 0; turns == 0 || !done(); ++turns) {
-      if (observer_) observer_->waits_for(worker, awaited());
-      const bool spin = !pool_.placement().oversubscribed && turns < 100000;
-      if (!spin && !exchange_.link().wait(std::chrono::microseconds(1000))) return false;
-      if (!poll(worker) || failed()) return false;
-    }
-    return true;
   }
 
   /// A peer that has not sent all that a local column needs; -1: none. The totals of the last iteration are
@@ -295,7 +290,6 @@ class Loop {
     tell(turn.worker, Phase::apply, column);
     std::byte* const sums = accumulators(turn, column);
     const std::uint64_t t = turn.iteration;
-    add_mirrors(turn, column);
     inbox_.add(column, t, sums);
     totals_[column] = loops_.apply(bounds_[column], sums, width(column), totals_after(t - 1));
   }
@@ -351,16 +345,15 @@ class Loop {
   }
 
   topology::WorkerPool& pool_;
-  exchange::Exchange& exchange_;
   std::span<const std::uint32_t> bounds_;
   std::size_t local_columns_;
   Loops& loops_;
   const tiles::TileOrder& order_;
   const IterationOptions& options_;
-  topology::Observer* const observer_;
   exchange::Outbox outbox_;
   exchange::Inbox inbox_;
   std::vector<std::vector<int>> mirrors_;               ///< [column]: the peers whose mirrors it needs
+  bool two_hops_;                                       ///< some partial sums need mirrors
   std::vector<LaneQueue> queues_;                       ///< [lane]
   std::vector<exchange::Totals> totals_;                ///< [local column]
   std::vector<topology::PageCount> accumulator_pages_;  ///< [worker]
@@ -372,19 +365,6 @@ class Loop {
   alignas(64) std::atomic<std::size_t> strips_filled_{0};  ///< in this iteration, taken by some worker
   alignas(64) std::optional<Recorder> recorder_;
 };
-
-/// Throws Error when slots cannot hold the program's messages.
-void check_messages(const Loops& loops, plan::Encoding encoding) {
-  const std::size_t bytes = plan::message_bytes(encoding);
-  if (loops.message_bytes() != bytes) {
-    throw Error(fmt::format("messages of {} bytes do not fit encoding {}, which is for {} bytes",
-                            loops.message_bytes(), plan::to_name(encoding), bytes));
-  }
-  if (plan::is_rounded(encoding) && !loops.largest()) {
-    throw Error(fmt::format("encoding {} is only for programs that say how large their messages get",
-                            plan::to_name(encoding)));
-  }
-}
 
 }  // namespace
 

@@ -70,4 +70,7 @@ class Loops : public exchange::SlotLoops {
   virtual bool done(const exchange::Totals& totals) noexcept = 0;
 };
 
+/// Throws Error when slots of this encoding cannot hold the program's messages.
+void check_messages(const Loops& loops, plan::Encoding encoding);
+
 }  // namespace edgewire::engine

@@ -118,7 +118,7 @@ def test_values_of_16_bits(edgewire, made, tmp_path, wire, value_bytes):
     assert found["bound"]["payload_bytes"] == counted(edgewire, path, 4, "hilbert")["values_sent_total"] * value_bytes
     rounding = {"bf16": 1 / 256}.get(wire, 1 / 2048)
     assert found["wire_error_bound"] == pytest.approx(sum(
-        (4 * rounding + 3 * 2.0**-24) * 0.85**t for t in range(1, 21)), rel=0.1)
+        (4 * rounding + 4 * 2.0**-24) * 0.85**t for t in range(1, 21)), rel=0.1)
     assert 0 < found["verify"]["sum_error"] < found["wire_error_bound"]
 
 
