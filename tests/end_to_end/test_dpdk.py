@@ -119,9 +119,10 @@ def compare_with_shm(edgewire, lab, tmp_path, graph, hosts, *options, more=()):
     return jobs[0].report
 
 
-@pytest.mark.parametrize("hosts, strategy", [(2, "slots"), (2, "cover"), (3, "process"), (4, "slots")])
-def test_ranks_are_those_of_shared_memory_and_bytes_those_of_the_plan(edgewire, network, graph, tmp_path, hosts, strategy):
-    report = compare_with_shm(edgewire, network(hosts), tmp_path, graph, hosts, "--strategy", strategy)
+@pytest.mark.parametrize("hosts, strategy, ownership", [(2, "slots", "hash"), (2, "cover", "hash"), (3, "process", "hash"), (4, "slots", "hash"),
+                                                        (3, "slots", "hilbert"), (4, "cover", "grid")])
+def test_ranks_are_those_of_shared_memory_and_bytes_those_of_the_plan(edgewire, network, graph, tmp_path, hosts, strategy, ownership):
+    report = compare_with_shm(edgewire, network(hosts), tmp_path, graph, hosts, "--strategy", strategy, "--ownership", ownership)
     assert report["link"]["corrupt_frames"] == 0
     assert report["link"]["sending"] == "in place"
     assert report["link"]["path"] == "plain Ethernet; one queue"

@@ -117,9 +117,10 @@ def test_the_suites_of_all_backends_hold():
 
 
 @pytest.mark.machine
-@pytest.mark.parametrize("processes, strategy", [*((2, strategy) for strategy in STRATEGIES), (4, "slots"), (4, "cover")])
-def test_ranks_are_those_of_shared_memory_and_bytes_those_of_the_plan(edgewire, graph, tmp_path, processes, strategy):
-    options = ["-p", processes, "-w", 1, "--strategy", strategy, "--iterations", 5, "--peer-timeout", PATIENCE_S]
+@pytest.mark.parametrize("processes, strategy, ownership", [*((2, strategy, "hash") for strategy in STRATEGIES), (4, "slots", "hash"),
+                                                            (4, "cover", "hash"), (4, "slots", "hilbert"), (4, "cover", "grid")])
+def test_ranks_are_those_of_shared_memory_and_bytes_those_of_the_plan(edgewire, graph, tmp_path, processes, strategy, ownership):
+    options = ["-p", processes, "-w", 1, "--strategy", strategy, "--ownership", ownership, "--iterations", 5, "--peer-timeout", PATIENCE_S]
     same_as_over_shm(edgewire, tmp_path, graph, options, ["--transport", "verbs"])
 
 
