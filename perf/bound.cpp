@@ -49,7 +49,7 @@ class Calculator {
   Bound run() {
     for (const int processes : options_.processes) {
       for (const auto& ownership : options_.ownerships) {
-        if (ownership == "hilbert" || ownership == "grid") {
+        if (plan::owns_edges(ownership)) {
           add_edge_owners(ownership, processes);
         } else {
           add_vertex_owners(ownership, processes);
@@ -88,6 +88,7 @@ class Calculator {
   }
 
   void add_edge_owners(const std::string& how, int processes) {
+    if (!wants(Strategy::slots) && !wants(Strategy::cover)) return;
     const auto partition = plan::partition_edges(how, rows_, processes, options_.threads);
     for (const Strategy strategy : {Strategy::slots, Strategy::cover}) {
       if (!wants(strategy)) continue;

@@ -70,8 +70,8 @@ struct Bound {
   std::uint32_t passes = 0;          ///< most passes over the graph for one number of processes and ownership
 };
 
-/// Exact counts. Rows are in the order of processes, ownerships, strategies, encodings. Edge owners send
-/// mirrors and sums in slots: one strategy. `progress` is told of counts: one for each number of processes
+/// Exact counts. Rows are in the order of processes, ownerships, strategies, encodings. With owners
+/// of edges only slots and cover have rows. `progress` is told of counts: one for each number of processes
 /// and ownership. Throws Error, and UsageError, see check().
 Bound compute_bound(const plan::Rows& rows, const BoundOptions& options, const Progress& progress = {});
 

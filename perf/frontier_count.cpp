@@ -39,7 +39,7 @@ void check_frontier_ownerships(std::string_view kernel, const std::vector<std::s
     if (one == "auto")
       throw UsageError(
           "--ownership auto counts what pagerank would send: name hash, ranges or a partition file");
-    if (one == "hilbert" || one == "grid")
+    if (plan::owns_edges(one))
       throw UsageError(fmt::format(
           "--ownership {}: {} needs owners of vertices: hash, ranges or a partition file", one, kernel));
   }

@@ -196,7 +196,9 @@ void add_bound(CLI::App& app) {
   command->footer(
       "Counts are exact, take one pass over the file for each number of processes and ownership and "
       "(workers + 1) x processes bits a vertex, or more passes with less memory. cover reads the file once "
-      "more, and says how near to the minimum it is proved to be.");
+      "more, and says how near to the minimum it is proved to be. hilbert and grid take 40 bytes for each "
+      "edge "
+      "of the blocks that are counted together, at least of one.");
   auto arguments = std::make_shared<BoundArguments>();
   auto& a = *arguments;
   reads(command->add_option("GRAPH", a.inputs, std::string(kGraphHelp) + "; with --load files to load"),

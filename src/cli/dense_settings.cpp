@@ -99,7 +99,7 @@ void DenseSettings::check(const graph::GraphFile& graph) const {
   options.plan_cache = plan_cache;
   if (edge_place.edges == "disk") {
     options.devices.emplace_back(".");
-    if (plan_cache.empty() && !plan::owns_edges(ownership)) options.plan_cache = ".";
+    if (plan_cache.empty()) options.plan_cache = ".";
   }
   job::check(options, graph);
 }

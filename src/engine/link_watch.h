@@ -11,6 +11,7 @@ namespace edgewire::engine {
 
 using topology::Phase;
 
+/// What all workers of a loop share for that.
 class LinkWatch {
  protected:
   /// `observer`: null: nobody is told. Both outlive it.

@@ -110,9 +110,9 @@ class Exchange {
   static Agreed agree(launch::Bootstrap& bootstrap, transport::Transport& link, plan::PlanDraft draft,
                       plan::Encoding encoding, int lanes, const plan::ForEach& for_each);
   /// For streams that are known: those of an earlier exchange with the same processes, strategy, encoding and
-  /// lanes. [peer * lists + list]; all processes have as many lists. Of an
-  /// incoming stream `targets` or `sources` is set, of an outgoing one all but its peer and its places. Sets
-  /// places and chunks. Collective. Throws Error when the streams of the processes do not match.
+  /// lanes. [peer * lists + list]; all processes have as many lists. Of an incoming stream `targets` or
+  /// `sources` is set, of an outgoing one all but its peer and its places. Sets places and chunks.
+  /// Collective. Throws Error when the streams of the processes do not match.
   Exchange(launch::Bootstrap& bootstrap, transport::Transport& link, std::vector<IncomingStream> incoming,
            std::vector<OutgoingStream> outgoing, plan::Strategy strategy, plan::Encoding encoding, int lanes);
   /// For blocks of edges: two streams to each peer, partial sums and mirrors. As above.
@@ -147,7 +147,7 @@ class Exchange {
   const std::vector<OutgoingStream>& outgoing() const noexcept { return outgoing_; }
   /// The edges that `peer` moved here, see plan::MovedEdges. They are not checked yet. May be called once.
   plan::MovedEdges take_moved(int peer) noexcept { return std::exchange(moved_here_[peer], {}); }
-  /// The chunks of a lane, in the order in which it sends them: mirrors first.
+  /// The chunks of a lane: mirrors first. Those that go to one peer are sent in this order.
   const std::vector<OutgoingChunk>& lane_chunks(int lane) const noexcept { return lane_chunks_[lane]; }
   /// Chunks that come from `peer`, and that go to it, on `lane` in each iteration.
   std::uint32_t chunks_from(int peer, std::uint32_t lane) const noexcept {

@@ -16,8 +16,8 @@ class Outbox {
   Outbox(Exchange& exchange, SlotLoops& loops, const Codec& codec);
 
   /// Writes the partial sums of a chunk's column into the peer's inbox of this iteration, and signals them.
-  /// `accumulators`: one for each slot. Iterations count from 1. Only the chunk's lane may
-  /// call it, in the order of lane_chunks(). Returns false once the job has failed.
+  /// `accumulators`: one for each slot. Iterations count from 1. Only the chunk's lane may call it, with the
+  /// chunks that go to one peer in the order of lane_chunks(). Returns false once the job has failed.
   bool publish_partial_sums(const OutgoingChunk& chunk, const std::byte* accumulators,
                             std::uint64_t iteration) noexcept;
   /// As publish_partial_sums(), for messages of the owned vertices, in a stream with indexes.

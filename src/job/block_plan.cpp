@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <optional>
+#include <utility>
 
 #include "job/dense_plan.h"
 #include "job/rates.h"
@@ -22,21 +22,13 @@ plan::EdgePartition partition_edges(const PlanTask& task, const std::string& how
   const auto offsets = task.graph.offsets();
   const int processes = task.bootstrap.size();
   if (how == "grid") return plan::EdgePartition::grid(offsets, processes);
-  const auto bounds = plan::cut_evenly(offsets, static_cast<std::uint32_t>(processes));
-  const std::uint64_t first = bounds[static_cast<std::size_t>(task.bootstrap.rank())];
-  const std::uint64_t count = bounds[static_cast<std::size_t>(task.bootstrap.rank()) + 1] - first;
-  const auto pieces = static_cast<std::uint64_t>(task.workers());
   const plan::Cells cells(offsets, processes);
-  std::vector<std::vector<std::uint64_t>> counted(pieces);
-  for_each(pieces, [&](int, std::uint64_t piece) {
-    const std::uint64_t begin = first + count * piece / pieces, end = first + count * (piece + 1) / pieces;
-    task.graph.verify_rows(begin, end);
-    counted[piece] = cells.count(offsets, task.graph.targets(), begin, end);
-  });
-  for (std::size_t piece = 1; piece < pieces; ++piece)
-    std::ranges::transform(counted[0], counted[piece], counted[0].begin(), std::plus());
-  const auto edges = launch::allreduce(task.bootstrap, counted[0], std::plus());
-  return plan::EdgePartition::hilbert(offsets, processes, cells, edges);
+  const auto [first, last] = cells.sources_of(static_cast<std::uint32_t>(task.bootstrap.rank()));
+  const auto counted =
+      cells.count({offsets, task.graph.targets()}, first, last, task.workers(), for_each,
+                  [&](std::uint64_t begin, std::uint64_t end) { task.graph.verify_rows(begin, end); });
+  return plan::EdgePartition::hilbert(offsets, processes, cells,
+                                      launch::allreduce(task.bootstrap, counted, std::plus()));
 }
 
 plan::BlockEdges read_block(const PlanTask& task, const plan::EdgePartition& partition,
@@ -45,8 +37,7 @@ plan::BlockEdges read_block(const PlanTask& task, const plan::EdgePartition& par
   const auto ranges = partition.sources_of(me, me + 1);
   for_each_rows(task, for_each, [&](std::uint64_t first, std::uint64_t last) {
     for (const auto& [begin, end] : ranges)
-      if (first < end && begin < last)
-        task.graph.verify_rows(std::max(first, begin), std::min(last, end));
+      if (first < end && begin < last) task.graph.verify_rows(std::max(first, begin), std::min(last, end));
   });
   const plan::Rows rows{task.graph.offsets(), task.graph.targets()};
   auto blocks =
@@ -55,13 +46,28 @@ plan::BlockEdges read_block(const PlanTask& task, const plan::EdgePartition& par
   return std::move(blocks[0]);
 }
 
-/// What each process has sent to this one.
-std::vector<plan::Words> exchange_words(launch::Bootstrap& bootstrap, std::span<const plan::Words> to) {
-  std::vector<std::string> messages;
-  for (const auto& words : to) messages.push_back(launch::pack(words));
-  std::vector<plan::Words> received;
-  for (const auto& message : bootstrap.alltoall(messages))
-    received.push_back(launch::unpack<std::uint32_t>(message, received.size()));
+/// What each process has sent to this one. All goes through rank 0, in pieces that its memory can hold.
+std::vector<plan::Words> exchange_words(launch::Bootstrap& bootstrap, std::vector<plan::Words> to) {
+  constexpr std::size_t kBytes = std::size_t{256} << 20;  // of all messages at a time
+  const std::size_t piece = kBytes / sizeof(std::uint32_t) / (to.size() * to.size()) + 1;
+  std::uint64_t longest = 0;
+  for (const auto& words : to) longest = std::max(longest, std::uint64_t{words.size()});
+  longest = launch::allreduce(bootstrap, longest, std::ranges::max);
+  std::vector<plan::Words> received(to.size());
+  for (std::uint64_t first = 0; first < longest; first += piece) {
+    std::vector<std::string> messages;
+    for (const auto& words : to) {
+      const auto begin = std::min<std::size_t>(first, words.size()),
+                 end = std::min(begin + piece, words.size());
+      messages.push_back(launch::pack(plan::Words(words.begin() + static_cast<std::ptrdiff_t>(begin),
+                                                  words.begin() + static_cast<std::ptrdiff_t>(end))));
+    }
+    const auto answers = bootstrap.alltoall(messages);
+    for (std::size_t p = 0; p < answers.size(); ++p) {
+      const auto words = launch::unpack<std::uint32_t>(answers[p], p);
+      received[p].insert(received[p].end(), words.begin(), words.end());
+    }
+  }
   return received;
 }
 
@@ -71,7 +77,8 @@ plan::RoutedBlock choose_route(const PlanTask& task, plan::Strategy strategy, co
   const auto routes = plan::routes_of(strategy);
   std::vector<plan::RoutedBlock> routed(routes.size());
   for_each(routes.size(), [&](int, std::uint64_t r) {
-    routed[r] = plan::route_block(block, owners, static_cast<std::uint32_t>(task.bootstrap.rank()), routes[r]);
+    routed[r] =
+        plan::route_block(block, owners, static_cast<std::uint32_t>(task.bootstrap.rank()), routes[r]);
   });
   std::vector<std::uint64_t> values;
   for (const auto& one : routed) values.push_back(one.values);
@@ -95,9 +102,10 @@ plan::BlockEdges share_edges(const PlanTask& task, Rates& rates, Choices& choice
   std::vector<plan::Words> words(parts.size());
   for (std::size_t p = 0; p < parts.size(); ++p)
     if (p != me) words[p] = plan::pack(std::exchange(parts[p], {}));
-  const auto received = exchange_words(task.bootstrap, words);
+  auto received = exchange_words(task.bootstrap, std::move(words));
   for (std::size_t p = 0; p < parts.size(); ++p)
-    if (p != me) parts[p] = plan::unpack(received[p], options.weighted, p, task.graph.vertices());
+    if (p != me)
+      parts[p] = plan::unpack(std::exchange(received[p], {}), options.weighted, p, task.graph.vertices());
   return plan::unite(parts);
 }
 
@@ -108,7 +116,7 @@ std::vector<plan::PeerLists> agree_on_lists(const PlanTask& task, const plan::Bl
   auto lists = plan::lists_for(edges, owners, me);
   std::vector<plan::Words> words;
   for (const auto& one : lists) words.push_back(plan::announce(one, owners));
-  const auto received = exchange_words(task.bootstrap, words);
+  const auto received = exchange_words(task.bootstrap, std::move(words));
   for (std::size_t p = 0; p < lists.size(); ++p)
     if (p != me) plan::take_announced(lists[p], received[p], owners, me, p);
   return lists;
@@ -132,9 +140,8 @@ ConnectedPlan plan_block(const PlanTask& task, Rates& rates, Choices choices) {
   auto lists = agree_on_lists(task, computed, ownership);
   plan::BlockPlan plan(task.graph, std::move(computed), std::move(lists), ownership, rank, owned,
                        choices.layout, task.workers(), for_each, task.options.weighted);
-  auto exchange =
-      exchange::Exchange::of_block(task.bootstrap, task.seat.link(), plan, choices.strategy,
-                                   task.options.encoding, task.workers());
+  auto exchange = exchange::Exchange::of_block(task.bootstrap, task.seat.link(), plan, choices.strategy,
+                                               task.options.encoding, task.workers());
   const auto sizes = task.tile_sizes();
   std::vector<std::uint64_t> edges_of;
   auto bounds = plan.cut_columns(sizes.column_width, task.column_edges(plan.edges()), &edges_of);
@@ -152,10 +159,10 @@ ConnectedPlan plan_block(const PlanTask& task, Rates& rates, Choices choices) {
   }
   for_each_rows(task, for_each,
                 [&](std::uint64_t first, std::uint64_t last) { task.graph.release_rows(first, last); });
-  return {std::move(choices),          0,
+  return {std::move(choices),   0,
           std::move(ownership), std::move(owned),
-          std::move(columns),          std::move(tiles),
-          std::move(exchange),         seconds_load,
+          std::move(columns),   std::move(tiles),
+          std::move(exchange),  seconds_load,
           seconds_since(start)};
 }
 

@@ -126,6 +126,9 @@ DensePlan make_dense_plan(const PlanTask& task) {
   const auto make = [&] {
     if (cache)
       if (auto kept = cache->take()) return std::move(*kept);
+    // Ranges, and the order of values in slots, follow from all offsets: all processes must see the same.
+    for_each_rows(task, task.on_workers("load"),
+                  [&](std::uint64_t first, std::uint64_t last) { task.graph.verify_offsets(first, last); });
     Rates rates(task);
     Choices choices = choose_ownership(task, rates);
     return plan::owns_edges(choices.ownership) ? plan_block(task, rates, std::move(choices))

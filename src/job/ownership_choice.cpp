@@ -16,7 +16,7 @@ namespace edgewire::job {
 
 namespace {
 
-constexpr double kTwoSteps = 1.05;
+constexpr double kTwoSteps = 1.05;  // a guess: what waiting for mirrors may cost
 
 struct Candidate {
   std::string name;
@@ -58,11 +58,15 @@ Candidate judge(const PlanTask& task, const std::string& name, Rates& rates, int
               wire_s, compute_s)};
 }
 
-std::vector<std::string> candidates_of(const DenseOptions& options) {
+std::vector<std::string> candidates_of(const PlanTask& task) {
+  const DenseOptions& options = task.options;
+  const bool fit = plan::block_bytes({task.graph.offsets(), task.graph.targets()}, task.bootstrap.size()) <=
+                   plan::CountOptions().memory_bytes;
   std::vector<std::string> candidates{"hash", "ranges"};
   if (const auto file = plan::partition_file(options.ownership); !file.empty()) candidates.push_back(file);
   const bool slots_or_cover = options.choose_strategy || !plan::sends_ids(options.strategy);
-  if (slots_or_cover && options.devices.empty()) candidates.insert(candidates.end(), {"grid", "hilbert"});
+  if (slots_or_cover && options.devices.empty() && fit)
+    candidates.insert(candidates.end(), {"grid", "hilbert"});
   return candidates;
 }
 
@@ -89,7 +93,7 @@ Choices choose_ownership(const PlanTask& task, Rates& rates) {
     task.seat.pool().run_unpinned([&] {
       const int threads = graph::workers_or_default(0);
       verify(task.graph, threads);
-      for (const auto& name : candidates_of(task.options)) judged.push_back(judge(task, name, rates, threads));
+      for (const auto& name : candidates_of(task)) judged.push_back(judge(task, name, rates, threads));
     });
     const auto best = std::ranges::min_element(judged, {}, &Candidate::seconds);
     choices.ownership = best->name;

@@ -107,7 +107,8 @@ void check_choices(const Choices& read, const DenseOptions& options, const std::
                                 : read.layout == options.layout;
   const bool right_order = static_cast<std::size_t>(read.order) < tiles::kOrders &&
                            (read.order != tiles::Order::bins || !options.weighted);
-  if (!right_name || !right_strategy || !plan::goes_with(read.strategy, name) || !right_layout || !right_order)
+  if (!right_name || !right_strategy || !plan::goes_with(read.strategy, name) ||
+      (!options.devices.empty() && plan::owns_edges(name)) || !right_layout || !right_order)
     refuse(path, "it was made with other choices");
 }
 

@@ -19,8 +19,8 @@ class Rates {
   /// Edges per second of a process.
   double compute_all() { return compute() * task_.workers(); }
 
-  /// Whether the most loaded process needs longer for sending `values` than for computing `edges`, both of this
-  /// process. Then `cover` is the better strategy, else `slots`; sets both in `choices`. Collective.
+  /// Whether the most loaded process needs longer for sending `values` than for computing `edges`, both of
+  /// this process. Then `cover` is the better strategy, else `slots`; sets both in `choices`. Collective.
   bool wire_limits(std::uint64_t values, std::uint64_t edges, Choices& choices);
 
  private:

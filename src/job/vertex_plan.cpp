@@ -61,7 +61,8 @@ plan::PlanDraft draft_plan(const PlanTask& task, const plan::Ownership& ownershi
   if (!options.choose_strategy || task.bootstrap.size() == 1 || !options.devices.empty()) return draft;
   std::uint64_t values = 0;
   for (const auto& stream : draft.streams()) values += stream.slots;
-  if (rates.wire_limits(values, draft.owned().edges(), choices)) return with(plan::Strategy::cover, std::move(draft).take_owned());
+  if (rates.wire_limits(values, draft.owned().edges(), choices))
+    return with(plan::Strategy::cover, std::move(draft).take_owned());
   return draft;
 }
 

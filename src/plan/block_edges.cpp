@@ -49,16 +49,19 @@ class Reader {
   std::vector<BlockEdges> read(std::uint64_t begin, std::uint64_t end) const {
     std::vector<BlockEdges> edges(last_ - first_);
     std::vector<Row> row(edges.size(), Row(!weights_.empty()));
+    std::vector<std::uint32_t> begun;  // rows of this source
     for (std::uint64_t v = begin; v < end; ++v) {
       const VertexId source(static_cast<std::uint32_t>(v));
       const std::uint16_t* const holders = partition_.row(source);
       for (std::uint64_t e = rows_.offsets[v]; e < rows_.offsets[v + 1]; ++e) {
         const VertexId target = rows_.targets[e];
         const std::uint32_t at = holders[partition_.strip(target)] - first_;
-        if (at < row.size()) row[at].take(target, weights_.empty() ? 0 : weights_[e]);
+        if (at >= row.size()) continue;
+        if (row[at].size() == 0) begun.push_back(at);
+        row[at].take(target, weights_.empty() ? 0 : weights_[e]);
       }
-      for (std::size_t i = 0; i < row.size(); ++i)
-        if (row[i].size() > 0) row[i].move_to(edges[i], source);
+      for (const std::uint32_t at : begun) row[at].move_to(edges[at], source);
+      begun.clear();
     }
     return edges;
   }

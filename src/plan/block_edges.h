@@ -44,6 +44,7 @@ struct BlockEdges {
       weights.insert(weights.end(), from.weights.begin() + begin, from.weights.begin() + end);
     ends.push_back(targets.size());
   }
+  /// The targets of a row.
   std::span<const VertexId> row(std::size_t i) const noexcept {
     return {targets.data() + ends[i], targets.data() + ends[i + 1]};
   }

@@ -31,8 +31,6 @@ void order_as_kept(const graph::GraphFile& graph, Layout layout, std::vector<Ver
 
 }  // namespace
 
-bool owns_edges(std::string_view ownership) noexcept { return ownership == "hilbert" || ownership == "grid"; }
-
 bool goes_with(Strategy strategy, std::string_view ownership) noexcept {
   return !owns_edges(ownership) || !sends_ids(strategy);
 }

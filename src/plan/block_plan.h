@@ -22,8 +22,6 @@
 
 namespace edgewire::plan {
 
-/// Whether the ownership has this name: "hilbert" or "grid". Processes then own edges, too.
-bool owns_edges(std::string_view ownership) noexcept;
 /// Whether processes can send with this strategy under this ownership. Where they own edges, they send
 /// mirrors and partial sums, in slots.
 bool goes_with(Strategy strategy, std::string_view ownership) noexcept;

@@ -10,8 +10,8 @@
 
 namespace edgewire::plan {
 
-/// How the values of a block's edges travel. An edge (u, v) that process h computes needs a mirror of u at h
-/// and a partial sum for v from h, unless h owns u or v.
+/// How the values of a block's edges travel. An edge (u, v) that process h computes needs a mirror of u
+/// at h, unless h owns u, and a partial sum for v from h, unless h owns v.
 enum class Route {
   holder,  ///< the holder of the block computes all of its edges (strategy `slots`)
   direct,  ///< the owner of the source or of the destination computes an edge (strategy `cover`)
@@ -21,6 +21,7 @@ enum class Route {
 /// taken where they need the same.
 std::vector<Route> routes_of(Strategy strategy);
 
+/// Who computes the edges of a block.
 struct RoutedBlock {
   /// [edge of the block]: the process that computes it.
   std::vector<std::uint16_t> computed_by;

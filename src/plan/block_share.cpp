@@ -56,7 +56,7 @@ BlockEdges unpack(const Words& words, bool weighted, std::size_t sender, std::ui
   for (std::span<const std::uint32_t> rest = words; !rest.empty();) {
     if (rest.size() < 2 || rest[1] == 0 || rest[1] > (rest.size() - 2) / words_an_edge) refuse(sender);
     const auto targets = rest.subspan(2, rest[1]), weights = rest.subspan(2 + rest[1]);
-    if (rest[0] >= vertices || *std::ranges::max_element(targets) >= vertices) refuse(sender);
+    if (rest[0] >= vertices || targets.back() >= vertices || !std::ranges::is_sorted(targets)) refuse(sender);
     for (std::size_t e = 0; e < targets.size(); ++e) {
       const VertexId source(rest[0]), target(targets[e]);
       if (!weighted) {

@@ -12,6 +12,7 @@
 
 namespace edgewire::plan {
 
+/// A message.
 using Words = std::vector<std::uint32_t>;
 
 /// [process]: the edges of the block that it computes.

@@ -1,8 +1,11 @@
 #include "plan/count_blocks.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "error.h"
 #include "graph/parallel.h"
 #include "plan/block_edges.h"
 
@@ -10,7 +13,7 @@ namespace edgewire::plan {
 
 namespace {
 
-constexpr std::uint64_t kBytesAnEdge = 24;  // read in pieces, united, routed
+constexpr std::uint64_t kBytesAnEdge = 40;  // read in pieces, united, routed, needed
 
 /// A value: the process that has or needs it, which is not the owner, and the vertex.
 using Value = std::uint64_t;
@@ -19,6 +22,7 @@ Value value(std::uint32_t process, VertexId vertex) noexcept { return std::uint6
 void keep_distinct(std::vector<Value>& values) {
   std::ranges::sort(values);
   values.erase(std::ranges::unique(values).begin(), values.end());
+  values.shrink_to_fit();
 }
 
 /// What some blocks need under one route.
@@ -55,6 +59,10 @@ struct Needs {
   std::uint64_t bytes() const noexcept { return (mirrors.size() + sums.size()) * sizeof(Value); }
 };
 
+ForEach on_threads(int threads) {
+  return [threads](std::uint64_t count, const auto& work) { graph::parallel_for(threads, count, work); };
+}
+
 std::vector<Needs> no_needs(std::size_t routes, int processes) {
   std::vector<Needs> needs(routes);
   for (auto& one : needs) one.computed_edges.resize(static_cast<std::size_t>(processes));
@@ -63,20 +71,16 @@ std::vector<Needs> no_needs(std::size_t routes, int processes) {
 
 }  // namespace
 
+std::uint64_t block_bytes(const Rows& rows, int processes) noexcept {
+  return rows.edges() * kBytesAnEdge / static_cast<std::uint64_t>(processes) + 1;
+}
+
 EdgePartition partition_edges(std::string_view how, const Rows& rows, int processes, int threads) {
   if (how == "grid") return EdgePartition::grid(rows.offsets, processes);
   const Cells cells(rows.offsets, processes);
-  std::vector<std::vector<std::uint64_t>> counts(static_cast<std::size_t>(threads));
-  graph::run_workers(threads, [&](int thread) {
-    const auto cut = [&](int t) {
-      return rows.vertices() * static_cast<std::uint64_t>(t) / static_cast<std::uint64_t>(threads);
-    };
-    counts[static_cast<std::size_t>(thread)] =
-        cells.count(rows.offsets, rows.targets, cut(thread), cut(thread + 1));
-  });
-  for (std::size_t thread = 1; thread < counts.size(); ++thread)
-    std::ranges::transform(counts[0], counts[thread], counts[0].begin(), std::plus());
-  return EdgePartition::hilbert(rows.offsets, processes, cells, counts[0]);
+  const auto edges = cells.count(rows, 0, rows.vertices(), threads, on_threads(threads),
+                                 [](std::uint64_t, std::uint64_t) {});
+  return EdgePartition::hilbert(rows.offsets, processes, cells, edges);
 }
 
 BlockTraffic count_blocks(const Rows& rows, const EdgePartition& partition, Strategy strategy,
@@ -84,11 +88,14 @@ BlockTraffic count_blocks(const Rows& rows, const EdgePartition& partition, Stra
   const auto processes = static_cast<std::uint64_t>(partition.processes());
   const Ownership& owners = partition.owners();
   const auto routes = routes_of(strategy);
-  const plan::ForEach for_each = [&](std::uint64_t count, const auto& work) {
-    graph::parallel_for(options.threads, count, work);
-  };
-  const std::uint64_t a_block = rows.edges() * kBytesAnEdge / processes + 1;
-  const std::uint64_t step = std::clamp<std::uint64_t>(options.memory_bytes / a_block, 1, processes);
+  if (processes == 1) return {.values = Traffic(1), .computed_edges = {rows.edges()}};
+  const ForEach for_each = on_threads(options.threads);
+  const std::uint64_t a_block = block_bytes(rows, partition.processes());
+  if (a_block > options.memory_bytes)
+    throw Error(
+        fmt::format("blocks of edges need {} MB of memory for one of {} processes, the limit is {} MB",
+                    (a_block >> 20) + 1, processes, options.memory_bytes >> 20));
+  const std::uint64_t step = std::min(options.memory_bytes / a_block, processes);
   BlockTraffic result{.values = Traffic(partition.processes()), .computed_edges = {}};
   auto all = no_needs(routes.size(), partition.processes());
   for (std::uint64_t first = 0; first < processes; first += step) {

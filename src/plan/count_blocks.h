@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "plan/block_routes.h"
@@ -22,8 +23,11 @@ struct BlockTraffic {
 /// The partition with this name, `hilbert` or `grid`. Reads all rows for `hilbert`; these are verified.
 EdgePartition partition_edges(std::string_view how, const Rows& rows, int processes, int threads);
 
-/// `strategy`: slots or cover. Keeps as many blocks at a time as fit into the memory, 24 bytes an edge, and 8
-/// to 24 bytes for each value.
+/// Memory that count_blocks() needs at least: 40 bytes for each edge of a block.
+std::uint64_t block_bytes(const Rows& rows, int processes) noexcept;
+/// `strategy`: slots or cover. Takes as many blocks at a time as fit into the memory, with a pass over the
+/// rows for each time. The values take 8 bytes each beside that, with `cover` 16. Throws Error when no block
+/// fits.
 BlockTraffic count_blocks(const Rows& rows, const EdgePartition& partition, Strategy strategy,
                           const CountOptions& options);
 

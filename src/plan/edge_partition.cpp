@@ -93,19 +93,36 @@ Cells::Cells(std::span<const std::uint64_t> offsets, int processes)
       side_(strips_each_ * static_cast<std::uint32_t>(processes)),
       strips_(cut_into_strips(offsets, static_cast<std::uint32_t>(processes), strips_each_)) {}
 
-std::vector<std::uint64_t> Cells::count(std::span<const std::uint64_t> offsets,
-                                        std::span<const VertexId> targets, std::uint64_t first,
-                                        std::uint64_t last) const {
-  std::vector<std::uint64_t> edges(std::size_t{side_} * side_);
-  for (std::uint64_t source = first; source < last; ++source) {
-    const std::uint32_t strip = strips_.owner(VertexId(static_cast<std::uint32_t>(source)));
-    std::uint64_t* const row = edges.data() + std::size_t{strip} * side_;
-    for (std::uint64_t e = offsets[source]; e < offsets[source + 1]; ++e) ++row[strips_.owner(targets[e])];
-  }
+std::pair<std::uint64_t, std::uint64_t> Cells::sources_of(std::uint32_t owner) const noexcept {
+  const auto begin = [&](std::uint32_t strip) {
+    return std::uint64_t{strips_.vertex(strip, LocalNumber(0))};
+  };
+  return {begin(owner * strips_each_), begin((owner + 1) * strips_each_)};
+}
+
+std::vector<std::uint64_t> Cells::count(
+    const Rows& rows, std::uint64_t first, std::uint64_t last, int pieces, const ForEach& for_each,
+    const std::function<void(std::uint64_t begin, std::uint64_t end)>& verify) const {
+  const auto parts = static_cast<std::uint64_t>(pieces);
+  std::vector<std::vector<std::uint64_t>> counted(parts,
+                                                  std::vector<std::uint64_t>(std::size_t{side_} * side_));
+  for_each(parts, [&](int, std::uint64_t part) {
+    const std::uint64_t begin = first + (last - first) * part / parts;
+    const std::uint64_t end = first + (last - first) * (part + 1) / parts;
+    verify(begin, end);
+    for (std::uint64_t source = begin; source < end; ++source) {
+      const std::uint32_t strip = strips_.owner(VertexId(static_cast<std::uint32_t>(source)));
+      std::uint64_t* const row = counted[part].data() + std::size_t{strip} * side_;
+      for (std::uint64_t e = rows.offsets[source]; e < rows.offsets[source + 1]; ++e)
+        ++row[strips_.owner(rows.targets[e])];
+    }
+  });
+  std::vector<std::uint64_t>& edges = counted[0];
+  for (std::uint64_t part = 1; part < parts; ++part)
+    std::ranges::transform(edges, counted[part], edges.begin(), std::plus());
   for (std::uint32_t row = 0; row < side_; ++row)
-    for (std::uint32_t i = 0; i < strips_each_; ++i)
-      edges[std::size_t{row} * side_ + owner(row) * strips_each_ + i] = 0;
-  return edges;
+    std::fill_n(edges.begin() + row * std::ptrdiff_t{side_} + owner(row) * strips_each_, strips_each_, 0);
+  return std::move(edges);
 }
 
 std::vector<std::uint32_t> Cells::along_curve() const {
@@ -164,8 +181,8 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> EdgePartition::sources_of(s
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges;
   for (std::uint32_t strip = 0; strip < side_; ++strip) {
     const std::uint16_t* const holders = holders_.data() + std::size_t{strip} * side_;
-    const bool holds = std::any_of(holders, holders + side_,
-                                   [=](std::uint32_t p) { return p >= first && p < last; });
+    const bool holds =
+        std::any_of(holders, holders + side_, [=](std::uint32_t p) { return p >= first && p < last; });
     if (!holds || strips_.count(strip) == 0) continue;
     const std::uint64_t begin = strips_.vertex(strip, LocalNumber(0)), end = begin + strips_.count(strip);
     if (!ranges.empty() && ranges.back().second == begin)

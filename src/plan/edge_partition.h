@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "plan/count.h"
 #include "plan/ownership.h"
 
 namespace edgewire::plan {
@@ -21,12 +23,17 @@ class Cells {
  public:
   Cells(std::span<const std::uint64_t> offsets, int processes);
   std::uint32_t side() const noexcept { return side_; }
+  /// Of the vertices of the strip.
   std::uint32_t owner(std::uint32_t strip) const noexcept { return strip / strips_each_; }
   const RangeOwnership& strips() const noexcept { return strips_; }
+  /// The vertices of a process, a range of ids.
+  std::pair<std::uint64_t, std::uint64_t> sources_of(std::uint32_t owner) const noexcept;
   /// Edges of the sources [first, last) in each cell, [row * side + column], but for edges between two
-  /// vertices of one owner. These rows are verified.
-  std::vector<std::uint64_t> count(std::span<const std::uint64_t> offsets, std::span<const VertexId> targets,
-                                   std::uint64_t first, std::uint64_t last) const;
+  /// vertices of one owner. Counts in so many pieces, each of which takes 8 bytes a cell. verify(begin, end):
+  /// called before these rows are read.
+  std::vector<std::uint64_t> count(
+      const Rows& rows, std::uint64_t first, std::uint64_t last, int pieces, const ForEach& for_each,
+      const std::function<void(std::uint64_t begin, std::uint64_t end)>& verify) const;
   /// All cells by position on the Hilbert curve through the smallest square of 2^k x 2^k cells that has them.
   std::vector<std::uint32_t> along_curve() const;
 
@@ -59,6 +66,7 @@ class EdgePartition {
   const std::uint16_t* row(VertexId source) const noexcept {
     return holders_.data() + std::size_t{strip(source)} * side_;
   }
+  /// The strip that the vertex is in.
   std::uint32_t strip(VertexId vertex) const noexcept { return strips_.owner(vertex); }
   /// The sources from which the processes [first, last) hold edges: ranges of ids, ascending.
   std::vector<std::pair<std::uint64_t, std::uint64_t>> sources_of(std::uint32_t first,

@@ -179,7 +179,7 @@ Ownership Ownership::from_table(std::vector<std::uint16_t> owners, int processes
 Ownership Ownership::create(const std::string& how, std::span<const std::uint64_t> offsets, int processes) {
   if (how == "hash") return hash(offsets.size() - 1, processes);
   if (how == "ranges" || how == kRange) return ranges(offsets, processes);
-  if (how == "hilbert" || how == "grid") return even_ranges(offsets, processes);
+  if (owns_edges(how)) return even_ranges(offsets, processes);
   check_ownership_name(how, kVertexOwnershipNames);
   if (partition_file(how) != how)
     throw UsageError(fmt::format(
@@ -209,6 +209,8 @@ void check_ownership_name(const std::string& how, std::span<const std::string_vi
       "--ownership {}: none of {}, and no file here{} (a partition file is named with its path, as ./{})",
       how, list, meant.empty() ? "" : fmt::format("; did you mean {}?", meant), how));
 }
+
+bool owns_edges(std::string_view ownership) noexcept { return ownership == "hilbert" || ownership == "grid"; }
 
 std::string partition_file(const std::string& how) {
   const std::string name = how.starts_with(kAuto) ? how.substr(kAuto.size()) : how;

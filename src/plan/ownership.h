@@ -65,8 +65,8 @@ class HashOwnership {
 };
 
 /// Cuts all ids into `parts` ranges: in each one, four times its part of all out-edges and its part of all
-/// vertices add up to about the same. Returns the bounds, one more than there are ranges. `offsets` as
-/// GraphFile::offsets().
+/// vertices add up to about the same; an edge counts as four vertices at most. Returns the bounds, one more
+/// than there are ranges. `offsets` as GraphFile::offsets().
 std::vector<std::uint32_t> cut_evenly(std::span<const std::uint64_t> offsets, std::uint32_t parts);
 
 /// Process p owns the ids [bounds[p], bounds[p+1]).
@@ -170,6 +170,8 @@ inline constexpr auto kVertexOwnershipNames = std::span(kOwnershipNames).first<2
 void check_ownership_name(const std::string& how,
                           std::span<const std::string_view> offered = kOwnershipNames);
 
+/// Whether the ownership has this name: "hilbert" or "grid". Processes then own edges, too.
+bool owns_edges(std::string_view ownership) noexcept;
 /// FILE in "FILE" and "auto,FILE"; empty where `how` names a kind of ownership.
 std::string partition_file(const std::string& how);
 /// What must be the same in all processes of "hash", "ranges", FILE, "auto,FILE" and so on: of a file its

@@ -45,8 +45,8 @@ Job make_job(const GraphFile& graph, std::string_view how, int processes, Layout
     Process& side = job.sides.emplace_back();
     side.ownership = std::make_unique<Ownership>(owners);
     side.owned = std::make_unique<OwnedVertices>(graph, *side.ownership, p, layout, kOneThread);
-    BlockPlan plan(graph, std::move(blocks[rank]), std::move(lists[rank]), *side.ownership, p, *side.owned, layout, 1,
-                   kOneThread, graph.weighted());
+    BlockPlan plan(graph, std::move(blocks[rank]), std::move(lists[rank]), *side.ownership, p, *side.owned,
+                   layout, 1, kOneThread, graph.weighted());
     side.bounds = plan.cut_columns(width, 1 << 20);
     side.columns = std::make_unique<BlockColumns>(std::move(plan), side.bounds, kOneThread);
   }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <utility>
@@ -170,11 +171,11 @@ TEST_CASE("slots of blocks are what the definition says, also with little memory
                     return holder;
                   }));
       CHECK(counted.computed_edges == computed);
-      CHECK(counted.passes == 1);
-      const auto slowly =
-          count_blocks(graph.rows(), partition, Strategy::slots, {.threads = 2, .memory_bytes = 1});
+      CHECK(counted.passes == (processes == 1 ? 0 : 1));
+      const auto slowly = count_blocks(graph.rows(), partition, Strategy::slots,
+                                       {.threads = 2, .memory_bytes = block_bytes(graph.rows(), processes)});
       check_equal(slowly.values, counted.values);
-      CHECK(slowly.passes == static_cast<std::uint32_t>(processes));
+      CHECK(slowly.passes == (processes == 1 ? 0 : static_cast<std::uint32_t>(processes)));
     }
   }
 }
@@ -204,7 +205,7 @@ TEST_CASE("routes: who computes an edge is its holder or the owner of an end, an
               computed_by[{blocks[b].sources[i], blocks[b].targets[e]}].push_back(process);
             }
         }
-        // Equal edges are in one block and may be computed by different processes: take them one by one.
+        // Equal edges are taken one by one.
         values.emplace(route, needed(graph, owners, [&](VertexId source, VertexId target, std::size_t) {
                          auto& all = computed_by.at({source, target});
                          const auto process = all.back();
@@ -277,6 +278,7 @@ TEST_CASE("what processes tell each other of blocks arrives, or is refused by na
   refused({7, 1, 300}, false);
   refused({7, 1, 1}, true);
   refused({7, 0xFFFFFFFF, 1}, true);
+  refused({7, 2, 3, 2}, false);
 
   const auto mine = lists_for(blocks[0], owners, 0);
   PeerLists theirs;
@@ -290,4 +292,42 @@ TEST_CASE("what processes tell each other of blocks arrives, or is refused by na
     CHECK_THROWS_WITH_AS(take_announced(lists, wrong, owners, 1, 3),
                          "rank 3 sent a faulty exchange plan: edges of blocks", edgewire::Error);
   }
+}
+
+TEST_CASE("rows in any order are sorted, and edges of several parts are united") {
+  Graph graph;
+  graph.offsets = {0, 4, 4, 6};
+  for (const std::uint32_t target : {2U, 0U, 2U, 1U, 1U, 0U}) graph.targets.emplace_back(target);
+  const std::array<double, 6> weights{20, 0, 21, 10, 11, 1};
+  const auto partition = partition_edges("grid", graph.rows(), 1, 1);
+  const auto blocks = read_blocks(
+      graph.rows(),
+      {edgewire::graph::WeightType::f64, reinterpret_cast<const std::byte*>(weights.data()), weights.size()},
+      partition, 0, 1, 2, edgewire::graph::in_turn);
+  const auto ids = [](std::initializer_list<std::uint32_t> all) {
+    std::vector<VertexId> made;
+    for (const std::uint32_t one : all) made.emplace_back(one);
+    return made;
+  };
+  const auto& all = blocks[0];
+  CHECK(all.sources == ids({0, 2}));
+  CHECK(all.ends == std::vector<std::uint64_t>{0, 4, 6});
+  CHECK(std::ranges::equal(all.targets, ids({0, 1, 2, 2, 0, 1})));
+  CHECK(std::ranges::equal(all.weights, std::vector<double>{0, 10, 20, 21, 1, 11}));
+  RoutedBlock routed{{0, 1, 0, 2, 1, 0}, 0};  // as if there were three processes
+  const auto parts = split(all, routed, 3);
+  CHECK(parts[2].sources == ids({0}));
+  const auto again = unite(std::vector<BlockEdges>{parts[2], parts[0], parts[1]});
+  CHECK(again.sources == all.sources);
+  CHECK(again.ends == all.ends);
+  CHECK(std::ranges::equal(again.targets, all.targets));
+  CHECK(std::ranges::is_permutation(again.weights, all.weights));
+}
+
+TEST_CASE("blocks that do not fit the memory are named") {
+  const auto graph = random_graph(3000, 8, 3);
+  CHECK_THROWS_WITH_AS(count_blocks(graph.rows(), partition_edges("grid", graph.rows(), 2, 1),
+                                    Strategy::slots, {.memory_bytes = 1000}),
+                       doctest::Contains("blocks of edges need 1 MB of memory for one of 2 processes"),
+                       edgewire::Error);
 }

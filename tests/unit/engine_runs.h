@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "block_lists.h"
 #include "bootstraps.h"
 #include "engine/iteration.h"
 #include "engine/program_loops.h"
@@ -19,7 +20,6 @@
 #include "graph/builder.h"
 #include "graph_test.h"
 #include "launch/agreement.h"
-#include "block_lists.h"
 #include "plan/block_plan.h"
 #include "plan/count_blocks.h"
 #include "tiles/plan_readers.h"
@@ -135,13 +135,14 @@ inline Part plan_blocks(const GraphFile& graph, const Run& run, launch::Bootstra
                         const plan::ForEach& for_each) {
   const plan::Rows rows{graph.offsets(), graph.targets()};
   const auto partition = plan::partition_edges(run.blocks, rows, run.processes, 1);
-  auto blocks = plan::read_blocks(rows, graph.weights(), partition, 0, static_cast<std::uint32_t>(run.processes), 4,
-                                  for_each);
+  auto blocks = plan::read_blocks(rows, graph.weights(), partition, 0,
+                                  static_cast<std::uint32_t>(run.processes), 4, for_each);
   const auto rank = static_cast<std::size_t>(bootstrap.rank());
   auto lists = plan::lists_of_all(blocks, partition.owners());
   plan::OwnedVertices owned(graph, partition.owners(), bootstrap.rank(), plan::Layout::degree, for_each);
   plan::BlockPlan plan(graph, std::move(blocks[rank]), std::move(lists[rank]), partition.owners(),
-                       bootstrap.rank(), owned, plan::Layout::degree, run.workers, for_each, graph.weighted());
+                       bootstrap.rank(), owned, plan::Layout::degree, run.workers, for_each,
+                       graph.weighted());
   auto exchange =
       exchange::Exchange::of_block(bootstrap, link, plan, Strategy::slots, run.encoding, run.workers);
   auto bounds = plan.cut_columns(kWidth, kColumnEdges);
