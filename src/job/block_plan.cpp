@@ -28,7 +28,7 @@ plan::EdgePartition partition_edges(const PlanTask& task, const std::string& how
       cells.count({offsets, task.graph.targets()}, first, last, task.workers(), for_each,
                   [&](std::uint64_t begin, std::uint64_t end) { task.graph.verify_rows(begin, end); });
   return plan::EdgePartition::hilbert(offsets, processes, cells,
-                                      launch::allreduce(task.bootstrap, counted, std::plus()));
+                                      launch::allreduce_many(task.bootstrap, counted, std::plus()));
 }
 
 plan::BlockEdges read_block(const PlanTask& task, const plan::EdgePartition& partition,

@@ -51,9 +51,23 @@ std::vector<std::vector<T>> allgather(Bootstrap& bootstrap, const std::vector<T>
 }
 
 /// Value by value what all processes have, joined by join(a, b) in the order of their ranks, such as
-/// std::plus or std::ranges::max; the same in all. Rank 0 joins them. As allgather().
+/// std::plus or std::ranges::max; the same in all. As allgather().
 template <class T, class Join>
 std::vector<T> allreduce(Bootstrap& bootstrap, const std::vector<T>& mine, const Join& join) {
+  const auto all = allgather(bootstrap, mine);
+  std::vector<T> joined = all[0];
+  for (std::size_t p = 1; p < all.size(); ++p)
+    for (std::size_t i = 0; i < joined.size(); ++i) joined[i] = join(joined[i], all[p][i]);
+  return joined;
+}
+template <class T, class Join>
+T allreduce(Bootstrap& bootstrap, const T& mine, const Join& join) {
+  return allreduce(bootstrap, std::vector{mine}, join)[0];
+}
+
+/// As allreduce(), for many values: only rank 0 gets those of all, and joins them for the others.
+template <class T, class Join>
+std::vector<T> allreduce_many(Bootstrap& bootstrap, const std::vector<T>& mine, const Join& join) {
   const auto messages = bootstrap.gather(pack(mine));
   std::vector<T> joined;
   for (std::size_t p = 0; p < messages.size(); ++p) {
@@ -62,10 +76,6 @@ std::vector<T> allreduce(Bootstrap& bootstrap, const std::vector<T>& mine, const
     for (std::size_t i = 0; p > 0 && i < joined.size(); ++i) joined[i] = join(joined[i], values[i]);
   }
   return unpack<T>(bootstrap.allgather(pack(joined))[0], 0, mine.size());
-}
-template <class T, class Join>
-T allreduce(Bootstrap& bootstrap, const T& mine, const Join& join) {
-  return allreduce(bootstrap, std::vector{mine}, join)[0];
 }
 
 }  // namespace edgewire::launch

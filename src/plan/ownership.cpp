@@ -188,7 +188,8 @@ Ownership Ownership::create(const std::string& how, std::span<const std::uint64_
 }
 
 void check_ownership_name(const std::string& how, std::span<const std::string_view> offered) {
-  if (how.empty()) throw UsageError("--ownership: it is empty; name hash, ranges or a partition file");
+  if (how.empty())
+    throw UsageError("--ownership: it is empty; name hash, ranges, hilbert, grid, auto or a partition file");
   const std::string path = partition_file(how);
   if (path.empty()) {
     if (!how.starts_with(kAuto)) return;

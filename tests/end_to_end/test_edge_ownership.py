@@ -206,3 +206,18 @@ def test_kernels_with_a_frontier_refuse_it(edgewire, made):
     path, _ = made("grid")
     line = edgewire.refused("bfs", path, "-p", 2, "--source", 0, "--ownership", "hilbert", status=2)
     assert "hilbert" in line and "ranges" in line
+
+
+@pytest.mark.parametrize("ownership", ["ranges", "hilbert", "grid"])
+def test_offsets_that_are_damaged_on_one_host_are_found_there(edgewire, several, hosts, tmp_path, ownership):
+    """Owners and slots follow from the offsets of all vertices, so each process checks all of them, not only those of its rows."""
+    good, bad = tmp_path / "good.ew", tmp_path / "bad.ew"
+    edgewire.ok("generate", "uniform", "--vertices", 300_000, "--edge-factor", 2, "-o", good)
+    whole = bytearray(good.read_bytes())
+    whole[4096 + 8 * 1000] ^= 1  # the offset of a vertex of rank 0, two blocks before those of rank 1
+    bad.write_bytes(whole)
+    results = several([["pagerank", graph, "--ownership", ownership, "-w", 1, *hosts(2), "--rank", rank]
+                       for rank, graph in enumerate((good, bad))])
+    assert [status for status, _, _ in results] == [1, 1]
+    assert any(str(bad) in line and "checksum" in line for line in results[1][1]), results
+    assert any("rank 1" in line for line in results[0][1]), results
