@@ -241,10 +241,11 @@ def test_setup_messages_are_those_of_runs(edgewire, graph, hosts, tmp_path, work
 
 @pytest.mark.parametrize("processes", [8, 64])
 def test_edge_blocks_share_the_sending_evenly(edgewire, tmp_path, processes):
-    """On a skewed graph without locality: nobody sends much more than the mean, and `cover` in a grid sends no more than with these owners."""
+    """On a skewed graph: nobody sends much more than the mean, and `cover` in a grid sends no more than with owners of vertices."""
     path = tmp_path / "kronecker.ew"
     edgewire.ok("generate", "kronecker", "--scale", 18, "-o", path)
-    rows = [row for row in rows_of(edgewire, path, "-p", processes, "--ownership", "ranges,hilbert,grid", "--strategy", "slots,cover") if row["encoding"] == "f32"]
+    rows = [row for row in rows_of(edgewire, path, "-p", processes, "--ownership", "ranges,hilbert,grid", "--strategy", "slots,cover")
+            if row["encoding"] == "f32"]
     by = {(row["ownership"], row["strategy"]): row for row in rows}
     for how in ("grid", "hilbert"):
         covered, slots = by[how, "cover"], by[how, "slots"]
