@@ -47,7 +47,7 @@ plan::BlockEdges read_block(const PlanTask& task, const plan::EdgePartition& par
 }
 
 /// What each process has sent to this one. All goes through rank 0, in pieces that its memory can hold.
-std::vector<plan::Words> exchange_words(launch::Bootstrap& bootstrap, std::vector<plan::Words> to) {
+std::vector<plan::Words> exchange_words(launch::Bootstrap& bootstrap, std::span<const plan::Words> to) {
   constexpr std::size_t kBytes = std::size_t{256} << 20;  // of all messages at a time
   const std::size_t piece = kBytes / sizeof(std::uint32_t) / (to.size() * to.size()) + 1;
   std::uint64_t longest = 0;
@@ -102,7 +102,8 @@ plan::BlockEdges share_edges(const PlanTask& task, Rates& rates, Choices& choice
   std::vector<plan::Words> words(parts.size());
   for (std::size_t p = 0; p < parts.size(); ++p)
     if (p != me) words[p] = plan::pack(std::exchange(parts[p], {}));
-  auto received = exchange_words(task.bootstrap, std::move(words));
+  auto received = exchange_words(task.bootstrap, words);
+  words.clear();
   for (std::size_t p = 0; p < parts.size(); ++p)
     if (p != me)
       parts[p] = plan::unpack(std::exchange(received[p], {}), options.weighted, p, task.graph.vertices());
@@ -116,7 +117,7 @@ std::vector<plan::PeerLists> agree_on_lists(const PlanTask& task, const plan::Bl
   auto lists = plan::lists_for(edges, owners, me);
   std::vector<plan::Words> words;
   for (const auto& one : lists) words.push_back(plan::announce(one, owners));
-  const auto received = exchange_words(task.bootstrap, std::move(words));
+  const auto received = exchange_words(task.bootstrap, words);
   for (std::size_t p = 0; p < lists.size(); ++p)
     if (p != me) plan::take_announced(lists[p], received[p], owners, me, p);
   return lists;

@@ -21,7 +21,7 @@ Value value(std::uint32_t process, VertexId vertex) noexcept { return std::uint6
 
 void keep_distinct(std::vector<Value>& values) {
   std::ranges::sort(values);
-  values.erase(std::ranges::unique(values).begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
   values.shrink_to_fit();
 }
 

@@ -195,8 +195,9 @@ void run_process(P program, const GraphFile& graph, const Run& run, launch::Boot
   IterationOptions options;
   options.iterations = run.iterations;
   options.has_goal = run.goal >= 0;
-  options.start = loops.start(
-      pool, [&](OwnedIndex i) { return std::pair(P::start(owned.ids()[i]), typename P::Constant{}); });
+  options.start = loops.start(pool, [&vertices = owned](OwnedIndex i) {
+    return std::pair(P::start(vertices.ids()[i]), typename P::Constant{});
+  });
   if (run.orders != nullptr) options.observer = &(*run.orders)[static_cast<std::size_t>(bootstrap.rank())];
   outcome.records[static_cast<std::size_t>(bootstrap.rank())] =
       iterate(pool, exchange, bounds, owned.indexes(), loops, options).records;
