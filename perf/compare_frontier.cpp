@@ -67,7 +67,7 @@ void add_frontier_bounds(Comparison& comparison, const graph::GraphFile& graph, 
   }
   try {
     count_rows(comparison, graph, source);
-  } catch (const std::exception& error) {  // what was measured is not lost
+  } catch (const std::exception& error) {  // the measured figures are printed without a limit
     comparison.has_bounds = false;
     comparison.notes.push_back(fmt::format("no wire limit: {}", error.what()));
   }

@@ -26,7 +26,7 @@ struct Beside {
 /// this.
 std::vector<Beside> side_by_side(const Comparison& comparison);
 
-/// What stands in a cell of the tables.
+/// Tells readers which figures a cell of the tables has.
 inline constexpr const char* kCellsSay =
     "In a cell: time of an iteration, payload of all processes together, how much of that time the link "
     "needs at "

@@ -79,7 +79,7 @@ std::string frontier_text(const Comparison& comparison) {
   return text;
 }
 
-/// Adds the median, minimum and maximum of seconds. `unit`: what they are of.
+/// Adds the median, the minimum and the maximum of measured seconds, under names that end with `unit`.
 void add_seconds(nlohmann::ordered_json& one, const std::string& unit, const Spread& spread) {
   one["seconds_" + unit] = spread.median;
   one["seconds_" + unit + "_min"] = spread.min;

@@ -1,4 +1,4 @@
-// What a word with typing errors was probably meant to be.
+// Finds the word that somebody meant who has mistyped it.
 #pragma once
 
 #include <algorithm>
