@@ -71,7 +71,10 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
                          std::uint64_t{ownership_->vertex(rank(), LocalNumber(last - 1))} + 1);
     });
   }
-  if (!options.for_tasks) records_.emplace(bootstrap, seat_, options.record_bytes);
+  if (!options.for_tasks) {
+    records_.emplace(bootstrap, seat_, options.record_bytes);
+    if (bootstrap.size() > 1) boundary_.emplace(graph, *ownership_, rank(), pool(), *records_);
+  }
   seconds_load_ = seconds_since(start_);
 }
 

@@ -17,6 +17,7 @@
 #include "disk/read_figures.h"
 #include "exchange/gather_values.h"
 #include "exchange/seat.h"
+#include "frontier/boundary.h"
 #include "frontier/records.h"
 #include "frontier/row_pages.h"
 #include "frontier/row_reader.h"
@@ -76,6 +77,8 @@ class FrontierJob {
   topology::WorkerPool& pool() noexcept { return seat_.pool(); }
   transport::Transport& link() noexcept { return seat_.link(); }
   Records& records() noexcept { return *records_; }
+  /// Of this process; where there are several processes, and the link is not left to tasks.
+  const Boundary& boundary() const noexcept { return *boundary_; }
   const std::string& place() const noexcept { return seat_.place(); }
   /// The sums, number by number, of what all processes pass; the same in all. Collective, between supersteps.
   template <std::size_t Count>
@@ -166,6 +169,7 @@ class FrontierJob {
   std::optional<std::uint64_t> told_kind_;
   std::optional<plan::Ownership> ownership_;
   std::optional<Records> records_;
+  std::optional<Boundary> boundary_;
   std::size_t record_bytes_ = sizeof(Record);
   bool weighted_;
   std::unique_ptr<RowPages> pages_;

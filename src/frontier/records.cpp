@@ -9,30 +9,19 @@
 namespace edgewire::frontier {
 
 std::vector<std::uint64_t> Records::share(std::span<const std::uint64_t> mine) {
-  return stream_.record_bytes() == sizeof(Record) ? share_as<Record>(mine) : share_as<WideRecord>(mine);
-}
-
-template <class Any>
-std::vector<std::uint64_t> Records::share_as(std::span<const std::uint64_t> mine) {
   std::vector<std::uint64_t> all(mine.size() * static_cast<std::size_t>(stream_.size()));
   std::vector<std::size_t> taken(static_cast<std::size_t>(stream_.size()));
-  const std::uint64_t bytes_before = stream_.bytes_sent(0);
   std::ranges::copy(mine, &all[mine.size() * static_cast<std::size_t>(stream_.rank())]);
-  const auto take = [&](int peer, const Any& record) {
+  const auto take = [&](int peer, std::uint64_t number) {
     const auto from = static_cast<std::size_t>(peer);
     if (taken[from] == mine.size()) throw Error(fmt::format("rank {} shared too many numbers", peer));
-    std::memcpy(&all[from * mine.size() + taken[from]++], &record, sizeof(std::uint64_t));
+    all[from * mine.size() + taken[from]++] = number;
   };
   for (int peer = 0; peer < stream_.size(); ++peer) {
     if (peer == stream_.rank()) continue;
-    for (const std::uint64_t number : mine) {
-      Any record{};
-      std::memcpy(&record, &number, sizeof number);
-      send(0, peer, record, take);
-    }
+    for (const std::uint64_t number : mine) send_word(0, peer, number, take);
   }
-  finish<Any>(0, take);
-  stream_.bytes_sent(0) = bytes_before;  // these were no records of the kernel
+  finish_words(0, take);
   return all;
 }
 

@@ -64,6 +64,19 @@ class Records {
   void finish(int lane, const Take& take) {
     stream_.finish(lane, one_by_one<Any>(take));
   }
+  /// The same for 8 bytes of any meaning, take(peer, word), whatever the records of the job are. They do not
+  /// count as records of the kernel.
+  template <class Take>
+  void send_word(int lane, int peer, std::uint64_t word, const Take& take) {
+    std::array<std::byte, sizeof(WideRecord)> record{};
+    std::memcpy(record.data(), &word, sizeof word);
+    stream_.send(lane, peer, record.data(), stream_.record_bytes(), words(take));
+    stream_.bytes_sent(lane) -= stream_.record_bytes();
+  }
+  template <class Take>
+  void finish_words(int lane, const Take& take) {
+    stream_.finish(lane, words(take));
+  }
   /// What all processes pass, in the order of their ranks: each gives as many numbers. All get the same.
   std::vector<std::uint64_t> share(std::span<const std::uint64_t> mine);
   /// The least of what all processes pass.
@@ -73,9 +86,16 @@ class Records {
   Sent sent() const noexcept;
 
  private:
-  template <class Any>
-  std::vector<std::uint64_t> share_as(std::span<const std::uint64_t> mine);
-
+  template <class Take>
+  auto words(const Take& take) const {
+    return [&take, bytes = stream_.record_bytes()](int peer, std::span<const std::byte> records) {
+      for (std::size_t at = 0; at < records.size(); at += bytes) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, &records[at], sizeof word);
+        take(peer, word);
+      }
+    };
+  }
   template <class Any, class Take>
   static auto one_by_one(const Take& take) {
     return [&take](int peer, std::span<const std::byte> bytes) {

@@ -1,0 +1,91 @@
+// The vertices that a process knows: those that it owns, and its boundary vertices, which are those of other
+// processes that its edges lead to. A kernel keeps values for these alone, so that what a process holds does
+// not grow with the graph.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/numbering.h"
+#include "frontier/records.h"
+#include "graph/graph_file.h"
+#include "plan/ownership.h"
+#include "topology/worker_pool.h"
+
+namespace edgewire::frontier {
+
+/// The number of a vertex that a process knows. Owned vertices have their local numbers. Boundary vertices
+/// follow: owner by owner, and of each owner in the order of the local numbers that they have there.
+using KnownNumber = NumberOf<struct KnownNumbering>;
+
+class Boundary {
+ public:
+  /// Reads the rows of the owned vertices, and tells each owner which of its vertices this process knows. The
+  /// rows have been checked. Memory: 16 bytes for 64 vertices of the graph, 4 for each boundary vertex, and 4
+  /// for each vertex and process that knows it. Collective, while workers rest; throws Error. `ownership`
+  /// outlives it.
+  Boundary(const graph::GraphFile& graph, const plan::Ownership& ownership, std::uint32_t rank,
+           topology::WorkerPool& pool, Records& records);
+
+  /// Numbers below owned() are those of owned vertices, and numbers below known() of all that are known.
+  std::uint32_t owned() const noexcept { return owned_; }
+  std::uint32_t known() const noexcept { return owned_ + static_cast<std::uint32_t>(locals_.size()); }
+  /// The boundary vertices of `owner` have the numbers [first(owner), first(owner + 1)).
+  std::uint32_t first(std::uint32_t owner) const noexcept { return firsts_[owner]; }
+  std::uint32_t count(std::uint32_t owner) const noexcept { return firsts_[owner + 1] - firsts_[owner]; }
+  /// The place of a boundary vertex at its owner.
+  plan::Place place(KnownNumber number) const noexcept;
+  /// Of any number.
+  VertexId vertex(KnownNumber number) const noexcept;
+  /// The owned vertices that `peer` knows, ascending: entry i has the number first(rank) + i there.
+  std::span<const LocalNumber> known_by(std::uint32_t peer) const noexcept {
+    return std::span(known_by_).subspan(known_firsts_[peer], known_firsts_[peer + 1] - known_firsts_[peer]);
+  }
+
+  /// Calls work(number): number(v) is the KnownNumber of a vertex that is known. For loops over edges.
+  template <class Work>
+  void visit(const Work& work) const {
+    ownership_.visit([&](const auto& scheme) {
+      work([&scheme, this](VertexId v) {
+        const plan::Place place = scheme.place(v);
+        return number(place);
+      });
+    });
+  }
+  /// Of a vertex that is known.
+  KnownNumber number(plan::Place place) const noexcept {
+    const std::size_t at = starts_[place.owner] + place.local;
+    const Block& block = blocks_[at / kBits];
+    const std::uint64_t below = block.bits & ((std::uint64_t{1} << at % kBits) - 1);
+    return KnownNumber(block.before + static_cast<std::uint32_t>(std::popcount(below)));
+  }
+  KnownNumber number(VertexId v) const noexcept { return number(ownership_.place(v)); }
+
+ private:
+  static constexpr std::size_t kBits = 64;
+  /// 64 vertices of one owner: which of them are known, and the number of the first one.
+  struct Block {
+    std::uint64_t bits = 0;
+    std::uint32_t before = 0;
+  };
+
+  class Told;
+  void mark(const graph::GraphFile& graph, topology::WorkerPool& pool);
+  void number_blocks();
+  void tell_owners(Records& records);
+
+  const plan::Ownership& ownership_;
+  std::uint32_t rank_, processes_, owned_;
+  std::vector<std::size_t> starts_;  ///< [owner]: the bit of its vertex 0, a multiple of kBits; and the end
+  std::vector<Block> blocks_;
+  std::vector<std::uint32_t> firsts_;        ///< [owner]; one more at the end
+  std::vector<LocalNumber> locals_;          ///< [number - owned()]: at the owner
+  std::vector<std::uint32_t> known_firsts_;  ///< [peer]: in known_by_; and the end
+  std::vector<LocalNumber> known_by_;
+};
+
+}  // namespace edgewire::frontier
