@@ -17,6 +17,7 @@ inline constexpr std::uint64_t kNoBucket = std::numeric_limits<std::uint64_t>::m
 /// there are, until the base moves up to them.
 class Buckets {
  public:
+  static constexpr std::uint64_t kEarly = 64;
   /// A vertex of a lower bucket than the base goes to the base.
   void put(std::uint64_t bucket, VertexId vertex) {
     const std::uint64_t place = bucket < base_ ? 0 : bucket - base_;
@@ -29,8 +30,11 @@ class Buckets {
   }
   /// What bucket `bucket` holds, which becomes the base. It is at least the base, and no lower one holds
   /// anything.
-  std::vector<VertexId> take(std::uint64_t bucket) {
-    if (bucket - base_ >= kNear / 2) move_to(bucket);
+  std::vector<VertexId> take(std::uint64_t bucket) { return take(bucket, bucket); }
+  /// What bucket `bucket` holds, although lower ones may get something yet: those from `base` on, which is at
+  /// most kEarly lower.
+  std::vector<VertexId> take(std::uint64_t bucket, std::uint64_t base) {
+    if (base - base_ >= kNear / 2) move_to(base);
     const std::uint64_t place = bucket - base_;
     return place < near_.size() ? std::exchange(near_[place], {}) : std::vector<VertexId>();
   }

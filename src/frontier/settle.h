@@ -3,11 +3,16 @@
 //
 // A superstep follows the edges of all vertices in the lowest bucket that any process has. A vertex whose
 // value falls goes to the bucket of its new value, which may be the same one again. A value for a vertex of
-// another process waits in its bucket, too: it is sent just before this bucket is followed, when lower values
-// of this process have replaced most of those that it found first.
+// another process waits in its bucket, too: it is sent when this bucket is about to be followed, when lower
+// values of this process have replaced most of those that it found first.
+//
+// A superstep ends with one exchange: a process sends what waits in its own lowest bucket, as long as that is
+// near or not much, and says which bucket that is. Where only one process has vertices to follow, it goes on
+// with its next buckets until it has a value for another process.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstdint>
@@ -17,8 +22,10 @@
 #include <utility>
 #include <vector>
 
+#include "error.h"
 #include "frontier/buckets.h"
 #include "frontier/frontier_job.h"
+#include "frontier/push_note.h"
 #include "frontier/superstep.h"
 #include "topology/memory.h"
 
@@ -42,16 +49,16 @@ class Settling {
   /// For Options::record_bytes.
   static constexpr std::size_t kRecordBytes = sizeof(Record);
 
-  /// Memory: a value for each vertex of the graph, two where there are several processes. Throws UsageError
-  /// when the job has other records, or weights where the program has none.
+  /// Memory: a value for each vertex that the process knows, and one more for each boundary vertex. Throws
+  /// UsageError when the job has other records, or weights where the program has none.
   Settling(FrontierJob& job, const Program& program)
       : job_(job),
         program_(program),
         several_(job.bootstrap().size() > 1),
         shared_(job.pool().workers() > 1),
-        values_memory_(job.graph().vertices() * sizeof(Value), -1, "distances", topology::Begin::staggered),
+        values_memory_(job.known() * sizeof(Value), -1, "distances", topology::Begin::staggered),
         values_(values_memory_.as<std::atomic<Value>>()),
-        sent_(several_ ? values_.size() : 0),
+        sent_(job.known() - job.owned()),
         workers_(static_cast<std::size_t>(job.pool().workers())) {
     job.expect_records(kRecordBytes);
     job.expect_weights(program.weighted());
@@ -68,10 +75,20 @@ class Settling {
   std::vector<Superstep> run(VertexId source, Value start) {
     job_.expect_vertex(source);
     std::vector<Superstep> supersteps;
-    if (owner(source) == rank_) improve(workers_[0], source, start);
-    for (auto bucket = lowest(0); bucket != kNoBucket; bucket = lowest(bucket)) {
+    const plan::Place place = job_.ownership().place(source);
+    if (place.owner == rank_) improve(workers_[0], place.local, source, start);
+    active_.add(place.owner);
+    for (auto bucket = program_.bucket(start); bucket != kNoBucket;) {
       const Meter meter(job_);
-      Superstep done = follow(bucket);
+      Superstep done;
+      done.step = bucket;
+      for (Worker& worker : workers_) worker.followed = worker.edges = 0;
+      follow(bucket);
+      bucket = several_ ? exchange(go_alone(bucket)) : lowest(bucket);
+      for (const Worker& worker : workers_) {
+        done.frontier += worker.followed;
+        done.edges += worker.edges;
+      }
       meter.stop(done);
       supersteps.push_back(done);
     }
@@ -83,8 +100,7 @@ class Settling {
   /// By local number.
   std::vector<Value> values() const {
     std::vector<Value> all(job_.owned());
-    for (LocalNumber i{}; i < all.size(); ++i)
-      all[i] = values_[job_.ownership().vertex(rank_, i)].load(std::memory_order_relaxed);
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = values_[i].load(std::memory_order_relaxed);
     return all;
   }
 
@@ -93,9 +109,17 @@ class Settling {
     Buckets buckets;  ///< of owned vertices
     Buckets others;   ///< of vertices of other processes, whose owners must be told
     std::uint64_t followed = 0, edges = 0;
+    bool has_more = false;  ///< vertices to follow, or of which to tell
+    Active told;            ///< processes that got records of it in this exchange
   };
   /// A worker goes on with what falls back into the bucket, as long as it is less: that saves supersteps.
   static constexpr std::size_t kAlone = 1000;
+  /// A process that is alone decides with the others again after so many buckets.
+  static constexpr int kMostAlone = 256;
+  /// What waits in a bucket so near is sent before it is known that it comes next; and if it is no more than
+  /// this, in one that is less near.
+  static constexpr std::uint64_t kNext = 1;
+  static constexpr std::size_t kFewRecords = 64;
   static constexpr std::uint64_t kNoVertex = std::numeric_limits<std::uint64_t>::max();
   static constexpr std::size_t kAhead = 16;  ///< values that are fetched into the cache before they are read
 
@@ -103,40 +127,110 @@ class Settling {
   void refuse_too_long() {
     std::uint64_t vertex = kNoVertex;
     for (LocalNumber local{}; vertex == kNoVertex && local < job_.owned(); ++local)
-      if (const VertexId v = job_.ownership().vertex(rank_, local);
-          values_[v].load(std::memory_order_relaxed) == program_.too_long())
-        vertex = v;
+      if (values_[local].load(std::memory_order_relaxed) == program_.too_long())
+        vertex = job_.ownership().vertex(rank_, local);
     if (several_) vertex = job_.records().agree(vertex);
     if (vertex != kNoVertex) program_.refuse(job_.graph(), VertexId(static_cast<std::uint32_t>(vertex)));
   }
 
-  /// Of all processes.
-  std::uint64_t lowest(std::uint64_t bucket) {
-    std::uint64_t mine = kNoBucket;
-    for (const Worker& worker : workers_)
-      mine = std::min({mine, worker.buckets.lowest(bucket), worker.others.lowest(bucket)});
-    return several_ ? job_.records().agree(mine) : mine;
+  /// Of this process, from `bucket` on.
+  std::uint64_t lowest(std::uint64_t bucket) const {
+    return std::min(lowest_own(bucket), lowest_of_others(bucket));
+  }
+  std::uint64_t lowest_own(std::uint64_t bucket) const {
+    std::uint64_t least = kNoBucket;
+    for (const Worker& worker : workers_) least = std::min(least, worker.buckets.lowest(bucket));
+    return least;
+  }
+  std::uint64_t lowest_of_others(std::uint64_t bucket) const {
+    std::uint64_t least = kNoBucket;
+    for (const Worker& worker : workers_) least = std::min(least, worker.others.lowest(bucket));
+    return least;
   }
 
-  Superstep follow(std::uint64_t bucket) {
-    for (Worker& worker : workers_) worker.followed = worker.edges = 0;
-    std::vector<VertexId> frontier;
+  void follow(std::uint64_t bucket) {
+    const std::vector<VertexId> frontier = collect(bucket);
     std::atomic<std::size_t> next{0};
-    if (!several_) frontier = collect(bucket);
-    job_.pool().run([&](int w) {
-      if (several_) {
-        tell_owners(w, bucket);
-        job_.pool().barrier([&] { frontier = collect(bucket); });
-      }
-      work(w, bucket, frontier, next);
-    });
-    Superstep done;
-    done.step = bucket;
-    for (const Worker& worker : workers_) {
-      done.frontier += worker.followed;
-      done.edges += worker.edges;
+    job_.pool().run(
+        [&](int w) { job_.visit_known([&](const auto& known) { work(w, bucket, frontier, next, known); }); });
+  }
+
+  /// Follows this process's next buckets, too, while no other one has anything to follow or to be told.
+  /// Returns the last bucket.
+  std::uint64_t go_alone(std::uint64_t bucket) {
+    for (int more = 0; active_.is_only(rank_) && more < kMostAlone; ++more) {
+      const std::uint64_t own = lowest_own(bucket);
+      if (own == kNoBucket || lowest_of_others(bucket) <= own) break;
+      bucket = own;
+      follow(bucket);
     }
-    return done;
+    return bucket;
+  }
+
+  /// Returns the lowest bucket of all processes, after all that waits in it has been sent.
+  std::uint64_t exchange(std::uint64_t bucket) {
+    for (Worker& worker : workers_)
+      worker.has_more = std::min(worker.buckets.lowest(bucket), worker.others.lowest(bucket)) != kNoBucket;
+    const std::uint64_t mine = lowest(bucket);
+    const bool early = is_early(bucket, mine);
+    active_ = {};
+    followed_ = bucket;
+    tell_owners(early ? mine : kNoBucket, {mine, early ? 1U : 0U});
+    std::uint64_t next = mine;
+    bool complete = early;  // all has been sent that waits in `next`
+    for (int peer = 0; peer < job_.bootstrap().size(); ++peer) {
+      if (peer == job_.bootstrap().rank()) continue;
+      const auto& said = job_.records().note(0, peer);
+      if (said[0] <= next) complete = said[1] != 0 && (said[0] < next || complete);
+      next = std::min(next, said[0]);
+    }
+    followed_ = next;
+    if (next != kNoBucket && !complete) tell_owners(next, {});
+    return next;
+  }
+  /// Whether to send what waits in a bucket, the lowest one here, before it is known whether it comes next.
+  bool is_early(std::uint64_t bucket, std::uint64_t mine) const {
+    if (mine == kNoBucket || mine - bucket > Buckets::kEarly) return false;
+    std::size_t records = 0;
+    for (const Worker& worker : workers_) records += worker.others.size(mine);
+    return mine - bucket <= kNext || records <= kFewRecords;
+  }
+
+  /// Sends the values in the bucket that belong to other processes, and takes theirs. `note`: what this
+  /// process says; a lane adds who has vertices to follow.
+  void tell_owners(std::uint64_t bucket, const Records::Note& note) {
+    job_.pool().run(
+        [&](int w) { job_.visit_known([&](const auto& known) { tell_owners(w, bucket, note, known); }); });
+    for (int lane = 0; lane < job_.pool().workers(); ++lane) {
+      active_.add(workers_[static_cast<std::size_t>(lane)].told);
+      for (int peer = 0; peer < job_.bootstrap().size(); ++peer)
+        if (peer != job_.bootstrap().rank())
+          active_.add(Active::of_code(static_cast<std::uint32_t>(job_.records().note(lane, peer)[2])));
+    }
+  }
+  template <class Known>
+  void tell_owners(int w, std::uint64_t bucket, Records::Note note, const Known& known) {
+    Worker& worker = workers_[static_cast<std::size_t>(w)];
+    worker.told = {};
+    if (worker.has_more) worker.told.add(rank_);
+    const auto take = [&](const Record& record) {
+      if (record.vertex >= job_.owned()) throw Error("a process has sent a vertex that does not exist");
+      const LocalNumber local(record.vertex);
+      improve(worker, local, known.vertex(local), std::bit_cast<Value>(record.value));
+    };
+    const auto waiting = bucket == kNoBucket ? std::vector<VertexId>()
+                                             : worker.others.take(bucket, std::min(bucket, followed_));
+    for (const VertexId v : waiting) {
+      const plan::Place place = known.place(v);
+      const KnownNumber number = known.number(place);
+      const Value value = values_[number].load(std::memory_order_relaxed);
+      if (!fell(sent_[number - job_.owned()], value)) continue;
+      worker.told.add(place.owner);
+      job_.records().send(w, static_cast<int>(place.owner),
+                          Record{place.local, std::bit_cast<decltype(Record::value)>(value)}, take);
+    }
+    note[2] = worker.told.code();
+    job_.records().template finish<Record>(w, take, note);
   }
 
   /// What all workers have in the bucket.
@@ -153,30 +247,17 @@ class Settling {
   /// Leaves out what need not be read, and brings the rest into the order on the disks.
   void read_once(std::uint64_t bucket, std::vector<VertexId>& frontier) const {
     std::erase_if(frontier, [&](VertexId v) {
-      return program_.bucket(values_[v].load(std::memory_order_relaxed)) < bucket;
+      return program_.bucket(values_[local_of(v)].load(std::memory_order_relaxed)) < bucket;
     });
     std::ranges::sort(frontier);
     frontier.erase(std::unique(frontier.begin(), frontier.end()), frontier.end());
   }
 
-  /// Sends the values in the bucket that belong to other processes, and takes theirs.
-  void tell_owners(int w, std::uint64_t bucket) {
+  template <class Known>
+  void work(int w, std::uint64_t bucket, std::span<const VertexId> frontier, std::atomic<std::size_t>& next,
+            const Known& known) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
-    const auto take = [&](const Record& record) {
-      improve(worker, VertexId(record.vertex), std::bit_cast<Value>(record.value));
-    };
-    for (const VertexId v : worker.others.take(bucket)) {
-      const Value value = values_[v].load(std::memory_order_relaxed);
-      if (fell(sent_[v], value))
-        job_.records().send(w, static_cast<int>(owner(v)),
-                            Record{v, std::bit_cast<decltype(Record::value)>(value)}, take);
-    }
-    job_.records().template finish<Record>(w, take);
-  }
-
-  void work(int w, std::uint64_t bucket, std::span<const VertexId> frontier, std::atomic<std::size_t>& next) {
-    Worker& worker = workers_[static_cast<std::size_t>(w)];
-    const auto follow = [&](const Edges& edges) { follow_edges(worker, bucket, edges); };
+    const auto follow = [&](const Edges& edges) { follow_edges(worker, bucket, edges, known); };
     const std::size_t count = job_.rows_at_once();
     job_.each_row(
         w,
@@ -194,32 +275,43 @@ class Settling {
     }
   }
 
-  void follow_edges(Worker& worker, std::uint64_t bucket, const Edges& edges) {
-    const Value value = values_[edges.vertex].load(std::memory_order_relaxed);
+  template <class Known>
+  void follow_edges(Worker& worker, std::uint64_t bucket, const Edges& edges, const Known& known) {
+    const Value value = values_[known.place(edges.vertex).local].load(std::memory_order_relaxed);
     if (program_.bucket(value) < bucket) return;  // its value has fallen, and it was followed then
     ++worker.followed;
     worker.edges += edges.targets.size();
     if (edges.weights.empty()) {
-      offer(worker, edges.targets, [&](std::size_t) { return program_.along(value, std::uint32_t{1}); });
+      offer(worker, known, edges.targets,
+            [&](std::size_t) { return program_.along(value, std::uint32_t{1}); });
     } else {
       edges.weights.visit([&](const auto of_edges) {
-        offer(worker, edges.targets, [&](std::size_t e) { return program_.along(value, of_edges[e]); });
+        offer(worker, known, edges.targets,
+              [&](std::size_t e) { return program_.along(value, of_edges[e]); });
       });
     }
   }
-  template <class Offered>
-  void offer(Worker& worker, std::span<const VertexId> targets, const Offered& offered_along) {
+  template <class Known, class Offered>
+  void offer(Worker& worker, const Known& known, std::span<const VertexId> targets,
+             const Offered& offered_along) {
+    std::array<KnownNumber, kAhead> ahead;  // the numbers of the next targets
+    const auto fetch = [&](std::size_t e) {
+      ahead[e % kAhead] = known.number(targets[e]);
+      __builtin_prefetch(&values_[ahead[e % kAhead]]);
+    };
+    for (std::size_t e = 0; e < std::min(kAhead, targets.size()); ++e) fetch(e);
     for (std::size_t e = 0; e < targets.size(); ++e) {
-      if (targets.size() - e > kAhead) __builtin_prefetch(&values_[targets[e + kAhead]]);
+      const KnownNumber number = ahead[e % kAhead];
+      if (targets.size() - e > kAhead) fetch(e + kAhead);
       const Value offered = offered_along(e);
-      if (!fell(values_[targets[e]], offered)) continue;
-      (owner(targets[e]) == rank_ ? worker.buckets : worker.others).put(program_.bucket(offered), targets[e]);
+      if (fell(values_[number], offered))
+        (known.is_owned(number) ? worker.buckets : worker.others).put(program_.bucket(offered), targets[e]);
     }
   }
 
-  std::uint32_t owner(VertexId v) const { return several_ ? job_.ownership().place(v).owner : 0; }
-  void improve(Worker& worker, VertexId v, Value offered) {
-    if (fell(values_[v], offered)) worker.buckets.put(program_.bucket(offered), v);
+  LocalNumber local_of(VertexId v) const { return job_.ownership().place(v).local; }
+  void improve(Worker& worker, LocalNumber local, VertexId v, Value offered) {
+    if (fell(values_[local], offered)) worker.buckets.put(program_.bucket(offered), v);
   }
   /// Lowers a value. False: it is not higher. Values order nothing else, so all accesses are relaxed; the end
   /// of a superstep orders them. A worker that is alone needs no exchange.
@@ -240,8 +332,11 @@ class Settling {
   bool shared_;  ///< several workers lower values
   std::uint32_t rank_ = job_.rank();
   topology::NodeMemory values_memory_;
-  std::span<std::atomic<Value>> values_;  ///< [vertex]: the lowest that is known here
-  std::vector<std::atomic<Value>> sent_;  ///< [vertex]: the lowest that its owner was told
+  std::span<std::atomic<Value>> values_;  ///< [KnownNumber]: the lowest that is known here
+  /// [KnownNumber of a boundary vertex, from 0]: the lowest that its owner was told.
+  std::vector<std::atomic<Value>> sent_;
+  std::uint64_t followed_ = 0;  ///< no bucket below it gets anything
+  Active active_;               ///< who has vertices to follow, or of which to tell
   std::vector<Worker> workers_;
 };
 
