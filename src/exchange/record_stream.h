@@ -52,8 +52,10 @@ class RecordStream {
       if (peer != rank_) push(lane, peer, take);
     while (!rings_->end(lane, superstep, note)) make_progress(lane, take);
     int awaited = rings_->awaited(lane, superstep);
-    for (int turns = 0; awaited >= 0; ++turns, awaited = rings_->awaited(lane, superstep)) {
+    for (int turns = 0; awaited >= 0; ++turns) {
       if (make_progress(lane, take_told) > 0) turns = 0;
+      awaited = rings_->awaited(lane, superstep);
+      if (awaited < 0) break;  // an end has arrived: nobody may send more, so there is nothing to wait for
       if (turns > 0) ending.enter(Phase::wait, awaited);
       if (turns > (oversubscribed_ ? 10 : 20'000)) wait();
     }
