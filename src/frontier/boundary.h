@@ -22,14 +22,16 @@ namespace edgewire::frontier {
 /// follow: owner by owner, and of each owner in the order of the local numbers that they have there.
 using KnownNumber = NumberOf<struct KnownNumbering>;
 
+class InRows;
+
 class Boundary {
  public:
   /// Reads the rows of the owned vertices, and tells each owner which of its vertices this process knows. The
   /// rows have been checked. Memory: 16 bytes for 64 vertices of the graph, 4 for each boundary vertex, and 4
   /// for each vertex and process that knows it. Collective, while workers rest; throws Error. `ownership`
-  /// outlives it.
+  /// outlives it. `in`: where it is given, the sources of edges that lead to owned vertices are known, too.
   Boundary(const graph::GraphFile& graph, const plan::Ownership& ownership, std::uint32_t rank,
-           topology::WorkerPool& pool, Records& records);
+           topology::WorkerPool& pool, Records& records, const InRows* in = nullptr);
 
   /// Numbers below owned() are those of owned vertices, and numbers below known() of all that are known.
   std::uint32_t owned() const noexcept { return owned_; }
@@ -64,6 +66,10 @@ class Boundary {
     return KnownNumber(block.before + static_cast<std::uint32_t>(std::popcount(below)));
   }
   KnownNumber number(VertexId v) const noexcept { return number(ownership_.place(v)); }
+  bool knows(plan::Place place) const noexcept {
+    const std::size_t at = starts_[place.owner] + place.local;
+    return (blocks_[at / kBits].bits >> at % kBits & 1) != 0;
+  }
 
  private:
   static constexpr std::size_t kBits = 64;
@@ -74,7 +80,7 @@ class Boundary {
   };
 
   class Told;
-  void mark(const graph::GraphFile& graph, topology::WorkerPool& pool);
+  void mark(const graph::GraphFile& graph, topology::WorkerPool& pool, const InRows* in);
   void number_blocks();
   void tell_owners(Records& records);
 
