@@ -52,7 +52,8 @@ class Sending {
 
   /// Rows with two entries or more.
   std::uint64_t searched() const {
-    return static_cast<std::uint64_t>(std::ranges::count_if(rows_, [](const auto& row) { return row.size() > 1; }));
+    return static_cast<std::uint64_t>(
+        std::ranges::count_if(rows_, [](const auto& row) { return row.size() > 1; }));
   }
   /// An edge of a directed graph goes to the other end's owner. Then degrees of boundary vertices: 4 bytes.
   void count_order(RecordLoad& load) const {
@@ -61,7 +62,8 @@ class Sending {
         if (owners_[u] != owners_[v]) load.add(owners_[u], owners_[v]);
     Names names(graph_, ownership_);
     for_each_process([&](std::uint32_t process) {
-      const auto known = by_owner(process, names, [&](VertexId v) -> const auto& { return neighbours_.rows[v]; });
+      const auto known = by_owner(
+          process, names, [&](VertexId v) -> const auto& { return neighbours_.rows[v]; });
       for (std::uint32_t owner = 0; owner < known.size(); ++owner)
         add(load, owner, process, records_of(known[owner].size()));
     });
@@ -72,12 +74,12 @@ class Sending {
     Names of_known(graph_, ownership_), of_wanted(graph_, ownership_);
     std::vector<bool> is_wanted(graph_.vertices());
     for_each_process([&](std::uint32_t process) {
-      const auto known =
-          by_owner(process, of_known, [&](VertexId v) -> const auto& { return neighbours_.rows[v]; });
+      const auto known = by_owner(
+          process, of_known, [&](VertexId v) -> const auto& { return neighbours_.rows[v]; });
       static const std::vector<VertexId> kNone;
-      const auto wanted = by_owner(process, of_wanted, [&](VertexId v) -> const auto& {
-        return rows_[v].size() > 1 ? rows_[v] : kNone;
-      });
+      const auto wanted = by_owner(
+          process,
+          of_wanted, [&](VertexId v) -> const auto& { return rows_[v].size() > 1 ? rows_[v] : kNone; });
       for (const auto& of_one : wanted)
         for (const VertexId u : of_one) is_wanted[u] = true;
       for (std::uint32_t owner = 0; owner < known.size(); ++owner) {
@@ -102,7 +104,8 @@ class Sending {
       for (LocalNumber local{}; local < ownership_.count(process); ++local) {
         const auto& row = rows_[ownership_.vertex(process, local)];
         for (const VertexId other : row) {
-          if (owners_[other] == process || !closes_triangle(row, other) || !names.add(process, other)) continue;
+          if (owners_[other] == process || !closes_triangle(row, other) || !names.add(process, other))
+            continue;
           load.add(process, owners_[other]);
           ++credits;
         }
@@ -138,7 +141,8 @@ class Sending {
   }
   /// [owner]: the vertices of other processes in row_of(v) of the process's vertices v, each once.
   template <class RowOf>
-  std::vector<std::vector<VertexId>> by_owner(std::uint32_t process, Names& names, const RowOf& row_of) const {
+  std::vector<std::vector<VertexId>> by_owner(std::uint32_t process, Names& names,
+                                              const RowOf& row_of) const {
     std::vector<std::vector<VertexId>> found(static_cast<std::size_t>(ownership_.processes()));
     for (LocalNumber local{}; local < ownership_.count(process); ++local)
       for (const VertexId u : row_of(ownership_.vertex(process, local)))
@@ -153,7 +157,7 @@ class Sending {
   const graph::GraphFile& graph_;
   const Neighbours& neighbours_;
   const plan::Ownership& ownership_;
-  std::vector<std::vector<VertexId>> rows_;  ///< [vertex]: the neighbours that come before it
+  std::vector<std::vector<VertexId>> rows_;    ///< [vertex]: the neighbours that come before it
   std::vector<std::uint32_t> owners_, ranks_;  ///< [vertex]
 };
 

@@ -131,7 +131,8 @@ void BoundaryRows::tell_lengths() {
     });
     for (std::size_t i = 0; i < asked.size(); ++i)
       if (lengths[peer][i] > 0) out_.rows[peer].push_back({asked[i], lengths[peer][i]});
-    for (std::uint32_t known = rows_.boundary().first(peer); known < rows_.boundary().first(peer + 1); ++known)
+    for (std::uint32_t known = rows_.boundary().first(peer); known < rows_.boundary().first(peer + 1);
+         ++known)
       if (wanted_.test(known)) in_.rows[peer].push_back({rows_.number_of(KnownNumber(known)), 0});
   }
   job_.pool().run([&](int lane) {
@@ -139,12 +140,15 @@ void BoundaryRows::tell_lengths() {
         job_, lane, [&](std::uint32_t peer) { return lengths[peer].size(); },
         [&](std::uint32_t peer) { return in_.rows[peer].size(); },
         [&](std::uint32_t peer, std::uint64_t i) { return lengths[peer][i]; },
-        [&](std::uint32_t peer, std::uint64_t i, std::uint32_t length) { in_.rows[peer][i].entries = length; });
+        [&](std::uint32_t peer, std::uint64_t i, std::uint32_t length) {
+          in_.rows[peer][i].entries = length;
+        });
   });
   for (std::uint32_t peer = 0; peer < asked_.size(); ++peer) {
     std::erase_if(in_.rows[peer], [](Row row) { return row.entries == 0; });
     for (const Row row : in_.rows[peer])
-      if (row.entries >= job_.graph().vertices()) throw Error("a process has a row of more vertices than there are");
+      if (row.entries >= job_.graph().vertices())
+        throw Error("a process has a row of more vertices than there are");
     std::ranges::sort(out_.rows[peer], {}, &Row::number);
     std::ranges::sort(in_.rows[peer], {}, &Row::number);
   }
@@ -178,7 +182,9 @@ void BoundaryRows::fetch() {
         job_, lane, [&](std::uint32_t peer) { return out_.length(peer); },
         [&](std::uint32_t peer) { return in_.length(peer); },
         [&](std::uint32_t peer, std::uint64_t i) { return out_.words[out_.begin[peer] + i]; },
-        [&](std::uint32_t peer, std::uint64_t i, std::uint32_t word) { in_.words[in_.begin[peer] + i] = word; });
+        [&](std::uint32_t peer, std::uint64_t i, std::uint32_t word) {
+          in_.words[in_.begin[peer] + i] = word;
+        });
   });
   rows_.lend_from(in_.words.data(), both_ways_.data());
   for (std::uint32_t peer = 0; peer < asked_.size(); ++peer) unpack(peer);

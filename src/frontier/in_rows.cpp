@@ -28,7 +28,8 @@ InRows::InRows(FrontierJob& job) : ends_(job.owned()) {
   const auto count = [this](LocalNumber local) {
     return std::atomic_ref(ends_[local]).fetch_add(1, std::memory_order_relaxed);
   };
-  std::vector<std::vector<Record>> came(static_cast<std::size_t>(job.pool().workers()));  // from other processes
+  std::vector<std::vector<Record>> came(
+      static_cast<std::size_t>(job.pool().workers()));  // from other processes
   job.pool().run([&](int lane) {
     auto& mine = came[static_cast<std::size_t>(lane)];
     const auto take = [&](Record edge) {

@@ -48,8 +48,9 @@ void exchange_lists(FrontierJob& job, int lane, const SentLength& sent_length,
   if (next != ends) throw Error("a process has sent fewer values than its peer has asked for");
 }
 
-/// Tells all processes that know an owned vertex value(local), and calls take(number, value) for each boundary
-/// vertex: 4 bytes each. Collective, while workers rest; `value` and `take` are called by all of them.
+/// Tells all processes that know an owned vertex value(local), and calls take(number, value) for each
+/// boundary vertex: 4 bytes each. Collective, while workers rest; `value` and `take` are called by all of
+/// them.
 template <class Value, class Take>
 void tell_known(FrontierJob& job, const Boundary& boundary, const Value& value, const Take& take) {
   job.pool().run([&](int lane) {

@@ -58,10 +58,7 @@ std::uint32_t add_bits(std::span<const std::uint32_t> numbers, const std::uint32
 }  // namespace
 
 LocalClustering::LocalClustering(FrontierJob& job, const Pieces& pieces)
-    : job_(job),
-      pieces_(pieces),
-      workers_(static_cast<std::size_t>(job.pool().workers())),
-      log_(job) {
+    : job_(job), pieces_(pieces), workers_(static_cast<std::size_t>(job.pool().workers())), log_(job) {
   job.expect_records(sizeof(Record));
   check_range("record_bits", pieces.record_bits, 1U, 32U);
   if (pieces_.batch_words == 0)

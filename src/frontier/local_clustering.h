@@ -3,9 +3,9 @@
 // 2005; Latapy: "Main-memory triangle computations for very large (sparse (power-law)) graphs", 2008). Each
 // triangle is found once, at its corner with the largest number, and credited to all three.
 //
-// A process looks for the triangles whose corner with the largest number it owns: first in the rows of its own
-// vertices, then in those of boundary vertices, which come from their owners in batches. Each process adds up
-// what it credits to vertices of others, and sends at most one record for each of them.
+// A process looks for the triangles whose corner with the largest number it owns: first in the rows of its
+// own vertices, then in those of boundary vertices, which come from their owners in batches. Each process
+// adds up what it credits to vertices of others, and sends at most one record for each of them.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,8 @@ class LocalClustering {
   /// rows that were looked up.
   static constexpr std::uint64_t kOrient = 0, kIntersect = 1, kCredit = 2;
 
-  /// For tests: a credit travels in pieces of so many bits, 1 to 32; see BoundaryRows::batch_words(), 0: that.
+  /// For tests: a credit travels in pieces of so many bits, 1 to 32; see BoundaryRows::batch_words(), 0:
+  /// that.
   struct Pieces {
     unsigned record_bits = 32;
     std::uint64_t batch_words = 0;
@@ -89,7 +90,9 @@ class LocalClustering {
 
   FrontierJob& job_;
   Pieces pieces_;
-  OrientedRows::ForEach all_workers_ = [this](std::uint64_t count, const auto& work) { for_each(count, work); };
+  OrientedRows::ForEach all_workers_ = [this](std::uint64_t count, const auto& work) {
+    for_each(count, work);
+  };
   std::optional<OrientedRows> rows_;
   std::optional<HubBits> hubs_;  ///< in symmetric graphs, of the rows that are looked at
   /// [number]: edges between neighbours that were found here; in symmetric graphs pairs of edges.

@@ -46,7 +46,7 @@ class OrientedRows::Builder {
   void put_entries();
 
  private:
-  static constexpr std::uint8_t kOut = 1, kIn = 2, kBoth = kOut | kIn, kSeen = 4;
+  static constexpr std::uint8_t kOut = 1, kIn = 2;
 
   /// Calls work(worker, local, vertex) for all owned vertices.
   template <class Work>
@@ -63,9 +63,8 @@ class OrientedRows::Builder {
   template <class Work>
   void with_numbers(const Work& work) const {
     if (several_)
-      rows_.boundary().visit([&](const auto& known) {
-        work([&](VertexId v) { return rows_.number_of_[known(v)]; });
-      });
+      rows_.boundary().visit(
+          [&](const auto& known) { work([&](VertexId v) { return rows_.number_of_[known(v)]; }); });
     else
       work([&](VertexId v) { return rows_.number_of_[KnownNumber(v)]; });
   }
@@ -211,30 +210,34 @@ void OrientedRows::Builder::put_entries() {
 /// A neighbour may have edges to a vertex, from it, or both.
 void OrientedRows::Builder::put_directed() {
   rows_.both_ways_.reset(new std::uint8_t[rows_.entries_]);
-  std::vector<std::vector<std::uint8_t>> flags(static_cast<std::size_t>(job_.pool().workers()));
+  struct Worker {
+    std::vector<std::uint8_t> directions;  ///< [number]: of edges that were seen
+    std::vector<std::uint32_t> seen;       ///< numbers
+  };
+  std::vector<Worker> workers(static_cast<std::size_t>(job_.pool().workers()));
   with_numbers([&](const auto& number_of) {
-    for_each_owned([&](int worker, LocalNumber local, VertexId v) {
-      auto& seen = flags[static_cast<std::size_t>(worker)];
-      if (seen.empty()) seen.resize(rows_.known());
+    for_each_owned([&](int w, LocalNumber local, VertexId v) {
+      auto& [directions, seen] = workers[static_cast<std::size_t>(w)];
+      directions.resize(rows_.known());
       const std::uint32_t own = number_of_owned(local);
       Head& head = rows_.heads_[own];
       const std::size_t at = begin_of(head);
       std::uint32_t* const begin = rows_.own_entries_.get() + at;
       std::uint32_t* end = begin;
-      const auto for_each_one = [&](const auto& take) { for_each_neighbour(local, v, number_of, take); };
-      for_each_one([&](std::uint32_t number, std::uint8_t direction) { seen[number] |= direction; });
-      head.degree = 0;
-      for_each_one([&](std::uint32_t number, std::uint8_t) {
-        if ((seen[number] & kSeen) != 0) return;
-        seen[number] |= kSeen;
-        ++head.degree;
-        if (number < own) *end++ = number;
+      for_each_neighbour(local, v, number_of, [&](std::uint32_t number, std::uint8_t direction) {
+        if (directions[number] == 0) {
+          seen.push_back(number);
+          if (number < own) *end++ = number;
+        }
+        directions[number] |= direction;
       });
       std::sort(begin, end);
       head.length = static_cast<std::uint32_t>(end - begin);
+      head.degree = static_cast<std::uint32_t>(seen.size());
       for (std::uint32_t i = 0; i < head.length; ++i)
-        rows_.both_ways_[at + i] = (seen[begin[i]] & kBoth) == kBoth ? 1 : 0;
-      for_each_one([&](std::uint32_t number, std::uint8_t) { seen[number] = 0; });
+        rows_.both_ways_[at + i] = directions[begin[i]] == (kOut | kIn) ? 1 : 0;
+      for (const std::uint32_t number : seen) directions[number] = 0;
+      seen.clear();
     });
   });
 }

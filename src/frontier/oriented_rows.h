@@ -15,12 +15,12 @@
 
 namespace edgewire::frontier {
 
-/// The vertices that a process knows have numbers in the order of their degrees: 0 is the one with most edges.
-/// On a tie the owner decides, then the local number there: any two processes have the vertices that both
-/// know in the same order. (Where one process owns a graph without long rows, vertices keep their ids, so
-/// that the rows of a simple symmetric file can stay where they are.) The row of a vertex holds its neighbours
-/// with smaller numbers, ascending, each once; no vertex is its own neighbour. A boundary vertex has a row
-/// while somebody lends one.
+/// The vertices that a process knows have numbers in the order of their degrees: 0 is the one with most
+/// edges. On a tie the owner decides, then the local number there: any two processes have the vertices that
+/// both know in the same order. (Where one process owns a graph without long rows, vertices keep their ids,
+/// so that the rows of a simple symmetric file can stay where they are.) The row of a vertex holds its
+/// neighbours with smaller numbers, ascending, each once; no vertex is its own neighbour. A boundary vertex
+/// has a row while somebody lends one.
 class OrientedRows {
  public:
   /// Runs work(worker, index) for each index below `count`, on all workers.
