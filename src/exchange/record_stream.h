@@ -39,8 +39,9 @@ class RecordStream {
   }
   /// Ends the superstep of this lane: sends what is left, and calls take() for all records of the superstep
   /// until those of all peers were taken.
+  /// `note`: is told to all peers. Those of the peers are then there by note().
   template <class Take>
-  void finish(int lane, const Take& take) {
+  void finish(int lane, const Take& take, const RingNote& note = {}) {
     const std::uint64_t superstep = supersteps_[static_cast<std::size_t>(lane)];
     Ending ending(pool_.observer(), lane);
     const auto take_told = [&](int peer, std::span<const std::byte> bytes) {
@@ -49,7 +50,7 @@ class RecordStream {
     };
     for (int peer = 0; peer < size_; ++peer)
       if (peer != rank_) push(lane, peer, take);
-    while (!rings_->end(lane, superstep)) make_progress(lane, take);
+    while (!rings_->end(lane, superstep, note)) make_progress(lane, take);
     int awaited = rings_->awaited(lane, superstep);
     for (int turns = 0; awaited >= 0; ++turns, awaited = rings_->awaited(lane, superstep)) {
       if (make_progress(lane, take_told) > 0) turns = 0;
@@ -58,6 +59,9 @@ class RecordStream {
     }
     ++supersteps_[static_cast<std::size_t>(lane)];
   }
+
+  /// What the peer said at the end of the last superstep of this lane.
+  const RingNote& note(int lane, int peer) const noexcept { return rings_->note(lane, peer); }
 
   /// Bytes of memory that the rings of a process take.
   static std::size_t memory_bytes(int lanes, int size, std::size_t record_bytes);

@@ -92,8 +92,9 @@ bool Rings::open_here(int lane, int peer, std::size_t bytes) noexcept {
   return true;
 }
 
-void Rings::seal(Outgoing& ring, std::uint32_t records, std::uint64_t in_superstep) noexcept {
-  ring.header = {records, static_cast<std::uint32_t>(ring.superstep), in_superstep};
+void Rings::seal(Outgoing& ring, std::uint32_t records, std::uint64_t in_superstep,
+                 const RingNote& note) noexcept {
+  ring.header = {records, static_cast<std::uint32_t>(ring.superstep), in_superstep, note};
   std::ranges::copy(std::as_bytes(std::span(&ring.header, 1)), ring.frame);
   ring.sealed = true;
 }
@@ -167,7 +168,7 @@ bool Rings::flush(int lane) noexcept {
   return all;
 }
 
-bool Rings::end(int lane, std::uint64_t superstep) noexcept {
+bool Rings::end(int lane, std::uint64_t superstep, const RingNote& note) noexcept {
   bool all = true;
   for (int peer = 0; peer < settings_.size; ++peer) {
     if (left_out_[static_cast<std::size_t>(peer)]) continue;
@@ -175,7 +176,7 @@ bool Rings::end(int lane, std::uint64_t superstep) noexcept {
     bool told = push(lane, peer);
     if (ring.superstep == superstep && !ring.sealed &&
         (ring.frame != nullptr || open(lane, peer, sizeof(FrameHeader)))) {
-      seal(ring, static_cast<std::uint32_t>(ring.used / settings_.record_bytes), ring.in_superstep);
+      seal(ring, static_cast<std::uint32_t>(ring.used / settings_.record_bytes), ring.in_superstep, note);
       told = push(lane, peer);
     }
     all &= told && ring.superstep > superstep;
@@ -218,6 +219,7 @@ void Rings::release(int lane, int peer) noexcept {
       if (ring.header.in_superstep != ring.in_superstep)
         refuse(peer, "ended a superstep with a wrong number of records");
       ring.in_superstep = 0;
+      ring.note = ring.header.note;
       ring.superstep.fetch_add(1, std::memory_order_release);  // pairs with acquire in finished()
     }
   }

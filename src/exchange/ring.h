@@ -50,6 +50,9 @@ struct RingPlace {
 /// process whose rings have another size.
 std::vector<RingPlace> ring_places(const Region& region, std::size_t part, const RingSettings& settings);
 
+/// What a process says to a peer at the end of a superstep of records, besides them.
+using RingNote = std::array<std::uint64_t, 3>;
+
 /// The rings between this process and all others. A process has no ring to itself.
 ///
 /// No function here blocks, allocates or throws. A function that cannot go on says so: poll the transport,
@@ -77,8 +80,10 @@ class Rings {
   bool flush(int lane) noexcept;
   /// Says to all peers that no more records of this superstep come on this lane, after all that was
   /// published. Records that are published later belong to the next superstep. False: a peer has not been
-  /// told yet; call it again with the same number, and do not publish before it returned true.
-  bool end(int lane, std::uint64_t superstep) noexcept;
+  /// told yet; call it again with the same number and note, and do not publish before it returned true.
+  bool end(int lane, std::uint64_t superstep, const RingNote& note = {}) noexcept;
+  /// What the peer has said in end() of the last superstep that was drained on this lane to its end.
+  const RingNote& note(int lane, int peer) const noexcept { return in_[index(lane, peer)].note; }
 
   /// Calls take(peer, span of bytes) for all records of the superstep that have arrived on this lane and were
   /// not yet taken. Each span holds whole records, in the order in which they were published; its memory is
@@ -123,8 +128,9 @@ class Rings {
     std::uint32_t records = 0;             ///< kSkip: the frame only fills the ring up to its end
     std::uint32_t superstep = 0;           ///< its lower bits, to find mistakes
     std::uint64_t in_superstep = kGoesOn;  ///< if the superstep ends with this frame: its records
+    RingNote note{};                       ///< and what is said at its end
   };
-  static_assert(sizeof(FrameHeader) == 16);
+  static_assert(sizeof(FrameHeader) == 40);
 
   /// A ring that this process fills. Positions are bytes since the start.
   struct alignas(kUnit) Outgoing {
@@ -147,6 +153,7 @@ class Rings {
     std::uint64_t drained = 0;   ///< position
     std::uint64_t credited = 0;  ///< position that the sender knows of
     std::uint64_t in_superstep = 0;
+    RingNote note{};  ///< of the last superstep
     /// The one whose records come next. Release by the lane's thread, acquire in finished().
     std::atomic<std::uint64_t> superstep{1};
   };
@@ -165,7 +172,8 @@ class Rings {
   }
   bool open(int lane, int peer, std::size_t least_bytes) noexcept;
   bool open_here(int lane, int peer, std::size_t bytes) noexcept;
-  static void seal(Outgoing& ring, std::uint32_t records, std::uint64_t in_superstep) noexcept;
+  static void seal(Outgoing& ring, std::uint32_t records, std::uint64_t in_superstep,
+                   const RingNote& note = {}) noexcept;
   bool push(int lane, int peer) noexcept;
   bool write(int lane, int peer, std::size_t bytes) noexcept;
   void credit(int lane, int peer) noexcept;

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 #include "base/numbering.h"
@@ -24,8 +24,31 @@ using KnownNumber = NumberOf<struct KnownNumbering>;
 
 class InRows;
 
+/// As Boundary::Known, in a process that owns all vertices.
+struct AllKnown {
+  static plan::Place place(VertexId v) noexcept { return {0, LocalNumber(v)}; }
+  static KnownNumber number(plan::Place place) noexcept { return KnownNumber(place.local); }
+  static KnownNumber number(VertexId v) noexcept { return KnownNumber(v); }
+  static constexpr bool is_owned(KnownNumber) noexcept { return true; }
+  static VertexId vertex(LocalNumber local) noexcept { return VertexId(local); }
+};
+
 class Boundary {
  public:
+  /// The numbers of vertices, with the ownership looked up once.
+  template <class Scheme>
+  struct Known {
+    const Scheme& scheme;
+    const Boundary& boundary;
+
+    plan::Place place(VertexId v) const noexcept { return scheme.place(v); }
+    KnownNumber number(plan::Place place) const noexcept { return boundary.number(place); }
+    /// Of a vertex that is known.
+    KnownNumber number(VertexId v) const noexcept { return number(place(v)); }
+    bool is_owned(KnownNumber number) const noexcept { return number < boundary.owned_; }
+    VertexId vertex(LocalNumber local) const noexcept { return scheme.vertex(boundary.rank_, local); }
+  };
+
   /// Reads the rows of the owned vertices, and tells each owner which of its vertices this process knows. The
   /// rows have been checked. Memory: 16 bytes for 64 vertices of the graph, 4 for each boundary vertex, and 4
   /// for each vertex and process that knows it. Collective, while workers rest; throws Error. `ownership`
@@ -48,15 +71,16 @@ class Boundary {
     return std::span(known_by_).subspan(known_firsts_[peer], known_firsts_[peer + 1] - known_firsts_[peer]);
   }
 
-  /// Calls work(number): number(v) is the KnownNumber of a vertex that is known. For loops over edges.
+  /// Calls work(known), see Known. For loops over edges.
   template <class Work>
   void visit(const Work& work) const {
     ownership_.visit([&](const auto& scheme) {
-      work([&scheme, this](VertexId v) {
-        const plan::Place place = scheme.place(v);
-        return number(place);
-      });
+      work(Known<std::remove_cvref_t<decltype(scheme)>>{scheme, *this});
     });
+  }
+  bool knows(plan::Place place) const noexcept {
+    const std::size_t at = starts_[place.owner] + place.local;
+    return place.owner == rank_ || (blocks_[at / kBits].bits >> at % kBits & 1) != 0;
   }
   /// Of a vertex that is known.
   KnownNumber number(plan::Place place) const noexcept {

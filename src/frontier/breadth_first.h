@@ -10,9 +10,12 @@
 // nearly each vertex otherwise, since a line has the bits of 512 vertices.
 //
 // Between processes a push sends (vertex, parent) records, and a process names each vertex at most once in
-// the whole search. A pull first sends the frontier to all processes, a bit for each vertex.
+// the whole search. A pull first sends the frontier, a bit for each boundary vertex of the receiver. Where
+// the frontier has few edges, the next superstep pushes, and what all processes have followed is known at its
+// end, at no cost. Where only one process has a frontier it goes on alone, level by level, until it reaches
+// a vertex of another one.
 //
-// breadth_first.cpp has the search and its pushes, breadth_first_pull.cpp the pulls. With
+// breadth_first.cpp has the search, breadth_first_push.cpp its pushes, breadth_first_pull.cpp the pulls. With
 // breadth_first_apart.h each worker searches from sources of its own; breadth_first_answer.h has what people
 // ask of a search besides.
 #pragma once
@@ -24,9 +27,10 @@
 #include <span>
 #include <vector>
 
+#include "base/bits.h"
 #include "base/mixing.h"
 #include "frontier/frontier_job.h"
-#include "frontier/owner_words.h"
+#include "frontier/push_note.h"
 #include "frontier/superstep.h"
 #include "topology/memory.h"
 
@@ -44,25 +48,30 @@ class BreadthFirst {
   /// Sums over all processes. They decide whether the next superstep pulls or pushes.
   struct State {
     bool pulled = false;               ///< in the last superstep
-    std::uint64_t frontier = 0;        ///< vertices that the last superstep has reached
-    std::uint64_t before = 0;          ///< and the one before it
+    std::uint64_t levels = 0;          ///< whose vertices are counted here; the frontier is the last of them
+    std::uint64_t frontier = 0;        ///< its vertices
+    std::uint64_t before = 0;          ///< those of the level before it
     std::uint64_t frontier_edges = 0;  ///< out of the frontier
     std::uint64_t unseen_edges = 0;    ///< out of vertices that are not reached yet
 
-    /// The last superstep has reached so many vertices, with so many edges out of them.
+    /// The next level has so many vertices, with so many edges out of them.
     void advance(std::uint64_t vertices, std::uint64_t edges) {
+      ++levels;
       before = frontier;
       frontier = vertices;
       frontier_edges = edges;
       unseen_edges -= edges;
     }
   };
-  /// Whether the next superstep pulls.
+  /// Whether the next superstep pulls, when all that the last one has reached is counted.
   static bool wants_pull(const graph::GraphFile& graph, const State& state);
+  /// Whether processes that have pushed from this frontier push again, and do not count first what they have
+  /// reached.
+  static bool goes_on(const graph::GraphFile& graph, const State& state);
 
-  /// Memory: a bit for each vertex of the graph, or two where it pulls, and 4 bytes for each owned vertex, 8
-  /// with parents; 4 more for each vertex of the graph for the smallest ones; about 2 for each vertex of the
-  /// graph where workers hand over. `job` outlives it.
+  /// Memory: a bit for each vertex that the process knows, or two where it pulls, and 4 bytes for each owned
+  /// vertex, 8 with parents; 4 more for each known vertex for the smallest ones; about 2 for each vertex
+  /// where the workers of a single process hand over. `job` outlives it.
   BreadthFirst(FrontierJob& job, Parents parents);
 
   /// Searches from `source`. May be called again. `enough`: is asked before each superstep, and answers the
@@ -79,8 +88,9 @@ class BreadthFirst {
   const std::vector<std::uint32_t>& parents() const noexcept { return parents_; }
 
  private:
-  using Word = OwnerWords::Word;
-  static constexpr std::uint32_t kBits = OwnerWords::kBits;
+  using Word = Bits::Word;
+  static constexpr std::uint32_t kBits = Bits::kBits;
+  static constexpr std::size_t kNotedAtOnce = 64;  ///< vertices; what they need stays in the nearest cache
   static constexpr std::size_t kKept = 1024;  ///< bits side by side that one worker keeps: two cache lines
   /// What a worker has reached in a superstep.
   struct alignas(128) Worker {
@@ -93,68 +103,89 @@ class BreadthFirst {
     std::size_t noted = 0;         ///< of reached: whose levels are written
     std::uint64_t vertices = 0, edges = 0;
     std::uint64_t followed = 0;  ///< edges
+    Active told;                 ///< processes that got records of it
     alignas(128) std::atomic<std::size_t> next{
         0};  ///< index of the first one in `list` that no worker has taken
   };
 
   void reset();
+  void start(VertexId source);
   void leave_out_isolated();
-  void push();
+  bool push(const PushNote& mine, bool alone);
+  bool push_alone();
+  void sort_lists();
+  void end_push(const PushNote& mine, Superstep& done, std::vector<Superstep>& all);
+  PushNote sum_of_notes(const PushNote& mine) const;
+  void note_held_back();
+  void name_parents(const Worker& worker);
   void pull();
   void list_to_bits();
   void bits_to_list();
-  Superstep superstep(bool pull);
+  void superstep(std::vector<Superstep>& all);
+  Superstep begin_level(PushNote& mine) noexcept;
   void total();
   bool wakes() const noexcept;
-  template <class Scheme>
-  std::span<const VertexId> take_rows(int lane, const Scheme& scheme);
-  template <class Scheme>
-  void push_from(int lane, bool woken, const Scheme& scheme);
-  template <class Scheme>
-  void push_to_keepers(int lane, const Scheme& scheme);
-  template <class Scheme>
-  void note_reached(Worker& worker, const Scheme& scheme);
-  template <class Scheme>
-  void fetch_rows(std::size_t w, const Scheme& scheme) const;
-  template <class Scheme>
-  void pull_into(int lane, std::atomic<std::size_t>& next, const Scheme& scheme);
-  template <class Scheme>
-  void pull_from_disks(int lane, std::atomic<std::size_t>& next, const Scheme& scheme);
-  template <class Scheme>
-  bool look(Worker& worker, LocalNumber local, std::span<const VertexId> sources, const Scheme& scheme);
+  // `known`: a Boundary::Known or AllKnown.
+  template <class Known>
+  std::span<const VertexId> take_rows(int lane, const Known& known);
+  template <class Known>
+  void push_from(int lane, bool woken, const Known& known);
+  template <class Known>
+  void finish_push(int lane, bool woken, const PushNote& note, const Known& known);
+  template <class Known>
+  void take_record(Worker& worker, Record record, const Known& known);
+  template <class Known>
+  void push_to_keepers(int lane, const Known& known);
+  template <class Known>
+  void note_reached(Worker& worker, const Known& known);
+  template <class Known>
+  void fetch_rows(std::size_t w, const Known& known) const;
+  template <class Known>
+  void pull_into(int lane, std::atomic<std::size_t>& next, const Known& known);
+  template <class Known>
+  void pull_from_disks(int lane, std::atomic<std::size_t>& next, const Known& known);
+  template <class Known>
+  bool look(Worker& worker, LocalNumber local, std::span<const VertexId> sources, const Known& known);
   void share_frontier(int lane);
+  void add_to_frontier(std::uint32_t number, Word bits);
   void next_lists();
-  template <class Scheme>
-  void reach(Worker& worker, LocalNumber local, std::uint32_t parent, const Scheme& scheme);
-  /// For the vertex at this position, with Parents::smallest.
-  void propose(std::size_t position, std::uint32_t parent) noexcept;
+  template <class Known>
+  void reach(Worker& worker, LocalNumber local, std::uint32_t parent, const Known& known);
+  /// For the vertex with this number, with Parents::smallest.
+  void propose(std::size_t number, std::uint32_t parent) noexcept;
   /// Of the lowest bit of a word of owned vertices.
   static LocalNumber lowest(std::size_t word, Word bits) noexcept {
     return LocalNumber(static_cast<std::uint32_t>(word * kBits) +
                        static_cast<std::uint32_t>(std::countr_zero(bits)));
   }
-  /// Whether this call was the first that reaches the vertex at this position. `shared`: other workers may
+  /// Whether this call was the first that reaches the vertex with this number. `shared`: other workers may
   /// claim vertices of the same word at this time.
-  bool claim(std::size_t position, bool shared) noexcept;
+  bool claim(std::size_t number, bool shared) noexcept;
+  Word frontier_bit(LocalNumber local) noexcept {
+    return std::atomic_ref(bits_[local / kBits]).load(std::memory_order_relaxed) >> local % kBits & 1;
+  }
+  /// Bits of owned vertices in this word.
+  Word owned_bits(std::size_t word) const noexcept {
+    const std::size_t left = job_.owned() - word * kBits;
+    return left >= kBits ? ~Word{0} : (Word{1} << left) - 1;
+  }
   /// The worker that keeps the bit of the vertex at this position, where workers hand over what they find.
   std::size_t keeper(std::size_t position) const noexcept {
     const auto spread = static_cast<std::uint32_t>(position / kKept * kGolden32);
     return spread * workers_.size() >> 32;
   }
-  std::size_t first_word(std::uint32_t owner) const noexcept { return words_.first(owner); }
-  std::size_t position(plan::Place place) const noexcept { return words_.position(place); }
 
   FrontierJob& job_;
   bool several_;
   std::uint32_t rank_;
   std::size_t owned_words_;
-  OwnerWords words_;  ///< where the bits of vertices are
-  /// Bits of vertices that this process has not reached, or has not yet named to their owners.
+  /// By KnownNumber, bits of vertices that this process has not reached, or has not yet named to their
+  /// owners.
   topology::NodeMemory unseen_memory_;
   std::span<std::atomic<Word>> unseen_;
-  /// [position]: the smallest vertex of the frontier with an edge to it; empty unless that is asked for.
+  /// [KnownNumber]: the smallest vertex of the frontier with an edge to it; empty unless that is asked for.
   std::vector<std::atomic<std::uint32_t>> candidates_;
-  std::vector<Word> bits_;       ///< the frontier, of all processes; empty until the first pull
+  std::vector<Word> bits_;       ///< the frontier, of known vertices; empty until the first pull
   std::vector<Word> next_bits_;  ///< the next frontier, of this process
   bool in_bits_ = false;         ///< the frontier is in bits_, otherwise in the lists of the workers
   std::vector<std::uint32_t> levels_, parents_;
@@ -162,6 +193,11 @@ class BreadthFirst {
   std::vector<Worker> workers_;
   bool has_pulled_ = false;
   State state_;
+  bool counted_ = true;  ///< the vertices that the last superstep has reached are in state_
+  Active active_;        ///< who has a frontier, where it is not counted
+  /// Vertices of a worker whose levels are written at once; with more, when the superstep is over: the level
+  /// is not known before, since another process goes on alone.
+  std::size_t noted_at_once_ = kNotedAtOnce;
 };
 
 }  // namespace edgewire::frontier

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "error.h"
 #include "frontier/breadth_first.h"
 #include "graph/row.h"
 
@@ -16,16 +17,15 @@ constexpr std::size_t kWords = 64;  // that a worker takes at a time in a pull
 /// A vertex without edges is never found, and would be looked for in each pull.
 void BreadthFirst::leave_out_isolated() {
   const auto offsets = job_.graph().offsets();
-  const auto& ownership = job_.ownership();
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
-    ownership.visit([&](const auto& scheme) {
+    job_.visit_known([&](const auto& known) {
       for (LocalNumber begin = first; begin < last; begin += kBits) {
         Word with_edges = 0;
         for (LocalNumber i = begin; i < std::min(last, begin + kBits); ++i) {
-          const std::size_t v = scheme.vertex(rank_, i);
+          const std::size_t v = known.vertex(i);
           with_edges |= Word{offsets[v] != offsets[v + 1]} << (i - begin);
         }
-        unseen_[first_word(rank_) + begin / kBits].fetch_and(with_edges, std::memory_order_relaxed);
+        unseen_[begin / kBits].fetch_and(with_edges | ~owned_bits(begin / kBits), std::memory_order_relaxed);
       }
     });
   });
@@ -34,40 +34,39 @@ void BreadthFirst::leave_out_isolated() {
 void BreadthFirst::pull() {
   if (!std::exchange(has_pulled_, true)) {
     leave_out_isolated();
-    bits_.resize(words_.words());
+    bits_.resize(unseen_.size());
     next_bits_.resize(owned_words_);
   }
   if (!in_bits_) list_to_bits();
+  std::fill(bits_.begin() + static_cast<std::ptrdiff_t>(owned_words_), bits_.end(), 0);
   std::atomic<std::size_t> next{0};
   job_.pool().run([&](int lane) {
     if (several_) share_frontier(lane);
     job_.pool().barrier();  // a worker reads what all lanes have brought
-    job_.ownership().visit_for_cpu([&](const auto& scheme) {
-      job_.on_disks() ? pull_from_disks(lane, next, scheme) : pull_into(lane, next, scheme);
+    job_.visit_known_for_cpu([&](const auto& known) {
+      job_.on_disks() ? pull_from_disks(lane, next, known) : pull_into(lane, next, known);
     });
   });
-  std::copy(next_bits_.begin(), next_bits_.end(),
-            bits_.begin() + static_cast<std::ptrdiff_t>(first_word(rank_)));
+  std::ranges::copy(next_bits_, bits_.begin());
 }
 
 /// Of the vertices of a word that are not reached yet.
-template <class Scheme>
-void BreadthFirst::fetch_rows(std::size_t w, const Scheme& scheme) const {
-  for (Word left = unseen_[first_word(rank_) + w].load(std::memory_order_relaxed); left != 0;
-       left &= left - 1) {
+template <class Known>
+void BreadthFirst::fetch_rows(std::size_t w, const Known& known) const {
+  for (Word left = unseen_[w].load(std::memory_order_relaxed) & owned_bits(w); left != 0; left &= left - 1) {
     const LocalNumber local = lowest(w, left);
-    graph::Row{job_.graph(), scheme.vertex(rank_, local)}.fetch();
+    graph::Row{job_.graph(), known.vertex(local)}.fetch();
   }
 }
 
 /// Whether the frontier has an edge to a vertex that was not reached before, and so reaches it. The graph
 /// stores every edge both ways.
-template <class Scheme>
+template <class Known>
 inline bool BreadthFirst::look(Worker& worker, LocalNumber local, std::span<const VertexId> sources,
-                               const Scheme& scheme) {
+                               const Known& known) {
   for (const VertexId u : sources) {
     ++worker.followed;
-    const std::size_t at = position(scheme.place(u));
+    const std::size_t at = known.number(u);
     if ((bits_[at / kBits] >> at % kBits & 1) == 0) continue;
     levels_[local] = level_;
     if (!parents_.empty()) parents_[local] = u;
@@ -78,59 +77,92 @@ inline bool BreadthFirst::look(Worker& worker, LocalNumber local, std::span<cons
   return false;
 }
 
-template <class Scheme>
-void BreadthFirst::pull_into(int lane, std::atomic<std::size_t>& next, const Scheme& scheme) {
+template <class Known>
+void BreadthFirst::pull_into(int lane, std::atomic<std::size_t>& next, const Known& known) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const std::size_t mine = first_word(rank_);
   for (std::size_t at = next.fetch_add(kWords); at < owned_words_; at = next.fetch_add(kWords)) {
-    fetch_rows(at, scheme);
+    fetch_rows(at, known);
     for (std::size_t w = at; w < std::min(at + kWords, owned_words_); ++w) {
-      if (w + 1 < owned_words_) fetch_rows(w + 1, scheme);
-      const Word unseen = unseen_[mine + w].load(std::memory_order_relaxed);
+      if (w + 1 < owned_words_) fetch_rows(w + 1, known);
+      const Word unseen = unseen_[w].load(std::memory_order_relaxed);
       Word found = 0;
-      for (Word left = unseen; left != 0; left &= left - 1) {
+      for (Word left = unseen & owned_bits(w); left != 0; left &= left - 1) {
         const LocalNumber local = lowest(w, left);
-        const auto sources = graph::Row{job_.graph(), scheme.vertex(rank_, local)}.targets();
-        if (look(worker, local, sources, scheme)) found |= left & -left;
+        const auto sources = graph::Row{job_.graph(), known.vertex(local)}.targets();
+        if (look(worker, local, sources, known)) found |= left & -left;
       }
       next_bits_[w] = found;
-      if (found != 0) unseen_[mine + w].store(unseen & ~found, std::memory_order_relaxed);
+      if (found != 0) unseen_[w].store(unseen & ~found, std::memory_order_relaxed);
     }
   }
 }
 
 /// The same where rows come when they are read: a worker still has whole words.
-template <class Scheme>
-void BreadthFirst::pull_from_disks(int lane, std::atomic<std::size_t>& next, const Scheme& scheme) {
+template <class Known>
+void BreadthFirst::pull_from_disks(int lane, std::atomic<std::size_t>& next, const Known& known) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const std::size_t mine = first_word(rank_);
   const auto take_rows = [&] {
     worker.taken.clear();
     for (std::size_t at = 0; worker.taken.empty() && (at = next.fetch_add(kWords)) < owned_words_;) {
       for (std::size_t w = at; w < std::min(at + kWords, owned_words_); ++w) {
         next_bits_[w] = 0;
-        for (Word left = unseen_[mine + w].load(std::memory_order_relaxed); left != 0; left &= left - 1)
-          worker.taken.push_back(scheme.vertex(rank_, lowest(w, left)));
+        for (Word left = unseen_[w].load(std::memory_order_relaxed) & owned_bits(w); left != 0;
+             left &= left - 1)
+          worker.taken.push_back(known.vertex(lowest(w, left)));
       }
     }
     return std::span<const VertexId>(worker.taken);
   };
   job_.each_row(lane, take_rows, [&](const Edges& edges) {
-    const LocalNumber local = scheme.place(edges.vertex).local;
-    if (!look(worker, local, edges.targets, scheme)) return;
+    const LocalNumber local = known.place(edges.vertex).local;
+    if (!look(worker, local, edges.targets, known)) return;
     const Word bit = Word{1} << local % kBits;
     next_bits_[local / kBits] |= bit;
-    unseen_[mine + local / kBits].fetch_and(~bit, std::memory_order_relaxed);
+    unseen_[local / kBits].fetch_and(~bit, std::memory_order_relaxed);
   });
 }
 
+/// Tells every process which of the vertices that it knows are in the frontier, in the order of its numbers,
+/// and puts what the others say into bits_.
 void BreadthFirst::share_frontier(int lane) {
-  words_.share(
-      lane, [this](std::size_t w) { return bits_[w]; },
-      [this](std::size_t w, Word bits) {
-        bits_[w] = bits;
-        unseen_[w].fetch_and(~bits, std::memory_order_relaxed);  // their owners know
-      });
+  const Boundary& boundary = job_.boundary();
+  const auto part = [&](std::size_t vertices) {
+    return job_.pool().part(lane, (vertices + kBits - 1) / kBits);
+  };
+  std::vector<std::uint64_t> taken(static_cast<std::size_t>(job_.bootstrap().size()));
+  const auto take = [&](int peer, Record record) {
+    const auto owner = static_cast<std::uint32_t>(peer);
+    const auto words = part(boundary.count(owner));
+    const std::uint64_t word = words.first + taken[owner]++;
+    if (word >= words.last) throw Error("a process has sent too many bits of its vertices");
+    add_to_frontier(boundary.first(owner) + static_cast<std::uint32_t>(word * kBits),
+                    Word{record.value} << 32 | record.vertex);
+  };
+  for (int peer = 0; peer < job_.bootstrap().size(); ++peer) {
+    const auto vertices = boundary.known_by(static_cast<std::uint32_t>(peer));
+    const auto words = part(vertices.size());
+    for (std::size_t w = words.first; w < words.last; ++w) {
+      const auto of_word =
+          vertices.subspan(w * kBits, std::min<std::size_t>(kBits, vertices.size() - w * kBits));
+      Word bits = 0;
+      for (std::size_t i = 0; i < of_word.size(); ++i) bits |= frontier_bit(of_word[i]) << i;
+      job_.records().send(lane, peer,
+                          {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)}, take);
+    }
+  }
+  job_.records().finish(lane, take);
+}
+
+/// 64 vertices from this number on. Their owners know of those in the frontier, so they are not told.
+void BreadthFirst::add_to_frontier(std::uint32_t number, Word bits) {
+  const auto add = [&](std::size_t word, Word some) {
+    if (some == 0) return;
+    std::atomic_ref(bits_[word]).fetch_or(some, std::memory_order_relaxed);
+    unseen_[word].fetch_and(~some, std::memory_order_relaxed);
+  };
+  const std::uint32_t shift = number % kBits;
+  add(number / kBits, bits << shift);
+  if (shift != 0) add(number / kBits + 1, bits >> (kBits - shift));
 }
 
 }  // namespace edgewire::frontier

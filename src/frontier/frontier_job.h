@@ -79,6 +79,21 @@ class FrontierJob {
   Records& records() noexcept { return *records_; }
   /// Of this process; where there are several processes, and the link is not left to tasks.
   const Boundary& boundary() const noexcept { return *boundary_; }
+  /// How many numbers there are of vertices that this process knows.
+  std::uint32_t known() const noexcept { return boundary_ ? boundary_->known() : owned(); }
+  /// Calls work(known) with a Boundary::Known or AllKnown, which have the numbers of vertices.
+  template <class Work>
+  void visit_known(const Work& work) const {
+    if (boundary_)
+      boundary_->visit(work);
+    else
+      work(AllKnown{});
+  }
+  /// The same, with the work compiled for this processor: for hot loops.
+  template <class Work>
+  void visit_known_for_cpu(const Work& work) const {
+    visit_known([&](const auto& known) { topology::run_scalar_for_cpu([&] { work(known); }); });
+  }
   const std::string& place() const noexcept { return seat_.place(); }
   /// The sums, number by number, of what all processes pass; the same in all. Collective, between supersteps.
   template <std::size_t Count>

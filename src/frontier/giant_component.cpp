@@ -108,15 +108,15 @@ bool GiantComponent::choose_pivot() {
 
 void GiantComponent::search_forward(SuperstepLog& log, std::uint64_t kind) {
   BreadthFirst search(job_, BreadthFirst::Parents::none);
-  std::uint64_t thin = 0;  // levels, one after the other
+  std::uint64_t thick = 0;  // the last level that was not thin
   const auto enough = [&](const BreadthFirst::State& state) {
-    thin = state.frontier < kThin ? thin + 1 : 0;
-    return thin > kThinLevels;
+    if (state.frontier >= kThin) thick = state.levels;
+    all_reached_ = state.levels - thick <= kThinLevels;
+    return !all_reached_;
   };
   job_.tell_as(kind);
   log.add(search.run(pivot_, enough), kind);
   job_.tell_as({});
-  all_reached_ = thin <= kThinLevels;
   note_reached(search.levels());
   if (several_) share(reached_);
 }

@@ -48,6 +48,8 @@ struct Sent {
 /// `Any` below: Record or WideRecord.
 class Records {
  public:
+  using Note = exchange::RingNote;
+
   /// As exchange::RecordStream. `record_bytes`: of a Record or a WideRecord.
   Records(launch::Bootstrap& bootstrap, exchange::Seat& seat, std::size_t record_bytes)
       : stream_(bootstrap, seat, record_bytes) {}
@@ -60,10 +62,13 @@ class Records {
   }
   /// Ends the superstep of this lane: sends what is left, and calls take(record) for all records of the
   /// superstep until those of all peers were taken.
+  /// `note`: is told to all processes. Those of the others are then there by note().
   template <class Any = Record, class Take>
-  void finish(int lane, const Take& take) {
-    stream_.finish(lane, one_by_one<Any>(take));
+  void finish(int lane, const Take& take, const Note& note = {}) {
+    stream_.finish(lane, one_by_one<Any>(take), note);
   }
+  /// What the peer said at the end of the last superstep of this lane. Not for this process itself.
+  const Note& note(int lane, int peer) const noexcept { return stream_.note(lane, peer); }
   /// The same for 8 bytes of any meaning, take(peer, word), whatever the records of the job are. They do not
   /// count as records of the kernel.
   template <class Take>
@@ -74,8 +79,8 @@ class Records {
     stream_.bytes_sent(lane) -= stream_.record_bytes();
   }
   template <class Take>
-  void finish_words(int lane, const Take& take) {
-    stream_.finish(lane, words(take));
+  void finish_words(int lane, const Take& take, const Note& note = {}) {
+    stream_.finish(lane, words(take), note);
   }
   /// What all processes pass, in the order of their ranks: each gives as many numbers. All get the same.
   std::vector<std::uint64_t> share(std::span<const std::uint64_t> mine);

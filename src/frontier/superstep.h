@@ -16,12 +16,16 @@ class Meter {
 
   /// Adds time and bytes, and tells the job's listener.
   void stop(Superstep& done) const {
+    add_to(done);
+    job_.tell(done);
+  }
+  /// Adds time and bytes.
+  void add_to(Superstep& done) const {
     const Sent now = job_.records().sent();
     done.sent.record_bytes += now.record_bytes - before_.record_bytes;
     done.sent.payload_bytes += now.payload_bytes - before_.payload_bytes;
     done.sent.wire_bytes += now.wire_bytes - before_.wire_bytes;
     done.seconds += seconds_since(begin_);
-    job_.tell(done);
   }
 
  private:

@@ -117,6 +117,11 @@ struct Group {
   }
 };
 
+/// What a process says at the end of a superstep.
+RingNote note_of(int sender, int lane, std::uint64_t superstep) {
+  return {superstep, static_cast<std::uint64_t>(sender), static_cast<std::uint64_t>(lane) << 40};
+}
+
 /// Records from one process to another on a lane in a superstep: none, a few, or many times the ring.
 std::uint32_t records_of(int sender, int receiver, int lane, std::uint64_t superstep) {
   std::minstd_rand chance(static_cast<unsigned>(sender * 131 + receiver * 17 + lane * 5) +
@@ -153,7 +158,7 @@ void run_lane(Group& group, int rank, int lane, std::uint64_t supersteps) {
       return all;
     });
     me.endpoint.until([&] {
-      const bool ended = me.rings->end(lane, superstep);
+      const bool ended = me.rings->end(lane, superstep, note_of(rank, lane, superstep));
       me.take(lane, superstep, arrived);
       return ended;
     });
@@ -165,6 +170,8 @@ void run_lane(Group& group, int rank, int lane, std::uint64_t supersteps) {
       if (p != rank)
         require(arrived[static_cast<std::size_t>(p)] == records_of(p, rank, lane, superstep),
                 "a superstep ended too early or too late");
+    for (int p = 0; p < me.size(); ++p)
+      if (p != rank) require(me.rings->note(lane, p) == note_of(p, lane, superstep), "a note is another one");
     require(!me.rings->finished(lane, superstep + 1) || me.size() == 1, "finished before it began");
   }
   // Goes on, so that nobody waits for a process that no longer polls.

@@ -1,0 +1,247 @@
+// The supersteps of the search that push.
+#include <algorithm>
+
+#include "error.h"
+#include "frontier/breadth_first.h"
+#include "graph/row.h"
+
+namespace edgewire::frontier {
+
+namespace {
+
+constexpr std::uint64_t kAlone = 1 << 10;         // edges that are followed sooner than workers share them
+constexpr std::uint64_t kAloneBlocked = 1 << 12;  // and where workers that wait block at once
+constexpr std::uint32_t kMostAlone = 64;          // levels, until all decide again
+constexpr std::uint64_t kHandedOver = 8;          // vertices of the graph for each edge that is handed over
+constexpr std::size_t kLeastRows = 64, kMostRows = 1024;  // that a worker takes at a time in a push
+
+}  // namespace
+
+/// Whether the edges of the frontier are worth the time that it takes until all workers are at it.
+bool BreadthFirst::wakes() const noexcept {
+  const bool blocked = job_.pool().placement().oversubscribed;
+  return several_ || (workers_.size() > 1 && state_.frontier_edges >= (blocked ? kAloneBlocked : kAlone));
+}
+
+/// False: this process goes on alone with what it has reached.
+bool BreadthFirst::push(const PushNote& mine, bool alone) {
+  if (in_bits_) bits_to_list();
+  if (job_.on_disks()) sort_lists();
+  if (alone && !push_alone() && mine.levels < kMostAlone) {
+    if (!candidates_.empty()) name_parents(workers_[0]);
+    next_lists();
+    return false;
+  }
+  const bool wake = wakes();
+  const bool hands_over =
+      wake && !several_ && !job_.on_disks() && state_.frontier_edges <= job_.graph().vertices() / kHandedOver;
+  const auto work = [&](int lane) {
+    job_.visit_known([&](const auto& known) {
+      if (hands_over) return push_to_keepers(lane, known);
+      if (!alone) push_from(lane, wake, known);
+      finish_push(lane, wake, lane == 0 ? mine : PushNote(), known);
+    });
+  };
+  if (wake)
+    job_.pool().run(work);
+  else
+    work(0);
+  next_lists();
+  return true;
+}
+
+/// Rows are read from disks in order.
+void BreadthFirst::sort_lists() {
+  auto& all = workers_[0].list;
+  for (std::size_t w = 1; w < workers_.size(); ++w) {
+    all.insert(all.end(), workers_[w].list.begin(), workers_[w].list.end());
+    workers_[w].list.clear();
+  }
+  std::ranges::sort(all);
+}
+
+/// Follows the edges of the frontier. Whether other processes must know: one of them has been told of a
+/// vertex, so many edges follow that all should decide how, or none do.
+bool BreadthFirst::push_alone() {
+  Worker& worker = workers_[0];
+  job_.visit_known([&](const auto& known) {
+    push_from(0, false, known);
+    note_reached(worker, known);
+  });
+  const State next{.frontier_edges = worker.edges};
+  if (!worker.told.nobody() || worker.reached.empty() || !goes_on(job_.graph(), next)) return true;
+  return false;
+}
+
+/// Fetches the memory that note_reached() needs, which does the rest for many vertices at a time.
+template <class Known>
+inline void BreadthFirst::reach(Worker& worker, LocalNumber local, std::uint32_t parent, const Known& known) {
+  if (!parents_.empty()) parents_[local] = parent;
+  __builtin_prefetch(&levels_[local], 1);
+  __builtin_prefetch(&job_.graph().offsets()[known.vertex(local)]);
+  worker.reached.push_back(local);
+  if (worker.reached.size() - worker.noted >= noted_at_once_) note_reached(worker, known);
+}
+
+/// Writes the levels of the vertices that the worker has reached since the last call, and counts their edges.
+template <class Known>
+void BreadthFirst::note_reached(Worker& worker, const Known& known) {
+  for (const LocalNumber local : std::span(worker.reached).subspan(worker.noted)) {
+    levels_[local] = level_;
+    worker.edges += graph::Row{job_.graph(), known.vertex(local)}.degree();
+  }
+  worker.vertices += worker.reached.size() - worker.noted;
+  worker.noted = worker.reached.size();
+}
+
+/// The same for the lists that have become the frontier, once their level is known.
+void BreadthFirst::note_held_back() {
+  job_.visit_known([&](const auto& known) {
+    for (Worker& worker : workers_) {
+      worker.list.swap(worker.reached);
+      note_reached(worker, known);
+      worker.list.swap(worker.reached);
+      worker.noted = 0;
+    }
+  });
+}
+
+void BreadthFirst::propose(std::size_t number, std::uint32_t parent) noexcept {
+  auto& best = candidates_[number];
+  std::uint32_t before = best.load(std::memory_order_relaxed);
+  while (parent < before && !best.compare_exchange_weak(before, parent, std::memory_order_relaxed)) {
+  }
+}
+
+void BreadthFirst::name_parents(const Worker& worker) {
+  for (const LocalNumber local : worker.reached) parents_[local] = candidates_[local];
+}
+
+/// Of its own list as long as it lasts, then of the others'.
+template <class Known>
+std::span<const VertexId> BreadthFirst::take_rows(int lane, const Known& known) {
+  auto& taken = workers_[static_cast<std::size_t>(lane)].taken;
+  taken.clear();
+  for (std::size_t i = 0; i < workers_.size() && taken.empty(); ++i) {
+    Worker& from = workers_[(static_cast<std::size_t>(lane) + i) % workers_.size()];
+    const std::size_t size = from.list.size();
+    if (from.next.load(std::memory_order_relaxed) >= size) continue;
+    const std::size_t count =
+        job_.on_disks() ? job_.rows_at_once() : std::clamp(size / 8, kLeastRows, kMostRows);
+    const std::size_t at = from.next.fetch_add(count, std::memory_order_relaxed);
+    for (std::size_t r = at; r < std::min(at + count, size); ++r) taken.push_back(known.vertex(from.list[r]));
+  }
+  return taken;
+}
+
+/// What another process has found for an owned vertex.
+template <class Known>
+inline void BreadthFirst::take_record(Worker& worker, Record record, const Known& known) {
+  if (record.vertex >= job_.owned() || record.value >= job_.graph().vertices())
+    throw Error("a process has sent a vertex that does not exist");
+  if (!candidates_.empty()) propose(record.vertex, record.value);
+  if (claim(record.vertex, workers_.size() > 1))
+    reach(worker, LocalNumber(record.vertex), record.value, known);
+}
+
+/// Follows the edges of the frontier. `woken`: all workers are at it.
+template <class Known>
+void BreadthFirst::push_from(int lane, bool woken, const Known& known) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  const bool smallest = !candidates_.empty(), shared = woken && workers_.size() > 1;
+  const auto take = [&](Record record) { take_record(worker, record, known); };
+  const auto tell = [&](plan::Place place, std::uint32_t parent) {
+    worker.told.add(place.owner);
+    job_.records().send(lane, static_cast<int>(place.owner), {place.local, parent}, take);
+  };
+  const auto follow = [&](const Edges& edges) {
+    const VertexId u = edges.vertex;
+    worker.followed += edges.targets.size();
+    for (const VertexId v : edges.targets) {
+      const plan::Place place = known.place(v);
+      const KnownNumber number = known.number(place);
+      if (smallest) propose(number, u);
+      if (!claim(number, shared)) continue;
+      if (known.is_owned(number))
+        reach(worker, place.local, u, known);
+      else if (smallest)
+        worker.others.push_back(v);
+      else
+        tell(place, u);
+    }
+  };
+  job_.each_row(
+      lane, [&] { return take_rows(lane, known); }, follow);
+  if (smallest && woken) job_.pool().barrier();  // all candidates of this process are known
+  for (const VertexId v : worker.others) {
+    const plan::Place place = known.place(v);
+    tell(place, candidates_[known.number(place)]);
+  }
+  worker.others.clear();
+}
+
+/// Takes what other processes have found. `note`: what the process says besides who has a frontier next.
+template <class Known>
+void BreadthFirst::finish_push(int lane, bool woken, const PushNote& note, const Known& known) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  if (several_) {
+    if (!worker.reached.empty()) worker.told.add(rank_);
+    PushNote said = note;
+    said.next = worker.told;
+    job_.records().finish(
+        lane, [&](Record record) { take_record(worker, record, known); }, said.words());
+  }
+  if (!candidates_.empty()) {
+    if (woken) job_.pool().barrier();  // the candidates of other processes are known, too
+    name_parents(worker);
+  }
+  if (noted_at_once_ == kNotedAtOnce) note_reached(worker, known);
+}
+
+/// What all processes have said at the end of a push.
+PushNote BreadthFirst::sum_of_notes(const PushNote& mine) const {
+  PushNote sum = mine;
+  for (const Worker& worker : workers_) sum.next.add(worker.told);
+  for (int peer = 0; peer < job_.bootstrap().size(); ++peer) {
+    if (peer == job_.bootstrap().rank()) continue;
+    for (int lane = 0; lane < job_.pool().workers(); ++lane)
+      sum.next.add(PushNote::of(job_.records().note(lane, peer)).next);
+    const auto said = PushNote::of(job_.records().note(0, peer));
+    if (said.levels > 1 && !active_.is_only(static_cast<std::uint32_t>(peer)))
+      throw Error("a process has gone on alone while others had vertices to follow");
+    sum.levels = std::max(sum.levels, said.levels);
+    sum.vertices += said.vertices;
+    sum.edges += said.edges;
+    sum.edges_before += said.edges_before;
+  }
+  return sum;
+}
+
+/// The same in one process: a worker hands over what it finds to those that keep the bits.
+template <class Known>
+void BreadthFirst::push_to_keepers(int lane, const Known& known) {
+  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+  worker.handed.resize(workers_.size());
+  for (auto& handed : worker.handed) handed.clear();
+  const auto follow = [&](const Edges& edges) {
+    worker.followed += edges.targets.size();
+    for (const VertexId v : edges.targets) {
+      const KnownNumber number = known.number(v);
+      worker.handed[keeper(number)].push_back({number, edges.vertex});
+    }
+  };
+  job_.each_row(
+      lane, [&] { return take_rows(lane, known); }, follow);
+  job_.pool().barrier();  // all has been found
+  const bool smallest = !candidates_.empty();
+  for (const Worker& from : workers_) {
+    for (const Record one : from.handed[static_cast<std::size_t>(lane)]) {
+      if (smallest) propose(one.vertex, one.value);
+      if (claim(one.vertex, false)) reach(worker, LocalNumber(one.vertex), one.value, known);
+    }
+  }
+  if (smallest) name_parents(worker);
+  note_reached(worker, known);
+}
+
+}  // namespace edgewire::frontier
