@@ -90,10 +90,6 @@ class Boundary {
     return KnownNumber(block.before + static_cast<std::uint32_t>(std::popcount(below)));
   }
   KnownNumber number(VertexId v) const noexcept { return number(ownership_.place(v)); }
-  bool knows(plan::Place place) const noexcept {
-    const std::size_t at = starts_[place.owner] + place.local;
-    return (blocks_[at / kBits].bits >> at % kBits & 1) != 0;
-  }
 
  private:
   static constexpr std::size_t kBits = 64;

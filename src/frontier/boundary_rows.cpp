@@ -218,15 +218,15 @@ void BoundaryRows::pack(std::uint32_t peer) {
 void BoundaryRows::unpack(std::uint32_t peer) {
   const Boundary& boundary = rows_.boundary();
   const std::uint64_t vertices = job_.graph().vertices();
-  job_.ownership().visit([&](const auto& scheme) {
+  boundary.visit([&](const auto& known) {
     for_each_row(in_.batch_of(peer), [&](const Stream::BatchRow& one) {
       std::uint32_t* const words = &in_.words[one.at];
       std::uint32_t length = 0;
       for (std::uint32_t i = 0; i < one.row.entries; ++i) {
         if (words[i] >= vertices) throw Error("a process has sent a row with a vertex that does not exist");
-        const plan::Place place = scheme.place(VertexId(words[i]));
+        const plan::Place place = known.place(VertexId(words[i]));
         if (!boundary.knows(place)) continue;
-        const std::uint32_t number = rows_.number_of(boundary.number(place));
+        const std::uint32_t number = rows_.number_of(known.number(place));
         if (number >= one.row.number || (length > 0 && number <= words[length - 1]))
           throw Error("a process has sent a row in another order than that of degrees");
         if (directed_)

@@ -64,7 +64,7 @@ class OrientedRows::Builder {
   void with_numbers(const Work& work) const {
     if (several_)
       rows_.boundary().visit(
-          [&](const auto& known) { work([&](VertexId v) { return rows_.number_of_[known(v)]; }); });
+          [&](const auto& known) { work([&](VertexId v) { return rows_.number_of_[known.number(v)]; }); });
     else
       work([&](VertexId v) { return rows_.number_of_[KnownNumber(v)]; });
   }
