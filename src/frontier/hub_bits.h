@@ -14,26 +14,15 @@ namespace edgewire::frontier {
 /// MiB at most.
 class HubBits {
  public:
-  /// Of the rows of owned vertices. Where rows are not in the order of degrees there are no hubs.
-  HubBits(const OrientedRows& rows, const OrientedRows::ForEach& for_each)
-      : HubBits(rows, for_each, 0, rows.by_degree() ? rows.known() : 0, rows.entries(), true) {}
-  /// Of those rows of boundary vertices that are there, with numbers in [first, last).
-  HubBits(const OrientedRows& rows, const OrientedRows::ForEach& for_each, std::uint32_t first,
-          std::uint32_t last, std::uint64_t entries)
-      : HubBits(rows, for_each, first, last, entries, false) {}
-
-  /// Those vertices have bits whose numbers are smaller.
-  std::uint32_t hubs() const noexcept { return hubs_; }
-  /// A bit for each number smaller than `hub`, which has a row.
-  const std::uint32_t* words(std::uint32_t hub) const noexcept { return words_.get() + begin_[hub - first_]; }
-
- private:
+  /// Of rows with numbers in [first, last) that are there, which have so many entries or more: of boundary
+  /// vertices alone, or of owned ones, too. Where rows are not in the order of degrees there are no hubs.
   HubBits(const OrientedRows& rows, const OrientedRows::ForEach& for_each, std::uint32_t first,
           std::uint32_t last, std::uint64_t entries, bool owned)
       : first_(first), hubs_(first) {
     constexpr std::uint32_t kMost = 1 << 15, kRowsAtOnce = 256;
+    if (!rows.by_degree()) return;
     const auto words_of = [&](std::uint32_t hub) -> std::size_t {
-      return rows.row(hub).empty() || (rows.degree(hub) > 0) != owned ? 0 : (hub + 31) / 32;
+      return rows.row(hub).empty() || (!owned && rows.degree(hub) > 0) ? 0 : (hub + 31) / 32;
     };
     begin_.push_back(0);
     for (; hubs_ < std::min(kMost, last) && begin_.back() + words_of(hubs_) <= entries; ++hubs_)
@@ -51,6 +40,12 @@ class HubBits {
     });
   }
 
+  /// Those vertices have bits whose numbers are smaller.
+  std::uint32_t hubs() const noexcept { return hubs_; }
+  /// A bit for each number smaller than `hub`, whose row was there.
+  const std::uint32_t* words(std::uint32_t hub) const noexcept { return words_.get() + begin_[hub - first_]; }
+
+ private:
   std::uint32_t first_, hubs_;
   std::vector<std::size_t> begin_;  ///< [hub - first_]; one more at the end
   std::unique_ptr<std::uint32_t[]> words_;

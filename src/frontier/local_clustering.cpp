@@ -121,17 +121,18 @@ void LocalClustering::orient() {
 }
 
 void LocalClustering::intersect() {
-  const bool symmetric = job_.graph().symmetric();
-  if (symmetric) hubs_.emplace(*rows_, all_workers_);
   std::optional<BoundaryRows> others;
-  if (job_.bootstrap().size() > 1) others.emplace(job_, *rows_, all_workers_, pieces_.batch_words);
-  const std::uint64_t rounds = 1 + (others ? others->batches_left() : 0);
-  intersect_with({0, rows_->known(), true}, 0, rounds);
-  for (std::uint64_t round = 1; round < rounds; ++round) {
-    hubs_.reset();
+  std::uint64_t entries = rows_->entries(), passes = 1;
+  if (job_.bootstrap().size() > 1) {
+    others.emplace(job_, *rows_, all_workers_, pieces_.batch_words);
+    passes = std::max<std::uint64_t>(1, others->batches_left());
+    if (others->batches_left() > 0) others->fetch();
+    entries += others->entries();
+  }
+  intersect_with({0, rows_->known(), true}, entries, 0, passes);
+  for (std::uint64_t pass = 1; pass < passes; ++pass) {
     others->fetch();
-    if (symmetric) hubs_.emplace(*rows_, all_workers_, others->first(), others->last(), others->entries());
-    intersect_with({others->first(), others->last(), false}, round, rounds);
+    intersect_with({others->first(), others->last(), false}, others->entries(), pass, passes);
   }
   triangles_ = 0;
   for (Worker& worker : workers_) {
@@ -141,19 +142,23 @@ void LocalClustering::intersect() {
 }
 
 /// Vertices of high degree come first, since they take longest.
-void LocalClustering::intersect_with(const Others& others, std::uint64_t round, std::uint64_t rounds) {
+void LocalClustering::intersect_with(const Others& others, std::uint64_t entries, std::uint64_t pass,
+                                     std::uint64_t passes) {
   const std::uint64_t known = rows_->known();
+  hubs_.reset();
+  if (job_.graph().symmetric())
+    hubs_.emplace(*rows_, all_workers_, others.first, others.last, entries, others.owned);
   for_each((known + kRowsAtOnce - 1) / kRowsAtOnce, [&](int w, std::uint64_t piece) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     const std::uint64_t first = piece * kRowsAtOnce;
     const std::uint64_t last = std::min<std::uint64_t>(known, first + kRowsAtOnce);
     // Pieces are taken in order: one worker can tell for all.
     if (w == 0 && job_.progress())
-      job_.progress()({"intersecting", round * known + first, rounds * known, "vertices"});
+      job_.progress()({"intersecting", pass * known + first, passes * known, "vertices"});
     for (auto number = static_cast<std::uint32_t>(first); number < last; ++number) {
-      if (others.own) fetch_ahead(number);
+      if (others.owned) fetch_ahead(number);
       if (!rows_->owns(number) || rows_->row(number).size() < 2) continue;
-      if (others.own) ++worker.vertices;
+      if (others.owned) ++worker.vertices;
       const Places places = places_of(number, others);
       if (places.first == places.last) continue;
       if (job_.graph().symmetric())
@@ -167,7 +172,7 @@ void LocalClustering::intersect_with(const Others& others, std::uint64_t round, 
 LocalClustering::Places LocalClustering::places_of(std::uint32_t number,
                                                    const Others& others) const noexcept {
   const auto row = rows_->row(number);
-  if (others.own) return {0, row.size(), true};
+  if (others.owned) return {0, row.size(), true};
   const auto first = std::lower_bound(row.begin(), row.end(), others.first);
   const auto last = std::lower_bound(first, row.end(), others.last);
   return {static_cast<std::size_t>(first - row.begin()), static_cast<std::size_t>(last - row.begin()), false};
@@ -175,7 +180,8 @@ LocalClustering::Places LocalClustering::places_of(std::uint32_t number,
 
 /// Rows that are intersected lie anywhere in memory.
 void LocalClustering::fetch_ahead(std::uint32_t number) const {
-  if (rows_->known() - number <= kHeadsAhead) return;
+  if (rows_->known() - number <= 2 * kHeadsAhead) return;
+  rows_->prefetch_entries(number + 2 * kHeadsAhead);
   for (const std::uint32_t u : rows_->row(number + kHeadsAhead)) rows_->prefetch_head(u);
   for (const std::uint32_t u : rows_->row(number + kRowsAhead)) rows_->prefetch_entries(u);
 }
@@ -190,7 +196,7 @@ void LocalClustering::intersect_symmetric(Worker& worker, std::uint32_t number, 
   bool marked = false;
   for (std::size_t i = std::max<std::size_t>(places.first, 1); i < row.size(); ++i) {
     const auto other = rows_->row(row[i]);
-    if (other.empty() || places.own != (rows_->degree(row[i]) > 0)) continue;
+    if (other.empty() || (!places.owned && rows_->degree(row[i]) > 0)) continue;
     std::uint32_t found = 0;
     if (i + other.size() < kMergedEntries) {
       found = merge(row.first(i), other, earned);
@@ -242,7 +248,7 @@ void LocalClustering::intersect_directed(Worker& worker, std::uint32_t number, P
   std::uint64_t credit = 0;
   for (std::size_t i = places.first; i < row.size(); ++i) {
     const auto other = rows_->row(row[i]);
-    if (other.empty() || places.own != (rows_->degree(row[i]) > 0)) continue;
+    if (other.empty() || (!places.owned && rows_->degree(row[i]) > 0)) continue;
     const auto other_both_ways = rows_->both_ways(row[i]);
     const std::uint32_t edges_here = std::uint32_t{1} + both_ways[i];
     std::uint32_t found = 0, edges_to_others = 0;

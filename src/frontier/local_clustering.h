@@ -61,22 +61,22 @@ class LocalClustering {
     std::uint64_t vertices = 0, edges = 0, triangles = 0;
   };
 
-  /// The rows that are looked at: of vertices with numbers [first, last), of them owned vertices or boundary
-  /// vertices.
+  /// The rows that are looked at: of vertices with numbers [first, last); of boundary vertices alone, or of
+  /// owned ones, too.
   struct Others {
     std::uint32_t first, last;
-    bool own;
+    bool owned;
   };
   /// The same in a row: the places [first, last).
   struct Places {
     std::size_t first, last;
-    bool own;
+    bool owned;
   };
 
   void for_each(std::uint64_t count, const std::function<void(int worker, std::uint64_t index)>& work);
   void orient();
   void intersect();
-  void intersect_with(const Others& others, std::uint64_t round, std::uint64_t rounds);
+  void intersect_with(const Others& others, std::uint64_t entries, std::uint64_t pass, std::uint64_t passes);
   Places places_of(std::uint32_t number, const Others& others) const noexcept;
   void fetch_ahead(std::uint32_t number) const;
   void intersect_symmetric(Worker& worker, std::uint32_t number, Places places);

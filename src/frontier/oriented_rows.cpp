@@ -1,6 +1,7 @@
 #include "frontier/oriented_rows.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "frontier/in_rows.h"
@@ -16,6 +17,10 @@ constexpr std::uint64_t kShortRow = 64;             // of a vertex: rows are sho
 
 /// Vertices with more edges are in any order. There are so few of them that rows stay short.
 constexpr std::uint64_t kMostEdges = 1 << 20;
+
+std::size_t words_of_bytes(std::size_t bytes) {
+  return (bytes + sizeof(std::uint32_t) - 1) / sizeof(std::uint32_t);
+}
 
 }  // namespace
 
@@ -42,22 +47,32 @@ class OrientedRows::Builder {
   bool file_will_do() const;
   void take_file();
   void number_vertices();
-  void count_entries();
   void put_entries();
 
  private:
   static constexpr std::uint8_t kOut = 1, kIn = 2;
 
-  /// Calls work(worker, local, vertex) for all owned vertices.
+  /// What a worker needs to put rows together.
+  struct Worker {
+    std::vector<std::uint32_t> entries;    ///< of all rows of a piece, one after the other
+    std::vector<std::uint8_t> both_ways;   ///< of a row
+    std::vector<std::uint8_t> directions;  ///< [number]: of edges that were seen
+    std::vector<std::uint32_t> seen;       ///< numbers
+  };
+
+  std::uint64_t pieces() const noexcept { return (rows_.owned_ + kVerticesAtOnce - 1) / kVerticesAtOnce; }
+  /// Calls work(local, vertex) for the owned vertices of a piece.
+  template <class Work>
+  void for_each_in(std::uint64_t piece, const Work& work) const {
+    const std::uint64_t last = std::min<std::uint64_t>(rows_.owned_, (piece + 1) * kVerticesAtOnce);
+    job_.ownership().visit([&](const auto& scheme) {
+      for (LocalNumber local(static_cast<std::uint32_t>(piece * kVerticesAtOnce)); local < last; ++local)
+        work(local, scheme.vertex(job_.rank(), local));
+    });
+  }
   template <class Work>
   void for_each_owned(const Work& work) const {
-    for_each_((rows_.owned_ + kVerticesAtOnce - 1) / kVerticesAtOnce, [&](int worker, std::uint64_t piece) {
-      const std::uint64_t last = std::min<std::uint64_t>(rows_.owned_, (piece + 1) * kVerticesAtOnce);
-      job_.ownership().visit([&](const auto& scheme) {
-        for (LocalNumber local(static_cast<std::uint32_t>(piece * kVerticesAtOnce)); local < last; ++local)
-          work(worker, local, scheme.vertex(job_.rank(), local));
-      });
-    });
+    for_each_(pieces(), [&](int, std::uint64_t piece) { for_each_in(piece, work); });
   }
   /// Calls work(number_of), where number_of(vertex) is the number of a known vertex.
   template <class Work>
@@ -86,14 +101,10 @@ class OrientedRows::Builder {
     for (const VertexId source : in_->sources(local))
       if (source != vertex) take(number_of(source), kIn);
   }
-  std::uint32_t number_of_owned(LocalNumber local) const noexcept {
-    return rows_.number_of_[KnownNumber(local)];
-  }
-  /// Of an owned row, in all entries.
-  std::size_t begin_of(const Head& head) const noexcept {
-    return static_cast<std::size_t>(head.entries - rows_.own_entries_.get());
-  }
-  void put_directed();
+  template <class NumberOf>
+  void add_row(Worker& worker, const NumberOf& number_of, LocalNumber local, VertexId v) const;
+  template <class NumberOf>
+  void add_directed_row(Worker& worker, const NumberOf& number_of, LocalNumber local, VertexId v) const;
 
   OrientedRows& rows_;
   FrontierJob& job_;
@@ -110,7 +121,6 @@ OrientedRows::OrientedRows(FrontierJob& job, const ForEach& for_each) : job_(job
     return;
   }
   builder.number_vertices();
-  builder.count_entries();
   builder.put_entries();
 }
 
@@ -126,7 +136,7 @@ void OrientedRows::Builder::take_file() {
   rows_.entries_ = graph_.edges();
   std::iota(rows_.number_of_.begin(), rows_.number_of_.end(), 0U);
   std::iota(rows_.known_of_.begin(), rows_.known_of_.end(), KnownNumber{});
-  for_each_owned([&](int, LocalNumber, VertexId v) {
+  for_each_owned([&](LocalNumber, VertexId v) {
     const auto targets = graph::Row{graph_, v}.targets();
     const auto smaller = std::lower_bound(targets.begin(), targets.end(), v) - targets.begin();
     rows_.heads_[v] = {plain(targets).data(), static_cast<std::uint32_t>(smaller),
@@ -138,7 +148,7 @@ void OrientedRows::Builder::take_file() {
 /// not the bound on the length of rows.
 void OrientedRows::Builder::number_vertices() {
   std::vector<std::uint32_t> edges(rows_.known());  // of each known vertex
-  for_each_owned([&](int, LocalNumber local, VertexId v) {
+  for_each_owned([&](LocalNumber local, VertexId v) {
     const std::uint64_t both = graph::Row{graph_, v}.degree() + (in_ ? in_->sources(local).size() : 0);
     edges[local] = static_cast<std::uint32_t>(std::min(both, kMostEdges));
   });
@@ -167,79 +177,76 @@ void OrientedRows::Builder::number_vertices() {
   }
 }
 
-/// Of directed graphs at most so many.
-void OrientedRows::Builder::count_entries() {
+/// The rows of a piece lie side by side, and behind each one of a directed graph its bytes of both_ways().
+void OrientedRows::Builder::put_entries() {
+  rows_.by_degree_ = true;
+  rows_.own_.resize(pieces());
+  std::vector<Worker> workers(static_cast<std::size_t>(job_.pool().workers()));
+  std::vector<std::uint64_t> entries(pieces());
   with_numbers([&](const auto& number_of) {
-    for_each_owned([&](int, LocalNumber local, VertexId v) {
-      const std::uint32_t own = number_of_owned(local);
-      Head& head = rows_.heads_[own];
-      const auto count = [&](std::uint32_t number) {
-        ++head.degree;
-        if (number < own) ++head.length;
-      };
-      if (in_)
-        for_each_neighbour(local, v, number_of, [&](std::uint32_t number, std::uint8_t) { count(number); });
-      else
-        for_each_target(v, number_of, count);
+    for_each_(pieces(), [&](int w, std::uint64_t piece) {
+      Worker& worker = workers[static_cast<std::size_t>(w)];
+      worker.entries.clear();
+      for_each_in(piece, [&](LocalNumber local, VertexId v) {
+        if (in_)
+          add_directed_row(worker, number_of, local, v);
+        else
+          add_row(worker, number_of, local, v);
+      });
+      rows_.own_[piece].reset(new std::uint32_t[worker.entries.size()]);
+      std::ranges::copy(worker.entries, rows_.own_[piece].get());
+      const std::uint32_t* next = rows_.own_[piece].get();
+      for_each_in(piece, [&](LocalNumber local, VertexId) {
+        Head& head = rows_.heads_[rows_.number_of_[KnownNumber(local)]];
+        head.entries = next;
+        next += head.length + (in_ ? words_of_bytes(head.length) : 0);
+        entries[piece] += head.length;
+      });
     });
   });
-  for (const Head& head : rows_.heads_) rows_.entries_ += head.length;
-  rows_.own_entries_.reset(new std::uint32_t[rows_.entries_]);
-  const std::uint32_t* next = rows_.own_entries_.get();
-  for (Head& head : rows_.heads_) {
-    head.entries = next;
-    next += head.length;
-  }
+  rows_.entries_ = std::accumulate(entries.begin(), entries.end(), std::uint64_t{0});
 }
 
-void OrientedRows::Builder::put_entries() {
-  if (in_) return put_directed();
-  with_numbers([&](const auto& number_of) {
-    for_each_owned([&](int, LocalNumber local, VertexId v) {
-      const std::uint32_t own = number_of_owned(local);
-      std::uint32_t* const begin = rows_.own_entries_.get() + begin_of(rows_.heads_[own]);
-      std::uint32_t* end = begin;
-      for_each_target(v, number_of, [&](std::uint32_t number) {
-        if (number < own) *end++ = number;
-      });
-      std::sort(begin, end);
-    });
+template <class NumberOf>
+void OrientedRows::Builder::add_row(Worker& worker, const NumberOf& number_of, LocalNumber local,
+                                    VertexId v) const {
+  const std::uint32_t own = rows_.number_of_[KnownNumber(local)];
+  Head& head = rows_.heads_[own];
+  const std::size_t begin = worker.entries.size();
+  for_each_target(v, number_of, [&](std::uint32_t number) {
+    ++head.degree;
+    if (number < own) worker.entries.push_back(number);
   });
+  head.length = static_cast<std::uint32_t>(worker.entries.size() - begin);
+  std::sort(worker.entries.end() - head.length, worker.entries.end());
 }
 
 /// A neighbour may have edges to a vertex, from it, or both.
-void OrientedRows::Builder::put_directed() {
-  rows_.both_ways_.reset(new std::uint8_t[rows_.entries_]);
-  struct Worker {
-    std::vector<std::uint8_t> directions;  ///< [number]: of edges that were seen
-    std::vector<std::uint32_t> seen;       ///< numbers
-  };
-  std::vector<Worker> workers(static_cast<std::size_t>(job_.pool().workers()));
-  with_numbers([&](const auto& number_of) {
-    for_each_owned([&](int w, LocalNumber local, VertexId v) {
-      auto& [directions, seen] = workers[static_cast<std::size_t>(w)];
-      directions.resize(rows_.known());
-      const std::uint32_t own = number_of_owned(local);
-      Head& head = rows_.heads_[own];
-      const std::size_t at = begin_of(head);
-      std::uint32_t* const begin = rows_.own_entries_.get() + at;
-      std::uint32_t* end = begin;
-      for_each_neighbour(local, v, number_of, [&](std::uint32_t number, std::uint8_t direction) {
-        if (directions[number] == 0) {
-          seen.push_back(number);
-          if (number < own) *end++ = number;
-        }
-        directions[number] |= direction;
-      });
-      std::sort(begin, end);
-      head.length = static_cast<std::uint32_t>(end - begin);
-      head.degree = static_cast<std::uint32_t>(seen.size());
-      for (std::uint32_t i = 0; i < head.length; ++i)
-        rows_.both_ways_[at + i] = directions[begin[i]] == (kOut | kIn) ? 1 : 0;
-      for (const std::uint32_t number : seen) directions[number] = 0;
-      seen.clear();
-    });
+template <class NumberOf>
+void OrientedRows::Builder::add_directed_row(Worker& worker, const NumberOf& number_of, LocalNumber local,
+                                             VertexId v) const {
+  auto& [entries, both_ways, directions, seen] = worker;
+  directions.resize(rows_.known());
+  const std::uint32_t own = rows_.number_of_[KnownNumber(local)];
+  const std::size_t begin = entries.size();
+  for_each_neighbour(local, v, number_of, [&](std::uint32_t number, std::uint8_t direction) {
+    if (directions[number] == 0) {
+      seen.push_back(number);
+      if (number < own) entries.push_back(number);
+    }
+    directions[number] |= direction;
   });
+  Head& head = rows_.heads_[own];
+  head.degree = static_cast<std::uint32_t>(seen.size());
+  head.length = static_cast<std::uint32_t>(entries.size() - begin);
+  const auto row = std::span(entries).subspan(begin);
+  std::sort(row.begin(), row.end());
+  both_ways.resize(words_of_bytes(head.length) * sizeof(std::uint32_t));
+  for (std::size_t i = 0; i < row.size(); ++i) both_ways[i] = directions[row[i]] == (kOut | kIn) ? 1 : 0;
+  entries.resize(entries.size() + words_of_bytes(head.length));
+  if (head.length > 0) std::memcpy(&entries[begin + head.length], both_ways.data(), both_ways.size());
+  for (const std::uint32_t number : seen) directions[number] = 0;
+  seen.clear();
 }
 
 }  // namespace edgewire::frontier

@@ -28,16 +28,16 @@ class OrientedRows {
                                      const std::function<void(int worker, std::uint64_t index)>& work)>;
 
   /// Reads the rows of the owned vertices; where the graph is not symmetric they come as InRows, too. Memory:
-  /// 24 bytes for each known vertex, and 4 for each entry; where the graph is not symmetric 5 for each edge
-  /// of an owned vertex, and while this is built those of InRows and a byte for each worker and known vertex.
-  /// `job` outlives it. Collective; throws Error.
+  /// 24 bytes for each known vertex, and 4 for each entry, 5 where the graph is not symmetric; while this is
+  /// built also that of InRows, and a byte for each worker and known vertex. `job` outlives it. Collective;
+  /// throws Error.
   OrientedRows(FrontierJob& job, const ForEach& for_each);
 
   /// There are numbers below it.
   std::uint32_t known() const noexcept { return static_cast<std::uint32_t>(known_of_.size()); }
   /// Whether numbers are in the order of degrees.
-  bool by_degree() const noexcept { return own_entries_ != nullptr; }
-  /// The memory of the rows of owned vertices has room for so many.
+  bool by_degree() const noexcept { return by_degree_; }
+  /// Of the rows of owned vertices.
   std::uint64_t entries() const noexcept { return entries_; }
   /// As in boundary(); with one process they are the ids.
   std::uint32_t number_of(KnownNumber known) const noexcept { return number_of_[known]; }
@@ -51,10 +51,10 @@ class OrientedRows {
   }
   /// For each entry of the row 1 if edges lead both ways, else 0. Not for symmetric graphs, where all do.
   std::span<const std::uint8_t> both_ways(std::uint32_t number) const noexcept {
+    if (heads_[number].length == 0) return {};
     const Head& head = heads_[number];
-    if (head.length == 0) return {};
-    const std::uint8_t* const all = head.degree > 0 ? both_ways_.get() : lent_both_ways_;
-    return {all + (head.entries - (head.degree > 0 ? own_entries_.get() : lent_entries_)), head.length};
+    const auto* const own = reinterpret_cast<const std::uint8_t*>(head.entries + head.length);
+    return {head.degree > 0 ? own : lent_both_ways_ + (head.entries - lent_entries_), head.length};
   }
   /// How many neighbours an owned vertex has, with smaller and larger numbers; of a boundary vertex 0.
   std::uint32_t degree(std::uint32_t number) const noexcept { return heads_[number].degree; }
@@ -87,8 +87,9 @@ class OrientedRows {
   std::vector<KnownNumber> known_of_;
   std::vector<Head> heads_;  ///< [number]
   std::uint64_t entries_ = 0;
-  std::unique_ptr<std::uint32_t[]> own_entries_;  ///< empty where rows are those of the file
-  std::unique_ptr<std::uint8_t[]> both_ways_;
+  bool by_degree_ = false;
+  /// Rows of owned vertices, piece by piece; empty where rows are those of the file.
+  std::vector<std::unique_ptr<std::uint32_t[]>> own_;
   const std::uint32_t* lent_entries_ = nullptr;
   const std::uint8_t* lent_both_ways_ = nullptr;
 };
