@@ -19,7 +19,7 @@ namespace edgewire::frontier {
 class BoundaryRows {
  public:
   /// Of what travels in a batch from and to a process, with its bookkeeping: 4 bytes each. No more than
-  /// 2 Mi, but one row at least to each peer.
+  /// 4 Mi, but one row at least to each peer.
   static std::uint64_t batch_words(const graph::GraphFile& graph, int processes);
 
   /// Asks for rows: a bit for each boundary vertex; and tells their lengths. `words`: as batch_words().

@@ -156,7 +156,7 @@ void LocalClustering::intersect_with(const Others& others, std::uint64_t entries
     if (w == 0 && job_.progress())
       job_.progress()({"intersecting", pass * known + first, passes * known, "vertices"});
     for (auto number = static_cast<std::uint32_t>(first); number < last; ++number) {
-      if (others.owned) fetch_ahead(number);
+      fetch_ahead(number, others);
       if (!rows_->owns(number) || rows_->row(number).size() < 2) continue;
       if (others.owned) ++worker.vertices;
       const Places places = places_of(number, others);
@@ -179,11 +179,14 @@ LocalClustering::Places LocalClustering::places_of(std::uint32_t number,
 }
 
 /// Rows that are intersected lie anywhere in memory.
-void LocalClustering::fetch_ahead(std::uint32_t number) const {
+void LocalClustering::fetch_ahead(std::uint32_t number, const Others& others) const {
   if (rows_->known() - number <= 2 * kHeadsAhead) return;
   rows_->prefetch_entries(number + 2 * kHeadsAhead);
-  for (const std::uint32_t u : rows_->row(number + kHeadsAhead)) rows_->prefetch_head(u);
-  for (const std::uint32_t u : rows_->row(number + kRowsAhead)) rows_->prefetch_entries(u);
+  if (!others.owned) return;  // one row in many has a place among the others
+  if (rows_->owns(number + kHeadsAhead))
+    for (const std::uint32_t u : rows_->row(number + kHeadsAhead)) rows_->prefetch_head(u);
+  if (rows_->owns(number + kRowsAhead))
+    for (const std::uint32_t u : rows_->row(number + kRowsAhead)) rows_->prefetch_entries(u);
 }
 
 /// Looks for those neighbours that are also in the row of another one. Only those before it can be.

@@ -78,7 +78,7 @@ class LocalClustering {
   void intersect();
   void intersect_with(const Others& others, std::uint64_t entries, std::uint64_t pass, std::uint64_t passes);
   Places places_of(std::uint32_t number, const Others& others) const noexcept;
-  void fetch_ahead(std::uint32_t number) const;
+  void fetch_ahead(std::uint32_t number, const Others& others) const;
   void intersect_symmetric(Worker& worker, std::uint32_t number, Places places);
   void mark(Worker& worker, std::span<const std::uint32_t> row) const;
   static std::uint32_t look_up(Worker& worker, std::span<const std::uint32_t> other);

@@ -74,37 +74,36 @@ class OrientedRows::Builder {
   void for_each_owned(const Work& work) const {
     for_each_(pieces(), [&](int, std::uint64_t piece) { for_each_in(piece, work); });
   }
-  /// Calls work(number_of), where number_of(vertex) is the number of a known vertex.
+  /// Calls work(known_of), where known_of(vertex) is the KnownNumber of a known vertex.
   template <class Work>
-  void with_numbers(const Work& work) const {
+  void with_known(const Work& work) const {
     if (several_)
-      rows_.boundary().visit(
-          [&](const auto& known) { work([&](VertexId v) { return rows_.number_of_[known.number(v)]; }); });
+      rows_.boundary().visit([&](const auto& known) { work([&](VertexId v) { return known.number(v); }); });
     else
-      work([&](VertexId v) { return rows_.number_of_[KnownNumber(v)]; });
+      work([](VertexId v) { return KnownNumber(v); });
   }
-  /// Calls take(number) for each vertex to which `vertex` has edges, once for each.
-  template <class NumberOf, class Take>
-  void for_each_target(VertexId vertex, const NumberOf& number_of, const Take& take) const {
+  /// Calls take(known) for each vertex to which `vertex` has edges, once for each.
+  template <class KnownOf, class Take>
+  void for_each_target(VertexId vertex, const KnownOf& known_of, const Take& take) const {
     VertexId last = vertex;  // equal targets stand side by side
     for (const VertexId target : graph::Row{graph_, vertex}.targets()) {
       if (target == last || target == vertex) continue;
       last = target;
-      take(number_of(target));
+      take(known_of(target));
     }
   }
   /// Those in both directions; a vertex may occur several times.
-  template <class NumberOf, class Take>
-  void for_each_neighbour(LocalNumber local, VertexId vertex, const NumberOf& number_of,
+  template <class KnownOf, class Take>
+  void for_each_neighbour(LocalNumber local, VertexId vertex, const KnownOf& known_of,
                           const Take& take) const {
-    for_each_target(vertex, number_of, [&](std::uint32_t number) { take(number, kOut); });
+    for_each_target(vertex, known_of, [&](KnownNumber known) { take(known, kOut); });
     for (const VertexId source : in_->sources(local))
-      if (source != vertex) take(number_of(source), kIn);
+      if (source != vertex) take(known_of(source), kIn);
   }
-  template <class NumberOf>
-  void add_row(Worker& worker, const NumberOf& number_of, LocalNumber local, VertexId v) const;
-  template <class NumberOf>
-  void add_directed_row(Worker& worker, const NumberOf& number_of, LocalNumber local, VertexId v) const;
+  template <class KnownOf>
+  void add_row(Worker& worker, const KnownOf& known_of, LocalNumber local, VertexId v) const;
+  template <class KnownOf>
+  void add_directed_row(Worker& worker, const KnownOf& known_of, LocalNumber local, VertexId v) const;
 
   OrientedRows& rows_;
   FrontierJob& job_;
@@ -183,15 +182,15 @@ void OrientedRows::Builder::put_entries() {
   rows_.own_.resize(pieces());
   std::vector<Worker> workers(static_cast<std::size_t>(job_.pool().workers()));
   std::vector<std::uint64_t> entries(pieces());
-  with_numbers([&](const auto& number_of) {
+  with_known([&](const auto& known_of) {
     for_each_(pieces(), [&](int w, std::uint64_t piece) {
       Worker& worker = workers[static_cast<std::size_t>(w)];
       worker.entries.clear();
       for_each_in(piece, [&](LocalNumber local, VertexId v) {
         if (in_)
-          add_directed_row(worker, number_of, local, v);
+          add_directed_row(worker, known_of, local, v);
         else
-          add_row(worker, number_of, local, v);
+          add_row(worker, known_of, local, v);
       });
       rows_.own_[piece].reset(new std::uint32_t[worker.entries.size()]);
       std::ranges::copy(worker.entries, rows_.own_[piece].get());
@@ -207,29 +206,38 @@ void OrientedRows::Builder::put_entries() {
   rows_.entries_ = std::accumulate(entries.begin(), entries.end(), std::uint64_t{0});
 }
 
-template <class NumberOf>
-void OrientedRows::Builder::add_row(Worker& worker, const NumberOf& number_of, LocalNumber local,
+template <class KnownOf>
+void OrientedRows::Builder::add_row(Worker& worker, const KnownOf& known_of, LocalNumber local,
                                     VertexId v) const {
   const std::uint32_t own = rows_.number_of_[KnownNumber(local)];
   Head& head = rows_.heads_[own];
   const std::size_t begin = worker.entries.size();
-  for_each_target(v, number_of, [&](std::uint32_t number) {
-    ++head.degree;
-    if (number < own) worker.entries.push_back(number);
-  });
-  head.length = static_cast<std::uint32_t>(worker.entries.size() - begin);
-  std::sort(worker.entries.end() - head.length, worker.entries.end());
+  worker.entries.resize(begin + graph::Row{graph_, v}.degree());
+  std::uint32_t* const row = worker.entries.data() + begin;
+  // Two loops, since most time goes by until memory answers: each asks for much at the same time.
+  std::uint32_t degree = 0, length = 0;
+  for_each_target(v, known_of, [&](KnownNumber known) { row[degree++] = known; });
+  for (std::uint32_t i = 0; i < degree; ++i) {
+    const std::uint32_t number = rows_.number_of_[KnownNumber(row[i])];
+    row[length] = number;
+    length += number < own ? 1 : 0;  // no branch: nobody could foretell it
+  }
+  head.degree = degree;
+  head.length = length;
+  std::sort(row, row + length);
+  worker.entries.resize(begin + length);
 }
 
 /// A neighbour may have edges to a vertex, from it, or both.
-template <class NumberOf>
-void OrientedRows::Builder::add_directed_row(Worker& worker, const NumberOf& number_of, LocalNumber local,
+template <class KnownOf>
+void OrientedRows::Builder::add_directed_row(Worker& worker, const KnownOf& known_of, LocalNumber local,
                                              VertexId v) const {
   auto& [entries, both_ways, directions, seen] = worker;
   directions.resize(rows_.known());
   const std::uint32_t own = rows_.number_of_[KnownNumber(local)];
   const std::size_t begin = entries.size();
-  for_each_neighbour(local, v, number_of, [&](std::uint32_t number, std::uint8_t direction) {
+  for_each_neighbour(local, v, known_of, [&](KnownNumber known, std::uint8_t direction) {
+    const std::uint32_t number = rows_.number_of_[known];
     if (directions[number] == 0) {
       seen.push_back(number);
       if (number < own) entries.push_back(number);
