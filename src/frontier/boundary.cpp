@@ -4,12 +4,13 @@
 
 #include "base/bits.h"
 #include "error.h"
+#include "frontier/in_rows.h"
 #include "graph/row.h"
 
 namespace edgewire::frontier {
 
 Boundary::Boundary(const graph::GraphFile& graph, const plan::Ownership& ownership, std::uint32_t rank,
-                   topology::WorkerPool& pool, Records& records)
+                   topology::WorkerPool& pool, Records& records, const InRows* in)
     : ownership_(ownership),
       rank_(rank),
       processes_(static_cast<std::uint32_t>(ownership.processes())),
@@ -21,23 +22,26 @@ Boundary::Boundary(const graph::GraphFile& graph, const plan::Ownership& ownersh
   }
   starts_.push_back(bits);
   blocks_.resize(bits / kBits);
-  mark(graph, pool);
+  mark(graph, pool, in);
   number_blocks();
   tell_owners(records);
 }
 
-/// Sets the bits of all vertices that edges of owned ones lead to, and of owned ones.
-void Boundary::mark(const graph::GraphFile& graph, topology::WorkerPool& pool) {
+/// Sets the bits of all neighbours of owned vertices, and of owned ones.
+void Boundary::mark(const graph::GraphFile& graph, topology::WorkerPool& pool, const InRows* in) {
   constexpr std::uint64_t kAtOnce = 1 << 12;
   pool.for_each((owned_ + kAtOnce - 1) / kAtOnce, [&](int, std::uint64_t piece) {
     const auto last = static_cast<std::uint32_t>(std::min<std::uint64_t>(owned_, (piece + 1) * kAtOnce));
     ownership_.visit([&](const auto& scheme) {
       for (LocalNumber local(static_cast<std::uint32_t>(piece * kAtOnce)); local < last; ++local) {
-        for (const VertexId v : graph::Row{graph, scheme.vertex(rank_, local)}.targets()) {
+        const auto add = [&](VertexId v) {
           const plan::Place place = scheme.place(v);
           const std::size_t at = starts_[place.owner] + place.local;
           set_bit(blocks_[at / kBits].bits, at % kBits);
-        }
+        };
+        for (const VertexId v : graph::Row{graph, scheme.vertex(rank_, local)}.targets()) add(v);
+        if (in == nullptr) continue;
+        for (const VertexId v : in->sources(local)) add(v);
       }
     });
   });

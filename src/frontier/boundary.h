@@ -22,6 +22,8 @@ namespace edgewire::frontier {
 /// follow: owner by owner, and of each owner in the order of the local numbers that they have there.
 using KnownNumber = NumberOf<struct KnownNumbering>;
 
+class InRows;
+
 /// As Boundary::Known, in a process that owns all vertices.
 struct AllKnown {
   static plan::Place place(VertexId v) noexcept { return {0, LocalNumber(v)}; }
@@ -50,9 +52,9 @@ class Boundary {
   /// Reads the rows of the owned vertices, and tells each owner which of its vertices this process knows. The
   /// rows have been checked. Memory: 16 bytes for 64 vertices of the graph, 4 for each boundary vertex, and 4
   /// for each vertex and process that knows it. Collective, while workers rest; throws Error. `ownership`
-  /// outlives it.
+  /// outlives it. `in`: where it is given, the sources of edges that lead to owned vertices are known, too.
   Boundary(const graph::GraphFile& graph, const plan::Ownership& ownership, std::uint32_t rank,
-           topology::WorkerPool& pool, Records& records);
+           topology::WorkerPool& pool, Records& records, const InRows* in = nullptr);
 
   /// Numbers below owned() are those of owned vertices, and numbers below known() of all that are known.
   std::uint32_t owned() const noexcept { return owned_; }
@@ -98,7 +100,7 @@ class Boundary {
   };
 
   class Told;
-  void mark(const graph::GraphFile& graph, topology::WorkerPool& pool);
+  void mark(const graph::GraphFile& graph, topology::WorkerPool& pool, const InRows* in);
   void number_blocks();
   void tell_owners(Records& records);
 

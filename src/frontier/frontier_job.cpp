@@ -73,7 +73,10 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
   }
   if (!options.for_tasks) {
     records_.emplace(bootstrap, seat_, options.record_bytes);
-    if (bootstrap.size() > 1) boundary_.emplace(graph, *ownership_, rank(), pool(), *records_);
+    if (bootstrap.size() > 1) {
+      boundary_.emplace(graph, *ownership_, rank(), pool(), *records_);
+      wait_for_all();  // what was sent has arrived before this process waits for anything else
+    }
   }
   seconds_load_ = seconds_since(start_);
 }

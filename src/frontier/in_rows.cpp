@@ -1,31 +1,24 @@
 #include "frontier/in_rows.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
+#include "error.h"
 #include "graph/row.h"
 
 namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint64_t kSourcesAtOnce = 1 << 12;
-
-/// Calls take(u, local) for all edges from any u to an owned vertex, in all workers.
+/// Calls take(u, place of v) for all edges from the owned vertices [first, last) to any v.
 template <class Take>
-void each_in_edge(FrontierJob& job, const Take& take) {
-  const std::uint64_t vertices = job.graph().vertices();
-  job.pool().for_each((vertices + kSourcesAtOnce - 1) / kSourcesAtOnce, [&](int, std::uint64_t piece) {
-    const std::uint64_t last = std::min(vertices, (piece + 1) * kSourcesAtOnce);
-    job.graph().verify_rows(piece * kSourcesAtOnce, last);
-    job.ownership().visit([&](const auto& scheme) {
-      for (VertexId u(static_cast<std::uint32_t>(piece * kSourcesAtOnce)); u < last; ++u) {
-        for (const VertexId v : graph::Row{job.graph(), u}.targets()) {
-          const plan::Place place = scheme.place(v);
-          if (place.owner == job.rank()) take(u, place.local);
-        }
-      }
-    });
+void each_edge(FrontierJob& job, std::uint64_t first, std::uint64_t last, const Take& take) {
+  job.ownership().visit([&](const auto& scheme) {
+    for (LocalNumber local(static_cast<std::uint32_t>(first)); local < last; ++local) {
+      const VertexId u = scheme.vertex(job.rank(), local);
+      for (const VertexId v : graph::Row{job.graph(), u}.targets()) take(u, scheme.place(v));
+    }
   });
 }
 
@@ -35,12 +28,37 @@ InRows::InRows(FrontierJob& job) : ends_(job.owned()) {
   const auto count = [this](LocalNumber local) {
     return std::atomic_ref(ends_[local]).fetch_add(1, std::memory_order_relaxed);
   };
-  each_in_edge(job, [&](VertexId, LocalNumber local) { count(local); });
+  std::vector<std::vector<Record>> came(
+      static_cast<std::size_t>(job.pool().workers()));  // from other processes
+  job.pool().run([&](int lane) {
+    auto& mine = came[static_cast<std::size_t>(lane)];
+    const auto take = [&](Record edge) {
+      if (edge.vertex >= job.owned() || edge.value >= job.graph().vertices())
+        throw Error("a process has sent an edge of a vertex that does not exist");
+      count(LocalNumber(edge.vertex));
+      mine.push_back(edge);
+    };
+    const auto part = job.pool().part(lane, job.owned());
+    each_edge(job, part.first, part.last, [&](VertexId u, plan::Place v) {
+      if (v.owner == job.rank())
+        count(v.local);
+      else
+        job.records().send(lane, static_cast<int>(v.owner), Record{v.local, u}, take);
+    });
+    job.records().finish(lane, take);
+  });
   std::uint64_t sum = 0;
   for (std::uint64_t& end : ends_) end = std::exchange(sum, sum + end);
   sources_.resize(sum);
   // Each end is the start of its row now, and moves on with each edge.
-  each_in_edge(job, [&](VertexId u, LocalNumber local) { sources_[count(local)] = u; });
+  job.pool().run([&](int lane) {
+    const auto part = job.pool().part(lane, job.owned());
+    each_edge(job, part.first, part.last, [&](VertexId u, plan::Place v) {
+      if (v.owner == job.rank()) sources_[count(v.local)] = u;
+    });
+    for (const Record edge : std::exchange(came[static_cast<std::size_t>(lane)], {}))
+      sources_[count(LocalNumber(edge.vertex))] = VertexId(edge.value);
+  });
 }
 
 }  // namespace edgewire::frontier

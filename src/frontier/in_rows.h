@@ -1,8 +1,7 @@
-// The in-edges of the vertices of a process. The file has out-edges only; each process has the whole file, so
-// nothing is sent.
+// The in-edges of the vertices of a process. The file has out-edges only: the owners of their sources send
+// them.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -13,8 +12,9 @@ namespace edgewire::frontier {
 
 class InRows {
  public:
-  /// Reads all targets of the file twice. Memory: 8 bytes for each owned vertex and 4 for each in-edge.
-  /// Throws Error when the file is damaged.
+  /// Reads the rows of the owned vertices twice; they have been checked. An edge between processes travels
+  /// once, as a Record. Memory: 8 bytes for each owned vertex and 4 for each in-edge; while this is built 8
+  /// more for each that comes from another process. Collective, while workers rest; throws Error.
   explicit InRows(FrontierJob& job);
 
   /// The vertices with an edge to the owned vertex `local`, once for each edge, in no order.

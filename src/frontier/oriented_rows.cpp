@@ -1,9 +1,11 @@
 #include "frontier/oriented_rows.h"
 
 #include <algorithm>
-#include <atomic>
+#include <cstring>
 #include <numeric>
 
+#include "frontier/in_rows.h"
+#include "frontier/known_values.h"
 #include "graph/row.h"
 
 namespace edgewire::frontier {
@@ -12,108 +14,131 @@ namespace {
 
 constexpr std::uint64_t kVerticesAtOnce = 1 << 12;  // that a worker takes
 constexpr std::uint64_t kShortRow = 64;             // of a vertex: rows are short in any order
-constexpr auto kRelaxed = std::memory_order_relaxed;
+
+/// Vertices with more edges are in any order. There are so few of them that rows stay short.
+constexpr std::uint64_t kMostEdges = 1 << 20;
+
+std::size_t words_of_bytes(std::size_t bytes) {
+  return (bytes + sizeof(std::uint32_t) - 1) / sizeof(std::uint32_t);
+}
 
 }  // namespace
 
-/// Where the graph is not symmetric, a row has two parts while it is built: entries whose edges lead from its
-/// vertex, then those whose edges lead to it, which workers put there from other rows.
 class OrientedRows::Builder {
  public:
-  Builder(OrientedRows& rows, const graph::GraphFile& graph, const ForEach& for_each)
+  Builder(OrientedRows& rows, const ForEach& for_each)
       : rows_(rows),
-        graph_(graph),
+        job_(rows.job_),
+        graph_(rows.job_.graph()),
         for_each_(for_each),
-        vertices_(static_cast<std::uint32_t>(graph.vertices())),
-        directed_(!graph.symmetric()),
-        into_(new std::atomic<std::uint64_t>[directed_ ? vertices_ : 0]) {
-    for_each_range([&](std::uint64_t first, std::uint64_t last) { graph_.verify_rows(first, last); });
-    rows_.heads_.resize(vertices_ + std::size_t{1});
-    rows_.number_of_.resize(vertices_);
-    rows_.vertex_of_.resize(vertices_);
-    for (std::uint32_t v = 0; directed_ && v < vertices_; ++v) into_[v].store(0, kRelaxed);
+        several_(rows.job_.bootstrap().size() > 1) {
+    if (!graph_.symmetric()) {
+      in_.emplace(job_);
+      if (several_)
+        rows_.neighbours_.emplace(graph_, job_.ownership(), job_.rank(), job_.pool(), job_.records(), &*in_);
+    }
+    const std::size_t known = several_ ? rows_.boundary().known() : rows_.owned_;
+    rows_.heads_.resize(known);
+    rows_.number_of_.resize(known);
+    rows_.known_of_.resize(known);
   }
 
   /// Whether the rows of the file are what is wanted, but for their ends.
   bool file_will_do() const;
   void take_file();
   void number_vertices();
-  void count_entries();
   void put_entries();
-  void merge_parts();
-  void count_neighbours();
 
  private:
-  /// Calls work(first, last).
+  static constexpr std::uint8_t kOut = 1, kIn = 2;
+
+  /// What a worker needs to put rows together.
+  struct Worker {
+    std::vector<std::uint32_t> entries;    ///< of all rows of a piece, one after the other
+    std::vector<std::uint8_t> both_ways;   ///< of a row
+    std::vector<std::uint8_t> directions;  ///< [number]: of edges that were seen
+    std::vector<std::uint32_t> seen;       ///< numbers
+  };
+
+  std::uint64_t pieces() const noexcept { return (rows_.owned_ + kVerticesAtOnce - 1) / kVerticesAtOnce; }
+  /// Calls work(local, vertex) for the owned vertices of a piece.
   template <class Work>
-  void for_each_range(const Work& work) const {
-    for_each_((std::uint64_t{vertices_} + kVerticesAtOnce - 1) / kVerticesAtOnce,
-              [&](int, std::uint64_t piece) {
-                const std::uint64_t first = piece * kVerticesAtOnce;
-                work(first, std::min<std::uint64_t>(vertices_, first + kVerticesAtOnce));
-              });
-  }
-  template <class Work>
-  void for_each_vertex(const Work& work) const {
-    for_each_range([&](std::uint64_t first, std::uint64_t last) {
-      for (std::uint64_t v = first; v < last; ++v) work(VertexId(static_cast<std::uint32_t>(v)));
+  void for_each_in(std::uint64_t piece, const Work& work) const {
+    const std::uint64_t last = std::min<std::uint64_t>(rows_.owned_, (piece + 1) * kVerticesAtOnce);
+    job_.ownership().visit([&](const auto& scheme) {
+      for (LocalNumber local(static_cast<std::uint32_t>(piece * kVerticesAtOnce)); local < last; ++local)
+        work(local, scheme.vertex(job_.rank(), local));
     });
   }
-  /// Calls smaller(n) or larger(n) with the number of each vertex to which `vertex` has edges, once for each.
-  template <class Smaller, class Larger>
-  void for_each_target(VertexId vertex, const Smaller& smaller, const Larger& larger) const {
-    const std::uint32_t own = rows_.number_of_[vertex];
+  template <class Work>
+  void for_each_owned(const Work& work) const {
+    for_each_(pieces(), [&](int, std::uint64_t piece) { for_each_in(piece, work); });
+  }
+  /// Calls work(known_of), where known_of(vertex) is the KnownNumber of a known vertex.
+  template <class Work>
+  void with_known(const Work& work) const {
+    if (several_)
+      rows_.boundary().visit([&](const auto& known) { work([&](VertexId v) { return known.number(v); }); });
+    else
+      work([](VertexId v) { return KnownNumber(v); });
+  }
+  /// Calls take(known) for each vertex to which `vertex` has edges, once for each.
+  template <class KnownOf, class Take>
+  void for_each_target(VertexId vertex, const KnownOf& known_of, const Take& take) const {
     VertexId last = vertex;  // equal targets stand side by side
     for (const VertexId target : graph::Row{graph_, vertex}.targets()) {
       if (target == last || target == vertex) continue;
       last = target;
-      const std::uint32_t number = rows_.number_of_[target];
-      if (number < own)
-        smaller(number);
-      else
-        larger(number);
+      take(known_of(target));
     }
   }
+  /// Those in both directions; a vertex may occur several times.
+  template <class KnownOf, class Take>
+  void for_each_neighbour(LocalNumber local, VertexId vertex, const KnownOf& known_of,
+                          const Take& take) const {
+    for_each_target(vertex, known_of, [&](KnownNumber known) { take(known, kOut); });
+    for (const VertexId source : in_->sources(local))
+      if (source != vertex) take(known_of(source), kIn);
+  }
+  template <class KnownOf>
+  void add_row(Worker& worker, const KnownOf& known_of, LocalNumber local, VertexId v) const;
+  template <class KnownOf>
+  void add_directed_row(Worker& worker, const KnownOf& known_of, LocalNumber local, VertexId v) const;
 
   OrientedRows& rows_;
+  FrontierJob& job_;
   const graph::GraphFile& graph_;
   const ForEach& for_each_;
-  std::uint32_t vertices_;
-  bool directed_;
-  /// Of edges that lead to a vertex: their number, and by number of the vertex the end of its second part.
-  std::unique_ptr<std::atomic<std::uint64_t>[]> into_;
+  bool several_;
+  std::optional<InRows> in_;  ///< where the graph is not symmetric
 };
 
-OrientedRows::OrientedRows(const graph::GraphFile& graph, const ForEach& for_each) {
-  Builder builder(*this, graph, for_each);
+OrientedRows::OrientedRows(FrontierJob& job, const ForEach& for_each) : job_(job), owned_(job.owned()) {
+  Builder builder(*this, for_each);
   if (builder.file_will_do()) {
     builder.take_file();
     return;
   }
   builder.number_vertices();
-  builder.count_entries();
   builder.put_entries();
-  if (graph.symmetric()) return;
-  builder.merge_parts();
-  builder.count_neighbours();
 }
 
 bool OrientedRows::Builder::file_will_do() const {
-  if (directed_ || !graph_.simple()) return false;
+  if (several_ || !graph_.symmetric() || !graph_.simple()) return false;
   const auto offsets = graph_.offsets();
-  for (std::uint32_t v = 0; v < vertices_; ++v)
+  for (std::uint32_t v = 0; v < rows_.owned_; ++v)
     if (offsets[v + std::size_t{1}] - offsets[v] > kShortRow) return false;
   return true;
 }
 
 void OrientedRows::Builder::take_file() {
-  rows_.entries_ = plain(graph_.targets()).data();
+  rows_.entries_ = graph_.edges();
   std::iota(rows_.number_of_.begin(), rows_.number_of_.end(), 0U);
-  std::iota(rows_.vertex_of_.begin(), rows_.vertex_of_.end(), VertexId{});
-  for_each_vertex([&](VertexId v) {
+  std::iota(rows_.known_of_.begin(), rows_.known_of_.end(), KnownNumber{});
+  for_each_owned([&](LocalNumber, VertexId v) {
     const auto targets = graph::Row{graph_, v}.targets();
     const auto smaller = std::lower_bound(targets.begin(), targets.end(), v) - targets.begin();
-    rows_.heads_[v] = {graph_.offsets()[v], static_cast<std::uint32_t>(smaller),
+    rows_.heads_[v] = {plain(targets).data(), static_cast<std::uint32_t>(smaller),
                        static_cast<std::uint32_t>(targets.size())};
   });
 }
@@ -121,93 +146,115 @@ void OrientedRows::Builder::take_file() {
 /// By counting sort. Edges that occur several times and self loops count here, which changes the order, but
 /// not the bound on the length of rows.
 void OrientedRows::Builder::number_vertices() {
-  const std::uint64_t most = vertices_;
-  std::vector<std::uint32_t> keys(vertices_);
-  if (directed_) {
-    for_each_vertex([&](VertexId v) {
-      for (const std::uint32_t target : graph::Row{graph_, v}.targets()) into_[target].fetch_add(1, kRelaxed);
-    });
-  }
-  for_each_vertex([&](VertexId v) {
-    std::uint64_t degree = graph::Row{graph_, v}.degree();
-    if (directed_) degree += into_[v].exchange(0, kRelaxed);
-    keys[v] = static_cast<std::uint32_t>(most - std::min(degree, most));
+  std::vector<std::uint32_t> edges(rows_.known());  // of each known vertex
+  for_each_owned([&](LocalNumber local, VertexId v) {
+    const std::uint64_t both = graph::Row{graph_, v}.degree() + (in_ ? in_->sources(local).size() : 0);
+    edges[local] = static_cast<std::uint32_t>(std::min(both, kMostEdges));
   });
-  std::vector<std::uint32_t> next(most + 2);
-  for (const std::uint32_t key : keys) ++next[key + std::size_t{1}];
-  for (std::size_t key = 1; key < next.size(); ++key) next[key] += next[key - 1];
-  for (VertexId v{}; v < vertices_; ++v) {
-    const std::uint32_t number = next[keys[v]]++;
-    rows_.number_of_[v] = number;
-    rows_.vertex_of_[number] = v;
-  }
-}
-
-void OrientedRows::Builder::count_entries() {
-  for_each_vertex([&](VertexId v) {
-    Head& head = rows_.heads_[rows_.number_of_[v]];
-    std::uint32_t larger_ones = 0;
-    for_each_target(
-        v, [&](std::uint32_t) { ++head.length; },
-        [&](std::uint32_t larger) {
-          ++larger_ones;
-          if (directed_) into_[larger].fetch_add(1, kRelaxed);
+  if (several_)
+    tell_known(
+        job_, rows_.boundary(), [&](LocalNumber local) { return edges[local]; },
+        [&](KnownNumber known, std::uint32_t told) {
+          edges[known] = static_cast<std::uint32_t>(std::min<std::uint64_t>(told, kMostEdges));
         });
-    head.degree = head.length + larger_ones;
-  });
-  for (std::uint32_t number = 0; number < vertices_; ++number) {
-    const std::uint64_t second = rows_.heads_[number].begin + rows_.heads_[number].length;
-    std::uint64_t& next = rows_.heads_[number + std::size_t{1}].begin;
-    next = second;
-    if (directed_) next += into_[number].exchange(second, kRelaxed);
-  }
-}
-
-void OrientedRows::Builder::put_entries() {
-  std::uint32_t* const entries = new std::uint32_t[rows_.heads_.back().begin];
-  rows_.own_entries_.reset(entries);
-  rows_.entries_ = entries;
-  for_each_vertex([&](VertexId v) {
-    const std::uint32_t own = rows_.number_of_[v];
-    std::uint32_t* const begin = entries + rows_.heads_[own].begin;
-    std::uint32_t* end = begin;
-    for_each_target(
-        v, [&](std::uint32_t smaller) { *end++ = smaller; },
-        [&](std::uint32_t larger) {
-          if (directed_) entries[into_[larger].fetch_add(1, kRelaxed)] = own;
-        });
-    std::sort(begin, end);
-  });
-}
-
-void OrientedRows::Builder::merge_parts() {
-  rows_.both_ways_.reset(new std::uint8_t[rows_.heads_.back().begin]);
-  for_each_vertex([&](std::uint32_t number) {
-    Head& head = rows_.heads_[number];
-    std::uint32_t* const begin = rows_.own_entries_.get() + head.begin;
-    std::uint32_t* const end = rows_.own_entries_.get() + rows_.heads_[number + std::size_t{1}].begin;
-    std::uint32_t* const second = begin + head.length;
-    std::sort(second, end);
-    std::inplace_merge(begin, second, end);
-    std::uint8_t* both = rows_.both_ways_.get() + head.begin;
-    std::uint32_t* to = begin;
-    for (const std::uint32_t* from = begin; from < end; ++both) {
-      const std::uint32_t entry = *from++;
-      *both = from < end && *from == entry ? 1 : 0;
-      from += *both;
-      *to++ = entry;
+  const std::uint32_t most = edges.empty() ? 0 : std::ranges::max(edges);
+  std::vector<std::uint32_t> next(most + std::size_t{2});  // [most - edges]
+  for (const std::uint32_t one : edges) ++next[most - one + std::size_t{1}];
+  for (std::size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
+  const auto number = [&](std::uint32_t first, std::uint32_t count) {
+    for (KnownNumber known(first); known < first + count; ++known) {
+      const std::uint32_t one = next[most - edges[known]]++;
+      rows_.number_of_[known] = one;
+      rows_.known_of_[one] = known;
     }
-    head.length = static_cast<std::uint32_t>(to - begin);
+  };
+  for (std::uint32_t owner = 0; owner < static_cast<std::uint32_t>(job_.bootstrap().size()); ++owner) {
+    if (owner == job_.rank())
+      number(0, rows_.owned_);
+    else
+      number(rows_.boundary().first(owner), rows_.boundary().count(owner));
+  }
+}
+
+/// The rows of a piece lie side by side, and behind each one of a directed graph its bytes of both_ways().
+void OrientedRows::Builder::put_entries() {
+  rows_.by_degree_ = true;
+  rows_.own_.resize(pieces());
+  std::vector<Worker> workers(static_cast<std::size_t>(job_.pool().workers()));
+  std::vector<std::uint64_t> entries(pieces());
+  with_known([&](const auto& known_of) {
+    for_each_(pieces(), [&](int w, std::uint64_t piece) {
+      Worker& worker = workers[static_cast<std::size_t>(w)];
+      worker.entries.clear();
+      for_each_in(piece, [&](LocalNumber local, VertexId v) {
+        if (in_)
+          add_directed_row(worker, known_of, local, v);
+        else
+          add_row(worker, known_of, local, v);
+      });
+      rows_.own_[piece].reset(new std::uint32_t[worker.entries.size()]);
+      std::ranges::copy(worker.entries, rows_.own_[piece].get());
+      const std::uint32_t* next = rows_.own_[piece].get();
+      for_each_in(piece, [&](LocalNumber local, VertexId) {
+        Head& head = rows_.heads_[rows_.number_of_[KnownNumber(local)]];
+        head.entries = next;
+        next += head.length + (in_ ? words_of_bytes(head.length) : 0);
+        entries[piece] += head.length;
+      });
+    });
   });
+  rows_.entries_ = std::accumulate(entries.begin(), entries.end(), std::uint64_t{0});
+}
+
+template <class KnownOf>
+void OrientedRows::Builder::add_row(Worker& worker, const KnownOf& known_of, LocalNumber local,
+                                    VertexId v) const {
+  const std::uint32_t own = rows_.number_of_[KnownNumber(local)];
+  Head& head = rows_.heads_[own];
+  const std::size_t begin = worker.entries.size();
+  worker.entries.resize(begin + graph::Row{graph_, v}.degree());
+  std::uint32_t* const row = worker.entries.data() + begin;
+  // Two loops, since most time goes by until memory answers: each asks for much at the same time.
+  std::uint32_t degree = 0, length = 0;
+  for_each_target(v, known_of, [&](KnownNumber known) { row[degree++] = known; });
+  for (std::uint32_t i = 0; i < degree; ++i) {
+    const std::uint32_t number = rows_.number_of_[KnownNumber(row[i])];
+    row[length] = number;
+    length += number < own ? 1 : 0;  // no branch: nobody could foretell it
+  }
+  head.degree = degree;
+  head.length = length;
+  std::sort(row, row + length);
+  worker.entries.resize(begin + length);
 }
 
 /// A neighbour may have edges to a vertex, from it, or both.
-void OrientedRows::Builder::count_neighbours() {
-  for_each_vertex([&](std::uint32_t number) { rows_.heads_[number].degree = rows_.heads_[number].length; });
-  for_each_vertex([&](std::uint32_t number) {
-    for (const std::uint32_t entry : rows_.row(number))
-      std::atomic_ref(rows_.heads_[entry].degree).fetch_add(1, kRelaxed);
+template <class KnownOf>
+void OrientedRows::Builder::add_directed_row(Worker& worker, const KnownOf& known_of, LocalNumber local,
+                                             VertexId v) const {
+  auto& [entries, both_ways, directions, seen] = worker;
+  directions.resize(rows_.known());
+  const std::uint32_t own = rows_.number_of_[KnownNumber(local)];
+  const std::size_t begin = entries.size();
+  for_each_neighbour(local, v, known_of, [&](KnownNumber known, std::uint8_t direction) {
+    const std::uint32_t number = rows_.number_of_[known];
+    if (directions[number] == 0) {
+      seen.push_back(number);
+      if (number < own) entries.push_back(number);
+    }
+    directions[number] |= direction;
   });
+  Head& head = rows_.heads_[own];
+  head.degree = static_cast<std::uint32_t>(seen.size());
+  head.length = static_cast<std::uint32_t>(entries.size() - begin);
+  const auto row = std::span(entries).subspan(begin);
+  std::sort(row.begin(), row.end());
+  both_ways.resize(words_of_bytes(head.length) * sizeof(std::uint32_t));
+  for (std::size_t i = 0; i < row.size(); ++i) both_ways[i] = directions[row[i]] == (kOut | kIn) ? 1 : 0;
+  entries.resize(entries.size() + words_of_bytes(head.length));
+  if (head.length > 0) std::memcpy(&entries[begin + head.length], both_ways.data(), both_ways.size());
+  for (const std::uint32_t number : seen) directions[number] = 0;
+  seen.clear();
 }
 
 }  // namespace edgewire::frontier

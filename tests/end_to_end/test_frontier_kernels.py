@@ -83,6 +83,16 @@ def test_two_processes_with_two_workers(edgewire, made_graph, tmp_path, kernel, 
                   source=int(graph.sources[0]))
 
 
+@pytest.mark.parametrize("name", ["kronecker", "kronecker both ways"])
+@pytest.mark.parametrize("ownership", ["hash", "ranges", "file"])
+def test_triangles_over_many_processes(edgewire, made_graph, tmp_path, name, ownership):
+    """Most corners of a triangle belong to different processes."""
+    path, graph = made_graph(name)
+    for processes in (1, 2, 3, 8):
+        run_and_check(edgewire, tmp_path, "lcc", path, graph, processes=processes, workers=1, transport="shm", ownership=ownership,
+                      source=0)
+
+
 @pytest.mark.parametrize("kernel", [kernel for kernel in KERNELS if kernel != "lcc"])
 def test_a_long_path(edgewire, tmp_path, kernel):
     """One vertex a superstep. Its neighbours belong to the same process, but for one edge."""

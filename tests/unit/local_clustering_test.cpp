@@ -1,5 +1,6 @@
 #include "frontier/local_clustering.h"
 
+#include <map>
 #include <mutex>
 #include <set>
 
@@ -50,11 +51,11 @@ Result by_definition(std::uint32_t vertices, const Pairs& edges, bool undirected
   return found;
 }
 
-Result run(const graph::GraphFile& graph, const JobCut& cut, unsigned record_bits = 32) {
+Result run(const graph::GraphFile& graph, const JobCut& cut, const LocalClustering::Pieces& pieces = {}) {
   Result result{std::vector<double>(graph.vertices()), 0, 0};
   std::mutex mutex;
   run_in_each(graph, cut, {}, [&](FrontierJob& job) {
-    LocalClustering clustering(job, record_bits);
+    LocalClustering clustering(job, pieces);
     clustering.run();
     put(job, clustering.coefficients(), result.coefficients);
     if (job.rank() == 0) result.triangles = clustering.triangles();
@@ -117,12 +118,14 @@ TEST_CASE("coefficients and triangles are those of the definition, however the j
     const Result right = by_definition(vertices, edges, undirected);
     CHECK(kernels::check_lcc(file.graph, right.coefficients, right.triangles) == "");
     CHECK(run(file.graph, {.workers = 2}) == right);
-    // Records of 3 bits: credits travel in many pieces.
+    // Records of 3 bits: credits travel in many pieces. Batches of 64 words: rows come one or a few at a
+    // time.
     const JobCut cut{.processes = 2 + static_cast<int>(seed % 2),
                      .workers = 1 + static_cast<int>(seed / 2 % 2),
                      .transport = seed % 3 == 0 ? "tcp" : "shm",
                      .ownership = seed % 4 < 2 ? "hash" : "ranges"};
-    CHECK(run(file.graph, cut, seed % 3 == 1 ? 3U : 32U) == right);
+    CHECK(run(file.graph, cut,
+              {.record_bits = seed % 3 == 1 ? 3U : 32U, .batch_words = seed % 5 < 3 ? 64U : 0U}) == right);
   }
 }
 
@@ -138,6 +141,74 @@ TEST_CASE("several pieces of rows and a vertex with edges to all") {
     CHECK(kernels::check_lcc(file.graph, found.coefficients, found.triangles) == "");
     CHECK(found.triangles > 200 + 4 * 1333);
     CHECK(run(file.graph, {.processes = 2}) == found);
+    CHECK(run(file.graph, {.processes = 8, .ownership = "ranges"}, {.batch_words = 400}) == found);
+  }
+}
+
+TEST_CASE("rows of boundary vertices come once each, in batches, with the entries that the process knows") {
+  const Pairs edges = random_pairs(300, 4000, 5);
+  for (const bool undirected : {false, true}) {
+    CAPTURE(undirected);
+    const File file(300, edges, undirected);
+    // [vertex]: its row, in ids, as its owner has it; and for a directed graph which edges lead both ways.
+    std::map<std::uint32_t, std::vector<std::pair<std::uint32_t, int>>> whole;
+    std::mutex mutex;
+    const auto row_of = [&](const OrientedRows& rows, std::uint32_t number) {
+      std::vector<std::pair<std::uint32_t, int>> row;
+      for (std::size_t i = 0; i < rows.row(number).size(); ++i)
+        row.emplace_back(rows.boundary().vertex(rows.known_of(rows.row(number)[i])),
+                         undirected ? 0 : rows.both_ways(number)[i]);
+      std::ranges::sort(row);
+      return row;
+    };
+    const auto with_rows = [&](FrontierJob& job, const auto& work) {
+      const OrientedRows::ForEach in_workers = [&](std::uint64_t count, const auto& one) {
+        job.pool().for_each(count, one);
+      };
+      OrientedRows rows(job, in_workers);
+      work(rows, in_workers);
+      job.wait_for_all();
+    };
+    const JobCut cut{.processes = 3, .workers = 2};
+    run_in_each(file.graph, cut, {}, [&](FrontierJob& job) {
+      with_rows(job, [&](const OrientedRows& rows, const auto&) {
+        const std::scoped_lock lock(mutex);
+        for (std::uint32_t n = 0; n < rows.known(); ++n)
+          if (rows.owns(n)) whole[rows.boundary().vertex(rows.known_of(n))] = row_of(rows, n);
+      });
+    });
+    run_in_each(file.graph, cut, {}, [&](FrontierJob& job) {
+      with_rows(job, [&](OrientedRows& rows, const auto& in_workers) {
+        std::set<std::uint32_t> wanted, came;  // ids
+        for (std::uint32_t n = 0; n < rows.known(); ++n)
+          for (const std::uint32_t entry : rows.row(n))
+            if (rows.row(n).size() > 1 && !rows.owns(entry))
+              wanted.insert(rows.boundary().vertex(rows.known_of(entry)));
+        BoundaryRows others(job, rows, in_workers, 200);
+        transport::require(others.batches_left() > 3, "batches are small");
+        while (others.batches_left() > 0) {
+          others.fetch();
+          for (std::uint32_t n = 0; n < rows.known(); ++n) {
+            if (rows.owns(n) || rows.row(n).empty()) continue;
+            transport::require(others.first() <= n && n < others.last(), "a row lies outside its batch");
+            const std::uint32_t id = rows.boundary().vertex(rows.known_of(n));
+            transport::require(wanted.contains(id) && came.insert(id).second, "each wanted row comes once");
+            const auto row = row_of(rows, n);
+            for (const auto& entry : row)
+              transport::require(std::ranges::count(whole.at(id), entry) == 1, "an entry is wrong");
+            // Owned entries are all there.
+            for (const auto& [u, both] : whole.at(id))
+              if (job.ownership().place(VertexId(u)).owner == job.rank())
+                transport::require(std::ranges::count(row, std::pair(u, both)) == 1, "an entry is missing");
+          }
+        }
+        for (const std::uint32_t id : wanted)
+          if (std::ranges::any_of(whole.at(id), [&](const auto& entry) {
+                return job.ownership().place(VertexId(entry.first)).owner == job.rank();
+              }))
+            transport::require(came.contains(id), "a row is missing");
+      });
+    });
   }
 }
 
@@ -173,8 +244,8 @@ TEST_CASE("a damaged file is refused before its rows are used") {
   bytes[8192] ^= 1;
   graph::write_file(folder / "g.ew", bytes);
   const auto graph = graph::GraphFile::open(folder / "g.ew");
-  CHECK(
-      graph::contains(graph::error_of([&] { const OrientedRows rows(graph, graph::in_turn); }), "byte 8192"));
+  CHECK(graph::contains(graph::error_of([&] { run_in_each(graph, {}, {}, [](FrontierJob&) {}); }),
+                        "byte 8192"));
   CHECK(graph::contains(graph::error_of([&] { (void)kernels::check_lcc(graph, std::vector<double>(2), 0); }),
                         "byte 8192"));
 }

@@ -1,0 +1,67 @@
+// What an owner says of its vertices to the processes that know them, and they to it: in the order that both
+// know, without numbers.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "error.h"
+#include "frontier/boundary.h"
+#include "frontier/frontier_job.h"
+
+namespace edgewire::frontier {
+
+/// Lists of 4-byte values, one to each peer; both sides know how long. Two values are a record. By each lane,
+/// which sends its part of all lists; ends the superstep. Calls value(peer, index) for what is sent, and
+/// take(peer, index, value) for what arrives. `lengths`: length(peer) of the lists that are sent, and of
+/// those that arrive. Throws Error when a peer sends more or less.
+template <class SentLength, class TakenLength, class Value, class Take>
+void exchange_lists(FrontierJob& job, int lane, const SentLength& sent_length,
+                    const TakenLength& taken_length, const Value& value, const Take& take_value) {
+  const auto size = static_cast<std::uint32_t>(job.bootstrap().size());
+  const auto part_of = [&](std::uint64_t length) { return job.pool().part(lane, (length + 1) / 2); };
+  std::vector<std::uint64_t> next(size), ends(size);  // [peer]: records
+  for (std::uint32_t peer = 0; peer < size; ++peer) {
+    if (peer == job.rank()) continue;
+    const auto part = part_of(taken_length(peer));
+    next[peer] = part.first;
+    ends[peer] = part.last;
+  }
+  const auto take = [&](int from, Record record) {
+    const auto peer = static_cast<std::uint32_t>(from);
+    if (next[peer] == ends[peer]) throw Error("a process has sent more values than its peer has asked for");
+    const std::uint64_t index = 2 * next[peer]++;
+    take_value(peer, index, record.vertex);
+    if (index + 1 < taken_length(peer)) take_value(peer, index + 1, record.value);
+  };
+  for (std::uint32_t turn = 1; turn < size; ++turn) {
+    const std::uint32_t peer = (job.rank() + turn) % size;
+    const std::uint64_t length = sent_length(peer);
+    const auto part = part_of(length);
+    for (std::uint64_t i = 2 * part.first; i < 2 * part.last; i += 2)
+      job.records().send(lane, static_cast<int>(peer),
+                         Record{value(peer, i), i + 1 < length ? value(peer, i + 1) : 0}, take);
+  }
+  job.records().finish(lane, take);
+  if (next != ends) throw Error("a process has sent fewer values than its peer has asked for");
+}
+
+/// Tells all processes that know an owned vertex value(local), and calls take(number, value) for each
+/// boundary vertex: 4 bytes each. Collective, while workers rest; `value` and `take` are called by all of
+/// them.
+template <class Value, class Take>
+void tell_known(FrontierJob& job, const Boundary& boundary, const Value& value, const Take& take) {
+  job.pool().run([&](int lane) {
+    exchange_lists(
+        job, lane, [&](std::uint32_t peer) -> std::uint64_t { return boundary.known_by(peer).size(); },
+        [&](std::uint32_t peer) -> std::uint64_t { return boundary.count(peer); },
+        [&](std::uint32_t peer, std::uint64_t i) { return value(boundary.known_by(peer)[i]); },
+        [&](std::uint32_t peer, std::uint64_t i, std::uint32_t told) {
+          take(KnownNumber(boundary.first(peer) + static_cast<std::uint32_t>(i)), told);
+        });
+  });
+}
+
+}  // namespace edgewire::frontier
