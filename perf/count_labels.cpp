@@ -14,8 +14,6 @@ namespace edgewire::perf {
 
 namespace {
 
-constexpr int kMostExact = 64;  // processes; the kernel keeps groups of them apart where there are more
-
 class LabelsCount : public FrontierCount {
  public:
   LabelsCount(const graph::GraphFile& graph, std::uint64_t iterations) : graph_(graph) {
@@ -27,9 +25,7 @@ class LabelsCount : public FrontierCount {
     for (std::uint32_t round = 0; changed && round < iterations; ++round) changed = vote(round, labels, news);
     std::ranges::sort(changes_);
   }
-  Exactness exactness(int processes) const override {
-    return processes <= kMostExact ? Exactness::exact : Exactness::at_least;
-  }
+  Exactness exactness(int) const override { return Exactness::exact; }
   std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
 
   std::vector<CountedStep> count(const plan::Ownership& ownership) const override {

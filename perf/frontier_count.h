@@ -73,7 +73,7 @@ std::unique_ptr<FrontierCount> count_components(const graph::GraphFile& graph);
 std::unique_ptr<FrontierCount> count_strong_components(const graph::GraphFile& graph);
 /// lcc, exact. Finds all triangles; memory: 8 bytes for each pair of neighbours that is in one.
 std::unique_ptr<FrontierCount> count_triangles(const graph::GraphFile& graph);
-/// cdlp, exact up to 64 processes.
+/// cdlp, exact.
 std::unique_ptr<FrontierCount> count_labels(const graph::GraphFile& graph, std::uint64_t iterations);
 
 /// A run that can be counted.

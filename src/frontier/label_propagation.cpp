@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <numeric>
 #include <utility>
 
 #include "error.h"
@@ -16,42 +15,34 @@ namespace edgewire::frontier {
 namespace {
 
 constexpr std::size_t kAtOnce = 1024;
-constexpr unsigned kPeerBits = 64;
 
 }  // namespace
 
 LabelPropagation::LabelPropagation(FrontierJob& job)
     : job_(job),
       several_(job.bootstrap().size() > 1),
-      label_memory_(job.graph().vertices() * sizeof(std::uint32_t), -1, "labels", topology::Begin::staggered),
-      labels_(label_memory_.as<std::uint32_t>()),
       next_(job.owned()),
-      peers_(several_ ? job.owned() : 0),
-      news_(job.graph().vertices(), job.pool().workers() > 1),
+      news_(0, job.pool().workers() > 1),
       voters_(several_ ? 0 : job.graph().vertices(), job.pool().workers() > 1),
-      led_by_(job.graph().vertices()),
+      led_by_(0),
       workers_(static_cast<std::size_t>(job.pool().workers())) {
   job.expect_records(sizeof(Record));
   if (!job.graph().symmetric()) in_rows_.emplace(job);
-  std::iota(labels_.begin(), labels_.end(), 0U);
-  for (LocalNumber local{}; local < job.owned(); ++local)
-    next_[local] = job.ownership().vertex(job.rank(), local);
-  if (several_) find_peers();
-}
-
-void LabelPropagation::find_peers() {
-  job_.for_each_range([this](int, LocalNumber first, LocalNumber last) {
-    job_.ownership().visit([&](const auto& scheme) {
-      for (LocalNumber local = first; local < last; ++local) {
-        const auto add = [&](VertexId u) {
-          peers_[local] |= std::uint64_t{1} << scheme.place(u).owner % kPeerBits;
-        };
-        const auto out = graph::Row{job_.graph(), scheme.vertex(job_.rank(), local)}.targets();
-        std::ranges::for_each(out, add);
-        std::ranges::for_each(in(local), add);
-      }
-    });
-  });
+  if (several_ && in_rows_)
+    both_ways_.emplace(job.graph(), job.ownership(), job.rank(), job.pool(), job.records(), &*in_rows_);
+  if (several_) boundary_ = both_ways_ ? &*both_ways_ : &job.boundary();
+  label_memory_ =
+      topology::NodeMemory(known() * sizeof(std::uint32_t), -1, "labels", topology::Begin::staggered);
+  labels_ = label_memory_.as<std::uint32_t>();
+  news_ = SharedBits(known(), job.pool().workers() > 1);
+  led_by_ = Bits(known());
+  for (LocalNumber local{}; local < job.owned(); ++local) {
+    labels_[local] = next_[local] = job.ownership().vertex(job.rank(), local);
+    owned_edges_ += graph::Row{job.graph(), VertexId(next_[local])}.degree();
+  }
+  for (std::uint32_t p = 0; several_ && p < static_cast<std::uint32_t>(job.bootstrap().size()); ++p)
+    for (KnownNumber n(boundary_->first(p)); n < boundary_->first(p + 1); ++n)
+      labels_[n] = boundary_->vertex(n);
 }
 
 /// All vertices have news, so that each one votes in the next round: which labels the last one had changed is
@@ -69,8 +60,7 @@ void LabelPropagation::take_up(std::uint64_t rounds, std::vector<std::uint32_t> 
   job_.pool().run([this](int lane) { adopt(lane); });
   job_.wait_for_all();
   for (std::size_t w = 0; w < news_.words(); ++w)
-    news_.set_word(w,
-                   ~Bits::Word{0} >> (w + 1 == news_.words() ? news_.words() * Bits::kBits - vertices : 0));
+    news_.set_word(w, ~Bits::Word{0} >> (w + 1 == news_.words() ? news_.words() * Bits::kBits - known() : 0));
 }
 
 std::vector<Superstep> LabelPropagation::run(std::uint64_t rounds,
@@ -96,59 +86,58 @@ void LabelPropagation::round() {
   }
   for (Worker& worker : workers_) worker.changed = worker.changed_degree = 0;
   job_.for_each_range([this](int w, LocalNumber first, LocalNumber last) {
-    vote(workers_[static_cast<std::size_t>(w)], first, last);
+    visit_known([&](const auto& known) { vote(workers_[static_cast<std::size_t>(w)], first, last, known); });
   });
   news_.clear();
   first_ = false;
   job_.pool().run([this](int lane) { adopt(lane); });
 }
 
-void LabelPropagation::vote(Worker& worker, LocalNumber first, LocalNumber last) {
-  const std::uint32_t rank = job_.rank();
-  job_.ownership().visit([&](const auto& scheme) {
-    for (LocalNumber local = first; local < last; ++local) {
-      const VertexId v = scheme.vertex(rank, local);
-      if (marked_ && !voters_.test(v)) continue;
-      const auto out = graph::Row{job_.graph(), v}.targets();
-      const auto in = this->in(local);
-      if (out.empty() && in.empty()) continue;
-      if (!first_ && !marked_ && !has_news(out) && !has_news(in)) continue;
-      next_[local] = winner(worker, out, in);
-    }
-  });
+template <class Known>
+void LabelPropagation::vote(Worker& worker, LocalNumber first, LocalNumber last, const Known& known) {
+  for (LocalNumber local = first; local < last; ++local) {
+    const VertexId v = known.vertex(local);
+    if (marked_ && !voters_.test(v)) continue;
+    const auto out = graph::Row{job_.graph(), v}.targets();
+    const auto in = this->in(local);
+    if (out.empty() && in.empty()) continue;
+    if (!first_ && !marked_ && !has_news(out, known) && !has_news(in, known)) continue;
+    next_[local] = winner(worker, out, in, known);
+  }
 }
 
-bool LabelPropagation::has_news(std::span<const VertexId> neighbours) const noexcept {
-  return std::ranges::any_of(neighbours, [this](VertexId u) { return news_.test(u); });
+template <class Known>
+bool LabelPropagation::has_news(Row neighbours, const Known& known) const noexcept {
+  return std::ranges::any_of(neighbours, [&](VertexId u) { return news_.test(known.number(u)); });
 }
 
-std::uint32_t LabelPropagation::winner(Worker& worker, std::span<const VertexId> out,
-                                       std::span<const VertexId> in) const {
+template <class Known>
+std::uint32_t LabelPropagation::winner(Worker& worker, Row out, Row in, const Known& known) const {
   ++worker.vertices;
   worker.edges += out.size() + in.size();
   const std::size_t votes = out.size() + in.size();
   if (first_ && in.empty() && job_.graph().simple())
     return out.front();  // all labels differ, and ids are sorted
-  if (votes <= 4) return winner_of_few<4>(out, in);
-  if (led_ && leader_wins(out, in)) return leader_;
-  if (votes <= 8) return winner_of_few<8>(out, in);
+  if (votes <= 4) return winner_of_few<4>(out, in, known);
+  if (led_ && leader_wins(out, in, known)) return leader_;
+  if (votes <= 8) return winner_of_few<8>(out, in, known);
   worker.votes.start(std::min(votes, labels_.size()));
-  count(worker, out);
-  count(worker, in);
+  count(worker, out, known);
+  count(worker, in, known);
   return worker.votes.winner();
 }
 
 /// Whether the leading label has more than half of the votes. One bit for each vertex fits the cache, where
 /// all labels do not.
-bool LabelPropagation::leader_wins(std::span<const VertexId> out,
-                                   std::span<const VertexId> in) const noexcept {
+template <class Known>
+bool LabelPropagation::leader_wins(Row out, Row in, const Known& known) const noexcept {
   constexpr std::size_t kStride = 64;
   const std::size_t need = (out.size() + in.size()) / 2 + 1;
   std::size_t votes = 0, left = out.size() + in.size();
   for (auto row : {out, in}) {
     while (!row.empty()) {
       const auto some = row.first(std::min(row.size(), kStride));
-      for (const VertexId u : some) votes += led_by_.test(u);
+      for (const VertexId u : some) votes += led_by_.test(known.number(u));
       left -= some.size();
       if (votes >= need) return true;
       if (votes + left < need) return false;
@@ -159,14 +148,13 @@ bool LabelPropagation::leader_wins(std::span<const VertexId> out,
 }
 
 /// Compares each label with all, `Most` at once in registers.
-template <std::size_t Most>
-std::uint32_t LabelPropagation::winner_of_few(std::span<const VertexId> out,
-                                              std::span<const VertexId> in) const {
+template <std::size_t Most, class Known>
+std::uint32_t LabelPropagation::winner_of_few(Row out, Row in, const Known& known) const {
   std::array<std::uint32_t, Most> heard;
   heard.fill(~std::uint32_t{0});  // no vertex's label
   std::size_t votes = 0;
-  for (const VertexId u : out) heard[votes++] = labels_[u];
-  for (const VertexId u : in) heard[votes++] = labels_[u];
+  for (const VertexId u : out) heard[votes++] = labels_[known.number(u)];
+  for (const VertexId u : in) heard[votes++] = labels_[known.number(u)];
   std::uint64_t best = 0;
   for (std::size_t i = 0; i < votes; ++i) {
     std::uint32_t count = 0;
@@ -178,11 +166,12 @@ std::uint32_t LabelPropagation::winner_of_few(std::span<const VertexId> out,
 
 /// Labels are fetched first and counted then, so that the processor has many fetches under way: a wrong guess
 /// in the counting does not hold them up.
-void LabelPropagation::count(Worker& worker, std::span<const VertexId> neighbours) const {
+template <class Known>
+void LabelPropagation::count(Worker& worker, Row neighbours, const Known& known) const {
   std::array<std::uint32_t, kAtOnce> heard;
   while (!neighbours.empty()) {
     const auto some = neighbours.first(std::min(neighbours.size(), heard.size()));
-    for (std::size_t i = 0; i < some.size(); ++i) heard[i] = labels_[some[i]];
+    for (std::size_t i = 0; i < some.size(); ++i) heard[i] = labels_[known.number(some[i])];
     worker.votes.add(std::span(heard).first(some.size()));
     neighbours = neighbours.subspan(some.size());
   }
@@ -192,47 +181,60 @@ void LabelPropagation::count(Worker& worker, std::span<const VertexId> neighbour
 void LabelPropagation::adopt(int lane) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   worker.leading = {};
-  const std::uint32_t rank = job_.rank();
-  const auto take = [this](Record record) {
-    labels_[record.vertex] = record.value;
-    news_.add(record.vertex);
-  };
-  const auto [first, last] = job_.pool().part(lane, job_.owned());
-  for (LocalNumber local(static_cast<std::uint32_t>(first)); local < last; ++local) {
-    const VertexId v = job_.ownership().vertex(rank, local);
-    const std::uint64_t degree = graph::Row{job_.graph(), v}.degree();
+  const auto part = job_.pool().part(lane, job_.owned());
+  const LocalNumber first(static_cast<std::uint32_t>(part.first)),
+      last(static_cast<std::uint32_t>(part.last));
+  for (LocalNumber local = first; local < last; ++local) {
+    const std::uint64_t degree =
+        graph::Row{job_.graph(), job_.ownership().vertex(job_.rank(), local)}.degree();
     worker.leading.add(next_[local], degree);
-    if (labels_[v] == next_[local]) continue;
-    labels_[v] = next_[local];
-    news_.add(v);
+    if (labels_[local] == next_[local]) continue;
+    labels_[local] = next_[local];
+    news_.add(local);
     ++worker.changed;
     worker.changed_degree += degree + in(local).size();
-    if (!several_) continue;
-    for (int peer = 0; peer < job_.bootstrap().size(); ++peer) {
-      if (peer != job_.bootstrap().rank() &&
-          (peers_[local] >> static_cast<unsigned>(peer) % kPeerBits & 1) != 0)
-        job_.records().send(lane, peer, {v, labels_[v]}, take);
-    }
   }
-  if (several_) job_.records().finish(lane, take);
+  if (several_) tell_changed(lane, first, last);
 }
 
-/// In most graphs one label soon has most vertices. Which one is a guess from the owned vertices.
+/// Tells the processes that know these owned vertices their new labels, and takes those of boundary vertices.
+void LabelPropagation::tell_changed(int lane, LocalNumber first, LocalNumber last) {
+  const auto take = [this](int peer, Record record) {
+    const auto owner = static_cast<std::uint32_t>(peer);
+    if (record.vertex >= boundary_->count(owner) || record.value >= job_.graph().vertices())
+      throw Error("a process has sent a label of a vertex that does not exist");
+    const std::uint32_t number = boundary_->first(owner) + record.vertex;
+    labels_[number] = record.value;
+    news_.add(number);
+  };
+  for (int peer = 0; peer < job_.bootstrap().size(); ++peer) {
+    const auto known = boundary_->known_by(static_cast<std::uint32_t>(peer));
+    const auto begin = std::ranges::lower_bound(known, first) - known.begin();
+    for (auto i = static_cast<std::uint32_t>(begin); i < known.size() && known[i] < last; ++i)
+      if (news_.test(known[i])) job_.records().send(lane, peer, {i, labels_[known[i]]}, take);
+  }
+  job_.records().finish(lane, take);
+}
+
+/// In most graphs one label soon has most vertices. Which one is a guess from the owned vertices, and so is
+/// whether more than half of all edges lead to them.
 void LabelPropagation::find_leader() {
   LeadingLabel leading;
   for (const Worker& worker : workers_) leading.add(worker.leading);
   leader_ = leading.label();
-  const std::uint64_t vertices = job_.graph().vertices();
   job_.pool().run([&](int lane) {
     const auto mine = job_.pool().part(lane, led_by_.words());
     std::uint64_t degree = 0;
     for (std::uint64_t w = mine.first; w < mine.last; ++w) {
       Bits::Word word = 0;
-      const std::uint64_t first = w * Bits::kBits, last = std::min(first + Bits::kBits, vertices);
-      for (VertexId v(static_cast<std::uint32_t>(first)); v < last; ++v) {
-        if (labels_[v] != leader_) continue;
-        word |= Bits::Word{1} << v % Bits::kBits;
-        degree += graph::Row{job_.graph(), v}.degree();
+      const std::uint64_t first = w * Bits::kBits,
+                          last = std::min<std::uint64_t>(first + Bits::kBits, known());
+      for (std::uint64_t n = first; n < last; ++n) {
+        if (labels_[n] != leader_) continue;
+        word |= Bits::Word{1} << n % Bits::kBits;
+        if (n >= job_.owned()) continue;
+        const LocalNumber local(static_cast<std::uint32_t>(n));
+        degree += graph::Row{job_.graph(), job_.ownership().vertex(job_.rank(), local)}.degree();
       }
       led_by_.set_word(w, word);
     }
@@ -240,7 +242,7 @@ void LabelPropagation::find_leader() {
   });
   std::uint64_t degree = 0;
   for (const Worker& worker : workers_) degree += worker.leading_degree;
-  led_ = degree > job_.graph().edges() / 2;
+  led_ = degree > owned_edges_ / 2;
 }
 
 /// Where few labels have changed, their vertices tell their neighbours, which is less to read than if all

@@ -7,7 +7,8 @@
 // around others are counted in a hash table of the row's size, unless they are few or one label, that of most
 // vertices, has more than half of them.
 //
-// Processes send the labels that have changed, to those processes that own a neighbour of the vertex.
+// Processes send the labels that have changed, to those processes that own a neighbour of the vertex: each
+// with its place in the order that both know.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +29,9 @@ namespace edgewire::frontier {
 
 class LabelPropagation {
  public:
-  /// Memory: less than 5 bytes for each vertex of the graph, 4 for each owned vertex (12 where there are
-  /// other processes), for each worker at most 32 for each edge of the vertex with the most; and InRows,
-  /// unless the graph stores every edge both ways. `job` outlives it. Collective; throws Error.
+  /// Memory: less than 5 bytes for each vertex that the process knows, 4 for each owned vertex, for each
+  /// worker at most 32 for each edge of the vertex with the most; and unless the graph stores every edge both
+  /// ways InRows, and a Boundary of their vertices. `job` outlives it. Collective; throws Error.
   explicit LabelPropagation(FrontierJob& job);
 
   /// Goes on from the labels of an earlier run, by local number, after so many rounds (1 or more). Before
@@ -53,16 +54,32 @@ class LabelPropagation {
     std::uint64_t leading_degree = 0;  ///< out-edges of the vertices that have the leading label
   };
 
-  void find_peers();
+  using Row = std::span<const VertexId>;
+  /// Calls work(known) with a Boundary::Known of all neighbours, or AllKnown.
+  template <class Work>
+  void visit_known(const Work& work) const {
+    if (boundary_ != nullptr)
+      boundary_->visit(work);
+    else
+      work(AllKnown{});
+  }
+  std::uint32_t known() const noexcept { return boundary_ != nullptr ? boundary_->known() : job_.owned(); }
+
   void round();
-  bool has_news(std::span<const VertexId> neighbours) const noexcept;
-  void vote(Worker& worker, LocalNumber first, LocalNumber last);
-  std::uint32_t winner(Worker& worker, std::span<const VertexId> out, std::span<const VertexId> in) const;
-  bool leader_wins(std::span<const VertexId> out, std::span<const VertexId> in) const noexcept;
-  template <std::size_t Most>
-  std::uint32_t winner_of_few(std::span<const VertexId> out, std::span<const VertexId> in) const;
-  void count(Worker& worker, std::span<const VertexId> neighbours) const;
+  template <class Known>
+  bool has_news(Row neighbours, const Known& known) const noexcept;
+  template <class Known>
+  void vote(Worker& worker, LocalNumber first, LocalNumber last, const Known& known);
+  template <class Known>
+  std::uint32_t winner(Worker& worker, Row out, Row in, const Known& known) const;
+  template <class Known>
+  bool leader_wins(Row out, Row in, const Known& known) const noexcept;
+  template <std::size_t Most, class Known>
+  std::uint32_t winner_of_few(Row out, Row in, const Known& known) const;
+  template <class Known>
+  void count(Worker& worker, Row neighbours, const Known& known) const;
   void adopt(int lane);
+  void tell_changed(int lane, LocalNumber first, LocalNumber last);
   void find_leader();
   void mark_voters();
   bool changed_anywhere();
@@ -73,11 +90,13 @@ class LabelPropagation {
   FrontierJob& job_;
   bool several_;
   std::optional<InRows> in_rows_;
+  std::optional<Boundary> both_ways_;   ///< where in_rows_ has sources that no edge leads to
+  const Boundary* boundary_ = nullptr;  ///< of all neighbours, where there are several processes
+  std::uint64_t owned_edges_ = 0;       ///< out of owned vertices
   topology::NodeMemory label_memory_;
-  std::span<std::uint32_t> labels_;  ///< [vertex]; of other processes' vertices only neighbours
+  // By KnownNumber; with a single process that is the vertex.
+  std::span<std::uint32_t> labels_;
   std::vector<std::uint32_t> next_;  ///< [local number]
-  /// [local number]: bit p % 64 is set when process p owns a neighbour.
-  std::vector<std::uint64_t> peers_;
   SharedBits news_;  ///< vertices whose label has changed in the last round; not used in the first one
   bool first_ = true;
   std::uint64_t done_ = 0;  ///< rounds before take_up()
