@@ -1,6 +1,8 @@
 // Counts of bc. They share no code with the kernel but the rule that says when a level is pulled.
 #include <fmt/core.h>
 
+#include <set>
+
 #include "frontier/betweenness.h"
 #include "graph/row.h"
 #include "kernels/plain_breadth_first.h"
@@ -64,12 +66,17 @@ class BetweennessCount : public FrontierCount {
       }
     }
   }
-  /// Process p sends its part of the level to all. On the way back, it sends the share of each vertex of
-  /// another process on the level that its vertices of the next level have edges with.
+  /// Process p sends its part of the level to those with neighbours of its vertices: every edge is stored
+  /// both ways. On the way back, it sends the share of each vertex of another process on the level that its
+  /// vertices of the next level have edges with.
   void pull(std::uint32_t p, std::size_t l, Names& names, RecordLoad& paths, RecordLoad& shares) const {
-    for (const VertexId u : levels_.of(l))
-      for (std::uint32_t peer = 0; names.owner(u) == p && peer < paths.sent.size(); ++peer)
+    for (const VertexId u : levels_.of(l)) {
+      if (names.owner(u) != p) continue;
+      std::set<std::uint32_t> peers;
+      for (const VertexId v : graph::Row{graph_, u}.targets()) peers.insert(names.owner(v));
+      for (const std::uint32_t peer : peers)
         if (peer != p) paths.add(p, peer);
+    }
     if (l + 1 == levels_.count()) return;
     for (const VertexId w : levels_.of(l + 1)) {
       if (names.owner(w) != p) continue;

@@ -1,6 +1,8 @@
 // Counts of bfs and sssp. They share no code with the kernels but the rule that says when bfs pulls.
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "frontier/breadth_first.h"
 #include "graph/row.h"
 #include "kernels/plain_breadth_first.h"
@@ -13,53 +15,79 @@ namespace {
 using kernels::Levels;
 
 /// A process sends one record for each vertex of another process that its edges lead to; none for the source,
-/// nor for a vertex that an earlier pull has told to all.
+/// nor for a vertex that an earlier pull has told it.
 class BreadthFirstCount : public FrontierCount {
  public:
   BreadthFirstCount(const graph::GraphFile& graph, VertexId source)
-      : graph_(graph), levels_(kernels::plain_breadth_first(graph, source)) {
-    frontier::BreadthFirst::State state;
-    state.unseen_edges = graph.edges();
-    for (std::size_t l = 0; l < levels_.count(); ++l) {
-      state.advance(levels_.of(l).size(), levels_.edges[l]);
-      state.pulled = frontier::BreadthFirst::wants_pull(graph, state);
-      pulls_.push_back(state.pulled);
-    }
-  }
+      : graph_(graph), levels_(kernels::plain_breadth_first(graph, source)) {}
   Exactness exactness(int) const override { return Exactness::exact; }
   std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
 
   std::vector<CountedStep> count(const plan::Ownership& ownership) const override {
     const auto processes = static_cast<std::size_t>(ownership.processes());
+    const auto pulls = choose(processes > 1);
     std::vector<CountedStep> steps;
     for (std::size_t l = 0; l < levels_.count(); ++l)
-      steps.push_back({fmt::format("level {}, {}", l + 1, pulls_[l] ? "pull" : "push"), levels_.of(l).size(),
+      steps.push_back({fmt::format("level {}, {}", l + 1, pulls[l] ? "pull" : "push"), levels_.of(l).size(),
                        RecordLoad(processes)});
     Names names(graph_, ownership);
     for (std::uint32_t p = 0; p < processes; ++p)
       for (const VertexId u : levels_.reached)
-        if (names.owner(u) == p) name_targets(u, names, steps[levels_.level[u]].load);
+        if (names.owner(u) == p) name_targets(u, pulls, names, steps[levels_.level[u]].load);
+    if (std::ranges::find(pulls, true) == pulls.end()) return steps;
+    RecordLoad bits(processes);
+    names.forget();
+    for (std::uint32_t p = 0; p < processes; ++p) add_bits(p, names, bits);
     for (std::size_t l = 0; l < steps.size(); ++l)
-      if (pulls_[l]) steps[l].load.add_bits_of_all(ownership);
+      if (pulls[l]) steps[l].load = bits;
     return steps;
   }
 
  private:
-  void name_targets(VertexId u, Names& names, RecordLoad& load) const {
-    const std::uint32_t level = levels_.level[u], process = names.owner(u);
-    if (pulls_[level]) return;
-    for (const VertexId v : graph::Row{graph_, u}.targets())
-      if (!is_known(v, level) && names.add(process, v)) load.add(process, names.owner(v));
+  /// [level]: whether the superstep pulls that follows its edges. Several processes do not count what they
+  /// have reached, and push, after a level with few edges.
+  std::vector<bool> choose(bool several) const {
+    using Search = frontier::BreadthFirst;
+    std::vector<bool> pulls;
+    Search::State state;
+    state.unseen_edges = graph_.edges();
+    bool counted = true;
+    for (std::size_t l = 0; l < levels_.count(); ++l) {
+      state.advance(levels_.of(l).size(), levels_.edges[l]);
+      state.pulled = counted && Search::wants_pull(graph_, state);
+      pulls.push_back(state.pulled);
+      counted = !several || state.pulled || !Search::goes_on(graph_, state);
+    }
+    return pulls;
   }
-  /// All know the source, and what a pull has told them.
-  bool is_known(VertexId v, std::uint32_t level) const {
-    const std::uint32_t at = levels_.level[v];
-    return at == 0 || (at < level && pulls_[at]);
+  void name_targets(VertexId u, const std::vector<bool>& pulls, Names& names, RecordLoad& load) const {
+    const std::uint32_t level = levels_.level[u], process = names.owner(u);
+    if (pulls[level]) return;
+    const auto is_known = [&](VertexId v) {  // by all: the source, and what a pull has told them
+      const std::uint32_t at = levels_.level[v];
+      return at == 0 || (at < level && pulls[at]);
+    };
+    for (const VertexId v : graph::Row{graph_, u}.targets())
+      if (!is_known(v) && names.add(process, v)) load.add(process, names.owner(v));
+  }
+  /// Owners tell process p a bit for each vertex that its edges lead to, 64 in a record.
+  void add_bits(std::uint32_t p, Names& names, RecordLoad& bits) const {
+    constexpr std::uint64_t kVerticesARecord = 64;
+    std::vector<std::uint64_t> known(bits.sent.size());  // [owner]
+    for (VertexId u{}; u < graph_.vertices(); ++u) {
+      if (names.owner(u) != p) continue;
+      for (const VertexId v : graph::Row{graph_, u}.targets())
+        if (names.add(p, v)) ++known[names.owner(v)];
+    }
+    for (std::size_t owner = 0; owner < known.size(); ++owner) {
+      const std::uint64_t records = (known[owner] + kVerticesARecord - 1) / kVerticesARecord;
+      bits.sent[owner] += records;
+      bits.received[p] += records;
+    }
   }
 
   const graph::GraphFile& graph_;
   Levels levels_;
-  std::vector<bool> pulls_;  ///< [level]: whether the superstep pulls that follows its edges
 };
 
 /// However sssp orders its work, a process names each vertex of another one that its reached vertices lead

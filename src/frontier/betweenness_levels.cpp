@@ -22,7 +22,7 @@ void move_all(std::vector<T>& from, std::vector<T>& to) {
 
 }  // namespace
 
-/// A pull sends the whole frontier to all other processes.
+/// A pull sends vertices of the frontier to all processes that know them.
 bool betweenness_pulls(std::uint64_t frontier, std::uint64_t edges, std::uint64_t unseen, int processes) {
   return unseen + frontier * static_cast<std::uint64_t>(processes - 1) * kRecordEdges < edges;
 }
@@ -33,23 +33,16 @@ BetweennessLevels<Number>::BetweennessLevels(FrontierJob& job, bool endpoints)
       endpoints_(endpoints),
       several_(job.bootstrap().size() > 1),
       alone_(job.pool().workers() == 1),
-      sigma_memory_(job.graph().vertices() * sizeof(Number), -1, "numbers of paths",
-                    topology::Begin::staggered),
-      shares_memory_(job.graph().vertices() * sizeof(Number), -1, "shares of paths",
-                     topology::Begin::staggered),
+      sigma_memory_(job.known() * sizeof(Number), -1, "numbers of paths", topology::Begin::staggered),
+      shares_memory_(job.known() * sizeof(Number), -1, "shares of paths", topology::Begin::staggered),
       sigma_(sigma_memory_.as<Number>()),
       shares_(shares_memory_.as<Number>()),
-      settled_(job.graph().vertices(), !alone_),
-      marked_(job.graph().vertices(), !alone_),
-      owned_(several_ ? job.graph().vertices() : 0),
+      settled_(job.known(), !alone_),
+      marked_(job.known(), !alone_),
+      owned_words_((job.owned() + std::size_t{Bits::kBits} - 1) / Bits::kBits),
       workers_(static_cast<std::size_t>(job.pool().workers())) {
   job.expect_records(sizeof(WideRecord));
-  if (!several_) return;
   for (Worker& worker : workers_) worker.halves.resize(static_cast<std::size_t>(job.bootstrap().size()));
-  job.for_each_range([&](int, LocalNumber first, LocalNumber last) {
-    for (LocalNumber local = first; local < last; ++local)
-      owned_.add(job_.ownership().vertex(job_.rank(), local));
-  });
 }
 
 template <class Number>
@@ -75,11 +68,12 @@ void BetweennessLevels<Number>::start(VertexId source) {
   reached_ = 0;
   too_many_ = false;
   Worker& first = workers_[0];
-  if (is_mine(source)) {
-    sigma_[source] = Number(1);
-    first.reached.push_back(source);
-  } else {
-    first.others.push_back(source);
+  const plan::Place place = job_.ownership().place(source);
+  if (place.owner == job_.rank()) {
+    sigma_[place.local] = Number(1);
+    first.reached.emplace_back(std::uint32_t{place.local});
+  } else if (job_.boundary().knows(place)) {
+    first.others.push_back(job_.boundary().number(place));
   }
   settle(first);
 }
@@ -125,7 +119,7 @@ bool BetweennessLevels<Number>::total() {
 template <class Number>
 void BetweennessLevels<Number>::collect() {
   for (Worker& worker : workers_) {
-    for (const VertexId v : worker.mirrored) {
+    for (const KnownNumber v : worker.mirrored) {
       if (settled_.test(v)) continue;
       settled_.add(v);
       others_.push_back(v);
@@ -142,17 +136,17 @@ void BetweennessLevels<Number>::collect() {
 /// So that rows and sums of a level are read in their order in memory. A short list stays as it is, except
 /// where its rows are on disks.
 template <class Number>
-void BetweennessLevels<Number>::sort(std::span<VertexId> vertices) {
-  if (vertices.size() < marked_.words() / 4) {
+void BetweennessLevels<Number>::sort(std::span<KnownNumber> vertices) {
+  if (vertices.size() < owned_words_ / 4) {
     if (job_.on_disks()) std::ranges::sort(vertices);
     return;
   }
-  for (const VertexId v : vertices) marked_.add(v);
+  marked_.add_all(vertices);
   auto out = vertices.begin();
-  for (std::size_t w = 0; w < marked_.words(); ++w) {
+  for (std::size_t w = 0; w < owned_words_; ++w) {
     const auto first = static_cast<std::uint32_t>(w * Bits::kBits);
     for (Bits::Word left = marked_.word(w); left != 0; left &= left - 1)
-      *out++ = VertexId(first + static_cast<std::uint32_t>(std::countr_zero(left)));
+      *out++ = KnownNumber(first + static_cast<std::uint32_t>(std::countr_zero(left)));
     marked_.clear_word_of(first);
   }
 }
@@ -173,15 +167,15 @@ void BetweennessLevels<Number>::forward_level(std::size_t l, bool pull) {
   run_workers(wake, [&](int lane) {
     Worker& worker = workers_[static_cast<std::size_t>(lane)];
     if (pull && several_) {
-      mirror_paths(lane, level(l));
+      mirror_paths(lane);
       job_.pool().barrier([&] { next_ = 0; });
     }
     if (!pull)
       push_paths(lane, level(l));
-    else if (job_.on_disks())
-      pull_paths_from_disks(lane);
     else
-      pull_paths(lane);
+      job_.visit_known([&](const auto& known) {
+        job_.on_disks() ? pull_paths_from_disks(lane, known) : pull_paths(lane, known);
+      });
     if (wake) job_.pool().barrier();  // all sums are complete
     if (several_ && !pull) send_paths(lane);
     if (wake) job_.pool().barrier();  // no worker looks at what is settled
@@ -192,14 +186,15 @@ void BetweennessLevels<Number>::forward_level(std::size_t l, bool pull) {
 }
 
 template <class Number>
-void BetweennessLevels<Number>::push_paths(int lane, Vertices frontier) {
+void BetweennessLevels<Number>::push_paths(int lane, List frontier) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  share_out_rows(lane, frontier, [&](const Edges& edges) {
-    const Number paths = sigma_[edges.vertex];
-    worker.followed += edges.targets.size();
-    for (const VertexId v : edges.targets) {
+  share_out_rows(lane, frontier, [&](KnownNumber u, std::span<const VertexId> targets, const auto& known) {
+    const Number paths = sigma_[u];
+    worker.followed += targets.size();
+    for (const VertexId target : targets) {
+      const KnownNumber v = known.number(target);
       if (settled_.test(v) || !is_zero(add(sigma_[v], paths))) continue;
-      (is_mine(v) ? worker.reached : worker.others).push_back(v);
+      (known.is_owned(v) ? worker.reached : worker.others).push_back(v);
     }
   });
 }
@@ -208,85 +203,92 @@ void BetweennessLevels<Number>::push_paths(int lane, Vertices frontier) {
 template <class Number>
 void BetweennessLevels<Number>::send_paths(int lane) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const auto take = [&](int peer, VertexId v, const Number& paths) {
+  const auto take = [&](int peer, std::uint32_t index, const Number& paths) {
+    const LocalNumber v = owned(peer, index);
     if (settled_.test(v)) return;
-    worker.asked.push_back({v, peer});
-    if (is_zero(add(sigma_[v], paths))) worker.reached.push_back(v);
+    worker.asked.push_back({v, index, peer});
+    if (is_zero(add(sigma_[v], paths))) worker.reached.emplace_back(std::uint32_t{v});
   };
-  for (const VertexId v : worker.others)
-    send(lane, static_cast<int>(job_.ownership().place(v).owner), v, sigma_[v], take);
+  for (const KnownNumber v : worker.others) send_to_owner(lane, v, sigma_[v], take);
   finish(lane, take);
 }
 
-/// The frontier to all processes.
+/// The marked frontier to all processes that know it.
 template <class Number>
-void BetweennessLevels<Number>::mirror_paths(int lane, Vertices frontier) {
+void BetweennessLevels<Number>::mirror_paths(int lane) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const auto take = [&](int, VertexId v, const Number& paths) {
+  const auto take = [&](int peer, std::uint32_t index, const Number& paths) {
+    const KnownNumber v = boundary_vertex(peer, index);
     sigma_[v] = paths;
     marked_.add(v);
     worker.mirrored.push_back(v);
   };
-  share_out(frontier.size(), [&](std::size_t i) {
-    for (int peer = 0; peer < job_.bootstrap().size(); ++peer)
-      if (peer != job_.bootstrap().rank()) send(lane, peer, frontier[i], sigma_[frontier[i]], take);
-  });
+  for (int peer = 0; peer < job_.bootstrap().size(); ++peer) {
+    const auto known = job_.boundary().known_by(static_cast<std::uint32_t>(peer));
+    const auto [first, last] = job_.pool().part(lane, known.size());
+    for (std::size_t i = first; i < last; ++i)
+      if (marked_.test(known[i])) send(lane, peer, static_cast<std::uint32_t>(i), sigma_[known[i]], take);
+  }
   finish(lane, take);
 }
 
-/// Calls work(vertex) for the owned vertices of a word of bits that have no paths yet.
 template <class Number>
 template <class Work>
 void BetweennessLevels<Number>::for_each_unsettled(std::size_t w, const Work& work) const {
   const auto first = static_cast<std::uint32_t>(w * Bits::kBits);
-  const Bits::Word mine = several_ ? owned_.word(w) : ~Bits::Word{0};
-  for (Bits::Word left = ~settled_.word(w) & mine; left != 0; left &= left - 1) {
-    const VertexId v(first + static_cast<std::uint32_t>(std::countr_zero(left)));
-    if (v < job_.graph().vertices()) work(v);
+  for (Bits::Word left = ~settled_.word(w); left != 0; left &= left - 1) {
+    const LocalNumber v(first + static_cast<std::uint32_t>(std::countr_zero(left)));
+    if (v < job_.owned()) work(v);
   }
 }
 
 template <class Number>
-void BetweennessLevels<Number>::pull_paths(int lane) {
+template <class Known>
+void BetweennessLevels<Number>::pull_paths(int lane, const Known& known) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const std::size_t words = settled_.words();
-  share_out(words, [&](std::size_t w) {
-    if (w + 1 < words) for_each_unsettled(w + 1, [&](VertexId v) { graph::Row{job_.graph(), v}.fetch(); });
-    for_each_unsettled(w, [&](VertexId v) { pull_path(worker, v, graph::Row{job_.graph(), v}.targets()); });
+  const auto row = [&](LocalNumber v) { return graph::Row{job_.graph(), known.vertex(v)}; };
+  share_out(owned_words_, [&](std::size_t w) {
+    if (w + 1 < owned_words_) for_each_unsettled(w + 1, [&](LocalNumber v) { row(v).fetch(); });
+    for_each_unsettled(w, [&](LocalNumber v) { pull_path(worker, v, row(v).targets(), known); });
   });
 }
 
 template <class Number>
-void BetweennessLevels<Number>::pull_paths_from_disks(int lane) {
+template <class Known>
+void BetweennessLevels<Number>::pull_paths_from_disks(int lane, const Known& known) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const auto take = [&]() -> Vertices {
+  const auto take = [&]() -> std::span<const VertexId> {
     worker.taken.clear();
-    for (std::size_t at = 0; worker.taken.empty() && (at = next_.fetch_add(kItemsAtOnce)) < settled_.words();)
-      for (std::size_t w = at; w < std::min(at + kItemsAtOnce, settled_.words()); ++w)
-        for_each_unsettled(w, [&](VertexId v) { worker.taken.push_back(v); });
+    for (std::size_t at = 0; worker.taken.empty() && (at = next_.fetch_add(kItemsAtOnce)) < owned_words_;)
+      for (std::size_t w = at; w < std::min(at + kItemsAtOnce, owned_words_); ++w)
+        for_each_unsettled(w, [&](LocalNumber v) { worker.taken.push_back(known.vertex(v)); });
     return worker.taken;
   };
-  job_.each_row(lane, take, [&](const Edges& edges) { pull_path(worker, edges.vertex, edges.targets); });
+  job_.each_row(lane, take, [&](const Edges& edges) {
+    pull_path(worker, known.place(edges.vertex).local, edges.targets, known);
+  });
 }
 
 /// `sources`: of edges to the vertex, and from it: the graph stores every edge both ways.
 template <class Number>
-void BetweennessLevels<Number>::pull_path(Worker& worker, VertexId v, Vertices sources) {
+template <class Known>
+void BetweennessLevels<Number>::pull_path(Worker& worker, LocalNumber v, std::span<const VertexId> sources,
+                                          const Known& known) {
   worker.followed += sources.size();
   Number paths{};
-  for (const VertexId u : sources)
-    if (marked_.test(u)) paths += sigma_[u];
+  for (const VertexId source : sources)
+    if (const KnownNumber u = known.number(source); marked_.test(u)) paths += sigma_[u];
   if (is_zero(paths)) return;
   sigma_[v] = paths;
-  worker.reached.push_back(v);
+  worker.reached.emplace_back(std::uint32_t{v});
 }
 
 template <class Number>
 void BetweennessLevels<Number>::settle(Worker& worker) {
   settled_.add_all(worker.others);
   settled_.add_all(worker.reached);
-  for (const VertexId v : worker.reached) {
-    worker.edges += graph::Row{job_.graph(), v}.degree();
+  for (const KnownNumber v : worker.reached) {
+    worker.edges += graph::Row{job_.graph(), job_.ownership().vertex(job_.rank(), LocalNumber(v))}.degree();
     if (is_too_many(sigma_[v])) worker.too_many = true;
   }
 }
@@ -294,14 +296,15 @@ void BetweennessLevels<Number>::settle(Worker& worker) {
 /// A source lies on the paths to all that it reaches, and each of those on the paths to it.
 template <class Number>
 void BetweennessLevels<Number>::add_endpoints(VertexId source) {
-  for (const VertexId v : order_) out_->scores[local(v)] += 1;
-  if (is_mine(source)) out_->scores[local(source)] += static_cast<double>(reached_) - 2;
+  for (const KnownNumber v : order_) out_->scores[v] += 1;
+  const plan::Place place = job_.ownership().place(source);
+  if (place.owner == job_.rank()) out_->scores[place.local] += static_cast<double>(reached_) - 2;
 }
 
 template <class Number>
 void BetweennessLevels<Number>::reset() {
-  for (const Vertices list : {Vertices(order_), Vertices(others_)}) {
-    for (const VertexId v : list) sigma_[v] = shares_[v] = Number();
+  for (const List list : {List(order_), List(others_)}) {
+    for (const KnownNumber v : list) sigma_[v] = shares_[v] = Number();
     settled_.clear_words_of(list);
   }
   for (auto* const list : {&order_, &others_, &mirrored_}) list->clear();
@@ -326,13 +329,12 @@ void BetweennessLevels<Number>::record(std::vector<Superstep>& steps, std::size_
 
 // How numbers of paths travel: a double in a record, a Scaled in two, one behind the other.
 
-/// Of records, what take(peer, vertex, number) is called for.
+/// Of records, what take(peer, index, number) is called for.
 template <class Number>
 template <class Take>
 auto BetweennessLevels<Number>::numbers(int lane, const Take& take) {
   if constexpr (std::is_same_v<Number, double>) {
-    return
-        [&take](int peer, const WideRecord& record) { take(peer, VertexId(record.vertex), record.number()); };
+    return [&take](int peer, const WideRecord& record) { take(peer, record.vertex, record.number()); };
   } else {
     return [&take, &halves = workers_[static_cast<std::size_t>(lane)].halves](int peer,
                                                                               const WideRecord& record) {
@@ -344,7 +346,7 @@ auto BetweennessLevels<Number>::numbers(int lane, const Take& take) {
       Number number;
       number.mantissa = std::exchange(half, 0);
       number.exponent = std::bit_cast<std::int64_t>(record.value);
-      take(peer, VertexId(record.vertex), number);
+      take(peer, record.vertex, number);
     };
   }
 }
@@ -352,13 +354,22 @@ auto BetweennessLevels<Number>::numbers(int lane, const Take& take) {
 /// A number that is not 0.
 template <class Number>
 template <class Take>
-void BetweennessLevels<Number>::send(int lane, int peer, VertexId v, const Number& number, const Take& take) {
+void BetweennessLevels<Number>::send_to_owner(int lane, KnownNumber v, const Number& number,
+                                              const Take& take) {
+  const std::uint32_t owner = job_.boundary().place(v).owner;
+  send(lane, static_cast<int>(owner), v - job_.boundary().first(owner), number, take);
+}
+
+template <class Number>
+template <class Take>
+void BetweennessLevels<Number>::send(int lane, int peer, std::uint32_t index, const Number& number,
+                                     const Take& take) {
   const auto take_records = numbers(lane, take);
   if constexpr (std::is_same_v<Number, double>) {
-    job_.records().send(lane, peer, WideRecord(v, number), take_records);
+    job_.records().send(lane, peer, WideRecord(index, number), take_records);
   } else {
-    job_.records().send(lane, peer, WideRecord(v, number.mantissa), take_records);
-    job_.records().send(lane, peer, WideRecord(v, std::bit_cast<double>(number.exponent)), take_records);
+    job_.records().send(lane, peer, WideRecord(index, number.mantissa), take_records);
+    job_.records().send(lane, peer, WideRecord(index, std::bit_cast<double>(number.exponent)), take_records);
   }
 }
 

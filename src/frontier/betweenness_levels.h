@@ -5,8 +5,9 @@
 // or, in graphs that store every edge both ways, from the vertices that are not reached yet (pull).
 //
 // Over the wire. Push: a process sums up what it has for a vertex of another process and sends the sum once.
-// Backward, the owner answers with c, so edges are never followed against their direction. Pull: all
-// processes get sigma of the level before; backward, they push c along the same edges, summed up as above.
+// Backward, the owner answers with c, so edges are never followed against their direction. Pull: processes
+// get sigma of the vertices of the level before that they know; backward, they push c along the same edges,
+// summed up as above. A record has the place of its vertex in the order that both processes know.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "base/bits.h"
+#include "error.h"
 #include "frontier/frontier_job.h"
 #include "frontier/scaled.h"
 #include "frontier/superstep.h"
@@ -40,8 +42,8 @@ class BetweennessLevels {
  public:
   enum Kind : std::uint64_t { kForward, kBackward };
 
-  /// Memory: two Numbers for each vertex of the graph and one for each owned one, and for each vertex
-  /// that a source reaches 4, and 8 more where another process has it as a neighbour. The job has
+  /// Memory: two Numbers for each vertex that the process knows and one for each owned one, and for each
+  /// vertex that a source reaches 4, and 8 more where another process has it as a neighbour. The job has
   /// WideRecords; a Scaled takes two. `endpoints`: a path lies on its first and its last vertex, too. `job`
   /// outlives it.
   BetweennessLevels(FrontierJob& job, bool endpoints);
@@ -51,23 +53,24 @@ class BetweennessLevels {
   bool add(VertexId source, BetweennessSums& sums);
 
  private:
-  using Vertices = std::span<const VertexId>;
+  using List = std::span<const KnownNumber>;
   static constexpr std::size_t kItemsAtOnce = 64;      ///< that a worker takes
   static constexpr std::uint64_t kFewEdges = 1 << 12;  ///< are followed sooner than workers wake up
   struct Asked {
-    VertexId vertex;
+    LocalNumber vertex;
+    std::uint32_t index;  ///< of the vertex in Boundary::known_by(peer)
     int peer;
   };
   struct alignas(128) Worker {
-    std::vector<VertexId> reached;   ///< of this process
-    std::vector<VertexId> others;    ///< of other processes
-    std::vector<VertexId> mirrored;  ///< of other processes: their frontier, before a pull
-    std::vector<VertexId> taken;     ///< whose rows are read from disks in a pull
-    std::vector<Asked> asked;        ///< by other processes
-    std::uint64_t edges = 0;         ///< of those reached
-    std::uint64_t followed = 0;      ///< edges
-    std::vector<double> halves;      ///< [peer]: mantissas of Scaled numbers whose exponents follow
-    bool too_many = false;           ///< paths
+    std::vector<KnownNumber> reached;   ///< of this process
+    std::vector<KnownNumber> others;    ///< of other processes
+    std::vector<KnownNumber> mirrored;  ///< of other processes: their frontier, before a pull
+    std::vector<VertexId> taken;        ///< whose rows are read
+    std::vector<Asked> asked;           ///< by other processes
+    std::uint64_t edges = 0;            ///< of those reached
+    std::uint64_t followed = 0;         ///< edges
+    std::vector<double> halves;         ///< [peer]: mantissas of Scaled numbers whose exponents follow
+    bool too_many = false;              ///< paths
   };
 
   void start(VertexId source);
@@ -77,28 +80,46 @@ class BetweennessLevels {
   void reset();
   bool total();
   void collect();
-  void sort(std::span<VertexId> vertices);
+  void sort(std::span<KnownNumber> vertices);
   void record(std::vector<Superstep>& steps, std::size_t level, Kind kind, const std::function<void()>& work);
   void run_workers(bool wake, const std::function<void(int)>& work);
 
   void forward_level(std::size_t level, bool pull);
-  void mirror_paths(int lane, Vertices frontier);
-  void pull_paths(int lane);
-  void pull_path(Worker& worker, VertexId v, Vertices sources);
-  void pull_paths_from_disks(int lane);
-  void push_paths(int lane, Vertices frontier);
+  void mirror_paths(int lane);
+  // `known`: a Boundary::Known or AllKnown.
+  template <class Known>
+  void pull_paths(int lane, const Known& known);
+  template <class Known>
+  void pull_path(Worker& worker, LocalNumber v, std::span<const VertexId> sources, const Known& known);
+  template <class Known>
+  void pull_paths_from_disks(int lane, const Known& known);
+  void push_paths(int lane, List frontier);
   void send_paths(int lane);
   void settle(Worker& worker);
 
   void pull_level(std::size_t level);
   void push_level(std::size_t level);
   void send_shares(int lane, std::span<const Asked> asked);
-  void pull_shares(int lane, Vertices level);
-  void push_shares(int lane, Vertices from);
+  void pull_shares(int lane, List level);
+  void push_shares(int lane, List from);
   void send_sums(int lane);
-  void finish_share(VertexId v, Number sum);
+  void finish_share(KnownNumber v, Number sum);
   template <class Take>
-  void send(int lane, int peer, VertexId v, const Number& number, const Take& take);
+  void send(int lane, int peer, std::uint32_t index, const Number& number, const Take& take);
+  template <class Take>
+  void send_to_owner(int lane, KnownNumber v, const Number& number, const Take& take);
+  /// The owned vertex with this index in the order that the peer knows.
+  LocalNumber owned(int peer, std::uint32_t index) const {
+    const auto known = job_.boundary().known_by(static_cast<std::uint32_t>(peer));
+    if (index >= known.size()) throw Error("a process has sent a vertex that does not exist");
+    return known[index];
+  }
+  /// The boundary vertex with this index in the order that its owner knows.
+  KnownNumber boundary_vertex(int peer, std::uint32_t index) const {
+    const auto owner = static_cast<std::uint32_t>(peer);
+    if (index >= job_.boundary().count(owner)) throw Error("a process has sent a vertex that does not exist");
+    return KnownNumber(job_.boundary().first(owner) + index);
+  }
   template <class Take>
   void finish(int lane, const Take& take);
   template <class Take>
@@ -106,13 +127,7 @@ class BetweennessLevels {
 
   /// Whether workers wake up to follow so many edges.
   bool wakes(std::uint64_t edges) const noexcept { return several_ || edges >= kFewEdges; }
-  bool is_mine(VertexId v) const noexcept {
-    return !several_ || job_.ownership().place(v).owner == job_.rank();
-  }
-  /// Of a vertex of this process.
-  LocalNumber local(VertexId v) const noexcept {
-    return several_ ? job_.ownership().place(v).local : LocalNumber(v);
-  }
+  bool is_mine(KnownNumber v) const noexcept { return v < job_.owned(); }
   /// Adds to a sum that several workers share; returns what it was before.
   Number add(Number& sum, const Number& more) const noexcept {
     if (!alone_) return add_shared(sum, more);
@@ -126,18 +141,25 @@ class BetweennessLevels {
     for (std::size_t at = next_.fetch_add(kItemsAtOnce); at < items; at = next_.fetch_add(kItemsAtOnce))
       for (std::size_t i = at; i < std::min(at + kItemsAtOnce, items); ++i) work(i);
   }
-  /// Calls work(edges) for the rows of a list of vertices that the workers share.
+  /// Calls work(number, targets, known) for the rows of a list of owned vertices that the workers share.
   template <class Work>
-  void share_out_rows(int lane, Vertices list, const Work& work) {
+  void share_out_rows(int lane, List list, const Work& work) {
     const std::size_t count = job_.rows_at_once();
-    job_.each_row(
-        lane,
-        [&] {
-          const std::size_t at = std::min(next_.fetch_add(count), list.size());
-          return list.subspan(at, std::min(count, list.size() - at));
-        },
-        work);
+    auto& taken = workers_[static_cast<std::size_t>(lane)].taken;
+    job_.visit_known([&](const auto& known) {
+      job_.each_row(
+          lane,
+          [&] {
+            const std::size_t at = std::min(next_.fetch_add(count), list.size());
+            taken.clear();
+            for (const KnownNumber v : list.subspan(at, std::min(count, list.size() - at)))
+              taken.push_back(known.vertex(LocalNumber(v)));
+            return std::span<const VertexId>(taken);
+          },
+          [&](const Edges& edges) { work(known.number(edges.vertex), edges.targets, known); });
+    });
   }
+  /// Calls work(vertex) for the owned vertices of a word of bits that have no paths yet.
   template <class Work>
   void for_each_unsettled(std::size_t word, const Work& work) const;
   /// Of `list`, what belongs to a level.
@@ -146,23 +168,24 @@ class BetweennessLevels {
                                     std::size_t level) noexcept {
     return std::span(list).subspan(starts[level], starts[level + 1] - starts[level]);
   }
-  Vertices level(std::size_t l) const noexcept { return part(order_, starts_, l); }
+  List level(std::size_t l) const noexcept { return part(order_, starts_, l); }
 
   FrontierJob& job_;
   bool endpoints_;
   bool several_, alone_;  ///< processes; one worker
   BetweennessSums* out_ = nullptr;
   topology::NodeMemory sigma_memory_, shares_memory_;
-  std::span<Number> sigma_;   ///< [vertex]: paths; of other processes' vertices, as far as known here
-  std::span<Number> shares_;  ///< [vertex]: c, or 0
+  // By KnownNumber, here and below; with a single process that is the vertex.
+  std::span<Number> sigma_;   ///< paths; of other processes' vertices, as far as known here
+  std::span<Number> shares_;  ///< c, or 0
   std::vector<Number> sums_;  ///< [local number]: of shares, while a level is computed
   SharedBits settled_;        ///< vertices whose level is known here
   SharedBits marked_;         ///< the frontier of a pull, the level that a push computes backward; else empty
-  Bits owned_;                ///< vertices of this process; without bits if that is all
-  std::vector<VertexId> order_;     ///< reached vertices of this process, level by level
-  std::vector<VertexId> others_;    ///< reached vertices of other processes
-  std::vector<VertexId> mirrored_;  ///< frontiers of other processes before pulls, level by level
-  std::vector<Asked> asked_;        ///< level by level
+  std::size_t owned_words_;   ///< of bits that have those of owned vertices
+  std::vector<KnownNumber> order_;     ///< reached vertices of this process, level by level
+  std::vector<KnownNumber> others_;    ///< reached vertices of other processes
+  std::vector<KnownNumber> mirrored_;  ///< frontiers of other processes before pulls, level by level
+  std::vector<Asked> asked_;           ///< level by level
   std::vector<std::size_t> starts_, asked_starts_;  ///< [level]: in order_ and asked_; and the ends
   std::vector<std::size_t> mirrored_starts_;        ///< [level]: in mirrored_; and the end
   std::vector<bool> pulled_;                        ///< [level]: its edges were followed from the next one

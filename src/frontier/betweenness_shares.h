@@ -11,7 +11,7 @@ namespace edgewire::frontier {
 template <class Number>
 void BetweennessLevels<Number>::answer() {
   const std::size_t last = level_edges_.size() - 1;
-  for (const VertexId v : level(last)) shares_[v] = Number(1) / sigma_[v];
+  for (const KnownNumber v : level(last)) shares_[v] = Number(1) / sigma_[v];
   for (std::size_t l = last; l-- > 1;) {
     record(out_->backward, l, kBackward, [&] {
       if (several_ ? pulled_[l] : job_.graph().symmetric() && level_edges_[l + 1] < level_edges_[l])
@@ -24,7 +24,7 @@ void BetweennessLevels<Number>::answer() {
 
 template <class Number>
 void BetweennessLevels<Number>::pull_level(std::size_t l) {
-  sums_.resize(several_ ? job_.owned() : job_.graph().vertices());
+  sums_.resize(job_.owned());
   const bool wake = wakes(level_edges_[l]);
   next_ = 0;
   run_workers(wake, [&](int lane) {
@@ -35,13 +35,13 @@ void BetweennessLevels<Number>::pull_level(std::size_t l) {
     pull_shares(lane, level(l));
     if (wake) job_.pool().barrier();  // until now, vertices of this level had no shares
     if (lane != 0) return;
-    for (const VertexId v : level(l)) finish_share(v, sums_[local(v)]);
+    for (const KnownNumber v : level(l)) finish_share(v, sums_[v]);
   });
 }
 
 template <class Number>
 void BetweennessLevels<Number>::push_level(std::size_t l) {
-  const auto mirrored = several_ ? part(mirrored_, mirrored_starts_, l) : Vertices();
+  const auto mirrored = several_ ? part(mirrored_, mirrored_starts_, l) : List();
   const bool wake = wakes(level_edges_[l + 1]);
   next_ = 0;
   marked_.add_all(level(l));
@@ -52,7 +52,7 @@ void BetweennessLevels<Number>::push_level(std::size_t l) {
     if (several_) send_sums(lane);
     if (wake) job_.pool().barrier();
     if (lane != 0) return;
-    for (const VertexId v : level(l)) finish_share(v, shares_[v]);
+    for (const KnownNumber v : level(l)) finish_share(v, shares_[v]);
   });
   marked_.clear_words_of(level(l));
   marked_.clear_words_of(mirrored);
@@ -61,33 +61,38 @@ void BetweennessLevels<Number>::push_level(std::size_t l) {
 /// To the processes that have sent paths to these vertices.
 template <class Number>
 void BetweennessLevels<Number>::send_shares(int lane, std::span<const Asked> asked) {
-  const auto take = [&](int, VertexId v, const Number& share) { shares_[v] = share; };
+  const auto take = [&](int peer, std::uint32_t index, const Number& share) {
+    shares_[boundary_vertex(peer, index)] = share;
+  };
   share_out(asked.size(), [&](std::size_t i) {
-    send(lane, asked[i].peer, asked[i].vertex, shares_[asked[i].vertex], take);
+    send(lane, asked[i].peer, asked[i].index, shares_[asked[i].vertex], take);
   });
   finish(lane, take);
 }
 
 /// Those targets that have shares by now are on the next level: no edge leads farther.
 template <class Number>
-void BetweennessLevels<Number>::pull_shares(int lane, Vertices level) {
+void BetweennessLevels<Number>::pull_shares(int lane, List level) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  share_out_rows(lane, level, [&](const Edges& edges) {
-    worker.followed += edges.targets.size();
+  share_out_rows(lane, level, [&](KnownNumber v, std::span<const VertexId> targets, const auto& known) {
+    worker.followed += targets.size();
     Number sum{};
-    for (const VertexId w : edges.targets) sum += shares_[w];
-    sums_[local(edges.vertex)] = sum;
+    for (const VertexId w : targets) sum += shares_[known.number(w)];
+    sums_[v] = sum;
   });
 }
 
 template <class Number>
-void BetweennessLevels<Number>::push_shares(int lane, Vertices from) {
+void BetweennessLevels<Number>::push_shares(int lane, List from) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  share_out_rows(lane, from, [&](const Edges& edges) {  // every edge is stored both ways
-    worker.followed += edges.targets.size();
-    const Number share = shares_[edges.vertex];
-    for (const VertexId v : edges.targets)
-      if (marked_.test(v) && is_zero(add(shares_[v], share)) && !is_mine(v)) worker.others.push_back(v);
+  // Every edge is stored both ways.
+  share_out_rows(lane, from, [&](KnownNumber w, std::span<const VertexId> targets, const auto& known) {
+    worker.followed += targets.size();
+    const Number share = shares_[w];
+    for (const VertexId target : targets)
+      if (const KnownNumber v = known.number(target);
+          marked_.test(v) && is_zero(add(shares_[v], share)) && !is_mine(v))
+        worker.others.push_back(v);
   });
 }
 
@@ -95,18 +100,18 @@ void BetweennessLevels<Number>::push_shares(int lane, Vertices from) {
 template <class Number>
 void BetweennessLevels<Number>::send_sums(int lane) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const auto take = [&](int, VertexId v, const Number& sum) { add(shares_[v], sum); };
-  for (const VertexId v : worker.others)
-    send(lane, static_cast<int>(job_.ownership().place(v).owner), v, std::exchange(shares_[v], Number()),
-         take);
+  const auto take = [&](int peer, std::uint32_t index, const Number& sum) {
+    add(shares_[owned(peer, index)], sum);
+  };
+  for (const KnownNumber v : worker.others) send_to_owner(lane, v, std::exchange(shares_[v], Number()), take);
   worker.others.clear();
   finish(lane, take);
 }
 
 template <class Number>
-void BetweennessLevels<Number>::finish_share(VertexId v, Number sum) {
+void BetweennessLevels<Number>::finish_share(KnownNumber v, Number sum) {
   shares_[v] = Number(1) / sigma_[v] + sum;
-  out_->scores[local(v)] += static_cast<double>(sigma_[v] * sum);
+  out_->scores[v] += static_cast<double>(sigma_[v] * sum);
 }
 
 }  // namespace edgewire::frontier
