@@ -34,7 +34,7 @@ class ComponentsCount : public FrontierCount {
 
  private:
   std::size_t edges_of_vertex() const noexcept {
-    return graph_.symmetric() ? frontier::Components::kSampledEdges : SIZE_MAX;
+    return graph_.symmetric() ? 2 : SIZE_MAX;
   }
 
   const graph::GraphFile& graph_;
