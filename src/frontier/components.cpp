@@ -87,36 +87,44 @@ void Components::link_sample() {
   job_.for_each_range([&](int w, LocalNumber first, LocalNumber last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     with_numbers([&](const auto& scheme, const auto& number) {
-      for (LocalNumber local = first; local < last; ++local) {
-        if (last - local > kAhead)
-          fetch(scheme.vertex(rank_, local + kAhead), scheme.vertex(rank_, local + kAhead / 2), number);
-        const auto sample = sample_of(scheme.vertex(rank_, local));
-        for (const VertexId v : sample) forest_.link(local, number(v));
-        worker.vertices += sample.empty() ? 0 : 1;
-        worker.edges += sample.size();
+      std::array<Sample, kAhead> ahead;  // [local % kAhead]
+      for (std::uint32_t next = first; next < last + kAhead; ++next) {
+        if (next < last) __builtin_prefetch(row_at(scheme.vertex(rank_, LocalNumber(next))));
+        const std::uint32_t near = next - kAhead / 2, local = next - kAhead;
+        if (near >= first && near < last) {
+          Sample& sample = ahead[near % kAhead];
+          sample = sample_of(scheme.vertex(rank_, LocalNumber(near)), number);
+          for (const std::uint32_t n : sample.numbers) forest_.fetch(n);
+        }
+        if (local < first || next < first + kAhead) continue;
+        const Sample& sample = ahead[local % kAhead];
+        for (std::uint32_t e = 0; e < sample.count; ++e) forest_.link(local, sample.numbers[e]);
+        worker.vertices += sample.count == 0 ? 0 : 1;
+        worker.edges += sample.count;
       }
     });
   });
   compress();
 }
 
-std::span<const VertexId> Components::sample_of(VertexId v) const noexcept {
-  const auto targets = graph::Row{job_.graph(), v}.targets();
-  return targets.first(std::min(targets.size(), kSampledEdges));
-}
-
-/// Into the cache: the row of `far`, and what link() reads first for the row of `near`. Many vertices have no
-/// edges, in no order that the processor could guess, so nothing here depends on how many there are: behind a
-/// short row comes the next one, which this process may not have checked: an id is only fetched for.
+/// The numbers of the first targets of a row. Many vertices have no edges, in no order that the processor
+/// could guess, so nothing here depends on how many there are: behind a short row comes the next one, whose
+/// numbers are only fetched for. This process may not have checked that row.
 template <class Number>
-void Components::fetch(VertexId far, VertexId near, const Number& number) const noexcept {
+Components::Sample Components::sample_of(VertexId v, const Number& number) const noexcept {
   const auto offsets = job_.graph().offsets();
   const auto targets = job_.graph().targets();
-  __builtin_prefetch(targets.data() + offsets[far]);
-  if (offsets[near] + kSampledEdges > targets.size()) return;
+  Sample sample;
+  sample.count = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(kSampledEdges, offsets[v + std::size_t{1}] - offsets[v]));
+  if (offsets[v] + kSampledEdges > targets.size()) {
+    for (std::uint32_t e = 0; e < sample.count; ++e) sample.numbers[e] = number(targets[offsets[v] + e]);
+    return sample;
+  }
   const VertexId last(static_cast<std::uint32_t>(job_.graph().vertices() - 1));
-  for (const VertexId v : targets.subspan(offsets[near], kSampledEdges))
-    forest_.fetch(number(std::min(v, last)));
+  for (std::size_t e = 0; e < kSampledEdges; ++e)
+    sample.numbers[e] = number(std::min(targets[offsets[v] + e], last));
+  return sample;
 }
 
 /// Reads the rows on the disks once. In symmetric graphs one process need not link most edges: those of a

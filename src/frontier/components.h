@@ -8,10 +8,10 @@
 // Several processes then join the components that each of them has found: see ComponentsApart.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "frontier/components_apart.h"
@@ -40,6 +40,12 @@ class Components {
     std::uint64_t vertices = 0, edges = 0;
   };
 
+  /// The first edges of a vertex.
+  struct Sample {
+    std::array<std::uint32_t, kSampledEdges> numbers{};  ///< of their targets
+    std::uint32_t count = 0;
+  };
+
   void step(std::uint64_t kind, const std::function<void()>& work) { log_.step(kind, workers_, work); }
   void link_sample();
   template <class Skips>
@@ -49,9 +55,11 @@ class Components {
   std::uint32_t largest() const;
   template <class Work>
   void with_numbers(const Work& work) const;
-  std::span<const VertexId> sample_of(VertexId v) const noexcept;
   template <class Number>
-  void fetch(VertexId far, VertexId near, const Number& number) const noexcept;
+  Sample sample_of(VertexId v, const Number& number) const noexcept;
+  const VertexId* row_at(VertexId v) const noexcept {
+    return job_.graph().targets().data() + job_.graph().offsets()[v];
+  }
   void compress();
   void for_each_number(const std::function<void(std::uint32_t first, std::uint32_t last)>& work);
 
