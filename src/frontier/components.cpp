@@ -32,11 +32,12 @@ Components::Components(FrontierJob& job)
 std::vector<Superstep> Components::run() {
   for_each_number([this](std::uint32_t first, std::uint32_t last) { forest_.separate(first, last); });
   const bool symmetric = job_.graph().symmetric();
+  bool shared = false;
   if (job_.on_disks()) {
     step(kAll, [this] { link_all(); });
   } else {
     step(kSample, [this] { link_sample(); });
-    if (several_ && symmetric) apart_->share_largest(log_);
+    if (several_ && symmetric) shared = apart_->share_largest(log_);
     step(kRest, [this, symmetric] {
       const std::uint32_t most = several_ || !symmetric ? Forest::kNone : largest();
       if (several_)
@@ -46,7 +47,7 @@ std::vector<Superstep> Components::run() {
     });
   }
   if (several_) {
-    if (job_.on_disks() || !symmetric) apart_->share_largest(log_);
+    if (!shared) apart_->share_largest(log_);
     apart_->join(log_);
   }
   job_.wait_for_all();

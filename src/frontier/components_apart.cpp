@@ -12,7 +12,6 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint32_t kSampledVertices = 1024;  // that are looked at for the largest component
 constexpr std::uint32_t kWord = 64;
 
 }  // namespace
@@ -49,7 +48,8 @@ ComponentsApart::ComponentsApart(FrontierJob& job, Forest& forest, std::uint64_t
   }
 }
 
-void ComponentsApart::share_largest(SuperstepLog& log) {
+bool ComponentsApart::share_largest(SuperstepLog& log) {
+  bool found = false;
   log.step(kLargest, [&](Superstep& done) {
     MostFrequent most = most_frequent(forest_, owned_);
     if (most.count < most.of / 4 || most.count < 2) most = {};  // bits would say little
@@ -58,7 +58,8 @@ void ComponentsApart::share_largest(SuperstepLog& log) {
     std::uint32_t reference = 0;
     for (std::uint32_t p = 1; p < processes_; ++p)
       if (all[p] >> 32 > all[reference] >> 32) reference = p;
-    if (all[reference] == 0) return;
+    found = all[reference] != 0;
+    if (!found) return;
     if (most.count > 0) {
       job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
         for (LocalNumber local = first; local < last; ++local)
@@ -71,10 +72,14 @@ void ComponentsApart::share_largest(SuperstepLog& log) {
     const auto joins = job_.records().share({&says, 1});
     for (std::uint32_t p = 0; p < processes_; ++p)
       if (joins[p] == 0) heard_[p].clear();
-    if (!joined) largest_.clear();
+    if (!joined) {
+      largest_.clear();
+      for (std::uint32_t p = 0; p < processes_; ++p) open_there_[p] = boundary_.known_by(p).size();
+    }
     link_largest(reference, static_cast<std::uint32_t>(all[reference]), joined, most.root);
     done.frontier = joined ? job_.owned() : 0;
   });
+  return found;
 }
 
 /// `counts`: what processes have said of their largest components; 0: none.
@@ -95,6 +100,7 @@ void ComponentsApart::say_bits(const std::vector<std::uint64_t>& counts) {
       const auto some = known.subspan(first, std::min<std::size_t>(kWord, known.size() - first));
       std::uint64_t word = 0;
       for (std::size_t i = 0; i < some.size(); ++i) word |= std::uint64_t{largest_.test(some[i])} << i;
+      open_there_[peer] -= static_cast<unsigned>(std::popcount(word));
       job_.records().send(0, static_cast<int>(peer), std::bit_cast<Record>(word), take);
     }
   }
@@ -140,11 +146,6 @@ void ComponentsApart::link_largest(std::uint32_t reference, std::uint32_t vertex
       bits += counted;
     });
     open_here_[peer] -= bits;
-  }
-  if (joined) {
-    for (std::uint32_t peer = 0; peer < processes_; ++peer)
-      for (const LocalNumber local : boundary_.known_by(peer))
-        open_there_[peer] -= largest_.test(local) ? 1 : 0;
   }
   if (rank_ != reference && one != kNone) shared_ = {one, vertex};
 }

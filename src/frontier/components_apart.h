@@ -42,7 +42,8 @@ inline constexpr std::array kComponentPhases{"link two edges of each vertex",
                                              "ask owners for roots",
                                              "send labels"};
 
-/// The component that is the most frequent one among some of the owned vertices.
+/// The component that is the most frequent one among some of the owned vertices, about so many.
+inline constexpr std::uint32_t kSampledVertices = 1024;
 struct MostFrequent {
   std::uint32_t root = Forest::kNone;
   std::uint32_t count = 0, of = 0;  ///< vertices that were looked at, and all of them
@@ -91,8 +92,9 @@ class ComponentsApart {
   ComponentsApart(FrontierJob& job, Forest& forest, std::uint64_t few = kFew);
 
   /// Says which owned vertices are in a component that is large in this process, and links boundary vertices
-  /// that are in the same one. Collective; throws Error, as all that follow.
-  void share_largest(SuperstepLog& log);
+  /// that are in the same one. False when no process has one; it may be called again then. Collective; throws
+  /// Error, as all that follow.
+  bool share_largest(SuperstepLog& log);
   /// Whether all processes know that the vertex is in that component. Edges of its row need not be linked
   /// where the graph is symmetric. Before share_largest() none is.
   bool in_largest(LocalNumber local) const noexcept { return largest_.test(local); }
