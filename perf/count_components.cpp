@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "frontier/components_apart.h"
+#include "frontier/components.h"
 #include "graph/row.h"
 #include "perf/frontier_count.h"
 
@@ -17,6 +17,7 @@ namespace {
 
 /// A component of one process is named by its smallest owned vertex.
 using Component = std::uint32_t;
+constexpr std::size_t kSampledEdges = frontier::Components::kSampledEdges;
 
 /// Sets that are joined, over numbers or names, by one thread.
 class Sets {
@@ -48,8 +49,7 @@ struct Part {
   std::vector<bool> said;                            ///< [vertex]: others know that it is in it
 };
 
-/// The method of frontier::ComponentsApart when all edges were linked before the bits are said. A run that
-/// says them earlier has more names to send.
+/// The method of frontier::ComponentsApart.
 class ComponentsCount : public FrontierCount {
  public:
   explicit ComponentsCount(const graph::GraphFile& graph) : graph_(graph) {}
@@ -61,13 +61,22 @@ class ComponentsCount : public FrontierCount {
     CountedStep whole{"all labels", graph_.vertices(), RecordLoad(processes)};
     if (processes == 1) return {whole};
     const Names names(graph_, ownership);
-    std::vector<Part> parts;
-    for (std::uint32_t p = 0; p < processes; ++p) parts.push_back(part_of(p, ownership, names));
-    const std::uint32_t reference = count_bits(parts, whole.load);
-    for (auto& part : parts) {
-      part.said.resize(graph_.vertices());
-      for (std::uint32_t v = 0; part.largest && v < part.said.size(); ++v)
-        part.said[v] = part.component[v] == part.largest;
+    const auto parts_of = [&](std::size_t edges) {
+      std::vector<Part> parts;
+      for (std::uint32_t p = 0; p < processes; ++p) parts.push_back(part_of(p, ownership, names, edges));
+      return parts;
+    };
+    // Where rows are to be skipped, bits are said before all edges are linked.
+    std::vector<Part> parts = parts_of(SIZE_MAX),
+                      early = graph_.symmetric() ? parts_of(kSampledEdges) : parts;
+    if (std::ranges::none_of(early, [](const Part& part) { return part.largest.has_value(); })) early = parts;
+    const std::uint32_t reference = count_bits(early, whole.load);
+    for (std::uint32_t p = 0; p < processes; ++p) {
+      parts[p].said.resize(graph_.vertices());
+      for (std::uint32_t v = 0; early[p].largest && v < graph_.vertices(); ++v)
+        parts[p].said[v] = early[p].component[v] == early[p].largest;
+      parts[p].largest = early[p].largest;
+      if (parts[p].largest) parts[p].largest = parts[p].component[*parts[p].largest];
     }
     for (std::uint32_t p = 0; p < processes; ++p) link_said(parts, p);
     count_names(parts, reference, names, whole.load);
@@ -75,7 +84,8 @@ class ComponentsCount : public FrontierCount {
   }
 
  private:
-  Part part_of(std::uint32_t process, const plan::Ownership& ownership, const Names& names) const;
+  Part part_of(std::uint32_t process, const plan::Ownership& ownership, const Names& names,
+               std::size_t edges) const;
   static std::uint32_t count_bits(std::vector<Part>& parts, RecordLoad& load);
   static void link_said(std::vector<Part>& parts, std::uint32_t process);
   void count_names(const std::vector<Part>& parts, std::uint32_t reference, const Names& names,
@@ -84,8 +94,9 @@ class ComponentsCount : public FrontierCount {
   const graph::GraphFile& graph_;
 };
 
-Part ComponentsCount::part_of(std::uint32_t process, const plan::Ownership& ownership,
-                              const Names& names) const {
+/// `edges`: of each vertex that are linked.
+Part ComponentsCount::part_of(std::uint32_t process, const plan::Ownership& ownership, const Names& names,
+                              std::size_t edges) const {
   // Owned vertices have lower numbers than others, so that an owned one gives the name.
   std::vector<std::uint32_t> above(graph_.vertices());
   std::iota(above.begin(), above.end(), 0U);
@@ -101,8 +112,10 @@ Part ComponentsCount::part_of(std::uint32_t process, const plan::Ownership& owne
   part.boundary.resize(static_cast<std::size_t>(ownership.processes()));
   for (LocalNumber local{}; local < ownership.count(process); ++local) {
     const VertexId u = ownership.vertex(process, local);
+    std::size_t linked = 0;
     for (const VertexId v : graph::Row{graph_, u}.targets()) {
       if (names.owner(v) != process) part.boundary[names.owner(v)].push_back(v);
+      if (linked++ >= edges) continue;
       std::uint32_t a = root(u), b = root(v);
       if (comes_first(b, a)) std::swap(a, b);
       above[b] = a;
@@ -188,6 +201,8 @@ void ComponentsCount::count_names(const std::vector<Part>& parts, std::uint32_t 
       for (std::size_t i = 0; i < one.size() + other.size(); i += 2) load.add(says, hears);
       for (const auto* some : {&one, &other})
         for (const std::uint32_t v : *some) {
+          if (parts[p].component[v] == parts[p].largest && parts[q].component[v] == parts[q].largest)
+            continue;  // rows that were skipped may leave such a vertex without a name
           linked[hears].join(parts[p].component[v], parts[q].component[v]);
           all.join(parts[p].component[v], parts[q].component[v]);
         }
