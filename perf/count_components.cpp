@@ -201,7 +201,8 @@ void ComponentsCount::count_names(const std::vector<Part>& parts, std::uint32_t 
       for (std::size_t i = 0; i < one.size() + other.size(); i += 2) load.add(says, hears);
       for (const auto* some : {&one, &other})
         for (const std::uint32_t v : *some) {
-          if (parts[p].component[v] == parts[p].largest && parts[q].component[v] == parts[q].largest)
+          if (graph_.symmetric() && parts[p].component[v] == parts[p].largest &&
+              parts[q].component[v] == parts[q].largest)
             continue;  // rows that were skipped may leave such a vertex without a name
           linked[hears].join(parts[p].component[v], parts[q].component[v]);
           all.join(parts[p].component[v], parts[q].component[v]);

@@ -28,7 +28,8 @@ class Components {
   static constexpr std::uint64_t kSample = 0, kRest = 1, kAll = 2;
 
   /// Memory: 4 bytes for each vertex that the process knows; ComponentsApart. `job` outlives it.
-  explicit Components(FrontierJob& job);
+  /// `few`: of ComponentsApart; the same in all processes.
+  explicit Components(FrontierJob& job, std::uint64_t few = ComponentsApart::kFew);
 
   /// Collective; throws Error.
   std::vector<Superstep> run();

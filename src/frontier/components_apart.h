@@ -84,11 +84,11 @@ class ComponentsApart {
  public:
   /// Superstep::kind. Its `frontier` has names, bits or records that were sent.
   static constexpr std::uint64_t kLargest = 3, kName = 4, kTell = 5, kGather = 6, kAsk = 7, kLabel = 8;
-  /// So many records go to one process: 64 KiB.
+  /// So many records may go to one process where there are more than two: 64 KiB.
   static constexpr std::uint64_t kFew = 8192;
 
   /// `forest`: over the numbers of the job's boundary. Memory: 2 bits for each vertex that the process knows,
-  /// 24 bytes for each component of another process that it hears of. Both outlive this.
+  /// 24 bytes for each component of another process that it hears of. Both outlive this. `few`: see kFew.
   ComponentsApart(FrontierJob& job, Forest& forest, std::uint64_t few = kFew);
 
   /// Says which owned vertices are in a component that is large in this process, and links boundary vertices
