@@ -1,5 +1,11 @@
 // Counts of wcc.
 #include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "frontier/components.h"
 #include "graph/row.h"
@@ -9,9 +15,41 @@ namespace edgewire::perf {
 
 namespace {
 
-/// A process tells the owner of each vertex of another process to which it has linked an edge that the vertex
-/// hangs below another one, or it asks the owner below which one it hangs. In graphs that store every edge
-/// both ways, only the first edges of a vertex are sure to be linked.
+/// A component of one process is named by its smallest owned vertex.
+using Component = std::uint32_t;
+constexpr std::size_t kSampledEdges = frontier::Components::kSampledEdges;
+
+/// Sets that are joined, over numbers or names, by one thread.
+class Sets {
+ public:
+  Component root(Component one) {
+    Component top = one;
+    for (auto at = above_.find(top); at != above_.end(); at = above_.find(top)) top = at->second;
+    for (auto at = above_.find(one); at != above_.end() && at->second != top; at = above_.find(one))
+      one = std::exchange(at->second, top);
+    return top;
+  }
+  void join(Component a, Component b) {
+    const auto [low, high] = std::minmax({root(a), root(b)});
+    if (low != high) above_.emplace(high, low);
+  }
+  /// Those that are not the smallest of their set.
+  const std::map<Component, Component>& joined() const noexcept { return above_; }
+
+ private:
+  std::map<Component, Component> above_;
+};
+
+/// What one process finds in its rows.
+struct Part {
+  std::vector<std::uint32_t> component;              ///< [vertex] that it knows
+  std::vector<std::vector<std::uint32_t>> boundary;  ///< [owner]: vertices, ascending
+  std::optional<Component> largest;                  ///< that others know
+  std::uint64_t largest_size = 0;                    ///< of it, among those that are looked at
+  std::vector<bool> said;                            ///< [vertex]: others know that it is in it
+};
+
+/// The method of frontier::ComponentsApart.
 class ComponentsCount : public FrontierCount {
  public:
   explicit ComponentsCount(const graph::GraphFile& graph) : graph_(graph) {}
@@ -21,24 +59,165 @@ class ComponentsCount : public FrontierCount {
   std::vector<CountedStep> count(const plan::Ownership& ownership) const override {
     const auto processes = static_cast<std::uint32_t>(ownership.processes());
     CountedStep whole{"all labels", graph_.vertices(), RecordLoad(processes)};
-    Names names(graph_, ownership);
+    if (processes == 1) return {whole};
+    const Names names(graph_, ownership);
+    const auto parts_of = [&](std::size_t edges) {
+      std::vector<Part> parts;
+      for (std::uint32_t p = 0; p < processes; ++p) parts.push_back(part_of(p, ownership, names, edges));
+      return parts;
+    };
+    // Where rows are to be skipped, bits are said before all edges are linked.
+    std::vector<Part> parts = parts_of(SIZE_MAX),
+                      early = graph_.symmetric() ? parts_of(kSampledEdges) : parts;
+    if (std::ranges::none_of(early, [](const Part& part) { return part.largest.has_value(); })) early = parts;
+    const std::uint32_t reference = count_bits(early, whole.load);
     for (std::uint32_t p = 0; p < processes; ++p) {
-      for (LocalNumber local{}; local < ownership.count(p); ++local) {
-        const auto targets = graph::Row{graph_, ownership.vertex(p, local)}.targets();
-        for (const VertexId v : targets.first(std::min(targets.size(), edges_of_vertex())))
-          if (names.add(p, v)) whole.load.add(p, names.owner(v));
-      }
+      parts[p].said.resize(graph_.vertices());
+      for (std::uint32_t v = 0; early[p].largest && v < graph_.vertices(); ++v)
+        parts[p].said[v] = early[p].component[v] == early[p].largest;
+      parts[p].largest = early[p].largest;
+      if (parts[p].largest) parts[p].largest = parts[p].component[*parts[p].largest];
     }
+    for (std::uint32_t p = 0; p < processes; ++p) link_said(parts, p);
+    count_names(parts, reference, names, whole.load);
     return {whole};
   }
 
  private:
-  std::size_t edges_of_vertex() const noexcept {
-    return graph_.symmetric() ? frontier::Components::kSampledEdges : SIZE_MAX;
-  }
+  Part part_of(std::uint32_t process, const plan::Ownership& ownership, const Names& names,
+               std::size_t edges) const;
+  static std::uint32_t count_bits(std::vector<Part>& parts, RecordLoad& load);
+  static void link_said(std::vector<Part>& parts, std::uint32_t process);
+  void count_names(const std::vector<Part>& parts, std::uint32_t reference, const Names& names,
+                   RecordLoad& load) const;
 
   const graph::GraphFile& graph_;
 };
+
+/// `edges`: of each vertex that are linked.
+Part ComponentsCount::part_of(std::uint32_t process, const plan::Ownership& ownership, const Names& names,
+                              std::size_t edges) const {
+  // Owned vertices have lower numbers than others, so that an owned one gives the name.
+  std::vector<std::uint32_t> above(graph_.vertices());
+  std::iota(above.begin(), above.end(), 0U);
+  const auto root = [&](std::uint32_t v) {
+    while (above[v] != v) v = above[v] = above[above[v]];
+    return v;
+  };
+  const auto comes_first = [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(names.owner(VertexId(a)) != process, a) <
+           std::pair(names.owner(VertexId(b)) != process, b);
+  };
+  Part part;
+  part.boundary.resize(static_cast<std::size_t>(ownership.processes()));
+  for (LocalNumber local{}; local < ownership.count(process); ++local) {
+    const VertexId u = ownership.vertex(process, local);
+    std::size_t linked = 0;
+    for (const VertexId v : graph::Row{graph_, u}.targets()) {
+      if (names.owner(v) != process) part.boundary[names.owner(v)].push_back(v);
+      if (linked++ >= edges) continue;
+      std::uint32_t a = root(u), b = root(v);
+      if (comes_first(b, a)) std::swap(a, b);
+      above[b] = a;
+    }
+  }
+  for (auto& some : part.boundary) {
+    std::ranges::sort(some);
+    some.erase(std::unique(some.begin(), some.end()), some.end());
+  }
+  std::map<Component, std::uint64_t> sizes;
+  const std::uint32_t stride = ownership.count(process) / frontier::kSampledVertices + 1;
+  for (LocalNumber local{}; local < ownership.count(process); local += stride)
+    ++sizes[root(ownership.vertex(process, local))];
+  const auto most = std::ranges::max_element(sizes, {}, [](const auto& one) { return one.second; });
+  if (most != sizes.end() &&
+      most->second >= std::max(2U, (ownership.count(process) + stride - 1) / stride / 4))
+    std::tie(part.largest, part.largest_size) = *most;
+  part.component.resize(above.size());
+  for (std::uint32_t v = 0; v < above.size(); ++v) part.component[v] = root(v);
+  return part;
+}
+
+/// A process with a large component says a bit for each owned vertex that a peer knows. Forgets that it is
+/// large where it does not meet that of the process with the largest one, which is returned.
+std::uint32_t ComponentsCount::count_bits(std::vector<Part>& parts, RecordLoad& load) {
+  constexpr std::uint64_t kVerticesARecord = 64;
+  std::uint32_t reference = 0;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    if (!parts[p].largest) continue;
+    if (parts[p].largest_size > parts[reference].largest_size) reference = static_cast<std::uint32_t>(p);
+    for (std::size_t peer = 0; peer < parts.size(); ++peer)
+      for (std::size_t i = 0; i < parts[peer].boundary[p].size(); i += kVerticesARecord) load.add(p, peer);
+  }
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    if (p == reference || !parts[p].largest) continue;
+    const auto meets = [&](std::uint32_t v) {
+      return parts[p].component[v] == parts[p].largest &&
+             parts[reference].component[v] == parts[reference].largest;
+    };
+    if (std::ranges::none_of(parts[p].boundary[reference], meets)) parts[p].largest.reset();
+  }
+  return reference;
+}
+
+/// A process links those of its components that have vertices of the large one elsewhere.
+void ComponentsCount::link_said(std::vector<Part>& parts, std::uint32_t process) {
+  Part& part = parts[process];
+  Sets sets;
+  for (std::uint32_t owner = 0; owner < parts.size(); ++owner)
+    for (const std::uint32_t v : part.boundary[owner]) {
+      if (!parts[owner].said[v]) continue;
+      if (!part.largest) part.largest = part.component[v];
+      sets.join(*part.largest, part.component[v]);
+    }
+  for (auto& one : part.component) one = sets.root(one);
+  if (part.largest) part.largest = sets.root(*part.largest);
+}
+
+/// Two names in a record; then what is linked by those who hear them.
+void ComponentsCount::count_names(const std::vector<Part>& parts, std::uint32_t reference, const Names& names,
+                                  RecordLoad& load) const {
+  const auto processes = static_cast<std::uint32_t>(parts.size());
+  std::vector<Sets> linked(processes);
+  Sets all;
+  for (std::uint32_t p = 0; p < processes; ++p) {
+    if (!parts[p].largest) continue;
+    linked[p].join(*parts[p].largest, *parts[reference].largest);
+    all.join(*parts[p].largest, *parts[reference].largest);
+  }
+  std::uint64_t named = 0;
+  const auto open = [&](std::uint32_t p, std::uint32_t owner) {
+    std::vector<std::uint32_t> some;
+    for (const std::uint32_t v : parts[p].boundary[owner])
+      if (!parts[owner].said[v]) some.push_back(v);
+    return some;
+  };
+  for (std::uint32_t p = 0; p < processes; ++p) {
+    for (std::uint32_t q = p + 1; q < processes; ++q) {
+      auto one = open(p, q), other = open(q, p);
+      if (graph_.symmetric()) (one.size() <= other.size() ? other : one).clear();
+      named += one.size() + other.size();
+      const std::uint32_t hears = (p + q) % 2 == 1 ? p : q, says = p + q - hears;
+      for (std::size_t i = 0; i < one.size() + other.size(); i += 2) load.add(says, hears);
+      for (const auto* some : {&one, &other})
+        for (const std::uint32_t v : *some) {
+          if (graph_.symmetric() && parts[p].component[v] == parts[p].largest &&
+              parts[q].component[v] == parts[q].largest)
+            continue;  // rows that were skipped may leave such a vertex without a name
+          linked[hears].join(parts[p].component[v], parts[q].component[v]);
+          all.join(parts[p].component[v], parts[q].component[v]);
+        }
+    }
+  }
+  // Where there are more names owners are told, without process 0: of half of the components or more.
+  const bool in_one = processes == 2 || named <= frontier::ComponentsApart::kFew;
+  for (std::uint32_t p = 1; p < processes && in_one; ++p)
+    for (std::size_t i = 0; i < linked[p].joined().size(); ++i) load.add(p, 0);
+  std::uint64_t told = 0;
+  for (const auto& [component, low] : all.joined())
+    if (const std::uint32_t owner = names.owner(VertexId(component)); owner != 0)
+      if (in_one || told++ % 2 == 0) load.add(0, owner);
+}
 
 }  // namespace
 

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <utility>
+#include <atomic>
 
 #include "graph/row.h"
 #include "topology/cpu_level.h"
@@ -12,81 +11,45 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint32_t kAhead = 16;              // rows that are fetched before they are read
-constexpr std::uint32_t kSampledVertices = 1024;  // that are looked at for the largest component
+constexpr std::uint32_t kAhead = 16;  // rows that are fetched before they are read
 constexpr std::uint32_t kPiece = 1 << 14;
 constexpr std::size_t kLinkedAtOnce =
     64;  // edges of a vertex, before it is looked up whether the rest is needed
 
 }  // namespace
 
-Components::Components(FrontierJob& job)
+Components::Components(FrontierJob& job, std::uint64_t few)
     : job_(job),
       several_(job.bootstrap().size() > 1),
       rank_(job.rank()),
-      vertices_(static_cast<std::uint32_t>(job.graph().vertices())),
-      above_memory_(vertices_ * sizeof(std::uint32_t), -1, "union-find trees", topology::Begin::staggered),
-      above_(above_memory_.as<std::atomic<VertexId>>()),
-      asked_(several_ ? vertices_ : 0),
+      forest_(several_ ? job.boundary().known() : job.owned()),
+      apart_(several_ ? std::make_unique<ComponentsApart>(job, forest_, few) : nullptr),
       workers_(static_cast<std::size_t>(job.pool().workers())),
       log_(job) {
   job.expect_records(sizeof(Record));
 }
 
-/// Hangs the larger root below the smaller one, and returns it; kNone when both are the same. Workers may do
-/// so at the same time: only a root is changed, and only once. The order of other accesses does not matter,
-/// so all of them are relaxed. Climbs from both sides, always where the number is higher, until the trees
-/// meet or a root can be hung on the other side.
-inline VertexId Components::hang(VertexId u, VertexId v) noexcept {
-  VertexId high = above(u), low = above(v);
-  while (high != low) {
-    if (high < low) std::swap(high, low);
-    VertexId next = above(high);
-    if (next == high && above_[high].compare_exchange_strong(next, low, std::memory_order_relaxed))
-      return high;
-    high = next;
-  }
-  return kNone;
-}
-
-inline void Components::link(Worker& worker, VertexId u, VertexId v) {
-  const VertexId hung = hang(u, v);
-  if (several_ && hung != kNone) worker.hung.push_back(hung);
-}
-
-inline VertexId Components::root(VertexId v) const noexcept {
-  for (;;) {
-    const VertexId next = above(v);
-    if (next == v) return v;
-    v = next;
-  }
-}
-
-/// Halves the path on its way (Tarjan, van Leeuwen: "Worst-case analysis of set union algorithms", 1984):
-/// answers of several processes form long paths, which would be climbed for each answer. A store cannot undo
-/// what hang() does: `v` is no root, and nobody makes it one again.
-inline VertexId Components::root_by_halves(VertexId v) noexcept {
-  for (;;) {
-    const VertexId next = above(v), top = above(next);
-    if (top == next) return top;
-    above_[v].store(top, std::memory_order_relaxed);
-    v = top;
-  }
-}
-
 std::vector<Superstep> Components::run() {
-  for_each_vertex([this](VertexId first, VertexId last) {
-    for (VertexId v = first; v < last; ++v) above_[v].store(v, std::memory_order_relaxed);
-  });
+  for_each_number([this](std::uint32_t first, std::uint32_t last) { forest_.separate(first, last); });
+  const bool symmetric = job_.graph().symmetric();
+  bool shared = false;
   if (job_.on_disks()) {
     step(kAll, [this] { link_all(); });
   } else {
     step(kSample, [this] { link_sample(); });
-    if (job_.graph().symmetric()) merge();
-    const VertexId most = job_.graph().symmetric() ? largest() : kNone;
-    step(kRest, [this, most] { link_rest(most); });
+    if (several_ && symmetric) shared = apart_->share_largest(log_);
+    step(kRest, [this, symmetric] {
+      const std::uint32_t most = several_ || !symmetric ? Forest::kNone : largest();
+      if (several_)
+        link_rest([this](LocalNumber local) { return apart_->in_largest(local); });
+      else
+        link_rest([this, most](LocalNumber local) { return forest_.root(local) == most; });
+    });
   }
-  merge();
+  if (several_) {
+    if (!shared) apart_->share_largest(log_);
+    apart_->join(log_);
+  }
   job_.wait_for_all();
   return log_.take();
 }
@@ -94,65 +57,82 @@ std::vector<Superstep> Components::run() {
 std::vector<std::uint32_t> Components::labels() const {
   std::vector<std::uint32_t> all(job_.owned());
   job_.for_each_range([&](int, LocalNumber first, LocalNumber last) {
-    job_.ownership().visit([&](const auto& scheme) {
-      for (LocalNumber local = first; local < last; ++local) all[local] = root(scheme.vertex(rank_, local));
-    });
+    for (LocalNumber local = first; local < last; ++local)
+      all[local] = several_ ? apart_->label(local) : forest_.root(local);
   });
   return all;
 }
 
-void Components::step(std::uint64_t kind, const std::function<void()>& work) {
-  log_.step(kind, workers_, work);
+/// Calls work(scheme, number) compiled for this processor: number(v) is the number of a vertex in the forest.
+template <class Work>
+void Components::with_numbers(const Work& work) const {
+  job_.ownership().visit_for_cpu([&](const auto& scheme) {
+    if (!several_) {
+      work(scheme, [](VertexId v) { return std::uint32_t{v}; });
+      return;
+    }
+    const Boundary& boundary = job_.boundary();
+    work(scheme, [&](VertexId v) { return std::uint32_t{boundary.number(scheme.place(v))}; });
+  });
 }
 
-void Components::for_each_vertex(const std::function<void(VertexId, VertexId)>& work) {
-  job_.pool().for_each((std::uint64_t{vertices_} + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
-    const std::uint64_t first = piece * kPiece, last = std::min<std::uint64_t>(vertices_, first + kPiece);
-    work(VertexId(static_cast<std::uint32_t>(first)), VertexId(static_cast<std::uint32_t>(last)));
+void Components::for_each_number(const std::function<void(std::uint32_t, std::uint32_t)>& work) {
+  job_.pool().for_each((std::uint64_t{forest_.size()} + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
+    const std::uint64_t first = piece * kPiece,
+                        last = std::min<std::uint64_t>(forest_.size(), first + kPiece);
+    work(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last));
   });
 }
 
 void Components::link_sample() {
   job_.for_each_range([&](int w, LocalNumber first, LocalNumber last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
-    job_.ownership().visit_for_cpu([&](const auto& scheme) {
-      for (LocalNumber local = first; local < last; ++local) {
-        if (last - local > kAhead)
-          fetch(scheme.vertex(rank_, local + kAhead), scheme.vertex(rank_, local + kAhead / 2));
-        const VertexId u = scheme.vertex(rank_, local);
-        const auto sample = sample_of(u);
-        for (const VertexId v : sample) link(worker, u, v);
-        worker.vertices += sample.empty() ? 0 : 1;
-        worker.edges += sample.size();
+    with_numbers([&](const auto& scheme, const auto& number) {
+      std::array<Sample, kAhead> ahead;  // [local % kAhead]
+      for (std::uint32_t next = first; next < last + kAhead; ++next) {
+        if (next < last) __builtin_prefetch(row_at(scheme.vertex(rank_, LocalNumber(next))));
+        const std::uint32_t near = next - kAhead / 2, local = next - kAhead;
+        if (near >= first && near < last) {
+          Sample& sample = ahead[near % kAhead];
+          sample = sample_of(scheme.vertex(rank_, LocalNumber(near)), number);
+          for (const std::uint32_t n : sample.numbers) forest_.fetch(n);
+        }
+        if (local < first || next < first + kAhead) continue;
+        const Sample& sample = ahead[local % kAhead];
+        for (std::uint32_t e = 0; e < sample.count; ++e) forest_.link(local, sample.numbers[e]);
+        worker.vertices += sample.count == 0 ? 0 : 1;
+        worker.edges += sample.count;
       }
     });
   });
-  // Where find_roots() comes next it does this.
-  if (!several_ || !job_.graph().symmetric()) compress();
+  compress();
 }
 
-std::span<const VertexId> Components::sample_of(VertexId v) const noexcept {
-  const auto targets = graph::Row{job_.graph(), v}.targets();
-  return targets.first(std::min(targets.size(), kSampledEdges));
-}
-
-/// Into the cache: the row of `far`, and what link() reads first for the row of `near`. Many vertices have no
-/// edges, in no order that the processor could guess, so nothing here depends on how many there are: behind a
-/// short row comes the next one, which this process may not have checked: an id is only fetched for.
-void Components::fetch(VertexId far, VertexId near) const noexcept {
+/// The numbers of the first targets of a row. Many vertices have no edges, in no order that the processor
+/// could guess, so nothing here depends on how many there are: behind a short row comes the next one, whose
+/// numbers are only fetched for. This process may not have checked that row.
+template <class Number>
+Components::Sample Components::sample_of(VertexId v, const Number& number) const noexcept {
   const auto offsets = job_.graph().offsets();
   const auto targets = job_.graph().targets();
-  __builtin_prefetch(targets.data() + offsets[far]);
-  if (offsets[near] + kSampledEdges > targets.size()) return;
-  for (const VertexId v : targets.subspan(offsets[near], kSampledEdges))
-    __builtin_prefetch(above_.data() + v);
+  Sample sample;
+  sample.count = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>(kSampledEdges, offsets[v + std::size_t{1}] - offsets[v]));
+  if (offsets[v] + kSampledEdges > targets.size()) {
+    for (std::uint32_t e = 0; e < sample.count; ++e) sample.numbers[e] = number(targets[offsets[v] + e]);
+    return sample;
+  }
+  const VertexId last(static_cast<std::uint32_t>(job_.graph().vertices() - 1));
+  for (std::size_t e = 0; e < kSampledEdges; ++e)
+    sample.numbers[e] = number(std::min(targets[offsets[v] + e], last));
+  return sample;
 }
 
-/// Reads the rows on the disks once. In symmetric graphs most edges need not be linked: those of a vertex
-/// that already hangs with the hub, the vertex with the most edges. An edge is left out at both ends only
-/// where both hang with it.
+/// Reads the rows on the disks once. In symmetric graphs one process need not link most edges: those of a
+/// vertex that already hangs with the hub, the vertex with the most edges. An edge is left out at both ends
+/// only where both hang with it.
 void Components::link_all() {
-  const bool skips = job_.graph().symmetric();
+  const bool skips = job_.graph().symmetric() && !several_;
   const VertexId top = skips ? hub() : VertexId{};
   std::atomic<std::uint32_t> next{0};
   job_.pool().run([&](int w) {
@@ -167,160 +147,51 @@ void Components::link_all() {
       return std::span<const VertexId>(taken);
     };
     job_.each_row(w, take, [&](const Edges& edges) {
-      for (std::size_t e = 0; e < edges.targets.size(); ++e) {
-        if (skips && e % kLinkedAtOnce == kSampledEdges && root(edges.vertex) == root(top)) break;
-        link(worker, edges.vertex, edges.targets[e]);
-      }
+      with_numbers([&](const auto&, const auto& number) {
+        const std::uint32_t source = number(edges.vertex);
+        for (std::size_t e = 0; e < edges.targets.size(); ++e) {
+          if (skips && e % kLinkedAtOnce == kSampledEdges && forest_.root(source) == forest_.root(top)) break;
+          forest_.link(source, number(edges.targets[e]));
+        }
+      });
       worker.vertices += edges.targets.empty() ? 0 : 1;
       worker.edges += edges.targets.size();
     });
   });
-  if (!several_) compress();  // else merge() finds the roots
+  compress();
 }
 
-/// The same in all processes.
 VertexId Components::hub() const noexcept {
   VertexId most{};
-  for (VertexId v{}; v < vertices_; ++v)
+  for (VertexId v{}; v < job_.graph().vertices(); ++v)
     if (graph::Row{job_.graph(), v}.degree() > graph::Row{job_.graph(), most}.degree()) most = v;
   return most;
 }
 
-void Components::link_rest(VertexId largest) {
+template <class Skips>
+void Components::link_rest(const Skips& skips) {
   job_.for_each_range([&](int w, LocalNumber first, LocalNumber last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
-    job_.ownership().visit_for_cpu([&](const auto& scheme) {
+    with_numbers([&](const auto& scheme, const auto& number) {
       for (LocalNumber local = first; local < last; ++local) {
         const graph::Row row{job_.graph(), scheme.vertex(rank_, local)};
-        const bool skipped = root(row.vertex) == largest, done = row.degree() <= kSampledEdges;
+        const bool skipped = skips(local), done = row.degree() <= kSampledEdges;
         if (static_cast<int>(skipped) | static_cast<int>(done)) continue;  // one branch, easy to guess
-        for (const VertexId v : row.targets().subspan(kSampledEdges)) link(worker, row.vertex, v);
+        for (const VertexId v : row.targets().subspan(kSampledEdges)) forest_.link(local, number(v));
         ++worker.vertices;
         worker.edges += row.degree() - kSampledEdges;
       }
     });
   });
-  if (!several_) compress();  // else merge() finds the roots
+  compress();
 }
 
-/// One process after the other says which component is the most frequent one among some of its vertices. All
-/// must skip the same one: otherwise both ends of an edge could be skipped.
-VertexId Components::largest() const {
-  std::map<std::uint32_t, std::uint64_t> counts;
-  const std::uint32_t stride = job_.owned() / kSampledVertices + 1;
-  for (LocalNumber local{}; local < job_.owned(); local += stride)
-    ++counts[root(job_.ownership().vertex(rank_, local))];
-  std::array<std::uint64_t, 2> mine{kNone, 0};
-  for (const auto& [label, count] : counts)
-    if (count > mine[1]) mine = {label, count};
-  if (!several_) return VertexId(static_cast<std::uint32_t>(mine[0]));
-  const auto all = job_.records().share(mine);
-  std::array<std::uint64_t, 2> most = mine = {kNone, 0};
-  for (std::size_t i = 0; i < all.size(); i += 2)
-    if (all[i + 1] > most[1]) most = {all[i], all[i + 1]};
-  return VertexId(static_cast<std::uint32_t>(most[0]));
-}
+/// The component that is the most frequent one among some of the vertices.
+std::uint32_t Components::largest() const { return most_frequent(forest_, job_.owned()).root; }
 
-/// What all workers of all processes have done in the last superstep.
-std::uint64_t Components::work_of_all() { return job_.sum_of_all(std::array{log_.last().frontier})[0]; }
-
-void Components::merge() {
-  if (!several_) return;
-  do {
-    step(kTell, [this] { job_.pool().run([this](int lane) { tell(lane); }); });
-  } while (work_of_all() > 0);
-  find_roots();
-  do {
-    step(kAsk, [this] { job_.pool().run([this](int lane) { ask(lane); }); });
-  } while (work_of_all() > 0);
-  for (Worker& worker : workers_) {
-    for (const VertexId root : worker.marked) asked_[root].store(false, std::memory_order_relaxed);
-    worker.marked.clear();
-  }
-}
-
-void Components::tell(int lane) {
-  Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  job_.ownership().visit([&](const auto& scheme) {
-    const auto take = [&](Record record) {
-      link(worker, checked(scheme.vertex(rank_, LocalNumber(record.vertex))), checked(record.value));
-    };
-    const auto hung = std::exchange(worker.hung, {});
-    for (std::size_t i = 0; i < hung.size(); ++i) {
-      if (hung.size() - i > kAhead) __builtin_prefetch(&above_[hung[i + kAhead]]);
-      const VertexId v = hung[i];
-      const plan::Place place = scheme.place(v);
-      if (place.owner == rank_) continue;
-      ++worker.vertices;
-      job_.records().send(lane, static_cast<int>(place.owner), {place.local, root_by_halves(v)}, take);
-    }
-    job_.records().finish(lane, take);
-  });
-}
-
-/// The roots of owned vertices are what must be asked for.
-void Components::find_roots() {
-  job_.for_each_range([this](int w, LocalNumber first, LocalNumber last) {
-    Worker& worker = workers_[static_cast<std::size_t>(w)];
-    job_.ownership().visit([&](const auto& scheme) {
-      for (LocalNumber local = first; local < last; ++local) {
-        if (last - local > kAhead) __builtin_prefetch(&above_[above(scheme.vertex(rank_, local + kAhead))]);
-        const VertexId v = scheme.vertex(rank_, local);
-        const VertexId top = root(v);
-        if (top == v) continue;
-        above_[v].store(top, std::memory_order_relaxed);
-        mark(worker, top);
-      }
-    });
-  });
-}
-
-void Components::mark(Worker& worker, VertexId root) {
-  auto& asked = asked_[root];
-  if (asked.load(std::memory_order_relaxed) || asked.exchange(true, std::memory_order_relaxed)) return;
-  worker.marked.push_back(root);
-  if (job_.ownership().place(root).owner != rank_) worker.to_ask.push_back(root);
-}
-
-/// No answer means that a root is one for its owner, too. Only answers count as work.
-void Components::ask(int lane) {
-  Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  job_.ownership().visit([&](const auto& scheme) {
-    std::vector<Question> questions;
-    const auto hear = [&](int peer, Record record) {
-      questions.push_back({peer, checked(scheme.vertex(rank_, LocalNumber(record.vertex)))});
-    };
-    for (const VertexId v : std::exchange(worker.to_ask, {})) {
-      const plan::Place place = scheme.place(v);
-      job_.records().send(lane, static_cast<int>(place.owner), {place.local, 0}, hear);
-    }
-    job_.records().finish(lane, hear);
-    const auto learn = [&](Record record) {
-      ++worker.vertices;
-      hang(checked(record.vertex), checked(record.value));  // its owner knows
-      mark(worker, root_by_halves(VertexId(record.value)));
-    };
-    for (const Question& one : questions) {
-      const VertexId top = root_by_halves(one.vertex);
-      if (top != one.vertex) job_.records().send(lane, one.peer, {one.vertex, top}, learn);
-    }
-    job_.records().finish(lane, learn);
-  });
-}
-
-VertexId Components::checked(std::uint32_t vertex) const {
-  if (vertex >= vertices_) throw Error("a process has sent a vertex that does not exist");
-  return VertexId(vertex);
-}
-
+/// Of the owned vertices alone: few of the others are asked for.
 void Components::compress() {
-  for_each_vertex([this](VertexId first, VertexId last) {
-    for (VertexId v = first; v < last; ++v) {
-      if (last - v > kAhead) __builtin_prefetch(&above_[above(v + kAhead)]);
-      const VertexId next = above(v), top = above(next);
-      above_[v].store(top == next ? top : root(top), std::memory_order_relaxed);
-    }
-  });
+  job_.for_each_range([this](int, LocalNumber first, LocalNumber last) { forest_.compress(first, last); });
 }
 
 }  // namespace edgewire::frontier

@@ -39,7 +39,7 @@ namespace edgewire::frontier {
 class StrongComponents {
  public:
   /// Superstep::kind, those of Components besides. Its `frontier` has vertices that were looked at.
-  static constexpr std::uint64_t kForward = Components::kAll + 1, kBackward = kForward + 1,
+  static constexpr std::uint64_t kForward = kComponentPhases.size(), kBackward = kForward + 1,
                                  kRows = kForward + 2, kTrim = kForward + 3, kColour = kForward + 4,
                                  kGather = kForward + 5, kTell = kForward + 6, kCollect = kForward + 7,
                                  kFirst = kForward + 8;

@@ -282,13 +282,39 @@ def test_a_long_cycle_of_all_processes_takes_few_supersteps(edgewire, tmp_path):
         check_schema(report)
 
 
-def test_a_long_path_of_all_processes_is_one_component(edgewire, tmp_path):
-    """Answers of several processes form long paths in trees. To climb them for each answer would take minutes."""
-    n = 300_000
-    path = reference.write_graph(tmp_path / "g.ew", Graph(n, np.arange(n - 1), np.arange(1, n)))
-    for processes in (3, 5):
-        found, _ = run(edgewire, tmp_path, "wcc", path, "-p", processes, "-w", 1)
-        assert {label for _, label in found} == {0}
+def _path(order, cut=None):
+    """Vertices in this order, each with an edge to the next one, but one that is cut."""
+    keep = np.arange(len(order) - 1) != cut
+    return both_ways(Graph(len(order), order[:-1][keep], order[1:][keep]))
+
+
+def _grid(side):
+    at = np.arange(side * side).reshape(side, side)
+    return both_ways(Graph(side * side, np.concatenate([at[:, :-1].ravel(), at[:-1].ravel()]), np.concatenate([at[:, 1:].ravel(), at[1:].ravel()])))
+
+
+@pytest.mark.parametrize("shape", ["path", "path in other order", "path with directions", "grid"])
+@pytest.mark.parametrize("ownership", ["hash", "ranges", "file"])
+def test_components_that_span_all_processes(edgewire, tmp_path, shape, ownership):
+    """A chain of components of several processes takes supersteps as its logarithm, and a few records for each."""
+    n, cut = 32_400, 12_000
+    order = np.random.default_rng(5).permutation(n) if shape == "path in other order" else np.arange(n)
+    if shape == "path with directions":
+        graph = Graph(n, np.delete(np.arange(n - 1), cut), np.delete(np.arange(1, n), cut))
+    else:
+        graph = _grid(180) if shape == "grid" else _path(order, cut)
+    label = np.zeros(n, int)
+    if shape != "grid":
+        for part in order[:cut + 1], order[cut + 1:]:
+            label[part] = part.min()
+    path = reference.write_graph(tmp_path / "g.ew", graph)
+    for processes in (1, 2, 3, 8):
+        owners = tmp_path / "owners"
+        owners.write_text("".join(f"{v % processes}\n" for v in range(n)))
+        found, report = run(edgewire, tmp_path, "wcc", path, "-p", processes, "-w", 1, "--ownership", owners if ownership == "file" else ownership)
+        assert [label for _, label in found] == label.tolist()
+        assert len(report["supersteps"]) < 60
+        assert sum(step["record_bytes"] for step in report["supersteps"]) < 40 * n
 
 
 def _small(seed):

@@ -32,10 +32,10 @@ struct Found {
   std::vector<Superstep> supersteps;  ///< of the first process
 };
 
-Found find(const graph::GraphFile& graph, const JobCut& cut) {
+Found find(const graph::GraphFile& graph, const JobCut& cut, std::uint64_t few = ComponentsApart::kFew) {
   Found found{Labels(graph.vertices(), 0xffffffff), {}};
   run_in_each(graph, cut, {}, [&](FrontierJob& job) {
-    Components components(job);
+    Components components(job, few);
     const auto supersteps = components.run();
     put(job, components.labels(), found.labels);
     if (job.rank() == 0) found.supersteps = supersteps;
@@ -82,6 +82,65 @@ TEST_CASE("weakly connected components are those of rounds over all edges in ran
     const Edges edges = graph::random_edges(vertices, vertices * (1 + seed % 4) / 3, seed);
     check_labels(vertices, edges, by_rounds(vertices, edges), {kJobCuts[seed % kJobCuts.size()]});
   }
+}
+
+TEST_CASE("more than two processes find the same, whether one of them gets what they linked or none does") {
+  for (std::uint32_t seed = 0; seed < 60; ++seed) {
+    CAPTURE(seed);
+    const std::uint32_t vertices = 2 + seed * 41 % 300;
+    const Edges edges = graph::random_edges(vertices, vertices * (1 + seed % 5) / 4, seed);
+    const Labels right = by_rounds(vertices, edges);
+    const JobCut cut{.processes = 3 + static_cast<int>(seed % 4),
+                     .ownership = seed % 2 == 0 ? "hash" : "ranges"};
+    for (const bool undirected : {false, true}) {
+      const graph::BuiltGraph built(vertices, edges, {.undirected = undirected});
+      for (const std::uint64_t few : {std::uint64_t{0}, std::uint64_t{3}, ComponentsApart::kFew})
+        CHECK((find(built.graph, cut, few).labels == right));
+    }
+  }
+}
+
+TEST_CASE("supersteps and records of a long path grow with its logarithm and its length") {
+  constexpr std::uint32_t kVertices = 20'000;
+  for (const std::uint64_t stride : {1, 7'919, 19'999}) {
+    CAPTURE(stride);
+    Edges edges;
+    const auto at = [&](std::uint64_t i) { return static_cast<std::uint32_t>(i * stride % kVertices); };
+    for (std::uint32_t i = 0; i + 1 < kVertices; ++i) edges.emplace_back(at(i), at(i + 1), 0.0F);
+    const graph::BuiltGraph built(kVertices, edges, {.undirected = true});
+    for (const int processes : {3, 8}) {
+      const Found found = find(built.graph, {.processes = processes}, 100);
+      CHECK((found.labels == Labels(kVertices)));
+      CHECK(found.supersteps.size() < 60);
+      std::uint64_t bytes = 0;
+      for (const Superstep& one : found.supersteps) bytes += one.sent.record_bytes;
+      CHECK(bytes < 32 * kVertices / static_cast<unsigned>(processes));
+    }
+  }
+}
+
+TEST_CASE("numbers hang below the smallest one of their tree") {
+  Forest forest(100);
+  forest.separate(0, 100);
+  for (std::uint32_t n = 99; n > 10; n -= 2) forest.link(n, n - 2);
+  forest.link(99, 98);
+  CHECK(forest.root(99) == 9);
+  CHECK(forest.root(98) == 9);
+  CHECK(forest.root(96) == 96);
+  forest.compress(0, 100);
+  for (std::uint32_t n = 9; n < 100; n += 2) CHECK(forest.above(n) == 9);
+}
+
+TEST_CASE("a process that names fewer or more components than it was to is refused") {
+  std::vector<std::uint32_t> taken;
+  Names names;
+  const auto send = [&](Record record) { Names::take(record, taken); };
+  for (const std::uint32_t name : {7U, Forest::kNone, 8U}) names.put(name, send);
+  names.end(send);
+  CHECK((taken == std::vector<std::uint32_t>{7, Forest::kNone, 8, Forest::kNone}));
+  Names::check(taken, 3);
+  CHECK_THROWS_AS(Names::check(taken, 2), Error);
+  CHECK_THROWS_AS(Names::check(taken, 5), Error);
 }
 
 TEST_CASE("a long path is one component, in whatever order its vertices are") {
