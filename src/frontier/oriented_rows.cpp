@@ -232,7 +232,9 @@ void OrientedRows::Builder::add_row(Worker& worker, const KnownOf& known_of, Loc
 template <class KnownOf>
 void OrientedRows::Builder::add_directed_row(Worker& worker, const KnownOf& known_of, LocalNumber local,
                                              VertexId v) const {
-  auto& [entries, both_ways, directions, seen] = worker;
+  auto& entries = worker.entries;
+  auto& directions = worker.directions;
+  auto& seen = worker.seen;
   directions.resize(rows_.known());
   const std::uint32_t own = rows_.number_of_[KnownNumber(local)];
   const std::size_t begin = entries.size();
@@ -249,10 +251,12 @@ void OrientedRows::Builder::add_directed_row(Worker& worker, const KnownOf& know
   head.length = static_cast<std::uint32_t>(entries.size() - begin);
   const auto row = std::span(entries).subspan(begin);
   std::sort(row.begin(), row.end());
-  both_ways.resize(words_of_bytes(head.length) * sizeof(std::uint32_t));
-  for (std::size_t i = 0; i < row.size(); ++i) both_ways[i] = directions[row[i]] == (kOut | kIn) ? 1 : 0;
+  worker.both_ways.resize(words_of_bytes(head.length) * sizeof(std::uint32_t));
+  for (std::size_t i = 0; i < row.size(); ++i)
+    worker.both_ways[i] = directions[row[i]] == (kOut | kIn) ? 1 : 0;
   entries.resize(entries.size() + words_of_bytes(head.length));
-  if (head.length > 0) std::memcpy(&entries[begin + head.length], both_ways.data(), both_ways.size());
+  if (head.length > 0)
+    std::memcpy(&entries[begin + head.length], worker.both_ways.data(), worker.both_ways.size());
   for (const std::uint32_t number : seen) directions[number] = 0;
   seen.clear();
 }
