@@ -42,6 +42,7 @@ BetweennessLevels<Number>::BetweennessLevels(FrontierJob& job, bool endpoints)
       owned_words_((job.owned() + std::size_t{Bits::kBits} - 1) / Bits::kBits),
       workers_(static_cast<std::size_t>(job.pool().workers())) {
   job.expect_records(sizeof(WideRecord));
+  job.make_rows();
   for (Worker& worker : workers_) worker.halves.resize(static_cast<std::size_t>(job.bootstrap().size()));
 }
 
@@ -172,10 +173,10 @@ void BetweennessLevels<Number>::forward_level(std::size_t l, bool pull) {
     }
     if (!pull)
       push_paths(lane, level(l));
+    else if (job_.on_disks())
+      job_.visit_known([&](const auto& known) { pull_paths_from_disks(lane, known); });
     else
-      job_.visit_known([&](const auto& known) {
-        job_.on_disks() ? pull_paths_from_disks(lane, known) : pull_paths(lane, known);
-      });
+      pull_paths(lane);
     if (wake) job_.pool().barrier();  // all sums are complete
     if (several_ && !pull) send_paths(lane);
     if (wake) job_.pool().barrier();  // no worker looks at what is settled
@@ -188,13 +189,12 @@ void BetweennessLevels<Number>::forward_level(std::size_t l, bool pull) {
 template <class Number>
 void BetweennessLevels<Number>::push_paths(int lane, List frontier) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  share_out_rows(lane, frontier, [&](KnownNumber u, std::span<const VertexId> targets, const auto& known) {
+  share_out_rows(lane, frontier, [&](KnownNumber u, List targets) {
     const Number paths = sigma_[u];
     worker.followed += targets.size();
-    for (const VertexId target : targets) {
-      const KnownNumber v = known.number(target);
+    for (const KnownNumber v : targets) {
       if (settled_.test(v) || !is_zero(add(sigma_[v], paths))) continue;
-      (known.is_owned(v) ? worker.reached : worker.others).push_back(v);
+      (is_mine(v) ? worker.reached : worker.others).push_back(v);
     }
   });
 }
@@ -243,13 +243,11 @@ void BetweennessLevels<Number>::for_each_unsettled(std::size_t w, const Work& wo
 }
 
 template <class Number>
-template <class Known>
-void BetweennessLevels<Number>::pull_paths(int lane, const Known& known) {
+void BetweennessLevels<Number>::pull_paths(int lane) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const auto row = [&](LocalNumber v) { return graph::Row{job_.graph(), known.vertex(v)}; };
   share_out(owned_words_, [&](std::size_t w) {
-    if (w + 1 < owned_words_) for_each_unsettled(w + 1, [&](LocalNumber v) { row(v).fetch(); });
-    for_each_unsettled(w, [&](LocalNumber v) { pull_path(worker, v, row(v).targets(), known); });
+    if (w + 1 < owned_words_) for_each_unsettled(w + 1, [&](LocalNumber v) { job_.fetch_row(v); });
+    for_each_unsettled(w, [&](LocalNumber v) { pull_path(worker, v, job_.row(v)); });
   });
 }
 
@@ -264,20 +262,17 @@ void BetweennessLevels<Number>::pull_paths_from_disks(int lane, const Known& kno
         for_each_unsettled(w, [&](LocalNumber v) { worker.taken.push_back(known.vertex(v)); });
     return worker.taken;
   };
-  job_.each_row(lane, take, [&](const Edges& edges) {
-    pull_path(worker, known.place(edges.vertex).local, edges.targets, known);
-  });
+  job_.each_row(lane, take,
+                [&](const Edges& edges) { pull_path(worker, known.place(edges.vertex).local, edges.known); });
 }
 
 /// `sources`: of edges to the vertex, and from it: the graph stores every edge both ways.
 template <class Number>
-template <class Known>
-void BetweennessLevels<Number>::pull_path(Worker& worker, LocalNumber v, std::span<const VertexId> sources,
-                                          const Known& known) {
+void BetweennessLevels<Number>::pull_path(Worker& worker, LocalNumber v, List sources) {
   worker.followed += sources.size();
   Number paths{};
-  for (const VertexId source : sources)
-    if (const KnownNumber u = known.number(source); marked_.test(u)) paths += sigma_[u];
+  for (const KnownNumber u : sources)
+    if (marked_.test(u)) paths += sigma_[u];
   if (is_zero(paths)) return;
   sigma_[v] = paths;
   worker.reached.emplace_back(std::uint32_t{v});

@@ -86,12 +86,9 @@ class BetweennessLevels {
 
   void forward_level(std::size_t level, bool pull);
   void mirror_paths(int lane);
-  // `known`: a Boundary::Known or AllKnown.
-  template <class Known>
-  void pull_paths(int lane, const Known& known);
-  template <class Known>
-  void pull_path(Worker& worker, LocalNumber v, std::span<const VertexId> sources, const Known& known);
-  template <class Known>
+  void pull_paths(int lane);
+  void pull_path(Worker& worker, LocalNumber v, List sources);
+  template <class Known>  // a Boundary::Known or AllKnown
   void pull_paths_from_disks(int lane, const Known& known);
   void push_paths(int lane, List frontier);
   void send_paths(int lane);
@@ -141,7 +138,7 @@ class BetweennessLevels {
     for (std::size_t at = next_.fetch_add(kItemsAtOnce); at < items; at = next_.fetch_add(kItemsAtOnce))
       for (std::size_t i = at; i < std::min(at + kItemsAtOnce, items); ++i) work(i);
   }
-  /// Calls work(number, targets, known) for the rows of a list of owned vertices that the workers share.
+  /// Calls work(number, targets) for the rows of a list of owned vertices that the workers share.
   template <class Work>
   void share_out_rows(int lane, List list, const Work& work) {
     const std::size_t count = job_.rows_at_once();
@@ -156,7 +153,7 @@ class BetweennessLevels {
               taken.push_back(known.vertex(LocalNumber(v)));
             return std::span<const VertexId>(taken);
           },
-          [&](const Edges& edges) { work(known.number(edges.vertex), edges.targets, known); });
+          [&](const Edges& edges) { work(KnownNumber(known.place(edges.vertex).local), edges.known); });
     });
   }
   /// Calls work(vertex) for the owned vertices of a word of bits that have no paths yet.

@@ -74,10 +74,10 @@ void BetweennessLevels<Number>::send_shares(int lane, std::span<const Asked> ask
 template <class Number>
 void BetweennessLevels<Number>::pull_shares(int lane, List level) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  share_out_rows(lane, level, [&](KnownNumber v, std::span<const VertexId> targets, const auto& known) {
+  share_out_rows(lane, level, [&](KnownNumber v, List targets) {
     worker.followed += targets.size();
     Number sum{};
-    for (const VertexId w : targets) sum += shares_[known.number(w)];
+    for (const KnownNumber w : targets) sum += shares_[w];
     sums_[v] = sum;
   });
 }
@@ -86,13 +86,11 @@ template <class Number>
 void BetweennessLevels<Number>::push_shares(int lane, List from) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   // Every edge is stored both ways.
-  share_out_rows(lane, from, [&](KnownNumber w, std::span<const VertexId> targets, const auto& known) {
+  share_out_rows(lane, from, [&](KnownNumber w, List targets) {
     worker.followed += targets.size();
     const Number share = shares_[w];
-    for (const VertexId target : targets)
-      if (const KnownNumber v = known.number(target);
-          marked_.test(v) && is_zero(add(shares_[v], share)) && !is_mine(v))
-        worker.others.push_back(v);
+    for (const KnownNumber v : targets)
+      if (marked_.test(v) && is_zero(add(shares_[v], share)) && !is_mine(v)) worker.others.push_back(v);
   });
 }
 

@@ -30,19 +30,27 @@ Boundary::Boundary(const graph::GraphFile& graph, const plan::Ownership& ownersh
 /// Sets the bits of all neighbours of owned vertices, and of owned ones.
 void Boundary::mark(const graph::GraphFile& graph, topology::WorkerPool& pool, const InRows* in) {
   constexpr std::uint64_t kAtOnce = 1 << 12;
+  SharedBits neighbours(graph.vertices(), pool.workers() > 1);  // by id: no edge asks for the owner
   pool.for_each((owned_ + kAtOnce - 1) / kAtOnce, [&](int, std::uint64_t piece) {
     const auto last = static_cast<std::uint32_t>(std::min<std::uint64_t>(owned_, (piece + 1) * kAtOnce));
     ownership_.visit([&](const auto& scheme) {
       for (LocalNumber local(static_cast<std::uint32_t>(piece * kAtOnce)); local < last; ++local) {
-        const auto add = [&](VertexId v) {
-          const plan::Place place = scheme.place(v);
+        neighbours.add_all(graph::Row{graph, scheme.vertex(rank_, local)}.targets());
+        if (in != nullptr) neighbours.add_all(in->sources(local));
+      }
+    });
+  });
+  pool.for_each((neighbours.words() + kAtOnce - 1) / kAtOnce, [&](int, std::uint64_t piece) {
+    ownership_.visit([&](const auto& scheme) {
+      for (std::size_t w = piece * kAtOnce;
+           w < std::min<std::size_t>(neighbours.words(), (piece + 1) * kAtOnce); ++w)
+        for (std::uint64_t left = neighbours.word(w); left != 0; left &= left - 1) {
+          const auto id =
+              static_cast<std::uint32_t>(w * kBits) + static_cast<std::uint32_t>(std::countr_zero(left));
+          const plan::Place place = scheme.place(VertexId(id));
           const std::size_t at = starts_[place.owner] + place.local;
           set_bit(blocks_[at / kBits].bits, at % kBits);
-        };
-        for (const VertexId v : graph::Row{graph, scheme.vertex(rank_, local)}.targets()) add(v);
-        if (in == nullptr) continue;
-        for (const VertexId v : in->sources(local)) add(v);
-      }
+        }
     });
   });
   for (std::size_t b = starts_[rank_] / kBits; b < starts_[rank_ + 1] / kBits; ++b)

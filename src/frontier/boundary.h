@@ -18,10 +18,6 @@
 
 namespace edgewire::frontier {
 
-/// The number of a vertex that a process knows. Owned vertices have their local numbers. Boundary vertices
-/// follow: owner by owner, and of each owner in the order of the local numbers that they have there.
-using KnownNumber = NumberOf<struct KnownNumbering>;
-
 class InRows;
 
 /// As Boundary::Known, in a process that owns all vertices.

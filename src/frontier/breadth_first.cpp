@@ -27,6 +27,7 @@ BreadthFirst::BreadthFirst(FrontierJob& job, Parents parents)
       parents_(parents == Parents::none ? 0 : job.owned()),
       workers_(static_cast<std::size_t>(job.pool().workers())) {
   job.expect_records(sizeof(Record));
+  job.make_rows();
   // One word more: add_to_frontier() may touch it.
   unseen_memory_ =
       topology::NodeMemory((job.known() / kBits + std::size_t{2}) * sizeof(Word), -1, "vertices not reached");

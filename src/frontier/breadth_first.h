@@ -97,10 +97,10 @@ class BreadthFirst {
     std::vector<LocalNumber> list;     ///< its part of the frontier
     std::vector<LocalNumber> reached;  ///< the same of the next frontier, in a push
     std::vector<std::vector<Record>>
-        handed;                    ///< [worker]: (local number, parent) that this one has found for it
-    std::vector<VertexId> taken;   ///< whose rows are read
-    std::vector<VertexId> others;  ///< of other processes, to be sent
-    std::size_t noted = 0;         ///< of reached: whose levels are written
+        handed;                       ///< [worker]: (local number, parent) that this one has found for it
+    std::vector<VertexId> taken;      ///< whose rows are read
+    std::vector<KnownNumber> others;  ///< of other processes, to be sent
+    std::size_t noted = 0;            ///< of reached: whose levels are written
     std::uint64_t vertices = 0, edges = 0;
     std::uint64_t followed = 0;  ///< edges
     Active told;                 ///< processes that got records of it
@@ -138,14 +138,11 @@ class BreadthFirst {
   void push_to_keepers(int lane, const Known& known);
   template <class Known>
   void note_reached(Worker& worker, const Known& known);
-  template <class Known>
-  void fetch_rows(std::size_t w, const Known& known) const;
-  template <class Known>
-  void pull_into(int lane, std::atomic<std::size_t>& next, const Known& known);
+  void fetch_rows(std::size_t w) const;
+  void pull_into(int lane, std::atomic<std::size_t>& next);
   template <class Known>
   void pull_from_disks(int lane, std::atomic<std::size_t>& next, const Known& known);
-  template <class Known>
-  bool look(Worker& worker, LocalNumber local, std::span<const VertexId> sources, const Known& known);
+  bool look(Worker& worker, LocalNumber local, std::span<const KnownNumber> sources);
   void share_frontier(int lane);
   void add_to_frontier(std::uint32_t number, Word bits);
   void next_lists();

@@ -10,7 +10,7 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint64_t kBytesOfAVertex = 16;  // in the search of a worker
+constexpr std::uint64_t kBytesOfASearch = 16;  // in the search of a worker
 
 }  // namespace
 
@@ -34,7 +34,7 @@ class BreadthFirstApart::Searcher final : public frontier::Searcher {
 };
 
 bool BreadthFirstApart::chosen(const SearchPlan& plan, BreadthFirst::Parents parents) {
-  return Searches::apart(plan, kBytesOfAVertex, parents == BreadthFirst::Parents::none ? 4 : 8);
+  return Searches::apart(plan, kBytesOfASearch, parents == BreadthFirst::Parents::none ? 4 : 8);
 }
 
 BreadthFirstApart::BreadthFirstApart(FrontierJob& job, BreadthFirstApartOptions options)

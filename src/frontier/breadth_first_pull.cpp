@@ -43,33 +43,30 @@ void BreadthFirst::pull() {
   job_.pool().run([&](int lane) {
     if (several_) share_frontier(lane);
     job_.pool().barrier();  // a worker reads what all lanes have brought
-    job_.visit_known_for_cpu([&](const auto& known) {
-      job_.on_disks() ? pull_from_disks(lane, next, known) : pull_into(lane, next, known);
-    });
+    if (job_.on_disks())
+      job_.visit_known([&](const auto& known) { pull_from_disks(lane, next, known); });
+    else
+      topology::run_scalar_for_cpu([&] { pull_into(lane, next); });
   });
   std::ranges::copy(next_bits_, bits_.begin());
 }
 
 /// Of the vertices of a word that are not reached yet.
-template <class Known>
-void BreadthFirst::fetch_rows(std::size_t w, const Known& known) const {
+void BreadthFirst::fetch_rows(std::size_t w) const {
   for (Word left = unseen_[w].load(std::memory_order_relaxed) & owned_bits(w); left != 0; left &= left - 1) {
     const LocalNumber local = lowest(w, left);
-    graph::Row{job_.graph(), known.vertex(local)}.fetch();
+    job_.fetch_row(local);
   }
 }
 
 /// Whether the frontier has an edge to a vertex that was not reached before, and so reaches it. The graph
 /// stores every edge both ways.
-template <class Known>
-inline bool BreadthFirst::look(Worker& worker, LocalNumber local, std::span<const VertexId> sources,
-                               const Known& known) {
-  for (const VertexId u : sources) {
+inline bool BreadthFirst::look(Worker& worker, LocalNumber local, std::span<const KnownNumber> sources) {
+  for (const KnownNumber u : sources) {
     ++worker.followed;
-    const std::size_t at = known.number(u);
-    if ((bits_[at / kBits] >> at % kBits & 1) == 0) continue;
+    if ((bits_[u / kBits] >> u % kBits & 1) == 0) continue;
     levels_[local] = level_;
-    if (!parents_.empty()) parents_[local] = u;
+    if (!parents_.empty()) parents_[local] = several_ ? job_.boundary().vertex(u) : VertexId(u);
     ++worker.vertices;
     worker.edges += sources.size();
     return true;
@@ -77,19 +74,17 @@ inline bool BreadthFirst::look(Worker& worker, LocalNumber local, std::span<cons
   return false;
 }
 
-template <class Known>
-void BreadthFirst::pull_into(int lane, std::atomic<std::size_t>& next, const Known& known) {
+void BreadthFirst::pull_into(int lane, std::atomic<std::size_t>& next) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   for (std::size_t at = next.fetch_add(kWords); at < owned_words_; at = next.fetch_add(kWords)) {
-    fetch_rows(at, known);
+    fetch_rows(at);
     for (std::size_t w = at; w < std::min(at + kWords, owned_words_); ++w) {
-      if (w + 1 < owned_words_) fetch_rows(w + 1, known);
+      if (w + 1 < owned_words_) fetch_rows(w + 1);
       const Word unseen = unseen_[w].load(std::memory_order_relaxed);
       Word found = 0;
       for (Word left = unseen & owned_bits(w); left != 0; left &= left - 1) {
         const LocalNumber local = lowest(w, left);
-        const auto sources = graph::Row{job_.graph(), known.vertex(local)}.targets();
-        if (look(worker, local, sources, known)) found |= left & -left;
+        if (look(worker, local, job_.row(local))) found |= left & -left;
       }
       next_bits_[w] = found;
       if (found != 0) unseen_[w].store(unseen & ~found, std::memory_order_relaxed);
@@ -115,7 +110,7 @@ void BreadthFirst::pull_from_disks(int lane, std::atomic<std::size_t>& next, con
   };
   job_.each_row(lane, take_rows, [&](const Edges& edges) {
     const LocalNumber local = known.place(edges.vertex).local;
-    if (!look(worker, local, edges.targets, known)) return;
+    if (!look(worker, local, edges.known)) return;
     const Word bit = Word{1} << local % kBits;
     next_bits_[local / kBits] |= bit;
     unseen_[local / kBits].fetch_and(~bit, std::memory_order_relaxed);

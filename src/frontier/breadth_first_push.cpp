@@ -149,6 +149,7 @@ template <class Known>
 void BreadthFirst::push_from(int lane, bool woken, const Known& known) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const bool smallest = !candidates_.empty(), shared = woken && workers_.size() > 1;
+  const std::uint32_t owned = job_.owned();
   const auto take = [&](Record record) { take_record(worker, record, known); };
   const auto tell = [&](plan::Place place, std::uint32_t parent) {
     worker.told.add(place.owner);
@@ -157,26 +158,21 @@ void BreadthFirst::push_from(int lane, bool woken, const Known& known) {
   const auto follow = [&](const Edges& edges) {
     const VertexId u = edges.vertex;
     worker.followed += edges.targets.size();
-    for (const VertexId v : edges.targets) {
-      const plan::Place place = known.place(v);
-      const KnownNumber number = known.number(place);
+    for (const KnownNumber number : edges.known) {
       if (smallest) propose(number, u);
       if (!claim(number, shared)) continue;
-      if (known.is_owned(number))
-        reach(worker, place.local, u, known);
+      if (number < owned)
+        reach(worker, LocalNumber(number), u, known);
       else if (smallest)
-        worker.others.push_back(v);
+        worker.others.push_back(number);
       else
-        tell(place, u);
+        tell(job_.boundary().place(number), u);
     }
   };
   job_.each_row(
       lane, [&] { return take_rows(lane, known); }, follow);
   if (smallest && woken) job_.pool().barrier();  // all candidates of this process are known
-  for (const VertexId v : worker.others) {
-    const plan::Place place = known.place(v);
-    tell(place, candidates_[known.number(place)]);
-  }
+  for (const KnownNumber number : worker.others) tell(job_.boundary().place(number), candidates_[number]);
   worker.others.clear();
 }
 
@@ -225,8 +221,7 @@ void BreadthFirst::push_to_keepers(int lane, const Known& known) {
   for (auto& handed : worker.handed) handed.clear();
   const auto follow = [&](const Edges& edges) {
     worker.followed += edges.targets.size();
-    for (const VertexId v : edges.targets) {
-      const KnownNumber number = known.number(v);
+    for (const KnownNumber number : edges.known) {
       worker.handed[keeper(number)].push_back({number, edges.vertex});
     }
   };

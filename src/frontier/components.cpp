@@ -1,7 +1,6 @@
 #include "frontier/components.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 
 #include "graph/row.h"
@@ -27,6 +26,7 @@ Components::Components(FrontierJob& job, std::uint64_t few)
       workers_(static_cast<std::size_t>(job.pool().workers())),
       log_(job) {
   job.expect_records(sizeof(Record));
+  job.make_rows();
 }
 
 std::vector<Superstep> Components::run() {
@@ -63,19 +63,6 @@ std::vector<std::uint32_t> Components::labels() const {
   return all;
 }
 
-/// Calls work(scheme, number) compiled for this processor: number(v) is the number of a vertex in the forest.
-template <class Work>
-void Components::with_numbers(const Work& work) const {
-  job_.ownership().visit_for_cpu([&](const auto& scheme) {
-    if (!several_) {
-      work(scheme, [](VertexId v) { return std::uint32_t{v}; });
-      return;
-    }
-    const Boundary& boundary = job_.boundary();
-    work(scheme, [&](VertexId v) { return std::uint32_t{boundary.number(scheme.place(v))}; });
-  });
-}
-
 void Components::for_each_number(const std::function<void(std::uint32_t, std::uint32_t)>& work) {
   job_.pool().for_each((std::uint64_t{forest_.size()} + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
     const std::uint64_t first = piece * kPiece,
@@ -87,45 +74,27 @@ void Components::for_each_number(const std::function<void(std::uint32_t, std::ui
 void Components::link_sample() {
   job_.for_each_range([&](int w, LocalNumber first, LocalNumber last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
-    with_numbers([&](const auto& scheme, const auto& number) {
-      std::array<Sample, kAhead> ahead;  // [local % kAhead]
-      for (std::uint32_t next = first; next < last + kAhead; ++next) {
-        if (next < last) __builtin_prefetch(row_at(scheme.vertex(rank_, LocalNumber(next))));
-        const std::uint32_t near = next - kAhead / 2, local = next - kAhead;
-        if (near >= first && near < last) {
-          Sample& sample = ahead[near % kAhead];
-          sample = sample_of(scheme.vertex(rank_, LocalNumber(near)), number);
-          for (const std::uint32_t n : sample.numbers) forest_.fetch(n);
+    topology::run_scalar_for_cpu([&] {
+      for (LocalNumber local = first; local < last; ++local) {
+        if (last - local > kAhead) {
+          job_.fetch_row(local + kAhead);
+          // Nothing here depends on how many edges a vertex has: many have none, in no order that the
+          // processor could guess.
+          for (const KnownNumber n : job_.entries_from(local + kAhead / 2, kSampledEdges)) forest_.fetch(n);
         }
-        if (local < first || next < first + kAhead) continue;
-        const Sample& sample = ahead[local % kAhead];
-        for (std::uint32_t e = 0; e < sample.count; ++e) forest_.link(local, sample.numbers[e]);
-        worker.vertices += sample.count == 0 ? 0 : 1;
-        worker.edges += sample.count;
+        const auto sample = sample_of(local);
+        for (const KnownNumber n : sample) forest_.link(local, n);
+        worker.vertices += sample.empty() ? 0 : 1;
+        worker.edges += sample.size();
       }
     });
   });
   compress();
 }
 
-/// The numbers of the first targets of a row. Many vertices have no edges, in no order that the processor
-/// could guess, so nothing here depends on how many there are: behind a short row comes the next one, whose
-/// numbers are only fetched for. This process may not have checked that row.
-template <class Number>
-Components::Sample Components::sample_of(VertexId v, const Number& number) const noexcept {
-  const auto offsets = job_.graph().offsets();
-  const auto targets = job_.graph().targets();
-  Sample sample;
-  sample.count = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>(kSampledEdges, offsets[v + std::size_t{1}] - offsets[v]));
-  if (offsets[v] + kSampledEdges > targets.size()) {
-    for (std::uint32_t e = 0; e < sample.count; ++e) sample.numbers[e] = number(targets[offsets[v] + e]);
-    return sample;
-  }
-  const VertexId last(static_cast<std::uint32_t>(job_.graph().vertices() - 1));
-  for (std::size_t e = 0; e < kSampledEdges; ++e)
-    sample.numbers[e] = number(std::min(targets[offsets[v] + e], last));
-  return sample;
+std::span<const KnownNumber> Components::sample_of(LocalNumber local) const noexcept {
+  const auto row = job_.row(local);
+  return row.first(std::min(row.size(), kSampledEdges));
 }
 
 /// Reads the rows on the disks once. In symmetric graphs one process need not link most edges: those of a
@@ -147,13 +116,11 @@ void Components::link_all() {
       return std::span<const VertexId>(taken);
     };
     job_.each_row(w, take, [&](const Edges& edges) {
-      with_numbers([&](const auto&, const auto& number) {
-        const std::uint32_t source = number(edges.vertex);
-        for (std::size_t e = 0; e < edges.targets.size(); ++e) {
-          if (skips && e % kLinkedAtOnce == kSampledEdges && forest_.root(source) == forest_.root(top)) break;
-          forest_.link(source, number(edges.targets[e]));
-        }
-      });
+      const std::uint32_t source = job_.ownership().place(edges.vertex).local;
+      for (std::size_t e = 0; e < edges.known.size(); ++e) {
+        if (skips && e % kLinkedAtOnce == kSampledEdges && forest_.root(source) == forest_.root(top)) break;
+        forest_.link(source, edges.known[e]);
+      }
       worker.vertices += edges.targets.empty() ? 0 : 1;
       worker.edges += edges.targets.size();
     });
@@ -172,14 +139,14 @@ template <class Skips>
 void Components::link_rest(const Skips& skips) {
   job_.for_each_range([&](int w, LocalNumber first, LocalNumber last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
-    with_numbers([&](const auto& scheme, const auto& number) {
+    topology::run_scalar_for_cpu([&] {
       for (LocalNumber local = first; local < last; ++local) {
-        const graph::Row row{job_.graph(), scheme.vertex(rank_, local)};
-        const bool skipped = skips(local), done = row.degree() <= kSampledEdges;
+        const auto row = job_.row(local);
+        const bool skipped = skips(local), done = row.size() <= kSampledEdges;
         if (static_cast<int>(skipped) | static_cast<int>(done)) continue;  // one branch, easy to guess
-        for (const VertexId v : row.targets().subspan(kSampledEdges)) forest_.link(local, number(v));
+        for (const KnownNumber n : row.subspan(kSampledEdges)) forest_.link(local, n);
         ++worker.vertices;
-        worker.edges += row.degree() - kSampledEdges;
+        worker.edges += row.size() - kSampledEdges;
       }
     });
   });

@@ -41,12 +41,6 @@ class Components {
     std::uint64_t vertices = 0, edges = 0;
   };
 
-  /// The first edges of a vertex.
-  struct Sample {
-    std::array<std::uint32_t, kSampledEdges> numbers{};  ///< of their targets
-    std::uint32_t count = 0;
-  };
-
   void step(std::uint64_t kind, const std::function<void()>& work) { log_.step(kind, workers_, work); }
   void link_sample();
   template <class Skips>
@@ -54,13 +48,7 @@ class Components {
   void link_all();
   VertexId hub() const noexcept;
   std::uint32_t largest() const;
-  template <class Work>
-  void with_numbers(const Work& work) const;
-  template <class Number>
-  Sample sample_of(VertexId v, const Number& number) const noexcept;
-  const VertexId* row_at(VertexId v) const noexcept {
-    return job_.graph().targets().data() + job_.graph().offsets()[v];
-  }
+  std::span<const KnownNumber> sample_of(LocalNumber local) const noexcept;
   void compress();
   void for_each_number(const std::function<void(std::uint32_t first, std::uint32_t last)>& work);
 

@@ -91,6 +91,13 @@ FrontierJob::FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph
   records_.emplace(alone, seat_, sizeof(Record));
 }
 
+void FrontierJob::make_rows() {
+  if (!boundary_ || on_disks() || rows_) return;
+  rows_.emplace(*boundary_, pool(), [this](LocalNumber local) {
+    return graph::Row{graph_, ownership_->vertex(rank(), local)}.targets();
+  });
+}
+
 void FrontierJob::expect_vertex(VertexId vertex) const {
   if (vertex >= graph_.vertices())
     throw UsageError(fmt::format("source: {} is no vertex of {}, which has {}", std::uint32_t{vertex},

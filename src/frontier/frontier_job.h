@@ -18,6 +18,7 @@
 #include "exchange/gather_values.h"
 #include "exchange/seat.h"
 #include "frontier/boundary.h"
+#include "frontier/known_rows.h"
 #include "frontier/records.h"
 #include "frontier/row_pages.h"
 #include "frontier/row_reader.h"
@@ -81,6 +82,36 @@ class FrontierJob {
   const Boundary& boundary() const noexcept { return *boundary_; }
   /// How many numbers there are of vertices that this process knows.
   std::uint32_t known() const noexcept { return boundary_ ? boundary_->known() : owned(); }
+  /// Makes the rows of known vertices, where there are several processes and rows are in memory; once.
+  /// Kernels that follow rows ask for them. Memory: see KnownRows.
+  void make_rows();
+  /// The targets of an owned vertex, after make_rows(), where rows are in memory.
+  std::span<const KnownNumber> row(LocalNumber local) const noexcept {
+    return rows_ ? (*rows_)[local]
+                 : numbered<KnownNumber>(plain(graph::Row{graph_, VertexId(local)}.targets()));
+  }
+  /// `count` entries from where the row begins, those of the next rows behind a shorter one: only to fetch
+  /// what they lead to, since they may not have been checked. None at the end of all rows.
+  std::span<const KnownNumber> entries_from(LocalNumber local, std::size_t count) const noexcept {
+    if (rows_) return rows_->from(local, count);
+    const auto all = graph_.targets();
+    const std::uint64_t begin = graph_.offsets()[local];
+    return begin + count > all.size() ? std::span<const KnownNumber>()
+                                      : numbered<KnownNumber>(plain(all.subspan(begin, count)));
+  }
+  /// Into the cache: where the row lies, which will be asked for; its beginning, which will be read.
+  void fetch_begin(LocalNumber local) const noexcept {
+    if (rows_)
+      rows_->fetch_begin(local);
+    else
+      __builtin_prefetch(&graph_.offsets()[local]);
+  }
+  void fetch_row(LocalNumber local) const noexcept {
+    if (rows_)
+      rows_->fetch(local);
+    else
+      graph::Row{graph_, VertexId(local)}.fetch();
+  }
   /// Calls work(known) with a Boundary::Known or AllKnown, which have the numbers of vertices.
   template <class Work>
   void visit_known(const Work& work) const {
@@ -131,17 +162,18 @@ class FrontierJob {
   template <class Take, class Work>
   void each_row(int worker, const Take& take, const Work& work) {
     if (on_disks()) {
-      readers_[static_cast<std::size_t>(worker)]->each(take, work);
+      each_row_on_disks(worker, take, work);
       return;
     }
     for (std::span<const VertexId> chunk = take(); !chunk.empty(); chunk = take()) {
       for (std::size_t i = 0; i < chunk.size(); ++i) {
         if (chunk.size() - i > kAhead) {
-          __builtin_prefetch(&graph_.offsets()[chunk[i + kAhead]]);
+          fetch_begin(local(chunk[i + kAhead]));
           fetch(chunk[i + kAhead / 2]);
         }
         const graph::Row row{graph_, chunk[i]};
-        work(Edges{chunk[i], row.targets(), weighted_ ? row.weights() : graph::Weights()});
+        work(Edges{chunk[i], row.targets(), weighted_ ? row.weights() : graph::Weights(),
+                   this->row(local(chunk[i]))});
       }
     }
   }
@@ -163,9 +195,13 @@ class FrontierJob {
 
  private:
   static constexpr std::size_t kAhead = 16;  ///< rows that are fetched into the cache before they are read
+  /// Of an owned vertex.
+  LocalNumber local(VertexId vertex) const noexcept {
+    return rows_ ? ownership_->place(vertex).local : LocalNumber(vertex);
+  }
   void fetch(VertexId vertex) const noexcept {
     const graph::Row row{graph_, vertex};
-    fetch(row.targets().data(), row.degree());
+    fetch(this->row(local(vertex)).data(), row.degree());
     if (weighted_) fetch(row.weights().bytes().data(), row.degree());
   }
   /// The first two cache lines; the processor itself fetches on from there.
@@ -174,6 +210,23 @@ class FrontierJob {
     if (edges > kAhead) __builtin_prefetch(static_cast<const std::byte*>(row) + 64);
   }
   void open_rows(const RowDisks& disks);
+  template <class Take, class Work>
+  void each_row_on_disks(int worker, const Take& take, const Work& work) {
+    std::vector<KnownNumber> numbers;  // of a row
+    readers_[static_cast<std::size_t>(worker)]->each(take, [&](const Edges& edges) {
+      Edges all = edges;
+      if (!boundary_) {
+        all.known = numbered<KnownNumber>(plain(edges.targets));
+      } else {
+        numbers.clear();
+        boundary_->visit([&](const auto& known) {
+          for (const VertexId v : edges.targets) numbers.push_back(known.number(v));
+        });
+        all.known = numbers;
+      }
+      work(all);
+    });
+  }
 
   launch::Bootstrap& bootstrap_;
   const graph::GraphFile& graph_;
@@ -185,6 +238,7 @@ class FrontierJob {
   std::optional<plan::Ownership> ownership_;
   std::optional<Records> records_;
   std::optional<Boundary> boundary_;
+  std::optional<KnownRows> rows_;  ///< of several processes, in memory
   std::size_t record_bytes_ = sizeof(Record);
   bool weighted_;
   std::unique_ptr<RowPages> pages_;

@@ -29,7 +29,9 @@ LabelPropagation::LabelPropagation(FrontierJob& job)
   job.expect_records(sizeof(Record));
   if (!job.graph().symmetric()) in_rows_.emplace(job);
   if (several_ && in_rows_)
-    both_ways_.emplace(job.graph(), job.ownership(), job.rank(), job.pool(), job.records(), &*in_rows_);
+    number_both_ways();
+  else
+    job.make_rows();
   if (several_) boundary_ = both_ways_ ? &*both_ways_ : &job.boundary();
   label_memory_ =
       topology::NodeMemory(known() * sizeof(std::uint32_t), -1, "labels", topology::Begin::staggered);
@@ -43,6 +45,16 @@ LabelPropagation::LabelPropagation(FrontierJob& job)
   for (std::uint32_t p = 0; several_ && p < static_cast<std::uint32_t>(job.bootstrap().size()); ++p)
     for (KnownNumber n(boundary_->first(p)); n < boundary_->first(p + 1); ++n)
       labels_[n] = boundary_->vertex(n);
+}
+
+/// The boundary of the job has only vertices that edges lead to.
+void LabelPropagation::number_both_ways() {
+  both_ways_.emplace(job_.graph(), job_.ownership(), job_.rank(), job_.pool(), job_.records(), &*in_rows_);
+  out_.emplace(*both_ways_, job_.pool(), [this](LocalNumber local) {
+    return graph::Row{job_.graph(), job_.ownership().vertex(job_.rank(), local)}.targets();
+  });
+  in_.emplace(*both_ways_, job_.pool(), [this](LocalNumber local) { return in_rows_->sources(local); });
+  in_rows_.reset();
 }
 
 /// All vertices have news, so that each one votes in the next round: which labels the last one had changed is
@@ -86,58 +98,52 @@ void LabelPropagation::round() {
   }
   for (Worker& worker : workers_) worker.changed = worker.changed_degree = 0;
   job_.for_each_range([this](int w, LocalNumber first, LocalNumber last) {
-    visit_known([&](const auto& known) { vote(workers_[static_cast<std::size_t>(w)], first, last, known); });
+    vote(workers_[static_cast<std::size_t>(w)], first, last);
   });
   news_.clear();
   first_ = false;
   job_.pool().run([this](int lane) { adopt(lane); });
 }
 
-template <class Known>
-void LabelPropagation::vote(Worker& worker, LocalNumber first, LocalNumber last, const Known& known) {
+void LabelPropagation::vote(Worker& worker, LocalNumber first, LocalNumber last) {
   for (LocalNumber local = first; local < last; ++local) {
-    const VertexId v = known.vertex(local);
-    if (marked_ && !voters_.test(v)) continue;
-    const auto out = graph::Row{job_.graph(), v}.targets();
-    const auto in = this->in(local);
+    if (marked_ && !voters_.test(local)) continue;
+    const Row out = this->out(local), in = this->in(local);
     if (out.empty() && in.empty()) continue;
-    if (!first_ && !marked_ && !has_news(out, known) && !has_news(in, known)) continue;
-    next_[local] = winner(worker, out, in, known);
+    if (!first_ && !marked_ && !has_news(out) && !has_news(in)) continue;
+    next_[local] = winner(worker, out, in);
   }
 }
 
-template <class Known>
-bool LabelPropagation::has_news(Row neighbours, const Known& known) const noexcept {
-  return std::ranges::any_of(neighbours, [&](VertexId u) { return news_.test(known.number(u)); });
+bool LabelPropagation::has_news(Row neighbours) const noexcept {
+  return std::ranges::any_of(neighbours, [&](KnownNumber u) { return news_.test(u); });
 }
 
-template <class Known>
-std::uint32_t LabelPropagation::winner(Worker& worker, Row out, Row in, const Known& known) const {
+std::uint32_t LabelPropagation::winner(Worker& worker, Row out, Row in) const {
   ++worker.vertices;
   worker.edges += out.size() + in.size();
   const std::size_t votes = out.size() + in.size();
   if (first_ && in.empty() && job_.graph().simple())
-    return out.front();  // all labels differ, and ids are sorted
-  if (votes <= 4) return winner_of_few<4>(out, in, known);
-  if (led_ && leader_wins(out, in, known)) return leader_;
-  if (votes <= 8) return winner_of_few<8>(out, in, known);
+    return labels_[out.front()];  // all labels differ, and rows are in the order of ids
+  if (votes <= 4) return winner_of_few<4>(out, in);
+  if (led_ && leader_wins(out, in)) return leader_;
+  if (votes <= 8) return winner_of_few<8>(out, in);
   worker.votes.start(std::min(votes, labels_.size()));
-  count(worker, out, known);
-  count(worker, in, known);
+  count(worker, out);
+  count(worker, in);
   return worker.votes.winner();
 }
 
 /// Whether the leading label has more than half of the votes. One bit for each vertex fits the cache, where
 /// all labels do not.
-template <class Known>
-bool LabelPropagation::leader_wins(Row out, Row in, const Known& known) const noexcept {
+bool LabelPropagation::leader_wins(Row out, Row in) const noexcept {
   constexpr std::size_t kStride = 64;
   const std::size_t need = (out.size() + in.size()) / 2 + 1;
   std::size_t votes = 0, left = out.size() + in.size();
   for (auto row : {out, in}) {
     while (!row.empty()) {
       const auto some = row.first(std::min(row.size(), kStride));
-      for (const VertexId u : some) votes += led_by_.test(known.number(u));
+      for (const KnownNumber u : some) votes += led_by_.test(u);
       left -= some.size();
       if (votes >= need) return true;
       if (votes + left < need) return false;
@@ -148,13 +154,13 @@ bool LabelPropagation::leader_wins(Row out, Row in, const Known& known) const no
 }
 
 /// Compares each label with all, `Most` at once in registers.
-template <std::size_t Most, class Known>
-std::uint32_t LabelPropagation::winner_of_few(Row out, Row in, const Known& known) const {
+template <std::size_t Most>
+std::uint32_t LabelPropagation::winner_of_few(Row out, Row in) const {
   std::array<std::uint32_t, Most> heard;
   heard.fill(~std::uint32_t{0});  // no vertex's label
   std::size_t votes = 0;
-  for (const VertexId u : out) heard[votes++] = labels_[known.number(u)];
-  for (const VertexId u : in) heard[votes++] = labels_[known.number(u)];
+  for (const KnownNumber u : out) heard[votes++] = labels_[u];
+  for (const KnownNumber u : in) heard[votes++] = labels_[u];
   std::uint64_t best = 0;
   for (std::size_t i = 0; i < votes; ++i) {
     std::uint32_t count = 0;
@@ -166,12 +172,11 @@ std::uint32_t LabelPropagation::winner_of_few(Row out, Row in, const Known& know
 
 /// Labels are fetched first and counted then, so that the processor has many fetches under way: a wrong guess
 /// in the counting does not hold them up.
-template <class Known>
-void LabelPropagation::count(Worker& worker, Row neighbours, const Known& known) const {
+void LabelPropagation::count(Worker& worker, Row neighbours) const {
   std::array<std::uint32_t, kAtOnce> heard;
   while (!neighbours.empty()) {
     const auto some = neighbours.first(std::min(neighbours.size(), heard.size()));
-    for (std::size_t i = 0; i < some.size(); ++i) heard[i] = labels_[known.number(some[i])];
+    for (std::size_t i = 0; i < some.size(); ++i) heard[i] = labels_[some[i]];
     worker.votes.add(std::span(heard).first(some.size()));
     neighbours = neighbours.subspan(some.size());
   }

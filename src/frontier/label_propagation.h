@@ -54,42 +54,33 @@ class LabelPropagation {
     std::uint64_t leading_degree = 0;  ///< out-edges of the vertices that have the leading label
   };
 
-  using Row = std::span<const VertexId>;
-  /// Calls work(known) with a Boundary::Known of all neighbours, or AllKnown.
-  template <class Work>
-  void visit_known(const Work& work) const {
-    if (boundary_ != nullptr)
-      boundary_->visit(work);
-    else
-      work(AllKnown{});
-  }
+  using Row = std::span<const KnownNumber>;
   std::uint32_t known() const noexcept { return boundary_ != nullptr ? boundary_->known() : job_.owned(); }
 
+  void number_both_ways();
   void round();
-  template <class Known>
-  bool has_news(Row neighbours, const Known& known) const noexcept;
-  template <class Known>
-  void vote(Worker& worker, LocalNumber first, LocalNumber last, const Known& known);
-  template <class Known>
-  std::uint32_t winner(Worker& worker, Row out, Row in, const Known& known) const;
-  template <class Known>
-  bool leader_wins(Row out, Row in, const Known& known) const noexcept;
-  template <std::size_t Most, class Known>
-  std::uint32_t winner_of_few(Row out, Row in, const Known& known) const;
-  template <class Known>
-  void count(Worker& worker, Row neighbours, const Known& known) const;
+  bool has_news(Row neighbours) const noexcept;
+  void vote(Worker& worker, LocalNumber first, LocalNumber last);
+  std::uint32_t winner(Worker& worker, Row out, Row in) const;
+  bool leader_wins(Row out, Row in) const noexcept;
+  template <std::size_t Most>
+  std::uint32_t winner_of_few(Row out, Row in) const;
+  void count(Worker& worker, Row neighbours) const;
   void adopt(int lane);
   void tell_changed(int lane, LocalNumber first, LocalNumber last);
   void find_leader();
   void mark_voters();
   bool changed_anywhere();
-  std::span<const VertexId> in(LocalNumber local) const noexcept {
-    return in_rows_ ? in_rows_->sources(local) : std::span<const VertexId>();
+  Row out(LocalNumber local) const noexcept { return out_ ? (*out_)[local] : job_.row(local); }
+  Row in(LocalNumber local) const noexcept {
+    if (in_) return (*in_)[local];
+    return in_rows_ ? numbered<KnownNumber>(plain(in_rows_->sources(local))) : Row();
   }
 
   FrontierJob& job_;
   bool several_;
   std::optional<InRows> in_rows_;
+  std::optional<KnownRows> out_, in_;   ///< with the numbers of both_ways_
   std::optional<Boundary> both_ways_;   ///< where in_rows_ has sources that no edge leads to
   const Boundary* boundary_ = nullptr;  ///< of all neighbours, where there are several processes
   std::uint64_t owned_edges_ = 0;       ///< out of owned vertices

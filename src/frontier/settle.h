@@ -12,7 +12,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <bit>
 #include <cstdint>
@@ -61,6 +60,7 @@ class Settling {
         sent_(job.known() - job.owned()),
         workers_(static_cast<std::size_t>(job.pool().workers())) {
     job.expect_records(kRecordBytes);
+    job.make_rows();
     job.expect_weights(program.weighted());
     constexpr std::uint64_t kPiece = 1 << 16;
     job_.pool().for_each((values_.size() + kPiece - 1) / kPiece, [&](int, std::uint64_t piece) {
@@ -151,8 +151,7 @@ class Settling {
   void follow(std::uint64_t bucket) {
     const std::vector<VertexId> frontier = collect(bucket);
     std::atomic<std::size_t> next{0};
-    job_.pool().run(
-        [&](int w) { job_.visit_known([&](const auto& known) { work(w, bucket, frontier, next, known); }); });
+    job_.pool().run([&](int w) { work(w, bucket, frontier, next); });
   }
 
   /// Follows this process's next buckets, too, while no other one has anything to follow or to be told.
@@ -253,11 +252,9 @@ class Settling {
     frontier.erase(std::unique(frontier.begin(), frontier.end()), frontier.end());
   }
 
-  template <class Known>
-  void work(int w, std::uint64_t bucket, std::span<const VertexId> frontier, std::atomic<std::size_t>& next,
-            const Known& known) {
+  void work(int w, std::uint64_t bucket, std::span<const VertexId> frontier, std::atomic<std::size_t>& next) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
-    const auto follow = [&](const Edges& edges) { follow_edges(worker, bucket, edges, known); };
+    const auto follow = [&](const Edges& edges) { follow_edges(worker, bucket, edges); };
     const std::size_t count = job_.rows_at_once();
     job_.each_row(
         w,
@@ -275,41 +272,33 @@ class Settling {
     }
   }
 
-  template <class Known>
-  void follow_edges(Worker& worker, std::uint64_t bucket, const Edges& edges, const Known& known) {
-    const Value value = values_[known.place(edges.vertex).local].load(std::memory_order_relaxed);
+  void follow_edges(Worker& worker, std::uint64_t bucket, const Edges& edges) {
+    const Value value = values_[local_of(edges.vertex)].load(std::memory_order_relaxed);
     if (program_.bucket(value) < bucket) return;  // its value has fallen, and it was followed then
     ++worker.followed;
     worker.edges += edges.targets.size();
     if (edges.weights.empty()) {
-      offer(worker, known, edges.targets,
-            [&](std::size_t) { return program_.along(value, std::uint32_t{1}); });
+      offer(worker, edges, [&](std::size_t) { return program_.along(value, std::uint32_t{1}); });
     } else {
       edges.weights.visit([&](const auto of_edges) {
-        offer(worker, known, edges.targets,
-              [&](std::size_t e) { return program_.along(value, of_edges[e]); });
+        offer(worker, edges, [&](std::size_t e) { return program_.along(value, of_edges[e]); });
       });
     }
   }
-  template <class Known, class Offered>
-  void offer(Worker& worker, const Known& known, std::span<const VertexId> targets,
-             const Offered& offered_along) {
-    std::array<KnownNumber, kAhead> ahead;  // the numbers of the next targets
-    const auto fetch = [&](std::size_t e) {
-      ahead[e % kAhead] = known.number(targets[e]);
-      __builtin_prefetch(&values_[ahead[e % kAhead]]);
-    };
-    for (std::size_t e = 0; e < std::min(kAhead, targets.size()); ++e) fetch(e);
+  template <class Offered>
+  void offer(Worker& worker, const Edges& edges, const Offered& offered_along) {
+    const auto targets = edges.known;
     for (std::size_t e = 0; e < targets.size(); ++e) {
-      const KnownNumber number = ahead[e % kAhead];
-      if (targets.size() - e > kAhead) fetch(e + kAhead);
+      if (targets.size() - e > kAhead) __builtin_prefetch(&values_[targets[e + kAhead]]);
       const Value offered = offered_along(e);
-      if (fell(values_[number], offered))
-        (known.is_owned(number) ? worker.buckets : worker.others).put(program_.bucket(offered), targets[e]);
+      if (!fell(values_[targets[e]], offered)) continue;
+      (targets[e] < owned_ ? worker.buckets : worker.others).put(program_.bucket(offered), edges.targets[e]);
     }
   }
 
-  LocalNumber local_of(VertexId v) const { return job_.ownership().place(v).local; }
+  LocalNumber local_of(VertexId v) const {
+    return several_ ? job_.ownership().place(v).local : LocalNumber(v);
+  }
   void improve(Worker& worker, LocalNumber local, VertexId v, Value offered) {
     if (fell(values_[local], offered)) worker.buckets.put(program_.bucket(offered), v);
   }
@@ -330,7 +319,7 @@ class Settling {
   const Program& program_;
   bool several_;
   bool shared_;  ///< several workers lower values
-  std::uint32_t rank_ = job_.rank();
+  std::uint32_t rank_ = job_.rank(), owned_ = job_.owned();
   topology::NodeMemory values_memory_;
   std::span<std::atomic<Value>> values_;  ///< [KnownNumber]: the lowest that is known here
   /// [KnownNumber of a boundary vertex, from 0]: the lowest that its owner was told.
