@@ -52,8 +52,8 @@ using VertexId = NumberOf<struct VertexIdNumbering>;
 using LocalNumber = NumberOf<struct LocalNumbering>;
 /// The vertex's position in the layout of its owner, by which arrays of values are addressed.
 using OwnedIndex = NumberOf<struct OwnedIndexNumbering>;
-/// The number of a vertex that a process knows (frontier/boundary.h): an owned vertex has its local number, and
-/// boundary vertices follow, owner by owner, in the order of the local numbers that they have there.
+/// The number of a vertex that a process knows (frontier/boundary.h): an owned vertex has its local number,
+/// and boundary vertices follow, owner by owner, in the order of the local numbers that they have there.
 using KnownNumber = NumberOf<struct KnownNumbering>;
 /// The place of a value in a stream of values to a peer.
 using Slot = NumberOf<struct SlotNumbering>;

@@ -174,7 +174,7 @@ void BetweennessLevels<Number>::forward_level(std::size_t l, bool pull) {
     if (!pull)
       push_paths(lane, level(l));
     else if (job_.on_disks())
-      job_.visit_known([&](const auto& known) { pull_paths_from_disks(lane, known); });
+      pull_paths_from_disks(lane);
     else
       pull_paths(lane);
     if (wake) job_.pool().barrier();  // all sums are complete
@@ -244,26 +244,25 @@ void BetweennessLevels<Number>::for_each_unsettled(std::size_t w, const Work& wo
 
 template <class Number>
 void BetweennessLevels<Number>::pull_paths(int lane) {
+  const KnownRows rows = job_.rows();
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   share_out(owned_words_, [&](std::size_t w) {
-    if (w + 1 < owned_words_) for_each_unsettled(w + 1, [&](LocalNumber v) { job_.fetch_row(v); });
-    for_each_unsettled(w, [&](LocalNumber v) { pull_path(worker, v, job_.row(v)); });
+    if (w + 1 < owned_words_) for_each_unsettled(w + 1, [&](LocalNumber v) { rows.fetch(v); });
+    for_each_unsettled(w, [&](LocalNumber v) { pull_path(worker, v, rows[v]); });
   });
 }
 
 template <class Number>
-template <class Known>
-void BetweennessLevels<Number>::pull_paths_from_disks(int lane, const Known& known) {
+void BetweennessLevels<Number>::pull_paths_from_disks(int lane) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
-  const auto take = [&]() -> std::span<const VertexId> {
+  const auto take = [&]() -> std::span<const LocalNumber> {
     worker.taken.clear();
     for (std::size_t at = 0; worker.taken.empty() && (at = next_.fetch_add(kItemsAtOnce)) < owned_words_;)
       for (std::size_t w = at; w < std::min(at + kItemsAtOnce, owned_words_); ++w)
-        for_each_unsettled(w, [&](LocalNumber v) { worker.taken.push_back(known.vertex(v)); });
+        for_each_unsettled(w, [&](LocalNumber v) { worker.taken.push_back(v); });
     return worker.taken;
   };
-  job_.each_row(lane, take,
-                [&](const Edges& edges) { pull_path(worker, known.place(edges.vertex).local, edges.known); });
+  job_.each_row(lane, take, [&](const KnownEdges& edges) { pull_path(worker, edges.vertex, edges.targets); });
 }
 
 /// `sources`: of edges to the vertex, and from it: the graph stores every edge both ways.

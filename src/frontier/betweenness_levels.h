@@ -65,7 +65,7 @@ class BetweennessLevels {
     std::vector<KnownNumber> reached;   ///< of this process
     std::vector<KnownNumber> others;    ///< of other processes
     std::vector<KnownNumber> mirrored;  ///< of other processes: their frontier, before a pull
-    std::vector<VertexId> taken;        ///< whose rows are read
+    std::vector<LocalNumber> taken;     ///< whose rows are read from disks in a pull
     std::vector<Asked> asked;           ///< by other processes
     std::uint64_t edges = 0;            ///< of those reached
     std::uint64_t followed = 0;         ///< edges
@@ -88,8 +88,7 @@ class BetweennessLevels {
   void mirror_paths(int lane);
   void pull_paths(int lane);
   void pull_path(Worker& worker, LocalNumber v, List sources);
-  template <class Known>  // a Boundary::Known or AllKnown
-  void pull_paths_from_disks(int lane, const Known& known);
+  void pull_paths_from_disks(int lane);
   void push_paths(int lane, List frontier);
   void send_paths(int lane);
   void settle(Worker& worker);
@@ -142,19 +141,13 @@ class BetweennessLevels {
   template <class Work>
   void share_out_rows(int lane, List list, const Work& work) {
     const std::size_t count = job_.rows_at_once();
-    auto& taken = workers_[static_cast<std::size_t>(lane)].taken;
-    job_.visit_known([&](const auto& known) {
-      job_.each_row(
-          lane,
-          [&] {
-            const std::size_t at = std::min(next_.fetch_add(count), list.size());
-            taken.clear();
-            for (const KnownNumber v : list.subspan(at, std::min(count, list.size() - at)))
-              taken.push_back(known.vertex(LocalNumber(v)));
-            return std::span<const VertexId>(taken);
-          },
-          [&](const Edges& edges) { work(KnownNumber(known.place(edges.vertex).local), edges.known); });
-    });
+    job_.each_row(
+        lane,
+        [&] {
+          const std::size_t at = std::min(next_.fetch_add(count), list.size());
+          return numbered<LocalNumber>(plain(list.subspan(at, std::min(count, list.size() - at))));
+        },
+        [&](const KnownEdges& edges) { work(KnownNumber(edges.vertex), edges.targets); });
   }
   /// Calls work(vertex) for the owned vertices of a word of bits that have no paths yet.
   template <class Work>

@@ -98,7 +98,7 @@ class BreadthFirst {
     std::vector<LocalNumber> reached;  ///< the same of the next frontier, in a push
     std::vector<std::vector<Record>>
         handed;                       ///< [worker]: (local number, parent) that this one has found for it
-    std::vector<VertexId> taken;      ///< whose rows are read
+    std::vector<LocalNumber> taken;   ///< whose rows are read
     std::vector<KnownNumber> others;  ///< of other processes, to be sent
     std::size_t noted = 0;            ///< of reached: whose levels are written
     std::uint64_t vertices = 0, edges = 0;
@@ -126,8 +126,7 @@ class BreadthFirst {
   void total();
   bool wakes() const noexcept;
   // `known`: a Boundary::Known or AllKnown.
-  template <class Known>
-  std::span<const VertexId> take_rows(int lane, const Known& known);
+  std::span<const LocalNumber> take_rows(int lane);
   template <class Known>
   void push_from(int lane, bool woken, const Known& known);
   template <class Known>
@@ -138,10 +137,9 @@ class BreadthFirst {
   void push_to_keepers(int lane, const Known& known);
   template <class Known>
   void note_reached(Worker& worker, const Known& known);
-  void fetch_rows(std::size_t w) const;
+  void fetch_rows(std::size_t w, const KnownRows& rows) const;
   void pull_into(int lane, std::atomic<std::size_t>& next);
-  template <class Known>
-  void pull_from_disks(int lane, std::atomic<std::size_t>& next, const Known& known);
+  void pull_from_disks(int lane, std::atomic<std::size_t>& next);
   bool look(Worker& worker, LocalNumber local, std::span<const KnownNumber> sources);
   void share_frontier(int lane);
   void add_to_frontier(std::uint32_t number, Word bits);

@@ -44,7 +44,7 @@ void BreadthFirst::pull() {
     if (several_) share_frontier(lane);
     job_.pool().barrier();  // a worker reads what all lanes have brought
     if (job_.on_disks())
-      job_.visit_known([&](const auto& known) { pull_from_disks(lane, next, known); });
+      pull_from_disks(lane, next);
     else
       topology::run_scalar_for_cpu([&] { pull_into(lane, next); });
   });
@@ -52,10 +52,10 @@ void BreadthFirst::pull() {
 }
 
 /// Of the vertices of a word that are not reached yet.
-void BreadthFirst::fetch_rows(std::size_t w) const {
+inline void BreadthFirst::fetch_rows(std::size_t w, const KnownRows& rows) const {
   for (Word left = unseen_[w].load(std::memory_order_relaxed) & owned_bits(w); left != 0; left &= left - 1) {
     const LocalNumber local = lowest(w, left);
-    job_.fetch_row(local);
+    rows.fetch(local);
   }
 }
 
@@ -75,16 +75,17 @@ inline bool BreadthFirst::look(Worker& worker, LocalNumber local, std::span<cons
 }
 
 void BreadthFirst::pull_into(int lane, std::atomic<std::size_t>& next) {
+  const KnownRows rows = job_.rows();
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   for (std::size_t at = next.fetch_add(kWords); at < owned_words_; at = next.fetch_add(kWords)) {
-    fetch_rows(at);
+    fetch_rows(at, rows);
     for (std::size_t w = at; w < std::min(at + kWords, owned_words_); ++w) {
-      if (w + 1 < owned_words_) fetch_rows(w + 1);
+      if (w + 1 < owned_words_) fetch_rows(w + 1, rows);
       const Word unseen = unseen_[w].load(std::memory_order_relaxed);
       Word found = 0;
       for (Word left = unseen & owned_bits(w); left != 0; left &= left - 1) {
         const LocalNumber local = lowest(w, left);
-        if (look(worker, local, job_.row(local))) found |= left & -left;
+        if (look(worker, local, rows[local])) found |= left & -left;
       }
       next_bits_[w] = found;
       if (found != 0) unseen_[w].store(unseen & ~found, std::memory_order_relaxed);
@@ -93,8 +94,7 @@ void BreadthFirst::pull_into(int lane, std::atomic<std::size_t>& next) {
 }
 
 /// The same where rows come when they are read: a worker still has whole words.
-template <class Known>
-void BreadthFirst::pull_from_disks(int lane, std::atomic<std::size_t>& next, const Known& known) {
+void BreadthFirst::pull_from_disks(int lane, std::atomic<std::size_t>& next) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const auto take_rows = [&] {
     worker.taken.clear();
@@ -103,14 +103,14 @@ void BreadthFirst::pull_from_disks(int lane, std::atomic<std::size_t>& next, con
         next_bits_[w] = 0;
         for (Word left = unseen_[w].load(std::memory_order_relaxed) & owned_bits(w); left != 0;
              left &= left - 1)
-          worker.taken.push_back(known.vertex(lowest(w, left)));
+          worker.taken.push_back(lowest(w, left));
       }
     }
-    return std::span<const VertexId>(worker.taken);
+    return std::span<const LocalNumber>(worker.taken);
   };
-  job_.each_row(lane, take_rows, [&](const Edges& edges) {
-    const LocalNumber local = known.place(edges.vertex).local;
-    if (!look(worker, local, edges.known)) return;
+  job_.each_row(lane, take_rows, [&](const KnownEdges& edges) {
+    const LocalNumber local = edges.vertex;
+    if (!look(worker, local, edges.targets)) return;
     const Word bit = Word{1} << local % kBits;
     next_bits_[local / kBits] |= bit;
     unseen_[local / kBits].fetch_and(~bit, std::memory_order_relaxed);

@@ -118,8 +118,7 @@ void BreadthFirst::name_parents(const Worker& worker) {
 }
 
 /// Of its own list as long as it lasts, then of the others'.
-template <class Known>
-std::span<const VertexId> BreadthFirst::take_rows(int lane, const Known& known) {
+std::span<const LocalNumber> BreadthFirst::take_rows(int lane) {
   auto& taken = workers_[static_cast<std::size_t>(lane)].taken;
   taken.clear();
   for (std::size_t i = 0; i < workers_.size() && taken.empty(); ++i) {
@@ -129,7 +128,7 @@ std::span<const VertexId> BreadthFirst::take_rows(int lane, const Known& known) 
     const std::size_t count =
         job_.on_disks() ? job_.rows_at_once() : std::clamp(size / 8, kLeastRows, kMostRows);
     const std::size_t at = from.next.fetch_add(count, std::memory_order_relaxed);
-    for (std::size_t r = at; r < std::min(at + count, size); ++r) taken.push_back(known.vertex(from.list[r]));
+    for (std::size_t r = at; r < std::min(at + count, size); ++r) taken.push_back(from.list[r]);
   }
   return taken;
 }
@@ -155,10 +154,10 @@ void BreadthFirst::push_from(int lane, bool woken, const Known& known) {
     worker.told.add(place.owner);
     job_.records().send(lane, static_cast<int>(place.owner), {place.local, parent}, take);
   };
-  const auto follow = [&](const Edges& edges) {
-    const VertexId u = edges.vertex;
+  const auto follow = [&](const KnownEdges& edges) {
+    const VertexId u = known.vertex(edges.vertex);
     worker.followed += edges.targets.size();
-    for (const KnownNumber number : edges.known) {
+    for (const KnownNumber number : edges.targets) {
       if (smallest) propose(number, u);
       if (!claim(number, shared)) continue;
       if (number < owned)
@@ -170,7 +169,7 @@ void BreadthFirst::push_from(int lane, bool woken, const Known& known) {
     }
   };
   job_.each_row(
-      lane, [&] { return take_rows(lane, known); }, follow);
+      lane, [&] { return take_rows(lane); }, follow);
   if (smallest && woken) job_.pool().barrier();  // all candidates of this process are known
   for (const KnownNumber number : worker.others) tell(job_.boundary().place(number), candidates_[number]);
   worker.others.clear();
@@ -219,14 +218,15 @@ void BreadthFirst::push_to_keepers(int lane, const Known& known) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   worker.handed.resize(workers_.size());
   for (auto& handed : worker.handed) handed.clear();
-  const auto follow = [&](const Edges& edges) {
+  const auto follow = [&](const KnownEdges& edges) {
+    const VertexId u = known.vertex(edges.vertex);
     worker.followed += edges.targets.size();
-    for (const KnownNumber number : edges.known) {
-      worker.handed[keeper(number)].push_back({number, edges.vertex});
+    for (const KnownNumber number : edges.targets) {
+      worker.handed[keeper(number)].push_back({number, u});
     }
   };
   job_.each_row(
-      lane, [&] { return take_rows(lane, known); }, follow);
+      lane, [&] { return take_rows(lane); }, follow);
   job_.pool().barrier();  // all has been found
   const bool smallest = !candidates_.empty();
   for (const Worker& from : workers_) {

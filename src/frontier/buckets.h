@@ -19,7 +19,7 @@ class Buckets {
  public:
   static constexpr std::uint64_t kEarly = 64;
   /// A vertex of a lower bucket than the base goes to the base.
-  void put(std::uint64_t bucket, VertexId vertex) {
+  void put(std::uint64_t bucket, KnownNumber vertex) {
     const std::uint64_t place = bucket < base_ ? 0 : bucket - base_;
     if (place >= kNear) {
       far_.emplace_back(bucket, vertex);
@@ -30,13 +30,13 @@ class Buckets {
   }
   /// What bucket `bucket` holds, which becomes the base. It is at least the base, and no lower one holds
   /// anything.
-  std::vector<VertexId> take(std::uint64_t bucket) { return take(bucket, bucket); }
+  std::vector<KnownNumber> take(std::uint64_t bucket) { return take(bucket, bucket); }
   /// What bucket `bucket` holds, although lower ones may get something yet: those from `base` on, which is at
   /// most kEarly lower.
-  std::vector<VertexId> take(std::uint64_t bucket, std::uint64_t base) {
+  std::vector<KnownNumber> take(std::uint64_t bucket, std::uint64_t base) {
     if (base - base_ >= kNear / 2) move_to(base);
     const std::uint64_t place = bucket - base_;
-    return place < near_.size() ? std::exchange(near_[place], {}) : std::vector<VertexId>();
+    return place < near_.size() ? std::exchange(near_[place], {}) : std::vector<KnownNumber>();
   }
   std::size_t size(std::uint64_t bucket) const {
     const std::uint64_t place = bucket - base_;
@@ -68,8 +68,8 @@ class Buckets {
   }
 
   std::uint64_t base_ = 0;
-  std::vector<std::vector<VertexId>> near_;              ///< [bucket - base]
-  std::vector<std::pair<std::uint64_t, VertexId>> far_;  ///< (bucket, vertex)
+  std::vector<std::vector<KnownNumber>> near_;              ///< [bucket - base]
+  std::vector<std::pair<std::uint64_t, KnownNumber>> far_;  ///< (bucket, vertex)
 };
 
 }  // namespace edgewire::frontier

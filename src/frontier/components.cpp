@@ -72,17 +72,19 @@ void Components::for_each_number(const std::function<void(std::uint32_t, std::ui
 }
 
 void Components::link_sample() {
+  const KnownRows rows = job_.rows();
   job_.for_each_range([&](int w, LocalNumber first, LocalNumber last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     topology::run_scalar_for_cpu([&] {
       for (LocalNumber local = first; local < last; ++local) {
         if (last - local > kAhead) {
-          job_.fetch_row(local + kAhead);
+          rows.fetch(local + kAhead);
           // Nothing here depends on how many edges a vertex has: many have none, in no order that the
           // processor could guess.
-          for (const KnownNumber n : job_.entries_from(local + kAhead / 2, kSampledEdges)) forest_.fetch(n);
+          for (const KnownNumber n : rows.from(local + kAhead / 2, kSampledEdges)) forest_.fetch(n);
         }
-        const auto sample = sample_of(local);
+        const auto row = rows[local];
+        const auto sample = row.first(std::min(row.size(), kSampledEdges));
         for (const KnownNumber n : sample) forest_.link(local, n);
         worker.vertices += sample.empty() ? 0 : 1;
         worker.edges += sample.size();
@@ -90,11 +92,6 @@ void Components::link_sample() {
     });
   });
   compress();
-}
-
-std::span<const KnownNumber> Components::sample_of(LocalNumber local) const noexcept {
-  const auto row = job_.row(local);
-  return row.first(std::min(row.size(), kSampledEdges));
 }
 
 /// Reads the rows on the disks once. In symmetric graphs one process need not link most edges: those of a
@@ -106,20 +103,19 @@ void Components::link_all() {
   std::atomic<std::uint32_t> next{0};
   job_.pool().run([&](int w) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
-    std::vector<VertexId> taken;
+    std::vector<LocalNumber> taken;
     const auto take = [&] {
       const auto count = static_cast<std::uint32_t>(job_.rows_at_once());
       const std::uint32_t first = std::min(next.fetch_add(count), job_.owned());
       taken.resize(std::min(count, job_.owned() - first));
-      for (std::uint32_t i = 0; i < taken.size(); ++i)
-        taken[i] = job_.ownership().vertex(rank_, LocalNumber(first + i));
-      return std::span<const VertexId>(taken);
+      for (std::uint32_t i = 0; i < taken.size(); ++i) taken[i] = LocalNumber(first + i);
+      return std::span<const LocalNumber>(taken);
     };
-    job_.each_row(w, take, [&](const Edges& edges) {
-      const std::uint32_t source = job_.ownership().place(edges.vertex).local;
-      for (std::size_t e = 0; e < edges.known.size(); ++e) {
+    job_.each_row(w, take, [&](const KnownEdges& edges) {
+      const std::uint32_t source = edges.vertex;
+      for (std::size_t e = 0; e < edges.targets.size(); ++e) {
         if (skips && e % kLinkedAtOnce == kSampledEdges && forest_.root(source) == forest_.root(top)) break;
-        forest_.link(source, edges.known[e]);
+        forest_.link(source, edges.targets[e]);
       }
       worker.vertices += edges.targets.empty() ? 0 : 1;
       worker.edges += edges.targets.size();
@@ -137,11 +133,12 @@ VertexId Components::hub() const noexcept {
 
 template <class Skips>
 void Components::link_rest(const Skips& skips) {
+  const KnownRows rows = job_.rows();
   job_.for_each_range([&](int w, LocalNumber first, LocalNumber last) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     topology::run_scalar_for_cpu([&] {
       for (LocalNumber local = first; local < last; ++local) {
-        const auto row = job_.row(local);
+        const auto row = rows[local];
         const bool skipped = skips(local), done = row.size() <= kSampledEdges;
         if (static_cast<int>(skipped) | static_cast<int>(done)) continue;  // one branch, easy to guess
         for (const KnownNumber n : row.subspan(kSampledEdges)) forest_.link(local, n);

@@ -48,7 +48,6 @@ class Components {
   void link_all();
   VertexId hub() const noexcept;
   std::uint32_t largest() const;
-  std::span<const KnownNumber> sample_of(LocalNumber local) const noexcept;
   void compress();
   void for_each_number(const std::function<void(std::uint32_t first, std::uint32_t last)>& work);
 

@@ -47,7 +47,8 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
       listener_(options.listener),
       progress_(options.progress),
       record_bytes_(options.record_bytes),
-      weighted_(options.disks.weighted) {
+      weighted_(options.disks.weighted),
+      rows_(graph.offsets(), numbered<KnownNumber>(plain(graph.targets()))) {
   launch::check_agreement(bootstrap,
                           {{"the kernel", options.kernel},
                            {"the graph", fmt::format("{:016x} ({} vertices, {} edges)", graph.checksum(),
@@ -59,6 +60,7 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
                            {"the number of disks for edges", std::to_string(options.disks.devices.size())}});
   graph.verify_offsets(0, graph.vertices());
   ownership_ = plan::Ownership::create(options.ownership, graph.offsets(), bootstrap.size());
+  owned_ = ownership_->count(rank());
   if (options.for_tasks) {
     pool().for_each((graph.vertices() + kRange - 1) / kRange, [&](int, std::uint64_t piece) {
       graph_.verify_rows(piece * kRange, std::min(graph_.vertices(), (piece + 1) * kRange));
@@ -87,15 +89,18 @@ FrontierJob::FrontierJob(launch::Bootstrap& alone, const graph::GraphFile& graph
       seat_(alone),
       listener_(Options{}.listener),
       ownership_(plan::Ownership::hash(graph.vertices(), 1)),
-      weighted_(false) {
+      owned_(ownership_->count(0)),
+      weighted_(false),
+      rows_(graph.offsets(), numbered<KnownNumber>(plain(graph.targets()))) {
   records_.emplace(alone, seat_, sizeof(Record));
 }
 
 void FrontierJob::make_rows() {
-  if (!boundary_ || on_disks() || rows_) return;
-  rows_.emplace(*boundary_, pool(), [this](LocalNumber local) {
+  if (!boundary_ || on_disks() || own_rows_) return;
+  own_rows_.emplace(*boundary_, pool(), [this](LocalNumber local) {
     return graph::Row{graph_, ownership_->vertex(rank(), local)}.targets();
   });
+  rows_ = own_rows_->rows();
 }
 
 void FrontierJob::expect_vertex(VertexId vertex) const {

@@ -60,6 +60,13 @@ struct Options {
 /// A FrontierJob begins with it.
 void check(const Options& options, const graph::GraphFile& graph);
 
+/// The out-edges of an owned vertex, as long as work on them lasts.
+struct KnownEdges {
+  LocalNumber vertex;
+  std::span<const KnownNumber> targets;
+  graph::Weights weights;  ///< empty where none were asked for
+};
+
 /// One process's part of the job. Collective; throws Error. `graph` and `bootstrap` outlive it.
 class FrontierJob {
  public:
@@ -72,7 +79,7 @@ class FrontierJob {
   const graph::GraphFile& graph() const noexcept { return graph_; }
   const plan::Ownership& ownership() const noexcept { return *ownership_; }
   /// Vertices of this process; they have the local numbers 0 to owned() - 1.
-  std::uint32_t owned() const noexcept { return ownership_->count(rank()); }
+  std::uint32_t owned() const noexcept { return owned_; }
   std::uint32_t rank() const noexcept { return static_cast<std::uint32_t>(bootstrap_.rank()); }
   exchange::Seat& seat() noexcept { return seat_; }
   topology::WorkerPool& pool() noexcept { return seat_.pool(); }
@@ -85,33 +92,8 @@ class FrontierJob {
   /// Makes the rows of known vertices, where there are several processes and rows are in memory; once.
   /// Kernels that follow rows ask for them. Memory: see KnownRows.
   void make_rows();
-  /// The targets of an owned vertex, after make_rows(), where rows are in memory.
-  std::span<const KnownNumber> row(LocalNumber local) const noexcept {
-    return rows_ ? (*rows_)[local]
-                 : numbered<KnownNumber>(plain(graph::Row{graph_, VertexId(local)}.targets()));
-  }
-  /// `count` entries from where the row begins, those of the next rows behind a shorter one: only to fetch
-  /// what they lead to, since they may not have been checked. None at the end of all rows.
-  std::span<const KnownNumber> entries_from(LocalNumber local, std::size_t count) const noexcept {
-    if (rows_) return rows_->from(local, count);
-    const auto all = graph_.targets();
-    const std::uint64_t begin = graph_.offsets()[local];
-    return begin + count > all.size() ? std::span<const KnownNumber>()
-                                      : numbered<KnownNumber>(plain(all.subspan(begin, count)));
-  }
-  /// Into the cache: where the row lies, which will be asked for; its beginning, which will be read.
-  void fetch_begin(LocalNumber local) const noexcept {
-    if (rows_)
-      rows_->fetch_begin(local);
-    else
-      __builtin_prefetch(&graph_.offsets()[local]);
-  }
-  void fetch_row(LocalNumber local) const noexcept {
-    if (rows_)
-      rows_->fetch(local);
-    else
-      graph::Row{graph_, VertexId(local)}.fetch();
-  }
+  /// Of the owned vertices, after make_rows(), where rows are in memory.
+  KnownRows rows() const noexcept { return rows_; }
   /// Calls work(known) with a Boundary::Known or AllKnown, which have the numbers of vertices.
   template <class Work>
   void visit_known(const Work& work) const {
@@ -156,24 +138,25 @@ class FrontierJob {
   /// Options::for_tasks was set.
   void expect_tasks() const;
 
-  /// Calls work(edges) for the rows of the vertices that take() gives, in this order: spans of owned
-  /// vertices, each of which stays until the next call; an empty one is the last. By a worker. Edges have
-  /// weights where Options::disks says so. Throws Error.
+  /// Calls work(known edges) for the rows of the vertices that take() gives, in this order: spans of owned
+  /// vertices, each of which stays until the next call; an empty one is the last. By a worker, after
+  /// make_rows(). Edges have weights where Options::disks says so. Throws Error.
   template <class Take, class Work>
   void each_row(int worker, const Take& take, const Work& work) {
     if (on_disks()) {
       each_row_on_disks(worker, take, work);
       return;
     }
-    for (std::span<const VertexId> chunk = take(); !chunk.empty(); chunk = take()) {
+    const KnownRows rows = rows_;
+    for (std::span<const LocalNumber> chunk = take(); !chunk.empty(); chunk = take()) {
       for (std::size_t i = 0; i < chunk.size(); ++i) {
         if (chunk.size() - i > kAhead) {
-          fetch_begin(local(chunk[i + kAhead]));
-          fetch(chunk[i + kAhead / 2]);
+          rows.fetch_begin(chunk[i + kAhead]);
+          if (weighted_ && boundary_) __builtin_prefetch(&graph_.offsets()[vertex(chunk[i + kAhead])]);
+          fetch(chunk[i + kAhead / 2], rows);
         }
-        const graph::Row row{graph_, chunk[i]};
-        work(Edges{chunk[i], row.targets(), weighted_ ? row.weights() : graph::Weights(),
-                   this->row(local(chunk[i]))});
+        work(KnownEdges{chunk[i], rows[chunk[i]],
+                        weighted_ ? graph::Row{graph_, vertex(chunk[i])}.weights() : graph::Weights()});
       }
     }
   }
@@ -195,14 +178,13 @@ class FrontierJob {
 
  private:
   static constexpr std::size_t kAhead = 16;  ///< rows that are fetched into the cache before they are read
-  /// Of an owned vertex.
-  LocalNumber local(VertexId vertex) const noexcept {
-    return rows_ ? ownership_->place(vertex).local : LocalNumber(vertex);
+  VertexId vertex(LocalNumber local) const noexcept {
+    return boundary_ ? ownership_->vertex(rank(), local) : VertexId(local);
   }
-  void fetch(VertexId vertex) const noexcept {
-    const graph::Row row{graph_, vertex};
-    fetch(this->row(local(vertex)).data(), row.degree());
-    if (weighted_) fetch(row.weights().bytes().data(), row.degree());
+  void fetch(LocalNumber local, const KnownRows& rows) const noexcept {
+    const auto targets = rows[local];
+    fetch(targets.data(), targets.size());
+    if (weighted_) fetch(graph::Row{graph_, vertex(local)}.weights().bytes().data(), targets.size());
   }
   /// The first two cache lines; the processor itself fetches on from there.
   static void fetch(const void* row, std::size_t edges) noexcept {
@@ -212,19 +194,20 @@ class FrontierJob {
   void open_rows(const RowDisks& disks);
   template <class Take, class Work>
   void each_row_on_disks(int worker, const Take& take, const Work& work) {
+    std::vector<VertexId> taken;
     std::vector<KnownNumber> numbers;  // of a row
-    readers_[static_cast<std::size_t>(worker)]->each(take, [&](const Edges& edges) {
-      Edges all = edges;
-      if (!boundary_) {
-        all.known = numbered<KnownNumber>(plain(edges.targets));
-      } else {
-        numbers.clear();
-        boundary_->visit([&](const auto& known) {
-          for (const VertexId v : edges.targets) numbers.push_back(known.number(v));
-        });
-        all.known = numbers;
-      }
-      work(all);
+    visit_known([&](const auto& known) {
+      readers_[static_cast<std::size_t>(worker)]->each(
+          [&] {
+            taken.clear();
+            for (const LocalNumber local : take()) taken.push_back(known.vertex(local));
+            return std::span<const VertexId>(taken);
+          },
+          [&](const Edges& edges) {
+            numbers.clear();
+            for (const VertexId v : edges.targets) numbers.push_back(known.number(v));
+            work(KnownEdges{known.place(edges.vertex).local, numbers, edges.weights});
+          });
     });
   }
 
@@ -236,11 +219,14 @@ class FrontierJob {
   Progress progress_;
   std::optional<std::uint64_t> told_kind_;
   std::optional<plan::Ownership> ownership_;
+  std::uint32_t owned_ = 0;
   std::optional<Records> records_;
   std::optional<Boundary> boundary_;
-  std::optional<KnownRows> rows_;  ///< of several processes, in memory
+  std::optional<OwnKnownRows> own_rows_;  ///< of several processes, in memory
+
   std::size_t record_bytes_ = sizeof(Record);
   bool weighted_;
+  KnownRows rows_;  ///< in memory: own_rows_, or those of the file
   std::unique_ptr<RowPages> pages_;
   std::optional<disk::PageCache> cache_;
   double seconds_load_ = 0;

@@ -4,7 +4,7 @@
 
 namespace edgewire::frontier {
 
-KnownRows::KnownRows(const Boundary& boundary, topology::WorkerPool& pool, const RowOf& row_of)
+OwnKnownRows::OwnKnownRows(const Boundary& boundary, topology::WorkerPool& pool, const RowOf& row_of)
     : begins_(boundary.owned() + std::size_t{1}) {
   constexpr std::uint64_t kAtOnce = 1 << 12;
   const std::uint32_t owned = boundary.owned();

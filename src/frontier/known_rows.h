@@ -13,29 +13,48 @@
 namespace edgewire::frontier {
 
 /// The rows of the vertices that a process owns, with the numbers of the vertices that it knows: loops over
-/// edges need no other look at who owns what.
+/// edges need no other look at who owns what. For loops to keep: a copy is two pointers.
 class KnownRows {
+ public:
+  KnownRows() = default;
+  /// `begins`: [local], one more at the end: where rows begin among the entries, which outlive this.
+  KnownRows(std::span<const std::uint64_t> begins, std::span<const KnownNumber> entries) noexcept
+      : begins_(begins.data()), entries_(entries.data()), end_(entries.size()) {}
+
+  std::span<const KnownNumber> operator[](LocalNumber local) const noexcept {
+    return {entries_ + begins_[local], begins_[local + std::size_t{1}] - begins_[local]};
+  }
+  std::uint64_t degree(LocalNumber local) const noexcept {
+    return begins_[local + std::size_t{1}] - begins_[local];
+  }
+  /// `count` entries from where the row begins, those of the next rows behind a shorter one: only to fetch
+  /// what they lead to, since they may not have been checked. None at the end of all rows.
+  std::span<const KnownNumber> from(LocalNumber local, std::size_t count) const noexcept {
+    return begins_[local] + count > end_ ? std::span<const KnownNumber>()
+                                         : std::span(entries_ + begins_[local], count);
+  }
+  /// Hints: where the row lies will be asked for; it will be read.
+  void fetch_begin(LocalNumber local) const noexcept { __builtin_prefetch(begins_ + local); }
+  void fetch(LocalNumber local) const noexcept { __builtin_prefetch(entries_ + begins_[local], 0, 2); }
+
+ private:
+  const std::uint64_t* begins_ = nullptr;
+  const KnownNumber* entries_ = nullptr;
+  std::uint64_t end_ = 0;
+};
+
+/// The memory of such rows in one of several processes.
+class OwnKnownRows {
  public:
   using RowOf = std::function<std::span<const VertexId>(LocalNumber)>;
 
   /// `row_of`: the row of an owned vertex, all of whose vertices `boundary` knows. Memory: 4 bytes for each
   /// entry and 8 for each owned vertex.
-  KnownRows(const Boundary& boundary, topology::WorkerPool& pool, const RowOf& row_of);
-
-  std::span<const KnownNumber> operator[](LocalNumber local) const noexcept {
-    return entries_.subspan(begins_[local], begins_[local + std::size_t{1}] - begins_[local]);
-  }
-  /// `count` entries from where the row begins, others behind a shorter row; none at the end of all.
-  std::span<const KnownNumber> from(LocalNumber local, std::size_t count) const noexcept {
-    const std::uint64_t begin = begins_[local];
-    return begin + count > entries_.size() ? std::span<const KnownNumber>() : entries_.subspan(begin, count);
-  }
-  /// Hints: where the row lies will be asked for; it will be read.
-  void fetch_begin(LocalNumber local) const noexcept { __builtin_prefetch(&begins_[local]); }
-  void fetch(LocalNumber local) const noexcept { __builtin_prefetch(entries_.data() + begins_[local]); }
+  OwnKnownRows(const Boundary& boundary, topology::WorkerPool& pool, const RowOf& row_of);
+  KnownRows rows() const noexcept { return {begins_, entries_}; }
 
  private:
-  std::vector<std::uint64_t> begins_;  ///< [local]; one more at the end
+  std::vector<std::uint64_t> begins_;
   topology::NodeMemory memory_;
   std::span<KnownNumber> entries_;
 };

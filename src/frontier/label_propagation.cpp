@@ -31,7 +31,7 @@ LabelPropagation::LabelPropagation(FrontierJob& job)
   if (several_ && in_rows_)
     number_both_ways();
   else
-    job.make_rows();
+    job.make_rows(), out_ = job.rows();
   if (several_) boundary_ = both_ways_ ? &*both_ways_ : &job.boundary();
   label_memory_ =
       topology::NodeMemory(known() * sizeof(std::uint32_t), -1, "labels", topology::Begin::staggered);
@@ -50,10 +50,12 @@ LabelPropagation::LabelPropagation(FrontierJob& job)
 /// The boundary of the job has only vertices that edges lead to.
 void LabelPropagation::number_both_ways() {
   both_ways_.emplace(job_.graph(), job_.ownership(), job_.rank(), job_.pool(), job_.records(), &*in_rows_);
-  out_.emplace(*both_ways_, job_.pool(), [this](LocalNumber local) {
+  own_out_.emplace(*both_ways_, job_.pool(), [this](LocalNumber local) {
     return graph::Row{job_.graph(), job_.ownership().vertex(job_.rank(), local)}.targets();
   });
-  in_.emplace(*both_ways_, job_.pool(), [this](LocalNumber local) { return in_rows_->sources(local); });
+  own_in_.emplace(*both_ways_, job_.pool(), [this](LocalNumber local) { return in_rows_->sources(local); });
+  out_ = own_out_->rows();
+  in_ = own_in_->rows();
   in_rows_.reset();
 }
 

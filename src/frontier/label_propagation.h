@@ -71,19 +71,20 @@ class LabelPropagation {
   void find_leader();
   void mark_voters();
   bool changed_anywhere();
-  Row out(LocalNumber local) const noexcept { return out_ ? (*out_)[local] : job_.row(local); }
+  Row out(LocalNumber local) const noexcept { return out_[local]; }
   Row in(LocalNumber local) const noexcept {
-    if (in_) return (*in_)[local];
+    if (both_ways_) return in_[local];
     return in_rows_ ? numbered<KnownNumber>(plain(in_rows_->sources(local))) : Row();
   }
 
   FrontierJob& job_;
   bool several_;
   std::optional<InRows> in_rows_;
-  std::optional<KnownRows> out_, in_;   ///< with the numbers of both_ways_
-  std::optional<Boundary> both_ways_;   ///< where in_rows_ has sources that no edge leads to
-  const Boundary* boundary_ = nullptr;  ///< of all neighbours, where there are several processes
-  std::uint64_t owned_edges_ = 0;       ///< out of owned vertices
+  std::optional<OwnKnownRows> own_out_, own_in_;  ///< with the numbers of both_ways_
+  std::optional<Boundary> both_ways_;             ///< where in_rows_ has sources that no edge leads to
+  const Boundary* boundary_ = nullptr;            ///< of all neighbours, where there are several processes
+  KnownRows out_, in_;                            ///< in_: of several processes
+  std::uint64_t owned_edges_ = 0;                 ///< out of owned vertices
   topology::NodeMemory label_memory_;
   // By KnownNumber; with a single process that is the vertex.
   std::span<std::uint32_t> labels_;

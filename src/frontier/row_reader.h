@@ -20,8 +20,7 @@ namespace edgewire::frontier {
 struct Edges {
   VertexId vertex;
   std::span<const VertexId> targets;
-  graph::Weights weights;                ///< empty where none were asked for
-  std::span<const KnownNumber> known{};  ///< the numbers of the targets; set by FrontierJob
+  graph::Weights weights;  ///< empty where none were asked for
 };
 
 /// Reads rows from disks for one worker. While it works on a row, many of the next ones are on their way.

@@ -76,7 +76,7 @@ class Settling {
     job_.expect_vertex(source);
     std::vector<Superstep> supersteps;
     const plan::Place place = job_.ownership().place(source);
-    if (place.owner == rank_) improve(workers_[0], place.local, source, start);
+    if (place.owner == rank_) improve(workers_[0], KnownNumber(place.local), start);
     active_.add(place.owner);
     for (auto bucket = program_.bucket(start); bucket != kNoBucket;) {
       const Meter meter(job_);
@@ -149,7 +149,7 @@ class Settling {
   }
 
   void follow(std::uint64_t bucket) {
-    const std::vector<VertexId> frontier = collect(bucket);
+    const auto frontier = collect(bucket);
     std::atomic<std::size_t> next{0};
     job_.pool().run([&](int w) { work(w, bucket, frontier, next); });
   }
@@ -198,8 +198,7 @@ class Settling {
   /// Sends the values in the bucket that belong to other processes, and takes theirs. `note`: what this
   /// process says; a lane adds who has vertices to follow.
   void tell_owners(std::uint64_t bucket, const Records::Note& note) {
-    job_.pool().run(
-        [&](int w) { job_.visit_known([&](const auto& known) { tell_owners(w, bucket, note, known); }); });
+    job_.pool().run([&](int w) { tell_owners(w, bucket, note); });
     for (int lane = 0; lane < job_.pool().workers(); ++lane) {
       active_.add(workers_[static_cast<std::size_t>(lane)].told);
       for (int peer = 0; peer < job_.bootstrap().size(); ++peer)
@@ -207,23 +206,20 @@ class Settling {
           active_.add(Active::of_code(static_cast<std::uint32_t>(job_.records().note(lane, peer)[2])));
     }
   }
-  template <class Known>
-  void tell_owners(int w, std::uint64_t bucket, Records::Note note, const Known& known) {
+  void tell_owners(int w, std::uint64_t bucket, Records::Note note) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     worker.told = {};
     if (worker.has_more) worker.told.add(rank_);
     const auto take = [&](const Record& record) {
       if (record.vertex >= job_.owned()) throw Error("a process has sent a vertex that does not exist");
-      const LocalNumber local(record.vertex);
-      improve(worker, local, known.vertex(local), std::bit_cast<Value>(record.value));
+      improve(worker, KnownNumber(record.vertex), std::bit_cast<Value>(record.value));
     };
-    const auto waiting = bucket == kNoBucket ? std::vector<VertexId>()
+    const auto waiting = bucket == kNoBucket ? std::vector<KnownNumber>()
                                              : worker.others.take(bucket, std::min(bucket, followed_));
-    for (const VertexId v : waiting) {
-      const plan::Place place = known.place(v);
-      const KnownNumber number = known.number(place);
+    for (const KnownNumber number : waiting) {
       const Value value = values_[number].load(std::memory_order_relaxed);
-      if (!fell(sent_[number - job_.owned()], value)) continue;
+      if (!fell(sent_[number - owned_], value)) continue;
+      const plan::Place place = job_.boundary().place(number);
       worker.told.add(place.owner);
       job_.records().send(w, static_cast<int>(place.owner),
                           Record{place.local, std::bit_cast<decltype(Record::value)>(value)}, take);
@@ -233,8 +229,8 @@ class Settling {
   }
 
   /// What all workers have in the bucket.
-  std::vector<VertexId> collect(std::uint64_t bucket) {
-    std::vector<VertexId> frontier;
+  std::vector<KnownNumber> collect(std::uint64_t bucket) {
+    std::vector<KnownNumber> frontier;
     for (Worker& worker : workers_) {
       const auto part = worker.buckets.take(bucket);
       frontier.insert(frontier.end(), part.begin(), part.end());
@@ -244,63 +240,63 @@ class Settling {
   }
 
   /// Leaves out what need not be read, and brings the rest into the order on the disks.
-  void read_once(std::uint64_t bucket, std::vector<VertexId>& frontier) const {
-    std::erase_if(frontier, [&](VertexId v) {
-      return program_.bucket(values_[local_of(v)].load(std::memory_order_relaxed)) < bucket;
+  void read_once(std::uint64_t bucket, std::vector<KnownNumber>& frontier) const {
+    std::erase_if(frontier, [&](KnownNumber v) {
+      return program_.bucket(values_[v].load(std::memory_order_relaxed)) < bucket;
     });
     std::ranges::sort(frontier);
     frontier.erase(std::unique(frontier.begin(), frontier.end()), frontier.end());
   }
 
-  void work(int w, std::uint64_t bucket, std::span<const VertexId> frontier, std::atomic<std::size_t>& next) {
+  void work(int w, std::uint64_t bucket, std::span<const KnownNumber> frontier,
+            std::atomic<std::size_t>& next) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
-    const auto follow = [&](const Edges& edges) { follow_edges(worker, bucket, edges); };
+    const auto follow = [&](const KnownEdges& edges) { follow_edges(worker, bucket, edges); };
     const std::size_t count = job_.rows_at_once();
     job_.each_row(
         w,
         [&] {
           const std::size_t at = std::min(next.fetch_add(count), frontier.size());
-          return frontier.subspan(at, std::min(count, frontier.size() - at));
+          return owned_numbers(frontier.subspan(at, std::min(count, frontier.size() - at)));
         },
         follow);
     for (auto size = worker.buckets.size(bucket); size > 0 && size < kAlone;
          size = worker.buckets.size(bucket)) {
       const auto again = worker.buckets.take(bucket);
-      std::span<const VertexId> left = again;
+      auto left = owned_numbers(again);
       job_.each_row(
           w, [&] { return std::exchange(left, {}); }, follow);
     }
   }
 
-  void follow_edges(Worker& worker, std::uint64_t bucket, const Edges& edges) {
-    const Value value = values_[local_of(edges.vertex)].load(std::memory_order_relaxed);
+  void follow_edges(Worker& worker, std::uint64_t bucket, const KnownEdges& edges) {
+    const Value value = values_[edges.vertex].load(std::memory_order_relaxed);
     if (program_.bucket(value) < bucket) return;  // its value has fallen, and it was followed then
     ++worker.followed;
     worker.edges += edges.targets.size();
     if (edges.weights.empty()) {
-      offer(worker, edges, [&](std::size_t) { return program_.along(value, std::uint32_t{1}); });
+      offer(worker, edges.targets, [&](std::size_t) { return program_.along(value, std::uint32_t{1}); });
     } else {
       edges.weights.visit([&](const auto of_edges) {
-        offer(worker, edges, [&](std::size_t e) { return program_.along(value, of_edges[e]); });
+        offer(worker, edges.targets, [&](std::size_t e) { return program_.along(value, of_edges[e]); });
       });
     }
   }
   template <class Offered>
-  void offer(Worker& worker, const Edges& edges, const Offered& offered_along) {
-    const auto targets = edges.known;
+  void offer(Worker& worker, std::span<const KnownNumber> targets, const Offered& offered_along) {
     for (std::size_t e = 0; e < targets.size(); ++e) {
       if (targets.size() - e > kAhead) __builtin_prefetch(&values_[targets[e + kAhead]]);
       const Value offered = offered_along(e);
       if (!fell(values_[targets[e]], offered)) continue;
-      (targets[e] < owned_ ? worker.buckets : worker.others).put(program_.bucket(offered), edges.targets[e]);
+      (targets[e] < owned_ ? worker.buckets : worker.others).put(program_.bucket(offered), targets[e]);
     }
   }
 
-  LocalNumber local_of(VertexId v) const {
-    return several_ ? job_.ownership().place(v).local : LocalNumber(v);
+  static std::span<const LocalNumber> owned_numbers(std::span<const KnownNumber> numbers) {
+    return numbered<LocalNumber>(plain(numbers));
   }
-  void improve(Worker& worker, LocalNumber local, VertexId v, Value offered) {
-    if (fell(values_[local], offered)) worker.buckets.put(program_.bucket(offered), v);
+  void improve(Worker& worker, KnownNumber owned, Value offered) {
+    if (fell(values_[owned], offered)) worker.buckets.put(program_.bucket(offered), owned);
   }
   /// Lowers a value. False: it is not higher. Values order nothing else, so all accesses are relaxed; the end
   /// of a superstep orders them. A worker that is alone needs no exchange.

@@ -14,14 +14,14 @@ TEST_CASE("buckets give every vertex back once, lowest bucket first, however far
     std::minstd_rand random(7);
     Buckets buckets;
     std::map<std::uint64_t, std::multiset<std::uint32_t>> expected;
-    const auto put = [&](std::uint64_t from, VertexId vertex) {
+    const auto put = [&](std::uint64_t from, KnownNumber vertex) {
       const std::uint64_t bucket = from + (std::uint64_t{random()} << 31 | random()) % spread;
       buckets.put(bucket, vertex);
       expected[bucket].insert(vertex);
     };
-    for (VertexId v{}; v < 500; ++v) put(0, v);
+    for (KnownNumber v{}; v < 500; ++v) put(0, v);
     std::uint64_t at = 0;
-    VertexId more{500};
+    KnownNumber more{500};
     while (!expected.empty()) {
       at = buckets.lowest(at);
       REQUIRE(at == expected.begin()->first);

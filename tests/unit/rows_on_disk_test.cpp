@@ -82,7 +82,8 @@ struct Scratch {
 using Rows = std::map<std::uint32_t, std::pair<std::vector<std::uint32_t>, std::vector<double>>>;
 
 /// What each_row() gives for these vertices, in two workers.
-Rows read(FrontierJob& job, const std::vector<VertexId>& vertices) {
+Rows read(FrontierJob& job, const std::vector<LocalNumber>& vertices) {
+  const bool several = job.bootstrap().size() > 1;
   std::vector<Rows> found(2);
   std::atomic<std::size_t> next{0};
   job.pool().run([&](int w) {
@@ -91,9 +92,11 @@ Rows read(FrontierJob& job, const std::vector<VertexId>& vertices) {
       const std::size_t at = std::min(next.fetch_add(kAtOnce), vertices.size());
       return std::span(vertices).subspan(at, std::min(kAtOnce, vertices.size() - at));
     };
-    job.each_row(w, take, [&](const Edges& edges) {
-      auto& [targets, weights] = found[static_cast<std::size_t>(w)][edges.vertex];
-      targets.insert(targets.end(), edges.targets.begin(), edges.targets.end());
+    job.each_row(w, take, [&](const KnownEdges& edges) {
+      auto& [targets, weights] =
+          found[static_cast<std::size_t>(w)][job.ownership().vertex(job.rank(), edges.vertex)];
+      for (const KnownNumber n : edges.targets)
+        targets.push_back(several ? job.boundary().vertex(n) : VertexId(n));
       for (std::size_t e = 0; e < edges.weights.size(); ++e)
         weights.push_back(static_cast<float>(edges.weights[e]));
     });
@@ -104,8 +107,8 @@ Rows read(FrontierJob& job, const std::vector<VertexId>& vertices) {
 
 /// Why all rows cannot be read; or "".
 std::string failure(launch::Bootstrap& bootstrap, const graph::GraphFile& graph, const RowDisks& disks) {
-  std::vector<VertexId> all(kVertices);
-  std::iota(all.begin(), all.end(), VertexId{});
+  std::vector<LocalNumber> all(kVertices);
+  std::iota(all.begin(), all.end(), LocalNumber{});
   try {
     FrontierJob job(bootstrap, graph, {.seat = {.workers = 2}, .disks = disks, .kernel = "test"});
     read(job, all);
@@ -183,9 +186,8 @@ TEST_CASE("rows from disks are those of the graph") {
           FrontierJob job(
               *bootstraps[p], graph,
               {.seat = {.workers = 2}, .ownership = ownership, .disks = scratch.disks, .kernel = "test"});
-          std::vector<VertexId> mine(job.owned());
-          for (LocalNumber local{}; local < job.owned(); ++local)
-            mine[local] = job.ownership().vertex(job.rank(), local);
+          std::vector<LocalNumber> mine(job.owned());
+          std::iota(mine.begin(), mine.end(), LocalNumber{});
           const auto all = read(job, mine);
           std::ranges::shuffle(mine, std::mt19937(5));  // in any order, and again
           CHECK((read(job, mine) == all));
