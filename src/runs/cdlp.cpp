@@ -23,6 +23,8 @@ class CdlpKernel : public LabelKernel {
         iterations_(asked.iterations),
         checkpoints_(asked.checkpoints) {}
 
+  /// Where edges have a direction it numbers the vertices at both ends itself.
+  bool follows_rows(const graph::GraphFile& graph) const override { return graph.symmetric(); }
   std::string describe() const override { return fmt::format("cdlp, {} iterations", iterations_); }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
     frontier::LabelPropagation propagation(job);

@@ -124,7 +124,7 @@ report::RunReport run_frontier(launch::Bootstrap& bootstrap, const graph::GraphF
   frontier::FrontierJob job(bootstrap, graph, job_options);
   std::optional<perf::Profiler> profiler;  // looks at the job, so it goes first
   kernel.prepare(job, options.tools);
-  job.make_rows();
+  if (kernel.follows_rows(graph)) job.make_rows();
   graph::refuse_changed_files();
   const double seconds_before = seconds_since(options.tools.start);
   if (options.tools.profile) {

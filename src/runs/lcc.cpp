@@ -20,6 +20,7 @@ class LccKernel : public VertexKernel<double> {
  public:
   LccKernel() : VertexKernel(Values::Form::number, 17) {}
   std::string describe() const override { return "lcc"; }
+  bool follows_rows(const graph::GraphFile&) const override { return false; }
   std::vector<frontier::Superstep> run(frontier::FrontierJob& job) override {
     frontier::LocalClustering clustering(job);
     auto supersteps = clustering.run();
