@@ -154,12 +154,14 @@ class Settling {
     job_.pool().run([&](int w) { work(w, bucket, frontier, next); });
   }
 
-  /// Follows this process's next buckets, too, while no other one has anything to follow or to be told.
+  /// Follows this process's next buckets, too, while no other one has anything to follow or to be told. The
+  /// bucket of too_long() is a superstep of its own, of which all processes know.
   /// Returns the last bucket.
   std::uint64_t go_alone(std::uint64_t bucket) {
     for (int more = 0; active_.is_only(rank_) && more < kMostAlone; ++more) {
       const std::uint64_t own = lowest_own(bucket);
-      if (own == kNoBucket || lowest_of_others(bucket) <= own) break;
+      if (own == kNoBucket || own == program_.bucket(program_.too_long()) || lowest_of_others(bucket) <= own)
+        break;
       bucket = own;
       follow(bucket);
     }

@@ -175,6 +175,21 @@ TEST_CASE("an edge too long for the type is an error only where a shortest path 
   }
 }
 
+TEST_CASE("a process that goes on alone does not pass by a distance that is too long") {
+  const graph::TemporaryDirectory folder;
+  constexpr std::uint32_t kVertices = 40;
+  const auto ownership = plan::Ownership::hash(kVertices, 2);
+  std::vector<std::uint32_t> own;  // of one process
+  for (std::uint32_t v = 0; v < kVertices; ++v)
+    if (ownership.place(VertexId(v)).owner == 0) own.push_back(v);
+  const auto graph = graph::make_weighted(folder / "g.ew", kVertices,
+                                          Edges<float>{{own[0], own[1], 2e38F}, {own[1], own[2], 3e38F}});
+  for (const Run& run : {Run{1, 1}, Run{2, 1}}) {
+    CAPTURE(run.processes);
+    check_line(refusal([&] { distances_of<float>(graph, own[0], run); }), "vertex " + std::to_string(own[2]));
+  }
+}
+
 TEST_CASE("distances of all types of weights, in memory and on disks, are those of rounds over all edges") {
   graph::TemporaryDirectory folder;
   constexpr std::uint32_t kVertices = 100;
