@@ -186,7 +186,8 @@ TEST_CASE("a process that goes on alone does not pass by a distance that is too 
                                           Edges<float>{{own[0], own[1], 2e38F}, {own[1], own[2], 3e38F}});
   for (const Run& run : {Run{1, 1}, Run{2, 1}}) {
     CAPTURE(run.processes);
-    check_line(refusal([&] { distances_of<float>(graph, own[0], run); }), "vertex " + std::to_string(own[2]));
+    check_line(refusal([&] { distances_of<float>(graph, VertexId(own[0]), run); }),
+               "vertex " + std::to_string(own[2]));
   }
 }
 
