@@ -147,7 +147,7 @@ TEST_CASE("options of kernels that follow a frontier") {
   const std::vector<VertexId> beyond{0, 4};
   check_line(refusal([&] { frontier::Betweenness(job).run(beyond); }), "source: 4");
   check_line(refusal([&] { frontier::LabelPropagation(job).run(0); }), "rounds");
-  check_line(refusal([&] { const frontier::LocalClustering one(job, 0); }), "record_bits");
+  check_line(refusal([&] { const frontier::LocalClustering one(job, {.record_bits = 0}); }), "record_bits");
   check_line(refusal([&] { const frontier::BetweennessApart one(job, {}); }), "for_tasks");
   check_line(refusal([&] { const kernels::Sssp one(job); }), "disks.weighted");
   const kernels::Sssp hops(job, 0, true);
