@@ -40,7 +40,7 @@ class Sets {
   std::map<Component, Component> above_;
 };
 
-/// What one process finds in its rows.
+/// The components that one process finds in its own rows.
 struct Part {
   std::vector<std::uint32_t> component;              ///< [vertex] that it knows
   std::vector<std::vector<std::uint32_t>> boundary;  ///< [owner]: vertices, ascending

@@ -41,7 +41,7 @@ Neighbours neighbours_in(const graph::GraphFile& graph) {
 
 std::uint64_t records_of(std::uint64_t words) { return (words + 1) / 2; }
 
-/// What a run with this ownership sends.
+/// Counts the records that a run with this ownership sends.
 class Sending {
  public:
   Sending(const graph::GraphFile& graph, const Neighbours& neighbours, const plan::Ownership& ownership)

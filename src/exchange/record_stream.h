@@ -38,8 +38,7 @@ class RecordStream {
     if (batch.size() >= kBatchBytes) push(lane, peer, take);
   }
   /// Ends the superstep of this lane: sends what is left, and calls take() for all records of the superstep
-  /// until those of all peers were taken.
-  /// `note`: is told to all peers. Those of the peers are then there by note().
+  /// until those of all peers were taken. All peers get `note`, and note() has theirs afterwards.
   template <class Take>
   void finish(int lane, const Take& take, const RingNote& note = {}) {
     const std::uint64_t superstep = supersteps_[static_cast<std::size_t>(lane)];
@@ -62,7 +61,7 @@ class RecordStream {
     ++supersteps_[static_cast<std::size_t>(lane)];
   }
 
-  /// What the peer said at the end of the last superstep of this lane.
+  /// The note that the peer gave to finish() of the last superstep of this lane.
   const RingNote& note(int lane, int peer) const noexcept { return rings_->note(lane, peer); }
 
   /// Bytes of memory that the rings of a process take.

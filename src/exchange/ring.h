@@ -50,7 +50,7 @@ struct RingPlace {
 /// process whose rings have another size.
 std::vector<RingPlace> ring_places(const Region& region, std::size_t part, const RingSettings& settings);
 
-/// What a process says to a peer at the end of a superstep of records, besides them.
+/// Three numbers that a process sends to its peers when it ends a superstep of records.
 using RingNote = std::array<std::uint64_t, 3>;
 
 /// The rings between this process and all others. A process has no ring to itself.
@@ -82,7 +82,7 @@ class Rings {
   /// published. Records that are published later belong to the next superstep. False: a peer has not been
   /// told yet; call it again with the same number and note, and do not publish before it returned true.
   bool end(int lane, std::uint64_t superstep, const RingNote& note = {}) noexcept;
-  /// What the peer has said in end() of the last superstep that was drained on this lane to its end.
+  /// The note that the peer gave to end(), of the last superstep whose records were all drained on this lane.
   const RingNote& note(int lane, int peer) const noexcept { return in_[index(lane, peer)].note; }
 
   /// Calls take(peer, span of bytes) for all records of the superstep that have arrived on this lane and were
