@@ -323,7 +323,7 @@ void BetweennessLevels<Number>::record(std::vector<Superstep>& steps, std::size_
 
 // How numbers of paths travel: a double in a record, a Scaled in two, one behind the other.
 
-/// Of records, what take(peer, index, number) is called for.
+/// Returns a function that reads records, and calls take(peer, index, number) for each number in them.
 template <class Number>
 template <class Take>
 auto BetweennessLevels<Number>::numbers(int lane, const Take& take) {

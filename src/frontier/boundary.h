@@ -25,7 +25,6 @@ struct AllKnown {
   static plan::Place place(VertexId v) noexcept { return {0, LocalNumber(v)}; }
   static KnownNumber number(plan::Place place) noexcept { return KnownNumber(place.local); }
   static KnownNumber number(VertexId v) noexcept { return KnownNumber(v); }
-  static constexpr bool is_owned(KnownNumber) noexcept { return true; }
   static VertexId vertex(LocalNumber local) noexcept { return VertexId(local); }
 };
 
@@ -41,7 +40,6 @@ class Boundary {
     KnownNumber number(plan::Place place) const noexcept { return boundary.number(place); }
     /// Of a vertex that is known.
     KnownNumber number(VertexId v) const noexcept { return number(place(v)); }
-    bool is_owned(KnownNumber number) const noexcept { return number < boundary.owned_; }
     VertexId vertex(LocalNumber local) const noexcept { return scheme.vertex(boundary.rank_, local); }
   };
 

@@ -10,11 +10,10 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::uint32_t kWordBits = 32;
 constexpr std::uint64_t kOwnRowsAtOnce = 1 << 12, kBatchRowsAtOnce = 64;  // that a worker takes
 
 std::size_t words_of_flags(std::size_t entries, bool directed) {
-  return directed ? (entries + kWordBits - 1) / kWordBits : 0;
+  return directed ? values_of_bits(entries) : 0;
 }
 
 /// Of a row that travels: whole records, so that the batches and the workers do not change what is sent.
@@ -91,28 +90,24 @@ BoundaryRows::BoundaryRows(FrontierJob& job, OrientedRows& rows, const OrientedR
 
 void BoundaryRows::ask() {
   const Boundary& boundary = rows_.boundary();
-  const auto words = [](std::uint64_t vertices) { return (vertices + kWordBits - 1) / kWordBits; };
   std::vector<std::vector<std::uint32_t>> bits(asked_.size());  // [peer]
   for (std::uint32_t peer = 0; peer < asked_.size(); ++peer)
-    bits[peer].resize(peer == job_.rank() ? 0 : words(boundary.known_by(peer).size()));
+    bits[peer].resize(peer == job_.rank() ? 0 : values_of_bits(boundary.known_by(peer).size()));
   job_.pool().run([&](int lane) {
     exchange_lists(
-        job_, lane, [&](std::uint32_t peer) { return words(boundary.count(peer)); },
-        [&](std::uint32_t peer) { return words(boundary.known_by(peer).size()); },
-        [&](std::uint32_t peer, std::uint64_t word) {
-          std::uint32_t some = 0;
-          for (std::uint64_t i = word * kWordBits;
-               i < std::min<std::uint64_t>(boundary.count(peer), (word + 1) * kWordBits); ++i)
-            some |= std::uint32_t{wanted_.test(boundary.first(peer) + i)} << i % kWordBits;
-          return some;
+        job_, lane, [&](std::uint32_t peer) { return values_of_bits(boundary.count(peer)); },
+        [&](std::uint32_t peer) { return values_of_bits(boundary.known_by(peer).size()); },
+        [&](std::uint32_t peer, std::uint64_t index) {
+          return value_of_bits(index, boundary.count(peer),
+                               [&](std::uint64_t i) { return wanted_.test(boundary.first(peer) + i); });
         },
-        [&](std::uint32_t peer, std::uint64_t word, std::uint32_t some) { bits[peer][word] = some; });
+        [&](std::uint32_t peer, std::uint64_t index, std::uint32_t some) { bits[peer][index] = some; });
   });
   for (std::uint32_t peer = 0; peer < asked_.size(); ++peer) {
     if (peer == job_.rank()) continue;
     const auto known = boundary.known_by(peer);
     for (std::size_t i = 0; i < known.size(); ++i)
-      if ((bits[peer][i / kWordBits] >> i % kWordBits & 1) != 0)
+      if ((bits[peer][i / kBitsAValue] >> i % kBitsAValue & 1) != 0)
         asked_[peer].push_back(rows_.number_of(KnownNumber(known[i])));
   }
 }
@@ -207,8 +202,8 @@ void BoundaryRows::pack(std::uint32_t peer) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (!needed_.test(row[i])) continue;
       if (directed_)
-        words[one.row.entries + kept / kWordBits] |= std::uint32_t{rows_.both_ways(one.row.number)[i]}
-                                                     << kept % kWordBits;
+        words[one.row.entries + kept / kBitsAValue] |= std::uint32_t{rows_.both_ways(one.row.number)[i]}
+                                                       << kept % kBitsAValue;
       words[kept++] = vertices_[row[i]];
     }
   });
@@ -230,7 +225,7 @@ void BoundaryRows::unpack(std::uint32_t peer) {
         if (number >= one.row.number || (length > 0 && number <= words[length - 1]))
           throw Error("a process has sent a row in another order than that of degrees");
         if (directed_)
-          both_ways_[one.at + length] = words[one.row.entries + i / kWordBits] >> i % kWordBits & 1;
+          both_ways_[one.at + length] = words[one.row.entries + i / kBitsAValue] >> i % kBitsAValue & 1;
         words[length++] = number;
       }
       rows_.lend(one.row.number, {words, length});

@@ -156,8 +156,8 @@ class BreadthFirst {
   /// Whether this call was the first that reaches the vertex with this number. `shared`: other workers may
   /// claim vertices of the same word at this time.
   bool claim(std::size_t number, bool shared) noexcept;
-  Word frontier_bit(LocalNumber local) noexcept {
-    return std::atomic_ref(bits_[local / kBits]).load(std::memory_order_relaxed) >> local % kBits & 1;
+  bool frontier_bit(LocalNumber local) noexcept {
+    return (std::atomic_ref(bits_[local / kBits]).load(std::memory_order_relaxed) >> local % kBits & 1) != 0;
   }
   /// Bits of owned vertices in this word.
   Word owned_bits(std::size_t word) const noexcept {

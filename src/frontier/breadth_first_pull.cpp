@@ -2,9 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "error.h"
 #include "frontier/breadth_first.h"
-#include "graph/row.h"
+#include "frontier/known_values.h"
 
 namespace edgewire::frontier {
 
@@ -121,34 +120,21 @@ void BreadthFirst::pull_from_disks(int lane, std::atomic<std::size_t>& next) {
 /// and puts what the others say into bits_.
 void BreadthFirst::share_frontier(int lane) {
   const Boundary& boundary = job_.boundary();
-  const auto part = [&](std::size_t vertices) {
-    return job_.pool().part(lane, (vertices + kBits - 1) / kBits);
-  };
-  std::vector<std::uint64_t> taken(static_cast<std::size_t>(job_.bootstrap().size()));
-  const auto take = [&](int peer, Record record) {
-    const auto owner = static_cast<std::uint32_t>(peer);
-    const auto words = part(boundary.count(owner));
-    const std::uint64_t word = words.first + taken[owner]++;
-    if (word >= words.last) throw Error("a process has sent too many bits of its vertices");
-    add_to_frontier(boundary.first(owner) + static_cast<std::uint32_t>(word * kBits),
-                    Word{record.value} << 32 | record.vertex);
-  };
-  for (int peer = 0; peer < job_.bootstrap().size(); ++peer) {
-    const auto vertices = boundary.known_by(static_cast<std::uint32_t>(peer));
-    const auto words = part(vertices.size());
-    for (std::size_t w = words.first; w < words.last; ++w) {
-      const auto of_word =
-          vertices.subspan(w * kBits, std::min<std::size_t>(kBits, vertices.size() - w * kBits));
-      Word bits = 0;
-      for (std::size_t i = 0; i < of_word.size(); ++i) bits |= frontier_bit(of_word[i]) << i;
-      job_.records().send(lane, peer,
-                          {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)}, take);
-    }
-  }
-  job_.records().finish(lane, take);
+  exchange_lists(
+      job_, lane, [&](std::uint32_t peer) { return values_of_bits(boundary.known_by(peer).size()); },
+      [&](std::uint32_t peer) { return values_of_bits(boundary.count(peer)); },
+      [&](std::uint32_t peer, std::uint64_t index) {
+        const auto vertices = boundary.known_by(peer);
+        return value_of_bits(index, vertices.size(),
+                             [&](std::uint64_t i) { return frontier_bit(vertices[i]); });
+      },
+      [&](std::uint32_t peer, std::uint64_t index, std::uint32_t bits) {
+        add_to_frontier(boundary.first(peer) + static_cast<std::uint32_t>(index * kBitsAValue), bits);
+      });
 }
 
-/// 64 vertices from this number on. Their owners know of those in the frontier, so they are not told.
+/// Some of the vertices from this number on. Their owners know of those in the frontier, so they are not
+/// told.
 void BreadthFirst::add_to_frontier(std::uint32_t number, Word bits) {
   const auto add = [&](std::size_t word, Word some) {
     if (some == 0) return;

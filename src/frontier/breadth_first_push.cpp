@@ -69,8 +69,7 @@ bool BreadthFirst::push_alone() {
     note_reached(worker, known);
   });
   const State next{.frontier_edges = worker.edges};
-  if (!worker.told.nobody() || worker.reached.empty() || !goes_on(job_.graph(), next)) return true;
-  return false;
+  return !worker.told.nobody() || worker.reached.empty() || !goes_on(job_.graph(), next);
 }
 
 /// Fetches the memory that note_reached() needs, which does the rest for many vertices at a time.

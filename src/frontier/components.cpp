@@ -20,7 +20,6 @@ constexpr std::size_t kLinkedAtOnce =
 Components::Components(FrontierJob& job, std::uint64_t few)
     : job_(job),
       several_(job.bootstrap().size() > 1),
-      rank_(job.rank()),
       forest_(several_ ? job.boundary().known() : job.owned()),
       apart_(several_ ? std::make_unique<ComponentsApart>(job, forest_, few) : nullptr),
       workers_(static_cast<std::size_t>(job.pool().workers())),

@@ -53,7 +53,6 @@ class Components {
 
   FrontierJob& job_;
   bool several_;
-  std::uint32_t rank_;
   Forest forest_;                           ///< over known numbers; in one process these are the vertices
   std::unique_ptr<ComponentsApart> apart_;  ///< where there are several processes
   std::vector<Worker> workers_;

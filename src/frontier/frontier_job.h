@@ -102,11 +102,6 @@ class FrontierJob {
     else
       work(AllKnown{});
   }
-  /// The same, with the work compiled for this processor: for hot loops.
-  template <class Work>
-  void visit_known_for_cpu(const Work& work) const {
-    visit_known([&](const auto& known) { topology::run_scalar_for_cpu([&] { work(known); }); });
-  }
   const std::string& place() const noexcept { return seat_.place(); }
   /// The sums, number by number, of what all processes pass; the same in all. Collective, between supersteps.
   template <std::size_t Count>

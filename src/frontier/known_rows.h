@@ -24,9 +24,6 @@ class KnownRows {
   std::span<const KnownNumber> operator[](LocalNumber local) const noexcept {
     return {entries_ + begins_[local], begins_[local + std::size_t{1}] - begins_[local]};
   }
-  std::uint64_t degree(LocalNumber local) const noexcept {
-    return begins_[local + std::size_t{1}] - begins_[local];
-  }
   /// `count` entries from where the row begins, those of the next rows behind a shorter one: only to fetch
   /// what they lead to, since they may not have been checked. None at the end of all rows.
   std::span<const KnownNumber> from(LocalNumber local, std::size_t count) const noexcept {

@@ -2,7 +2,7 @@
 // know, without numbers.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -46,6 +46,21 @@ void exchange_lists(FrontierJob& job, int lane, const SentLength& sent_length,
   }
   job.records().finish(lane, take);
   if (next != ends) throw Error("a process has sent fewer values than its peer has asked for");
+}
+
+/// So many bits are so many values of exchange_lists().
+inline constexpr std::uint32_t kBitsAValue = 32;
+inline std::uint64_t values_of_bits(std::uint64_t bits) noexcept {
+  return (bits + kBitsAValue - 1) / kBitsAValue;
+}
+/// The value with this index of a list of `bits` bits: bit(i) is bit i of the list.
+template <class Bit>
+std::uint32_t value_of_bits(std::uint64_t index, std::uint64_t bits, const Bit& bit) {
+  const std::uint64_t first = index * kBitsAValue;
+  std::uint32_t value = 0;
+  for (std::uint64_t i = first; i < std::min(bits, first + kBitsAValue); ++i)
+    value |= std::uint32_t{bit(i)} << (i - first);
+  return value;
 }
 
 /// Tells all processes that know an owned vertex value(local), and calls take(number, value) for each

@@ -67,7 +67,7 @@ class Records {
   void finish(int lane, const Take& take, const Note& note = {}) {
     stream_.finish(lane, one_by_one<Any>(take), note);
   }
-  /// What the peer said at the end of the last superstep of this lane. Not for this process itself.
+  /// The note of another process for the last superstep of this lane.
   const Note& note(int lane, int peer) const noexcept { return stream_.note(lane, peer); }
   /// The same for 8 bytes of any meaning, take(peer, word), whatever the records of the job are. They do not
   /// count as records of the kernel.
@@ -82,7 +82,8 @@ class Records {
   void finish_words(int lane, const Take& take, const Note& note = {}) {
     stream_.finish(lane, words(take), note);
   }
-  /// What all processes pass, in the order of their ranks: each gives as many numbers. All get the same.
+  /// What all processes pass, in the order of their ranks: each gives as many numbers, three at most. All get
+  /// the same. No record travels: the numbers are what is said at the end of a superstep.
   std::vector<std::uint64_t> share(std::span<const std::uint64_t> mine);
   /// The least of what all processes pass.
   std::uint64_t agree(std::uint64_t mine);

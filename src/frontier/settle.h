@@ -175,8 +175,7 @@ class Settling {
     const std::uint64_t mine = lowest(bucket);
     const bool early = is_early(bucket, mine);
     active_ = {};
-    followed_ = bucket;
-    tell_owners(early ? mine : kNoBucket, {mine, early ? 1U : 0U});
+    tell_owners(early ? mine : kNoBucket, bucket, {mine, early ? 1U : 0U});
     std::uint64_t next = mine;
     bool complete = early;  // all has been sent that waits in `next`
     for (int peer = 0; peer < job_.bootstrap().size(); ++peer) {
@@ -185,8 +184,7 @@ class Settling {
       if (said[0] <= next) complete = said[1] != 0 && (said[0] < next || complete);
       next = std::min(next, said[0]);
     }
-    followed_ = next;
-    if (next != kNoBucket && !complete) tell_owners(next, {});
+    if (next != kNoBucket && !complete) tell_owners(next, next, {});
     return next;
   }
   /// Whether to send what waits in a bucket, the lowest one here, before it is known whether it comes next.
@@ -197,10 +195,10 @@ class Settling {
     return mine - bucket <= kNext || records <= kFewRecords;
   }
 
-  /// Sends the values in the bucket that belong to other processes, and takes theirs. `note`: what this
-  /// process says; a lane adds who has vertices to follow.
-  void tell_owners(std::uint64_t bucket, const Records::Note& note) {
-    job_.pool().run([&](int w) { tell_owners(w, bucket, note); });
+  /// Sends the values in the bucket that belong to other processes, and takes theirs. No bucket below `base`
+  /// gets anything from now on. `note`: what this process says; a lane adds who has vertices to follow.
+  void tell_owners(std::uint64_t bucket, std::uint64_t base, const Records::Note& note) {
+    job_.pool().run([&](int w) { tell_owners(w, bucket, base, note); });
     for (int lane = 0; lane < job_.pool().workers(); ++lane) {
       active_.add(workers_[static_cast<std::size_t>(lane)].told);
       for (int peer = 0; peer < job_.bootstrap().size(); ++peer)
@@ -208,7 +206,7 @@ class Settling {
           active_.add(Active::of_code(static_cast<std::uint32_t>(job_.records().note(lane, peer)[2])));
     }
   }
-  void tell_owners(int w, std::uint64_t bucket, Records::Note note) {
+  void tell_owners(int w, std::uint64_t bucket, std::uint64_t base, Records::Note note) {
     Worker& worker = workers_[static_cast<std::size_t>(w)];
     worker.told = {};
     if (worker.has_more) worker.told.add(rank_);
@@ -216,8 +214,7 @@ class Settling {
       if (record.vertex >= job_.owned()) throw Error("a process has sent a vertex that does not exist");
       improve(worker, KnownNumber(record.vertex), std::bit_cast<Value>(record.value));
     };
-    const auto waiting = bucket == kNoBucket ? std::vector<KnownNumber>()
-                                             : worker.others.take(bucket, std::min(bucket, followed_));
+    const auto waiting = bucket == kNoBucket ? std::vector<KnownNumber>() : worker.others.take(bucket, base);
     for (const KnownNumber number : waiting) {
       const Value value = values_[number].load(std::memory_order_relaxed);
       if (!fell(sent_[number - owned_], value)) continue;
@@ -322,8 +319,7 @@ class Settling {
   std::span<std::atomic<Value>> values_;  ///< [KnownNumber]: the lowest that is known here
   /// [KnownNumber of a boundary vertex, from 0]: the lowest that its owner was told.
   std::vector<std::atomic<Value>> sent_;
-  std::uint64_t followed_ = 0;  ///< no bucket below it gets anything
-  Active active_;               ///< who has vertices to follow, or of which to tell
+  Active active_;  ///< who has vertices to follow, or of which to tell
   std::vector<Worker> workers_;
 };
 
