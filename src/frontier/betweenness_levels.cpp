@@ -12,6 +12,8 @@ namespace edgewire::frontier {
 
 namespace {
 
+constexpr std::size_t kFetchedAhead = 16;  // numbers that are fetched into the cache before they are used
+constexpr std::size_t kMany = 16;          // many vertices are one in so many
 constexpr std::uint64_t kRecordEdges = 5;  // edges that are followed in the time of a record to a process
 
 template <class T>
@@ -177,7 +179,7 @@ void BetweennessLevels<Number>::forward_level(std::size_t l, bool pull) {
       pull_paths_from_disks(lane);
     else
       pull_paths(lane);
-    if (wake) job_.pool().barrier();  // all sums are complete
+    if (wake) job_.pool().barrier([this] { many_others_ = reached_many_others(); });  // all sums are complete
     if (several_ && !pull) send_paths(lane);
     if (wake) job_.pool().barrier();  // no worker looks at what is settled
     settle(worker);
@@ -192,11 +194,37 @@ void BetweennessLevels<Number>::push_paths(int lane, List frontier) {
   share_out_rows(lane, frontier, [&](KnownNumber u, List targets) {
     const Number paths = sigma_[u];
     worker.followed += targets.size();
-    for (const KnownNumber v : targets) {
+    for (std::size_t e = 0; e < targets.size(); ++e) {
+      if (targets.size() - e > kFetchedAhead) __builtin_prefetch(&sigma_[targets[e + kFetchedAhead]], 1);
+      const KnownNumber v = targets[e];
       if (settled_.test(v) || !is_zero(add(sigma_[v], paths))) continue;
       (is_mine(v) ? worker.reached : worker.others).push_back(v);
     }
   });
+}
+
+/// Calls work(owner, index, number) for the boundary vertices of a lane, in their order: index is that of
+/// Boundary::known_by() at the owner.
+template <class Number>
+template <class Work>
+void BetweennessLevels<Number>::for_each_boundary(int lane, const Work& work) const {
+  const Boundary& boundary = job_.boundary();
+  const auto size = static_cast<std::uint32_t>(job_.bootstrap().size());
+  for (std::uint32_t turn = 1; turn < size; ++turn) {
+    const std::uint32_t owner = (job_.rank() + turn) % size;
+    const auto [first, last] = job_.pool().part(lane, boundary.count(owner));
+    for (auto i = static_cast<std::uint32_t>(first); i < last; ++i)
+      work(static_cast<int>(owner), i, KnownNumber(boundary.first(owner) + i));
+  }
+}
+
+/// Whether it is best to look at all boundary vertices, in the order that they and their owners have them in
+/// memory, instead of at those that a level has reached.
+template <class Number>
+bool BetweennessLevels<Number>::reached_many_others() const {
+  std::size_t others = 0;
+  for (const Worker& worker : workers_) others += worker.others.size();
+  return others > (job_.known() - job_.owned()) / kMany;
 }
 
 /// To the owners. What their owner has reached before is no news there, and gets no answer later.
@@ -209,7 +237,13 @@ void BetweennessLevels<Number>::send_paths(int lane) {
     worker.asked.push_back({v, index, peer});
     if (is_zero(add(sigma_[v], paths))) worker.reached.emplace_back(std::uint32_t{v});
   };
-  for (const KnownNumber v : worker.others) send_to_owner(lane, v, sigma_[v], take);
+  if (many_others_) {
+    for_each_boundary(lane, [&](int owner, std::uint32_t index, KnownNumber v) {
+      if (!is_zero(sigma_[v]) && !settled_.test(v)) send(lane, owner, index, sigma_[v], take);
+    });
+  } else {
+    for (const KnownNumber v : worker.others) send_to_owner(lane, v, sigma_[v], take);
+  }
   finish(lane, take);
 }
 
@@ -281,8 +315,15 @@ template <class Number>
 void BetweennessLevels<Number>::settle(Worker& worker) {
   settled_.add_all(worker.others);
   settled_.add_all(worker.reached);
-  for (const KnownNumber v : worker.reached) {
-    worker.edges += graph::Row{job_.graph(), job_.ownership().vertex(job_.rank(), LocalNumber(v))}.degree();
+  const KnownRows rows = job_.rows();
+  for (std::size_t i = 0; i < worker.reached.size(); ++i) {
+    if (worker.reached.size() - i > kFetchedAhead) {
+      const LocalNumber next(worker.reached[i + kFetchedAhead]);
+      rows.fetch_begin(next);
+      __builtin_prefetch(&sigma_[worker.reached[i + kFetchedAhead]]);
+    }
+    const KnownNumber v = worker.reached[i];
+    worker.edges += job_.degree(LocalNumber(v));
     if (is_too_many(sigma_[v])) worker.too_many = true;
   }
 }

@@ -90,6 +90,9 @@ class BetweennessLevels {
   void pull_path(Worker& worker, LocalNumber v, List sources);
   void pull_paths_from_disks(int lane);
   void push_paths(int lane, List frontier);
+  template <class Work>
+  void for_each_boundary(int lane, const Work& work) const;
+  bool reached_many_others() const;
   void send_paths(int lane);
   void settle(Worker& worker);
 
@@ -98,7 +101,7 @@ class BetweennessLevels {
   void send_shares(int lane, std::span<const Asked> asked);
   void pull_shares(int lane, List level);
   void push_shares(int lane, List from);
-  void send_sums(int lane);
+  void send_sums(int lane, List mirrored);
   void finish_share(KnownNumber v, Number sum);
   template <class Take>
   void send(int lane, int peer, std::uint32_t index, const Number& number, const Take& take);
@@ -184,6 +187,7 @@ class BetweennessLevels {
   std::uint64_t unseen_edges_ = 0;                  ///< of all processes
   std::uint64_t reached_ = 0;                       ///< vertices, of all processes
   bool too_many_ = false;                           ///< paths, in any process
+  bool many_others_ = false;                        ///< vertices of other processes, reached in this level
   std::vector<Worker> workers_;
   std::atomic<std::size_t> next_{0};
 };

@@ -48,8 +48,8 @@ void BetweennessLevels<Number>::push_level(std::size_t l) {
   marked_.add_all(mirrored);
   run_workers(wake, [&](int lane) {
     push_shares(lane, level(l + 1));
-    if (wake) job_.pool().barrier();
-    if (several_) send_sums(lane);
+    if (wake) job_.pool().barrier([&] { next_ = 0; });
+    if (several_) send_sums(lane, mirrored);
     if (wake) job_.pool().barrier();
     if (lane != 0) return;
     for (const KnownNumber v : level(l)) finish_share(v, shares_[v]);
@@ -90,19 +90,20 @@ void BetweennessLevels<Number>::push_shares(int lane, List from) {
     worker.followed += targets.size();
     const Number share = shares_[w];
     for (const KnownNumber v : targets)
-      if (marked_.test(v) && is_zero(add(shares_[v], share)) && !is_mine(v)) worker.others.push_back(v);
+      if (marked_.test(v)) add(shares_[v], share);
   });
 }
 
-/// To the owners.
+/// To the owners, of the marked vertices that are theirs.
 template <class Number>
-void BetweennessLevels<Number>::send_sums(int lane) {
-  Worker& worker = workers_[static_cast<std::size_t>(lane)];
+void BetweennessLevels<Number>::send_sums(int lane, List mirrored) {
   const auto take = [&](int peer, std::uint32_t index, const Number& sum) {
     add(shares_[owned(peer, index)], sum);
   };
-  for (const KnownNumber v : worker.others) send_to_owner(lane, v, std::exchange(shares_[v], Number()), take);
-  worker.others.clear();
+  share_out(mirrored.size(), [&](std::size_t i) {
+    const Number sum = std::exchange(shares_[mirrored[i]], Number());
+    if (!is_zero(sum)) send_to_owner(lane, mirrored[i], sum, take);
+  });
   finish(lane, take);
 }
 

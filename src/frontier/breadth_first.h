@@ -129,14 +129,11 @@ class BreadthFirst {
   std::span<const LocalNumber> take_rows(int lane);
   template <class Known>
   void push_from(int lane, bool woken, const Known& known);
-  template <class Known>
-  void finish_push(int lane, bool woken, const PushNote& note, const Known& known);
-  template <class Known>
-  void take_record(Worker& worker, Record record, const Known& known);
+  void finish_push(int lane, bool woken, const PushNote& note);
+  void take_record(Worker& worker, Record record);
   template <class Known>
   void push_to_keepers(int lane, const Known& known);
-  template <class Known>
-  void note_reached(Worker& worker, const Known& known);
+  void note_reached(Worker& worker);
   void fetch_rows(std::size_t w, const KnownRows& rows) const;
   void pull_into(int lane, std::atomic<std::size_t>& next);
   void pull_from_disks(int lane, std::atomic<std::size_t>& next);
@@ -144,8 +141,7 @@ class BreadthFirst {
   void share_frontier(int lane);
   void add_to_frontier(std::uint32_t number, Word bits);
   void next_lists();
-  template <class Known>
-  void reach(Worker& worker, LocalNumber local, std::uint32_t parent, const Known& known);
+  void reach(Worker& worker, LocalNumber local, std::uint32_t parent);
   /// For the vertex with this number, with Parents::smallest.
   void propose(std::size_t number, std::uint32_t parent) noexcept;
   /// Of the lowest bit of a word of owned vertices.

@@ -39,7 +39,7 @@ bool BreadthFirst::push(const PushNote& mine, bool alone) {
     job_.visit_known([&](const auto& known) {
       if (hands_over) return push_to_keepers(lane, known);
       if (!alone) push_from(lane, wake, known);
-      finish_push(lane, wake, lane == 0 ? mine : PushNote(), known);
+      finish_push(lane, wake, lane == 0 ? mine : PushNote());
     });
   };
   if (wake)
@@ -66,28 +66,26 @@ bool BreadthFirst::push_alone() {
   Worker& worker = workers_[0];
   job_.visit_known([&](const auto& known) {
     push_from(0, false, known);
-    note_reached(worker, known);
+    note_reached(worker);
   });
   const State next{.frontier_edges = worker.edges};
   return !worker.told.nobody() || worker.reached.empty() || !goes_on(job_.graph(), next);
 }
 
 /// Fetches the memory that note_reached() needs, which does the rest for many vertices at a time.
-template <class Known>
-inline void BreadthFirst::reach(Worker& worker, LocalNumber local, std::uint32_t parent, const Known& known) {
+inline void BreadthFirst::reach(Worker& worker, LocalNumber local, std::uint32_t parent) {
   if (!parents_.empty()) parents_[local] = parent;
   __builtin_prefetch(&levels_[local], 1);
-  __builtin_prefetch(&job_.graph().offsets()[known.vertex(local)]);
+  job_.rows().fetch_begin(local);
   worker.reached.push_back(local);
-  if (worker.reached.size() - worker.noted >= noted_at_once_) note_reached(worker, known);
+  if (worker.reached.size() - worker.noted >= noted_at_once_) note_reached(worker);
 }
 
 /// Writes the levels of the vertices that the worker has reached since the last call, and counts their edges.
-template <class Known>
-void BreadthFirst::note_reached(Worker& worker, const Known& known) {
+void BreadthFirst::note_reached(Worker& worker) {
   for (const LocalNumber local : std::span(worker.reached).subspan(worker.noted)) {
     levels_[local] = level_;
-    worker.edges += graph::Row{job_.graph(), known.vertex(local)}.degree();
+    worker.edges += job_.degree(local);
   }
   worker.vertices += worker.reached.size() - worker.noted;
   worker.noted = worker.reached.size();
@@ -95,14 +93,12 @@ void BreadthFirst::note_reached(Worker& worker, const Known& known) {
 
 /// The same for the lists that have become the frontier, once their level is known.
 void BreadthFirst::note_held_back() {
-  job_.visit_known([&](const auto& known) {
-    for (Worker& worker : workers_) {
-      worker.list.swap(worker.reached);
-      note_reached(worker, known);
-      worker.list.swap(worker.reached);
-      worker.noted = 0;
-    }
-  });
+  for (Worker& worker : workers_) {
+    worker.list.swap(worker.reached);
+    note_reached(worker);
+    worker.list.swap(worker.reached);
+    worker.noted = 0;
+  }
 }
 
 void BreadthFirst::propose(std::size_t number, std::uint32_t parent) noexcept {
@@ -133,13 +129,11 @@ std::span<const LocalNumber> BreadthFirst::take_rows(int lane) {
 }
 
 /// What another process has found for an owned vertex.
-template <class Known>
-inline void BreadthFirst::take_record(Worker& worker, Record record, const Known& known) {
+inline void BreadthFirst::take_record(Worker& worker, Record record) {
   if (record.vertex >= job_.owned() || record.value >= job_.graph().vertices())
     throw Error("a process has sent a vertex that does not exist");
   if (!candidates_.empty()) propose(record.vertex, record.value);
-  if (claim(record.vertex, workers_.size() > 1))
-    reach(worker, LocalNumber(record.vertex), record.value, known);
+  if (claim(record.vertex, workers_.size() > 1)) reach(worker, LocalNumber(record.vertex), record.value);
 }
 
 /// Follows the edges of the frontier. `woken`: all workers are at it.
@@ -148,7 +142,7 @@ void BreadthFirst::push_from(int lane, bool woken, const Known& known) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   const bool smallest = !candidates_.empty(), shared = woken && workers_.size() > 1;
   const std::uint32_t owned = job_.owned();
-  const auto take = [&](Record record) { take_record(worker, record, known); };
+  const auto take = [&](Record record) { take_record(worker, record); };
   const auto tell = [&](plan::Place place, std::uint32_t parent) {
     worker.told.add(place.owner);
     job_.records().send(lane, static_cast<int>(place.owner), {place.local, parent}, take);
@@ -160,7 +154,7 @@ void BreadthFirst::push_from(int lane, bool woken, const Known& known) {
       if (smallest) propose(number, u);
       if (!claim(number, shared)) continue;
       if (number < owned)
-        reach(worker, LocalNumber(number), u, known);
+        reach(worker, LocalNumber(number), u);
       else if (smallest)
         worker.others.push_back(number);
       else
@@ -175,21 +169,20 @@ void BreadthFirst::push_from(int lane, bool woken, const Known& known) {
 }
 
 /// Takes what other processes have found. `note`: what the process says besides who has a frontier next.
-template <class Known>
-void BreadthFirst::finish_push(int lane, bool woken, const PushNote& note, const Known& known) {
+void BreadthFirst::finish_push(int lane, bool woken, const PushNote& note) {
   Worker& worker = workers_[static_cast<std::size_t>(lane)];
   if (several_) {
     if (!worker.reached.empty()) worker.told.add(rank_);
     PushNote said = note;
     said.next = worker.told;
     job_.records().finish(
-        lane, [&](Record record) { take_record(worker, record, known); }, said.words());
+        lane, [&](Record record) { take_record(worker, record); }, said.words());
   }
   if (!candidates_.empty()) {
     if (woken) job_.pool().barrier();  // the candidates of other processes are known, too
     name_parents(worker);
   }
-  if (noted_at_once_ == kNotedAtOnce) note_reached(worker, known);
+  if (noted_at_once_ == kNotedAtOnce) note_reached(worker);
 }
 
 /// What all processes have said at the end of a push.
@@ -231,11 +224,11 @@ void BreadthFirst::push_to_keepers(int lane, const Known& known) {
   for (const Worker& from : workers_) {
     for (const Record one : from.handed[static_cast<std::size_t>(lane)]) {
       if (smallest) propose(one.vertex, one.value);
-      if (claim(one.vertex, false)) reach(worker, LocalNumber(one.vertex), one.value, known);
+      if (claim(one.vertex, false)) reach(worker, LocalNumber(one.vertex), one.value);
     }
   }
   if (smallest) name_parents(worker);
-  note_reached(worker, known);
+  note_reached(worker);
 }
 
 }  // namespace edgewire::frontier

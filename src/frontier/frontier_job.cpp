@@ -48,7 +48,8 @@ FrontierJob::FrontierJob(launch::Bootstrap& bootstrap, const graph::GraphFile& g
       progress_(options.progress),
       record_bytes_(options.record_bytes),
       weighted_(options.disks.weighted),
-      rows_(graph.offsets(), numbered<KnownNumber>(plain(graph.targets()))) {
+      rows_(graph.offsets(), numbered<KnownNumber>(plain(graph.targets()))),
+      weights_(graph.offsets(), weighted_ ? graph.weights() : graph::Weights()) {
   launch::check_agreement(bootstrap,
                           {{"the kernel", options.kernel},
                            {"the graph", fmt::format("{:016x} ({} vertices, {} edges)", graph.checksum(),
@@ -101,6 +102,13 @@ void FrontierJob::make_rows() {
     return graph::Row{graph_, ownership_->vertex(rank(), local)}.targets();
   });
   rows_ = own_rows_->rows();
+  if (!weighted_) return;
+  weights_begin_.resize(owned());
+  for_each_range([this](int, LocalNumber first, LocalNumber last) {
+    for (LocalNumber local = first; local < last; ++local)
+      weights_begin_[local] = graph_.offsets()[ownership_->vertex(rank(), local)];
+  });
+  weights_ = KnownWeights(weights_begin_, graph_.weights());
 }
 
 void FrontierJob::expect_vertex(VertexId vertex) const {

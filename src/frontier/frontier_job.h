@@ -90,10 +90,16 @@ class FrontierJob {
   /// How many numbers there are of vertices that this process knows.
   std::uint32_t known() const noexcept { return boundary_ ? boundary_->known() : owned(); }
   /// Makes the rows of known vertices, where there are several processes and rows are in memory; once.
-  /// Kernels that follow rows ask for them. Memory: see KnownRows.
+  /// Kernels that follow rows ask for them. Memory: see OwnKnownRows, and 8
+  /// bytes more for each owned vertex where edges have weights.
   void make_rows();
   /// Of the owned vertices, after make_rows(), where rows are in memory.
   KnownRows rows() const noexcept { return rows_; }
+  /// Edges out of an owned vertex; after make_rows().
+  std::uint64_t degree(LocalNumber local) const noexcept {
+    if (!on_disks()) return rows_[local].size();
+    return graph::Row{graph_, ownership_->vertex(rank(), local)}.degree();
+  }
   /// Calls work(known) with a Boundary::Known or AllKnown, which have the numbers of vertices.
   template <class Work>
   void visit_known(const Work& work) const {
@@ -143,15 +149,18 @@ class FrontierJob {
       return;
     }
     const KnownRows rows = rows_;
+    const KnownWeights weights = weights_;
     for (std::span<const LocalNumber> chunk = take(); !chunk.empty(); chunk = take()) {
       for (std::size_t i = 0; i < chunk.size(); ++i) {
         if (chunk.size() - i > kAhead) {
           rows.fetch_begin(chunk[i + kAhead]);
-          if (weighted_ && boundary_) __builtin_prefetch(&graph_.offsets()[vertex(chunk[i + kAhead])]);
-          fetch(chunk[i + kAhead / 2], rows);
+          weights.fetch_begin(chunk[i + kAhead]);
+          const auto next = rows[chunk[i + kAhead / 2]];
+          fetch(next.data(), next.size());
+          fetch(weights.of(chunk[i + kAhead / 2], next.size()).bytes().data(), next.size());
         }
-        work(KnownEdges{chunk[i], rows[chunk[i]],
-                        weighted_ ? graph::Row{graph_, vertex(chunk[i])}.weights() : graph::Weights()});
+        const auto targets = rows[chunk[i]];
+        work(KnownEdges{chunk[i], targets, weights.of(chunk[i], targets.size())});
       }
     }
   }
@@ -173,14 +182,6 @@ class FrontierJob {
 
  private:
   static constexpr std::size_t kAhead = 16;  ///< rows that are fetched into the cache before they are read
-  VertexId vertex(LocalNumber local) const noexcept {
-    return boundary_ ? ownership_->vertex(rank(), local) : VertexId(local);
-  }
-  void fetch(LocalNumber local, const KnownRows& rows) const noexcept {
-    const auto targets = rows[local];
-    fetch(targets.data(), targets.size());
-    if (weighted_) fetch(graph::Row{graph_, vertex(local)}.weights().bytes().data(), targets.size());
-  }
   /// The first two cache lines; the processor itself fetches on from there.
   static void fetch(const void* row, std::size_t edges) noexcept {
     __builtin_prefetch(row);
@@ -221,7 +222,9 @@ class FrontierJob {
 
   std::size_t record_bytes_ = sizeof(Record);
   bool weighted_;
-  KnownRows rows_;  ///< in memory: own_rows_, or those of the file
+  KnownRows rows_;                            ///< in memory: own_rows_, or those of the file
+  std::vector<std::uint64_t> weights_begin_;  ///< [local], of several processes: see KnownWeights
+  KnownWeights weights_;
   std::unique_ptr<RowPages> pages_;
   std::optional<disk::PageCache> cache_;
   double seconds_load_ = 0;

@@ -7,6 +7,7 @@
 
 #include "base/numbering.h"
 #include "frontier/boundary.h"
+#include "graph/weights.h"
 #include "topology/memory.h"
 #include "topology/worker_pool.h"
 
@@ -38,6 +39,28 @@ class KnownRows {
   const std::uint64_t* begins_ = nullptr;
   const KnownNumber* entries_ = nullptr;
   std::uint64_t end_ = 0;
+};
+
+/// The weights of such rows, in the mapped file; or of rows without weights.
+class KnownWeights {
+ public:
+  KnownWeights() = default;
+  /// `begins`: [local]: where the row begins among all weights; they outlive this.
+  KnownWeights(std::span<const std::uint64_t> begins, graph::Weights all) noexcept
+      : begins_(begins.data()), all_(all) {}
+
+  /// Of a row with so many edges; empty where rows have none.
+  graph::Weights of(LocalNumber local, std::size_t edges) const noexcept {
+    return all_.empty() ? all_ : all_.subspan(begins_[local], edges);
+  }
+  /// A hint: where the row begins will be asked for.
+  void fetch_begin(LocalNumber local) const noexcept {
+    if (!all_.empty()) __builtin_prefetch(begins_ + local);
+  }
+
+ private:
+  const std::uint64_t* begins_ = nullptr;
+  graph::Weights all_;
 };
 
 /// The memory of such rows in one of several processes.
