@@ -12,7 +12,6 @@ namespace edgewire::frontier {
 
 namespace {
 
-constexpr std::size_t kFetchedAhead = 16;  // numbers that are fetched into the cache before they are used
 constexpr std::size_t kMany = 16;          // many vertices are one in so many
 constexpr std::uint64_t kRecordEdges = 5;  // edges that are followed in the time of a record to a process
 
@@ -195,7 +194,7 @@ void BetweennessLevels<Number>::push_paths(int lane, List frontier) {
     const Number paths = sigma_[u];
     worker.followed += targets.size();
     for (std::size_t e = 0; e < targets.size(); ++e) {
-      if (targets.size() - e > kFetchedAhead) __builtin_prefetch(&sigma_[targets[e + kFetchedAhead]], 1);
+      if (targets.size() - e > kAhead) __builtin_prefetch(&sigma_[targets[e + kAhead]], 1);
       const KnownNumber v = targets[e];
       if (settled_.test(v) || !is_zero(add(sigma_[v], paths))) continue;
       (is_mine(v) ? worker.reached : worker.others).push_back(v);
@@ -317,10 +316,10 @@ void BetweennessLevels<Number>::settle(Worker& worker) {
   settled_.add_all(worker.reached);
   const KnownRows rows = job_.rows();
   for (std::size_t i = 0; i < worker.reached.size(); ++i) {
-    if (worker.reached.size() - i > kFetchedAhead) {
-      const LocalNumber next(worker.reached[i + kFetchedAhead]);
+    if (worker.reached.size() - i > kAhead) {
+      const LocalNumber next(worker.reached[i + kAhead]);
       rows.fetch_begin(next);
-      __builtin_prefetch(&sigma_[worker.reached[i + kFetchedAhead]]);
+      __builtin_prefetch(&sigma_[worker.reached[i + kAhead]]);
     }
     const KnownNumber v = worker.reached[i];
     worker.edges += job_.degree(LocalNumber(v));

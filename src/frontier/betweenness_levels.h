@@ -54,7 +54,8 @@ class BetweennessLevels {
 
  private:
   using List = std::span<const KnownNumber>;
-  static constexpr std::size_t kItemsAtOnce = 64;      ///< that a worker takes
+  static constexpr std::size_t kItemsAtOnce = 64;  ///< that a worker takes
+  static constexpr std::size_t kAhead = 16;  ///< numbers that are fetched into the cache before they are used
   static constexpr std::uint64_t kFewEdges = 1 << 12;  ///< are followed sooner than workers wake up
   struct Asked {
     LocalNumber vertex;

@@ -77,7 +77,10 @@ void BetweennessLevels<Number>::pull_shares(int lane, List level) {
   share_out_rows(lane, level, [&](KnownNumber v, List targets) {
     worker.followed += targets.size();
     Number sum{};
-    for (const KnownNumber w : targets) sum += shares_[w];
+    for (std::size_t e = 0; e < targets.size(); ++e) {
+      if (targets.size() - e > kAhead) __builtin_prefetch(&shares_[targets[e + kAhead]]);
+      sum += shares_[targets[e]];
+    }
     sums_[v] = sum;
   });
 }
