@@ -168,11 +168,11 @@ class BetweennessLevels {
   bool endpoints_;
   bool several_, alone_;  ///< processes; one worker
   BetweennessSums* out_ = nullptr;
-  topology::NodeMemory sigma_memory_, shares_memory_;
+  topology::NodeMemory sigma_memory_, shares_memory_, sums_memory_;
   // By KnownNumber, here and below; with a single process that is the vertex.
   std::span<Number> sigma_;   ///< paths; of other processes' vertices, as far as known here
   std::span<Number> shares_;  ///< c, or 0
-  std::vector<Number> sums_;  ///< [local number]: of shares, while a level is computed
+  std::span<Number> sums_;    ///< [local number]: of shares, while a level is computed
   SharedBits settled_;        ///< vertices whose level is known here
   SharedBits marked_;         ///< the frontier of a pull, the level that a push computes backward; else empty
   std::size_t owned_words_;   ///< of bits that have those of owned vertices

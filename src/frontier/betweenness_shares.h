@@ -24,7 +24,6 @@ void BetweennessLevels<Number>::answer() {
 
 template <class Number>
 void BetweennessLevels<Number>::pull_level(std::size_t l) {
-  sums_.resize(job_.owned());
   const bool wake = wakes(level_edges_[l]);
   next_ = 0;
   run_workers(wake, [&](int lane) {

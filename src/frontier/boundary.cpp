@@ -21,62 +21,101 @@ Boundary::Boundary(const graph::GraphFile& graph, const plan::Ownership& ownersh
     bits += (ownership.count(p) + kBits - 1) / kBits * kBits;
   }
   starts_.push_back(bits);
-  blocks_.resize(bits / kBits);
-  mark(graph, pool, in);
-  number_blocks();
+  groups_.resize(bits / kGroup + 1);
+  find(graph, pool, in);
+  for (std::uint32_t owner = 0; owner < processes_; ++owner) make_blocks(owner);
   tell_owners(records);
 }
 
-/// Sets the bits of all neighbours of owned vertices, and of owned ones.
-void Boundary::mark(const graph::GraphFile& graph, topology::WorkerPool& pool, const InRows* in) {
-  constexpr std::uint64_t kAtOnce = 1 << 12;
-  SharedBits neighbours(graph.vertices(), pool.workers() > 1);  // by id: no edge asks for the owner
-  pool.for_each((owned_ + kAtOnce - 1) / kAtOnce, [&](int, std::uint64_t piece) {
-    const auto last = static_cast<std::uint32_t>(std::min<std::uint64_t>(owned_, (piece + 1) * kAtOnce));
-    ownership_.visit([&](const auto& scheme) {
-      for (LocalNumber local(static_cast<std::uint32_t>(piece * kAtOnce)); local < last; ++local) {
-        neighbours.add_all(graph::Row{graph, scheme.vertex(rank_, local)}.targets());
-        if (in != nullptr) neighbours.add_all(in->sources(local));
+namespace {
+
+constexpr std::uint64_t kRowsAtOnce = 1 << 12;
+constexpr std::uint64_t kIdBits = 32;  // of an id
+
+/// Calls work(ids) for the neighbours of the owned vertices that a worker takes; some come more than once.
+template <class Work>
+void for_each_row(const graph::GraphFile& graph, const plan::Ownership& ownership, std::uint32_t rank,
+                  topology::WorkerPool& pool, const InRows* in, const Work& work) {
+  const std::uint32_t owned = ownership.count(rank);
+  pool.for_each((owned + kRowsAtOnce - 1) / kRowsAtOnce, [&](int worker, std::uint64_t piece) {
+    const auto last = static_cast<std::uint32_t>(std::min<std::uint64_t>(owned, (piece + 1) * kRowsAtOnce));
+    ownership.visit([&](const auto& scheme) {
+      for (LocalNumber local(static_cast<std::uint32_t>(piece * kRowsAtOnce)); local < last; ++local) {
+        work(worker, graph::Row{graph, scheme.vertex(rank, local)}.targets());
+        if (in != nullptr) work(worker, in->sources(local));
       }
     });
   });
-  pool.for_each((neighbours.words() + kAtOnce - 1) / kAtOnce, [&](int, std::uint64_t piece) {
-    ownership_.visit([&](const auto& scheme) {
-      for (std::size_t w = piece * kAtOnce;
-           w < std::min<std::size_t>(neighbours.words(), (piece + 1) * kAtOnce); ++w)
-        for (std::uint64_t left = neighbours.word(w); left != 0; left &= left - 1) {
-          const auto id =
-              static_cast<std::uint32_t>(w * kBits) + static_cast<std::uint32_t>(std::countr_zero(left));
-          const plan::Place place = scheme.place(VertexId(id));
-          const std::size_t at = starts_[place.owner] + place.local;
-          set_bit(blocks_[at / kBits].bits, at % kBits);
-        }
-    });
-  });
-  for (std::size_t b = starts_[rank_] / kBits; b < starts_[rank_ + 1] / kBits; ++b)
-    blocks_[b].bits = ~std::uint64_t{0};
 }
 
-void Boundary::number_blocks() {
-  std::uint32_t next = owned_;
-  for (std::uint32_t owner = 0; owner < processes_; ++owner) {
-    firsts_.push_back(next);
-    std::uint32_t own = 0;
-    for (std::size_t b = starts_[owner] / kBits; b < starts_[owner + 1] / kBits; ++b) {
-      Block& block = blocks_[b];
-      if (owner == rank_) {
-        block.before = own;
-        own += kBits;
-        continue;
-      }
-      block.before = next;
-      next += static_cast<std::uint32_t>(std::popcount(block.bits));
-      for (std::uint64_t left = block.bits; left != 0; left &= left - 1)
-        locals_.emplace_back(static_cast<std::uint32_t>(b * kBits - starts_[owner]) +
-                             static_cast<std::uint32_t>(std::countr_zero(left)));
+}  // namespace
+
+/// The neighbours of owned vertices, those of other processes, become locals_. They are gathered as a bit for
+/// each id, or as ids where the process has so few edges that this is less.
+void Boundary::find(const graph::GraphFile& graph, topology::WorkerPool& pool, const InRows* in) {
+  std::vector<std::vector<LocalNumber>> found(processes_);  // by owner; ids ascend, so local numbers do, too
+  const auto add = [&](VertexId v) {
+    const plan::Place place = ownership_.place(v);
+    if (place.owner != rank_) found[place.owner].push_back(place.local);
+  };
+  if (graph.vertices() / kIdBits <= graph.edges() / processes_) {
+    SharedBits ids(graph.vertices(), pool.workers() > 1);
+    for_each_row(graph, ownership_, rank_, pool, in, [&](int, const auto& row) { ids.add_all(row); });
+    for (std::size_t w = 0; w < ids.words(); ++w)
+      for (Bits::Word left = ids.word(w); left != 0; left &= left - 1)
+        add(VertexId(static_cast<std::uint32_t>(w * Bits::kBits) +
+                     static_cast<std::uint32_t>(std::countr_zero(left))));
+  } else {
+    std::vector<std::vector<VertexId>> of_worker(static_cast<std::size_t>(pool.workers()));
+    for_each_row(graph, ownership_, rank_, pool, in, [&](int worker, const auto& row) {
+      auto& ids = of_worker[static_cast<std::size_t>(worker)];
+      ids.insert(ids.end(), row.begin(), row.end());
+    });
+    std::vector<VertexId> ids;
+    for (auto& part : of_worker) {
+      ids.insert(ids.end(), part.begin(), part.end());
+      part = {};
     }
+    std::ranges::sort(ids);
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    std::ranges::for_each(ids, add);
   }
-  firsts_.push_back(next);
+  firsts_ = {owned_};
+  std::size_t all = 0;
+  for (const auto& of_owner : found) all += of_owner.size();
+  locals_.reserve(all);
+  for (auto& of_owner : found) {
+    locals_.insert(locals_.end(), of_owner.begin(), of_owner.end());
+    of_owner = {};
+    firsts_.push_back(known());
+  }
+}
+
+/// Makes the blocks of an owner's vertices. Those of this process have all of them, so that a vertex has its
+/// number without the question who owns it.
+void Boundary::make_blocks(std::uint32_t owner) {
+  const std::size_t start = starts_[owner];
+  if (owner == rank_) {
+    for (std::uint32_t local = 0; local < owned_; local += kBits)
+      add_block(start + local, {~std::uint64_t{0}, local});
+    return;
+  }
+  const auto locals = std::span(locals_).subspan(first(owner) - owned_, count(owner));
+  for (std::size_t i = 0; i < locals.size();) {
+    Block block{0, first(owner) + static_cast<std::uint32_t>(i)};
+    const std::size_t at = start + locals[i];
+    for (const std::size_t of = locals[i] / kBits; i < locals.size() && locals[i] / kBits == of; ++i)
+      block.bits |= std::uint64_t{1} << locals[i] % kBits;
+    add_block(at, block);
+  }
+}
+
+/// Blocks come in the order of their bits.
+void Boundary::add_block(std::size_t at, const Block& block) {
+  Group& group = groups_[at / kGroup];
+  if (group.blocks == 0) group.before = static_cast<std::uint32_t>(blocks_.size());
+  group.blocks |= std::uint64_t{1} << block_in_group(at);
+  blocks_.push_back(block);
 }
 
 /// What a peer says of the owned vertices that it knows.
@@ -124,11 +163,12 @@ void Boundary::tell_owners(Records& records) {
     const auto send = [&](std::uint64_t word) { records.send_word(0, static_cast<int>(owner), word, take); };
     const std::uint64_t known = count(owner);
     send(known);
+    const auto locals = std::span(locals_).subspan(first(owner) - owned_, known);
     if (Told::as_bits(known, ownership_.count(owner))) {
-      for (std::size_t b = starts_[owner] / kBits; b < starts_[owner + 1] / kBits; ++b) send(blocks_[b].bits);
+      const Bits bits(ownership_.count(owner), locals);
+      for (const Bits::Word word : bits.all_words()) send(word);
       continue;
     }
-    const auto locals = std::span(locals_).subspan(first(owner) - owned_, known);
     for (std::size_t i = 0; i < known; i += 2)
       send(locals[i] | std::uint64_t{i + 1 < known ? locals[i + 1] : locals[i]} << 32);
   }

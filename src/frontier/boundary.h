@@ -44,9 +44,12 @@ class Boundary {
   };
 
   /// Reads the rows of the owned vertices, and tells each owner which of its vertices this process knows. The
-  /// rows have been checked. Memory: 16 bytes for 64 vertices of the graph, 4 for each boundary vertex, and 4
-  /// for each vertex and process that knows it. Collective, while workers rest; throws Error. `ownership`
-  /// outlives it. `in`: where it is given, the sources of edges that lead to owned vertices are known, too.
+  /// rows have been checked. Memory: 4 bytes for each boundary vertex, 16 for each 64 vertices of one owner
+  /// among which this process knows any, and for each 4096; 4 for each vertex and process that knows it.
+  /// Until it is there, also a bit for each vertex of the graph, or 4 bytes for each edge of the process
+  /// where that is less.
+  /// Collective, while workers rest; throws Error. `ownership` outlives it. `in`: where it is given, the
+  /// sources of edges that lead to owned vertices are known, too.
   Boundary(const graph::GraphFile& graph, const plan::Ownership& ownership, std::uint32_t rank,
            topology::WorkerPool& pool, Records& records, const InRows* in = nullptr);
 
@@ -74,36 +77,50 @@ class Boundary {
   }
   bool knows(plan::Place place) const noexcept {
     const std::size_t at = starts_[place.owner] + place.local;
-    return place.owner == rank_ || (blocks_[at / kBits].bits >> at % kBits & 1) != 0;
+    const Group& group = groups_[at / kGroup];
+    return (group.blocks >> block_in_group(at) & 1) != 0 && (block(at, group).bits >> at % kBits & 1) != 0;
   }
   /// Of a vertex that is known.
   KnownNumber number(plan::Place place) const noexcept {
     const std::size_t at = starts_[place.owner] + place.local;
-    const Block& block = blocks_[at / kBits];
-    const std::uint64_t below = block.bits & ((std::uint64_t{1} << at % kBits) - 1);
-    return KnownNumber(block.before + static_cast<std::uint32_t>(std::popcount(below)));
+    const Block& found = block(at, groups_[at / kGroup]);
+    return KnownNumber(found.before + ones_below(found.bits, at % kBits));
   }
   KnownNumber number(VertexId v) const noexcept { return number(ownership_.place(v)); }
 
  private:
-  static constexpr std::size_t kBits = 64;
-  /// 64 vertices of one owner: which of them are known, and the number of the first one.
+  static constexpr std::size_t kBits = 64, kGroup = kBits * kBits;
+  /// 64 vertices of one owner, some of which are known: which ones, and the number of the first one.
   struct Block {
     std::uint64_t bits = 0;
     std::uint32_t before = 0;
   };
+  /// 64 times as many: which blocks there are, and the index of the first one.
+  struct Group {
+    std::uint64_t blocks = 0;
+    std::uint32_t before = 0;
+  };
+  static constexpr std::size_t block_in_group(std::size_t at) noexcept { return at / kBits % kBits; }
+  static std::uint32_t ones_below(std::uint64_t bits, std::size_t bit) noexcept {
+    return static_cast<std::uint32_t>(std::popcount(bits & ((std::uint64_t{1} << bit) - 1)));
+  }
+  const Block& block(std::size_t at, const Group& group) const noexcept {
+    return blocks_[group.before + ones_below(group.blocks, block_in_group(at))];
+  }
 
   class Told;
-  void mark(const graph::GraphFile& graph, topology::WorkerPool& pool, const InRows* in);
-  void number_blocks();
+  void find(const graph::GraphFile& graph, topology::WorkerPool& pool, const InRows* in);
+  void make_blocks(std::uint32_t owner);
+  void add_block(std::size_t at, const Block& block);
   void tell_owners(Records& records);
 
   const plan::Ownership& ownership_;
   std::uint32_t rank_, processes_, owned_;
-  std::vector<std::size_t> starts_;  ///< [owner]: the bit of its vertex 0, a multiple of kBits; and the end
-  std::vector<Block> blocks_;
-  std::vector<std::uint32_t> firsts_;        ///< [owner]; one more at the end
-  std::vector<LocalNumber> locals_;          ///< [number - owned()]: at the owner
+  std::vector<std::size_t> starts_;    ///< [owner]: the bit of its vertex 0, a multiple of kBits; and the end
+  std::vector<Group> groups_;          ///< [bit / kGroup]
+  std::vector<Block> blocks_;          ///< those with known vertices
+  std::vector<std::uint32_t> firsts_;  ///< [owner]; one more at the end
+  std::vector<LocalNumber> locals_;    ///< [number - owned()]: at the owner
   std::vector<std::uint32_t> known_firsts_;  ///< [peer]: in known_by_; and the end
   std::vector<LocalNumber> known_by_;
 };

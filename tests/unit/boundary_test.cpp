@@ -47,18 +47,8 @@ Seen look(const graph::BuiltGraph& built, const JobCut& cut, const Options& opti
   return seen;
 }
 
-}  // namespace
-
-TEST_CASE("a process knows its vertices and the ends of its edges, and owners know who knows theirs") {
-  // Vertices below 500 have many edges to one another, the others few; so some boundaries travel as bits, and
-  // some as lists.
-  constexpr std::uint32_t kVertices = 5000;
-  std::vector<graph::Edge> edges;
-  for (std::uint32_t u = 0; u < kVertices; ++u) {
-    for (std::uint32_t i = 0; i < (u < 500 ? 40U : 1U); ++i)
-      edges.emplace_back(u, (u * 7919 + i * 131 + 13) % (u < 500 ? 4000 : kVertices), 0.0F);
-  }
-  const graph::BuiltGraph built(kVertices, edges);
+void check_boundaries(std::uint32_t vertices, const std::vector<graph::Edge>& edges) {
+  const graph::BuiltGraph built(vertices, edges);
   for (const std::string ownership : {"hash", "ranges"}) {
     for (const std::size_t record_bytes : {sizeof(Record), sizeof(WideRecord)}) {
       CAPTURE(ownership);
@@ -66,7 +56,7 @@ TEST_CASE("a process knows its vertices and the ends of its edges, and owners kn
       Options options;
       options.record_bytes = record_bytes;
       const Seen seen = look(built, {.processes = 3, .workers = 2, .ownership = ownership}, options);
-      std::vector<std::size_t> owners(kVertices);
+      std::vector<std::size_t> owners(vertices);
       for (std::size_t rank = 0; rank < 3; ++rank)
         for (std::uint32_t n = 0; n < seen.owned[rank]; ++n) owners[seen.known[rank][n]] = rank;
       std::vector<std::set<std::uint32_t>> ends(3);  // of edges, in other processes
@@ -85,6 +75,28 @@ TEST_CASE("a process knows its vertices and the ends of its edges, and owners kn
       }
     }
   }
+}
+
+}  // namespace
+
+TEST_CASE("a process knows its vertices and the ends of its edges, and owners know who knows theirs") {
+  // Vertices below 500 have many edges to one another, the others few; so some boundaries travel as bits, and
+  // some as lists.
+  constexpr std::uint32_t kVertices = 5000;
+  std::vector<graph::Edge> edges;
+  for (std::uint32_t u = 0; u < kVertices; ++u) {
+    for (std::uint32_t i = 0; i < (u < 500 ? 40U : 1U); ++i)
+      edges.emplace_back(u, (u * 7919 + i * 131 + 13) % (u < 500 ? 4000 : kVertices), 0.0F);
+  }
+  check_boundaries(kVertices, edges);
+}
+
+TEST_CASE("so it is where most vertices have no edges") {
+  constexpr std::uint32_t kVertices = 100'000;
+  std::vector<graph::Edge> edges;
+  for (std::uint32_t i = 0; i < 600; ++i) edges.emplace_back(i / 4 * 631, i * i % kVertices, 0.0F);
+  edges.emplace_back(kVertices - 1, kVertices - 2, 0.0F);
+  check_boundaries(kVertices, edges);
 }
 
 }  // namespace edgewire::frontier
