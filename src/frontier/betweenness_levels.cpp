@@ -52,14 +52,12 @@ BetweennessLevels<Number>::BetweennessLevels(FrontierJob& job, bool endpoints)
 template <class Number>
 bool BetweennessLevels<Number>::add(VertexId source, BetweennessSums& sums) {
   out_ = &sums;
-  start(source);
-  const bool counted = search();
-  if (counted) {
-    answer();
-    if (endpoints_) add_endpoints(source);
-  }
   reset();
-  return counted;
+  start(source);
+  if (!search()) return false;
+  answer();
+  if (endpoints_) add_endpoints(source);
+  return true;
 }
 
 template <class Number>
@@ -337,6 +335,7 @@ void BetweennessLevels<Number>::add_endpoints(VertexId source) {
   if (place.owner == job_.rank()) out_->scores[place.local] += static_cast<double>(reached_) - 2;
 }
 
+/// Forgets the source before.
 template <class Number>
 void BetweennessLevels<Number>::reset() {
   for (const List list : {List(order_), List(others_)}) {

@@ -102,7 +102,10 @@ void FrontierJob::make_rows() {
     return graph::Row{graph_, ownership_->vertex(rank(), local)}.targets();
   });
   rows_ = own_rows_->rows();
-  if (!weighted_) return;
+  if (!weighted_) {
+    graph_.release_rows(0, graph_.vertices());  // they are not read any more
+    return;
+  }
   weights_begin_.resize(owned());
   for_each_range([this](int, LocalNumber first, LocalNumber last) {
     for (LocalNumber local = first; local < last; ++local)

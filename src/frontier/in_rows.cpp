@@ -24,9 +24,11 @@ void each_edge(FrontierJob& job, std::uint64_t first, std::uint64_t last, const 
 
 }  // namespace
 
-InRows::InRows(FrontierJob& job) : ends_(job.owned()) {
+InRows::InRows(FrontierJob& job) {
+  // Counts of edges, then ends of rows that move on with each edge; behind the one that stays 0.
+  rows_.begins.resize(job.owned() + std::size_t{1});
   const auto count = [this](LocalNumber local) {
-    return std::atomic_ref(ends_[local]).fetch_add(1, std::memory_order_relaxed);
+    return std::atomic_ref(rows_.begins[local + std::size_t{1}]).fetch_add(1, std::memory_order_relaxed);
   };
   std::vector<std::vector<Record>> came(
       static_cast<std::size_t>(job.pool().workers()));  // from other processes
@@ -48,16 +50,16 @@ InRows::InRows(FrontierJob& job) : ends_(job.owned()) {
     job.records().finish(lane, take);
   });
   std::uint64_t sum = 0;
-  for (std::uint64_t& end : ends_) end = std::exchange(sum, sum + end);
-  sources_.resize(sum);
-  // Each end is the start of its row now, and moves on with each edge.
+  for (std::uint64_t& end : std::span(rows_.begins).subspan(1)) end = std::exchange(sum, sum + end);
+  rows_.entries = topology::NodeMemory(sum * sizeof(VertexId), -1, "edges to vertices");
+  const auto sources = rows_.entries.as<VertexId>();
   job.pool().run([&](int lane) {
     const auto part = job.pool().part(lane, job.owned());
     each_edge(job, part.first, part.last, [&](VertexId u, plan::Place v) {
-      if (v.owner == job.rank()) sources_[count(v.local)] = u;
+      if (v.owner == job.rank()) sources[count(v.local)] = u;
     });
     for (const Record edge : std::exchange(came[static_cast<std::size_t>(lane)], {}))
-      sources_[count(LocalNumber(edge.vertex))] = VertexId(edge.value);
+      sources[count(LocalNumber(edge.vertex))] = VertexId(edge.value);
   });
 }
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
+#include <utility>
 
 #include "frontier/frontier_job.h"
 
@@ -19,13 +19,14 @@ class InRows {
 
   /// The vertices with an edge to the owned vertex `local`, once for each edge, in no order.
   std::span<const VertexId> sources(LocalNumber local) const noexcept {
-    const std::uint64_t first = local == 0 ? 0 : ends_[local - 1];
-    return std::span(sources_).subspan(first, ends_[local] - first);
+    const std::uint64_t first = rows_.begins[local];
+    return rows_.entries.as<const VertexId>().subspan(first, rows_.begins[local + std::size_t{1}] - first);
   }
+  /// The memory of all rows.
+  RowMemory take() && noexcept { return std::move(rows_); }
 
  private:
-  std::vector<std::uint64_t> ends_;  ///< [local]: in sources_
-  std::vector<VertexId> sources_;
+  RowMemory rows_;
 };
 
 }  // namespace edgewire::frontier

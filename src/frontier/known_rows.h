@@ -63,20 +63,28 @@ class KnownWeights {
   graph::Weights all_;
 };
 
-/// The memory of such rows in one of several processes.
+/// The memory of the rows of owned vertices: 4 bytes for each entry, and 8 for each owned vertex.
+struct RowMemory {
+  std::vector<std::uint64_t> begins;  ///< [local], one more at the end: where rows begin among the entries
+  topology::NodeMemory entries;
+};
+
+/// Rows of known vertices in memory of their own.
 class OwnKnownRows {
  public:
   using RowOf = std::function<std::span<const VertexId>(LocalNumber)>;
 
-  /// `row_of`: the row of an owned vertex, all of whose vertices `boundary` knows. Memory: 4 bytes for each
-  /// entry and 8 for each owned vertex.
+  /// `row_of`: the row of an owned vertex, all of whose vertices `boundary` knows.
   OwnKnownRows(const Boundary& boundary, topology::WorkerPool& pool, const RowOf& row_of);
-  KnownRows rows() const noexcept { return {begins_, entries_}; }
+  /// Rows of global ids, which become numbers where they are. `boundary` knows them all; null: this process
+  /// owns all vertices.
+  OwnKnownRows(RowMemory ids, const Boundary* boundary, topology::WorkerPool& pool);
+  KnownRows rows() const noexcept {
+    return {memory_.begins, memory_.entries.as<const KnownNumber>().first(memory_.begins.back())};
+  }
 
  private:
-  std::vector<std::uint64_t> begins_;
-  topology::NodeMemory memory_;
-  std::span<KnownNumber> entries_;
+  RowMemory memory_;
 };
 
 }  // namespace edgewire::frontier

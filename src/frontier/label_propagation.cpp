@@ -27,12 +27,13 @@ LabelPropagation::LabelPropagation(FrontierJob& job)
       led_by_(0),
       workers_(static_cast<std::size_t>(job.pool().workers())) {
   job.expect_records(sizeof(Record));
-  if (!job.graph().symmetric()) in_rows_.emplace(job);
-  if (several_ && in_rows_)
-    number_both_ways();
-  else
-    job.make_rows(), out_ = job.rows();
-  if (several_) boundary_ = both_ways_ ? &*both_ways_ : &job.boundary();
+  if (several_) boundary_ = &job.boundary();
+  if (job.graph().symmetric()) {
+    job.make_rows();
+    out_ = job.rows();
+  } else {
+    make_both_rows();
+  }
   label_memory_ =
       topology::NodeMemory(known() * sizeof(std::uint32_t), -1, "labels", topology::Begin::staggered);
   labels_ = label_memory_.as<std::uint32_t>();
@@ -40,23 +41,27 @@ LabelPropagation::LabelPropagation(FrontierJob& job)
   led_by_ = Bits(known());
   for (LocalNumber local{}; local < job.owned(); ++local) {
     labels_[local] = next_[local] = job.ownership().vertex(job.rank(), local);
-    owned_edges_ += graph::Row{job.graph(), VertexId(next_[local])}.degree();
+    owned_edges_ += out(local).size();
   }
   for (std::uint32_t p = 0; several_ && p < static_cast<std::uint32_t>(job.bootstrap().size()); ++p)
     for (KnownNumber n(boundary_->first(p)); n < boundary_->first(p + 1); ++n)
       labels_[n] = boundary_->vertex(n);
 }
 
-/// The boundary of the job has only vertices that edges lead to.
-void LabelPropagation::number_both_ways() {
-  both_ways_.emplace(job_.graph(), job_.ownership(), job_.rank(), job_.pool(), job_.records(), &*in_rows_);
-  own_out_.emplace(*both_ways_, job_.pool(), [this](LocalNumber local) {
-    return graph::Row{job_.graph(), job_.ownership().vertex(job_.rank(), local)}.targets();
-  });
-  own_in_.emplace(*both_ways_, job_.pool(), [this](LocalNumber local) { return in_rows_->sources(local); });
-  out_ = own_out_->rows();
+/// Rows of edges out of vertices and to them. The boundary of the job has only vertices that edges lead to.
+void LabelPropagation::make_both_rows() {
+  InRows in(job_);
+  out_ = job_.rows();
+  if (several_) {
+    both_ways_.emplace(job_.graph(), job_.ownership(), job_.rank(), job_.pool(), job_.records(), &in);
+    boundary_ = &*both_ways_;
+    own_out_.emplace(*both_ways_, job_.pool(), [this](LocalNumber local) {
+      return graph::Row{job_.graph(), job_.ownership().vertex(job_.rank(), local)}.targets();
+    });
+    out_ = own_out_->rows();
+  }
+  own_in_.emplace(std::move(in).take(), boundary_, job_.pool());
   in_ = own_in_->rows();
-  in_rows_.reset();
 }
 
 /// All vertices have news, so that each one votes in the next round: which labels the last one had changed is
@@ -192,8 +197,7 @@ void LabelPropagation::adopt(int lane) {
   const LocalNumber first(static_cast<std::uint32_t>(part.first)),
       last(static_cast<std::uint32_t>(part.last));
   for (LocalNumber local = first; local < last; ++local) {
-    const std::uint64_t degree =
-        graph::Row{job_.graph(), job_.ownership().vertex(job_.rank(), local)}.degree();
+    const std::uint64_t degree = out(local).size();
     worker.leading.add(next_[local], degree);
     if (labels_[local] == next_[local]) continue;
     labels_[local] = next_[local];
@@ -241,7 +245,7 @@ void LabelPropagation::find_leader() {
         word |= Bits::Word{1} << n % Bits::kBits;
         if (n >= job_.owned()) continue;
         const LocalNumber local(static_cast<std::uint32_t>(n));
-        degree += graph::Row{job_.graph(), job_.ownership().vertex(job_.rank(), local)}.degree();
+        degree += out(local).size();
       }
       led_by_.set_word(w, word);
     }

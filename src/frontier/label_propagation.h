@@ -57,7 +57,7 @@ class LabelPropagation {
   using Row = std::span<const KnownNumber>;
   std::uint32_t known() const noexcept { return boundary_ != nullptr ? boundary_->known() : job_.owned(); }
 
-  void number_both_ways();
+  void make_both_rows();
   void round();
   bool has_news(Row neighbours) const noexcept;
   void vote(Worker& worker, LocalNumber first, LocalNumber last);
@@ -72,19 +72,15 @@ class LabelPropagation {
   void mark_voters();
   bool changed_anywhere();
   Row out(LocalNumber local) const noexcept { return out_[local]; }
-  Row in(LocalNumber local) const noexcept {
-    if (both_ways_) return in_[local];
-    return in_rows_ ? numbered<KnownNumber>(plain(in_rows_->sources(local))) : Row();
-  }
+  Row in(LocalNumber local) const noexcept { return own_in_ ? in_[local] : Row(); }
 
   FrontierJob& job_;
   bool several_;
-  std::optional<InRows> in_rows_;
-  std::optional<OwnKnownRows> own_out_, own_in_;  ///< with the numbers of both_ways_
-  std::optional<Boundary> both_ways_;             ///< where in_rows_ has sources that no edge leads to
+  std::optional<Boundary> both_ways_;             ///< of directed graphs, where there are several processes
+  std::optional<OwnKnownRows> own_out_, own_in_;  ///< of directed graphs; own_out_: of several processes
   const Boundary* boundary_ = nullptr;            ///< of all neighbours, where there are several processes
-  KnownRows out_, in_;                            ///< in_: of several processes
-  std::uint64_t owned_edges_ = 0;                 ///< out of owned vertices
+  KnownRows out_, in_;
+  std::uint64_t owned_edges_ = 0;  ///< out of owned vertices
   topology::NodeMemory label_memory_;
   // By KnownNumber; with a single process that is the vertex.
   std::span<std::uint32_t> labels_;
