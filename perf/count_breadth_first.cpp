@@ -20,6 +20,7 @@ class BreadthFirstCount : public FrontierCount {
  public:
   BreadthFirstCount(const graph::GraphFile& graph, VertexId source)
       : graph_(graph), levels_(kernels::plain_breadth_first(graph, source)) {}
+  std::string_view kernel() const override { return "bfs"; }
   Exactness exactness(int) const override { return Exactness::exact; }
   std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
 
@@ -98,6 +99,7 @@ class ShortestPathsCount : public FrontierCount {
       : graph_(graph),
         distance_bytes_(distance_bytes),
         reached_(kernels::plain_breadth_first(graph, source).reached) {}
+  std::string_view kernel() const override { return "sssp"; }
   Exactness exactness(int) const override { return Exactness::at_least; }
   std::uint64_t record_bytes() const override { return sizeof(frontier::Record::vertex) + distance_bytes_; }
 

@@ -55,6 +55,8 @@ class FrontierCount {
   /// all.
   virtual std::vector<CountedStep> count(const plan::Ownership& ownership) const = 0;
   virtual Exactness exactness(int processes) const = 0;
+  /// The name of the kernel; of scc where edges are stored both ways that of wcc, which does the same.
+  virtual std::string_view kernel() const = 0;
   virtual std::uint64_t record_bytes() const = 0;
 };
 
