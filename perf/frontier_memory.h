@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -45,5 +46,10 @@ GraphShares estimate_shares(std::uint64_t vertices, std::uint64_t edges, bool sy
 /// of directed graphs without the edges that its first search leaves over, of which nobody knows beforehand
 /// how many there are. `kernel`: one of kFrontierKernels; else throws UsageError.
 std::uint64_t frontier_memory(std::string_view kernel, const GraphShares& shares);
+
+/// Of such estimates, for people, ending with a newline.
+std::string memory_text(std::string_view kernel, const std::vector<GraphShares>& estimates);
+/// {"kernel": ..., "rows": [...]}.
+std::string memory_json(std::string_view kernel, const std::vector<GraphShares>& estimates);
 
 }  // namespace edgewire::perf
