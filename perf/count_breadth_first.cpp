@@ -20,6 +20,7 @@ class BreadthFirstCount : public FrontierCount {
  public:
   BreadthFirstCount(const graph::GraphFile& graph, VertexId source)
       : graph_(graph), levels_(kernels::plain_breadth_first(graph, source)) {}
+  std::string_view kernel() const override { return "bfs"; }
   Exactness exactness(int) const override { return Exactness::exact; }
   std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
 
@@ -94,11 +95,13 @@ class BreadthFirstCount : public FrontierCount {
 /// to.
 class ShortestPathsCount : public FrontierCount {
  public:
-  ShortestPathsCount(const graph::GraphFile& graph, VertexId source)
-      : graph_(graph), reached_(kernels::plain_breadth_first(graph, source).reached) {}
+  ShortestPathsCount(const graph::GraphFile& graph, VertexId source, std::size_t distance_bytes)
+      : graph_(graph),
+        distance_bytes_(distance_bytes),
+        reached_(kernels::plain_breadth_first(graph, source).reached) {}
+  std::string_view kernel() const override { return "sssp"; }
   Exactness exactness(int) const override { return Exactness::at_least; }
-  /// Distances are those of --precision auto or f64.
-  std::uint64_t record_bytes() const override { return sizeof(frontier::WideRecord); }
+  std::uint64_t record_bytes() const override { return sizeof(frontier::Record::vertex) + distance_bytes_; }
 
   std::vector<CountedStep> count(const plan::Ownership& ownership) const override {
     const auto processes = static_cast<std::uint32_t>(ownership.processes());
@@ -116,6 +119,7 @@ class ShortestPathsCount : public FrontierCount {
 
  private:
   const graph::GraphFile& graph_;
+  std::size_t distance_bytes_;
   std::vector<VertexId> reached_;
 };
 
@@ -126,9 +130,10 @@ std::unique_ptr<FrontierCount> count_breadth_first(const graph::GraphFile& graph
   return std::make_unique<BreadthFirstCount>(graph, source);
 }
 
-std::unique_ptr<FrontierCount> count_shortest_paths(const graph::GraphFile& graph, VertexId source) {
+std::unique_ptr<FrontierCount> count_shortest_paths(const graph::GraphFile& graph, VertexId source,
+                                                    std::size_t distance_bytes) {
   check_source(graph, source);
-  return std::make_unique<ShortestPathsCount>(graph, source);
+  return std::make_unique<ShortestPathsCount>(graph, source, distance_bytes);
 }
 
 }  // namespace edgewire::perf

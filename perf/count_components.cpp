@@ -53,6 +53,7 @@ struct Part {
 class ComponentsCount : public FrontierCount {
  public:
   explicit ComponentsCount(const graph::GraphFile& graph) : graph_(graph) {}
+  std::string_view kernel() const override { return "wcc"; }
   Exactness exactness(int) const override { return Exactness::at_least; }
   std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
 

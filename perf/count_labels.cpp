@@ -25,6 +25,7 @@ class LabelsCount : public FrontierCount {
     for (std::uint32_t round = 0; changed && round < iterations; ++round) changed = vote(round, labels, news);
     std::ranges::sort(changes_);
   }
+  std::string_view kernel() const override { return "cdlp"; }
   Exactness exactness(int) const override { return Exactness::exact; }
   std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
 

@@ -27,6 +27,7 @@ class FewEdgesCount : public FrontierCount {
     for (VertexId u{}; u < graph.vertices(); ++u)
       if (has_in[u] && out[u] > 0) left_.emplace_back(u, out[u]);
   }
+  std::string_view kernel() const override { return "scc"; }
   Exactness exactness(int) const override { return Exactness::exact; }
   std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
 
@@ -57,6 +58,7 @@ class FewEdgesCount : public FrontierCount {
 class ManyEdgesCount : public FrontierCount {
  public:
   explicit ManyEdgesCount(const graph::GraphFile& graph) : graph_(graph) {}
+  std::string_view kernel() const override { return "scc"; }
   Exactness exactness(int) const override { return Exactness::about; }
   std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
 

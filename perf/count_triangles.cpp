@@ -171,6 +171,7 @@ class Sending {
 class TrianglesCount : public FrontierCount {
  public:
   explicit TrianglesCount(const graph::GraphFile& graph) : graph_(graph), neighbours_(neighbours_in(graph)) {}
+  std::string_view kernel() const override { return "lcc"; }
   Exactness exactness(int) const override { return Exactness::exact; }
   std::uint64_t record_bytes() const override { return sizeof(frontier::Record); }
 

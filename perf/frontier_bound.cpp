@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "perf/frontier_memory.h"
 #include "perf/ownership_list.h"
 #include "plan/ownership.h"
 
@@ -35,6 +36,7 @@ std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const F
       bound.seconds_at.resize(options.rates.size());
       const auto ownership =
           plan::Ownership::create(partition_path(how, processes), graph.offsets(), processes);
+      bound.memory_bytes = frontier_memory(count.kernel(), count_shares(graph, ownership));
       for (const auto& counted : count.count(ownership)) {
         const auto& step = bound.supersteps.emplace_back(superstep(counted, count.record_bytes()));
         bound.record_bytes += step.record_bytes;

@@ -25,12 +25,13 @@ struct FrontierBound {
   Exactness exactness = Exactness::exact;
   std::vector<Superstep> supersteps;
   std::uint64_t record_bytes = 0;
+  std::uint64_t memory_bytes = 0;  ///< see frontier_memory()
   /// [rate]: sum over the supersteps of the time of the most loaded process, sending and receiving at once.
   std::vector<double> seconds_at;
 };
 
 /// Takes processes, ownerships (hash, ranges, partition files), rates and framing of `options`. Memory: 20
-/// bytes for each vertex, and 16 for each process and superstep. Throws Error.
+/// bytes for each vertex, and 16 for each process and superstep; count_shares(). Throws Error.
 std::vector<FrontierBound> frontier_bound(const graph::GraphFile& graph, const FrontierCount& count,
                                           const BoundOptions& options, const Progress& progress = {});
 

@@ -40,15 +40,16 @@ std::string superstep_table(const std::vector<FrontierBound>& bounds) {
 std::string to_text(const std::vector<FrontierBound>& bounds, const BoundOptions& options) {
   std::string text = fmt::format(
       "Records that all processes send, in bytes, and at the line rates given the time of the most loaded "
-      "one, superstep by superstep ({})\n",
+      "one, superstep by superstep ({}); memory that the largest process will hold\n",
       plan::kFramings[options.framing].name);
   const auto out = std::back_inserter(text);
-  fmt::format_to(out, "{:>9}  {:<20}{:>10}{:>16}", "processes", "ownership", "", "bytes");
+  fmt::format_to(out, "{:>9}  {:<20}{:>10}{:>16}{:>14}", "processes", "ownership", "", "bytes", "memory MB");
   for (const auto& [name, bits] : options.rates) fmt::format_to(out, "{:>13}", name);
   text += '\n';
   for (const auto& bound : bounds) {
-    fmt::format_to(out, "{:>9}  {:<20}{:>10}{:>16}", bound.processes, bound.ownership,
-                   to_name(bound.exactness), bound.record_bytes);
+    fmt::format_to(out, "{:>9}  {:<20}{:>10}{:>16}{:>14.1f}", bound.processes, bound.ownership,
+                   to_name(bound.exactness), bound.record_bytes,
+                   static_cast<double>(bound.memory_bytes) * 1e-6);
     for (const double seconds : bound.seconds_at) fmt::format_to(out, "{:>13}", seconds_text(seconds));
     text += '\n';
   }
@@ -62,6 +63,7 @@ std::string to_json(const std::vector<FrontierBound>& bounds, const BoundOptions
                                {"ownership", bound.ownership},
                                {"exactness", to_name(bound.exactness)},
                                {"record_bytes", bound.record_bytes},
+                               {"memory_bytes", bound.memory_bytes},
                                {"seconds_at", nlohmann::ordered_json::object()},
                                {"supersteps", nlohmann::ordered_json::array()}};
     for (std::size_t r = 0; r < options.rates.size(); ++r)

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,8 @@ struct RecordLoad {
     ++sent[from];
     ++received[to];
   }
+  /// Of all processes.
+  std::uint64_t records() const { return std::accumulate(sent.begin(), sent.end(), std::uint64_t{}); }
   /// Each process tells all others a bit for each of its vertices, 64 in a record.
   void add_bits_of_all(const plan::Ownership& ownership);
 };
@@ -52,6 +55,8 @@ class FrontierCount {
   /// all.
   virtual std::vector<CountedStep> count(const plan::Ownership& ownership) const = 0;
   virtual Exactness exactness(int processes) const = 0;
+  /// The name of the kernel; of scc where edges are stored both ways that of wcc, which does the same.
+  virtual std::string_view kernel() const = 0;
   virtual std::uint64_t record_bytes() const = 0;
 };
 
@@ -62,8 +67,9 @@ void check_source(const graph::GraphFile& graph, VertexId source);
 
 /// bfs, exact.
 std::unique_ptr<FrontierCount> count_breadth_first(const graph::GraphFile& graph, VertexId source);
-/// sssp, at least.
-std::unique_ptr<FrontierCount> count_shortest_paths(const graph::GraphFile& graph, VertexId source);
+/// sssp, at least. `distance_bytes`: 8, or 4 with --precision f32.
+std::unique_ptr<FrontierCount> count_shortest_paths(const graph::GraphFile& graph, VertexId source,
+                                                    std::size_t distance_bytes = sizeof(double));
 /// bc from one source, exact.
 std::unique_ptr<FrontierCount> count_betweenness(const graph::GraphFile& graph, VertexId source);
 /// wcc, at least.

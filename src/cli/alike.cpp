@@ -13,13 +13,39 @@ namespace edgewire::cli {
 namespace {
 
 /// Each process has its own, or only some processes use them.
-constexpr std::array<std::string_view, 32> kOwn{
-    "--processes",       "--local-hosts",   "--hosts",     "--rank",         "--secret-file",   "--port",
-    "--interface",       "--peer-timeout",  "--launcher",  "--rate",         "--start-timeout", "--workers",
-    "--devices",         "--memory",        "--temp",      "--verbs-device", "--verbs-memory",  "--dpdk-port",
-    "--dpdk-udp",        "--dpdk-args",     "--dpdk-rate", "--dpdk-faults",  "--output",        "--json",
-    "--verify",          "--check",         "--top",       "--profile",      "--profile-page",  "--trace",
-    "--sample-interval", "--verbs-progress"};
+constexpr std::array<std::string_view, 33> kOwn{"--processes",
+                                                "--local-hosts",
+                                                "--hosts",
+                                                "--rank",
+                                                "--secret-file",
+                                                "--port",
+                                                "--interface",
+                                                "--peer-timeout",
+                                                "--launcher",
+                                                "--rate",
+                                                "--start-timeout",
+                                                "--workers",
+                                                "--devices",
+                                                "--memory",
+                                                "--temp",
+                                                "--verbs-device",
+                                                "--verbs-memory",
+                                                "--dpdk-port",
+                                                "--dpdk-udp",
+                                                "--dpdk-args",
+                                                "--dpdk-rate",
+                                                "--dpdk-faults",
+                                                "--output",
+                                                "--json",
+                                                "--verify",
+                                                "--check",
+                                                "--top",
+                                                "--profile",
+                                                "--profile-page",
+                                                "--trace",
+                                                "--sample-interval",
+                                                "--verbs-progress",
+                                                "--bound"};
 
 /// Numbers by their value. The same file may have another path on another host.
 std::string comparable(const CLI::Option& option, const std::string& value) {

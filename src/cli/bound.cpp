@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "cli/bound_load.h"
+#include "cli/bound_memory.h"
 #include "cli/commands.h"
 #include "cli/common.h"
 #include "cli/files.h"
@@ -253,6 +254,9 @@ void add_bound(CLI::App& app) {
          Form::text);
   a.load.add_to(*command);
   command->callback([arguments, command] {
+    if (wants_memory(arguments->load, arguments->inputs))
+      return run_memory_bound(*command, arguments->load, arguments->kernel, processes_of(*arguments),
+                              arguments->json_path);
     arguments->load.check(*command);
     if (!arguments->load.load.empty()) return run_load(*command, *arguments);
     if (arguments->inputs.size() != 1)

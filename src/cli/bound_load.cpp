@@ -25,15 +25,6 @@ namespace {
 
 using graph::Format;
 
-std::uint64_t count_from(const std::string& text, const char* option) {
-  const double number =
-      with_unit(text, {{"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}}, option, "1000000 or 60G");
-  if (number > static_cast<double>(graph::kMaxEdges))
-    throw UsageError(
-        fmt::format("{}: '{}' is more than the {} that are supported", option, text, graph::kMaxEdges));
-  return static_cast<std::uint64_t>(number);
-}
-
 /// Bytes a second; 0 where none is given.
 double bytes_a_second(const std::string& text, const char* option) {
   if (text.empty()) return 0;
@@ -176,6 +167,15 @@ constexpr std::initializer_list<const char*> kOnlyConvert = {"--edges", "--verti
 
 }  // namespace
 
+std::uint64_t count_from(const std::string& text, const char* option) {
+  const double number =
+      with_unit(text, {{"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}}, option, "1000000 or 60G");
+  if (number > static_cast<double>(graph::kMaxEdges))
+    throw UsageError(
+        fmt::format("{}: '{}' is more than the {} that are supported", option, text, graph::kMaxEdges));
+  return static_cast<std::uint64_t>(number);
+}
+
 void LoadArguments::add_to(CLI::App& command) {
   command.option_defaults()->group("Loads");
   command
@@ -183,8 +183,11 @@ void LoadArguments::add_to(CLI::App& command) {
                   "how long `sort` or `convert --memory` takes at least, of the given files or of --bytes")
       ->check(CLI::IsMember({"sort", "convert"}));
   command.add_option("--bytes", bytes, "what if: bytes of input, as 1T")->transform(sizes());
-  command.add_option("--edges", edges, "convert: edges of the input, as 60G; a plain edge list tells it");
-  command.add_option("--vertices", vertices, "convert: vertices, for 8 bytes of output each");
+  command.add_option(
+      "--edges", edges,
+      "convert: edges of the input, as 60G; a plain edge list tells it. With --kernel and no GRAPH: of the "
+      "graph whose processes' memory is predicted");
+  command.add_option("--vertices", vertices, "convert: vertices, for 8 bytes of output each; or as --edges");
   command.add_flag("--weighted", weighted, "convert: edges have weights; a plain edge list tells it");
   command.add_flag("--undirected", undirected, "convert: each edge is stored both ways");
   command.add_option("--record", record, "sort: bytes of a record")

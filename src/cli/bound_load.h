@@ -26,6 +26,9 @@ struct LoadArguments {
   void check(const CLI::App& command) const;
 };
 
+/// A number, as 60G. Throws UsageError.
+std::uint64_t count_from(const std::string& text, const char* option);
+
 /// Prints the table, and writes JSON to `json_path` ("-": stdout, instead of the table; "": none). `options`:
 /// processes, workers, rates and framing count. `cores`: of a process. Throws Error.
 void run_load_bound(const LoadArguments& arguments, const std::vector<std::string>& inputs,

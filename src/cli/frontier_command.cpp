@@ -122,6 +122,9 @@ void add_frontier_options(CLI::App& command, KernelOptions& options, const std::
                    "parents, bc adds up in a fixed order; the other kernels always do");
   refuse_tile_options(command);
   options.add_output_options(command, output_help, verify_help, top.what, top.by_default);
+  command.add_flag("--bound", options.bound,
+                   "also count what had to be sent, as `edgewire bound` does, in sequence at rank 0, and "
+                   "report it beside what was sent");
   add_profile_options(command, options);
 }
 

@@ -92,6 +92,7 @@ runs::Tools KernelOptions::tools() const {
   runs::Tools tools;
   tools.top = top;
   tools.verify = verify;
+  tools.bound = bound;
   tools.parts = parts();
   tools.gather = !output_path.empty() && !parts();
   if (profiled()) tools.profile = profile_options(*this);

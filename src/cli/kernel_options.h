@@ -27,6 +27,7 @@ struct KernelOptions : JobOptions {
   bool output_parts = false;         ///< each process writes its own
   std::optional<std::uint64_t> top;  ///< vertices to list
   bool verify = false;
+  bool bound = false;  ///< of kernels that follow a frontier
   runs::CheckpointOptions checkpoints{};
   std::string checkpoint_step{};  ///< "iteration", or what else `checkpoints` counts
 

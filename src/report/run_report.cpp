@@ -33,6 +33,34 @@ std::string describe_pause(const std::vector<RunReport::Iteration>& iterations, 
       before + static_cast<std::uint64_t>(longest) + 1, most, usual);
 }
 
+/// Of all supersteps.
+struct Sums {
+  std::uint64_t edges = 0, record_bytes = 0, payload_bytes = 0;
+};
+
+Sums sums_of(const std::vector<RunReport::Superstep>& supersteps) {
+  Sums sums;
+  for (const auto& one : supersteps) {
+    sums.edges += one.edges;
+    sums.record_bytes += one.record_bytes;
+    sums.payload_bytes += one.payload_bytes_sent;
+  }
+  return sums;
+}
+
+double ratio(std::uint64_t bytes, std::uint64_t least) {
+  return static_cast<double>(bytes) / static_cast<double>(least);
+}
+
+/// Of a superstep or a run.
+template <class One>
+std::string describe_sent(const One& one) {
+  return fmt::format(
+      "{}, sent {} of records, payload {}",
+      one.least_record_bytes ? fmt::format(", had to send {}", readable_bytes(*one.least_record_bytes)) : "",
+      readable_bytes(one.record_bytes), readable_bytes(one.payload_bytes_sent));
+}
+
 }  // namespace
 
 bool RunReport::is_right() const { return std::ranges::all_of(verification, &Verification::passed); }
@@ -78,6 +106,7 @@ std::string RunReport::to_json() const {
                        {"payload_bytes_sent", one.payload_bytes_sent},
                        {"wire_bytes_sent", one.wire_bytes_sent},
                        {"seconds", one.seconds}});
+      if (one.least_record_bytes) steps.back()["least_record_bytes"] = *one.least_record_bytes;
     }
     json["seconds_kernel"] = seconds_kernel;
     for (const auto& one : runs) {
@@ -88,6 +117,7 @@ std::string RunReport::to_json() const {
                               {"record_bytes", one.record_bytes},
                               {"payload_bytes_sent", one.payload_bytes_sent},
                               {"seconds", one.seconds}});
+      if (one.least_record_bytes) json["runs"].back()["least_record_bytes"] = *one.least_record_bytes;
       if (!one.answer.empty()) json["runs"].back()["answer"] = one.answer.to_json();
     }
   }
@@ -123,6 +153,14 @@ std::string RunReport::to_json() const {
   limits["wire_bytes"] = bound.wire_bytes;
   limits["seconds_at"] = nlohmann::ordered_json::object();
   for (const auto& [rate, seconds] : bound.seconds_at) limits["seconds_at"][rate] = seconds;
+  if (least && !least->count.empty()) {
+    json["least"] = {{"record_bytes", least->record_bytes}, {"count", least->count}};
+    if (least->record_bytes > 0) {
+      const Sums sums = sums_of(supersteps);
+      json["least"]["record_ratio"] = ratio(sums.record_bytes, least->record_bytes);
+      json["least"]["payload_ratio"] = ratio(sums.payload_bytes, least->record_bytes);
+    }
+  }
   for (const auto& one : convergence) {
     json["change"] = one.change;
     json["converged"] = one.converged;
@@ -148,26 +186,41 @@ std::string RunReport::to_json() const {
   return json_text(json, 2) + "\n";
 }
 
+/// After the figures of all supersteps: what had to be sent.
+std::string RunReport::describe_least() const {
+  if (!least) return "";
+  if (least->count.empty())
+    return "had to be sent: nobody counts that for searches that are tasks, nor after a checkpoint\n";
+  std::string text =
+      fmt::format("had to be sent: {}{} ({} B)", least->count == "exact" ? "" : least->count + " ",
+                  readable_bytes(least->record_bytes), least->record_bytes);
+  const Sums sums = sums_of(supersteps);
+  const bool in_one = !supersteps.empty() && !supersteps.front().least_record_bytes;
+  if (least->record_bytes > 0)
+    text += fmt::format(": records are {:.2f} times that, payload is {:.2f} times that",
+                        ratio(sums.record_bytes, least->record_bytes),
+                        ratio(sums.payload_bytes, least->record_bytes));
+  return text + (in_one ? "; counted in one for all supersteps" : "") + "\n";
+}
+
 std::string RunReport::describe_supersteps() const {
   constexpr std::size_t kShown = 20;
-  std::uint64_t followed = 0, needed = 0, sent = 0;
-  for (const auto& one : supersteps)
-    followed += one.edges, needed += one.record_bytes, sent += one.payload_bytes_sent;
+  const Sums sums = sums_of(supersteps);
   const std::string after =
       resumed_from == 0 ? "" : fmt::format(" after the {} {} of the checkpoint", resumed_from, resumed_unit);
   std::string text = fmt::format("{} supersteps{} in {:.6f} s, {} edges followed ({:.2f} of the graph's)\n",
-                                 supersteps.size(), after, seconds_kernel, followed,
-                                 edges == 0 ? 0 : static_cast<double>(followed) / static_cast<double>(edges));
+                                 supersteps.size(), after, seconds_kernel, sums.edges,
+                                 edges == 0 ? 0 : ratio(sums.edges, edges));
   if (processes > 1)
-    text += fmt::format("had to be sent: {} ({} B); sent: payload {} ({} B)\n", readable_bytes(needed),
-                        needed, readable_bytes(sent), sent);
+    text += fmt::format("sent: records {} ({} B), with all around them payload {} ({} B)\n",
+                        readable_bytes(sums.record_bytes), sums.record_bytes,
+                        readable_bytes(sums.payload_bytes), sums.payload_bytes);
+  text += describe_least();
   if (!runs.empty()) return text + describe_runs();
   for (std::size_t i = 0; i < std::min(kShown, supersteps.size()); ++i) {
     const auto& one = supersteps[i];
     text += fmt::format("{:>5}  {}: {} vertices, {} edges", i + 1, one.phase, one.frontier, one.edges);
-    if (processes > 1)
-      text += fmt::format(", had to send {}, sent {}", readable_bytes(one.record_bytes),
-                          readable_bytes(one.payload_bytes_sent));
+    if (processes > 1) text += describe_sent(one);
     text += fmt::format(", {:.6f} s\n", one.seconds);
   }
   if (supersteps.size() > kShown)
@@ -220,9 +273,7 @@ std::string RunReport::describe_runs() const {
     text += fmt::format("{:>5}  source {}: {}{}{} supersteps, {} vertices, {} edges", i + 1, one.name,
                         one.answer.text, one.answer.text.empty() ? "" : "; ", one.supersteps, one.frontier,
                         one.edges);
-    if (processes > 1)
-      text += fmt::format(", had to send {}, sent {}", readable_bytes(one.record_bytes),
-                          readable_bytes(one.payload_bytes_sent));
+    if (processes > 1) text += describe_sent(one);
     text += fmt::format(", {:.6f} s\n", one.seconds);
   }
   if (runs.size() > kShown) text += fmt::format("and {} more; --json has them all\n", runs.size() - kShown);

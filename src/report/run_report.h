@@ -25,10 +25,12 @@ struct RunReport : JobReport {
     std::string phase;                     ///< in words: which vertices, which edges
     std::uint64_t frontier = 0;            ///< vertices whose edges were followed
     std::uint64_t edges = 0;               ///< of them
-    std::uint64_t record_bytes = 0;        ///< what had to be sent, without anything around it
+    std::uint64_t record_bytes = 0;        ///< of the kernel's records, without anything around them
     std::uint64_t payload_bytes_sent = 0;  ///< summed over processes, as the three before
     std::uint64_t wire_bytes_sent = 0;
     double seconds = 0;  ///< of the slowest process
+    /// What had to be sent, where it was counted for each superstep.
+    std::optional<std::uint64_t> least_record_bytes{};
   };
   /// One of several runs, each from another source.
   struct Run {
@@ -41,6 +43,12 @@ struct RunReport : JobReport {
     std::uint64_t payload_bytes_sent = 0;
     double seconds = 0;  ///< of the slowest process
     Answer answer;
+    std::optional<std::uint64_t> least_record_bytes{};  ///< as that of a superstep, of all of them
+  };
+  /// What all runs of a kernel had to send with this ownership, counted in sequence by other code.
+  struct Least {
+    std::uint64_t record_bytes = 0;
+    std::string count;  ///< "exact", "at least" or "about"; empty: nobody counts such a run
   };
   /// What this plan must send in each iteration.
   struct Bound {
@@ -123,6 +131,7 @@ struct RunReport : JobReport {
   bool several_nodes = false;    ///< there is a host with several NUMA nodes
   std::string policy_refusal;    ///< why a system refused memory policy, or empty
   Bound bound;
+  std::optional<Least> least;               ///< where it was asked for
   Answer answer;                            ///< of the only run, or of all runs together
   std::optional<std::uint64_t> triangles;   ///< of the graph without directions, where they were counted
   std::uint64_t resumed_from = 0;           ///< iterations that a checkpoint held; 0: the run began anew
@@ -150,6 +159,7 @@ struct RunReport : JobReport {
   std::string describe_disk() const;
   std::string describe_supersteps() const;
   std::string describe_runs() const;
+  std::string describe_least() const;
 };
 
 }  // namespace edgewire::report

@@ -84,6 +84,13 @@ class BcKernel : public VertexKernel<double> {
         report.options.end(),
         {{"weighted", asked_.weighted}, {"endpoints", asked_.endpoints}, {"normalized", asked_.normalized}});
   }
+  RecordCounts counts(const graph::GraphFile& graph) const override {
+    RecordCounts counts;
+    if (apart_) return counts;
+    for (const VertexId source : std::span(asked_.sources).subspan(done_))
+      counts.push_back(perf::count_betweenness(graph, source));
+    return counts;
+  }
   void gather(frontier::FrontierJob& job) override {
     if (apart_)
       all_ = mine_;

@@ -79,6 +79,10 @@ class BfsKernel : public Kernel {
     report.options.emplace_back("parents", asked_.parents);
     if (asked_.target.vertex) report.options.emplace_back("target", asked_.target.asked);
   }
+  RecordCounts counts(const graph::GraphFile& graph) const override {
+    if (apart_) return {};
+    return one_count(perf::count_breadth_first(graph, source()));
+  }
   bool is_whole() const override { return apart_; }
   Values own() const override { return shown(asked_.parents ? search_->parents() : search_->levels()); }
   Values all() const override { return shown(asked_.parents ? found_.parents : found_.levels); }

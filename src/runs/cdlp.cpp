@@ -50,6 +50,10 @@ class CdlpKernel : public LabelKernel {
     report.options = {{"iterations", std::int64_t{iterations_}}};
     report.resumed_from = taken_up_;
   }
+  RecordCounts counts(const graph::GraphFile& graph) const override {
+    if (taken_up_ > 0) return {};
+    return one_count(perf::count_labels(graph, iterations_));
+  }
   std::string fault(const graph::GraphFile& graph) const override {
     return kernels::check_cdlp(graph, iterations_, all_);
   }

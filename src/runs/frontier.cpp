@@ -69,6 +69,7 @@ FrontierRuns run_all(frontier::FrontierJob& job, const graph::VertexNames& verte
     runs.checksum = runs.checksum * 31 + kernel.checksum(job);
     runs.answers.push_back(kernel.answer({job, runs.last(), runs.seconds.back(), tools.top, vertex_names}));
     if (wanted) kernel.gather(job);
+    if (first && tools.bound) runs.least.push_back(count_records(kernel, job.graph(), job.ownership()));
     if (first && tools.verify) verify(job.graph(), kernel, names.empty() ? "" : names[r]);
     if (options.finished) options.finished(job, kernel, r);
   }

@@ -65,6 +65,7 @@ report::RunReport gather_report(frontier::FrontierJob& job, const Kernel& kernel
   }
   if (!steps.empty()) {
     sum_up(report, kernel.runs(), runs, seconds);
+    if (!runs.least.empty()) add_least(report, runs.ends, runs.least);
     report.answer = kernel.runs().empty() ? runs.answers[0] : kernel.answer_of_all();
   }
   kernel.fill(report);

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "report/run_report.h"
 #include "runs/kernel.h"
+#include "runs/least_records.h"
 
 namespace edgewire::runs {
 
@@ -20,6 +22,8 @@ struct FrontierRuns {
   std::uint64_t checksum = 0;
   double seconds_busy = 0;              ///< of the disks that rows are on
   std::vector<report::Answer> answers;  ///< [run]: at rank 0
+  /// [run]: what it had to send at least, at rank 0, where that was asked for; else empty.
+  std::vector<std::optional<LeastRecords>> least;
 
   void add(const std::vector<frontier::Superstep>& steps, double seconds_of_run) {
     supersteps.insert(supersteps.end(), steps.begin(), steps.end());

@@ -2,17 +2,28 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "frontier/frontier_job.h"
 #include "frontier/superstep.h"
+#include "perf/frontier_count.h"
 #include "report/run_report.h"
 #include "runs/answers.h"
 #include "runs/tools.h"
 #include "runs/values.h"
 
 namespace edgewire::runs {
+
+/// Counts of what a run must send.
+using RecordCounts = std::vector<std::unique_ptr<perf::FrontierCount>>;
+inline RecordCounts one_count(std::unique_ptr<perf::FrontierCount> count) {
+  RecordCounts counts;
+  counts.push_back(std::move(count));
+  return counts;
+}
 
 /// What is a kernel's own. There is one object in each process of the job. run_frontier() first calls
 /// describe() to prepare(), once each. Then it calls run_at_once(), and for each run choose(), run() unless
@@ -55,6 +66,9 @@ class Kernel {
   virtual report::Answer answer(const AnsweredRun& run) = 0;
   /// At rank 0, after the answers of several runs: what holds of all of them together; or nothing.
   virtual report::Answer answer_of_all() const { return {}; }
+  /// After run(): counts of what it had to send, by other code, one for each part of the run. Empty: nobody
+  /// counts such a run.
+  virtual RecordCounts counts(const graph::GraphFile&) const { return {}; }
   /// Sets the names of kernel and wire form, and the options that were asked for, in the report.
   virtual void fill(report::RunReport& report) const = 0;
   /// After choose_tasks(): whether rank 0 alone has the values that results show, after gather().

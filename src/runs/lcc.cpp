@@ -53,6 +53,9 @@ class LccKernel : public VertexKernel<double> {
     report.wire = "records";
     report.triangles = triangles_;
   }
+  RecordCounts counts(const graph::GraphFile& graph) const override {
+    return one_count(perf::count_triangles(graph));
+  }
   std::string fault(const graph::GraphFile& graph) const override {
     return kernels::check_lcc(graph, all_, triangles_);
   }

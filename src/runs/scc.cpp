@@ -42,6 +42,9 @@ class SccKernel : public LabelKernel {
     report.kernel = "scc";
     report.wire = "records";
   }
+  RecordCounts counts(const graph::GraphFile& graph) const override {
+    return one_count(perf::count_strong_components(graph));
+  }
   std::string fault(const graph::GraphFile& graph) const override { return kernels::check_scc(graph, all_); }
   std::string rules() const override {
     return "the strongly connected components were found again by one depth-first search";

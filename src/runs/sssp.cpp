@@ -82,6 +82,9 @@ class SsspKernel : public VertexKernel<Distance> {
     report.options.emplace_back("parents", asked_.parents);
     if (asked_.target.vertex) report.options.emplace_back("target", asked_.target.asked);
   }
+  RecordCounts counts(const graph::GraphFile& graph) const override {
+    return one_count(perf::count_shortest_paths(graph, source_, sizeof(Distance)));
+  }
   bool is_whole() const override { return asked_.parents; }
   Values all() const override {
     if (!asked_.parents) return Base::all();

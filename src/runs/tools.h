@@ -16,6 +16,8 @@ struct Tools {
   /// Vertices that the answer lists; by default those that the kernel lists unasked.
   std::optional<std::uint64_t> top{};
   bool verify = false;  ///< check the result at rank 0
+  /// Count at rank 0 what a kernel that follows a frontier had to send at least.
+  bool bound = false;
   bool gather = false;  ///< bring the values of all vertices to rank 0
   bool parts = false;   ///< each process uses the values of its own vertices; the same in all processes
   /// Values leave the process that has computed them, or are shown there.

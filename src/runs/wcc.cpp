@@ -28,6 +28,9 @@ class WccKernel : public LabelKernel {
     report.kernel = "wcc";
     report.wire = "records";
   }
+  RecordCounts counts(const graph::GraphFile& graph) const override {
+    return one_count(perf::count_components(graph));
+  }
   std::string fault(const graph::GraphFile& graph) const override { return kernels::check_wcc(graph, all_); }
   std::string rules() const override {
     return "labels agree along each edge, and no two components have the same";

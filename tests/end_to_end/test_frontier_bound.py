@@ -9,7 +9,8 @@ import pytest
 import graphs
 import paths
 import reference
-from frontier import GENERATED, partition, run, weighted
+from frontier import GENERATED, KERNELS, asked, partition, run, weighted
+from job import check_schema
 from reference import Graph
 
 
@@ -199,6 +200,35 @@ def test_bound_of_searches(edgewire, made_graph, tmp_path, name, processes, owne
         owner = np.loadtxt(owners, int)
         pairs = set(zip(owner[graph.sources[reached]].tolist(), graph.targets[reached].tolist()))
         assert least["record_bytes"] == 12 * sum(owner[v] != p for p, v in pairs)
+
+
+@pytest.mark.parametrize("processes, ownership", [(2, "hash"), (3, "ranges")])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_reports_have_what_had_to_be_sent(edgewire, made_graph, tmp_path, kernel, processes, ownership):
+    path, graph = made_graph("kronecker both ways")
+    source = int(graph.sources[0])
+    counted = counted_before(edgewire, kernel, path, processes, ownership, *(["--source", source] if kernel in ("bfs", "sssp", "bc") else []))
+    text = edgewire.ok(kernel, path, *asked(kernel, source), "-p", processes, "-w", 1, "--ownership", ownership, "--bound",
+                       "--json", tmp_path / "report.json")
+    report = json.loads((tmp_path / "report.json").read_text())
+    check_schema(report)
+    least, steps = report["least"], report["supersteps"]
+    sent = sum(step["record_bytes"] for step in steps)
+    assert (least["record_bytes"], least["count"]) == (counted["record_bytes"], counted["exactness"])
+    assert 1 <= least["record_ratio"] <= 1.3 and least["record_ratio"] == pytest.approx(sent / least["record_bytes"])
+    assert least["payload_ratio"] == pytest.approx(sum(step["payload_bytes_sent"] for step in steps) / least["record_bytes"])
+    assert f"had to be sent: {'' if least['count'] == 'exact' else 'at least '}" in text and f"({least['record_bytes']} B): records are " in text
+    if least["count"] == "exact":
+        assert [step["least_record_bytes"] for step in steps] == [step["record_bytes"] for step in counted["supersteps"]]
+    else:  # counted in one for all supersteps
+        assert not any("least_record_bytes" in step for step in steps) and "counted in one for all supersteps" in text
+
+
+def test_runs_that_nobody_counts_say_so(edgewire, made_graph):
+    path, graph = made_graph("kronecker both ways")
+    options = ["bc", path, "--sources", int(graph.sources[0]), "--parallel", "sources", "-p", 2, "-w", 1, "--bound"]
+    assert "had to be sent: nobody counts that for searches that are tasks" in edgewire.ok(*options)
+    assert "least" not in json.loads(edgewire.ok(*options, "--json", "-"))
 
 
 def test_bounds_of_searches_that_are_refused(edgewire, tmp_path):

@@ -43,6 +43,22 @@ def test_every_strategy_and_encoding_sends_what_the_bound_says(edgewire, graphs,
                 assert row["values_sent_total"] >= report["bound"]["matching"]
 
 
+@pytest.mark.parametrize("precision", ["f32", "f64"])
+@pytest.mark.parametrize("kernel", ["ppr", "spmv"])
+def test_other_dense_kernels_send_what_the_bound_says(edgewire, tmp_path, kernel, precision):
+    """Of a graph whose edges have a direction and weights."""
+    path = tmp_path / "g.ew"
+    edgewire.ok("generate", "kronecker", "--scale", 10, "--weights", "-o", path)
+    options = ["--precision", precision]
+    listed = json.loads(edgewire.ok("bound", path, "--kernel", kernel, *options, "-p", 3, "-w", 1, "--json", "-"))
+    for row in listed["rows"]:
+        assert row["encoding"] == precision
+        if row["ownership"] in ("hilbert", "grid") or row["strategy"] in ("slots", "cover"):
+            report = json.loads(edgewire.ok(kernel, path, *options, *(["--source", 1] if kernel == "ppr" else []), "-p", 3, "-w", 1, "--strategy",
+                                            row["strategy"], "--ownership", row["ownership"], "--iterations", 2, "--json", "-"))
+            assert [one["payload_bytes_sent"] for one in report["iterations"]] == [row["payload_bytes_total"]] * 2 != [0] * 2
+
+
 @pytest.mark.sanitize
 @pytest.mark.parametrize("wire, rounding", [("bf16", 1 / 256), ("f16", 1 / 2048), ("u16", 1 / 2048)])
 def test_the_error_of_16_bits_is_bounded_and_the_bound_is_told(edgewire, graphs, wire, rounding):

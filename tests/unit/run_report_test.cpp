@@ -217,5 +217,34 @@ TEST_CASE("figures of an answer are counts, numbers and vertices; a run has its 
   CHECK(report.to_text().find("\n2 components\n") != std::string::npos);
 }
 
+TEST_CASE("what had to be sent stands beside what was sent, for each superstep or in one") {
+  auto report = example(0);
+  report.has_supersteps = true;
+  report.supersteps.resize(2);
+  for (auto& one : report.supersteps) one.record_bytes = 60, one.payload_bytes_sent = 75;
+  const auto has = [&](const char* words) { return report.to_text().find(words) != std::string::npos; };
+  CHECK_FALSE(has("had to"));
+  report.least = {100, "at least"};
+  CHECK(has(
+      "\nhad to be sent: at least 100 B (100 B): records are 1.20 times that, payload is 1.50 times that; "
+      "counted in one for all supersteps\n"));
+  auto json = nlohmann::json::parse(report.to_json());
+  CHECK(json["least"] ==
+        nlohmann::json{
+            {"record_bytes", 100}, {"count", "at least"}, {"record_ratio", 1.2}, {"payload_ratio", 1.5}});
+  CHECK_FALSE(json["supersteps"][0].contains("least_record_bytes"));
+  report.least = {100, "exact"};
+  report.supersteps[0].least_record_bytes = report.supersteps[1].least_record_bytes = 50;
+  CHECK(has("\nhad to be sent: 100 B (100 B): records are 1.20 times that, payload is 1.50 times that\n"));
+  CHECK(has("had to send 50 B, sent 60 B of records, payload 75 B"));
+  CHECK(nlohmann::json::parse(report.to_json())["supersteps"][1]["least_record_bytes"] == 50);
+  report.least = {0, "exact"};  // nothing to divide by
+  CHECK(has("\nhad to be sent: 0 B (0 B)\n"));
+  CHECK_FALSE(nlohmann::json::parse(report.to_json())["least"].contains("record_ratio"));
+  report.least = {0, ""};
+  CHECK(has("\nhad to be sent: nobody counts that "));
+  CHECK_FALSE(nlohmann::json::parse(report.to_json()).contains("least"));
+}
+
 }  // namespace
 }  // namespace edgewire::report

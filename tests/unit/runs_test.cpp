@@ -97,6 +97,63 @@ TEST_CASE("one call of each kernel that follows a frontier gives the values of a
   }
 }
 
+TEST_CASE("reports say what had to be sent, where somebody counts it") {
+  const auto built = triangles();
+  const auto& graph = built.graph;
+  FrontierOptions options;
+  options.tools.bound = true;
+  const auto sent = [](const report::RunReport& report) {
+    std::uint64_t bytes = 0;
+    for (const auto& one : report.supersteps) bytes += one.record_bytes;
+    return bytes;
+  };
+  const auto exact = [&](const report::RunReport& report) {
+    REQUIRE(report.least.has_value());
+    CHECK(report.least->count == "exact");
+    CHECK(report.least->record_bytes == sent(report));
+    for (const auto& one : report.supersteps) CHECK(one.least_record_bytes == one.record_bytes);
+  };
+  const auto in_one = [&](const report::RunReport& report, const std::string& count) {
+    REQUIRE(report.least.has_value());
+    CHECK(report.least->count == count);
+    CHECK(report.least->record_bytes <= sent(report));
+    CHECK_FALSE(report.supersteps.front().least_record_bytes.has_value());
+  };
+  SUBCASE("of each superstep") {
+    const auto searches = in_two<std::uint32_t>([&](launch::Bootstrap& b) {
+      return bfs(b, graph, {.sources = {{4, 0}, {"4", "0"}}, .apart = false}, options);
+    });
+    exact(searches.report);
+    for (const auto& run : searches.report.runs) CHECK(run.least_record_bytes == run.record_bytes);
+    exact(in_two<double>([&](launch::Bootstrap& b) {
+            return bc(b, graph, {.sources = {0, 1, 4}, .apart = false}, options);
+          }).report);
+    exact(in_two<std::uint32_t>([&](launch::Bootstrap& b) { return cdlp(b, graph, {}, options); }).report);
+    exact(in_two<std::uint32_t>([&](launch::Bootstrap& b) { return scc(b, graph, options); }).report);
+    exact(in_two<double>([&](launch::Bootstrap& b) { return lcc(b, graph, options); }).report);
+  }
+  SUBCASE("in one") {
+    in_one(in_two<std::uint32_t>([&](launch::Bootstrap& b) { return wcc(b, graph, options); }).report,
+           "at least");
+    using Precision = SsspOptions::Precision;
+    const auto bytes = [&](Precision precision) {
+      const auto found = in_two<double>([&](launch::Bootstrap& b) {
+        return sssp(b, graph, {.sources = {{0}}, .precision = precision}, options);
+      });
+      in_one(found.report, "at least");
+      return found.report.least->record_bytes;
+    };
+    CHECK(bytes(Precision::f32) * 12 == bytes(Precision::f64) * 8);
+  }
+  SUBCASE("of searches that are tasks nobody does") {
+    const auto found = in_two<double>([&](launch::Bootstrap& b) {
+      return bc(b, graph, {.sources = {0, 1, 2, 4, 5}, .apart = true}, options);
+    });
+    REQUIRE(found.report.least.has_value());
+    CHECK(found.report.least->count.empty());
+  }
+}
+
 TEST_CASE("runs whose length is known beforehand tell of it: sources of a process, and iterations") {
   const auto built = triangles();
   std::mutex mutex;

@@ -1,0 +1,194 @@
+#include "perf/frontier_memory.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "error.h"
+#include "graph/format.h"
+#include "graph/row.h"
+#include "perf/frontier_count.h"
+
+namespace edgewire::perf {
+
+namespace {
+
+// All constants of the prediction. The comments on memory in src/frontier say where they come from.
+
+/// The program itself with one worker, before it has any part of a graph.
+constexpr std::uint64_t kProgram = 3'100'000;
+/// Vertices of one owner whose boundary vertices are found together, and bytes for them (Boundary).
+constexpr std::uint64_t kBlockVertices = 64, kBlockBytes = 16;
+
+/// Bytes for one of each.
+struct Bytes {
+  std::uint64_t owned = 0, boundary = 0, told = 0, edge = 0, in_edge = 0;
+
+  Bytes operator+(const Bytes& more) const {
+    return {owned + more.owned, boundary + more.boundary, told + more.told, edge + more.edge,
+            in_edge + more.in_edge};
+  }
+};
+
+constexpr Bytes kBoundary{.boundary = 4, .told = 4};
+constexpr Bytes kKnownRows{.owned = 8, .edge = 4};
+/// Levels, and the two lists of a frontier.
+constexpr Bytes kBreadthFirst{.owned = 8};
+/// The lowest distance that is known, and of a boundary vertex also that which was sent; values of the
+/// result, and lists.
+constexpr Bytes kShortestPaths{.owned = 20, .boundary = 16};
+/// The forest and the labels.
+constexpr Bytes kComponents{.owned = 8, .boundary = 4};
+/// Paths and shares of all, sums, scores, those of the result, and the order in which vertices were reached;
+/// who has asked for them, twice while a level is put together.
+constexpr Bytes kBetweenness{.owned = 44, .boundary = 24, .told = 24};
+/// Labels of all, the next ones, and those of the result.
+constexpr Bytes kLabels{.owned = 12, .boundary = 4};
+/// Sources of in-edges by vertex (InRows), and the same as rows of known vertices.
+constexpr Bytes kInRows{.owned = 8, .in_edge = 4}, kKnownInRows{.owned = 8, .in_edge = 4};
+/// Labels, those of the result, colours, counts of edges both ways, and RestRows without edges.
+constexpr Bytes kStrong{.owned = 44, .boundary = 4};
+/// Heads and numbers of oriented rows, for each known vertex; and later credits, cells of a worker, ids of
+/// BoundaryRows, and the rows that are to come and go.
+constexpr Bytes kOriented{.owned = 24, .boundary = 24}, kIntersected{.owned = 16, .boundary = 24, .told = 12};
+
+std::uint64_t of(const Bytes& bytes, const ProcessShare& share) {
+  return bytes.owned * share.owned + bytes.boundary * share.boundary + bytes.told * share.told +
+         bytes.edge * share.edges + bytes.in_edge * share.in_edges;
+}
+
+std::uint64_t blocks(const GraphShares& graph, const ProcessShare& share) {
+  return kBlockBytes *
+         std::min(share.boundary + share.owned / kBlockVertices, graph.vertices / kBlockVertices);
+}
+
+/// With the sources of its in-edges at its boundary.
+ProcessShare both_ways(ProcessShare share) {
+  share.boundary = share.boundary_both;
+  share.told = share.told_both;
+  return share;
+}
+
+/// Of lcc: rows that travel at a time, out and in; and in symmetric graphs bits of hubs, as many as the rows
+/// that are there.
+std::uint64_t travelling_rows(const GraphShares& graph, const ProcessShare& share) {
+  constexpr std::uint64_t kLeastBatch = 1 << 18, kMostBatch = 1 << 22, kWord = 4, kMostBits = 64 << 20;
+  const std::uint64_t processes = graph.processes.size();
+  const std::uint64_t entries = graph.symmetric ? share.edges / 2 : share.edges;
+  const std::uint64_t batch =
+      std::min(std::clamp(graph.edges / 4 / processes, kLeastBatch, kMostBatch), entries * (processes - 1));
+  if (!graph.symmetric) return (2 * kWord + 1) * batch;
+  return 2 * kWord * batch + std::min(kMostBits, kWord * (entries + batch));
+}
+
+/// Of lcc; `share` has the neighbours in both directions. Where edges have a direction, InRows are there
+/// while rows are oriented.
+std::uint64_t triangles(const GraphShares& graph, const ProcessShare& share) {
+  constexpr std::uint64_t kEntry = 4, kBothWays = 1;
+  const std::uint64_t later = of(kIntersected, share) + travelling_rows(graph, share);
+  if (graph.symmetric) return of(kOriented, share) + kEntry * share.edges / 2 + later;
+  return of(kOriented, share) + (kEntry + kBothWays) * share.edges + std::max(of(kInRows, share), later);
+}
+
+std::uint64_t kernel_bytes(std::string_view kernel, const GraphShares& graph, const ProcessShare& share) {
+  const bool several = graph.processes.size() > 1;
+  const Bytes rows = several ? kKnownRows : Bytes{};  // one process reads those of the file
+  if (kernel == "bfs") return of(rows + kBreadthFirst, share);
+  if (kernel == "sssp") return of(rows + kShortestPaths, share);
+  if (kernel == "bc") return of(rows + kBetweenness, share);
+  if (kernel == "wcc" || (kernel == "scc" && graph.symmetric)) return of(rows + kComponents, share);
+  if (kernel == "scc") return of(rows + kStrong, share);
+  if (kernel != "cdlp" && kernel != "lcc")
+    throw UsageError(fmt::format("there is no prediction of the memory of {}", kernel));
+  if (graph.symmetric) return kernel == "lcc" ? triangles(graph, share) : of(rows + kLabels, share);
+  const ProcessShare both = both_ways(share);
+  const std::uint64_t more = several ? of(kBoundary, both) + blocks(graph, both) : 0;
+  if (kernel == "lcc") return more + triangles(graph, both);
+  return more + of(rows + kInRows + kLabels, both) + (several ? of(kKnownInRows, both) : 0);
+}
+
+/// [process]: vertices of others with an edge to one of its own, once each. Adds the in-edges.
+std::vector<std::vector<VertexId>> sources_of(const graph::GraphFile& graph, const Names& names,
+                                              std::vector<ProcessShare>& shares) {
+  std::vector<std::vector<VertexId>> sources(shares.size());
+  std::vector<VertexId> last(shares.size(), VertexId(0xffffffff));  // [process]: that was put there
+  for (VertexId u{}; u < graph.vertices(); ++u)
+    for (const VertexId v : graph::Row{graph, u}.targets()) {
+      const std::uint32_t p = names.owner(v);
+      ++shares[p].in_edges;
+      if (p == names.owner(u) || last[p] == u) continue;
+      last[p] = u;
+      sources[p].push_back(u);
+    }
+  return sources;
+}
+
+}  // namespace
+
+GraphShares count_shares(const graph::GraphFile& graph, const plan::Ownership& ownership) {
+  GraphShares all{graph.vertices(), graph.edges(), graph.symmetric(),
+                  std::vector<ProcessShare>(static_cast<std::size_t>(ownership.processes()))};
+  auto& shares = all.processes;
+  Names names(graph, ownership);
+  const auto sources =
+      graph.symmetric() ? std::vector<std::vector<VertexId>>() : sources_of(graph, names, shares);
+  for (std::uint32_t p = 0; p < shares.size(); ++p) {
+    ProcessShare& share = shares[p];
+    share.owned = ownership.count(p);
+    for (LocalNumber local{}; local < share.owned; ++local)
+      for (const VertexId v : graph::Row{graph, ownership.vertex(p, local)}.targets()) {
+        ++share.edges;
+        if (!names.add(p, v)) continue;
+        ++share.boundary;
+        ++shares[names.owner(v)].told;
+      }
+    if (graph.symmetric()) continue;
+    share.boundary_both = share.boundary;
+    for (const VertexId u : sources[p]) {
+      if (!names.add(p, u)) continue;
+      ++share.boundary_both;
+      ++shares[names.owner(u)].told_both;  // those of edges out of it come below
+    }
+  }
+  for (ProcessShare& share : shares) {
+    if (graph.symmetric()) {
+      share.in_edges = share.edges;
+      share.boundary_both = share.boundary;
+    }
+    share.told_both += share.told;
+  }
+  return all;
+}
+
+GraphShares estimate_shares(std::uint64_t vertices, std::uint64_t edges, bool symmetric, int processes) {
+  if (vertices == 0 || vertices > graph::kMaxVertices)
+    throw UsageError(fmt::format("vertices: {} are not 1 to {}", vertices, graph::kMaxVertices));
+  if (edges > graph::kMaxEdges)
+    throw UsageError(
+        fmt::format("edges: {} are more than the {} that are supported", edges, graph::kMaxEdges));
+  const double of_all = static_cast<double>(vertices), parts = processes;
+  const auto at_boundary = [&](double ends) {
+    const double others = of_all * (1 - 1 / parts);
+    return static_cast<std::uint64_t>(others * -std::expm1(ends * std::log1p(-1 / of_all)));
+  };
+  ProcessShare share;
+  share.owned =
+      (vertices + static_cast<std::uint64_t>(processes) - 1) / static_cast<std::uint64_t>(processes);
+  share.edges = share.in_edges = edges / static_cast<std::uint64_t>(processes);
+  share.boundary = share.told = at_boundary(static_cast<double>(share.edges));
+  share.boundary_both = share.told_both =
+      symmetric ? share.boundary : at_boundary(2 * static_cast<double>(share.edges));
+  return {vertices, edges, symmetric, std::vector<ProcessShare>(static_cast<std::size_t>(processes), share)};
+}
+
+std::uint64_t frontier_memory(std::string_view kernel, const GraphShares& shares) {
+  std::uint64_t most = 0;
+  for (const ProcessShare& share : shares.processes) {
+    const std::uint64_t job = shares.processes.size() == 1 ? 0 : of(kBoundary, share) + blocks(shares, share);
+    most = std::max(most, kProgram + job + kernel_bytes(kernel, shares, share));
+  }
+  return most;
+}
+
+}  // namespace edgewire::perf

@@ -1,0 +1,36 @@
+// What runs of a kernel that follows a frontier had to send at least, counted in sequence by other code than
+// the kernel's (perf/frontier_count.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/graph_file.h"
+#include "perf/frontier_count.h"
+#include "plan/ownership.h"
+#include "report/run_report.h"
+
+namespace edgewire::runs {
+
+class Kernel;
+
+/// Of one run.
+struct LeastRecords {
+  std::map<std::string, std::uint64_t> bytes;  ///< [phase of a superstep]: of records
+  perf::Exactness exactness = perf::Exactness::exact;
+};
+
+/// Of the run that was last; none where nobody counts it. One process does that, by itself: time and memory
+/// are those of `edgewire bound`.
+std::optional<LeastRecords> count_records(const Kernel& kernel, const graph::GraphFile& graph,
+                                          const plan::Ownership& ownership);
+
+/// Adds to a report with all supersteps what was counted of each run. `ends`: [run], of its supersteps.
+void add_least(report::RunReport& report, const std::vector<std::size_t>& ends,
+               const std::vector<std::optional<LeastRecords>>& runs);
+
+}  // namespace edgewire::runs

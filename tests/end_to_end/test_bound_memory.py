@@ -1,0 +1,72 @@
+"""The memory that `bound` predicts for processes of kernels that follow a frontier, beside what they hold."""
+
+import contextlib
+import json
+import pathlib
+import subprocess
+
+import pytest
+
+from frontier import KERNELS, asked
+from processes import children
+
+SOURCE = 7
+
+
+def anonymous_bytes(pid):
+    with contextlib.suppress(OSError):
+        for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith("RssAnon"):
+                return int(line.split()[1]) * 1024
+    return 0
+
+
+def peak(edgewire, *arguments):
+    """Of the largest process that the command starts, looked at all the time while it runs."""
+    job = edgewire.start(*arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    most = 0
+    while job.poll() is None:
+        most = max([most, *map(anonymous_bytes, children(job.pid))])
+    assert job.returncode == 0
+    return most
+
+
+@pytest.fixture(scope="module")
+def large(edgewire, tmp_path_factory):
+    """A graph whose rows are larger than the program."""
+    folder = tmp_path_factory.mktemp("large")
+    edgewire.ok("generate", "kronecker", "--scale", 18, "-o", folder / "directed.ew")
+    edgewire.ok("generate", "kronecker", "--scale", 17, "--undirected", "-o", folder / "both ways.ew")
+    return folder
+
+
+@pytest.mark.matrix(1 / 4)
+@pytest.mark.parametrize("processes", [2, 3])
+@pytest.mark.parametrize("name", ["directed", "both ways"])
+@pytest.mark.parametrize("kernel", [*(kernel for kernel in KERNELS if kernel != "lcc"), pytest.param("lcc", marks=pytest.mark.slow)])
+def test_processes_hold_what_was_predicted(edgewire, large, kernel, name, processes):
+    path = large / f"{name}.ew"
+    source = ["--source", SOURCE] if kernel in ("bfs", "sssp", "bc") else []
+    rounds = ["--iterations", 3] if kernel == "cdlp" else []
+    (row,) = json.loads(edgewire.ok("bound", path, "--kernel", kernel, *source, *rounds, "-p", processes, "--ownership", "hash", "--json", "-"))["rows"]
+    own = {"sssp": ["--unit-weights"], "bc": ["--parallel", "levels"]}.get(kernel, [])
+    found = max(peak(edgewire, kernel, path, *asked(kernel, SOURCE), *own, *rounds, "-p", processes, "-w", 1) for _ in range(2))
+    assert abs(row["memory_bytes"] - found) <= 0.1 * found + 2.5e6  # tables of which no count tells, and who gathers results
+
+
+def test_a_graph_that_is_not_there_yet(edgewire):
+    asked_for = ["bound", "--kernel", "wcc", "--vertices", "3500M", "--edges", "128G", "-p", "512,1024"]
+    rows = json.loads(edgewire.ok(*asked_for, "--json", "-"))["rows"]
+    assert [row["processes"] for row in rows] == [512, 1024]
+    assert rows[1]["edges_each"] == 125_000_000 and 4 * 125_000_000 < rows[1]["memory_bytes"] < rows[0]["memory_bytes"]
+    assert f"{rows[1]['memory_bytes'] / 1e6:.1f}" in edgewire.ok(*asked_for)
+    both = json.loads(edgewire.ok(*asked_for, "--undirected", "--json", "-"))["rows"]
+    assert both[1]["edges_each"] == 250_000_000
+
+
+@pytest.mark.parametrize("arguments, named", [
+    (["--vertices", "1M"], "pagerank"), (["--kernel", "wcc", "--vertices", "1M"], "--edges"),
+    (["--kernel", "wcc", "--vertices", "1M", "--edges", "1M", "--ownership", "hash"], "--ownership"),
+    (["--kernel", "wcc", "--vertices", "5G", "--edges", "1M"], "vertices: "), (["--kernel", "wcc", "--vertices", "x", "--edges", "1M"], "--vertices")])
+def test_what_is_refused(edgewire, arguments, named):
+    assert named in edgewire.refused("bound", *arguments, status=2)
