@@ -25,8 +25,8 @@ RestRows::RestRows(FrontierJob& job, std::span<const std::uint8_t> sides, Vertex
   }
   const auto lanes = static_cast<std::size_t>(job.pool().workers());
   Came in(lanes), out(lanes);
-  exchange(in_, in);
-  exchange(out_, out);  // those of `merged` alone come from other processes
+  exchange(in_, in, [this](const End& from, const End& to) { count(from, to); });
+  if (merged_ != kNoVertex) exchange(out_, out, [](const End&, const End&) {});  // those of `merged` alone
   out_.make_room();
   in_.make_room();
   number_others(in, out);
@@ -83,8 +83,9 @@ void RestRows::mark(const End& end) noexcept {
     std::atomic_ref(others_of_[end.known - owned_]).store(1, std::memory_order_relaxed);
 }
 
-/// Counts the edges in one direction, and brings those of other processes to them.
-void RestRows::exchange(Rows& rows, Came& came) {
+/// Brings the rows' edges of other processes to them, and calls count(from, to) for all edges of this one.
+template <class Count>
+void RestRows::exchange(Rows& rows, Came& came, const Count& count) {
   const bool is_out = &rows == &out_;
   job_.pool().run([&](int lane) {
     auto& mine = came[static_cast<std::size_t>(lane)];
@@ -95,17 +96,26 @@ void RestRows::exchange(Rows& rows, Came& came) {
       mine.push_back(edge);
     };
     each_edge(lane, [&](const End& from, const End& to) {
+      count(from, to);
       const End &here = is_out ? from : to, &there = is_out ? to : from;
-      if (here.place.owner == rank_) {
-        rows.count(here.place.local);
-        mark(there);
-      } else {
-        job_.records().send(lane, static_cast<int>(here.place.owner), Record{here.place.local, vertex(there)},
-                            take);
-      }
+      if (here.place.owner == rank_) return;
+      job_.records().send(lane, static_cast<int>(here.place.owner), Record{here.place.local, vertex(there)},
+                          take);
     });
     if (job_.bootstrap().size() > 1) job_.records().finish(lane, take);
   });
+}
+
+/// Counts an edge where its ends are owned, and has the other end get a number.
+void RestRows::count(const End& from, const End& to) {
+  if (from.place.owner == rank_) {
+    out_.count(from.place.local);
+    mark(to);
+  }
+  if (to.place.owner == rank_) {
+    in_.count(to.place.local);
+    mark(from);
+  }
 }
 
 /// To the vertices of other processes at the ends of edges that are kept.

@@ -73,7 +73,9 @@ class RestRows {
   void each_edge(int lane, const Work& work) const;
   VertexId vertex(const End& end) const;
   KnownNumber number(const End& end) const;
-  void exchange(Rows& rows, Came& came);
+  template <class Count>
+  void exchange(Rows& rows, Came& came, const Count& count);
+  void count(const End& from, const End& to);
   void mark(const End& end) noexcept;
   void number_others(const Came& in, const Came& out);
   void fill(const Came& in, const Came& out);
